@@ -156,8 +156,7 @@ fn with_preview(frame: Layout, preview: Rect) -> Layout {
     let trusted = take_top(&mut text, trusted_lines(preview.width));
     let head = with_margin(take_top(&mut text, 1));
     let tabs = with_margin(take_bottom(&mut text, 1));
-    text.width = text.width.saturating_sub(1);
-    Layout { preview, trusted, head, text: with_gutter(text), tabs, ..frame }
+    Layout { preview, trusted, head, text: with_gutter(with_margin(text)), tabs, ..frame }
 }
 
 const fn trusted_lines(width: u16) -> u16 {

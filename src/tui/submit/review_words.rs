@@ -137,8 +137,8 @@ mod tests {
 │                                                                            │
 │  Press y to send.                                                Esc back  │
 │                                                                            │
-│                                                                            │
 └─ Nothing is sent yet ──────────────────────────────────────────────────────┘
+                                             │
                                              │
 "#);
     }

@@ -103,9 +103,9 @@ fn the_timeline_says_when_who_and_why() {
     desk.press("k");
 
     insta::assert_snapshot!(desk.without_tabs(), @r"
- placet  0 to decide                                                   gate live   kim@acme   14:22
- refund_payment · HIGH
- Refund 120 EUR to alice
+placet  0 to decide                                                   gate live   kim@acme   14:22
+refund_payment · HIGH
+Refund 120 EUR to alice
 │ created      2026-11-21 13:42:31 UTC  by billing
 │ approved     2026-11-21 14:12:31 UTC  by lee
 │   edits    amount
@@ -130,9 +130,9 @@ fn the_timeline_says_when_who_and_why() {
 
 
 
- (tabs) read 1-13/13
+(tabs) read 1-13/13
 
- a approve  x exclude  e edit  s send  u undo  S send all  n next  ] tabs                ? all keys
+a approve  x exclude  e edit  s send  u undo  S send all  n next  ] tabs                ? all keys
 ");
 }
 
@@ -150,9 +150,9 @@ fn a_source_without_a_timeline_says_so_and_what_is_known_is_told() {
     desk.press("k");
 
     insta::assert_snapshot!(desk.without_tabs(), @r"
- placet  0 to decide                               gate live   kim@acme   14:22
- refund_payment · HIGH
- Refund 120 EUR to alice
+placet  0 to decide                               gate live   kim@acme   14:22
+refund_payment · HIGH
+Refund 120 EUR to alice
   This source keeps no timeline. What is known all the same:
 
   created      2026-11-21 13:42:31 UTC
@@ -171,15 +171,15 @@ fn a_source_without_a_timeline_says_so_and_what_is_known_is_told() {
 
 
 
- (tabs) read 1-15/15
+(tabs) read 1-15/15
 
- a approve  x exclude  e edit  s send  u undo  S send all  n next    ? all keys
+a approve  x exclude  e edit  s send  u undo  S send all  n next    ? all keys
 ");
 }
 
 #[test]
 fn a_timeline_that_cannot_be_read_says_why_and_reload_asks_again() {
-    let mut desk = Desk::new(100, 30, vec![refund()]);
+    let mut desk = Desk::new(120, 30, vec![refund()]);
     let why = Some("HTTP \u{1b}[31m502".into());
     let problem = Problem { source: Some(source()), what: "gave no usable answer".to_owned(), why };
     let history = History { events: None, problem: Some(problem), sent: Vec::new() };

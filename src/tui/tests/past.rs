@@ -44,21 +44,21 @@ fn what_failed_in_two_panes() {
  Failed   as of 14:22                        row 1 of 3 │ refund_payment · HIGH
 ▌ Refund 120 EUR to alice  card expired              3m │
   Refund 3 EUR to bob  HTTP 502 ⟦ESC⟧[31mBad Ga…  1h05m │ Refund 120 EUR to alice
-  退款申请 世界 [] 客户                           1h15m ││ failed  decided by lee
-                                                        │  reason
-                                                        ││   they paid twice
-                                                        │  error
-                                                        ││   card expired
-                                                        ││   ask for another
+  退款申请 世界 [] 客户                           1h15m │ │ failed  decided by lee
+                                                        │   reason
+                                                        │ │   they paid twice
+                                                        │   error
+                                                        │ │   card expired
+                                                        │ │   ask for another
                                                         │
-                                                        │  approved with edits that replace:
-                                                        │  amount (the Diff tab shows them)
+                                                        │   approved with edits that replace:
+                                                        │   amount (the Diff tab shows them)
                                                         │
-                                                        │  What ran, with the approver's edits
-                                                        ││ amount    100 EUR
-                                                        ││ currency  EUR
+                                                        │   What ran, with the approver's edits
+                                                        │ │ amount    100 EUR
+                                                        │ │ currency  EUR
                                                         │
-                                                        │  31 bytes
+                                                        │   31 bytes
                                                         │
                                                         │
                                                         │
@@ -80,21 +80,21 @@ placet  5 to decide · 1 critical · 2 high · 3 agents blocked                 
 gate                   8 │ Failed   as of 14:22                                          row 1 of 3 │ refund_payment · HIGH
 agents blocked         3 │▌ Refund 120 EUR to alice  card expired              lee               3m │
                          │  Refund 3 EUR to bob  HTTP 502 ⟦ESC⟧[31mBad Gateway kim@acme       1h05m │ Refund 120 EUR to alice
-Risk                     │  退款申请 世界 [] 客户                              lee            1h15m ││ failed  decided by lee
-  critical     1  ##     │                                                                          │  reason
-  high         2  ####   │                                                                          ││   they paid twice
-  medium       3  ###### │                                                                          │  error
-  low          2  ####   │                                                                          ││   card expired
-                         │                                                                          ││   ask for another
+Risk                     │  退款申请 世界 [] 客户                              lee            1h15m │ │ failed  decided by lee
+  critical     1  ##     │                                                                          │   reason
+  high         2  ####   │                                                                          │ │   they paid twice
+  medium       3  ###### │                                                                          │   error
+  low          2  ####   │                                                                          │ │   card expired
+                         │                                                                          │ │   ask for another
 Age                      │                                                                          │
-  < 15 m       2  ##     │                                                                          │  approved with edits that replace: amount (the Diff tab
-  15-60 m      6  ###### │                                                                          │  shows them)
+  < 15 m       2  ##     │                                                                          │   approved with edits that replace: amount (the Diff
+  15-60 m      6  ###### │                                                                          │   tab shows them)
   1-4 h        0         │                                                                          │
-  > 4 h        0         │                                                                          │  What ran, with the approver's edits
-                         │                                                                          ││ amount    100 EUR
-Staged                   │                                                                          ││ currency  EUR
+  > 4 h        0         │                                                                          │   What ran, with the approver's edits
+                         │                                                                          │ │ amount    100 EUR
+Staged                   │                                                                          │ │ currency  EUR
   approve      1  ###### │                                                                          │
-  edit         1  ###### │                                                                          │  31 bytes
+  edit         1  ###### │                                                                          │   31 bytes
   exclude      1  ###### │                                                                          │
                          │                                                                          │
                          │                                                                          │
@@ -198,12 +198,12 @@ fn my_decisions_come_from_the_journal_and_say_where_the_actions_stand_now() {
  Decided by me   as of 14:22                 row 1 of 3 │ refund_payment · HIGH
 ▌ E HIGH Refund 9 EUR to eve          executed    13:52 │
   X HIGH Refund 8 EUR to eve          skipped     13:52 │ Refund 9 EUR to eve
-  A HIGH Refund 7 EUR to eve          UNKNOWN     13:52 ││ executed  decided by kim@acme
+  A HIGH Refund 7 EUR to eve          UNKNOWN     13:52 │ │ executed  decided by kim@acme
                                                         │
-                                                        ││ amount    120 EUR
-                                                        ││ currency  EUR
+                                                        │ │ amount    120 EUR
+                                                        │ │ currency  EUR
                                                         │
-                                                        │  31 bytes
+                                                        │   31 bytes
                                                         │
                                                         │
                                                         │

@@ -32,29 +32,29 @@ placet  3 to decide · 1 critical · 1 high · 3 agents blocked                 
 gate                   3 │▌ • low  Save 2 recommendations                  save_recommendations 9 m │ save_recommendations · low
 agents blocked         3 │  • HIGH Mail to mei@example.com                           send_email 8 m │ saves recommendations in the workspace
                          │  • CRIT Refund 4980.00 EUR                            refund_payment 7 m │ Save 2 recommendations
-Risk                     │                                                                          ││ recommendations
-  critical     1  ###### │                                                                          │    #  title                   Impact       Effort  Weeks
-  high         1  ###### │                                                                          ││   1  Streamline onboarding…  0.82 (82 %)  small   2
-  medium       0         │                                                                          ││   2  Let teams continue wi…  0.9 (90 %)   medium  5
-  low          1  ###### │                                                                          │    1 of 2
-                         │                                                                          ││     title            Streamline onboarding step 3
-Age                      │                                                                          ││     description
-  < 15 m       3  ###### │                                                                          ││       Collapse the two-screen verification.
-  15-60 m      0         │                                                                          ││     success_metrics
-  1-4 h        0         │                                                                          ││       ["Activation rate +10%","Drop-off <8%"]
-  > 4 h        0         │                                                                          │    2 of 2
-                         │                                                                          ││     title
-Staged                   │                                                                          ││       Let teams continue without a verified domain
-  approve      0         │                                                                          ││     description  Ask again later.
-  edit         0         │                                                                          ││ Why in this order (prioritization_rationale)
-  exclude      0         │                                                                          ││   Quick wins first.
+Risk                     │                                                                          │ │ recommendations
+  critical     1  ###### │                                                                          │     #  title                  Impact       Effort  Weeks
+  high         1  ###### │                                                                          │ │   1  Streamline onboardin…  0.82 (82 %)  small   2
+  medium       0         │                                                                          │ │   2  Let teams continue w…  0.9 (90 %)   medium  5
+  low          1  ###### │                                                                          │     1 of 2
+                         │                                                                          │ │     title            Streamline onboarding step 3
+Age                      │                                                                          │ │     description
+  < 15 m       3  ###### │                                                                          │ │       Collapse the two-screen verification.
+  15-60 m      0         │                                                                          │ │     success_metrics
+  1-4 h        0         │                                                                          │ │       ["Activation rate +10%","Drop-off <8%"]
+  > 4 h        0         │                                                                          │     2 of 2
+                         │                                                                          │ │     title
+Staged                   │                                                                          │ │       Let teams continue without a verified domain
+  approve      0         │                                                                          │ │     description  Ask again later.
+  edit         0         │                                                                          │ │ Why in this order (prioritization_rationale)
+  exclude      0         │                                                                          │ │   Quick wins first.
                          │                                                                          │
-                         │                                                                          │  437 bytes
+                         │                                                                          │   437 bytes
                          │                                                                          │
-                         │                                                                          │  What approving does
-                         │                                                                          │    saves recommendations in the workspace
-                         │                                                                          │    can be undone by hand: delete the recommendations in
-                         │                                                                          │    the workspace
+                         │                                                                          │   What approving does
+                         │                                                                          │     saves recommendations in the workspace
+                         │                                                                          │     can be undone by hand: delete the recommendations
+                         │                                                                          │     in the workspace
                          │                                                                          │
                          │                                                                          │
                          │                                                                          │
@@ -83,33 +83,33 @@ fn a_refund_beside_the_list() {
 
     insta::assert_snapshot!(desk.screen(), @r"
  placet  3 to decide · 1 critical · 1 high · 3 agents blocked          gate live   kim@acme   14:22
-  • low  Save 2 recommendations                     9 m │ refund_payment · CRITICAL
+  · low  Save 2 recommendations                     9 m │ refund_payment · CRITICAL
   · HIGH Mail to mei@example.com                    8 m │ sends money · cannot be undone
 ▌ • CRIT Refund 4980.00 EUR                ! hidden 7 m │ Refund 4980.00 EUR
-                                                        │  ! hidden characters: 1, shown as ⟦…⟧
-                                                        │  ! look twice: bidi
+                                                        │   ! hidden characters: 1, shown as ⟦…⟧
+                                                        │   ! look twice: bidi
                                                         │
-                                                        │  + missing from the agent's preview
-                                                        ││ + amount    4980.00 EUR
-                                                        ││ + currency  EUR
-                                                        ││ + customer  Marla ⟦U+202E⟧tsiuQ
-                                                        ││   order_id  ORD-88466
-                                                        ││   reason    Duplicate charge
+                                                        │   + missing from the agent's preview
+                                                        │ │ + amount    4980.00 EUR
+                                                        │ │ + currency  EUR
+                                                        │ │ + customer  Marla ⟦U+202E⟧tsiuQ
+                                                        │ │   order_id  ORD-88466
+                                                        │ │   reason    Duplicate charge
                                                         │
-                                                        │  117 bytes
+                                                        │   117 bytes
                                                         │
-                                                        │  What approving does
-                                                        │    sends money
-                                                        │    cannot be undone
+                                                        │   What approving does
+                                                        │     sends money
+                                                        │     cannot be undone
                                                         │
-                                                        │  Agent's note (not executed)
-                                                        ││   Small routine refund; nothing to
-                                                        ││   check.
-                                                        │    Only in the preview, not in the input:
-                                                        ││     ! customer: Marla Quist   (the
-                                                        ││     input has another value)
-                                                        │
-                                                        │ [Rendered]               unread   1-22/22
+                                                        │   Agent's note (not executed)
+                                                        │ │   Small routine refund; nothing to
+                                                        │ │   check.
+                                                        │     Only in the preview, not in the
+                                                        │     input:
+                                                        │ │     ! customer: Marla Quist   (the
+                                                        │ │     input has another value)
+                                                        │ [Rendered]               unread   1-23/23
 
  a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all          ? all keys
 ");
@@ -147,9 +147,9 @@ fn a_mail_below_the_list_and_in_full() {
 ");
     desk.press("z/invoice<Enter>");
     insta::assert_snapshot!(desk.screen(), @r"
- placet  3 to decide · 1 critical · 1 high         gate live   kim@acme   14:22
- send_email · HIGH · sends one mail · cannot be undone
- Mail to mei@example.com
+placet  3 to decide · 1 critical · 1 high         gate live   kim@acme   14:22
+send_email · HIGH · sends one mail · cannot be undone
+Mail to mei@example.com
 │ to           mei@example.com
 │ reply_to     billing@example.com
 │ subject      Your invoice
@@ -168,9 +168,9 @@ fn a_mail_below_the_list_and_in_full() {
 
 
 
- /invoice   match 1 of 2   n N others   Esc ends
+/invoice   match 1 of 2   n N others   Esc ends
 
- a approve  x exclude  e edit  s send  u undo  S send all  n next    ? all keys
+a approve  x exclude  e edit  s send  u undo  S send all  n next    ? all keys
 ");
 }
 
@@ -180,9 +180,9 @@ fn raw_with_a_fold() {
     desk.say(What::Resize(100, 30));
 
     insta::assert_snapshot!(desk.screen(), @r#"
- placet  1 to decide · 1 agent blocked                                 gate live   kim@acme   14:22
- deploy · low · no description for this tool
- Deploy
+placet  1 to decide · 1 agent blocked                                 gate live   kim@acme   14:22
+deploy · low · no description for this tool
+Deploy
 │ {
 │   "repo": "acme/site",
 │>  "labels": [ … 2 elements in 2 lines … ],
@@ -207,8 +207,8 @@ fn raw_with_a_fold() {
 │ }
 
 
-  Rendered  Diff [Raw] Context  History               partly read   Enter folds   - = all   1-22/22
+ Rendered  Diff [Raw] Context  History               partly read   Enter folds   - = all   1-22/22
 
- a approve  x exclude  e edit  s send  u undo  S send all  n next  ] tabs                ? all keys
+a approve  x exclude  e edit  s send  u undo  S send all  n next  ] tabs                ? all keys
 "#);
 }

@@ -80,23 +80,23 @@ placet  5 to decide · 1 critical · 2 high · 3 agents blocked                 
 gate                   8 │ ▾ create_linear_issue  refunds-agent                              1 of 3 │ create_linear_issue · medium
 agents blocked         3 │  ✓ med  Refund double-charge INV-8841                               44 m │ creates one issue in Linear
                          │▌ ✎ med  Escalate: EU outage → [now] Escalate: EU outa…              32 m │ Escalate: EU outage
-Risk                     │  · low  退款申请 世界 [] 客户 needs a long answer in the ticket to… 31 m │  your edits replace: title (the Diff tab shows them)
+Risk                     │  · low  退款申请 世界 [] 客户 needs a long answer in the ticket to… 31 m │   your edits replace: title (the Diff tab shows them)
   critical     1  ##     │ ▾ update_linear_issue  refunds-agent                         all decided │
-  high         2  ####   │  ✗ low  Close stale ticket #1182                                    30 m ││ title        Escalate: EU outage
-  medium       3  ###### │    low  Reopen LIN-399                                 rejected by maria ││ team         SUP
-  low          2  ####   │  • CRIT Refund 1.10 EUR to …    refund_payment  ! hidden characters 28 m ││ priority     3
-                         │ ▾ google_drive_write  drive-sync                                  3 of 3 ││ assignee     null
-Age                      │  • med  Overwrite Q3 plan.docx                                      22 m ││ labels       ["outage","eu"]
-  < 15 m       2  ##     │  • spi… Create Meeting notes 11-20                                  12 m ││ description
-  15-60 m      6  ###### │  • spi… Create Meeting notes 11-20                                  12 m ││   Three enterprise clients in eu-west-1 report 502s
-  1-4 h        0         │                                                                          ││   since 13:40 UTC.
-  > 4 h        0         │                                                                          ││   Attached: status page link, 2 transcripts.
+  high         2  ####   │  ✗ low  Close stale ticket #1182                                    30 m │ │ title        Escalate: EU outage
+  medium       3  ###### │    low  Reopen LIN-399                                 rejected by maria │ │ team         SUP
+  low          2  ####   │  • CRIT Refund 1.10 EUR to …    refund_payment  ! hidden characters 28 m │ │ priority     3
+                         │ ▾ google_drive_write  drive-sync                                  3 of 3 │ │ assignee     null
+Age                      │  • med  Overwrite Q3 plan.docx                                      22 m │ │ labels       ["outage","eu"]
+  < 15 m       2  ##     │  • spi… Create Meeting notes 11-20                                  12 m │ │ description
+  15-60 m      6  ###### │  • spi… Create Meeting notes 11-20                                  12 m │ │   Three enterprise clients in eu-west-1 report 502s
+  1-4 h        0         │                                                                          │ │   since 13:40 UTC.
+  > 4 h        0         │                                                                          │ │   Attached: status page link, 2 transcripts.
                          │                                                                          │
-Staged                   │                                                                          │  225 bytes
+Staged                   │                                                                          │   225 bytes
   approve      1  ###### │                                                                          │
-  edit         1  ###### │                                                                          │  What approving does
-  exclude      1  ###### │                                                                          │    creates one issue in Linear
-                         │                                                                          │    can be undone by hand: cancel the issue in Linear
+  edit         1  ###### │                                                                          │   What approving does
+  exclude      1  ###### │                                                                          │     creates one issue in Linear
+                         │                                                                          │     can be undone by hand: cancel the issue in Linear
                          │                                                                          │
                          │                                                                          │
                          │                                                                          │
@@ -135,12 +135,12 @@ fn two_panes() {
  ▾ create_linear_issue  refunds-agent            1 of 3 │ create_linear_issue · medium
   ✓ med  Refund double-charge INV-8841             44 m │ creates one issue in Linear
 ▌ ✎ med  Escalate: EU outage → [now] Escalate: EU… 32 m │ Escalate: EU outage
-  · low  退款申请 世界 [] 客户 needs a long answe… 31 m ││ title
- ▾ update_linear_issue  refunds-agent       all decided ││ -   Escalate: EU outage
-  ✗ low  Close stale ticket #1182                  30 m ││ +   [now] Escalate: EU outage
+  · low  退款申请 世界 [] 客户 needs a long answe… 31 m │ │ title
+ ▾ update_linear_issue  refunds-agent       all decided │ │ -   Escalate: EU outage
+  ✗ low  Close stale ticket #1182                  30 m │ │ +   [now] Escalate: EU outage
     low  Reopen LIN-399               rejected by maria │
-  • CRIT Refund 1.10 EUR to ⟦ESC⟧[2J…     ! hidden 28 m │  5 other keys stay as proposed; a
- ▾ google_drive_write  drive-sync                3 of 3 │  changed key is replaced as a whole
+  • CRIT Refund 1.10 EUR to ⟦ESC⟧[2J…     ! hidden 28 m │   5 other keys stay as proposed; a
+ ▾ google_drive_write  drive-sync                3 of 3 │   changed key is replaced as a whole
   • med  Overwrite Q3 plan.docx                    22 m │
   • spi… Create Meeting notes 11-20                12 m │
   • spi… Create Meeting notes 11-20                12 m │

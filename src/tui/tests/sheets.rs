@@ -41,8 +41,8 @@ fn the_report() {
     insta::assert_snapshot!(sheet(&desk), @r"
     med  Refund double-charge INV-8841         executed │ creates one issue in Linear
 ▌ ✎ med  Escalate: EU outage → [now] Escalate: EU… 32 m │ Escalate: EU outage
-  · low  退款申请 世界 [] 客户 needs a long answe… 31 m │  your edits replace: title (the Diff tab
- ▾ update_linear_issue  refunds-agent       all settled │  shows them)
+  · low  退款申请 世界 [] 客户 needs a long answe… 31 m │   your edits replace: title (the Diff
+ ▾ update_linear_issue  refunds-agent       all settled │   tab shows them)
     low  Close stale ticket #1182       rejected by lee │
     l┌─ Sent: 3 decisions  14:22:40 ──────────────────────────────────────────────────────────┐
   • C│  batch                                     approved  rejected   skipped    failed      │
@@ -50,7 +50,7 @@ fn the_report() {
   • m│  refunds-agent:update_linear_issue                0         0         1         0      │
   • s│  all                                              1         0         1         1      │
   • s│                                                                                        │
-     │  left pending 1                                                                        │t-1
+     │  left pending 1                                                                        │
      │  failed   Escalate: EU outage  priority: 3 is not one of 0..2                          │
      │  skipped  Close stale ticket #1182  rejected by lee                                    │
      │                                                                                        │
@@ -58,10 +58,10 @@ fn the_report() {
      │                                                                                        │
      │  Enter closes   w writes a file   y copies   o shows the first skipped                 │
      └─ what failed stays staged ─────────────────────────────────────────────────────────────┘
-                                                        │    creates one issue in Linear
-                                                        │    can be undone by hand: cancel the
-                                                        │    issue in Linear
-                                                        │
+                                                        │   What approving does
+                                                        │     creates one issue in Linear
+                                                        │     can be undone by hand: cancel the
+                                                        │     issue in Linear
                                                         │
                                                         │
 ");
@@ -76,7 +76,7 @@ fn the_edit_form() {
     insta::assert_snapshot!(sheet(&desk), @r#"
   ✓ med  Refund double-charge INV-8841             44 m │ creates one issue in Linear
 ▌ ✎ med  Escalate: EU outage → [now] Escalate: EU… 32 m │ Escalate: EU outage
-  · low  退款申请 世界 [] 客户 needs a long answe… 31 m │  your edits replace: title (the Diff tab
+  · low  退款申请 世界 [] 客户 needs a long answe… 31 m │   your edits replace: title (the Diff
  ▾┌─ Edit before approving ──────────────────────────────────────────────────────────────────────┐
   │  create_linear_issue   Escalate: EU outage                                                   │
   │    field        proposed                              yours                                  │
@@ -95,8 +95,8 @@ fn the_edit_form() {
   │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                                        │
   │  [approve with these edits]  [back to proposed]  [close]                          Tab: next  │
   └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────┘
-                                                        │    issue in Linear
-                                                        │
+                                                        │     can be undone by hand: cancel the
+                                                        │     issue in Linear
                                                         │
                                                         │
 "#);
@@ -109,9 +109,9 @@ fn a_hostile_action_in_full() {
     desk.press("nnz");
 
     insta::assert_snapshot!(desk.without_tabs(), @r"
- placet  5 to decide · 1 critical · 2 high         gate live   kim@acme   14:22
- refund_payment · CRITICAL · sends money · cannot be undone
- Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yrollam
+placet  5 to decide · 1 critical · 2 high         gate live   kim@acme   14:22
+refund_payment · CRITICAL · sends money · cannot be undone
+Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yrollam
   ! hidden characters: 1, shown as ⟦…⟧
 │ ! duplicate keys: to; executors differ in which one they take
   ! look twice: control, bidi, duplicate-key
@@ -130,9 +130,9 @@ fn a_hostile_action_in_full() {
 
 
 
- (tabs) unread 1-14/14
- staged 1 approve · 1 edit · 1 exclude                                    saved
- a approve  x exclude  e edit  s send  u undo  S send all  n next    ? all keys
+(tabs) unread 1-14/14
+staged 1 approve · 1 edit · 1 exclude                                    saved
+a approve  x exclude  e edit  s send  u undo  S send all  n next    ? all keys
 ");
 }
 
@@ -267,13 +267,13 @@ placet  1 to decide · 1 agent blocked                                          
 gate                   1 │▌ · low  Your refund                                       send_email 5 m │ send_email · low · sends one mail · cannot be undone
 agents blocked         1 │                                                                          │
                          │                                                                          │ Your refund
-Risk                     │                                                                          ││ to            kim@acme.example
-  critical     0         │                                                                          ││ cc            null
-  high         0         │                                                                          ││ subject       Your refund
-  medium       0         │                                                                          ││ Text (body)
-  low          1  ###### │                                                                          ││   Dear Kim,
-                         │                                                                          ││   it is on its way.
-Age                      │                                                                          ││ workspace_id  acme
+Risk                     │                                                                          │ │ to            kim@acme.example
+  critical     0         │                                                                          │ │ cc            null
+  high         0         │                                                                          │ │ subject       Your refund
+  medium       0         │                                                                          │ │ Text (body)
+  low          1  ###### │                                                                          │ │   Dear Kim,
+                         │                                                                          │ │   it is on its way.
+Age                      │                                                                          │ │ workspace_id  acme
   < 15 m       1  #┌─ Edit before approving ──────────────────────────────────────────────────────────────────────────────────────────────┐
   15-60 m      0   │  send_email   Your refund                                                                                            │
   1-4 h        0   │    field         proposed                                         yours                                              │

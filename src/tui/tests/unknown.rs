@@ -39,12 +39,12 @@ fn they_stand_first_in_a_group_of_their_own() {
  ▾ outcome unknown: t settles these                   2 │ crea
 ▌ ? low  Issue number 4                         UNKNOWN │
   ? HIGH Mail to everybody                      UNKNOWN │ Issu
- ▾ create_linear_issue  support                  3 of 3 ││ unk
-  • low  Issue number 1                            59 m ││ app
-  • low  Issue number 2                            58 m │  err
-  • low  Issue number 3                            57 m ││   t
+ ▾ create_linear_issue  support                  3 of 3 │ │ un
+  • low  Issue number 1                            59 m │ │ ap
+  • low  Issue number 2                            58 m │   er
+  • low  Issue number 3                            57 m │ │   
                                                         │
-                                                        │  Wha
+                                                        │   Wh
 ");
     assert_eq!(desk.here(), "4", "what is to be settled comes first");
     assert_eq!(
