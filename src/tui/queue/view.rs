@@ -88,7 +88,7 @@ pub(crate) fn marked(model: &Model) -> Option<String> {
     }
 }
 
-/// `▾ tool  agent     2 of 4`
+/// `▾ tool  agent     2 of 4 left`
 fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     if group.key == GroupKey::ToResolve {
         return to_settle(model, group, row, buf);
@@ -102,7 +102,7 @@ fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
         0 => ("all decided".to_owned(), theme::GOOD),
         // It goes as a whole, or not at all.
         n if turn => (format!("turn, {} of {} decided", group.open - n, group.open), theme::PLAIN),
-        n => (format!("{n} of {}", group.open), theme::DIM),
+        n => (format!("{n} of {} left", group.open), theme::DIM),
     };
     let letters = chrome::words::staged(staged);
     if group.folded && !letters.is_empty() {

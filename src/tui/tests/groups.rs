@@ -112,11 +112,11 @@ fn checkpoints_in_two_panes() {
 
     insta::assert_snapshot!(top(&desk, 16), @r"
  placet  6 to decide · 1 high · 2 agents blocked · by checkpoint       gate live   kim@acme   14:22
- ▾ checkpoint onboarding  2 batches              3 of 3 │ save_document · low
+ ▾ checkpoint onboarding  2 batches         3 of 3 left │ save_document · low
  +· low  Issue about login                          1 h
 ▌+• low  Guide for login                           50 m
   • med  Issue about billing                       40 m
- ▾ checkpoint refunds  1 batch                   2 of 2
+ ▾ checkpoint refunds  1 batch              2 of 2 left
   • HIGH Refund 1.10 EUR to ilka@example.com       30 m
   • low  Refund 49.00 EUR to bram@example.com      20 m
   • low  Mail to oda                               10 m
@@ -143,7 +143,7 @@ fn shapes_in_two_panes() {
   · low  Issue about login                          1 h │ Refund … EUR to …  refund_payment
   · low  Guide for login                           50 m
   · med  Issue about billing                       40 m
-▌▸ Refund … EUR to …  refund_payment             2 of 2
+▌▸ Refund … EUR to …  refund_payment        2 of 2 left
   • low  Mail to oda                               10 m
 
 

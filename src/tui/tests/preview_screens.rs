@@ -105,11 +105,11 @@ fn a_refund_beside_the_list() {
                                                         │   Agent's note (not executed)
                                                         │ │   Small routine refund; nothing to
                                                         │ │   check.
+                                                        │
                                                         │     Only in the preview, not in the
                                                         │     input:
                                                         │ │     ! customer: Marla Quist   (the
-                                                        │ │     input has another value)
-                                                        │ [Rendered]               unread   1-23/23
+                                                        │ [Rendered]               unread   1-23/24
 
  a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all          ? all keys
 ");

@@ -77,7 +77,7 @@ fn three_panes() {
 
     insta::assert_snapshot!(desk.without_tabs(), @r#"
 placet  5 to decide · 1 critical · 2 high · 3 agents blocked                                                                      gate live   kim@acme   14:22
-gate                   8 │ ▾ create_linear_issue  refunds-agent                              1 of 3 │ create_linear_issue · medium
+gate                   8 │ ▾ create_linear_issue  refunds-agent                         1 of 3 left │ create_linear_issue · medium
 agents blocked         3 │  ✓ med  Refund double-charge INV-8841                               44 m │ creates one issue in Linear
                          │▌ ✎ med  Escalate: EU outage → [now] Escalate: EU outa…              32 m │ Escalate: EU outage
 Risk                     │  · low  退款申请 世界 [] 客户 needs a long answer in the ticket to… 31 m │   your edits replace: title (the Diff tab shows them)
@@ -85,7 +85,7 @@ Risk                     │  · low  退款申请 世界 [] 客户 needs a long
   high         2  ####   │  ✗ low  Close stale ticket #1182                                    30 m │ │ title        Escalate: EU outage
   medium       3  ###### │    low  Reopen LIN-399                                 rejected by maria │ │ team         SUP
   low          2  ####   │  • CRIT Refund 1.10 EUR to …    refund_payment  ! hidden characters 28 m │ │ priority     3
-                         │ ▾ google_drive_write  drive-sync                                  3 of 3 │ │ assignee     null
+                         │ ▾ google_drive_write  drive-sync                             3 of 3 left │ │ assignee     null
 Age                      │  • med  Overwrite Q3 plan.docx                                      22 m │ │ labels       ["outage","eu"]
   < 15 m       2  ##     │  • spi… Create Meeting notes 11-20                                  12 m │ │ description
   15-60 m      6  ###### │  • spi… Create Meeting notes 11-20                                  12 m │ │   Three enterprise clients in eu-west-1 report 502s
@@ -132,7 +132,7 @@ fn two_panes() {
 
     insta::assert_snapshot!(desk.without_tabs(), @r"
  placet  5 to decide · 1 critical · 2 high · 3 agents blocked          gate live   kim@acme   14:22
- ▾ create_linear_issue  refunds-agent            1 of 3 │ create_linear_issue · medium
+ ▾ create_linear_issue  refunds-agent       1 of 3 left │ create_linear_issue · medium
   ✓ med  Refund double-charge INV-8841             44 m │ creates one issue in Linear
 ▌ ✎ med  Escalate: EU outage → [now] Escalate: EU… 32 m │ Escalate: EU outage
   · low  退款申请 世界 [] 客户 needs a long answe… 31 m │ │ title
@@ -140,7 +140,7 @@ fn two_panes() {
   ✗ low  Close stale ticket #1182                  30 m │ │ +   [now] Escalate: EU outage
     low  Reopen LIN-399               rejected by maria │
   • CRIT Refund 1.10 EUR to ⟦ESC⟧[2J…     ! hidden 28 m │   5 other keys stay as proposed; a
- ▾ google_drive_write  drive-sync                3 of 3 │   changed key is replaced as a whole
+ ▾ google_drive_write  drive-sync           3 of 3 left │   changed key is replaced as a whole
   • med  Overwrite Q3 plan.docx                    22 m │
   • spi… Create Meeting notes 11-20                12 m │
   • spi… Create Meeting notes 11-20                12 m │
@@ -172,7 +172,7 @@ fn list_above_preview() {
 
     insta::assert_snapshot!(desk.without_tabs(), @r"
  placet  5 to decide · 1 critical · 2 high         gate live   kim@acme   14:22
- ▾ create_linear_issue  refunds-agent                                    1 of 3
+ ▾ create_linear_issue  refunds-agent                               1 of 3 left
   ✓ med  Refund double-charge INV-8841                                     44 m
   ✎ med  Escalate: EU outage → [now] Escalate: EU outa…                    32 m
   · low  退款申请 世界 [] 客户 needs a long answer in the ticket today     31 m
@@ -180,7 +180,7 @@ fn list_above_preview() {
   ✗ low  Close stale ticket #1182                                          30 m
     low  Reopen LIN-399                                       rejected by maria
 ▌ • CRIT Refund 1.10 EUR to ⟦ESC⟧[2J…  refund_payment  ! hidden characters 28 m
- ▾ google_drive_write  drive-sync                                        3 of 3
+ ▾ google_drive_write  drive-sync                                   3 of 3 left
   • med  Overwrite Q3 plan.docx                                            22 m
   • spi… Create Meeting notes 11-20                                        12 m
 ── refund_payment · CRITICAL · sends money · cannot be undone ──────── 1-9/14 ──
@@ -202,7 +202,7 @@ fn list_above_preview() {
 fn the_smallest_list() {
     insta::assert_snapshot!(at_work(40, 10).without_tabs(), @r"
  placet  5 to decide  gate live   14:22
- ▾ create_linear_issue  refunds… 1 of 3
+ ▾ create_linear_issue  re… 1 of 3 left
   ✓ med  Refund double-charge INV… 44 m
 ▌ ✎ med  Escalate: EU outage → [n… 32 m
   • low  退款申请 世界 [] 客户 ne… 31 m

@@ -310,7 +310,7 @@ fn a_filter_on_three_panes() {
     insta::assert_snapshot!(top(&desk, 14), @r"
 placet  7 to decide · 3 of 8 shown (Esc clears) · risk:>=high,med -drive                                                          gate live   kim@acme   14:22
 gate                   8 │▌+· CRIT Refund 1.10 EUR to …    refund_payment  ! hidden characters 28 m │ 3 marked: 1 refund_payment CRITICAL, 2
-agents blocked         3 │ ▾ create_linear_issue  refunds-agent                              1 of 2
+agents blocked         3 │ ▾ create_linear_issue  refunds-agent                         1 of 2 left
                          │ +✗ med  Refund double-charge INV-8841                               44 m
 Risk                     │ +· med  Escalate: EU outage                                         32 m
   critical     1  ##     │

@@ -39,7 +39,7 @@ fn they_stand_first_in_a_group_of_their_own() {
  ▾ outcome unknown: t settles these                   2 │ crea
 ▌ ? low  Issue number 4                         UNKNOWN │
   ? HIGH Mail to everybody                      UNKNOWN │ Issu
- ▾ create_linear_issue  support                  3 of 3 │ │ un
+ ▾ create_linear_issue  support             3 of 3 left │ │ un
   • low  Issue number 1                            59 m │ │ ap
   • low  Issue number 2                            58 m │   er
   • low  Issue number 3                            57 m │ │   
@@ -249,7 +249,7 @@ fn the_sheet() {
  ▾ outcome unknown: t settles these                                      2 left
 ▌ ? low  Issue number 4                             create_linear_issue UNKNOWN
   ? HIGH Mail to everybody                                   send_email UNKNOWN
- ▾┌─ What became of it? ─────────────────────────────────────────────────────┐3
+ ▾┌─ What became of it? ─────────────────────────────────────────────────────┐t
   │  create_linear_issue   Issue number 4                                    │m
   │  approved by lee 2m ago; nobody knows whether it landed                  │m
   │                                                                          │m

@@ -67,6 +67,10 @@ impl<'a> PreviewComparison<'a> {
         if self.preview.is_none() {
             return;
         }
+        // What follows is said by placet, not by the agent.
+        if summary.is_some() {
+            writer.blank();
+        }
         if !self.compared {
             return writer.wrapped(
                 Kind::Dim,
