@@ -267,7 +267,7 @@ impl Binding {
         match self {
             Self::Source => "refuses any action that changed after you saw it",
             Self::FreshRead => {
-                "cannot check for changes: placet reads each action again just before it sends"
+                "compares nothing itself: placet reads each action again just before it sends, and misses a change in that instant"
             }
             Self::ReadOnly => "is read-only",
         }

@@ -22,6 +22,9 @@ use super::{pen, theme, words};
 /// `   17:08`
 const CLOCK: usize = 8;
 
+/// What stands before the state of a source in trouble, at least.
+const SPACE: usize = 40;
+
 /// ` placet  67 to decide · 12 critical · 6 missions blocked          gate live   kim   17:08`
 pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let mut pen = Pen::new(buf, layout.header, 0).base(theme::RAISED);
@@ -29,7 +32,8 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let dot = theme::dot(model.settings.glyphs);
     let (states, good) = several(model);
     // Counts give way to the state of the sources; who decides and the time give way to counts.
-    let least = if good { states.first() } else { states.last() }.map_or(0, |state| state.width()) + 3;
+    let fits = |state: &&String| good || state.width() + SPACE <= usize::from(layout.header.width);
+    let least = states.iter().find(fits).or(states.last()).map_or(0, |state| state.width()) + 3;
     let more =
         if good { CLOCK + if layout.header.width >= 64 { who(model).width() + 3 } else { 0 } } else { 0 };
     let mut first = true;
@@ -161,7 +165,7 @@ fn state(model: &Model) -> (String, bool) {
         ([], [(name, (word, _)), ..]) => (format!("{name} {}", word.to_lowercase()), true),
         ([(name, (word, _))], _) => (format!("{name} {word}"), false),
         ([], []) => ("NO SOURCE".to_owned(), false),
-        (many, _) => (format!("{} of {} sources in trouble", many.len(), all.len()), false),
+        (many, _) => (format!("{} of {} not ok", many.len(), all.len()), false),
     }
 }
 
@@ -173,15 +177,21 @@ fn several(model: &Model) -> (Vec<String>, bool) {
     if all < 2 {
         return (vec![word, short], good);
     }
-    let well = model.list.sources.iter().filter(|source| words::connection(source, model.now).1).count();
     if good {
-        return (vec![format!("{all} sources live")], true);
+        return (vec![format!("{all} sources ok")], true);
     }
-    if all - well > 1 {
-        return (vec![format!("{well} of {all} sources live")], false);
+    let bad: Vec<String> = model
+        .list
+        .sources
+        .iter()
+        .filter(|source| !words::connection(source, model.now).1)
+        .map(|source| source.name.to_string())
+        .collect();
+    let well = format!("{} of {all} ok", all - bad.len());
+    match bad.as_slice() {
+        [_] => (vec![format!("{well}, {word}"), format!("{well}, {short}"), short], false),
+        several => (vec![format!("{well}, not {}", several.join(", ")), well], false),
     }
-    let well = format!("{well} of {all} live, ");
-    (vec![format!("{well}{word}"), format!("{well}{short}"), short], false)
 }
 
 /// Without how old its data is.

@@ -100,10 +100,12 @@ impl<'a> Pen<'a> {
         self
     }
 
-    /// Ends the row this many columns later: back to where it ended before [`Self::shorten`].
-    pub(crate) fn lengthen(&mut self, columns: usize) -> &mut Self {
-        self.end = self.end.saturating_add(columns as u16).min(self.buf.area.right());
-        self
+    /// Keeps so many columns at the right end free for what comes next, and lets `rest` write before them.
+    pub(crate) fn before(&mut self, columns: usize, rest: impl FnOnce(&mut Self)) -> &mut Self {
+        let end = self.end;
+        rest(self.shorten(columns));
+        self.end = end;
+        self.keep(columns)
     }
 
     /// Ends the row this many columns earlier.

@@ -11,7 +11,6 @@ use crate::tui::core::command::{COMMANDS, Command, Spec};
 use crate::tui::core::keymap::{Keymap, short};
 use crate::tui::core::layout::Layout;
 use crate::tui::core::model::Model;
-use crate::tui::history::state::ViewKind;
 use crate::tui::queue;
 use crate::tui::queue::slots::Slot;
 use crate::tui::queue::state::Cursor;
@@ -30,7 +29,8 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let (saved, style) = saved(model);
     Pen::new(buf, layout.status, 0).right(&saved, style);
     let area = Rect { width: layout.status.width.saturating_sub(saved.width() as u16), ..layout.status };
-    if !message(model, area, buf) {
+    // What can be taken back for seconds only is not covered by a message.
+    if model.submit.held.is_some() || !message(model, area, buf) {
         staged(model, area, buf);
     }
 }
@@ -54,9 +54,6 @@ pub(crate) fn message(model: &Model, area: Rect, buf: &mut Buffer) -> bool {
         }
         return true;
     }
-    if model.submit.held.is_some() {
-        return false;
-    }
     let sent = report_view::sent(model, usize::from(area.width));
     sent.is_some_and(|parts| {
         draw_lines(&[parts], area, buf);
@@ -70,7 +67,8 @@ fn staged(model: &Model, area: Rect, buf: &mut Buffer) {
     pen.ours(" ", theme::PLAIN);
     if model.history.open.is_some() {
         let key = model.settings.keymap.key(Command::Inbox);
-        pen.ours(&format!("Read-only · {key} back to the inbox   "), theme::KEY);
+        let dot = theme::dot(model.settings.glyphs);
+        pen.ours(&format!("Read-only{dot}{key} back to the inbox   "), theme::KEY);
     }
     if let Some(held) = &model.submit.held {
         counting_down(model, held, &mut pen);
@@ -155,19 +153,15 @@ const ALL_KEYS: &str = " all keys ";
 const HINTS: usize = 8;
 
 /// In the watch view, what looks and what answers an alert before what only arranges.
-const WATCH: [(Command, &str); 12] = [
+const WATCH: [(Command, &str); HINTS] = [
     (Command::WatchOpen, "open"),
     (Command::WatchPanel, "panel"),
-    (Command::WatchSort, "sort"),
-    (Command::WatchWindow, "window"),
-    (Command::Freeze, "freeze"),
-    (Command::AlertsOnly, "alerts"),
-    (Command::Acknowledge, "seen"),
-    (Command::Mute, "mute"),
-    (Command::WatchExport, "export"),
     (Command::Inbox, "inbox"),
-    (Command::View(ViewKind::Mine), "history"),
-    (Command::Quit, "quit"),
+    (Command::WatchWindow, "window"),
+    (Command::AlertsOnly, "alerts"),
+    (Command::Mute, "mute"),
+    (Command::WatchSort, "sort"),
+    (Command::WatchExport, "export"),
 ];
 
 /// Help is always among them.

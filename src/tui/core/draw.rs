@@ -32,7 +32,7 @@ pub(crate) fn view(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Positi
         }
         let covers = !matches!(model.modal, None | Some(Modal::Filter(_)));
         if covers || model.screen.overlay.is_some() {
-            recede(model, area, buf);
+            recede(model, above_message(&layout, area), buf);
         }
         let filter = filter::draw(model, &layout, buf);
         // What happened last stays in sight.

@@ -59,7 +59,7 @@ pub(crate) enum Body {
 const PLACES_WIDTH: u16 = 26;
 /// From so many columns on, tool, risk and what approving does fit in one line.
 const ROOMY: u16 = 80;
-/// What is wider is hard to read: the rest is margin.
+/// A preview that is wider is hard to read: the list takes the rest.
 const PROSE: u16 = 100;
 
 pub(crate) fn layout(area: Rect, body: Body) -> Layout {

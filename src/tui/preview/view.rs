@@ -57,13 +57,17 @@ fn notes(model: &Model, area: Rect, buf: &mut Buffer) {
 
 /// The title; at its end what asks for a second look, and the time that is left.
 fn titled(model: &Model, slot: &Slot, area: Rect, buf: &mut Buffer) {
-    let (_, flag) = model.flags_of(slot).kind();
+    let (short, long) = model.flags_of(slot).kind();
+    let flag = if area.width < 56 { short } else { long };
     let flag = if flag.is_empty() || says_so_itself(model) { String::new() } else { format!("  ! {flag}") };
     let expiry = expiry(model, slot);
     let end = format!("{flag}{}{expiry}", if expiry.is_empty() { "" } else { "  " });
-    let mut pen = Pen::new(buf, area, 0);
-    pen.shorten(end.len()).shown(&text::line(&slot.entry.row.title), theme::BOLD);
-    pen.lengthen(end.len()).keep(end.len()).ours(&end, theme::WARN);
+    let title = text::line(&slot.entry.row.title);
+    Pen::new(buf, area, 0)
+        .before(end.len(), |pen| {
+            pen.shown(&title, theme::BOLD);
+        })
+        .ours(&end, theme::WARN);
 }
 
 /// The pages, and how much of this one is on screen and was read.
@@ -81,6 +85,10 @@ fn foot(model: &Model, slot: &Slot, layout: &Layout, buf: &mut Buffer) {
     }
     for (name, style) in tabs.iter().filter(|(_, style)| all || *style == theme::BOLD) {
         pen.ours(name, *style);
+    }
+    if !all {
+        // Where the others are not named, the key says that there are some.
+        pen.ours(&format!("  {} tabs", model.settings.keymap.key(Command::NextTab)), theme::DIM);
     }
     let said = [said, short].into_iter().find(|said| said.width() < pen.left()).unwrap_or_default();
     pen.right(&said, theme::DIM);

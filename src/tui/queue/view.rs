@@ -122,10 +122,7 @@ fn headed(
 ) {
     let mut pen = row.pen(model, buf);
     pen.ours(theme::fold(model.settings.glyphs, group.folded), theme::DIM).ours(" ", theme::PLAIN);
-    let end = note.len() + 2;
-    pen.shorten(end);
-    name(&mut pen);
-    pen.lengthen(end).keep(note.len() + 1).ours(note, style);
+    pen.before(note.len() + 2, name).ours(" ", theme::PLAIN).ours(note, style);
 }
 
 /// `▾ outcome unknown: t settles these     2 left`
@@ -183,18 +180,17 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     let tool = text::identifier(&slot.entry.row.tool).cut(if alone && pen.left() >= 64 { 22 } else { 0 });
     let gap = |width: usize| if width == 0 { 0 } else { width + 2 };
     let end = when.len() + 2 + gap(flag.len()) + gap(tool.width());
-    pen.shorten(end);
-    if slot.is_pending() && model.has_changed(key) {
-        pen.ours("(changed) ", theme::WARN);
-    }
-    if model.edit.drafted.contains_key(key) && model.decide.draft.get(key).is_none() {
-        pen.ours("(edited) ", theme::KEY);
-    }
-    pen.shown(
-        &shown_title(model, slot).boxed(),
-        if mark == Some(Mark::Unread) { theme::BOLD } else { theme::PLAIN },
-    );
-    pen.lengthen(end).keep(end - 1);
+    pen.before(end, |pen| {
+        if slot.is_pending() && model.has_changed(key) {
+            pen.ours("(changed) ", theme::WARN);
+        }
+        if model.edit.drafted.contains_key(key) && model.decide.draft.get(key).is_none() {
+            pen.ours("(edited) ", theme::KEY);
+        }
+        let style = if mark == Some(Mark::Unread) { theme::BOLD } else { theme::PLAIN };
+        pen.shown(&shown_title(model, slot).boxed(), style);
+    });
+    pen.ours(" ", theme::PLAIN);
     if tool.width() > 0 {
         pen.ours(" ", theme::PLAIN).shown(&tool, theme::DIM).ours(" ", theme::PLAIN);
     }

@@ -213,7 +213,7 @@ fn everything_is_read_first_where_the_configuration_asks_for_it() {
 fn the_sheet_says_who_compares() {
     for (binding, said) in [
         (Binding::Source, "gate refuses any action that changed"),
-        (Binding::FreshRead, "gate cannot check for changes"),
+        (Binding::FreshRead, "gate compares nothing itself"),
     ] {
         let mut desk = Desk::with(100, 30, few(2), Capabilities { binding, ..CAN });
         desk.press("as");

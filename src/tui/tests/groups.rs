@@ -127,7 +127,7 @@ fn checkpoints_in_two_panes() {
 
 
 
-                                                        │ [Rendered]                 unread   1-9/9
+                                                        │ [Rendered]  ] tabs         unread   1-9/9
  grouped by checkpoint
  range: v marks it  a approve  x exclude  Esc drop it  e edit  Space mark  s send        ? all keys
 ");

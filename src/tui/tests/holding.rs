@@ -28,6 +28,15 @@ fn recalls(desk: &Desk) -> usize {
 }
 
 #[test]
+fn a_message_does_not_cover_how_long_decisions_can_be_taken_back() {
+    let mut desk = confirmed();
+
+    desk.model.warn("gate gave no usable answer");
+
+    assert!(desk.screen().contains("u takes them back"), "{}", desk.screen());
+}
+
+#[test]
 fn nothing_is_sent_before_the_time_has_run_out() {
     let mut desk = confirmed();
     assert!(desk.submitted.is_empty());

@@ -109,7 +109,7 @@ fn a_refund_beside_the_list() {
                                                         │     Only in the preview, not in the
                                                         │     input:
                                                         │ │     ! customer: Marla Quist   (the
-                                                        │ [Rendered]               unread   1-23/24
+                                                        │ [Rendered]  ] tabs       unread   1-23/24
 
  a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all          ? all keys
 ");

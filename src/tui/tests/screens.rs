@@ -158,7 +158,7 @@ fn two_panes() {
                                                         │
                                                         │
                                                         │
-                                                        │ [Diff 1]                     read   1-6/6
+                                                        │ [Diff 1]  ] tabs             read   1-6/6
  staged 1 approve · 1 edit · 1 exclude                                                        saved
  a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all          ? all keys
 ");

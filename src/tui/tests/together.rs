@@ -62,7 +62,7 @@ fn breaks(desk: &mut Desk, name: &str) {
 fn every_size_says_how_many_sources_are_well_and_which_one_is_not() {
     for (width, height) in [(80, 24), (100, 30), (160, 45)] {
         let mut desk = five(width, height, few(2));
-        assert!(desk.screen().contains("5 sources live"), "{}", desk.screen());
+        assert!(desk.screen().contains("5 sources ok"), "{}", desk.screen());
 
         breaks(&mut desk, "warden");
         let screen = desk.screen();
@@ -71,7 +71,7 @@ fn every_size_says_how_many_sources_are_well_and_which_one_is_not() {
 
         breaks(&mut desk, "woo");
         assert!(
-            desk.screen().lines().next().unwrap_or_default().contains("3 of 5 sources live"),
+            desk.screen().lines().next().unwrap_or_default().contains("3 of 5 ok, not warden, woo"),
             "{}",
             desk.screen()
         );

@@ -75,7 +75,7 @@ fn a_calm_morning_on_a_wide_screen() {
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
  no alerts
 
- Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute                                                                         ? all keys
+ Enter open  Tab panel  gi inbox  w window  A alerts  m mute  , sort  e export                                                                       ? all keys
 ");
 }
 
@@ -128,7 +128,7 @@ fn a_queue_that_grows_on_a_wide_screen() {
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
  ALERTS   sagas high-risk waiting over 15m: 3   over 1h: 28   gate growing for 22 min   gate missions blocked: 3
 
- Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute                                                                         ? all keys
+ Enter open  Tab panel  gi inbox  w window  A alerts  m mute  , sort  e export                                                                       ? all keys
 ");
 }
 
@@ -181,7 +181,7 @@ fn a_source_that_is_down_on_a_wide_screen() {
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
  ALERTS   woo-store down for 1 min
 
- Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute                                                                         ? all keys
+ Enter open  Tab panel  gi inbox  w window  A alerts  m mute  , sort  e export                                                                       ? all keys
 ");
 }
 
@@ -234,7 +234,7 @@ fn a_failure_after_approval_on_a_wide_screen() {
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
  ALERTS   gate failed after approval: 3   gate outcome unknown: 1
 
- Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute                                                                         ? all keys
+ Enter open  Tab panel  gi inbox  w window  A alerts  m mute  , sort  e export                                                                       ? all keys
 ");
 }
 

@@ -37,7 +37,7 @@ fn a_calm_morning_beside_one_panel() {
 ────────────────────────────────────────────────────────────────────────────────────────────────────
  no alerts
 
- Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute             ? all keys
+ Enter open  Tab panel  gi inbox  w window  A alerts  m mute  , sort  e export           ? all keys
 ");
 }
 
@@ -76,7 +76,7 @@ fn a_queue_that_grows_beside_one_panel() {
 ────────────────────────────────────────────────────────────────────────────────────────────────────
  ALERTS   sagas high-risk waiting over 15m: 3   over 1h: 28   gate growing for 22 min
           gate missions blocked: 3
- Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute             ? all keys
+ Enter open  Tab panel  gi inbox  w window  A alerts  m mute  , sort  e export           ? all keys
 ");
 }
 
@@ -115,7 +115,7 @@ fn a_source_that_is_down_beside_one_panel() {
 ────────────────────────────────────────────────────────────────────────────────────────────────────
  ALERTS   woo-store down for 1 min
 
- Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute             ? all keys
+ Enter open  Tab panel  gi inbox  w window  A alerts  m mute  , sort  e export           ? all keys
 ");
 }
 
@@ -154,7 +154,7 @@ fn a_failure_after_approval_beside_one_panel() {
 ────────────────────────────────────────────────────────────────────────────────────────────────────
  ALERTS   gate failed after approval: 3   gate outcome unknown: 1
 
- Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute             ? all keys
+ Enter open  Tab panel  gi inbox  w window  A alerts  m mute  , sort  e export           ? all keys
 ");
 }
 
@@ -186,7 +186,7 @@ fn a_calm_morning_in_one_table() {
 
 ────────────────────────────────────────────────────────────────────────────────
  no alerts
- Enter open  Tab panel  , sort  w window  f freeze  A alerts         ? all keys
+ Enter open  Tab panel  gi inbox  w window  A alerts  m mute         ? all keys
 ");
 }
 
@@ -219,7 +219,7 @@ fn a_queue_that_grows_in_one_table() {
 
 ────────────────────────────────────────────────────────────────────────────────
  ALERTS   sagas high-risk waiting over 15m: 3   over 1h: 28  +2 (A)
- Enter open  Tab panel  , sort  w window  f freeze  A alerts         ? all keys
+ Enter open  Tab panel  gi inbox  w window  A alerts  m mute         ? all keys
 ");
 }
 
@@ -252,7 +252,7 @@ fn a_source_that_is_down_in_one_table() {
 
 ────────────────────────────────────────────────────────────────────────────────
  ALERTS   woo-store down for 1 min
- Enter open  Tab panel  , sort  w window  f freeze  A alerts         ? all keys
+ Enter open  Tab panel  gi inbox  w window  A alerts  m mute         ? all keys
 ");
 }
 
@@ -285,6 +285,6 @@ fn a_failure_after_approval_in_one_table() {
 
 ────────────────────────────────────────────────────────────────────────────────
  ALERTS   gate failed after approval: 3   gate outcome unknown: 1
- Enter open  Tab panel  , sort  w window  f freeze  A alerts         ? all keys
+ Enter open  Tab panel  gi inbox  w window  A alerts  m mute         ? all keys
 ");
 }
