@@ -17,7 +17,7 @@ use crate::domain::{
     Check, Flows, FlowsAsked, KeptMinute, Minute, Outstanding, Records, Risks, Row, SourceName, Submission,
     SubmissionId, Untrusted,
 };
-use crate::journal::{Journal, Learned, Restored, SubmissionRecord, Write};
+use crate::journal::{Journal, KeptFilter, Learned, Restored, SubmissionRecord, Write};
 use crate::sources::Source;
 
 /// All sources and the journal, as one. Cloning is cheap: every clone is the same inbox.
@@ -182,6 +182,18 @@ impl Inbox {
         if let Ok(Err(error)) = kept {
             tracing::debug!(%error, "cannot keep which hints are known");
         }
+    }
+
+    /// Keeps the filters that were saved in the inbox, instead of those that were kept before.
+    pub async fn keep_filters(&self, filters: Vec<KeptFilter>) -> Result<(), Problem> {
+        let journal = self.journal.clone();
+        let kept = tokio::task::spawn_blocking(move || journal.keep_filters(&filters)).await;
+        let why = match kept {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => error.to_string(),
+        };
+        Err(Problem { source: None, what: "they cannot be written".to_owned(), why: Some(why.into()) })
     }
 
     /// Remembers at once; returns when it is on disk.

@@ -2,6 +2,7 @@
 
 use sqlx::{Sqlite, Transaction};
 
+use super::beside::kept_filters;
 use super::shape;
 use super::state::{EditText, Journal, JournalError, Restored, Write};
 use crate::contract::time;
@@ -21,6 +22,7 @@ impl Journal {
         };
         let mut restored = self.read_desk(desk).await?;
         restored.learned = self.learned();
+        restored.filters = kept_filters(&self.path);
         self.desk.get_or_init(|| async { desk }).await;
         Ok(restored)
     }

@@ -3,9 +3,9 @@
 //! One SQLite file; every call returns when its words are on disk. Two inboxes on one journal are safe: each running inbox
 //! works at a desk of its own, and takes over desks and unsettled submissions only from inboxes that are gone.
 
+mod beside;
 mod draft_store;
 mod held;
-mod learned;
 mod minutes;
 mod owner;
 mod receipt;
@@ -16,8 +16,9 @@ mod submission_record;
 mod tests;
 mod verify;
 
+pub use beside::kept_filters;
 pub use receipt::{Field, Receipt};
 pub use shape::LastSeen;
-pub use state::{EditText, Journal, JournalError, Learned, Restored, Write};
+pub use state::{EditText, Journal, JournalError, KeptFilter, Learned, Restored, Write};
 pub use submission_record::{Sent, State, SubmissionRecord};
 pub use verify::{Checked, Head, SavedHead, Wrong};

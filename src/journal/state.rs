@@ -15,6 +15,9 @@ use super::owner::Owner;
 /// Names of commands, and how often each was used.
 pub type Learned = BTreeMap<String, u8>;
 
+/// The name of a filter that was saved in the inbox, and the filter as it is written. One line each, without tabs.
+pub type KeptFilter = (String, String);
+
 pub(super) const MIGRATIONS: [&str; 9] = [
     include_str!("../../assets/migrations/journal/0001_journal.sql"),
     include_str!("../../assets/migrations/journal/0002_terms.sql"),
@@ -120,6 +123,7 @@ pub struct Restored {
     pub edit_texts: HashMap<ActionKey, EditText>,
     /// What newcomers are told no more.
     pub learned: Learned,
+    pub filters: Vec<KeptFilter>,
     pub reason_texts: HashMap<(ActionKey, DecisionKind), String>,
 }
 

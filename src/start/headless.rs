@@ -9,7 +9,7 @@ use crate::config::{Config, NamedFilter, SourceConfig, SourceKind, TokenFrom};
 use crate::contract::time;
 use crate::domain::{Risks, SourceName};
 use crate::inbox::Inbox;
-use crate::journal::{Journal, JournalError};
+use crate::journal::{self, Journal, JournalError};
 use crate::sources::{self, Proposer, Source};
 
 use super::embedded::{self, Embedded, OnGateEnd};
@@ -35,7 +35,8 @@ pub(super) async fn list(paths: &Paths, args: &ListArgs) -> anyhow::Result<Exit>
     } else {
         open(paths).await?
     };
-    let end = cli::list(open.inbox(), args, open.filters(), time::now()).await;
+    let saved = saved_filters(&open.config, paths);
+    let end = cli::list(open.inbox(), args, &saved, time::now()).await;
     open.close(end).await
 }
 
@@ -52,6 +53,12 @@ async fn open_with(
         .or_login(login_name())
         .with_risks(risks(&config));
     Ok(Open { inbox, config, embedded, _log: log })
+}
+
+/// The filters of the configuration, then those that were saved in the inbox.
+pub(super) fn saved_filters(config: &Config, paths: &Paths) -> Vec<NamedFilter> {
+    let kept = journal::kept_filters(&paths.journal()).into_iter();
+    config.filters.iter().cloned().chain(kept.map(|(name, text)| NamedFilter { name, text })).collect()
 }
 
 /// What the configuration says of each source's tools.
@@ -78,11 +85,6 @@ pub(super) fn named(config: &Config, embedded: Option<&Embedded>) -> Vec<SourceC
 impl Open {
     pub(super) fn inbox(&self) -> &Inbox {
         &self.inbox
-    }
-
-    /// Those of the configuration.
-    pub(super) fn filters(&self) -> &[NamedFilter] {
-        &self.config.filters
     }
 
     pub(super) fn config(&self) -> &Config {

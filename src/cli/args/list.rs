@@ -39,7 +39,7 @@ pub struct ListArgs {
     /// The inbox's own filter, all of which must hold: 'risk:>=high age:>1h tool:refund*'
     #[arg(value_name = "FILTER")]
     pub filter: Vec<String>,
-    /// A saved filter of the configuration, by its name; with FILTER, both must hold
+    /// A saved filter, by its name; with FILTER, both must hold
     #[arg(long = "filter", value_name = "NAME")]
     pub saved: Option<String>,
     /// Which actions, by where they stand; several with commas

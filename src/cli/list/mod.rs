@@ -79,7 +79,7 @@ impl Found {
     }
 }
 
-/// Prints the actions that are asked for, of every source or of one. `saved` are the filters of the configuration.
+/// Prints the actions that are asked for, of every source or of one. `saved` are the filters that have names.
 pub async fn list(
     inbox: &Inbox,
     args: &ListArgs,

@@ -58,7 +58,7 @@ fn unknown(name: &str, saved: &[NamedFilter]) -> Usage {
     let names: Vec<_> = saved.iter().map(|filter| format!("{:?}", filter.name)).collect();
     if names.is_empty() {
         return Usage(format!(
-            "there is no saved filter {name:?}; [[filter]] in the configuration makes one"
+            "there is no saved filter {name:?}; + in the inbox or [[filter]] in the configuration makes one"
         ));
     }
     Usage(format!("there is no saved filter {name:?}; there are {}", names.join(", ")))

@@ -24,6 +24,11 @@ impl Filter {
         })
     }
 
+    /// For everything of an agent, in any source.
+    pub fn of_agent(agent: &Untrusted) -> Self {
+        Self::made(&format!("agent:=={}", quoted(agent.as_raw())))
+    }
+
     /// For everything that would call a tool, in any source.
     pub fn of_tool(tool: &Untrusted) -> Self {
         Self::made(&format!("tool:=={}", quoted(tool.as_raw())))

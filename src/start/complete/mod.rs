@@ -10,6 +10,7 @@ use clap_complete::CompleteEnv;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::{Bash, Elvish, EnvCompleter, Fish, Powershell, Zsh};
 
+use super::headless::saved_filters;
 use crate::cli::args::{Args, CompletedShell, Values};
 use crate::cli::{self, Exit};
 use crate::config::Config;
@@ -96,11 +97,12 @@ fn offered(values: Values, begun: &std::ffi::OsStr) -> Vec<CompletionCandidate> 
 /// Nothing where something is wrong: whoever presses a key wants no message.
 fn found(values: Values) -> Vec<String> {
     let paths = Paths::find(None, |name| std::env::var_os(name).map(PathBuf::from));
-    let Some(config) = paths.ok().and_then(|paths| Config::load(&paths).ok()) else { return Vec::new() };
+    let Ok(paths) = paths else { return Vec::new() };
+    let Ok(config) = Config::load(&paths) else { return Vec::new() };
     let mut found: Vec<String> = match values {
         Values::Sources if config.sources.is_empty() => vec!["gate".to_owned()],
         Values::Sources => config.sources.iter().map(|source| source.name.to_string()).collect(),
-        Values::Filters => config.filters.into_iter().map(|filter| filter.name).collect(),
+        Values::Filters => saved_filters(&config, &paths).into_iter().map(|filter| filter.name).collect(),
         Values::Ids => ids::pending(&config),
     };
     found.retain(|value| is_plain(value));

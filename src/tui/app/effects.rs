@@ -18,7 +18,7 @@ use crate::inbox::figures::Figures;
 use crate::inbox::notices::Notice;
 use crate::inbox::notify::Channels;
 use crate::inbox::{Inbox, Problem};
-use crate::journal::{Sent, SubmissionRecord, Write};
+use crate::journal::{KeptFilter, Sent, SubmissionRecord, Write};
 use crate::program::Late;
 use crate::tui::core::msg::{Clip, Effect, Loaded, Msg, What};
 use crate::tui::history::state::{OwnDecision, PageRequest, ViewPage, ViewRow};
@@ -121,6 +121,7 @@ impl Effects {
             Effect::Follow(keys) => self.spawn(this.follow(keys)),
             Effect::Save(writes) => self.save(writes),
             Effect::Learn(learned) => self.spawn(async move { this.inbox.learn(learned).await }),
+            Effect::KeepFilters(filters) => drop(self.must_finish.spawn(this.keep_filters(filters))),
             Effect::WakeIn(millis) => self.spawn(this.wake_in(millis)),
             Effect::LearnTool { source, tool } => self.spawn(this.learn(source, tool)),
             Effect::Copy(clip) => self.spawn(this.copy(clip)),
@@ -139,6 +140,12 @@ impl Effects {
             | Effect::Editor { .. }
             | Effect::Quit => {}
         }
+    }
+
+    async fn keep_filters(self, filters: Vec<KeptFilter>) {
+        let inbox = self.inbox.clone();
+        let answer = caught(async move { inbox.keep_filters(filters).await }).await;
+        self.say(What::FiltersKept(answer)).await;
     }
 
     async fn submit(self, submission: Submission, left_pending: u64) {

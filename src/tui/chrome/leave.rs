@@ -10,7 +10,7 @@ use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::decide::{confirm_guard, reason, stage};
-use crate::tui::queue::filter;
+use crate::tui::queue::{filter, places, saved_filters};
 use crate::tui::submit::{hold, resolve_unknown};
 use crate::tui::{dashboard, edit, history, preview, submit};
 
@@ -29,6 +29,8 @@ pub(crate) fn back(model: &mut Model) {
         }
         Some(Modal::ResolveUnknown(_)) => resolve_unknown::back(model),
         Some(Modal::Filter(_)) => filter::put_back(model),
+        Some(Modal::Places(_)) => places::put_back(model),
+        Some(Modal::NameFilter(_)) => saved_filters::close(model),
         Some(Modal::EditSoon { .. } | Modal::Saved | Modal::Report(_) | Modal::Links(_) | Modal::Quit(_)) => {
             model.modal = None;
         }

@@ -12,6 +12,7 @@ use crate::tui::core::keymap::{Keymap, short};
 use crate::tui::core::layout::Layout;
 use crate::tui::core::model::Model;
 use crate::tui::queue;
+use crate::tui::queue::places;
 use crate::tui::queue::slots::Slot;
 use crate::tui::queue::state::Cursor;
 use crate::tui::submit::held::Held;
@@ -169,7 +170,8 @@ pub(crate) fn draw_hints(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let keymap = &model.settings.keymap;
     let mut pen = Pen::new(buf, layout.hints, 0);
     pen.ours(" ", theme::PLAIN);
-    if model.modal.is_some() || model.screen.overlay.is_some() {
+    let sheet = model.modal.is_some() && !places::is_open(model);
+    if sheet || model.screen.overlay.is_some() {
         hint(keymap, Command::Back, "back", &mut pen);
         return;
     }
@@ -207,6 +209,9 @@ fn here(model: &Model) -> (String, Vec<(Command, &'static str)>) {
     let on_header = matches!(model.queue.cursor(), Some(Cursor::Header(_)));
     if model.watches() {
         return (String::new(), WATCH.to_vec());
+    }
+    if places::is_open(model) {
+        return (String::new(), places::hints(model));
     }
     if in_list && model.queue.has_range() {
         let words = vec![

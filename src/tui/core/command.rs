@@ -28,6 +28,9 @@ pub enum Command {
     MarkShown,
     Filter,
     SavedFilters,
+    SaveFilter,
+    RenameFilter,
+    RemoveFilter,
     SortBy(SortBy),
     GroupBy(GroupBy),
     Freeze,
@@ -81,6 +84,7 @@ pub enum Command {
     ReadOn,
     Search,
     SwitchFocus,
+    FocusPlaces,
     FocusList,
     FocusPreview,
     Help,
@@ -166,6 +170,7 @@ const CLOSABLE: &[KeyContext] = &[
     KeyContext::Palette,
     KeyContext::Quit,
     KeyContext::Filter,
+    KeyContext::Places,
     KeyContext::Watch,
 ];
 /// Places that can be longer than the screen.
@@ -180,6 +185,7 @@ const SCROLLS: &[KeyContext] = &[
 const MOVES: &[KeyContext] = &[
     KeyContext::List,
     KeyContext::Preview,
+    KeyContext::Places,
     KeyContext::Watch,
     KeyContext::Review,
     KeyContext::Report,
@@ -227,10 +233,14 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::PageDown, "page-down", Group::Move, SCROLLS, &["PageDown"], "a page down"),
     spec(Command::PageUp, "page-up", Group::Move, SCROLLS, &["PageUp"], "a page up"),
     spec(Command::SwitchFocus, "switch-focus", Group::Move, &[KeyContext::Inbox], &["Tab"], "between list and preview"),
-    spec(Command::FocusList, "focus-list", Group::Move, &[KeyContext::Inbox], &["1", "2"], "to the list"),
-    spec(Command::FocusPreview, "focus-preview", Group::Move, &[KeyContext::Inbox], &["3"], "to the preview"),
+    spec(Command::FocusPlaces, "focus-places", Group::Move, &[KeyContext::Inbox], &["1"], "to the places on the left: moving there narrows the list").also("sidebar folders sources agents tools"),
+    spec(Command::FocusList, "focus-list", Group::Move, &[KeyContext::Inbox, KeyContext::Places], &["2"], "to the list"),
+    spec(Command::FocusPreview, "focus-preview", Group::Move, &[KeyContext::Inbox, KeyContext::Places], &["3"], "to the preview"),
     spec(Command::Filter, "filter", Group::Find, &[KeyContext::List], &["/"], "narrow the list: words, tool: risk:>=high age:>1h is:unopened -word").hint("filter").also("search find limit query"),
     spec(Command::SavedFilters, "saved-filters", Group::Find, &[KeyContext::List], &["'"], "a saved filter: then its number, or this key again for none").also("views presets"),
+    spec(Command::SaveFilter, "save-filter", Group::Find, &[KeyContext::List, KeyContext::Places], &["+"], "save the filter under a name; it is a place from then on").also("add new view preset"),
+    spec(Command::RenameFilter, "rename-filter", Group::Find, &[KeyContext::Places], &["e"], "in the places: rename the saved filter").also("name"),
+    spec(Command::RemoveFilter, "remove-filter", Group::Find, &[KeyContext::Places], &["x", "Delete"], "in the places: remove the saved filter").also("delete"),
     spec(Command::SortBy(SortBy::Age), "sort-by-age", Group::View, &[KeyContext::Inbox], &[", a"], "sort: the oldest first").also("order time"),
     spec(Command::SortBy(SortBy::Risk), "sort-by-risk", Group::View, &[KeyContext::Inbox], &[", r"], "sort: the most harmful first").also("order danger"),
     spec(Command::SortBy(SortBy::Expiry), "sort-by-expiry", Group::View, &[KeyContext::Inbox], &[", e"], "sort: what expires next is first").also("order deadline"),
@@ -287,7 +297,7 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::Landed, "landed", Group::Sheet, &[KeyContext::ResolveUnknown], &["e"], "settling: it landed (executed)"),
     spec(Command::NotLanded, "not-landed", Group::Sheet, &[KeyContext::ResolveUnknown], &["f"], "settling: it did not land (failed)"),
     spec(Command::RunAgain, "run-again", Group::Sheet, &[KeyContext::ResolveUnknown], &["r"], "settling: run it again"),
-    spec(Command::Accept, "accept", Group::Sheet, &[KeyContext::Search, KeyContext::Review, KeyContext::Reason, KeyContext::Report, KeyContext::Links, KeyContext::Palette, KeyContext::Quit, KeyContext::Filter], &["Enter"], "take what is typed; open a link; close; keep and quit; in the palette: run").also("ok"),
+    spec(Command::Accept, "accept", Group::Sheet, &[KeyContext::Search, KeyContext::Review, KeyContext::Reason, KeyContext::Report, KeyContext::Links, KeyContext::Palette, KeyContext::Quit, KeyContext::Filter, KeyContext::Places], &["Enter"], "take what is typed; from places to the list; open a link; keep and quit; run").also("ok"),
     spec(Command::CopyThisLink, "copy-this-link", Group::Sheet, &[KeyContext::Links], &["y"], "copy the link instead of opening it"),
     spec(Command::ExportReport, "export-report", Group::Sheet, &[KeyContext::Report], &["w"], "write the report as JSON to a new file in the state folder").also("save file"),
     spec(Command::CopyReport, "copy-report", Group::Sheet, &[KeyContext::Report], &["y"], "copy the report as text").also("yank clipboard"),
@@ -380,6 +390,8 @@ pub enum KeyContext {
     Quit,
     /// The line in which a filter is written, and the choice of a saved one.
     Filter,
+    /// The left pane, while keys go to it.
+    Places,
     /// The figures of all queues. Nothing is decided there.
     Watch,
 }
@@ -415,6 +427,7 @@ impl KeyContext {
             Self::Help => "the help",
             Self::Palette => "the palette",
             Self::Filter => "the filter line",
+            Self::Places => "the places",
             Self::Watch => "the watch view",
             Self::Inbox | Self::Anywhere => "everywhere",
         }

@@ -6,7 +6,7 @@ use crate::tui::chrome::{copy, leave, overlay, window};
 use crate::tui::decide::state::{Confirmed, Guard};
 use crate::tui::decide::{reason, stage};
 use crate::tui::preview::reader;
-use crate::tui::queue::{filter, sync};
+use crate::tui::queue::{filter, places, saved_filters, sync};
 use crate::tui::submit::{report, resolve_unknown, review};
 use crate::tui::{dashboard, decide, edit, history, preview, queue};
 
@@ -53,7 +53,10 @@ pub(crate) fn run(model: &mut Model, command: Command) {
         Command::RangeUp => queue::update::extend(model, Direction::Up),
         Command::MarkShown => queue::update::mark_shown(model),
         Command::Filter => filter::open(model),
-        Command::SavedFilters => filter::open_saved(model),
+        Command::SavedFilters => saved_filters::open_sheet(model),
+        Command::SaveFilter => saved_filters::name_new(model),
+        Command::RenameFilter => saved_filters::rename(model),
+        Command::RemoveFilter => saved_filters::remove(model),
         Command::SortBy(by) => queue::update::sort(model, by),
         Command::GroupBy(by) => queue::update::group(model, by),
         Command::Freeze => queue::update::freeze(model),
@@ -110,6 +113,9 @@ pub(crate) fn run(model: &mut Model, command: Command) {
         Command::PreviewBelow => reader::below(model),
         Command::Search => preview::search::open(model),
         Command::SwitchFocus => queue::update::switch_focus(model),
+        Command::FocusPlaces => places::open(model),
+        Command::FocusList if places::is_open(model) => places::keep(model, Focus::List),
+        Command::FocusPreview if places::is_open(model) => places::keep(model, Focus::Preview),
         Command::FocusList => queue::update::focus(model, Focus::List),
         Command::FocusPreview => queue::update::focus(model, Focus::Preview),
         Command::Help => overlay::help(model),
@@ -155,6 +161,8 @@ fn accept(model: &mut Model) {
         Some(Modal::ResolveUnknown(_) | Modal::Report(_)) => leave::back(model),
         Some(Modal::Quit(_)) => leave::enter(model),
         Some(Modal::Filter(_)) => filter::keep(model),
+        Some(Modal::NameFilter(_)) => saved_filters::keep(model),
+        Some(Modal::Places(_)) => places::keep(model, Focus::List),
         Some(Modal::Saved | Modal::Edit(_) | Modal::EditSoon { .. }) | None => {}
     }
 }

@@ -7,7 +7,7 @@ use crate::tui::chrome::pen::{divider, recede};
 use crate::tui::chrome::state::Focus;
 use crate::tui::chrome::{empty, header, leave, overlay, status};
 use crate::tui::decide::reason;
-use crate::tui::queue::{filter, left_pane};
+use crate::tui::queue::{filter, places, saved_filters};
 use crate::tui::submit::{report_view, resolve_unknown, review_view};
 use crate::tui::{dashboard, edit, history, preview, queue};
 
@@ -30,14 +30,15 @@ pub(crate) fn view(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Positi
             body(model, &layout, buf);
             status::draw(model, &layout, buf);
         }
-        let covers = !matches!(model.modal, None | Some(Modal::Filter(_)));
+        let covers =
+            !matches!(model.modal, None | Some(Modal::Filter(_) | Modal::NameFilter(_) | Modal::Places(_)));
         if covers || model.screen.overlay.is_some() {
             recede(model, above_message(&layout, area), buf);
         }
-        let filter = filter::draw(model, &layout, buf);
+        let filter = filter::draw(model, &layout, buf).or(saved_filters::draw_name(model, &layout, buf));
         // What happened last stays in sight.
         let typed = filter.or(sheet(model, above_message(&layout, area), buf));
-        let bare = model.modal.is_none() && model.screen.overlay.is_none();
+        let bare = (model.modal.is_none() || places::is_open(model)) && model.screen.overlay.is_none();
         let over = overlay::draw(model, &layout, area, buf);
         let here = || watching.unwrap_or_else(|| reading(model, &layout));
         over.or(typed).or_else(|| if bare { here() } else { None })
@@ -48,6 +49,9 @@ pub(crate) fn view(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Positi
 
 /// The row under the cursor; in the preview, where its text begins.
 fn reading(model: &Model, layout: &Layout) -> Option<Position> {
+    if places::is_open(model) {
+        return places::cursor(model, layout);
+    }
     let text = Position::new(layout.text.x, layout.text.y);
     let in_preview = model.screen.zoom || model.screen.focus == Focus::Preview;
     if in_preview && !layout.text.is_empty() { Some(text) } else { queue::view::cursor(model, layout) }
@@ -58,7 +62,7 @@ fn body(model: &Model, layout: &Layout, buf: &mut Buffer) {
         divider(model, line, buf);
     }
     if let Some(view) = &model.history.open {
-        left_pane::draw(model, layout, buf);
+        places::draw(model, layout, buf);
         history::view::draw(model, view, layout, buf);
         preview::view::draw(model, layout, buf);
         preview::view::draw_trusted(model, layout, buf);
@@ -68,7 +72,7 @@ fn body(model: &Model, layout: &Layout, buf: &mut Buffer) {
         empty::draw(model, layout, buf);
         return;
     }
-    left_pane::draw(model, layout, buf);
+    places::draw(model, layout, buf);
     queue::view::draw(model, layout, buf);
     preview::view::draw(model, layout, buf);
     preview::view::draw_trusted(model, layout, buf);
@@ -88,9 +92,9 @@ pub(crate) fn sheet_lines(model: &Model) -> SheetLines {
 /// What is open over the rest; returns where the text is that is typed in it.
 fn sheet(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
     match &model.modal {
-        // Written at the foot, so that the list stays in sight.
-        None | Some(Modal::Filter(_)) => {}
-        Some(Modal::Saved) => filter::saved(model, area, buf),
+        // The list stays in sight beside them.
+        None | Some(Modal::Filter(_) | Modal::NameFilter(_) | Modal::Places(_)) => {}
+        Some(Modal::Saved) => saved_filters::draw_sheet(model, area, buf),
         Some(Modal::Edit(form)) => return edit::view::draw(model, form, area, buf),
         Some(Modal::EditSoon { keys, .. }) => edit::view::soon(model, keys.len(), area, buf),
         Some(Modal::Reason(form)) => return reason::draw(model, form, area, buf),

@@ -54,6 +54,8 @@ pub(crate) enum Body {
     Below,
     ListOnly,
     PreviewOnly,
+    /// The left pane and the list.
+    Places,
 }
 
 const PLACES_WIDTH: u16 = 26;
@@ -93,6 +95,12 @@ pub(crate) fn layout(area: Rect, body: Body) -> Layout {
     match (shape, body) {
         (Shape::Counts, _) => Layout { header: area, ..frame },
         (_, Body::PreviewOnly) => with_preview(frame, rest),
+        (_, Body::Places) => {
+            let trusted = take_bottom(&mut rest, trusted_lines(area.width));
+            let places = take_left(&mut rest, PLACES_WIDTH.min(area.width / 2));
+            let divider = take_left(&mut rest, 1);
+            Layout { trusted, places, dividers: [divider, none], rows: rest, ..frame }
+        }
         (Shape::Stacked, body) => stacked(frame, rest, body),
         (_, Body::ListOnly) => {
             let trusted = take_bottom(&mut rest, trusted_lines(area.width));
@@ -241,7 +249,7 @@ mod tests {
     #[test]
     fn every_part_stays_inside_every_screen() {
         for (width, height) in (1..=200).flat_map(|w| (1..=60).map(move |h| (w, h))) {
-            for body in [Body::Panes, Body::Below, Body::ListOnly, Body::PreviewOnly] {
+            for body in [Body::Panes, Body::Below, Body::ListOnly, Body::PreviewOnly, Body::Places] {
                 let area = Rect::new(0, 0, width, height);
                 let l = layout(area, body);
                 for part in [

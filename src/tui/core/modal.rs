@@ -11,7 +11,7 @@ use crate::domain::{
     SourceName, StagedCounts, Submission, Timestamp, Untrusted,
 };
 use crate::tui::edit::form::EditForm;
-use crate::tui::queue::filter_state::FilterLine;
+use crate::tui::queue::filter_state::{FilterLine, NameLine, PlacesPane};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Modal {
@@ -32,6 +32,21 @@ pub(crate) enum Modal {
     Filter(Box<FilterLine>),
     /// Which saved filter?
     Saved,
+    /// Keys go to the left pane.
+    Places(PlacesPane),
+    /// The line in which a saved filter gets its name.
+    NameFilter(Box<NameLine>),
+}
+
+impl Modal {
+    /// The left pane, where it is on screen whatever the width.
+    pub(crate) fn places(&self) -> Option<&PlacesPane> {
+        match self {
+            Self::Places(pane) => Some(pane),
+            Self::NameFilter(line) => line.pane.as_ref(),
+            _ => None,
+        }
+    }
 }
 
 /// What is said beside a decision: why it is excluded, a comment, or guidance for another try.

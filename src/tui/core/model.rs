@@ -110,7 +110,10 @@ impl Model {
     }
 
     fn divided(&self, area: Rect, body: Body) -> Layout {
-        let layout = core::layout::layout(area, body);
+        let mut layout = core::layout::layout(area, body);
+        if layout.places.is_empty() && self.modal.as_ref().and_then(Modal::places).is_some() {
+            layout = core::layout::layout(area, Body::Places);
+        }
         if self.history.open.is_some() { core::layout::with_title(layout) } else { layout }
     }
 
@@ -289,7 +292,10 @@ impl Model {
             (Some(Modal::Links(_)), _) => &[KeyContext::Links, KeyContext::Anywhere],
             (Some(Modal::Quit(_)), _) => &[KeyContext::Quit, KeyContext::Anywhere],
             (None, _) if self.is_searching() => &[KeyContext::Search, KeyContext::Anywhere],
-            (Some(Modal::Filter(_) | Modal::Saved), _) => &[KeyContext::Filter, KeyContext::Anywhere],
+            (Some(Modal::Places(_)), _) => &[KeyContext::Places, KeyContext::Anywhere],
+            (Some(Modal::Filter(_) | Modal::NameFilter(_) | Modal::Saved), _) => {
+                &[KeyContext::Filter, KeyContext::Anywhere]
+            }
             (None, _) if self.watches() => &[KeyContext::Watch, KeyContext::Anywhere],
             (None, _) if self.screen.zoom => &[KeyContext::Preview, KeyContext::Inbox, KeyContext::Anywhere],
             (None, Focus::Preview) => &[KeyContext::Preview, KeyContext::Inbox, KeyContext::Anywhere],

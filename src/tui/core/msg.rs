@@ -11,7 +11,7 @@ use crate::domain::{
 };
 use crate::inbox::notices::Notice;
 use crate::inbox::{Answer, Event, Problem, Reconciled, Synced, Tool};
-use crate::journal::{Learned, Restored, Write};
+use crate::journal::{KeptFilter, Learned, Restored, Write};
 use crate::tui::chrome::theme::palette::Rgb;
 use crate::tui::history::state::{PageRequest, ViewPage};
 use crate::tui::preview::page::made::Tab;
@@ -118,6 +118,8 @@ pub(crate) enum What {
     },
     /// The answer to an [`Effect::RestoreMinutes`]; empty where they cannot be read.
     KeptMinutes(Vec<KeptMinute>),
+    /// The answer to an [`Effect::KeepFilters`].
+    FiltersKept(Result<(), Problem>),
     /// So many [`Effect::Save`] went to disk together. After a failure they wait, before any later ones, and none is counted.
     Saved {
         saves: usize,
@@ -238,6 +240,8 @@ pub(crate) enum Effect {
     Save(Vec<Write>),
     /// What a newcomer knows by now.
     Learn(Learned),
+    /// The filters that were saved in the inbox, all of them.
+    KeepFilters(Vec<KeptFilter>),
     /// Milliseconds.
     WakeIn(u64),
     /// The terminal reports its mouse to us, or keeps it.

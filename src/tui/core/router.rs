@@ -10,7 +10,7 @@ use crate::tui::chrome::{copy, leave, overlay, window};
 use crate::tui::dashboard::state::StartView;
 use crate::tui::decide::{confirm_guard, reason, stage};
 use crate::tui::edit::form::EditField;
-use crate::tui::queue::{filter, sync};
+use crate::tui::queue::{filter, saved_filters, sync};
 use crate::tui::submit::{hold, report, resolve_unknown, review};
 use crate::tui::{dashboard, decide, edit, history, preview, queue};
 
@@ -91,6 +91,7 @@ fn is_quiet(what: &What) -> bool {
         | What::KeptMinutes(_)
         | What::Flows(..)
         | What::Noticed { answer: Ok(()), .. }
+        | What::FiltersKept(Ok(()))
         | What::Saved { saves: 0, answer: Ok(()) } => true,
         What::Source(event) => !matches!(event.kind, EventKind::Connection(_)),
         _ => false,
@@ -148,9 +149,15 @@ fn route(model: &mut Model, what: What) {
         What::Resolved(key, finding, answer) => resolve_unknown::answered(model, &key, finding, answer),
         What::Reconciled(answer) => report::reconciled(model, answer),
         What::TakenBack(answer) => stage::taken_back(model, answer),
-        What::Restored(answer) => stage::restored(model, answer),
+        What::Restored(mut answer) => {
+            let known = answer.as_mut().ok();
+            let filters = known.map(|known| std::mem::take(&mut known.filters)).unwrap_or_default();
+            stage::restored(model, answer);
+            saved_filters::restored(model, filters);
+        }
         What::Noticed { rule, answer } => window::noticed(model, rule, answer),
         What::KeptMinutes(_) => {}
+        What::FiltersKept(answer) => saved_filters::kept(model, answer),
         What::Saved { saves, answer } => stage::saved(model, saves, answer),
     }
 }
@@ -277,8 +284,15 @@ pub(crate) fn takes_text(model: &Model, chord: Chord) -> bool {
     match &model.modal {
         Some(Modal::Edit(form)) => form.field == EditField::Text,
         Some(Modal::ResolveUnknown(sheet)) => sheet.typing,
-        Some(Modal::EditSoon { .. } | Modal::Reason(_) | Modal::Filter(_)) => true,
-        Some(Modal::Review(_) | Modal::Report(_) | Modal::Links(_) | Modal::Quit(_) | Modal::Saved) => false,
+        Some(Modal::EditSoon { .. } | Modal::Reason(_) | Modal::Filter(_) | Modal::NameFilter(_)) => true,
+        Some(
+            Modal::Review(_)
+            | Modal::Report(_)
+            | Modal::Links(_)
+            | Modal::Quit(_)
+            | Modal::Saved
+            | Modal::Places(_),
+        ) => false,
         None => model.is_searching(),
     }
 }
@@ -300,8 +314,9 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
         Some(Modal::Review(_)) => review::typed(model, key),
         Some(Modal::Quit(_)) => leave::typed(model, key),
         Some(Modal::Filter(_)) => filter::typed(model, key),
-        Some(Modal::Saved) => filter::saved_key(model, key),
-        Some(Modal::EditSoon { .. } | Modal::Report(_) | Modal::Links(_)) | None => {}
+        Some(Modal::Saved) => saved_filters::sheet_key(model, key),
+        Some(Modal::NameFilter(_)) => saved_filters::typed(model, key),
+        Some(Modal::EditSoon { .. } | Modal::Report(_) | Modal::Links(_) | Modal::Places(_)) | None => {}
     }
 }
 
@@ -315,6 +330,7 @@ pub(crate) fn pasted(model: &mut Model, text: &str) {
         Some(Modal::Reason(_)) => reason::pasted(model, text),
         Some(Modal::ResolveUnknown(sheet)) if sheet.typing => resolve_unknown::pasted(model, text),
         Some(Modal::Filter(_)) => filter::pasted(model, text),
+        Some(Modal::NameFilter(_)) => saved_filters::pasted(model, text),
         Some(
             Modal::EditSoon { .. }
             | Modal::Review(_)
@@ -322,7 +338,8 @@ pub(crate) fn pasted(model: &mut Model, text: &str) {
             | Modal::ResolveUnknown(_)
             | Modal::Links(_)
             | Modal::Quit(_)
-            | Modal::Saved,
+            | Modal::Saved
+            | Modal::Places(_),
         )
         | None => {
             model.warn(format!(

@@ -1,9 +1,11 @@
 //! Counts over the whole queue, waiting arrivals included; made anew after each sync, not per frame.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::config::GroupBy;
-use crate::domain::{BatchKey, Change, Draft, Entry, Row, SourceName, Staged, StagedCounts, Timestamp};
+use crate::domain::{
+    BatchKey, Change, Draft, Entry, Row, SourceName, Staged, StagedCounts, Timestamp, Untrusted,
+};
 
 use super::groups::Group;
 use super::incoming::FrozenUpdates;
@@ -16,10 +18,11 @@ pub(crate) struct Stats {
     /// Actions that ran, and nobody knows what became of them.
     pub unknown: usize,
     pub by_source: Vec<(SourceName, usize)>,
+    /// In the order of their names, as is the next.
+    pub by_agent: Vec<(Untrusted, usize)>,
+    pub by_tool: Vec<(Untrusted, usize)>,
     /// Low, medium, high (and unknown words), critical.
     pub risks: [usize; 4],
-    /// Under 15 minutes, under an hour, under four hours, older.
-    pub ages: [usize; 4],
     pub oldest: Option<Timestamp>,
     /// When the next action that is on offer expires.
     pub next_expiry: Option<Timestamp>,
@@ -28,8 +31,6 @@ pub(crate) struct Stats {
     /// Different agents with a pending action.
     pub agents: usize,
 }
-
-const MINUTE: i64 = 60_000;
 
 impl Stats {
     /// `later` is what was not taken into the list: it counts as if it had been.
@@ -51,8 +52,11 @@ impl Stats {
         let held = queue.held_pending().filter(on_time).filter_map(|entry| entry.row.expires_at);
         stats.next_expiry = offered.chain(held).min();
         let (mut missions, mut agents) = (HashSet::new(), HashSet::new());
+        let (mut by_agent, mut by_tool) = (BTreeMap::new(), BTreeMap::new());
         for entry in known.chain(arrived.filter(|entry| entry.row.status.is_pending())) {
-            stats.count(&entry.row, now);
+            stats.count(&entry.row);
+            *by_tool.entry(&entry.row.tool).or_default() += 1;
+            entry.row.agent.iter().for_each(|agent| *by_agent.entry(agent).or_default() += 1);
             missions.extend(entry.row.mission.as_ref().map(|mission| (&entry.key.source, mission.as_raw())));
             agents.extend(entry.row.agent.as_ref().map(|agent| (&entry.key.source, agent.as_raw())));
             match stats.by_source.iter_mut().find(|(source, _)| *source == entry.key.source) {
@@ -61,6 +65,7 @@ impl Stats {
             }
         }
         (stats.missions, stats.agents) = (missions.len(), agents.len());
+        (stats.by_agent, stats.by_tool) = (named(by_agent), named(by_tool));
         stats
     }
 
@@ -70,18 +75,17 @@ impl Stats {
         high + critical
     }
 
-    fn count(&mut self, row: &Row, now: Timestamp) {
+    fn count(&mut self, row: &Row) {
         self.pending += 1;
         if let Some(count) = self.risks.get_mut(usize::from(row.risk.rank())) {
             *count += 1;
         }
-        let age = now.since(row.created_at);
-        let bucket = [15 * MINUTE, 60 * MINUTE, 240 * MINUTE].iter().filter(|limit| age >= **limit).count();
-        if let Some(count) = self.ages.get_mut(bucket) {
-            *count += 1;
-        }
         self.oldest = Some(self.oldest.map_or(row.created_at, |oldest| oldest.min(row.created_at)));
     }
+}
+
+fn named(counts: BTreeMap<&Untrusted, usize>) -> Vec<(Untrusted, usize)> {
+    counts.into_iter().map(|(name, count)| (name.clone(), count)).collect()
 }
 
 // How many decisions are staged, in all and per batch, kept up to date step by step.

@@ -5,14 +5,16 @@ use std::collections::HashSet;
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
 use ratatui::widgets::{Clear, Widget as _};
+use tui_textarea::TextArea;
 
 use crate::domain::{ActionKey, DecisionKind, Entry, SourceName, Untrusted};
 use crate::inbox::filter::{Filter, Finder, Is, Subject};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome;
-use crate::tui::chrome::pen::{Pen, sheet_frame};
+use crate::tui::chrome::pen::Pen;
 use crate::tui::chrome::theme;
 use crate::tui::core::command::Command;
 use crate::tui::core::layout::Layout;
@@ -21,7 +23,7 @@ use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::edit::view::area_of;
 
-use super::filter_state::FilterLine;
+use super::filter_state::{Before, FilterLine};
 use super::slots::{Slot, State};
 use super::state::Cursor;
 
@@ -29,7 +31,7 @@ use super::state::Cursor;
 const STRETCH: usize = 20_000;
 
 pub(crate) fn open(model: &mut Model) {
-    let line = FilterLine::new(model.list.filtering.applied.as_ref(), &model.queue);
+    let line = FilterLine::new(before(model));
     model.modal = Some(Modal::Filter(Box::new(line)));
 }
 
@@ -37,7 +39,7 @@ pub(crate) fn open(model: &mut Model) {
 pub(crate) fn write(model: &mut Model, text: &str) {
     open(model);
     if let Some(Modal::Filter(line)) = &mut model.modal {
-        line.area = tui_textarea::TextArea::new(vec![text.to_owned()]);
+        line.area = TextArea::new(vec![text.to_owned()]);
         line.area.move_cursor(tui_textarea::CursorMove::End);
         changed(model);
     }
@@ -103,8 +105,18 @@ pub(crate) fn keep(model: &mut Model) {
 
 /// Esc: everything as it was before the line was opened.
 pub(crate) fn put_back(model: &mut Model) {
-    let Some(Modal::Filter(line)) = model.modal.take() else { return };
-    let before = line.before;
+    if let Some(Modal::Filter(line)) = model.modal.take() {
+        put_back_to(model, line.before);
+    }
+}
+
+/// What the list shows now, to come back to.
+pub(crate) fn before(model: &Model) -> Before {
+    let filter = model.list.filtering.applied.clone();
+    Before { filter, cursor: model.queue.cursor().cloned(), top: model.queue.top }
+}
+
+pub(crate) fn put_back_to(model: &mut Model, before: Before) {
     let then = before.cursor.map(|cursor| (cursor, before.top));
     if model.list.filtering.applied == before.filter {
         model.list.filtering.scan = None;
@@ -132,43 +144,18 @@ fn show_all(model: &mut Model) {
     model.queue.filter(None);
 }
 
+/// Narrows the list to this, or shows everything.
+pub(crate) fn show(model: &mut Model, filter: Option<Filter>) {
+    let Some(filter) = filter else { return show_all(model) };
+    model.list.filtering.begin(filter, false, &model.queue, model.now);
+    search(model);
+}
+
 /// No filter any more.
 pub(crate) fn clear(model: &mut Model) {
     let hidden = model.queue.slots().len().saturating_sub(model.queue.n_shown());
     show_all(model);
     model.say(format!("no filter: {hidden} more shown"));
-}
-
-/// A saved filter, by its number from 1.
-pub(crate) fn apply_saved(model: &mut Model, number: usize) {
-    let saved = number.checked_sub(1).and_then(|nth| model.settings.triage.filters.get(nth)).cloned();
-    let Some(saved) = saved else {
-        model.say(format!("there is no saved filter {number}; [[filter]] in the configuration makes one"));
-        return;
-    };
-    model.modal = None;
-    model.list.filtering.begin(saved.filter, false, &model.queue, model.now);
-    search(model);
-}
-
-pub(crate) fn open_saved(model: &mut Model) {
-    model.modal = Some(Modal::Saved);
-}
-
-/// A digit applies one, the key that opened the sheet clears the filter.
-pub(crate) fn saved_key(model: &mut Model, key: KeyEvent) {
-    match key.code {
-        KeyCode::Char(digit @ '1'..='9') => {
-            apply_saved(model, digit.to_digit(10).map_or(0, |digit| digit as usize));
-        }
-        KeyCode::Char('\'' | '0') => {
-            model.modal = None;
-            if model.list.filtering.applied.is_some() {
-                clear(model);
-            }
-        }
-        _ => {}
-    }
 }
 
 /// Looks at the next stretch of rows, and asks to go on when it was not the last.
@@ -279,25 +266,12 @@ impl Subject for FilteredRow<'_> {
 pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) -> Option<Position> {
     let Some(Modal::Filter(line)) = &model.modal else { return None };
     let row = layout.status;
-    Clear.render(row, buf);
     let said = match model.list.filtering.scan {
         Some(_) => "  looking… ".to_owned(),
         None => format!("  {} ", counted(model)),
     };
     let style = if line.error.is_some() { theme::WARN } else { theme::DIM };
-    Pen::new(buf, row, 0).keep(said.chars().count()).ours(&said, style);
-    let room = row.width.saturating_sub(said.chars().count() as u16 + 3);
-    Pen::new(buf, row, 0).ours(" / ", theme::KEY);
-    let caret = area_of(
-        &line.area,
-        Rect { x: row.x + 3.min(row.width), width: room, height: row.height.min(1), ..row },
-        true,
-        buf,
-    );
-    if line.area.is_selecting() && !line.text().is_empty() {
-        let width = text::line(&Untrusted::from(line.text())).width().min(usize::from(room)) as u16;
-        buf.set_style(Rect { x: row.x + 3, width, height: 1, ..row }.intersection(row), theme::SELECTED);
-    }
+    let caret = draw_line(&line.area, (" / ", &said, style), row, buf);
     Clear.render(layout.hints, buf);
     let mut pen = Pen::new(buf, layout.hints, 0);
     match &line.error {
@@ -316,6 +290,28 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) -> Option<P
     caret
 }
 
+/// A line of text at the foot: what it is, the text, and what is said at its right end.
+pub(super) fn draw_line(
+    area: &TextArea<'static>,
+    (label, said, style): (&str, &str, Style),
+    row: Rect,
+    buf: &mut Buffer,
+) -> Option<Position> {
+    Clear.render(row, buf);
+    Pen::new(buf, row, 0).keep(said.chars().count()).ours(said, style);
+    let before = (label.len() as u16).min(row.width);
+    let room = row.width.saturating_sub(said.chars().count() as u16 + before);
+    Pen::new(buf, row, 0).ours(label, theme::KEY);
+    let place = Rect { x: row.x + before, width: room, height: row.height.min(1), ..row };
+    let caret = area_of(area, place, true, buf);
+    let text = area.lines().join(" ");
+    if area.is_selecting() && !text.is_empty() {
+        let width = text::line(&Untrusted::from(text)).width().min(usize::from(room)) as u16;
+        buf.set_style(Rect { width, ..place }.intersection(row), theme::SELECTED);
+    }
+    caret
+}
+
 /// `12 of 340`
 fn counted(model: &Model) -> String {
     format!("{} of {}", model.queue.n_shown(), model.queue.slots().len())
@@ -325,24 +321,4 @@ fn counted(model: &Model) -> String {
 pub(crate) fn stands(model: &Model) -> Option<(String, Shown)> {
     let filter = model.list.filtering.applied.as_ref()?;
     Some((format!("{} shown", counted(model)), text::line(&Untrusted::from(filter.text()))))
-}
-
-/// Which saved filter?
-pub(crate) fn saved(model: &Model, area: Rect, buf: &mut Buffer) {
-    let filters = &model.settings.triage.filters;
-    let height = filters.len().min(9) as u16 + 4;
-    let key = model.settings.keymap.key(Command::SavedFilters);
-    let back = model.settings.keymap.key(Command::Back);
-    let note = format!("1 to 9 applies   {key} clears   {back} closes");
-    let body = sheet_frame(model, area, (64.min(area.width), height.max(6)), "Saved filters", &note, buf);
-    if filters.is_empty() {
-        Pen::new(buf, body, 1).ours("None yet. [[filter]] in the configuration makes one.", theme::PLAIN);
-    }
-    for (nth, saved) in filters.iter().take(9).enumerate() {
-        let mut pen = Pen::new(buf, body, nth as u16 + 1);
-        pen.ours(&format!("{}  ", nth + 1), theme::KEY);
-        pen.column(&text::line(&Untrusted::from(saved.name.as_str())), 20, theme::BOLD)
-            .ours("  ", theme::PLAIN);
-        pen.shown(&text::line(&Untrusted::from(saved.filter.text())), theme::DIM);
-    }
 }

@@ -3,16 +3,18 @@
 use tui_textarea::{CursorMove, TextArea};
 
 use crate::config::{Config, GroupBy, SortBy};
-use crate::domain::Timestamp;
+use crate::domain::{SourceName, Timestamp, Untrusted};
 use crate::inbox::filter::{Filter, FilterError, Finder};
 
 use super::state::{Cursor, Queue};
 
-/// A filter with a name, from the configuration.
+/// A filter with a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SavedFilter {
     pub name: String,
     pub filter: Filter,
+    /// Saved in the inbox, and not from the configuration: it can be renamed and removed here.
+    pub made_here: bool,
 }
 
 /// The filter that stands, and the one that is being looked for.
@@ -61,13 +63,12 @@ pub(crate) struct Before {
 
 impl FilterLine {
     /// Begins with the filter that stands, to be replaced or written on.
-    pub(crate) fn new(filter: Option<&Filter>, queue: &Queue) -> Self {
-        let text = filter.map(|filter| filter.text().to_owned()).unwrap_or_default();
+    pub(crate) fn new(before: Before) -> Self {
+        let text = before.filter.as_ref().map(|filter| filter.text().to_owned()).unwrap_or_default();
         let mut area = TextArea::new(vec![text]);
         area.move_cursor(CursorMove::End);
         // Typing replaces it, moving in it edits it.
         area.select_all();
-        let before = Before { filter: filter.cloned(), cursor: queue.cursor().cloned(), top: queue.top };
         Self { area, error: None, before, narrows: false }
     }
 
@@ -96,6 +97,37 @@ impl Filtering {
     }
 }
 
+/// What the list can be narrowed to by standing on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    All,
+    /// By its index among the saved filters.
+    Saved(usize),
+    Source(SourceName),
+    Agent(Untrusted),
+    Tool(Untrusted),
+}
+
+/// The pane while keys go to it.
+#[derive(Clone, Debug)]
+pub(crate) struct PlacesPane {
+    pub at: Place,
+    /// What the list showed before, for Esc.
+    pub before: Before,
+}
+
+/// The line in which a saved filter gets its name.
+#[derive(Clone, Debug)]
+pub(crate) struct NameLine {
+    pub area: TextArea<'static>,
+    /// What the name is for.
+    pub filter: Filter,
+    /// The name it has already.
+    pub renames: Option<String>,
+    /// Where keys go afterwards.
+    pub pane: Option<PlacesPane>,
+}
+
 /// How the list begins, and the filters that have names.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Triage {
@@ -110,7 +142,7 @@ impl Triage {
         let filters = config.filters.iter().map(|named| {
             let wrong = |error| SavedFilterError { name: named.name.clone(), error };
             let filter = Filter::parse(&named.text).map_err(wrong)?;
-            Ok(SavedFilter { name: named.name.clone(), filter })
+            Ok(SavedFilter { name: named.name.clone(), filter, made_here: false })
         });
         let filters = filters.collect::<Result<_, _>>()?;
         Ok(Self { group: config.ui.group, sort: config.ui.sort, filters })

@@ -104,9 +104,11 @@ pub(crate) fn scroll_sheet(model: &mut Model, way: Direction, by: usize) {
             | Modal::ResolveUnknown(_)
             | Modal::Quit(_)
             | Modal::Filter(_)
+            | Modal::NameFilter(_)
             | Modal::Saved,
         )
         | None => return,
+        Some(Modal::Places(_)) => return super::places::go(model, |at| shift(at, way, by)),
     };
     *top = shift(*top, way, by);
 }

@@ -21,6 +21,7 @@ use crate::tui::preview::page::fields::{changes, edited_title};
 use crate::tui::preview::page::made::Cached;
 
 use super::groups::{Group, GroupKey, varying};
+use super::places;
 use super::slots::{Settled, Slot, State};
 use super::state::Line;
 
@@ -39,7 +40,7 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     }
     let range = model.queue.range();
     let lines = model.queue.lines().get(model.queue.top..).unwrap_or_default();
-    let focused = model.screen.focus == Focus::List;
+    let focused = model.screen.focus == Focus::List && !places::is_open(model);
     for (nth, line) in lines.iter().take(usize::from(layout.rows.height)).enumerate() {
         let here = (model.queue.top + nth == model.queue.at()).then_some(focused);
         let marked = range.is_some_and(|(first, last)| (first..=last).contains(&(model.queue.top + nth)));

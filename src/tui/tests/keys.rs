@@ -2,7 +2,7 @@
 
 use crate::config::{Bound, Keys};
 use crate::domain::Seen;
-use crate::rounds::{is_long, rounds};
+use crate::rounds::rounds;
 use crate::tui::chrome::state::{Finder, Overlay};
 use crate::tui::core::command::{COMMANDS, Command, KeyContext};
 use crate::tui::core::keymap::Keymap;
@@ -44,7 +44,7 @@ fn every_prefix_leaves_the_cursors_row_in_sight() {
         for prefix in prefixes.iter().map(ToString::to_string) {
             let mut desk = Desk::new(width, height, few(60));
             for _ in 0..rounds(4, 10) {
-                desk.press(if is_long() { "jjjj" } else { "10j" });
+                desk.press("jjjj");
                 desk.press(&prefix);
                 let screen = desk.screen();
                 let row = screen.lines().find(|line| line.contains('▌') && line.contains("Issue number"));

@@ -77,25 +77,25 @@ fn what_failed_in_two_panes() {
 fn what_failed_in_three_panes() {
     insta::assert_snapshot!(looking(160, 45).without_tabs(), @r"
 placet  5 to decide · 1 critical · 2 high · 3 agents blocked                                                                      gate live   kim@acme   14:22
-gate                   8 │ Failed   as of 14:22                                          row 1 of 3 │ refund_payment · HIGH
-agents blocked         3 │▌ Refund 120 EUR to alice  card expired              lee               3m │
-                         │  Refund 3 EUR to bob  HTTP 502 ⟦ESC⟧[31mBad Gateway kim@acme       1h05m │ Refund 120 EUR to alice
-Risk                     │  退款申请 世界 [] 客户                              lee            1h15m │ │ failed  decided by lee
-  critical     1  ##     │                                                                          │   reason
-  high         2  ####   │                                                                          │ │   they paid twice
-  medium       3  ###### │                                                                          │   error
-  low          2  ####   │                                                                          │ │   card expired
-                         │                                                                          │ │   ask for another
-Age                      │                                                                          │
-  < 15 m       2  ##     │                                                                          │   approved with edits that replace: amount (the Diff
-  15-60 m      6  ###### │                                                                          │   tab shows them)
-  1-4 h        0         │                                                                          │
-  > 4 h        0         │                                                                          │   What ran, with the approver's edits
+All                    8 │ Failed   as of 14:22                                          row 1 of 3 │ refund_payment · HIGH
+                         │▌ Refund 120 EUR to alice  card expired              lee               3m │
+Agents                   │  Refund 3 EUR to bob  HTTP 502 ⟦ESC⟧[31mBad Gateway kim@acme       1h05m │ Refund 120 EUR to alice
+billing-agent          1 │  退款申请 世界 [] 客户                              lee            1h15m │ │ failed  decided by lee
+drive-sync             3 │                                                                          │   reason
+refunds-agent          4 │                                                                          │ │   they paid twice
+                         │                                                                          │   error
+Tools                    │                                                                          │ │   card expired
+create_linear_issue    3 │                                                                          │ │   ask for another
+google_drive_write     3 │                                                                          │
+refund_payment         1 │                                                                          │   approved with edits that replace: amount (the Diff
+update_linear_issue    1 │                                                                          │   tab shows them)
+                         │                                                                          │
+                         │                                                                          │   What ran, with the approver's edits
                          │                                                                          │ │ amount    100 EUR
-Staged                   │                                                                          │ │ currency  EUR
-  approve      1  ###### │                                                                          │
-  edit         1  ###### │                                                                          │   31 bytes
-  exclude      1  ###### │                                                                          │
+                         │                                                                          │ │ currency  EUR
+                         │                                                                          │
+                         │                                                                          │   31 bytes
+                         │                                                                          │
                          │                                                                          │
                          │                                                                          │
                          │                                                                          │

@@ -29,25 +29,25 @@ fn to_decide(width: u16, height: u16) -> Desk {
 fn recommendations_side_by_side_on_a_large_screen() {
     insta::assert_snapshot!(to_decide(160, 45).screen(), @r#"
 placet  3 to decide · 1 critical · 1 high · 3 agents blocked                                                                      gate live   kim@acme   14:22
-gate                   3 │▌ • low  Save 2 recommendations                  save_recommendations 9 m │ save_recommendations · low
-agents blocked         3 │  • HIGH Mail to mei@example.com                           send_email 8 m │ saves recommendations in the workspace
-                         │  • CRIT Refund 4980.00 EUR                            refund_payment 7 m │ Save 2 recommendations
-Risk                     │                                                                          │ │ recommendations
-  critical     1  ###### │                                                                          │     #  title                  Impact       Effort  Weeks
-  high         1  ###### │                                                                          │ │   1  Streamline onboardin…  0.82 (82 %)  small   2
-  medium       0         │                                                                          │ │   2  Let teams continue w…  0.9 (90 %)   medium  5
-  low          1  ###### │                                                                          │     1 of 2
-                         │                                                                          │ │     title            Streamline onboarding step 3
-Age                      │                                                                          │ │     description
-  < 15 m       3  ###### │                                                                          │ │       Collapse the two-screen verification.
-  15-60 m      0         │                                                                          │ │     success_metrics
-  1-4 h        0         │                                                                          │ │       ["Activation rate +10%","Drop-off <8%"]
-  > 4 h        0         │                                                                          │     2 of 2
+All                    3 │▌ • low  Save 2 recommendations                  save_recommendations 9 m │ save_recommendations · low
+                         │  • HIGH Mail to mei@example.com                           send_email 8 m │ saves recommendations in the workspace
+Agents                   │  • CRIT Refund 4980.00 EUR                            refund_payment 7 m │ Save 2 recommendations
+billing                1 │                                                                          │ │ recommendations
+crm                    1 │                                                                          │     #  title                  Impact       Effort  Weeks
+roadmap                1 │                                                                          │ │   1  Streamline onboardin…  0.82 (82 %)  small   2
+                         │                                                                          │ │   2  Let teams continue w…  0.9 (90 %)   medium  5
+Tools                    │                                                                          │     1 of 2
+refund_payment         1 │                                                                          │ │     title            Streamline onboarding step 3
+save_recommendations   1 │                                                                          │ │     description
+send_email             1 │                                                                          │ │       Collapse the two-screen verification.
+                         │                                                                          │ │     success_metrics
+                         │                                                                          │ │       ["Activation rate +10%","Drop-off <8%"]
+                         │                                                                          │     2 of 2
                          │                                                                          │ │     title
-Staged                   │                                                                          │ │       Let teams continue without a verified domain
-  approve      0         │                                                                          │ │     description  Ask again later.
-  edit         0         │                                                                          │ │ Why in this order (prioritization_rationale)
-  exclude      0         │                                                                          │ │   Quick wins first.
+                         │                                                                          │ │       Let teams continue without a verified domain
+                         │                                                                          │ │     description  Ask again later.
+                         │                                                                          │ │ Why in this order (prioritization_rationale)
+                         │                                                                          │ │   Quick wins first.
                          │                                                                          │
                          │                                                                          │   437 bytes
                          │                                                                          │

@@ -77,25 +77,25 @@ fn three_panes() {
 
     insta::assert_snapshot!(desk.without_tabs(), @r#"
 placet  5 to decide · 1 critical · 2 high · 3 agents blocked                                                                      gate live   kim@acme   14:22
-gate                   8 │ ▾ create_linear_issue  refunds-agent                         1 of 3 left │ create_linear_issue · medium
-agents blocked         3 │  ✓ med  Refund double-charge INV-8841                               44 m │ creates one issue in Linear
-                         │▌ ✎ med  Escalate: EU outage → [now] Escalate: EU outa…              32 m │ Escalate: EU outage
-Risk                     │  · low  退款申请 世界 [] 客户 needs a long answer in the ticket to… 31 m │   your edits replace: title (the Diff tab shows them)
-  critical     1  ##     │ ▾ update_linear_issue  refunds-agent                         all decided │
-  high         2  ####   │  ✗ low  Close stale ticket #1182                                    30 m │ │ title        Escalate: EU outage
-  medium       3  ###### │    low  Reopen LIN-399                                 rejected by maria │ │ team         SUP
-  low          2  ####   │  • CRIT Refund 1.10 EUR to …    refund_payment  ! hidden characters 28 m │ │ priority     3
-                         │ ▾ google_drive_write  drive-sync                             3 of 3 left │ │ assignee     null
-Age                      │  • med  Overwrite Q3 plan.docx                                      22 m │ │ labels       ["outage","eu"]
-  < 15 m       2  ##     │  • spi… Create Meeting notes 11-20                                  12 m │ │ description
-  15-60 m      6  ###### │  • spi… Create Meeting notes 11-20                                  12 m │ │   Three enterprise clients in eu-west-1 report 502s
-  1-4 h        0         │                                                                          │ │   since 13:40 UTC.
-  > 4 h        0         │                                                                          │ │   Attached: status page link, 2 transcripts.
+All                    8 │ ▾ create_linear_issue  refunds-agent                         1 of 3 left │ create_linear_issue · medium
+                         │  ✓ med  Refund double-charge INV-8841                               44 m │ creates one issue in Linear
+Agents                   │▌ ✎ med  Escalate: EU outage → [now] Escalate: EU outa…              32 m │ Escalate: EU outage
+billing-agent          1 │  · low  退款申请 世界 [] 客户 needs a long answer in the ticket to… 31 m │   your edits replace: title (the Diff tab shows them)
+drive-sync             3 │ ▾ update_linear_issue  refunds-agent                         all decided │
+refunds-agent          4 │  ✗ low  Close stale ticket #1182                                    30 m │ │ title        Escalate: EU outage
+                         │    low  Reopen LIN-399                                 rejected by maria │ │ team         SUP
+Tools                    │  • CRIT Refund 1.10 EUR to …    refund_payment  ! hidden characters 28 m │ │ priority     3
+create_linear_issue    3 │ ▾ google_drive_write  drive-sync                             3 of 3 left │ │ assignee     null
+google_drive_write     3 │  • med  Overwrite Q3 plan.docx                                      22 m │ │ labels       ["outage","eu"]
+refund_payment         1 │  • spi… Create Meeting notes 11-20                                  12 m │ │ description
+update_linear_issue    1 │  • spi… Create Meeting notes 11-20                                  12 m │ │   Three enterprise clients in eu-west-1 report 502s
+                         │                                                                          │ │   since 13:40 UTC.
+                         │                                                                          │ │   Attached: status page link, 2 transcripts.
                          │                                                                          │
-Staged                   │                                                                          │   225 bytes
-  approve      1  ###### │                                                                          │
-  edit         1  ###### │                                                                          │   What approving does
-  exclude      1  ###### │                                                                          │     creates one issue in Linear
+                         │                                                                          │   225 bytes
+                         │                                                                          │
+                         │                                                                          │   What approving does
+                         │                                                                          │     creates one issue in Linear
                          │                                                                          │     can be undone by hand: cancel the issue in Linear
                          │                                                                          │
                          │                                                                          │

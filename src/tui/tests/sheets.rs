@@ -264,25 +264,25 @@ fn the_edit_form_on_a_large_screen_with_a_text() {
     desk.press("<Tab>");
     insta::assert_snapshot!(desk.without_tabs(), @r#"
 placet  1 to decide · 1 agent blocked                                                                                             gate live   kim@acme   14:22
-gate                   1 │▌ · low  Your refund                                       send_email 5 m │ send_email · low · sends one mail · cannot be undone
-agents blocked         1 │                                                                          │
+All                    1 │▌ · low  Your refund                                       send_email 5 m │ send_email · low · sends one mail · cannot be undone
+                         │                                                                          │
                          │                                                                          │ Your refund
-Risk                     │                                                                          │ │ to            kim@acme.example
-  critical     0         │                                                                          │ │ cc            null
-  high         0         │                                                                          │ │ subject       Your refund
-  medium       0         │                                                                          │ │ Text (body)
-  low          1  ###### │                                                                          │ │   Dear Kim,
+                         │                                                                          │ │ to            kim@acme.example
+                         │                                                                          │ │ cc            null
+                         │                                                                          │ │ subject       Your refund
+                         │                                                                          │ │ Text (body)
+                         │                                                                          │ │   Dear Kim,
                          │                                                                          │ │   it is on its way.
-Age                      │                                                                          │ │ workspace_id  acme
-  < 15 m       1  #┌─ Edit before approving ──────────────────────────────────────────────────────────────────────────────────────────────┐
-  15-60 m      0   │  send_email   Your refund                                                                                            │
-  1-4 h        0   │    field         proposed                                         yours                                              │
-  > 4 h        0   │    workspace_id  acme                                             = locked                                           │
+                         │                                                                          │ │ workspace_id  acme
+                   ┌─ Edit before approving ──────────────────────────────────────────────────────────────────────────────────────────────┐
+                   │  send_email   Your refund                                                                                            │
+                   │    field         proposed                                         yours                                              │
+                   │    workspace_id  acme                                             = locked                                           │
                    │    to            kim@acme.example                                 =                                                  │
-Staged             │    subject       Your refund                                      Your refund! *                                     │
-  approve      0   │  > body          Dear Kim, (2 lines)                              =                                                  │
-  edit         0   │    amount        1.10                                             =                                                  │
-  exclude      0   │    tags          ["a","b"]                                        =                                                  │
+                   │    subject       Your refund                                      Your refund! *                                     │
+                   │  > body          Dear Kim, (2 lines)                              =                                                  │
+                   │    amount        1.10                                             =                                                  │
+                   │    tags          ["a","b"]                                        =                                                  │
                    │    urgent        false                                            =                                                  │
                    │    cc            null                                             =                                                  │
                    │                                                                                                                      │

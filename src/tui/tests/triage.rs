@@ -1,7 +1,11 @@
 //! Filter, marks, ranges, and a list that is frozen.
 
+use ratatui::style::Modifier;
+
 use crate::domain::{PendingAction, Status};
 use crate::inbox::filter::Filter;
+use crate::journal::Restored;
+use crate::tui::chrome::state::Focus;
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::queue::filter_state::SavedFilter;
 use crate::tui::submit::review_words as words;
@@ -283,8 +287,11 @@ fn a_frozen_list_counts_on_and_catches_up_when_asked() {
 #[test]
 fn saved_filters_have_numbers() {
     let mut desk = Desk::unstarted(160, 45, CAN);
-    let saved =
-        |name: &str, text: &str| SavedFilter { name: name.to_owned(), filter: Filter::parse(text).unwrap() };
+    let saved = |name: &str, text: &str| SavedFilter {
+        name: name.to_owned(),
+        filter: Filter::parse(text).unwrap(),
+        made_here: false,
+    };
     desk.model.settings.triage.filters = vec![saved("money", "tool:refund"), saved("risky", "is:high")];
     desk.say(What::Restored(Ok(Box::default())));
     desk.lists(checkpoints());
@@ -293,13 +300,124 @@ fn saved_filters_have_numbers() {
     assert!(desk.screen().contains("2  risky"), "{}", desk.screen());
     desk.press("2");
     assert_eq!(ids(&desk), "4");
-    assert!(desk.screen().contains("> '2  risky"), "{}", desk.screen());
+    let bold = |desk: &Desk, y| desk.buffer()[(4, y)].modifier.contains(Modifier::BOLD);
+    assert_eq!([1, 4, 5].map(|y| bold(&desk, y)), [false, false, true], "{}", desk.screen());
     desk.press("'1");
     assert_eq!(ids(&desk), "4 5");
     desk.press("''");
     assert_eq!(ids(&desk).len(), 11);
     desk.press("'9");
     assert!(desk.message().contains("there is no saved filter 9"), "{}", desk.message());
+}
+
+/// The lines of the left pane.
+fn pane(desk: &Desk) -> Vec<String> {
+    let cells = |line: &str| line.chars().take_while(|c| *c != '│').collect::<String>().trim_end().to_owned();
+    desk.screen().lines().skip(1).take(usize::from(desk.model.layout().places.height)).map(cells).collect()
+}
+
+#[test]
+fn moving_in_the_places_narrows_the_list_and_going_back_shows_it_as_it_was() {
+    for (width, height) in [(80, 24), (100, 30), (160, 45), (40, 10)] {
+        let mut desk = Desk::new(width, height, queue());
+        desk.press("jj");
+        let (stood, all) = (desk.here(), ids(&desk));
+
+        desk.press("1");
+        assert!(desk.screen().contains("Agents"), "{}", desk.screen());
+        assert_eq!(ids(&desk), all);
+        desk.press("jj");
+        let agent = "agent:==drive-sync";
+        assert_eq!(desk.model.list.filtering.applied.as_ref().map(Filter::text), Some(agent));
+        let shown = ids(&desk);
+        assert!(shown.len() < all.len() && !shown.is_empty(), "{shown}");
+
+        desk.press("axes");
+        assert!(desk.model.decide.draft.len() <= 3, "keys decide nothing there: {}", desk.screen());
+        desk.press("<Esc>");
+        assert_eq!((desk.here(), ids(&desk)), (stood, all), "{width}x{height}");
+
+        desk.press("1jj<Enter>");
+        assert_eq!(ids(&desk), shown);
+        assert!(desk.model.modal.is_none());
+        desk.press("1gg2");
+        assert_eq!(desk.model.list.filtering.applied, None);
+    }
+}
+
+#[test]
+fn the_places_count_what_is_pending_whatever_the_filter_shows() {
+    let mut desk = Desk::new(160, 45, queue());
+    let before = pane(&desk);
+    assert!(before.contains(&" drive-sync             2".to_owned()), "{before:#?}");
+
+    desk.press("1G");
+    let at = pane(&desk).iter().position(|line| line.starts_with('▌')).unwrap();
+    assert_eq!(pane(&desk)[at], "▌update_linear_issue    2", "the last one has the bar");
+    assert_eq!(pane(&desk).len(), before.len());
+    desk.press("3");
+    assert_eq!(desk.model.screen.focus, Focus::Preview);
+    assert_eq!(
+        desk.model.list.filtering.applied.as_ref().map(Filter::text),
+        Some("tool:==update_linear_issue")
+    );
+}
+
+#[test]
+fn a_filter_is_saved_renamed_and_removed_in_the_places() {
+    let mut desk = Desk::new(100, 30, queue());
+    desk.press("+");
+    assert!(desk.message().contains("no filter to save"), "{}", desk.message());
+
+    desk.press("/risk:high<Enter>+");
+    assert!(desk.screen().contains(" name:"), "{}", desk.screen());
+    desk.press("<Enter>");
+    assert!(desk.screen().contains("write a name first"), "{}", desk.screen());
+    desk.press("risky ones");
+    desk.press("<Enter>");
+    let kept = |desk: &Desk| {
+        desk.effects.iter().rev().find_map(|effect| match effect {
+            Effect::KeepFilters(kept) => Some(kept.clone()),
+            _ => None,
+        })
+    };
+    assert_eq!(kept(&desk), Some(vec![("risky ones".to_owned(), "risk:high".to_owned())]));
+
+    desk.press("1");
+    assert!(pane(&desk).contains(&"▌'1 risky ones".to_owned()), "{}", desk.screen());
+    desk.press("e");
+    desk.press("money");
+    desk.press("<Enter>");
+    assert_eq!(kept(&desk), Some(vec![("money".to_owned(), "risk:high".to_owned())]));
+    assert!(pane(&desk).contains(&"▌'1 money".to_owned()), "{}", desk.screen());
+    desk.press("x");
+    assert_eq!(kept(&desk), Some(vec![]));
+    assert_eq!(desk.model.list.filtering.applied, None);
+    assert!(desk.message().contains("removed money"), "{}", desk.message());
+    desk.press("e");
+    assert!(desk.message().contains("only saved filters are renamed"), "{}", desk.message());
+}
+
+#[test]
+fn saved_filters_of_an_earlier_run_come_after_those_of_the_configuration_which_stay_as_they_are() {
+    let mut desk = Desk::unstarted(160, 45, CAN);
+    let filter = Filter::parse("tool:refund").unwrap();
+    desk.model.settings.triage.filters =
+        vec![SavedFilter { name: "mine".to_owned(), filter, made_here: false }];
+    let kept = [("late", "age:>1h"), ("newer", "colour:red")];
+    let filters = kept.map(|(name, text)| (name.to_owned(), text.to_owned())).to_vec();
+    desk.say(What::Restored(Ok(Box::new(Restored { filters, ..Restored::default() }))));
+    assert!(
+        desk.message().contains("\"newer\" is left out: there is no field colour:"),
+        "{}",
+        desk.message()
+    );
+    desk.lists(checkpoints());
+
+    assert!(desk.screen().contains("'1 mine") && desk.screen().contains("'2 late"), "{}", desk.screen());
+    desk.press("1jx");
+    assert!(desk.message().contains("this filter stands in the configuration"), "{}", desk.message());
+    assert_eq!(desk.model.settings.triage.filters.len(), 2);
 }
 
 #[test]
@@ -309,19 +427,19 @@ fn a_filter_on_three_panes() {
 
     insta::assert_snapshot!(top(&desk, 14), @r"
 placet  7 to decide · 3 of 8 shown (Esc clears) · risk:>=high,med -drive                                                          gate live   kim@acme   14:22
-gate                   8 │▌+· CRIT Refund 1.10 EUR to …    refund_payment  ! hidden characters 28 m │ 3 marked: 1 refund_payment CRITICAL, 2
-agents blocked         3 │ ▾ create_linear_issue  refunds-agent                         1 of 2 left
-                         │ +✗ med  Refund double-charge INV-8841                               44 m
-Risk                     │ +· med  Escalate: EU outage                                         32 m
-  critical     1  ##     │
-  high         1  ##     │
-  medium       3  ###### │
-  low          3  ###### │
+All                    8 │▌+· CRIT Refund 1.10 EUR to …    refund_payment  ! hidden characters 28 m │ 3 marked: 1 refund_payment CRITICAL, 2
+                         │ ▾ create_linear_issue  refunds-agent                         1 of 2 left
+Agents                   │ +✗ med  Refund double-charge INV-8841                               44 m
+billing-agent          1 │ +· med  Escalate: EU outage                                         32 m
+drive-sync             2 │
+refunds-agent          5 │
                          │
-Age                      │
-  < 15 m       1  #      │
-  15-60 m      7  ###### │
-  1-4 h        0         │
+Tools                    │
+create_linear_issue    3 │
+google_drive_write     2 │
+refund_payment         1 │
+update_linear_issue    2 │
+                         │
                          │                                                                          │ [Rendered] Diff  Raw  Context  History    read   1-15/15
 3 actions marked                                                                                                                                staged 1 saved
 3 marked: a approve  x exclude  e edit  Esc unmark  Space mark  s send  / filter  u undo                                                            ? all keys

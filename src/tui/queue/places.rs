@@ -1,0 +1,222 @@
+//! The left pane: places, as in mail. Moving in it narrows the list to a saved filter, a source, an agent or a tool.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+use crate::domain::{SourceName, Untrusted};
+use crate::inbox::filter::Filter;
+use crate::text;
+use crate::tui::chrome;
+use crate::tui::chrome::pen::{self, Pen};
+use crate::tui::chrome::state::Focus;
+use crate::tui::chrome::theme;
+use crate::tui::core::command::Command;
+use crate::tui::core::layout::Layout;
+use crate::tui::core::modal::Modal;
+use crate::tui::core::model::Model;
+use crate::tui::history;
+
+use super::filter;
+use super::filter_state::{Place, PlacesPane};
+
+/// A line of the pane.
+enum Row {
+    Blank,
+    Heading(&'static str),
+    /// With how many actions are pending there, where that is counted.
+    Place(Place, Option<usize>),
+    /// What of a source cannot be read.
+    Unreadable(usize),
+}
+
+/// What shows a place, and nothing else. `None` shows everything.
+fn filter_of(model: &Model, place: &Place) -> Option<Filter> {
+    match place {
+        Place::All => None,
+        Place::Saved(nth) => model.settings.triage.filters.get(*nth).map(|saved| saved.filter.clone()),
+        Place::Source(name) => Some(Filter::of_source(name)),
+        Place::Agent(name) => Some(Filter::of_agent(name)),
+        Place::Tool(name) => Some(Filter::of_tool(name)),
+    }
+}
+
+/// Keys go to the pane. On a screen without room for it, it takes the preview's.
+pub(crate) fn open(model: &mut Model) {
+    if model.history.open.is_some() {
+        return history::update::refuse(model);
+    }
+    model.screen.zoom = false;
+    model.screen.focus = Focus::List;
+    let at = standing(model).unwrap_or(Place::All);
+    model.modal = Some(Modal::Places(PlacesPane { at, before: filter::before(model) }));
+}
+
+/// Moves to another place, and narrows the list to it.
+pub(crate) fn go(model: &mut Model, to: impl FnOnce(usize) -> usize) {
+    let Some(Modal::Places(pane)) = &model.modal else { return };
+    let mut places = places(model);
+    let now = places.iter().position(|place| *place == pane.at).unwrap_or_default();
+    let next = to(now).min(places.len().saturating_sub(1));
+    if next >= places.len() || next == now {
+        return;
+    }
+    let place = places.swap_remove(next);
+    let shows = filter_of(model, &place);
+    if let Some(Modal::Places(pane)) = &mut model.modal {
+        pane.at = place;
+    }
+    filter::show(model, shows);
+}
+
+/// To the list, which stays as it is.
+pub(crate) fn keep(model: &mut Model, focus: Focus) {
+    filter::finish(model);
+    model.modal = None;
+    model.screen.focus = focus;
+}
+
+/// To the list, which shows again what it showed before.
+pub(crate) fn put_back(model: &mut Model) {
+    if let Some(Modal::Places(pane)) = model.modal.take() {
+        filter::put_back_to(model, pane.before);
+    }
+}
+
+pub(crate) fn is_open(model: &Model) -> bool {
+    matches!(model.modal, Some(Modal::Places(_)))
+}
+
+fn pane(model: &Model) -> Option<&PlacesPane> {
+    model.modal.as_ref().and_then(Modal::places)
+}
+
+/// What can be done with the place under the cursor.
+pub(crate) fn hints(model: &Model) -> Vec<(Command, &'static str)> {
+    let mut hints = vec![(Command::Accept, "to the list"), (Command::Back, "undo")];
+    match pane(model).map(|pane| &pane.at) {
+        Some(Place::Saved(nth)) if model.settings.triage.filters.get(*nth).is_some_and(|it| it.made_here) => {
+            hints.extend([(Command::RenameFilter, "rename"), (Command::RemoveFilter, "remove")]);
+        }
+        Some(Place::Saved(_) | Place::All) | None => {}
+        Some(_) => hints.push((Command::SaveFilter, "save")),
+    }
+    hints
+}
+
+fn places(model: &Model) -> Vec<Place> {
+    let place = |row| if let Row::Place(place, _) = row { Some(place) } else { None };
+    rows(model).into_iter().filter_map(place).collect()
+}
+
+/// The place that the list shows now.
+fn standing(model: &Model) -> Option<Place> {
+    let applied = model.list.filtering.applied.as_ref();
+    places(model).into_iter().find(|place| filter_of(model, place).as_ref() == applied)
+}
+
+fn rows(model: &Model) -> Vec<Row> {
+    let stats = &model.list.stats;
+    let mut rows = vec![Row::Place(Place::All, Some(stats.pending))];
+    let saved = (0..model.settings.triage.filters.len()).map(|nth| Row::Place(Place::Saved(nth), None));
+    section(&mut rows, "Saved filters", 1, saved.collect());
+    section(&mut rows, "Sources", 2, sources(model));
+    let of = |names: &[(Untrusted, usize)], place: fn(Untrusted) -> Place| {
+        names.iter().map(|(name, count)| Row::Place(place(name.clone()), Some(*count))).collect()
+    };
+    section(&mut rows, "Agents", 2, of(&stats.by_agent, Place::Agent));
+    section(&mut rows, "Tools", 2, of(&stats.by_tool, Place::Tool));
+    rows
+}
+
+/// A single source, agent or tool is all there is, and no place of its own.
+fn section(rows: &mut Vec<Row>, heading: &'static str, least: usize, of: Vec<Row>) {
+    if of.len() >= least {
+        rows.extend([Row::Blank, Row::Heading(heading)]);
+        rows.extend(of);
+    }
+}
+
+fn sources(model: &Model) -> Vec<Row> {
+    let counts = &model.list.stats.by_source;
+    let of = |source: &crate::tui::queue::list::SourceState| {
+        let count = counts.iter().find(|(name, _)| *name == source.name).map_or(0, |(_, n)| *n);
+        let place = Row::Place(Place::Source(source.name.clone()), Some(count));
+        let unreadable = source.unreadable.len();
+        std::iter::once(place).chain((unreadable > 0).then_some(Row::Unreadable(unreadable)))
+    };
+    model.list.sources.iter().flat_map(of).collect()
+}
+
+pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
+    if layout.places.is_empty() {
+        return;
+    }
+    let rows = rows(model);
+    let (at, focused) = match pane(model) {
+        Some(pane) => (Some(pane.at.clone()), true),
+        // A list of what is over is no place of the queue.
+        None if model.history.open.is_some() => (None, false),
+        None => (standing(model), false),
+    };
+    let area = layout.places;
+    let line = line_of(&rows, at.as_ref());
+    let top = (line + 1).saturating_sub(usize::from(area.height));
+    for (nth, row) in (0..area.height).zip(rows.iter().skip(top)) {
+        match row {
+            Row::Blank => {}
+            Row::Heading(heading) => {
+                Pen::new(buf, area, nth).ours(" ", theme::PLAIN).ours(heading, theme::DIM);
+            }
+            Row::Unreadable(count) => {
+                Pen::new(buf, area, nth).ours(&format!("   {count} unreadable"), theme::WARN);
+            }
+            Row::Place(place, count) => {
+                let here = at.as_ref() == Some(place);
+                // One bar on the screen: where keys go.
+                let pen = pen::row(model, area, nth, (here && focused).then_some(true), buf);
+                let ground = if here && !focused { theme::RAISED } else { theme::PLAIN };
+                draw_place(model, place, *count, here, pen.base(ground));
+            }
+        }
+    }
+}
+
+fn draw_place(model: &Model, place: &Place, count: Option<usize>, here: bool, mut pen: Pen<'_>) {
+    let style = if here { theme::BOLD } else { theme::PLAIN };
+    let count = count.map(|count| format!("{count} ")).unwrap_or_default();
+    pen.before(count.len() + 1, |pen| {
+        match place {
+            Place::All => pen.ours("All", style),
+            Place::Saved(nth) => {
+                let filters = &model.settings.triage.filters;
+                let name = filters.get(*nth).map(|saved| saved.name.as_str()).unwrap_or_default();
+                let key = model.settings.keymap.key(Command::SavedFilters);
+                pen.ours(&format!("{key}{} ", nth + 1), theme::KEY);
+                pen.shown(&text::line(&Untrusted::from(name)), style)
+            }
+            Place::Source(name) => {
+                pen.ours(name.as_str(), if is_well(model, name) { style } else { theme::WARN })
+            }
+            Place::Agent(name) | Place::Tool(name) => pen.shown(&text::line(name), style),
+        };
+    });
+    pen.right(&count, style);
+}
+
+fn is_well(model: &Model, name: &SourceName) -> bool {
+    let source = model.list.sources.iter().find(|source| source.name == *name);
+    source.is_none_or(|source| chrome::words::connection(source, model.now).1)
+}
+
+/// Where the row under the cursor begins, while keys go to the pane.
+pub(crate) fn cursor(model: &Model, layout: &Layout) -> Option<Position> {
+    let Some(Modal::Places(pane)) = &model.modal else { return None };
+    let Rect { x, y, height, .. } = layout.places;
+    let line = line_of(&rows(model), Some(&pane.at)).min(usize::from(height.saturating_sub(1)));
+    (height > 0).then(|| Position::new(x, y + line as u16))
+}
+
+fn line_of(rows: &[Row], at: Option<&Place>) -> usize {
+    let is_here = |row: &Row| matches!(row, Row::Place(place, _) if Some(place) == at);
+    rows.iter().position(is_here).unwrap_or_default()
+}

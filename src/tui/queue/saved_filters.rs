@@ -1,0 +1,243 @@
+//! Filters with names: applied by number, saved from what stands, renamed and removed in the places. Those of the configuration
+//! come first, and are changed there.
+
+use crossterm::event::{KeyCode, KeyEvent};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::widgets::{Clear, Widget as _};
+use tui_textarea::{CursorMove, TextArea};
+
+use crate::domain::Untrusted;
+use crate::inbox::Problem;
+use crate::inbox::filter::Filter;
+use crate::journal::KeptFilter;
+use crate::text;
+use crate::tui::chrome;
+use crate::tui::chrome::pen::{Pen, sheet_frame};
+use crate::tui::chrome::theme;
+use crate::tui::core::command::Command;
+use crate::tui::core::layout::Layout;
+use crate::tui::core::modal::Modal;
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::Effect;
+
+use super::filter;
+use super::filter_state::{NameLine, Place, SavedFilter};
+
+/// A longer name has no room in the places. Characters.
+const LONGEST: usize = 40;
+
+/// Takes those that earlier runs saved.
+pub(crate) fn restored(model: &mut Model, kept: Vec<KeptFilter>) {
+    for (name, text) in kept {
+        match Filter::parse(&text) {
+            Ok(filter) => {
+                model.settings.triage.filters.push(SavedFilter { name, filter, made_here: true });
+            }
+            Err(error) => {
+                let said = format!("the saved filter {name:?} is left out: {error}");
+                model.tell(chrome::state::Tone::Bad, vec![text::line(&said.into())]);
+            }
+        }
+    }
+}
+
+/// A saved filter, by its number from 1.
+pub(crate) fn apply(model: &mut Model, number: usize) {
+    let saved = number.checked_sub(1).and_then(|nth| model.settings.triage.filters.get(nth)).cloned();
+    let Some(saved) = saved else {
+        let key = model.settings.keymap.key(Command::SaveFilter);
+        model.say(format!("there is no saved filter {number}; {key} saves the filter that stands"));
+        return;
+    };
+    model.modal = None;
+    filter::show(model, Some(saved.filter));
+}
+
+/// Asks for the name of the filter that stands.
+pub(crate) fn name_new(model: &mut Model) {
+    filter::finish(model);
+    let Some(filter) = model.list.filtering.applied.clone().filter(|filter| !filter.is_empty()) else {
+        let key = model.settings.keymap.key(Command::Filter);
+        model.say(format!("there is no filter to save; {key} writes one"));
+        return;
+    };
+    if let Some(known) = model.settings.triage.filters.iter().find(|saved| saved.filter == filter) {
+        let said = format!("saved already, as {}", known.name);
+        model.tell(chrome::state::Tone::Plain, vec![text::line(&said.into())]);
+        return;
+    }
+    open(model, String::new(), filter, None);
+}
+
+/// Asks for another name of the saved filter under the cursor.
+pub(crate) fn rename(model: &mut Model) {
+    if let Some(saved) = here(model, "renamed") {
+        open(model, saved.name.clone(), saved.filter, Some(saved.name));
+    }
+}
+
+pub(crate) fn remove(model: &mut Model) {
+    let Some(saved) = here(model, "removed") else { return };
+    model.settings.triage.filters.retain(|other| other.name != saved.name);
+    if let Some(Modal::Places(pane)) = &mut model.modal {
+        pane.at = Place::All;
+    }
+    filter::show(model, None);
+    let said = format!("removed {}; it was: {}", saved.name, saved.filter.text());
+    model.tell(chrome::state::Tone::Plain, vec![text::line(&said.into())]);
+    write(model);
+}
+
+/// The saved filter under the cursor of the places, where it can be changed here.
+fn here(model: &mut Model, done: &str) -> Option<SavedFilter> {
+    let Some(Modal::Places(pane)) = &model.modal else { return None };
+    let saved = match pane.at {
+        Place::Saved(nth) => model.settings.triage.filters.get(nth).cloned(),
+        _ => None,
+    };
+    match saved {
+        Some(saved) if saved.made_here => return Some(saved),
+        Some(_) => model.say(format!("not {done}: this filter stands in the configuration")),
+        None => model.say(format!("only saved filters are {done}")),
+    }
+    None
+}
+
+fn open(model: &mut Model, name: String, filter: Filter, renames: Option<String>) {
+    let mut area = TextArea::new(vec![name]);
+    area.move_cursor(CursorMove::End);
+    area.select_all();
+    let pane = match model.modal.take() {
+        Some(Modal::Places(pane)) => Some(pane),
+        _ => None,
+    };
+    model.screen.message = None;
+    model.modal = Some(Modal::NameFilter(Box::new(NameLine { area, filter, renames, pane })));
+}
+
+pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
+    if let Some(Modal::NameFilter(line)) = &mut model.modal {
+        line.area.input(key);
+    }
+}
+
+pub(crate) fn pasted(model: &mut Model, text: &str) {
+    if let Some(Modal::NameFilter(line)) = &mut model.modal {
+        line.area.insert_str(chrome::words::one_line(text));
+    }
+}
+
+/// Enter: the filter has this name from now on. One that cannot be taken says why, and the line stays open.
+pub(crate) fn keep(model: &mut Model) {
+    let Some(Modal::NameFilter(line)) = &model.modal else { return };
+    let name = line.area.lines().join(" ").trim().replace('\t', " ");
+    let (filter, renames) = (line.filter.clone(), line.renames.clone());
+    let filters = &model.settings.triage.filters;
+    let used = filters.iter().any(|saved| saved.name == name && renames.as_ref() != Some(&name));
+    let why = match name.chars().count() {
+        0 => Some("write a name first".to_owned()),
+        1..=LONGEST if used => Some("another saved filter has this name".to_owned()),
+        1..=LONGEST => None,
+        _ => Some(format!("a name has at most {LONGEST} characters")),
+    };
+    if let Some(why) = why {
+        return model.warn(why);
+    }
+    let saved = SavedFilter { name, filter, made_here: true };
+    let filters = &mut model.settings.triage.filters;
+    match filters.iter_mut().find(|old| renames.as_ref() == Some(&old.name)) {
+        Some(old) => *old = saved,
+        None => filters.push(saved),
+    }
+    close(model);
+    if renames.is_none()
+        && let Some(Modal::Places(pane)) = &mut model.modal
+    {
+        pane.at = Place::Saved(model.settings.triage.filters.len() - 1);
+    }
+    model.screen.message = None;
+    write(model);
+}
+
+/// To where the line was opened from.
+pub(crate) fn close(model: &mut Model) {
+    if let Some(Modal::NameFilter(line)) = model.modal.take() {
+        model.modal = line.pane.map(Modal::Places);
+    }
+}
+
+fn write(model: &mut Model) {
+    let made = model.settings.triage.filters.iter().filter(|saved| saved.made_here);
+    let kept = made.map(|saved| (saved.name.clone(), saved.filter.text().to_owned())).collect();
+    model.effects.push(Effect::KeepFilters(kept));
+}
+
+/// Where they cannot be kept, they last as long as this run.
+pub(crate) fn kept(model: &mut Model, answer: Result<(), Problem>) {
+    if let Err(problem) = answer {
+        model.tell_problem("saved filters are lost when placet ends: ", &problem);
+    }
+}
+
+pub(crate) fn open_sheet(model: &mut Model) {
+    model.modal = Some(Modal::Saved);
+}
+
+/// A digit applies one, the key that opened the sheet clears the filter.
+pub(crate) fn sheet_key(model: &mut Model, key: KeyEvent) {
+    match key.code {
+        KeyCode::Char(digit @ '1'..='9') => {
+            apply(model, digit.to_digit(10).map_or(0, |digit| digit as usize));
+        }
+        KeyCode::Char('\'' | '0') => {
+            model.modal = None;
+            if model.list.filtering.applied.is_some() {
+                filter::clear(model);
+            }
+        }
+        _ => {}
+    }
+}
+
+// What is on screen.
+
+/// Which saved filter?
+pub(crate) fn draw_sheet(model: &Model, area: Rect, buf: &mut Buffer) {
+    let filters = &model.settings.triage.filters;
+    let height = filters.len().min(9) as u16 + 4;
+    let key = |command| model.settings.keymap.key(command);
+    let (clears, back) = (key(Command::SavedFilters), key(Command::Back));
+    let note = format!("1 to 9 applies   {clears} clears   {back} closes");
+    let body = sheet_frame(model, area, (64.min(area.width), height.max(6)), "Saved filters", &note, buf);
+    if filters.is_empty() {
+        let (filter, save) = (key(Command::Filter), key(Command::SaveFilter));
+        let words = format!("None yet. {filter} writes a filter, {save} saves it.");
+        Pen::new(buf, body, 1).ours(&words, theme::PLAIN);
+    }
+    for (nth, saved) in filters.iter().take(9).enumerate() {
+        let mut pen = Pen::new(buf, body, nth as u16 + 1);
+        pen.ours(&format!("{}  ", nth + 1), theme::KEY);
+        pen.column(&text::line(&Untrusted::from(saved.name.as_str())), 20, theme::BOLD)
+            .ours("  ", theme::PLAIN);
+        pen.shown(&text::line(&Untrusted::from(saved.filter.text())), theme::DIM);
+    }
+}
+
+/// The line in which a name is written. Returns where its text is typed.
+pub(crate) fn draw_name(model: &Model, layout: &Layout, buf: &mut Buffer) -> Option<Position> {
+    let Some(Modal::NameFilter(line)) = &model.modal else { return None };
+    let caret = filter::draw_line(&line.area, (" name: ", "", theme::DIM), layout.status, buf);
+    Clear.render(layout.hints, buf);
+    if model.screen.message.is_some() {
+        // What is wrong with the name.
+        chrome::status::message(model, layout.hints, buf);
+        return caret;
+    }
+    let key = |command| model.settings.keymap.key(command);
+    let mut pen = Pen::new(buf, layout.hints, 0);
+    pen.ours(" ", theme::PLAIN).ours(&key(Command::Accept), theme::KEY).ours(" save   ", theme::PLAIN);
+    pen.ours(&key(Command::Back), theme::KEY).ours(" back   ", theme::PLAIN);
+    pen.shown(&text::line(&Untrusted::from(line.filter.text())), theme::DIM);
+    caret
+}
