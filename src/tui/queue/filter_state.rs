@@ -101,6 +101,8 @@ impl Filtering {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     All,
+    /// What was written in the filter line before.
+    Written(Filter),
     /// By its index among the saved filters.
     Saved(usize),
     Source(SourceName),

@@ -33,6 +33,7 @@ enum Row {
 fn filter_of(model: &Model, place: &Place) -> Option<Filter> {
     match place {
         Place::All => None,
+        Place::Written(filter) => Some(filter.clone()),
         Place::Saved(nth) => model.settings.triage.filters.get(*nth).map(|saved| saved.filter.clone()),
         Place::Source(name) => Some(Filter::of_source(name)),
         Place::Agent(name) => Some(Filter::of_agent(name)),
@@ -47,7 +48,8 @@ pub(crate) fn open(model: &mut Model) {
     }
     model.screen.zoom = false;
     model.screen.focus = Focus::List;
-    let at = standing(model).unwrap_or(Place::All);
+    let written = || model.list.filtering.applied.clone().map_or(Place::All, Place::Written);
+    let at = standing(model).unwrap_or_else(written);
     model.modal = Some(Modal::Places(PlacesPane { at, before: filter::before(model) }));
 }
 
@@ -125,7 +127,18 @@ fn rows(model: &Model) -> Vec<Row> {
     };
     section(&mut rows, "Agents", 2, of(&stats.by_agent, Place::Agent));
     section(&mut rows, "Tools", 2, of(&stats.by_tool, Place::Tool));
+    if let Some(written) = written(model, &rows) {
+        rows.insert(1, Row::Place(Place::Written(written), None));
+    }
     rows
+}
+
+/// The filter that stood when keys went to the pane, where no place has it: who looks around finds it again.
+fn written(model: &Model, rows: &[Row]) -> Option<Filter> {
+    let before = pane(model)?.before.filter.as_ref()?;
+    let has_it =
+        |row: &Row| matches!(row, Row::Place(place, _) if filter_of(model, place).as_ref() == Some(before));
+    (!rows.iter().any(has_it)).then(|| before.clone())
 }
 
 /// A single source, agent or tool is all there is, and no place of its own.
@@ -187,6 +200,7 @@ fn draw_place(model: &Model, place: &Place, count: Option<usize>, here: bool, mu
     pen.before(count.len() + 1, |pen| {
         match place {
             Place::All => pen.ours("All", style),
+            Place::Written(filter) => pen.shown(&text::line(&Untrusted::from(filter.text())), style),
             Place::Saved(nth) => {
                 let filters = &model.settings.triage.filters;
                 let name = filters.get(*nth).map(|saved| saved.name.as_str()).unwrap_or_default();

@@ -346,6 +346,22 @@ fn moving_in_the_places_narrows_the_list_and_going_back_shows_it_as_it_was() {
 }
 
 #[test]
+fn a_filter_that_was_written_is_a_place_until_the_places_are_left() {
+    let mut desk = Desk::new(100, 30, queue());
+    desk.press("/risk:high<Enter>");
+    let shown = ids(&desk);
+
+    desk.press("1");
+    assert_eq!(pane(&desk)[..2], [" All                    8", "▌risk:high"], "{}", desk.screen());
+    desk.press("k");
+    assert_ne!(ids(&desk), shown);
+    desk.press("j<Enter>");
+    assert_eq!(ids(&desk), shown);
+    desk.press("1k<Enter>1");
+    assert!(!pane(&desk).concat().contains("risk:high"), "{}", desk.screen());
+}
+
+#[test]
 fn the_places_count_what_is_pending_whatever_the_filter_shows() {
     let mut desk = Desk::new(160, 45, queue());
     let before = pane(&desk);
