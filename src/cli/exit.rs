@@ -2,14 +2,14 @@
 
 use crate::domain::Counts;
 
-/// How a command ended. The README lists what each code means.
+/// How a command ended. `docs/shell.md` lists what each code means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     Done = 0,
     Failed = 1,
     /// Wrong arguments or a wrong configuration.
     Usage = 2,
-    /// Some decisions were settled by somebody else first.
+    /// Some actions were decided by someone else first.
     Skipped = 3,
     /// We lost sight of some decisions; the next start settles them by reading.
     Unknown = 4,

@@ -50,7 +50,7 @@ impl Gate {
         Ok(self.inner.store.revoke_token(id.to_owned()).await?)
     }
 
-    /// Stops dispatching in a workspace, or everywhere; what runs already is finished. False when it was paused already.
+    /// Stops dispatching in a workspace, or everywhere; running actions finish. False when it was paused already.
     /// Holds from its return on, also for a gate that another process serves on this database.
     pub async fn pause(&self, workspace: Option<&str>, who: Option<&str>) -> Result<bool, GateError> {
         self.set_paused(workspace, true, who).await

@@ -1,4 +1,4 @@
-//! Documents that cannot lie: the README's keys are the command table's.
+//! Documents that cannot lie: the page of keys is the command table, and what pages link to is there.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -6,11 +6,27 @@ use std::path::Path;
 
 use placet::tui::{COMMANDS, Group};
 
-fn readme() -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap()
+use super::tidy::sources;
+
+const KEYS: &str = "docs/keys.md";
+const PAGES: [&str; 10] = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "docs/agents.md",
+    "docs/decisions.md",
+    "docs/gate.md",
+    KEYS,
+    "docs/shell.md",
+    "docs/sources.md",
+    "docs/watch.md",
+];
+
+fn read(page: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap()
 }
 
-/// The table as it must stand in the README.
+/// The table as it must stand there.
 fn keys() -> String {
     let mut out = String::new();
     for group in Group::ALL {
@@ -27,22 +43,22 @@ fn keys() -> String {
     out
 }
 
-/// `PLACET_WRITE_README=1` writes the table instead of comparing it.
+/// `PLACET_WRITE_KEYS=1` writes the table instead of comparing it.
 #[test]
-fn the_readme_lists_the_keys_that_there_are() {
-    let readme = readme();
-    let (before, rest) = readme.split_once("against the command table -->\n").expect("the keys' start mark");
+fn the_page_of_keys_lists_the_keys_that_there_are() {
+    let page = read(KEYS);
+    let (before, rest) = page.split_once("against the command table -->\n").expect("the keys' start mark");
     let (written, after) = rest.split_once("<!-- /keys -->").expect("the keys' end mark");
 
-    if std::env::var_os("PLACET_WRITE_README").is_some() {
+    if std::env::var_os("PLACET_WRITE_KEYS").is_some() {
         let text = format!("{before}against the command table -->\n{}<!-- /keys -->{after}", keys());
-        fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"), text).unwrap();
+        fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join(KEYS), text).unwrap();
         return;
     }
     assert!(
         written == keys(),
-        "the README's keys are not the command table's; write them with\n\
-         PLACET_WRITE_README=1 cargo test --test fast the_readme_lists"
+        "docs/keys.md is not the command table; write it with\n\
+         PLACET_WRITE_KEYS=1 cargo test --test fast the_page_of_keys"
     );
 }
 
@@ -59,8 +75,8 @@ fn commands_have_names_help_and_a_home() {
 #[test]
 fn the_documents_name_files_that_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for document in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/decisions.md"] {
-        let text = fs::read_to_string(root.join(document)).unwrap();
+    for document in PAGES {
+        let text = read(document);
         let quoted = text.split('`').skip(1).step_by(2);
         for path in
             quoted.filter(|it| ["src/", "tests/", "assets/"].iter().any(|folder| it.starts_with(folder)))
@@ -70,6 +86,74 @@ fn the_documents_name_files_that_exist() {
             }
         }
     }
+}
+
+/// Sentences that readers had to read twice. Each has a plain one in its place; none comes back.
+const REWORDED: [&str; 24] = [
+    "nothing held back",
+    "held back: ",
+    "blocked until decided",
+    "bound by the source: what",
+    "a count is asked because",
+    "not part of the request",
+    "these words do not run",
+    "says nothing that the input does not",
+    "says what the input does not",
+    "is not in the agent's preview",
+    "runs this tool with exactly this input; placet",
+    "it cannot be called back",
+    "has had a mail by then",
+    "its executor has not begun",
+    "left out: it is another tool's",
+    "seen in part",
+    "takes the last step back",
+    "shows what would be sent, and asks\"",
+    "says what every key does here;",
+    "FOR READING",
+    "ended otherwise",
+    "does not know this action any more",
+    "settled by somebody else first",
+    "what runs already is finished",
+];
+
+#[test]
+fn no_sentence_comes_back_that_had_to_be_read_twice() {
+    let code = sources("src").into_iter().map(|source| (source.path, source.text));
+    let pages = PAGES.into_iter().chain(["config.example.toml", "assets/contract/cli.schema.json"]);
+    let pages = pages.map(|page| (page.to_owned(), read(page)));
+    let found: Vec<_> = code
+        .chain(pages)
+        .flat_map(|(path, text)| {
+            let said = REWORDED.iter().filter(|sentence| text.contains(**sentence));
+            said.map(|sentence| format!("{path}: {sentence}")).collect::<Vec<_>>()
+        })
+        .collect();
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn every_link_between_pages_leads_somewhere_and_the_readme_is_short() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    assert!(read("README.md").lines().count() <= 200, "details go to docs/");
+    let mut links = 0;
+    for page in PAGES {
+        let text = read(page);
+        let folder = root.join(page).parent().unwrap().to_owned();
+        let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(to, _)| to);
+        for target in targets.filter(|to| !to.starts_with("http")) {
+            links += 1;
+            let (file, heading) = target.split_once('#').unwrap_or((target, ""));
+            let path = if file.is_empty() { root.join(page) } else { folder.join(file) };
+            let there = fs::read_to_string(&path).unwrap_or_else(|_| panic!("{page} links to {target}"));
+            let letters = |line: &str| {
+                line.to_lowercase().replace(|it: char| !it.is_alphanumeric() && !" -_".contains(it), "")
+            };
+            let slug = |line: &str| letters(line.trim_start_matches('#').trim()).replace(' ', "-");
+            let found = there.lines().any(|line| line.starts_with('#') && slug(line) == heading);
+            assert!(heading.is_empty() || found, "{page} links to {target}");
+        }
+    }
+    assert!(links > 20, "{links}");
 }
 
 /// The walks name whole paths; whoever follows one reads first what the file does.

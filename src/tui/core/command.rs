@@ -1,5 +1,5 @@
 //! The table of commands: everything that a key can ask for. It feeds the keymap, the names in `[keys]`, the hint bar, what may
-//! follow a prefix, the help overlay, the palette, the man pages and the README.
+//! follow a prefix, the help overlay, the palette, the man pages and `docs/keys.md`.
 
 use crate::config::{GroupBy, SortBy};
 use crate::domain::DecisionKind;
@@ -396,7 +396,7 @@ pub enum KeyContext {
     Watch,
 }
 
-/// What a command is for: the headings of help, README and man page, in this order.
+/// What a command is for: the headings of help, man page and `docs/keys.md`, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Group {
     Decide,

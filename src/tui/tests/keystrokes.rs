@@ -1,4 +1,4 @@
-//! How many keys a job takes: one table, which the README shows. What is typed in words (a title, a reason, a count) is one key, and
+//! How many keys a job takes: one table, which docs/keys.md shows. What is typed in words (a title, a reason, a count) is one key, and
 //! told apart.
 
 use crate::domain::PendingAction;
@@ -121,7 +121,7 @@ fn one_among_ten_thousand() {
     does(&JOBS[4]);
 }
 
-/// The keys as the README writes them: `a`, `Enter`, and words as they are.
+/// The keys as the page writes them: `a`, `Enter`, and words as they are.
 fn written(keys: &str) -> String {
     let mut out = Vec::new();
     let mut rest = keys;
@@ -143,11 +143,11 @@ fn written(keys: &str) -> String {
 }
 
 #[test]
-fn the_readme_has_this_table() {
-    let readme = include_str!("../../../README.md");
+fn the_page_of_keys_has_this_table() {
+    let page = include_str!("../../../docs/keys.md");
     for job in &JOBS {
         let (all, words) = count(job.keys);
         let row = format!("| {} | {} | {} |", job.what, written(job.keys), all - words);
-        assert!(readme.contains(&row), "README.md lacks: {row}");
+        assert!(page.contains(&row), "docs/keys.md lacks: {row}");
     }
 }
