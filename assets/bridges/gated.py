@@ -200,11 +200,13 @@ class Gate:
         tool_name: Optional[str] = None,
         summary: Optional[str] = None,
         ttl_seconds: Optional[int] = None,
+        before: Optional[Callable[[ToolInput], Any]] = None,
     ) -> Decorator:
         """Gates a function: a call is recorded as a pending action, and does not run.
 
         `preview_fn` gets the input and returns what the reviewer is shown of it, as JSON; where it raises, the call is recorded
-        without. `risk` and `effect` can only be raised above what the gate knows of the tool. `tool_name` is by default the
+        without. `before` gets the input, too, and returns what the target holds now, under the input's own keys: the reviewer
+        sees before and after. `risk` and `effect` can only be raised above what the gate knows of the tool. `tool_name` is by default the
         function's name. `ttl_seconds`: undecided for so long, the call expires.
 
         A call takes the function's arguments, which must be JSON, and returns the queued signal; of an `async def`, a coroutine
@@ -217,7 +219,7 @@ class Gate:
         options = {"risk": risk, "effect": effect, "summary": summary, "ttlSeconds": ttl_seconds}
 
         def decorate(function: Callable[..., Any]) -> Any:
-            tool = _Tool(tool_name or function.__name__, function, preview_fn, options)
+            tool = _Tool(tool_name or function.__name__, function, preview_fn, before, options)
             if tool.name in self._tools:
                 raise ValueError(f"two functions are called {tool.name}; give one of them a tool_name")
             self._tools[tool.name] = tool
@@ -262,6 +264,7 @@ class Gate:
             "toolCallId": tool_call_id,
             "agent": self._agent,
             "preview": tool.preview_of(tool_input) if tool else None,
+            "before": tool.before_of(tool_input) if tool else None,
             **(tool.options if tool else {}),
         }
         proposal = {name: value for name, value in proposal.items() if value is not None}
@@ -441,10 +444,11 @@ class _Tool:
         name: str,
         function: Callable[..., Any],
         preview: Optional[Callable[[ToolInput], Any]],
+        before: Optional[Callable[[ToolInput], Any]],
         options: Dict[str, Any],
     ) -> None:
         self.name, self.options = name, options
-        self._function, self._preview = function, preview
+        self._function, self._preview, self._before = function, preview, before
         self._signature = inspect.signature(function)
         self._rest: Optional[str] = None
         for parameter in self._signature.parameters.values():
@@ -463,11 +467,17 @@ class _Tool:
         return tool_input
 
     def preview_of(self, tool_input: ToolInput) -> Any:
+        return self._said("preview", self._preview, tool_input)
+
+    def before_of(self, tool_input: ToolInput) -> Any:
+        return self._said("state before", self._before, tool_input)
+
+    def _said(self, what: str, tell: Optional[Callable[[ToolInput], Any]], tool_input: ToolInput) -> Any:
         shown = json.loads(_json(tool_input))  # a copy, as the function will get it; its errors are the caller's
         try:
-            return json.loads(_json(self._preview(shown))) if self._preview else None
+            return json.loads(_json(tell(shown))) if tell else None
         except Exception:
-            log.warning("%s has no preview", self.name, exc_info=True)
+            log.warning("%s has no %s", self.name, what, exc_info=True)
             return None
 
     def run(self, claim: Dict[str, Any]) -> Dict[str, Any]:

@@ -1,5 +1,6 @@
 //! `placet propose`: what an agent does, from a shell.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -30,9 +31,8 @@ struct SettledJson<'a> {
 
 /// Proposes, and with `--wait` stays until a human decided and the action has run.
 pub async fn propose(proposer: &Proposer, args: &ProposeArgs) -> anyhow::Result<Exit> {
-    let input = input::given(&args.input)?;
-    let tool_input: Box<RawValue> = serde_json::from_str(input.trim())
-        .map_err(|error| anyhow::anyhow!("the input is not JSON: {error}"))?;
+    let tool_input = json("the input", &args.input)?;
+    let before = args.before.as_ref().map(|path| json("the state before", path)).transpose()?;
     let workspace = match &args.workspace {
         Some(workspace) if args.wait.is_none() => Some(workspace.clone()),
         named => {
@@ -45,6 +45,7 @@ pub async fn propose(proposer: &Proposer, args: &ProposeArgs) -> anyhow::Result<
         .propose(&Propose {
             tool_name: args.tool.clone(),
             tool_input,
+            before,
             workspace_id: workspace,
             mission_id: args.mission.clone(),
             session_id: args.session.clone(),
@@ -76,6 +77,12 @@ pub async fn propose(proposer: &Proposer, args: &ProposeArgs) -> anyhow::Result<
     })?;
     print(&settled, args.json)?;
     Ok(exit_of(&settled.row.status))
+}
+
+/// A file of JSON, byte for byte.
+fn json(what: &str, path: &Path) -> anyhow::Result<Box<RawValue>> {
+    let text = input::given(path)?;
+    serde_json::from_str(text.trim()).map_err(|error| anyhow::anyhow!("{what} is not JSON: {error}"))
 }
 
 /// Says which scope the token lacks before anything is sent.

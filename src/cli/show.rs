@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::contract::{time, tool};
-use crate::domain::{ActionKey, PendingAction, Status, Untrusted, json};
+use crate::domain::{ActionKey, PendingAction, RawJson, Status, Untrusted, json};
 use crate::inbox::Inbox;
 use crate::text;
 
@@ -150,10 +150,10 @@ fn text_form(key: &ActionKey, action: &PendingAction, told: &[String]) -> anyhow
     doubts(action)?;
     output::line(if lost { "\nwhat ran:" } else { "" })?;
     let effective = action.effective_input.as_ref();
-    // Escapes are written out for a reader; `--raw` and `--json` have the bytes.
-    let input = json::pretty(&json::legible(effective.unwrap_or(&action.input).as_str()));
-    for line in text::lines(&input) {
-        output::line(&format!("│ {}", line.plain()))?;
+    behind_gutter(effective.unwrap_or(&action.input))?;
+    if let Some(before) = &action.before {
+        output::line("before, as the agent reports it (not checked):")?;
+        behind_gutter(before)?;
     }
     if !lost {
         field("error", action.error.as_ref())?;
@@ -163,6 +163,12 @@ fn text_form(key: &ActionKey, action: &PendingAction, told: &[String]) -> anyhow
     }
     field("agent says", action.summary.as_ref())?;
     Ok(())
+}
+
+/// Escapes are written out for a reader; `--raw` and `--json` have the bytes.
+fn behind_gutter(json: &RawJson) -> std::io::Result<()> {
+    let text = json::pretty(&json::legible(json.as_str()));
+    text::lines(&text).iter().try_for_each(|line| output::line(&format!("│ {}", line.plain())))
 }
 
 /// What a reader could take for something else.

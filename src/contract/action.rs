@@ -122,6 +122,9 @@ pub struct ActionBody<'a> {
     pub summary: Option<&'a str>,
     pub tool_input: &'a RawValue,
     pub preview: Option<&'a RawValue>,
+    /// Only where the proposer sent it: an action without it reads as it always did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<&'a RawValue>,
     pub user_edits: Option<&'a RawValue>,
     pub effective_input: Option<&'a RawValue>,
     pub reason: Option<&'a str>,
@@ -187,6 +190,7 @@ pub fn write(action: &PendingAction) -> Result<Box<RawValue>, serde_json::Error>
         summary: text(action.summary.as_ref()),
         tool_input: raw(&action.input)?,
         preview: action.preview.as_ref().map(raw).transpose()?,
+        before: action.before.as_ref().map(raw).transpose()?,
         user_edits: action.user_edits.as_ref().map(Edits::as_json).map(raw).transpose()?,
         effective_input: action.effective_input.as_ref().map(raw).transpose()?,
         reason: text(action.reason.as_ref()),
@@ -242,7 +246,7 @@ pub fn read_row(text: &str) -> Result<Row, Unreadable> {
 
 /// What stands beside the input and is nothing that this version reads, or could not be understood: a time that is none.
 pub fn beside(raw: &RawJson) -> Vec<json::Member<'_>> {
-    const NAMES: [&str; 33] = [
+    const NAMES: [&str; 34] = [
         "id",
         "workspaceId",
         "missionId",
@@ -268,6 +272,7 @@ pub fn beside(raw: &RawJson) -> Vec<json::Member<'_>> {
         "summary",
         "toolInput",
         "preview",
+        "before",
         "userEdits",
         "effectiveInput",
         "reason",
@@ -302,6 +307,7 @@ pub fn read(text: &str) -> Result<PendingAction, Unreadable> {
     Ok(PendingAction {
         input: fields.json("toolInput").ok_or_else(|| unreadable("it has no toolInput"))?,
         preview: fields.json("preview"),
+        before: fields.json("before"),
         summary: fields.text("summary"),
         requested_by: fields.text("requestedBy"),
         tool_call: fields.text("toolCallId"),

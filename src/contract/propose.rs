@@ -34,6 +34,9 @@ pub struct Propose {
     pub checkpoint_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<Box<RawValue>>,
+    /// What the target holds now, under the input's own keys.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Box<RawValue>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

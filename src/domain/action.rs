@@ -125,6 +125,8 @@ pub struct PendingAction {
     pub input: RawJson,
     /// What the proposer's side says of them; never what runs.
     pub preview: Option<RawJson>,
+    /// The state of the target as the proposer read it. Shown, never checked; in no digest of what runs.
+    pub before: Option<RawJson>,
     pub summary: Option<Untrusted>,
     pub requested_by: Option<Untrusted>,
     pub tool_call: Option<Untrusted>,

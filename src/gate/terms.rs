@@ -34,7 +34,7 @@ pub(crate) fn record(action: &PendingAction, proposer: &str) -> Digest {
     let row = &action.row;
     let text = |field: &'_ Option<Untrusted>| field.as_ref().map(|text| text.as_raw().to_owned());
     let time = |time: Timestamp| time.as_millis().to_string();
-    over(&[
+    let fields = [
         Some(row.id.as_raw().to_owned()),
         text(&row.workspace),
         row.batch.as_ref().map(|batch| BatchId::as_raw(batch).to_owned()),
@@ -55,13 +55,14 @@ pub(crate) fn record(action: &PendingAction, proposer: &str) -> Digest {
         row.expires_at.map(time),
         action.preview.as_ref().map(|preview| RawJson::as_str(preview).to_owned()),
         Some(action.digest().to_string()),
-    ])
+    ];
+    over(&fields, action.before.as_ref())
 }
 
 /// The record of what is about to be stored: the same, field by field, as it will read afterwards.
 pub(crate) fn record_of(new: &NewAction, created_at: Timestamp) -> Digest {
     let time = |time: Timestamp| time.as_millis().to_string();
-    over(&[
+    let fields = [
         Some(new.id.clone()),
         Some(new.workspace.clone()),
         new.batch.clone(),
@@ -82,11 +83,17 @@ pub(crate) fn record_of(new: &NewAction, created_at: Timestamp) -> Digest {
         new.expires_at.map(time),
         new.preview.as_ref().map(|preview| preview.as_str().to_owned()),
         Some(new.digest.to_string()),
-    ])
+    ];
+    over(&fields, new.before.as_ref())
 }
 
-fn over(fields: &[Option<String>; 20]) -> Digest {
-    Digest::of_fields("placet-record/v1", fields.iter().map(Option::as_deref))
+/// Without a state before, the record is that of earlier versions, bit for bit: approvals from then still hold.
+fn over(fields: &[Option<String>; 20], before: Option<&RawJson>) -> Digest {
+    let fields = fields.iter().map(Option::as_deref);
+    match before {
+        None => Digest::of_fields("placet-record/v1", fields),
+        Some(before) => Digest::of_fields("placet-record/v2", fields.chain([Some(before.as_str())])),
+    }
 }
 
 pub(crate) fn terms(record: Digest, policy: Digest) -> Digest {

@@ -30,8 +30,8 @@ impl Flags {
         let json::DoubtfulKeys { duplicates, alike } = json::doubtful_keys(action.input.as_str());
         (flags.duplicates, flags.alike) = (duplicates, alike);
         flags.hidden = flags.add_json(action.input.as_str());
-        if let Some(preview) = &action.preview {
-            flags.add(badges_of_json(preview.as_str()));
+        for said in [&action.preview, &action.before].into_iter().flatten() {
+            flags.add(badges_of_json(said.as_str()));
         }
         if let Some(summary) = &action.summary {
             flags.add(badges(summary.as_raw()));
@@ -205,6 +205,7 @@ mod tests {
             ("effect", with(|a| a.row.effect = Some(Effect::parse(ODD)))),
             ("input", with(|a| a.input = json())),
             ("preview", with(|a| a.preview = Some(json()))),
+            ("before", with(|a| a.before = Some(json()))),
             ("summary", with(|a| a.summary = odd())),
             ("requester", with(|a| a.requested_by = odd())),
             ("call", with(|a| a.tool_call = odd())),

@@ -113,6 +113,18 @@ class Proposing(unittest.TestCase):
         self.assertEqual((first["preview"], first["toolInput"], first["status"]), (None, {"text": "a"}, "pending"))
         self.assertEqual((second["preview"], second["status"]), (None, "pending"))
 
+    def test_the_state_before_goes_with_the_call(self) -> None:
+        targets = {"n-1": "old text"}
+
+        @self.gate.gated(before=lambda it: {"text": targets[it["note"]]})
+        def rewrite(note: str, text: str) -> None: ...
+
+        with self.assertLogs("placet.gated", "WARNING"):
+            first, second = recorded(rewrite("n-1", "new text")), recorded(rewrite("n-2", "a"))
+
+        self.assertEqual(first["before"], {"text": "old text"})
+        self.assertNotIn("before", second)
+
     def test_what_cannot_be_shown_is_not_proposed(self) -> None:
         @self.gate.gated()
         def unshown(text: Any, number: float = 1.5) -> None: ...

@@ -39,6 +39,9 @@ pub struct ProposeArgs {
     /// Its input, a JSON object; - is standard input. Every byte is kept
     #[arg(long, value_name = "FILE")]
     pub input: PathBuf,
+    /// What the target holds now, JSON under the input's keys: reviewers see before and after
+    #[arg(long, value_name = "FILE")]
+    pub before: Option<PathBuf>,
     /// One sentence for the reviewer
     #[arg(long)]
     pub summary: Option<String>,

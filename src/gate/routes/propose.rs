@@ -99,6 +99,8 @@ fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, A
         session: identity.session,
         proposer: caller.token.subject.clone(),
         preview: preview(&definition, &propose, &input),
+        // What cannot be kept is left out, like a preview: nothing that runs depends on it.
+        before: propose.before.as_ref().and_then(|before| payload("before", before).ok()),
         run: propose.run_id,
         tool_call: propose.tool_call_id,
         agent: propose.agent,

@@ -44,6 +44,7 @@ pub(crate) struct NewAction {
     pub(crate) effect: Option<Effect>,
     pub(crate) input: RawJson,
     pub(crate) preview: Option<RawJson>,
+    pub(crate) before: Option<RawJson>,
     pub(crate) digest: Digest,
     pub(crate) expires_at: Option<Timestamp>,
     pub(crate) supersedes: Option<String>,

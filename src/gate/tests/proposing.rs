@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::support::{plain, with_tool};
 use crate::config::ToolConfig;
 use crate::domain::{Digest, Effect, PreviewShape, Risk};
+use crate::gate::terms;
 
 #[tokio::test]
 async fn a_proposal_is_titled_and_weighed_by_its_tool() {
@@ -43,6 +44,31 @@ async fn a_bad_preview_never_stops_the_recording() {
 
     assert_eq!(gate.action(&id).await.at("/preview"), "null");
     assert_eq!(unreadable.code(), (422, "INVALID".to_owned()));
+}
+
+#[tokio::test]
+async fn a_state_before_is_kept_byte_for_byte_and_bound_into_the_record_only_where_there_is_one() {
+    let (_folder, gate) = plain().await;
+    let deep = format!("{}{}", "[".repeat(600), "]".repeat(600));
+
+    let with = gate.propose_with("t", "{}", r#","before":{"n":1.10,"n":2}"#).await;
+    let without = gate.propose_with("t", "{}", r#","before":null"#).await;
+    let unreadable = gate.propose_with("t", "{}", &format!(r#","before":{deep}"#)).await;
+    let body = gate.action(&with).await.text;
+    let stored = async |id: &str| gate.gate.store().get(id).await.unwrap().unwrap();
+    let record = async |id: &str, keep: bool| {
+        let mut stored = stored(id).await;
+        stored.action.before = stored.action.before.filter(|_| keep);
+        terms::record(&stored.action, &stored.proposer)
+    };
+    let verified = gate.gate.store().verify(&[]).await.unwrap();
+
+    assert!(body.contains(r#""before":{"n":1.10,"n":2}"#), "{body}");
+    assert_ne!(record(&with, true).await, record(&with, false).await);
+    for id in [&without, &unreadable] {
+        assert!(!gate.action(id).await.text.contains("before"));
+    }
+    assert_eq!(verified.problems, Vec::<String>::new());
 }
 
 #[tokio::test]

@@ -258,7 +258,7 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::PreviewEnd, "preview-end", Group::PieceKind, &[KeyContext::Inbox], &["g e"], "the preview's end"),
     spec(Command::PreviousTab, "previous-tab", Group::PieceKind, &[KeyContext::Inbox], &["["], "previous tab of the preview"),
     spec(Command::NextTab, "next-tab", Group::PieceKind, &[KeyContext::Inbox], &["]"], "next tab of the preview").hint("tabs"),
-    spec(Command::Diff, "diff", Group::PieceKind, &[KeyContext::Inbox], &["d"], "what your edits change, and back").also("changes compare"),
+    spec(Command::Diff, "diff", Group::PieceKind, &[KeyContext::Inbox], &["d"], "before and after, and your edits; and back").also("changes compare"),
     spec(Command::Zoom, "zoom", Group::PieceKind, &[KeyContext::Inbox], &["z"], "preview in full, and back").hint("zoom").also("maximise full"),
     spec(Command::Search, "search-preview", Group::PieceKind, &[KeyContext::Preview], &["/"], "search in the preview; `next-undecided` goes on, `back` ends it").also("find text match grep"),
     spec(Command::ReadOn, "read-on", Group::PieceKind, &[KeyContext::Preview], &["Space"], "a page down in the preview").also("page pager"),

@@ -68,7 +68,7 @@ pub(crate) const WORDS: &[Word] = &[
     word(Verb::Read(Tab::Rendered), "show", "", "reads the action, its input first", &[Command::Zoom, Command::Open]),
     word(Verb::More, "more", "", "reads on", &[Command::ScrollDown, Command::PageDown]),
     word(Verb::Read(Tab::Raw), "raw", "", "reads the input as JSON, as it was proposed", &[]),
-    word(Verb::Read(Tab::Diff), "diff", "", "reads what your edits change", &[Command::Diff]),
+    word(Verb::Read(Tab::Diff), "diff", "", "reads before and after, and your edits", &[Command::Diff]),
     word(Verb::Read(Tab::Context), "context", "", "reads where the action comes from", &[]),
     word(Verb::Approve, "approve", "[because TEXT]", "stages an approval of this action, with your edits if there are any", &[Command::Approve]),
     word(Verb::Exclude, "exclude", "[because TEXT]", "stages a rejection of this action", &[Command::Exclude, Command::ExcludeBecause]),

@@ -142,8 +142,8 @@ fn two_panes() {
   • CRIT Refund 1.10 EUR to ⟦ESC⟧[2J…     ! hidden 28 m │   5 other keys stay as proposed; a
  ▾ google_drive_write  drive-sync           3 of 3 left │   changed key is replaced as a whole
   • med  Overwrite Q3 plan.docx                    22 m │
-  • spi… Create Meeting notes 11-20                12 m │
-  • spi… Create Meeting notes 11-20                12 m │
+  • spi… Create Meeting notes 11-20                12 m │   The agent did not report the state
+  • spi… Create Meeting notes 11-20                12 m │   before.
                                                         │
                                                         │
                                                         │
@@ -158,7 +158,7 @@ fn two_panes() {
                                                         │
                                                         │
                                                         │
-                                                        │ [Diff 1]  ] tabs             read   1-6/6
+                                                        │ [Diff 1]  ] tabs             read   1-9/9
  staged 1 approve · 1 edit · 1 exclude                                                        saved
  a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all          ? all keys
 ");

@@ -41,12 +41,13 @@ use crate::gate::token::Token;
 use crate::gate::tool::Tools;
 use crate::sqlite::{self, Database, OpenError};
 
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("../../../../assets/migrations/gate/0001_actions.sql"),
     include_str!("../../../../assets/migrations/gate/0002_audit.sql"),
     include_str!("../../../../assets/migrations/gate/0003_flow.sql"),
     include_str!("../../../../assets/migrations/gate/0004_lapse_and_prune.sql"),
     include_str!("../../../../assets/migrations/gate/0005_high.sql"),
+    include_str!("../../../../assets/migrations/gate/0006_before.sql"),
 ];
 
 /// Does a piece of work in the writer; returns after its commit.

@@ -17,7 +17,7 @@ use crate::gate::tool::Tools;
 const SETTLED: &str = "a.status IN ('rejected', 'executed', 'failed', 'expired', 'withdrawn', 'superseded')";
 
 /// As [`row::WHOLE`], with the moment of the newest audit row.
-const WHOLE: &str = "SELECT a.*, p.input, p.preview, p.user_edits, p.effective_input, p.result, h.at AS settled_at \
+const WHOLE: &str = "SELECT a.*, p.input, p.preview, p.before, p.user_edits, p.effective_input, p.result, h.at AS settled_at \
      FROM actions a JOIN payloads p ON p.seq = a.seq JOIN audit h ON h.workspace = a.workspace AND h.revision = a.revision";
 
 /// Actions that may go, in the order in which they were settled, up to the first that is to stay: the rest is not read. An action is as

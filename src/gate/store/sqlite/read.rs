@@ -42,6 +42,7 @@ fn weight(action: &PendingAction) -> u64 {
     let payloads = [
         Some(&action.input),
         action.preview.as_ref(),
+        action.before.as_ref(),
         action.effective_input.as_ref(),
         action.result.as_ref(),
     ];

@@ -78,10 +78,11 @@ async fn insert(tx: &mut Tx, action: &NewAction, revision: u64) -> Result<(), St
     .bind(row::integer(revision))
     .execute(tx.conn())
     .await?;
-    sqlx::query("INSERT INTO payloads (seq, input, preview) VALUES (?1, ?2, ?3)")
+    sqlx::query("INSERT INTO payloads (seq, input, preview, before) VALUES (?1, ?2, ?3, ?4)")
         .bind(inserted.last_insert_rowid())
         .bind(action.input.as_str())
         .bind(action.preview.as_ref().map(RawJson::as_str))
+        .bind(action.before.as_ref().map(RawJson::as_str))
         .execute(tx.conn())
         .await?;
     Ok(())

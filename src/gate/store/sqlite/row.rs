@@ -16,7 +16,7 @@ pub(super) const LIGHT: &str = "SELECT a.seq, a.id, a.workspace, a.batch, a.chec
      a.agent, a.tool, a.title, a.risk, a.effect, a.size, a.digest, a.status, a.created_at, a.expires_at, \
      a.resolved_at, a.resolved_by, a.fence, a.revision FROM actions a";
 /// Everything a [`Stored`] needs.
-pub(super) const WHOLE: &str = "SELECT a.*, p.input, p.preview, p.user_edits, p.effective_input, p.result \
+pub(super) const WHOLE: &str = "SELECT a.*, p.input, p.preview, p.before, p.user_edits, p.effective_input, p.result \
      FROM actions a JOIN payloads p ON p.seq = a.seq";
 
 pub(super) fn light(row: &SqliteRow) -> Result<Row, StoreError> {
@@ -60,6 +60,7 @@ pub(super) fn whole(row: &SqliteRow, tools: &Tools) -> Result<PendingAction, Sto
         terms: None,
         effective_input: merged.or_else(|| was_approved.then(|| input.clone())),
         preview: json(row, "preview")?,
+        before: json(row, "before")?,
         summary: foreign(row, "summary")?,
         requested_by: foreign(row, "requested_by")?,
         tool_call: foreign(row, "tool_call")?,

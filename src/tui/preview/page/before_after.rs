@@ -1,4 +1,4 @@
-//! What the reviewer saw, what it is now, and their edit: beside each other where there is room, else below each other.
+//! What a proposal changes: the target before and after, the reviewer's edits, and what changed since it was on screen.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use crate::domain::{Edits, Untrusted, json};
 use crate::text;
 use crate::text::Shown;
 
-use super::line::{Kind, key_of, readable};
+use super::line::{Kind, key_of, moment, readable};
 use super::made::{Cached, Content, Made};
 use super::writer::Writer;
 
@@ -20,7 +20,67 @@ const SHORT: usize = 4 << 10;
 /// Columns for what says which of the three it is.
 const LABEL: usize = 6;
 
-pub(crate) fn three(writer: &mut Writer, cached: &Cached, of: &Made, seen: &Content) {
+/// The Diff tab.
+pub(crate) fn compared(writer: &mut Writer, cached: &Cached, of: &Made, zone: &jiff::tz::TimeZone) {
+    let edits = of.edits.as_ref();
+    match &of.seen {
+        Some(seen) => {
+            three(writer, cached, of, seen);
+            writer.blank();
+            target(writer, cached, zone);
+        }
+        None if cached.action.before.is_some() => {
+            target(writer, cached, zone);
+            writer.blank();
+            writer
+                .ours(Kind::Key, if of.status.is_pending() { "Your edits" } else { "The approver's edits" });
+            diff(writer, cached, edits);
+        }
+        None => {
+            diff(writer, cached, edits);
+            writer.blank();
+            target(writer, cached, zone);
+        }
+    }
+}
+
+/// The target as the agent says it found it, and as the proposed input leaves it. Nobody checked the first.
+fn target(writer: &mut Writer, cached: &Cached, zone: &jiff::tz::TimeZone) {
+    let Some(before) = &cached.action.before else {
+        return writer.ours(Kind::Dim, "The agent did not report the state before.");
+    };
+    let (before, after) = (before.as_str(), cached.action.input.as_str());
+    writer.ours(Kind::Key, "Before (-), as the agent reports it (not checked), and after (+)");
+    writer.ours(Kind::Dim, format!("reported {}", moment(cached.action.row.created_at, zone)));
+    let (Some(old), Some(new)) = (unique(before), unique(after)) else {
+        return changed(writer, &json::pretty(before), &json::pretty(after));
+    };
+    let [was, is] = [&old, &new].map(|members| by_key(members));
+    let (mut same, mut silent) = (0, Vec::new());
+    for member in &new {
+        match value(&was, member) {
+            None => silent.push(member.key.text.clone().into_owned()),
+            Some(old) if json::compact(old) == json::compact(member.value) => same += 1,
+            Some(old) => {
+                writer.push(vec![(Kind::Key, key_of(member))]);
+                changed(writer, &readable(old), &readable(member.value));
+            }
+        }
+    }
+    if same > 0 {
+        writer.ours(Kind::Dim, format!("{} the same before and after", text::count(same, "key")));
+    }
+    if !silent.is_empty() {
+        let names = Shown::ours("not reported: ").followed_by(text::part(&silent.join(", ")));
+        writer.wrapped(Kind::Dim, 0, &names);
+    }
+    for member in old.iter().filter(|member| value(&is, member).is_none()) {
+        writer.wrapped(Kind::Key, 0, &key_of(member).followed_by(Shown::ours("  (before only)")));
+        writer.long(Kind::Plain, 2, readable(member.value));
+    }
+}
+
+fn three(writer: &mut Writer, cached: &Cached, of: &Made, seen: &Content) {
     let now = cached.action.input.as_str();
     writer.ours(Kind::Warn, "! it changed since you saw it");
     let Some(before) = &seen.input else {
@@ -152,7 +212,7 @@ const LINES: usize = 2_000;
 /// Longer texts are compared by line only.
 const WORDS: usize = 16 << 10;
 
-pub(crate) fn diff(writer: &mut Writer, cached: &Cached, edits: Option<&Edits>) {
+fn diff(writer: &mut Writer, cached: &Cached, edits: Option<&Edits>) {
     let Some(members) = edits.and_then(|edits| edits.as_json().members()) else {
         writer.ours(Kind::Dim, "No edits: what was proposed is what runs.");
         return;
@@ -176,7 +236,7 @@ pub(crate) fn diff(writer: &mut Writer, cached: &Cached, edits: Option<&Edits>) 
     writer.ours(Kind::Dim, format!("{kept}; a changed key is replaced as a whole"));
 }
 
-pub(crate) fn changed(writer: &mut Writer, old: &str, new: &str) {
+fn changed(writer: &mut Writer, old: &str, new: &str) {
     let (bytes, lines) = (old.len() + new.len(), old.lines().count() + new.lines().count());
     if bytes > COMPARED || lines > LINES {
         return at_the_ends(writer, old, new);

@@ -47,6 +47,10 @@ pub(crate) fn rendered(writer: &mut Writer, cached: &Cached, of: &Made, zone: &j
     }
     writer.needed_until_here();
     footer(writer, cached, showing);
+    if cached.action.before.is_some() {
+        writer.blank();
+        writer.ours(Kind::Dim, "Before and after: the Diff tab");
+    }
     said.write(writer);
 }
 

@@ -52,10 +52,7 @@ impl Page {
         let mut writer = Writer { width, lines: Vec::new(), blocks: Vec::new(), needed: None };
         match of.tab {
             Tab::Rendered => fields::rendered(&mut writer, cached, &of, zone),
-            Tab::Diff => match &of.seen {
-                Some(seen) => before_after::three(&mut writer, cached, &of, seen),
-                None => before_after::diff(&mut writer, cached, of.edits.as_ref()),
-            },
+            Tab::Diff => before_after::compared(&mut writer, cached, &of, zone),
             Tab::Raw => fields::raw(&mut writer, cached, &of.folds),
             Tab::Context => context::context(&mut writer, cached, row, (&of, told), zone),
             Tab::History => timeline::history(&mut writer, cached, told, zone),

@@ -296,3 +296,60 @@ fn escapes_are_written_out_in_lists_and_tables() {
         assert!(shown.contains(word), "{word}: {shown}");
     }
 }
+
+#[test]
+fn the_diff_tab_shows_the_target_before_and_after_and_says_that_nobody_checked_it() {
+    let input = r#"{"id":"B-1","state":"Todo","points":5,"text":"one\ntwo\nthree"}"#;
+    let mut cached = cached("update", input, None);
+    let bare = rows(&cached, Tab::Diff, 60).join("\n");
+    let before = r#"{"state":"Canceled","points":5,"text":"one\n2\nthree","owner":"Ann"}"#;
+    cached.action.before = Some(crate::domain::RawJson::parse(before.to_owned()).unwrap());
+    let rendered = rows(&cached, Tab::Rendered, 60).join("\n");
+    let whole = |before: &str, cached: &Cached| {
+        let mut cached = cached.clone();
+        cached.action.before = Some(crate::domain::RawJson::parse(before.to_owned()).unwrap());
+        rows(&cached, Tab::Diff, 60).join("\n")
+    };
+
+    insta::assert_snapshot!(bare, @"
+    No edits: what was proposed is what runs.
+
+    The agent did not report the state before.
+    ");
+    insta::assert_snapshot!(rows(&cached, Tab::Diff, 60).join("\n"), @"
+    Before (-), as the agent reports it (not checked), and
+    after (+)
+    reported 2026-11-21 14:21:31 UTC
+    state
+    -   Canceled
+    +   Todo
+    text
+        one
+    -   2
+    +   two
+        three
+    1 key the same before and after
+    not reported: id
+    owner  (before only)
+      Ann
+
+    Your edits
+    No edits: what was proposed is what runs.
+    ");
+    assert!(rendered.contains("Before and after: the Diff tab"), "{rendered}");
+    insta::assert_snapshot!(whole(r#""gone""#, &cached), @r#"
+    Before (-), as the agent reports it (not checked), and
+    after (+)
+    reported 2026-11-21 14:21:31 UTC
+    -   "gone"
+    +   {
+    +     "id": "B-1",
+    +     "state": "Todo",
+    +     "points": 5,
+    +     "text": "one\ntwo\nthree"
+    +   }
+
+    Your edits
+    No edits: what was proposed is what runs.
+    "#);
+}

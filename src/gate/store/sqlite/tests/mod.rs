@@ -51,6 +51,7 @@ fn action(id: &str) -> NewAction {
         summary: None,
         risk: Risk::Medium,
         effect: None,
+        before: None,
         preview: None,
         digest: Digest::of("t", "w", input.as_str()),
         expires_at: None,
