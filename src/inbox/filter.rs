@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `outage`, `outge` | a title, tool, agent, mission or source much like it (exactly, with a digit in it), or an id that begins so |
 //! | `'outage`, `"two words"` | exactly this text in one of them, or in any id |
-//! | `tool:linear,drive` | text of a field: `title tool agent mission batch checkpoint run session workspace source id`; `tool:=x` is all of it, `tool:x*` its beginning |
+//! | `tool:linear,drive` | text of a field: `title tool agent mission batch checkpoint run session workspace source id status by`; `tool:=x` is all of it, `tool:x*` its beginning |
 //! | `agent:=="Bob \"x\""` | exactly that, letter by letter, where quotes know `\"`, `\\` and `\u{202e}`; `agent:==""` names none |
 //! | `risk:>=medium`, `effect:external` | an order: low, medium, high, critical; read, write, external, destructive |
 //! | `age:>1h30m`, `expires:<30m`, `expires:never` | a time in s, m, h, d, w |
@@ -129,6 +129,8 @@ enum Field {
     Workspace,
     Source,
     Id,
+    Status,
+    By,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -370,6 +372,7 @@ impl Compare {
 }
 
 impl Field {
+    /// Where a word is looked for.
     const ALL: [Self; 11] = [
         Self::Title,
         Self::Tool,
@@ -400,6 +403,8 @@ impl Field {
             Self::Workspace => row.workspace.as_ref(),
             Self::Source => return Some(entry.key.source.as_str()),
             Self::Id => Some(entry.key.id.untrusted()),
+            Self::Status => return Some(row.status.as_raw()),
+            Self::By => row.resolved_by.as_ref(),
         };
         text.map(crate::domain::Untrusted::as_raw)
     }

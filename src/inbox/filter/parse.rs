@@ -51,6 +51,8 @@ const FIELDS: &[FieldSpec] = &[
     FieldSpec { name: "run", takes: TEXT, read: Read::Text(Field::Run) },
     FieldSpec { name: "session", takes: TEXT, read: Read::Text(Field::Session) },
     FieldSpec { name: "workspace", takes: TEXT, read: Read::Text(Field::Workspace) },
+    FieldSpec { name: "status", takes: TEXT, read: Read::Text(Field::Status) },
+    FieldSpec { name: "by", takes: TEXT, read: Read::Text(Field::By) },
     FieldSpec { name: "kind", takes: DecisionKind::NAMES, read: Read::Kind },
     FieldSpec {
         name: "effect",

@@ -460,13 +460,15 @@ const SUBMISSIONS: u32 = 50;
 /// What failed as a whole is a problem on a page without rows.
 pub(crate) async fn read(inbox: Inbox, ask: PageRequest) -> ViewPage {
     let answer = match ask {
-        PageRequest::Listed { statuses, next } => {
+        PageRequest::Listed { statuses, next, then_ours } => {
             caught(async move {
                 let listing = inbox.listed(None, &statuses, next).await;
                 let row = |entry| ViewRow { entry, own: None };
+                let on = |next| PageRequest::Listed { statuses, next: Some(next), then_ours };
+                let ours = then_ours.then_some(PageRequest::Decided { skip: 0 });
                 Ok(ViewPage {
                     rows: listing.entries.into_iter().map(row).collect(),
-                    next: listing.next.map(|next| PageRequest::Listed { statuses, next: Some(next) }),
+                    next: listing.next.map(on).or(ours),
                     problems: listing.problems,
                     unreadable: listing.unreadable.len(),
                     at: listing.at,

@@ -37,6 +37,7 @@ pub(crate) fn back(model: &mut Model) {
         None if model.preview.search.is_some() => preview::search::end(model),
         None if model.screen.zoom => model.screen.zoom = false,
         None if model.screen.focus == Focus::Preview => model.screen.focus = Focus::List,
+        None if model.history.open.as_ref().is_some_and(|view| view.filter.is_some()) => filter::clear(model),
         None if model.history.open.is_some() => history::update::close(model),
         None if model.queue.has_range() => model.queue.drop_range(),
         None if !model.queue.marks.is_empty() => model.queue.unmark_all(),

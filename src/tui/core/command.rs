@@ -282,6 +282,7 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::View(ViewKind::Unknown), "view-unknown", Group::View, &[KeyContext::Inbox], &["V u"], "what has an unknown outcome").also("lost list status"),
     spec(Command::View(ViewKind::Rejected), "view-excluded", Group::View, &[KeyContext::Inbox], &["V r"], "what was excluded (rejected), and why").also("denied list status"),
     spec(Command::View(ViewKind::Expired), "view-expired", Group::View, &[KeyContext::Inbox], &["V x"], "what expired, was withdrawn or superseded").also("over list status"),
+    spec(Command::View(ViewKind::Decided), "view-decided", Group::View, &[KeyContext::Inbox], &["V d"], "what was decided, by anyone; / searches it").also("history past search"),
     spec(Command::View(ViewKind::Mine), "view-mine", Group::View, &[KeyContext::Inbox, KeyContext::Watch], &["g h", "V m"], "the history of what was decided from here").also("my decisions log audit past"),
     spec(Command::Watch, "watch", Group::View, &[KeyContext::Inbox], &["g w"], "the watch view: every queue's figures, live; nothing is decided there").also("dashboard lead metrics figures rates"),
     spec(Command::WatchOpen, "watch-open", Group::View, &[KeyContext::Watch], &["Enter"], "in the watch view: the queue, tool, event or alert, in the inbox").hint("open"),
@@ -326,7 +327,7 @@ impl Command {
     pub fn is_of_the_queue(self) -> bool {
         let of = |group| COMMANDS.iter().any(|spec| spec.command == self && spec.group == group);
         match self {
-            Self::LastReport => false,
+            Self::LastReport | Self::Filter => false,
             Self::Mark => true,
             _ => of(Group::Decide) || of(Group::Submit) || of(Group::Find),
         }

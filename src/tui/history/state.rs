@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::domain::{ActionKey, DecisionKind, Entry, Outcome, Row, Status, Timestamp};
+use crate::inbox::filter::Filter;
 use crate::inbox::{Next, Problem};
 use crate::tui::queue::slots::{Settled, Slot, State};
 
@@ -18,6 +19,8 @@ pub enum ViewKind {
     Expired,
     /// What was decided from here, as the journal knows it.
     Mine,
+    /// Approved, excluded or run, whoever decided it.
+    Decided,
 }
 
 /// Where a list goes on.
@@ -26,11 +29,11 @@ pub enum PageRequest {
     Listed {
         statuses: Vec<Status>,
         next: Option<Next>,
+        /// At its end comes what was decided from here: some sources list nothing, and others forget.
+        then_ours: bool,
     },
     /// What was decided from here, after the newest so many submissions.
-    Decided {
-        skip: u32,
-    },
+    Decided { skip: u32 },
 }
 
 /// A page, as it was read.
@@ -66,8 +69,11 @@ pub(crate) struct View {
     pub kind: ViewKind,
     /// Answers with another number belong to a list that is gone.
     pub number: u64,
-    slots: Vec<Slot>,
-    own: Vec<Option<OwnDecision>>,
+    rows: Vec<(Slot, Option<OwnDecision>)>,
+    /// What the rows on screen must be like.
+    pub filter: Option<Filter>,
+    /// The rows on screen, by their index in `rows`.
+    shown: Vec<usize>,
     by_key: HashMap<ActionKey, usize>,
     cursor: Option<ActionKey>,
     at: usize,
@@ -99,6 +105,7 @@ impl ViewKind {
             Self::Rejected => "Rejected",
             Self::Expired => "Expired, withdrawn, superseded",
             Self::Mine => "Decided by me",
+            Self::Decided => "Decided by anyone",
         }
     }
 
@@ -111,19 +118,28 @@ impl ViewKind {
             Self::Unknown => &[Status::Unknown],
             Self::Rejected => &[Status::Rejected],
             Self::Expired => &[Status::Expired, Status::Withdrawn, Status::Superseded],
+            Self::Decided => &[
+                Status::Approved,
+                Status::Running,
+                Status::Executed,
+                Status::Failed,
+                Status::Unknown,
+                Status::Rejected,
+            ],
             Self::Mine => return PageRequest::Decided { skip: 0 },
         };
-        PageRequest::Listed { statuses: statuses.to_vec(), next: None }
+        let then_ours = self == Self::Decided;
+        PageRequest::Listed { statuses: statuses.to_vec(), next: None, then_ours }
     }
 
     /// Its rows do not all stand the same.
     pub const fn is_mixed(self) -> bool {
-        matches!(self, Self::Expired | Self::Mine)
+        matches!(self, Self::Expired | Self::Mine | Self::Decided)
     }
 
     /// Its rows say more than a list carries: those on screen are read in full.
     pub const fn wants_all(self) -> bool {
-        matches!(self, Self::Failed | Self::Mine)
+        matches!(self, Self::Failed | Self::Rejected | Self::Mine | Self::Decided)
     }
 }
 
@@ -133,8 +149,9 @@ impl View {
         Self {
             kind,
             number,
-            slots: Vec::new(),
-            own: Vec::new(),
+            rows: Vec::new(),
+            filter: None,
+            shown: Vec::new(),
             by_key: HashMap::new(),
             cursor: None,
             at: 0,
@@ -154,13 +171,40 @@ impl View {
         self.anew = true;
     }
 
-    pub(crate) fn slots(&self) -> &[Slot] {
-        &self.slots
+    /// Rows on screen, or above and below it.
+    pub(crate) fn len(&self) -> usize {
+        self.shown.len()
+    }
+
+    /// Rows that were read, whatever the filter shows of them.
+    pub(crate) fn n_read(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn row(&self, nth: usize) -> Option<&(Slot, Option<OwnDecision>)> {
+        self.rows.get(*self.shown.get(nth)?)
+    }
+
+    pub(crate) fn slot(&self, nth: usize) -> Option<&Slot> {
+        self.row(nth).map(|(slot, _)| slot)
     }
 
     /// The decision of ours in a row.
     pub(crate) fn own(&self, nth: usize) -> Option<&OwnDecision> {
-        self.own.get(nth)?.as_ref()
+        self.row(nth)?.1.as_ref()
+    }
+
+    /// Shows the rows for which this holds. The cursor stays on its action where that is among them.
+    pub(crate) fn show(&mut self, mut holds: impl FnMut(&Slot, Option<&OwnDecision>) -> bool) {
+        let shown = self.rows.iter().enumerate().filter(|(_, (slot, own))| holds(slot, own.as_ref()));
+        self.shown = shown.map(|(nth, _)| nth).collect();
+        let place = self.cursor.as_ref().and_then(|key| self.by_key.get(key));
+        let found = place.and_then(|place| self.shown.binary_search(place).ok());
+        match found {
+            Some(nth) => self.at = nth,
+            // An action that is aimed at may come with a later page.
+            None => self.at = self.at.min(self.shown.len().saturating_sub(1)),
+        }
     }
 
     pub(crate) fn at(&self) -> usize {
@@ -168,12 +212,12 @@ impl View {
     }
 
     pub(crate) fn here(&self) -> Option<&Slot> {
-        self.slots.get(self.at)
+        self.slot(self.at)
     }
 
     /// Puts the cursor on a row; past the end is the last one.
     pub(crate) fn go_to(&mut self, row: usize) {
-        self.at = row.min(self.slots.len().saturating_sub(1));
+        self.at = row.min(self.shown.len().saturating_sub(1));
         self.cursor = self.here().map(|slot| slot.entry.key.clone());
     }
 
@@ -184,17 +228,16 @@ impl View {
 
     /// An action was read in full: its row says where it stands by now.
     pub(crate) fn learn(&mut self, row: &Row, key: &ActionKey) {
-        let Some(slot) = self.by_key.get(key).and_then(|nth| self.slots.get_mut(*nth)) else { return };
+        let Some((slot, _)) = self.by_key.get(key).and_then(|nth| self.rows.get_mut(*nth)) else { return };
         slot.entry.row = row.clone();
         slot.state = over(row);
     }
 
-    /// Takes a page. The cursor stays on its action, and where that is gone, on its line. An action stands once, where it
+    /// Takes a page; [`Self::show`] brings it on screen. The cursor stays on its action, and where that is gone, on its line. An action stands once, where it
     /// stood first: as it was met last, or decided last.
     pub(crate) fn take(&mut self, page: ViewPage) {
         if std::mem::take(&mut self.anew) {
-            self.slots.clear();
-            self.own.clear();
+            self.rows.clear();
             self.by_key.clear();
             self.problems.clear();
             self.unreadable = 0;
@@ -204,16 +247,13 @@ impl View {
             if self.by_key.contains_key(&row.entry.key) {
                 continue;
             }
-            self.by_key.insert(row.entry.key.clone(), self.slots.len());
+            self.by_key.insert(row.entry.key.clone(), self.rows.len());
             let state = over(&row.entry.row);
-            self.slots.push(Slot::over(row.entry, state));
-            self.own.push(row.own);
+            self.rows.push((Slot::over(row.entry, state), row.own));
         }
         self.more = page.next.map_or(More::End, More::At);
         self.problems.extend(page.problems);
         self.unreadable += page.unreadable;
-        let found = self.cursor.as_ref().and_then(|key| self.by_key.get(key).copied());
-        self.go_to(found.unwrap_or(self.at));
     }
 }
 

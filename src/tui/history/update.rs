@@ -6,6 +6,7 @@ use crate::tui::core::command::Command;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::preview;
+use crate::tui::queue::filter;
 
 use super::state::{More, View, ViewKind, ViewPage};
 
@@ -65,7 +66,7 @@ pub(crate) fn listed(model: &mut Model, number: u64, page: ViewPage) {
         }
     }
     view.take(page);
-    model.screen.dirty = true;
+    filter::narrow_history(model);
 }
 
 /// An action was read in full: its row in the list is as old as the list.
@@ -81,7 +82,7 @@ pub(crate) fn learn(model: &mut Model, key: &ActionKey) {
 pub(crate) fn follow(model: &mut Model) {
     let height = usize::from(model.layout_in_panes().rows.height).max(1);
     let Some(view) = &mut model.history.open else { return };
-    if view.at() + height + AHEAD >= view.slots().len()
+    if view.at() + height + AHEAD >= view.len()
         && let More::At(ask) = &view.more
     {
         model.effects.push(Effect::List { number: view.number, ask: ask.clone() });
@@ -90,7 +91,7 @@ pub(crate) fn follow(model: &mut Model) {
     if !view.kind.wants_all() {
         return;
     }
-    let shown = view.slots().iter().skip(view.top).take(height).map(|slot| &slot.entry.key);
+    let shown = (view.top..view.top + height).map_while(|nth| view.slot(nth)).map(|slot| &slot.entry.key);
     let preview = &mut model.preview;
     let unknown = |key: &&ActionKey| {
         preview.cached(key).is_none()

@@ -33,14 +33,14 @@ pub(crate) fn draw(model: &Model, view: &View, layout: &Layout, buf: &mut Buffer
     pen.right(&format!("{} ", note(view)), theme::DIM);
     let area = layout.rows;
     let told = problems(view, area, buf);
-    if view.slots().is_empty() {
+    if view.len() == 0 {
         Pen::new(buf, area, told).ours(empty(view), theme::DIM);
         return;
     }
     let room = usize::from(area.height.saturating_sub(told));
     // What could not be read takes lines from the rows; the cursor must stay in sight all the same.
     let top = view.top.max((view.at() + 1).saturating_sub(room));
-    let rows = view.slots().iter().enumerate().skip(top).take(room);
+    let rows = (top..top + room).map_while(|nth| Some((nth, view.slot(nth)?)));
     for (line, row) in (told..).zip(rows) {
         action(model, view, row, area, line, buf);
     }
@@ -63,8 +63,11 @@ fn title(model: &Model, view: &View) -> String {
 }
 
 fn note(view: &View) -> String {
-    let (at, all) = (view.at() + 1, view.slots().len());
+    let (at, all) = (view.at() + 1, view.len());
     match (&view.more, all) {
+        (More::UnderWay, _) if view.filter.is_some() && view.n_read() > 0 => {
+            format!("reading… {all} found in {}", view.n_read())
+        }
         (More::UnderWay, _) => "reading…".to_owned(),
         (_, 0) => String::new(),
         (More::At(_), _) => format!("row {at} of {all} and more"),
@@ -75,8 +78,10 @@ fn note(view: &View) -> String {
 fn empty(view: &View) -> &'static str {
     match (&view.more, view.kind) {
         (More::UnderWay, _) => " reading…",
+        _ if view.filter.is_some() => " nothing like this was found; Esc shows all",
         _ if !view.problems.is_empty() => " nothing else is known",
         (_, ViewKind::Mine) => " nothing was decided from here yet",
+        (_, ViewKind::Decided) => " nothing was decided yet",
         (_, ViewKind::Approved) => " nothing is approved and waits, or runs",
         (_, ViewKind::Executed) => " nothing was executed yet",
         (_, ViewKind::Failed) => " nothing has failed",
@@ -132,14 +137,13 @@ fn action(model: &Model, view: &View, (nth, slot): (usize, &Slot), area: Rect, l
     let time = if own.is_some() && area.width >= 60 { MOMENT } else { AGE };
     let room = pen.left().saturating_sub(status + who + time + 1);
     let title = text::line(&row.title);
-    let error = read.and_then(|action| action.error.as_ref()).map(text::first_line);
-    match error {
-        Some(error) if view.kind == ViewKind::Failed => {
+    match read.and_then(why) {
+        Some((why, style)) => {
             let width = title.width().min(room / 2);
             pen.column(&title, width, theme::PLAIN).ours("  ", theme::PLAIN);
-            pen.column(&error, room.saturating_sub(width + 2), theme::WARN);
+            pen.column(&why, room.saturating_sub(width + 2), style);
         }
-        _ => drop(pen.column(&title, room, theme::PLAIN)),
+        None => drop(pen.column(&title, room, theme::PLAIN)),
     }
     pen.ours(" ", theme::PLAIN);
     if status > 0 {
@@ -154,6 +158,17 @@ fn action(model: &Model, view: &View, (nth, slot): (usize, &Slot), area: Rect, l
         pen.column(&by, who - 1, theme::DIM).ours(" ", theme::PLAIN);
     }
     pen.ours(&format!("{when:>width$} ", width = time - 1), theme::PLAIN);
+}
+
+/// Why it failed, or why it was excluded.
+fn why(action: &PendingAction) -> Option<(Shown, Style)> {
+    match action.row.status {
+        Status::Failed | Status::Unknown => {
+            action.error.as_ref().map(|it| (text::first_line(it), theme::WARN))
+        }
+        Status::Rejected => action.reason.as_ref().map(|it| (text::first_line(it), theme::DIM)),
+        _ => None,
+    }
 }
 
 /// How long ago it was settled or ran; of what was decided from here, the time of day of that.

@@ -70,7 +70,7 @@ pub(crate) fn follow(model: &mut Model) {
 fn missing(model: &Model) -> Vec<ActionKey> {
     let Some(shown) = &model.preview.shown else { return Vec::new() };
     let next = match &model.history.open {
-        Some(view) => view.slots().get(view.at() + 1).map(|slot| slot.entry.key.clone()),
+        Some(view) => view.slot(view.at() + 1).map(|slot| slot.entry.key.clone()),
         None => next_in_queue(model),
     };
     let preview = &model.preview;

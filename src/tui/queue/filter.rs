@@ -48,10 +48,14 @@ pub(crate) fn write(model: &mut Model, text: &str) {
 
 /// A key in the line. Up and down move the cursor of the list.
 pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
-    let at = model.queue.at();
-    match key.code {
-        KeyCode::Down => model.queue.go_to(at.saturating_add(1)),
-        KeyCode::Up => model.queue.go_to(at.saturating_sub(1)),
+    let step = match key.code {
+        KeyCode::Down => Some(1),
+        KeyCode::Up => Some(-1),
+        _ => None,
+    };
+    match (step, &mut model.history.open) {
+        (Some(step), Some(view)) => view.go_to(view.at().saturating_add_signed(step)),
+        (Some(step), None) => model.queue.go_to(model.queue.at().saturating_add_signed(step)),
         _ => {
             let Some(Modal::Filter(line)) = &mut model.modal else { return };
             let before = line.text();
@@ -75,6 +79,10 @@ fn changed(model: &mut Model) {
     let names: Vec<SourceName> = model.list.sources.iter().map(|source| source.name.clone()).collect();
     let read = Filter::parse(&line.text());
     match read.and_then(|filter| filter.check_sources(&names).map(|()| filter)) {
+        Ok(filter) if model.history.open.is_some() => {
+            line.error = None;
+            show_in_history(model, Some(filter));
+        }
         Ok(filter) => {
             line.error = None;
             let narrows = line.narrows;
@@ -96,6 +104,9 @@ pub(crate) fn keep(model: &mut Model) {
         model.modal = Some(Modal::Filter(line));
         return;
     }
+    if model.history.open.is_some() {
+        return;
+    }
     if model.list.filtering.applied.as_ref().is_some_and(|filter| !filter.is_empty()) {
         model.screen.message = None;
         return;
@@ -112,11 +123,17 @@ pub(crate) fn put_back(model: &mut Model) {
 
 /// What the list shows now, to come back to.
 pub(crate) fn before(model: &Model) -> Before {
+    if let Some(view) = &model.history.open {
+        return Before { filter: view.filter.clone(), cursor: None, top: 0 };
+    }
     let filter = model.list.filtering.applied.clone();
     Before { filter, cursor: model.queue.cursor().cloned(), top: model.queue.top }
 }
 
 pub(crate) fn put_back_to(model: &mut Model, before: Before) {
+    if model.history.open.is_some() {
+        return show_in_history(model, before.filter);
+    }
     let then = before.cursor.map(|cursor| (cursor, before.top));
     if model.list.filtering.applied == before.filter {
         model.list.filtering.scan = None;
@@ -153,6 +170,9 @@ pub(crate) fn show(model: &mut Model, filter: Option<Filter>) {
 
 /// No filter any more.
 pub(crate) fn clear(model: &mut Model) {
+    if model.history.open.is_some() {
+        return show_in_history(model, None);
+    }
     let hidden = model.queue.slots().len().saturating_sub(model.queue.n_shown());
     show_all(model);
     model.say(format!("no filter: {hidden} more shown"));
@@ -180,12 +200,35 @@ pub(crate) fn again(model: &mut Model) {
     finish(model);
 }
 
+/// Narrows the open list of what is over, or shows all that was read of it. More is read until the screen is full.
+fn show_in_history(model: &mut Model, filter: Option<Filter>) {
+    if let Some(view) = &mut model.history.open {
+        view.filter = filter.filter(|filter| !filter.is_empty());
+    }
+    narrow_history(model);
+}
+
+/// The filter of the open list of what is over, on every row of it that was read.
+pub(crate) fn narrow_history(model: &mut Model) {
+    let Some(mut view) = model.history.open.take() else { return };
+    let filter = view.filter.take();
+    let mut finder = Finder::default();
+    view.show(|slot, own| {
+        let row = FilteredRow { model, slot, own: own.map(|own| own.decision) };
+        filter.as_ref().is_none_or(|filter| finder.holds(filter, &row, model.now))
+    });
+    view.filter = filter;
+    model.history.open = Some(view);
+    model.screen.dirty = true;
+}
+
 /// What waits to come into the list, and would not be shown there.
 pub(crate) fn hidden(model: &Model) -> HashSet<ActionKey> {
     let Some(filter) = &model.list.filtering.applied else { return HashSet::new() };
     let mut finder = Finder::default();
     let waiting = model.queue.held().map(|entry| Slot::arrived(entry.clone()));
-    let hides = waiting.filter(|slot| !finder.holds(filter, &FilteredRow { model, slot }, model.now));
+    let hides =
+        waiting.filter(|slot| !finder.holds(filter, &FilteredRow { model, slot, own: None }, model.now));
     hides.map(|slot| slot.entry.key).collect()
 }
 
@@ -202,7 +245,7 @@ fn stretch(model: &mut Model, most: usize) -> bool {
     let end = scan.next.saturating_add(most).min(scan.rows.len());
     for index in scan.rows.get(scan.next..end).unwrap_or_default() {
         let Some(slot) = model.queue.slot(*index) else { continue };
-        let holds = scan.finder.holds(&scan.filter, &FilteredRow { model, slot }, scan.now);
+        let holds = scan.finder.holds(&scan.filter, &FilteredRow { model, slot, own: None }, scan.now);
         if let Some(shown) = scan.shown.get_mut(*index as usize) {
             *shown = holds;
         }
@@ -226,6 +269,8 @@ fn stretch(model: &mut Model, most: usize) -> bool {
 struct FilteredRow<'a> {
     model: &'a Model,
     slot: &'a Slot,
+    /// How it was decided from here, in a list of what is over.
+    own: Option<DecisionKind>,
 }
 
 impl Subject for FilteredRow<'_> {
@@ -234,7 +279,8 @@ impl Subject for FilteredRow<'_> {
     }
 
     fn staged(&self) -> Option<DecisionKind> {
-        self.model.decide.draft.get(&self.slot.entry.key).map(|staged| staged.decision.kind())
+        let staged = self.model.decide.draft.get(&self.slot.entry.key).map(|staged| staged.decision.kind());
+        self.own.or(staged)
     }
 
     fn is(&self, state: Is) -> bool {
@@ -314,11 +360,17 @@ pub(super) fn draw_line(
 
 /// `12 of 340`
 fn counted(model: &Model) -> String {
-    format!("{} of {}", model.queue.n_shown(), model.queue.slots().len())
+    match &model.history.open {
+        Some(view) => format!("{} of {}", view.len(), view.n_read()),
+        None => format!("{} of {}", model.queue.n_shown(), model.queue.slots().len()),
+    }
 }
 
 /// How many rows the filter that stands leaves, and the filter.
 pub(crate) fn stands(model: &Model) -> Option<(String, Shown)> {
-    let filter = model.list.filtering.applied.as_ref()?;
+    let filter = match &model.history.open {
+        Some(view) => view.filter.as_ref()?,
+        None => model.list.filtering.applied.as_ref()?,
+    };
     Some((format!("{} shown", counted(model)), text::line(&Untrusted::from(filter.text()))))
 }

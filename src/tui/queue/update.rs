@@ -63,7 +63,7 @@ pub(crate) fn step(model: &mut Model, way: Direction, by: usize) {
 /// Puts the cursor on a row of the screen, counted from the list's first; below the last one is nowhere.
 pub(crate) fn select(model: &mut Model, row: usize) {
     match &mut model.history.open {
-        Some(view) if view.top + row < view.slots().len() => view.go_to(view.top + row),
+        Some(view) if view.top + row < view.len() => view.go_to(view.top + row),
         None if model.queue.top + row < model.queue.lines().len() => {
             model.queue.go_to(model.queue.top + row);
         }
@@ -307,7 +307,7 @@ pub(crate) fn focus(model: &mut Model, focus: Focus) {
 pub(crate) fn keep_in_view(model: &mut Model) {
     let height = usize::from(model.layout_in_panes().rows.height).max(1);
     if let Some(view) = &mut model.history.open {
-        let last_top = view.slots().len().saturating_sub(height);
+        let last_top = view.len().saturating_sub(height);
         view.top = view.top.clamp((view.at() + 1).saturating_sub(height), view.at()).min(last_top);
     }
     let at = model.queue.at();

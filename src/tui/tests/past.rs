@@ -33,7 +33,7 @@ fn what_failed_on_a_narrow_screen() {
   approved with edits that replace: amount (the Diff tab shows them)
 
  Read-only · gi back to the inbox   staged 1 approve · 1 edit · 1 exclude saved
- ] tabs  z zoom  gi inbox  q quit                                    ? all keys
+ / filter  ] tabs  z zoom  gi inbox  q quit                          ? all keys
 ");
 }
 
@@ -69,7 +69,7 @@ fn what_failed_in_two_panes() {
                                                         │
                                                         │ (tabs)
  Read-only · gi back to the inbox   staged 1 approve · 1 edit · 1 exclude                     saved
- ] tabs  z zoom  gi inbox  q quit                                                        ? all keys
+ / filter  ] tabs  z zoom  gi inbox  q quit                                              ? all keys
 ");
 }
 
@@ -120,7 +120,7 @@ update_linear_issue    1 │                                                    
                          │                                                                          │
                          │                                                                          │ (tabs) unread 1-15/15
 Read-only · gi back to the inbox   staged 1 approve · 1 edit · 1 exclude                                                                                 saved
-] tabs  z zoom  gi inbox  q quit                                                                                                                    ? all keys
+/ filter  ] tabs  z zoom  gi inbox  q quit                                                                                                          ? all keys
 ");
 }
 
@@ -163,7 +163,7 @@ fn states_that_differ_are_named() {
 
 
  Read-only · gi back to the inbox
- ] tabs  z zoom  gi inbox  q quit                                    ? all keys
+ / filter  ] tabs  z zoom  gi inbox  q quit                          ? all keys
 ");
 }
 
@@ -223,7 +223,7 @@ fn my_decisions_come_from_the_journal_and_say_where_the_actions_stand_now() {
                                                         │
                                                         │ (tabs)
  Read-only · gi back to the inbox
- ] tabs  z zoom  gi inbox  q quit                                                        ? all keys
+ / filter  ] tabs  z zoom  gi inbox  q quit                                              ? all keys
 ");
 }
 

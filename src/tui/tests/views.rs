@@ -186,7 +186,7 @@ fn the_next_page_is_asked_for_near_the_end_and_a_late_one_is_let_go_of() {
     assert!(desk.model.history.open.is_none());
     desk.press("Vr");
     desk.say(What::Listed { number, page: Box::new(page(&many(300, 5))) });
-    assert!(desk.model.history.open.as_ref().unwrap().slots().is_empty(), "that was another list");
+    assert!(desk.model.history.open.as_ref().unwrap().len() == 0, "that was another list");
 }
 
 #[test]
@@ -288,4 +288,32 @@ fn what_was_read_before_my_decision_is_read_again() {
 
     assert!(desk.screen().contains("rejected  decided by kim@acme"), "{}", desk.screen());
     assert!(!desk.screen().contains("n next"), "nothing here is undecided: {}", desk.screen());
+}
+
+#[test]
+fn a_list_of_what_is_over_is_searched_with_the_same_language_and_reads_on_until_something_is_found() {
+    let mut desk = screens::at_work(100, 30);
+    let mut other = over("r1 close_issue support low 10", "Close LIN-4", Status::Rejected, "kim", 9);
+    other.reason = Some("duplicate".into());
+    knows(&mut desk, &failed());
+    knows(&mut desk, std::slice::from_ref(&other));
+    let ask = ViewKind::Decided.ask();
+    desk.pages.push_back(ViewPage { next: Some(ask.clone()), ..page(&failed()) });
+    desk.pages.push_back(page(&[other]));
+    desk.press("Vd");
+    rest(&mut desk);
+    let asked = asks(&desk).len();
+
+    desk.press("/by:kim status:rejected<Enter>");
+    rest(&mut desk);
+    let found = desk.screen();
+    desk.press("<Esc>");
+    let all = desk.screen();
+
+    assert_eq!(asks(&desk)[0].1, ask);
+    assert!(asked > 0 && desk.model.history.open.is_some(), "Esc clears the filter first");
+    assert!(found.contains("Close LIN-4  duplicate") && !found.contains("alice"), "{found}");
+    assert!(found.contains("1 of 4 shown") && found.contains("by:kim status:rejected"), "{found}");
+    assert!(all.contains("card expir") && all.contains("Close LIN-4"), "{all}");
+    assert_eq!(desk.model.list.filtering.applied, None, "the queue keeps its own filter");
 }
