@@ -31,6 +31,8 @@ pub struct Records {
 pub struct ListQuery {
     /// In any of these states; never empty.
     pub statuses: Vec<Status>,
+    /// Of this tool alone, where the source can tell; else of any.
+    pub tool: Option<Untrusted>,
     /// From the page before; `None` for the first one.
     pub cursor: Option<String>,
     /// At most so many, where the source pages.

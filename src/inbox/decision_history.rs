@@ -160,7 +160,7 @@ async fn page(
     cursor: Option<String>,
 ) -> Result<Page, Problem> {
     let source = inbox.source(name)?;
-    let query = ListQuery { statuses: statuses.to_vec(), cursor, limit: PAGE };
+    let query = ListQuery { statuses: statuses.to_vec(), cursor, limit: PAGE, tool: None };
     let listed = source.ask_able(Wait::Look, |able| Some(able.history?.listed(&query))).await;
     let listed = listed.map_err(|error| Problem::of(name, &error))?.unwrap_or_default();
     let entries = listed.rows.into_iter().map(|row| inbox.entry(name, row)).collect();

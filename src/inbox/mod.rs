@@ -2,6 +2,7 @@
 //! the command line both use it.
 
 mod core;
+mod decided_before;
 mod decision_history;
 mod event;
 pub mod figures;
@@ -28,6 +29,7 @@ mod watch;
 
 pub use self::core::Inbox;
 pub use crate::sources::{Connection, EventKind};
+pub use decided_before::{DecidedBefore, LATELY};
 pub use decision_history::{History, Listing, Next, SentHere};
 pub use event::Event;
 pub use list::{Rows, Synced};

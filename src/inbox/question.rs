@@ -1,6 +1,7 @@
 //! What can be asked of one action beside its content: each question has an answer of its own, and a tab.
 
 use super::core::Inbox;
+use super::decided_before::DecidedBefore;
 use super::decision_history::History;
 use super::problem::Problem;
 use super::timeouts::Wait;
@@ -17,7 +18,8 @@ pub enum Question {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     History(History),
-    Context(Vec<ContextEntry>),
+    /// The second: how its tool was decided lately, of actions that are pending and of low or medium risk.
+    Context(Vec<ContextEntry>, Option<DecidedBefore>),
 }
 
 impl Inbox {
@@ -25,7 +27,13 @@ impl Inbox {
     pub async fn ask(&self, key: &ActionKey, question: Question, listed: &[Row]) -> Result<Answer, Problem> {
         match question {
             Question::History => self.history(key).await.map(Answer::History),
-            Question::Context => self.context(key, listed).await.map(Answer::Context),
+            Question::Context => {
+                let row = listed.iter().find(|row| row.id == key.id);
+                let row = row.filter(|row| row.status.is_pending() && !row.risk.is_high());
+                let before = async { self.decided_before(key, &row?.tool).await };
+                let (told, before) = tokio::join!(self.context(key, listed), before);
+                told.map(|told| Answer::Context(told, before))
+            }
         }
     }
 

@@ -34,6 +34,11 @@ impl Filter {
         Self::made(&format!("tool:=={}", quoted(tool.as_raw())))
     }
 
+    /// For everything of a mission, in any source.
+    pub fn of_mission(mission: &Untrusted) -> Self {
+        Self::made(&format!("mission:=={}", quoted(mission.as_raw())))
+    }
+
     /// What also holds for `more`, which is ours.
     #[must_use]
     pub fn and(&self, more: &str) -> Self {

@@ -116,3 +116,71 @@ async fn beginning_without_a_lookup_knows_the_list_and_the_journal() {
     source.state().unlisted = 1;
     assert!(inbox.beginning(&SourceName::new("s"), "1").await.is_err(), "what it lists is not known");
 }
+
+async fn decided_before(inbox: &Inbox, id: &str, more: &str) -> Option<DecidedBefore> {
+    let row = action::read_row(&text(id, more)).unwrap();
+    let answer = inbox.ask(&key("s", id), Question::Context, &[row]).await.unwrap();
+    let Answer::Context(_, before) = answer else { panic!("{answer:?}") };
+    before
+}
+
+#[tokio::test]
+async fn decisions_on_the_same_tool_are_counted_from_the_sources_history() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    let over = |id: &str, tool: &str, status: Status, days: i64| {
+        let mut row = action::read_row(&text(id, r#""status":"failed""#)).unwrap();
+        (row.tool, row.status) = (tool.into(), status);
+        row.resolved_at = Some(time::now().plus_millis(-days * 86_400_000 - 1_000));
+        row
+    };
+    let rows = vec![
+        over("1", "t", Status::Executed, 0),
+        over("2", "t", Status::Executed, 1),
+        over("3", "other", Status::Executed, 1),
+        over("4", "t", Status::Rejected, 2),
+        over("5", "t", Status::Failed, 6),
+        over("6", "t", Status::Rejected, 7),
+    ];
+    source.stands("4", &[r#""status":"rejected","reason":"duplicate""#]);
+    source.state().pages = vec![Some(sources::Listed { rows, unreadable: Vec::new(), next: None })];
+    let inbox = house.inbox(&[&source]).await;
+
+    let pending = r#""status":"pending","risk":"low""#;
+    let expected =
+        DecidedBefore { excluded: 1, approved: 2, reasons: vec!["duplicate".into()], at_least: false };
+    assert_eq!(decided_before(&inbox, "1", pending).await, Some(expected), "without the action itself");
+
+    for (more, why) in [
+        (r#""status":"pending","risk":"high""#, "a habit is no reason to approve what is risky"),
+        (r#""status":"pending","risk":"critical""#, "a habit is no reason to approve what is risky"),
+        (r#""status":"executed","risk":"low""#, "there is nothing to decide"),
+    ] {
+        assert_eq!(decided_before(&inbox, "9", more).await, None, "{why}");
+    }
+    source.state().pages = vec![None];
+    assert_eq!(decided_before(&inbox, "9", pending).await, None, "what cannot be read is not told");
+}
+
+#[tokio::test]
+async fn decisions_on_the_same_tool_are_counted_from_the_journal_where_the_source_keeps_no_history() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    source.state().keeps_nothing = true;
+    let inbox = house.inbox(&[&source]).await;
+    let no = |reason: &str| Decision::Reject { reason: Some(reason.to_owned()) };
+    let decisions = [
+        ("s", None, "1", Decision::APPROVE),
+        ("s", None, "2", no("twice")),
+        ("s", None, "3", no("twice")),
+        ("s", None, "9", no("this one")),
+    ];
+    inbox.submit(submission("s1", &decisions), 0).await.unwrap();
+
+    let before = decided_before(&inbox, "9", r#""status":"pending""#).await;
+    let expected = DecidedBefore { excluded: 2, approved: 1, reasons: vec!["twice".into()], at_least: false };
+    assert_eq!(before, Some(expected));
+    let other = r#""status":"pending","toolName":"other""#;
+    let row =
+        action::read_row(&text("9", "").replace(r#""toolName":"t""#, other).replace(",}", "}")).unwrap();
+    let answer = inbox.ask(&key("s", "9"), Question::Context, &[row]).await.unwrap();
+    assert!(matches!(answer, Answer::Context(_, None)), "another tool: {answer:?}");
+}

@@ -50,6 +50,7 @@ impl PendingActions {
         let words = query.statuses.iter().map(Status::as_raw).collect::<Vec<_>>().join(",");
         let limit = query.limit.to_string();
         let mut asked = vec![("status", words.as_str()), ("view", "row"), ("limit", limit.as_str())];
+        asked.extend(query.tool.as_ref().map(|tool| ("tool_name", tool.as_raw())));
         asked.extend(query.cursor.as_deref().map(|cursor| ("cursor", cursor)));
         let reply = self.ask(self.path("", &asked), LONG_LIMIT).await?;
         let page = parse(success(reply)?, |text| wire::page(text, action::read_row)).await?;

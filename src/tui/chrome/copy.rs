@@ -2,18 +2,24 @@
 //! it is pasted where placet no longer shows them.
 
 use crate::domain::{ActionKey, Untrusted};
+use crate::inbox::Answer;
+use crate::inbox::filter::Filter;
 use crate::text;
 use crate::text::{PieceKind, hidden};
 use crate::tui::core::command::Command;
-use crate::tui::core::modal::{LinksSheet, Modal};
+use crate::tui::core::modal::{LinkTarget, LinksSheet, Modal};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Clip, Effect};
 use crate::tui::decide::confirm_guard::is_burst;
+use crate::tui::history;
+use crate::tui::history::state::ViewKind;
 use crate::tui::preview::page::line::PageLine;
 use crate::tui::preview::page::links::links as addresses;
-use crate::tui::preview::page::made::Cached;
+use crate::tui::preview::page::made::{Cached, Tab};
+use crate::tui::queue::filter;
+use crate::tui::queue::slots::Slot;
 
-use super::state::Tone;
+use super::state::{Focus, Tone};
 
 /// The longest text that terminals take: xterm's limit, 74,994 characters of base64.
 const LONGEST: usize = 74_994 / 4 * 3;
@@ -81,7 +87,62 @@ pub(crate) fn links(model: &mut Model) {
     if links.is_empty() {
         model.say("there is no http or https link in this action");
     } else {
+        let links = links.into_iter().map(LinkTarget::Web).collect();
         model.modal = Some(Modal::Links(LinksSheet { links, at: 0, opened: model.now }));
+    }
+}
+
+/// Whether the Context tab is in front, and leads somewhere.
+pub(crate) fn leads(model: &Model) -> bool {
+    model.preview.tab == Tab::Context && !targets(model).is_empty()
+}
+
+/// The others of the mission, and what was decided on the tool.
+fn targets(model: &Model) -> Vec<LinkTarget> {
+    let Some(slot) = model.here() else { return Vec::new() };
+    let row = &slot.entry.row;
+    let mut targets = Vec::new();
+    if let Some(mission) = &row.mission {
+        let same = |other: &&Slot| {
+            other.entry.key != slot.entry.key
+                && other.entry.row.mission.as_ref() == Some(mission)
+                && other.counts_as_pending()
+        };
+        let others = model.queue.slots().iter().filter(same).count();
+        targets.extend((others > 0).then(|| LinkTarget::Mission(mission.clone(), others)));
+    }
+    let told = model.reader.answers.get(&slot.entry.key, Tab::Context);
+    if matches!(told.map(|told| told.answer.as_ref()), Some(Ok(Answer::Context(_, Some(_)))))
+        && !model.flags_of(slot).any()
+    {
+        targets.push(LinkTarget::Decided(row.tool.clone()));
+    }
+    targets
+}
+
+/// Goes where the Context tab leads. Of two places the reviewer picks one.
+pub(crate) fn follow(model: &mut Model) {
+    let links = targets(model);
+    match links.as_slice() {
+        [] => model.say("no other action of this mission is pending"),
+        [only] => go(model, only.clone()),
+        _ => model.modal = Some(Modal::Links(LinksSheet { links, at: 0, opened: model.now })),
+    }
+}
+
+fn go(model: &mut Model, target: LinkTarget) {
+    match target {
+        LinkTarget::Web(link) => model.effects.push(Effect::Open(link)),
+        LinkTarget::Mission(mission, _) => {
+            history::update::close(model);
+            model.screen.zoom = false;
+            model.screen.focus = Focus::List;
+            filter::show(model, Some(Filter::of_mission(&mission)));
+        }
+        LinkTarget::Decided(tool) => {
+            history::update::open(model, ViewKind::Decided);
+            filter::show_in_history(model, Some(Filter::of_tool(&tool)));
+        }
     }
 }
 
@@ -93,12 +154,14 @@ pub(crate) fn open(model: &mut Model) {
         return;
     }
     model.modal = None;
-    model.effects.extend(link.map(Effect::Open));
+    if let Some(target) = link {
+        go(model, target);
+    }
 }
 
 pub(crate) fn this_link(model: &mut Model) {
     let Some(Modal::Links(sheet)) = &model.modal else { return };
-    let Some(text) = sheet.links.get(sheet.at).cloned() else { return };
+    let Some(LinkTarget::Web(text)) = sheet.links.get(sheet.at).cloned() else { return };
     model.modal = None;
     model.effects.push(Effect::Copy(Clip { what: "the link", text }));
 }

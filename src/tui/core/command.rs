@@ -262,7 +262,7 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::Zoom, "zoom", Group::PieceKind, &[KeyContext::Inbox], &["z"], "preview in full, and back").hint("zoom").also("maximise full"),
     spec(Command::Search, "search-preview", Group::PieceKind, &[KeyContext::Preview], &["/"], "search in the preview; `next-undecided` goes on, `back` ends it").also("find text match grep"),
     spec(Command::ReadOn, "read-on", Group::PieceKind, &[KeyContext::Preview], &["Space"], "a page down in the preview").also("page pager"),
-    spec(Command::FoldHere, "fold-here", Group::PieceKind, &[KeyContext::Preview], &["Enter"], "fold or unfold in the Raw tab; elsewhere: preview in full").also("collapse expand json object"),
+    spec(Command::FoldHere, "fold-here", Group::PieceKind, &[KeyContext::Preview], &["Enter"], "fold or unfold in Raw; in Context: where it leads; else: preview in full").also("collapse expand json object follow mission decided before"),
     spec(Command::Wrap, "wrap", Group::PieceKind, &[KeyContext::Inbox], &["w"], "wrap long lines of the preview, or let them go on to the right").also("long lines"),
     spec(Command::GoLeft, "go-left", Group::PieceKind, &[KeyContext::Inbox], &["H"], "the preview to the left, where lines do not wrap").also("sideways scroll"),
     spec(Command::GoRight, "go-right", Group::PieceKind, &[KeyContext::Inbox], &["L"], "the preview to the right, where lines do not wrap").also("sideways scroll"),

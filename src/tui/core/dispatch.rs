@@ -5,6 +5,7 @@ use crate::tui::chrome::state::Focus;
 use crate::tui::chrome::{copy, leave, overlay, window};
 use crate::tui::decide::state::{Confirmed, Guard};
 use crate::tui::decide::{reason, stage};
+use crate::tui::preview::page::made::Tab;
 use crate::tui::preview::reader;
 use crate::tui::queue::{filter, places, saved_filters, sync};
 use crate::tui::submit::{report, resolve_unknown, review};
@@ -34,6 +35,7 @@ pub(crate) fn run(model: &mut Model, command: Command) {
         Command::Bottom => queue::update::bottom(model),
         Command::HalfDown => queue::update::half(model, Direction::Down),
         Command::HalfUp => queue::update::half(model, Direction::Up),
+        Command::Open if copy::leads(model) => copy::follow(model),
         Command::Open => queue::update::open(model),
         Command::Fold => queue::update::fold(model),
         Command::Unfold => queue::update::unfold(model),
@@ -105,6 +107,7 @@ pub(crate) fn run(model: &mut Model, command: Command) {
         Command::NextTab => preview::update::tab(model, Direction::Down),
         Command::Diff => preview::update::diff(model),
         Command::Zoom => preview::update::zoom(model, !model.screen.zoom),
+        Command::FoldHere if model.preview.tab == Tab::Context => copy::follow(model),
         Command::FoldHere => reader::fold(model),
         Command::Wrap => reader::wrap(model),
         Command::GoLeft => reader::sideways(model, Direction::Up),

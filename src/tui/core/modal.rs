@@ -65,10 +65,21 @@ pub(crate) struct ReasonForm {
 /// The links of an action, before one is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LinksSheet {
-    /// Whole targets, ASCII only. At least one.
-    pub links: Vec<String>,
+    /// At least one.
+    pub links: Vec<LinkTarget>,
     pub at: usize,
     pub opened: Timestamp,
+}
+
+/// Where a link of an action leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum LinkTarget {
+    /// A whole address, ASCII only.
+    Web(String),
+    /// So many others of its mission wait.
+    Mission(Untrusted, usize),
+    /// What was decided on this tool.
+    Decided(Untrusted),
 }
 
 /// What became of an action whose outcome nobody knows.

@@ -15,7 +15,7 @@ use crate::tui::chrome::state::Focus;
 use crate::tui::chrome::theme;
 use crate::tui::core::command::Command;
 use crate::tui::core::layout::{Layout, take_top};
-use crate::tui::core::modal::{LinksSheet, by_tool};
+use crate::tui::core::modal::{LinkTarget, LinksSheet, by_tool};
 use crate::tui::core::model::Model;
 use crate::tui::preview::page::line::{Kind, Window};
 use crate::tui::preview::page::made::Tab;
@@ -478,17 +478,26 @@ pub(crate) fn draw_links(
 ) -> Option<Position> {
     let width = 90.min(area.width.saturating_sub(2));
     let room = usize::from(width.saturating_sub(10));
-    let links: Vec<Vec<Shown>> =
-        sheet.links.iter().map(|link| text::line(&Untrusted::from(link.as_str())).wrap(room)).collect();
+    let label = |target: &LinkTarget| match target {
+        LinkTarget::Web(link) => text::line(&Untrusted::from(link.as_str())),
+        LinkTarget::Mission(mission, others) => {
+            let actions = if *others == 1 { "action" } else { "actions" };
+            Shown::ours(format!("{others} other pending {actions} of mission "))
+                .followed_by(text::identifier(mission))
+        }
+        LinkTarget::Decided(tool) => Shown::ours("decisions on ").followed_by(text::identifier(tool)),
+    };
+    let web = matches!(sheet.links.first(), Some(LinkTarget::Web(_)));
+    let links: Vec<Vec<Shown>> = sheet.links.iter().map(|target| label(target).wrap(room)).collect();
     let rows: usize = links.iter().map(Vec::len).sum();
     let key = |command| model.settings.keymap.key(command);
-    let note = format!(
-        "{} opens it in the browser   {} copies it   {} closes",
-        key(Command::Accept),
-        key(Command::CopyThisLink),
-        key(Command::Back)
-    );
-    let body = sheet_frame(model, area, (width, rows as u16 + 4), "Open which link?", &note, buf);
+    let (open, copy, back) = (key(Command::Accept), key(Command::CopyThisLink), key(Command::Back));
+    let (title, note) = if web {
+        ("Open which link?", format!("{open} opens it in the browser   {copy} copies it   {back} closes"))
+    } else {
+        ("Go where?", format!("{open} goes there   {back} closes"))
+    };
+    let body = sheet_frame(model, area, (width, rows as u16 + 4), title, &note, buf);
     // The selected link stands in full, also where not all fit.
     let before: usize = links.iter().take(sheet.at + 1).map(Vec::len).sum();
     let mut skip = (before + 1).saturating_sub(usize::from(body.height));

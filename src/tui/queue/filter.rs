@@ -201,7 +201,7 @@ pub(crate) fn again(model: &mut Model) {
 }
 
 /// Narrows the open list of what is over, or shows all that was read of it. More is read until the screen is full.
-fn show_in_history(model: &mut Model, filter: Option<Filter>) {
+pub(crate) fn show_in_history(model: &mut Model, filter: Option<Filter>) {
     if let Some(view) = &mut model.history.open {
         view.filter = filter.filter(|filter| !filter.is_empty());
     }

@@ -103,7 +103,7 @@ impl Desk {
                         sent: Vec::new(),
                     })),
                 ),
-                (Question::Context, Ok(Answer::Context(Vec::new()))),
+                (Question::Context, Ok(Answer::Context(Vec::new(), None))),
             ]),
             pages: VecDeque::new(),
         }

@@ -3,7 +3,7 @@
 use crate::domain::{
     Capabilities, ContextEntry, Fact, FactValue, Note, Notes, On, PendingAction, RawJson, Revision, Timestamp,
 };
-use crate::inbox::{Answer, Problem, Question};
+use crate::inbox::{Answer, DecidedBefore, Problem, Question};
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::testing::{CAN, Desk, NOW, action, source};
 
@@ -69,7 +69,7 @@ fn what_the_source_knows_is_asked_when_the_tab_is_looked_at_and_kept_until_the_a
 fn passages_stand_below_what_the_action_says_and_come_through_the_door() {
     let can = Capabilities { notes: Notes::of(NOTES), ..CAN };
     let mut desk = Desk::with(110, 44, vec![refund()], can);
-    desk.told.insert(Question::Context, Ok(Answer::Context(passages())));
+    desk.told.insert(Question::Context, Ok(Answer::Context(passages(), None)));
     desk.press("]]]z");
     let screen = desk.screen();
     let lines: Vec<&str> =
@@ -128,7 +128,7 @@ fn an_answer_that_does_not_come_holds_nothing_up() {
         .find(|effect| matches!(effect, Effect::Ask { asked: (_, Question::Context), .. }))
         .cloned();
     let Some(Effect::Ask { asked, stood, .. }) = effect else { panic!("it was asked") };
-    let answer = Box::new(Ok(Answer::Context(passages())));
+    let answer = Box::new(Ok(Answer::Context(passages(), None)));
     desk.say(What::Answered { asked, stood, answer });
     desk.press("]");
     assert!(desk.screen().contains("digest"));
@@ -139,7 +139,7 @@ fn a_very_long_value_is_laid_out_as_it_is_scrolled_to() {
     let mut desk = Desk::new(100, 30, vec![refund()]);
     let long = format!("begin {} the end of it", "word ".repeat(400_000));
     let output = ContextEntry { title: "Log", facts: vec![Fact::text("output", long.as_str().into())] };
-    desk.told.insert(Question::Context, Ok(Answer::Context(vec![output])));
+    desk.told.insert(Question::Context, Ok(Answer::Context(vec![output], None)));
     desk.press("]]]z");
     desk.say(What::Wake);
     desk.press("<End>");
@@ -147,4 +147,112 @@ fn a_very_long_value_is_laid_out_as_it_is_scrolled_to() {
 
     let screen = desk.screen();
     assert!(screen.contains("the end of it"), "{screen}");
+}
+
+/// A desk on the Context tab of the first of two comments of one mission.
+fn desk_in_context(before: Option<DecidedBefore>, title: &str) -> Desk {
+    let one = |spec: &str, title: &str| {
+        let mut action = action(spec, title, r#"{"amount":120}"#);
+        action.row.mission = Some("m-7".into());
+        action
+    };
+    let mut apart = action("pa-3 other_tool billing low 38", "Apart", "{}");
+    apart.row.mission = Some("m-8".into());
+    let actions = vec![
+        one("pa-1 add_comment billing low 40", title),
+        one("pa-2 add_tag billing low 39", "Tag it"),
+        apart,
+    ];
+    let mut desk = Desk::new(110, 40, actions);
+    desk.told.insert(Question::Context, Ok(Answer::Context(Vec::new(), before)));
+    desk.press("]]]z");
+    desk
+}
+
+fn fifteen() -> DecidedBefore {
+    DecidedBefore { excluded: 1, approved: 14, reasons: vec!["dupl\u{202e}icate".into()], at_least: false }
+}
+
+#[test]
+fn context_says_how_the_same_tool_was_decided_and_enter_lists_those_decisions() {
+    let mut desk = desk_in_context(Some(fifteen()), "Say thanks");
+    let screen = desk.screen();
+    let from = screen.lines().position(|line| line.contains("Same tool")).expect("it stands there");
+    let told: Vec<&str> =
+        screen.lines().skip(from).take(3).map(|line| line.trim_matches(['│', ' '])).collect();
+    assert_eq!(
+        told,
+        [
+            "Same tool, other values",
+            "1 excluded (\"dupl⟦U+202E⟧icate\"), 14 approved in 7 days",
+            "Enter lists them"
+        ]
+    );
+
+    desk.press("<Enter>");
+    insta::assert_snapshot!(desk.without_tabs(), @"
+    placet  3 to decide · 2 missions blocked · 1 agent blocked                      gate live   kim@acme   14:22
+    add_comment · low · no description for this tool
+    Say thanks
+    │ id          pa-1
+    │ source      gate
+    │ tool        add_comment
+    │ batch       billing:add_comment
+    │ workspace   acme
+    │ agent       billing
+    │ mission     m-7
+    │ risk        low
+    │ status      pending
+      created     2026-11-21 13:42:31 UTC
+      size        14 bytes
+      digest      sha256:29768e1b63e5c134f5dc5013c6878d5d077b1a680f51bd59b3285dd4c72ca11f
+
+      Same to┌─ Go where? ────────────────────────────────────────────────────────────────────────────┐
+    │   1 exc│                                                                                        │
+      Enter l│  > 1 other pending action of mission m-7                                               │
+             │    decisions on add_comment                                                            │
+             │                                                                                        │
+             └─ Enter goes there   Esc closes ────────────────────────────────────────────────────────┘
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+    (tabs) read 1-16/16
+
+    Esc back
+    ");
+    desk.press("j<Enter>");
+    let view = desk.model.history.open.as_ref().expect("the list of what was decided is open");
+    assert_eq!(
+        view.filter.as_ref().map(|filter| filter.text().to_owned()).as_deref(),
+        Some("tool:==add_comment")
+    );
+}
+
+#[test]
+fn nothing_is_said_of_earlier_decisions_where_an_action_asks_for_a_look() {
+    let desk = desk_in_context(Some(fifteen()), "Say th\u{200b}anks");
+    assert!(!desk.screen().contains("Same tool"), "{}", desk.screen());
+}
+
+#[test]
+fn enter_in_context_leads_to_the_others_of_the_mission() {
+    let mut desk = desk_in_context(None, "Say thanks");
+    desk.press("<Enter>");
+    assert!(desk.screen().contains("Tag it") && !desk.screen().contains("Apart"), "{}", desk.screen());
+
+    let mut alone = Desk::new(100, 30, vec![refund()]);
+    alone.press("]]]z<Enter>");
+    assert_eq!(alone.message(), "no other action of this mission is pending");
 }

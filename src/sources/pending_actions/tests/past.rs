@@ -6,7 +6,7 @@ use crate::domain::{FlowsAsked, HistoryEvent, ListQuery, Records, Timestamp};
 
 fn over(words: &[&str], cursor: Option<&str>) -> ListQuery {
     let statuses = words.iter().map(|word| Status::parse(word)).collect();
-    ListQuery { statuses, cursor: cursor.map(str::to_owned), limit: 2 }
+    ListQuery { statuses, cursor: cursor.map(str::to_owned), limit: 2, tool: None }
 }
 
 fn created(id: &str, status: &str, minute: u32) -> String {

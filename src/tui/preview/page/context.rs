@@ -1,7 +1,7 @@
 //! Where an action comes from and where it stands. The agent's own words are labelled as such.
 
 use crate::domain::{Capabilities, Fact, FactValue, Row, Untrusted, json};
-use crate::inbox::{Answer, Problem};
+use crate::inbox::{Answer, DecidedBefore, LATELY, Problem};
 use crate::text;
 use crate::text::Shown;
 
@@ -61,6 +61,11 @@ pub(crate) fn context(
         deciding(writer, can);
     }
     words(writer, cached);
+    if let Some(Ok(Answer::Context(_, Some(before)))) = told
+        && !cached.flags.any()
+    {
+        decided_before(writer, before);
+    }
     passages(writer, told, zone);
 }
 
@@ -75,6 +80,32 @@ fn deciding(writer: &mut Writer, can: &Capabilities) {
     for (_, words) in told {
         writer.wrapped(Kind::Plain, 2, &Shown::ours(format!("- {words}")));
     }
+}
+
+/// `1 excluded ("duplicate"), 14 approved in 7 days`
+fn decided_before(writer: &mut Writer, before: &DecidedBefore) {
+    writer.blank();
+    writer.ours(Kind::Key, "Same tool, other values");
+    let at_least = if before.at_least { "at least " } else { "" };
+    let approved = (before.approved > 0).then(|| format!("{} approved", before.approved));
+    let mut line = Shown::ours(at_least);
+    if before.excluded > 0 {
+        line = line.followed_by(Shown::ours(format!("{} excluded", before.excluded)));
+        for (nth, reason) in before.reasons.iter().enumerate() {
+            let open = if nth == 0 { " (\"" } else { ", \"" };
+            line = line.followed_by(Shown::ours(open)).followed_by(text::first_line(reason));
+            line = line.followed_by(Shown::ours("\""));
+        }
+        let close = if before.reasons.is_empty() { "" } else { ")" };
+        line = line.followed_by(Shown::ours(if approved.is_some() {
+            format!("{close}, ")
+        } else {
+            close.to_owned()
+        }));
+    }
+    let rest = format!("{} in {LATELY} days", approved.unwrap_or_default());
+    writer.wrapped(Kind::Plain, 2, &line.followed_by(Shown::ours(rest)));
+    writer.ours(Kind::Dim, "Enter lists them");
 }
 
 /// What the proposing side says about its own proposal.
@@ -123,7 +154,7 @@ pub(crate) fn passages(
             }
             return;
         }
-        Some(Ok(Answer::Context(passages))) => passages,
+        Some(Ok(Answer::Context(passages, _))) => passages,
         _ => {
             writer.blank();
             return writer.ours(Kind::Dim, "asking its source what else it knows…");

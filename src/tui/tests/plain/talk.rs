@@ -151,7 +151,7 @@ impl Talk {
                 Effect::Hold { submission, .. } => self.take(What::Held(submission.id().clone(), Ok(()))),
                 Effect::Submit { submission, .. } => self.submitted.push(*submission),
                 Effect::Ask { asked, stood, .. } => {
-                    let answer = Box::new(self.context.clone().map(Answer::Context));
+                    let answer = Box::new(self.context.clone().map(|told| Answer::Context(told, None)));
                     self.take(What::Answered { asked, stood, answer });
                 }
                 Effect::ResolveUnknown { .. } => self.settled += 1,
