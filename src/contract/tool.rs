@@ -8,12 +8,16 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 mod telling;
+mod totals;
 
 pub use super::show::{Field, Form, Reversible, Showing, Unit};
 
+pub use self::totals::Totals;
+
 use self::telling::said;
+use self::totals::{Count, Sum};
 use super::show::FileField;
-use crate::domain::{Effect, PreviewShape, Risk, json};
+use crate::domain::{Effect, PreviewShape, RawJson, Risk, Untrusted, json};
 
 /// Longest title, in characters. Longer ones are cut with `…`: a title is a label, the input is what counts.
 pub const TITLE_MAX: usize = 200;
@@ -42,6 +46,17 @@ struct File {
     preview: Option<FilePreview>,
     #[serde(default)]
     show: Vec<FileField>,
+    #[serde(default)]
+    sum: Vec<Sum>,
+    #[serde(default)]
+    count: Vec<Count>,
+}
+
+struct Known {
+    definition: Definition,
+    showing: Showing,
+    sums: Vec<Sum>,
+    counts: Vec<Count>,
 }
 
 #[derive(Deserialize, Default)]
@@ -70,21 +85,19 @@ const FILES: [&str; 12] = [
     include_str!("../../assets/tools/update_linear_issue.toml"),
 ];
 
-static DEFINITIONS: LazyLock<BTreeMap<String, (Definition, Showing)>> = LazyLock::new(|| {
+static DEFINITIONS: LazyLock<BTreeMap<String, Known>> = LazyLock::new(|| {
     let files = FILES.iter().filter_map(|text| toml::from_str::<File>(text).ok());
-    files.map(|mut file| (file.name.clone(), (file.showing(), file))).map(read).collect()
+    files.map(|file| (file.name.clone(), file.into())).collect()
 });
 
-fn read((name, (showing, file)): (String, (Showing, File))) -> (String, (Definition, Showing)) {
-    (name, (file.into(), showing))
-}
-
-impl File {
-    fn showing(&mut self) -> Showing {
-        Showing {
-            fields: std::mem::take(&mut self.show).into_iter().map(Into::into).collect(),
-            reversible: Reversible::parse(&self.reversible),
-        }
+impl From<File> for Known {
+    fn from(mut file: File) -> Self {
+        let showing = Showing {
+            fields: std::mem::take(&mut file.show).into_iter().map(Into::into).collect(),
+            reversible: Reversible::parse(&file.reversible),
+        };
+        let (sums, counts) = (std::mem::take(&mut file.sum), std::mem::take(&mut file.count));
+        Self { definition: file.into(), showing, sums, counts }
     }
 }
 
@@ -106,12 +119,17 @@ impl From<File> for Definition {
 
 /// What is known of the tool; medium risk and nothing else for an unknown one.
 pub fn definition(tool: &str) -> &'static Definition {
-    DEFINITIONS.get(tool).map_or(&UNKNOWN, |(definition, _)| definition)
+    DEFINITIONS.get(tool).map_or(&UNKNOWN, |known| &known.definition)
 }
 
 /// How the tool's input is laid out for deciding; `None` for an unknown one.
 pub fn showing(tool: &str) -> Option<&'static Showing> {
-    DEFINITIONS.get(tool).map(|(_, showing)| showing)
+    DEFINITIONS.get(tool).map(|known| &known.showing)
+}
+
+/// What of the tool's input is added up; `None` for an unknown one.
+fn adds_up(tool: &str) -> Option<(&'static [Sum], &'static [Count])> {
+    DEFINITIONS.get(tool).map(|known| (known.sums.as_slice(), known.counts.as_slice()))
 }
 
 impl Definition {
@@ -136,6 +154,21 @@ impl Definition {
         let filled = self.title.as_deref().and_then(|template| fill(template, input));
         bounded(&filled.unwrap_or_else(|| telling::title(tool, inner(input))))
     }
+}
+
+/// Whether a title that placet made for this tool was made of what tells one call from another, so that an equal title is worth a
+/// second look. Plain fields (`scrap machine=lathe-2`) may all be equal and the calls not.
+pub fn tells(tool: &Untrusted, title: &Untrusted) -> bool {
+    let (tool, title) = (tool.as_raw(), title.as_raw());
+    match title.strip_prefix(tool).and_then(|rest| rest.strip_prefix(' ')) {
+        Some(rest) => rest.split_whitespace().next().is_some_and(|word| !word.contains('=')),
+        None => title != tool && definition(tool).title.is_some(),
+    }
+}
+
+/// The title that placet makes for an input.
+pub fn titled(tool: &Untrusted, input: &RawJson) -> Untrusted {
+    definition(tool.as_raw()).title(tool.as_raw(), input.as_str()).into()
 }
 
 /// The arguments themselves, where they stand alone in an object around them.
@@ -199,7 +232,7 @@ mod tests {
 
     #[test]
     fn every_tool_says_how_it_is_shown_and_whether_it_can_be_undone() {
-        for (name, (_, showing)) in DEFINITIONS.iter() {
+        for (name, Known { showing, .. }) in DEFINITIONS.iter() {
             assert!(showing.reversible.is_some(), "{name}: no, yes, or by hand: how");
             assert!(!showing.fields.is_empty(), "{name}");
             for field in &showing.fields {
@@ -234,6 +267,27 @@ mod tests {
         let built = definition("save_recommendations").preview.as_ref().unwrap().build(input).unwrap();
 
         assert_eq!(json::compact(built.as_str()), json::compact(want));
+    }
+
+    #[test]
+    fn a_title_tells_where_it_is_made_of_telling_fields() {
+        let tells_of = |tool: &str, input: &str| {
+            let tool = Untrusted::from(tool);
+            tells(&tool, &titled(&tool, &RawJson::parse(input).unwrap()))
+        };
+        for (tool, input, want) in [
+            ("refund_payment", r#"{"amount":5,"currency":"EUR","customer":"a@a.example"}"#, true),
+            ("refund_payment", r#"{"reason":"none of the fields of the template"}"#, false),
+            ("act", r#"{"subject":"Hello"}"#, true),
+            ("act", r#"{"machine":"lathe-2"}"#, false),
+            ("act", "{}", false),
+        ] {
+            assert_eq!(tells_of(tool, input), want, "{tool} {input}");
+        }
+        assert!(
+            !tells(&"act".into(), &"whatever its backend calls it".into()),
+            "the tool is unknown, and the title not ours"
+        );
     }
 
     #[test]

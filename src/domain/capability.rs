@@ -26,6 +26,8 @@ pub struct Capabilities {
     pub together: Together,
     /// Calls beside it that need no approval, and are rejected with it.
     pub also_rejects: u16,
+    /// placet made its title of what tells the input from others: two equal titles are worth a warning.
+    pub titled: bool,
     /// Who checks that what lands is what was seen.
     pub binding: Binding,
     /// What else to know before deciding it.
@@ -133,6 +135,7 @@ impl Capabilities {
         settle: false,
         together: Together::Free,
         also_rejects: 0,
+        titled: false,
         binding: Binding::ReadOnly,
         notes: Notes::of(&[]),
     };

@@ -55,6 +55,9 @@ pub struct InvalidStep {
 }
 
 impl Status {
+    /// It was approved: it ran, runs, or will, and the same again may be a mistake.
+    pub const RAN: [Self; 4] = [Self::Approved, Self::Running, Self::Executed, Self::Unknown];
+
     pub fn parse(word: &str) -> Self {
         match word {
             "pending" => Self::Pending,

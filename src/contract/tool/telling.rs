@@ -52,9 +52,12 @@ fn label(members: &[Member<'_>]) -> Option<String> {
 }
 
 /// A number with its currency. A number alone may be anything.
+pub(super) fn money(members: &[Member<'_>]) -> Option<(String, String)> {
+    say(first(members, &AMOUNTS)?).zip(say(first(members, &["currency"])?))
+}
+
 fn amount(members: &[Member<'_>]) -> Option<String> {
-    let (amount, currency) = (say(first(members, &AMOUNTS)?)?, say(first(members, &["currency"])?)?);
-    Some(format!("{amount} {currency}"))
+    money(members).map(|(amount, currency)| format!("{amount} {currency}"))
 }
 
 fn recipient(members: &[Member<'_>]) -> Option<String> {

@@ -184,3 +184,29 @@ async fn decisions_on_the_same_tool_are_counted_from_the_journal_where_the_sourc
     let answer = inbox.ask(&key("s", "9"), Question::Context, &[row]).await.unwrap();
     assert!(matches!(answer, Answer::Context(_, None)), "another tool: {answer:?}");
 }
+
+#[tokio::test]
+async fn what_was_approved_lately_is_told_by_the_source_or_by_the_journal() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    let over = |id: &str, status: Status, hours: i64| {
+        let mut row = action::read_row(&text(id, r#""status":"failed""#)).unwrap();
+        row.status = status;
+        row.resolved_at = Some(time::now().plus_millis(-hours * 3_600_000));
+        row
+    };
+    let rows = vec![over("1", Status::Executed, 1), over("2", Status::Executed, 25)];
+    source.state().pages = vec![Some(sources::Listed { rows, unreadable: Vec::new(), next: None })];
+    let inbox = house.inbox(&[&source]).await;
+    let ids = |ran: Vec<Ran>| ran.into_iter().map(|ran| ran.key.id.as_raw().to_owned()).collect::<Vec<_>>();
+    assert_eq!(ids(inbox.ran_lately(source.name()).await), ["1"]);
+    source.state().pages = vec![None];
+    assert!(inbox.ran_lately(source.name()).await.is_empty(), "what cannot be read is not told");
+
+    let (house, source) = (House::new(), Fake::new("s"));
+    source.state().keeps_nothing = true;
+    let inbox = house.inbox(&[&source]).await;
+    let decisions =
+        [("s", None, "1", Decision::APPROVE), ("s", None, "2", Decision::Reject { reason: None })];
+    inbox.submit(submission("s1", &decisions), 0).await.unwrap();
+    assert_eq!(ids(inbox.ran_lately(source.name()).await), ["1"], "approved, not rejected");
+}

@@ -70,7 +70,7 @@ impl AgentsApi {
         }
         let refused = self.known.was_refused(&row.id);
         let notes = Notes::that_hold(&NOTES, [refused, !refused && foreign, true, true, true]);
-        Capabilities { reason: ReasonRule::Optional, notes, ..Capabilities::PLAIN }
+        Capabilities { reason: ReasonRule::Optional, titled: true, notes, ..Capabilities::PLAIN }
     }
 
     /// Another user created it, as far as the site tells both names.

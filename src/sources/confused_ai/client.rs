@@ -53,6 +53,7 @@ fn can(row: &Row) -> Capabilities {
     Capabilities {
         reason: ReasonRule::Optional,
         comment: true,
+        titled: true,
         notes: Notes::of(&NOTES),
         ..Capabilities::PLAIN
     }

@@ -82,7 +82,8 @@ impl Facts {
             DecisionRoute::Whole | DecisionRoute::Plain if self.waits == Waits::Approval => Together::Same,
             _ => Together::All,
         };
-        let plain = Capabilities { reason: ReasonRule::Optional, together, ..Capabilities::PLAIN };
+        let titled = self.waits == Waits::Approval;
+        let plain = Capabilities { reason: ReasonRule::Optional, together, titled, ..Capabilities::PLAIN };
         match self.waits {
             Waits::Result => Capabilities { edit: true, answer: true, notes: GIVE, ..plain },
             Waits::Input => Capabilities { edit: true, answer: true, reject: false, notes: ASKED, ..plain },

@@ -100,7 +100,8 @@ impl PendingActions {
         }
         let settle = self.lists(&row.status) && !row.status.is_pending();
         let edit = row.unreadable.is_none();
-        Capabilities { edit, reason, comment, settle, binding, notes, ..Capabilities::PLAIN }
+        let titled = self.is_gate();
+        Capabilities { edit, reason, comment, settle, titled, binding, notes, ..Capabilities::PLAIN }
     }
 
     pub(super) fn me(&self) -> Me {

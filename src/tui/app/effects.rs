@@ -93,6 +93,7 @@ impl Effects {
             Effect::Load(keys) => each(&this, keys),
             Effect::Ask { asked, stood, listed } => self.spawn(this.ask(asked, stood, listed)),
             Effect::List { number, ask } => self.spawn(this.list(number, ask)),
+            Effect::AskRan(source) => self.spawn(this.ask_ran(source)),
             Effect::Flows { source, asked } => self.spawn(this.flows(source, asked)),
             Effect::LoadForReview { review, keys } => self.spawn(async move {
                 let actions = for_review(&this, keys).await;
@@ -310,6 +311,11 @@ impl Effects {
         let (inbox, name) = (self.inbox.clone(), source.clone());
         let answer = caught(async move { inbox.flows(&name, &asked).await }).await;
         self.say(What::Flows(source, answer)).await;
+    }
+
+    async fn ask_ran(self, source: SourceName) {
+        let ran = self.inbox.ran_lately(&source).await;
+        self.say(What::Ran(ran)).await;
     }
 
     async fn list(self, number: u64, ask: PageRequest) {

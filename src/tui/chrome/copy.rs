@@ -18,6 +18,7 @@ use crate::tui::preview::page::links::links as addresses;
 use crate::tui::preview::page::made::{Cached, Tab};
 use crate::tui::queue::filter;
 use crate::tui::queue::slots::Slot;
+use crate::tui::queue::state::Cursor;
 
 use super::state::{Focus, Tone};
 
@@ -111,6 +112,8 @@ fn targets(model: &Model) -> Vec<LinkTarget> {
         let others = model.queue.slots().iter().filter(same).count();
         targets.extend((others > 0).then(|| LinkTarget::Mission(mission.clone(), others)));
     }
+    let same = model.queue.same_as(slot, model.now);
+    targets.extend(same.filter(|same| same.approved.is_none()).map(|same| LinkTarget::Same(same.key)));
     let told = model.reader.answers.get(&slot.entry.key, Tab::Context);
     if matches!(told.map(|told| told.answer.as_ref()), Some(Ok(Answer::Context(_, Some(_)))))
         && !model.flags_of(slot).any()
@@ -138,6 +141,14 @@ fn go(model: &mut Model, target: LinkTarget) {
             model.screen.zoom = false;
             model.screen.focus = Focus::List;
             filter::show(model, Some(Filter::of_mission(&mission)));
+        }
+        LinkTarget::Same(key) => {
+            model.screen.zoom = false;
+            model.screen.focus = Focus::List;
+            if !model.queue.is_shown(&key) {
+                filter::show(model, None);
+            }
+            model.queue.go_to_identity(&Cursor::Action(key));
         }
         LinkTarget::Decided(tool) => {
             history::update::open(model, ViewKind::Decided);

@@ -78,6 +78,8 @@ pub(crate) enum LinkTarget {
     Web(String),
     /// So many others of its mission wait.
     Mission(Untrusted, usize),
+    /// A pending action that proposes the same.
+    Same(ActionKey),
     /// What was decided on this tool.
     Decided(Untrusted),
 }
@@ -134,6 +136,10 @@ pub(crate) struct Review {
     /// Titles of what expires within ten minutes.
     pub expiring: Vec<Untrusted>,
     pub high_risk: usize,
+    /// What the approvals come to: sums by currency, recipients, files.
+    pub totals: Vec<String>,
+    /// Titles of approvals that propose what another action does, and what became of that one.
+    pub same: Vec<(Untrusted, String)>,
     /// Undecided actions of these batches.
     pub left_pending: usize,
     pub sources: usize,

@@ -254,8 +254,9 @@ impl Model {
     /// What to know before the action under the cursor is decided.
     pub(crate) fn told_here(&self) -> Vec<Cow<'static, str>> {
         let here = self.here().filter(|slot| slot.is_pending() && self.history.open.is_none());
-        let told = here.map(|slot| slot.entry.row.can.told()).unwrap_or_default();
-        told.into_iter().map(|(_, words)| words).collect()
+        let Some(slot) = here else { return Vec::new() };
+        let same = self.queue.same_as(slot, self.now).map(|same| Cow::Owned(same.told(self.now)));
+        same.into_iter().chain(slot.entry.row.can.told().into_iter().map(|(_, words)| words)).collect()
     }
 
     /// What the reviewer saw of this action, or decided or typed on, when that is another content than this one.

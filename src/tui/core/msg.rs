@@ -10,7 +10,7 @@ use crate::domain::{
     Resolution, Resolved, Revision, Row, SourceName, Staged, Submission, SubmissionId, Timestamp, Untrusted,
 };
 use crate::inbox::notices::Notice;
-use crate::inbox::{Answer, Event, Problem, Reconciled, Synced, Tool};
+use crate::inbox::{Answer, Event, Problem, Ran, Reconciled, Synced, Tool};
 use crate::journal::{KeptFilter, Learned, Restored, Write};
 use crate::tui::chrome::theme::palette::Rgb;
 use crate::tui::history::state::{PageRequest, ViewPage};
@@ -97,6 +97,8 @@ pub(crate) enum What {
         number: u64,
         page: Box<ViewPage>,
     },
+    /// The answer to an [`Effect::AskRan`].
+    Ran(Vec<Ran>),
     /// The answer to an [`Effect::Flows`]; `None` where the source does not count by itself.
     Flows(SourceName, Result<Option<Flows>, Problem>),
     /// The answer to an [`Effect::ExportBoard`]: the files, or why there are none.
@@ -198,6 +200,8 @@ pub(crate) enum Effect {
         number: u64,
         ask: PageRequest,
     },
+    /// What ran lately at a source, when it was listed for the first time.
+    AskRan(SourceName),
     /// How actions came and went at a source, as it counted, and who decided.
     Flows {
         source: SourceName,

@@ -2,6 +2,7 @@
 //! look at the screen. Every body is in a feature's folder.
 
 use crossterm::event::{KeyEvent, KeyEventKind};
+use ratatui::layout::Size;
 
 use crate::inbox::EventKind;
 use crate::text;
@@ -103,9 +104,7 @@ fn route(model: &mut Model, what: What) {
         What::Key(key) => pressed(model, key),
         What::Intent(given) => intent::given(model, given),
         What::Paste(text) => pasted(model, &text),
-        What::Resize(width, height) => {
-            model.screen.size = ratatui::layout::Size::new(width, height);
-        }
+        What::Resize(width, height) => model.screen.size = Size::new(width, height),
         What::Mouse(event) => window::mouse(model, event),
         What::Focus(in_front) => window::focus(model, in_front),
         What::Background(colour) => window::background(model, colour),
@@ -131,6 +130,7 @@ fn route(model: &mut Model, what: What) {
             dashboard::update::heard(model, None);
             sync::synced(model, &source, answer);
         }
+        What::Ran(ran) => model.queue.ran(ran),
         What::Flows(source, answer) => dashboard::update::flowed(model, &source, answer),
         What::Loaded(actions) => sync::loaded(model, actions),
         What::Listed { number, page } => history::update::listed(model, number, *page),

@@ -95,6 +95,9 @@ pub(crate) fn action(model: &Model, slot: &Slot) -> String {
     if slot.is_pending() && !flags.is_empty() {
         said.push(format!("Warning: look twice: {}.", flags.join(", ")));
     }
+    if let Some(same) = model.queue.same_as(slot, model.now) {
+        said.push(format!("Warning: {}.", same.told(model.now)));
+    }
     let told = if slot.is_pending() { slot.entry.row.can.told() } else { Vec::new() };
     if !told.is_empty() {
         let told: Vec<_> = told.iter().map(|(_, words)| words.as_ref()).collect();

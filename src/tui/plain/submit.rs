@@ -12,6 +12,7 @@ use crate::tui::core::modal::{Modal, ReportSheet, Review, ReviewSheet};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Intent, SheetLines, What};
 use crate::tui::preview::page::line::listed;
+use crate::tui::submit::review_words;
 
 use super::decide::SETTLE;
 use super::sentences;
@@ -125,6 +126,13 @@ pub(crate) fn review_lines(model: &Model, sheet: &ReviewSheet, review: &Review) 
     rest(review.edited.len(), "edited", &mut said);
     warned("Warning, approved unread", &review.unopened, &mut said);
     warned("Warning, changed since it was read", &review.changed, &mut said);
+    for (title, became) in review.same.iter().take(NAMED) {
+        said.push(format!("Warning, same as {}: {became}.", foreign(title)));
+    }
+    rest(review.same.len(), "like another", &mut said);
+    if !review.totals.is_empty() {
+        said.push(format!("{}.", review_words::approving(&review.totals, ", ")));
+    }
     if review.high_risk > 0 {
         let are = if review.high_risk == 1 { "is" } else { "are" };
         said.push(format!("Warning: {} {are} high-risk.", count(review.high_risk, "approval")));

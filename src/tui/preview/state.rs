@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
+use crate::contract::tool::Totals;
 use crate::domain::{ActionKey, Digest, PendingAction, Revision, SeenLog, Status, Timestamp};
 use crate::inbox::{Answer, Problem, Question};
 use crate::text::{Flags, Shown};
@@ -94,7 +95,19 @@ impl Preview {
         let digest = action.digest();
         let flags = Flags::of(&action);
         self.problems.remove(key);
-        if self.cache.insert(key.clone(), Arc::new(Cached { action, digest, flags })).is_none() {
+        if self
+            .cache
+            .insert(
+                key.clone(),
+                Arc::new(Cached {
+                    totals: Totals::of(&action.row.tool, &action.input),
+                    action,
+                    digest,
+                    flags,
+                }),
+            )
+            .is_none()
+        {
             self.order.push_back(key.clone());
         }
         while self.order.len() > KEPT {

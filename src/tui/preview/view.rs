@@ -485,6 +485,8 @@ pub(crate) fn draw_links(
             Shown::ours(format!("{others} other pending {actions} of mission "))
                 .followed_by(text::identifier(mission))
         }
+        LinkTarget::Same(key) => Shown::ours("the action that proposes the same: ")
+            .followed_by(text::identifier(key.id.untrusted())),
         LinkTarget::Decided(tool) => Shown::ours("decisions on ").followed_by(text::identifier(tool)),
     };
     let web = matches!(sheet.links.first(), Some(LinkTarget::Web(_)));

@@ -15,8 +15,10 @@ impl Queue {
     pub(crate) fn take_in(&mut self) {
         let nearest = self.survivors();
         let screen_line = self.at.saturating_sub(self.top);
-        let kept = std::mem::take(&mut self.slots).into_iter().filter(Slot::is_open);
-        let kept = kept.map(|slot| Slot { fresh: false, ..slot });
+        let (kept, over): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.slots).into_iter().partition(Slot::is_open);
+        self.same.keep(&over);
+        let kept = kept.into_iter().map(|slot| Slot { fresh: false, ..slot });
         let held = self.held.drain().map(|(_, entry)| Slot::arrived(entry));
         let slots = kept.chain(held).collect();
         self.rebuild(slots, nearest, screen_line);
@@ -35,6 +37,7 @@ impl Queue {
 
     fn rebuild(&mut self, slots: Vec<Slot>, nearest: Vec<Cursor>, screen_line: usize) {
         self.slots = slots;
+        self.same.forget_listed();
         let key = |(index, slot): (usize, &Slot)| (slot.entry.key.clone(), index as u32);
         self.by_key = self.slots.iter().enumerate().map(key).collect();
         self.shown = None;

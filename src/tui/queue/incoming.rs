@@ -76,6 +76,7 @@ impl Queue {
         }
         if label(&slot.entry.row) != label(&entry.row) {
             merged.changed.push(key.clone());
+            self.same.forget_listed();
         }
         // Some sources use an id again, for what waits anew.
         let anew = held_since(&slot.entry.row) != held_since(&entry.row);
@@ -314,6 +315,7 @@ impl Queue {
         }
         self.by_key.insert(slot.entry.key.clone(), self.slots.len() as u32);
         self.slots.push(slot);
+        self.same.forget_listed();
     }
 
     /// The actions on these lines of the list.

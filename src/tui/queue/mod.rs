@@ -8,6 +8,7 @@ pub(crate) mod groups;
 pub(crate) mod incoming;
 pub(crate) mod list;
 pub(crate) mod places;
+pub(crate) mod same;
 pub(crate) mod saved_filters;
 pub(crate) mod slots;
 pub(crate) mod state;

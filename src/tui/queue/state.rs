@@ -7,6 +7,7 @@ use crate::config::{GroupBy, SortBy};
 use crate::domain::{ActionKey, BatchKey, Entry};
 
 use super::groups::{Group, GroupKey};
+use super::same::SameIndex;
 use super::slots::{Slot, State};
 
 /// Where the reviewer is: an identity, never a row number.
@@ -56,6 +57,8 @@ pub(crate) struct Queue {
     pub(crate) anchor: Option<(Cursor, usize)>,
     /// Grows whenever the rows that are shown may be others.
     pub(crate) arrangement: u64,
+    /// Which rows may propose the same.
+    pub(crate) same: SameIndex,
 }
 
 impl Queue {

@@ -137,11 +137,14 @@ pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
             let problem = source.problem.take();
             source.told = false;
             source.heard = Some(now);
-            source.listed = true;
+            let is_first = !std::mem::replace(&mut source.listed, true);
             source.subject = synced.subject;
             source.revision = synced.revision;
             let news = synced.unreadable.iter().find(|item| !source.unreadable.contains(item)).cloned();
             source.unreadable = synced.unreadable;
+            if is_first {
+                model.effects.push(Effect::AskRan(name.clone()));
+            }
             if let Some(item) = news {
                 unreadable(model, name, &item);
             }
@@ -225,18 +228,23 @@ fn say_unmarked(model: &mut Model, merged: &Merged) {
 
 /// So many actions of a group are read for its table.
 const READ: usize = 20;
+/// Of so many marked ones, what they come to is told. The review tells it of any number.
+pub(crate) const MARKED: usize = 100;
 
-/// The first actions of the group under the cursor, where they are not known yet.
+/// The first actions of the group under the cursor, and those that are marked, where they are not known yet.
 pub(crate) fn read_ahead(model: &mut Model) {
-    let Some(Cursor::Header(key @ GroupKey::Shape(_))) = model.queue.cursor() else { return };
-    let Some(group) = model.queue.find_group(key) else { return };
+    let group = match model.queue.cursor() {
+        Some(Cursor::Header(key @ GroupKey::Shape(_))) => model.queue.find_group(key),
+        _ => None,
+    };
     let preview = &model.preview;
     let known = |key: &&ActionKey| {
         preview.cached(key).is_some() || preview.loading.contains(*key) || preview.problems.contains_key(*key)
     };
-    let first = group.slots.iter().take(READ).filter_map(|index| model.queue.slot(*index));
-    let wanted: Vec<ActionKey> =
-        first.map(|slot| &slot.entry.key).filter(|key| !known(key)).cloned().collect();
+    let first = group.into_iter().flat_map(|group| group.slots.iter().take(READ));
+    let first = first.filter_map(|index| model.queue.slot(*index)).map(|slot| &slot.entry.key);
+    let marked = model.queue.marks.iter().filter(|_| model.queue.marks.len() <= MARKED);
+    let wanted: Vec<ActionKey> = first.chain(marked).filter(|key| !known(key)).cloned().collect();
     if wanted.is_empty() {
         return;
     }
@@ -244,8 +252,9 @@ pub(crate) fn read_ahead(model: &mut Model) {
     model.effects.push(Effect::Load(wanted));
 }
 
-/// Actions were read; on the header of such a group the screen shows them.
+/// Actions were read; on the header of such a group the screen shows them, and of marked ones what they come to.
 pub(crate) fn loaded(model: &mut Model, actions: Vec<Loaded>) {
+    model.screen.dirty |= actions.iter().any(|(key, _)| model.queue.marks.contains(key));
     model.screen.dirty |= matches!(model.queue.cursor(), Some(Cursor::Header(GroupKey::Shape(_))));
     preview::update::loaded(model, actions);
 }

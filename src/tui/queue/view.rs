@@ -6,7 +6,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
-use crate::domain::{BatchKey, Together, Untrusted};
+use crate::contract::tool::Totals;
+use crate::domain::{BatchKey, Together, Untrusted, merge};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome;
@@ -21,9 +22,9 @@ use crate::tui::preview::page::fields::{changes, edited_title};
 use crate::tui::preview::page::made::Cached;
 
 use super::groups::{Group, GroupKey, varying};
-use super::places;
 use super::slots::{Settled, Slot, State};
 use super::state::Line;
+use super::{places, sync};
 
 /// Columns of the risk's word.
 const RISK: usize = 4;
@@ -82,11 +83,27 @@ pub(crate) fn marked(model: &Model) -> Option<String> {
     let (marked, gone, hidden) =
         (model.queue.marks.len(), model.queue.marks_gone(), model.queue.marks_hidden());
     let hidden = if hidden > 0 { format!(", {hidden} hidden") } else { String::new() };
+    let totals = of_marked(model);
     match (marked, gone) {
         (0, 0) => None,
-        (_, 0) => Some(format!("{marked} marked{hidden}")),
-        (_, gone) => Some(format!("{marked} of {} marked still pending{hidden}", marked + gone)),
+        (_, 0) => Some(format!("{marked} marked{totals}{hidden}")),
+        (_, gone) => Some(format!("{marked} of {} marked still pending{totals}{hidden}", marked + gone)),
     }
+}
+
+/// `: 388.40 EUR, 3 recipients`, where all of them were read.
+fn of_marked(model: &Model) -> String {
+    let marks = &model.queue.marks;
+    let mut totals = Totals::default();
+    for key in marks.iter().filter(|_| marks.len() <= sync::MARKED) {
+        let Some(cached) = model.preview.cached(key) else { return String::new() };
+        match model.edits_of(key).map(|edits| merge(&cached.action.input, edits)) {
+            Some(Ok(edited)) => totals.add(&cached.action.row.tool, &edited),
+            _ => totals.join(&cached.totals),
+        }
+    }
+    let parts = totals.parts();
+    if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) }
 }
 
 /// `▾ tool  agent     2 of 4 left`
@@ -218,7 +235,11 @@ fn flag(model: &Model, slot: &Slot, room: usize) -> String {
     }
     let (short, long) = model.flags_of(slot).kind();
     match short {
-        "" => String::new(),
+        "" => match model.queue.same_as(slot, model.now) {
+            Some(_) if room < 56 => "! same".to_owned(),
+            Some(same) => format!("! {}", same.short()),
+            None => String::new(),
+        },
         _ if room < 56 => format!("! {short}"),
         _ => format!("! {long}"),
     }

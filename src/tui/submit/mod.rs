@@ -2,6 +2,7 @@
 
 pub(crate) mod held;
 pub(crate) mod hold;
+mod judging;
 pub(crate) mod report;
 pub(crate) mod report_view;
 pub(crate) mod resolve_unknown;

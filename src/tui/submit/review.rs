@@ -20,7 +20,7 @@ use crate::tui::queue::groups::Group;
 use crate::tui::queue::slots::{Slot, State};
 use crate::tui::{decide, preview};
 
-use super::hold;
+use super::{hold, judging};
 
 /// Keys this soon after the sheet was drawn were meant for something else.
 const SETTLE: i64 = 400;
@@ -191,6 +191,8 @@ fn review(
             .map(|(key, _)| key.clone())
             .or_else(|| refused.first().map(|refused| to_look_at(model, refused))),
         first_unopened: approvals().find(|(key, action)| unseen(key, action)).map(|(key, _)| key.clone()),
+        totals: judging::totals(&sent, fresh),
+        same: judging::same(model, &sent, fresh),
         submission,
         refused,
         batches,
@@ -200,7 +202,7 @@ fn review(
     }
 }
 
-type OfDraft<'a> = (&'a ActionKey, &'a Staged);
+pub(super) type OfDraft<'a> = (&'a ActionKey, &'a Staged);
 
 /// What may be approved by all that is known now; and what must be read first, with why.
 fn unlocked<'a>(

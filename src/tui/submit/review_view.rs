@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
+use crate::config::Glyphs;
 use crate::domain::{ActionKey, Binding, Confirm, Decision, Submission, SubmissionBatch, Untrusted};
 use crate::text;
 use crate::text::Shown;
@@ -47,7 +48,7 @@ pub(crate) fn draw(model: &Model, sheet: &ReviewSheet, area: Rect, buf: &mut Buf
         return None;
     };
     let lines = lines(model, review);
-    let (tools, size) = above(review, &lines, area);
+    let (tools, size) = above(model.settings.glyphs, review, &lines, area);
     let mut body = sheet_frame(model, area, size, &title(review), words::NOTE, buf);
     draw_lines(&tools, body, buf);
     let above = (tools.len() as u16).min(body.height);
@@ -76,10 +77,14 @@ fn title(review: &Review) -> String {
 }
 
 /// The tools that are decided on, and how large the sheet is with them.
-fn above(review: &Review, lines: &[Parts], area: Rect) -> (Vec<Parts>, (u16, u16)) {
+fn above(glyphs: Glyphs, review: &Review, lines: &[Parts], area: Rect) -> (Vec<Parts>, (u16, u16)) {
     let width = SHEET.min(area.width.saturating_sub(2));
     let room = usize::from(sheet_text(Rect { width, ..area }).width);
-    let tools = preview::view::of_review(&review.tools, room);
+    let mut tools = preview::view::of_review(&review.tools, room);
+    if !review.totals.is_empty() {
+        let approving = Shown::ours(words::approving(&review.totals, theme::dot(glyphs)));
+        tools.extend(approving.wrap(room).into_iter().map(|row| vec![(row, theme::BOLD)]));
+    }
     let height = (lines.len() + tools.len() + 6).min(usize::from(area.height));
     (tools, (width, height as u16))
 }
@@ -88,7 +93,7 @@ fn above(review: &Review, lines: &[Parts], area: Rect) -> (Vec<Parts>, (u16, u16
 pub(crate) fn extent(model: &Model, sheet: &ReviewSheet, area: Rect) -> SheetLines {
     let Some(review) = &sheet.review else { return SheetLines::default() };
     let lines = lines(model, review);
-    let (tools, (width, height)) = above(review, &lines, area);
+    let (tools, (width, height)) = above(model.settings.glyphs, review, &lines, area);
     let body = sheet_text(Rect { width, height, ..area }).height;
     let body = usize::from(body).saturating_sub(tools.len());
     let page = body - FOOT.min(body);
@@ -281,6 +286,14 @@ fn named(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
     warned(words::UNREAD, &review.unopened, Some(Command::ShowFirst));
     warned(words::CHANGED, &review.changed, Some(Command::ShowChanged));
     warned(words::EXPIRES_SOON, &review.expiring, None);
+    for (title, became) in review.same.iter().take(NAMED) {
+        lines.push(vec![
+            ours(words::warned(words::SAME, ""), theme::WARN),
+            (text::line(title).cut(34), theme::PLAIN),
+            ours(format!("   {became}"), theme::DIM),
+        ]);
+    }
+    rest(review.same.len(), words::SAME, lines);
     for (nth, refused) in review.refused.iter().take(NAMED).enumerate() {
         let not_sent = ours(words::label(words::NOT_SENT, ""), theme::BAD);
         let mut line = vec![not_sent, (text::line(&refused.title).cut(46), theme::PLAIN)];

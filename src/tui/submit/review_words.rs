@@ -1,7 +1,8 @@
 //! The wording of the review sheet, all of it: the view draws these words, and tests ask for them here.
 
-use crate::domain::DecisionKind;
+use crate::domain::{DecisionKind, Timestamp};
 use crate::text::count;
+use crate::tui::chrome::words::age;
 
 /// While the actions are read afresh.
 pub(crate) const TITLE: &str = "Send";
@@ -17,6 +18,8 @@ pub(crate) const NOT_SENT: &str = "NOT SENT";
 /// After the number of those that are not named.
 pub(crate) const NOT_SENT_EITHER: &str = "not sent";
 pub(crate) const NOT_SHOWN: &str = "not shown";
+/// Before the title of another action that proposes the same.
+pub(crate) const SAME: &str = "same as";
 pub(crate) const HIGH_RISK: &str = "high-risk";
 
 /// What happens to what is decided so.
@@ -26,6 +29,20 @@ pub(crate) const fn kind(kind: DecisionKind) -> &'static str {
         DecisionKind::ApproveWithEdits => "approved with changes",
         DecisionKind::Reject => "rejected for good",
         DecisionKind::Retry => "the agent tries again",
+    }
+}
+
+/// `Approving 388.40 EUR + 49.00 USD · 3 recipients`
+pub(crate) fn approving(totals: &[String], dot: &str) -> String {
+    format!("Approving {}", totals.join(dot))
+}
+
+/// What became of the other one: `approved 12m ago`.
+pub(crate) fn same(approved: Option<Timestamp>, is_staged: bool, now: Timestamp) -> String {
+    match approved {
+        Some(at) => format!("approved {} ago", age(at, now)),
+        None if is_staged => "also approved here".to_owned(),
+        None => "still pending".to_owned(),
     }
 }
 

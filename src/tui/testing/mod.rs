@@ -35,6 +35,7 @@ pub(crate) const CAN: Capabilities = Capabilities {
     comment: true,
     retry: false,
     settle: true,
+    titled: true,
     binding: Binding::Source,
     ..Capabilities::PLAIN
 };

@@ -15,6 +15,7 @@ pub(crate) mod groups;
 pub(crate) mod history;
 pub(crate) mod holding;
 pub(crate) mod hostile;
+pub(crate) mod judging;
 pub(crate) mod keys;
 pub(crate) mod keystrokes;
 pub(crate) mod leaving;

@@ -87,8 +87,8 @@ refunds-agent          4 │  ✗ low  Close stale ticket #1182                 
 Tools                    │  • CRIT Refund 1.10 EUR to …    refund_payment  ! hidden characters 28 m │ │ priority     3
 create_linear_issue    3 │ ▾ google_drive_write  drive-sync                             3 of 3 left │ │ assignee     null
 google_drive_write     3 │  • med  Overwrite Q3 plan.docx                                      22 m │ │ labels       ["outage","eu"]
-refund_payment         1 │  • spi… Create Meeting notes 11-20                                  12 m │ │ description
-update_linear_issue    1 │  • spi… Create Meeting notes 11-20                                  12 m │ │   Three enterprise clients in eu-west-1 report 502s
+refund_payment         1 │  • spi… Create Meeting notes 11-20                ! same as another 12 m │ │ description
+update_linear_issue    1 │  • spi… Create Meeting notes 11-20                ! same as another 12 m │ │   Three enterprise clients in eu-west-1 report 502s
                          │                                                                          │ │   since 13:40 UTC.
                          │                                                                          │ │   Attached: status page link, 2 transcripts.
                          │                                                                          │
@@ -130,7 +130,7 @@ fn two_panes() {
 
     desk.press("d");
 
-    insta::assert_snapshot!(desk.without_tabs(), @r"
+    insta::assert_snapshot!(desk.without_tabs(), @"
  placet  5 to decide · 1 critical · 2 high · 3 agents blocked          gate live   kim@acme   14:22
  ▾ create_linear_issue  refunds-agent       1 of 3 left │ create_linear_issue · medium
   ✓ med  Refund double-charge INV-8841             44 m │ creates one issue in Linear
@@ -142,8 +142,8 @@ fn two_panes() {
   • CRIT Refund 1.10 EUR to ⟦ESC⟧[2J…     ! hidden 28 m │   5 other keys stay as proposed; a
  ▾ google_drive_write  drive-sync           3 of 3 left │   changed key is replaced as a whole
   • med  Overwrite Q3 plan.docx                    22 m │
-  • spi… Create Meeting notes 11-20                12 m │   The agent did not report the state
-  • spi… Create Meeting notes 11-20                12 m │   before.
+  • spi… Create Meeting notes 11-20         ! same 12 m │   The agent did not report the state
+  • spi… Create Meeting notes 11-20         ! same 12 m │   before.
                                                         │
                                                         │
                                                         │
@@ -170,7 +170,7 @@ fn list_above_preview() {
 
     desk.press("nn");
 
-    insta::assert_snapshot!(desk.without_tabs(), @r"
+    insta::assert_snapshot!(desk.without_tabs(), @"
  placet  5 to decide · 1 critical · 2 high         gate live   kim@acme   14:22
  ▾ create_linear_issue  refunds-agent                               1 of 3 left
   ✓ med  Refund double-charge INV-8841                                     44 m
@@ -182,7 +182,7 @@ fn list_above_preview() {
 ▌ • CRIT Refund 1.10 EUR to ⟦ESC⟧[2J…  refund_payment  ! hidden characters 28 m
  ▾ google_drive_write  drive-sync                                   3 of 3 left
   • med  Overwrite Q3 plan.docx                                            22 m
-  • spi… Create Meeting notes 11-20                                        12 m
+  • spi… Create Meeting notes 11-20                      ! same as another 12 m
 ── refund_payment · CRITICAL · sends money · cannot be undone ──────── 1-9/14 ──
   ! hidden characters: 1, shown as ⟦…⟧
 │ ! duplicate keys: to; executors differ in which one they take

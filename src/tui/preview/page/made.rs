@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::contract::tool::Totals;
 use crate::domain::{ActionKey, Capabilities, Digest, Edits, PendingAction, RawJson};
 use crate::inbox::Question;
 use crate::text::Flags;
@@ -14,6 +15,8 @@ pub(crate) struct Cached {
     /// Computed here, from the bytes that are shown.
     pub digest: Digest,
     pub flags: Flags,
+    /// What it comes to, for sums of several.
+    pub totals: Totals,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
+use crate::contract::tool::Totals;
 use crate::domain::json;
 use crate::domain::json::{Scanner, TokenKind};
 use crate::rounds;
@@ -17,7 +18,7 @@ use super::*;
 fn cached(tool: &str, input: &str, preview: Option<&str>) -> Cached {
     let mut action = action(&format!("1 {tool} agent low 1"), "x", input);
     action.preview = preview.map(|preview| crate::domain::RawJson::parse(preview.to_owned()).unwrap());
-    Cached { digest: action.digest(), flags: Flags::of(&action), action }
+    Cached { digest: action.digest(), flags: Flags::of(&action), totals: Totals::default(), action }
 }
 
 fn page(cached: &Cached, tab: Tab, width: u16) -> Page {

@@ -1,0 +1,193 @@
+//! Finds actions that propose the same again: an agent that tries twice, or one that was approved already.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::contract::tool;
+use crate::domain::{ActionKey, Digest, Row, SourceName, Status, Timestamp, Untrusted};
+use crate::inbox::{DAY, Ran};
+use crate::tui::chrome::words::age;
+
+use super::slots::{Slot, State};
+use super::state::Queue;
+
+/// So many rows that propose the same are looked at for one row.
+const LOOKED_AT: usize = 64;
+
+/// Actions by what they propose.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SameIndex {
+    /// Hashes of titles and digests with the index of their row, sorted. Made when it is asked for after rows changed.
+    listed: OnceCell<Vec<(u64, u32)>>,
+    /// What was approved lately and is not in the list any more.
+    ran: HashMap<u64, Ran>,
+}
+
+/// Another action of the same source that proposes the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Same {
+    pub key: ActionKey,
+    /// When it was approved; `None` while it is pending.
+    pub approved: Option<Timestamp>,
+    /// The whole input is the same; else the tool and the title that placet made of telling fields.
+    pub input: bool,
+}
+
+impl Same {
+    /// For a row of the list.
+    pub(crate) const fn short(&self) -> &'static str {
+        if self.approved.is_some() { "same as one approved" } else { "same as another" }
+    }
+
+    /// For who is about to decide.
+    pub(crate) fn told(&self, now: Timestamp) -> String {
+        let what = if self.input { "input" } else { "title" };
+        match self.approved {
+            Some(at) => format!("the same {what} was approved {} ago", age(at, now)),
+            None => format!("another pending action has the same {what}"),
+        }
+    }
+}
+
+/// What an action proposes, as far as it is told from others by it.
+pub(crate) struct Proposes<'a> {
+    pub key: &'a ActionKey,
+    pub workspace: Option<&'a Untrusted>,
+    pub tool: &'a Untrusted,
+    /// `None` where equal titles say nothing.
+    pub title: Option<&'a Untrusted>,
+    pub digest: Option<Digest>,
+}
+
+impl<'a> Proposes<'a> {
+    pub(crate) fn of(key: &'a ActionKey, row: &'a Row) -> Self {
+        let (tool, title) = (&row.tool, &row.title);
+        let tells = row.can.titled && tool::tells(tool, title);
+        let (workspace, digest) = (row.workspace.as_ref(), row.digest);
+        Self { key, workspace, tool, title: tells.then_some(title), digest }
+    }
+
+    /// With whether it is the whole input.
+    fn hashes(&self) -> impl Iterator<Item = (bool, u64)> {
+        let source = &self.key.source;
+        let input = self.digest.map(|digest| (true, hash(source, self.tool, &digest)));
+        let title = self.title.map(|title| (false, hash(source, self.tool, title)));
+        [input, title].into_iter().flatten()
+    }
+}
+
+fn hash(source: &SourceName, tool: &Untrusted, what: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (source, tool).hash(&mut hasher);
+    what.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl SameIndex {
+    /// Rows came, went or changed.
+    pub(crate) fn forget_listed(&mut self) {
+        self.listed.take();
+    }
+
+    /// Remembers which of these were approved: they leave the list.
+    pub(crate) fn keep(&mut self, over: &[Slot]) {
+        let approved = over.iter().filter_map(|slot| Some((slot, approved(slot)?)));
+        let ran = approved.map(|(slot, at)| {
+            let (key, row) = (slot.entry.key.clone(), &slot.entry.row);
+            Ran { key, tool: row.tool.clone(), title: row.title.clone(), digest: row.digest, at }
+        });
+        self.add(ran.collect());
+    }
+
+    fn add(&mut self, ran: Vec<Ran>) {
+        let Some(newest) = ran.iter().map(|ran| ran.at).max() else { return };
+        self.ran.retain(|_, ran| newest.since(ran.at) < DAY);
+        for ran in ran {
+            let source = &ran.key.source;
+            self.ran.insert(hash(source, &ran.tool, &ran.title), ran.clone());
+            if let Some(digest) = ran.digest {
+                self.ran.insert(hash(source, &ran.tool, &digest), ran);
+            }
+        }
+    }
+
+    fn listed(&self, slots: &[Slot]) -> &[(u64, u32)] {
+        self.listed.get_or_init(|| {
+            let mut listed = Vec::with_capacity(2 * slots.len());
+            for (index, slot) in slots.iter().enumerate() {
+                let proposes = Proposes::of(&slot.entry.key, &slot.entry.row);
+                listed.extend(proposes.hashes().map(|(_, hash)| (hash, index as u32)));
+            }
+            listed.sort_unstable();
+            listed
+        })
+    }
+}
+
+/// When it was approved, where it was.
+fn approved(slot: &Slot) -> Option<Timestamp> {
+    let row = &slot.entry.row;
+    match &slot.state {
+        State::Settled(settled) if settled.status.as_ref().is_some_and(|it| Status::RAN.contains(it)) => {
+            Some(settled.at.or(row.resolved_at).unwrap_or(row.created_at))
+        }
+        State::Unknown | State::ToResolve => Some(row.resolved_at.unwrap_or(row.created_at)),
+        _ => None,
+    }
+}
+
+impl Queue {
+    /// Takes what was approved lately.
+    pub(crate) fn ran(&mut self, ran: Vec<Ran>) {
+        self.same.add(ran);
+    }
+
+    /// Another action that proposes the same as this row: one that was approved within a day before one that is pending.
+    pub(crate) fn same_as(&self, slot: &Slot, now: Timestamp) -> Option<Same> {
+        if !slot.counts_as_pending() {
+            return None;
+        }
+        self.same_as_proposed(&Proposes::of(&slot.entry.key, &slot.entry.row), now, |_| true)
+    }
+
+    /// The same of what is not listed as it stands, among those that `counts` takes.
+    pub(crate) fn same_as_proposed(
+        &self,
+        it: &Proposes<'_>,
+        now: Timestamp,
+        counts: impl Fn(&ActionKey) -> bool,
+    ) -> Option<Same> {
+        let listed = self.same.listed(&self.slots);
+        let found = it.hashes().flat_map(|(input, hash)| {
+            let ran = self.same.ran.get(&hash).filter(|ran| {
+                let same = if input { ran.digest == it.digest } else { Some(&ran.title) == it.title };
+                same && ran.tool == *it.tool && ran.key != *it.key && now.since(ran.at) < DAY
+            });
+            let ran = ran.map(|ran| Same { key: ran.key.clone(), approved: Some(ran.at), input });
+            let from = listed.partition_point(|(other, _)| *other < hash);
+            let rows = listed
+                .get(from..)
+                .unwrap_or_default()
+                .iter()
+                .take_while(move |(other, _)| *other == hash)
+                .take(LOOKED_AT);
+            let rows = rows.filter_map(move |(_, index)| self.row_same_as(*index, it, input, now));
+            ran.into_iter().chain(rows)
+        });
+        found.filter(|same| counts(&same.key)).min_by_key(|same| (same.approved.is_none(), !same.input))
+    }
+
+    fn row_same_as(&self, index: u32, it: &Proposes<'_>, input: bool, now: Timestamp) -> Option<Same> {
+        let slot = self.slot(index)?;
+        let (key, row) = (&slot.entry.key, &slot.entry.row);
+        let other = Proposes::of(key, row);
+        let same = if input { other.digest == it.digest } else { other.title == it.title };
+        let is_another = key != it.key && key.source == it.key.source;
+        if !same || !is_another || row.tool != *it.tool || other.workspace != it.workspace {
+            return None;
+        }
+        let approved = approved(slot).filter(|at| now.since(*at) < DAY);
+        (approved.is_some() || slot.counts_as_pending()).then(|| Same { key: key.clone(), approved, input })
+    }
+}

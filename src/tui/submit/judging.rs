@@ -1,0 +1,61 @@
+//! What the review says of its approvals taken together: how much they come to, and which of them may be meant once.
+
+use std::collections::HashMap;
+
+use crate::contract::tool::{self, Totals};
+use crate::domain::{ActionKey, DecisionKind, PendingAction, RawJson, Staged, Untrusted, merge};
+use crate::tui::core::model::Model;
+use crate::tui::queue::same::Proposes;
+
+use super::review::OfDraft;
+use super::review_words as words;
+
+/// What will run, where the reviewer edited it.
+fn edited(staged: &Staged, action: &PendingAction) -> Option<RawJson> {
+    staged.decision.edits().and_then(|edits| merge(&action.input, edits).ok())
+}
+
+/// The approvals, as they were read afresh.
+fn approvals<'a>(
+    sent: &'a [OfDraft<'a>],
+    fresh: &'a HashMap<ActionKey, PendingAction>,
+) -> impl Iterator<Item = (&'a ActionKey, &'a Staged, &'a PendingAction)> {
+    let approved = sent.iter().filter(|(_, staged)| staged.decision.kind().approves());
+    approved.filter_map(|(key, staged)| Some((*key, *staged, fresh.get(*key)?)))
+}
+
+/// Amounts by currency, recipients, files.
+pub(super) fn totals(sent: &[OfDraft<'_>], fresh: &HashMap<ActionKey, PendingAction>) -> Vec<String> {
+    let mut totals = Totals::default();
+    for (_, staged, action) in approvals(sent, fresh) {
+        totals.add(&action.row.tool, edited(staged, action).as_ref().unwrap_or(&action.input));
+    }
+    totals.parts()
+}
+
+/// Titles of approvals that propose what another action does, and what became of that one. Who excludes the other has seen to it.
+pub(super) fn same(
+    model: &Model,
+    sent: &[OfDraft<'_>],
+    fresh: &HashMap<ActionKey, PendingAction>,
+) -> Vec<(Untrusted, String)> {
+    let staged_kind = |key: &ActionKey| model.decide.draft.get(key).map(|staged| staged.decision.kind());
+    let counts = |key: &ActionKey| staged_kind(key).is_none_or(DecisionKind::approves);
+    let mut told = Vec::new();
+    for (key, staged, action) in approvals(sent, fresh) {
+        let edited = edited(staged, action);
+        let title = edited.as_ref().map(|input| tool::titled(&action.row.tool, input));
+        let as_listed = Proposes::of(key, &action.row);
+        let digest = match &edited {
+            Some(input) => Some(action.digest_of(input.as_str())),
+            None => as_listed.digest,
+        };
+        let title = as_listed.title.map(|listed| title.as_ref().unwrap_or(listed));
+        let proposes = Proposes { title, digest, ..as_listed };
+        if let Some(same) = model.queue.same_as_proposed(&proposes, model.now, counts) {
+            let is_staged = staged_kind(&same.key).is_some();
+            told.push((action.row.title.clone(), words::same(same.approved, is_staged, model.now)));
+        }
+    }
+    told
+}

@@ -1,0 +1,126 @@
+//! What a reviewer judges by: whether the same was proposed or approved already, and how much is approved.
+
+use crate::domain::{Capabilities, PendingAction, Status, Timestamp};
+use crate::inbox::Ran;
+use crate::tui::core::msg::What;
+use crate::tui::testing::{CAN, Desk, NOW, action, decided, key};
+
+fn refund(id: &str, minutes: i64, customer: &str, amount: &str) -> PendingAction {
+    let input = format!(r#"{{"amount":{amount},"currency":"EUR","customer":"{customer}","note":"{id}"}}"#);
+    let title = format!("Refund {amount} EUR to {customer}");
+    action(&format!("{id} refund_payment refunds low {minutes}"), &title, &input)
+}
+
+/// Two that are the same but for what does not tell, and one that is not.
+fn three() -> Vec<PendingAction> {
+    vec![
+        refund("a1", 40, "ada@a.example", "12.50"),
+        refund("a2", 30, "ada@a.example", "12.50"),
+        refund("b1", 20, "bob@b.example", "9.00"),
+    ]
+}
+
+fn rows_with(desk: &Desk, words: &str) -> usize {
+    desk.screen().lines().filter(|line| line.contains(words)).count()
+}
+
+#[test]
+fn two_that_propose_the_same_are_marked_on_both_until_one_is_decided() {
+    let mut desk = Desk::new(160, 45, three());
+    assert_eq!(rows_with(&desk, "! same as another"), 2, "{}", desk.screen());
+    assert!(desk.screen().contains("another pending action has the same title"));
+
+    let [first, second, third] = three().try_into().unwrap();
+    desk.lists(vec![decided(first.clone(), Status::Rejected, "lee"), second.clone(), third.clone()]);
+    assert_eq!(rows_with(&desk, "! same"), 0, "what was excluded is no reason to look: {}", desk.screen());
+
+    let mut approved = decided(first, Status::Executed, "lee");
+    approved.row.resolved_at = Some(Timestamp::from_millis(NOW - 12 * 60_000));
+    let mut desk = Desk::new(160, 45, three());
+    desk.lists(vec![approved, second, third]);
+    assert_eq!(rows_with(&desk, "! same as one approved"), 1, "{}", desk.screen());
+    desk.press("jR");
+    assert_eq!(
+        rows_with(&desk, "! same as one approved"),
+        1,
+        "after its row left the list: {}",
+        desk.screen()
+    );
+}
+
+#[test]
+fn what_was_approved_within_a_day_is_known_from_the_source() {
+    let ran = |id: &str, hours: i64| Ran {
+        key: key(id),
+        tool: "refund_payment".into(),
+        title: "Refund 9.00 EUR to bob@b.example".into(),
+        digest: None,
+        at: Timestamp::from_millis(NOW - hours * 3_600_000),
+    };
+    let mut desk = Desk::new(160, 45, three());
+    desk.press("jj");
+    desk.say(What::Ran(vec![ran("old", 25), ran("b1", 1)]));
+    assert_eq!(rows_with(&desk, "! same as one"), 0, "a day ago, or the action itself: {}", desk.screen());
+    desk.say(What::Ran(vec![ran("b0", 3)]));
+    assert_eq!(rows_with(&desk, "! same as one approved"), 1, "{}", desk.screen());
+    let told = "the same title was approved 3h00m ago";
+    assert!(desk.screen().contains(told), "{}", desk.screen());
+}
+
+#[test]
+fn what_is_told_apart_is_not_the_same() {
+    let one = |id: &str, tool: &str, title: &str| action(&format!("{id} {tool} x low 9"), title, "{}");
+    let mut elsewhere = one("6", "act", "act Hello");
+    elsewhere.row.workspace = Some("other".into());
+    let desk = Desk::new(
+        160,
+        45,
+        vec![
+            one("1", "scrap", "scrap machine=lathe-2"),
+            one("2", "scrap", "scrap machine=lathe-2"),
+            one("3", "act", "act Hello"),
+            one("4", "deed", "act Hello"),
+            elsewhere,
+        ],
+    );
+    assert_eq!(rows_with(&desk, "! same"), 0, "{}", desk.screen());
+
+    let theirs = Capabilities { titled: false, ..CAN };
+    let desk = Desk::with(160, 45, three(), theirs);
+    assert_eq!(rows_with(&desk, "! same"), 0, "a title that is not ours tells nothing: {}", desk.screen());
+}
+
+#[test]
+fn the_review_says_how_much_and_what_may_be_meant_once() {
+    let mut desk = Desk::new(100, 30, three());
+    desk.press("aaaS");
+    let sheet = desk.screen();
+    let said = |words: &str| sheet.lines().any(|line| line.contains(words));
+    assert!(said("Approving 34.00 EUR"), "{sheet}");
+    assert_eq!(sheet.matches("also approved here").count(), 2, "{sheet}");
+
+    let mut desk = Desk::new(100, 30, three());
+    desk.press("axaS");
+    let sheet = desk.screen();
+    assert!(sheet.contains("Approving 21.50 EUR"), "{sheet}");
+    assert!(!sheet.contains("same as"), "who excludes one of two has seen it: {sheet}");
+
+    let mut desk = Desk::new(100, 30, three());
+    desk.press("aS");
+    assert!(desk.screen().contains("still pending"), "{}", desk.screen());
+}
+
+#[test]
+fn the_status_line_says_what_the_marked_ones_come_to() {
+    let mut desk = Desk::new(100, 30, three());
+    desk.press(" j ");
+    desk.say(What::Tick);
+    assert!(desk.screen().contains("2 marked: 21.50 EUR"), "{}", desk.screen());
+}
+
+#[test]
+fn enter_in_context_goes_to_the_other_one() {
+    let mut desk = Desk::new(100, 30, three());
+    desk.press("]]]<Enter>");
+    assert_eq!(desk.model.here().map(|slot| slot.entry.key.clone()), Some(key("a2")), "{}", desk.screen());
+}
