@@ -127,9 +127,22 @@ pub fn showing(tool: &str) -> Option<&'static Showing> {
     DEFINITIONS.get(tool).map(|known| &known.showing)
 }
 
-/// What of the tool's input is added up; `None` for an unknown one.
-fn adds_up(tool: &str) -> Option<(&'static [Sum], &'static [Count])> {
-    DEFINITIONS.get(tool).map(|known| (known.sums.as_slice(), known.counts.as_slice()))
+impl Totals {
+    /// What one input comes to.
+    pub fn of(tool: &Untrusted, input: &RawJson) -> Self {
+        let mut totals = Self::default();
+        totals.add(tool, input);
+        totals
+    }
+
+    /// Adds what this input comes to.
+    pub fn add(&mut self, tool: &Untrusted, input: &RawJson) {
+        let Some(members) = json::members(inner(input.as_str())) else { return };
+        match DEFINITIONS.get(tool.as_raw()) {
+            Some(known) => self.add_defined(&members, &known.sums, &known.counts),
+            None => self.add_untold(&members),
+        }
+    }
 }
 
 impl Definition {

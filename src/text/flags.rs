@@ -74,7 +74,7 @@ impl Flags {
         if self.hidden > 0 || has(&[Badge::Control, Badge::Bidi, Badge::Invisible, Badge::Smuggle]) {
             ("hidden", "hidden characters")
         } else if !self.duplicates.is_empty() {
-            ("twice", "duplicate key")
+            ("dup key", "duplicate key")
         } else if !self.alike.is_empty() || has(&[Badge::MixedScript, Badge::Confusable]) {
             ("alike", "look-alike letters")
         } else if self.broken > 0 || self.odd > 0 {

@@ -1,5 +1,6 @@
 //! Documents that cannot lie: the page of keys is the command table, and what pages link to is there.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -206,5 +207,46 @@ fn the_tests_that_documents_name_exist() {
         let missing: Vec<_> =
             sentences(&text).filter(|name| !code.contains(&format!("fn {name}("))).collect();
         assert!(missing.is_empty() && sentences(&text).count() > 10, "{document} names {missing:?}");
+    }
+}
+
+/// The rows of a picture, every character in its column.
+fn rows_of(picture: &str) -> Vec<String> {
+    let number = |line: &str, name: &str| -> f64 {
+        let after = line.split_once(&format!(" {name}=\"")).unwrap().1;
+        after.split('"').next().unwrap().parse().unwrap()
+    };
+    let mut rows: BTreeMap<i64, Vec<char>> = BTreeMap::new();
+    for line in picture.lines().filter(|line| line.starts_with("<text ")) {
+        let text = line.strip_suffix("</text>").and_then(|line| line.split_once('>')).unwrap().1;
+        let text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+        let from = (number(line, "x") / 8.4).round() as usize;
+        let row = rows.entry(number(line, "y") as i64).or_default();
+        row.resize(from.max(row.len()), ' ');
+        row.extend(text.chars());
+    }
+    rows.into_values().map(|row| row.into_iter().collect()).collect()
+}
+
+#[test]
+fn the_pictures_hold_the_answers_to_what_a_first_look_must_tell() {
+    let page = read("docs/screens/README.md");
+    let rows = page.lines().filter(|line| line.starts_with("| ") && line.contains("? |"));
+    let answers: Vec<&str> = rows.map(|row| row.split(" | ").nth(1).unwrap()).collect();
+    assert_eq!(answers.len(), 12);
+    for size in ["80x24", "100x30"] {
+        let picture = rows_of(&read(&format!("docs/screens/main-{size}.svg")));
+        for answer in &answers {
+            for words in answer.split('`').skip(1).step_by(2) {
+                assert!(
+                    picture.iter().any(|row| row.contains(words)),
+                    "{size}: {words:?} is not on it:\n{}",
+                    picture.join("\n")
+                );
+            }
+        }
+    }
+    for picture in page.split('(').filter_map(|part| part.split_once(".svg)")).map(|(name, _)| name) {
+        assert!(read(&format!("docs/screens/{picture}.svg")).starts_with("<svg "), "{picture}");
     }
 }

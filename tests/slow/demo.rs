@@ -10,16 +10,14 @@ fn the_demo_shows_a_queue_and_runs_what_is_approved() {
     let home = Home::with_config("this is no configuration");
     let mut inbox = Pty::start(&home, (160, 45), &["demo"]);
     inbox.wait_for("the whole queue", |screen| pending(screen).is_some_and(|pending| pending >= 60));
-    inbox.send("R");
-    inbox.wait("refund_payment");
-    inbox.send("n");
-    inbox.wait("  read   1-");
-    inbox.send("x");
-    inbox.wait("staged 1");
+    // As a newcomer would: every key is named on the screen that it is pressed on.
+    inbox.wait("a approve · x exclude · e edit. Nothing is sent yet.");
+    inbox.send("a");
+    inbox.wait("staged 1 approve · s: review, then send");
     inbox.send("s");
-    inbox.wait("─ Send ");
+    inbox.wait("Press y to send");
     confirm(&mut inbox);
-    inbox.wait("0 approved · 1 rejected · 0 skipped");
+    inbox.wait("1 approved · 0 rejected · 0 skipped   then 1 ran");
     // What a `y` too many began is left.
     inbox.send("\x1b");
 
@@ -31,12 +29,14 @@ fn the_demo_shows_a_queue_and_runs_what_is_approved() {
         0,
         "the demo left something in the user's state folder"
     );
-    eventually("the demo's folder is gone", || {
-        let left = std::fs::read_dir(home.path()).unwrap();
-        left.into_iter()
-            .all(|it| !it.unwrap().file_name().to_string_lossy().starts_with("placet-demo-"))
-            .then_some(())
-    });
+    let folder = || {
+        let mut left = std::fs::read_dir(home.path()).unwrap().map(|it| it.unwrap().path());
+        left.find(|path| path.file_name().unwrap().to_string_lossy().starts_with("placet-demo-"))
+    };
+    // What ran stays to be looked at, and nothing else.
+    let folder = folder().unwrap();
+    eventually("only what ran is left", || (!folder.join("state").exists()).then_some(()));
+    assert_eq!(std::fs::read_dir(folder.join("executed")).unwrap().count(), 1);
 }
 
 /// The number before `to decide` in the header.

@@ -27,6 +27,7 @@ mod killed_net;
 mod logs;
 #[path = "../oracle/mod.rs"]
 mod oracle;
+mod pictures;
 mod plain;
 mod proxied;
 mod quiet;

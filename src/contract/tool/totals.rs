@@ -7,7 +7,6 @@ use serde::Deserialize;
 
 use super::telling;
 use crate::domain::json::{self, Member};
-use crate::domain::{RawJson, Untrusted};
 
 /// An amount may have so many digits. What is longer is not added up.
 const DIGITS: usize = 24;
@@ -57,20 +56,11 @@ struct Decimal {
 }
 
 impl Totals {
-    /// What one input comes to.
-    pub fn of(tool: &Untrusted, input: &RawJson) -> Self {
-        let mut totals = Self::default();
-        totals.add(tool, input);
-        totals
-    }
-
-    /// Adds what this input comes to.
-    pub fn add(&mut self, tool: &Untrusted, input: &RawJson) {
-        let Some(members) = json::members(super::inner(input.as_str())) else { return };
-        let Some((sums, counts)) = super::adds_up(tool.as_raw()) else { return self.add_untold(&members) };
+    /// Adds what these fields come to, by the tool's definition.
+    pub(super) fn add_defined(&mut self, members: &[Member<'_>], sums: &[Sum], counts: &[Count]) {
         for sum in sums {
-            if let Some(amount) = value(&members, &sum.amount) {
-                let currency = value(&members, &sum.currency);
+            if let Some(amount) = value(members, &sum.amount) {
+                let currency = value(members, &sum.currency);
                 let amount = Decimal::read(amount, if sum.cents { 2 } else { 0 });
                 self.add_amount(amount, currency.as_deref());
             }
@@ -78,14 +68,14 @@ impl Totals {
         for count in counts {
             let counted = self.counted.entry(count.of.clone()).or_default();
             for field in &count.fields {
-                counted.add(&members, field);
+                counted.add(members, field);
             }
         }
         self.counted.retain(|_, counted| counted.len() > 0);
     }
 
     /// The amount of a tool that nobody described.
-    fn add_untold(&mut self, members: &[Member<'_>]) {
+    pub(super) fn add_untold(&mut self, members: &[Member<'_>]) {
         if let Some((amount, currency)) = telling::money(members) {
             self.add_amount(Decimal::read(amount, 0), Some(&currency));
         }
@@ -195,6 +185,7 @@ impl Decimal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::RawJson;
 
     fn totals(of: &[(&'static str, &str)]) -> String {
         let mut totals = Totals::default();

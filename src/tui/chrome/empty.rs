@@ -44,7 +44,7 @@ fn said(model: &Model, body: Rect, buf: &mut Buffer) -> u16 {
         let (word, good) = words::connection(source, model.now);
         let style = if good { theme::GOOD } else { theme::WARN };
         let mut pen = Pen::new(buf, body, nth);
-        pen.ours(&format!("{}  ", source.name), theme::PLAIN).ours(&word, style);
+        pen.ours(&format!("{}  ", source.name), theme::PLAIN).ours(&word.to_lowercase(), style);
         nth += 1;
         if let Connection::Retrying { why, .. } | Connection::Refused { why } | Connection::Stopped { why } =
             &source.connection
@@ -83,30 +83,24 @@ fn first_steps(place: &SessionInfo) -> Vec<String> {
     lines
 }
 
-/// Exactly what to type in another terminal, with this gate's address and token.
+/// Exactly what to type in another terminal: the command finds this gate by itself.
 fn first_proposal(gate: &GatePlace) -> Vec<String> {
-    let token = gate.agent_token.display();
     vec![
-        format!("A gate is running here: {}  (workspace {})", gate.url, gate.workspace),
-        "Send it a proposal from another terminal:".to_owned(),
-        String::new(),
+        "Propose something from another terminal, and decide it here:".to_owned(),
         "  echo '{\"title\":\"Hello\",\"team\":\"SUP\"}' |".to_owned(),
         "    placet propose create_linear_issue --input -".to_owned(),
         String::new(),
-        "or as an agent would:".to_owned(),
-        String::new(),
-        format!("  T=$(cat '{token}')"),
-        format!("  curl -s {}/api/pending-actions \\", gate.url),
-        "    -H \"Authorization: Bearer $T\" \\".to_owned(),
-        "    -H 'Content-Type: application/json' \\".to_owned(),
-        format!("    -d '{{\"toolName\":\"create_linear_issue\",\"workspaceId\":\"{}\",", gate.workspace),
-        "         \"toolInput\":{\"title\":\"Hello\",\"team\":\"SUP\"}}'".to_owned(),
-        String::new(),
-        format!("Everything is kept in {}; {}", gate.database.display(), when_closed(gate)),
+        format!("Agents propose at {} with the token in {}", gate.url, gate.agent_token.display()),
+        format!("Everything is kept in {}", gate.database.display()),
+        when_closed(gate).to_owned(),
     ]
 }
 
 /// What becomes of agents when this inbox is left.
 fn when_closed(gate: &GatePlace) -> &'static str {
-    if gate.serving { "while placet is closed, proposals are refused." } else { "another placet serves it." }
+    if gate.serving {
+        "While placet is closed, proposals are refused."
+    } else {
+        "Another placet serves the gate."
+    }
 }

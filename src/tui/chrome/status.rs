@@ -11,6 +11,7 @@ use crate::tui::core::command::{COMMANDS, Command, Spec};
 use crate::tui::core::keymap::{Keymap, short};
 use crate::tui::core::layout::Layout;
 use crate::tui::core::model::Model;
+use crate::tui::history::state::ViewKind;
 use crate::tui::queue;
 use crate::tui::queue::places;
 use crate::tui::queue::slots::Slot;
@@ -165,6 +166,14 @@ const WATCH: [(Command, &str); HINTS] = [
     (Command::WatchExport, "export"),
 ];
 
+/// Where nothing is pending.
+const EMPTY: [(Command, &str); 4] = [
+    (Command::View(ViewKind::Decided), "decided"),
+    (Command::Watch, "watch"),
+    (Command::Palette, "commands"),
+    (Command::Quit, "quit"),
+];
+
 /// Help is always among them.
 pub(crate) fn draw_hints(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let keymap = &model.settings.keymap;
@@ -213,6 +222,9 @@ fn here(model: &Model) -> (String, Vec<(Command, &'static str)>) {
     if places::is_open(model) {
         return (String::new(), places::hints(model));
     }
+    if is_empty(model) {
+        return (String::new(), EMPTY.to_vec());
+    }
     if in_list && model.queue.has_range() {
         let words = vec![
             (C::Range, "marks it"),
@@ -238,16 +250,24 @@ fn here(model: &Model) -> (String, Vec<(Command, &'static str)>) {
     (String::new(), Vec::new())
 }
 
+/// Nothing stands in the inbox that a key could act on.
+fn is_empty(model: &Model) -> bool {
+    let bare = model.modal.is_none() && model.history.open.is_none() && !model.watches();
+    bare && model.queue.slots().is_empty()
+}
+
 /// What the table has a word for and works here.
 fn rest(model: &Model) -> Vec<&'static Spec> {
     let places = model.places();
     let lost = model.here().is_some_and(Slot::is_lost);
     let can = model.here().filter(|slot| model.queue.marks.is_empty() && slot.is_pending());
     let can = can.map(|slot| slot.entry.row.can);
+    let is_empty = is_empty(model);
     let may =
         |allowed: fn(&Capabilities) -> bool| can.as_ref().is_none_or(|can| can.can_decide() && allowed(can));
     let fits = |command: Command| match command {
         Command::Help => false,
+        _ if is_empty => false,
         Command::Inbox => model.history.open.is_some() || model.watches(),
         Command::NextUndecided => model.history.open.is_none(),
         command if model.history.open.is_some() && command.is_of_the_queue() => false,

@@ -58,6 +58,11 @@ fn reading(model: &Model, layout: &Layout) -> Option<Position> {
 }
 
 fn body(model: &Model, layout: &Layout, buf: &mut Buffer) {
+    let is_empty = model.history.open.is_none() && model.queue.slots().is_empty();
+    if is_empty {
+        empty::draw(model, layout, buf);
+        return;
+    }
     for line in layout.dividers {
         divider(model, line, buf);
     }
@@ -66,10 +71,6 @@ fn body(model: &Model, layout: &Layout, buf: &mut Buffer) {
         history::view::draw(model, view, layout, buf);
         preview::view::draw(model, layout, buf);
         preview::view::draw_trusted(model, layout, buf);
-        return;
-    }
-    if model.queue.slots().is_empty() {
-        empty::draw(model, layout, buf);
         return;
     }
     places::draw(model, layout, buf);

@@ -5,12 +5,11 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::contract::tool;
+use crate::domain::time::age;
 use crate::domain::{ActionKey, Digest, Row, SourceName, Status, Timestamp, Untrusted};
 use crate::inbox::{DAY, Ran};
-use crate::tui::chrome::words::age;
 
 use super::slots::{Slot, State};
-use super::state::Queue;
 
 /// So many rows that propose the same are looked at for one row.
 const LOOKED_AT: usize = 64;
@@ -100,18 +99,6 @@ impl SameIndex {
         self.add(ran.collect());
     }
 
-    fn add(&mut self, ran: Vec<Ran>) {
-        let Some(newest) = ran.iter().map(|ran| ran.at).max() else { return };
-        self.ran.retain(|_, ran| newest.since(ran.at) < DAY);
-        for ran in ran {
-            let source = &ran.key.source;
-            self.ran.insert(hash(source, &ran.tool, &ran.title), ran.clone());
-            if let Some(digest) = ran.digest {
-                self.ran.insert(hash(source, &ran.tool, &digest), ran);
-            }
-        }
-    }
-
     fn listed(&self, slots: &[Slot]) -> &[(u64, u32)] {
         self.listed.get_or_init(|| {
             let mut listed = Vec::with_capacity(2 * slots.len());
@@ -137,57 +124,55 @@ fn approved(slot: &Slot) -> Option<Timestamp> {
     }
 }
 
-impl Queue {
-    /// Takes what was approved lately.
-    pub(crate) fn ran(&mut self, ran: Vec<Ran>) {
-        self.same.add(ran);
-    }
-
-    /// Another action that proposes the same as this row: one that was approved within a day before one that is pending.
-    pub(crate) fn same_as(&self, slot: &Slot, now: Timestamp) -> Option<Same> {
-        if !slot.counts_as_pending() {
-            return None;
+impl SameIndex {
+    /// Remembers what was approved lately.
+    pub(crate) fn add(&mut self, ran: Vec<Ran>) {
+        let Some(newest) = ran.iter().map(|ran| ran.at).max() else { return };
+        self.ran.retain(|_, ran| newest.since(ran.at) < DAY);
+        for ran in ran {
+            let source = &ran.key.source;
+            self.ran.insert(hash(source, &ran.tool, &ran.title), ran.clone());
+            if let Some(digest) = ran.digest {
+                self.ran.insert(hash(source, &ran.tool, &digest), ran);
+            }
         }
-        self.same_as_proposed(&Proposes::of(&slot.entry.key, &slot.entry.row), now, |_| true)
     }
 
-    /// The same of what is not listed as it stands, among those that `counts` takes.
-    pub(crate) fn same_as_proposed(
+    /// Another action that proposes the same, among those that `counts` takes: one that was approved within a day before one that
+    /// is pending.
+    pub(crate) fn find(
         &self,
+        slots: &[Slot],
         it: &Proposes<'_>,
         now: Timestamp,
         counts: impl Fn(&ActionKey) -> bool,
     ) -> Option<Same> {
-        let listed = self.same.listed(&self.slots);
+        let listed = self.listed(slots);
         let found = it.hashes().flat_map(|(input, hash)| {
-            let ran = self.same.ran.get(&hash).filter(|ran| {
+            let ran = self.ran.get(&hash).filter(|ran| {
                 let same = if input { ran.digest == it.digest } else { Some(&ran.title) == it.title };
                 same && ran.tool == *it.tool && ran.key != *it.key && now.since(ran.at) < DAY
             });
             let ran = ran.map(|ran| Same { key: ran.key.clone(), approved: Some(ran.at), input });
             let from = listed.partition_point(|(other, _)| *other < hash);
-            let rows = listed
-                .get(from..)
-                .unwrap_or_default()
-                .iter()
-                .take_while(move |(other, _)| *other == hash)
-                .take(LOOKED_AT);
-            let rows = rows.filter_map(move |(_, index)| self.row_same_as(*index, it, input, now));
+            let rows = listed.get(from..).unwrap_or_default().iter();
+            let rows = rows.take_while(move |(other, _)| *other == hash).take(LOOKED_AT);
+            let rows = rows.filter_map(move |(_, at)| same_as(slots.get(*at as usize)?, it, input, now));
             ran.into_iter().chain(rows)
         });
         found.filter(|same| counts(&same.key)).min_by_key(|same| (same.approved.is_none(), !same.input))
     }
+}
 
-    fn row_same_as(&self, index: u32, it: &Proposes<'_>, input: bool, now: Timestamp) -> Option<Same> {
-        let slot = self.slot(index)?;
-        let (key, row) = (&slot.entry.key, &slot.entry.row);
-        let other = Proposes::of(key, row);
-        let same = if input { other.digest == it.digest } else { other.title == it.title };
-        let is_another = key != it.key && key.source == it.key.source;
-        if !same || !is_another || row.tool != *it.tool || other.workspace != it.workspace {
-            return None;
-        }
-        let approved = approved(slot).filter(|at| now.since(*at) < DAY);
-        (approved.is_some() || slot.counts_as_pending()).then(|| Same { key: key.clone(), approved, input })
+/// The row, where it proposes the same.
+fn same_as(slot: &Slot, it: &Proposes<'_>, input: bool, now: Timestamp) -> Option<Same> {
+    let (key, row) = (&slot.entry.key, &slot.entry.row);
+    let other = Proposes::of(key, row);
+    let same = if input { other.digest == it.digest } else { other.title == it.title };
+    let is_another = key != it.key && key.source == it.key.source;
+    if !same || !is_another || row.tool != *it.tool || other.workspace != it.workspace {
+        return None;
     }
+    let approved = approved(slot).filter(|at| now.since(*at) < DAY);
+    (approved.is_some() || slot.counts_as_pending()).then(|| Same { key: key.clone(), approved, input })
 }

@@ -4,10 +4,11 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::config::{GroupBy, SortBy};
-use crate::domain::{ActionKey, BatchKey, Entry};
+use crate::domain::{ActionKey, BatchKey, Entry, Timestamp};
+use crate::inbox::Ran;
 
 use super::groups::{Group, GroupKey};
-use super::same::SameIndex;
+use super::same::{Proposes, Same, SameIndex};
 use super::slots::{Slot, State};
 
 /// Where the reviewer is: an identity, never a row number.
@@ -243,6 +244,17 @@ impl Queue {
         let bucket = *self.by_key_of_bucket.get(key)?;
         let group = *self.group_of_bucket.get(bucket as usize)?;
         self.group(group).map(|_| group)
+    }
+
+    /// Takes what was approved lately.
+    pub(crate) fn ran(&mut self, ran: Vec<Ran>) {
+        self.same.add(ran);
+    }
+
+    /// Another action that proposes the same as this one that is pending.
+    pub(crate) fn same_as(&self, slot: &Slot, now: Timestamp) -> Option<Same> {
+        let proposes = Proposes::of(&slot.entry.key, &slot.entry.row);
+        slot.counts_as_pending().then(|| self.same.find(&self.slots, &proposes, now, |_| true)).flatten()
     }
 
     /// Changes where an action stands, in place.

@@ -7,8 +7,10 @@ use crate::domain::{ActionKey, DecisionKind, PendingAction, RawJson, Staged, Unt
 use crate::tui::core::model::Model;
 use crate::tui::queue::same::Proposes;
 
-use super::review::OfDraft;
 use super::review_words as words;
+
+/// A decision of the draft.
+pub(super) type OfDraft<'a> = (&'a ActionKey, &'a Staged);
 
 /// What will run, where the reviewer edited it.
 fn edited(staged: &Staged, action: &PendingAction) -> Option<RawJson> {
@@ -41,6 +43,7 @@ pub(super) fn same(
 ) -> Vec<(Untrusted, String)> {
     let staged_kind = |key: &ActionKey| model.decide.draft.get(key).map(|staged| staged.decision.kind());
     let counts = |key: &ActionKey| staged_kind(key).is_none_or(DecisionKind::approves);
+    let queue = &model.queue;
     let mut told = Vec::new();
     for (key, staged, action) in approvals(sent, fresh) {
         let edited = edited(staged, action);
@@ -52,7 +55,7 @@ pub(super) fn same(
         };
         let title = as_listed.title.map(|listed| title.as_ref().unwrap_or(listed));
         let proposes = Proposes { title, digest, ..as_listed };
-        if let Some(same) = model.queue.same_as_proposed(&proposes, model.now, counts) {
+        if let Some(same) = queue.same.find(queue.slots(), &proposes, model.now, counts) {
             let is_staged = staged_kind(&same.key).is_some();
             told.push((action.row.title.clone(), words::same(same.approved, is_staged, model.now)));
         }

@@ -20,6 +20,7 @@ use crate::tui::queue::groups::Group;
 use crate::tui::queue::slots::{Slot, State};
 use crate::tui::{decide, preview};
 
+use super::judging::OfDraft;
 use super::{hold, judging};
 
 /// Keys this soon after the sheet was drawn were meant for something else.
@@ -201,8 +202,6 @@ fn review(
         high_risk,
     }
 }
-
-pub(super) type OfDraft<'a> = (&'a ActionKey, &'a Staged);
 
 /// What may be approved by all that is known now; and what must be read first, with why.
 fn unlocked<'a>(

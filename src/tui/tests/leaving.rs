@@ -177,8 +177,7 @@ fn the_empty_screen_says_how_to_send_the_first_proposal() {
 
     let screen = desk.screen();
 
-    assert!(screen.contains("curl -s http://127.0.0.1:7878/api/pending-actions"), "{screen}");
-    assert!(screen.contains("$(cat '/state/agent.token')"), "{screen}");
+    assert!(screen.contains("http://127.0.0.1:7878 with the token in /state/agent.token"), "{screen}");
     assert!(screen.contains("placet propose create_linear_issue --input -"), "{screen}");
 }
 

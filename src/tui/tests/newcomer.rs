@@ -66,3 +66,28 @@ fn hints_push_nothing_out() {
         assert!(with.lines().last().is_some_and(|line| line.contains("all keys")), "{with}");
     }
 }
+
+#[test]
+fn a_first_decision_is_sent_with_keys_that_each_stood_on_the_screen() {
+    for (width, height) in [(80, 24), (100, 30), (160, 45)] {
+        let mut desk = newcomer(width, height);
+        let keys = [("a", "a approve"), ("s", "s: review, then send"), ("y", "Press y to send")];
+        for (key, named) in keys {
+            assert!(desk.screen().contains(named), "{width}x{height} {key}:\n{}", desk.screen());
+            desk.wait(500);
+            desk.press(key);
+        }
+        assert_eq!(desk.submitted.len(), 1, "{}", desk.screen());
+    }
+}
+
+#[test]
+fn an_empty_inbox_says_how_to_fill_it_and_offers_no_key_that_does_nothing() {
+    let mut desk = Desk::new(80, 24, Vec::new());
+    desk.model.settings.hints = true;
+    let screen = desk.screen();
+    let hints = screen.lines().last().unwrap_or_default();
+    assert!(!hints.contains("approve") && !hints.contains("Space"), "{screen}");
+    assert!(hints.contains("Vd decided") && hints.contains("? all keys"), "{screen}");
+    assert!(!screen.contains('│'), "nothing stands beside nothing: {screen}");
+}

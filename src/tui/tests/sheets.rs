@@ -149,35 +149,35 @@ fn nothing_pending() {
 
     insta::assert_snapshot!(desk.without_tabs(), @r#"
 placet  0 to decide                                                   gate live   kim@acme   14:22
-                                                       │
-   Nothing is pending.                                 │
-                                                       │
-   gate  LIVE                                          │
-                                                       │
-   A gate is running here: http://127.0.0.1:7878  (workspace default)
-   Send it a proposal from another terminal:           │
-                                                       │
-     echo '{"title":"Hello","team":"SUP"}' |           │
-       placet propose create_linear_issue --input -    │
-                                                       │
-   or as an agent would:                               │
-                                                       │
-     T=$(cat '/home/kim/.local/state/placet/agent.token')
-     curl -s http://127.0.0.1:7878/api/pending-actions \
-       -H "Authorization: Bearer $T" \                 │
-       -H 'Content-Type: application/json' \           │
-       -d '{"toolName":"create_linear_issue","workspaceId":"default",
-            "toolInput":{"title":"Hello","team":"SUP"}}'
-                                                       │
-   Everything is kept in /home/kim/.local/state/placet/gate.db; while placet is closed,
-   proposals are refused.                              │
-                                                       │
-                                                       │
-                                                       │
-                                                       │
-                                                       │
 
-a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all          ? all keys
+   Nothing is pending.
+
+   gate  live
+
+   Propose something from another terminal, and decide it here:
+     echo '{"title":"Hello","team":"SUP"}' |
+       placet propose create_linear_issue --input -
+
+   Agents propose at http://127.0.0.1:7878 with the token in
+   /home/kim/.local/state/placet/agent.token
+   Everything is kept in /home/kim/.local/state/placet/gate.db
+   While placet is closed, proposals are refused.
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+Vd decided  gw watch  : commands  q quit                                                ? all keys
 "#);
 }
 

@@ -14,6 +14,9 @@ use super::home::Home;
 /// How long a key may lie unread before the next one is sent all the same.
 const UNREAD: Duration = Duration::from_secs(5);
 
+/// A screen is done when nothing was written for so long.
+const CALM: Duration = Duration::from_millis(400);
+
 /// A running placet with a terminal.
 pub(crate) struct Pty {
     seen: Arc<(Mutex<Seen>, Condvar)>,
@@ -123,6 +126,18 @@ impl Pty {
 
     pub(crate) fn screen(&self) -> String {
         self.seen.0.lock().unwrap().parser.screen().contents()
+    }
+
+    /// The screen as a picture, once nothing was written for a moment.
+    pub(crate) fn picture(&self, light: bool) -> String {
+        let mut seen = self.seen.0.lock().unwrap();
+        loop {
+            let before = seen.bytes.len();
+            seen = self.seen.1.wait_timeout(seen, CALM).unwrap().0;
+            if seen.bytes.len() == before {
+                return super::svg::of(seen.parser.screen(), light);
+            }
+        }
     }
 
     /// Every byte that placet wrote so far.

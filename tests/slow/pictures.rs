@@ -1,0 +1,99 @@
+//! The pictures in `docs/screens`: drawn from the program's own bytes in a terminal, on the demo's queue. A picture that is not what
+//! placet shows now fails here; `PLACET_WRITE_PICTURES=1` draws them anew.
+
+use std::path::PathBuf;
+
+use placet::domain::json;
+
+use super::support::agent;
+use super::support::gate::Address;
+use super::support::home::Home;
+use super::support::pty::Pty;
+
+const CONFIG: &str = include_str!("../../assets/demo/config.toml");
+const QUEUE: &str = include_str!("../../assets/demo/queue.json");
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/screens")
+}
+
+/// An inbox with the whole queue of the demo, and the first three decided.
+fn at_work(home: &Home, size: (u16, u16)) -> Pty {
+    let mut inbox = Pty::start_with(home, size, &[], &[("COLORTERM", "truecolor"), ("LANG", "C.UTF-8")]);
+    inbox.wait("Nothing is pending");
+    let address = Address::of_embedded(home);
+    let proposals = json::elements(QUEUE).unwrap();
+    for proposal in &proposals {
+        agent::propose(&address, proposal);
+    }
+    inbox.wait(&format!("{} to decide", proposals.len()));
+    inbox.send("R");
+    inbox.send("ggj");
+    inbox.wait("· low  Comment on SUP-2214");
+    inbox
+}
+
+/// The same at every hour: the clock in the header.
+fn timeless(picture: &str) -> String {
+    let is_clock = |text: &str| {
+        let digits: Vec<_> = text.split(':').collect();
+        digits.len() == 2 && digits.iter().all(|it| it.len() == 2 && it.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let lines = picture.lines().map(|line| {
+        let text = line.strip_suffix("</text>").unwrap_or_default();
+        let (before, last) = text.split_at(text.len().saturating_sub("17:08".len()));
+        if is_clock(last) { format!("{before}17:08</text>") } else { line.to_owned() }
+    });
+    lines.map(|line| line + "\n").collect()
+}
+
+fn holds(name: &str, inbox: &Pty, light: bool) {
+    let now = timeless(&inbox.picture(light));
+    let path = folder().join(format!("{name}.svg"));
+    if std::env::var_os("PLACET_WRITE_PICTURES").is_some() {
+        std::fs::create_dir_all(folder()).unwrap();
+        return std::fs::write(path, now).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(kept == now, "{name} is not what placet shows now: {}", difference(&kept, &now));
+}
+
+/// The first line that differs, with how to draw the pictures anew.
+fn difference(kept: &str, now: &str) -> String {
+    let (was, is) = kept.lines().zip(now.lines()).find(|(was, is)| was != is).unwrap_or_default();
+    format!("{was}\nis now\n{is}\nPLACET_WRITE_PICTURES=1 cargo test --test slow pictures")
+}
+
+fn home(theme: &str) -> Home {
+    Home::with_config(&format!("{CONFIG}\n[ui]\ntheme = \"{theme}\"\nhints = false\n"))
+}
+
+#[test]
+fn the_pictures_of_a_reviewers_day_are_what_placet_shows() {
+    for (columns, rows) in [(80, 24), (100, 30), (160, 45)] {
+        let home = home("dark");
+        let mut inbox = at_work(&home, (columns, rows));
+        inbox.send("ax");
+        inbox.wait("staged 1 approve · 1 exclude");
+        holds(&format!("main-{columns}x{rows}"), &inbox, false);
+        inbox.send("s");
+        inbox.wait("Press y to send");
+        holds(&format!("review-{columns}x{rows}"), &inbox, false);
+        inbox.send("\x1b");
+        inbox.wait_gone("Press y to send");
+        if columns == 100 {
+            inbox.send("?");
+            inbox.wait("Esc");
+            holds("help-100x30", &inbox, false);
+        }
+    }
+}
+
+#[test]
+fn the_pictures_on_a_light_background_are_what_placet_shows() {
+    let home = home("light");
+    let mut inbox = at_work(&home, (100, 30));
+    inbox.send("ax");
+    inbox.wait("staged 1 approve · 1 exclude");
+    holds("main-100x30-light", &inbox, true);
+}
