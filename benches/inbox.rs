@@ -2,7 +2,8 @@
 
 use crossterm::event::KeyCode;
 use divan::{Bencher, black_box};
-use placet::tui::bench::List;
+use placet::contract::tool::Language;
+use placet::tui::bench::{List, paint};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -42,6 +43,47 @@ fn draw_a_frame(bencher: Bencher<'_, '_>, rows: usize) {
         buffer.reset();
         list.draw(area, &mut buffer);
     });
+}
+
+/// The preview in full: 64 KiB of JSON, with colours for sources and without.
+#[divan::bench(args = [true, false])]
+fn draw_a_source(bencher: Bencher<'_, '_>, highlight: bool) {
+    let mut list = List::of(1_000).unwrap();
+    list.read(&format!("[{}]", source("json").replace('\n', "").trim_end_matches(',')), highlight);
+    let area = Rect::new(0, 0, 160, 45);
+    let mut buffer = Buffer::empty(area);
+    bencher.bench_local(|| {
+        buffer.reset();
+        list.draw(area, &mut buffer);
+    });
+}
+
+/// 64 KiB in colours, which is the most of a text that is painted.
+#[divan::bench(args = ["json", "json in one line", "markdown", "backticks", "yaml", "sql", "shell"])]
+fn paint_a_source(bencher: Bencher<'_, '_>, kind: &str) {
+    let text = source(kind);
+    let language = match kind {
+        "markdown" | "backticks" => Language::Markdown,
+        "yaml" => Language::Yaml,
+        "sql" => Language::Sql,
+        "shell" => Language::Shell,
+        _ => Language::Json,
+    };
+    let bytes = divan::counter::BytesCount::of_str(&text);
+    bencher.counter(bytes).bench(|| paint(language, black_box(&text)));
+}
+
+fn source(kind: &str) -> String {
+    let part = match kind {
+        "markdown" => "# Heading\n\nText with `code` and **more**.\n\n- one\n- two\n\n```sh\nls -l\n```\n",
+        "backticks" => "` `` ``` a `b",
+        "yaml" => "name: placet\nsteps:\n  - run: true\n    after: 1.5 # why\n",
+        "sql" => "SELECT a, 'b''c', 12 FROM t -- note\nWHERE x = 3 /* c */;\n",
+        "shell" => "# all\nfor f in 'a' \"b\"; do echo \"$f\" 12; done # why\n",
+        "json in one line" => r#"{"title":"Three clients \"report\"","n":1.10,"on":[true,null]},"#,
+        _ => "{\"title\":\"Three clients report\",\n\"n\":1.10,\n\"on\":[true,null]},\n",
+    };
+    part.repeat((64 << 10) / part.len())
 }
 
 /// The whole list anew: what a reconnect costs.

@@ -40,6 +40,8 @@ pub struct Ui {
     pub reduced_motion: bool,
     /// Sixteen colours, ASCII glyphs, five frames a second, and no preview until it is asked for.
     pub low_bandwidth: bool,
+    /// JSON, Markdown and the like are in colours.
+    pub highlight: bool,
     /// What must be read to its end before it can be approved.
     #[serde(with = "ReadBeforeApprove")]
     pub read_before_approve: ReadFirst,
@@ -197,6 +199,7 @@ impl Default for Ui {
             keyboard: Keyboard::Auto,
             reduced_motion: false,
             low_bandwidth: false,
+            highlight: true,
             read_before_approve: ReadFirst::Risky,
         }
     }

@@ -20,6 +20,8 @@ pub struct Field {
     pub label: Option<String>,
     pub unit: Option<Unit>,
     pub form: Form,
+    /// What its text is written in, where it is known.
+    pub language: Option<Language>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +31,23 @@ pub enum Form {
     Text,
     /// A list of objects, with these columns; the rest of each element stands below.
     Table(Vec<Field>),
+}
+
+/// What a text is written in, which chooses its colours. The definition of a tool says it, or the type of a value; the text itself
+/// never does, because an agent wrote it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    Json,
+    /// A unified diff.
+    Diff,
+    Markdown,
+    Yaml,
+    Sql,
+    Shell,
+    Python,
+    /// Code with the comments and strings of C.
+    Code,
 }
 
 /// What a number counts. The number itself stays as it was written.
@@ -61,6 +80,7 @@ pub(super) struct FileField {
     unit: Option<String>,
     #[serde(default, rename = "as")]
     form: FileForm,
+    language: Option<Language>,
     #[serde(default)]
     columns: Vec<FileField>,
 }
@@ -81,7 +101,8 @@ impl From<FileField> for Field {
             FileForm::Text => Form::Text,
             FileForm::Table => Form::Table(file.columns.into_iter().map(Self::from).collect()),
         };
-        Self { key: file.field, label: file.label, unit: file.unit.as_deref().map(Unit::parse), form }
+        let unit = file.unit.as_deref().map(Unit::parse);
+        Self { key: file.field, label: file.label, unit, form, language: file.language }
     }
 }
 

@@ -10,7 +10,7 @@ use serde::Deserialize;
 mod telling;
 mod totals;
 
-pub use super::show::{Field, Form, Reversible, Showing, Unit};
+pub use super::show::{Field, Form, Language, Reversible, Showing, Unit};
 
 pub use self::totals::Totals;
 
@@ -266,6 +266,8 @@ mod tests {
         assert_eq!(unit("minutes"), Unit::Word("minutes".to_owned()));
         assert!(field("field = 'x'\nlable = 'y'").is_err());
         assert!(field("field = 'x'\nas = 'chart'").is_err());
+        assert!(field("field = 'x'\nlanguage = 'perl'").is_err());
+        assert_eq!(field("field = 'x'\nlanguage = 'sql'").unwrap().language, Some(Language::Sql));
         assert_eq!(Reversible::parse("maybe"), None);
     }
 

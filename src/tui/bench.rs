@@ -7,9 +7,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 
 use crate::config::{Glyphs, Keys, QueueTargets, Targets};
+use crate::contract::tool::Language;
 use crate::domain::{
-    ActionId, ActionKey, BatchId, Binding, Capabilities, Entry, ReadFirst, ReasonRule, Revision, Risk, Row,
-    SourceName, Timestamp,
+    ActionId, ActionKey, BatchId, Binding, Capabilities, Entry, PendingAction, RawJson, ReadFirst,
+    ReasonRule, Revision, Risk, Row, SourceName, Timestamp,
 };
 use crate::inbox::figures::BoardRequest;
 use crate::inbox::{Rows, Synced};
@@ -21,6 +22,7 @@ use crate::tui::core::msg::{Msg, What};
 use crate::tui::core::router::update;
 use crate::tui::core::settings::{SessionInfo, Settings};
 use crate::tui::dashboard::state::StartView;
+use crate::tui::preview::page::colours::{Lex, lex};
 use crate::tui::queue::filter_state::Triage;
 
 const CAN: Capabilities = Capabilities {
@@ -89,6 +91,20 @@ impl List {
         }
     }
 
+    /// Shows the Raw tab of an input, in full, with colours for sources or without.
+    pub fn read(&mut self, input: &str, highlight: bool) {
+        self.model.settings.highlight = highlight;
+        let here = self.model.here().map(|slot| slot.entry.clone());
+        let input = RawJson::parse(input.to_owned());
+        if let (Some(entry), Ok(input)) = (here, input) {
+            let action = PendingAction::new(entry.row, input, RawJson::null());
+            self.say(self.model.now, What::Loaded(vec![(entry.key, Ok(action))]));
+            for key in ['z', ']', ']'] {
+                self.press(key, 1_000);
+            }
+        }
+    }
+
     #[must_use]
     pub fn staged(&self) -> usize {
         self.model.decide.draft.len()
@@ -114,6 +130,22 @@ impl List {
     }
 }
 
+/// Paints a text in rows of 80 bytes; returns how many parts it has.
+pub fn paint(language: Language, text: &str) -> usize {
+    let (mut parts, mut state) = (0, Lex::default());
+    let mut at = 0;
+    for line in text.split('\n') {
+        let end = at + line.len();
+        while at < end {
+            let to = text.floor_char_boundary((at + 80).min(end));
+            state = lex(language, state, text, at..to, &mut |_, _| parts += 1);
+            at = to;
+        }
+        (state, at) = (state.next_line(), at + 1);
+    }
+    parts
+}
+
 /// What tests and benches begin with: no colours, no hints, nothing held.
 pub(crate) fn settings() -> Result<Settings, KeymapError> {
     let seconds = std::time::Duration::from_secs;
@@ -134,6 +166,7 @@ pub(crate) fn settings() -> Result<Settings, KeymapError> {
         triage: Triage::default(),
         depth: Depth::Full,
         low_bandwidth: false,
+        highlight: true,
         reduced_motion: false,
         read_first: ReadFirst::Risky,
         opens: StartView::Inbox,

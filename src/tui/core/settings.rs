@@ -34,6 +34,8 @@ pub(crate) struct Settings {
     pub reduced_motion: bool,
     /// As few cells are redrawn as possible.
     pub low_bandwidth: bool,
+    /// Source texts are in colours, where there are any.
+    pub highlight: bool,
     pub read_first: crate::domain::ReadFirst,
     /// What a lead is told of.
     pub targets: crate::config::Targets,
@@ -67,9 +69,15 @@ impl Settings {
             depth: Depth::None,
             reduced_motion: ui.reduced_motion || ui.low_bandwidth,
             low_bandwidth: ui.low_bandwidth,
+            highlight: ui.highlight,
             read_first: ui.read_before_approve,
             opens: StartView::Inbox,
         })
+    }
+
+    /// No colours are sent that cost a slow line time or that the reviewer wants none of.
+    pub(crate) const fn paints_sources(&self) -> bool {
+        self.highlight && !self.low_bandwidth && !matches!(self.depth, Depth::None)
     }
 }
 

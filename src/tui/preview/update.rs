@@ -140,6 +140,7 @@ fn made(model: &Model) -> Option<Made> {
         edits: model.edits_of(key).or(decided).cloned(),
         seen: model.seen_otherwise(key, &cached.digest).filter(|_| status.is_pending()),
         stacked: model.preview.stacked,
+        colours: model.settings.paints_sources() && !model.preview.stacked,
         status: status.clone(),
         paused: model.is_paused(&key.source),
         told: model.reader.answers.get(key, model.preview.tab).map(|told| told.number),

@@ -157,7 +157,9 @@ fn content(model: &Model, area: Rect, buf: &mut Buffer) {
             Pen::new(buf, gutter, nth as u16).ours(theme::vertical(model.settings.glyphs), theme::KEY);
         }
         let mut pen = Pen::new(buf, area, nth as u16);
-        for (kind, part) in &page.row(row, window, found).parts {
+        let row = page.row(row, window, found);
+        let row = if page.of.wrap { row } else { row.cut(window.width) };
+        for (kind, part) in &row.parts {
             pen.shown(part, style_of(*kind));
         }
     }
@@ -174,9 +176,8 @@ const fn style_of(kind: Kind) -> Style {
         Kind::New | Kind::Good => theme::GOOD,
         Kind::Warn => theme::WARN,
         Kind::Link => theme::LINK,
-        Kind::Text => theme::STRING,
-        Kind::Number => theme::NUMBER,
-        Kind::Literal => theme::LITERAL,
+        Kind::Name => theme::NAME,
+        Kind::Value => theme::VALUE,
         Kind::Match => theme::MATCH,
         Kind::Here => theme::MATCH_HERE,
     }

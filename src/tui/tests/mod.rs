@@ -3,6 +3,7 @@
 pub(crate) mod boards;
 pub(crate) mod bulk;
 pub(crate) mod changed;
+pub(crate) mod colours;
 pub(crate) mod context;
 pub(crate) mod continuity;
 pub(crate) mod copying;

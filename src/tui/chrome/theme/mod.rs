@@ -23,10 +23,10 @@ pub(crate) const GOOD: Style = Style::new().fg(Color::Green);
 pub(crate) const BAD: Style = Style::new().fg(Color::Red);
 pub(crate) const WARN: Style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
 pub(crate) const KEY: Style = Style::new().fg(Color::Cyan);
-/// In JSON. Quotes, digits and words say the same without colour.
-pub(crate) const STRING: Style = Style::new().fg(Color::Green);
-pub(crate) const NUMBER: Style = Style::new().fg(Color::Yellow);
-pub(crate) const LITERAL: Style = Style::new().fg(Color::Magenta);
+/// In source texts: keys, headings, comments; and numbers, words, strings of programs. Nothing that placet says has these two. Only
+/// the foreground: an agent's text is no bolder, fainter or on another ground than it is without.
+pub(crate) const NAME: Style = Style::new().fg(Color::LightBlue);
+pub(crate) const VALUE: Style = Style::new().fg(Color::Blue);
 pub(crate) const LINK: Style = Style::new().add_modifier(Modifier::UNDERLINED);
 /// Found by a search, and the one it is at.
 pub(crate) const MATCH: Style = Style::new().add_modifier(Modifier::REVERSED);

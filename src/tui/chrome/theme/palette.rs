@@ -55,6 +55,9 @@ pub(crate) struct Palette {
     warn: Rgb,
     key: Rgb,
     token: Rgb,
+    /// In source texts. A theme that does not have them shows these as text.
+    name: Option<Rgb>,
+    value: Option<Rgb>,
     /// The terminal's background is as good: it stays.
     #[serde(skip)]
     keeps_background: bool,
@@ -94,7 +97,7 @@ impl Theme {
     pub(crate) fn on(background: Rgb, depth: Depth) -> Self {
         let (text, name) = if background.is_light() { (LIGHT, "light") } else { (DARK, "dark") };
         let Ok(mut palette) = Palette::parse(text, Path::new(name)) else { return Self::names(depth) };
-        let there = palette.on(background);
+        let there = palette.on(background).without_faint_hues();
         if there.is_readable() {
             palette = there;
         }
@@ -149,8 +152,19 @@ impl Palette {
     /// Every text on every ground.
     fn is_readable(&self) -> bool {
         let texts = [self.text, self.dim, self.good, self.bad, self.warn, self.key, self.token];
+        let hues = [self.name, self.value].into_iter().flatten();
+        texts.into_iter().chain(hues).all(|text| self.can_show(text))
+    }
+
+    fn can_show(&self, text: Rgb) -> bool {
         let grounds = [self.background, self.raised(), self.selected];
-        texts.iter().all(|text| grounds.iter().all(|ground| text.contrast(*ground) >= READABLE))
+        grounds.iter().all(|ground| text.contrast(*ground) >= READABLE)
+    }
+
+    /// Source texts rather lose their hues than a terminal its background.
+    fn without_faint_hues(self) -> Self {
+        let [name, value] = [self.name, self.value].map(|hue| hue.filter(|hue| self.can_show(*hue)));
+        Self { name, value, ..self }
     }
 }
 
@@ -161,7 +175,8 @@ fn few_colours(cell: &mut Cell, colours: bool) {
         cell.fg = Color::Reset;
         cell.modifier |= Modifier::REVERSED;
     }
-    if !colours {
+    // The second hue of source texts: this blue cannot be read on every second terminal, and all other names are taken.
+    if !colours || cell.fg == Color::Blue {
         cell.fg = Color::Reset;
     }
     if !colours || matches!(cell.bg, Color::DarkGray | Color::Gray) {
@@ -183,6 +198,8 @@ struct Roles {
     warn: Color,
     key: Color,
     token: Color,
+    name: Color,
+    value: Color,
 }
 
 impl Roles {
@@ -204,6 +221,8 @@ impl Roles {
             warn: colour(palette.warn),
             key: colour(palette.key),
             token: colour(palette.token),
+            name: colour(palette.name.unwrap_or(palette.text)),
+            value: colour(palette.value.unwrap_or(palette.text)),
         }
     }
 
@@ -227,7 +246,9 @@ impl Roles {
             Color::Green | Color::LightGreen => Some(self.good),
             Color::Red | Color::LightRed => Some(self.bad),
             Color::Yellow | Color::LightYellow => Some(self.warn),
-            Color::Cyan | Color::LightCyan | Color::Blue | Color::LightBlue => Some(self.key),
+            Color::Cyan | Color::LightCyan => Some(self.key),
+            Color::LightBlue => Some(self.name),
+            Color::Blue => Some(self.value),
             Color::Magenta | Color::LightMagenta => Some(self.token),
             _ => None,
         }
@@ -349,6 +370,8 @@ mod tests {
             warn: near(palette.warn),
             key: near(palette.key),
             token: near(palette.token),
+            name: palette.name.map(near),
+            value: palette.value.map(near),
             keeps_background: false,
         }
     }
@@ -445,10 +468,51 @@ mod tests {
             theme::WARN,
             theme::KEY,
             theme::TOKEN,
+            theme::NAME,
+            theme::VALUE,
         ];
         for style in styles {
-            assert!(!matches!(style.fg, Some(Color::Blue | Color::DarkGray | Color::Black | Color::White)));
+            let fg = painted(&Theme::Names, style).fg;
+            assert!(!matches!(fg, Some(Color::Blue | Color::DarkGray | Color::Black | Color::White)));
         }
+    }
+
+    #[test]
+    fn no_other_style_has_a_hue_of_source_texts_and_these_have_nothing_else() {
+        for hue in [theme::NAME, theme::VALUE] {
+            assert_eq!(hue, Style::new().fg(hue.fg.unwrap()), "no bold, no dim, no background");
+        }
+        for (name, palette) in shipped() {
+            for (depth, shown) in [("full", palette.clone()), ("256", coarse(&palette))] {
+                let all = [shown.good, shown.bad, shown.warn, shown.key, shown.token, shown.text, shown.dim];
+                let [one, other] = [shown.name.unwrap(), shown.value.unwrap()];
+                for trusted in all {
+                    for hue in [one, other] {
+                        let apart = hue.distance(trusted);
+                        assert!(apart > 5_000, "{name} in {depth}: {hue:?} is like {trusted:?}, {apart}");
+                    }
+                }
+                assert!(one.distance(other) > 10_000, "{name} in {depth}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_theme_without_hues_shows_source_texts_as_text_and_no_background_goes_for_one() {
+        let mine: Vec<_> =
+            DARK.lines().filter(|line| !line.starts_with("name") && !line.starts_with("value")).collect();
+        let mine = Palette::parse(&mine.join("\n"), Path::new("mine.toml")).unwrap();
+        let text = mine.text.exact();
+        let theme = Theme::of(mine, Depth::Full);
+        for hue in [theme::NAME, theme::VALUE] {
+            assert_eq!(painted(&theme, hue).fg, Some(text));
+        }
+
+        let mut faint = Palette::parse(DARK, Path::new("dark")).unwrap();
+        faint.name = Some(Rgb(0x40, 0x40, 0x60));
+        assert!(!faint.is_readable());
+        let kept = faint.without_faint_hues();
+        assert!(kept.is_readable() && kept.name.is_none() && kept.value.is_some());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::contract::tool::Language;
 use crate::text;
 use crate::text::Shown;
 
@@ -21,7 +22,8 @@ struct Folded {
 }
 
 pub(crate) fn raw(writer: &mut Writer, json: &Arc<str>, folds: &BTreeSet<usize>) {
-    let part = |range| Block::Long(Long::new(Arc::clone(json), range, 0, Kind::Plain).json());
+    let colours = writer.colours;
+    let part = |range| Block::Long(Long::new(Arc::clone(json), range, 0, Kind::Plain).json(colours));
     let mut at = 0;
     for &fold in folds {
         if fold < at {
@@ -31,7 +33,7 @@ pub(crate) fn raw(writer: &mut Writer, json: &Arc<str>, folds: &BTreeSet<usize>)
         if at < fold {
             writer.block(part(at..fold - 1));
         }
-        let line = line(json, fold, &folded, writer.width);
+        let line = line(writer, json, fold, &folded);
         writer.block(Block::Fold(fold, line));
         at = folded.end;
     }
@@ -41,19 +43,16 @@ pub(crate) fn raw(writer: &mut Writer, json: &Arc<str>, folds: &BTreeSet<usize>)
 }
 
 /// `"key": [ 12 elements in 140 lines ],`
-fn line(json: &str, start: usize, folded: &Folded, width: usize) -> PageLine {
+fn line(writer: &Writer, json: &str, start: usize, folded: &Folded) -> PageLine {
     let first = line_at(json, start);
     let last = json.get(start..folded.end).unwrap_or_default().trim_end_matches('\n');
     let last = last.rsplit('\n').next().unwrap_or_default().trim_start();
     let what = if first.ends_with('{') { "member" } else { "element" };
     let inside =
         format!(" … {} in {} … ", text::count(folded.members, what), text::count(folded.lines, "line"));
-    let left = width.saturating_sub(inside.len() + last.len());
-    let parts = vec![
-        (Kind::Key, text::part(first).cut(left)),
-        (Kind::Dim, Shown::ours(inside)),
-        (Kind::Punct, text::part(last)),
-    ];
+    let left = writer.width.saturating_sub(inside.len() + last.len());
+    let mut parts = writer.painted(Some(Language::Json), Kind::Plain, text::part(first).cut(left));
+    parts.extend([(Kind::Dim, Shown::ours(inside)), (Kind::Plain, text::part(last))]);
     PageLine { parts }
 }
 

@@ -20,11 +20,10 @@ pub(crate) enum Kind {
     Warn,
     Good,
     Link,
-    /// In JSON: a string.
-    Text,
-    Number,
-    /// `true`, `false`, `null`, and whatever else stands for itself.
-    Literal,
+    /// In a source text: a key, a heading, a comment.
+    Name,
+    /// In a source text: a number, a word such as `true`, a string of a program.
+    Value,
     Punct,
     /// Found by a search.
     Match,
@@ -45,6 +44,21 @@ impl PageLine {
 
     pub(crate) fn plain(&self) -> String {
         self.parts.iter().map(|(_, shown)| shown.plain()).collect()
+    }
+
+    /// At most so many columns, with `…` for what does not fit, wherever its parts end.
+    pub(crate) fn cut(self, columns: usize) -> Self {
+        let (mut cut, mut left, mut parts) = (Vec::new(), columns, self.parts.into_iter());
+        while let Some((kind, part)) = parts.next() {
+            if part.width() < left {
+                left -= part.width();
+                cut.push((kind, part));
+            } else {
+                let rest = parts.by_ref().fold(part, |rest, (_, part)| rest.followed_by(part));
+                cut.push((kind, rest.cut(left)));
+            }
+        }
+        Self { parts: cut }
     }
 
     /// What is right of so many columns.

@@ -85,6 +85,8 @@ pub(crate) struct Made {
     pub seen: Option<Content>,
     /// Nothing stands beside each other: it is read out.
     pub stacked: bool,
+    /// Source texts are in colours.
+    pub colours: bool,
     /// Where the action stands: the Context tab says so.
     pub status: crate::domain::Status,
     /// Its source runs nothing that is approved.
@@ -108,6 +110,7 @@ impl Made {
             edits,
             seen,
             stacked,
+            colours,
             status,
             paused,
             told,
@@ -116,6 +119,6 @@ impl Made {
         (key, digest, tab, folds) == (&other.key, &other.digest, &other.tab, &other.folds)
             && (edits, seen, status, *paused, *told)
                 == (&other.edits, &other.seen, &other.status, other.paused, other.told)
-            && (*stacked, *can) == (other.stacked, other.can)
+            && (*stacked, *colours, *can) == (other.stacked, other.colours, other.can)
     }
 }

@@ -4,6 +4,7 @@
 //! where they are on screen, so that ten megabytes can be read to their last line and no key waits for them.
 
 pub(crate) mod before_after;
+pub(crate) mod colours;
 pub(crate) mod context;
 pub(crate) mod fields;
 pub(crate) mod json_rows;
@@ -49,7 +50,7 @@ impl Page {
         zone: &jiff::tz::TimeZone,
     ) -> Self {
         let width = usize::from(of.width).max(text::NARROWEST);
-        let mut writer = Writer { width, lines: Vec::new(), blocks: Vec::new(), needed: None };
+        let mut writer = Writer::new(width, of.colours);
         match of.tab {
             Tab::Rendered => fields::rendered(&mut writer, cached, &of, zone),
             Tab::Diff => before_after::compared(&mut writer, cached, &of, zone),

@@ -32,6 +32,7 @@ fn page(cached: &Cached, tab: Tab, width: u16) -> Page {
         edits: None,
         seen: None,
         stacked: false,
+        colours: true,
         status: cached.action.row.status.clone(),
         paused: false,
         told: None,

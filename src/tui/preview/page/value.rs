@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::contract::tool::{Field, Form, Unit};
+use crate::contract::tool::{Field, Form, Language, Unit};
 use crate::domain::json;
 use crate::domain::json::Member;
 use crate::text;
@@ -96,6 +96,8 @@ impl<'a, 'w> Values<'a, 'w> {
         }
         let text = readable(value);
         let kind = if links::is_link(&text) { Kind::Link } else { Kind::Plain };
+        let written_in = |field: &Field| field.language.filter(|_| value.starts_with('"'));
+        let language = json_of(value).or_else(|| entry.field.and_then(written_in));
         let mut after = Vec::new();
         if let Some(unit) = entry.field.and_then(|field| field.unit.as_ref()) {
             after.extend(line::after(unit, value, beside).map(|unit| (Kind::Dim, unit)));
@@ -103,10 +105,13 @@ impl<'a, 'w> Values<'a, 'w> {
         for host in links::misleading(&text) {
             after.push((Kind::Warn, Shown::ours("! leads to ").followed_by(text::identifier_part(host))));
         }
-        if prose || !self.on_one_line(indent, column, entry, (&text, kind), &after) {
+        if prose || !self.on_one_line(indent, column, entry, (&text, kind, language), &after) {
             self.head(indent, entry);
             let indent = indent + mark_width(entry) + 2;
-            self.writer.long(kind, indent, text);
+            match language.filter(|_| kind == Kind::Plain) {
+                Some(language) => self.writer.source(Some(language), indent, text),
+                None => self.writer.long(kind, indent, text),
+            }
             for (kind, after) in after {
                 self.line(indent, kind, &after);
             }
@@ -119,7 +124,7 @@ impl<'a, 'w> Values<'a, 'w> {
         indent: usize,
         column: usize,
         entry: &Entry<'_, '_>,
-        (text, kind): (&str, Kind),
+        (text, kind, language): (&str, Kind, Option<Language>),
         after: &[(Kind, Shown)],
     ) -> bool {
         if text.contains('\n') || text.len() > 4 * self.writer.width {
@@ -136,7 +141,7 @@ impl<'a, 'w> Values<'a, 'w> {
         let mut parts = before_label(indent, entry);
         parts.push((Kind::Key, entry.label.clone()));
         parts.push((Kind::Plain, Shown::ours(" ".repeat(gap))));
-        parts.push((kind, value));
+        parts.extend(self.writer.painted(language, kind, value));
         for (kind, shown) in after {
             parts.extend([(Kind::Plain, Shown::ours(" ")), (*kind, shown.clone())]);
         }
@@ -192,7 +197,9 @@ impl<'a, 'w> Values<'a, 'w> {
                 self.writer.long(Kind::Plain, indent + 2, text);
             } else {
                 let dash = Shown::ours(format!("{}- ", " ".repeat(indent)));
-                self.writer.push(vec![(Kind::Punct, dash), (Kind::Plain, one)]);
+                let mut parts = vec![(Kind::Punct, dash)];
+                parts.extend(self.writer.painted(json_of(element), Kind::Plain, one));
+                self.writer.push(parts);
             }
         }
     }
@@ -224,6 +231,11 @@ impl<'a, 'w> Values<'a, 'w> {
 fn entry<'m, 'a>(member: &'m Member<'m>, fields: &'a [Field], mark: Option<bool>) -> Entry<'m, 'a> {
     let field = fields.iter().find(|field| field.key == member.key.text);
     Entry { label: label(member, field), value: member.value, field, mark }
+}
+
+/// What stands there as JSON. A number or word that is laid out like a text looks like one.
+fn json_of(value: &str) -> Option<Language> {
+    value.starts_with(['{', '[']).then_some(Language::Json)
 }
 
 /// The key, or the label that says more, with the key beside it.

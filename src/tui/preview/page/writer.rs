@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::contract::tool::Language;
 use crate::text;
 use crate::text::Shown;
 
+use super::colours;
 use super::line::{Kind, PageLine};
 use super::long_text::Long;
 
@@ -39,6 +41,8 @@ impl Block {
 #[derive(Debug)]
 pub(crate) struct Writer {
     pub(crate) width: usize,
+    /// Source texts are in colours.
+    pub(crate) colours: bool,
     /// Since the last long text.
     pub(crate) lines: Vec<PageLine>,
     pub(crate) blocks: Vec<Block>,
@@ -46,6 +50,10 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
+    pub(crate) const fn new(width: usize, colours: bool) -> Self {
+        Self { width, colours, lines: Vec::new(), blocks: Vec::new(), needed: None }
+    }
+
     /// What comes is about what runs.
     pub(crate) fn needed_until_here(&mut self) {
         self.flush();
@@ -78,11 +86,27 @@ impl Writer {
         self.block(Block::Long(Long::new(text, all, indent, kind)));
     }
 
+    /// The same, written in a language that is known.
+    pub(crate) fn source(&mut self, language: Option<Language>, indent: usize, text: impl Into<Arc<str>>) {
+        let text = text.into();
+        let all = 0..text.len();
+        let language = language.filter(|_| self.colours);
+        self.block(Block::Long(Long::new(text, all, indent, Kind::Plain).painted(language)));
+    }
+
     /// JSON that is laid out in lines.
     pub(crate) fn json(&mut self, indent: usize, text: impl Into<Arc<str>>) {
         let text = text.into();
         let all = 0..text.len();
-        self.block(Block::Long(Long::new(text, all, indent, Kind::Plain).json()));
+        self.block(Block::Long(Long::new(text, all, indent, Kind::Plain).json(self.colours)));
+    }
+
+    /// Foreign words in their hues, where there are any.
+    pub(crate) fn painted(&self, language: Option<Language>, kind: Kind, shown: Shown) -> Vec<(Kind, Shown)> {
+        match language.filter(|_| self.colours && kind == Kind::Plain) {
+            Some(language) => colours::painted(language, shown),
+            None => vec![(kind, shown)],
+        }
     }
 
     /// Our own words, wrapped.

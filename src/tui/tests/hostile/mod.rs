@@ -35,7 +35,7 @@ pub(crate) struct Case {
 
 pub(crate) const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (200, 60)];
 
-fn own() -> Vec<Case> {
+pub(crate) fn own() -> Vec<Case> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hostile/text.json");
     serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
 }
