@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::raw::{OK, Then, ok, serve_raw};
+use super::raw::{OK, Then, ok, serve_raw, sockets_hold};
 use super::*;
 
 /// What comes of it.
@@ -252,7 +252,7 @@ async fn holds(hostile: Hostile) {
         _ => panic!("{name}: {lives:?}"),
     }
     // What the sockets hold, and no more: nobody reads on.
-    assert!(written.load(Ordering::Relaxed) < 32 << 20, "{name}: {written:?}");
+    assert!(written.load(Ordering::Relaxed) < sockets_hold(), "{name}: {written:?}");
 }
 
 #[tokio::test]
@@ -322,7 +322,7 @@ async fn who_reads_slowly_is_not_flooded() {
     let lives = first(open(&url, "stream", None), 1_000).await;
 
     assert_eq!(data(&lives).len(), 999);
-    assert!(written.load(Ordering::Relaxed) < 32 << 20, "{written:?}");
+    assert!(written.load(Ordering::Relaxed) < sockets_hold(), "{written:?}");
 }
 
 #[tokio::test]

@@ -73,3 +73,13 @@ pub(super) const OK: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\
 pub(super) fn ok(headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
     [format!("{OK}{headers}\r\n").as_bytes(), body.as_ref()].concat()
 }
+
+/// What two sockets hold of what nobody reads, in bytes: more where the machine gives them larger buffers.
+pub(super) fn sockets_hold() -> usize {
+    let largest = |name: &str| -> Option<usize> {
+        let sizes = std::fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).ok()?;
+        sizes.split_whitespace().next_back()?.parse().ok()
+    };
+    let both = largest("tcp_rmem").zip(largest("tcp_wmem")).map_or(0, |(read, written)| read + written);
+    (2 * both).clamp(32 << 20, 150 << 20)
+}
