@@ -56,7 +56,7 @@ pub(super) fn text_form(context: &Result<Vec<ContextEntry>, Problem>) -> anyhow:
         Ok(passages) => passages,
         Err(why) => {
             output::line("")?;
-            return Ok(output::line(&format!("what else is known cannot be read: {}", problem(why)))?);
+            return Ok(output::line(&format!("more context cannot be read: {}", problem(why)))?);
         }
     };
     for passage in passages {

@@ -67,7 +67,7 @@ fn exists(config: &GateConfig) -> Result<(), Usage> {
     }
     let database = config.database.display();
     Err(Usage(format!(
-        "there is no gate's database at {database}; say which one with --database, or PLACET_STATE_DIR where the gate has it"
+        "there is no gate database at {database}; name it with --database, or set PLACET_STATE_DIR"
     )))
 }
 
@@ -198,7 +198,7 @@ async fn verify(gate: &Gate, kept: &[AuditHead], json: bool) -> anyhow::Result<E
             output::line(output::cell(&Untrusted::from(problem.as_str()), 300).trim_end())?;
         }
         let (rows, actions) = (verified.rows, verified.actions);
-        let said = if ok { "nothing was changed" } else { "the database was changed behind the gate's back" };
+        let said = if ok { "nothing was changed" } else { "the database was changed outside the gate" };
         output::line(&format!("{said}: {rows} audit rows, {actions} actions, {} kept heads", kept.len()))?;
         if verified.unchained > 0 {
             let early = verified.unchained;

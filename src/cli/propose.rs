@@ -138,7 +138,7 @@ fn print(action: &PendingAction, json: bool) -> anyhow::Result<()> {
     let why = action.error.as_ref().or(action.reason.as_ref());
     let why = why.map(|why| format!(": {}", output::shown(why))).unwrap_or_default();
     let said = match row.status {
-        Status::Pending => "still pending; nobody decided in time".to_owned(),
+        Status::Pending => "still pending; not decided in time".to_owned(),
         Status::Expired if row.has_lapsed() => {
             format!("expired: it was approved{by}, and nobody ran it in time")
         }

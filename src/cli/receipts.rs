@@ -42,7 +42,7 @@ pub(super) async fn verify(journal: &Journal, head: Option<&str>, json: bool) ->
         let about = wrong.seq.map(|seq| format!("receipt {seq}: ")).unwrap_or_default();
         output::line(&format!("{about}{}", wrong.what))?;
     }
-    let said = if ok { "nothing was changed" } else { "the journal was changed behind placet's back" };
+    let said = if ok { "nothing was changed" } else { "the journal was changed outside placet" };
     output::line(&format!("{said}: {receipts} receipts, {decisions} decisions"))?;
     if *without > 0 {
         output::line(&format!("{without} decisions are from before there were receipts, and prove nothing"))?;

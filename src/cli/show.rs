@@ -115,9 +115,9 @@ fn text_form(key: &ActionKey, action: &PendingAction, told: &[String]) -> anyhow
     field("title", Some(&row.title))?;
     field("tool", Some(&row.tool))?;
     if lost {
-        output::line(&format!("{:<12}unknown: it ran, and nobody knows whether it landed", "status"))?;
+        output::line(&format!("{:<12}unknown: it ran, and the outcome is unknown", "status"))?;
         output::line(&format!(
-            "{:<12}look in the target, then say so in the inbox (t), or POST …/settle",
+            "{:<12}check the target system, then resolve it in the inbox (t), or POST …/settle",
             ""
         ))?;
         field("error", action.error.as_ref())?;

@@ -182,9 +182,7 @@ fn missing(past: &SubmissionRecord, sent: &Sent, source: &WithTimeouts) -> Optio
     let first = past.items.iter().find(same_source)?;
     let request = |sent: &Sent| key(past, sent, source.at_once());
     Some(if request(first) == request(sent) {
-        Outcome::Unknown {
-            why: "whether it was sent is not known, and the source does not have the action now".into(),
-        }
+        Outcome::Unknown { why: "it may have been sent, and the source no longer has the action".into() }
     } else {
         Outcome::Skipped { status: None, by: None }
     })

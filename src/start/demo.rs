@@ -89,5 +89,5 @@ fn keep_or_remove(folder: tempfile::TempDir, executed: &Path) {
     }
     let folder = folder.keep();
     drop(std::fs::remove_dir_all(folder.join("state")));
-    cli::complain(&format!("what ran is in {}; delete it when you have looked", executed.display()));
+    cli::complain(&format!("executed files are in {}; delete them when you have looked", executed.display()));
 }

@@ -48,7 +48,7 @@ fn an_operators_gate_is_not_taken_over_and_comes_back_as_its_own() {
     let gate = Gate::serve(&home, &[]);
     let listen = gate.listen();
     let inbox = Pty::start(&home, SIZE, &[]);
-    inbox.wait("another placet serves it");
+    inbox.wait("Another placet serves the gate");
 
     gate.kill_9();
     // By the time that it waits so long between two tries, an heir would have served long ago.

@@ -204,7 +204,7 @@ fn wrong_arguments_of_every_command_end_with_2_and_say_what_is_wrong() {
         (&["config"], "Usage"),
         (&["gate", "token", "create", "--scopes", "fly", "--subject", "a", "--workspace", "w"], "fly"),
         (&["gate", "settle", "x"], "required"),
-        (&["gate", "audit", "export", "--database", "sqlite:/nowhere.db"], "no gate's database"),
+        (&["gate", "audit", "export", "--database", "sqlite:/nowhere.db"], "no gate database"),
         (&["gate", "backup"], "required"),
         (&["gate", "serve", "--listen", "here"], "invalid"),
         (&["demo", "--fast"], "unexpected argument"),

@@ -62,7 +62,7 @@ fn a_human_says_what_became_of_it_in_the_inbox_and_from_afar() {
 
     inbox.send("gg");
     inbox.send("j");
-    press_until(&mut inbox, "a", "t says what became of it");
+    press_until(&mut inbox, "a", "t resolves it");
     inbox.send("t");
     inbox.wait("What became of it?");
     press_until(&mut inbox, "e", "Press y to say: it landed");
@@ -93,8 +93,8 @@ fn the_command_line_tells_it_apart_from_what_is_pending() {
     let unknown = printed(&["list", "--status", "unknown"]);
     let shown = printed(&["show", &first]);
 
-    assert!(pending.contains("nothing is pending\n! nobody knows what became of 2 actions"), "{pending}");
+    assert!(pending.contains("nothing is pending\n! 2 actions with an unknown outcome"), "{pending}");
     assert!(unknown.contains("First") && unknown.ends_with("2 unknown\n"), "{unknown}");
-    assert!(shown.contains("status      unknown: it ran, and nobody knows whether it landed"), "{shown}");
+    assert!(shown.contains("status      unknown: it ran, and the outcome is unknown"), "{shown}");
     assert!(shown.contains("approved by owner") && shown.contains("what ran:"), "{shown}");
 }

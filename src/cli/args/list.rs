@@ -12,7 +12,7 @@ use crate::domain::Status;
 fn statuses() -> impl TypedValueParser<Value = Status> {
     one_of([
         ("pending", Status::Pending, ""),
-        ("unknown", Status::Unknown, "It ran, or was decided from here, and nobody knows what became of it"),
+        ("unknown", Status::Unknown, "It ran, or was decided from here, and its outcome is unknown"),
         ("approved", Status::Approved, "It was approved and has not ended"),
         ("executed", Status::Executed, ""),
         ("failed", Status::Failed, ""),

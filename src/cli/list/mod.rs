@@ -287,7 +287,7 @@ fn table(found: &Found, args: &ListArgs, several: bool, now: Timestamp) -> anyho
     }
     if found.lost > 0 && !args.status.contains(&Status::Unknown) {
         let lost = text::count(found.lost, "action");
-        output::line(&format!("! nobody knows what became of {lost}: placet list --status unknown"))?;
+        output::line(&format!("! {lost} with an unknown outcome: placet list --status unknown"))?;
     }
     Ok(())
 }

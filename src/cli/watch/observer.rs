@@ -66,7 +66,7 @@ impl Observer {
         let mut this = Self { inbox, figures, window, sources, problems, events, answers, answer, kept };
         match this.inbox.kept_minutes(kept.plus(1 - i64::from(Figures::LONGEST))).await {
             Ok(minutes) => this.figures.restore(&minutes),
-            Err(problem) => tracing::warn!(what = problem.what, "the figures of before cannot be read"),
+            Err(problem) => tracing::warn!(what = problem.what, "earlier figures cannot be read"),
         }
         for name in names {
             this.sync(name);
@@ -139,7 +139,7 @@ impl Observer {
         self.kept = Minute::of(now);
         let minutes = self.figures.take_unkept(now);
         if let Err(problem) = self.inbox.keep_minutes(&minutes).await {
-            tracing::warn!(what = problem.what, "the figures of the last minute cannot be kept");
+            tracing::warn!(what = problem.what, "the last minute's figures cannot be saved");
         }
     }
 

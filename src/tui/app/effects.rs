@@ -446,7 +446,7 @@ pub(crate) async fn restore(effects: Effects) {
     let since = Minute::of(now()).plus(1 - i64::from(Figures::LONGEST));
     let kept = caught(async move { inbox.kept_minutes(since).await }).await;
     if let Err(problem) = &kept {
-        tracing::warn!(what = problem.what, "the figures of before cannot be read");
+        tracing::warn!(what = problem.what, "earlier figures cannot be read");
     }
     effects.say(What::KeptMinutes(kept.unwrap_or_default())).await;
 }
@@ -454,7 +454,7 @@ pub(crate) async fn restore(effects: Effects) {
 pub(crate) async fn keep(effects: Effects, minutes: Vec<KeptMinute>) {
     let inbox = effects.inbox.clone();
     if let Err(problem) = caught(async move { inbox.keep_minutes(&minutes).await }).await {
-        tracing::warn!(what = problem.what, "the figures of the last minute cannot be kept");
+        tracing::warn!(what = problem.what, "the last minute's figures cannot be saved");
     }
 }
 

@@ -45,8 +45,8 @@ pub(crate) async fn edit(editor: &[String], text: &str) -> Result<String, String
         return Err(format!("the editor {program} ended with {ended}; nothing was changed"));
     }
     let read = std::fs::read(&file);
-    let bytes = read.map_err(|error| failed("what the editor left cannot be read", &error))?;
-    String::from_utf8(bytes).map_err(|_| "what the editor left is no UTF-8; nothing was changed".to_owned())
+    let bytes = read.map_err(|error| failed("the edited text cannot be read", &error))?;
+    String::from_utf8(bytes).map_err(|_| "the edited text is not UTF-8; nothing was changed".to_owned())
 }
 
 fn write_private(file: &Path, text: &str) -> io::Result<()> {

@@ -44,7 +44,8 @@ fn said(model: &Model, body: Rect, buf: &mut Buffer) -> u16 {
         let (word, good) = words::connection(source, model.now);
         let style = if good { theme::GOOD } else { theme::WARN };
         let mut pen = Pen::new(buf, body, nth);
-        pen.ours(&format!("{}  ", source.name), theme::PLAIN).ours(&word.to_lowercase(), style);
+        pen.ours(&format!("{}  ", source.name), theme::PLAIN)
+            .ours(&if good { word.to_lowercase() } else { word }, style);
         nth += 1;
         if let Connection::Retrying { why, .. } | Connection::Refused { why } | Connection::Stopped { why } =
             &source.connection
@@ -78,7 +79,7 @@ fn first_steps(place: &SessionInfo) -> Vec<String> {
         lines.extend(first_proposal(gate));
     }
     if let Some(folder) = &place.demo {
-        lines.push(format!("What is executed leaves its traces in {}", folder.display()));
+        lines.push(format!("Executed actions write their files to {}", folder.display()));
     }
     lines
 }

@@ -69,7 +69,7 @@ pub(crate) fn review(model: &mut Model) {
 /// Asks for the count of what would be discarded; nothing is yet.
 pub(crate) fn discard(model: &mut Model) {
     if model.unsent() == 0 {
-        model.say("nothing is staged that could be discarded");
+        model.say("nothing is staged to discard");
     } else if let Some(Modal::Quit(typed)) = &mut model.modal {
         *typed = Some(String::new());
     }

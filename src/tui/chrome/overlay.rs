@@ -150,7 +150,7 @@ fn accept(model: &mut Model) -> Option<Command> {
             return Some(spec.command);
         }
         Some(Entry::Command { spec, here: false }) => {
-            model.warn(format!("{} means nothing here", spec.name));
+            model.warn(format!("{} does nothing here", spec.name));
         }
         Some(Entry::ArgumentCommand(_, argument)) if argument.is_empty() => complete(model),
         Some(Entry::ArgumentCommand(spec, argument)) => asked(model, spec, &argument),
@@ -169,7 +169,7 @@ fn asked(model: &mut Model, spec: &AskSpec, argument: &str) {
         return;
     }
     if !spec.places.iter().any(|place| model.places_beneath().contains(place)) {
-        model.warn(format!("{} means nothing here", spec.name));
+        model.warn(format!("{} does nothing here", spec.name));
         return;
     }
     model.screen.overlay = None;
@@ -229,7 +229,7 @@ fn draw_help(model: &Model, finder: &Finder, screen: Rect, buf: &mut Buffer) -> 
         Pen::new(buf, query, 0).to(query.x + 8).ours("type a word or a key", theme::DIM);
     }
     if lines.is_empty() {
-        Pen::new(buf, list, 1).ours("No command is found by that.", theme::PLAIN);
+        Pen::new(buf, list, 1).ours("No command matches.", theme::PLAIN);
     }
     for (nth, line) in lines.iter().skip(top).take(height).enumerate() {
         let mut pen = Pen::new(buf, list, nth as u16);

@@ -224,8 +224,6 @@ pub(crate) fn confirmed(model: &mut Model) {
 pub(crate) fn another_key(model: &mut Model) {
     confirmed(model);
     if model.decide.confirmed.take().is_some() {
-        model.warn(
-            "nothing was sent: the key that confirmed came with others, too fast to be typed (pasted?)",
-        );
+        model.warn("nothing was sent: the keys came too fast to be typed (pasted?)");
     }
 }

@@ -96,7 +96,7 @@ fn comment(model: &mut Model, text: &str) {
     decide(model, |model, key| match model.decide.draft.get(key).map(|staged| &staged.decision) {
         Some(Decision::Approve { .. }) => commented(model, key, Some(text.to_owned())),
         Some(Decision::Reject { .. }) => Ok(Decision::Reject { reason: Some(text.to_owned()) }),
-        Some(other) => Err(format!("what is said is its {} already", other.kind().words().said)),
+        Some(other) => Err(format!("that is its {} already", other.kind().words().said)),
         None => Err("nothing is staged for this action to comment on".to_owned()),
     });
 }
@@ -116,7 +116,7 @@ fn draft(model: &mut Model, text: Option<String>) {
     let key = slot.entry.key.clone();
     let can = slot.entry.row.can;
     if text.is_some() && !(slot.is_pending() && can.can_decide() && can.edit) {
-        let why = if slot.is_pending() { can.why_not(On::Edit) } else { "it is not pending any more" };
+        let why = if slot.is_pending() { can.why_not(On::Edit) } else { "it is no longer pending" };
         model.warn(format!("not edited: {why}"));
         return;
     }

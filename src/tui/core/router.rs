@@ -115,7 +115,7 @@ fn route(model: &mut Model, what: What) {
             filter::search(model);
         }
         What::Stumbled => {
-            model.warn("a part of placet failed; the log says what (placet.log in the state folder)");
+            model.warn("a part of placet failed; see placet.log in the state folder");
         }
         What::Drawn(sheet) => drawn(model, sheet),
         What::Copied(clip, answer) => copy::copied(model, clip, answer),
@@ -368,10 +368,7 @@ pub(crate) fn ended(model: &mut Model, places: &[KeyContext], last: Chord) {
         _ => {
             let keys: Vec<String> = follows.iter().map(|(key, _)| short(key)).collect();
             let written: String = before.iter().map(Chord::to_string).collect();
-            let told = format!(
-                "{written} {last} means nothing, and did nothing; after {written} comes {}",
-                keys.join(" ")
-            );
+            let told = format!("{written} {last} does nothing; after {written} comes {}", keys.join(" "));
             // A key may be any character.
             model.tell(Tone::Bad, vec![text::line(&told.into())]);
         }

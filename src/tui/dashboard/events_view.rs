@@ -122,8 +122,8 @@ fn what(event: &Happening, pen: &mut Pen<'_>) {
             let why = text::line(&Untrusted::from(why.as_str()));
             pen.ours("the list could not be read: ", theme::PLAIN).shown(&why, theme::PLAIN);
         }
-        K::Paused => drop(pen.ours("nothing that is approved runs", theme::PLAIN)),
-        K::Resumed => drop(pen.ours("what is approved runs again", theme::PLAIN)),
+        K::Paused => drop(pen.ours("paused: approved actions do not run", theme::PLAIN)),
+        K::Resumed => drop(pen.ours("resumed: approved actions run", theme::PLAIN)),
     }
 }
 
@@ -152,12 +152,12 @@ fn decided(status: &Status) -> Shown {
 
 fn connected(connection: &Connection, pen: &mut Pen<'_>) {
     let (word, why) = match connection {
-        Connection::Live => ("connected: it pushes", None),
-        Connection::Polling => ("it is asked every so often", None),
+        Connection::Live => ("connected: live updates", None),
+        Connection::Polling => ("connected: asked every few seconds", None),
         Connection::Connecting => ("connecting", None),
         Connection::Retrying { why, .. } => ("connection lost, tried again: ", Some(why)),
         Connection::Refused { why } => ("refuses the token: ", Some(why)),
-        Connection::Stopped { why } => ("its stream ended for good: ", Some(why)),
+        Connection::Stopped { why } => ("its stream ended: ", Some(why)),
     };
     pen.ours(word, theme::PLAIN);
     if let Some(why) = why {

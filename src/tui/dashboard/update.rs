@@ -357,7 +357,7 @@ fn action(model: &mut Model, key: &ActionKey, list: Option<ViewKind>) {
         return;
     }
     let Some(list) = list else {
-        model.say("it is not in the inbox any more");
+        model.say("it is no longer in the inbox");
         return;
     };
     history::update::open(model, list);

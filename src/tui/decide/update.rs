@@ -135,7 +135,7 @@ pub(crate) fn approval(model: &Model, key: &ActionKey) -> Result<Decision, Strin
     }
     let cached = model.preview.cached(key);
     let is_of = |digest: Option<Digest>| cached.is_some_and(|cached| Some(cached.digest) == digest);
-    let other = || "its edits were typed over another content; open the form and look again".to_owned();
+    let other = || "its content changed after you edited it; open the form and look again".to_owned();
     let (edits, comment) = match model.decide.draft.get(key) {
         Some(Staged { decision: Decision::Approve { edits, comment }, digest, .. }) => {
             if edits.is_some() && !is_of(*digest) {
@@ -340,7 +340,7 @@ pub(crate) fn say_why_not(model: &mut Model) {
             let keys = &model.settings.keymap;
             let (look, settle) = (keys.key(Command::Reload), keys.key(Command::ResolveUnknown));
             model.say(format!(
-                "its decision was sent and we lost sight of it: {look} looks again, {settle} says what became of it"
+                "its decision was sent, but the outcome is unknown: {look} checks again, {settle} resolves it"
             ));
         }
         State::ToResolve => say_to_settle(model),
@@ -350,7 +350,7 @@ pub(crate) fn say_why_not(model: &mut Model) {
 
 fn say_to_settle(model: &mut Model) {
     let key = model.settings.keymap.key(Command::ResolveUnknown);
-    model.warn(format!("it was approved and ran, and its outcome is unknown: {key} says what became of it"));
+    model.warn(format!("it was approved and ran; the outcome is unknown: {key} resolves it"));
 }
 
 /// Two wide verbs in a row: says so beside what was said already.
@@ -364,7 +364,7 @@ pub(crate) fn caps_lock(model: &mut Model) {
 
 fn settled_by(settled: &Settled) -> Vec<text::Shown> {
     if settled.status == Some(Status::Expired) {
-        return vec![text::Shown::ours("it expired: nothing can be decided any more")];
+        return vec![text::Shown::ours("it expired and cannot be decided")];
     }
     let mut parts = vec![text::Shown::ours("already decided")];
     if let Some(by) = &settled.by {

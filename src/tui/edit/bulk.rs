@@ -20,7 +20,7 @@ const SETTLE: i64 = 300;
 pub(crate) fn show(model: &mut Model) {
     let Some(Modal::Edit(form)) = &model.modal else { return };
     let (Some(bulk), Ok(Some(edits))) = (&form.bulk, &form.check) else {
-        model.say("nothing is changed: there is nothing to bring to the marked actions");
+        model.say("nothing is changed, so there is nothing to apply");
         return;
     };
     let (edits, first) = (edits.clone(), form.key.clone());

@@ -111,11 +111,9 @@ pub(crate) fn refuse(model: &mut Model) {
     let (inbox, settle) = (keys.key(Command::Inbox), keys.key(Command::ResolveUnknown));
     match model.history.open.as_ref().map(|view| view.kind) {
         Some(ViewKind::Unknown) => {
-            model.warn(format!(
-                "this list is for reading: {inbox} goes back to the inbox, and {settle} settles there"
-            ));
+            model.warn(format!("read-only list: {inbox} goes back to the inbox, where {settle} resolves it"));
         }
-        Some(_) => model.warn(format!("this list is for reading: {inbox} goes back to the inbox, to decide")),
+        Some(_) => model.warn(format!("read-only list: {inbox} goes back to the inbox, to decide")),
         None => {}
     }
 }

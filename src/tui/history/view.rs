@@ -82,7 +82,7 @@ fn empty(view: &View) -> &'static str {
         _ if !view.problems.is_empty() => " nothing else is known",
         (_, ViewKind::Mine) => " nothing was decided from here yet",
         (_, ViewKind::Decided) => " nothing was decided yet",
-        (_, ViewKind::Approved) => " nothing is approved and waits, or runs",
+        (_, ViewKind::Approved) => " nothing is approved or running",
         (_, ViewKind::Executed) => " nothing was executed yet",
         (_, ViewKind::Failed) => " nothing has failed",
         (_, ViewKind::Unknown) => " no outcome is unknown",

@@ -29,7 +29,7 @@ pub(crate) fn announce(session: &mut Session) {
         let nothing = if session.model.queue.lines().is_empty() {
             "Nothing is pending. New actions are told as they come."
         } else {
-            "No action is chosen; first goes to the first one."
+            "No action is chosen. first goes to the first one."
         };
         session.say(nothing);
         return say_held(session);

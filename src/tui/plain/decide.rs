@@ -200,7 +200,9 @@ pub(crate) fn settle(session: &mut Session, rest: &str, at: Timestamp) {
     let (finding, says) = match word {
         "landed" => (Resolution::Landed, "that it landed"),
         "failed" => (Resolution::NotLanded, "that it did not land; it is not run again"),
-        "again" => (Resolution::RunAgain, "to run it again, which is right only where twice does no harm"),
+        "again" => {
+            (Resolution::RunAgain, "to run it again, which is right only where running twice does no harm")
+        }
         _ => {
             return session
                 .say("Say settle landed, settle failed or settle again. Look in the target first.");

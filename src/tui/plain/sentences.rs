@@ -203,7 +203,7 @@ pub(crate) fn troubles(model: &Model) -> Vec<String> {
         }
         if source.paused.is_some() {
             all.push(format!(
-                "Source {} is paused: nothing that is approved runs until somebody resumes it.",
+                "Source {} is paused: paused: approved actions do not run until somebody resumes it.",
                 source.name
             ));
         }

@@ -23,7 +23,7 @@ pub(crate) fn wrap(model: &mut Model) {
     model.preview.wrap = !model.preview.wrap;
     model.preview.left = 0;
     if !model.preview.wrap {
-        model.say("long lines go on to the right; what was not on screen is not read");
+        model.say("long lines run off to the right; what was off screen is unread");
     }
 }
 

@@ -226,13 +226,13 @@ fn batch(model: &Model, layout: &Layout, buf: &mut Buffer) {
 fn lost(model: &Model, area: Rect, buf: &mut Buffer) {
     let key = model.settings.keymap.key(Command::ResolveUnknown);
     let next = match model.submit.look_again {
-        Some(at) => format!("It is read again at {}.", chrome::words::clock(model, at.max(model.now))),
-        None => "It is being read now.".to_owned(),
+        Some(at) => format!("Next check at {}.", chrome::words::clock(model, at.max(model.now))),
+        None => "Checking now.".to_owned(),
     };
-    let hint = format!("{key} says what became of it, once you know.");
+    let hint = format!("{key} resolves it, once you know.");
     let lines = [
-        "Its decision was sent from here, and nobody knows what became of it:",
-        "the source does not show the action now. It may still run there.",
+        "Its decision was sent from here; the outcome is unknown:",
+        "the source no longer shows the action. It may still run there.",
         next.as_str(),
         "",
         hint.as_str(),
@@ -248,17 +248,17 @@ fn to_settle(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
     let mut slots = group.slots.iter().filter_map(|index| model.queue.slot(*index));
     let (line, why) = if slots.any(|slot| slot.state == State::Unknown) {
         let line =
-            format!("{} decided; nobody knows what became of", chrome::words::count(group.open, "action"));
-        (line, "them: an answer or an executor was lost.")
+            format!("{} decided, with an unknown outcome:", chrome::words::count(group.open, "action"));
+        (line, "an answer or an executor was lost.")
     } else {
         let line =
-            format!("{} approved and run; nobody knows whether", chrome::words::count(group.open, "action"));
-        (line, "the write landed: the executor was lost.")
+            format!("{} approved and run, with an unknown", chrome::words::count(group.open, "action"));
+        (line, "outcome: the executor was lost.")
     };
     Pen::new(buf, area, 0).ours(&line, theme::BOLD);
     Pen::new(buf, area, 1).ours(why, theme::BOLD);
-    Pen::new(buf, area, 3).ours("Look in the target what became of each, then", theme::PLAIN);
-    Pen::new(buf, area, 4).ours(&format!("{key} on it says so."), theme::PLAIN);
+    Pen::new(buf, area, 3).ours("Check each in the target system, then", theme::PLAIN);
+    Pen::new(buf, area, 4).ours(&format!("{key} on it resolves it."), theme::PLAIN);
 }
 
 fn note(model: &Model, layout: &Layout) -> String {

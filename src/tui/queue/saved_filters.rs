@@ -98,7 +98,7 @@ fn here(model: &mut Model, done: &str) -> Option<SavedFilter> {
     };
     match saved {
         Some(saved) if saved.made_here => return Some(saved),
-        Some(_) => model.say(format!("not {done}: this filter stands in the configuration")),
+        Some(_) => model.say(format!("not {done}: this filter is in the configuration")),
         None => model.say(format!("only saved filters are {done}")),
     }
     None

@@ -170,8 +170,11 @@ pub(crate) fn next_undecided(model: &mut Model, way: Direction) {
     }
     let found = step_to_undecided(model, way) || (sync::arrive_all(model) && step_to_undecided(model, way));
     if !found {
-        let shown =
-            if model.queue.shown().is_some() { "nothing shown is undecided" } else { "nothing is undecided" };
+        let shown = if model.queue.shown().is_some() {
+            "everything shown is decided"
+        } else {
+            "everything is decided"
+        };
         model.say(shown);
     }
 }
@@ -361,16 +364,16 @@ pub(crate) fn freeze(model: &mut Model) {
     match model.list.frozen.take() {
         None => {
             model.list.frozen = Some(FrozenUpdates::default());
-            model.say("frozen: the rows stay as they are, the counts go on");
+            model.say("frozen: rows stay, counts go on");
         }
         Some(later) => {
             let news = later.len();
             sync::catch_up(model, later);
             if model.screen.message.as_ref().is_none_or(|message| message.at != model.now) {
                 model.say(if news == 0 {
-                    "live: nothing happened meanwhile".to_owned()
+                    "live: nothing changed meanwhile".to_owned()
                 } else {
-                    format!("live: {} caught up with", crate::text::count(news, "change"))
+                    format!("live: {} caught up", crate::text::count(news, "change"))
                 });
             }
         }

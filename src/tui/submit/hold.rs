@@ -66,7 +66,7 @@ pub(crate) fn recall(model: &mut Model) -> bool {
 pub(crate) fn is_in_the_way(model: &mut Model) -> bool {
     let Some(held) = &model.submit.held else { return false };
     let (n, key) = (text::count(held.submission.len(), "decision"), model.settings.keymap.key(Command::Undo));
-    model.say(format!("{n} about to be sent ({key} recalls); what you stage meanwhile goes next"));
+    model.say(format!("{n} about to be sent ({key} recalls); what you stage now goes next"));
     true
 }
 

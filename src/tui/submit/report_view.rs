@@ -39,11 +39,11 @@ pub(crate) fn draw(model: &Model, sheet: &ReportSheet, area: Rect, buf: &mut Buf
     let all = chrome::words::count(sheet.report.lines.len(), "decision");
     // What did not arrive was not sent, whatever was tried.
     let (word, foot) = match (counts.failed, counts.unknown) {
-        _ if !sheet.waits.is_empty() => ("So far", "what is on the way is told as it comes"),
+        _ if !sheet.waits.is_empty() => ("So far", "results appear as they come"),
         (failed, _) if failed == sheet.report.lines.len() as u64 => {
             ("Nothing landed", "everything stays staged")
         }
-        (_, unknown) if unknown > 0 => ("Sent", "what is unknown is read again until it is known"),
+        (_, unknown) if unknown > 0 => ("Sent", "unknown outcomes are checked again"),
         (failed, _) if failed > 0 => ("Sent", "what failed stays staged"),
         _ => ("Sent", "counts come from the source"),
     };
@@ -94,7 +94,7 @@ pub(crate) fn sent(model: &Model, width: usize) -> Option<Parts> {
     }
     notes.extend(sheet.waits.iter().map(|(source, n)| (format!("{n} on the way to {source}"), theme::WARN)));
     if waiting(model, sheet) > 0 {
-        notes.push(("PAUSED: nothing runs until somebody resumes".to_owned(), theme::WARN));
+        notes.push(("PAUSED: nothing runs until someone resumes".to_owned(), theme::WARN));
     }
     let key = model.settings.keymap.key(Command::LastReport);
     let line = OneLine { first, then: ended(sheet), notes, key };
@@ -220,7 +220,7 @@ fn lines(model: &Model, sheet: &ReportSheet, width: usize) -> Vec<Parts> {
     lines.push(Vec::new());
     lines.push(vec![ours(format!("left pending {}", counts.left_pending), theme::PLAIN)]);
     for (source, n) in &sheet.waits {
-        let line = format!("on the way   {n} to {source}: it has not answered yet");
+        let line = format!("sending   {n} to {source}: no answer yet");
         lines.push(vec![ours(line, theme::WARN)]);
     }
     let room = usize::from(WIDTH).min(width.saturating_sub(2)).saturating_sub(4);
@@ -298,7 +298,7 @@ fn followed(model: &Model, sheet: &ReportSheet) -> Vec<Parts> {
     let waits = waiting(model, sheet);
     if waits > 0 {
         let verb = if waits == 1 { "waits" } else { "wait" };
-        let line = format!("PAUSED: {waits} {verb} until somebody resumes the gate; nothing is stuck");
+        let line = format!("PAUSED: {waits} {verb} until someone resumes the gate");
         lines.push(vec![ours(line, theme::WARN)]);
     }
     let failures = sheet.followed.values().filter(|f| matches!(f.status, Status::Failed | Status::Unknown));

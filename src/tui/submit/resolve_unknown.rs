@@ -42,17 +42,15 @@ fn target(model: &Model) -> Result<ActionKey, &'static str> {
     let group = model.queue.group_here().map(|group| &group.key);
     match here {
         None if group == Some(&GroupKey::ToResolve) => {
-            Err("put the cursor on one that is UNKNOWN to settle it")
+            Err("put the cursor on an UNKNOWN action to resolve it")
         }
-        None => Err("only an action whose outcome is unknown is settled; this one is not"),
-        Some(_) if model.submit.resolving.is_some() => {
-            Err("one moment: what you said of the last one is on its way")
-        }
+        None => Err("only an action with an unknown outcome can be resolved"),
+        Some(_) if model.submit.resolving.is_some() => Err("one moment: your last answer is being sent"),
         // That is written down here: no source has to take it.
         Some(slot) if slot.state == State::Unknown => Ok(slot.entry.key.clone()),
         Some(slot) if !slot.entry.row.can.settle => {
             let can = slot.entry.row.can;
-            let other = "its source does not let you say from here what became of it";
+            let other = "its source takes no such answer from here";
             Err(if can.can_decide() { other } else { can.why_not(On::Any) })
         }
         Some(slot) => Ok(slot.entry.key.clone()),
@@ -93,7 +91,7 @@ pub(crate) fn pick(model: &mut Model, finding: Resolution) {
         return;
     }
     if finding == Resolution::RunAgain && is_ours(model) {
-        model.warn("a decision is not sent a second time: what did not land is decided anew");
+        model.warn("a decision is not sent twice: decide again what did not land");
         return;
     }
     if finding == Resolution::NotLanded {
@@ -293,7 +291,7 @@ fn already(title: Shown, status: Option<&Status>, by: Option<&Untrusted>) -> Vec
 const CHOICES: [(Command, Resolution, &str, &str); 3] = [
     (Command::Landed, Resolution::Landed, "it landed", "executed"),
     (Command::NotLanded, Resolution::NotLanded, "it did not land", "failed; it is not run again"),
-    (Command::RunAgain, Resolution::RunAgain, "run it again", "only where twice does no harm"),
+    (Command::RunAgain, Resolution::RunAgain, "run it again", "only where running twice does no harm"),
 ];
 
 pub(crate) fn draw(model: &Model, sheet: &ResolveSheet, area: Rect, buf: &mut Buffer) -> Option<Position> {
@@ -351,7 +349,7 @@ pub(crate) fn draw(model: &Model, sheet: &ResolveSheet, area: Rect, buf: &mut Bu
 fn approved(model: &Model, sheet: &ResolveSheet, pen: &mut Pen<'_>) {
     let Some(row) = model.queue.get(&sheet.key).map(|slot| &slot.entry.row) else { return };
     if is_ours(model) {
-        pen.ours("its decision was sent, and what became of it is not known", theme::DIM);
+        pen.ours("its decision was sent; the outcome is unknown", theme::DIM);
         return;
     }
     pen.ours("approved", theme::DIM);

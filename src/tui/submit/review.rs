@@ -40,7 +40,7 @@ pub(crate) fn open_batch(model: &mut Model) {
     let elsewhere = scope.is_none() && !model.decide.draft.is_empty();
     open(model, scope);
     if elsewhere && matches!(model.modal, Some(Modal::Review(_))) {
-        model.say("nothing is staged here: this is everything that is staged");
+        model.say("nothing is staged here; this is everything staged");
     }
 }
 
@@ -63,7 +63,7 @@ fn open(model: &mut Model, scope: Option<HashSet<BatchKey>>) {
         return;
     }
     if model.submit.sending.is_some() {
-        model.say("still sending the last ones; what you stage meanwhile goes next");
+        model.say("still sending; what you stage now goes next");
         return;
     }
     let inside = |staged: &Staged| scope.as_ref().is_none_or(|scope| scope.contains(&staged.batch));
@@ -324,7 +324,7 @@ fn too_early(model: &mut Model) {
     confirm_guard::absorbed(model);
     let Some(Modal::Review(sheet)) = &model.modal else { return };
     if sheet.review.as_ref().is_none_or(|review| review.submission.is_some()) {
-        model.say("the sheet takes keys when it has been on screen for a moment: look, then press it again");
+        model.say("too early: look at the sheet, then press it again");
     }
 }
 
@@ -453,9 +453,8 @@ pub(crate) fn grown(model: &Model, batch: &[OfDraft<'_>]) -> Option<String> {
         open.filter(|call| call.fresh && call.came.unwrap_or(call.entry.row.created_at) >= since).count();
     let new = text::count(held + came, "new call");
     let key = model.settings.keymap.key(Command::Reload);
-    (held + came > 0).then(|| {
-        format!("its turn changed since you decided it: {new}; {key} shows what is new, then decide it again")
-    })
+    (held + came > 0)
+        .then(|| format!("its turn changed since you decided it: {new}; {key} shows it, then decide again"))
 }
 
 // From a sheet to what it warns of: the sheet closes, nothing is sent, and the cursor stands there.
@@ -465,7 +464,7 @@ pub(crate) fn first(model: &mut Model) {
     match &model.modal {
         Some(Modal::Review(sheet)) => {
             let key = sheet.review.as_ref().and_then(|review| review.first_unopened.clone());
-            to(model, key, "every approval here was opened");
+            to(model, key, "every approval here was read");
         }
         Some(Modal::Report(sheet)) => {
             let skipped = |outcome: &Outcome| matches!(outcome, Outcome::Skipped { .. });
@@ -484,7 +483,7 @@ pub(crate) fn changed(model: &mut Model) {
         let now = model.preview.cached(key).map(|cached| cached.digest);
         now.is_some_and(|now| model.seen_otherwise(key, &now).is_some())
     });
-    to(model, key, "nothing here changed since you looked");
+    to(model, key, "nothing here changed since you saw it");
     if compares && model.modal.is_none() && model.preview.tab != Tab::Diff {
         preview::update::diff(model);
     }
@@ -496,7 +495,7 @@ fn to(model: &mut Model, key: Option<ActionKey>, none: &str) {
         return confirm_guard::absorbed(model);
     };
     let Some(index) = model.queue.index(&key) else {
-        model.say("it is not in the list any more");
+        model.say("it is no longer in the list");
         return;
     };
     if model.queue.is_filtered_out(&key) {

@@ -39,7 +39,7 @@ fn what_changed_is_not_sent_and_the_review_leads_to_what_it_was_and_is() {
 
         assert_eq!(desk.model.preview.tab, Tab::Diff, "{}", desk.screen());
         let screen = desk.screen();
-        for told in ["it changed since you saw it", "amount", "1.10", "9.90", "2 other keys the same"] {
+        for told in ["it changed since you saw it", "amount", "1.10", "9.90", "2 other keys unchanged"] {
             assert!(screen.contains(told), "{width}: {told}\n{screen}");
         }
         let beside = screen.lines().any(|line| line.contains("1.10") && line.contains("9.90"));
@@ -133,7 +133,7 @@ fn after_a_restart_it_says_that_what_was_seen_is_not_at_hand() {
     desk.press("zd");
 
     let screen = desk.screen();
-    assert!(screen.contains("What you saw is not at hand any more"), "{screen}");
+    assert!(screen.contains("What you saw is no longer available"), "{screen}");
     assert!(screen.contains(&pay("1.10").digest().to_string()[..20]), "{screen}");
 }
 

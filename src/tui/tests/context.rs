@@ -107,7 +107,7 @@ fn what_cannot_be_read_is_told_in_place_and_the_rest_is_there_all_the_same() {
     desk.press("]]]z");
 
     let screen = desk.screen();
-    assert!(screen.contains("cannot be read: it gave no usable answer"), "{screen}");
+    assert!(screen.contains("could not be read: the source gave no usable answer"), "{screen}");
     assert!(screen.contains("proxy \u{27e6}ESC\u{27e7}[31m says no"), "{screen}");
     assert!(screen.contains("digest"), "{screen}");
 }
@@ -117,7 +117,7 @@ fn an_answer_that_does_not_come_holds_nothing_up() {
     let mut desk = Desk::new(100, 30, vec![refund()]);
     desk.answers = false;
     desk.press("]]]");
-    assert!(desk.screen().contains("asking its source"), "{}", desk.screen());
+    assert!(desk.screen().contains("asking the source"), "{}", desk.screen());
 
     desk.press("[a");
     assert_eq!(desk.staged(), "pa-1A");

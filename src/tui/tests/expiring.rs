@@ -79,7 +79,7 @@ fn what_ran_out_cannot_be_staged_even_before_a_second_went_by() {
     assert_eq!(desk.message(), "the row under the cursor just changed: look again, then decide");
     desk.wait(300);
     desk.press("a");
-    assert_eq!(desk.message(), "it expired: nothing can be decided any more");
+    assert_eq!(desk.message(), "it expired and cannot be decided");
 }
 
 #[test]

@@ -62,9 +62,9 @@ fn a_key_that_follows_no_prefix_decides_nothing() {
     for wrong in ["ga", "gx", "gA", "gs", "g<Enter>", "gq"] {
         desk.press(wrong);
         assert_eq!((desk.staged().as_str(), desk.model.modal.is_none()), ("", true), "{wrong}");
-        assert!(desk.message().contains("did nothing"), "{wrong}: {}", desk.message());
+        assert!(desk.message().contains("does nothing"), "{wrong}: {}", desk.message());
     }
-    assert_eq!(desk.message(), "g q means nothing, and did nothing; after g comes r g e i h w");
+    assert_eq!(desk.message(), "g q does nothing; after g comes r g e i h w");
     desk.press("a");
     assert_eq!(desk.staged(), "1A");
 }
@@ -143,7 +143,7 @@ fn help_is_found_by_words_and_by_keys() {
     assert!(screen.contains("all batches") && !screen.contains("this batch"), "{screen}");
     assert!(rows("ctrl-d").contains("half a page down"));
     assert!(rows("gg").contains("first"));
-    assert!(rows("no such thing").contains("No command is found by that."));
+    assert!(rows("no such thing").contains("No command matches."));
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn what_cannot_be_given_here_says_so() {
     desk.press(":landed");
     assert!(desk.screen().contains("(not here)"), "{}", desk.screen());
     desk.press("<Enter>");
-    assert_eq!(desk.message(), "landed means nothing here");
+    assert_eq!(desk.message(), "landed does nothing here");
     desk.press("<Esc>");
     desk.press(":nosuch<Enter>");
     assert_eq!(desk.message(), "there is no such command");
@@ -250,7 +250,7 @@ fn a_command_with_a_word_takes_it() {
     desk.press("as");
     desk.wait(500);
     desk.press(":filter x<Enter>");
-    assert_eq!(desk.message(), "filter means nothing here");
+    assert_eq!(desk.message(), "filter does nothing here");
     assert!(matches!(desk.model.modal, Some(Modal::Review(_))));
 }
 

@@ -66,18 +66,17 @@ fn what_was_approved_waits_and_is_not_stuck() {
     desk.press("y");
     desk.accepts();
 
-    let line =
-        "2 approved · 0 rejected · 0 skipped   PAUSED: nothing runs until somebody resumes   gr report";
+    let line = "2 approved · 0 rejected · 0 skipped   PAUSED: nothing runs until someone resumes   gr report";
     assert!(desk.screen().contains(line), "{}", desk.screen());
     desk.press("gr");
-    assert!(desk.screen().contains("PAUSED: 2 wait until somebody resumes the gate; nothing is stuck"));
+    assert!(desk.screen().contains("PAUSED: 2 wait until someone resumes the gate"));
     desk.say(followed("1", Status::Executed));
     assert!(desk.screen().contains("PAUSED: 1 waits until"), "{}", desk.screen());
     desk.press("<Enter>");
     desk.changes(vec![decided(few(2).remove(1), Status::Approved, "kim")]);
     desk.say(followed("2", Status::Approved));
     desk.press("G");
-    assert!(desk.screen().contains("the gate is paused: it runs when"), "{}", desk.screen());
+    assert!(desk.screen().contains("the gate is paused: it runs after a"), "{}", desk.screen());
     briefed(&mut desk, None);
     assert!(desk.screen().contains("Waiting for the agent"), "{}", desk.screen());
     desk.press("gr");

@@ -260,7 +260,7 @@ fn the_agents_words_are_called_that() {
 
     let screen = desk.screen();
     assert!(screen.contains("[Context]"), "{screen}");
-    assert!(screen.contains("The agent's words (not what runs)"), "{screen}");
+    assert!(screen.contains("Agent's note (not executed)"), "{screen}");
     assert!(screen.contains("this is ⟦U+200B⟧harmless"), "{screen}");
     assert!(screen.contains("sha256:"), "{screen}");
     desk.press("[");

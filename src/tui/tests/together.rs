@@ -159,7 +159,7 @@ fn what_came_is_shown_while_a_slow_source_has_not_answered_and_holds_up_no_other
     desk.say(What::Partly(id.clone(), so_far));
     assert!(desk.screen().contains("1 on the way to warden   gr report"), "{}", desk.screen());
     desk.press("gr");
-    assert!(desk.screen().contains("on the way   1 to warden: it has not answered yet"), "{}", desk.screen());
+    assert!(desk.screen().contains("sending   1 to warden: no answer yet"), "{}", desk.screen());
     assert!(matches!(desk.slot("1").state, State::Settled(_)));
     assert_eq!(desk.model.queue.get(&at("warden", "1")).unwrap().state, State::Sending);
     assert_eq!(follows(&desk), 1);

@@ -432,7 +432,7 @@ fn saved_filters_of_an_earlier_run_come_after_those_of_the_configuration_which_s
 
     assert!(desk.screen().contains("'1 mine") && desk.screen().contains("'2 late"), "{}", desk.screen());
     desk.press("1jx");
-    assert!(desk.message().contains("this filter stands in the configuration"), "{}", desk.message());
+    assert!(desk.message().contains("this filter is in the configuration"), "{}", desk.message());
     assert_eq!(desk.model.settings.triage.filters.len(), 2);
 }
 

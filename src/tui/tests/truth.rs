@@ -92,9 +92,9 @@ fn g10_what_is_no_json_or_no_character_is_told() {
 
     let screen = desk.screen();
     for told in [
-        "no JSON: 1 of NaN",
+        "invalid JSON: 1 of NaN",
         "strings that do not decode: 1",
-        "look like another beside them: amount",
+        "look-alike keys: amount",
         r"half \ud800 pair",
     ] {
         assert!(screen.contains(told), "{told}\n{screen}");
@@ -135,7 +135,7 @@ fn g11_what_has_no_id_is_a_card_that_nothing_can_be_done_with() {
     desk.press("z");
 
     let screen = desk.screen();
-    assert!(screen.contains("It has no id, so nothing can be decided here"), "{screen}");
+    assert!(screen.contains("It has no id, so it cannot be decided here"), "{screen}");
     assert!(screen.contains("<b>approve</b>"), "{screen}");
     desk.press("axA");
     assert_eq!(desk.staged(), "");
@@ -151,8 +151,7 @@ fn fields_that_this_version_does_not_know_stand_in_raw_and_are_not_what_must_be_
     desk.press("]]");
 
     let screen = desk.screen();
-    for told in ["not understood by this version", "danger_level", "\"extreme\"", "expiresAt", "\"tomorrow\""]
-    {
+    for told in ["unknown to this version", "danger_level", "\"extreme\"", "expiresAt", "\"tomorrow\""] {
         assert!(screen.contains(told), "{told}\n{screen}");
     }
     assert!(!screen.contains("toolInput") && !screen.contains("expires_at"), "{screen}");

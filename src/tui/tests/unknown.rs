@@ -71,7 +71,7 @@ fn one_alone_has_its_heading_too() {
 
 
 ── create_linear_issue · low ───────────────────────────────────────── 1-9/10 ──
-│ unknown: nobody knows whether this landed
+│ unknown: the outcome is unknown
 │ approved by lee  2026-11-21 14:20:31 UTC
   error
 │   the command was ended by signal 9
@@ -95,7 +95,7 @@ fn no_key_stages_them() {
             desk.press(keys);
 
             assert_eq!((desk.staged().as_str(), &desk.model.modal.is_none()), ("", &true), "{place}{keys}");
-            assert!(desk.message().contains("t says what became of it"), "{place}{keys}: {}", desk.message());
+            assert!(desk.message().contains("t resolves it"), "{place}{keys}: {}", desk.message());
         }
     }
     let mut desk = some_lost();
@@ -233,7 +233,7 @@ fn what_lands_or_runs_again_is_confirmed_by_another_key() {
 
         assert_eq!(settles(&desk), [&settle("4", finding, None)]);
         desk.press("t");
-        assert!(desk.message().contains("on its way"), "{}", desk.message());
+        assert!(desk.message().contains("is being sent"), "{}", desk.message());
     }
 }
 
@@ -244,7 +244,7 @@ fn the_sheet() {
     desk.wait(500);
     desk.press("e");
 
-    insta::assert_snapshot!(desk.without_tabs(), @r"
+    insta::assert_snapshot!(desk.without_tabs(), @"
  placet  3 to decide · 2 unknown                   gate live   kim@acme   14:22
  ▾ outcome unknown: t settles these                                      2 left
 ▌ ? low  Issue number 4                             create_linear_issue UNKNOWN
@@ -255,7 +255,7 @@ fn the_sheet() {
   │                                                                          │m
   │  > e  it landed        executed                                          │
   │    f  it did not land  failed; it is not run again                       │
-  │    r  run it again     only where twice does no harm                     │
+  │    r  run it again     only where running twice does no harm             │
   │                                                                          │
 ──│  reason >                                                                │──
 │ │                                                                          │
@@ -338,9 +338,9 @@ fn nobody_settles_what_is_not_theirs_to_settle() {
     assert!(desk.message().starts_with("read-only"), "{}", desk.message());
     let mut desk = some_lost();
     desk.press("nt");
-    assert_eq!(desk.message(), "only an action whose outcome is unknown is settled; this one is not");
+    assert_eq!(desk.message(), "only an action with an unknown outcome can be resolved");
     desk.press("ggt");
-    assert_eq!(desk.message(), "put the cursor on one that is UNKNOWN to settle it");
+    assert_eq!(desk.message(), "put the cursor on an UNKNOWN action to resolve it");
     assert!(desk.model.modal.is_none());
 }
 

@@ -71,7 +71,7 @@ fn the_palette_and_a_paste_decide_nothing_here_either() {
     let mut desk = watching(100, 30, calm());
 
     desk.press(":approve<Enter>");
-    assert_eq!(desk.message(), "approve means nothing here");
+    assert_eq!(desk.message(), "approve does nothing here");
     desk.press("<Esc>:review-all<Enter><Esc>");
     desk.say(What::Paste("aS".to_owned()));
 

@@ -84,7 +84,7 @@ fn three(writer: &mut Writer, cached: &Cached, of: &Made, seen: &Content) {
     let now = cached.action.input.as_str();
     writer.ours(Kind::Warn, "! it changed since you saw it");
     let Some(before) = &seen.input else {
-        let why = "What you saw is not at hand any more: it was longer than 256 kB, or placet was started again since.";
+        let why = "What you saw is no longer available: it was longer than 256 kB, or placet was restarted.";
         writer.ours(Kind::Dim, why);
         writer.ours(Kind::Dim, format!("saw  {}", seen.digest));
         writer.ours(Kind::Dim, format!("now  {}", cached.digest));
@@ -96,7 +96,7 @@ fn three(writer: &mut Writer, cached: &Cached, of: &Made, seen: &Content) {
         writer.ours(Kind::Key, "What you saw (-), and what it is now (+)");
         changed(writer, &json::pretty(before.as_str()), &json::pretty(now));
         writer.blank();
-        writer.ours(Kind::Key, "Your edit of what it is now");
+        writer.ours(Kind::Key, "Your edits on the new content");
         return diff(writer, cached, of.edits.as_ref());
     };
     let columns = (writer.width >= WIDE && !of.stacked).then(|| (writer.width - 6) / 3);
@@ -132,7 +132,7 @@ fn three(writer: &mut Writer, cached: &Cached, of: &Made, seen: &Content) {
         }
     }
     writer.blank();
-    writer.ours(Kind::Dim, format!("{} the same in what you saw and now", text::count(same, "other key")));
+    writer.ours(Kind::Dim, format!("{} unchanged since you saw it", text::count(same, "other key")));
 }
 
 /// The members, when no key stands twice: else nobody knows which is which.

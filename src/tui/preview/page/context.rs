@@ -115,7 +115,7 @@ fn words(writer: &mut Writer, cached: &Cached) {
         return;
     }
     writer.blank();
-    writer.ours(Kind::Key, "The agent's words (not what runs)");
+    writer.ours(Kind::Key, "Agent's note (not executed)");
     if let Some(summary) = summary {
         writer.long(Kind::Plain, 2, summary.as_raw());
     }
@@ -147,7 +147,7 @@ pub(crate) fn passages(
     let passages = match told {
         Some(Err(problem)) => {
             writer.blank();
-            let what = format!("What else its source knows cannot be read: it {}", problem.what);
+            let what = format!("More context could not be read: the source {}", problem.what);
             writer.ours(Kind::Warn, what);
             if let Some(why) = &problem.why {
                 writer.wrapped(Kind::Plain, 2, &text::line(why));
@@ -157,7 +157,7 @@ pub(crate) fn passages(
         Some(Ok(Answer::Context(passages, _))) => passages,
         _ => {
             writer.blank();
-            return writer.ours(Kind::Dim, "asking its source what else it knows…");
+            return writer.ours(Kind::Dim, "asking the source for more context…");
         }
     };
     for passage in passages {

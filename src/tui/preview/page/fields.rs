@@ -90,7 +90,7 @@ fn settled(writer: &mut Writer, cached: &Cached, paused: bool, zone: &jiff::tz::
     let mut line = vec![(kind, text::line(&action.row.status.word()))];
     let lost = action.row.status == Status::Unknown;
     if lost {
-        line.push((Kind::Warn, Shown::ours(": nobody knows whether this landed")));
+        line.push((Kind::Warn, Shown::ours(": the outcome is unknown")));
         writer.push(std::mem::take(&mut line));
         line.push((Kind::Dim, Shown::ours("approved")));
     }
@@ -104,7 +104,7 @@ fn settled(writer: &mut Writer, cached: &Cached, paused: bool, zone: &jiff::tz::
     writer.push(line);
     if action.row.status == Status::Approved {
         let (kind, why) = if paused {
-            (Kind::Warn, "the gate is paused: it runs when somebody resumes")
+            (Kind::Warn, "the gate is paused: it runs after a resume")
         } else {
             (Kind::Dim, "Waiting for the agent or the executor to run it")
         };
@@ -133,7 +133,7 @@ pub(crate) fn raw(writer: &mut Writer, cached: &Cached, folds: &BTreeSet<usize>)
         return;
     }
     writer.blank();
-    writer.ours(Kind::Key, "Beside it, and not understood by this version");
+    writer.ours(Kind::Key, "Other fields, unknown to this version");
     for member in beside {
         writer.wrapped(Kind::Key, 2, &key_of(&member));
         writer.json(4, json::pretty(member.value));
@@ -145,9 +145,9 @@ fn unreadable(writer: &mut Writer, cached: &Cached) {
     let Some(stand_in) = cached.action.row.unreadable else { return };
     writer.ours(Kind::Warn, format!("! this cannot be read: {}", stand_in.what));
     let can = if stand_in.has_id {
-        "What came stands below. It can be rejected, and not be approved."
+        "The raw item is below. It can be rejected, not approved."
     } else {
-        "What came stands below. It has no id, so nothing can be decided here."
+        "The raw item is below. It has no id, so it cannot be decided here."
     };
     writer.ours(Kind::Dim, can);
     writer.blank();
@@ -163,12 +163,12 @@ fn flagged(writer: &mut Writer, flags: &Flags) {
         writer.wrapped(Kind::Warn, 0, &line);
     }
     if !flags.alike.is_empty() {
-        let line = Shown::ours("! keys that look like another beside them: ").followed_by(some(&flags.alike));
+        let line = Shown::ours("! look-alike keys: ").followed_by(some(&flags.alike));
         writer.wrapped(Kind::Warn, 0, &line);
     }
     if flags.odd > 0 {
         let words = json::ODD_WORDS.join(", ");
-        writer.ours(Kind::Warn, format!("! no JSON: {} of {words} stand where a value should", flags.odd));
+        writer.ours(Kind::Warn, format!("! invalid JSON: {} of {words} in place of a value", flags.odd));
     }
     if flags.broken > 0 {
         writer.ours(Kind::Warn, format!("! strings that do not decode: {} (see Raw)", flags.broken));

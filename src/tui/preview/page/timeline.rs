@@ -60,7 +60,7 @@ impl Page<'_> {
     fn without_timeline(&mut self, problem: Option<&Problem>) {
         match problem {
             Some(problem) => failed(self.writer, problem),
-            None => self.writer.ours(Kind::Dim, "This source keeps no timeline. What is known all the same:"),
+            None => self.writer.ours(Kind::Dim, "This source keeps no timeline. Known from elsewhere:"),
         }
         self.writer.blank();
         let row = &self.action.row;
@@ -162,7 +162,7 @@ fn kind_of(word: &str) -> Kind {
 /// What the source said to it.
 fn answer(asked: DecisionKind, outcome: Option<&Outcome>) -> String {
     match outcome {
-        None => "none: it is not known whether it was sent".to_owned(),
+        None => "none: it may not have been sent".to_owned(),
         Some(Outcome::Approved) => "approved".to_owned(),
         Some(Outcome::Rejected) => "rejected".to_owned(),
         Some(Outcome::Accepted) => "taken, settled later".to_owned(),
