@@ -41,5 +41,6 @@ pub use question::{Answer, Question};
 pub use ran_lately::{DAY, Ran};
 pub use reconcile::Reconciled;
 pub use report_json::{outcome_words, report_json, settled_as};
+pub use submit::Sending;
 pub(crate) use timeouts::in_time;
 pub use tools::Tool;

@@ -26,6 +26,15 @@ type Outcomes = HashMap<ActionKey, Outcome>;
 /// For so long nothing is told of some before all is known.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// What is told of a submission while it goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sending {
+    /// A source has answered so many of its decisions.
+    Answered(SourceName, usize),
+    /// Some sources have answered all of theirs, and others let wait: the lines that are known. They do not change any more.
+    Partly(Report),
+}
+
 impl Inbox {
     /// Sends a submission once: journal first, then the sources, then the journal again.
     ///
@@ -35,12 +44,12 @@ impl Inbox {
         send(self, submission, left_pending, None).await
     }
 
-    /// The same; while some source lets wait, a report of the lines that are known by then is told. They do not change any more.
+    /// The same, and tells how far it is.
     pub async fn submit_telling(
         &self,
         submission: Submission,
         left_pending: u64,
-        told: mpsc::Sender<Report>,
+        told: mpsc::Sender<Sending>,
     ) -> Result<Report, Problem> {
         send(self, submission, left_pending, Some(told)).await
     }
@@ -51,7 +60,7 @@ async fn send(
     inbox: &Inbox,
     submission: Submission,
     left_pending: u64,
-    told: Option<mpsc::Sender<Report>>,
+    told: Option<mpsc::Sender<Sending>>,
 ) -> Result<Report, Problem> {
     let id = submission.id().clone();
     let unknown = report(&submission, &Outcomes::new(), left_pending);
@@ -83,14 +92,20 @@ async fn run(
     inbox: &Inbox,
     submission: Submission,
     left_pending: u64,
-    told: Option<mpsc::Sender<Report>>,
+    told: Option<mpsc::Sender<Sending>>,
 ) -> Result<Report, Problem> {
     let mut jobs: Vec<Job<'_>> = Vec::new();
     for (nth, batch) in submission.batches().iter().enumerate() {
         let source = inbox.source(batch.source())?;
         match jobs.iter_mut().find(|job| job.source.name() == batch.source()) {
             Some(job) => job.batches.push((nth, batch)),
-            None => jobs.push(Job { inbox, id: submission.id(), source, batches: vec![(nth, batch)] }),
+            None => jobs.push(Job {
+                inbox,
+                id: submission.id(),
+                source,
+                batches: vec![(nth, batch)],
+                told: &told,
+            }),
         }
     }
     fault::point("submit.before");
@@ -104,7 +119,7 @@ async fn run(
         let mut report = report(&submission, known, left_pending);
         report.lines.retain(|line| known.contains_key(&line.key));
         // Nobody has to listen: the answer at the end holds all of it.
-        drop(told.try_send(report));
+        drop(told.try_send(Sending::Partly(report)));
     })
     .await;
     let report = report(&submission, &outcomes, left_pending);
@@ -143,6 +158,7 @@ struct Job<'a> {
     id: &'a SubmissionId,
     source: &'a WithTimeouts,
     batches: Vec<(usize, &'a SubmissionBatch)>,
+    told: &'a Option<mpsc::Sender<Sending>>,
 }
 
 impl Job<'_> {
@@ -162,6 +178,10 @@ impl Job<'_> {
             self.note(&outcomes).await;
             fault::point("submit.noted");
             all.extend(outcomes);
+            if let Some(told) = self.told {
+                // Nobody has to listen.
+                drop(told.try_send(Sending::Answered(self.source.name().clone(), all.len())));
+            }
         }
         all
     }

@@ -15,3 +15,4 @@ mod exact;
 mod guards;
 mod past;
 mod tidy;
+mod words;

@@ -4,7 +4,7 @@ mod dry;
 mod plan;
 mod requested;
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::domain::{
     ActionKey, BatchKey, Draft, Entry, Followed, Outcome, PendingAction, Refusal, Report, ReportLine, Status,
     Submission, SubmissionId, Timestamp, freeze, in_sending_order,
 };
-use crate::inbox::{Inbox, Problem, Rows};
+use crate::inbox::{Inbox, Problem, Rows, Sending};
 use crate::text;
 
 /// Decides, and prints the report that the inbox would show.
@@ -122,15 +122,18 @@ fn rehearse(
 /// Sends, and says how far it is to somebody who waits.
 async fn send(inbox: &Inbox, submission: Submission, left_pending: u64) -> Result<Report, Problem> {
     let all = text::count(submission.len(), "decision");
-    let (told, mut reports) = mpsc::channel::<Report>(8);
-    let answered = Cell::new(0);
+    let (told, mut heard) = mpsc::channel::<Sending>(8);
+    let answered = RefCell::new(HashMap::new());
     let counting = async {
-        while let Some(report) = reports.recv().await {
-            answered.set(report.lines.len());
+        while let Some(told) = heard.recv().await {
+            if let Sending::Answered(source, n) = told {
+                answered.borrow_mut().insert(source, n);
+            }
         }
     };
     let sending = async { tokio::join!(inbox.submit_telling(submission, left_pending, told), counting).0 };
-    output::waiting_for(|| format!("{} of {all} answered", answered.get()), sending).await
+    let so_far = || format!("{} of {all} answered", answered.borrow().values().sum::<usize>());
+    output::waiting_for(so_far, sending).await
 }
 
 /// What a run before left open is settled by reading, and told: this run may be about the same actions.

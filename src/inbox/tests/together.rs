@@ -104,7 +104,8 @@ async fn what_the_others_answered_is_told_while_one_lets_wait() {
     let (told, mut heard) = mpsc::channel(8);
 
     let sending = tokio::spawn(async move { inbox.submit_telling(two, 3, told).await });
-    let so_far = soon(heard.recv()).await.unwrap();
+    assert_eq!(soon(heard.recv()).await, Some(Sending::Answered(SourceName::new("good"), 1)));
+    let Some(Sending::Partly(so_far)) = soon(heard.recv()).await else { panic!("nothing is known yet") };
     let known: Vec<_> = so_far.lines.iter().map(|line| (line.key.clone(), line.outcome.clone())).collect();
     assert_eq!(known, [(key("good", "1"), Outcome::Approved)]);
 
@@ -112,5 +113,6 @@ async fn what_the_others_answered_is_told_while_one_lets_wait() {
     hung.goes_on.notify_waiters();
     let report = soon(sending).await.unwrap().unwrap();
     assert_eq!((report.counts().approved, report.left_pending), (2, 3));
+    assert_eq!(soon(heard.recv()).await, Some(Sending::Answered(SourceName::new("hung"), 1)));
     assert_eq!(soon(heard.recv()).await, None);
 }

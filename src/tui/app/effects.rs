@@ -156,8 +156,8 @@ impl Effects {
         let (told, mut some) = mpsc::channel(8);
         let sending = self.inbox.submit_telling(submission, left_pending, told);
         let passing = async {
-            while let Some(report) = some.recv().await {
-                self.say(What::Partly(id.clone(), report)).await;
+            while let Some(told) = some.recv().await {
+                self.say(What::Sending(id.clone(), told)).await;
             }
         };
         let (answer, ()) = tokio::join!(sending, passing);

@@ -63,6 +63,15 @@ pub(crate) fn message(model: &Model, area: Rect, buf: &mut Buffer) -> bool {
     })
 }
 
+/// `sending 7 of 15 · gate`: what is left to answer, source by source.
+fn sending(model: &Model) -> String {
+    let dot = theme::dot(model.settings.glyphs);
+    let open = model.submit.progress.values().flatten().filter(|(_, (answered, all))| answered < all);
+    let said = open.map(|(source, (answered, all))| format!("{answered} of {all}{dot}{source}"));
+    let said = said.collect::<Vec<_>>().join(", ");
+    if said.is_empty() { "sending…".to_owned() } else { format!("sending {said}") }
+}
+
 fn staged(model: &Model, area: Rect, buf: &mut Buffer) {
     let counts = model.decide.tally.total();
     let mut pen = Pen::new(buf, area, 0);
@@ -79,7 +88,7 @@ fn staged(model: &Model, area: Rect, buf: &mut Buffer) {
     let dot = theme::dot(model.settings.glyphs);
     let mut parts: Vec<(String, Style)> = Vec::new();
     if model.is_sending() {
-        parts.push(("sending…".to_owned(), theme::KEY));
+        parts.push((sending(model), theme::KEY));
     }
     if let Some(marked) = queue::view::marked(model) {
         parts.push((marked, theme::KEY));

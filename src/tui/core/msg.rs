@@ -10,7 +10,7 @@ use crate::domain::{
     Resolution, Resolved, Revision, Row, SourceName, Staged, Submission, SubmissionId, Timestamp, Untrusted,
 };
 use crate::inbox::notices::Notice;
-use crate::inbox::{Answer, Event, Problem, Ran, Reconciled, Synced, Tool};
+use crate::inbox::{Answer, Event, Problem, Ran, Reconciled, Sending, Synced, Tool};
 use crate::journal::{KeptFilter, Learned, Restored, Write};
 use crate::tui::chrome::theme::palette::Rgb;
 use crate::tui::history::state::{PageRequest, ViewPage};
@@ -103,8 +103,8 @@ pub(crate) enum What {
     Flows(SourceName, Result<Option<Flows>, Problem>),
     /// The answer to an [`Effect::ExportBoard`]: the files, or why there are none.
     BoardExported(Result<Vec<PathBuf>, String>),
-    /// What has come of it so far, while a source lets the others wait.
-    Partly(SubmissionId, Report),
+    /// How far a submission is.
+    Sending(SubmissionId, Sending),
     Submitted(SubmissionId, Result<Report, Problem>),
     Followed(Followed),
     /// The answer to an [`Effect::ResolveUnknown`].

@@ -139,7 +139,7 @@ fn route(model: &mut Model, what: What) {
         What::Held(id, answer) => hold::kept(model, &id, answer),
         What::ToolLearnt { source, tool, answer } => edit::update::learnt(model, source, tool, answer),
         What::Edited { key, digest, answer } => edit::update::edited(model, &key, digest, answer),
-        What::Partly(id, report) => report::partly(model, &id, report),
+        What::Sending(id, told) => report::sending(model, &id, told),
         What::Submitted(id, answer) => report::submitted(model, &id, answer),
         What::Followed(followed) => {
             // Read again when it is looked at: result and error are in it now.

@@ -8,7 +8,7 @@ use ratatui::layout::Position;
 use crate::domain::{ActionKey, Flows, Minute, SourceName, Status, Untrusted};
 use crate::inbox::figures::{Alert, AlertKind, BoardRequest, Happening, HappeningKind, words};
 use crate::inbox::filter::Filter;
-use crate::inbox::{EventKind, Problem};
+use crate::inbox::{EventKind, Problem, Sending};
 use crate::text;
 use crate::text::{Shown, count};
 use crate::tui::chrome::leave;
@@ -502,7 +502,9 @@ pub(crate) fn feed(model: &mut Model, what: &What) {
         What::Source(event) => figures.event(event, now),
         What::Synced(_, Ok(synced)) => figures.listed(synced, now),
         What::Synced(source, Err(problem)) => figures.not_listed(source, &problem.what, now),
-        What::Partly(_, report) | What::Submitted(_, Ok(report)) => figures.submitted(report),
+        What::Sending(_, Sending::Partly(report)) | What::Submitted(_, Ok(report)) => {
+            figures.submitted(report);
+        }
         What::Followed(followed) => figures.followed(followed, now),
         What::KeptMinutes(kept) => figures.restore(kept),
         _ => {}

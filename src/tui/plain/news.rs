@@ -1,6 +1,7 @@
 //! What happens by itself, in one line worth hearing: between answers, a few seconds apart, many of a kind as one number.
 
 use crate::domain::Status;
+use crate::inbox::Sending;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Msg, What};
@@ -44,9 +45,10 @@ pub(crate) fn take(session: &mut Session, msg: Msg) {
     let counted = matches!(msg.what, What::Synced(..));
     let (was_sending, was_held) =
         (session.model.submit.sending.is_some(), session.model.submit.held.is_some());
-    let answered = matches!(msg.what, What::Submitted(..) | What::Partly(..) | What::Resolved(..));
+    let answered =
+        matches!(msg.what, What::Submitted(..) | What::Sending(_, Sending::Partly(_)) | What::Resolved(..));
     let report = match &msg.what {
-        What::Submitted(id, Ok(_)) | What::Partly(id, _) => Some(id.clone()),
+        What::Submitted(id, Ok(_)) | What::Sending(id, Sending::Partly(_)) => Some(id.clone()),
         _ => None,
     };
     if matches!(&msg.what, What::Followed(followed) if followed.status == Status::Executed) {
@@ -68,7 +70,9 @@ pub(crate) fn take(session: &mut Session, msg: Msg) {
     let answered = answered || begun || was_held != session.model.submit.held.is_some();
     let last = session.model.submit.last_report.as_ref().map(|last| last.report.id.clone());
     let heard = session.heard();
-    if report.is_some() && report == last {
+    if begun {
+        session.say(&submit::sending(&session.model));
+    } else if report.is_some() && report == last {
         submit::last(session);
     } else if let Some(heard) = heard {
         if answered { session.say(&heard) } else { session.news.note(heard) }

@@ -84,10 +84,16 @@ pub(crate) fn answer(session: &mut Session, answer: &str, at: Timestamp, asked: 
         let seconds = session.model.settings.hold.as_secs_f64().ceil();
         session.say(&format!("Confirmed. It is sent in {seconds} seconds; undo recalls it."));
     } else if session.model.submit.sending.is_some() {
-        session.say(&heard.unwrap_or_else(|| "Sending.".to_owned()));
+        session.say(&heard.unwrap_or_else(|| sending(&session.model)));
     } else {
         session.say("Nothing was sent. Everything stays staged.");
     }
+}
+
+/// How many decisions are on their way.
+pub(crate) fn sending(model: &Model) -> String {
+    let all = model.submit.progress.values().flat_map(|progress| progress.values());
+    format!("Sending {}.", count(all.map(|(_, all)| all).sum(), "decision"))
 }
 
 /// What became of the last submission.

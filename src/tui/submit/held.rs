@@ -1,8 +1,8 @@
 //! State of sending: confirmed and held, on its way, answered.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::domain::{ActionKey, Submission, SubmissionId, Timestamp};
+use crate::domain::{ActionKey, SourceName, Submission, SubmissionId, Timestamp};
 use crate::tui::core::modal::ReportSheet;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub(crate) struct SubmitState {
     pub sending: Option<SubmissionId>,
     /// Of submissions that some sources have answered: what the others have not.
     pub unanswered: HashMap<SubmissionId, HashSet<ActionKey>>,
+    /// Of each submission on its way, how many decisions each source has answered, of how many.
+    pub progress: HashMap<SubmissionId, BTreeMap<SourceName, (usize, usize)>>,
     /// What was said of its outcome is on the way.
     pub resolving: Option<ActionKey>,
     pub last_report: Option<ReportSheet>,

@@ -1,7 +1,9 @@
 //! Holds a confirmed submission for a few seconds, in which it can be recalled. It is in the journal as held, its decisions stay
 //! in the draft, and nothing is sent before its time.
 
-use crate::domain::{ActionKey, Submission, SubmissionId};
+use std::collections::BTreeMap;
+
+use crate::domain::{ActionKey, SourceName, Submission, SubmissionId};
 use crate::inbox::Problem;
 use crate::text;
 use crate::tui::core::command::Command;
@@ -79,7 +81,11 @@ fn give_back(model: &mut Model) -> Option<Held> {
 fn send(model: &mut Model, submission: Submission, left_pending: u64) {
     model.submit.sending = Some(submission.id().clone());
     set_states(model, &submission, &State::Sending);
-    model.say(format!("sending {}", text::count(submission.len(), "decision")));
+    let mut progress: BTreeMap<SourceName, (usize, usize)> = BTreeMap::new();
+    for batch in submission.batches() {
+        progress.entry(batch.source().clone()).or_default().1 += batch.items().len();
+    }
+    model.submit.progress.insert(submission.id().clone(), progress);
     model.effects.push(Effect::Submit { submission: Box::new(submission), left_pending });
 }
 

@@ -7,7 +7,7 @@ use crate::domain::{
     ActionKey, BatchKey, DecisionKind, Entry, Followed, Outcome, Report, ReportLine, Row, SourceName, Status,
     SubmissionId, Untrusted,
 };
-use crate::inbox::{Problem, Reconciled, report_json, stand_in};
+use crate::inbox::{Problem, Reconciled, Sending, report_json, stand_in};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome::state::Tone;
@@ -26,6 +26,7 @@ pub(crate) fn submitted(model: &mut Model, id: &SubmissionId, answer: Result<Rep
         model.submit.sending = None;
     }
     let rest = model.submit.unanswered.remove(id);
+    model.submit.progress.remove(id);
     match answer {
         Ok(report) => take(model, report, rest.as_ref()),
         Err(problem) => {
@@ -45,8 +46,21 @@ pub(crate) fn submitted(model: &mut Model, id: &SubmissionId, answer: Result<Rep
     }
 }
 
+/// How far a submission is: counted, or acted on where some sources have answered.
+pub(crate) fn sending(model: &mut Model, id: &SubmissionId, told: Sending) {
+    match told {
+        Sending::Partly(report) => partly(model, id, report),
+        Sending::Answered(source, n) => {
+            let of = model.submit.progress.get_mut(id).and_then(|progress| progress.get_mut(&source));
+            if let Some((answered, _)) = of {
+                *answered = n;
+            }
+        }
+    }
+}
+
 /// Some sources have answered, and others let wait: what is known is acted on, and everything else goes on.
-pub(crate) fn partly(model: &mut Model, id: &SubmissionId, report: Report) {
+fn partly(model: &mut Model, id: &SubmissionId, report: Report) {
     let came: HashSet<ActionKey> = report.lines.iter().map(|line| line.key.clone()).collect();
     let (news, rest) = match model.submit.unanswered.get(id) {
         Some(before) => (&came & before, before - &came),

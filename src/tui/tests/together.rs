@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::domain::{
     ActionKey, Entry, Outcome, PendingAction, Report, ReportLine, Revision, SourceName, Timestamp,
 };
-use crate::inbox::{Connection, Event, EventKind, Problem, Rows, Synced};
+use crate::inbox::{Connection, Event, EventKind, Problem, Rows, Sending, Synced};
 use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::queue::list::SourceState;
@@ -155,8 +155,11 @@ fn what_came_is_shown_while_a_slow_source_has_not_answered_and_holds_up_no_other
     assert_eq!(desk.submitted.len(), 1, "{}", desk.screen());
 
     let id = desk.submitted[0].id().clone();
+    assert!(desk.screen().contains("sending 0 of 1 · gate, 0 of 1 · warden"), "{}", desk.screen());
+    desk.say(What::Sending(id.clone(), Sending::Answered(source(), 1)));
+    assert!(desk.screen().contains("sending 0 of 1 · warden"), "{}", desk.screen());
     let so_far = report(&desk, Some("gate"), &Outcome::Approved);
-    desk.say(What::Partly(id.clone(), so_far));
+    desk.say(What::Sending(id.clone(), Sending::Partly(so_far)));
     assert!(desk.screen().contains("1 on the way to warden   gr report"), "{}", desk.screen());
     desk.press("gr");
     assert!(desk.screen().contains("sending   1 to warden: no answer yet"), "{}", desk.screen());

@@ -1,0 +1,93 @@
+//! Every sentence that placet says, in one list that can be read in one go. `PLACET_WRITE_WORDS=1` writes it anew.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use super::tidy::sources;
+
+const LIST: &str = "docs/words.md";
+const HEAD: &str = "# Words\n\nEvery sentence in the sources of the screen, the typed words and the command line, by file. A test holds the \
+                    list; after a change\n`PLACET_WRITE_WORDS=1 cargo test --test fast words` writes it anew. Read it as a user would.\n";
+
+/// The texts between quotes, with what stands for the end of a line taken out. Comments and characters are no texts.
+fn texts(code: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    let mut rest = code;
+    while let Some(at) = rest.find(['"', '/', '\'']) {
+        let from = &rest[at..];
+        if from.starts_with("//") {
+            rest = from.split_once('\n').map_or("", |(_, after)| after);
+        } else if let Some(text) = from.strip_prefix('"') {
+            let raw = rest[..at].chars().rev().take_while(|c| *c == '#').count();
+            let is_raw = rest[..at - raw].ends_with('r');
+            let end = if is_raw { text.find(&format!("\"{}", "#".repeat(raw))) } else { end_of(text) };
+            let Some(end) = end else { return texts };
+            texts.push(text[..end].to_owned());
+            rest = &text[end + 1..];
+        } else if from.starts_with("'\"'") || from.starts_with("'/'") || from.starts_with("'\\''") {
+            rest = &from[3..];
+        } else {
+            rest = &from[1..];
+        }
+    }
+    texts
+}
+
+/// Where the text ends that began before.
+fn end_of(text: &str) -> Option<usize> {
+    let mut escaped = false;
+    text.char_indices().find_map(|(at, c)| {
+        let ends = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        ends.then_some(at)
+    })
+}
+
+/// Two words at least, and no command of a database.
+fn is_sentence(text: &str) -> bool {
+    let words = text.split(' ').filter(|word| word.chars().filter(char::is_ascii_lowercase).count() > 1);
+    words.count() > 1
+}
+
+fn list() -> String {
+    let mut said = HEAD.to_owned();
+    let mut files = sources("src");
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    let rooms = ["src/tui/", "src/cli/", "src/inbox/", "src/sources/", "src/domain/", "src/start/"];
+    let spoken = files.iter().filter(|file| rooms.iter().any(|room| file.path.starts_with(room)));
+    for file in
+        spoken.filter(|file| !["/tests", "/testing/", "bench.rs"].iter().any(|it| file.path.contains(it)))
+    {
+        let code = file.text.split("#[cfg(test)]").next().unwrap();
+        let sentences: Vec<_> = texts(code).into_iter().filter(|text| is_sentence(text)).collect();
+        if !sentences.is_empty() {
+            let _ = write!(said, "\n## {}\n\n", file.path);
+        }
+        for sentence in sentences {
+            let lines = sentence.replace("\\n", " ");
+            let words: Vec<_> = lines.split_whitespace().filter(|word| *word != "\\").collect();
+            let _ = writeln!(said, "- {}", words.join(" ").replace("\\\"", "\""));
+        }
+    }
+    said
+}
+
+#[test]
+fn the_list_of_words_is_what_placet_says() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(LIST);
+    let now = list();
+    if std::env::var_os("PLACET_WRITE_WORDS").is_some() {
+        return fs::write(path, now).unwrap();
+    }
+    let kept = fs::read_to_string(path).unwrap_or_default();
+    let news =
+        now.lines().find(|line| !kept.lines().any(|other| other == *line)).unwrap_or("a sentence went");
+    assert!(kept == now, "{news}\nPLACET_WRITE_WORDS=1 cargo test --test fast words");
+}
+
+#[test]
+fn texts_are_found_between_comments_and_characters() {
+    let code = "let a = \"one \\\"two\\\"\"; // \"not this\"\nlet b = '\"'; let c = r#\"raw \"text\"\"#; let d: &'a str = \"x\";";
+    assert_eq!(texts(code), [r#"one \"two\""#, r#"raw "text""#, "x"]);
+}
