@@ -81,12 +81,30 @@ fn the_pictures_of_a_reviewers_day_are_what_placet_shows() {
         holds(&format!("review-{columns}x{rows}"), &inbox, false);
         inbox.send("\x1b");
         inbox.wait_gone("Press y to send");
-        if columns == 100 {
-            inbox.send("?");
-            inbox.wait("Esc");
-            holds("help-100x30", &inbox, false);
-        }
     }
+}
+
+#[test]
+fn the_pictures_of_what_opens_over_the_list_are_what_placet_shows() {
+    let home = home("dark");
+    let mut inbox = at_work(&home, (100, 30));
+    let opens = [
+        ("?", "help", "Esc"),
+        ("e", "edit", "nothing is sent from here"),
+        (":", "palette", "Esc"),
+        ("1", "places", "Tools"),
+        ("/", "filter", "words  'exact"),
+    ];
+    for (key, name, shows) in opens {
+        inbox.send(key);
+        inbox.wait(shows);
+        holds(&format!("{name}-100x30"), &inbox, false);
+        inbox.send("\x1b");
+        inbox.wait("a approve");
+    }
+    inbox.send("gw");
+    inbox.wait("in now");
+    holds("watch-100x30", &inbox, false);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::widgets::{Clear, Widget as _};
 
+use crate::text::Shown;
 use crate::tui::core::command::{
     ARGUMENT_COMMANDS, ArgumentCommand, AskSpec, COMMANDS, Command, Direction, shift,
 };
@@ -194,6 +195,8 @@ fn ask(model: &mut Model, ask: ArgumentCommand, argument: &str) {
 const COLUMN: usize = 24;
 /// Rows of the palette with its frame.
 const PALETTE: u16 = 13;
+/// Columns for the keys of a command; those that do not fit are in the help.
+const KEY_COLUMNS: usize = 14;
 
 /// Returns where the terminal's cursor is to stand: in the line that is typed in.
 pub(crate) fn draw(model: &Model, layout: &Layout, screen: Rect, buf: &mut Buffer) -> Option<Position> {
@@ -288,16 +291,21 @@ fn draw_palette(model: &Model, finder: &Finder, area: Rect, buf: &mut Buffer) ->
 fn choice(model: &Model, entry: &Entry, pen: &mut Pen<'_>) {
     match entry {
         Entry::Command { spec, here } => {
-            let keys: Vec<String> =
-                model.settings.keymap.keys(spec.command).iter().map(|key| short(key)).collect();
+            let keys = model.settings.keymap.keys(spec.command);
+            let keys = keys.iter().map(|key| short(key)).reduce(|shown, key| {
+                let both = format!("{shown} {key}");
+                if both.len() > KEY_COLUMNS { shown } else { both }
+            });
             let style = if *here { theme::PLAIN } else { theme::DIM };
-            pen.ours(&format!("{:<20} ", spec.name), style).ours(&format!("{:<14} ", keys.join(" ")), style);
-            pen.ours(if *here { "" } else { "(not here) " }, style).ours(spec.help, style);
+            pen.ours(&format!("{:<20} ", spec.name), style)
+                .ours(&format!("{:<KEY_COLUMNS$} ", keys.unwrap_or_default()), style);
+            pen.ours(if *here { "" } else { "(not here) " }, style);
+            pen.shown(&Shown::ours(spec.help).cut(pen.left()), style);
         }
         Entry::ArgumentCommand(spec, argument) => {
             let word = if argument.is_empty() { spec.argument } else { argument };
             pen.ours(&format!("{:<35} ", format!("{} {word}", spec.name)), theme::PLAIN);
-            pen.ours(spec.help, theme::PLAIN);
+            pen.shown(&Shown::ours(spec.help).cut(pen.left()), theme::PLAIN);
         }
     }
 }

@@ -372,8 +372,10 @@ pub(crate) fn ages(model: &Model, area: Rect, buf: &mut Buffer) {
         right(&said, 8, style, &mut pen);
         let room = pen.left().saturating_sub(2).min(40) as u64;
         let length = if most == 0 { 0 } else { (count * room).div_ceil(most) };
-        pen.ours("  ", theme::PLAIN)
-            .ours(&"#".repeat(usize::try_from(length).unwrap_or_default()), theme::DIM);
+        pen.ours("  ", theme::PLAIN).ours(
+            &theme::filled(model.settings.glyphs).repeat(usize::try_from(length).unwrap_or_default()),
+            theme::DIM,
+        );
     }
     let said = |span: Option<i64>| span.map_or_else(|| "-".to_owned(), words::span);
     let target = words::target(&model.settings.targets);

@@ -85,7 +85,7 @@ pub(crate) fn step(session: &mut Session, to: To) {
         return announce(session);
     }
     match heard {
-        Some(_) => session.say("Nothing is undecided. submit reviews and sends what is staged."),
+        Some(_) => session.say("Everything is decided. submit reviews and sends what is staged."),
         None => session.say("There is no other undecided action."),
     }
     say_held(session);
@@ -218,7 +218,7 @@ pub(crate) fn help(session: &mut Session, rest: &str) {
         typed => found(typed),
     };
     if words.is_empty() {
-        return session.say("That is no word. help alone names all words.");
+        return session.say("Unknown word. help alone names all words.");
     }
     for word in words {
         let takes = if word.takes.is_empty() { String::new() } else { format!(" {}", word.takes) };

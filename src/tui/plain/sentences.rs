@@ -119,12 +119,10 @@ pub(crate) fn standing(model: &Model, slot: &Slot) -> String {
         State::Held => "Its decision is about to be sent; undo recalls it.".to_owned(),
         State::Sending => "Its decision is being sent.".to_owned(),
         State::Unknown => {
-            "Its decision was sent, and what became of it is not known: it is read again, and settle says what became of it."
+            "Its decision was sent; the outcome is unknown. It is checked again, and settle resolves it."
                 .to_owned()
         }
-        State::ToResolve => {
-            "It was approved and ran, and its outcome is unknown: settle says what became of it.".to_owned()
-        }
+        State::ToResolve => "It was approved and ran; the outcome is unknown. settle resolves it.".to_owned(),
         State::Settled(settled) if settled.status == Some(Status::Expired) => {
             "Expired: it can no longer be decided.".to_owned()
         }
@@ -203,7 +201,7 @@ pub(crate) fn troubles(model: &Model) -> Vec<String> {
         }
         if source.paused.is_some() {
             all.push(format!(
-                "Source {} is paused: paused: approved actions do not run until somebody resumes it.",
+                "Source {} is paused: approved actions do not run until someone resumes it.",
                 source.name
             ));
         }

@@ -135,7 +135,7 @@ pub(crate) fn review_lines(model: &Model, sheet: &ReviewSheet, review: &Review) 
     for (title, became) in review.same.iter().take(NAMED) {
         said.push(format!("Warning, same as {}: {became}.", foreign(title)));
     }
-    rest(review.same.len(), "like another", &mut said);
+    rest(review.same.len(), "same as another", &mut said);
     if !review.totals.is_empty() {
         said.push(format!("{}.", review_words::approving(&review.totals, ", ")));
     }
@@ -278,7 +278,7 @@ fn followed(model: &Model, sheet: &ReportSheet) -> Vec<String> {
     let since = if approvals { "After approval" } else { "Since then" };
     let mut said = vec![format!("{since}: {}.", said.join(", "))];
     if sheet.report.lines.iter().filter(approved).any(|line| model.is_paused(&line.key.source)) {
-        said.push("The source is paused: nothing approved runs until somebody resumes it.".to_owned());
+        said.push("The source is paused: approved actions do not run until someone resumes it.".to_owned());
     }
     let lost = sheet.followed.values().filter(|it| matches!(it.status, Status::Failed | Status::Unknown));
     let mut lost: Vec<String> = lost

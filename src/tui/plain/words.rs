@@ -92,7 +92,7 @@ pub(crate) const WORDS: &[Word] = &[
     word(Verb::Staged, "staged", "", "names what is staged and not sent", &[]),
     word(Verb::Submit, "submit", "[batch]", "reviews what is staged, all of it or this batch only, and asks before it sends", &[Command::ReviewBatch, Command::ReviewAll]),
     word(Verb::Report, "report", "", "says what became of the last submission", &[Command::LastReport]),
-    word(Verb::Settle, "settle", "landed, failed or again [because TEXT]", "says what became of an action whose outcome is unknown", &[Command::ResolveUnknown]),
+    word(Verb::Settle, "settle", "landed, failed or again [because TEXT]", "resolves an action whose outcome is unknown", &[Command::ResolveUnknown]),
     word(Verb::Reload, "reload", "", "reads the list again, and takes in new actions", &[Command::Reload]),
     word(Verb::Quiet, "quiet", "", "keeps news back", &[]),
     word(Verb::Speak, "speak", "", "tells news again", &[]),

@@ -30,7 +30,7 @@ pub(crate) fn quick(desk: &mut Desk, keys: &str) {
 fn a_calm_morning_on_a_wide_screen() {
     let desk = watching(160, 45, calm());
 
-    insta::assert_snapshot!(desk.screen(), @r"
+    insta::assert_snapshot!(desk.screen(), @"
  placet watch   2 sources   pending 12   high-risk 0   oldest 18m   0 over 1h                   read-only   refresh 2 s   window 60 min   data <10 s old  14:22
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 ┌─ Queues, most pending first ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────┐
@@ -50,9 +50,9 @@ fn a_calm_morning_on_a_wide_screen() {
 └─ 1 of 5 ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────┘
 ┌─ By tool, 60 min ──────────────────────────────────────────┐┌─ By age ────────────────────────────────┐┌─ By reviewer, 60 min ───────────────────────────────┐
 │ tool                      pend high  oldest  appr% edited% ││ age       pending                       ││ Off, so that nobody is measured unasked.            │
-│ refund_payment               6    0     18m    88%      5% ││ < 5 m           5  #################### ││ [watch] reviewers = true in the configuration       │
-│ google_drive_write           3    0      4m    83%     11% ││ 5-15 m          4  ################     ││ shows who decided, where a source tells it.         │
-│ saga commit crm.*            3    0      7m    79%      0% ││ 15-60 m         3  ############         ││                                                     │
+│ refund_payment               6    0     18m    88%      5% ││ < 5 m           5  ━━━━━━━━━━━━━━━━━━━━ ││ [watch] reviewers = true in the configuration       │
+│ google_drive_write           3    0      4m    83%     11% ││ 5-15 m          4  ━━━━━━━━━━━━━━━━     ││ shows who decided, where a source tells it.         │
+│ saga commit crm.*            3    0      7m    79%      0% ││ 15-60 m         3  ━━━━━━━━━━━━         ││                                                     │
 │                                                            ││ 1-4 h           0                       ││                                                     │
 │                                                            ││ > 4 h           0                       ││                                                     │
 │                                                            ││                                         ││                                                     │
@@ -83,7 +83,7 @@ fn a_calm_morning_on_a_wide_screen() {
 fn a_queue_that_grows_on_a_wide_screen() {
     let desk = watching(160, 45, growing());
 
-    insta::assert_snapshot!(desk.screen(), @r"
+    insta::assert_snapshot!(desk.screen(), @"
  placet watch   2 sources   pending 110   high-risk 4   oldest 3h12m!   28 over 1h              read-only   refresh 2 s   window 60 min   data <10 s old  14:22
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 ┌─ Queues, most pending first ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────┐
@@ -103,10 +103,10 @@ fn a_queue_that_grows_on_a_wide_screen() {
 └─ 1 of 6 ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────┘
 ┌─ By tool, 60 min ──────────────────────────────────────────┐┌─ By age ────────────────────────────────┐┌─ By reviewer, 60 min ───────────────────────────────┐
 │ tool                      pend high  oldest  appr% edited% ││ age       pending                       ││ reviewer              all  appr  excl  edit  median │
-│ refund_payment               6    0     18m    88%      5% ││ < 5 m          24  #############        ││ kim                   113   101    12     5    14 s │
-│ google_drive_write           3    0      4m    83%     11% ││ 5-15 m         37  #################### ││ maria                  74    60    14     0    22 s │
-│ saga commit crm.*            3    0      7m    79%      0% ││ 15-60 m        21  ############         ││ lee                    41    41     0     -      3m │
-│                                                            ││ 1-4 h          28  ################     ││                                                     │
+│ refund_payment               6    0     18m    88%      5% ││ < 5 m          24  ━━━━━━━━━━━━━        ││ kim                   113   101    12     5    14 s │
+│ google_drive_write           3    0      4m    83%     11% ││ 5-15 m         37  ━━━━━━━━━━━━━━━━━━━━ ││ maria                  74    60    14     0    22 s │
+│ saga commit crm.*            3    0      7m    79%      0% ││ 15-60 m        21  ━━━━━━━━━━━━         ││ lee                    41    41     0     -      3m │
+│                                                            ││ 1-4 h          28  ━━━━━━━━━━━━━━━━     ││                                                     │
 │                                                            ││ > 4 h           0                       ││                                                     │
 │                                                            ││                                         ││                                                     │
 │                                                            ││ median 19m  p90 1h10m  28 over 1h       ││                                                     │
@@ -136,7 +136,7 @@ fn a_queue_that_grows_on_a_wide_screen() {
 fn a_source_that_is_down_on_a_wide_screen() {
     let desk = watching(160, 45, down());
 
-    insta::assert_snapshot!(desk.screen(), @r"
+    insta::assert_snapshot!(desk.screen(), @"
  placet watch   2/3 sources ok   pending 31?   high-risk 0   oldest 55m   0 over 1h  read-only   refresh 2 s   window 60 min   data 70 s old (woo-store)  14:22
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 ┌─ Queues, most pending first ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────┐
@@ -156,9 +156,9 @@ fn a_source_that_is_down_on_a_wide_screen() {
 └─ 1 of 7 ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────┘
 ┌─ By tool, 60 min ──────────────────────────────────────────┐┌─ By age ────────────────────────────────┐┌─ By reviewer, 60 min ───────────────────────────────┐
 │ tool                      pend high  oldest  appr% edited% ││ age       pending                       ││ Off, so that nobody is measured unasked.            │
-│ refund_payment               6    0     18m    88%      5% ││ < 5 m           5  #################### ││ [watch] reviewers = true in the configuration       │
-│ google_drive_write           3    0      4m    83%     11% ││ 5-15 m          4  ################     ││ shows who decided, where a source tells it.         │
-│ saga commit crm.*            3    0      7m    79%      0% ││ 15-60 m         3  ############         ││                                                     │
+│ refund_payment               6    0     18m    88%      5% ││ < 5 m           5  ━━━━━━━━━━━━━━━━━━━━ ││ [watch] reviewers = true in the configuration       │
+│ google_drive_write           3    0      4m    83%     11% ││ 5-15 m          4  ━━━━━━━━━━━━━━━━     ││ shows who decided, where a source tells it.         │
+│ saga commit crm.*            3    0      7m    79%      0% ││ 15-60 m         3  ━━━━━━━━━━━━         ││                                                     │
 │                                                            ││ 1-4 h           0                       ││                                                     │
 │                                                            ││ > 4 h           0                       ││                                                     │
 │                                                            ││                                         ││                                                     │
@@ -189,7 +189,7 @@ fn a_source_that_is_down_on_a_wide_screen() {
 fn a_failure_after_approval_on_a_wide_screen() {
     let desk = watching(160, 45, failed());
 
-    insta::assert_snapshot!(desk.screen(), @r"
+    insta::assert_snapshot!(desk.screen(), @"
  placet watch   2 sources   pending 12   high-risk 0   1 UNKNOWN   oldest 18m   0 over 1h       read-only   refresh 2 s   window 60 min   data <10 s old  14:22
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 ┌─ Queues, most pending first ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────┐
@@ -209,9 +209,9 @@ fn a_failure_after_approval_on_a_wide_screen() {
 └─ 1 of 5 ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────┘
 ┌─ By tool, 60 min ──────────────────────────────────────────┐┌─ By age ────────────────────────────────┐┌─ By reviewer, 60 min ───────────────────────────────┐
 │ tool                      pend high  oldest  appr% edited% ││ age       pending                       ││ Off, so that nobody is measured unasked.            │
-│ refund_payment               6    0     18m    88%      5% ││ < 5 m           5  #################### ││ [watch] reviewers = true in the configuration       │
-│ google_drive_write           3    0      4m    83%     11% ││ 5-15 m          4  ################     ││ shows who decided, where a source tells it.         │
-│ saga commit crm.*            3    0      7m    79%      0% ││ 15-60 m         3  ############         ││                                                     │
+│ refund_payment               6    0     18m    88%      5% ││ < 5 m           5  ━━━━━━━━━━━━━━━━━━━━ ││ [watch] reviewers = true in the configuration       │
+│ google_drive_write           3    0      4m    83%     11% ││ 5-15 m          4  ━━━━━━━━━━━━━━━━     ││ shows who decided, where a source tells it.         │
+│ saga commit crm.*            3    0      7m    79%      0% ││ 15-60 m         3  ━━━━━━━━━━━━         ││                                                     │
 │                                                            ││ 1-4 h           0                       ││                                                     │
 │                                                            ││ > 4 h           0                       ││                                                     │
 │                                                            ││                                         ││                                                     │

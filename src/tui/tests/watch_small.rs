@@ -7,7 +7,7 @@ use super::watch_screens::{quick, watching};
 fn a_calm_morning_beside_one_panel() {
     let desk = watching(100, 30, calm());
 
-    insta::assert_snapshot!(desk.screen(), @r"
+    insta::assert_snapshot!(desk.screen(), @"
  placet watch   2 sources   pending 12   high 0   oldest 18m   0 over 1h                      14:22
  read-only   refresh 2 s   window 60 min   data <10 s old
 ┌─ Queues, most pending first ─────────────────────────────────────────────────────────────────────┐
@@ -24,9 +24,9 @@ fn a_calm_morning_beside_one_panel() {
 └─ 1 of 5   Tab next panel ────────────────────────────────────────────────────────────────────────┘
 ┌─ By age ─────────────────────────────────────────────────────────────────────────────────────────┐
 │ age       pending                                                                                │
-│ < 5 m           5  ########################################                                      │
-│ 5-15 m          4  ################################                                              │
-│ 15-60 m         3  ########################                                                      │
+│ < 5 m           5  ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━                                      │
+│ 5-15 m          4  ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━                                              │
+│ 15-60 m         3  ━━━━━━━━━━━━━━━━━━━━━━━━                                                      │
 │ 1-4 h           0                                                                                │
 │ > 4 h           0                                                                                │
 │                                                                                                  │
@@ -85,7 +85,7 @@ fn a_source_that_is_down_beside_one_panel() {
     let mut desk = watching(100, 30, down());
     quick(&mut desk, "j");
 
-    insta::assert_snapshot!(desk.screen(), @r"
+    insta::assert_snapshot!(desk.screen(), @"
  placet watch   2/3 sources ok   pending 31?   high 0   oldest 55m   0 over 1h                14:22
  read-only   refresh 2 s   window 60 min   data 70 s old (woo-store)
 ┌─ Queues, most pending first ─────────────────────────────────────────────────────────────────────┐
@@ -102,9 +102,9 @@ fn a_source_that_is_down_beside_one_panel() {
 └─ 2 of 7   Tab next panel ────────────────────────────────────────────────────────────────────────┘
 ┌─ By age ─────────────────────────────────────────────────────────────────────────────────────────┐
 │ age       pending                                                                                │
-│ < 5 m           5  ########################################                                      │
-│ 5-15 m          4  ################################                                              │
-│ 15-60 m         3  ########################                                                      │
+│ < 5 m           5  ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━                                      │
+│ 5-15 m          4  ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━                                              │
+│ 15-60 m         3  ━━━━━━━━━━━━━━━━━━━━━━━━                                                      │
 │ 1-4 h           0                                                                                │
 │ > 4 h           0                                                                                │
 │                                                                                                  │

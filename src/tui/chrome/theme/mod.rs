@@ -98,6 +98,11 @@ pub(crate) const fn fold(glyphs: Glyphs, folded: bool) -> &'static str {
     if folded { of(glyphs, "▸", "+") } else { of(glyphs, "▾", "v") }
 }
 
+/// A cell of a bar that counts.
+pub(crate) const fn filled(glyphs: Glyphs) -> &'static str {
+    of(glyphs, "━", "#")
+}
+
 /// Between parts of a line.
 pub(crate) const fn dot(glyphs: Glyphs) -> &'static str {
     of(glyphs, " · ", ", ")
