@@ -2,14 +2,14 @@
 
 use ratatui::layout::Rect;
 
-use crate::tui::core::layout::{Body, inner, layout, take_bottom, take_left, take_top};
+use crate::tui::core::layout::{Body, layout, take_bottom, take_left, take_top};
 
 use super::state::Panel;
 
 /// How much of it there is room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WatchShape {
-    /// One table, without a frame.
+    /// One table.
     Table,
     /// The queues, and one other panel.
     Two,
@@ -20,13 +20,13 @@ pub(crate) enum WatchShape {
 pub(crate) struct WatchLayout {
     pub shape: WatchShape,
     pub header: Rect,
-    /// With their frames, where they have one.
+    /// With their titles.
     pub panes: Vec<(Panel, Rect)>,
     pub rule: Rect,
     pub alerts: Rect,
 }
 
-/// Rows of the panels in the middle, and of the rates, with their frames.
+/// Rows of the panels in the middle, and of the rates, with their titles.
 const MIDDLE: u16 = 10;
 const RATES: u16 = 5;
 
@@ -86,14 +86,12 @@ impl WatchLayout {
     pub(crate) fn text(&self, panel: Panel) -> Rect {
         let pane = self.panes.iter().find(|(shown, _)| *shown == panel);
         let Some((_, area)) = pane else { return Rect::ZERO };
-        if self.shape == WatchShape::Table {
-            // A title, where there is a line for it.
-            let title = u16::from(area.height >= 6);
-            return Rect { y: area.y + title, height: area.height - title, ..*area };
-        }
-        let text = inner(*area);
-        let margin = u16::from(text.width > 4);
-        Rect { width: text.width - margin, ..text }
+        // A title, where there is a line for it.
+        let title =
+            if self.shape == WatchShape::Table { u16::from(area.height >= 6) } else { area.height.min(1) };
+        // What stands beside another panel keeps away from it.
+        let margin = u16::from(self.shape == WatchShape::All && area.width > 4);
+        Rect { y: area.y + title, height: area.height - title, width: area.width - margin, ..*area }
     }
 
     /// The room for a panel's rows, below what names the columns.

@@ -8,7 +8,7 @@ use ratatui::widgets::{Clear, Widget as _};
 use crate::domain::{Minute, Rate};
 use crate::inbox::figures::words;
 use crate::text;
-use crate::tui::chrome::pen::{Pen, frame, rule};
+use crate::tui::chrome::pen::{Pen, rule};
 use crate::tui::chrome::words::clock;
 use crate::tui::chrome::{status, theme};
 use crate::tui::core::command::Command;
@@ -48,25 +48,23 @@ pub(crate) fn draw(model: &Model, base: &Layout, area: Rect, buf: &mut Buffer) -
     cursor(model, &layout)
 }
 
-/// A frame around it, or a line above where frames cost too much.
+/// A line above it with its name; bold where keys go.
 fn title(model: &Model, layout: &WatchLayout, panel: Panel, pane: Rect, buf: &mut Buffer) {
-    let focused = model.dashboard.watch.focus() == panel;
-    let style = if focused { theme::PLAIN } else { theme::DIM };
-    let name = name(&model.dashboard.watch, panel);
-    if layout.shape == WatchShape::Table {
-        if layout.text(panel).y > pane.y {
-            let line = Rect { height: 1, ..pane };
-            rule(model, line, buf);
-            let inside = Rect { x: line.x + 2, width: line.width.saturating_sub(4), ..line };
-            Pen::new(buf, inside, 0).ours(&format!(" {name} "), theme::BOLD);
-            let note = format!(" {} ", note(model, layout, panel));
-            if name.len() + note.len() + 4 <= usize::from(inside.width) && note.len() > 2 {
-                Pen::new(buf, inside, 0).right(&note, theme::DIM);
-            }
-        }
+    if layout.text(panel).y <= pane.y {
         return;
     }
-    frame(model, pane, &name, &note(model, layout, panel), style, buf);
+    let alone = layout.shape == WatchShape::Table;
+    let focused = alone || model.dashboard.watch.focus() == panel;
+    let name = name(&model.dashboard.watch, panel);
+    let line = Rect { height: 1, ..pane };
+    rule(model, line, buf);
+    let inside = Rect { x: line.x + 2, width: line.width.saturating_sub(4), ..line };
+    let style = if focused { theme::BOLD } else { theme::DIM };
+    Pen::new(buf, inside, 0).ours(&format!(" {name} "), style);
+    let note = format!(" {} ", note(model, layout, panel));
+    if name.len() + note.len() + 4 <= usize::from(inside.width) && note.len() > 2 {
+        Pen::new(buf, inside, 0).right(&note, theme::DIM);
+    }
 }
 
 fn name(watch: &Watch, panel: Panel) -> String {
@@ -139,12 +137,7 @@ pub(crate) fn draw_header(model: &Model, layout: &WatchLayout, buf: &mut Buffer)
         write(&trust, &mut pen);
     }
     Pen::new(buf, area, 0).right(&format!("{now} "), theme::PLAIN);
-    if one {
-        return;
-    }
-    if wide {
-        let second = Rect { y: area.y + 1, height: 1, ..area };
-        rule(model, second, buf);
+    if one || wide {
         return;
     }
     let mut pen = Pen::new(buf, area, 1);

@@ -155,9 +155,9 @@ fn leaving_asks_here_as_it_does_in_the_inbox() {
 #[test]
 fn tab_goes_through_the_panels_and_the_terminals_cursor_follows() {
     let mut desk = watching(100, 30, growing());
-    assert_eq!(desk.cursor(), Some((1, 4)));
+    assert_eq!(desk.cursor(), Some((0, 4)));
     quick(&mut desk, "jj");
-    assert_eq!(desk.cursor(), Some((1, 6)));
+    assert_eq!(desk.cursor(), Some((0, 6)));
     let mut names = Vec::new();
     for _ in 0..5 {
         quick(&mut desk, "<Tab>");
@@ -180,7 +180,7 @@ fn tab_goes_through_the_panels_and_the_terminals_cursor_follows() {
     );
     quick(&mut desk, "<Tab>");
     assert_eq!(desk.model.dashboard.watch.focus(), Panel::Queues);
-    assert_eq!(desk.cursor(), Some((1, 6)), "where it was");
+    assert_eq!(desk.cursor(), Some((0, 6)), "where it was");
     quick(&mut desk, "<BackTab>j");
     assert_eq!(desk.model.dashboard.watch.at(Panel::Events), 1);
 }
