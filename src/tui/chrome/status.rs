@@ -6,10 +6,11 @@ use ratatui::style::Style;
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::domain::{Capabilities, DecisionKind};
+use crate::domain::{Capabilities, Confirm, DecisionKind};
 use crate::tui::core::command::{COMMANDS, Command, Spec};
 use crate::tui::core::keymap::{Keymap, short};
 use crate::tui::core::layout::Layout;
+use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::history::state::ViewKind;
 use crate::tui::queue;
@@ -190,6 +191,9 @@ pub(crate) fn draw_hints(model: &Model, layout: &Layout, buf: &mut Buffer) {
     pen.ours(" ", theme::PLAIN);
     let sheet = model.modal.is_some() && !places::is_open(model);
     if sheet || model.screen.overlay.is_some() {
+        if model.screen.overlay.is_none() && sends_with_a_key(model) {
+            hint(keymap, Command::Confirm, "send", &mut pen);
+        }
         hint(keymap, Command::Back, "back", &mut pen);
         return;
     }
@@ -257,6 +261,13 @@ fn here(model: &Model) -> (String, Vec<(Command, &'static str)>) {
         );
     }
     (String::new(), Vec::new())
+}
+
+/// The review is on screen, and asks for no count.
+fn sends_with_a_key(model: &Model) -> bool {
+    let Some(Modal::Review(sheet)) = &model.modal else { return false };
+    let review = sheet.review.as_ref().filter(|review| review.submission.is_some());
+    review.is_some_and(|review| review.confirm == Confirm::Key)
 }
 
 /// Nothing stands in the inbox that a key could act on.
