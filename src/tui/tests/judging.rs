@@ -59,8 +59,10 @@ fn what_was_approved_within_a_day_is_known_from_the_source() {
     };
     let mut desk = Desk::new(160, 45, three());
     desk.press("jj");
-    desk.say(What::Ran(vec![ran("old", 25), ran("b1", 1)]));
-    assert_eq!(rows_with(&desk, "! same as one"), 0, "a day ago, or the action itself: {}", desk.screen());
+    for (id, hours, why) in [("old", 25, "more than a day ago"), ("b1", 1, "the action itself")] {
+        desk.say(What::Ran(vec![ran(id, hours)]));
+        assert_eq!(rows_with(&desk, "! same as one"), 0, "{why}: {}", desk.screen());
+    }
     desk.say(What::Ran(vec![ran("b0", 3)]));
     assert_eq!(rows_with(&desk, "! same as one approved"), 1, "{}", desk.screen());
     let told = "the same title was approved 3h00m ago";
