@@ -130,7 +130,10 @@ fn lines(model: &Model, review: &Review) -> Vec<Parts> {
         ]);
     }
     if review.left_pending > 0 {
-        lines.push(vec![ours(format!("    {}", words::left(review.left_pending)), theme::DIM)]);
+        lines.push(vec![ours(
+            format!("    {}", words::left(review.left_pending, review.batches)),
+            theme::DIM,
+        )]);
     }
     lines.extend(model.list.sources.iter().filter_map(|source| doubt(model, review, source)));
     lines.push(Vec::new());

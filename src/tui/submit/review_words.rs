@@ -46,9 +46,10 @@ pub(crate) fn same(approved: Option<Timestamp>, is_staged: bool, now: Timestamp)
     }
 }
 
-/// `3 stay pending`
-pub(crate) fn left(n: usize) -> String {
-    format!("{n} {} pending", if n == 1 { "stays" } else { "stay" })
+/// `3 stay pending in this batch`
+pub(crate) fn left(n: usize, batches: usize) -> String {
+    let of = if batches == 1 { "this batch" } else { "these batches" };
+    format!("{n} {} pending in {of}", if n == 1 { "stays" } else { "stay" })
 }
 
 pub(crate) fn reading(actions: usize) -> String {
@@ -137,7 +138,7 @@ mod tests {
 │    ✓ 1 approve                                                             │
 │    ✎ 1 edit   approved with changes                                        │
 │    ✗ 1 exclude   rejected for good                                         │
-│      1 stays pending                                                       │
+│      1 stays pending in these batches                                      │
 │                                                                            │
 │    edited         Escalate: EU outage  title                               │
 │                                                                            │
