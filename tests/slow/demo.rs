@@ -12,6 +12,8 @@ fn the_demo_shows_a_queue_and_runs_what_is_approved() {
     inbox.wait_for("the whole queue", |screen| pending(screen).is_some_and(|pending| pending >= 60));
     // As a newcomer would: every key is named on the screen that it is pressed on.
     inbox.wait("a approve · x exclude · e edit. Nothing is sent yet.");
+    // Read: else a count is asked for.
+    inbox.wait("· low  Comment on SUP-2214");
     inbox.send("a");
     inbox.wait("staged 1 approve · s: review, then send");
     inbox.send("s");
