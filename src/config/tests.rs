@@ -286,8 +286,13 @@ fn a_theme_is_a_name_or_a_file_beside_the_configuration() {
 }
 
 #[test]
-fn a_command_for_notifications_is_named_where_it_is_used() {
+fn source_texts_are_in_colours_unless_switched_off() {
+    assert!(parse("").unwrap().ui.highlight);
     assert!(!parse("[ui]\nhighlight = false").unwrap().ui.highlight);
+}
+
+#[test]
+fn a_command_for_notifications_is_named_where_it_is_used() {
     let notify = |text: &str| parse(&format!("[ui]\n{text}")).map(|config| config.ui.notify);
 
     assert_eq!(notify("notify = \"off\""), Ok(Notify::Off));

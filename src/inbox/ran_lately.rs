@@ -16,6 +16,8 @@ const SUBMISSIONS: u32 = 50;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
     pub key: ActionKey,
+    /// `None` where it is not known.
+    pub workspace: Option<Untrusted>,
     pub tool: Untrusted,
     pub title: Untrusted,
     /// Of its input, where it is known.
@@ -41,7 +43,8 @@ impl Inbox {
         let listed = source.ask_able(Wait::Look, |able| Some(able.history?.listed(&query))).await.ok()??;
         let ran = listed.rows.into_iter().filter_map(|row| {
             let key = ActionKey { source: name.clone(), id: row.id };
-            Some(Ran { key, tool: row.tool, title: row.title, digest: row.digest, at: row.resolved_at? })
+            let (workspace, tool, title) = (row.workspace, row.tool, row.title);
+            Some(Ran { key, workspace, tool, title, digest: row.digest, at: row.resolved_at? })
         });
         Some(ran.collect())
     }
@@ -59,6 +62,7 @@ impl Inbox {
             });
             ran.extend(sent.map(|sent| Ran {
                 key: sent.key,
+                workspace: None,
                 tool: sent.tool,
                 title: sent.title,
                 digest: Some(sent.effective),

@@ -10,7 +10,7 @@ use placet::tui::{COMMANDS, Group};
 use super::tidy::sources;
 
 const KEYS: &str = "docs/keys.md";
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 11] = [
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
@@ -18,6 +18,7 @@ const PAGES: [&str; 10] = [
     "docs/decisions.md",
     "docs/gate.md",
     KEYS,
+    "docs/screens/README.md",
     "docs/shell.md",
     "docs/sources.md",
     "docs/watch.md",

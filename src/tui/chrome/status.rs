@@ -69,7 +69,7 @@ fn sending(model: &Model) -> String {
     let dot = theme::dot(model.settings.glyphs);
     let open = model.submit.progress.values().flatten().filter(|(_, (answered, all))| answered < all);
     let said = open.map(|(source, (answered, all))| format!("{answered} of {all}{dot}{source}"));
-    let said = said.collect::<Vec<_>>().join(", ");
+    let said = said.collect::<Vec<_>>().join("; ");
     if said.is_empty() { "sending…".to_owned() } else { format!("sending {said}") }
 }
 

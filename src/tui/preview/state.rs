@@ -4,10 +4,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use crate::contract::tool::Totals;
 use crate::domain::{ActionKey, Digest, PendingAction, Revision, SeenLog, Status, Timestamp};
 use crate::inbox::{Answer, Problem, Question};
-use crate::text::{Flags, Shown};
+use crate::text::Shown;
 use crate::tui::preview::page::made::{Cached, Content, Made, Tab};
 use crate::tui::preview::page::search::{Found, Hit};
 
@@ -92,22 +91,8 @@ impl Preview {
 
     /// Keeps an action, and lets go of the one kept longest.
     pub(crate) fn keep(&mut self, key: &ActionKey, action: PendingAction) {
-        let digest = action.digest();
-        let flags = Flags::of(&action);
         self.problems.remove(key);
-        if self
-            .cache
-            .insert(
-                key.clone(),
-                Arc::new(Cached {
-                    totals: Totals::of(&action.row.tool, &action.input),
-                    action,
-                    digest,
-                    flags,
-                }),
-            )
-            .is_none()
-        {
+        if self.cache.insert(key.clone(), Arc::new(Cached::new(action))).is_none() {
             self.order.push_back(key.clone());
         }
         while self.order.len() > KEPT {

@@ -94,7 +94,8 @@ impl SameIndex {
         let approved = over.iter().filter_map(|slot| Some((slot, approved(slot)?)));
         let ran = approved.map(|(slot, at)| {
             let (key, row) = (slot.entry.key.clone(), &slot.entry.row);
-            Ran { key, tool: row.tool.clone(), title: row.title.clone(), digest: row.digest, at }
+            let (workspace, tool, title) = (row.workspace.clone(), row.tool.clone(), row.title.clone());
+            Ran { key, workspace, tool, title, digest: row.digest, at }
         });
         self.add(ran.collect());
     }
@@ -110,30 +111,19 @@ impl SameIndex {
             listed
         })
     }
-}
 
-/// When it was approved, where it was.
-fn approved(slot: &Slot) -> Option<Timestamp> {
-    let row = &slot.entry.row;
-    match &slot.state {
-        State::Settled(settled) if settled.status.as_ref().is_some_and(|it| Status::RAN.contains(it)) => {
-            Some(settled.at.or(row.resolved_at).unwrap_or(row.created_at))
-        }
-        State::Unknown | State::ToResolve => Some(row.resolved_at.unwrap_or(row.created_at)),
-        _ => None,
-    }
-}
-
-impl SameIndex {
     /// Remembers what was approved lately.
     pub(crate) fn add(&mut self, ran: Vec<Ran>) {
         let Some(newest) = ran.iter().map(|ran| ran.at).max() else { return };
         self.ran.retain(|_, ran| newest.since(ran.at) < DAY);
         for ran in ran {
             let source = &ran.key.source;
-            self.ran.insert(hash(source, &ran.tool, &ran.title), ran.clone());
-            if let Some(digest) = ran.digest {
-                self.ran.insert(hash(source, &ran.tool, &digest), ran);
+            let input = ran.digest.map(|digest| hash(source, &ran.tool, &digest));
+            for hash in [Some(hash(source, &ran.tool, &ran.title)), input].into_iter().flatten() {
+                let newest = self.ran.entry(hash).or_insert_with(|| ran.clone());
+                if newest.at < ran.at {
+                    newest.clone_from(&ran);
+                }
             }
         }
     }
@@ -151,7 +141,8 @@ impl SameIndex {
         let found = it.hashes().flat_map(|(input, hash)| {
             let ran = self.ran.get(&hash).filter(|ran| {
                 let same = if input { ran.digest == it.digest } else { Some(&ran.title) == it.title };
-                same && ran.tool == *it.tool && ran.key != *it.key && now.since(ran.at) < DAY
+                let elsewhere = ran.workspace.is_some() && ran.workspace.as_ref() != it.workspace;
+                same && !elsewhere && ran.tool == *it.tool && ran.key != *it.key && now.since(ran.at) < DAY
             });
             let ran = ran.map(|ran| Same { key: ran.key.clone(), approved: Some(ran.at), input });
             let from = listed.partition_point(|(other, _)| *other < hash);
@@ -161,6 +152,18 @@ impl SameIndex {
             ran.into_iter().chain(rows)
         });
         found.filter(|same| counts(&same.key)).min_by_key(|same| (same.approved.is_none(), !same.input))
+    }
+}
+
+/// When it was approved, where it was.
+fn approved(slot: &Slot) -> Option<Timestamp> {
+    let row = &slot.entry.row;
+    match &slot.state {
+        State::Settled(settled) if settled.status.as_ref().is_some_and(|it| Status::RAN.contains(it)) => {
+            Some(settled.at.or(row.resolved_at).unwrap_or(row.created_at))
+        }
+        State::Unknown | State::ToResolve => Some(row.resolved_at.unwrap_or(row.created_at)),
+        _ => None,
     }
 }
 

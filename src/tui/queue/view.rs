@@ -99,7 +99,7 @@ fn of_marked(model: &Model) -> String {
         let Some(cached) = model.preview.cached(key) else { return String::new() };
         match model.edits_of(key).map(|edits| merge(&cached.action.input, edits)) {
             Some(Ok(edited)) => totals.add(&cached.action.row.tool, &edited),
-            _ => totals.join(&cached.totals),
+            _ => totals.join(cached.totals()),
         }
     }
     let parts = totals.parts();

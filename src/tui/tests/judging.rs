@@ -52,6 +52,7 @@ fn two_that_propose_the_same_are_marked_on_both_until_one_is_decided() {
 fn what_was_approved_within_a_day_is_known_from_the_source() {
     let ran = |id: &str, hours: i64| Ran {
         key: key(id),
+        workspace: Some("acme".into()),
         tool: "refund_payment".into(),
         title: "Refund 9.00 EUR to bob@b.example".into(),
         digest: None,
@@ -63,7 +64,12 @@ fn what_was_approved_within_a_day_is_known_from_the_source() {
         desk.say(What::Ran(vec![ran(id, hours)]));
         assert_eq!(rows_with(&desk, "! same as one"), 0, "{why}: {}", desk.screen());
     }
-    desk.say(What::Ran(vec![ran("b0", 3)]));
+    desk.say(What::Ran(vec![Ran { workspace: Some("other".into()), ..ran("b9", 1) }]));
+    assert_eq!(rows_with(&desk, "! same as one"), 0, "in another workspace: {}", desk.screen());
+
+    let mut desk = Desk::new(160, 45, three());
+    desk.press("jj");
+    desk.say(What::Ran(vec![ran("b0", 3), ran("b7", 20)]));
     assert_eq!(rows_with(&desk, "! same as one approved"), 1, "{}", desk.screen());
     let told = "the same title was approved 3h00m ago";
     assert!(desk.screen().contains(told), "{}", desk.screen());

@@ -155,7 +155,7 @@ fn what_came_is_shown_while_a_slow_source_has_not_answered_and_holds_up_no_other
     assert_eq!(desk.submitted.len(), 1, "{}", desk.screen());
 
     let id = desk.submitted[0].id().clone();
-    assert!(desk.screen().contains("sending 0 of 1 · gate, 0 of 1 · warden"), "{}", desk.screen());
+    assert!(desk.screen().contains("sending 0 of 1 · gate; 0 of 1 · warden"), "{}", desk.screen());
     desk.say(What::Sending(id.clone(), Sending::Answered(source(), 1)));
     assert!(desk.screen().contains("sending 0 of 1 · warden"), "{}", desk.screen());
     let so_far = report(&desk, Some("gate"), &Outcome::Approved);

@@ -1,7 +1,7 @@
 //! What a page is made from.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::contract::tool::Totals;
 use crate::domain::{ActionKey, Capabilities, Digest, Edits, PendingAction, RawJson};
@@ -15,8 +15,20 @@ pub(crate) struct Cached {
     /// Computed here, from the bytes that are shown.
     pub digest: Digest,
     pub flags: Flags,
+    /// What it comes to, once it was asked for: few are, and an input may be long.
+    totals: OnceLock<Totals>,
+}
+
+impl Cached {
+    pub(crate) fn new(action: PendingAction) -> Self {
+        let (digest, flags) = (action.digest(), Flags::of(&action));
+        Self { action, digest, flags, totals: OnceLock::new() }
+    }
+
     /// What it comes to, for sums of several.
-    pub totals: Totals,
+    pub(crate) fn totals(&self) -> &Totals {
+        self.totals.get_or_init(|| Totals::of(&self.action.row.tool, &self.action.input))
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,11 +4,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use crate::contract::tool::Totals;
 use crate::domain::json;
 use crate::domain::json::{Scanner, TokenKind};
 use crate::rounds;
-use crate::text::Flags;
 use crate::tui::testing::{action, key};
 
 use super::line::readable;
@@ -18,7 +16,7 @@ use super::*;
 fn cached(tool: &str, input: &str, preview: Option<&str>) -> Cached {
     let mut action = action(&format!("1 {tool} agent low 1"), "x", input);
     action.preview = preview.map(|preview| crate::domain::RawJson::parse(preview.to_owned()).unwrap());
-    Cached { digest: action.digest(), flags: Flags::of(&action), totals: Totals::default(), action }
+    Cached::new(action)
 }
 
 fn page(cached: &Cached, tab: Tab, width: u16) -> Page {
