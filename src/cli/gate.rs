@@ -1,9 +1,10 @@
 //! `placet gate token|pause|resume|settle|backup|audit`: what the gate's owner does on its machine, on the database itself.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -12,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::config::GateConfig;
 use crate::contract::audit;
+use crate::contract::audit::AuditBody;
 use crate::contract::fields::Fields;
 use crate::contract::time;
 use crate::domain::Untrusted;
@@ -74,7 +76,9 @@ fn exists(config: &GateConfig) -> Result<(), Usage> {
 /// Copies the database itself, so it needs no running gate and disturbs none.
 pub async fn backup(config: &GateConfig, file: &Path) -> anyhow::Result<Exit> {
     exists(config)?;
-    let bytes = sqlite::backup(&config.database, file).await?;
+    let (all, copied) = (fs::metadata(&config.database).ok().map(|it| it.len()), AtomicU64::new(0));
+    let copying = sqlite::backup(&config.database, file, &copied);
+    let bytes = output::counting("bytes copied", all, &copied, copying).await??;
     output::line(&format!("{}  {bytes} bytes", file.display()))?;
     Ok(Exit::Done)
 }
@@ -129,7 +133,9 @@ async fn prune(
         }
     };
     let mut export = args.export.as_deref().map(new_file).transpose()?;
-    let pruned = gate.prune(before, who, |lines| kept(export.as_mut(), lines)).await?;
+    let gone = AtomicU64::new(0);
+    let pruning = gate.prune(before, who, &gone, |lines| kept(export.as_mut(), lines));
+    let pruned = output::counting("actions pruned", None, &gone, pruning).await??;
     let what = match pruned.actions {
         1 => "1 action that was".to_owned(),
         many => format!("{many} actions that were"),
@@ -167,8 +173,21 @@ async fn audit(gate: &Gate, command: AuditCommand) -> anyhow::Result<Exit> {
                 Some(workspace) => vec![workspace],
                 None => gate.audit_heads().await?.into_iter().map(|head| head.workspace).collect(),
             };
-            for workspace in workspaces {
-                gate.export_audit(&workspace, |row| output::json(row)).await?;
+            let written = AtomicU64::new(0);
+            let writing = async {
+                for workspace in workspaces {
+                    let put = |row: &AuditBody<'_>| {
+                        written.fetch_add(1, Ordering::Relaxed);
+                        output::json(row)
+                    };
+                    gate.export_audit(&workspace, put).await?;
+                }
+                anyhow::Ok(())
+            };
+            if output::is_seen() {
+                writing.await?;
+            } else {
+                output::counting("rows written", None, &written, writing).await??;
             }
             Ok(Exit::Done)
         }
@@ -182,7 +201,10 @@ async fn audit(gate: &Gate, command: AuditCommand) -> anyhow::Result<Exit> {
 }
 
 async fn verify(gate: &Gate, kept: &[AuditHead], json: bool) -> anyhow::Result<Exit> {
-    let verified = gate.verify_audit(kept).await?;
+    let rows: u64 = gate.audit_heads().await?.iter().map(|head| head.revision).sum();
+    let read = AtomicU64::new(0);
+    let reading = gate.verify_audit_counting(kept, &read);
+    let verified = output::counting("rows read", Some(rows * 2), &read, reading).await??;
     let ok = verified.problems.is_empty();
     if json {
         output::versioned(&json!({

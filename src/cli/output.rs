@@ -1,7 +1,11 @@
 //! Printing: to standard output, through the door, and without a word when nobody listens any more.
 
+use std::fmt;
 use std::io::{self, IsTerminal as _, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::domain::Untrusted;
 pub(super) use crate::domain::time::short as age;
@@ -126,29 +130,81 @@ pub fn complain(text: &str) {
     drop(writeln!(io::stderr().lock(), "placet: {text}"));
 }
 
-/// How far long work is, for somebody who waits: lines on standard error, from the second second on and seldom, and only where
-/// it is a terminal.
+/// Standard output is a terminal: what is printed there would run into a line that says how far it is.
+pub(super) fn is_seen() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// How far long work is, for somebody who waits: one line on standard error, from the second second on, and only where that is a
+/// terminal. It is gone when the work is done.
 #[derive(Debug)]
 pub(super) struct Progress {
-    /// `None`: nobody looks.
-    next: Option<Instant>,
+    line: ProgressBar,
+    from: Instant,
 }
 
 impl Progress {
     const FIRST: Duration = Duration::from_secs(1);
-    const EVERY: Duration = Duration::from_secs(2);
+    const EVERY: Duration = Duration::from_millis(200);
 
     pub(super) fn start() -> Self {
-        Self { next: io::stderr().is_terminal().then(|| Instant::now() + Self::FIRST) }
+        Self::of(ProgressBar::no_length(), "{spinner} {msg} …")
     }
 
-    /// `what` goes on after our name, and is asked for only when it is told.
-    pub(super) fn tell(&mut self, what: impl FnOnce() -> String) {
-        let now = Instant::now();
-        if self.next.is_some_and(|next| next <= now) {
-            complain(&format!("{} …", what()));
-            self.next = Some(now + Self::EVERY);
+    /// With a bar, the rate and the time that is left where it is known how much there is.
+    fn counted(unit: &str, all: Option<u64>) -> Self {
+        match all.filter(|all| *all > 0) {
+            Some(all) => Self::of(
+                ProgressBar::new(all),
+                &format!("{{wide_bar}} {{human_pos}} of {{human_len}} {unit}, {{rate}}, {{eta}} left"),
+            ),
+            None => {
+                Self::of(ProgressBar::no_length(), &format!("{{spinner}} {{human_pos}} {unit}, {{rate}}"))
+            }
         }
+    }
+
+    fn of(line: ProgressBar, template: &str) -> Self {
+        line.set_draw_target(ProgressDrawTarget::hidden());
+        // Ours is right; without it the usual one is drawn.
+        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let rate = |state: &ProgressState, out: &mut dyn fmt::Write| {
+            // A line that cannot be written is not shown.
+            let _ = write!(out, "{:.0} a second", state.per_sec());
+        };
+        let style = style.with_key("rate", rate);
+        line.set_style(style.progress_chars("=> ").tick_chars("|/-\\ "));
+        Self { line, from: Instant::now() }
+    }
+
+    /// What is done, or waited for: asked for only when it is shown.
+    pub(super) fn tell(&mut self, what: impl FnOnce() -> String) {
+        if self.is_due() {
+            self.line.set_message(what());
+            self.line.tick();
+        }
+    }
+
+    fn at(&mut self, done: u64) {
+        if self.is_due() {
+            self.line.set_position(done);
+            self.line.tick();
+        }
+    }
+
+    /// Somebody has waited long enough.
+    fn is_due(&self) -> bool {
+        let is_due = self.from.elapsed() >= Self::FIRST;
+        if is_due && self.line.is_hidden() && io::stderr().is_terminal() {
+            self.line.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        is_due && !self.line.is_hidden()
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.line.finish_and_clear();
     }
 }
 
@@ -159,10 +215,39 @@ pub(super) async fn waiting_for<T>(what: impl Fn() -> String, work: impl Future<
     loop {
         tokio::select! {
             done = &mut work => return done,
-            () = tokio::time::sleep(Progress::FIRST) => progress.tell(&what),
+            () = tokio::time::sleep(Progress::EVERY) => progress.tell(&what),
         }
     }
 }
+
+/// Does `work`, which counts in `done` how many of `all` it has done, and shows that. `Err`: it was stopped with Ctrl-C, after so many.
+/// What it did until then stays done.
+pub(super) async fn counting<T>(
+    unit: &str,
+    all: Option<u64>,
+    done: &AtomicU64,
+    work: impl Future<Output = T>,
+) -> Result<T, Stopped> {
+    let mut progress = Progress::counted(unit, all);
+    let mut work = std::pin::pin!(work);
+    let mut stop = std::pin::pin!(tokio::signal::ctrl_c());
+    loop {
+        tokio::select! {
+            ended = &mut work => return Ok(ended),
+            _ = &mut stop => {
+                let done = done.load(Ordering::Relaxed);
+                let of = all.map_or_else(String::new, |all| format!(" of {all}"));
+                return Err(Stopped(format!("stopped after {done}{of} {unit}")));
+            }
+            () = tokio::time::sleep(Progress::EVERY) => progress.at(done.load(Ordering::Relaxed)),
+        }
+    }
+}
+
+/// Ctrl-C ended long work: how far it was.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Stopped(String);
 
 #[cfg(test)]
 mod tests {

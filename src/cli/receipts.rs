@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::Context as _;
 use serde_json::json;
@@ -22,7 +23,9 @@ const PAGE: u32 = 1_000;
 /// Says what was changed behind the journal's back. `head` was kept elsewhere.
 pub(super) async fn verify(journal: &Journal, head: Option<&str>, json: bool) -> anyhow::Result<Exit> {
     let kept = head.map(read_head).transpose()?;
-    let checked = journal.verify(kept.as_slice()).await?;
+    let (all, read) = (u64::try_from(journal.newest_receipt().await?).ok(), AtomicU64::new(0));
+    let checking = journal.verify_counting(kept.as_slice(), &read);
+    let checked = output::counting("receipts read", all, &read, checking).await??;
     let Checked { receipts, decisions, without, head, wrong } = &checked;
     let ok = wrong.is_none();
     if json {
@@ -90,18 +93,27 @@ pub(super) async fn export(journal: &Journal, to: Option<&Path>, csv: bool) -> a
         let names = Receipt::default().fields().map(|(name, _)| name.to_owned());
         put(&record(&[&names[..], &["format".to_owned(), "hash".to_owned()]].concat()))?;
     }
-    let mut last = 0;
-    loop {
-        let page = journal.receipts(last, PAGE).await?;
-        let Some(newest) = page.last() else { break };
-        last = newest.seq;
-        for receipt in &page {
-            if csv {
-                put(&record(&receipt_csv(receipt)))?;
-            } else {
-                put(&output::json_line(receipt)?)?;
+    let (all, written) = (u64::try_from(journal.newest_receipt().await?).ok(), AtomicU64::new(0));
+    let writing = async {
+        let mut last = 0;
+        loop {
+            let page = journal.receipts(last, PAGE).await?;
+            let Some(newest) = page.last() else { return anyhow::Ok(()) };
+            last = newest.seq;
+            for receipt in &page {
+                if csv {
+                    put(&record(&receipt_csv(receipt)))?;
+                } else {
+                    put(&output::json_line(receipt)?)?;
+                }
             }
+            written.fetch_add(page.len() as u64, Ordering::Relaxed);
         }
+    };
+    if to.is_none() && output::is_seen() {
+        writing.await?;
+    } else {
+        output::counting("receipts written", all, &written, writing).await??;
     }
     if let Some(file) = file {
         file.sync_all()?;

@@ -1,5 +1,6 @@
 //! What the gate's owner does on the machine itself: tokens, pauses, the audit, and what became of a lost run.
 
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use secrecy::SecretString;
@@ -85,6 +86,15 @@ impl Gate {
     /// Reads the whole database and says what does not fit the audit, or the heads that were kept.
     pub async fn verify_audit(&self, kept: &[AuditHead]) -> Result<Verified, GateError> {
         Ok(self.store().verify(kept).await?)
+    }
+
+    /// The same, with each row that was read added to `read`: every row of the audit is read twice.
+    pub async fn verify_audit_counting(
+        &self,
+        kept: &[AuditHead],
+        read: &AtomicU64,
+    ) -> Result<Verified, GateError> {
+        Ok(self.store().verify_counting(kept, read).await?)
     }
 
     /// Hands every audit row of a workspace to `take`, oldest first; an error of its own ends that.

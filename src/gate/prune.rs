@@ -2,6 +2,8 @@
 //!
 //! What is `unknown` is never pruned, and no audit row is. The audit says which actions are gone, and what they were.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::audit::WHOLE_GATE;
 use super::error::GateError;
 use super::state::Gate;
@@ -24,11 +26,12 @@ pub struct Pruned {
 
 impl Gate {
     /// Prunes what was settled before this moment, in every workspace. `keep` is given each action as one line of JSON before it
-    /// goes, and says when a line is safe; when it fails, nothing more goes.
+    /// goes, and says when a line is safe; when it fails, nothing more goes. How many went is added to `gone` as they go.
     pub async fn prune<E: From<GateError>>(
         &self,
         before: Timestamp,
         who: Option<&str>,
+        gone: &AtomicU64,
         mut keep: impl FnMut(&[String]) -> Result<(), E> + Send,
     ) -> Result<Pruned, E> {
         let mut pruned = Pruned::default();
@@ -44,10 +47,11 @@ impl Gate {
                 let lines = some.iter().map(line).collect::<Result<Vec<_>, _>>().map_err(GateError::from)?;
                 keep(&lines)?;
                 let (workspace, who) = (head.workspace.clone(), who.map(str::to_owned));
-                let gone = self.store().prune(workspace, some, who).await.map_err(GateError::from)?;
-                pruned.actions += gone;
+                let went = self.store().prune(workspace, some, who).await.map_err(GateError::from)?;
+                pruned.actions += went;
+                gone.fetch_add(went, Ordering::Relaxed);
                 // Whatever is left of these was changed meanwhile; the next prune looks again.
-                if gone == 0 {
+                if went == 0 {
                     break;
                 }
             }

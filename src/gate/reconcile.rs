@@ -6,6 +6,7 @@
 //! settled long ago is pruned.
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use tokio::time::{Instant, MissedTickBehavior};
@@ -121,7 +122,7 @@ pub(crate) async fn prune(gate: &Gate, last: &mut Option<Timestamp>) -> Result<(
     }
     *last = Some(now);
     let before = now.plus_millis(-i64::try_from(keep.as_millis()).unwrap_or(i64::MAX));
-    let pruned = gate.prune(before, None, |_| Ok::<_, GateError>(())).await?;
+    let pruned = gate.prune(before, None, &AtomicU64::new(0), |_| Ok::<_, GateError>(())).await?;
     if pruned.actions > 0 {
         tracing::info!(actions = pruned.actions, "pruned what was settled long ago");
     }

@@ -285,6 +285,12 @@ impl Journal {
         self.done(read(query, self.read())).await
     }
 
+    /// The number of the newest receipt; 0 where there is none.
+    pub async fn newest_receipt(&self) -> Result<i64, JournalError> {
+        let query = sqlx::query_scalar("SELECT COALESCE(MAX(seq), 0) FROM receipt");
+        self.done(query.fetch_one(self.read())).await
+    }
+
     /// At most `limit` receipts behind the one with number `seq`, in order.
     pub async fn receipts(&self, seq: i64, limit: u32) -> Result<Vec<Receipt>, JournalError> {
         let query = sqlx::query("SELECT * FROM receipt WHERE seq > $1 ORDER BY seq LIMIT $2");

@@ -1,6 +1,7 @@
 //! Reading all receipts, and what was sent, to say what was changed behind the journal's back.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::receipt::{FORM, Receipt};
 use super::shape;
@@ -61,6 +62,15 @@ type Rows = HashMap<(String, String, String), ReceiptContents>;
 impl Journal {
     /// Reads every receipt, and every decision that was sent. Others may go on deciding meanwhile.
     pub async fn verify(&self, kept: &[SavedHead]) -> Result<Checked, JournalError> {
+        self.verify_counting(kept, &AtomicU64::new(0)).await
+    }
+
+    /// The same, with each receipt that was read added to `read`.
+    pub async fn verify_counting(
+        &self,
+        kept: &[SavedHead],
+        read: &AtomicU64,
+    ) -> Result<Checked, JournalError> {
         let mut checked = Checked::default();
         let mut told = Rows::new();
         let mut unmet: Vec<&SavedHead> = kept.iter().collect();
@@ -79,6 +89,7 @@ impl Journal {
                 form = form.max(receipt.form);
                 unmet.retain(|kept| !is(kept, &receipt));
                 checked.receipts += 1;
+                read.fetch_add(1, Ordering::Relaxed);
                 checked.head = Some(Head { seq: receipt.seq, hash: receipt.hash.clone() });
                 keep(&mut told, receipt);
             }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use sqlx::sqlite::SqliteConnectOptions;
@@ -11,6 +12,9 @@ use tempfile::NamedTempFile;
 
 use super::database::{OpenError, is_read_only, unwritten};
 use super::words::Words;
+
+/// How often the copy is looked at.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// There is no copy.
 #[derive(Debug, thiserror::Error)]
@@ -28,8 +32,8 @@ pub enum BackupError {
 /// Copies the database at `path`, as it was at one moment, to the new file `to`, with mode 0600; returns its bytes.
 ///
 /// Nobody waits for it: readers and writers go on. The copy is on disk and whole when it gets its name. A `to` that exists
-/// is refused and stays as it is.
-pub async fn backup(path: &Path, to: &Path) -> Result<u64, BackupError> {
+/// is refused and stays as it is. `copied` holds the bytes that are there so far.
+pub async fn backup(path: &Path, to: &Path, copied: &AtomicU64) -> Result<u64, BackupError> {
     if to.symlink_metadata().is_ok() {
         return Err(BackupError::Exists(to.to_owned()));
     }
@@ -42,13 +46,25 @@ pub async fn backup(path: &Path, to: &Path) -> Result<u64, BackupError> {
     } else {
         SqliteConnectOptions::new().filename(path).read_only(true)
     };
-    vacuum(options, part.path())
-        .await
-        .map_err(|error| BackupError::Database { path: path.to_owned(), error })?;
+    let ended = watched(vacuum(options, part.path()), part.as_file(), copied).await;
+    ended.map_err(|error| BackupError::Database { path: path.to_owned(), error })?;
     name(part, to, folder).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => BackupError::Exists(to.to_owned()),
         _ => failed(error),
     })
+}
+
+/// Waits for the copy, and says how long it is meanwhile.
+async fn watched<T>(copying: impl Future<Output = T>, file: &File, copied: &AtomicU64) -> T {
+    let mut copying = std::pin::pin!(copying);
+    loop {
+        tokio::select! {
+            ended = &mut copying => return ended,
+            () = tokio::time::sleep(LOOK) => {
+                copied.store(file.metadata().map_or(0, |it| it.len()), Ordering::Relaxed);
+            }
+        }
+    }
 }
 
 /// On disk first, then its name, then the folder that holds the name. Somebody may have been faster since the first look: then
@@ -81,9 +97,10 @@ mod tests {
         open(&path, &["CREATE TABLE t (a TEXT) STRICT"]).await.unwrap().close().await;
         std::fs::write(&to, "mine").unwrap();
 
-        let refused = backup(&path, &to).await;
-        let nowhere = backup(&path, &folder.path().join("no/such/folder")).await;
-        let nothing = backup(&folder.path().join("none.db"), &folder.path().join("new")).await;
+        let none = &AtomicU64::new(0);
+        let refused = backup(&path, &to, none).await;
+        let nowhere = backup(&path, &folder.path().join("no/such/folder"), none).await;
+        let nothing = backup(&folder.path().join("none.db"), &folder.path().join("new"), none).await;
 
         assert!(matches!(refused, Err(BackupError::Exists(_))));
         assert!(matches!(nowhere, Err(BackupError::File { .. })));

@@ -44,11 +44,11 @@ fn a_report_can_be_pasted_into_a_chat() {
     assert_eq!(
         lines(&some(), &TimeZone::UTC).join("\n"),
         "placet: shift of kim
-2026-11-20 06:00 to 2026-11-20 14:00 (8h00m, +00:00)
+2026-11-20 06:00 to 2026-11-20 14:00 (8 h, +00:00)
 
 68 decisions: approved 61 (1 with edits), excluded 2, retried 0
 skipped 4 (somebody else was faster), refused 0, unknown 1, failed after approval 3
-median time on screen before deciding: 14s (of 60); approved without opening: 2
+median time on screen before deciding: 14 s (of 60); approved without opening: 2
 of 3 it is not known what was on screen
 busiest hour: from 10:00 on, 31
 
@@ -60,7 +60,7 @@ save_document                      40      1        2       0       0       3
 =cmd|' /C calc'!A0                 21      1        2       0       0       3
 
 queues                        arrived resolved at start  at end  watched
-praxiom                            88       71       31      48    7h20m
+praxiom                            88       71       31      48   7 h 20
 gap: nobody watched praxiom from 09:00 to 09:40"
     );
 }

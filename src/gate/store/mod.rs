@@ -8,6 +8,7 @@ pub(crate) mod decision_rules;
 pub(crate) mod sqlite;
 
 use std::fmt;
+use std::sync::atomic::AtomicU64;
 
 use async_trait::async_trait;
 
@@ -407,8 +408,12 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
     /// The newest of every workspace, or of one.
     async fn audit_heads(&self, workspace: Option<&str>) -> Result<Vec<AuditHead>, StoreError>;
     async fn census(&self, workspace: &str) -> Result<Census, StoreError>;
-    /// Reads everything and says what does not fit together, or does not fit the heads that were kept.
-    async fn verify(&self, kept: &[AuditHead]) -> Result<Verified, StoreError>;
+    /// Reads everything and says what does not fit together, or does not fit the heads that were kept. Adds each row that it read to
+    /// `read`; it reads every row of the audit twice.
+    async fn verify_counting(&self, kept: &[AuditHead], read: &AtomicU64) -> Result<Verified, StoreError>;
+    async fn verify(&self, kept: &[AuditHead]) -> Result<Verified, StoreError> {
+        self.verify_counting(kept, &AtomicU64::new(0)).await
+    }
     /// Fails when the database cannot be read or written. Writes at most every few seconds, however often it is asked.
     async fn ping(&self) -> Result<(), StoreError>;
     /// Gives back the room that a long log took.

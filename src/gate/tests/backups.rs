@@ -1,6 +1,7 @@
 //! A copy of the gate's memory while it works.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::sync::atomic::AtomicU64;
 
 use futures_util::future::join_all;
 use sqlx::Connection as _;
@@ -23,7 +24,7 @@ async fn a_backup_under_load_is_a_whole_gate_as_it_was_at_one_moment() {
         let mut copies = Vec::new();
         for n in 0..5 {
             let copy = folder.path().join(format!("copy-{n}.db"));
-            backup(&database, &copy).await.unwrap();
+            backup(&database, &copy, &AtomicU64::new(0)).await.unwrap();
             copies.push(copy);
         }
         copies

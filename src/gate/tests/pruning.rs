@@ -1,5 +1,6 @@
 //! Retention: what may go goes, and everything else still holds.
 
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use reqwest::Method;
@@ -18,8 +19,11 @@ fn now(gate: &TestGate) -> Timestamp {
 }
 
 async fn prune(gate: &TestGate, before: Timestamp) -> u64 {
-    let Pruned { actions } =
-        gate.gate.prune(before, Some("operator"), |_| Ok::<_, GateError>(())).await.unwrap();
+    let Pruned { actions } = gate
+        .gate
+        .prune(before, Some("operator"), &AtomicU64::new(0), |_| Ok::<_, GateError>(()))
+        .await
+        .unwrap();
     actions
 }
 
@@ -165,9 +169,13 @@ async fn nothing_goes_that_could_not_be_exported() {
     gate.reject(&id, "").await;
     let before = now(&gate).plus_millis(DAY);
 
-    let full = gate.gate.prune(before, None, |_| Err(GateError::Refused("full".to_owned()))).await;
+    let full = gate
+        .gate
+        .prune(before, None, &AtomicU64::new(0), |_| Err(GateError::Refused("full".to_owned())))
+        .await;
     let mut lines = Vec::new();
-    let kept = gate.gate.prune(before, None, |some| {
+    let gone = AtomicU64::new(0);
+    let kept = gate.gate.prune(before, None, &gone, |some| {
         lines.extend_from_slice(some);
         Ok::<_, GateError>(())
     });

@@ -20,6 +20,7 @@ pub(crate) mod writer;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -289,8 +290,8 @@ impl Store for SqliteStore {
         audit::heads(&mut conn, workspace).await
     }
 
-    async fn verify(&self, kept: &[AuditHead]) -> Result<Verified, StoreError> {
-        verify::verify(self.reader(), kept).await
+    async fn verify_counting(&self, kept: &[AuditHead], read: &AtomicU64) -> Result<Verified, StoreError> {
+        verify::verify(self.reader(), kept, read).await
     }
 
     async fn census(&self, workspace: &str) -> Result<Census, StoreError> {

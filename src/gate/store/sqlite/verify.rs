@@ -1,6 +1,7 @@
 //! Reading everything for the audit's sake: the chain, and whether the tables still say what it says.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures_util::TryStreamExt as _;
 use sqlx::{QueryBuilder, Row as _, Sqlite, SqliteConnection, SqlitePool};
@@ -60,16 +61,27 @@ const PRUNED: [&str; 3] = [
 ];
 
 /// In one transaction, so that a gate that goes on writing does not look like tampering.
-pub(super) async fn verify(pool: &SqlitePool, kept: &[AuditHead]) -> Result<Verified, StoreError> {
+pub(super) async fn verify(
+    pool: &SqlitePool,
+    kept: &[AuditHead],
+    read: &AtomicU64,
+) -> Result<Verified, StoreError> {
     let mut tx = pool.begin_with("BEGIN").await?;
     let mut replay = Replay::new(kept);
     let whole = is_whole(&mut tx, &mut replay).await;
-    match compare(&mut tx, &mut replay).await {
+    match compare(&mut tx, &mut replay, read).await {
         // A file with faults may not be readable to its end: what was found is told all the same.
         Err(error) if !whole => replay.problem(format!("the rest cannot be read: {error}")),
         compared => compared?,
     }
     Ok(replay.end())
+}
+
+/// One more row was read. Lets others run every now and then: rows may be there faster than they are compared.
+async fn counted(read: &AtomicU64) {
+    if read.fetch_add(1, Ordering::Relaxed) % 128 == 0 {
+        tokio::task::yield_now().await;
+    }
 }
 
 /// SQLite's own check: pages, indexes against their tables, constraints.
@@ -82,10 +94,15 @@ async fn is_whole(conn: &mut SqliteConnection, replay: &mut Replay) -> bool {
     false
 }
 
-async fn compare(conn: &mut SqliteConnection, replay: &mut Replay) -> Result<(), StoreError> {
+async fn compare(
+    conn: &mut SqliteConnection,
+    replay: &mut Replay,
+    read: &AtomicU64,
+) -> Result<(), StoreError> {
     let mut rows = sqlx::query("SELECT * FROM audit ORDER BY workspace, revision").fetch(&mut *conn);
     while let Some(found) = rows.try_next().await? {
         replay.row(&audit::row(&found)?);
+        counted(read).await;
     }
     drop(rows);
     for head in &audit::heads(conn, None).await? {
@@ -99,7 +116,7 @@ async fn compare(conn: &mut SqliteConnection, replay: &mut Replay) -> Result<(),
     let mut after = None;
     loop {
         let part = Part { until: end_of_part(conn, after.as_deref()).await?, after };
-        part.compare(conn, replay).await?;
+        part.compare(conn, replay, read).await?;
         match part.until {
             Some(until) => after = Some(until),
             None => break,
@@ -160,13 +177,19 @@ impl Part {
         }
     }
 
-    async fn compare(&self, conn: &mut SqliteConnection, replay: &mut Replay) -> Result<(), StoreError> {
+    async fn compare(
+        &self,
+        conn: &mut SqliteConnection,
+        replay: &mut Replay,
+        read: &AtomicU64,
+    ) -> Result<(), StoreError> {
         let mut query = QueryBuilder::new("SELECT * FROM audit");
         self.within(&mut query, "action");
         query.push(" ORDER BY action, revision");
         let mut rows = query.build().fetch(&mut *conn);
         while let Some(found) = rows.try_next().await? {
             replay.action_row(&audit::row(&found)?);
+            counted(read).await;
         }
         drop(rows);
         if replay.prunes() {

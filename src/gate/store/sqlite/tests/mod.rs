@@ -1,5 +1,7 @@
 //! The store on its own: what HTTP cannot bring about.
 
+use std::sync::atomic::AtomicU64;
+
 use futures_util::future::join_all;
 use tempfile::TempDir;
 
@@ -382,7 +384,7 @@ async fn a_store_that_can_only_be_read_is_verified_and_writes_nothing() {
     shelf.approved("a").await;
     let (folder, path) = (tempfile::tempdir().unwrap(), shelf.folder.path().join("gate.db"));
     let copy = folder.path().join("copy.db");
-    sqlite::backup(&path, &copy).await.unwrap();
+    sqlite::backup(&path, &copy, &AtomicU64::new(0)).await.unwrap();
 
     let store = SqliteStore::open_to_read(&copy, context(&shelf.clock)).await.unwrap();
     let verified = store.verify(&shelf.store.audit_heads(None).await.unwrap()).await.unwrap();
