@@ -23,7 +23,7 @@ pub use notify::{NotifyOn, NotifyRule, NotifyTo, Quiet, Webhook};
 pub use secret::TokenFrom;
 pub use source::{AgentsApi, Auth, Dendrux, Praxiom, ReviewKind, SourceConfig, SourceKind, Warden};
 pub use tool::{Executor, Retry, ToolConfig};
-pub use ui::{Glyphs, GroupBy, Keyboard, Notify, Preset, SortBy, ThemeChoice, Ui};
+pub use ui::{Density, Glyphs, GroupBy, Keyboard, Notify, Preset, SortBy, ThemeChoice, Ui};
 pub use watch::{QueueTargets, Targets, Watch};
 
 #[cfg(test)]

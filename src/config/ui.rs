@@ -16,6 +16,7 @@ pub struct Ui {
     /// Its older name is still read.
     #[serde(alias = "borders")]
     pub glyphs: Glyphs,
+    pub density: Density,
     #[serde(skip)]
     pub theme: ThemeChoice,
     #[serde(rename = "theme")]
@@ -161,6 +162,15 @@ pub enum Glyphs {
     Ascii,
 }
 
+/// How many lines of the list an action takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Density {
+    Compact,
+    /// A second line says why the agent proposes it.
+    Comfortable,
+}
+
 /// Longest time that decisions wait for second thoughts.
 const HOLD: Duration = Duration::from_mins(1);
 
@@ -185,6 +195,7 @@ impl Default for Ui {
     fn default() -> Self {
         Self {
             glyphs: Glyphs::Unicode,
+            density: Density::Compact,
             theme: ThemeChoice::Auto,
             theme_name: Spanned::new(0..0, "auto".to_owned()),
             hold: Duration::from_secs(3),

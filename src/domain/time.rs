@@ -27,16 +27,15 @@ impl Timestamp {
     }
 }
 
-/// `<1m`, `12m`, `3h12m`, `2d04h`, of milliseconds.
+/// `<1 m`, `12 m`, `3 h`, `3 h 12`, `2 d`, of milliseconds.
 pub fn span(millis: i64) -> String {
-    let seconds = millis / 1_000;
-    let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
-    match (days, hours, minutes) {
-        (0, 0, 0) => "<1m".to_owned(),
-        (0, 0, minutes) => format!("{minutes}m"),
-        (0, hours, minutes) => format!("{hours}h{:02}m", minutes % 60),
-        (days @ 1..100, hours, _) => format!("{days}d{:02}h", hours % 24),
-        (days, ..) => format!("{days}d"),
+    let minutes = millis / 60_000;
+    match (minutes / 1_440, minutes / 60, minutes % 60) {
+        (0, 0, 0) => "<1 m".to_owned(),
+        (0, 0, minutes) => format!("{minutes} m"),
+        (0, hours, 0) => format!("{hours} h"),
+        (0, hours, minutes) => format!("{hours} h {minutes:02}"),
+        (days, ..) => format!("{days} d"),
     }
 }
 
@@ -45,14 +44,14 @@ pub fn age(from: Timestamp, now: Timestamp) -> String {
     span(now.since(from))
 }
 
-/// `12s`, `4m`, `3h12m`, `2d`: as short as a column, of milliseconds.
+/// `12 s`, `4 m`, `3 h`, `2 d`: as short as a column, of milliseconds.
 pub fn short(millis: i64) -> String {
     let seconds = millis / 1_000;
     match seconds {
-        ..60 => format!("{}s", seconds.max(0)),
-        60..3_600 => format!("{}m", seconds / 60),
-        3_600..86_400 => format!("{}h{:02}m", seconds / 3_600, seconds % 3_600 / 60),
-        _ => format!("{}d", seconds / 86_400),
+        ..60 => format!("{} s", seconds.max(0)),
+        60..3_600 => format!("{} m", seconds / 60),
+        3_600..86_400 => format!("{} h", seconds / 3_600),
+        _ => format!("{} d", seconds / 86_400),
     }
 }
 
@@ -61,7 +60,7 @@ pub fn seconds(millis: i64) -> String {
     if millis < 120_000 { format!("{} s", millis / 1_000) } else { span(millis) }
 }
 
-/// `1h`, `15m`, `1h30m`: a limit that somebody wrote.
+/// `1h`, `15m`, `1h30m`: a limit as a filter or the configuration has it.
 pub fn limit(time: Duration) -> String {
     let minutes = time.as_secs() / 60;
     match (minutes / 60, minutes % 60) {
@@ -69,6 +68,17 @@ pub fn limit(time: Duration) -> String {
         (0, minutes) => format!("{minutes}m"),
         (hours, 0) => format!("{hours}h"),
         (hours, minutes) => format!("{hours}h{minutes:02}m"),
+    }
+}
+
+/// `1 h`, `15 m`, `1 h 30`: a limit in a sentence.
+pub fn limit_said(time: Duration) -> String {
+    let minutes = time.as_secs() / 60;
+    match (minutes / 60, minutes % 60) {
+        (0, 0) => format!("{} s", time.as_secs()),
+        (0, minutes) => format!("{minutes} m"),
+        (hours, 0) => format!("{hours} h"),
+        (hours, minutes) => format!("{hours} h {minutes:02}"),
     }
 }
 
@@ -138,7 +148,7 @@ mod tests {
     fn ages_are_short() {
         assert_eq!(
             [0, 59_000, 61_000, 11_520_000, 200_000_000].map(short),
-            ["0s", "59s", "1m", "3h12m", "2d"]
+            ["0 s", "59 s", "1 m", "3 h", "2 d"]
         );
     }
 

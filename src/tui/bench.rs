@@ -6,7 +6,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 
-use crate::config::{Glyphs, Keys, QueueTargets, Targets};
+use crate::config::{Density, Glyphs, Keys, QueueTargets, Targets};
 use crate::contract::tool::Language;
 use crate::domain::{
     ActionId, ActionKey, BatchId, Binding, Capabilities, Entry, PendingAction, RawJson, ReadFirst,
@@ -152,6 +152,7 @@ pub(crate) fn settings() -> Result<Settings, KeymapError> {
     Ok(Settings {
         keymap: Keymap::new(&Keys::default())?,
         glyphs: Glyphs::Unicode,
+        density: Density::Compact,
         zone: jiff::tz::TimeZone::UTC,
         stale_after: seconds(40),
         poll: seconds(10),

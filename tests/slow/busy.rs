@@ -78,7 +78,7 @@ fn a_busy_gates_numbers_are_on_the_screen_and_keys_are_answered_all_along() {
     let home = Home::with_config(CONFIG);
     let gate = Gate::serve(&home, &[]);
     let mut screen = Pty::start(&home, (160, 45), &["watch"]);
-    screen.wait("window 60 min");
+    screen.wait("60 min");
     let (books, started) = (Books::default(), Instant::now());
     let (mut keys, mut slowest) = (0, Duration::ZERO);
 
@@ -90,7 +90,7 @@ fn a_busy_gates_numbers_are_on_the_screen_and_keys_are_answered_all_along() {
             })
             .collect();
         while keys < CYCLE || agents.iter().any(|agent| !agent.is_finished()) {
-            let next = ["window 1440 min", "window 15 min", "window 60 min"][keys % 3];
+            let next = ["Last 24 h", "Last 15 min", "Last 60 min"][keys % 3];
             let pressed = Instant::now();
             screen.send("w");
             screen.wait(next);
@@ -106,6 +106,6 @@ fn a_busy_gates_numbers_are_on_the_screen_and_keys_are_answered_all_along() {
     eprintln!("{pace:.0} events a second; {keys} keys, the slowest answered after {slowest:?}");
     assert_eq!(all, AGENTS * events());
     assert_eq!(counted(&gate.address), [proposed - rejected, proposed, rejected]);
-    screen.wait(&format!("pending {} ", proposed - rejected));
-    screen.wait(&format!("excluded {rejected} "));
+    screen.wait(&format!(" {} pending ", proposed - rejected));
+    screen.wait(&format!(" {rejected} excluded"));
 }

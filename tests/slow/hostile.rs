@@ -185,10 +185,12 @@ fn send_all(inbox: &mut Pty) {
         it.contains("1 approved · 1 rejected") || it.contains("FAILED after approval")
     });
     inbox.send("gr");
-    inbox.wait_for("the report with what failed", |it| it.contains("left pending") && it.contains("FAILED"));
+    inbox.wait_for("the report with what failed", |it| {
+        it.contains("Enter closes") && it.contains("failed after approval")
+    });
     assert_steady(inbox);
     inbox.send("\x1b");
-    inbox.wait_gone("left pending");
+    inbox.wait_gone("Enter closes");
     // What the command said, in every tab.
     inbox.send("Gk");
     for _ in 0..5 {

@@ -54,8 +54,9 @@ fn rows(screen: &str) -> Vec<(String, char, bool)> {
     let row = |line: &str| {
         let list: String = line.chars().take(50).collect();
         let title = list.split_whitespace().find(|word| word.starts_with("row-"))?.to_owned();
-        // Read or not, it is undecided.
-        let letter = list.chars().nth(2).map(|mark| if mark == '*' { '.' } else { mark })?;
+        // An action alone stands one column further left than one of a group. Read or not, it is undecided.
+        let mark = list.chars().skip(1).take(2).find(|mark| !mark.is_whitespace()).unwrap_or(' ');
+        let letter = if mark == '*' { '.' } else { mark };
         Some((title, letter, list.starts_with('>')))
     };
     screen.lines().filter_map(row).collect()

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use placet::domain::json;
 
+use super::job::confirm;
 use super::support::agent;
 use super::support::gate::Address;
 use super::support::home::Home;
@@ -17,9 +18,16 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/screens")
 }
 
-/// An inbox with the whole queue of the demo, and the first three decided.
+/// A terminal with all colours.
+const COLOURS: [(&str, &str); 2] = [("COLORTERM", "truecolor"), ("LANG", "C.UTF-8")];
+
+/// An inbox with the whole queue of the demo.
 fn at_work(home: &Home, size: (u16, u16)) -> Pty {
-    let mut inbox = Pty::start_with(home, size, &[], &[("COLORTERM", "truecolor"), ("LANG", "C.UTF-8")]);
+    in_terminal(home, size, &COLOURS)
+}
+
+fn in_terminal(home: &Home, size: (u16, u16), variables: &[(&str, &str)]) -> Pty {
+    let mut inbox = Pty::start_with(home, size, &[], variables);
     inbox.wait("Nothing is pending");
     let address = Address::of_embedded(home);
     let proposals = json::elements(QUEUE).unwrap();
@@ -29,8 +37,33 @@ fn at_work(home: &Home, size: (u16, u16)) -> Pty {
     inbox.wait(&format!("{} to decide", proposals.len()));
     inbox.send("R");
     inbox.send("ggj");
-    inbox.wait("· low  Comment on SUP-2214");
+    inbox.wait_for("the first action is read", |screen| {
+        ["· low  Comment on SUP-2214", ". low  Comment on SUP-2214"].iter().any(|row| screen.contains(row))
+    });
     inbox
+}
+
+/// The same in every run: ids, and when an action was proposed.
+fn without_ids(line: &str) -> String {
+    let is_id = |text: &str| {
+        let parts: Vec<_> = text.split('-').map(str::len).collect();
+        parts == [8, 4, 4, 4, 12] && text.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit())
+    };
+    let is_date = |text: &str| {
+        let form = |byte: u8| if byte.is_ascii_digit() { 'd' } else { byte.into() };
+        text.bytes().map(form).eq("dddd-dd-dd dd:dd:dd".chars())
+    };
+    let mut line = line.to_owned();
+    for (length, is, instead) in [
+        (36, &is_id as &dyn Fn(&str) -> bool, "01a1c0de-0000-7000-8000-000000000000"),
+        (19, &is_date, "2026-11-24 17:08:00"),
+    ] {
+        let at = (0..line.len()).find(|at| line.get(*at..at + length).is_some_and(is));
+        if let Some(at) = at {
+            line.replace_range(at..at + length, instead);
+        }
+    }
+    line
 }
 
 /// The same at every hour: the clock in the header.
@@ -42,7 +75,7 @@ fn timeless(picture: &str) -> String {
     let lines = picture.lines().map(|line| {
         let text = line.strip_suffix("</text>").unwrap_or_default();
         let (before, last) = text.split_at(text.len().saturating_sub("17:08".len()));
-        if is_clock(last) { format!("{before}17:08</text>") } else { line.to_owned() }
+        if is_clock(last) { format!("{before}17:08</text>") } else { without_ids(line) }
     });
     lines.map(|line| line + "\n").collect()
 }
@@ -114,4 +147,55 @@ fn the_pictures_on_a_light_background_are_what_placet_shows() {
     inbox.send("ax");
     inbox.wait("staged 1 approve · 1 exclude");
     holds("main-100x30-light", &inbox, true);
+}
+
+#[test]
+fn the_pictures_of_an_action_from_its_proposal_to_its_end_are_what_placet_shows() {
+    let home = home("dark");
+    let mut inbox = at_work(&home, (100, 30));
+    // Zoomed, so that its id stands in one line.
+    inbox.send("]]]z");
+    inbox.wait("[Context]");
+    inbox.wait_gone("▾");
+    holds("context-100x30", &inbox, false);
+    inbox.send("z]]");
+    inbox.wait("[Rendered]");
+    inbox.send("axs");
+    confirm(&mut inbox);
+    inbox.wait("1 approved · 1 rejected · 0 skipped");
+    inbox.wait("1 ran");
+    holds("sent-100x30", &inbox, false);
+    inbox.send("gr");
+    inbox.wait("ran");
+    holds("report-100x30", &inbox, false);
+    inbox.send("\x1bgh");
+    inbox.wait("SUP-2214");
+    holds("history-100x30", &inbox, false);
+}
+
+#[test]
+fn the_pictures_of_other_terminals_are_what_placet_shows() {
+    for (name, variables) in [
+        ("main-100x30-16-colours", [("TERM", "xterm"), ("LANG", "C.UTF-8")]),
+        ("main-100x30-no-colour", [("NO_COLOR", "1"), ("LANG", "C.UTF-8")]),
+        ("main-100x30-ascii", [("TERM", "xterm"), ("LANG", "C")]),
+    ] {
+        let home = home("auto");
+        let mut inbox = in_terminal(&home, (100, 30), &variables);
+        inbox.send("ax");
+        inbox.wait("1 exclude");
+        holds(name, &inbox, false);
+    }
+}
+
+#[test]
+fn the_pictures_with_much_room_are_what_placet_shows() {
+    let home = Home::with_config(&format!(
+        "{CONFIG}\n[ui]\ntheme = \"dark\"\nhints = false\ndensity = \"comfortable\"\n"
+    ));
+    let mut inbox = at_work(&home, (220, 50));
+    inbox.send("ax");
+    inbox.wait("1 exclude");
+    inbox.wait("Posts this morning");
+    holds("comfortable-220x50", &inbox, false);
 }

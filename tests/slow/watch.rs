@@ -68,7 +68,7 @@ fn a_table_a_line_and_json_have_what_the_gate_has() {
     assert!(table.starts_with("placet watch  2 pending, oldest "), "{table}");
     assert!(table.contains("\nteam ") && table.contains("\n  tool write_note "), "{table}");
     assert!(table.contains("\n  refunds⟦ESC⟧"), "{table}");
-    assert_eq!(stdout(&line), "placet: 2 pending, oldest <1m\n");
+    assert_eq!(stdout(&line), "placet: 2 pending, oldest <1 m\n");
     assert_eq!(stdout(&formatted), "2|1|\n");
     let board = stdout(&board);
     assert_eq!(board.lines().count(), 1, "{board}");
@@ -98,7 +98,7 @@ fn a_source_that_does_not_answer_holds_nobody_up_and_is_named() {
 
     assert_eq!(line.status.code(), Some(0));
     let said = stdout(&line);
-    assert!(said.starts_with("placet: 1 pending, oldest <1m ("), "{said}");
+    assert!(said.starts_with("placet: 1 pending, oldest <1 m ("), "{said}");
     assert!(said.contains("dead cannot be read") && said.contains("silent has not answered"), "{said}");
     assert_eq!((dead.status.code(), no_line.status.code()), (Some(5), Some(5)));
     let dead = stdout(&dead);
@@ -171,7 +171,7 @@ fn json_lines_follow_what_happens_until_a_signal() {
     assert!(event.contains(r#""event":"arrived""#) && event.contains(&id), "{event}");
     let board = watching.until("a board", |line| line.contains(r#""type":"board""#));
     assert_eq!(pending(&board), Some(1), "{board}");
-    bar.until("a new line", |line| line == "placet: 1 pending, oldest <1m");
+    bar.until("a new line", |line| line == "placet: 1 pending, oldest <1 m");
     agent::request(&gate.address, &gate.address.owner_token, "POST", "/api/gate/pause", "");
     let event = watching.until("the pause", |line| line.contains(r#""event":"paused""#));
     assert_eq!(json::members(&event).map(|members| members.len()), Some(5), "{event}");
@@ -199,7 +199,7 @@ fn a_rule_tells_its_command_of_what_comes_while_it_is_watched() {
         propose(&gate.address, r#","agent":"refunds""#);
 
         let said = eventually("the command is told", || std::fs::read_to_string(&told).ok());
-        assert_eq!(said, "placet: 1 pending, oldest <1m\n", "{form}: counts, and no name of an agent");
+        assert_eq!(said, "placet: 1 pending, oldest <1 m\n", "{form}: counts, and no name of an agent");
         watching.ends(Signal::TERM);
     }
 }

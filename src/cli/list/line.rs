@@ -6,6 +6,7 @@ use futures_util::future::join_all;
 
 use crate::cli::exit::Exit;
 use crate::cli::output;
+use crate::domain::time::span;
 use crate::domain::{Entry, Outstanding, SourceName, Timestamp};
 use crate::inbox::{Inbox, Rows};
 
@@ -89,7 +90,7 @@ async fn ask<'a>(inbox: &Inbox, source: &'a SourceName, whole: bool) -> (&'a Sou
     (source, tokio::time::timeout(PATIENCE, asking).await.unwrap_or_default())
 }
 
-/// `141 pending, 4 high, oldest 3h12m; team does not answer`. Without counts nobody answered.
+/// `141 pending, 4 high, oldest 3 h 12; team does not answer`. Without counts nobody answered.
 fn line(waiting: Option<Waiting>, silent: &[&str], now: Timestamp) -> String {
     let silent = match silent {
         [] => String::new(),
@@ -102,7 +103,7 @@ fn line(waiting: Option<Waiting>, silent: &[&str], now: Timestamp) -> String {
         parts.push(format!("{high} high"));
     }
     if let Some(oldest) = oldest {
-        parts.push(format!("oldest {}", output::age(now.since(oldest))));
+        parts.push(format!("oldest {}", span(now.since(oldest))));
     }
     let counts = parts.join(", ");
     if silent.is_empty() { counts } else { format!("{counts}; {silent}") }
@@ -130,9 +131,9 @@ mod tests {
 
         let listed = Waiting::of(&entries);
 
-        assert_eq!(line(Some(listed), &[], now), "3 pending, 2 high, oldest 3h12m");
+        assert_eq!(line(Some(listed), &[], now), "3 pending, 2 high, oldest 3 h 12");
         let counted = Waiting { pending: 7, high: 1, oldest: Some(Timestamp::from_millis(0)) };
-        assert_eq!(line(Some(counted.and(listed)), &[], now), "10 pending, 3 high, oldest 11d");
+        assert_eq!(line(Some(counted.and(listed)), &[], now), "10 pending, 3 high, oldest 11 d");
         assert_eq!(line(Some(Waiting::default()), &["team"], now), "0 pending; team does not answer");
         assert_eq!(line(None, &["team", "shop"], now), "team, shop do not answer");
     }

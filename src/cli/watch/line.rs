@@ -2,6 +2,7 @@
 
 use crate::cli::exit::Usage;
 use crate::config::Targets;
+use crate::domain::time::limit_said;
 use crate::inbox::figures::cells::Figure;
 use crate::inbox::figures::{Board, words};
 
@@ -112,7 +113,7 @@ fn field(name: &str, board: &Board, targets: Targets) -> String {
         "high" => cell(Figure::High),
         "oldest" => cell(Figure::Oldest),
         "over" => cell(Figure::Over),
-        "target" => words::limit(targets.age),
+        "target" => limit_said(targets.age),
         "unknown" => total.unknown.to_string(),
         "arrivals_now" => cell(Figure::InNow),
         "resolves_now" => cell(Figure::OutNow),
@@ -128,12 +129,12 @@ fn field(name: &str, board: &Board, targets: Targets) -> String {
     }
 }
 
-/// `placet: 141 pending, 4 high, oldest 3h12m!, 28 over 1h (praxiom 2m old)`. What there is none of is left out.
+/// `placet: 141 pending, 4 high, oldest 3 h 12!, 28 over 1 h (praxiom 2 m old)`. What there is none of is left out.
 fn usual(board: &Board, missing: &[String], targets: Targets) -> String {
     format!("placet: {}{}", counts(board, targets), in_brackets(missing))
 }
 
-/// `141 pending, 4 high, oldest 3h12m!, 28 over 1h`.
+/// `141 pending, 4 high, oldest 3 h 12!, 28 over 1 h`.
 pub(super) fn counts(board: &Board, targets: Targets) -> String {
     if !is_known(board) {
         return "no numbers".to_owned();

@@ -41,6 +41,8 @@ fn standing(pending: u64, oldest: i64) -> Standing {
         trend,
         state: QueueState::of(trend, over_target),
         spark: vec![None, Some(3), Some(pending)],
+        arrivals: Vec::new(),
+        resolves: Vec::new(),
         growing_for: 0,
     }
 }
@@ -139,19 +141,19 @@ fn a_table_marks_what_is_old_and_has_no_number_where_there_is_none() {
     let lines = table::lines(&board(), targets());
 
     let want = "\
-placet watch  110 pending, 11 high, oldest 3h12m!, 7 over 1h  at 2026-04-21T18:02:11.420Z  window 60 min
+placet watch  110 pending, 11 high, oldest 3 h 12!, 7 over 1 h  at 2026-04-21T18:02:11.420Z  window 60 min
 
 SOURCE / QUEUE                 STATE          PENDING   HIGH    OLDEST   OVER  IN NOW  IN 15M  OUT NOW  OUT 15M  CLEARS IN  SOURCE
-team                           OVER TARGET         88      8    3h12m!      7       3     9.0        0      6.5          -  ok
-  refunds⟦ESC⟧[2J⟦U+202E⟧⟦LF⟧  OVER TARGET          9      0    3h12m!      7       3     9.0        0      6.5          -
-  tool save_document           CLEARING             9      0       40m      0       3     9.0        0      6.5     23 min
+team                           OVER TARGET         88      8   3 h 12!      7       3     9.0        0      6.5          -  ok
+  refunds⟦ESC⟧[2J⟦U+202E⟧⟦LF⟧  OVER TARGET          9      0   3 h 12!      7       3     9.0        0      6.5          -
+  tool save_document           CLEARING             9      0      40 m      0       3     9.0        0      6.5     23 min
   all others                   NO DATA              1      0         -      0       ?       ?        ?        ?          -
-old                            OVER TARGET?       22?     2?   3h12m!?     7?      3?    9.0?       0?     6.5?          -  STALE, data 71 s old
+old                            OVER TARGET?       22?     2?  3 h 12!?     7?      3?    9.0?       0?     6.5?          -  STALE, data 71 s old
 away                           NO DATA              -      -         -      -       -       -        -        -          -  NO ANSWER
-all                            OVER TARGET?      110?    11?   3h12m!?     7?      3?    9.0?       0?     6.5?          -
+all                            OVER TARGET?      110?    11?  3 h 12!?     7?      3?    9.0?       0?     6.5?          -
 
 ! old: down for 1 min
-! team: over 1h: 7";
+! team: 7 over 1 h";
     assert_eq!(lines.join("\n"), want);
 }
 
@@ -166,13 +168,13 @@ fn a_line_says_what_there_is_and_which_of_it_is_old() {
 
     assert_eq!(
         line(None, &board, &problems),
-        "placet: 110 pending, 11 high, oldest 3h12m!, 7 over 1h (old 1m old, away cannot be read)"
+        "placet: 110 pending, 11 high, oldest 3 h 12!, 7 over 1 h (old 1 m old, away cannot be read)"
     );
     assert_eq!(line(None, &calm, &Problems::new()), "placet: 0 pending");
     assert_eq!(line(Some("{{{pending}}} {oldest} {net} {clears}"), &calm, &Problems::new()), "{0} - ? -");
     assert_eq!(
         line(Some("{state}"), &board, &Problems::new()),
-        "OVER TARGET (old 1m old, away has not answered)"
+        "OVER TARGET (old 1 m old, away has not answered)"
     );
     assert_eq!(
         line(
@@ -180,13 +182,13 @@ fn a_line_says_what_there_is_and_which_of_it_is_old() {
             &board,
             &Problems::new()
         ),
-        "110/11 +3 9.0 -0 6.5 +2.5 (old 1m old, away has not answered)"
+        "110/11 +3 9.0 -0 6.5 +2.5 (old 1 m old, away has not answered)"
     );
     let unheard = Board { sources: vec![source("team", 0, None)], ..calm };
     assert_eq!(line(None, &unheard, &Problems::new()), "placet: no numbers (team has not answered)");
     assert_eq!(
         line(Some("{pending} of {target}"), &unheard, &Problems::new()),
-        "? of 1h (team has not answered)"
+        "? of 1 h (team has not answered)"
     );
     assert_eq!(
         line(
@@ -194,7 +196,7 @@ fn a_line_says_what_there_is_and_which_of_it_is_old() {
             &board,
             &problems
         ),
-        "[old 1m old, away cannot be read] 7 over 1h, 5 0 1!, 2"
+        "[old 1 m old, away cannot be read] 7 over 1 h, 5 0 1!, 2"
     );
 }
 

@@ -55,8 +55,6 @@ impl Figures {
         }
         board.alerts.sort_by_key(|alert| alert.kind);
         board.total = total(&board.sources, &readings);
-        board.arrivals = summed(readings.iter().map(|reading| &reading.arrivals));
-        board.resolves = summed(readings.iter().map(|reading| &reading.resolves));
         board.tools = tools.told();
         board.ages = self.ages(&mut ages, board.total.over_target);
         board.reviewers = self.reviewers.then(|| busiest_first(reviewers));
@@ -153,6 +151,8 @@ impl Standing {
         (self.rate, self.last) = (reading.rate, reading.last);
         self.goes(reading.lately, is_there);
         self.spark.clone_from(&reading.spark);
+        self.arrivals.clone_from(&reading.arrivals);
+        self.resolves.clone_from(&reading.resolves);
         self.growing_for = if self.trend == Trend::Growing { reading.growing_for } else { 0 };
     }
 
@@ -188,6 +188,8 @@ fn total(sources: &[SourceBoard], readings: &[Reading]) -> Standing {
     let lately = readings.iter().filter_map(|reading| reading.lately).reduce(|a, b| a + b);
     total.goes(lately.filter(|_| watched >= Trend::LEAST), is_there);
     total.spark = summed(readings.iter().map(|reading| &reading.spark));
+    total.arrivals = summed(readings.iter().map(|reading| &reading.arrivals));
+    total.resolves = summed(readings.iter().map(|reading| &reading.resolves));
     total.growing_for = sources.iter().map(|source| source.standing.growing_for).max().unwrap_or_default();
     total
 }

@@ -33,9 +33,6 @@ pub struct Board {
     pub outcomes: Flow,
     /// Every source with approvals tells which of them were edited.
     pub edits_told: bool,
-    /// Arrivals in each part of the window, oldest first; `None` where nobody watched.
-    pub arrivals: Vec<Option<u64>>,
-    pub resolves: Vec<Option<u64>>,
     /// Newest first.
     pub events: Vec<Happening>,
     /// The gravest first.
@@ -62,6 +59,9 @@ pub struct Standing {
     pub state: QueueState,
     /// Pending at the end of each part of the window, oldest first, the last one now; `None` where nobody watched.
     pub spark: Vec<Option<u64>>,
+    /// Arrivals in each of the same parts; `None` where nobody watched.
+    pub arrivals: Vec<Option<u64>>,
+    pub resolves: Vec<Option<u64>>,
     /// More came than went in the quarter of an hour before each of so many minutes; 0 where it does not grow now.
     pub growing_for: u32,
 }

@@ -54,7 +54,7 @@ impl Figure {
 
     pub const fn heading(self) -> &'static str {
         match self {
-            Self::Pending => "pend",
+            Self::Pending => "pending",
             Self::High => "high",
             Self::Oldest => "oldest",
             Self::Over => "over",
@@ -95,7 +95,7 @@ impl Cell {
         !matches!(self.text.as_str(), "?" | "-")
     }
 
-    /// `3h12m!`, and `3h12m!?` of a source that is not heard.
+    /// `3 h 12!`, and `3 h 12!?` of a source that is not heard.
     pub fn marked(&self, doubtful: bool) -> String {
         let late = if self.is_late { "!" } else { "" };
         let doubt = if doubtful && self.is_known() { "?" } else { "" };

@@ -1,7 +1,7 @@
 //! Figures in words: the same ones on the screen, in a shell, and read out.
 
-use crate::domain::time::seconds;
 pub use crate::domain::time::{age, limit, span};
+use crate::domain::time::{limit_said, seconds};
 use crate::domain::{LastMinute, Rate, Timestamp, Trend};
 use crate::inbox::Connection;
 
@@ -59,24 +59,29 @@ pub fn mean(rate: Option<Rate>, of: fn(&Rate) -> u64) -> String {
     rate.map_or_else(|| "?".to_owned(), |rate| tenths(of(&rate)))
 }
 
-/// `1h`, or `target` where queues have targets of their own: what too much age is measured by.
-pub fn target(targets: &Targets) -> String {
-    if targets.by_queue { "target".to_owned() } else { limit(targets.age) }
+/// `60 min`, `24 h`: how far back is looked.
+pub fn window(minutes: u32) -> String {
+    if minutes < 120 { format!("{minutes} min") } else { format!("{} h", minutes / 60) }
 }
 
-/// `over 1h: 28`, `growing for 22 min`: an alert without its source.
+/// `1 h`, or `target` where queues have targets of their own: what too much age is measured by.
+pub fn target(targets: &Targets) -> String {
+    if targets.by_queue { "target".to_owned() } else { limit_said(targets.age) }
+}
+
+/// `28 over 1 h`, `growing for 22 min`: an alert without its source.
 pub fn alert(kind: AlertKind, count: u64, targets: &Targets) -> String {
     match kind {
         AlertKind::Down if count == 0 => "down".to_owned(),
         AlertKind::Down => format!("down for {count} min"),
-        AlertKind::Failed => format!("failed after approval: {count}"),
-        AlertKind::Unknown => format!("outcome unknown: {count}"),
-        AlertKind::HighRisk => format!("high-risk waiting over {}: {count}", limit(targets.high_risk)),
-        AlertKind::Expiring => format!("expiring within {}: {count}", limit(targets.expiring)),
-        AlertKind::Lapsing => format!("approved, no agent takes it, lapses soon: {count}"),
-        AlertKind::OverTarget => format!("over {}: {count}", target(targets)),
+        AlertKind::Failed => format!("{count} failed after approval"),
+        AlertKind::Unknown => format!("{count} with unknown outcome"),
+        AlertKind::HighRisk => format!("{count} high-risk over {}", limit_said(targets.high_risk)),
+        AlertKind::Expiring => format!("{count} expiring within {}", limit_said(targets.expiring)),
+        AlertKind::Lapsing => format!("{count} approved lapse soon: no agent takes them"),
+        AlertKind::OverTarget => format!("{count} over {}", target(targets)),
         AlertKind::Growing => format!("growing for {count} min"),
-        AlertKind::Blocked => format!("missions blocked: {count}"),
+        AlertKind::Blocked => format!("{count} missions blocked"),
     }
 }
 
@@ -168,11 +173,11 @@ mod tests {
         let retrying = Connection::Retrying { why: "reset".into(), retry_in: Duration::from_secs(83) };
         let retrying = source(retrying, Some(0));
         assert_eq!(said(&retrying, false), ("RETRY 12 s, data 71 s old".to_owned(), false));
-        assert_eq!(said(&retrying, true), ("RETRYING, data 1m old".to_owned(), false));
+        assert_eq!(said(&retrying, true), ("RETRYING, data 1 m old".to_owned(), false));
         let stale = SourceBoard { stale: true, ..source(Connection::Polling, Some(0)) };
         assert_eq!(said(&stale, false), ("STALE, data 71 s old".to_owned(), false));
         let paused =
             SourceBoard { paused: Some(Timestamp::from_millis(0)), ..source(Connection::Live, Some(70_000)) };
-        assert_eq!(said(&paused, false), ("PAUSED 1m".to_owned(), false));
+        assert_eq!(said(&paused, false), ("PAUSED 1 m".to_owned(), false));
     }
 }

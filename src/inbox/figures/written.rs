@@ -46,8 +46,8 @@ impl Board {
             "tools": self.tools.iter().map(tool_json).collect::<Vec<_>>(),
             "ages": ages_json(&self.ages),
             "outcomes": flow_json(&self.outcomes, self.edits_told),
-            "arrivalsOverWindow": self.arrivals,
-            "resolvesOverWindow": self.resolves,
+            "arrivalsOverWindow": self.total.arrivals,
+            "resolvesOverWindow": self.total.resolves,
             "reviewers": reviewers,
             "alerts": self.alerts.iter().map(alert).collect::<Vec<_>>(),
         }))

@@ -40,7 +40,7 @@ pub struct CurrentEvent {
     pub in_queue: bool,
     /// Actions or missions; of `growing` and `source-down`, minutes.
     pub count: u64,
-    /// `over 1h: 28`; empty for the first action.
+    /// `28 over 1 h`; empty for the first action.
     pub words: String,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn of(
         let words = match topic.0 {
             NotifyOn::First => String::new(),
             // They are told of at once, without waiting.
-            NotifyOn::Alert(AlertKind::HighRisk) if rule.queue.is_some() => format!("high-risk: {count}"),
+            NotifyOn::Alert(AlertKind::HighRisk) if rule.queue.is_some() => format!("{count} high-risk"),
             NotifyOn::Alert(kind) => words::alert(kind, count, targets),
         };
         CurrentEvent { on: topic.0, source: topic.1.clone(), in_queue: rule.queue.is_some(), count, words }
@@ -67,7 +67,7 @@ pub(super) fn of(
 }
 
 impl Notice {
-    /// One line, without an end: `placet: over 1h: 28 (praxiom); 141 pending, 4 high-risk, oldest 3h12m`.
+    /// One line, without an end: `placet: 28 over 1 h (praxiom); 141 pending, 4 high-risk, oldest 3 h 12`.
     pub fn text(&self) -> String {
         let said = self.told.iter().filter(|told| !told.words.is_empty());
         let mut parts: Vec<_> = said.clone().take(NAMED).map(CurrentEvent::text).collect();

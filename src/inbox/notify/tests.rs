@@ -34,7 +34,7 @@ fn notice(rule: usize) -> Notice {
         source: Some(SourceName::new("sagas")),
         in_queue: false,
         count: 3,
-        words: "failed after approval: 3".to_owned(),
+        words: "3 failed after approval".to_owned(),
     };
     Notice { rule, at: Timestamp::from_millis(NOON), told: vec![told], pending: 141, high: 4, oldest: None }
 }
@@ -248,8 +248,8 @@ async fn a_command_gets_counts_and_nothing_that_is_foreign_and_a_storm_is_two_li
     assert_eq!(
         lines,
         [
-            "placet: over 1h: 10 (gate); 7 pending, 2 high-risk",
-            "placet: over 1h: 6010 (gate); 7 pending, 2 high-risk",
+            "placet: 10 over 1 h (gate); 7 pending, 2 high-risk",
+            "placet: 6010 over 1 h (gate); 7 pending, 2 high-risk",
         ]
     );
     let json = std::fs::read_to_string(file("json")).unwrap();

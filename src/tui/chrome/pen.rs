@@ -49,12 +49,22 @@ impl<'a> Pen<'a> {
         usize::from(self.end.saturating_sub(self.x))
     }
 
-    /// Our own words.
+    /// Our own words, cut with `…` where they do not fit.
     pub(crate) fn ours(&mut self, text: &str, style: Style) -> &mut Self {
-        if self.left() > 0 {
-            let (x, _) = self.buf.set_stringn(self.x, self.y, text, self.left(), self.base.patch(style));
-            self.x = x;
+        let left = self.left();
+        if left == 0 {
+            return self;
         }
+        if text.len() > left && text.trim_end().width() > left {
+            let cut = Shown::ours(text).cut(left);
+            return self.written(&cut.plain(), style);
+        }
+        self.written(text, style)
+    }
+
+    fn written(&mut self, text: &str, style: Style) -> &mut Self {
+        let (x, _) = self.buf.set_stringn(self.x, self.y, text, self.left(), self.base.patch(style));
+        self.x = x;
         self
     }
 

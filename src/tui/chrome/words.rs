@@ -2,7 +2,7 @@
 
 use crate::contract::time;
 pub(crate) use crate::domain::time::age;
-use crate::domain::time::seconds;
+use crate::domain::time::{seconds, short};
 use crate::domain::{Risk, Seen, StagedCounts, Status, Timestamp};
 use crate::inbox::Connection;
 use crate::text;
@@ -13,13 +13,8 @@ use crate::tui::queue::list::SourceState;
 
 /// `now`, `3 m`, `2 h`, `5 d`: how old a row is.
 pub(crate) fn row_age(from: Timestamp, now: Timestamp) -> String {
-    let minutes = now.since(from) / 60_000;
-    match minutes {
-        0 => "now".to_owned(),
-        1..60 => format!("{minutes} m"),
-        60..1_440 => format!("{} h", minutes / 60),
-        _ => format!("{} d", minutes / 1_440),
-    }
+    let millis = now.since(from);
+    if millis < 60_000 { "now".to_owned() } else { short(millis) }
 }
 
 /// `4 m left`, under an hour before it is over; `None` where there is more time, or no end.
@@ -31,12 +26,12 @@ pub(crate) fn expires(at: Option<Timestamp>, now: Timestamp) -> Option<String> {
     })
 }
 
-/// `expires in 12m`, with seconds in the last two minutes.
+/// `expires in 12 m`, with seconds in the last two minutes.
 pub(crate) fn expires_in(at: Timestamp, now: Timestamp) -> String {
     let left = at.since(now).max(0);
     match left / 1_000 {
-        seconds @ ..60 => format!("expires in {seconds}s"),
-        seconds @ 60..=120 => format!("expires in {}m {:02}s", seconds / 60, seconds % 60),
+        seconds @ ..60 => format!("expires in {seconds} s"),
+        seconds @ 60..=120 => format!("expires in {} m {:02} s", seconds / 60, seconds % 60),
         _ => format!("expires in {}", age(now, at)),
     }
 }
@@ -139,11 +134,11 @@ pub(crate) fn connection(source: &SourceState, now: Timestamp) -> (String, bool)
         Connection::Stopped { .. } => ("STOPPED".to_owned(), false),
     };
     match source.heard {
-        Some(at) if !good => {
+        Some(at) if !good && now.since(at) >= 1_000 => {
             let old = if source.still { age(at, now) } else { seconds(now.since(at)) };
             (format!("{word}, data {old} old"), false)
         }
-        Some(_) if source.problem.is_some() => (format!("{word}, list failed"), false),
+        Some(_) if good && source.problem.is_some() => (format!("{word}, list failed"), false),
         Some(_) => (word, good),
         // How it is asked says nothing before it answered once.
         None if good && source.problem.is_some() => ("CANNOT BE READ".to_owned(), false),

@@ -29,7 +29,7 @@ pub(crate) struct Layout {
     /// The rows of the list.
     pub rows: Rect,
     /// Lines between panes, one column each.
-    pub dividers: [Rect; 2],
+    pub dividers: [Rect; 3],
     pub preview: Rect,
     /// Tool, risk and what approving does: wherever a decision is taken.
     pub trusted: Rect,
@@ -39,6 +39,8 @@ pub(crate) struct Layout {
     pub notes: Rect,
     /// The preview's text.
     pub text: Rect,
+    /// The Context tab, beside the others.
+    pub context: Rect,
     /// Which page of the preview it is, and how far it is read.
     pub tabs: Rect,
     /// What is staged; for a moment, what happened.
@@ -49,6 +51,8 @@ pub(crate) struct Layout {
 /// What takes the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Body {
+    /// The Context tab beside the preview, where there is room.
+    WithContext,
     Panes,
     /// The preview below the list, whatever the width.
     Below,
@@ -63,6 +67,8 @@ const PLACES_WIDTH: u16 = 26;
 const ROOMY: u16 = 80;
 /// A preview that is wider is hard to read: the list takes the rest.
 const PROSE: u16 = 100;
+/// From so many columns on, the Context tab stands beside the preview.
+const WITH_CONTEXT: u16 = 200;
 
 pub(crate) fn layout(area: Rect, body: Body) -> Layout {
     let shape = match (area.width, area.height) {
@@ -82,12 +88,13 @@ pub(crate) fn layout(area: Rect, body: Body) -> Layout {
         places: none,
         title: none,
         rows: none,
-        dividers: [none; 2],
+        dividers: [none; 3],
         preview: none,
         trusted: none,
         head: none,
         notes: none,
         text: none,
+        context: none,
         tabs: none,
         status,
         hints,
@@ -99,7 +106,7 @@ pub(crate) fn layout(area: Rect, body: Body) -> Layout {
             let trusted = take_bottom(&mut rest, trusted_lines(area.width));
             let places = take_left(&mut rest, PLACES_WIDTH.min(area.width / 2));
             let divider = take_left(&mut rest, 1);
-            Layout { trusted, places, dividers: [divider, none], rows: rest, ..frame }
+            Layout { trusted, places, dividers: [divider, none, none], rows: rest, ..frame }
         }
         (Shape::Stacked, body) => stacked(frame, rest, body),
         (_, Body::ListOnly) => {
@@ -111,11 +118,16 @@ pub(crate) fn layout(area: Rect, body: Body) -> Layout {
             let rows = take_top(&mut rest, height);
             with_preview(Layout { rows, ..frame }, rest)
         }
-        (Shape::TwoPanes, Body::Panes) => two_panes(frame, rest),
-        (Shape::ThreePanes, Body::Panes) => {
+        (Shape::TwoPanes, Body::Panes | Body::WithContext) => two_panes(frame, rest),
+        (Shape::ThreePanes, Body::Panes | Body::WithContext) => {
             let places = take_left(&mut rest, PLACES_WIDTH);
             let divider = take_left(&mut rest, 1);
-            two_panes(Layout { places, dividers: [divider, none], ..frame }, rest)
+            let frame = Layout { places, dividers: [divider, none, none], ..frame };
+            if body == Body::WithContext && area.width >= WITH_CONTEXT {
+                with_context(frame, rest)
+            } else {
+                two_panes(frame, rest)
+            }
         }
     }
 }
@@ -124,7 +136,17 @@ fn two_panes(frame: Layout, mut rest: Rect) -> Layout {
     let width = (rest.width * 56 / 100).max(rest.width.saturating_sub(PROSE));
     let rows = take_left(&mut rest, width);
     let divider = take_left(&mut rest, 1);
-    with_preview(Layout { rows, dividers: [frame.dividers[0], divider], ..frame }, rest)
+    with_preview(Layout { rows, dividers: [frame.dividers[0], divider, frame.dividers[2]], ..frame }, rest)
+}
+
+/// The list and the preview as before, in less room, and what stands around the action at the right.
+fn with_context(frame: Layout, mut rest: Rect) -> Layout {
+    let others = rest.width - (rest.width * 30 / 100).min(PROSE / 2 + 10);
+    let others = take_left(&mut rest, others);
+    let divider = take_left(&mut rest, 1);
+    let context = with_gutter(with_margin(rest));
+    let [places, list, _] = frame.dividers;
+    two_panes(Layout { dividers: [places, list, divider], context, ..frame }, others)
 }
 
 /// Takes the first row of the list for its title.
@@ -240,10 +262,6 @@ pub(crate) fn wrapped(line: &str, width: u16) -> Vec<Shown> {
 
 #[cfg(test)]
 mod tests {
-    use crate::tui::dashboard::layout::WatchShape;
-    use crate::tui::dashboard::layout::watch;
-    use crate::tui::dashboard::state::Panel;
-
     use super::*;
 
     #[test]
@@ -268,10 +286,10 @@ mod tests {
                 ] {
                     assert!(part.is_empty() || area.intersection(part) == part, "{width}x{height}: {part:?}");
                 }
-                let [left, right] = l.dividers;
+                let [left, right, last] = l.dividers;
                 let parts = [
-                    l.header, l.places, left, l.rows, right, l.trusted, l.head, l.text, l.tabs, l.status,
-                    l.hints,
+                    l.header, l.places, left, l.rows, right, last, l.trusted, l.head, l.text, l.context,
+                    l.tabs, l.status, l.hints,
                 ];
                 for (nth, part) in parts.iter().enumerate().filter(|_| l.shape != Shape::Counts) {
                     let apart = parts.iter().skip(nth + 1).all(|other| part.intersection(*other).is_empty());
@@ -280,49 +298,6 @@ mod tests {
                 assert_eq!(l.trusted.is_empty(), l.shape == Shape::Counts, "{width}x{height} {body:?}");
             }
         }
-    }
-
-    #[test]
-    fn every_part_of_the_watch_view_stays_inside_every_screen_and_over_no_other() {
-        let panels = Panel::ALL.into_iter().chain([Panel::Alerts]);
-        let focused: Vec<Panel> = panels.collect();
-        let sizes = (1..=200).flat_map(|w| (1..=60).map(move |h| (w, h))).chain([(300, 100)]);
-        for (width, height) in sizes {
-            let area = Rect::new(0, 0, width, height);
-            let base = layout(area, Body::ListOnly);
-            for focus in &focused {
-                let l = watch(area, *focus, Panel::Events);
-                let framed = l.panes.iter().map(|(_, area)| *area);
-                let parts: Vec<Rect> = framed.chain([l.header, l.rule, l.alerts, base.hints]).collect();
-                let told = |part: &Rect| base.shape != Shape::Counts && !part.is_empty();
-                for (nth, part) in parts.iter().enumerate().filter(|(_, part)| told(part)) {
-                    assert!(area.intersection(*part) == *part, "{width}x{height}: {part:?}");
-                    let apart = parts.iter().skip(nth + 1).all(|other| part.intersection(*other).is_empty());
-                    assert!(apart, "{width}x{height} {focus:?}: {parts:?}");
-                }
-                for (panel, pane) in &l.panes {
-                    let (text, rows) = (l.text(*panel), l.rows(*panel));
-                    assert!(text.is_empty() || pane.intersection(text) == text, "{width}x{height}");
-                    assert!(rows.is_empty() || text.intersection(rows) == rows, "{width}x{height}");
-                }
-                assert!(
-                    base.shape == Shape::Counts
-                        || l.panes.iter().any(|(panel, _)| panel == focus)
-                        || l.shape == WatchShape::Two
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn the_watch_view_has_the_breakpoints_of_the_design() {
-        let shape = |width, height| watch(Rect::new(0, 0, width, height), Panel::Queues, Panel::Ages).shape;
-
-        assert_eq!(shape(160, 45), WatchShape::All);
-        assert_eq!(shape(100, 30), WatchShape::Two);
-        assert_eq!(shape(80, 24), WatchShape::Table);
-        assert_eq!(shape(160, 30), WatchShape::Two);
-        assert_eq!(shape(160, 20), WatchShape::Table);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::inbox::notices::Notices;
 use crate::text;
 use crate::text::{Flags, Shown};
 use crate::tui::chrome::state::{Focus, Message, Overlay, Screen, Tone};
-use crate::tui::dashboard::layout::WatchLayout;
+use crate::tui::core;
 use crate::tui::dashboard::state::{DashboardState, Watch};
 use crate::tui::decide::state::DecideState;
 use crate::tui::edit::form::EditState;
@@ -23,7 +23,6 @@ use crate::tui::queue::list::{ListState, SourceState, Syncing};
 use crate::tui::queue::slots::{Slot, State};
 use crate::tui::queue::state::Queue;
 use crate::tui::submit::held::SubmitState;
-use crate::tui::{core, dashboard};
 
 use super::command::KeyContext;
 use super::layout::{Body, Layout, Shape};
@@ -96,14 +95,6 @@ impl Model {
         }
     }
 
-    pub(crate) fn watch_layout(&self) -> WatchLayout {
-        self.watch_layout_in(Rect::new(0, 0, self.screen.size.width, self.screen.size.height))
-    }
-
-    pub(crate) fn watch_layout_in(&self, area: Rect) -> WatchLayout {
-        dashboard::layout::watch(area, self.dashboard.watch.focus(), self.dashboard.watch.beside)
-    }
-
     /// The layout with the list, whether it is on screen or not.
     pub(crate) fn layout_in_panes(&self) -> Layout {
         self.divided(Rect::new(0, 0, self.screen.size.width, self.screen.size.height), self.panes())
@@ -117,12 +108,18 @@ impl Model {
         if self.history.open.is_some() { core::layout::with_title(layout) } else { layout }
     }
 
-    const fn panes(&self) -> Body {
+    fn panes(&self) -> Body {
         match self.preview.place {
-            PreviewPlace::Beside => Body::Panes,
+            PreviewPlace::Beside if self.preview.tab == Tab::Context || self.preview.stacked => Body::Panes,
+            PreviewPlace::Beside => Body::WithContext,
             PreviewPlace::Below => Body::Below,
             PreviewPlace::Hidden => Body::ListOnly,
         }
+    }
+
+    /// Lines of the queue that are on screen.
+    pub(crate) fn on_screen_lines(&self) -> u16 {
+        self.queue.placed(self.layout_in_panes().rows.height, self.settings.density).count() as u16
     }
 
     /// Counts the queue anew.

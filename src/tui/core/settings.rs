@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::config::{Config, Glyphs};
+use crate::config::{Config, Density, Glyphs};
 use crate::tui::chrome::theme::Depth;
 use crate::tui::dashboard::state::StartView;
 use crate::tui::queue::filter_state::Triage;
@@ -15,6 +15,7 @@ use super::keymap::Keymap;
 pub(crate) struct Settings {
     pub keymap: Keymap,
     pub glyphs: Glyphs,
+    pub density: Density,
     pub zone: jiff::tz::TimeZone,
     /// A source that says nothing for so long is called stale.
     pub stale_after: Duration,
@@ -54,6 +55,7 @@ impl Settings {
         Ok(Self {
             keymap: Keymap::new(&config.keys)?,
             glyphs: if ui.low_bandwidth { Glyphs::Ascii } else { ui.glyphs },
+            density: ui.density,
             zone: jiff::tz::TimeZone::system(),
             stale_after: watch.targets.stale_after,
             poll: watch.targets.poll,

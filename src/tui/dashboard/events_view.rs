@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use ratatui::style::Style;
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::domain::{Queue, Status, Timestamp, Untrusted};
 use crate::inbox::Connection;
@@ -12,14 +14,14 @@ use crate::inbox::figures::{About, Alert, AlertKind, Board, Happening, Happening
 use crate::text;
 use crate::text::{Shown, count};
 use crate::tui::chrome;
-use crate::tui::chrome::pen::Pen;
+use crate::tui::chrome::pen::{Pen, row};
 use crate::tui::chrome::theme;
 use crate::tui::chrome::words::{clock, moment};
 use crate::tui::core::command::Command;
 use crate::tui::core::model::Model;
 
 use super::layout::WatchLayout;
-use super::rows::{on_screen, row};
+use super::rows::on_screen;
 use super::state::Panel;
 
 pub(crate) fn draw(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
@@ -29,7 +31,7 @@ pub(crate) fn draw(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
     }
     for (nth, line, here) in on_screen(model, layout, Panel::Events, buf) {
         if let Some(event) = events.get(nth) {
-            one(model, event, &mut row(rows, line, here, buf));
+            one(model, event, &mut row(model, rows, line, here, buf));
         }
     }
 }
@@ -167,52 +169,51 @@ fn connected(connection: &Connection, pen: &mut Pen<'_>) {
 
 // What a lead should look at: in a line or two at the foot, or one by one.
 
-/// The gravest first, alike ones of several sources together.
-pub(crate) fn line(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
-    let (watch, area) = (&model.dashboard.watch, layout.alerts);
+/// Words with their style, in at most so many lines; the gravest first, alike ones of several sources together.
+pub(crate) fn alert_lines(model: &Model, width: u16, most: usize) -> Vec<Vec<(String, Style)>> {
+    let watch = &model.dashboard.watch;
     let mut kinds: BTreeMap<AlertKind, Vec<&Alert>> = BTreeMap::new();
     let open = watch.board.alerts.iter().filter(|alert| !watch.alarms.is_quiet(alert));
     open.for_each(|alert| kinds.entry(alert.kind).or_default().push(alert));
     let mut said: Vec<(String, Style)> =
         kinds.iter().map(|(kind, alerts)| (together(model, *kind, alerts), style(*kind))).collect();
     said.extend(not_notified(model).map(|words| (words, theme::WARN)));
-    let quiet = quiet(model);
-    let mut pen = Pen::new(buf, area, 0);
-    if said.is_empty() {
-        let style = if quiet.is_empty() { theme::GOOD } else { theme::PLAIN };
-        pen.ours(" no alerts", style).ours(&quiet, theme::DIM);
-        return;
-    }
-    pen.ours(" ALERTS", theme::WARN);
     let key = model.settings.keymap.key(Command::AlertsOnly);
-    let (mut line, narrow) = (0, area.width < 90);
-    for (nth, (words, style)) in said.iter().enumerate() {
-        let last = line + 1 >= area.height;
-        let rest =
-            |n: usize| if narrow { format!("  +{n} ({key})") } else { format!("   and {n} more ({key})") };
-        let left = said.len() - nth;
-        let more = if left > 1 && last { rest(left - 1).len() } else { 0 };
-        if pen.left() < words.len() + 3 + more {
-            // The gravest is never left out.
-            if last && nth == 0 {
-                pen.shorten(more).ours("  ", theme::PLAIN).shown(&Shown::ours(words.as_str()), *style);
-                if left > 1 {
-                    Pen::new(buf, area, line).right(&rest(left - 1), theme::WARN);
-                }
-                return;
+    let (width, all) = (usize::from(width), said.len());
+    let mut lines: Vec<Vec<(String, Style)>> = vec![Vec::new()];
+    let mut left = width;
+    for (nth, (words, style)) in said.into_iter().enumerate() {
+        let words = format!(" ! {words} ");
+        let more = format!(" +{} ({key})", all - nth);
+        let room =
+            if lines.len() == most && nth + 1 < all { left.saturating_sub(more.width()) } else { left };
+        let is_first = lines.last().is_none_or(Vec::is_empty);
+        if words.width() > room && !is_first {
+            if lines.len() == most {
+                lines.last_mut().into_iter().for_each(|line| line.push((more.clone(), theme::WARN)));
+                return lines;
             }
-            if last {
-                pen.ours(&rest(left), theme::WARN);
-                return;
-            }
-            line += 1;
-            pen = Pen::new(buf, area, line);
-            pen.ours("       ", theme::PLAIN);
+            lines.push(Vec::new());
+            left = width;
         }
-        pen.ours("   ", theme::PLAIN).ours(words, *style);
+        left = left.saturating_sub(words.width());
+        lines.last_mut().into_iter().for_each(|line| line.push((words.clone(), style)));
     }
-    if pen.left() >= quiet.len() {
-        pen.ours(&quiet, theme::DIM);
+    let quiet = quiet(model);
+    if quiet.width() <= left {
+        lines.last_mut().into_iter().for_each(|line| line.push((quiet.clone(), theme::DIM)));
+    }
+    lines
+}
+
+/// Below the header. Where nothing is wrong, nothing is said.
+pub(crate) fn draw_alerts(model: &Model, area: Rect, buf: &mut Buffer) {
+    let lines = alert_lines(model, area.width, usize::from(area.height));
+    for (nth, line) in (0..).zip(lines) {
+        let mut pen = Pen::new(buf, area, nth);
+        for (words, style) in line {
+            pen.shown(&Shown::ours(words), style);
+        }
     }
 }
 
@@ -227,7 +228,7 @@ fn not_notified(model: &Model) -> Option<String> {
     })
 }
 
-/// `   2 acknowledged, 1 muted`
+/// ` 2 acknowledged, 1 muted`
 fn quiet(model: &Model) -> String {
     let watch = &model.dashboard.watch;
     let muted = watch.board.alerts.iter().filter(|alert| watch.alarms.muted_until(alert).is_some()).count();
@@ -235,14 +236,14 @@ fn quiet(model: &Model) -> String {
     let said = [(seen, "acknowledged"), (muted, "muted")];
     let said: Vec<String> =
         said.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
-    if said.is_empty() { String::new() } else { format!("   {}", said.join(", ")) }
+    if said.is_empty() { String::new() } else { format!(" {}", said.join(", ")) }
 }
 
 fn together(model: &Model, kind: AlertKind, alerts: &[&Alert]) -> String {
     let targets = &model.settings.targets;
     let several = model.dashboard.watch.board.sources.len() > 1;
     match alerts {
-        [only] if several => format!("{} {}", only.source, words::alert(kind, only.count, targets)),
+        [only] if several => format!("{}: {}", only.source, words::alert(kind, only.count, targets)),
         [only] => words::alert(kind, only.count, targets),
         many => {
             let longest = many.iter().map(|alert| alert.count).max().unwrap_or_default();
@@ -274,7 +275,7 @@ pub(crate) fn list(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
     for (nth, line, here) in on_screen(model, layout, Panel::Alerts, buf) {
         let Some(alert) = watch.board.alerts.get(nth) else { continue };
         let (said, quiet) = standing(model, alert);
-        let mut pen = row(rows, line, here, buf);
+        let mut pen = row(model, rows, line, here, buf);
         let style = if quiet { theme::DIM } else { style(alert.kind) };
         pen.ours(if quiet { "  " } else { "! " }, style);
         pen.ours(&format!("{:<width$}  ", alert.source.as_str()), theme::PLAIN);

@@ -1,5 +1,6 @@
 //! The watch view: figures for leads. No key here decides anything.
 
+pub(crate) mod chart;
 pub(crate) mod events_view;
 pub(crate) mod layout;
 pub(crate) mod queues_view;

@@ -8,12 +8,12 @@ use crate::domain::{QueueState, Timestamp};
 use crate::inbox::figures::cells::{self, Figure, Look};
 use crate::inbox::figures::{Standing, words};
 use crate::text::Shown;
-use crate::tui::chrome::pen::Pen;
+use crate::tui::chrome::pen::{Pen, row};
 use crate::tui::chrome::theme;
 use crate::tui::core::model::Model;
 
 use super::layout::WatchLayout;
-use super::rows::{Row, on_screen, row};
+use super::rows::{Row, on_screen};
 use super::state::Panel;
 
 /// Widths of the columns; a zero hides one.
@@ -79,7 +79,7 @@ pub(crate) fn draw(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
     let all = model.dashboard.watch.rows();
     for (nth, line, here) in on_screen(model, layout, Panel::Queues, buf) {
         if let Some(of) = all.get(nth) {
-            one(model, of, &columns, &mut row(rows, line, here, buf));
+            one(model, of, &columns, &mut row(model, rows, line, here, buf));
         }
     }
 }
@@ -97,7 +97,7 @@ fn heading(model: &Model, columns: &Columns, pen: &mut Pen<'_>) {
     }
     if columns.spark > 0 {
         let at = pen.position().x;
-        pen.ours(&format!("  pending, {} min", model.dashboard.watch.board.window), theme::DIM);
+        pen.ours(&format!("  pending, {}", words::window(model.dashboard.watch.board.window)), theme::DIM);
         pen.to(at + columns.spark as u16);
     }
     if columns.source > 0 {
@@ -140,7 +140,7 @@ fn one(model: &Model, of: &Row<'_>, columns: &Columns, pen: &mut Pen<'_>) {
     if columns.spark > 0 {
         let at = pen.position().x;
         let width = columns.spark.saturating_sub(2 + ENDS);
-        let line = line(&standing.spark, Of::Level, width, model.settings.glyphs);
+        let line = line(&standing.spark, width, model.settings.glyphs);
         pen.ours("  ", theme::PLAIN).ours(&line, if old { theme::DIM } else { theme::KEY });
         pen.to(at + (columns.spark - ENDS) as u16);
         right(&words::ends(&standing.spark), ENDS, if old { theme::DIM } else { theme::PLAIN }, pen);
@@ -160,10 +160,9 @@ fn one(model: &Model, of: &Row<'_>, columns: &Columns, pen: &mut Pen<'_>) {
 /// Columns with the gap before, and without the one for a mark behind.
 const fn width(figure: Figure) -> usize {
     match figure {
-        Figure::Pending => 6,
         Figure::High | Figure::Over => 5,
         Figure::Oldest | Figure::InNow | Figure::InMean => 7,
-        Figure::OutNow | Figure::OutMean => 8,
+        Figure::Pending | Figure::OutNow | Figure::OutMean => 8,
         Figure::Clears => 10,
     }
 }
@@ -209,19 +208,10 @@ pub(crate) fn number(n: u64) -> (String, Style) {
 const BLOCKS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
-/// What the values are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Of {
-    /// How it stood: of several, the last counts.
-    Level,
-    /// How much came: of several, all count.
-    Flow,
-}
-
 /// In so many columns, or fewer. The lowest mark is nothing at all. `.` is before anybody watched, `?` where nobody did since.
-pub(crate) fn line(values: &[Option<u64>], of: Of, width: usize, glyphs: Glyphs) -> String {
+pub(crate) fn line(values: &[Option<u64>], width: usize, glyphs: Glyphs) -> String {
     let marks: &[&str] = if glyphs == Glyphs::Ascii { &DIGITS } else { &BLOCKS };
-    let values = fit(values, of, width);
+    let values = fit(values, width);
     let most = values.iter().flatten().max().copied().unwrap_or_default();
     let mut watched = false;
     let mark = |value: &Option<u64>| match value {
@@ -238,26 +228,13 @@ pub(crate) fn line(values: &[Option<u64>], of: Of, width: usize, glyphs: Glyphs)
     values.iter().map(mark).collect()
 }
 
-/// At most so many values.
-fn fit(values: &[Option<u64>], of: Of, width: usize) -> Vec<Option<u64>> {
+/// At most so many values: of several, the last that is known.
+fn fit(values: &[Option<u64>], width: usize) -> Vec<Option<u64>> {
     if values.len() <= width {
         return values.to_vec();
     }
-    let parts = (0..width).map(|nth| (nth * values.len() / width, (nth + 1) * values.len() / width));
-    let part = |(from, to): (usize, usize)| {
-        let part = values.get(from..to).unwrap_or_default();
-        let mut known = part.iter().flatten();
-        match of {
-            Of::Level => known.next_back().copied(),
-            Of::Flow => {
-                let (sum, n) =
-                    known.fold((0_u64, 0_u64), |(sum, n), value| (sum.saturating_add(*value), n + 1));
-                // Parts may be of different lengths: what counts is how much came in each value's time, in thousandths.
-                (n > 0).then(|| sum.saturating_mul(1_000) / n)
-            }
-        }
-    };
-    parts.map(part).collect()
+    let parts = (0..width).map(|nth| nth * values.len() / width..(nth + 1) * values.len() / width);
+    parts.map(|part| values.get(part)?.iter().flatten().next_back().copied()).collect()
 }
 
 #[cfg(test)]
@@ -270,25 +247,23 @@ mod tests {
 
     #[test]
     fn the_lowest_mark_is_nothing_and_the_highest_is_the_most() {
-        assert_eq!(line(&of(&[0, 1, 50, 100]), Of::Level, 9, Glyphs::Unicode), "▁▂▅█");
-        assert_eq!(line(&of(&[0, 1, 50, 100]), Of::Level, 9, Glyphs::Ascii), "0159");
-        assert_eq!(line(&of(&[0, 0]), Of::Level, 9, Glyphs::Unicode), "▁▁");
-        assert_eq!(line(&of(&[u64::MAX, 0]), Of::Level, 9, Glyphs::Unicode), "█▁");
+        assert_eq!(line(&of(&[0, 1, 50, 100]), 9, Glyphs::Unicode), "▁▂▅█");
+        assert_eq!(line(&of(&[0, 1, 50, 100]), 9, Glyphs::Ascii), "0159");
+        assert_eq!(line(&of(&[0, 0]), 9, Glyphs::Unicode), "▁▁");
+        assert_eq!(line(&of(&[u64::MAX, 0]), 9, Glyphs::Unicode), "█▁");
     }
 
     #[test]
     fn where_nobody_watched_there_is_no_mark() {
         let values = [None, None, Some(1), None, Some(2)];
-        assert_eq!(line(&values, Of::Level, 9, Glyphs::Ascii), "..5?9");
-        assert_eq!(line(&[], Of::Level, 9, Glyphs::Ascii), "");
+        assert_eq!(line(&values, 9, Glyphs::Ascii), "..5?9");
+        assert_eq!(line(&[], 9, Glyphs::Ascii), "");
     }
 
     #[test]
     fn what_does_not_fit_stands_together() {
         let values = of(&[9, 1, 9, 2, 9, 3]);
-        assert_eq!(line(&values, Of::Level, 3, Glyphs::Ascii), "369", "the last of each");
-        assert_eq!(line(&of(&[4, 0, 2, 0, 0, 0]), Of::Flow, 3, Glyphs::Ascii), "950");
-        assert_eq!(line(&of(&[3; 7]), Of::Flow, 3, Glyphs::Ascii), "999", "parts of other lengths are alike");
-        assert_eq!(line(&values, Of::Level, 0, Glyphs::Ascii), "");
+        assert_eq!(line(&values, 3, Glyphs::Ascii), "369", "the last of each");
+        assert_eq!(line(&values, 0, Glyphs::Ascii), "");
     }
 }

@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 
 use crate::domain::{Queue, Timestamp};
 use crate::inbox::figures::{QueueLine, SourceBoard, Standing};
@@ -80,7 +79,7 @@ impl Watch {
             Panel::Reviewers => board.reviewers.as_ref().map_or(0, Vec::len),
             Panel::Events => board.events.len(),
             Panel::Alerts => board.alerts.len(),
-            Panel::Ages | Panel::Rates => 0,
+            Panel::Ages | Panel::Chart => 0,
         }
     }
 
@@ -98,7 +97,7 @@ impl Watch {
                 let alert = board.alerts.get(nth)?;
                 RowId::Alert(alert.kind, alert.source.clone())
             }
-            Panel::Ages | Panel::Rates => return None,
+            Panel::Ages | Panel::Chart => return None,
         })
     }
 
@@ -121,13 +120,13 @@ fn name(queue: &Queue) -> &str {
 
 // Draws the rows of a panel: which are on screen, and where the cursor is.
 
-/// The rows of a panel that are on screen, each with its line and whether the cursor is on it. Says how many more there are.
+/// The rows of a panel that are on screen, each with its line and, under a cursor, whether keys go there. Says how many more there are.
 pub(crate) fn on_screen(
     model: &Model,
     layout: &WatchLayout,
     panel: Panel,
     buf: &mut Buffer,
-) -> impl Iterator<Item = (usize, u16, bool)> + use<> {
+) -> impl Iterator<Item = (usize, u16, Option<bool>)> + use<> {
     let watch = &model.dashboard.watch;
     let (rows, all, top) = (layout.rows(panel), watch.len(panel), watch.top(panel));
     let room = layout.room(panel, all);
@@ -141,14 +140,8 @@ pub(crate) fn on_screen(
         };
         Pen::new(buf, rows, room as u16).ours(&said, theme::DIM);
     }
-    let here = (watch.focus() == panel).then(|| watch.at(panel));
-    (top..last).map(move |nth| (nth, (nth - top) as u16, here == Some(nth)))
-}
-
-/// A row, with the mark of the cursor.
-pub(crate) fn row(area: Rect, line: u16, here: bool, buf: &mut Buffer) -> Pen<'_> {
-    let base = if here { theme::SELECTED } else { theme::PLAIN };
-    let mut pen = Pen::new(buf, area, line).base(base);
-    pen.ours(if here { ">" } else { " " }, theme::BOLD);
-    pen
+    // The queue that the chart is of stays marked.
+    let (focused, at) = (watch.focus() == panel, watch.at(panel));
+    let here = move |nth| (nth == at && (focused || panel == Panel::Queues)).then_some(focused);
+    (top..last).map(move |nth| (nth, (nth - top) as u16, here(nth)))
 }

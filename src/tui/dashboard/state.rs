@@ -30,10 +30,11 @@ pub enum StartView {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Panel {
     Queues,
+    /// Of the selected queue.
+    Chart,
     Tools,
     Ages,
     Reviewers,
-    Rates,
     Events,
     /// In the place of all others, when only alerts are asked for.
     Alerts,
@@ -64,8 +65,8 @@ pub(crate) struct Watch {
     pub sort: WatchSort,
     /// Where keys go.
     pub panel: Panel,
-    /// What stands beside the queues, where there is room for one.
-    pub beside: Panel,
+    /// What stands below the queues, where there is room for one.
+    pub below: Panel,
     pub alerts_only: bool,
     pub alarms: Alarms,
     /// What was asked of the sources that count by themselves.
@@ -92,7 +93,7 @@ impl Default for Watch {
             window: Self::WINDOWS[1],
             sort: WatchSort::default(),
             panel: Panel::Queues,
-            beside: Panel::Ages,
+            below: Panel::Chart,
             alerts_only: false,
             alarms: Alarms::default(),
             asking: HashSet::new(),
@@ -125,11 +126,11 @@ impl WatchSort {
 impl Panel {
     /// Those that Tab goes through.
     pub(crate) const ALL: [Self; 6] =
-        [Self::Queues, Self::Tools, Self::Ages, Self::Reviewers, Self::Rates, Self::Events];
+        [Self::Queues, Self::Chart, Self::Tools, Self::Ages, Self::Reviewers, Self::Events];
 
     /// It has rows that a cursor stands on.
     pub(crate) const fn has_rows(self) -> bool {
-        !matches!(self, Self::Ages | Self::Rates)
+        !matches!(self, Self::Ages | Self::Chart)
     }
 }
 

@@ -24,6 +24,7 @@ use crate::tui::queue::{filter, sync};
 
 use super::layout::{WatchLayout, WatchShape};
 use super::state::{Alarms, Panel, RowId, StartView, Watch, visible_state};
+use super::view::layout_on_screen;
 
 /// In the place of a list of what is over, too.
 pub(crate) fn open(model: &mut Model) {
@@ -108,15 +109,17 @@ fn step(model: &mut Model, way: Direction, by: usize) {
 /// Rows of the panel that keys are for.
 fn page(model: &Model) -> usize {
     let focus = model.dashboard.watch.focus();
-    model.watch_layout().room(focus, model.dashboard.watch.len(focus)).max(1)
+    layout_on_screen(model).room(focus, model.dashboard.watch.len(focus)).max(1)
 }
 
 /// The next panel, or the one before, round the end. Where all are on screen, those without rows are left out.
 fn tab(model: &mut Model, way: Direction) {
-    let all = model.watch_layout().shape == WatchShape::All;
+    let all = layout_on_screen(model).shape == WatchShape::All;
     let watch = &mut model.dashboard.watch;
     watch.alerts_only = false;
-    let panels: Vec<Panel> = Panel::ALL.into_iter().filter(|panel| !all || panel.has_rows()).collect();
+    let told = watch.board.reviewers.is_some();
+    let is_there = |panel: &Panel| (!all || panel.has_rows()) && (told || *panel != Panel::Reviewers);
+    let panels: Vec<Panel> = Panel::ALL.into_iter().filter(is_there).collect();
     let at = panels.iter().position(|panel| *panel == watch.panel).unwrap_or_default();
     let next = match way {
         Direction::Down => at + 1,
@@ -128,7 +131,7 @@ fn tab(model: &mut Model, way: Direction) {
 fn focus(watch: &mut Watch, panel: Panel) {
     watch.panel = panel;
     if panel != Panel::Queues {
-        watch.beside = panel;
+        watch.below = panel;
     }
 }
 
@@ -422,7 +425,7 @@ pub(crate) fn refresh_now(model: &mut Model) {
 }
 
 fn keep_in_view(model: &mut Model) {
-    let layout = model.watch_layout();
+    let layout = layout_on_screen(model);
     for (panel, _) in &layout.panes {
         let room = layout.room(*panel, model.dashboard.watch.len(*panel));
         model.dashboard.watch.keep_in_view(*panel, room);
@@ -467,14 +470,14 @@ pub(crate) fn ask_now(model: &mut Model) {
 
 /// Moves the cursor of what is under the pointer.
 pub(crate) fn wheel(model: &mut Model, at: Position, way: Direction, by: usize) {
-    if let Some(panel) = under(&model.watch_layout(), at) {
+    if let Some(panel) = under(&layout_on_screen(model), at) {
         focus_on(model, panel);
         step(model, way, by);
     }
 }
 
 pub(crate) fn click(model: &mut Model, at: Position) {
-    let layout = model.watch_layout();
+    let layout = layout_on_screen(model);
     let Some(panel) = under(&layout, at) else { return };
     focus_on(model, panel);
     let rows = layout.rows(panel);

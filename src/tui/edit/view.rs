@@ -178,7 +178,7 @@ fn wrong(form: &EditForm, pen: &mut Pen<'_>) -> bool {
     }
     let hidden: usize = form.area.lines().iter().map(|line| hidden(line)).sum();
     if hidden > 0 {
-        let line = format!("! {hidden} hidden characters in this text, shown as ⟦…⟧");
+        let line = format!("! {} in this text, shown as ⟦…⟧", text::count(hidden, "hidden character"));
         pen.ours(&line, theme::WARN);
     }
     hidden > 0

@@ -9,9 +9,9 @@ use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome;
 use crate::tui::chrome::pen;
-use crate::tui::chrome::pen::{Pen, bold};
+use crate::tui::chrome::pen::Pen;
 use crate::tui::chrome::state::Focus;
-use crate::tui::chrome::theme;
+use crate::tui::chrome::theme::{self, Mark};
 use crate::tui::core::command::Command;
 use crate::tui::core::layout::Layout;
 use crate::tui::core::model::Model;
@@ -46,7 +46,7 @@ pub(crate) fn draw(model: &Model, view: &View, layout: &Layout, buf: &mut Buffer
     }
 }
 
-/// `Failed   as of 14:22, 3m ago`
+/// `Failed   as of 14:22, 3 m ago`
 fn title(model: &Model, view: &View) -> String {
     let name = view.kind.name();
     match view.read_at {
@@ -111,15 +111,16 @@ fn problems(view: &View, area: Rect, buf: &mut Buffer) -> u16 {
     nth.min(area.height / 2)
 }
 
-/// `> Refund INV-8841  card expired        failed     lee    12m`, and of what was decided from here
-/// `> E HIGH Refund INV-8841  executed   17:08`
+/// `▌ Refund INV-8841  card expired        failed     lee    12m`, and of what was decided from here
+/// `▌ ✎ HIGH Refund INV-8841  executed   17:08`
 fn action(model: &Model, view: &View, (nth, slot): (usize, &Slot), area: Rect, line: u16, buf: &mut Buffer) {
     let here = nth == view.at();
     let mut pen = pen::row(model, area, line, here.then_some(model.screen.focus == Focus::List), buf);
     pen.ours(" ", theme::PLAIN);
     let own = view.own(nth);
     if let Some(own) = own {
-        pen.ours(&format!("{} ", own.decision.letter()), bold(theme::decision(own.decision)));
+        let mark = Mark::Decided(own.decision);
+        pen.ours(&format!("{} ", mark.glyph(model.settings.glyphs)), mark.style());
     }
     let row = &slot.entry.row;
     if own.is_some() {
@@ -182,7 +183,7 @@ fn when(
         Some(own) => chrome::words::moment(model, own.at),
         None => {
             let ran = read.and_then(|action| action.executed_at);
-            chrome::words::age(ran.or(row.resolved_at).unwrap_or(row.created_at), model.now)
+            chrome::words::row_age(ran.or(row.resolved_at).unwrap_or(row.created_at), model.now)
         }
     }
 }

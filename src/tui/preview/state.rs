@@ -47,6 +47,8 @@ pub(crate) struct Preview {
     pub search: Option<Search>,
     /// The text of the tab.
     pub page: Option<Page>,
+    /// The text of the Context tab, where it stands beside the others.
+    pub context: Option<Page>,
 }
 
 /// Where the preview stands beside a list.
@@ -80,6 +82,7 @@ impl Default for Preview {
             folds: None,
             search: None,
             page: None,
+            context: None,
         }
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use ratatui::layout::Rect;
 
+use crate::config::Density;
 use crate::domain::{ActionKey, Digest, Entry, Row, Seen, Untrusted};
-use crate::inbox::{Answer, Problem};
+use crate::inbox::{Answer, Problem, Question};
 use crate::journal::Write;
 use crate::tui::core::command;
 use crate::tui::core::command::Direction;
@@ -28,6 +29,10 @@ use super::state::{Asked, AskedState};
 const REST: i64 = 80;
 /// Bytes of a long text that are counted in one message: text of many scripts takes some 50 ms.
 const AT_ONCE: usize = 512 << 10;
+/// Longer lines are hard to read. Columns.
+const PROSE: u16 = 88;
+/// What is not under the cursor is read for its second line up to this size. Bytes.
+const SHORT: u64 = 64 << 10;
 /// Milliseconds until counting goes on.
 const COUNT_ON: u64 = 1;
 
@@ -66,7 +71,7 @@ pub(crate) fn follow(model: &mut Model) {
     }
 }
 
-/// The shown action and the one after it, unless they are known or on the way.
+/// The shown action and the one after it, and all on screen where their second line needs it, unless they are known or on the way.
 fn missing(model: &Model) -> Vec<ActionKey> {
     let Some(shown) = &model.preview.shown else { return Vec::new() };
     let next = match &model.history.open {
@@ -77,10 +82,20 @@ fn missing(model: &Model) -> Vec<ActionKey> {
     let known = |key: &ActionKey| {
         preview.cached(key).is_some() || preview.loading.contains(key) || preview.problems.contains_key(key)
     };
-    if known(shown) {
-        return Vec::new();
+    let mut wanted: Vec<ActionKey> = Vec::new();
+    if !known(shown) {
+        wanted.push(shown.clone());
+        wanted.extend(next.filter(|key| !known(key)));
     }
-    std::iter::once(shown.clone()).chain(next.filter(|key| !known(key))).collect()
+    if model.settings.density == Density::Comfortable && model.history.open.is_none() {
+        let lines = model.on_screen_lines();
+        let short = |key: &&ActionKey| model.queue.get(key).is_some_and(|slot| slot.entry.row.size <= SHORT);
+        let on_screen = model.queue.on_lines(model.queue.top, lines.into()).filter(short);
+        wanted.extend(
+            on_screen.filter(|key| !known(key) && !wanted.contains(key)).cloned().collect::<Vec<_>>(),
+        );
+    }
+    wanted
 }
 
 fn next_in_queue(model: &Model) -> Option<ActionKey> {
@@ -93,18 +108,14 @@ fn next_in_queue(model: &Model) -> Option<ActionKey> {
 
 /// Wraps the text again when anything it depends on is another.
 pub(crate) fn make_page(model: &mut Model) {
-    let made = made(model);
+    make_context(model);
+    let made = made(model, model.preview.tab, model.layout().text.width);
     if model.preview.page.as_ref().map(|page| &page.of) != made.as_ref() {
         let before = model.preview.page.take().filter(|page| {
             // Folds are other blocks, and have a cursor that stays.
             made.as_ref().is_some_and(|made| page.of.is_other_width(made))
         });
-        model.preview.page = made.and_then(|made| {
-            let cached = model.preview.cached(&made.key)?;
-            let row = model.queue.get(&made.key).map_or(&cached.action.row, |slot| &slot.entry.row);
-            let told = model.reader.answers.get(&made.key, made.tab).map(|told| Arc::clone(&told.answer));
-            Some(Page::new(made, cached, row, told.as_deref(), &model.settings.zone))
-        });
+        model.preview.page = made.and_then(|made| written(model, made));
         if let (Some(before), Some(page)) = (before, &mut model.preview.page) {
             model.preview.top = page.row_of(&before.anchor(model.preview.top));
             model.preview.cursor = page.row_of(&before.anchor(model.preview.cursor));
@@ -122,18 +133,39 @@ pub(crate) fn make_page(model: &mut Model) {
     model.preview.cursor = model.preview.cursor.clamp(model.preview.top, bottom);
 }
 
-fn made(model: &Model) -> Option<Made> {
+/// The Context tab beside the preview; it holds little, and does not scroll.
+fn make_context(model: &mut Model) {
+    let made = made(model, Tab::Context, model.layout().context.width);
+    if model.preview.context.as_ref().map(|page| &page.of) != made.as_ref() {
+        let mut page = made.and_then(|made| written(model, made));
+        if let Some(page) = &mut page {
+            page.count(AT_ONCE);
+        }
+        model.preview.context = page;
+        model.screen.dirty = true;
+    }
+}
+
+fn written(model: &Model, made: Made) -> Option<Page> {
+    let cached = model.preview.cached(&made.key)?;
+    let row = model.queue.get(&made.key).map_or(&cached.action.row, |slot| &slot.entry.row);
+    let told = model.reader.answers.get(&made.key, made.tab).map(|told| Arc::clone(&told.answer));
+    Some(Page::new(made, cached, row, told.as_deref(), &model.settings.zone))
+}
+
+fn made(model: &Model, tab: Tab, width: u16) -> Option<Made> {
     let key = model.preview.shown.as_ref()?;
     let cached = model.preview.cached(key)?;
-    let width = model.layout().text.width;
+    let wraps = model.preview.wrap && tab == Tab::Rendered;
+    let width = if wraps { width.min(PROSE) } else { width };
     let status = &cached.action.row.status;
     // Of what is over, the edits that it was approved with.
     let decided = cached.action.user_edits.as_ref().filter(|_| !status.is_pending());
-    let here = model.here().filter(|slot| model.preview.tab == Tab::Context && slot.entry.key == *key);
+    let here = model.here().filter(|slot| tab == Tab::Context && slot.entry.key == *key);
     (width > 0).then(|| Made {
         key: key.clone(),
         digest: cached.digest,
-        tab: model.preview.tab,
+        tab,
         width,
         wrap: model.preview.wrap,
         folds: model.preview.folds(key, &cached.digest),
@@ -143,7 +175,7 @@ fn made(model: &Model) -> Option<Made> {
         colours: model.settings.paints_sources() && !model.preview.stacked,
         status: status.clone(),
         paused: model.is_paused(&key.source),
-        told: model.reader.answers.get(key, model.preview.tab).map(|told| told.number),
+        told: model.reader.answers.get(key, tab).map(|told| told.number),
         can: here.filter(|slot| slot.is_pending()).map(|slot| slot.entry.row.can),
     })
 }
@@ -313,7 +345,13 @@ fn note(model: &mut Model, key: ActionKey, digest: Digest, seen: Seen) {
 
 /// After every message.
 pub(crate) fn fetch_tabs(model: &mut Model) {
-    let Some(question) = model.preview.tab.question() else { return };
+    let beside = (!model.layout().context.is_empty()).then_some(Question::Context);
+    for question in model.preview.tab.question().into_iter().chain(beside) {
+        fetch(model, question);
+    }
+}
+
+fn fetch(model: &mut Model, question: Question) {
     let Some(key) = model.preview.shown.clone() else { return };
     let Some(stood) = stood(model, &key) else { return };
     let asked = (key, question);
@@ -351,7 +389,8 @@ fn stood(model: &Model, key: &ActionKey) -> Option<AskedState> {
 pub(crate) fn told(model: &mut Model, asked: Asked, stood: AskedState, answer: Result<Answer, Problem>) {
     let (key, question) = &asked;
     let on_screen = model.preview.shown.as_ref() == Some(key);
-    model.screen.dirty |= on_screen && model.preview.tab.question() == Some(*question);
+    let has_context = !model.layout().context.is_empty() && *question == Question::Context;
+    model.screen.dirty |= on_screen && (has_context || model.preview.tab.question() == Some(*question));
     model.reader.answers.keep(asked, stood, answer);
 }
 

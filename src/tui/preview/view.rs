@@ -25,6 +25,8 @@ use crate::tui::submit::review_view;
 use crate::tui::submit::review_view::{Parts, ours};
 use crate::tui::{chrome, queue};
 
+use super::page::Page;
+use super::page::search::Found;
 use super::reader::has_cursor;
 use super::state::{Search, told_in};
 
@@ -36,6 +38,7 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     titled(model, slot, layout.head, buf);
     notes(model, layout.notes, buf);
     content(model, layout.text, buf);
+    context(model, layout.context, buf);
     foot(model, slot, layout, buf);
 }
 
@@ -143,15 +146,41 @@ fn content(model: &Model, area: Rect, buf: &mut Buffer) {
     let Some(page) = model.preview.page.as_ref().filter(|page| page.of.key == *key) else {
         return say("loading…", theme::DIM);
     };
-    let window = Window { left: model.preview.left, width: usize::from(area.width) };
     let found = model.preview.search.as_ref().map(Search::found).unwrap_or_default();
-    let rows = (model.preview.top..page.len()).take(usize::from(area.height));
-    for (nth, row) in rows.enumerate() {
-        if row == model.preview.cursor && has_cursor(model) {
-            // The margin, so that the text has the width it is wrapped at.
-            let margin = Rect { x: area.x.saturating_sub(1), width: 1, ..area };
-            Pen::new(buf, margin, nth as u16).ours(">", theme::BOLD);
-        }
+    if has_cursor(model) && model.preview.cursor >= model.preview.top {
+        // The margin, so that the text has the width it is wrapped at.
+        let margin = Rect { x: area.x.saturating_sub(1), width: 1, ..area };
+        Pen::new(buf, margin, (model.preview.cursor - model.preview.top) as u16).ours(">", theme::BOLD);
+    }
+    text_rows(model, page, (model.preview.top, model.preview.left, found), area, buf);
+}
+
+/// What stands around the action, beside what it is.
+fn context(model: &Model, area: Rect, buf: &mut Buffer) {
+    let Some(page) = model.preview.context.as_ref().filter(|_| !area.is_empty()) else { return };
+    if model.preview.shown.as_ref() != Some(&page.of.key) {
+        return;
+    }
+    Pen::new(buf, area, 0).ours("Context", theme::DIM);
+    let text = Rect { y: area.y + 2.min(area.height), height: area.height.saturating_sub(2), ..area };
+    text_rows(model, page, (0, 0, Found::default()), text, buf);
+    let left = page.len().saturating_sub(usize::from(text.height));
+    if left > 0 {
+        let more = format!(" +{left}: Context tab");
+        Pen::new(buf, area, area.height - 1).keep(more.len()).ours(&more, theme::DIM);
+    }
+}
+
+/// The rows of a page from one on, the first column that is on screen, and what is looked for in them.
+fn text_rows(
+    model: &Model,
+    page: &Page,
+    (top, left, found): (usize, usize, Found<'_>),
+    area: Rect,
+    buf: &mut Buffer,
+) {
+    let window = Window { left, width: usize::from(area.width) };
+    for (nth, row) in (top..page.len()).take(usize::from(area.height)).enumerate() {
         if page.is_foreign(row) {
             let gutter = Rect { x: area.x.saturating_sub(2), width: 1, ..area };
             Pen::new(buf, gutter, nth as u16).ours(theme::vertical(model.settings.glyphs), theme::KEY);

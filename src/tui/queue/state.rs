@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::config::{GroupBy, SortBy};
+use crate::config::{Density, GroupBy, SortBy};
 use crate::domain::{ActionKey, BatchKey, Entry, Timestamp};
 use crate::inbox::Ran;
 
@@ -23,6 +23,17 @@ pub(crate) enum Cursor {
 pub(crate) enum Line {
     Header(u32),
     Action(u32),
+}
+
+/// A line and where it stands on the screen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placed {
+    pub line: Line,
+    /// Its index.
+    pub at: usize,
+    /// Rows of the screen, from the list's first.
+    pub row: u16,
+    pub height: u16,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -399,5 +410,41 @@ impl Queue {
             return 0;
         }
         self.marks.iter().filter(|key| !self.is_shown(key)).count()
+    }
+}
+
+// Which lines are on screen, and where.
+
+impl Queue {
+    /// The lines that stand on so many rows of the screen, from the first that is on it. One whose second row is not there has one.
+    pub(crate) fn placed(&self, rows: u16, density: Density) -> impl Iterator<Item = Placed> {
+        let mut row = 0;
+        let lines = self.lines.iter().enumerate().skip(self.top);
+        lines.map_while(move |(at, line)| {
+            let height = height_of(*line, density).min(rows.saturating_sub(row));
+            let placed = Placed { line: *line, at, row, height };
+            row += height;
+            (height > 0).then_some(placed)
+        })
+    }
+
+    /// The first line on screen where `last` is the last one that is wholly on it.
+    pub(crate) fn first_above(&self, last: usize, rows: usize, density: Density) -> usize {
+        let mut left = rows;
+        let lines = self.lines.get(..=last).unwrap_or_default().iter().rev();
+        let above = lines.take_while(|line| {
+            let height = usize::from(height_of(**line, density));
+            let fits = height <= left;
+            left = left.saturating_sub(height);
+            fits
+        });
+        (last + 1).saturating_sub(above.count().max(1))
+    }
+}
+
+const fn height_of(line: Line, density: Density) -> u16 {
+    match (line, density) {
+        (Line::Action(_), Density::Comfortable) => 2,
+        _ => 1,
     }
 }

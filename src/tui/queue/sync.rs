@@ -113,9 +113,9 @@ pub(crate) fn drawn(model: &mut Model) {
     if model.list.arrivals.is_empty() || model.history.open.is_some() {
         return;
     }
-    let rows = model.layout().rows.height;
+    let lines = model.queue.placed(model.layout().rows.height, model.settings.density).count();
     let here = model.queue.here().map(|slot| &slot.entry.key);
-    let drawn = model.queue.on_lines(model.queue.top, usize::from(rows)).chain(here);
+    let drawn = model.queue.on_lines(model.queue.top, lines).chain(here);
     model.list.arrivals.drawn(drawn, model.now);
 }
 

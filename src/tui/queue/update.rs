@@ -64,10 +64,14 @@ pub(crate) fn step(model: &mut Model, way: Direction, by: usize) {
 pub(crate) fn select(model: &mut Model, row: usize) {
     match &mut model.history.open {
         Some(view) if view.top + row < view.len() => view.go_to(view.top + row),
-        None if model.queue.top + row < model.queue.lines().len() => {
-            model.queue.go_to(model.queue.top + row);
+        None => {
+            let density = model.settings.density;
+            let below = u16::try_from(row + 1).unwrap_or(u16::MAX);
+            let under = model.queue.placed(below, density).last();
+            let under = under.filter(|placed| row < usize::from(placed.row + placed.height));
+            under.into_iter().for_each(|placed| model.queue.go_to(placed.at));
         }
-        Some(_) | None => {}
+        Some(_) => {}
     }
 }
 
@@ -82,7 +86,7 @@ pub(crate) fn bottom(model: &mut Model) {
 pub(crate) fn half(model: &mut Model, way: Direction) {
     let layout = model.layout();
     let height = match moves(model) {
-        Moves::List => layout.rows.height,
+        Moves::List => model.on_screen_lines(),
         Moves::Preview | Moves::Sheet => layout.text.height,
     };
     go(model, way, usize::from(height / 2).max(1));
@@ -316,10 +320,10 @@ pub(crate) fn keep_in_view(model: &mut Model) {
     let at = model.queue.at();
     let header_above = at > 0 && matches!(model.queue.lines().get(at - 1), Some(Line::Header(_)));
     let first = at.saturating_sub(usize::from(header_above && height > 2));
-    let last_top = model.queue.lines().len().saturating_sub(height);
-    let top =
-        model.queue.top.min(first).max((at + 1).saturating_sub(height)).min(last_top.max(at.min(last_top)));
-    model.queue.top = top;
+    let density = model.settings.density;
+    let last_top = model.queue.first_above(model.queue.lines().len().saturating_sub(1), height, density);
+    let least = model.queue.first_above(at, height, density);
+    model.queue.top = model.queue.top.min(first).max(least).min(last_top);
 }
 
 // In which order and groups the list stands, and whether it follows what happens.

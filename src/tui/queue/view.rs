@@ -40,24 +40,41 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
         return;
     }
     let range = model.queue.range();
-    let lines = model.queue.lines().get(model.queue.top..).unwrap_or_default();
     let focused = model.screen.focus == Focus::List && !places::is_open(model);
-    for (nth, line) in lines.iter().take(usize::from(layout.rows.height)).enumerate() {
-        let here = (model.queue.top + nth == model.queue.at()).then_some(focused);
-        let marked = range.is_some_and(|(first, last)| (first..=last).contains(&(model.queue.top + nth)));
-        let row = Row { area: layout.rows, nth: nth as u16, here, marked };
-        match line {
-            Line::Header(index) => model.queue.group(*index).map(|group| batch(model, group, &row, buf)),
-            Line::Action(index) => model.queue.slot(*index).map(|slot| action(model, slot, &row, buf)),
+    for placed in model.queue.placed(layout.rows.height, model.settings.density) {
+        let here = (placed.at == model.queue.at()).then_some(focused);
+        let marked = range.is_some_and(|(first, last)| (first..=last).contains(&placed.at));
+        let row = Row { area: layout.rows, nth: placed.row, here, marked };
+        match placed.line {
+            Line::Header(index) => model.queue.group(index).map(|group| batch(model, group, &row, buf)),
+            Line::Action(index) => model.queue.slot(index).map(|slot| {
+                action(model, slot, &row, buf);
+                if placed.height > 1 {
+                    why(model, slot, &Row { nth: placed.row + 1, ..row }, buf);
+                }
+            }),
         };
     }
 }
 
 /// Where the row under the cursor begins.
 pub(crate) fn cursor(model: &Model, layout: &Layout) -> Option<Position> {
-    let nth = u16::try_from(model.queue.at().checked_sub(model.queue.top)?).ok()?;
-    let on_screen = nth < layout.rows.height && !model.queue.lines().is_empty();
-    on_screen.then(|| Position::new(layout.rows.x, layout.rows.y + nth))
+    let mut placed = model.queue.placed(layout.rows.height, model.settings.density);
+    let here = placed.find(|placed| placed.at == model.queue.at())?;
+    Some(Position::new(layout.rows.x, layout.rows.y + here.row))
+}
+
+/// The second line of an action: why the agent proposes it, as far as it was read; else who proposes it.
+fn why(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
+    let read = model.preview.cached(&slot.entry.key);
+    let summary = read.and_then(|cached| cached.action.summary.as_ref()).filter(|words| !words.is_empty());
+    let mut pen = row.pen(model, buf);
+    pen.ours(&" ".repeat(4 + RISK), theme::PLAIN);
+    match (summary, &slot.entry.row.agent) {
+        (Some(words), _) => drop(pen.shown(&text::line(words).boxed(), theme::DIM)),
+        (None, Some(agent)) => drop(pen.ours("from ", theme::DIM).shown(&text::name(agent), theme::DIM)),
+        (None, None) => {}
+    }
 }
 
 struct Row {
@@ -178,12 +195,17 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     let key = &slot.entry.key;
     let mut pen = row.pen(model, buf);
     let marked = row.marked || model.queue.marks.contains(key);
-    pen.ours(if marked { "+" } else { " " }, pen::bold(theme::KEY));
     let mark = mark(model, slot);
-    pen.ours(
-        mark.map_or(" ", |mark| mark.glyph(model.settings.glyphs)),
-        mark.map_or(theme::PLAIN, Mark::style),
-    );
+    let glyph = mark.map_or(" ", |mark| mark.glyph(model.settings.glyphs));
+    let cells = [
+        (if marked { "+" } else { " " }, pen::bold(theme::KEY)),
+        (glyph, mark.map_or(theme::PLAIN, Mark::style)),
+    ];
+    // An action alone stands where headers do: it is not one of the group above it.
+    let single = model.queue.group_of(slot).is_some_and(Group::is_single);
+    for (text, style) in if single { [cells[1], cells[0]] } else { cells } {
+        pen.ours(text, style);
+    }
     pen.ours(" ", theme::PLAIN);
     let risk = &slot.entry.row.risk;
     let risk_style = if matches!(slot.state, State::Settled(_)) { theme::DIM } else { theme::risk(risk) };
@@ -194,7 +216,7 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     let (when, when_style) = when(model, slot);
     let flag = flag(model, slot, pen.left());
     // An action alone has no header that names its tool.
-    let alone = slot.is_lost() || model.queue.group_of(slot).is_some_and(Group::is_single);
+    let alone = slot.is_lost() || single;
     let tool = text::identifier(&slot.entry.row.tool).cut(if alone && pen.left() >= 64 { 22 } else { 0 });
     let gap = |width: usize| if width == 0 { 0 } else { width + 2 };
     let end = when.len() + 2 + gap(flag.len()) + gap(tool.width());

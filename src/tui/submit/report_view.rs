@@ -5,11 +5,11 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use crate::config::Glyphs;
-use crate::domain::{BatchKey, Counts, Outcome, ReportLine, Status};
+use crate::domain::{BatchKey, Counts, Followed, Outcome, ReportLine, Status};
 use crate::text;
 use crate::tui::chrome;
 use crate::tui::chrome::pen::{Pen, sheet_frame};
-use crate::tui::chrome::theme;
+use crate::tui::chrome::theme::{self, Mark};
 use crate::tui::core::command::Command;
 use crate::tui::core::layout::sheet_text;
 use crate::tui::core::modal::ReportSheet;
@@ -47,7 +47,8 @@ pub(crate) fn draw(model: &Model, sheet: &ReportSheet, area: Rect, buf: &mut Buf
         (failed, _) if failed > 0 => ("Sent", "what failed stays staged"),
         _ => ("Sent", "counts come from the source"),
     };
-    let title = format!("{word}: {all}  {}", chrome::words::clock(model, sheet.at));
+    let at = chrome::words::clock(model, sheet.at);
+    let title = format!("{word}: {all}  {}", at.get(..5).unwrap_or_default());
     let body = sheet_frame(model, area, size(&lines, area), &title, foot, buf);
     let room = usize::from(body.height.saturating_sub(2));
     let top = sheet.top.min(lines.len().saturating_sub(room));
@@ -189,13 +190,13 @@ type Column = (&'static str, fn(&Counts) -> u64);
 
 const ALWAYS: [Column; 3] =
     [("approved", |c| c.approved), ("rejected", |c| c.rejected), ("skipped", |c| c.skipped)];
-const SOMETIMES: [Column; 2] = [("accepted", |c| c.accepted), ("unknown", |c| c.unknown)];
-const LAST: [Column; 1] = [("failed", |c| c.failed)];
+const SOMETIMES: [Column; 3] =
+    [("accepted", |c| c.accepted), ("unknown", |c| c.unknown), ("failed", |c| c.failed)];
 
 fn lines(model: &Model, sheet: &ReportSheet, width: usize) -> Vec<Parts> {
     let counts = sheet.report.counts();
     let sometimes = SOMETIMES.into_iter().filter(|(_, count)| count(&counts) > 0);
-    let columns: Vec<Column> = ALWAYS.into_iter().chain(sometimes).chain(LAST).collect();
+    let columns: Vec<Column> = ALWAYS.into_iter().chain(sometimes).collect();
     let name = width.saturating_sub(8 + columns.len() * 10).clamp(8, 40);
     let mut heading = vec![ours(format!("{:<name$}", "batch"), theme::DIM)];
     heading.extend(columns.iter().map(|(word, _)| ours(format!("{word:>10}"), theme::DIM)));
@@ -218,17 +219,22 @@ fn lines(model: &Model, sheet: &ReportSheet, width: usize) -> Vec<Parts> {
         lines.push(line);
     }
     lines.push(Vec::new());
-    lines.push(vec![ours(format!("left pending {}", counts.left_pending), theme::PLAIN)]);
+    let room = usize::from(WIDTH).min(width.saturating_sub(2)).saturating_sub(6);
+    lines.extend(outcomes(model, sheet, room));
+    let pending = counts.left_pending;
+    if pending > 0 {
+        let stay = if pending == 1 { "stays" } else { "stay" };
+        lines.push(vec![ours(format!("{pending} {stay} pending"), theme::PLAIN)]);
+    }
     for (source, n) in &sheet.waits {
-        let line = format!("sending   {n} to {source}: no answer yet");
+        let line = format!("sending {n} to {source}: no answer yet");
         lines.push(vec![ours(line, theme::WARN)]);
     }
-    let room = usize::from(WIDTH).min(width.saturating_sub(2)).saturating_sub(4);
-    lines.extend(sheet.report.lines.iter().flat_map(|line| trouble(line, room)));
-    let follow = followed(model, sheet);
-    if !follow.is_empty() {
-        lines.push(Vec::new());
-        lines.extend(follow);
+    let waits = waiting(model, sheet);
+    if waits > 0 {
+        let verb = if waits == 1 { "waits" } else { "wait" };
+        let line = format!("PAUSED: {waits} {verb} until someone resumes the gate");
+        lines.push(vec![ours(line, theme::WARN)]);
     }
     lines
 }
@@ -243,77 +249,86 @@ fn cell(word: &str, count: u64) -> (text::Shown, Style) {
     ours(format!("{count:>10}"), style)
 }
 
-/// What did not go as asked, with the reason: beside it where that fits, else under it, whole.
-fn trouble(line: &ReportLine, room: usize) -> Vec<Parts> {
-    let title = text::line(&line.title).cut(36);
-    let (word, why) = match &line.outcome {
-        Outcome::Approved | Outcome::Rejected | Outcome::Accepted => return Vec::new(),
-        Outcome::Skipped { status, by } => {
-            let why = text::skipped(line.decision, status.as_ref(), by.as_ref());
-            return wrapped("skipped  ", theme::WARN, title, why, room);
+/// Columns of a title, at most.
+const TITLE: usize = 44;
+
+/// A line for each action, what went wrong first.
+fn outcomes(model: &Model, sheet: &ReportSheet, room: usize) -> Vec<Parts> {
+    let told = |line| (line, Ended::of(line, sheet.followed.get(&line.key)));
+    let mut all: Vec<(&ReportLine, Ended)> = sheet.report.lines.iter().map(told).collect();
+    all.sort_by_key(|(_, ended)| match ended.style {
+        theme::BAD => 0,
+        theme::WARN => 1,
+        _ => 2,
+    });
+    let titles = all.iter().map(|(line, _)| text::line(&line.title).width());
+    let title = titles.max().unwrap_or_default().min(TITLE).min(room / 2);
+    all.into_iter().flat_map(|(line, ended)| ended.parts(model, line, title, room)).collect()
+}
+
+/// What became of one action, and why.
+struct Ended {
+    word: text::Shown,
+    style: Style,
+    why: Option<text::Shown>,
+}
+
+impl Ended {
+    fn of(line: &ReportLine, followed: Option<&Followed>) -> Self {
+        let ours = |word: &'static str, style| Self { word: text::Shown::ours(word), style, why: None };
+        match (&line.outcome, followed) {
+            (Outcome::Skipped { status, by }, _) => {
+                let why = text::skipped(line.decision, status.as_ref(), by.as_ref());
+                Self { why: Some(why), ..ours("skipped", theme::WARN) }
+            }
+            (Outcome::Failed { why }, _) => Self { why: Some(text::line(why)), ..ours("failed", theme::BAD) },
+            (Outcome::Unknown { why }, _) => {
+                Self { why: Some(text::line(why)), ..ours("unknown", theme::BAD) }
+            }
+            (_, Some(since)) => {
+                let (word, style) = match since.status {
+                    Status::Executed => ("ran", theme::GOOD),
+                    Status::Failed => ("failed after approval", theme::BAD),
+                    Status::Unknown => ("unknown after approval", theme::BAD),
+                    Status::Approved => ("approved", theme::PLAIN),
+                    Status::Rejected => ("rejected", theme::PLAIN),
+                    _ => ("", theme::WARN),
+                };
+                let why = since.error.as_ref().map(text::line);
+                let said = Self { why, ..ours(word, style) };
+                if word.is_empty() {
+                    Self { word: chrome::words::status(Some(&since.status)), ..said }
+                } else {
+                    said
+                }
+            }
+            (Outcome::Approved, None) => ours("approved", theme::PLAIN),
+            (Outcome::Accepted, None) => ours("accepted", theme::PLAIN),
+            (Outcome::Rejected, None) => ours("rejected", theme::PLAIN),
         }
-        Outcome::Failed { why } => ("failed   ", text::line(why)),
-        Outcome::Unknown { why } => ("unknown  ", text::line(why)),
-    };
-    wrapped(word, theme::BAD, title, why, room)
-}
+    }
 
-fn wrapped(word: &str, style: Style, title: text::Shown, why: text::Shown, room: usize) -> Vec<Parts> {
-    let fits = word.len() + title.width() + 2 + why.width() <= room;
-    let mut first = vec![ours(word, style), (title, theme::PLAIN)];
-    if fits {
-        first.extend([ours("  ", theme::DIM), (why, theme::PLAIN)]);
-        return vec![first];
-    }
-    let under = why.wrap(room.saturating_sub(word.len())).into_iter();
-    let indent = || ours(" ".repeat(word.len()), theme::PLAIN);
-    std::iter::once(first).chain(under.map(|row| vec![indent(), (row, theme::PLAIN)])).collect()
-}
-
-/// How far those have come since that were approved, or accepted to be settled later.
-fn followed(model: &Model, sheet: &ReportSheet) -> Vec<Parts> {
-    let approved = |line: &&ReportLine| matches!(line.outcome, Outcome::Approved | Outcome::Accepted);
-    let total = sheet.report.lines.iter().filter(approved).count();
-    if total == 0 {
-        return Vec::new();
-    }
-    let with =
-        |status: &Status| sheet.followed.values().filter(|followed| followed.status == *status).count();
-    let ended = sheet.followed.values().filter(|followed| followed.status.is_final()).count();
-    let always = [(Status::Executed, "executed"), (Status::Failed, "failed")];
-    let sometimes = [
-        (Status::Rejected, "rejected"),
-        (Status::Expired, "expired"),
-        (Status::Withdrawn, "withdrawn"),
-        (Status::Superseded, "superseded"),
-        (Status::Unknown, "unknown"),
-    ];
-    let sometimes = sometimes.iter().filter(|(status, _)| with(status) > 0);
-    let mut words: Vec<String> =
-        always.iter().chain(sometimes).map(|(status, word)| format!("{} {word}", with(status))).collect();
-    words.push(format!("{} not finished", total.saturating_sub(ended)));
-    let approvals = sheet.report.lines.iter().filter(approved).all(|line| line.decision.approves());
-    let since = if approvals { "after approval: " } else { "since then: " };
-    let mut lines = vec![vec![ours(since, theme::DIM), ours(words.join(", "), theme::BOLD)]];
-    let waits = waiting(model, sheet);
-    if waits > 0 {
-        let verb = if waits == 1 { "waits" } else { "wait" };
-        let line = format!("PAUSED: {waits} {verb} until someone resumes the gate");
-        lines.push(vec![ours(line, theme::WARN)]);
-    }
-    let failures = sheet.followed.values().filter(|f| matches!(f.status, Status::Failed | Status::Unknown));
-    let mut failures: Vec<_> = failures.collect();
-    failures.sort_by(|a, b| a.key.cmp(&b.key));
-    lines.extend(failures.into_iter().map(|followed| {
-        let mut parts = vec![
-            (chrome::words::status(Some(&followed.status)), theme::BAD),
-            ours("  ", theme::PLAIN),
-            (text::line(&followed.title).cut(36), theme::PLAIN),
+    /// The reason stands beside the rest where that fits, else under it, whole.
+    fn parts(self, model: &Model, line: &ReportLine, title: usize, room: usize) -> Vec<Parts> {
+        let mark = Mark::Decided(line.decision);
+        let shown = text::line(&line.title).cut(title);
+        let pad = " ".repeat(title - shown.width() + 2);
+        let used = 2 + title + 2 + self.word.width() + 2;
+        let mut first = vec![
+            ours(mark.glyph(model.settings.glyphs), mark.style()),
+            ours(" ", theme::PLAIN),
+            (shown, theme::PLAIN),
+            ours(pad, theme::PLAIN),
+            (self.word, self.style),
         ];
-        if let Some(error) = &followed.error {
-            parts.extend([ours("  ", theme::PLAIN), (text::line(error), theme::PLAIN)]);
+        let Some(why) = self.why else { return vec![first] };
+        if used + why.width() <= room {
+            first.extend([ours("  ", theme::PLAIN), (why, theme::PLAIN)]);
+            return vec![first];
         }
-        parts
-    }));
-    lines
+        let under = why.wrap(room.saturating_sub(4)).into_iter();
+        std::iter::once(first)
+            .chain(under.map(|row| vec![ours("    ", theme::PLAIN), (row, theme::PLAIN)]))
+            .collect()
+    }
 }

@@ -37,7 +37,7 @@ pub(crate) fn approving(totals: &[String], dot: &str) -> String {
     format!("Approving {}", totals.join(dot))
 }
 
-/// What became of the other one: `approved 12m ago`.
+/// What became of the other one: `approved 12 m ago`.
 pub(crate) fn same(approved: Option<Timestamp>, is_staged: bool, now: Timestamp) -> String {
     match approved {
         Some(at) => format!("approved {} ago", age(at, now)),
@@ -121,7 +121,7 @@ pub(crate) fn back(key: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::tui::tests::screens::at_work;
+    use crate::tui::tests::queue::screens::at_work;
 
     #[rustfmt::skip]
     #[test]

@@ -1,6 +1,7 @@
 //! A reviewer's desk without a terminal: press keys, look at the screen, and see what was asked of the world.
 
 pub(crate) mod random_input;
+mod regions;
 
 use std::collections::{HashMap, VecDeque};
 
@@ -322,20 +323,25 @@ impl Desk {
     /// The screen as text, without spaces at the ends of lines.
     pub(crate) fn screen(&self) -> String {
         let buffer = self.buffer();
-        let rows = buffer.area.rows().map(|row| {
-            let mut skip = 0;
-            let mut text = String::new();
-            for cell in row.columns().map(|cell| &buffer[(cell.x, cell.y)]) {
-                if skip == 0 {
-                    text.push_str(cell.symbol());
-                    skip = unicode_width::UnicodeWidthStr::width(cell.symbol());
-                }
-                skip = skip.saturating_sub(1);
-            }
-            text.trim_end().to_owned()
-        });
-        rows.collect::<Vec<_>>().join("\n")
+        cells(&buffer, buffer.area)
     }
+}
+
+/// These cells as text, without spaces at the ends of lines.
+fn cells(buffer: &Buffer, area: Rect) -> String {
+    let rows = area.rows().map(|row| {
+        let mut skip = 0;
+        let mut text = String::new();
+        for cell in row.columns().map(|cell| &buffer[(cell.x, cell.y)]) {
+            if skip == 0 {
+                text.push_str(cell.symbol());
+                skip = unicode_width::UnicodeWidthStr::width(cell.symbol());
+            }
+            skip = skip.saturating_sub(1);
+        }
+        text.trim_end().to_owned()
+    });
+    rows.collect::<Vec<_>>().join("\n")
 }
 
 fn parse(keys: &str) -> Vec<KeyEvent> {

@@ -198,7 +198,6 @@ proptest! {
         let after = after.board(hour(), at(now));
         prop_assert_eq!(after.outcomes, before.outcomes);
         prop_assert_eq!(after.total, before.total);
-        prop_assert_eq!(after.arrivals, before.arrivals);
     }
 }
 

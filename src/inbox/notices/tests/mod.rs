@@ -104,13 +104,13 @@ fn an_event_is_told_when_it_comes_up_when_it_grows_and_when_it_comes_back_and_no
     let mut evening = Evening::of(&[NotifyRule { every: Duration::from_mins(1), ..rule(&[OVER]) }]);
     let over = |count| [alert(AlertKind::OverTarget, "a", count)];
 
-    assert_eq!(evening.after(0, &over(2)), ["placet: over 1h: 2 (a); 0 pending"]);
+    assert_eq!(evening.after(0, &over(2)), ["placet: 2 over 1 h (a); 0 pending"]);
     assert_eq!(evening.after(2 * MINUTE, &over(2)), [""; 0]);
-    assert_eq!(evening.after(2 * MINUTE, &over(3)), ["placet: over 1h: 3 (a); 0 pending"]);
+    assert_eq!(evening.after(2 * MINUTE, &over(3)), ["placet: 3 over 1 h (a); 0 pending"]);
     assert_eq!(evening.after(2 * MINUTE, &over(1)), [""; 0], "fewer is no news");
-    assert_eq!(evening.after(2 * MINUTE, &over(2)), ["placet: over 1h: 2 (a); 0 pending"], "it grows again");
+    assert_eq!(evening.after(2 * MINUTE, &over(2)), ["placet: 2 over 1 h (a); 0 pending"], "it grows again");
     assert_eq!(evening.after(2 * MINUTE, &[]), [""; 0]);
-    assert_eq!(evening.after(2 * MINUTE, &over(2)), ["placet: over 1h: 2 (a); 0 pending"], "it was away");
+    assert_eq!(evening.after(2 * MINUTE, &over(2)), ["placet: 2 over 1 h (a); 0 pending"], "it was away");
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn what_was_there_at_the_start_is_not_told_but_that_a_source_is_down_is() {
     let more = [listed.as_slice(), &[alert(AlertKind::Failed, "b", 9)]].concat();
     assert_eq!(evening.after(5_000, &more), [""; 0], "what it counted before it was watched");
     let most = [alert(AlertKind::Failed, "b", 10), alert(AlertKind::OverTarget, "b", 4)];
-    assert_eq!(evening.after(6_000, &most), ["placet: failed after approval: 10 (b); 7 pending"]);
+    assert_eq!(evening.after(6_000, &most), ["placet: 10 failed after approval (b); 7 pending"]);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn the_first_action_after_an_empty_inbox_is_told_once() {
     evening.board.sources[1].standing = Standing { pending: 2, high: 1, ..Standing::default() };
     evening.board.sources[1].standing.oldest = Some(Timestamp::from_millis(NOON - 2 * 3_600_000));
 
-    assert_eq!(evening.told(), ["placet: 2 pending, 1 high-risk, oldest 2h01m"]);
+    assert_eq!(evening.told(), ["placet: 2 pending, 1 high-risk, oldest 2 h 01"]);
     evening.wait(5 * MINUTE);
     evening.board.sources[0].standing.pending = 7;
     assert_eq!(evening.told(), [""; 0], "it was not empty");
@@ -162,11 +162,7 @@ fn what_comes_too_soon_is_told_together_later_as_it_stands_by_then() {
     assert_eq!(evening.after(MINUTE, &[over(9), failed(1)]), [""; 0]);
     assert_eq!(evening.after(7 * MINUTE, &[over(5), failed(1)]), [""; 0]);
     let told = evening.after(MINUTE, &[over(5), failed(1)]);
-    assert_eq!(
-        told,
-        ["placet: failed after approval: 1 (b), over 1h: 5 (a); 0 pending"],
-        "the gravest first"
-    );
+    assert_eq!(told, ["placet: 1 failed after approval (b), 5 over 1 h (a); 0 pending"], "the gravest first");
 
     assert_eq!(evening.after(MINUTE, &[over(6)]), [""; 0]);
     assert_eq!(evening.after(20 * MINUTE, &[]), [""; 0], "it is gone by now");
@@ -225,9 +221,9 @@ fn a_rule_can_be_about_one_source_one_queue_or_many_only() {
     assert_eq!(
         told,
         [
-            "placet: over 1h: 1 (b); 0 pending",
-            "placet: over 1h: 5 (a); 0 pending",
-            "placet: high-risk: 2 (a queue of a), over 1h: 3 (a queue of a); 9 pending, 2 high-risk",
+            "placet: 1 over 1 h (b); 0 pending",
+            "placet: 5 over 1 h (a); 0 pending",
+            "placet: 2 high-risk (a queue of a), 3 over 1 h (a queue of a); 9 pending, 2 high-risk",
         ]
     );
     evening.board.sources[0].queues[1].standing.growing_for = 16;
@@ -271,7 +267,7 @@ fn quiet_hours_hold_back_over_midnight_and_tell_one_summary_when_they_end() {
         evening.after(MINUTE, &[alert(AlertKind::OverTarget, "a", 4), alert(AlertKind::Failed, "b", 1)]);
     assert_eq!(
         told,
-        ["placet: failed after approval: 1 (b), over 1h: 4 (a); 0 pending"],
+        ["placet: 1 failed after approval (b), 4 over 1 h (a); 0 pending"],
         "as it stands at 07:00"
     );
     assert_eq!(evening.after(20 * MINUTE, &evening.board.alerts.clone()), [""; 0]);

@@ -97,8 +97,8 @@ impl Theme {
     pub(crate) fn on(background: Rgb, depth: Depth) -> Self {
         let (text, name) = if background.is_light() { (LIGHT, "light") } else { (DARK, "dark") };
         let Ok(mut palette) = Palette::parse(text, Path::new(name)) else { return Self::names(depth) };
-        let there = palette.on(background).without_faint_hues();
-        if there.is_readable() {
+        let there = palette.on(background).without_faint_hues(depth);
+        if there.is_readable(depth) {
             palette = there;
         }
         Self::of(palette, depth)
@@ -149,21 +149,26 @@ impl Palette {
         self.background.mixed(self.text, RAISED_PART)
     }
 
-    /// Every text on every ground.
-    fn is_readable(&self) -> bool {
+    /// Every text on every ground, as a terminal with so many colours shows them.
+    fn is_readable(&self, depth: Depth) -> bool {
         let texts = [self.text, self.dim, self.good, self.bad, self.warn, self.key, self.token];
         let hues = [self.name, self.value].into_iter().flatten();
-        texts.into_iter().chain(hues).all(|text| self.can_show(text))
+        texts.into_iter().chain(hues).all(|text| self.can_show(text, depth))
     }
 
-    fn can_show(&self, text: Rgb) -> bool {
-        let grounds = [self.background, self.raised(), self.selected];
-        grounds.iter().all(|ground| text.contrast(*ground) >= READABLE)
+    fn can_show(&self, text: Rgb, depth: Depth) -> bool {
+        let shown = |colour: Rgb| match depth {
+            Depth::Indexed => Rgb::of_index(colour.indexed()),
+            _ => colour,
+        };
+        let background = if self.keeps_background { self.background } else { shown(self.background) };
+        let grounds = [background, shown(self.raised()), shown(self.selected)];
+        grounds.iter().all(|ground| shown(text).contrast(*ground) >= READABLE)
     }
 
     /// Source texts rather lose their hues than a terminal its background.
-    fn without_faint_hues(self) -> Self {
-        let [name, value] = [self.name, self.value].map(|hue| hue.filter(|hue| self.can_show(*hue)));
+    fn without_faint_hues(self, depth: Depth) -> Self {
+        let [name, value] = [self.name, self.value].map(|hue| hue.filter(|hue| self.can_show(*hue, depth)));
         Self { name, value, ..self }
     }
 }
@@ -387,7 +392,7 @@ mod tests {
     fn every_shipped_theme_can_be_read_also_in_256_colours_and_under_the_cursor() {
         for (name, palette) in shipped() {
             for (depth, shown) in [("full", palette.clone()), ("256", coarse(&palette))] {
-                assert!(shown.is_readable(), "{name} in {depth} colours");
+                assert!(shown.is_readable(Depth::Full), "{name} in {depth} colours");
                 assert!(shown.selected.contrast(shown.background) > 1.15, "{name} in {depth}: no selection");
             }
         }
@@ -510,9 +515,9 @@ mod tests {
 
         let mut faint = Palette::parse(DARK, Path::new("dark")).unwrap();
         faint.name = Some(Rgb(0x40, 0x40, 0x60));
-        assert!(!faint.is_readable());
-        let kept = faint.without_faint_hues();
-        assert!(kept.is_readable() && kept.name.is_none() && kept.value.is_some());
+        assert!(!faint.is_readable(Depth::Full));
+        let kept = faint.without_faint_hues(Depth::Full);
+        assert!(kept.is_readable(Depth::Full) && kept.name.is_none() && kept.value.is_some());
     }
 
     #[test]

@@ -21,7 +21,11 @@ fn pasted_lines_decide_and_send_nothing_by_themselves() {
     let heard = talk.waits(1);
 
     assert_eq!(talk.staged(), "");
-    assert!(heard.contains("Ignored 5 lines that came as fast as pasted text."), "{heard}");
+    insta::assert_snapshot!(heard, @"
+
+Ignored 5 lines that came as fast as pasted text. Nothing was done with them.
+>
+");
 }
 
 #[test]
@@ -33,12 +37,34 @@ fn an_answer_that_was_typed_before_its_question_sends_nothing() {
 
     talk.answers();
 
+    insta::assert_snapshot!(talk.heard, @"
+Plain mode on, because --plain. 1 pending, 1 undecided, oldest 59 min.
+Action 1 of 1. Low risk. create_linear_issue from support. Title: Issue number 1. Waiting 59 min.
+Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, quit. Nothing is sent before submit asks.
+> show
+Action 1 of 1, Issue number 1.
+| title  Issue number 1
+| n      1.10
+
+35 bytes
+
+What approving does
+  creates one issue in Linear
+  can be undone by hand: cancel the issue in Linear
+End. Read in full.
+> approve
+Staged: approve. 0 undecided left.
+Everything here is decided. submit reviews it, and asks before it sends.
+> submit
+yes
+1 batch, 1 decision: 1 approve.
+Approve: create_linear_issue. Title: Issue number 1.
+gate refuses any action that changed after you saw it.
+Type yes to send, anything else goes back.
+Ignored: that was typed before the question. Type yes to send, anything else goes back.
+>
+");
     assert!(talk.submitted.is_empty());
-    assert!(
-        talk.heard.contains("Ignored: that was typed before the question. Type yes to send"),
-        "{}",
-        talk.heard
-    );
     talk.types("yes");
     assert_eq!(talk.submitted.len(), 1);
 }
@@ -63,8 +89,12 @@ fn a_decision_is_about_the_action_that_was_read_out() {
     changed.row.title = "Another title".into();
     talk.changes(vec![changed]);
     let heard = talk.types("approve");
-    assert!(heard.contains("Nothing was decided: it changed since it was read out. Here it is."), "{heard}");
-    assert!(heard.contains("Another title"), "{heard}");
+    insta::assert_snapshot!(heard, @"
+approve
+Nothing was decided: it changed since it was read out. Here it is.
+Action 1 of 3. Low risk. create_linear_issue from support. Title: Another title. Waiting 59 min.
+>
+");
     assert_eq!(talk.staged(), "");
 
     talk.types_now("approve");
@@ -80,10 +110,18 @@ fn what_somebody_else_decided_is_told_and_not_decided_again() {
 
     talk.changes(vec![decided(few(1).pop().unwrap(), Status::Rejected, "lee")]);
     let heard = talk.waits(4);
-    assert!(heard.contains("Action 1 of 2, which was read out last: Decided by lee: rejected."), "{heard}");
+    insta::assert_snapshot!(heard, @"
+
+Action 1 of 2, which was read out last: Decided by lee: rejected. next goes on.
+>
+");
     let heard = talk.types("approve");
 
-    assert!(heard.contains("Already decided by lee."), "{heard}");
+    insta::assert_snapshot!(heard, @"
+approve
+Already decided by lee.
+>
+");
     assert_eq!(talk.staged(), "");
 }
 
@@ -93,11 +131,43 @@ fn what_must_be_read_is_read_to_its_end_first() {
     let long = action("1 tool agent high 5", "Long", &format!("{{\"text\":\"{text}\"}}"));
     let mut talk = Talk::new(TERMINAL, vec![long]);
 
-    assert!(talk.types("approve").contains("Not approved: it is high-risk"), "never read");
+    // Never read.
+    insta::assert_snapshot!(talk.types("approve"), @"
+approve
+Not approved: it is high-risk, so it must be read to its end first; show reads it.
+>
+");
     let heard = talk.types("show");
-    assert!(heard.contains("line 1\n") && !heard.contains("line 59"), "{heard}");
-    assert!(heard.contains("more lines. more reads on."), "{heard}");
-    assert!(talk.types("approve").contains("Not approved"), "read in part");
+    insta::assert_snapshot!(heard, @"
+show
+Action 1 of 1, Long.
+| text
+|   line 1
+|   line 2
+|   line 3
+|   line 4
+|   line 5
+|   line 6
+|   line 7
+|   line 8
+|   line 9
+|   line 10
+|   line 11
+|   line 12
+|   line 13
+|   line 14
+|   line 15
+|   line 16
+|   line 17
+47 more lines. more reads on.
+>
+");
+    // Read in part.
+    insta::assert_snapshot!(talk.types("approve"), @"
+approve
+Not approved: it is high-risk, so it must be read to its end first; show reads it.
+>
+");
     let mut heard = String::new();
     while !heard.contains("End. Read in full.") {
         assert!(!heard.contains("Nothing is being read"), "{heard}");
@@ -135,7 +205,34 @@ fn nothing_is_told_between_a_question_and_its_answer_but_that_it_is_closed() {
 
     talk.changes(vec![decided(few(1).pop().unwrap(), Status::Rejected, "lee")]);
 
-    assert!(talk.heard.contains("The review is closed and nothing was sent."), "{}", talk.heard);
+    insta::assert_snapshot!(talk.heard, @"
+Plain mode on, because --plain. 2 pending, 2 undecided, oldest 59 min.
+Action 1 of 2. Low risk. create_linear_issue from support. Title: Issue number 1. Waiting 59 min.
+Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, quit. Nothing is sent before submit asks.
+> show
+Action 1 of 2, Issue number 1.
+| title  Issue number 1
+| n      1.10
+
+35 bytes
+
+What approving does
+  creates one issue in Linear
+  can be undone by hand: cancel the issue in Linear
+End. Read in full.
+> approve
+Staged: approve. 1 undecided left.
+Action 2 of 2. Low risk. create_linear_issue from support. Title: Issue number 2. Waiting 58 min.
+> submit
+1 batch, 1 decision: 1 approve.
+Left alone: 1 undecided action of these batches.
+Approve: create_linear_issue. Title: Issue number 1.
+gate refuses any action that changed after you saw it.
+Type yes to send, anything else goes back.
+> 
+The review is closed and nothing was sent. Review closed: Issue number 1 was decided by lee; your staged decision was dropped.
+>
+");
     talk.types("yes");
     assert!(talk.submitted.is_empty());
 }
@@ -144,7 +241,11 @@ fn nothing_is_told_between_a_question_and_its_answer_but_that_it_is_closed() {
 fn settling_asks_for_yes() {
     let mut talk = Talk::new(TERMINAL, vec![lost(few(1).pop().unwrap())]);
 
-    assert!(talk.types("settle").contains("Say settle landed, settle failed or settle again."));
+    insta::assert_snapshot!(talk.types("settle"), @"
+settle
+Say settle landed, settle failed or settle again. Look in the target first.
+>
+");
     talk.types("settle landed because the invoice is there\ny");
     assert_eq!(talk.settled, 0);
     talk.types("settle landed because the invoice is there\nyes");
@@ -155,10 +256,26 @@ fn settling_asks_for_yes() {
 fn a_word_that_is_none_or_could_be_two_does_nothing() {
     let mut talk = Talk::new(TERMINAL, few(2));
 
-    assert!(talk.types("aprove").contains("The nearest is approve. Nothing was done"));
-    assert!(talk.types("re").contains("Unclear: that begins"));
-    assert!(talk.types("approve it").contains("A text comes after the word because."));
-    assert!(talk.types("\u{1b}[A").contains("control character"));
+    insta::assert_snapshot!(talk.types("aprove"), @"
+aprove
+Unknown word. The nearest is approve. Nothing was done; help names all words.
+>
+");
+    insta::assert_snapshot!(talk.types("re"), @"
+re
+Unclear: that begins revert, retry, rest, redo, report, reload. Nothing was done.
+>
+");
+    insta::assert_snapshot!(talk.types("approve it"), @"
+approve it
+Nothing was decided. A text comes after the word because.
+>
+");
+    insta::assert_snapshot!(talk.types("\u{1b}[A"), @"
+[A
+Ignored: the line holds a control character, from an arrow key perhaps.
+>
+");
     assert_eq!(talk.staged(), "");
 }
 
@@ -174,7 +291,11 @@ fn confirmed(how: How) -> Talk {
 #[test]
 fn what_was_confirmed_can_be_recalled_and_is_sent_after_its_time() {
     let mut talk = confirmed(TERMINAL);
-    assert!(talk.types("undo").contains("Recalled: nothing was sent, 1 decision staged as before."));
+    insta::assert_snapshot!(talk.types("undo"), @"
+undo
+Recalled: nothing was sent, 1 decision staged as before.
+>
+");
     assert!(talk.waits(10).is_empty() && talk.submitted.is_empty());
 
     let mut talk = confirmed(TERMINAL);
@@ -186,8 +307,35 @@ fn what_was_confirmed_can_be_recalled_and_is_sent_after_its_time() {
 fn the_end_of_the_input_recalls_what_a_person_confirmed_and_a_script_waits_for_it() {
     let mut talk = confirmed(TERMINAL);
     talk.ends_input();
+    insta::assert_snapshot!(talk.heard, @"
+Plain mode on, because --plain. 2 pending, 2 undecided, oldest 59 min.
+Action 1 of 2. Low risk. create_linear_issue from support. Title: Issue number 1. Waiting 59 min.
+Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, quit. Nothing is sent before submit asks.
+> show
+Action 1 of 2, Issue number 1.
+| title  Issue number 1
+| n      1.10
+
+35 bytes
+
+What approving does
+  creates one issue in Linear
+  can be undone by hand: cancel the issue in Linear
+End. Read in full.
+> approve
+Staged: approve. 1 undecided left.
+Action 2 of 2. Low risk. create_linear_issue from support. Title: Issue number 2. Waiting 58 min.
+> submit
+1 batch, 1 decision: 1 approve.
+Left alone: 1 undecided action of these batches.
+Approve: create_linear_issue. Title: Issue number 1.
+gate refuses any action that changed after you saw it.
+Type yes to send, anything else goes back.
+> yes
+Confirmed. It is sent in 3 seconds; undo recalls it.
+> Recalled: nothing was sent. Everything stays staged.
+");
     assert!(talk.left && talk.submitted.is_empty());
-    assert!(talk.heard.ends_with("Recalled: nothing was sent. Everything stays staged.\n"), "{}", talk.heard);
 
     let mut talk = confirmed(SCRIPT);
     talk.ends_input();
@@ -202,10 +350,19 @@ fn misleading_tool_name_is_told_and_not_approved_unread() {
     let mut odd = action("1 create_linear_issue support low 5", "Plain", r#"{"to":"a"}"#);
     odd.row.tool = "save_docum\u{435}nt".into();
     let mut talk = Talk::new(TERMINAL, vec![odd]);
-    assert!(talk.heard.contains("Warning: look twice: mixed-script."), "{}", talk.heard);
+    insta::assert_snapshot!(talk.heard, @"
+Plain mode on, because --plain. 1 pending, 1 undecided, oldest 5 min.
+Action 1 of 1. Low risk. save_docum⟦е U+0435⟧nt from support. Title: Plain. Waiting 5 min. Warning: look twice: mixed-script.
+Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, quit. Nothing is sent before submit asks.
+>
+");
 
     let heard = talk.types("approve");
 
     assert_eq!(talk.staged(), "");
-    assert!(heard.contains("flagged, so it must be read to its end first"), "{heard}");
+    insta::assert_snapshot!(heard, @"
+approve
+Not approved: it is flagged, so it must be read to its end first; show reads it.
+>
+");
 }

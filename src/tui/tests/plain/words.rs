@@ -147,9 +147,37 @@ fn a_script_reads_all_of_it_and_is_answered_line_by_line() {
     assert!(!talk.left, "it waits for the answer");
     talk.accepts();
 
+    insta::assert_snapshot!(talk.heard, @"
+Plain mode on, because --plain. 2 pending, 2 undecided, oldest 59 min.
+Standard input is no terminal. For scripts there is placet decide; here a submission asks for its count or for yes.
+Action 1 of 2. Low risk. create_linear_issue from support. Title: Issue number 1. Waiting 59 min.
+Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, quit. Nothing is sent before submit asks.
+Action 1 of 2, Issue number 1.
+| title  Issue number 1
+| n      1.10
+
+35 bytes
+
+What approving does
+  creates one issue in Linear
+  can be undone by hand: cancel the issue in Linear
+End. Read in full.
+Staged: approve. 1 undecided left.
+Action 2 of 2. Low risk. create_linear_issue from support. Title: Issue number 2. Waiting 58 min.
+Staged: exclude, with a reason. 0 undecided left.
+Everything here is decided. submit reviews it, and asks before it sends.
+1 batch, 2 decisions: 1 approve, 1 exclude (final).
+Approve: create_linear_issue. Title: Issue number 1.
+Exclude: create_linear_issue. Title: Issue number 2.
+gate refuses any action that changed after you saw it.
+Type yes to send, anything else goes back.
+Sending 2 decisions.
+Sent. 1 approved, 1 rejected.
+After approval: 1 not finished.
+Sent. 1 approved, 1 rejected.
+After approval: 1 not finished.
+");
     assert!(talk.left);
-    assert!(talk.heard.contains("Sent. 1 approved, 1 rejected."), "{}", talk.heard);
-    assert!(!talk.heard.contains("> "), "no prompt");
 }
 
 #[test]
@@ -167,8 +195,16 @@ fn news_is_one_line_now_and_then_and_can_be_kept_back() {
     talk.changes(few(6).split_off(5));
     assert_eq!(talk.waits(10), "");
     talk.types("speak");
-    assert!(talk.waits(5).contains("Actions: 1 new; 6 pending."));
-    assert!(talk.types("go 6").contains("Action 6 of 6"), "{}", talk.heard);
+    insta::assert_snapshot!(talk.waits(5), @"
+
+Actions: 1 new; 6 pending.
+>
+");
+    insta::assert_snapshot!(talk.types("go 6"), @"
+go 6
+Action 6 of 6. Low risk. create_linear_issue from support. Title: Issue number 6. Waiting 54 min.
+>
+");
 }
 
 #[test]
@@ -176,21 +212,67 @@ fn an_edit_keeps_types_and_is_staged_by_approving_only() {
     let mut talk = Talk::new(TERMINAL, vec![risky()]);
     talk.types("show");
 
-    assert!(talk.types("edit").contains("count, number: 214"));
-    let heard = talk.types("edit count=many");
-    assert!(heard.contains("Not edited: the value must be a number"), "{heard}");
-    assert!(talk.types("edit workspace_id=other").contains("says whose action this is"));
-    assert!(talk.types("edit nothing=1").contains("There is no such field. Fields: title, ids, count"));
-    assert!(talk.types("edit count = 3").contains("Edited, not staged yet: count becomes 3."));
-    assert!(talk.types("edit title=Close \"3\" tickets").contains(r#"title becomes "Close \"3\" tickets""#));
+    insta::assert_snapshot!(talk.types("edit"), @r#"
+edit
+title, text: "Bulk-close 214 tickets"
+ids, list: [1,2]
+count, number: 214
+workspace_id, text: "acme"
+To change one: edit FIELD=VALUE. The rest of the line is the value.
+>
+"#);
+    insta::assert_snapshot!(talk.types("edit count=many"), @"
+edit count=many
+Not edited: the value must be a number, as JSON.
+>
+");
+    insta::assert_snapshot!(talk.types("edit workspace_id=other"), @r#"
+edit workspace_id=other
+Not edited: the key "workspace_id" says whose action this is and cannot be edited.
+>
+"#);
+    insta::assert_snapshot!(talk.types("edit nothing=1"), @"
+edit nothing=1
+There is no such field. Fields: title, ids, count, workspace_id.
+>
+");
+    insta::assert_snapshot!(talk.types("edit count = 3"), @"
+edit count = 3
+Edited, not staged yet: count becomes 3. approve stages it, revert drops it.
+>
+");
+    insta::assert_snapshot!(talk.types("edit title=Close \"3\" tickets"), @r#"
+edit title=Close "3" tickets
+Edited, not staged yet: title becomes "Close \"3\" tickets". approve stages it, revert drops it.
+>
+"#);
     assert_eq!(talk.staged(), "");
-    assert!(talk.types("diff").contains("becomes: 3"));
+    insta::assert_snapshot!(talk.types("diff"), @r#"
+diff
+Action 1 of 1, Bulk-close 214 tickets.
+| title
+| was: Bulk-close 214 tickets
+| becomes: Close "3" tickets
+| count
+| was: 214
+| becomes: 3
+
+2 other keys stay as proposed; a changed key is replaced as a whole
+
+The agent did not report the state before.
+End.
+>
+"#);
     talk.types("approve");
 
     let staged = talk.model().decide.draft.get(&key("r")).unwrap();
     let edits = staged.decision.edits().unwrap().as_json().as_str().to_owned();
     assert_eq!(edits, r#"{"title":"Close \"3\" tickets","count":3}"#);
-    assert!(talk.types("revert").contains("The edits are dropped."));
+    insta::assert_snapshot!(talk.types("revert"), @"
+revert
+The edits are dropped. What is staged still has them: approve stages it without, clear takes it back.
+>
+");
 }
 
 #[test]
@@ -200,16 +282,58 @@ fn what_to_know_before_deciding_is_read_out_and_an_answer_is_asked_for() {
     let ask = action("1 ask_human support low 5", "Which plan?", r#"{"question":"Which?","answer":null}"#);
     let mut talk = Talk::with(TERMINAL, vec![ask], can);
     let read = talk.types("first");
-    assert!(read.contains("reject also rejects 1 ungated call; identity not verified"), "{read}");
+    insta::assert_snapshot!(read, @"
+first
+Action 1 of 1. Low risk. ask_human from support. Title: Which plan?. Waiting 5 min. Before you decide: it asks for an answer: write it with the edit key, then approve; reject also rejects 1 ungated call; identity not verified by this backend: it keeps the name it is told.
+>
+");
 
     let said = talk.types("approve");
-    assert!(said.contains("Not approved: it asks for an answer."), "{said}");
+    insta::assert_snapshot!(said, @"
+approve
+Not approved: it asks for an answer. edit names its fields; say edit, the field that is empty, an equals sign and the answer, then approve.
+>
+");
     let said = talk.types("show\nedit answer=\"small\"\napprove");
-    assert!(said.contains("Staged: approve with edit of answer"), "{said}");
+    insta::assert_snapshot!(said, @r#"
+show
+Action 1 of 1, Which plan?.
+| question  Which?
+| answer    null
+
+35 bytes
+
+What approving does
+  Runs with exactly this input. No description for this tool.
+End. Read in full.
+> edit answer="small"
+Edited, not staged yet: answer becomes "small". approve stages it, revert drops it.
+> approve
+Staged: approve with edit of answer. 0 undecided left.
+Everything here is decided. submit reviews it, and asks before it sends.
+>
+"#);
     let said = talk.types("undo\nexclude");
-    assert!(said.contains("Staged: exclude"), "{said}");
+    insta::assert_snapshot!(said, @"
+undo
+Undone.
+Action 1 of 1. Low risk. ask_human from support. Title: Which plan?. Waiting 5 min. Read in full. Before you decide: it asks for an answer: write it with the edit key, then approve; reject also rejects 1 ungated call; identity not verified by this backend: it keeps the name it is told.
+> exclude
+Staged: exclude. 0 undecided left.
+Everything here is decided. submit reviews it, and asks before it sends.
+>
+");
     let said = talk.types("submit");
-    assert!(said.contains("Warning, rejecting 1 on gate: 1 ungated call is rejected with it."), "{said}");
+    insta::assert_snapshot!(said, @"
+submit
+1 batch, 1 decision: 1 exclude (final).
+Exclude: ask_human. Title: Which plan?.
+Warning, rejecting 1 on gate: 1 ungated call is rejected with it.
+Warning, rejecting 1 on gate: identity not verified by this backend: it keeps the name it is told.
+gate refuses any action that changed after you saw it.
+Type yes to send, anything else goes back.
+>
+");
 }
 
 #[test]
@@ -218,13 +342,13 @@ fn the_figures_are_read_out_as_sentences() {
 
     let said = talk.types("watch");
 
-    insta::assert_snapshot!(said, @r"
-    The last 60 minutes. All: 3 pending, over target, 1 high risk, oldest 3 h 12 min. 1 over the target of 1 h 0 min.
-    Source gate: 3 pending, over target, 1 high risk, oldest 3 h 12 min.
-    Queue support: 2 pending, starting, oldest 59 min.
-    Queue refunds-agent: 1 pending, over target, 1 high risk, oldest 3 h 12 min.
-    Approved 0, excluded 0, left undecided 0, failed after approval 0, outcome unknown 0.
-    Alert. gate: high-risk waiting over 15m: 1.
-    Alert. gate: over 1h: 1.
-    ");
+    insta::assert_snapshot!(said, @"
+The last 60 minutes. All: 3 pending, over target, 1 high risk, oldest 3 h 12 min. 1 over the target of 1 h 0 min.
+Source gate: 3 pending, over target, 1 high risk, oldest 3 h 12 min.
+Queue support: 2 pending, starting, oldest 59 min.
+Queue refunds-agent: 1 pending, over target, 1 high risk, oldest 3 h 12 min.
+Approved 0, excluded 0, left undecided 0, failed after approval 0, outcome unknown 0.
+Alert. gate: 1 high-risk over 15 m.
+Alert. gate: 1 over 1 h.
+");
 }

@@ -1,0 +1,245 @@
+//! Going back, helping and quitting.
+
+use crate::journal::Write;
+use crate::tui::core::command;
+use crate::tui::core::modal::Modal;
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::core::router::end;
+use crate::tui::core::settings::GatePlace;
+use crate::tui::testing::{Desk, few};
+
+fn quits(desk: &Desk) -> bool {
+    desk.effects.contains(&Effect::Quit)
+}
+
+#[test]
+fn q_asks_only_when_something_is_staged() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("aq");
+    insta::assert_snapshot!(desk.sheet(), @"
+Quit?
+
+  1 decision staged and not sent; kept for next time.
+
+  Enter keep and quit   r review   D discard   Esc stay
+");
+    assert!(!quits(&desk));
+
+    desk.press("<Esc>");
+    assert!(!quits(&desk));
+    desk.press("q<Enter>");
+    assert!(quits(&desk));
+
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("q");
+    assert!(quits(&desk));
+}
+
+#[test]
+fn leaving_can_review_instead() {
+    let mut desk = Desk::new(100, 30, few(2));
+
+    desk.press("aqr");
+
+    assert!(!quits(&desk) && matches!(desk.model.modal, Some(Modal::Review(_))));
+    assert_eq!(desk.staged(), "1A");
+}
+
+#[test]
+fn leaving_discards_only_after_the_count_and_as_one_step_that_can_be_undone() {
+    let mut desk = Desk::new(80, 24, few(3));
+    desk.press("axqD<Enter>");
+    assert_eq!(desk.message(), "that is not 2; nothing was discarded");
+    assert!(!quits(&desk));
+    desk.press("3<Enter>");
+    assert!(!quits(&desk));
+    assert_eq!(desk.staged(), "1A 2X");
+    desk.press("<Esc>qD2");
+    insta::assert_snapshot!(desk.sheet(), @"
+Quit?
+
+  2 decisions staged and not sent; kept for next time.
+
+  type 2 and Enter to discard and quit: 2_   Esc stay
+");
+    assert_eq!(desk.staged(), "1A 2X");
+
+    desk.press("<Enter>");
+
+    assert!(quits(&desk) && desk.staged().is_empty());
+    let Some(Write::Step { step, .. }) = desk.saved.last() else { panic!("{:?}", desk.saved) };
+    assert_eq!(step.changes.len(), 2);
+    desk.model.decide.draft.undo();
+    assert_eq!(desk.staged(), "1A 2X");
+}
+
+#[test]
+fn what_is_being_sent_is_not_discarded() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("as");
+    desk.wait(500);
+    desk.press("yaqD1<Enter>");
+
+    assert!(quits(&desk));
+    assert_eq!(desk.staged(), "1A");
+}
+
+#[test]
+fn an_embedded_gate_stops_with_the_inbox_and_the_question_says_so() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.model.settings.place.gate = Some(GatePlace {
+        url: "http://127.0.0.1:7878".to_owned(),
+        serving: true,
+        workspace: "default".to_owned(),
+        agent_token: "/state/agent.token".into(),
+        database: "/state/gate.db".into(),
+    });
+
+    desk.press("aq");
+
+    insta::assert_snapshot!(desk.sheet(), @"
+Quit?
+
+  1 decision staged and not sent; kept for next time.
+  The gate at http://127.0.0.1:7878 stops:
+  agents cannot propose until placet runs again.
+
+  Enter keep and quit   r review   D discard   Esc stay
+");
+}
+
+#[test]
+fn a_gate_that_another_placet_serves_goes_on() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.model.settings.place.gate = Some(GatePlace {
+        url: "http://127.0.0.1:7878".to_owned(),
+        serving: false,
+        workspace: "default".to_owned(),
+        agent_token: "/state/agent.token".into(),
+        database: "/state/gate.db".into(),
+    });
+
+    desk.press("aq");
+
+    insta::assert_snapshot!(desk.sheet(), @"
+Quit?
+
+  1 decision staged and not sent; kept for next time.
+
+  Enter keep and quit   r review   D discard   Esc stay
+");
+}
+
+#[test]
+fn esc_never_quits_and_never_decides() {
+    let mut desk = Desk::new(100, 30, few(2));
+
+    desk.press("a<Esc><Esc><Esc><Esc>");
+
+    assert!(!quits(&desk));
+    assert_eq!(desk.staged(), "1A");
+}
+
+#[test]
+fn an_interrupt_closes_and_the_second_one_quits() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("as<C-c>");
+    assert!(desk.model.modal.is_none() && !quits(&desk));
+    desk.wait(2_000);
+    desk.press("<C-c>");
+    assert!(!quits(&desk), "too late to be the second one");
+
+    desk.press("<C-c>");
+
+    assert!(quits(&desk));
+    assert_eq!(desk.staged(), "1A");
+}
+
+#[test]
+fn q_closes_what_is_open_first() {
+    let mut desk = Desk::new(100, 30, few(2));
+
+    desk.press("zq");
+    assert!(!quits(&desk) && !desk.model.screen.zoom);
+    desk.press("?q");
+
+    assert!(!quits(&desk) && desk.model.modal.is_none());
+}
+
+#[test]
+fn quitting_from_a_form_keeps_its_text() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("e<Right>");
+    desk.say(What::Paste("\"new\":1,".to_owned()));
+
+    desk.press("<C-c>");
+    assert!(!matches!(desk.model.modal, Some(Modal::Edit(_))));
+    desk.press("<C-c>");
+
+    assert!(quits(&desk));
+    assert_eq!(desk.model.edit.texts.len(), 1);
+}
+
+#[test]
+fn the_help_is_the_table() {
+    let mut desk = Desk::new(160, 200, few(2));
+
+    desk.press("?");
+
+    let screen = desk.screen();
+    for spec in command::COMMANDS {
+        assert!(screen.contains(spec.name), "{} is not on the screen:\n{screen}", spec.name);
+    }
+}
+
+#[test]
+fn the_empty_screen_says_how_to_send_the_first_proposal() {
+    let mut desk = Desk::new(120, 30, Vec::new());
+    desk.model.settings.place.gate = Some(GatePlace {
+        url: "http://127.0.0.1:7878".to_owned(),
+        serving: true,
+        workspace: "default".to_owned(),
+        agent_token: "/state/agent.token".into(),
+        database: "/state/gate.db".into(),
+    });
+
+    desk.pictured("empty_with_a_gate");
+}
+
+#[test]
+fn decisions_on_their_way_are_not_called_unsent() {
+    let mut desk = Desk::new(100, 30, few(4));
+    desk.press("aas");
+    desk.wait(500);
+    desk.press("y");
+    desk.press("xq");
+
+    assert_eq!((desk.model.unsent(), desk.model.under_way()), (1, 2));
+    insta::assert_snapshot!(desk.sheet(), @"
+Quit?
+
+  1 decision staged and not sent; kept for next time.
+  A submission is on its way; quitting waits a few seconds …
+
+  Enter keep and quit   r review   D discard   Esc stay
+");
+    desk.accepts();
+    assert_eq!((desk.model.unsent(), desk.model.under_way()), (1, 0));
+}
+
+#[test]
+fn a_signal_keeps_what_was_typed_a_moment_ago() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("e<Right>");
+    desk.say(What::Paste("\"new\":1,".to_owned()));
+    desk.saved.clear();
+
+    let effects = end(&mut desk.model);
+
+    let [Effect::Save(writes), Effect::Save(looked)] = effects.as_slice() else { panic!("{effects:?}") };
+    assert!(looked.iter().all(Write::is_about_looking));
+    assert!(
+        matches!(writes.as_slice(), [Write::EditText { text: Some(text), .. }] if text.text.contains("new"))
+    );
+    assert!(end(&mut desk.model).is_empty(), "once");
+}

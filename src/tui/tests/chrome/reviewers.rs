@@ -1,0 +1,76 @@
+//! Who decides, as header and review say it.
+
+use std::time::Duration;
+
+use crate::domain::SourceName;
+use crate::inbox::{Rows, Synced};
+use crate::tui::core::msg::What;
+use crate::tui::queue::list::SourceState;
+use crate::tui::submit::review_words as words;
+use crate::tui::testing::{Desk, few, source};
+
+/// A desk whose configuration names nobody.
+fn desk(width: u16) -> Desk {
+    let mut desk = Desk::new(width, 24, few(3));
+    desk.model.settings.place.reviewer = String::new();
+    desk.model.settings.place.login = "kmaier".to_owned();
+    desk
+}
+
+/// The source says whose token it is.
+fn tells(desk: &mut Desk, subject: &str) {
+    let (subject, at) = (Some(subject.into()), desk.model.now);
+    let rows = Rows::Changes { entries: Vec::new(), gone: Vec::new() };
+    let synced = Synced { source: source(), subject, rows, revision: None, unreadable: Vec::new(), at };
+    desk.say(What::Synced(source(), Ok(synced)));
+}
+
+fn knows_elsewhere(desk: &mut Desk, subject: &str) {
+    let mut other =
+        SourceState::new(SourceName::new("woo"), Duration::from_secs(40), Duration::from_secs(10));
+    other.subject = Some(subject.into());
+    desk.model.list.sources.push(other);
+}
+
+#[test]
+fn the_configured_name_goes_before_the_tokens_and_that_before_the_login() {
+    let mut desk = desk(80);
+    insta::assert_snapshot!(desk.header(), @" placet  3 to decide · 1 agent blocked               gate live   kmaier   14:22");
+
+    tells(&mut desk, "kim");
+    insta::assert_snapshot!(desk.header(), @" placet  3 to decide · 1 agent blocked                  gate live   kim   14:22");
+
+    desk.model.settings.place.reviewer = "Kim Maier".to_owned();
+    insta::assert_snapshot!(desk.header(), @" placet  3 to decide · 1 agent blocked            gate live   Kim Maier   14:22");
+}
+
+#[test]
+fn a_name_hides_nothing_that_counts() {
+    let mut said = Vec::new();
+    for width in [80, 100, 160] {
+        let mut desk = desk(width);
+        tells(&mut desk, &"k\u{202e}".repeat(40));
+        desk.press("a");
+        said.push(desk.header());
+    }
+    insta::assert_snapshot!(said.join("\n"), @"
+placet  2 to decide                   gate live   k⟦U+202E⟧k⟦U+202E⟧k…   14:22
+placet  2 to decide · 1 agent blocked                     gate live   k⟦U+202E⟧k⟦U+202E⟧k…   14:22
+placet  2 to decide · 1 agent blocked                                                                                 gate live   k⟦U+202E⟧k⟦U+202E⟧k…   14:22
+");
+}
+
+#[test]
+fn different_names_are_counted_in_the_header_and_told_apart_in_the_review() {
+    let mut desk = desk(100);
+    tells(&mut desk, "kim");
+    knows_elsewhere(&mut desk, "k.maier");
+    insta::assert_snapshot!(desk.header(), @" placet  3 to decide · 1 agent blocked                   1 of 2 ok, woo CONNECTING   kim +1   14:22");
+
+    desk.press("as");
+    assert!(
+        desk.screen().contains(&format!("as kim{}{}", words::on_sources(1), words::REQUESTS)),
+        "{}",
+        desk.screen()
+    );
+}

@@ -1,0 +1,76 @@
+//! Before the journal was read, and when it cannot be.
+
+use crate::domain::{BatchId, BatchKey, Decision, Draft, Staged, Timestamp};
+use crate::inbox::Problem;
+use crate::journal::{Restored, Write};
+use crate::tui::core::msg::What;
+use crate::tui::testing::{CAN, Desk, few, key, source};
+
+fn unread() -> Desk {
+    let mut desk = Desk::unstarted(100, 30, CAN);
+    desk.lists(few(3));
+    desk
+}
+
+fn steps(desk: &Desk) -> usize {
+    desk.saved.iter().filter(|write| !write.is_about_looking()).count()
+}
+
+#[test]
+fn nothing_is_staged_before_what_was_staged_is_read() {
+    let mut draft = Draft::default();
+    let batch = BatchKey::Batch(source(), BatchId::new("support:create_linear_issue"));
+    let staged =
+        Staged { decision: Decision::REJECT, batch, digest: None, terms: None, at: Timestamp::default() };
+    draft.stage([(key("2"), Some(staged))]);
+    let mut desk = unread();
+
+    for keys in ["a", "x", "A", "c", "u", "e", " a"] {
+        desk.press(keys);
+        assert_eq!((desk.staged().as_str(), steps(&desk)), ("", 0), "{keys}");
+        assert!(desk.model.modal.is_none(), "{keys}");
+    }
+    assert_eq!(desk.message(), "one moment: what was staged before is being read");
+    desk.restored(Restored { draft, ..Restored::default() });
+
+    assert_eq!(desk.staged(), "2X");
+    assert_eq!(desk.message(), "1 staged decision from last time; S reviews it");
+    desk.press("a");
+    assert_eq!(desk.staged(), "1A 2X");
+    assert!(matches!(desk.saved.last(), Some(Write::Step { position: 2, .. })));
+}
+
+#[test]
+fn where_the_journal_cannot_be_read_the_inbox_goes_on() {
+    let mut desk = unread();
+    let problem = Problem { source: None, what: "the disk is gone".to_owned(), why: None };
+
+    desk.say(What::Restored(Err(problem)));
+    desk.press("a");
+
+    assert_eq!(desk.staged(), "1A");
+}
+
+#[test]
+fn not_saved_is_said_until_all_of_it_is() {
+    let mut desk = unread();
+    desk.restored(Restored::default());
+    desk.drawn();
+    // What is read later would be saved.
+    desk.wait(1_000);
+    desk.drawn();
+    let failed = || {
+        let problem = Problem { source: None, what: "the disk is full".to_owned(), why: None };
+        What::Saved { saves: 0, answer: Err(problem) }
+    };
+
+    desk.say(failed());
+    assert_eq!(desk.message(), "not saved yet: the disk is full");
+    desk.press("<Esc>");
+    desk.say(failed());
+    assert_eq!(desk.message(), "", "it is no news any more");
+
+    insta::assert_snapshot!(desk.status_line(), @"                                                                        NOT SAVED: the disk is full");
+    desk.say(What::Saved { saves: 1, answer: Ok(()) });
+    assert_eq!(desk.status_line(), "");
+}

@@ -1,0 +1,251 @@
+//! The same change over the marked actions, and the draft in the reviewer's own editor.
+
+use crate::domain::{Decision, PendingAction, Status};
+use crate::tui::core::modal::Modal;
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::submit::review_words;
+use crate::tui::testing::{Desk, action, decided, few, key};
+
+fn edits(desk: &Desk, id: &str) -> Option<String> {
+    match &desk.model.decide.draft.get(&key(id))?.decision {
+        Decision::Approve { edits, .. } => edits.as_ref().map(|edits| edits.as_json().as_str().to_owned()),
+        _ => None,
+    }
+}
+
+fn issue(id: usize, input: &str) -> PendingAction {
+    action(&format!("{id} create_linear_issue support low {}", 60 - id), &format!("Issue {id}"), input)
+}
+
+/// Presses keys and counts those that are no words.
+fn count(desk: &mut Desk, keys: &str) -> usize {
+    desk.press(keys);
+    keys.matches('<').count() + keys.split(['<', '>']).step_by(2).map(str::len).sum::<usize>()
+}
+
+#[test]
+fn the_same_edit_on_twelve_actions_costs_ten_keys_and_the_words() {
+    let mut desk = Desk::new(100, 30, few(12));
+    desk.press("gg");
+    let mut keys = count(&mut desk, " e<C-u>");
+
+    desk.press("Outage in EU");
+    keys += count(&mut desk, "<Enter>");
+    insta::assert_snapshot!(desk.sheet_line(1), @"  It applies to 12 of 12 marked actions");
+    desk.wait(500);
+    keys += count(&mut desk, "<Enter>");
+
+    assert_eq!(desk.model.decide.draft.len(), 12);
+    assert_eq!(edits(&desk, "7").unwrap(), r#"{"title":"Outage in EU"}"#);
+    keys += count(&mut desk, "s");
+    desk.wait(500);
+    let counted = review_words::type_count("12", "Enter");
+    let typed = format!("{}<Enter>", if desk.screen().contains(&counted) { "12" } else { "" });
+    keys += count(&mut desk, if typed == "<Enter>" { "y" } else { typed.as_str() });
+    assert_eq!(desk.submitted.len(), 1, "{}", desk.screen());
+    assert!(keys <= 10, "{keys}");
+}
+
+#[test]
+fn one_undo_takes_all_of_it_back() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("gg eZ<Enter>");
+    desk.wait(500);
+    desk.press("<Enter>");
+    assert_eq!(desk.staged(), "1E 2E 3E");
+
+    desk.press("u");
+
+    assert_eq!(desk.staged(), "");
+}
+
+#[test]
+fn what_it_cannot_apply_to_is_listed_and_left_out() {
+    let mut desk = Desk::new(
+        160,
+        45,
+        vec![
+            issue(1, r#"{"title":"a","labels":["x"]}"#),
+            issue(2, r#"{"title":"b","labels":["x"]}"#),
+            issue(3, r#"{"name":"c"}"#),
+            action("4 send_email support low 5", "Mail", r#"{"title":"d"}"#),
+            issue(5, r#"{"title":"e","title":"f"}"#),
+            issue(6, r#"{"title":"new"}"#),
+        ],
+    );
+    desk.press("*");
+    if desk.model.queue.marks.is_empty() {
+        for id in ["1", "2", "3", "4", "5", "6"] {
+            desk.model.queue.marks.insert(key(id));
+        }
+    }
+
+    desk.press("e<C-u>new<Enter>");
+
+    desk.pictured("same_change");
+    insta::assert_snapshot!(desk.sheet(), @"
+The same change, action by action
+  It applies to 3 of 6 marked actions; 3 are left out
+
+  * Issue 1                                 title  a → new
+  * Issue 2                                 title  b → new
+  - Issue 3                                 left out: it has no title
+  - Issue 5                                 left out: flagged: read it to its end first
+  = Issue 6                                 is like that already: approved as proposed
+  - Mail                                    left out: different tool
+
+
+
+  Enter stages 3 approvals with these edits; u undoes them together. Esc: back to the form
+nothing is sent from here
+");
+    desk.wait(500);
+    desk.press("<Enter>");
+    assert_eq!(desk.staged(), "1E 2E 6A");
+}
+
+#[test]
+fn another_actions_list_is_not_brought_in() {
+    let mut desk = Desk::new(
+        160,
+        45,
+        vec![issue(1, r#"{"l":["x","y"]}"#), issue(2, r#"{"l":["x","y"]}"#), issue(3, r#"{"l":["z"]}"#)],
+    );
+
+    desk.press("gg e <Enter>");
+
+    insta::assert_snapshot!(desk.sheet_line(5), @"  - Issue 3                                 left out: its l is another list or object");
+    desk.wait(500);
+    desk.press("<Enter>");
+    assert_eq!((desk.staged().as_str(), edits(&desk, "2").unwrap().as_str()), ("1E 2E", r#"{"l":["y"]}"#));
+}
+
+#[test]
+fn esc_goes_back_to_the_form_and_a_second_enter_at_once_stages_nothing() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("gg eZ<Enter>");
+
+    desk.hurry("<Enter>", 100);
+    assert_eq!(desk.staged(), "");
+    desk.press("<Esc>");
+    insta::assert_snapshot!(desk.sheet_line(2), @"  > title  Issue number 1                           Issue number 1Z *");
+    assert!(matches!(desk.model.modal, Some(Modal::Edit(_))));
+    desk.press("<Esc>");
+
+    assert!(desk.model.modal.is_none());
+    assert_eq!(desk.model.edit.texts.len(), 1, "the words are kept");
+}
+
+#[test]
+fn what_somebody_else_decided_meanwhile_is_left_out() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("gg eZ<Enter>");
+
+    desk.changes(vec![decided(few(3).remove(1), Status::Rejected, "maria")]);
+    desk.wait(500);
+    desk.press("<Enter>");
+
+    assert_eq!(desk.staged(), "1E 3E");
+}
+
+/// The text that the editor was given.
+fn given(desk: &Desk) -> String {
+    let asked = desk.effects.iter().rev().find_map(|effect| match effect {
+        Effect::Editor { text, .. } => Some(text.clone()),
+        _ => None,
+    });
+    asked.expect("no editor was asked for")
+}
+
+fn comes_back(desk: &mut Desk, answer: Result<&str, &str>) {
+    let (key, digest) = (key("1"), few(1)[0].digest());
+    let answer = answer.map(str::to_owned).map_err(str::to_owned);
+    desk.say(What::Edited { key, digest, answer });
+}
+
+#[test]
+fn the_editor_gets_the_draft_and_what_it_leaves_is_the_draft() {
+    let mut desk = Desk::new(100, 30, few(1));
+
+    desk.press("E");
+    assert_eq!(given(&desk), "{\n  \"title\": \"Issue number 1\",\n  \"n\": 1.10\n}");
+    comes_back(&mut desk, Ok("{\n  \"title\": \"Mended\",\n  \"n\": 1.10\n}\n"));
+    insta::assert_snapshot!(desk.sheet_line(11), @"  will be sent as userEdits: {title}");
+    desk.press("<Enter>");
+
+    assert_eq!(edits(&desk, "1").unwrap(), r#"{"title":"Mended"}"#);
+}
+
+#[test]
+fn what_does_not_parse_comes_back_as_text_with_the_place_of_the_error() {
+    let mut desk = Desk::new(100, 30, few(1));
+    desk.press("eZ<C-g>");
+    // What was typed before goes along.
+    insta::assert_snapshot!(given(&desk), @r#"
+{
+  "title": "Issue number 1Z",
+  "n": 1.10
+}
+"#);
+
+    comes_back(&mut desk, Ok("{\n  \"title\": Mended,\n"));
+
+    assert_eq!(
+        desk.message(),
+        "what came back cannot be sent: not valid JSON at byte 19: a word that is no value; text needs \"quotes\"; your text is kept, mend it here"
+    );
+    insta::assert_snapshot!(desk.sheet_line(4), @r#"    "title": Mended,"#);
+    desk.press("<Esc>");
+    insta::assert_snapshot!(desk.model.edit.texts[&key("1")].text, @r#"
+{
+  "title": Mended,
+"#);
+}
+
+#[test]
+fn an_editor_that_failed_changes_nothing() {
+    let mut desk = Desk::new(100, 30, few(1));
+    desk.press("eZ<C-g>");
+
+    comes_back(&mut desk, Err("the editor vi ended with exit status: 1; nothing was changed"));
+
+    assert_eq!(desk.message(), "the editor vi ended with exit status: 1; nothing was changed");
+    desk.press("<Enter>");
+    assert_eq!(edits(&desk, "1").unwrap(), r#"{"title":"Issue number 1Z"}"#);
+}
+
+/// What was staged together is taken back together: nothing of it waits to be approved by another key.
+#[test]
+fn after_an_undo_no_edit_is_left_behind_and_who_is_left_out_has_no_part() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("gg e<C-u>New<Enter>");
+    desk.wait(500);
+    desk.press("<Enter>");
+    assert_eq!(desk.staged(), "1E 2E 3E");
+
+    desk.press("u");
+    insta::assert_snapshot!(desk.list(), @"
+ ▾ create_linear_issue  support             3 of 3 left
+▌ · low  Issue number 1                            59 m
+  • low  Issue number 2                            58 m
+  • low  Issue number 3                            57 m
+");
+    desk.press("a");
+    assert!(desk.staged().ends_with('A'), "{}", desk.staged());
+}
+
+#[test]
+fn an_edited_approval_is_a_toggle_too_and_opens_with_its_edits() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("gg e<C-u>New<Enter>");
+    desk.wait(500);
+    desk.press("<Enter>gg");
+    desk.press("j");
+
+    desk.press("e");
+    insta::assert_snapshot!(desk.sheet_line(2), @"  > title  Issue number 1                           New *");
+    desk.press("<Esc>");
+    assert_eq!(desk.staged(), "1E 2E");
+    desk.press("a");
+    assert_eq!(desk.staged(), "2E", "the same key again: undecided");
+}

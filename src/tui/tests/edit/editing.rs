@@ -1,0 +1,420 @@
+//! The edit form.
+
+use std::sync::Arc;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::domain::{Decision, EditError, KnownTool, Risk};
+use crate::inbox::Tool;
+use crate::journal::{EditText, Restored, Write};
+use crate::schema::Schema;
+use crate::tui::core::draw::view;
+use crate::tui::core::modal::Modal;
+use crate::tui::core::msg::What;
+use crate::tui::core::router;
+use crate::tui::edit::form::EditForm;
+use crate::tui::testing;
+use crate::tui::testing::{CAN, Desk, action, few, key};
+
+/// Opens the form, at the end of the title, and types a `Z` there.
+fn edited() -> Desk {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("eZ");
+    desk
+}
+
+/// The same in the JSON text.
+fn edited_raw() -> Desk {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("e<C-t><Down>");
+    for _ in 0..13 {
+        desk.press("<Right>");
+    }
+    desk.press("Z");
+    desk
+}
+
+fn edits(desk: &Desk) -> Option<String> {
+    match &desk.model.decide.draft.get(&key("1"))?.decision {
+        Decision::Approve { edits, .. } => edits.as_ref().map(|edits| edits.as_json().as_str().to_owned()),
+        _ => None,
+    }
+}
+
+#[test]
+fn closing_keeps_a_draft_and_stages_nothing() {
+    let mut desk = edited();
+    insta::assert_snapshot!(desk.sheet_line(11), @"  will be sent as userEdits: {title}");
+
+    desk.press("<Esc>");
+
+    assert_eq!(desk.staged(), "");
+    insta::assert_snapshot!(desk.row(1), @"▌ · low  (edited) Issue number 1 → Issue number 1Z 59 m");
+    assert!(desk.saved.iter().any(|write| matches!(write, Write::EditText { text: Some(_), .. })));
+    desk.press("a");
+    assert_eq!(edits(&desk).unwrap(), r#"{"title":"Issue number 1Z"}"#);
+    assert_eq!(desk.staged(), "1E");
+}
+
+#[test]
+fn enter_in_a_field_of_one_line_stages_an_approval_with_what_changed() {
+    let mut desk = edited();
+
+    desk.press("<Enter>");
+
+    assert_eq!(edits(&desk).unwrap(), r#"{"title":"Issue number 1Z"}"#, "1.10 is not touched");
+    assert!(desk.model.modal.is_none());
+    desk.press("kd");
+    insta::assert_snapshot!(desk.preview_line(3), @"+   Issue number 1Z");
+    insta::assert_snapshot!(desk.tabs(), @"[Diff 1]  ] tabs             read   1-9/9");
+}
+
+#[test]
+fn decision_keys_are_text_in_the_form_and_nothing_on_its_buttons() {
+    let mut desk = edited();
+
+    desk.press("axsy");
+    assert_eq!(desk.staged(), "");
+    desk.press("<Tab><Tab>axsy");
+
+    assert_eq!(desk.staged(), "");
+    assert!(matches!(desk.model.modal, Some(Modal::Edit(_))));
+}
+
+#[test]
+fn a_text_that_cannot_be_sent_says_where() {
+    let mut desk = edited_raw();
+
+    desk.press("\"");
+    insta::assert_snapshot!(desk.sheet_line(13), @"  cannot be sent: a comma or the end is missing, line 2, column 16");
+    desk.press("<Tab><Enter>");
+    assert_eq!(desk.staged(), "");
+    desk.press("<Esc>a");
+
+    assert_eq!(desk.staged(), "", "the approve key does not send another thing than the text says");
+    assert_eq!(
+        desk.message(),
+        "its edited text cannot be sent: not valid JSON at byte 17: a comma or the end is missing; open the form"
+    );
+}
+
+#[test]
+fn back_to_proposed_forgets_the_draft() {
+    let mut desk = edited();
+
+    desk.press("<Tab><Tab><Tab><Enter><Esc>a");
+
+    assert_eq!((desk.staged().as_str(), edits(&desk)), ("1A", None));
+}
+
+#[test]
+fn a_paste_goes_into_the_text_with_hidden_characters_in_sight() {
+    let mut desk = edited();
+
+    desk.say(What::Paste("a\u{202e}b".to_owned()));
+
+    insta::assert_snapshot!(desk.sheet_line(2), @"  > title  Issue number 1                           Issue number 1Za⟦U+202E⟧b *");
+    insta::assert_snapshot!(desk.sheet_line(11), @"  ! 1 hidden character in this text, shown as ⟦…⟧");
+}
+
+#[test]
+fn what_is_typed_is_saved_every_second() {
+    let mut desk = edited();
+    desk.saved.clear();
+
+    desk.wait(1_000);
+    desk.say(What::Tick);
+    desk.say(What::Tick);
+
+    assert_eq!(desk.saved.len(), 1);
+}
+
+#[test]
+fn a_draft_from_last_time_counts_only_for_the_same_input() {
+    let text = |of| EditText { text: r#"{"title":"from last time","n":1.10}"#.to_owned(), of };
+    let digest = few(1)[0].digest();
+    let other = few(2)[1].digest();
+    for (of, want) in [(digest, "1E"), (other, "")] {
+        let mut desk = Desk::unstarted(100, 30, CAN);
+        let _ = router::start(&mut desk.model);
+        let edit_texts = [(key("1"), text(of))].into();
+        desk.restored(Restored { edit_texts, ..Restored::default() });
+        desk.lists(few(1));
+
+        desk.press("a");
+
+        assert_eq!(desk.staged(), want, "{}", desk.message());
+    }
+}
+
+#[test]
+fn identity_keys_cannot_be_edited_in() {
+    let mut desk = Desk::new(100, 30, few(1));
+    desk.press("e<C-t><Right>");
+
+    desk.say(What::Paste("\"workspace_id\":\"other\",".to_owned()));
+
+    let Some(Modal::Edit(form)) = &desk.model.modal else { panic!("no form") };
+    assert_eq!(form.check, Err(EditError::IdentityKey("workspace_id".to_owned())));
+}
+
+fn form(desk: &Desk) -> &EditForm {
+    match &desk.model.modal {
+        Some(Modal::Edit(form)) => form,
+        other => panic!("no form: {other:?}"),
+    }
+}
+
+fn one(input: &str) -> Desk {
+    Desk::new(100, 30, vec![action("1 create_linear_issue support low 5", "t", input)])
+}
+
+/// The source says what it knows of the tool.
+fn learns(desk: &mut Desk, schema: &str) {
+    let known = KnownTool {
+        name: "create_linear_issue".into(),
+        risk: Risk::Low,
+        effect: None,
+        approving: None,
+        preview: None,
+        schema: None,
+    };
+    let tool = Arc::new(Tool { known, schema: Some(Schema::parse(schema).unwrap()) });
+    let (source, name) = (testing::source(), "create_linear_issue".into());
+    desk.say(What::ToolLearnt { source, tool: name, answer: Ok(Some(tool)) });
+}
+
+const SCHEMA: &str = r#"{"required":["title"],"properties":{
+    "title":{"type":"string","maxLength":12},
+    "priority":{"type":"integer","minimum":0,"maximum":4},
+    "state":{"enum":["todo","done"]},
+    "urgent":{"type":"boolean"}}}"#;
+
+#[test]
+fn a_number_stays_as_it_is_typed_and_a_string_stays_a_string() {
+    let mut desk = one(r#"{"title":"a","price":1.10,"code":"7"}"#);
+
+    desk.press("e<Down><C-u>2.50<Down><C-u>12<Enter>");
+
+    assert_eq!(edits(&desk).unwrap(), r#"{"price":2.50,"code":"12"}"#);
+}
+
+#[test]
+fn what_is_no_number_is_said_at_the_field_and_cannot_be_approved() {
+    let mut desk = one(r#"{"title":"a","price":1.10}"#);
+
+    desk.press("e<Down><C-u>-<Enter>");
+
+    assert_eq!(desk.staged(), "");
+    assert_eq!(desk.message(), "cannot be sent: price: a number is asked for, such as 3, -1.50 or 2e6");
+    insta::assert_snapshot!(desk.sheet_line(11), @"  ! a number is asked for, such as 3, -1.50 or 2e6");
+    desk.press("x,\"1<Enter>");
+    assert_eq!(edits(&desk).unwrap(), r#"{"price":-1}"#, "other characters are not taken");
+}
+
+#[test]
+fn a_schema_that_comes_later_adds_fields_and_judges() {
+    let mut desk = one(r#"{"title":"a","priority":3}"#);
+    desk.press("eb");
+
+    learns(&mut desk, SCHEMA);
+
+    assert_eq!(form(&desk).text(), "{\n  \"title\": \"ab\",\n  \"priority\": 3\n}", "what was typed stays");
+    insta::assert_snapshot!(desk.sheet(), @"
+Edit before approving
+  create_linear_issue   t
+    field     proposed                               yours
+  > title     a                                      ab *
+    priority  3                                      =
+    state     (none)                                 (not set)
+    urgent    (none)                                 (not set)
+
+  title, string, required, at most 12 characters                                     2 of 12
+  > ab
+
+  will be sent as userEdits: {title}
+  a changed key replaces its whole value                     valid against the tool's schema
+  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON
+  [approve with these edits]  [back to proposed]  [close]                          Tab: next
+nothing is sent from here; closing keeps your text
+");
+    desk.press("<Down><C-u>9<Enter>");
+    assert_eq!(desk.staged(), "");
+    insta::assert_snapshot!(desk.sheet_line(10), @"  ! 9 is greater than the maximum of 4");
+    desk.press("<C-r><Down><Right><Down>t<Enter>");
+    assert_eq!(edits(&desk).unwrap(), r#"{"title":"ab","state":"todo","urgent":true}"#);
+}
+
+#[test]
+fn a_field_goes_back_to_proposed_alone() {
+    let mut desk = one(r#"{"title":"a","body":"b"}"#);
+
+    desk.press("ex<Down>y<C-r><Enter>");
+    assert_eq!(desk.staged(), "1E", "{}", desk.screen());
+    assert_eq!(edits(&desk).unwrap(), r#"{"title":"ax"}"#);
+}
+
+#[test]
+fn identity_is_locked() {
+    let mut desk = one(r#"{"workspace_id":"w","title":"a"}"#);
+
+    desk.press("e<Up>x");
+
+    assert_eq!(desk.message(), "this key says whose action it is: it cannot be edited");
+    insta::assert_snapshot!(desk.sheet_line(2), @"  > workspace_id  w                                    = locked");
+    assert_eq!(form(&desk).check, Ok(None));
+}
+
+#[test]
+fn an_element_of_a_list_is_dropped_and_restored() {
+    let input = r#"{"recommendations":[{"title":"One","n":1.0},{"title":"Two"},{"title":"Three"}]}"#;
+    let mut desk = Desk::new(100, 60, vec![action("1 create_linear_issue support low 5", "t", input)]);
+
+    desk.press("e<Down> ");
+    insta::assert_snapshot!(desk.sheet_line(8), @"  > drop  2  Two                                    Space drops or restores   Right: as JSON");
+    desk.press("<Enter>");
+
+    let want = r#"{"recommendations":[{"title":"One","n":1.0},{"title":"Three"}]}"#;
+    assert_eq!(edits(&desk).unwrap(), want, "the whole new list, its numbers as written");
+    desk.press("ke<Down> <Enter>");
+    assert_eq!(desk.message(), "nothing is changed; Esc closes, and a approves it as proposed");
+    desk.press("<Esc>a");
+    assert_eq!(desk.staged(), "", "approved with edits before: a toggle");
+    desk.press("a");
+    assert_eq!((desk.staged().as_str(), edits(&desk)), ("1A", None));
+}
+
+#[test]
+fn enter_in_a_text_of_several_lines_is_a_line_break() {
+    let mut desk = one(r#"{"title":"a","body":"b\nc"}"#);
+
+    desk.press("e<Down><Enter>d");
+    assert_eq!(desk.staged(), "");
+    insta::assert_snapshot!(desk.sheet_line(7), @"  body, text                                                                 Enter: new line");
+    desk.press("<Esc>a");
+
+    assert_eq!(edits(&desk).unwrap(), r#"{"body":"b\nc\nd"}"#);
+}
+
+#[test]
+fn a_line_break_can_be_typed_into_one_line() {
+    let mut desk = one(r#"{"title":"a"}"#);
+
+    desk.press("e<C-j>b<Tab><Enter>");
+
+    assert_eq!(edits(&desk).unwrap(), r#"{"title":"a\nb"}"#);
+}
+
+#[test]
+fn enter_with_nothing_changed_approves_nothing() {
+    let mut desk = one(r#"{"title":"a"}"#);
+
+    desk.press("e<Enter>");
+
+    assert_eq!(desk.staged(), "");
+    assert_eq!(desk.message(), "nothing is changed; Esc closes, and a approves it as proposed");
+}
+
+#[test]
+fn a_line_that_is_pasted_as_keys_approves_nothing() {
+    let mut desk = one(r#"{"title":"a"}"#);
+    desk.press("e");
+
+    desk.hurry("pasted<Enter>", 1);
+
+    assert_eq!(desk.staged(), "");
+    assert!(matches!(desk.model.modal, Some(Modal::Edit(_))));
+    desk.press("<Enter>");
+    assert_eq!(
+        desk.staged(),
+        "1E",
+        "an input method hands over words at once; the Enter after it is a person's"
+    );
+}
+
+#[test]
+fn fields_and_json_text_are_the_same_draft() {
+    let mut desk = one(r#"{"title":"a","n":1.10}"#);
+
+    desk.press("eb<C-t>");
+    insta::assert_snapshot!(desk.sheet_line(4), @r#"    "title": "ab","#);
+    desk.press("x<C-t>");
+    assert_eq!(
+        desk.message(),
+        "it cannot be shown as fields yet: not valid JSON at byte 1: a word that is no value; text needs \"quotes\""
+    );
+    assert!(form(&desk).is_raw(), "what is no JSON stays text");
+    desk.press("<Backspace><C-t><Enter>");
+
+    assert_eq!(edits(&desk).unwrap(), r#"{"title":"ab"}"#);
+}
+
+#[test]
+fn what_does_not_parse_is_kept_and_opens_as_text() {
+    let mut desk = one(r#"{"title":"a","n":1.10}"#);
+
+    desk.press("e<Down><C-u>-<Esc>");
+    insta::assert_snapshot!(desk.model.edit.texts[&key("1")].text, @r#"
+{
+  "title": "a",
+  "n": -
+}
+"#);
+    desk.press("e");
+
+    insta::assert_snapshot!(desk.sheet_line(13), @r#"  cannot be sent: a word that is no value; text needs "quotes", line 3, column 9"#);
+    assert!(form(&desk).is_raw());
+}
+
+#[test]
+fn json_that_is_more_than_one_value_is_none() {
+    let mut desk = one(r#"{"title":"a","o":{"x":1}}"#);
+
+    desk.press("e<Down>");
+    desk.say(What::Paste(r#","p":2"#.to_owned()));
+    desk.press("<Esc>a");
+
+    assert_eq!(desk.staged(), "", "no key comes in by the way");
+}
+
+/// Where the terminal's own cursor is.
+fn caret(desk: &Desk) -> Option<(u16, u16)> {
+    let area = Rect::new(0, 0, desk.model.screen.size.width, desk.model.screen.size.height);
+    view(&desk.model, area, &mut Buffer::empty(area)).map(|at| (at.x, at.y))
+}
+
+#[test]
+fn the_terminals_cursor_is_at_the_caret() {
+    let mut desk = one(r#"{"title":"ab"}"#);
+    desk.press("e");
+    let (x, y) = caret(&desk).unwrap();
+    let line: String = desk.screen().lines().nth(usize::from(y)).unwrap().chars().take(x.into()).collect();
+    insta::assert_snapshot!(line, @"  │  > ab");
+    desk.press("字");
+
+    assert_eq!(caret(&desk), Some((x + 2, y)), "a wide character takes two columns");
+    desk.press("<Tab>");
+    assert_eq!(caret(&desk), None, "no text field, no caret");
+}
+
+#[test]
+fn keys_typed_while_the_content_is_on_its_way_decide_nothing() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.answers = false;
+    desk.press("G");
+    desk.press("eax");
+    assert_eq!(desk.staged(), "");
+    insta::assert_snapshot!(desk.sheet(), @"
+Edit before approving
+
+  Reading 1 action …
+");
+
+    let loaded = desk.world[&key("3")].clone();
+    desk.say(What::Loaded(vec![(key("3"), Ok(loaded))]));
+
+    assert!(form(&desk).key == key("3"));
+    desk.press("Z<Enter>");
+    assert_eq!(desk.staged(), "3E");
+}

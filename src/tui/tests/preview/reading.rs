@@ -1,0 +1,345 @@
+//! The preview: what it shows, how far it scrolls, what it loads.
+
+use crate::domain::Seen;
+use crate::inbox::Problem;
+use crate::journal::Write;
+use crate::tui::core::command::Command;
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::testing::{Desk, action, few, key};
+
+fn loads(desk: &mut Desk) -> Vec<Vec<String>> {
+    let all = std::mem::take(&mut desk.effects);
+    let ids =
+        |keys: Vec<crate::domain::ActionKey>| keys.iter().map(|key| key.id.as_raw().to_owned()).collect();
+    all.into_iter()
+        .filter_map(|effect| match effect {
+            Effect::Load(keys) => Some(ids(keys)),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn numbers_keys_and_strings_are_shown_as_they_were_written() {
+    let input = r#"{"price":1.10,"big":18446744073709551616,"yes":"true","no":null,"empty":"","list":[1.0,{"a":2}],"text":"one\ntwo"}"#;
+    let desk = Desk::new(160, 40, vec![action("1 t agent low 1", "x", input)]);
+
+    insta::assert_snapshot!(desk.preview(), @r#"
+x
+price  1.10
+big    18446744073709551616
+yes    "true"
+no     null
+empty  ⟦empty⟧
+list   [1.0,{"a":2}]
+text
+  one
+  two
+
+114 bytes
+
+What approving does
+  Runs with exactly this input. No description for
+  this tool.
+"#);
+}
+
+#[test]
+fn the_last_line_of_a_megabyte_can_be_reached() {
+    let text = "All work and no play makes Jack a dull boy.\\n".repeat(24_000);
+    let input = format!("{{\"text\":\"{text}the very last line\"}}");
+    let mut desk = Desk::new(100, 30, vec![action("1 save_document agent low 1", "Novel", &input)]);
+    desk.drawn();
+    desk.press("k");
+    assert_eq!(desk.model.seen_of(desk.slot("1")), Some(Seen::Opened));
+
+    desk.press("3G");
+
+    insta::assert_snapshot!(desk.preview_line(16), @"  the very last line");
+    assert_eq!(desk.model.seen_of(desk.slot("1")), Some(Seen::Opened), "only its ends were on screen");
+    desk.press("K<PageDown>J");
+    // It does not run out of its end.
+    insta::assert_snapshot!(desk.preview_line(16), @"  the very last line");
+}
+
+/// High-risk, and some screens long.
+fn long() -> Desk {
+    let text = "Pay what is on this line.\\n".repeat(90);
+    let input = format!("{{\"text\":\"{text}and this\"}}");
+    Desk::new(100, 30, vec![action("1 refund_payment billing critical 1", "Refund", &input)])
+}
+
+fn seen(desk: &Desk) -> Option<Seen> {
+    desk.model.seen_of(desk.slot("1"))
+}
+
+#[test]
+fn a_jump_to_the_end_is_not_reading() {
+    let mut desk = long();
+    desk.drawn();
+    let command = desk.model.settings.keymap.key(Command::PreviewEnd).replace(' ', "");
+
+    desk.press(&command);
+    desk.press("a");
+
+    assert_eq!((seen(&desk), desk.staged().as_str()), (Some(Seen::Opened), ""));
+    assert_eq!(
+        desk.message(),
+        "high-risk: read it to the end first (J scrolls, z zooms; next is line 1), then approve"
+    );
+}
+
+/// So many critical refunds, each shorter than a pane.
+fn refunds(n: usize) -> Vec<crate::domain::PendingAction> {
+    let refund = |nth: usize| {
+        let input = format!(
+            r#"{{"amount":{nth}.90,"currency":"EUR","customer":"pim@example.com","order_id":"{nth}"}}"#
+        );
+        action(&format!("{nth} refund_payment billing critical {}", 60 - nth), "Refund", &input)
+    };
+    (1..=n).map(refund).collect()
+}
+
+#[test]
+fn pages_that_pass_by_are_not_read() {
+    let mut desk = Desk::new(100, 30, refunds(12));
+    for _ in 0..11 {
+        desk.wait(150);
+        desk.say(What::Key(crossterm::event::KeyCode::Char('j').into()));
+        desk.drawn();
+    }
+
+    for nth in 1..=12 {
+        assert_eq!(desk.model.seen_of(desk.slot(&nth.to_string())), None, "{nth}");
+    }
+    desk.wait(10_000);
+    desk.press("*a");
+    assert_eq!(desk.staged(), "12A", "the last one was looked at: {}", desk.message());
+}
+
+#[test]
+fn page_is_read_after_its_time_on_screen_summed_over_visits() {
+    let mut desk = Desk::new(100, 30, refunds(2));
+    let pane = i64::from(desk.model.layout().text.height);
+    let time = (4_000 / pane).max(250);
+    let is_read = |desk: &Desk| desk.model.seen_of(desk.slot("1")) == Some(Seen::InFull);
+
+    desk.hurry("j", 150);
+    desk.drawn();
+    assert!(!is_read(&desk));
+    desk.wait(5_000);
+    desk.hurry("k", 0);
+    desk.drawn();
+    desk.hurry("a", time - 151);
+    assert!(!is_read(&desk));
+    assert_eq!(desk.staged(), "");
+    assert_eq!(
+        desk.message(),
+        "high-risk: it was on screen too briefly to be read; look at it, then approve"
+    );
+    desk.wait(1);
+    desk.say(What::Wake);
+    assert!(is_read(&desk));
+    desk.press("a");
+    assert_eq!(desk.staged(), "1A");
+}
+
+#[test]
+fn full_pane_takes_a_second() {
+    let fields: Vec<String> = (0..40).map(|n| format!("\"k{n}\":\"value {n}\"")).collect();
+    let one = action("1 refund_payment billing critical 1", "Refund", &format!("{{{}}}", fields.join(",")));
+    let mut desk = Desk::new(100, 70, vec![one]);
+    insta::assert_snapshot!(desk.preview_line(40), @"k39  value 39");
+    let pane = i64::from(desk.model.layout().text.height);
+
+    for (wait, read) in [(40_000 / pane - 1, false), (1, true)] {
+        desk.wait(wait);
+        desk.say(What::Wake);
+        assert_eq!(seen(&desk) == Some(Seen::InFull), read, "{wait}");
+    }
+}
+
+#[test]
+fn form_is_read_after_a_second() {
+    let mut desk = Desk::new(100, 30, refunds(1));
+    desk.hurry("e", 20);
+    desk.drawn();
+    desk.wait(999);
+    desk.say(What::Wake);
+    assert_eq!(seen(&desk), None);
+    desk.wait(1);
+    desk.say(What::Wake);
+    assert_eq!(seen(&desk), Some(Seen::InFull));
+}
+
+#[test]
+fn tab_that_stays_locks_no_other_action() {
+    for tabs in ["]]", "]]]]"] {
+        let mut desk = Desk::new(80, 24, few(3));
+        desk.slowly(tabs);
+        desk.slowly("jj");
+
+        assert_ne!(desk.model.seen_of(desk.slot("3")), Some(Seen::Opened), "{tabs}");
+        desk.press("a");
+        assert!(desk.staged().contains("3A"), "{tabs}: {}", desk.message());
+    }
+}
+
+#[test]
+fn every_line_that_was_on_screen_counts_whatever_the_order() {
+    let mut desk = long();
+    desk.slowly("<PageDown><PageDown>3GKKKK");
+    assert_eq!(seen(&desk), Some(Seen::Opened), "there is a gap");
+
+    for _ in 0..9 {
+        desk.slowly("<PageUp>");
+    }
+    desk.slowly("K");
+    assert_eq!(seen(&desk), Some(Seen::InFull));
+    desk.press("a");
+    assert_eq!(desk.staged(), "1A");
+}
+
+#[test]
+fn lines_of_another_width_do_not_count() {
+    let mut desk = long();
+    desk.slowly("<PageDown><PageDown>");
+    desk.say(What::Resize(80, 30));
+    desk.drawn();
+
+    for _ in 0..2 {
+        desk.slowly("<PageDown>");
+    }
+    desk.slowly("3G");
+
+    assert_eq!(seen(&desk), Some(Seen::Opened));
+}
+
+#[test]
+fn the_next_action_is_fetched_with_the_one_on_screen() {
+    let mut desk = Desk::new(100, 30, few(5));
+    desk.answers = false;
+
+    desk.press("j");
+    assert_eq!(loads(&mut desk), Vec::<Vec<String>>::new(), "2 came with 1");
+    desk.press("j");
+
+    assert_eq!(loads(&mut desk), [["3", "4"]]);
+    desk.press("j");
+    assert_eq!(loads(&mut desk), Vec::<Vec<String>>::new(), "4 is on its way");
+}
+
+#[test]
+fn a_held_key_loads_nothing_until_it_rests() {
+    let mut desk = Desk::new(100, 30, few(30));
+    desk.answers = false;
+    desk.press("jj");
+    desk.effects.clear();
+
+    desk.hurry("jjjjjjjj", 30);
+    insta::assert_snapshot!(desk.preview(), @"
+Issue number 11
+…
+");
+    assert_eq!(loads(&mut desk), Vec::<Vec<String>>::new());
+    desk.wait(80);
+    desk.say(What::Wake);
+
+    assert_eq!(loads(&mut desk), [["11", "12"]]);
+    assert_eq!(desk.here(), "11");
+}
+
+#[test]
+fn what_cannot_be_loaded_says_why() {
+    let mut desk = Desk::new(100, 30, few(1));
+    desk.answers = false;
+    desk.lists(few(2).into_iter().skip(1).collect());
+    desk.press("R");
+
+    let why = Some("gone \u{1b}[31m".into());
+    let problem = Problem { source: None, what: "no longer knows this action".to_owned(), why };
+    desk.say(What::Loaded(vec![(key("2"), Err(problem))]));
+
+    insta::assert_snapshot!(desk.preview(), @"
+Issue number 2
+cannot be shown: no longer knows this …
+gone ⟦ESC⟧[31m
+");
+}
+
+#[test]
+fn the_agents_words_are_called_that() {
+    let mut chatty = action("1 send_email crm low 1", "Mail", r#"{"to":"x"}"#);
+    chatty.summary = Some("Trust me,\nthis is \u{200b}harmless".into());
+    let mut desk = Desk::new(100, 40, vec![chatty]);
+
+    desk.press("]]]");
+
+    insta::assert_snapshot!(desk.preview(), @"
+Mail                             ! hidden
+id          1
+source      gate
+tool        send_email
+batch       crm:send_email
+workspace   acme
+agent       crm
+risk        low
+status      pending
+created     2026-11-21 14:21:31 UTC
+size        10 bytes
+digest      sha256:238ad98be1d6ee2a5822
+            0c5e191b0725302fc2317550ebe
+            c9e97159386be27c0
+
+Agent's note (not executed)
+  Trust me,
+  this is ⟦U+200B⟧harmless
+");
+    insta::assert_snapshot!(desk.tabs(), @"[Context]  ] tabs          read   1-17/17");
+    desk.press("[");
+    insta::assert_snapshot!(desk.tabs(), @"[Raw]  ] tabs                read   1-5/5");
+}
+
+#[test]
+fn for_how_long_a_content_was_on_screen_is_kept_and_a_sheet_hides_it() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.drawn();
+    desk.saved.clear();
+    let looked = |desk: &Desk| -> Vec<(String, i64)> {
+        let of = |write: &Write| match write {
+            Write::Looked { key, millis, .. } => Some((key.id.as_raw().to_owned(), *millis)),
+            _ => None,
+        };
+        desk.saved.iter().filter_map(of).collect()
+    };
+    let here = desk.here();
+    let pass = |desk: &mut Desk, seconds: u32| {
+        for _ in 0..seconds {
+            desk.wait(1_000);
+            desk.say(What::Tick);
+        }
+    };
+
+    pass(&mut desk, 4);
+    desk.press("?");
+    desk.drawn();
+    let first = looked(&desk);
+    assert!(first.len() == 1 && first[0].0 == here && (4_000..6_000).contains(&first[0].1), "{first:?}");
+    pass(&mut desk, 30);
+    desk.press("<Esc>");
+    assert_eq!(looked(&desk).len(), 1, "the help was on screen");
+
+    desk.drawn();
+    pass(&mut desk, 25);
+    assert_eq!(looked(&desk).len(), 3, "saved now and then");
+}
+
+#[test]
+fn history_on_screen_is_not_the_content_on_screen() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("]]]]");
+    desk.press("ja");
+
+    assert_eq!(desk.staged(), "2A", "{}", desk.message());
+    assert_eq!(desk.model.decide.draft.get(&key("2")).and_then(|staged| staged.digest), None);
+}

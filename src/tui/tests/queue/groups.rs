@@ -1,0 +1,200 @@
+//! Orders and groups of the list.
+
+use crate::config::GroupBy;
+use crate::domain::Timestamp;
+use crate::tui::testing::{Desk, NOW, action, few};
+
+use super::screens::queue;
+use super::triage::{checkpoints, ids, top};
+
+#[test]
+fn the_cursor_stays_on_its_action_in_every_order_and_grouping() {
+    let mut desk = Desk::new(160, 45, queue());
+    desk.press("jj");
+    let here = desk.here();
+
+    for keys in [",r", ",e", ",t", ",s", ",a", ",m", ",c", ",g", ",o", ",b"] {
+        desk.press(keys);
+        assert_eq!(desk.here(), here, "{keys}");
+    }
+    desk.press(",x,b");
+    assert_ne!(desk.here(), "-");
+}
+
+#[test]
+fn a_new_order_is_taken_only_when_asked_for() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+    desk.press(",o,r");
+    assert_eq!(ids(&desk), "4 3 1 2 5 6", "high first, then the oldest");
+    let mut changed = checkpoints().remove(5);
+    changed.row.risk = crate::domain::Risk::Critical;
+
+    desk.changes(vec![changed]);
+    assert_eq!(ids(&desk), "4 3 1 2 5 6", "rows never move by themselves");
+    desk.press("R");
+
+    assert_eq!(ids(&desk), "6 4 3 1 2 5");
+}
+
+#[test]
+fn a_checkpoints_batches_are_decided_together() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+    desk.press(",cgg");
+    desk.pictured("checkpoints");
+    insta::assert_snapshot!(desk.list(), @"
+▌▾ checkpoint onboarding  2 batches         3 of 3 left
+  · low  Issue about login                          1 h
+  • low  Guide for login                           50 m
+  • med  Issue about billing                       40 m
+ ▾ checkpoint refunds  1 batch              2 of 2 left
+  • HIGH Refund 1.10 EUR to ilka@example.com       30 m
+  • low  Refund 49.00 EUR to bram@example.com      20 m
+ •  low  Mail to oda                               10 m
+");
+
+    desk.press(" a");
+    assert_eq!(desk.staged(), "1A 2A 3A");
+    desk.press("s");
+
+    insta::assert_snapshot!(desk.sheet(), @"
+Send 3 decisions in 2 batches to gate
+  1 create_linear_issue medium, 1 create_linear_issue low, 1 save_document
+   low
+    ✓ 3 approve
+
+    ! unread       Guide for login   (o shows)
+    ! unread       Issue about billing
+
+    create_linear_issue  support:create_linear_issue
+     ✓  Issue about login
+     ✓  Issue about billing
+    save_document  support:save_document
+     ✓  Guide for login
+
+  as kim@acme on 1 source; one request per batch
+  gate refuses any action that changed after you saw it.
+
+
+  2 unread. Type 3 and press Enter to send.  [    ]               Esc back
+Nothing is sent yet
+");
+}
+
+#[test]
+fn near_identical_actions_are_one_row_until_it_is_opened() {
+    let close = |i: usize| {
+        let spec = format!("{i} update_linear_issue support low {}", 60 - i);
+        let input = format!("{{\"issue_id\":\"LIN-{i}\",\"state\":\"Done\",\"note\":\"n{i}\"}}");
+        action(&spec, &format!("Close stale ticket LIN-{i}"), &input)
+    };
+    let mut actions: Vec<_> = (1..=9).map(close).collect();
+    actions.push(action("90 refund_payment billing low 5", "Refund 3 EUR", r#"{"amount":3}"#));
+    let mut desk = Desk::new(160, 45, actions);
+
+    desk.press(",xgg");
+    desk.pictured("near_identical");
+    assert_eq!(desk.model.queue.lines().len(), 2, "{}", desk.screen());
+    insta::assert_snapshot!(desk.row(0), @"▌▸ Close stale ticket …  update_linear_issue                  9 of 9 left");
+    // What is the same is not in the table.
+    insta::assert_snapshot!(desk.preview(), @r#"
+A approves the rest   Space marks all   s reviews
+
+  issue_id                  note
+  "LIN-1"                   "n1"
+  "LIN-2"                   "n2"
+  "LIN-3"                   "n3"
+  "LIN-4"                   "n4"
+  "LIN-5"                   "n5"
+  "LIN-6"                   "n6"
+  "LIN-7"                   "n7"
+  "LIN-8"                   "n8"
+  "LIN-9"                   "n9"
+"#);
+    desk.press(" x");
+    assert_eq!(desk.model.decide.draft.len(), 9);
+    desk.press("ggl");
+    assert_eq!(desk.model.queue.lines().len(), 11);
+}
+
+#[test]
+fn the_rest_of_a_group_is_what_the_list_shows_of_it() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+    desk.press("jjjjjjjjjgg");
+    desk.press(",c/login<Enter>A");
+
+    assert_eq!(desk.message(), "approved the rest of this checkpoint as far as it is shown: 2");
+    assert!(
+        desk.model.decide.draft.iter().all(|(key, _)| ["1", "2"].contains(&key.id.as_raw())),
+        "{}",
+        desk.staged()
+    );
+}
+
+#[test]
+fn what_expires_next_comes_first() {
+    let mut actions = few(3);
+    actions[2].row.expires_at = Some(Timestamp::from_millis(NOW + 60_000));
+    actions[1].row.expires_at = Some(Timestamp::from_millis(NOW + 90_000));
+    let mut desk = Desk::new(100, 30, actions);
+
+    desk.press(",e");
+
+    assert_eq!(ids(&desk), "3 2 1");
+    assert_eq!(desk.model.queue.group_by(), GroupBy::Batch);
+}
+
+#[test]
+fn checkpoints_in_two_panes() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+    desk.press(",cggvjj");
+
+    insta::assert_snapshot!(top(&desk, 16), @"
+ placet  6 to decide · 1 high · 2 agents blocked · by checkpoint       gate live   kim@acme   14:22
+ ▾ checkpoint onboarding  2 batches         3 of 3 left │ save_document · low
+ +· low  Issue about login                          1 h
+▌+• low  Guide for login                           50 m
+  • med  Issue about billing                       40 m
+ ▾ checkpoint refunds  1 batch              2 of 2 left
+  • HIGH Refund 1.10 EUR to ilka@example.com       30 m
+  • low  Refund 49.00 EUR to bram@example.com      20 m
+ •  low  Mail to oda                               10 m
+
+
+
+
+
+
+
+                                                        │ [Rendered]  ] tabs         unread   1-9/9
+ grouped by checkpoint
+ range: v marks it  a approve  x exclude  Esc drop it  e edit  Space mark  s send        ? all keys
+");
+}
+
+#[test]
+fn shapes_in_two_panes() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+    desk.press(",xggjjj");
+
+    insta::assert_snapshot!(top(&desk, 16), @"
+ placet  6 to decide · 1 high · 2 agents blocked · by shape            gate live   kim@acme   14:22
+ ·  low  Issue about login                          1 h │ Refund … EUR to …  refund_payment
+ ·  low  Guide for login                           50 m
+ ·  med  Issue about billing                       40 m
+▌▸ Refund … EUR to …  refund_payment        2 of 2 left
+ •  low  Mail to oda                               10 m
+
+
+
+
+
+
+
+
+
+
+                                                        │
+ grouped by shape: near-identical actions are one row; l opens it
+ Enter unfold  A approve rest  s send  a approve  x exclude  e edit  Space mark          ? all keys
+");
+}

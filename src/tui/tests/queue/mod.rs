@@ -1,0 +1,9 @@
+//! The list: what comes and goes, its orders and groups, filters and marks.
+
+pub(crate) mod arriving;
+pub(crate) mod expiring;
+pub(crate) mod groups;
+mod roomy;
+pub(crate) mod screens;
+pub(crate) mod together;
+pub(crate) mod triage;

@@ -1,0 +1,570 @@
+//! Filter, marks, ranges, and a list that is frozen.
+
+use ratatui::style::Modifier;
+
+use crate::domain::{PendingAction, Status};
+use crate::inbox::filter::Filter;
+use crate::journal::Restored;
+use crate::tui::chrome::state::Focus;
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::queue::filter_state::SavedFilter;
+use crate::tui::submit::review_words as words;
+use crate::tui::testing::{CAN, Desk, action, decided, few, key};
+
+use super::screens::queue;
+
+/// Two checkpoints with two batches each, and a loner.
+pub(crate) fn checkpoints() -> Vec<PendingAction> {
+    let at = |spec: &str, title: &str, checkpoint: Option<&str>| {
+        let mut one = action(spec, title, &format!("{{\"title\":\"{title}\",\"team\":\"SUP\"}}"));
+        one.row.checkpoint = checkpoint.map(Into::into);
+        one
+    };
+    vec![
+        at("1 create_linear_issue support low 60", "Issue about login", Some("onboarding")),
+        at("2 save_document support low 50", "Guide for login", Some("onboarding")),
+        at("3 create_linear_issue support medium 40", "Issue about billing", Some("onboarding")),
+        at("4 refund_payment billing high 30", "Refund 1.10 EUR to ilka@example.com", Some("refunds")),
+        at("5 refund_payment billing low 20", "Refund 49.00 EUR to bram@example.com", Some("refunds")),
+        at("6 send_email billing low 10", "Mail to oda", None),
+    ]
+}
+
+pub(crate) fn ids(desk: &Desk) -> String {
+    let queue = &desk.model.queue;
+    let slots = queue.groups().iter().flat_map(|group| &group.slots).filter_map(|index| queue.slot(*index));
+    slots.map(|slot| slot.entry.key.id.as_raw()).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_list_narrows_with_every_key_and_esc_puts_everything_back() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+    desk.press("jjj");
+    let before = (desk.here(), desk.model.queue.top, desk.screen());
+
+    desk.press("/ref");
+    desk.pictured("filter_line");
+    assert_eq!(ids(&desk), "4 5");
+    insta::assert_snapshot!(desk.status_line(), @" / ref                                                                                       2 of 6");
+    desk.press("u");
+    assert_eq!((ids(&desk).as_str(), desk.staged().as_str()), ("4 5", ""), "letters are text here");
+    desk.press("<Backspace><Backspace><Backspace><Backspace>");
+    assert_eq!(ids(&desk).len(), 11, "nothing written shows everything");
+    desk.press("refund<Esc>");
+
+    assert_eq!((desk.here(), desk.model.queue.top, desk.screen()), before);
+}
+
+#[test]
+fn enter_keeps_the_filter_and_esc_clears_it() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+
+    desk.press("/risk:>=medium -refund<Enter>");
+    assert_eq!(ids(&desk), "3");
+    assert_eq!(desk.here(), "3", "the cursor goes to the nearest row that is left");
+    insta::assert_snapshot!(desk.header(), @" placet  6 to decide · 1 of 6 shown (Esc clears) · risk:>=medium -refund          gate live   14:22");
+    desk.press("/<Backspace><Esc>");
+    assert_eq!(ids(&desk), "3", "Esc in the line puts back the filter that stood");
+    desk.press("<Esc>");
+
+    assert_eq!(ids(&desk).len(), 11);
+    assert_eq!(desk.here(), "3");
+    insta::assert_snapshot!(desk.header(), @" placet  6 to decide · 1 high · 2 agents blocked                       gate live   kim@acme   14:22");
+}
+
+#[test]
+fn a_filter_that_cannot_be_read_says_why_and_leaves_the_list() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+
+    desk.press("/tol:linear");
+    insta::assert_snapshot!(desk.hints(), @" there is no field tol:, did you mean tool:? In quotes it is a word like any other (at character 1)");
+    desk.press("<Enter>");
+
+    assert!(desk.model.modal.is_some(), "the line stays open");
+    desk.press("<Esc>");
+    assert_eq!(ids(&desk).len(), 11);
+    desk.press("/nothing like this<Enter>");
+    insta::assert_snapshot!(desk.row(1), @"  None of 6 actions matches.");
+    desk.press("ax");
+    assert_eq!(desk.staged(), "");
+}
+
+#[test]
+fn a_filter_never_hides_in_silence_what_will_be_sent() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+    desk.press("jax");
+    let staged = desk.staged();
+    assert_eq!(desk.model.decide.draft.len(), 2, "{staged}");
+
+    desk.press("/oda<Enter>");
+    insta::assert_snapshot!(desk.status_line(), @" staged 1 approve · 1 exclude · 2 hidden by the filter                                        saved");
+    desk.press("S");
+
+    insta::assert_snapshot!(desk.sheet_line(0), @"Send 2 decisions in 2 batches to gate");
+    assert!(desk.screen().contains(&words::hidden(2)), "{}", desk.screen());
+}
+
+#[test]
+fn arrivals_that_match_the_filter_come_in_and_others_do_not_show() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+    desk.press("R/refund<Enter>");
+    let late = action("7 refund_payment billing low 1", "Refund 3.00 EUR", r#"{"title":"x"}"#);
+    let other = action("8 send_email billing low 1", "Mail", r#"{"title":"x"}"#);
+
+    desk.changes(vec![late, other]);
+
+    assert_eq!(ids(&desk), "4 5 7");
+    assert_eq!(desk.model.queue.n_held(), 0);
+    desk.press("<Esc>/is:new<Enter>");
+    assert_eq!(ids(&desk), "7 8");
+}
+
+#[test]
+fn states_are_looked_up_when_the_filter_is_written_and_rows_stay_when_they_change() {
+    let mut desk = Desk::new(100, 30, few(4));
+    desk.press("jx/is:undecided<Enter>");
+    assert_eq!(ids(&desk), "1 3 4");
+
+    desk.press("ggjx");
+
+    assert_eq!(ids(&desk), "1 3 4", "no row moves because of a decision");
+    desk.press("n");
+    insta::assert_snapshot!(desk.message(), @"");
+    desk.press("xxxx");
+    desk.press("/<Esc><Esc>");
+    assert_eq!(ids(&desk), "1 2 3 4");
+}
+
+#[test]
+fn next_undecided_stays_inside_the_filter() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+
+    desk.press("/refund<Enter>nnn");
+    assert!(matches!(desk.here().as_str(), "4" | "5"));
+    desk.press("xx");
+
+    assert_eq!(desk.staged(), "4X 5X");
+    assert_eq!(desk.message(), "everything shown is decided: s or S reviews and submits");
+}
+
+/// The goal is at most seven keys beyond the typed words.
+#[test]
+fn one_action_among_ten_thousand_is_found_by_words_and_excluded() {
+    let issue = |i: usize| {
+        let title = if i == 7_321 {
+            "Purge the audit log of tenant 44".to_owned()
+        } else {
+            format!("Issue number {i}")
+        };
+        action(&format!("pa-{i} create_linear_issue support low {}", i % 50), &title, r#"{"title":"x"}"#)
+    };
+    let mut desk = Desk::new(160, 45, (1..=10_000).map(issue).collect());
+
+    desk.press("/");
+    desk.press("purge audit");
+    desk.press("<Enter>x");
+
+    assert_eq!(desk.staged(), "pa-7321X", "three keys beyond the words");
+}
+
+#[test]
+fn a_hundred_thousand_rows_are_searched_in_stretches() {
+    let issue = |i: usize| {
+        let title = format!("Issue number {i}");
+        action(&format!("pa-{i} create_linear_issue support low {}", i % 50), &title, r#"{"title":"x"}"#)
+    };
+    let mut desk = Desk::new(100, 30, (1..=50_000).map(issue).collect());
+    desk.press("/");
+    desk.effects.clear();
+
+    desk.hurry("4", 200);
+    assert_eq!(desk.effects, [Effect::WakeIn(0)], "it goes on after other keys had their turn");
+    insta::assert_snapshot!(desk.status_line(), @" / 4                                                                                       looking…");
+    desk.hurry("9", 20);
+    desk.hurry("999", 200);
+    assert_eq!(desk.model.queue.n_shown(), 50_000, "the rows stay until the search is over");
+    while desk.model.list.filtering.scan.is_some() {
+        desk.say(What::Wake);
+    }
+
+    assert_eq!(ids(&desk), "pa-49999");
+    desk.press("<Backspace><Enter>");
+    assert_eq!(desk.model.queue.n_shown(), 10 + 1 + 4, "Enter waits for the end of the search");
+}
+
+#[test]
+fn a_range_grows_with_the_cursor_and_is_what_a_decision_is_about() {
+    let mut desk = Desk::new(100, 30, few(6));
+
+    desk.press("vjj");
+    insta::assert_snapshot!(desk.status_line(), @" range of 3 rows");
+    desk.press("k");
+    insta::assert_snapshot!(desk.status_line(), @" range of 2 rows");
+    desk.press("x");
+    assert_eq!(desk.staged(), "1X 2X");
+    assert!(desk.model.queue.marks.is_empty() && !desk.model.queue.has_range());
+
+    desk.press("ggjvG<Esc>");
+    assert!(desk.model.queue.marks.is_empty(), "Esc drops it");
+    desk.press("ggj<S-Down><S-Down><S-Up> ");
+    assert_eq!(desk.model.queue.marked(), [key("1"), key("2")]);
+}
+
+#[test]
+fn moving_with_a_held_key_changes_nothing() {
+    let mut desk = Desk::new(100, 30, few(6));
+    let before = ids(&desk);
+
+    desk.hurry("jjjjjjjjjjjjkkkkkkkkkkkkkk", 30);
+
+    assert_eq!((ids(&desk), desk.staged()), (before, String::new()));
+    assert!(desk.model.queue.marks.is_empty());
+}
+
+#[test]
+fn a_star_marks_what_is_shown_and_a_filter_is_a_pattern_for_marks() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+
+    desk.press("/login<Enter>*");
+    assert_eq!(desk.message(), "2 actions marked");
+    desk.press("*");
+    assert_eq!(desk.message(), "nothing is marked");
+    desk.press("*/refund<Enter>");
+    insta::assert_snapshot!(desk.status_line(), @" 2 marked, 2 hidden");
+    desk.press("x");
+    assert_eq!(desk.staged(), "", "what the filter hides is not decided on");
+    assert_eq!(desk.message(), "2 marked, none of them shown: Esc unmarks, or clear the filter first");
+    desk.press("*x");
+
+    assert_eq!(desk.staged(), "4X 5X");
+    assert_eq!(desk.model.queue.marks.len(), 2, "the hidden ones stay marked");
+}
+
+#[test]
+fn marks_on_rows_that_are_gone_are_told() {
+    let mut desk = Desk::new(100, 30, few(5));
+    desk.press("*");
+
+    desk.changes(vec![
+        decided(few(5).remove(0), Status::Approved, "lee"),
+        decided(few(5).remove(3), Status::Rejected, "lee"),
+    ]);
+
+    assert_eq!(desk.message(), "3 of 5 marked still pending: the others were settled elsewhere");
+    insta::assert_snapshot!(desk.status_line(), @" 3 of 5 marked still pending: the others were settled elsewhere");
+    desk.press("x");
+    assert_eq!(desk.staged(), "2X 3X 5X");
+}
+
+#[test]
+fn a_frozen_list_counts_on_and_catches_up_when_asked() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("jf");
+    let before = desk.list();
+
+    desk.changes(vec![
+        decided(few(3).remove(0), Status::Approved, "lee"),
+        action("9 send_email x low 1", "Late", "{}"),
+        action("8 send_email x low 1", "Later", "{}"),
+    ]);
+
+    assert_eq!(desk.list(), before);
+    // Counts go on.
+    insta::assert_snapshot!(desk.header(), @" placet  4 to decide · FROZEN: 3 not shown (f follows)                 gate live   kim@acme   14:22");
+    desk.press("f");
+    insta::assert_snapshot!(desk.list(), @"
+ ▾ create_linear_issue  support             2 of 2 left
+    low  Issue number 1                 approved by lee
+▌ · low  Issue number 2                            58 m
+  • low  Issue number 3                            57 m
+ ▾ send_email  x                            2 of 2 left
+  • low  Later                                      1 m
+  • low  Late                                       1 m
+");
+    insta::assert_snapshot!(desk.header(), @" placet  4 to decide · 2 agents blocked                                gate live   kim@acme   14:22");
+}
+
+#[test]
+fn saved_filters_have_numbers() {
+    let mut desk = Desk::unstarted(160, 45, CAN);
+    let saved = |name: &str, text: &str| SavedFilter {
+        name: name.to_owned(),
+        filter: Filter::parse(text).unwrap(),
+        made_here: false,
+    };
+    desk.model.settings.triage.filters = vec![saved("money", "tool:refund"), saved("risky", "is:high")];
+    desk.say(What::Restored(Ok(Box::default())));
+    desk.lists(checkpoints());
+
+    desk.press("'");
+    insta::assert_snapshot!(desk.sheet(), @"
+Saved filters
+
+  1  money                 tool:refund
+  2  risky                 is:high
+1 to 9 applies   ' clears   Esc closes
+");
+    desk.press("2");
+    assert_eq!(ids(&desk), "4");
+    let bold = |desk: &Desk, y| desk.buffer()[(4, y)].modifier.contains(Modifier::BOLD);
+    assert_eq!([1, 4, 5].map(|y| bold(&desk, y)), [false, false, true], "{}", desk.screen());
+    desk.press("'1");
+    assert_eq!(ids(&desk), "4 5");
+    desk.press("''");
+    assert_eq!(ids(&desk).len(), 11);
+    desk.press("'9");
+    assert_eq!(desk.message(), "there is no saved filter 9; + saves the filter that stands");
+}
+
+#[test]
+fn moving_in_the_places_narrows_the_list_and_going_back_shows_it_as_it_was() {
+    for (width, height) in [(80, 24), (100, 30), (160, 45), (40, 10)] {
+        let mut desk = Desk::new(width, height, queue());
+        desk.press("jj");
+        let (stood, all) = (desk.here(), ids(&desk));
+
+        desk.press("1");
+        assert!(desk.screen().contains("Agents"), "{}", desk.screen());
+        assert_eq!(ids(&desk), all);
+        desk.press("jj");
+        let agent = "agent:==drive-sync";
+        assert_eq!(desk.model.list.filtering.applied.as_ref().map(Filter::text), Some(agent));
+        let shown = ids(&desk);
+        assert!(shown.len() < all.len() && !shown.is_empty(), "{shown}");
+
+        desk.press("axes");
+        assert!(desk.model.decide.draft.len() <= 3, "keys decide nothing there: {}", desk.screen());
+        desk.press("<Esc>");
+        assert_eq!((desk.here(), ids(&desk)), (stood, all), "{width}x{height}");
+
+        desk.press("1jj<Enter>");
+        assert_eq!(ids(&desk), shown);
+        assert!(desk.model.modal.is_none());
+        desk.press("1gg2");
+        assert_eq!(desk.model.list.filtering.applied, None);
+    }
+}
+
+#[test]
+fn a_filter_that_was_written_is_a_place_until_the_places_are_left() {
+    let mut desk = Desk::new(100, 30, queue());
+    desk.press("/risk:high<Enter>");
+    let shown = ids(&desk);
+
+    desk.press("1");
+    insta::assert_snapshot!(desk.places(), @"
+ All                    8
+▌risk:high
+
+ Agents
+ billing-agent          1
+ drive-sync             2
+ refunds-agent          5
+
+ Tools
+ create_linear_issue    3
+ google_drive_write     2
+ refund_payment         1
+ update_linear_issue    2
+");
+    desk.press("k");
+    assert_ne!(ids(&desk), shown);
+    desk.press("j<Enter>");
+    assert_eq!(ids(&desk), shown);
+    desk.press("1k<Enter>1");
+    insta::assert_snapshot!(desk.places(), @"
+▌All                    8
+
+ Agents
+ billing-agent          1
+ drive-sync             2
+ refunds-agent          5
+
+ Tools
+ create_linear_issue    3
+ google_drive_write     2
+ refund_payment         1
+ update_linear_issue    2
+");
+}
+
+#[test]
+fn the_places_count_what_is_pending_whatever_the_filter_shows() {
+    let mut desk = Desk::new(160, 45, queue());
+    insta::assert_snapshot!(desk.places(), @"
+All                    8
+
+Agents
+billing-agent          1
+drive-sync             2
+refunds-agent          5
+
+Tools
+create_linear_issue    3
+google_drive_write     2
+refund_payment         1
+update_linear_issue    2
+");
+
+    desk.press("1G");
+    insta::assert_snapshot!(desk.places(), @"
+ All                    8
+
+ Agents
+ billing-agent          1
+ drive-sync             2
+ refunds-agent          5
+
+ Tools
+ create_linear_issue    3
+ google_drive_write     2
+ refund_payment         1
+▌update_linear_issue    2
+");
+    desk.press("3");
+    assert_eq!(desk.model.screen.focus, Focus::Preview);
+    assert_eq!(
+        desk.model.list.filtering.applied.as_ref().map(Filter::text),
+        Some("tool:==update_linear_issue")
+    );
+}
+
+#[test]
+fn a_filter_is_saved_renamed_and_removed_in_the_places() {
+    let mut desk = Desk::new(100, 30, queue());
+    desk.press("+");
+    assert_eq!(desk.message(), "there is no filter to save; / writes one");
+
+    desk.press("/risk:high<Enter>+");
+    insta::assert_snapshot!(desk.status_line(), @" name:");
+    desk.press("<Enter>");
+    insta::assert_snapshot!(desk.hints(), @" write a name first");
+    desk.press("risky ones");
+    desk.press("<Enter>");
+    let kept = |desk: &Desk| {
+        desk.effects.iter().rev().find_map(|effect| match effect {
+            Effect::KeepFilters(kept) => Some(kept.clone()),
+            _ => None,
+        })
+    };
+    assert_eq!(kept(&desk), Some(vec![("risky ones".to_owned(), "risk:high".to_owned())]));
+
+    desk.press("1");
+    assert_eq!(desk.places().lines().nth(3), Some("▌'1 risky ones"), "{}", desk.screen());
+    desk.press("e");
+    desk.press("money");
+    desk.press("<Enter>");
+    assert_eq!(kept(&desk), Some(vec![("money".to_owned(), "risk:high".to_owned())]));
+    assert_eq!(desk.places().lines().nth(3), Some("▌'1 money"), "{}", desk.screen());
+    desk.press("x");
+    assert_eq!(kept(&desk), Some(vec![]));
+    assert_eq!(desk.model.list.filtering.applied, None);
+    assert_eq!(desk.message(), "removed money; it was: risk:high");
+    desk.press("e");
+    assert_eq!(desk.message(), "only saved filters are renamed");
+}
+
+#[test]
+fn saved_filters_of_an_earlier_run_come_after_those_of_the_configuration_which_stay_as_they_are() {
+    let mut desk = Desk::unstarted(160, 45, CAN);
+    let filter = Filter::parse("tool:refund").unwrap();
+    desk.model.settings.triage.filters =
+        vec![SavedFilter { name: "mine".to_owned(), filter, made_here: false }];
+    let kept = [("late", "age:>1h"), ("newer", "colour:red")];
+    let filters = kept.map(|(name, text)| (name.to_owned(), text.to_owned())).to_vec();
+    desk.say(What::Restored(Ok(Box::new(Restored { filters, ..Restored::default() }))));
+    assert_eq!(
+        desk.message(),
+        "the saved filter \"newer\" is left out: there is no field colour:, did you mean source:? In quotes it is a word like any other (at character 1)"
+    );
+    desk.lists(checkpoints());
+
+    insta::assert_snapshot!(desk.places(), @"
+All                    6
+
+Saved filters
+'1 mine
+'2 late
+
+Agents
+billing                3
+support                3
+
+Tools
+create_linear_issue    2
+refund_payment         2
+save_document          1
+send_email             1
+");
+    desk.press("1jx");
+    assert_eq!(desk.message(), "not removed: this filter is in the configuration");
+    assert_eq!(desk.model.settings.triage.filters.len(), 2);
+}
+
+#[test]
+fn a_filter_on_three_panes() {
+    let mut desk = Desk::new(160, 45, queue());
+    desk.press("x,r/risk:>=high,med -drive<Enter>*");
+
+    insta::assert_snapshot!(top(&desk, 14), @"
+placet  7 to decide · 3 of 8 shown (Esc clears) · risk:>=high,med -drive                                                          gate live   kim@acme   14:22
+All                    8 │▌·+ CRIT Refund 1.10 EUR to …    refund_payment  ! hidden characters 28 m │ 3 marked: 1 refund_payment CRITICAL, 2
+                         │ ▾ create_linear_issue  refunds-agent                         1 of 2 left
+Agents                   │ +✗ med  Refund double-charge INV-8841                               44 m
+billing-agent          1 │ +· med  Escalate: EU outage                                         32 m
+drive-sync             2 │
+refunds-agent          5 │
+                         │
+Tools                    │
+create_linear_issue    3 │
+google_drive_write     2 │
+refund_payment         1 │
+update_linear_issue    2 │
+                         │
+                         │                                                                          │ [Rendered] Diff  Raw  Context  History    read   1-15/15
+3 actions marked                                                                                                                                staged 1 saved
+3 marked: a approve  x exclude  e edit  Esc unmark  Space mark  s send  / filter  u undo                                                            ? all keys
+");
+}
+
+#[test]
+fn a_filter_being_written_above_a_preview() {
+    let mut desk = Desk::new(80, 24, queue());
+    desk.press("jx/linear out");
+
+    insta::assert_snapshot!(top(&desk, 12), @"
+ placet  7 to decide · 1 of 8 shown (Esc clears) · linear out         gate live
+▌✗  med  Escalate: EU outage                           create_linear_issue 32 m
+
+
+
+
+
+
+
+
+
+
+
+ / linear out                                                            1 of 8
+ Enter keep   Esc undo   words  'exact  -not  tool: agent: risk:>=high age:>1h …
+");
+}
+
+/// The first lines as far as the list goes, and the foot: what previews show is not this file's.
+pub(crate) fn top(desk: &Desk, lines: usize) -> String {
+    let screen = desk.screen();
+    let all: Vec<&str> = screen.lines().collect();
+    let edge = usize::from(desk.model.layout().rows.right());
+    let list = all[2..lines].iter().map(|line| {
+        let mut width = 0;
+        let inside = |c: &char| {
+            width += unicode_width::UnicodeWidthChar::width(*c).unwrap_or(0);
+            width <= edge
+        };
+        line.chars().take_while(inside).collect::<String>().trim_end().to_owned()
+    });
+    let head = all[..2].iter().map(|line| (*line).to_owned());
+    let foot = all[all.len() - 3..].iter().map(|line| (*line).to_owned());
+    head.chain(list).chain(foot).collect::<Vec<_>>().join("\n")
+}

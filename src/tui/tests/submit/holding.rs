@@ -1,0 +1,251 @@
+//! Second thoughts: between confirming and sending, everything can be recalled.
+
+use std::time::Duration;
+
+use crate::domain::{Outcome, Status, SubmissionId};
+use crate::inbox::Problem;
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::core::router::end;
+use crate::tui::queue::slots::State;
+use crate::tui::testing::{Desk, decided, few, key};
+
+/// A desk whose reviewer has confirmed an approval and an exclusion a moment ago.
+fn confirmed() -> Desk {
+    let mut desk = Desk::new(100, 30, few(4));
+    desk.model.settings.hold = Duration::from_secs(3);
+    confirm(&mut desk);
+    desk
+}
+
+fn confirm(desk: &mut Desk) {
+    desk.press("axs");
+    desk.wait(500);
+    desk.press("y");
+}
+
+fn recalls(desk: &Desk) -> usize {
+    desk.effects.iter().filter(|effect| matches!(effect, Effect::Recall(_))).count()
+}
+
+#[test]
+fn a_message_does_not_cover_how_long_decisions_can_be_taken_back() {
+    let mut desk = confirmed();
+
+    desk.model.warn("gate gave no usable answer");
+
+    insta::assert_snapshot!(desk.status_line(), @" sending 2 decisions in 3 s   u takes them back                                               saved");
+}
+
+#[test]
+fn nothing_is_sent_before_the_time_has_run_out() {
+    let mut desk = confirmed();
+    insta::assert_snapshot!(desk.status_line(), @" sending 2 decisions in 3 s   u takes them back                                               saved");
+    assert!(desk.submitted.is_empty());
+    assert!(desk.effects.iter().any(|effect| matches!(effect, Effect::Hold { left_pending: 2, .. })));
+    assert!(desk.effects.contains(&Effect::WakeIn(3_000)));
+
+    desk.wait(1_900);
+    desk.say(What::Tick);
+    insta::assert_snapshot!(desk.status_line(), @" sending 2 decisions in 2 s   u takes them back                                               saved");
+    assert!(desk.submitted.is_empty());
+    desk.wait(1_200);
+    desk.say(What::Wake);
+
+    assert_eq!((desk.submitted.len(), desk.submitted[0].len()), (1, 2));
+    assert_eq!(desk.slot("1").state, State::Sending);
+    desk.accepts();
+    assert_eq!(desk.staged(), "");
+}
+
+#[test]
+fn u_recalls_first_and_everything_is_staged_as_before() {
+    let mut desk = confirmed();
+
+    desk.press("u");
+
+    assert_eq!((desk.staged().as_str(), recalls(&desk)), ("1A 2X", 1));
+    assert_eq!(desk.message(), "recalled: nothing was sent, 2 decisions staged as before");
+    assert_eq!((&desk.slot("1").state, &desk.slot("2").state), (&State::Pending, &State::Pending));
+    desk.wait(60_000);
+    desk.say(What::Wake);
+    assert!(desk.submitted.is_empty());
+    desk.press("u");
+    assert_eq!(desk.staged(), "1A", "only now it undoes a staging step");
+}
+
+#[test]
+fn what_was_recalled_can_be_confirmed_again() {
+    let mut desk = confirmed();
+    desk.press("us");
+    desk.wait(500);
+
+    desk.press("y");
+    desk.wait(3_000);
+    desk.say(What::Wake);
+
+    assert_eq!(desk.submitted.len(), 1);
+}
+
+#[test]
+fn without_a_time_it_is_sent_at_once() {
+    let mut desk = Desk::new(100, 30, few(4));
+
+    confirm(&mut desk);
+
+    assert_eq!(desk.submitted.len(), 1);
+    assert!(!desk.effects.iter().any(|effect| matches!(effect, Effect::Hold { .. })));
+}
+
+#[test]
+fn whoever_ends_the_inbox_sends_nothing_by_it() {
+    for quit in ["q<Enter>", "<C-c><C-c>"] {
+        let mut desk = confirmed();
+        desk.press(quit);
+        assert!(desk.effects.contains(&Effect::Quit) && desk.submitted.is_empty(), "{quit}");
+        assert_eq!((recalls(&desk), desk.model.unsent()), (1, 2));
+    }
+    let mut desk = confirmed();
+    let effects = end(&mut desk.model);
+    assert_eq!(effects, [Effect::Recall(SubmissionId::new("sub-1"))], "a signal");
+    desk.wait(5_000);
+    desk.say(What::Wake);
+    assert!(desk.submitted.is_empty());
+    assert_eq!((desk.model.unsent(), desk.model.under_way()), (2, 0));
+}
+
+#[test]
+fn on_the_way_to_the_shell_and_on_a_tiny_screen_it_can_be_recalled_too() {
+    let mut desk = confirmed();
+    desk.press("<C-z>");
+    assert_eq!((recalls(&desk), desk.effects.last()), (1, Some(&Effect::Suspend)));
+
+    let mut desk = confirmed();
+    desk.say(What::Resize(20, 5));
+    desk.press("u");
+    assert_eq!(recalls(&desk), 1);
+}
+
+#[test]
+fn the_time_begins_when_the_journal_has_it() {
+    let mut desk = Desk::new(100, 30, few(4));
+    desk.model.settings.hold = Duration::from_secs(3);
+    desk.press("as");
+    desk.wait(500);
+    desk.answers = false;
+    desk.press("y");
+    desk.wait(9_000);
+    desk.say(What::Wake);
+    assert!(desk.submitted.is_empty());
+
+    desk.say(What::Held(SubmissionId::new("sub-1"), Ok(())));
+    desk.wait(2_900);
+    desk.say(What::Wake);
+    assert!(desk.submitted.is_empty());
+    desk.wait(100);
+    desk.say(What::Wake);
+    assert_eq!(desk.submitted.len(), 1);
+}
+
+#[test]
+fn recalled_before_the_journal_had_it_it_is_forgotten_there_too() {
+    let mut desk = Desk::new(100, 30, few(4));
+    desk.model.settings.hold = Duration::from_secs(3);
+    desk.press("as");
+    desk.wait(500);
+    desk.answers = false;
+    desk.press("yu");
+    assert_eq!((desk.staged().as_str(), recalls(&desk)), ("1A", 0));
+
+    desk.say(What::Held(SubmissionId::new("sub-1"), Ok(())));
+
+    assert_eq!(recalls(&desk), 1);
+}
+
+#[test]
+fn what_the_journal_does_not_take_is_staged_as_before() {
+    let mut desk = Desk::new(100, 30, few(4));
+    desk.model.settings.hold = Duration::from_secs(3);
+    desk.press("as");
+    desk.wait(500);
+    desk.answers = false;
+    desk.press("y");
+
+    let problem = Problem { source: None, what: "the journal is full".to_owned(), why: None };
+    desk.say(What::Held(SubmissionId::new("sub-1"), Err(problem)));
+
+    assert_eq!((desk.staged().as_str(), &desk.slot("1").state), ("1A", &State::Pending));
+    assert_eq!(desk.message(), "nothing was sent, everything stays staged: the journal is full");
+}
+
+#[test]
+fn meanwhile_the_rest_can_be_decided_but_not_what_is_held() {
+    let mut desk = confirmed();
+    assert_eq!(desk.here(), "3");
+
+    desk.press("akkx");
+    assert_eq!(desk.staged(), "1A 2X 3A");
+    assert_eq!(desk.message(), "2 decisions about to be sent (u recalls); what you stage now goes next");
+    desk.press("s");
+    assert!(desk.model.modal.is_none(), "one submission at a time");
+    desk.press("U");
+    desk.wait(3_000);
+    desk.say(What::Tick);
+
+    assert_eq!(desk.submitted[0].len(), 2);
+    desk.accepts();
+    assert_eq!(desk.staged(), "3A", "it goes next");
+}
+
+#[test]
+fn what_somebody_else_decides_meanwhile_stays_decided_when_the_rest_is_recalled() {
+    let mut desk = confirmed();
+
+    desk.changes(vec![decided(few(1).remove(0), Status::Approved, "lee")]);
+    assert_eq!(desk.message(), "Issue number 1 was decided by lee; your staged decision was dropped");
+    desk.press("u");
+    assert_eq!(desk.staged(), "2X");
+    assert!(matches!(desk.slot("1").state, State::Settled(_)));
+
+    let mut desk = confirmed();
+    desk.changes(vec![decided(few(1).remove(0), Status::Approved, "lee")]);
+    desk.wait(3_000);
+    desk.say(What::Wake);
+    desk.reports(|_| Outcome::Skipped { status: Some(Status::Approved), by: Some("lee".into()) });
+    assert_eq!(
+        desk.model.submit.last_report.as_ref().unwrap().report.counts().skipped,
+        2,
+        "the source says so"
+    );
+    assert!(desk.model.decide.draft.get(&key("1")).is_none());
+}
+
+#[test]
+fn what_reached_no_source_is_not_called_sent_and_its_reason_is_whole() {
+    let mut desk = Desk::new(80, 24, few(4));
+    desk.press("axs");
+    desk.wait(500);
+    desk.press("y");
+    let why = "the source cannot be reached: its certificate is not accepted: it has expired; renew it there";
+
+    desk.reports(|_| Outcome::Failed { why: why.into() });
+
+    insta::assert_snapshot!(desk.status_line(), @" gr  2 failed · nothing landed, all stay staged · 0 approved · 0 rejected…saved");
+    desk.press("gr");
+    insta::assert_snapshot!(desk.sheet(), @"
+Nothing landed: 2 decisions  14:22
+  batch                             approved  rejected   skipped    failed
+  support:create_linear_issue              0         0         0         2
+
+  ✓ Issue number 1  failed
+      the source cannot be reached: its certificate is not accepted: it
+      has expired; renew it there
+  ✗ Issue number 2  failed
+      the source cannot be reached: its certificate is not accepted: it
+      has expired; renew it there
+  2 stay pending
+
+  Enter closes   w writes a file   y copies
+everything stays staged
+");
+    assert_eq!(desk.staged(), "1A 2X");
+}

@@ -1,0 +1,101 @@
+//! The review sheet and the answers it waits for.
+
+use crate::tui::core::modal::Modal;
+use crate::tui::core::msg::Effect;
+use crate::tui::submit::review_words as words;
+use crate::tui::testing::{Desk, few, key};
+
+fn asked(desk: &Desk) -> Vec<(u64, Vec<crate::domain::ActionKey>)> {
+    let of = |effect: &Effect| match effect {
+        Effect::LoadForReview { review, keys } => Some((*review, keys.clone())),
+        _ => None,
+    };
+    desk.effects.iter().filter_map(of).collect()
+}
+
+#[test]
+fn a_late_answer_to_a_closed_sheet_is_not_put_under_the_finger() {
+    let mut desk = Desk::new(100, 30, few(4));
+    desk.press("a");
+    desk.answers = false;
+    desk.press("s<Esc>xs");
+    let [(first, old), (second, new)] = asked(&desk).try_into().unwrap();
+    assert_eq!((old, new.clone()), (vec![key("1")], vec![key("1"), key("2")]));
+
+    desk.reviews(first, &new);
+    let Some(Modal::Review(sheet)) = &desk.model.modal else { panic!("the sheet is open") };
+    assert!(sheet.review.is_none(), "it waits for its own answer");
+    desk.reviews(second, &new);
+    desk.drawn();
+    desk.wait(500);
+    desk.press("y");
+
+    assert_eq!(desk.submitted.last().unwrap().len(), 2);
+}
+
+#[test]
+fn another_answer_on_the_sheet_has_to_be_looked_at_again() {
+    let mut desk = Desk::new(100, 30, few(8));
+    desk.press("xxxxs");
+    desk.wait(500);
+    desk.press("4");
+    let Some(Modal::Review(sheet)) = &desk.model.modal else { panic!("the sheet is open") };
+    let (number, keys) = (sheet.number, sheet.keys.clone());
+
+    desk.reviews(number, &keys);
+    desk.hurry("4<Enter>", 20);
+    desk.drawn();
+
+    assert!(desk.submitted.is_empty());
+    desk.wait(500);
+    desk.press("4<Enter>");
+    assert_eq!(desk.submitted.len(), 1);
+}
+
+#[test]
+fn o_leads_to_the_first_that_was_never_opened_and_sends_nothing() {
+    let mut desk = Desk::new(100, 30, few(4));
+    desk.answers = false;
+    desk.press("Ga");
+    desk.answers = true;
+    desk.press("ggs");
+    assert!(desk.screen().contains(&words::shows("o")), "{}", desk.screen());
+
+    desk.press("o");
+
+    assert!(desk.model.modal.is_none() && desk.submitted.is_empty());
+    assert_eq!((desk.here().as_str(), desk.staged().as_str()), ("4", "4A"));
+    assert_eq!(desk.message(), "nothing was sent; S comes back to the review");
+}
+
+#[test]
+fn d_leads_to_the_first_that_changed() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("aa");
+    let mut changed = few(3).remove(1);
+    changed.input = crate::domain::RawJson::parse(r#"{"title":"something else"}"#.to_owned()).unwrap();
+    desk.world.insert(key("2"), changed);
+
+    desk.press("sd");
+
+    assert_eq!((desk.here().as_str(), desk.staged().as_str()), ("2", "1A 2A"));
+    desk.press("s");
+    desk.wait(500);
+    desk.press("o");
+    assert!(desk.model.modal.is_some(), "everything was opened: the sheet stays");
+}
+
+#[test]
+fn o_in_the_report_leads_to_the_first_that_somebody_else_decided() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("aas");
+    desk.wait(500);
+    desk.press("y");
+    desk.reports(|_| crate::domain::Outcome::Skipped { status: None, by: Some("lee".into()) });
+    desk.press("gr");
+    insta::assert_snapshot!(desk.sheet_line(8), @"  Enter closes   w writes a file   y copies   o shows the first skipped");
+
+    desk.press("o");
+
+    assert_eq!((desk.model.modal.is_none(), desk.here().as_str()), (true, "1"));
+}

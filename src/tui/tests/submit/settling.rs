@@ -1,0 +1,261 @@
+//! What reading teaches later about a submission, again and again.
+
+use crate::domain::{Followed, Outcome, Report, Resolution, Resolved, Status, Timestamp};
+use crate::inbox::{Problem, Reconciled};
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::queue::slots::State;
+use crate::tui::testing::{Desk, few, key};
+
+/// Three decisions were sent: 1 was approved and has run, 2 failed, 3 was lost sight of.
+fn mixed() -> (Desk, Report) {
+    let mut desk = Desk::new(100, 30, few(4));
+    desk.press("aaas");
+    desk.wait(500);
+    desk.press("y");
+    desk.reports(|_| Outcome::Approved);
+    let mut report = desk.model.submit.last_report.clone().unwrap().report;
+    report.lines[1].outcome = Outcome::Failed { why: "no".into() };
+    report.lines[2].outcome = Outcome::Unknown { why: "no answer".into() };
+
+    let mut desk = Desk::new(100, 30, few(4));
+    desk.press("aaas");
+    desk.wait(500);
+    desk.press("y");
+    desk.say(What::Submitted(report.id.clone(), Ok(report.clone())));
+    desk.say(What::Followed(Followed {
+        key: key("1"),
+        title: "Issue number 1".into(),
+        status: Status::Executed,
+        result: None,
+        error: None,
+        outcome: None,
+        at: Timestamp::default(),
+    }));
+    (desk, report)
+}
+
+fn status(desk: &Desk, id: &str) -> Option<Status> {
+    match &desk.slot(id).state {
+        State::Settled(settled) => settled.status.clone(),
+        _ => None,
+    }
+}
+
+#[test]
+fn another_look_leaves_alone_what_was_known_before() {
+    let (mut desk, report) = mixed();
+    desk.press("u");
+    assert_eq!(desk.staged(), "", "the reviewer took 2 back");
+    desk.effects.clear();
+    desk.saved.clear();
+
+    desk.say(What::Reconciled(Ok(vec![Reconciled {
+        report: report.clone(),
+        learnt: Vec::new(),
+        begun_at: Timestamp::default(),
+        next_look: Some(desk.model.now),
+    }])));
+
+    assert_eq!(status(&desk, "1"), Some(Status::Executed));
+    assert_eq!((desk.staged().as_str(), desk.effects.as_slice()), ("", &[][..]));
+    assert!(desk.saved.is_empty(), "{:?}", desk.saved);
+    assert_eq!(desk.slot("3").state, State::Unknown);
+    assert_eq!(desk.model.submit.last_report.as_ref().unwrap().followed.len(), 1);
+    assert!(desk.model.submit.look_again.is_some(), "3 is looked for again");
+}
+
+#[test]
+fn only_what_was_learnt_is_applied() {
+    let (mut desk, mut report) = mixed();
+    desk.effects.clear();
+    report.lines[2].outcome = Outcome::Failed { why: "it never arrived".into() };
+    let learnt = vec![key("3")];
+
+    desk.say(What::Reconciled(Ok(vec![Reconciled {
+        report: report.clone(),
+        learnt: learnt.clone(),
+        begun_at: Timestamp::default(),
+        next_look: None,
+    }])));
+
+    assert_eq!(desk.effects, [Effect::TakeBack { id: report.id.clone(), keys: learnt }]);
+    assert_eq!(status(&desk, "1"), Some(Status::Executed));
+    assert_eq!(desk.slot("3").state, State::Pending);
+    let last = desk.model.submit.last_report.as_ref().unwrap();
+    assert_eq!((&last.report, last.followed.len()), (&report, 1), "updated, not replaced");
+}
+
+#[test]
+fn what_is_still_unknown_after_a_crash_cannot_be_sent_again() {
+    let (_, report) = mixed();
+    let mut desk = Desk::new(100, 30, few(4));
+    desk.press("GaGa");
+    desk.model.queue.set_state(&key("3"), State::Pending);
+
+    desk.say(What::Reconciled(Ok(vec![Reconciled {
+        report,
+        learnt: Vec::new(),
+        begun_at: Timestamp::default(),
+        next_look: None,
+    }])));
+
+    assert_eq!(desk.slot("3").state, State::Unknown);
+    assert_eq!(desk.slot("1").state, State::Pending, "that one was told before; the list knows");
+}
+
+/// Three decisions that their source settles later.
+fn accepted() -> Desk {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("aaxs");
+    desk.wait(500);
+    desk.press("y");
+    desk.reports(|_| Outcome::Accepted);
+    desk
+}
+
+fn goes_on(desk: &mut Desk, id: &str, status: Status, error: Option<&str>) {
+    let (title, error) = (format!("Issue number {id}"), error.map(crate::domain::Untrusted::from));
+    let at = Timestamp::default();
+    let followed =
+        Followed { key: key(id), title: title.into(), status, result: None, error, outcome: None, at };
+    desk.say(What::Followed(followed));
+}
+
+#[test]
+fn what_was_accepted_is_followed_to_its_end_and_can_be_decided_again_when_it_waits_again() {
+    let mut desk = accepted();
+    let keys = ["1", "2", "3"].map(key).to_vec();
+    assert!(desk.effects.contains(&Effect::Follow(keys)), "{:?}", desk.effects);
+    assert_eq!(status(&desk, "1"), Some(Status::Other("accepted".into())));
+
+    desk.press("gr");
+    goes_on(&mut desk, "3", Status::Rejected, None);
+    insta::assert_snapshot!(desk.sheet_line(6), @"  ✗ Issue number 3  rejected");
+    goes_on(&mut desk, "1", Status::Pending, Some("check its workers"));
+    let message = desk.message();
+    goes_on(&mut desk, "2", Status::Pending, None);
+
+    insta::assert_snapshot!(message, @"NOT TAKEN: Issue number 1: check its workers");
+    assert_eq!(desk.message(), "waits again: Issue number 2");
+    assert_eq!(status(&desk, "3"), Some(Status::Rejected));
+    assert_eq!([&desk.slot("1").state, &desk.slot("2").state], [&State::Pending, &State::Pending]);
+}
+
+#[test]
+fn an_id_that_a_source_uses_again_is_another_action_to_decide() {
+    let mut desk = accepted();
+    let mut listed = few(3);
+    listed[1].row.created_at = listed[1].row.created_at.plus_millis(1);
+
+    desk.lists(listed);
+
+    assert_eq!(desk.slot("2").state, State::Pending, "it was retried, and came back");
+    assert_eq!(status(&desk, "1"), Some(Status::Other("accepted".into())), "the list is only late");
+}
+
+/// What a restart finds in the journal: a decision that was lost sight of, and its source has no row of it.
+fn restarted(next_look: i64) -> (Desk, Report) {
+    let (_, mut report) = mixed();
+    let mut desk = Desk::new(100, 30, few(2));
+    report.lines[2].title = "The lost one".into();
+    report.lines[2].key = key("gone");
+    let next_look = Some(desk.model.now.plus_millis(next_look));
+    let begun_at = desk.model.now.plus_millis(-3_600_000);
+    let one = Reconciled { report: report.clone(), learnt: Vec::new(), begun_at, next_look };
+    desk.say(What::Reconciled(Ok(vec![one])));
+    (desk, report)
+}
+
+#[test]
+fn lost_decision_without_a_row_stands_first_and_says_when_it_is_read_again() {
+    let (mut desk, _) = restarted(120_000);
+
+    insta::assert_snapshot!(desk.list(), @"
+ ▾ unknown: t settles, next look 14:24:31             1
+  ? ?    The lost one                           UNKNOWN
+ ▾ create_linear_issue  support             2 of 2 left
+▌ • low  Issue number 1                            59 m
+  • low  Issue number 2                            58 m
+");
+    assert_eq!((desk.model.list.stats.unknown, desk.model.list.stats.pending), (1, 2));
+    assert_eq!(desk.here(), "1", "the cursor stays on its row");
+
+    // Its source lists what it has, which is not this one.
+    desk.lists(few(2));
+    desk.press("R");
+    assert_eq!(desk.slot("gone").state, State::Unknown, "a row that is not listed tells nothing");
+    assert!(desk.effects.contains(&Effect::Reconcile), "who asks again is told again");
+    desk.effects.clear();
+    let problem = Problem { source: None, what: "down".to_owned(), why: None };
+    desk.say(What::Reconciled(Err(problem)));
+    desk.wait(10_000);
+    desk.say(What::Tick);
+    assert!(desk.effects.contains(&Effect::Reconcile), "a failed look is no last one");
+}
+
+#[test]
+fn lost_decision_is_settled_by_hand() {
+    let (mut desk, _) = restarted(120_000);
+    desk.press("kk");
+    assert_eq!(desk.here(), "gone");
+    desk.press("t");
+    desk.drawn();
+    insta::assert_snapshot!(desk.sheet(), @"
+What became of it?
+  create_linear_issue   The lost one
+  its decision was sent; the outcome is unknown
+
+    e  it landed        executed
+    f  it did not land  failed; it is not run again
+
+
+  reason >
+
+  Tab adds a reason   Esc closes
+look in the target first
+");
+    desk.wait(1_000);
+    desk.press("e");
+    desk.wait(1_000);
+    desk.press("y");
+    desk.wait(1_000);
+    desk.say(What::Tick);
+    let settles = Effect::ResolveUnknown { key: key("gone"), finding: Resolution::Landed, reason: None };
+    assert!(desk.effects.contains(&settles), "{:?} {}", desk.effects, desk.screen());
+
+    let answer = Ok(Resolved::Settled(Status::Executed));
+    desk.say(What::Resolved(key("gone"), Resolution::Landed, answer));
+
+    assert_eq!(status(&desk, "gone"), Some(Status::Executed));
+    assert_eq!(desk.model.list.stats.unknown, 0);
+    desk.press("R");
+    assert!(desk.model.queue.get(&key("gone")).is_none(), "{}", desk.screen());
+}
+
+/// The source accepted two opposite decisions, and the other one counted.
+#[test]
+fn accepted_decision_that_was_not_ours_is_told_as_skipped() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("xs");
+    desk.wait(500);
+    desk.press("y");
+    desk.reports(|_| Outcome::Accepted);
+    let outcome = Some(Outcome::Skipped { status: Some(Status::Executed), by: None });
+
+    desk.say(What::Followed(Followed {
+        key: key("1"),
+        title: "Issue number 1".into(),
+        status: Status::Executed,
+        result: None,
+        error: None,
+        outcome: outcome.clone(),
+        at: Timestamp::default(),
+    }));
+
+    let sheet = desk.model.submit.last_report.clone().unwrap();
+    assert_eq!(Some(sheet.report.lines[0].outcome.clone()), outcome);
+    assert!(sheet.followed.is_empty());
+    assert!(matches!(&desk.slot("1").state, State::Settled(settled) if !settled.ours));
+    let message = desk.message();
+    insta::assert_snapshot!(message, @"SKIPPED, not ours: Issue number 1: decided by someone else: executed");
+}

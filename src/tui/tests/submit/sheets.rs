@@ -1,0 +1,328 @@
+//! Sheets and forms over the inbox, as a reviewer sees them.
+
+use crate::domain::{DecisionKind, Followed, Outcome, Status, Timestamp};
+use crate::tui::core::msg::What;
+use crate::tui::core::settings::GatePlace;
+use crate::tui::testing;
+use crate::tui::testing::{Desk, key};
+
+use crate::tui::tests::queue::screens::at_work;
+
+/// The lines of the sheet alone.
+fn sheet(desk: &Desk) -> String {
+    let screen = desk.without_tabs();
+    let lines: Vec<&str> = screen.lines().collect();
+    lines.get(2..lines.len() - 3).unwrap_or_default().join("\n")
+}
+
+#[test]
+fn the_report() {
+    let mut desk = at_work(100, 30);
+    desk.press("S");
+    desk.wait(500);
+    desk.press("y");
+    desk.reports(|kind| match kind {
+        DecisionKind::Approve => Outcome::Approved,
+        DecisionKind::ApproveWithEdits => Outcome::Failed { why: "priority: 3 is not one of 0..2".into() },
+        _ => Outcome::Skipped { status: Some(Status::Rejected), by: Some("lee".into()) },
+    });
+    desk.press("gr");
+
+    desk.say(What::Followed(Followed {
+        key: key("pa-8841"),
+        title: "Refund double-charge INV-8841".into(),
+        status: Status::Executed,
+        result: None,
+        error: None,
+        outcome: None,
+        at: Timestamp::default(),
+    }));
+
+    insta::assert_snapshot!(sheet(&desk), @"
+    med  Refund double-charge INV-8841         executed │ creates one issue in Linear
+▌ ✎ med  Escalate: EU outage → [now] Escalate: EU… 32 m │ Escalate: EU outage
+  · low  退款申请 世界 [] 客户 needs a long answe… 31 m │   your edits replace: title (the Diff
+ ▾ update_linear_issue  refunds-agent       all settled │   tab shows them)
+    low  Close stale ticket #1182       rejected by lee │
+    l┌─ Sent: 3 decisions  14:22 ─────────────────────────────────────────────────────────────┐
+ •  C│  batch                                     approved  rejected   skipped    failed      │
+ ▾ go│  refunds-agent:create_linear_issue                1         0         0         1      │
+  • m│  refunds-agent:update_linear_issue                0         0         1         0      │
+  • s│  all                                              1         0         1         1      │
+  • s│                                                                                        │
+     │  ✎ Escalate: EU outage            failed  priority: 3 is not one of 0..2               │
+     │  ✗ Close stale ticket #1182       skipped  rejected by lee                             │
+     │  ✓ Refund double-charge INV-8841  ran                                                  │
+     │  1 stays pending                                                                       │
+     │                                                                                        │
+     │  Enter closes   w writes a file   y copies   o shows the first skipped                 │
+     └─ what failed stays staged ─────────────────────────────────────────────────────────────┘
+                                                        │
+                                                        │   What approving does
+                                                        │     creates one issue in Linear
+                                                        │     can be undone by hand: cancel the
+                                                        │     issue in Linear
+                                                        │
+                                                        │
+");
+}
+
+#[test]
+fn the_edit_form() {
+    let mut desk = at_work(100, 30);
+
+    desk.press("e");
+
+    insta::assert_snapshot!(sheet(&desk), @r#"
+  ✓ med  Refund double-charge INV-8841             44 m │ creates one issue in Linear
+▌ ✎ med  Escalate: EU outage → [now] Escalate: EU… 32 m │ Escalate: EU outage
+  · low  退款申请 世界 [] 客户 needs a long answe… 31 m │   your edits replace: title (the Diff
+ ▾┌─ Edit before approving ──────────────────────────────────────────────────────────────────────┐
+  │  create_linear_issue   Escalate: EU outage                                                   │
+  │    field        proposed                              yours                                  │
+ •│  > title        Escalate: EU outage                   [now] Escalate: EU outage *            │
+ ▾│    priority     3                                     =                                      │
+  │    team         SUP                                   =                                      │
+  │    labels       ["outage","eu"]                       =                                      │
+  │    assignee     null                                  =                                      │
+  │    description  Three enterprise clients … (2 lines)  =                                      │
+  │                                                                                              │
+  │  title, text                                                Enter: approve with these edits  │
+  │  > [now] Escalate: EU outage                                                                 │
+  │                                                                                              │
+  │  will be sent as userEdits: {title}                                                          │
+  │  a changed key replaces its whole value                                                      │
+  │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                                        │
+  │  [approve with these edits]  [back to proposed]  [close]                          Tab: next  │
+  └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────┘
+                                                        │     can be undone by hand: cancel the
+                                                        │     issue in Linear
+                                                        │
+                                                        │
+"#);
+}
+
+#[test]
+fn a_hostile_action_in_full() {
+    let mut desk = at_work(80, 24);
+
+    desk.press("nnz");
+
+    insta::assert_snapshot!(desk.without_tabs(), @r"
+placet  5 to decide · 1 critical · 2 high         gate live   kim@acme   14:22
+refund_payment · CRITICAL · sends money · cannot be undone
+Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yrollam
+  ! hidden characters: 1, shown as ⟦…⟧
+│ ! duplicate keys: to; executors differ in which one they take
+  ! look twice: control, bidi, duplicate-key
+
+│ amount    1.10 EUR
+│ currency  EUR
+│ to        ⟦U+202E⟧yrollam
+│ to        alice
+
+  71 bytes
+
+  What approving does
+    sends money
+    cannot be undone
+
+
+
+
+(tabs) unread 1-14/14
+staged 1 approve · 1 edit · 1 exclude                                    saved
+a approve  x exclude  e edit  s send  u undo  S send all  n next    ? all keys
+");
+}
+
+#[test]
+fn nothing_pending() {
+    let mut desk = Desk::new(100, 30, Vec::new());
+    desk.model.settings.place.gate = Some(GatePlace {
+        url: "http://127.0.0.1:7878".to_owned(),
+        serving: true,
+        workspace: "default".to_owned(),
+        agent_token: "/home/kim/.local/state/placet/agent.token".into(),
+        database: "/home/kim/.local/state/placet/gate.db".into(),
+    });
+
+    insta::assert_snapshot!(desk.without_tabs(), @r#"
+placet  0 to decide                                                   gate live   kim@acme   14:22
+
+   Nothing is pending.
+
+   gate  live
+
+   Propose something from another terminal, and decide it here:
+     echo '{"title":"Hello","team":"SUP"}' |
+       placet propose create_linear_issue --input -
+
+   Agents propose at http://127.0.0.1:7878 with the token in
+   /home/kim/.local/state/placet/agent.token
+   Everything is kept in /home/kim/.local/state/placet/gate.db
+   While placet is closed, proposals are refused.
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+Vd decided  gw watch  : commands  q quit                                                ? all keys
+"#);
+}
+
+/// A mail with a list and more fields than a small screen has rows for.
+fn mail(width: u16, height: u16) -> Desk {
+    let input = r#"{"workspace_id":"acme","to":"kim@acme.example","subject":"Your refund","body":"Dear Kim,\nit is on its way.","amount":1.10,"tags":["a","b"],"urgent":false,"cc":null}"#;
+    let one = testing::action("1 send_email support low 5", "Your refund", input);
+    let mut desk = Desk::new(width, height, vec![one]);
+    desk.press("e!");
+    desk
+}
+
+#[test]
+fn the_edit_form_on_a_small_screen() {
+    insta::assert_snapshot!(mail(80, 24).without_tabs(), @r#"
+ placet  1 to decide · 1 agent blocked             gate live   kim@acme   14:22
+▌·┌─ Edit before approving ──────────────────────────────────────────────────┐m
+  │  send_email   Your refund                                                │
+  │    field         proposed                   yours                        │
+  │    workspace_id  acme                       = locked                     │
+  │    to            kim@acme.example           =                            │
+  │  > subject       Your refund                Your refund! *               │
+  │    body          Dear Kim, (2 lines)        =                            │
+  │    amount        1.10                       =                            │
+  │    tags          ["a","b"]                  =                            │
+  │    urgent        false                      =                            │
+  │    cc            null                       =                            │
+──│                                                                          │──
+│ │  subject, text                          Enter: approve with these edits  │
+│ │  > Your refund!                                                          │
+│ │                                                                          │
+│ │  will be sent as userEdits: {subject}                                    │
+│ │  a changed key replaces its whole value                                  │
+│ │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                    │
+│ │  [approve with these edits]  [back to proposed]  [close]      Tab: next  │
+│ └─ nothing is sent from here; closing keeps your text ─────────────────────┘
+│ tags          ["a","b"]
+
+ Esc back
+"#);
+}
+
+#[test]
+fn the_edit_form_on_a_middle_screen_with_a_list() {
+    let mut desk = mail(100, 30);
+    desk.press("<Tab><Tab><Tab> ");
+    insta::assert_snapshot!(desk.without_tabs(), @r#"
+ placet  1 to decide · 1 agent blocked                                 gate live   kim@acme   14:22
+▌•  low  Your refund                                5 m │ send_email · low
+                                                        │ sends one mail · cannot be undone
+  ┌─ Edit before approving ──────────────────────────────────────────────────────────────────────┐
+  │  send_email   Your refund                                                                    │
+  │    field         proposed                             yours                                  │
+  │    workspace_id  acme                                 = locked                               │
+  │    to            kim@acme.example                     =                                      │
+  │    subject       Your refund                          Your refund! *                         │
+  │    body          Dear Kim, (2 lines)                  =                                      │
+  │    amount        1.10                                 =                                      │
+  │  > tags          ["a","b"]                            ["b"] *                                │
+  │    urgent        false                                =                                      │
+  │    cc            null                                 =                                      │
+  │                                                                                              │
+  │  tags, a list, replaced as a whole                          Enter: approve with these edits  │
+  │  > drop  1  a                                      Space drops or restores   Right: as JSON  │
+  │    keep  2  b                                                                                │
+  │                                                                                              │
+  │  will be sent as userEdits: {subject, tags}                                                  │
+  │  a changed key replaces its whole value                                                      │
+  │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                                        │
+  │  [approve with these edits]  [back to proposed]  [close]                          Tab: next  │
+  └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────┘
+                                                        │
+                                                        │
+                                                        │
+                                                        │ (tabs)
+
+ Esc back
+"#);
+}
+
+#[test]
+fn the_edit_form_on_a_large_screen_with_a_text() {
+    let mut desk = mail(160, 45);
+    desk.press("<Tab>");
+    insta::assert_snapshot!(desk.without_tabs(), @r#"
+placet  1 to decide · 1 agent blocked                                                                                             gate live   kim@acme   14:22
+All                    1 │▌·  low  Your refund                                       send_email 5 m │ send_email · low · sends one mail · cannot be undone
+                         │                                                                          │
+                         │                                                                          │ Your refund
+                         │                                                                          │ │ to            kim@acme.example
+                         │                                                                          │ │ cc            null
+                         │                                                                          │ │ subject       Your refund
+                         │                                                                          │ │ Text (body)
+                         │                                                                          │ │   Dear Kim,
+                         │                                                                          │ │   it is on its way.
+                         │                                                                          │ │ workspace_id  acme
+                   ┌─ Edit before approving ──────────────────────────────────────────────────────────────────────────────────────────────┐
+                   │  send_email   Your refund                                                                                            │
+                   │    field         proposed                                         yours                                              │
+                   │    workspace_id  acme                                             = locked                                           │
+                   │    to            kim@acme.example                                 =                                                  │
+                   │    subject       Your refund                                      Your refund! *                                     │
+                   │  > body          Dear Kim, (2 lines)                              =                                                  │
+                   │    amount        1.10                                             =                                                  │
+                   │    tags          ["a","b"]                                        =                                                  │
+                   │    urgent        false                                            =                                                  │
+                   │    cc            null                                             =                                                  │
+                   │                                                                                                                      │
+                   │  body, text                                                                                         Enter: new line  │
+                   │  > Dear Kim,                                                                                                         │
+                   │    it is on its way.                                                                                                 │
+                   │                                                                                                                      │
+                   │  will be sent as userEdits: {subject}                                                                                │
+                   │  a changed key replaces its whole value                                                                              │
+                   │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                                                                │
+                   │  [approve with these edits]  [back to proposed]  [close]                                                  Tab: next  │
+                   └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────────────────────────────┘
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │ (tabs) read 1-16/16
+
+Esc back
+"#);
+}
+
+#[test]
+fn the_edit_form_on_the_smallest_screen() {
+    insta::assert_snapshot!(mail(40, 10).without_tabs(), @"
+ p┌─ Edit before approving ──────────┐2
+▌•│> subject     Your re…  Your re… *│m
+  │  body         (2 lines)=         │
+  │> Your refund!                    │
+  │will be sent as userEdits: {subje…│
+  │[approve with these edits]  [back…│
+ s└─ nothing is sent from here; clo…─┘
+ sends one mail · cannot be undone
+
+ Esc back
+");
+}

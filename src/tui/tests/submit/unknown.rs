@@ -1,0 +1,384 @@
+//! Actions whose outcome nobody knows: first in the list, never decided, settled by hand.
+
+use crate::domain::{Capabilities, Outcome, PendingAction, RawJson, Resolution, Resolved, Revision, Status};
+use crate::inbox::Problem;
+use crate::tui::core::modal::Modal;
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::queue::slots::State;
+use crate::tui::testing::{Desk, action, decided, few, key, lost, source};
+
+/// Two of five are lost: a new one of the batch, and one of another tool.
+fn some_lost() -> Desk {
+    Desk::new(100, 30, actions())
+}
+
+fn actions() -> Vec<PendingAction> {
+    let mut actions = few(4);
+    let last = actions.remove(3);
+    actions.push(lost(last));
+    actions.push(lost(action("mail send_email crm high 5", "Mail to everybody", r#"{"to":"all"}"#)));
+    actions
+}
+
+fn settles(desk: &Desk) -> Vec<&Effect> {
+    desk.effects.iter().filter(|effect| matches!(effect, Effect::ResolveUnknown { .. })).collect()
+}
+
+fn settle(id: &str, finding: Resolution, reason: Option<&str>) -> Effect {
+    Effect::ResolveUnknown { key: key(id), finding, reason: reason.map(str::to_owned) }
+}
+
+#[test]
+fn they_stand_first_in_a_group_of_their_own() {
+    let desk = some_lost();
+
+    desk.pictured("unknown");
+    let list: Vec<String> =
+        desk.without_tabs().lines().take(10).map(|line| line.chars().take(62).collect()).collect();
+    insta::assert_snapshot!(list.join("\n"), @r"
+ placet  3 to decide · 2 unknown · 1 agent blocked            
+ ▾ outcome unknown: t settles these                   2 │ crea
+▌ ? low  Issue number 4                         UNKNOWN │
+  ? HIGH Mail to everybody                      UNKNOWN │ Issu
+ ▾ create_linear_issue  support             3 of 3 left │ │ un
+  • low  Issue number 1                            59 m │ │ ap
+  • low  Issue number 2                            58 m │   er
+  • low  Issue number 3                            57 m │ │   
+                                                        │
+                                                        │   Wh
+");
+    assert_eq!(desk.here(), "4", "what is to be settled comes first");
+    assert_eq!(
+        (desk.model.list.stats.pending, desk.model.undecided(), desk.model.list.stats.unknown),
+        (3, 3, 2)
+    );
+}
+
+#[test]
+fn one_alone_has_its_heading_too() {
+    let desk = Desk::new(80, 24, vec![lost(few(1).remove(0))]);
+
+    insta::assert_snapshot!(desk.without_tabs(), @r"
+ placet  0 to decide · 1 unknown                   gate live   kim@acme   14:22
+ ▾ outcome unknown: t settles these                                      1 left
+▌ ? low  Issue number 1                             create_linear_issue UNKNOWN
+
+
+
+
+
+
+
+
+
+── create_linear_issue · low ───────────────────────────────────────── 1-9/10 ──
+│ unknown: the outcome is unknown
+│ approved by lee  2026-11-21 14:20:31 UTC
+  error
+│   the command was ended by signal 9
+
+  What ran
+│ title  Issue number 1
+│ n      1.10
+
+
+ t settle  Space mark  s send  / filter  u undo  S send all          ? all keys
+");
+}
+
+#[test]
+fn no_key_stages_them() {
+    for place in ["", "k"] {
+        for keys in ["a", "x", "X", "A"] {
+            let mut desk = some_lost();
+
+            desk.press(place);
+            desk.press(keys);
+
+            assert_eq!((desk.staged().as_str(), &desk.model.modal.is_none()), ("", &true), "{place}{keys}");
+            assert_eq!(
+                desk.message(),
+                "it was approved and ran; the outcome is unknown: t resolves it",
+                "{place}"
+            );
+        }
+    }
+    let mut desk = some_lost();
+    desk.press("k a");
+    assert_eq!(desk.staged(), "", "marking the group marks nothing");
+    desk.press("n");
+    assert_eq!(desk.here(), "1", "the next undecided one is a pending one");
+    desk.press("aaas");
+    insta::assert_snapshot!(desk.sheet(), @"
+Send 3 decisions to gate
+  create_linear_issue · low · creates one issue in Linear
+    ✓ 3 approve
+
+    create_linear_issue  support:create_linear_issue
+     ✓  Issue number 1
+     ✓  Issue number 2
+     ✓  Issue number 3
+
+  as kim@acme on 1 source; one request per batch
+  gate refuses any action that changed after you saw it.
+
+
+  Press y to send.                                                Esc back
+Nothing is sent yet
+");
+    assert_eq!(desk.staged(), "1A 2A 3A");
+}
+
+#[test]
+fn a_row_that_becomes_unknown_stands_first_at_once() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("jaj");
+    assert_eq!(desk.staged(), "2A");
+    let stood = desk.here();
+
+    desk.changes(vec![lost(few(3).remove(1))]);
+
+    assert_eq!(desk.staged(), "", "somebody else approved it: nothing is left to decide");
+    assert_eq!(desk.slot("2").state, State::ToResolve);
+    assert_eq!((desk.model.list.stats.pending, desk.model.list.stats.unknown), (2, 1));
+    assert_eq!(desk.here(), stood, "the cursor stays on its row");
+    insta::assert_snapshot!(desk.list(), @"
+ ▾ outcome unknown: t settles these                   1
+  ? low  Issue number 2                         UNKNOWN
+ ▾ create_linear_issue  support             2 of 2 left
+  · low  Issue number 1                            59 m
+▌ · low  Issue number 3                            57 m
+");
+}
+
+#[test]
+fn decision_without_an_answer_stands_first_at_once() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("jjas");
+    desk.wait(500);
+    desk.press("y");
+    assert_eq!(desk.here(), "1");
+
+    desk.reports(|_| Outcome::Unknown { why: "no answer".into() });
+
+    assert_eq!(desk.here(), "1", "the cursor stays on its row");
+    insta::assert_snapshot!(desk.list(), @"
+ ▾ unknown: t settles, next look 14:22:43             1
+  ? low  Issue number 3                         UNKNOWN
+ ▾ create_linear_issue  support             2 of 2 left
+▌ · low  Issue number 1                            59 m
+  · low  Issue number 2                            58 m
+");
+}
+
+#[test]
+fn they_go_when_anybody_settled_them() {
+    let mut desk = some_lost();
+    desk.press("j");
+
+    desk.changes(vec![decided(few(4).remove(3), Status::Executed, "lee")]);
+
+    assert_eq!(desk.model.list.stats.unknown, 1);
+    insta::assert_snapshot!(desk.row(1), @"    low  Issue number 4                        executed");
+    desk.press("R");
+    assert!(desk.model.queue.get(&key("4")).is_none());
+    desk.lists(few(3));
+    desk.press("R");
+    assert_eq!(desk.model.list.stats.unknown, 0);
+    insta::assert_snapshot!(desk.list(), @"
+ ▾ create_linear_issue  support             3 of 3 left
+▌ • low  Issue number 1                            59 m
+  • low  Issue number 2                            58 m
+  • low  Issue number 3                            57 m
+");
+}
+
+#[test]
+fn new_unknown_above_the_cursor_waits_and_is_counted() {
+    let mut desk = Desk::new(100, 30, few(1));
+    desk.press("j");
+
+    desk.changes(vec![lost(few(2).remove(1))]);
+
+    assert_eq!((desk.model.list.stats.unknown, desk.model.list.stats.pending), (1, 1));
+    insta::assert_snapshot!(desk.header(), @" placet  1 to decide · 1 unknown · 1 new above · 1 agent blocked       gate live   kim@acme   14:22");
+    desk.changes(vec![decided(few(2).remove(1), Status::Failed, "lee")]);
+    assert_eq!(desk.model.list.stats.unknown, 0);
+}
+
+#[test]
+fn an_approval_from_here_that_was_lost_is_to_be_settled() {
+    let mut desk = Desk::new(100, 30, few(1));
+    desk.press("as");
+    desk.wait(500);
+    desk.press("y");
+
+    desk.changes(vec![lost(few(1).remove(0))]);
+    desk.accepts();
+
+    assert_eq!(desk.slot("1").state, State::ToResolve);
+    desk.wait(500);
+    desk.press("t");
+    assert!(matches!(desk.model.modal, Some(Modal::ResolveUnknown(_))));
+}
+
+#[test]
+fn the_preview_says_what_is_known_and_what_ran() {
+    let mut edited = lost(few(1).remove(0));
+    edited.effective_input = Some(RawJson::parse(r#"{"title":"Edited by lee"}"#.to_owned()).unwrap());
+    let mut desk = Desk::new(100, 30, vec![edited]);
+
+    desk.press("z");
+
+    let text: Vec<String> = desk.screen().lines().skip(8).take(9).map(str::to_owned).collect();
+    insta::assert_snapshot!(text.join("\n"), @r"
+  What ran, with the approver's edits
+│ title  Edited by lee
+
+  35 bytes
+");
+}
+
+#[test]
+fn what_lands_or_runs_again_is_confirmed_by_another_key() {
+    for (picks, finding) in [("e", Resolution::Landed), ("r", Resolution::RunAgain)] {
+        let mut desk = some_lost();
+        desk.press("t");
+        desk.press(picks);
+        desk.press("y");
+        assert!(settles(&desk).is_empty(), "too soon after the sheet came");
+        desk.wait(500);
+        desk.press(picks);
+        assert!(settles(&desk).is_empty());
+        desk.press("y");
+        assert!(settles(&desk).is_empty(), "too soon after the pick");
+        desk.wait(500);
+
+        desk.press("y");
+
+        assert_eq!(settles(&desk), [&settle("4", finding, None)]);
+        desk.press("t");
+        assert_eq!(desk.message(), "one moment: your last answer is being sent");
+    }
+}
+
+#[test]
+fn the_sheet() {
+    let mut desk = Desk::new(80, 24, actions());
+    desk.press("t");
+    desk.wait(500);
+    desk.press("e");
+
+    insta::assert_snapshot!(desk.without_tabs(), @"
+ placet  3 to decide · 2 unknown                   gate live   kim@acme   14:22
+ ▾ outcome unknown: t settles these                                      2 left
+▌ ? low  Issue number 4                             create_linear_issue UNKNOWN
+  ? HIGH Mail to everybody                                   send_email UNKNOWN
+ ▾┌─ What became of it? ─────────────────────────────────────────────────────┐t
+  │  create_linear_issue   Issue number 4                                    │m
+  │  approved by lee 2 m ago; nobody knows whether it landed                 │m
+  │                                                                          │m
+  │  > e  it landed        executed                                          │
+  │    f  it did not land  failed; it is not run again                       │
+  │    r  run it again     only where running twice does no harm             │
+  │                                                                          │
+──│  reason >                                                                │──
+│ │                                                                          │
+│ │  Press y to say: it landed. Esc takes it back.                           │
+  │                                                                          │
+│ └─ look in the target first ───────────────────────────────────────────────┘
+
+  What ran
+│ title  Issue number 4
+│ n      1.10
+
+
+ Esc back
+");
+    desk.press("<Esc>");
+    insta::assert_snapshot!(desk.sheet_line(10), @"  Tab adds a reason   Esc closes");
+    desk.press("<Esc>");
+    assert_eq!((desk.message().as_str(), desk.model.modal.is_none()), ("nothing was settled", true));
+}
+
+#[test]
+fn a_reason_goes_along() {
+    let mut desk = some_lost();
+    desk.press("t<Tab>fey <Enter>");
+    assert!(settles(&desk).is_empty(), "its letters are text");
+    desk.press("<Tab>not in Linear<Esc>");
+    desk.wait(500);
+
+    desk.press("f");
+
+    assert_eq!(settles(&desk), [&settle("4", Resolution::NotLanded, Some("fey not in Linear"))]);
+}
+
+#[test]
+fn every_answer_is_told() {
+    let gone = || Problem {
+        source: Some(source()),
+        what: "does not allow this".to_owned(),
+        why: Some("own".into()),
+    };
+    let lost = |status| Ok(Resolved::Lost { status, why: "no answer in time".into() });
+    let already = Resolved::Already { status: Some(Status::Failed), by: Some("mia".into()) };
+    for (finding, answer, says) in [
+        (Resolution::Landed, Ok(Resolved::Settled(Status::Executed)), "Issue number 4 is settled: executed"),
+        (Resolution::RunAgain, Ok(Resolved::Settled(Status::Approved)), "Issue number 4 is run again"),
+        (Resolution::Landed, Ok(already), "Issue number 4 was settled by mia already: it is failed"),
+        (Resolution::Landed, Err(gone()), "it was not settled: gate does not allow this: own"),
+        (
+            Resolution::Landed,
+            lost(Some(Status::Executed)),
+            "no answer came, but Issue number 4 is executed now",
+        ),
+        (
+            Resolution::Landed,
+            lost(Some(Status::Unknown)),
+            "whether Issue number 4 was settled is unknown (R looks again): no answer in time",
+        ),
+        (
+            Resolution::Landed,
+            lost(None),
+            "whether Issue number 4 was settled is unknown (R looks again): no answer in time",
+        ),
+    ] {
+        let mut desk = some_lost();
+        desk.effects.clear();
+
+        desk.say(What::Resolved(key("4"), finding, answer));
+
+        assert_eq!(desk.message(), says);
+        let again = says.ends_with("run again").then(|| Effect::Follow(vec![key("4")]));
+        let sync = Effect::Sync { source: source(), since: Some(Revision(7)) };
+        assert_eq!(desk.effects, [sync].into_iter().chain(again).collect::<Vec<_>>(), "{says}");
+    }
+}
+
+#[test]
+fn nobody_settles_what_is_not_theirs_to_settle() {
+    let mut desk = Desk::with(100, 30, actions(), Capabilities::READ_ONLY);
+    desk.press("t");
+    assert_eq!(desk.message(), "read-only: its source takes no decision on it from here");
+    let mut desk = some_lost();
+    desk.press("nt");
+    assert_eq!(desk.message(), "only an action with an unknown outcome can be resolved");
+    desk.press("ggt");
+    assert_eq!(desk.message(), "put the cursor on an UNKNOWN action to resolve it");
+    assert!(desk.model.modal.is_none());
+}
+
+#[test]
+fn the_sheet_closes_when_somebody_else_was_first() {
+    let mut desk = some_lost();
+    desk.press("t");
+    desk.wait(500);
+
+    desk.changes(vec![decided(few(4).remove(3), Status::Failed, "lee")]);
+    assert_eq!(desk.message(), "Issue number 4 was settled meanwhile: it is failed now");
+    desk.press("f");
+
+    assert!(settles(&desk).is_empty());
+    assert!(desk.model.modal.is_none());
+}
