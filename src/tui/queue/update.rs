@@ -68,8 +68,9 @@ pub(crate) fn select(model: &mut Model, row: usize) {
             let density = model.settings.density;
             let below = u16::try_from(row + 1).unwrap_or(u16::MAX);
             let under = model.queue.placed(below, density).last();
-            let under = under.filter(|placed| row < usize::from(placed.row + placed.height));
-            under.into_iter().for_each(|placed| model.queue.go_to(placed.at));
+            if let Some(placed) = under.filter(|placed| row < usize::from(placed.row + placed.height)) {
+                model.queue.go_to(placed.at);
+            }
         }
         Some(_) => {}
     }

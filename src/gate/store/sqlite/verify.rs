@@ -79,7 +79,7 @@ pub(super) async fn verify(
 
 /// One more row was read. Lets others run every now and then: rows may be there faster than they are compared.
 async fn counted(read: &AtomicU64) {
-    if read.fetch_add(1, Ordering::Relaxed) % 128 == 0 {
+    if read.fetch_add(1, Ordering::Relaxed).is_multiple_of(128) {
         tokio::task::yield_now().await;
     }
 }
