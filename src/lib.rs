@@ -29,7 +29,8 @@ pub mod text;
 pub mod gate;
 pub mod journal;
 pub mod sources;
-// Floor 3: what a reviewer does, whatever the screen.
+// Floor 3: what a reviewer does, whatever the screen; what an agent does, whatever it is.
+pub mod agent;
 pub mod inbox;
 // Floor 4: shells, never each other.
 pub mod cli;

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::contract::propose::Propose;
 use crate::domain::{PendingAction, Status, Untrusted};
-use crate::sources::{Proposer, SourceError, TokenOpens};
+use crate::sources::{AgentClient, SourceError, TokenOpens};
 
 use super::args::ProposeArgs;
 use super::exit::{Exit, Usage};
@@ -30,7 +30,7 @@ struct SettledJson<'a> {
 }
 
 /// Proposes, and with `--wait` stays until a human decided and the action has run.
-pub async fn propose(proposer: &Proposer, args: &ProposeArgs) -> anyhow::Result<Exit> {
+pub async fn propose(proposer: &AgentClient, args: &ProposeArgs) -> anyhow::Result<Exit> {
     let tool_input = json("the input", &args.input)?;
     let before = args.before.as_ref().map(|path| json("the state before", path)).transpose()?;
     let workspace = match &args.workspace {

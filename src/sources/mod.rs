@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::config::{SourceConfig, SourceKind};
 use setup::Patience;
 
+mod agent_client;
 mod agents_api;
 mod answer;
 mod confused_ai;
@@ -13,7 +14,6 @@ mod dendrux;
 mod error;
 mod health_check;
 mod pending_actions;
-mod proposer;
 mod recent;
 mod send_each;
 mod setup;
@@ -23,9 +23,9 @@ mod source;
 pub(crate) mod tests;
 mod warden;
 
+pub use agent_client::{AgentClient, Claim, Claimed, RunOutcome, TokenOpens, Until};
 pub use error::SourceError;
 pub use health_check::clock;
-pub use proposer::{Proposer, TokenOpens};
 pub use setup::OpenError;
 pub use source::{
     Abilities, Connection, Context, EventKind, Figures, Full, History, Listed, Lookup, Outcomes,

@@ -11,7 +11,7 @@ use crate::cli::{self, Exit};
 use crate::config::paths::Paths;
 use crate::config::{Config, SourceConfig, TokenFrom};
 use crate::domain::json;
-use crate::sources::Proposer;
+use crate::sources::AgentClient;
 
 use super::embedded::{Embedded, OnGateEnd};
 use super::logging;
@@ -48,7 +48,7 @@ pub(super) async fn run(shell: Shell) -> anyhow::Result<Exit> {
         ..embedded.source()
     };
     let stop = CancellationToken::new();
-    let proposing = tokio::spawn(propose(Proposer::open(&agent)?, stop.clone()));
+    let proposing = tokio::spawn(propose(AgentClient::open(&agent)?, stop.clone()));
     let shown = screen::show(&paths, &config, Some(embedded), Some(executed.clone()), shell).await;
     stop.cancel();
     drop(proposing.await);
@@ -58,7 +58,7 @@ pub(super) async fn run(shell: Shell) -> anyhow::Result<Exit> {
 }
 
 /// The scripted agent: the queue at once, then one arrival after another, over and over.
-async fn propose(proposer: Proposer, stop: CancellationToken) {
+async fn propose(proposer: AgentClient, stop: CancellationToken) {
     for proposal in json::elements(QUEUE).unwrap_or_default() {
         if stop.is_cancelled() {
             return;
@@ -75,7 +75,7 @@ async fn propose(proposer: Proposer, stop: CancellationToken) {
     }
 }
 
-async fn send(proposer: &Proposer, proposal: &str) {
+async fn send(proposer: &AgentClient, proposal: &str) {
     if let Err(error) = proposer.propose_json(proposal.to_owned()).await {
         tracing::warn!(%error, "the demo's agent could not propose");
     }

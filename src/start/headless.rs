@@ -10,7 +10,7 @@ use crate::contract::time;
 use crate::domain::{Risks, SourceName};
 use crate::inbox::Inbox;
 use crate::journal::{self, Journal, JournalError};
-use crate::sources::{self, Proposer, Source};
+use crate::sources::{self, AgentClient, Source};
 
 use super::embedded::{self, Embedded, OnGateEnd};
 use super::logging;
@@ -146,21 +146,21 @@ pub(super) async fn propose(paths: &Paths, args: ProposeArgs) -> anyhow::Result<
             None => given,
         };
         target.ca_file = args.ca_file.clone().or(target.ca_file);
-        return cli::propose(&Proposer::open(&target)?, &args).await;
+        return cli::propose(&AgentClient::open(&target)?, &args).await;
     }
     if let Some(source) = config.sources.iter().find(|source| source.kind == SourceKind::Gate) {
         let mut source = source.clone();
         if let Some(token) = &args.token_file {
             source.token = Some(TokenFrom::File(token.clone()));
         }
-        return cli::propose(&Proposer::open(&source)?, &args).await;
+        return cli::propose(&AgentClient::open(&source)?, &args).await;
     }
     if !config.sources.is_empty() {
         anyhow::bail!("none of the configured sources is a gate; name one with --url and --token-file");
     }
     let embedded = Embedded::open(&config.gate, OnGateEnd::Nobody).await?;
     let target = gate(embedded.note.url.clone(), TokenFrom::File(embedded.note.agent_token_file.clone()));
-    let end = match Proposer::open(&target) {
+    let end = match AgentClient::open(&target) {
         Ok(proposer) => cli::propose(&proposer, &args).await,
         Err(error) => Err(error.into()),
     };

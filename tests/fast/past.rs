@@ -12,7 +12,7 @@ use placet::gate::Gate;
 use placet::inbox::{Inbox, Rows};
 use placet::journal::Journal;
 use placet::program::supervisor::use_placet;
-use placet::sources::{self, Proposer};
+use placet::sources::{self, AgentClient};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -26,7 +26,7 @@ fn tool(script: &str) -> ToolConfig {
 
 struct Desk {
     inbox: Inbox,
-    agent: Proposer,
+    agent: AgentClient,
     _folder: tempfile::TempDir,
 }
 
@@ -68,7 +68,7 @@ async fn desk() -> Desk {
     let journal = Journal::open(&folder.path().join("journal.db")).await.unwrap();
     let reviewer = sources::open(&source(tokens.owner)).unwrap();
     let inbox = Inbox::open(vec![reviewer], journal, Duration::from_secs(1), Some("kim".to_owned()));
-    let agent = Proposer::open(&source(tokens.agent)).unwrap();
+    let agent = AgentClient::open(&source(tokens.agent)).unwrap();
     Desk { inbox, agent, _folder: folder }
 }
 

@@ -19,6 +19,7 @@ const FLOORS: &[(&str, usize)] = &[
     ("sources", 2),
     ("gate", 2),
     ("journal", 2),
+    ("agent", 3),
     ("inbox", 3),
     ("tui", 4),
     ("cli", 4),

@@ -16,7 +16,7 @@ use crate::domain::{Edits, Entry, RawJson};
 use crate::gate::{Gate, Scope};
 use crate::private;
 use crate::rounds::{Random, rounds};
-use crate::sources::Proposer;
+use crate::sources::AgentClient;
 
 mod proxy;
 
@@ -85,7 +85,7 @@ struct Round {
 
 impl Round {
     async fn begin(served: &Served, seed: usize, chance: &mut Random) -> Self {
-        let agent = Proposer::open(&served.agent).unwrap();
+        let agent = AgentClient::open(&served.agent).unwrap();
         for nth in 0..2 + chance.below(6) {
             let batch = match chance.below(3) {
                 0 => String::new(),

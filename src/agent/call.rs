@@ -1,0 +1,135 @@
+//! One tool call that a human decides on: proposed under its own key, waited for, claimed.
+
+use std::time::{Duration, Instant};
+
+use serde_json::value::RawValue;
+
+use crate::contract::propose::{Propose, Queued};
+use crate::contract::tool_result::ToolResult;
+use crate::domain::{Digest, PendingAction, Status, Untrusted};
+use crate::sources::{AgentClient, Claim, SourceError, Until};
+
+/// For how long a claimed call is ours. Whoever outlives it renews it.
+pub const LEASE: Duration = Duration::from_hours(1);
+/// Before a paused gate is asked again whether a claim may be made.
+const PAUSED: Duration = Duration::from_secs(2);
+
+/// Who calls: one agent in one session.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    pub client: AgentClient,
+    /// The name that reviewers see, without a version: it is part of every key.
+    pub agent: String,
+    pub session: String,
+    pub workspace: Option<String>,
+    pub mission: Option<String>,
+}
+
+/// What the agent wants to do.
+#[derive(Debug)]
+pub struct ToolCall {
+    pub tool: String,
+    /// The agent's own id of the call. Calls with the same id, tool and input in one session are the same call.
+    pub id: String,
+    /// A JSON object, byte for byte.
+    pub input: Box<RawValue>,
+    /// What the target holds now, under the input's own keys.
+    pub before: Option<Box<RawValue>>,
+    pub summary: Option<String>,
+}
+
+/// What became of a call.
+#[derive(Debug)]
+pub enum Answer {
+    /// It is ours to run, now and with this input.
+    Run {
+        fence: u64,
+        input: Box<RawValue>,
+        /// The input is a reviewer's, not the agent's.
+        edited: bool,
+    },
+    /// It does not run. A full sentence for the model.
+    Denied(String),
+    /// Nobody decided yet, or the gate is paused.
+    Waiting,
+}
+
+impl Caller {
+    /// Records the call. The same call meets the action that is there already, also after it ran.
+    pub async fn propose(&self, call: &ToolCall) -> Result<Queued, SourceError> {
+        let proposal = Propose {
+            tool_name: call.tool.clone(),
+            tool_input: call.input.clone(),
+            before: call.before.clone(),
+            summary: call.summary.clone(),
+            workspace_id: self.workspace.clone(),
+            mission_id: self.mission.clone(),
+            session_id: Some(self.session.clone()),
+            tool_call_id: Some(call.id.clone()),
+            agent: Some(self.agent.clone()),
+            ..Propose::default()
+        };
+        self.client.propose_under(&proposal, self.key(call)).await
+    }
+
+    /// Waits up to `limit` for the decision, and claims what was approved. After `Waiting` it may be asked again.
+    pub async fn answer(&self, id: &str, limit: Duration) -> Result<Answer, SourceError> {
+        let started = Instant::now();
+        let action = self.client.wait_until(id, Until::Decided, limit).await?;
+        if action.row.status != Status::Approved {
+            return Ok(without_running(&action));
+        }
+        loop {
+            match self.client.claim(id, LEASE).await? {
+                Claim::Taken(claimed) => {
+                    let edited = action.effective_input.is_some();
+                    return Ok(Answer::Run { fence: claimed.fence, input: claimed.tool_input, edited });
+                }
+                Claim::Paused if started.elapsed() < limit => tokio::time::sleep(PAUSED).await,
+                Claim::Paused => return Ok(Answer::Waiting),
+                Claim::Refused(why) => {
+                    return Ok(Answer::Denied(format!("This call did not run: {}.", sentence(&why))));
+                }
+            }
+        }
+    }
+
+    /// The same call of the same agent has the same key, whatever version the agent has.
+    fn key(&self, call: &ToolCall) -> String {
+        let fields = [self.agent.as_str(), &self.session, &call.id, &call.tool, call.input.get()];
+        Digest::of_fields("placet-call/v1", fields.map(Some)).to_string()
+    }
+}
+
+/// What a model reads of an action that cannot be claimed.
+fn without_running(action: &PendingAction) -> Answer {
+    let denied = |text: String| Answer::Denied(text);
+    match &action.row.status {
+        Status::Pending => Answer::Waiting,
+        Status::Executed => {
+            let result = ToolResult::of(action).map(|result| result.content).unwrap_or_default();
+            denied(format!("This call ran already and was not run again. Its result: {result}"))
+        }
+        Status::Running | Status::Approved => {
+            denied("This call is being run already and was not started again.".to_owned())
+        }
+        Status::Unknown => denied(
+            "This call was started before and nobody knows whether it ran. It was not run again. Ask a human to check it."
+                .to_owned(),
+        ),
+        Status::Failed => {
+            let error = action.error.as_ref().map_or("no reason was given", Untrusted::as_raw);
+            denied(format!("This call ran already and failed: {error}"))
+        }
+        _ => {
+            let told = ToolResult::of(action).map(|result| result.content);
+            denied(told.unwrap_or_else(|| "This call did not run.".to_owned()))
+        }
+    }
+}
+
+/// The gate's words without a final full stop.
+fn sentence(why: &Untrusted) -> &str {
+    let why = why.as_raw().trim();
+    why.strip_suffix('.').unwrap_or(why)
+}

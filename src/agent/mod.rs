@@ -1,0 +1,6 @@
+//! The doors for agents: whatever an agent's tool calls come through, each is proposed, waited for, claimed, run and reported in
+//! one way, and every fault lets nothing run.
+
+mod call;
+
+pub use call::{Answer, Caller, LEASE, ToolCall};

@@ -1,0 +1,451 @@
+//! The agent's side of our gate: propose, wait for the decision, claim what was approved, report how it went.
+
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use crate::config::SourceConfig;
+use crate::contract::fields::Fields;
+use crate::contract::propose::{Propose, Queued};
+use crate::contract::{action, error};
+use crate::domain::{PendingAction, Untrusted, json};
+use crate::net::http::{Ask, Http, Reply};
+use crate::net::url;
+
+use super::setup::{self, Patience};
+use super::{OpenError, SourceError, answer};
+
+/// For one proposal; it is a row in a database.
+const PROPOSE_LIMIT: Duration = Duration::from_secs(30);
+/// The gate answers a wait after so long at the latest.
+const WAIT_STEP: Duration = Duration::from_secs(25);
+/// Before the next round, when one came back before its time.
+const EARLY_PAUSE: Duration = Duration::from_millis(250);
+/// Before a gate that did not answer is asked again.
+const AWAY_PAUSE: Duration = Duration::from_millis(500);
+
+/// A client for agents. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct AgentClient {
+    http: Http,
+}
+
+/// What a wait is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// Somebody decided, or nobody can any more.
+    Decided,
+    /// Nothing more happens to the action by itself.
+    Final,
+}
+
+/// What came of a claim.
+#[derive(Clone, Debug)]
+pub enum Claim {
+    Taken(Claimed),
+    /// The gate is paused: nothing runs until it is resumed, and then the claim may be made again.
+    Paused,
+    /// It cannot be claimed, and the gate says why: it ran already, somebody else runs it, its approval lapsed.
+    Refused(Untrusted),
+}
+
+/// An approved call that is ours to run, until its lease ends.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Claimed {
+    /// What to run: the input with the reviewer's edits, byte for byte.
+    pub tool_input: Box<RawValue>,
+    /// Names this run in every later request about it.
+    pub fence: u64,
+    /// For the system that the call writes to: the same in every run of one approval.
+    pub idempotency_key: String,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum RunOutcome {
+    /// Any JSON.
+    Result(Box<RawValue>),
+    /// For people.
+    Error(String),
+}
+
+/// What a token opens; `None` where the gate does not tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenOpens {
+    pub workspace: Option<String>,
+    pub scopes: Option<Vec<String>>,
+}
+
+impl TokenOpens {
+    /// The gate says that the token lacks this scope.
+    pub fn lacks(&self, scope: &str) -> bool {
+        self.scopes.as_ref().is_some_and(|scopes| !scopes.iter().any(|it| it == scope))
+    }
+}
+
+impl AgentClient {
+    /// `config` names the gate and where the agent's token is.
+    pub fn open(config: &SourceConfig) -> Result<Self, OpenError> {
+        setup::http(config, Patience::USUAL).map(|http| Self { http })
+    }
+
+    /// Records an intent. The answer is the queued signal: nothing ran. A gate that does not answer is asked once more
+    /// under the same key, so that it records one intent whatever became of the first request.
+    pub async fn propose(&self, proposal: &Propose) -> Result<Queued, SourceError> {
+        self.propose_json(written(proposal)?).await
+    }
+
+    /// The same under a key of the caller's: whoever sends it again meets the action that is there.
+    pub async fn propose_under(&self, proposal: &Propose, key: String) -> Result<Queued, SourceError> {
+        self.post("/api/pending-actions".to_owned(), written(proposal)?, Some(key)).await
+    }
+
+    /// The same with a body that was written elsewhere, byte for byte.
+    pub async fn propose_json(&self, body: String) -> Result<Queued, SourceError> {
+        self.post("/api/pending-actions".to_owned(), body, Some(Uuid::new_v4().to_string())).await
+    }
+
+    /// Takes an approved action to run it here. The gate counts the run as lost when `lease` is over; [`renew`](Self::renew) extends it.
+    pub async fn claim(&self, id: &str, lease: Duration) -> Result<Claim, SourceError> {
+        let path = format!("{}/claim", path_of(id)?);
+        let body = format!("{{\"leaseSeconds\":{}}}", lease.as_secs().max(1));
+        // Under a key: where the answer was lost, the same work comes again, and nobody else gets it meanwhile.
+        let key = Some(Uuid::new_v4().to_string());
+        let reply = self.once_more(&Ask { path, body: Some(body), key, limit: PROPOSE_LIMIT }).await?;
+        if reply.status == 409 {
+            let refused = error::read(&reply.text);
+            let is_paused = refused.code.as_ref().is_some_and(|code| code.as_raw() == "PAUSED");
+            return Ok(if is_paused { Claim::Paused } else { Claim::Refused(refused.message) });
+        }
+        read(&success(reply)?.text).map(Claim::Taken)
+    }
+
+    /// Extends the lease of a run, from now on. A refusal means that the run is not ours any more.
+    pub async fn renew(&self, id: &str, fence: u64, lease: Duration) -> Result<(), SourceError> {
+        let path = format!("{}/renew", path_of(id)?);
+        let body = format!("{{\"fence\":{fence},\"leaseSeconds\":{}}}", lease.as_secs().max(1));
+        let ask = Ask { path, body: Some(body), key: None, limit: PROPOSE_LIMIT };
+        success(self.once_more(&ask).await?).map(drop)
+    }
+
+    /// Says how a run ended. A gate that is away is asked again until `limit` is over; repeating it does no harm. A result that
+    /// the gate does not keep (too large, no JSON that it reads) is replaced by a sentence that says so: that it ran must be known.
+    pub async fn report(
+        &self,
+        id: &str,
+        fence: u64,
+        outcome: &RunOutcome,
+        limit: Duration,
+    ) -> Result<(), SourceError> {
+        match self.report_once(id, fence, outcome, limit).await {
+            Err(Reported::NotKept(why)) if matches!(outcome, RunOutcome::Result(_)) => {
+                let told = written(&format!("The gate did not keep the result: {}", why.as_raw()))?;
+                let told = RunOutcome::Result(read(&told)?);
+                self.report_once(id, fence, &told, limit).await.map_err(Reported::error)
+            }
+            ended => ended.map_err(Reported::error),
+        }
+    }
+
+    async fn report_once(
+        &self,
+        id: &str,
+        fence: u64,
+        outcome: &RunOutcome,
+        limit: Duration,
+    ) -> Result<(), Reported> {
+        #[derive(Serialize)]
+        struct Sent<'a> {
+            fence: u64,
+            #[serde(flatten)]
+            outcome: &'a RunOutcome,
+        }
+        let path = format!("{}/result", path_of(id).map_err(Reported::Failed)?);
+        let body = written(&Sent { fence, outcome }).map_err(Reported::Failed)?;
+        let ask = Ask { path, body: Some(body), key: None, limit: PROPOSE_LIMIT };
+        let started = Instant::now();
+        let reply = loop {
+            match self.http.ask(&ask).await.map_err(answer::none) {
+                Err(error) if is_away(&error) && started.elapsed() < limit => {
+                    tokio::time::sleep(AWAY_PAUSE).await;
+                }
+                answered => break answered.map_err(Reported::Failed)?,
+            }
+        };
+        match reply.status {
+            400 | 413 | 422 => Err(Reported::NotKept(error::read(&reply.text).message)),
+            _ => success(reply).map(drop).map_err(Reported::Failed),
+        }
+    }
+
+    /// Takes a proposal back that nobody decided yet. A refusal means that it is decided, or withdrawn already.
+    pub async fn withdraw(&self, id: &str) -> Result<(), SourceError> {
+        let path = format!("{}/withdraw", path_of(id)?);
+        let ask = Ask { path, body: Some("{}".to_owned()), key: None, limit: PROPOSE_LIMIT };
+        success(self.once_more(&ask).await?).map(drop)
+    }
+
+    /// Sends a body; the answer's is read. A gate that does not answer is asked once more under the same key.
+    async fn post<T: serde::de::DeserializeOwned>(
+        &self,
+        path: String,
+        body: String,
+        key: Option<String>,
+    ) -> Result<T, SourceError> {
+        let ask = Ask { path, body: Some(body), key, limit: PROPOSE_LIMIT };
+        read(&success(self.once_more(&ask).await?)?.text)
+    }
+
+    /// A gate that did not answer is asked a second time.
+    async fn once_more(&self, ask: &Ask) -> Result<Reply, SourceError> {
+        match self.http.ask(ask).await.map_err(answer::none) {
+            Err(error) if is_away(&error) => {
+                tokio::time::sleep(AWAY_PAUSE).await;
+                self.http.ask(ask).await.map_err(answer::none)
+            }
+            answered => answered,
+        }
+    }
+
+    /// What the token opens, as far as the gate tells.
+    pub async fn token(&self) -> Result<TokenOpens, SourceError> {
+        let ask = Ask { path: "/api/workspaces".to_owned(), body: None, key: None, limit: PROPOSE_LIMIT };
+        let reply = match self.ask(&ask).await {
+            // A gate that knows no such route tells nothing, and may take a proposal all the same.
+            Err(SourceError::Refused { .. }) => return Ok(TokenOpens { workspace: None, scopes: None }),
+            answered => answered?,
+        };
+        let first = Fields::of(&reply.text)
+            .and_then(|fields| json::elements(fields.raw("items")?)?.into_iter().next())
+            .map(str::to_owned);
+        let fields = first.as_deref().and_then(Fields::of).unwrap_or_default();
+        let words = |list: &str| {
+            let words = json::elements(list)?.into_iter();
+            Some(words.map(|word| json::decode(word).text.into_owned()).collect())
+        };
+        Ok(TokenOpens {
+            workspace: fields.text("workspaceId").map(|workspace| workspace.as_raw().to_owned()),
+            scopes: fields.raw("scopes").and_then(words),
+        })
+    }
+
+    /// Waits until nothing more happens to the action by itself, or `limit` is over; then the action as it is.
+    ///
+    /// A gate that went away meanwhile is asked again until `limit` is over: another placet may take it over at once.
+    pub async fn wait(&self, id: &str, limit: Duration) -> Result<PendingAction, SourceError> {
+        self.wait_until(id, Until::Final, limit).await
+    }
+
+    /// The same, also until the action is no longer pending.
+    pub async fn wait_until(
+        &self,
+        id: &str,
+        until: Until,
+        limit: Duration,
+    ) -> Result<PendingAction, SourceError> {
+        let path = path_of(id)?;
+        let is_there = |action: &PendingAction| match until {
+            Until::Decided => !action.row.status.is_pending(),
+            Until::Final => action.row.status.is_final(),
+        };
+        let started = Instant::now();
+        loop {
+            let left = limit.saturating_sub(started.elapsed()).min(WAIT_STEP);
+            // Whole seconds, and never none unless that was asked for: rounds of nothing would be a tight loop.
+            let step = Duration::from_secs(left.as_secs().max(u64::from(!limit.is_zero())));
+            let begun = Instant::now();
+            let found = self.round(&path, until, step).await;
+            let is_over = started.elapsed() >= limit;
+            match found {
+                Ok(action) if is_over || is_there(&action) => return Ok(action),
+                // A gate that is stopping answers at once.
+                Ok(_) if begun.elapsed() < step => tokio::time::sleep(EARLY_PAUSE).await,
+                Ok(_) => {}
+                Err(error) if !is_over && is_away(&error) => tokio::time::sleep(AWAY_PAUSE).await,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// One wait of `step`.
+    async fn round(&self, path: &str, until: Until, step: Duration) -> Result<PendingAction, SourceError> {
+        let until = match until {
+            Until::Decided => "decided",
+            Until::Final => "final",
+        };
+        let path = format!("{path}?wait={}s&until={until}", step.as_secs());
+        let reply = self.ask(&Ask { path, body: None, key: None, limit: step + PROPOSE_LIMIT }).await?;
+        action::read(&reply.text)
+            .map_err(|unreadable| SourceError::Protocol { why: Untrusted::from(unreadable.what) })
+    }
+
+    async fn ask(&self, ask: &Ask) -> Result<Reply, SourceError> {
+        success(self.http.ask(ask).await.map_err(answer::none)?)
+    }
+}
+
+/// Why a report was not taken.
+enum Reported {
+    /// As it is; the same without its result would be.
+    NotKept(Untrusted),
+    Failed(SourceError),
+}
+
+impl Reported {
+    fn error(self) -> SourceError {
+        match self {
+            Self::NotKept(why) => SourceError::Refused { why },
+            Self::Failed(error) => error,
+        }
+    }
+}
+
+fn success(reply: Reply) -> Result<Reply, SourceError> {
+    match reply.status {
+        200..300 => Ok(reply),
+        401 => Err(SourceError::Unauthorized),
+        403 => Err(SourceError::Forbidden { why: error::read(&reply.text).message }),
+        429 => Err(SourceError::RateLimited { retry_after: reply.retry_after }),
+        _ => Err(SourceError::Refused { why: error::read(&reply.text).message }),
+    }
+}
+
+/// Where an action stands in the gate's API.
+fn path_of(id: &str) -> Result<String, SourceError> {
+    let id = url::segment(id)
+        .ok_or_else(|| SourceError::Refused { why: Untrusted::from("this id cannot be part of a URL") })?;
+    Ok(format!("/api/pending-actions/{id}"))
+}
+
+fn written(value: &impl Serialize) -> Result<String, SourceError> {
+    serde_json::to_string(value)
+        .map_err(|error| SourceError::Protocol { why: Untrusted::from(error.to_string()) })
+}
+
+fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, SourceError> {
+    serde_json::from_str(text)
+        .map_err(|error| SourceError::Protocol { why: Untrusted::from(error.to_string()) })
+}
+
+/// There was no answer, which may be otherwise in a moment.
+const fn is_away(error: &SourceError) -> bool {
+    matches!(error, SourceError::NotSent { .. } | SourceError::Unreachable { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+    use std::sync::{Arc, Mutex};
+
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::{TcpListener, TcpSocket};
+
+    use super::*;
+    use crate::config::SourceKind;
+    use crate::domain::SourceName;
+
+    fn client(address: SocketAddr) -> AgentClient {
+        let url = format!("http://{address}");
+        let name = SourceName::new("g".to_owned());
+        let kind = SourceKind::Gate;
+        AgentClient::open(&SourceConfig { name, ..SourceConfig::of("s", kind, url) }).unwrap()
+    }
+
+    type Heads = Arc<Mutex<Vec<String>>>;
+
+    /// Answers one connection after the other with these bodies, the last one again and again; an empty one hangs up.
+    async fn gate(listener: TcpListener, heads: Heads, bodies: Vec<&'static str>) {
+        for n in 0.. {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut head = vec![0; 4_096];
+            let read = stream.read(&mut head).await.unwrap();
+            heads.lock().unwrap().push(String::from_utf8_lossy(&head[..read]).to_lowercase());
+            let body = bodies[n.min(bodies.len() - 1)];
+            if !body.is_empty() {
+                let length = body.len();
+                let answer =
+                    format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
+                stream.write_all(answer.as_bytes()).await.unwrap();
+            }
+        }
+    }
+
+    async fn listener() -> (TcpListener, SocketAddr) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        (listener, address)
+    }
+
+    const PENDING: &str = r#"{"id":"a","status":"pending","toolName":"t","toolInput":{}}"#;
+    const EXECUTED: &str = r#"{"id":"a","status":"executed","toolName":"t","toolInput":{}}"#;
+
+    /// An address at which nobody listens, and nobody else can begin to.
+    fn away() -> (TcpSocket, SocketAddr) {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = socket.local_addr().unwrap();
+        (socket, address)
+    }
+
+    #[tokio::test]
+    async fn a_proposal_without_an_answer_is_sent_once_more_under_its_key() {
+        let (listener, address) = listener().await;
+        let heads = Heads::default();
+        let queued = r#"{"status":"queued","pending_action_id":"a","message":"m","tool_name":"t"}"#;
+        tokio::spawn(gate(listener, Arc::clone(&heads), vec!["", queued]));
+        let client = client(address);
+
+        assert_eq!(client.propose_json("{}".to_owned()).await.unwrap().pending_action_id, "a");
+        client.propose_json("{}".to_owned()).await.unwrap();
+
+        let heads = heads.lock().unwrap();
+        let keys: Vec<&str> = heads
+            .iter()
+            .map(|head| head.lines().find(|line| line.starts_with("idempotency-key")).unwrap())
+            .collect();
+        assert_eq!(keys.len(), 3);
+        assert!(keys[0] == keys[1] && keys[1] != keys[2], "{keys:?}");
+    }
+
+    #[tokio::test]
+    async fn waiting_outlives_a_gate_that_is_taken_over() {
+        let (away, address) = away();
+        let heads = Heads::default();
+        let later = Arc::clone(&heads);
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            gate(away.listen(8).unwrap(), later, vec!["", EXECUTED]).await;
+        });
+
+        let action = client(address).wait("a", Duration::from_secs(20)).await.unwrap();
+
+        assert!(action.row.status.is_final());
+    }
+
+    #[tokio::test]
+    async fn waiting_is_no_tight_loop_and_ends() {
+        let (listener, address) = listener().await;
+        let heads = Heads::default();
+        tokio::spawn(gate(listener, Arc::clone(&heads), vec![PENDING]));
+
+        let action = client(address).wait("a", Duration::from_millis(1_500)).await.unwrap();
+
+        assert!(action.row.status.is_pending());
+        let heads = heads.lock().unwrap();
+        assert!(heads.len() <= 8, "{} rounds", heads.len());
+        assert!(heads.iter().all(|head| head.contains("wait=1s")), "{heads:?}");
+    }
+
+    #[tokio::test]
+    async fn a_gate_that_stays_away_is_given_up() {
+        let (_away, address) = away();
+
+        let error = client(address).wait("a", Duration::from_millis(600)).await.unwrap_err();
+
+        assert!(is_away(&error));
+    }
+}
