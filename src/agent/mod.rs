@@ -2,5 +2,7 @@
 //! one way, and every fault lets nothing run.
 
 mod call;
+mod mission;
 
 pub use call::{Answer, Caller, LEASE, ToolCall};
+pub use mission::mission;
