@@ -57,6 +57,12 @@ pub enum Answer {
 impl Caller {
     /// Records the call. The same call meets the action that is there already, also after it ran.
     pub async fn propose(&self, call: &ToolCall) -> Result<Queued, SourceError> {
+        self.propose_for(call, None).await
+    }
+
+    /// The same. The proposal expires after `limit` when nobody decides: whoever waits for it may be killed before it can take it
+    /// back.
+    pub async fn propose_for(&self, call: &ToolCall, limit: Option<Duration>) -> Result<Queued, SourceError> {
         let proposal = Propose {
             tool_name: call.tool.clone(),
             tool_input: call.input.clone(),
@@ -67,6 +73,7 @@ impl Caller {
             session_id: Some(self.session.clone()),
             tool_call_id: Some(call.id.clone()),
             agent: Some(self.agent.clone()),
+            ttl_seconds: limit.map(|limit| limit.as_secs()),
             ..Propose::default()
         };
         self.client.propose_under(&proposal, self.key(call)).await

@@ -20,6 +20,12 @@ pub fn line(text: &str) -> io::Result<()> {
     }
 }
 
+/// One line for a program that acts on it: when nobody reads it, that is an error.
+pub fn answer(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}").and_then(|()| out.flush())
+}
+
 /// Text that is ours or went through the door, and has its line breaks.
 pub(super) fn records(text: &str) -> io::Result<()> {
     bytes(text.as_bytes())

@@ -22,6 +22,7 @@ mod demo;
 mod doctor;
 mod embedded;
 mod headless;
+mod hook;
 mod logging;
 mod man;
 mod screen;
@@ -47,12 +48,14 @@ pub fn run() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    // A client runs the tool on any other code.
+    let blocks = matches!(args.command, Some(Command::Hook(_)));
     let exit = runtime.block_on(dispatch(args)).unwrap_or_else(|error| {
         cli::complain(&format!("{error:#}"));
         if let Some(advice) = advice(&error) {
             cli::complain(advice);
         }
-        if is_usage(&error) { Exit::Usage } else { Exit::Failed }
+        if blocks || is_usage(&error) { Exit::Usage } else { Exit::Failed }
     });
     // What still runs in the background has had its chance to finish; a blocked helper thread must not hold the shell.
     runtime.shutdown_background();
@@ -127,6 +130,7 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
             Box::pin(screen::inbox(&paths, shell(args.plain || watched.plain, StartView::Watch))).await
         }
         Some(Command::Propose(args)) => headless::propose(&paths, args).await,
+        Some(Command::Hook(args)) => hook::run(&paths, args).await,
         Some(Command::Doctor(args)) => doctor::run(&paths, &args).await,
         Some(Command::Schema { command }) => cli::schema(&command),
         Some(Command::Completions { shell }) => complete::script(shell),

@@ -6,6 +6,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
 
 mod decide;
 mod gate;
+mod hook;
 mod list;
 mod log;
 mod shell;
@@ -16,6 +17,10 @@ pub use decide::{DecideArgs, ProposeArgs};
 pub use gate::{
     AuditCommand, DatabaseArg, GateCommand, LogFormat, OwnerCommand, PauseArgs, PruneArgs, ServeArgs,
     SettleArgs, TokenCommand,
+};
+pub use hook::{
+    HookArgs, HookCommand, HookInstallArgs, HookPlaceArgs, HookResumeArgs, HookRunArgs, HookUninstallArgs,
+    HookWaitArgs,
 };
 pub use list::{ListArgs, ShowArgs};
 pub use log::{LogArgs, LogCommand, ReportArgs, ShiftArgs};
@@ -76,6 +81,11 @@ pub enum Command {
     Watch(WatchArgs),
     /// Propose an action, as an agent would
     Propose(ProposeArgs),
+    /// Ask the gate before a tool of Claude Code, Codex or Gemini CLI runs
+    ///
+    /// Without a command this is the hook itself: it reads one event of the client from standard input, waits for the decision, and
+    /// answers. Every fault ends with exit code 2, which blocks the call.
+    Hook(HookArgs),
     /// Look over this machine and every source, and say what is wrong and what to do
     Doctor(DoctorArgs),
     /// Print a page of the manual: `placet man | man -l -`

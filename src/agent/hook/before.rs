@@ -1,0 +1,119 @@
+//! What a file holds before a call changes it, for the reviewer's eyes.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::event::HookCall;
+
+/// Longer files are left out: a part of one would look like the whole.
+const FILE_MAX: u64 = 256 << 10;
+
+/// The members that Claude Code (`Write`, `Edit`) and Gemini CLI (`write_file`, `replace`) have in common.
+#[derive(Deserialize)]
+struct FileInput {
+    file_path: String,
+    old_string: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Written<'a> {
+    /// `null`: there is no such file yet.
+    content: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Edited<'a> {
+    new_string: &'a str,
+    /// The whole file.
+    file: &'a str,
+}
+
+/// What the target of a file tool holds now, under the input's own keys. Nothing for other tools, and for a file that cannot be read,
+/// is no text, or has more than 256 KiB: a call is proposed all the same.
+pub(super) fn before(call: &HookCall) -> Option<Box<RawValue>> {
+    let input: FileInput = serde_json::from_str(call.input.get()).ok()?;
+    let path = call.path(&input.file_path);
+    let state = match (call.tool.as_str(), input.old_string) {
+        ("Write" | "write_file", _) => {
+            let content = if path.symlink_metadata().is_ok() { Some(text_of(&path)?) } else { None };
+            serde_json::to_string(&Written { content: content.as_deref() })
+        }
+        ("Edit" | "replace", Some(old)) => {
+            let file = text_of(&path)?;
+            // An edit that does not fit the file fails; there is no state before it to show.
+            if old.is_empty() || !file.contains(&old) {
+                return None;
+            }
+            serde_json::to_string(&Edited { new_string: &old, file: &file })
+        }
+        _ => return None,
+    };
+    state.ok().and_then(|state| RawValue::from_string(state).ok())
+}
+
+fn text_of(path: &Path) -> Option<String> {
+    // A pipe or a device would never end.
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    let read = File::open(path).ok()?.take(FILE_MAX + 1).read_to_string(&mut text).ok()?;
+    (read as u64 <= FILE_MAX).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::hook::event::HookClient;
+
+    fn told(folder: &Path, tool: &str, input: &str) -> Option<String> {
+        let call = HookCall {
+            client: HookClient::ClaudeCode,
+            session: "s".to_owned(),
+            id: Some("1".to_owned()),
+            tool: tool.to_owned(),
+            input: serde_json::from_str(input).unwrap(),
+            folder: folder.to_owned(),
+            transcript: None,
+        };
+        before(&call).map(|state| state.get().to_owned())
+    }
+
+    #[test]
+    fn file_tools_tell_what_the_file_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.txt"), "one\ntwo\n").unwrap();
+        let told = |tool: &str, input: &str| told(folder.path(), tool, input);
+
+        let write = r#"{"file_path":"a.txt","content":"x"}"#;
+        assert_eq!(told("Write", write).as_deref(), Some(r#"{"content":"one\ntwo\n"}"#));
+        assert_eq!(
+            told("write_file", &write.replace("a.txt", "new")).as_deref(),
+            Some(r#"{"content":null}"#)
+        );
+        let edit = r#"{"file_path":"a.txt","old_string":"two","new_string":"2"}"#;
+        let state = r#"{"new_string":"two","file":"one\ntwo\n"}"#;
+        assert_eq!(told("Edit", edit).as_deref(), Some(state));
+        assert_eq!(told("replace", edit).as_deref(), Some(state));
+        assert_eq!(told("Edit", &edit.replace("two", "three")), None);
+        assert_eq!(told("Bash", r#"{"command":"cat a.txt"}"#), None);
+    }
+
+    #[test]
+    fn what_is_no_short_text_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let long = "x".repeat(usize::try_from(FILE_MAX).unwrap());
+        for (name, bytes) in [("long", format!("{long}x").into_bytes()), ("binary", vec![0xff, 0xfe])] {
+            std::fs::write(folder.path().join(name), bytes).unwrap();
+            let input = format!(r#"{{"file_path":"{name}","content":""}}"#);
+            assert_eq!(told(folder.path(), "Write", &input), None, "{name}");
+        }
+        assert_eq!(told(folder.path(), "Write", r#"{"file_path":".","content":""}"#), None);
+        std::fs::write(folder.path().join("fits"), long).unwrap();
+        assert!(told(folder.path(), "Write", r#"{"file_path":"fits","content":""}"#).is_some());
+    }
+}

@@ -1,0 +1,100 @@
+//! Whether Claude Code would obey a `defer`. Where it would not, it goes on as if no hook had been there, and may run the tool.
+//!
+//! Claude Code 2.1.197 ignores `defer` in an interactive session, and for a message with several calls in it.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::event::HookCall;
+
+/// So much of a transcript's end is read. The call that is asked about stands in one of its last lines.
+const TAIL: u64 = 4 << 20;
+
+/// What `CLAUDE_CODE_ENTRYPOINT` begins with where nobody sits in front: `sdk-cli` is `claude -p`.
+const HEADLESS: &str = "sdk-";
+
+/// The session is not interactive, as Claude Code tells its hooks in `CLAUDE_CODE_ENTRYPOINT`.
+pub fn is_headless(entrypoint: Option<&str>) -> bool {
+    entrypoint.is_some_and(|entrypoint| entrypoint.starts_with(HEADLESS))
+}
+
+#[derive(Deserialize)]
+struct Line {
+    message: Option<Message>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    content: Vec<Block>,
+}
+
+#[derive(Deserialize)]
+struct Block {
+    #[serde(rename = "type")]
+    kind: String,
+    id: Option<String>,
+}
+
+/// The call is the only one of its message. `None`: the transcript does not have it yet; it is written a moment after the hook is
+/// called.
+pub(super) fn is_alone(call: &HookCall) -> Option<bool> {
+    let text = tail(call.transcript.as_deref()?)?;
+    let calls = |line: &str| -> Option<Vec<Block>> {
+        let mut blocks = serde_json::from_str::<Line>(line).ok()?.message?.content;
+        blocks.retain(|block| block.kind == "tool_use");
+        blocks.iter().any(|block| block.id == call.id).then_some(blocks)
+    };
+    text.lines().rev().find_map(calls).map(|calls| calls.len() == 1)
+}
+
+fn tail(path: &Path) -> Option<String> {
+    let mut file = File::open(path).ok()?;
+    let length = file.metadata().ok().filter(std::fs::Metadata::is_file)?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL))).ok()?;
+    let mut bytes = Vec::new();
+    file.take(TAIL).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::hook::event::HookClient;
+
+    #[test]
+    fn only_a_single_call_of_a_headless_session_is_deferred() {
+        assert!(is_headless(Some("sdk-cli")) && !is_headless(Some("cli")) && !is_headless(None));
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jsonl");
+        let line = |blocks: &str| format!(r#"{{"message":{{"role":"assistant","content":[{blocks}]}}}}"#);
+        let used = |id: &str| format!(r#"{{"type":"tool_use","id":"{id}","name":"Bash","input":{{}}}}"#);
+        let text = r#"{"type":"text","text":"I do."}"#;
+        let lines = [
+            r#"{"message":{"role":"user","content":"go"}}"#.to_owned(),
+            line(&[text, &used("1")].join(",")),
+            line(&[used("2"), used("3")].join(",")),
+            r#"{"attachment":{}}"#.to_owned(),
+        ];
+        std::fs::write(&path, lines.join("\n")).unwrap();
+        let alone = |id: &str, transcript: &Path| {
+            is_alone(&HookCall {
+                client: HookClient::ClaudeCode,
+                session: "s".to_owned(),
+                id: Some(id.to_owned()),
+                tool: "Bash".to_owned(),
+                input: serde_json::from_str("{}").unwrap(),
+                folder: "/".into(),
+                transcript: Some(transcript.to_owned()),
+            })
+        };
+
+        assert_eq!(alone("1", &path), Some(true));
+        assert_eq!(alone("2", &path), Some(false));
+        assert_eq!(alone("4", &path), None);
+        assert_eq!(alone("1", &folder.path().join("none")), None);
+    }
+}

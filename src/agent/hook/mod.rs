@@ -1,0 +1,17 @@
+//! Hooks of agents' clients: the client asks before a tool runs, and tells how it went.
+//!
+//! A client takes silence, exit code 1 and a killed hook for a yes. So every fault here is an error, which the command that is
+//! installed turns into exit code 2, and nothing runs.
+
+mod before;
+mod defer;
+mod event;
+mod notes;
+mod reply;
+mod run;
+pub mod settings;
+
+pub use defer::is_headless;
+pub use event::{EVENT_MAX, Event, EventError, HookCall, HookClient, PROBE, Ran, read};
+pub use notes::{Deferred, Notes};
+pub use run::{GRACE, HookError, HookWait, after, before};

@@ -1,0 +1,256 @@
+//! What one run of the hook leaves for the next: the claim of a call for the report of its result, and which calls were deferred.
+//! One private file a call in the state folder.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use super::event::HookCall;
+use crate::domain::Digest;
+use crate::private::{self, ReadError};
+
+/// A claim is kept so long. The gate takes a report also when the lease is over, as long as nothing else ran.
+const CLAIM_KEPT: Duration = Duration::from_hours(24);
+/// A deferred call is kept so long.
+const DEFERRED_KEPT: Duration = Duration::from_hours(30 * 24);
+
+const CLAIMED: &str = "claimed";
+const DEFERRED: &str = "deferred";
+
+/// The folder of the notes.
+#[derive(Clone, Debug)]
+pub struct Notes(PathBuf);
+
+/// A call that is the client's to run.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Claimed {
+    /// The id of its action.
+    pub action: String,
+    pub fence: u64,
+    /// What runs. A client without call ids names the call by it.
+    pub input: Box<RawValue>,
+}
+
+/// A call whose session ended until somebody decided.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Deferred {
+    pub session: String,
+    /// Where the agent worked: a session is resumed there.
+    pub folder: PathBuf,
+    pub action: String,
+    pub tool: String,
+    /// As it was proposed, so that the resumed call is proposed alike.
+    pub before: Option<Box<RawValue>>,
+}
+
+impl Notes {
+    /// In the state folder of placet.
+    pub fn within(state: &Path) -> Self {
+        Self(state.join("hook"))
+    }
+
+    /// Keeps a claim. Call it before the client may run the call.
+    pub fn claim(&self, call: &HookCall, claimed: &Claimed) -> io::Result<()> {
+        let one = match call.id {
+            Some(_) => String::new(),
+            None => format!("-{}", Uuid::new_v4()),
+        };
+        self.write(&format!("{CLAIMED}-{}{one}", name(call)), claimed)
+    }
+
+    /// The claim of a call that ran, and its file. A client without ids is found by session, tool and input; of calls that are
+    /// alike any will do.
+    pub fn claimed(&self, call: &HookCall) -> Option<(PathBuf, Claimed)> {
+        let begins = format!("{CLAIMED}-{}", name(call));
+        let ran = serde_json::from_str::<Value>(call.input.get()).ok();
+        let is_it = |claimed: &Claimed| {
+            let known = serde_json::from_str::<Value>(claimed.input.get()).ok();
+            call.id.is_some() || ran.as_ref().zip(known.as_ref()).is_some_and(|(ran, known)| same(ran, known))
+        };
+        self.all::<Claimed>(&begins).find(|(_, claimed)| is_it(claimed))
+    }
+
+    pub fn defer(&self, call: &HookCall, deferred: &Deferred) -> io::Result<()> {
+        self.write(&format!("{DEFERRED}-{}", name(call)), deferred)
+    }
+
+    pub fn deferred(&self, call: &HookCall) -> Option<(PathBuf, Deferred)> {
+        self.all(&format!("{DEFERRED}-{}", name(call))).next()
+    }
+
+    pub fn all_deferred(&self) -> Vec<Deferred> {
+        self.all(DEFERRED).map(|(_, deferred)| deferred).collect()
+    }
+
+    /// Removes what nobody will ask for any more.
+    pub fn sweep(&self, now: SystemTime) {
+        for (begins, kept) in [(CLAIMED, CLAIM_KEPT), (DEFERRED, DEFERRED_KEPT)] {
+            for path in self.files(begins) {
+                let age = path.metadata().and_then(|file| file.modified());
+                if age.is_ok_and(|at| now.duration_since(at).is_ok_and(|age| age > kept)) {
+                    // Another run may have been quicker.
+                    drop(fs::remove_file(&path));
+                }
+            }
+        }
+    }
+
+    fn files(&self, begins: &str) -> impl Iterator<Item = PathBuf> {
+        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        let mut paths: Vec<_> = entries
+            .filter(|entry| entry.file_name().to_string_lossy().starts_with(begins))
+            .map(|entry| entry.path())
+            .collect();
+        paths.sort();
+        paths.into_iter()
+    }
+
+    /// Those that can be read: a file that somebody else made is not believed.
+    fn all<T: DeserializeOwned>(&self, begins: &str) -> impl Iterator<Item = (PathBuf, T)> {
+        self.files(begins).filter_map(|path| {
+            let text = match private::read(&path) {
+                Ok(text) => text,
+                Err(ReadError::Link | ReadError::Exposed | ReadError::File(_)) => return None,
+            };
+            serde_json::from_str(&text).ok().map(|note| (path, note))
+        })
+    }
+
+    fn write(&self, name: &str, note: &impl Serialize) -> io::Result<()> {
+        private::folder(&self.0)?;
+        let text = serde_json::to_string(note)?;
+        let path = self.0.join(format!("{name}.json"));
+        let mut file = private::options().create(true).truncate(true).write(true).open(path)?;
+        file.write_all(text.as_bytes())
+    }
+}
+
+/// One call, or all calls of one tool in a session where the client gives no ids.
+fn name(call: &HookCall) -> String {
+    let fields = [call.client.agent(), &call.session, call.id.as_deref().unwrap_or(&call.tool)];
+    let digest = Digest::of_fields("placet-hook/v1", fields.map(Some)).to_string();
+    digest.trim_start_matches("sha256:").to_owned()
+}
+
+/// Whether both mean the same to a client that read one and wrote the other: JavaScript writes 1.10 as 1.1 and 1.0 as 1.
+fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            let alike = |(key, one)| other.get(key).is_some_and(|other| same(one, other));
+            one.len() == other.len() && one.iter().all(alike)
+        }
+        (one, other) => one == other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::hook::event::HookClient;
+
+    fn call(client: HookClient, id: Option<&str>, input: &str) -> HookCall {
+        HookCall {
+            client,
+            session: "s".to_owned(),
+            id: id.map(str::to_owned),
+            tool: "run_shell_command".to_owned(),
+            input: raw(input),
+            folder: "/".into(),
+            transcript: None,
+        }
+    }
+
+    fn raw(json: &str) -> Box<RawValue> {
+        serde_json::from_str(json).unwrap()
+    }
+
+    fn claimed(action: &str, input: &str) -> Claimed {
+        Claimed { action: action.to_owned(), fence: 7, input: raw(input) }
+    }
+
+    #[test]
+    fn claim_is_found_by_the_id_of_its_call() {
+        let folder = tempfile::tempdir().unwrap();
+        let notes = Notes::within(folder.path());
+        let one = call(HookClient::ClaudeCode, Some("1"), "{}");
+        notes.claim(&one, &claimed("a", r#"{"x":1}"#)).unwrap();
+
+        let (path, found) = notes.claimed(&one).unwrap();
+
+        assert_eq!((found.action.as_str(), found.fence), ("a", 7));
+        assert!(notes.claimed(&call(HookClient::ClaudeCode, Some("2"), "{}")).is_none());
+        assert!(notes.claimed(&call(HookClient::Codex, Some("1"), "{}")).is_none());
+        fs::remove_file(path).unwrap();
+        assert!(notes.claimed(&one).is_none());
+    }
+
+    #[test]
+    fn claim_without_an_id_is_found_by_what_ran() {
+        let folder = tempfile::tempdir().unwrap();
+        let notes = Notes::within(folder.path());
+        let gemini = |input: &str| call(HookClient::Gemini, None, input);
+        notes.claim(&gemini("{}"), &claimed("a", r#"{ "command": "x", "n": 1.0 }"#)).unwrap();
+        notes.claim(&gemini("{}"), &claimed("b", r#"{"command":"y"}"#)).unwrap();
+
+        let found = |input: &str| notes.claimed(&gemini(input)).map(|(_, claimed)| claimed.action);
+
+        assert_eq!(found(r#"{"n":1,"command":"x"}"#).as_deref(), Some("a"));
+        assert_eq!(found(r#"{"command":"y"}"#).as_deref(), Some("b"));
+        assert_eq!(found(r#"{"command":"z"}"#), None);
+        assert_eq!(found(r#"{"command":"y","dir":"/"}"#), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn notes_are_private_and_a_strangers_is_not_believed() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let notes = Notes::within(folder.path());
+        let one = call(HookClient::ClaudeCode, Some("1"), "{}");
+        notes.claim(&one, &claimed("a", "{}")).unwrap();
+        let (path, _) = notes.claimed(&one).unwrap();
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o077, 0);
+
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+
+        assert!(notes.claimed(&one).is_none());
+    }
+
+    #[test]
+    fn old_notes_are_swept() {
+        let folder = tempfile::tempdir().unwrap();
+        let notes = Notes::within(folder.path());
+        let one = call(HookClient::ClaudeCode, Some("1"), "{}");
+        let deferred = Deferred {
+            session: "s".to_owned(),
+            folder: "/".into(),
+            action: "a".to_owned(),
+            tool: "t".to_owned(),
+            before: None,
+        };
+        let written = SystemTime::UNIX_EPOCH + Duration::from_hours(24);
+        notes.claim(&one, &claimed("a", "{}")).unwrap();
+        notes.defer(&one, &deferred).unwrap();
+        for path in [notes.claimed(&one).unwrap().0, notes.deferred(&one).unwrap().0] {
+            fs::File::options().write(true).open(path).unwrap().set_modified(written).unwrap();
+        }
+
+        notes.sweep(written + CLAIM_KEPT);
+        assert!(notes.claimed(&one).is_some());
+        notes.sweep(written + CLAIM_KEPT + Duration::from_secs(1));
+        assert!(notes.claimed(&one).is_none() && notes.deferred(&one).is_some());
+        notes.sweep(written + DEFERRED_KEPT + Duration::from_secs(1));
+        assert!(notes.all_deferred().is_empty());
+    }
+}

@@ -1,0 +1,156 @@
+//! What a hook answers on standard output, in each client's dialect.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::event::HookClient;
+
+/// What a client is told of a call.
+#[derive(Debug)]
+pub(super) enum Reply<'a> {
+    /// It runs, with this input.
+    Allow {
+        input: &'a RawValue,
+        /// The input is a reviewer's, not the agent's.
+        edited: bool,
+    },
+    /// It does not run. A full sentence for the model.
+    Deny(&'a str),
+    /// The turn ends, and the session is resumed later. Only for a client that can defer.
+    Defer,
+}
+
+const APPROVED: &str = "A human approved this call.";
+/// For the model: it would take the result for that of its own input.
+const EDITED: &str =
+    "A human changed the input of this call before it ran. The result is that of the changed input.";
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Claude<'a> {
+    hook_specific_output: ClaudeDecision<'a>,
+}
+
+/// Claude Code and Codex read the same. `additionalContext` reaches the model, the reason of an `allow` does not.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ClaudeDecision<'a> {
+    hook_event_name: &'static str,
+    permission_decision: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision_reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_input: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Gemini<'a> {
+    decision: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(rename = "hookSpecificOutput", skip_serializing_if = "Option::is_none")]
+    output: Option<GeminiInput<'a>>,
+}
+
+#[derive(Serialize)]
+struct GeminiInput<'a> {
+    #[serde(rename = "hookEventName")]
+    event: &'static str,
+    tool_input: &'a RawValue,
+}
+
+impl Reply<'_> {
+    /// One line of JSON; the input is in it byte for byte.
+    pub(super) fn json(&self, client: HookClient) -> Result<String, serde_json::Error> {
+        match client {
+            HookClient::ClaudeCode | HookClient::Codex => {
+                serde_json::to_string(&Claude { hook_specific_output: self.for_claude() })
+            }
+            HookClient::Gemini => serde_json::to_string(&self.for_gemini()),
+        }
+    }
+
+    fn for_claude(&self) -> ClaudeDecision<'_> {
+        let blank = ClaudeDecision {
+            hook_event_name: "PreToolUse",
+            permission_decision: "deny",
+            permission_decision_reason: None,
+            updated_input: None,
+            additional_context: None,
+        };
+        match *self {
+            // The input is sent also when nobody changed it: what another hook made of it was not approved.
+            Self::Allow { input, edited } => ClaudeDecision {
+                permission_decision: "allow",
+                permission_decision_reason: Some(if edited { EDITED } else { APPROVED }),
+                updated_input: Some(input),
+                additional_context: edited.then_some(EDITED),
+                ..blank
+            },
+            Self::Deny(why) => ClaudeDecision { permission_decision_reason: Some(why), ..blank },
+            Self::Defer => ClaudeDecision { permission_decision: "defer", ..blank },
+        }
+    }
+
+    fn for_gemini(&self) -> Gemini<'_> {
+        match *self {
+            // Gemini CLI tells the model by itself that a hook changed an input, also when it is the same: sent only when it is not.
+            Self::Allow { input, edited } => Gemini {
+                decision: "allow",
+                reason: None,
+                output: edited.then_some(GeminiInput { event: "BeforeTool", tool_input: input }),
+            },
+            Self::Deny(why) => Gemini { decision: "deny", reason: Some(why), output: None },
+            // Nobody defers here; if somebody did, nothing may run.
+            Self::Defer => {
+                Gemini { decision: "deny", reason: Some("Gemini CLI cannot defer."), output: None }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allow(client: HookClient, edited: bool) -> String {
+        let input: Box<RawValue> = serde_json::from_str(r#"{ "command": "x",  "n": 1.10 }"#).unwrap();
+        Reply::Allow { input: &input, edited }.json(client).unwrap()
+    }
+
+    #[test]
+    fn approved_input_goes_out_byte_for_byte() {
+        for (client, edited) in
+            [(HookClient::ClaudeCode, false), (HookClient::Codex, true), (HookClient::Gemini, true)]
+        {
+            assert!(allow(client, edited).contains(r#"put":{ "command": "x",  "n": 1.10 }"#), "{client:?}");
+        }
+        assert_eq!(allow(HookClient::Gemini, false), r#"{"decision":"allow"}"#);
+    }
+
+    #[test]
+    fn model_learns_of_an_edit_and_only_of_one() {
+        assert!(allow(HookClient::ClaudeCode, true).contains(r#""additionalContext":"A human changed"#));
+        assert!(!allow(HookClient::ClaudeCode, false).contains("additionalContext"));
+    }
+
+    #[test]
+    fn denial_carries_the_sentence_and_no_input() {
+        let deny = |client| Reply::Deny("Not \"now\".").json(client).unwrap();
+
+        assert_eq!(
+            deny(HookClient::Codex),
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Not \"now\"."}}"#
+        );
+        assert_eq!(deny(HookClient::Gemini), r#"{"decision":"deny","reason":"Not \"now\"."}"#);
+    }
+
+    #[test]
+    fn only_claude_code_is_told_to_defer() {
+        let deferred = Reply::Defer.json(HookClient::ClaudeCode).unwrap();
+        assert!(deferred.contains(r#""permissionDecision":"defer""#), "{deferred}");
+        assert!(Reply::Defer.json(HookClient::Gemini).unwrap().contains(r#""decision":"deny""#));
+    }
+}

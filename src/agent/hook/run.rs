@@ -1,0 +1,186 @@
+//! A call on its way through the gate: proposed, waited for, claimed; and its result, reported.
+
+use std::fs;
+use std::io;
+use std::time::{Duration, Instant};
+
+use super::event::{HookCall, Ran};
+use super::notes::{Claimed, Deferred, Notes};
+use super::reply::Reply;
+use super::{before as file, defer};
+use crate::agent::call::{Answer, Caller, ToolCall};
+use crate::domain::time;
+use crate::sources::{AgentClient, RunOutcome, SourceError};
+use crate::text;
+
+/// What the hook needs beside its wait: to find the gate, to propose, to claim, to take back. It ends by itself after that.
+pub const GRACE: Duration = Duration::from_mins(4);
+/// A result is reported for so long. Its client waits longer.
+pub(super) const REPORT_LIMIT: Duration = Duration::from_mins(1);
+/// Claude Code writes a call into its transcript within this time.
+const TRANSCRIPT_LIMIT: Duration = Duration::from_secs(3);
+const TRANSCRIPT_LOOK: Duration = Duration::from_millis(50);
+
+/// How long a call waits, and what then.
+#[derive(Clone, Copy, Debug)]
+pub struct HookWait {
+    /// For a decision. Then the proposal is taken back, and the call denied.
+    pub limit: Duration,
+    /// End the session instead, and let it be resumed when somebody decided; where the client obeys that.
+    pub defer: bool,
+}
+
+/// Why a call does not run, or its result is not known at the gate. A full sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum HookError {
+    #[error("The gate {}. The call did not run.", told(.0))]
+    Gate(SourceError),
+    #[error("The hook was stopped before anybody decided. The call did not run.")]
+    Stopped,
+    #[error("The claim of the call cannot be kept: {0}. The call did not run.")]
+    Note(io::Error),
+    #[error("The answer cannot be written: {0}. The call did not run.")]
+    Answer(#[from] serde_json::Error),
+    #[error("This call ran without placet: no approval of it is known here. Tell a human.")]
+    NotClaimed,
+    #[error("The gate did not take the result: it {}. The call ran.", told(.0))]
+    Report(SourceError),
+}
+
+/// What the gate said, through the door.
+fn told(error: &SourceError) -> String {
+    let why = error.why().map(|why| format!(": {}", text::line(why).plain())).unwrap_or_default();
+    let told = format!("{error}{why}");
+    told.trim_end_matches('.').to_owned()
+}
+
+/// Proposes the call and waits for the answer, which the client is to be told as it is. When `stopped` ends first, the proposal is taken
+/// back.
+pub async fn before(
+    call: &HookCall,
+    caller: &Caller,
+    notes: &Notes,
+    wait: HookWait,
+    stopped: impl Future<Output = ()>,
+) -> Result<String, HookError> {
+    let deferred = notes.deferred(call);
+    let defers = wait.defer && call.client.can_defer() && is_alone(call).await;
+    // Nobody takes it back when this process is killed.
+    let limit = (!defers && deferred.is_none()).then(|| wait.limit.saturating_add(GRACE));
+    let tool_call = ToolCall {
+        tool: call.tool.clone(),
+        id: call.id_or_random(),
+        input: call.input.clone(),
+        before: match &deferred {
+            Some((_, deferred)) => deferred.before.clone(),
+            None => file::before(call),
+        },
+        summary: None,
+    };
+    let id = caller.propose_for(&tool_call, limit).await.map_err(HookError::Gate)?.pending_action_id;
+    let patience = if defers { Duration::ZERO } else { wait.limit };
+    let answer = tokio::select! {
+        answer = caller.answer(&id, patience) => answer.map_err(HookError::Gate)?,
+        () = stopped => {
+            // It may be decided by now. Nothing runs all the same.
+            drop(caller.client.withdraw(&id).await);
+            return Err(HookError::Stopped);
+        }
+    };
+    let reply = match answer {
+        Answer::Waiting if defers => {
+            let kept = Deferred {
+                session: call.session.clone(),
+                folder: call.folder.clone(),
+                action: id,
+                tool: call.tool.clone(),
+                before: tool_call.before,
+            };
+            notes.defer(call, &kept).map_err(HookError::Note)?;
+            return Ok(Reply::Defer.json(call.client)?);
+        }
+        Answer::Waiting => taken_back(caller, &id, wait.limit).await?,
+        decided => decided,
+    };
+    let json = answered(call, caller, notes, &id, reply).await?;
+    if let Some((path, _)) = deferred {
+        // It is decided, and nobody needs to resume it for that. A file that stays is swept.
+        drop(fs::remove_file(path));
+    }
+    Ok(json)
+}
+
+/// Claude Code would obey a `defer` for this call.
+async fn is_alone(call: &HookCall) -> bool {
+    let started = Instant::now();
+    loop {
+        match defer::is_alone(call) {
+            Some(alone) => return alone,
+            None if started.elapsed() >= TRANSCRIPT_LIMIT => return false,
+            None => tokio::time::sleep(TRANSCRIPT_LOOK).await,
+        }
+    }
+}
+
+/// Nobody decided in time: nobody shall approve a call that nobody waits for any more. Who decided in this very moment is obeyed.
+async fn taken_back(caller: &Caller, id: &str, limit: Duration) -> Result<Answer, HookError> {
+    match caller.client.withdraw(id).await {
+        Ok(()) => {
+            let limit = time::seconds(i64::try_from(limit.as_millis()).unwrap_or(i64::MAX));
+            Ok(Answer::Denied(format!("Nobody decided within {limit}. The call did not run.")))
+        }
+        Err(SourceError::Refused { .. }) => {
+            match caller.answer(id, Duration::ZERO).await.map_err(HookError::Gate)? {
+                Answer::Waiting => Ok(Answer::Denied(
+                    "A human approved this call, but the gate is paused. The call did not run.".to_owned(),
+                )),
+                decided => Ok(decided),
+            }
+        }
+        Err(error) => Err(HookError::Gate(error)),
+    }
+}
+
+/// What the client is told. The claim is kept before: the client may run the call as soon as it reads this.
+async fn answered(
+    call: &HookCall,
+    caller: &Caller,
+    notes: &Notes,
+    id: &str,
+    answer: Answer,
+) -> Result<String, HookError> {
+    match answer {
+        Answer::Run { fence, input, edited } => {
+            let claimed = Claimed { action: id.to_owned(), fence, input };
+            if let Err(error) = notes.claim(call, &claimed) {
+                let error = HookError::Note(error);
+                let outcome = RunOutcome::Error(error.to_string());
+                // The lease ends by itself when this does not arrive.
+                drop(caller.client.report(id, fence, &outcome, Duration::ZERO).await);
+                return Err(error);
+            }
+            Ok(Reply::Allow { input: &claimed.input, edited }.json(call.client)?)
+        }
+        Answer::Denied(why) => Ok(Reply::Deny(&why).json(call.client)?),
+        Answer::Waiting => Ok(Reply::Deny("Nobody decided. The call did not run.").json(call.client)?),
+    }
+}
+
+/// Reports how a call went.
+pub async fn after(call: &HookCall, ran: Ran, client: &AgentClient, notes: &Notes) -> Result<(), HookError> {
+    let Some((path, claimed)) = notes.claimed(call) else {
+        return match ran {
+            Ran::Response(_) => Err(HookError::NotClaimed),
+            // A call that was denied, or never came to run.
+            Ran::Failed(_) => Ok(()),
+        };
+    };
+    let outcome = match ran {
+        Ran::Response(response) => RunOutcome::Result(response),
+        Ran::Failed(why) => RunOutcome::Error(why),
+    };
+    client.report(&claimed.action, claimed.fence, &outcome, REPORT_LIMIT).await.map_err(HookError::Report)?;
+    // One that stays is swept.
+    drop(fs::remove_file(path));
+    Ok(())
+}

@@ -1,0 +1,283 @@
+//! The hook in a client's own settings: where they are, what is written into them, and what of it is there.
+//!
+//! As Claude Code 2.1.197, Codex CLI 0.169.0 and Gemini CLI 0.61.0 read them.
+
+mod splice;
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::event::HookClient;
+use super::run::{GRACE, REPORT_LIMIT};
+use crate::domain::json;
+use splice::SpliceError;
+
+/// What a client needs to start a hook and to take its answer in.
+const MARGIN: Duration = Duration::from_mins(1);
+/// Blocks in every client, whatever became of the hook.
+const OR_BLOCK: &str = " || exit 2";
+
+/// For whom a hook is installed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    User,
+    Project,
+}
+
+/// What to install.
+#[derive(Clone, Debug)]
+pub struct Block {
+    pub client: HookClient,
+    /// A regular expression over the names of tools.
+    pub tools: String,
+    /// The program and its arguments before `hook`.
+    pub program: Vec<String>,
+    pub wait: Duration,
+    pub defer: bool,
+}
+
+/// Why settings are left as they are.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    #[error("cannot read {path}: {error}")]
+    Read { path: PathBuf, error: io::Error },
+    #[error("cannot write {path}: {error}")]
+    Write { path: PathBuf, error: io::Error },
+    #[error("{path}, line {line}: {why}; correct it first, nothing was written")]
+    NotJson { path: PathBuf, line: usize, why: &'static str },
+    #[error("{path}: {what} is not what {} expects there; nothing was written", .client.title())]
+    Shape { path: PathBuf, what: String, client: HookClient },
+    #[error("{path}: the hook shares a group with other commands; move it to a group of its own first")]
+    Shared { path: PathBuf },
+    #[error("the hook of Codex is installed for the user only; leave --project out")]
+    NoProject,
+    #[error("no home folder is known; set HOME")]
+    NoHome,
+}
+
+/// The tools that are asked about when none are named: those that change something.
+pub const fn usual_tools(client: HookClient) -> &'static str {
+    match client {
+        HookClient::ClaudeCode => "Bash|Edit|Write|NotebookEdit|mcp__.*",
+        HookClient::Codex => "Bash|apply_patch|Edit|Write|mcp__.*",
+        HookClient::Gemini => "run_shell_command|replace|write_file|mcp_.*",
+    }
+}
+
+/// The settings file. `env` looks a variable up: `CLAUDE_CONFIG_DIR`, `CODEX_HOME` and `GEMINI_CLI_HOME` move it.
+pub fn path(
+    client: HookClient,
+    scope: Scope,
+    folder: &Path,
+    env: impl Fn(&str) -> Option<PathBuf>,
+) -> Result<PathBuf, SettingsError> {
+    let set = |name: &str| env(name).filter(|value| !value.as_os_str().is_empty());
+    let home = |below: &str| set("HOME").map(|home| home.join(below)).ok_or(SettingsError::NoHome);
+    Ok(match (client, scope) {
+        (HookClient::ClaudeCode, Scope::Project) => folder.join(".claude/settings.json"),
+        (HookClient::ClaudeCode, Scope::User) => {
+            set("CLAUDE_CONFIG_DIR").map_or_else(|| home(".claude"), Ok)?.join("settings.json")
+        }
+        (HookClient::Codex, Scope::Project) => return Err(SettingsError::NoProject),
+        (HookClient::Codex, Scope::User) => {
+            set("CODEX_HOME").map_or_else(|| home(".codex"), Ok)?.join("hooks.json")
+        }
+        (HookClient::Gemini, Scope::Project) => folder.join(".gemini/settings.json"),
+        (HookClient::Gemini, Scope::User) => {
+            set("GEMINI_CLI_HOME").map_or_else(|| home(""), Ok)?.join(".gemini/settings.json")
+        }
+    })
+}
+
+#[derive(Serialize, Deserialize)]
+struct Group {
+    #[serde(default)]
+    matcher: String,
+    hooks: Vec<Handler>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Handler {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    command: String,
+    /// Claude Code and Codex count seconds, Gemini CLI milliseconds.
+    #[serde(default)]
+    timeout: u64,
+}
+
+/// The events of a client: the one that asks, then those that report.
+const fn events(client: HookClient) -> &'static [&'static str] {
+    match client {
+        HookClient::ClaudeCode => &["PreToolUse", "PostToolUse", "PostToolUseFailure"],
+        HookClient::Codex => &["PreToolUse", "PostToolUse"],
+        HookClient::Gemini => &["BeforeTool", "AfterTool"],
+    }
+}
+
+impl Block {
+    /// What the client runs.
+    pub fn command(&self) -> String {
+        let mut words = self.program.clone();
+        words.extend(["hook", "--client", self.client.word(), "--wait"].map(str::to_owned));
+        words.push(match self.wait.as_secs() {
+            seconds if seconds % 60 == 0 => format!("{}m", seconds / 60),
+            seconds => format!("{seconds}s"),
+        });
+        words.extend(self.defer.then(|| "--defer".to_owned()));
+        shell_words::join(words) + OR_BLOCK
+    }
+
+    /// The groups to write, by event.
+    fn groups(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let asks = self.wait.saturating_add(GRACE).saturating_add(MARGIN);
+        let reports = REPORT_LIMIT.saturating_add(GRACE).saturating_add(MARGIN);
+        events(self.client).iter().enumerate().map(move |(nth, event)| {
+            let limit = if nth == 0 { asks } else { reports };
+            let timeout = match self.client {
+                HookClient::ClaudeCode | HookClient::Codex => limit.as_secs(),
+                HookClient::Gemini => u64::try_from(limit.as_millis()).unwrap_or(u64::MAX),
+            };
+            let handler = Handler { kind: "command".to_owned(), command: self.command(), timeout };
+            let group = Group { matcher: self.tools.clone(), hooks: vec![handler] };
+            // Strings and numbers always can be written.
+            (*event, serde_json::to_string(&group).unwrap_or_default())
+        })
+    }
+
+    /// What is written, for somebody who shall agree to it.
+    pub fn shown(&self) -> String {
+        let members: Vec<String> =
+            self.groups().map(|(event, group)| format!("\"{event}\":[{group}]")).collect();
+        json::pretty(&format!("{{\"hooks\":{{{}}}}}", members.join(",")))
+    }
+}
+
+/// A command that `placet hook install` wrote for this client.
+fn is_ours(client: HookClient, command: &str) -> bool {
+    let Some(command) = command.strip_suffix(OR_BLOCK) else { return false };
+    let Ok(words) = shell_words::split(command) else { return false };
+    words.windows(3).any(|three| three == ["hook", "--client", client.word()])
+}
+
+/// What a group of an event is to us.
+enum Whose {
+    Ours,
+    Others,
+    Both,
+}
+
+fn whose(client: HookClient, group: &str) -> Whose {
+    let Ok(group) = serde_json::from_str::<Group>(group) else { return Whose::Others };
+    let ours = group.hooks.iter().filter(|handler| is_ours(client, &handler.command)).count();
+    match ours {
+        0 => Whose::Others,
+        n if n == group.hooks.len() => Whose::Ours,
+        _ => Whose::Both,
+    }
+}
+
+/// A settings file as it is; a file that is not there is empty.
+#[derive(Debug)]
+pub struct Settings {
+    path: PathBuf,
+    client: HookClient,
+    text: String,
+}
+
+impl Settings {
+    pub fn read(path: &Path, client: HookClient) -> Result<Self, SettingsError> {
+        let failed = |error| SettingsError::Read { path: path.to_owned(), error };
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(failed(error)),
+        };
+        if !text.trim().is_empty()
+            && let Err(error) = json::Scanner::new(&text).check()
+        {
+            let line = text.bytes().take(error.at).filter(|byte| *byte == b'\n').count() + 1;
+            return Err(SettingsError::NotJson { path: path.to_owned(), line, why: error.what });
+        }
+        Ok(Self { path: path.to_owned(), client, text })
+    }
+
+    /// The file with the hook in it. Everything else stays as it is, byte for byte.
+    pub fn with(&self, block: &Block) -> Result<String, SettingsError> {
+        let text = if self.text.trim().is_empty() { "{}\n" } else { &self.text };
+        let mut text = text.to_owned();
+        for (event, group) in block.groups() {
+            text = self.event(&text, event, Some(&group))?;
+        }
+        Ok(text)
+    }
+
+    /// The file without the hook.
+    pub fn without(&self) -> Result<String, SettingsError> {
+        let mut text = self.text.clone();
+        if !text.trim().is_empty() {
+            for event in events(self.client) {
+                text = self.event(&text, event, None)?;
+            }
+        }
+        Ok(text)
+    }
+
+    /// The command of the hook that is asked before a call, where one is installed.
+    pub fn installed(&self) -> Option<String> {
+        let first = events(self.client).first()?;
+        let hooks = json::members(&self.text)?.into_iter().rev().find(|member| member.key.text == "hooks")?;
+        let groups = json::members(hooks.value)?.into_iter().rev().find(|it| it.key.text == *first)?;
+        json::elements(groups.value)?.into_iter().find_map(|group| {
+            let group: Group = serde_json::from_str(group).ok()?;
+            group.hooks.into_iter().map(|hook| hook.command).find(|it| is_ours(self.client, it))
+        })
+    }
+
+    /// Our group of one event set or removed.
+    fn event(&self, text: &str, event: &str, group: Option<&str>) -> Result<String, SettingsError> {
+        let ours = |one: &str| match whose(self.client, one) {
+            Whose::Ours => Ok(true),
+            Whose::Others => Ok(false),
+            Whose::Both => Err(SpliceError::Shared),
+        };
+        splice::group(text, event, group, ours).map_err(|error| {
+            let path = self.path.clone();
+            match error {
+                SpliceError::Shared => SettingsError::Shared { path },
+                SpliceError::Shape(what) => SettingsError::Shape { path, what, client: self.client },
+            }
+        })
+    }
+
+    /// Whether the file is so already.
+    pub fn is(&self, text: &str) -> bool {
+        self.text == text
+    }
+
+    /// Writes the file as a whole or not at all. A link stays one; an old file's permissions stay.
+    pub fn write(&self, text: &str) -> Result<(), SettingsError> {
+        let write = || -> io::Result<()> {
+            let target = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
+            let folder = target.parent().unwrap_or(Path::new("."));
+            fs::create_dir_all(folder)?;
+            let mut file = tempfile::NamedTempFile::new_in(folder)?;
+            file.write_all(text.as_bytes())?;
+            if let Ok(old) = target.metadata() {
+                file.as_file().set_permissions(old.permissions())?;
+            }
+            file.as_file().sync_all()?;
+            file.persist(&target)?;
+            Ok(())
+        };
+        write().map_err(|error| SettingsError::Write { path: self.path.clone(), error })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+use super::*;
+
+const CLIENT: HookClient = HookClient::ClaudeCode;
+
+fn block(client: HookClient) -> Block {
+    Block {
+        client,
+        tools: usual_tools(client).to_owned(),
+        program: vec!["/opt/my tools/placet".to_owned()],
+        wait: Duration::from_mins(50),
+        defer: false,
+    }
+}
+
+fn settings(client: HookClient, text: &str) -> Settings {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("settings.json");
+    fs::write(&path, text).unwrap();
+    Settings::read(&path, client).unwrap()
+}
+
+/// The handler of an event, the last one in its list.
+fn handler(text: &str, event: &str) -> serde_json::Value {
+    let value: serde_json::Value = serde_json::from_str(text).unwrap();
+    let groups = value["hooks"][event].as_array().unwrap().clone();
+    groups.last().unwrap()["hooks"][0].clone()
+}
+
+#[test]
+fn command_blocks_when_the_program_is_missing_and_its_limit_is_above_the_wait() {
+    for (client, event, unit) in [
+        (CLIENT, "PreToolUse", 1),
+        (HookClient::Codex, "PreToolUse", 1),
+        (HookClient::Gemini, "BeforeTool", 1_000),
+    ] {
+        let text = settings(client, "").with(&block(client)).unwrap();
+        let asks = handler(&text, event);
+
+        let command = asks["command"].as_str().unwrap();
+        let word = client.word();
+        assert_eq!(command, format!("'/opt/my tools/placet' hook --client {word} --wait 50m || exit 2"));
+        assert!(asks["timeout"].as_u64().unwrap() > (50 * 60 + GRACE.as_secs()) * unit, "{asks}");
+    }
+    assert!(Block { defer: true, ..block(CLIENT) }.command().ends_with(" --wait 50m --defer || exit 2"));
+    assert!(Block { wait: Duration::from_secs(90), ..block(CLIENT) }.command().contains(" --wait 90s "));
+}
+
+#[test]
+fn new_file_is_what_was_shown() {
+    let text = settings(CLIENT, "").with(&block(CLIENT)).unwrap();
+
+    assert_eq!(text.trim_end(), block(CLIENT).shown());
+    assert!(
+        text.starts_with("{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\n        \"matcher\": \"Bash|"),
+        "{text}"
+    );
+    assert_eq!(settings(CLIENT, &text).without().unwrap(), "{}\n");
+}
+
+#[test]
+fn every_other_byte_stays_and_uninstalling_undoes_installing() {
+    let files = [
+        "{}",
+        "{\n    \"model\" : \"opus\",\"n\":1.10 }\n\n",
+        "{\"a\":1}",
+        "{\r\n\t\"a\": [1,2],\r\n\t\"b\": {}\r\n}\r\n",
+        "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      { \"matcher\": \"Read\", \"hooks\": [] }\n    ]\n  },\n  \"z\": true\n}",
+        "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"say\"}]}]}}",
+        "{ \"hooks\": { \"PostToolUse\": [ 1 , 2 ] , \"Stop\": [] } }",
+    ];
+    for before in files {
+        let installed = settings(CLIENT, before).with(&block(CLIENT)).unwrap();
+
+        assert!(handler(&installed, "PreToolUse")["command"].as_str().unwrap().contains("hook --client"));
+        assert_eq!(installed.contains("\r\n"), before.contains("\r\n"));
+        assert_eq!(settings(CLIENT, &installed).without().unwrap(), before);
+        // What was there is there in its order, with something between.
+        let mut rest = installed.as_str();
+        for c in before.chars().filter(|c| !c.is_whitespace()) {
+            rest =
+                rest.split_once(c).map(|(_, rest)| rest).unwrap_or_else(|| panic!("{before}\n{installed}"));
+        }
+    }
+}
+
+#[test]
+fn installing_twice_changes_nothing_and_another_wait_changes_the_group_in_place() {
+    let others = r#"{"hooks":{"PreToolUse":[{"hooks":[]}]}}"#;
+    let once = settings(CLIENT, others).with(&block(CLIENT)).unwrap();
+    let file = settings(CLIENT, &once);
+
+    assert!(file.is(&file.with(&block(CLIENT)).unwrap()));
+    let longer = Block { wait: Duration::from_hours(2), ..block(CLIENT) };
+    let changed = file.with(&longer).unwrap();
+    assert_eq!(changed.matches("|| exit 2").count(), 3);
+    assert_eq!(changed.matches("--wait 120m").count(), 3);
+    assert_eq!(settings(CLIENT, &changed).without().unwrap(), others);
+    assert_eq!(settings(CLIENT, &changed).installed(), Some(longer.command()));
+    assert_eq!(settings(CLIENT, others).installed(), None);
+}
+
+#[test]
+fn what_cannot_be_understood_is_refused_and_told_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("settings.json");
+    fs::write(&path, "{\n  // my model\n  \"model\": \"x\"\n}").unwrap();
+    let error = Settings::read(&path, HookClient::Gemini).unwrap_err().to_string();
+    assert!(error.contains("line 2") && error.contains("nothing was written"), "{error}");
+
+    for odd in ["[]", "{\"hooks\":[]}", "{\"hooks\":{\"PreToolUse\":{}}}", "{\"hooks\":{},\"hooks\":{}}"] {
+        let refused = settings(CLIENT, odd).with(&block(CLIENT));
+        assert!(matches!(refused, Err(SettingsError::Shape { .. })), "{odd}: {refused:?}");
+    }
+    let mine = block(CLIENT).command();
+    let shared = format!(
+        r#"{{"hooks":{{"PreToolUse":[{{"hooks":[{{"type":"command","command":"{mine}"}},{{"type":"command","command":"say"}}]}}]}}}}"#
+    );
+    assert!(matches!(settings(CLIENT, &shared).without(), Err(SettingsError::Shared { .. })));
+}
+
+#[test]
+fn settings_are_where_the_client_reads_them() {
+    let at = |client, scope, set: &[(&str, &str)]| {
+        let env = |name: &str| {
+            let known = set.iter().find(|(known, _)| *known == name);
+            known.map(|(_, value)| PathBuf::from(value))
+        };
+        path(client, scope, Path::new("/w"), env).map(|path| path.display().to_string())
+    };
+    let home = ("HOME", "/h");
+
+    assert_eq!(at(CLIENT, Scope::User, &[home]).unwrap(), "/h/.claude/settings.json");
+    assert_eq!(at(CLIENT, Scope::User, &[home, ("CLAUDE_CONFIG_DIR", "/c")]).unwrap(), "/c/settings.json");
+    assert_eq!(at(CLIENT, Scope::Project, &[home]).unwrap(), "/w/.claude/settings.json");
+    assert_eq!(at(HookClient::Codex, Scope::User, &[home]).unwrap(), "/h/.codex/hooks.json");
+    assert_eq!(at(HookClient::Codex, Scope::User, &[("CODEX_HOME", "/c")]).unwrap(), "/c/hooks.json");
+    assert!(at(HookClient::Codex, Scope::Project, &[home]).is_err());
+    assert_eq!(at(HookClient::Gemini, Scope::User, &[home]).unwrap(), "/h/.gemini/settings.json");
+    assert_eq!(at(HookClient::Gemini, Scope::Project, &[home]).unwrap(), "/w/.gemini/settings.json");
+    assert!(matches!(at(CLIENT, Scope::User, &[]), Err(SettingsError::NoHome)));
+}
+
+#[cfg(unix)]
+#[test]
+fn link_and_permissions_survive_writing() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let (real, link) = (folder.path().join("dotfiles.json"), folder.path().join("settings.json"));
+    fs::write(&real, "{}").unwrap();
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o644)).unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+
+    Settings::read(&link, CLIENT).unwrap().write("{\"a\":1}").unwrap();
+
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(&real).unwrap(), "{\"a\":1}");
+    assert_eq!(real.metadata().unwrap().permissions().mode() & 0o777, 0o644);
+    let new = folder.path().join("new/settings.json");
+    Settings::read(&new, CLIENT).unwrap().write("{}").unwrap();
+    assert_eq!(fs::read_to_string(&new).unwrap(), "{}");
+}

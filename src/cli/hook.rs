@@ -1,0 +1,175 @@
+//! `placet hook`: the hook of an agent's client is installed, taken out, and its deferred sessions are resumed.
+
+use std::io::{BufRead as _, IsTerminal as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::agent::hook::settings::{self, Block, Scope, Settings};
+use crate::agent::hook::{Deferred, HookClient, HookWait};
+use crate::domain::{Status, Untrusted};
+use crate::sources::{AgentClient, Until};
+
+use super::args::{HookInstallArgs, HookPlaceArgs, HookResumeArgs, HookUninstallArgs, HookWaitArgs};
+use super::exit::{Exit, Usage};
+use super::{input, output};
+
+/// Longer than a day nobody waits, and no client does.
+const WAIT_MAX: Duration = Duration::from_hours(24);
+
+/// How a hook waits. `client` is known when one is installed, or told by its event.
+pub fn hook_wait(args: &HookWaitArgs, client: Option<HookClient>) -> Result<HookWait, Usage> {
+    let limit = input::duration(&args.wait)?;
+    if limit > WAIT_MAX {
+        return Err(Usage("--wait is at most 24h".to_owned()));
+    }
+    match client.filter(|client| args.defer && !client.can_defer()) {
+        Some(client) => {
+            Err(Usage(format!("{} runs a tool that a hook defers; leave --defer out", client.title())))
+        }
+        None => Ok(HookWait { limit, defer: args.defer }),
+    }
+}
+
+/// Where settings are looked for.
+fn place(client: HookClient, args: &HookPlaceArgs) -> anyhow::Result<PathBuf> {
+    let scope = if args.project { Scope::Project } else { Scope::User };
+    let folder = std::env::current_dir()?;
+    Ok(settings::path(client, scope, &folder, |name| std::env::var_os(name).map(PathBuf::from))?)
+}
+
+/// `placet hook install`. `program` is how this placet is called, with its configuration.
+pub fn hook_install(args: &HookInstallArgs, program: Vec<String>) -> anyhow::Result<Exit> {
+    let client = args.client;
+    let wait = hook_wait(&args.wait, Some(client))?;
+    let tools = args.tools.clone().unwrap_or_else(|| settings::usual_tools(client).to_owned());
+    let block = Block { client, tools, program, wait: wait.limit, defer: wait.defer };
+    let path = place(client, &args.place)?;
+    let settings = Settings::read(&path, client)?;
+    let text = settings.with(&block)?;
+    let shown = path.display();
+    if settings.is(&text) {
+        output::line(&format!("{} has this hook already: {shown}", client.title()))?;
+        return Ok(Exit::Done);
+    }
+    output::line(&format!("For {shown}:"))?;
+    output::line(&block.shown())?;
+    if !agreed(args.place.yes)? {
+        return Ok(Exit::Failed);
+    }
+    settings.write(&text)?;
+    output::line(&format!("Installed. New sessions of {} ask the gate.", client.title()))?;
+    if client == HookClient::Codex {
+        output::line("Codex skips a hook until you trust it: start `codex`, type /hooks, and trust both.")?;
+    }
+    output::line("`placet doctor` checks it.")?;
+    Ok(Exit::Done)
+}
+
+/// `placet hook uninstall`.
+pub fn hook_uninstall(args: &HookUninstallArgs) -> anyhow::Result<Exit> {
+    let client = args.client;
+    let path = place(client, &args.place)?;
+    let settings = Settings::read(&path, client)?;
+    let text = settings.without()?;
+    let shown = path.display();
+    if settings.is(&text) {
+        output::line(&format!("{} has no hook of placet: {shown}", client.title()))?;
+        return Ok(Exit::Done);
+    }
+    output::line(&format!("The hook is taken out of {shown}. Tools then run without the gate."))?;
+    if !agreed(args.place.yes)? {
+        return Ok(Exit::Failed);
+    }
+    settings.write(&text)?;
+    output::line("Taken out.")?;
+    Ok(Exit::Done)
+}
+
+/// Somebody says yes, on the terminal or beforehand.
+fn agreed(yes: bool) -> anyhow::Result<bool> {
+    if yes {
+        return Ok(true);
+    }
+    let stdin = std::io::stdin();
+    if !stdin.is_terminal() {
+        return Err(Usage("nobody can be asked without a terminal; add --yes to write it".to_owned()).into());
+    }
+    output::line("Write it? Type y and press Enter.")?;
+    let mut answer = String::new();
+    stdin.lock().read_line(&mut answer)?;
+    let agreed = answer.trim().eq_ignore_ascii_case("y");
+    if !agreed {
+        output::line("Nothing was written.")?;
+    }
+    Ok(agreed)
+}
+
+/// `placet hook resume`.
+pub async fn hook_resume(
+    args: &HookResumeArgs,
+    deferred: Vec<Deferred>,
+    client: &AgentClient,
+) -> anyhow::Result<Exit> {
+    if deferred.is_empty() {
+        output::line("No session is deferred.")?;
+    }
+    let mut exit = Exit::Done;
+    for one in deferred {
+        let found = client.wait_until(&one.action, Until::Decided, Duration::ZERO).await;
+        let tool = output::identifier(&Untrusted::from(one.tool.as_str()));
+        let session = output::identifier(&Untrusted::from(one.session.as_str()));
+        let (said, decided) = match found {
+            Ok(action) if action.row.status == Status::Pending => ("waits for a decision".to_owned(), false),
+            Ok(action) => (output::shown(&action.row.status.word()), true),
+            Err(error) => {
+                exit = Exit::Failed;
+                (format!("cannot be read: the gate {error}"), false)
+            }
+        };
+        output::line(&format!("{session}  {tool}  {said}"))?;
+        if !decided {
+            continue;
+        }
+        if !args.run {
+            output::line(&format!("  {}", command_line(&one)))?;
+        } else if !resumed(&one, args)? {
+            exit = Exit::Failed;
+        }
+    }
+    Ok(exit)
+}
+
+/// For a shell.
+fn command_line(one: &Deferred) -> String {
+    let words = ["claude", "-p", "--resume", &one.session];
+    let folder = one.folder.to_string_lossy();
+    let line = format!("cd {} && {}", shell_words::quote(&folder), shell_words::join(words));
+    output::shown(&Untrusted::from(line))
+}
+
+/// Runs it with this terminal, and says whether it ended well.
+fn resumed(one: &Deferred, args: &HookResumeArgs) -> anyhow::Result<bool> {
+    // An option in a session's place would be obeyed.
+    if one.session.starts_with('-') {
+        return Err(Usage("this session has no id that can be resumed".to_owned()).into());
+    }
+    let mut command = Command::new("claude");
+    command.args(["-p", "--resume", &one.session]).args(&args.more).current_dir(&one.folder);
+    let status = command.status().map_err(|error| anyhow::anyhow!("cannot run claude: {error}"))?;
+    Ok(status.success())
+}
+
+/// The words of a command line that calls this placet with the configuration that was named.
+pub fn hook_program(program: &Path, config: Option<&Path>) -> anyhow::Result<Vec<String>> {
+    let text = |path: &Path| {
+        let path = std::path::absolute(path)?;
+        let text = path.to_str().map(str::to_owned);
+        text.ok_or_else(|| anyhow::anyhow!("{} cannot be written into settings", path.display()))
+    };
+    let mut words = vec![text(program)?];
+    if let Some(config) = config {
+        words.extend(["--config".to_owned(), text(config)?]);
+    }
+    Ok(words)
+}

@@ -1,0 +1,102 @@
+//! `placet hook`: one event from standard input, one answer to standard output. Every fault is exit code 2, which blocks the call in
+//! every client; another code would let it run.
+
+use std::io::Read as _;
+use std::time::SystemTime;
+
+use anyhow::Context as _;
+
+use crate::agent::hook::{self, EVENT_MAX, Event, GRACE, HookCall, HookWait, Notes};
+use crate::agent::{Caller, mission};
+use crate::cli::args::{HookArgs, HookCommand, HookRunArgs};
+use crate::cli::{self, Exit, Usage};
+use crate::config::paths::Paths;
+
+use super::agents::{self, AgentGate};
+use super::signals::EndSignals;
+
+pub(super) async fn run(paths: &Paths, args: HookArgs) -> anyhow::Result<Exit> {
+    match args.command {
+        None => event(paths, &args.run).await,
+        Some(HookCommand::Install(args)) => {
+            let program = std::env::current_exe().context("cannot tell where placet is")?;
+            let config = paths.config_named.then_some(paths.config.as_path());
+            cli::hook_install(&args, cli::hook_program(&program, config)?)
+        }
+        Some(HookCommand::Uninstall(args)) => cli::hook_uninstall(&args),
+        Some(HookCommand::Resume(args)) => {
+            let deferred = Notes::within(&paths.state).all_deferred();
+            let gate = agents::gate(paths).await?;
+            cli::hook_resume(&args, deferred, &gate.client).await
+        }
+    }
+}
+
+/// Answers one event, in bounded time.
+async fn event(paths: &Paths, args: &HookRunArgs) -> anyhow::Result<Exit> {
+    let mut stop = EndSignals::listen()?;
+    let wait = cli::hook_wait(&args.wait, args.client)?;
+    let text = tokio::task::spawn_blocking(standard_input).await.context("the event cannot be read")??;
+    let event = hook::read(&text, args.client)?;
+    let limit = wait.limit.saturating_add(GRACE);
+    let answered = tokio::time::timeout(limit, answer(paths, args, wait, event, &mut stop)).await;
+    let Some(json) =
+        answered.map_err(|_| Usage("The gate took too long. The call did not run.".to_owned()))??
+    else {
+        return Ok(Exit::Done);
+    };
+    // Without a reader nobody runs the call either.
+    cli::answer(&json).context("The answer cannot be written")?;
+    Ok(Exit::Done)
+}
+
+async fn answer(
+    paths: &Paths,
+    args: &HookRunArgs,
+    wait: HookWait,
+    event: Event,
+    stop: &mut EndSignals,
+) -> anyhow::Result<Option<String>> {
+    let gate = agents::gate(paths).await?;
+    let notes = Notes::within(&paths.state);
+    match event {
+        Event::Before(call) => {
+            notes.sweep(SystemTime::now());
+            // The event tells the client where the command line does not.
+            let wait = cli::hook_wait(&args.wait, Some(call.client)).map(|_| wait)?;
+            let entrypoint = std::env::var("CLAUDE_CODE_ENTRYPOINT").ok();
+            let wait = HookWait { defer: wait.defer && hook::is_headless(entrypoint.as_deref()), ..wait };
+            let caller = caller(gate, &call);
+            Ok(Some(hook::before(&call, &caller, &notes, wait, stop.next()).await?))
+        }
+        Event::After(call, ran) => {
+            hook::after(&call, ran, &gate.client, &notes).await?;
+            Ok(None)
+        }
+        Event::Probe => Ok(None),
+    }
+}
+
+fn caller(gate: AgentGate, call: &HookCall) -> Caller {
+    Caller {
+        client: gate.client,
+        agent: call.client.agent().to_owned(),
+        session: call.session.clone(),
+        workspace: gate.workspace,
+        mission: Some(mission(&call.folder)),
+    }
+}
+
+/// All of it; an event is bounded.
+fn standard_input() -> anyhow::Result<String> {
+    let mut text = String::new();
+    std::io::stdin()
+        .lock()
+        .take(EVENT_MAX + 1)
+        .read_to_string(&mut text)
+        .context("The event cannot be read")?;
+    if text.len() as u64 > EVENT_MAX {
+        return Err(Usage("The event has more than 16 MiB. The call did not run.".to_owned()).into());
+    }
+    Ok(text)
+}
