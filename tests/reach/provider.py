@@ -5,14 +5,15 @@
     with Provider(steps) as provider: …                         the same inside a test
 
 A script is a list of steps. Step N answers the request whose conversation holds N turns of tool calls already, so that side
-requests, repeats and resumed sessions meet the right one. A step is one call {"tool": NAME, "input": {…}, "id": ID}, several as
+requests, repeats and resumed sessions meet the right one; a client that drops calls whose id it has seen gets a step at most three
+times. A step is one call {"tool": NAME, "input": {…}, "id": ID}, several as
 {"calls": [CALL, …]}, or the last words {"text": WORDS}; without an id a call gets a random one. After the last step, and where a
 request offers no tools, the answer is "done".
 
 Point clients at it with
     Claude Code     ANTHROPIC_BASE_URL=URL, ANTHROPIC_API_KEY=any
     Codex, OpenAI   base_url = "URL/v1"
-    Gemini CLI      GOOGLE_GEMINI_BASE_URL=URL, GEMINI_API_KEY=any
+    Gemini CLI      GOOGLE_GEMINI_BASE_URL=URL, GEMINI_API_KEY=any, and --model, or it asks a model which model to ask
 
 Only the standard library. Listens on loopback only.
 """
@@ -152,6 +153,7 @@ class Provider:
         # Every request that offered tools: {"dialect", "turns", "results", "body"}.
         self.requests = []
         self.log = log
+        self.played = {}
         self.lock = threading.Lock()
         self.server = ThreadingHTTPServer(("127.0.0.1", port), type("Bound", (Handler,), {"provider": self}))
         self.server.daemon_threads = True
@@ -159,7 +161,9 @@ class Provider:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def step(self, turns):
-        given = self.steps[turns] if turns < len(self.steps) else {}
+        with self.lock:
+            self.played[turns] = self.played.get(turns, 0) + 1
+            given = self.steps[turns] if turns < len(self.steps) and self.played[turns] <= 3 else {}
         calls = given.get("calls") or ([given] if "tool" in given else [])
         calls = [{"input": {}, "id": "call_" + uuid.uuid4().hex[:12], **call} for call in calls]
         return {"calls": calls, "text": given.get("text", "done")}
