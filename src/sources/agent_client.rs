@@ -169,8 +169,8 @@ impl AgentClient {
         let ask = Ask { path, body: Some(body), key: None, limit: PROPOSE_LIMIT };
         let started = Instant::now();
         let reply = loop {
-            match self.http.ask(&ask).await.map_err(answer::none) {
-                Err(error) if is_away(&error) && started.elapsed() < limit => {
+            match self.answered(&ask).await {
+                Err(error) if error.is_away() && started.elapsed() < limit => {
                     tokio::time::sleep(AWAY_PAUSE).await;
                 }
                 answered => break answered.map_err(Reported::Failed)?,
@@ -202,13 +202,19 @@ impl AgentClient {
 
     /// A gate that did not answer is asked a second time.
     async fn once_more(&self, ask: &Ask) -> Result<Reply, SourceError> {
-        match self.http.ask(ask).await.map_err(answer::none) {
-            Err(error) if is_away(&error) => {
+        match self.answered(ask).await {
+            Err(error) if error.is_away() => {
                 tokio::time::sleep(AWAY_PAUSE).await;
-                self.http.ask(ask).await.map_err(answer::none)
+                self.answered(ask).await
             }
             answered => answered,
         }
+    }
+
+    /// The answer. That a gate is stopping, or that a proxy lost it, is none.
+    async fn answered(&self, ask: &Ask) -> Result<Reply, SourceError> {
+        let reply = self.http.ask(ask).await.map_err(answer::none)?;
+        if reply.status == 408 || reply.status >= 500 { Err(answer::refusal(&reply)) } else { Ok(reply) }
     }
 
     /// What the token opens, as far as the gate tells.
@@ -265,7 +271,7 @@ impl AgentClient {
                 // A gate that is stopping answers at once.
                 Ok(_) if begun.elapsed() < step => tokio::time::sleep(EARLY_PAUSE).await,
                 Ok(_) => {}
-                Err(error) if !is_over && is_away(&error) => tokio::time::sleep(AWAY_PAUSE).await,
+                Err(error) if !is_over && error.is_away() => tokio::time::sleep(AWAY_PAUSE).await,
                 Err(error) => return Err(error),
             }
         }
@@ -284,7 +290,7 @@ impl AgentClient {
     }
 
     async fn ask(&self, ask: &Ask) -> Result<Reply, SourceError> {
-        success(self.http.ask(ask).await.map_err(answer::none)?)
+        success(self.answered(ask).await?)
     }
 }
 
@@ -305,13 +311,7 @@ impl Reported {
 }
 
 fn success(reply: Reply) -> Result<Reply, SourceError> {
-    match reply.status {
-        200..300 => Ok(reply),
-        401 => Err(SourceError::Unauthorized),
-        403 => Err(SourceError::Forbidden { why: error::read(&reply.text).message }),
-        429 => Err(SourceError::RateLimited { retry_after: reply.retry_after }),
-        _ => Err(SourceError::Refused { why: error::read(&reply.text).message }),
-    }
+    if (200..300).contains(&reply.status) { Ok(reply) } else { Err(answer::refusal(&reply)) }
 }
 
 /// Where an action stands in the gate's API.
@@ -329,11 +329,6 @@ fn written(value: &impl Serialize) -> Result<String, SourceError> {
 fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, SourceError> {
     serde_json::from_str(text)
         .map_err(|error| SourceError::Protocol { why: Untrusted::from(error.to_string()) })
-}
-
-/// There was no answer, which may be otherwise in a moment.
-const fn is_away(error: &SourceError) -> bool {
-    matches!(error, SourceError::NotSent { .. } | SourceError::Unreachable { .. })
 }
 
 #[cfg(test)]
@@ -446,6 +441,6 @@ mod tests {
 
         let error = client(address).wait("a", Duration::from_millis(600)).await.unwrap_err();
 
-        assert!(is_away(&error));
+        assert!(error.is_away());
     }
 }

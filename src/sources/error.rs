@@ -40,6 +40,11 @@ impl SourceError {
         !matches!(self, Self::Refused { .. })
     }
 
+    /// There was no answer, which may be otherwise in a moment.
+    pub const fn is_away(&self) -> bool {
+        matches!(self, Self::NotSent { .. } | Self::Unreachable { .. })
+    }
+
     /// What the other side said, where it said something.
     pub const fn why(&self) -> Option<&Untrusted> {
         match self {

@@ -172,10 +172,20 @@ async fn hurry(serving: bool, within: Duration, now: CancellationToken) {
 /// The gate of this machine as a source, when one runs; none is started. Only a note whose writer still holds the lock is
 /// believed: somebody else may listen by now where a gate was that was killed.
 pub(super) fn running(config: &GateConfig) -> Option<SourceConfig> {
+    running_note(config).map(|note| note.source())
+}
+
+/// The same with the agent's token.
+pub(super) fn running_for_agents(config: &GateConfig) -> Option<SourceConfig> {
+    let note = running_note(config)?;
+    Some(SourceConfig { token: Some(TokenFrom::File(note.agent_token_file.clone())), ..note.source() })
+}
+
+fn running_note(config: &GateConfig) -> Option<Note> {
     let note = read_note(&note_path(&config.database))?;
     let lock = File::open(config.database.with_extension("lock")).ok()?;
     let held = matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
-    held.then(|| note.source())
+    held.then_some(note)
 }
 
 impl Note {

@@ -16,6 +16,7 @@ use crate::inbox::notify::NotifyError;
 use crate::program::supervisor;
 use crate::tui::{self, KeymapError, NoTerminal, StartView, plain};
 
+mod agents;
 mod complete;
 mod demo;
 mod doctor;
