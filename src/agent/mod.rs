@@ -2,6 +2,7 @@
 //! one way, and every fault lets nothing run.
 
 mod call;
+pub mod mcp;
 mod mission;
 
 pub use call::{Answer, Caller, LEASE, ToolCall};

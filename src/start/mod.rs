@@ -24,6 +24,7 @@ mod embedded;
 mod headless;
 mod logging;
 mod man;
+mod mcp;
 mod screen;
 mod serve;
 mod signals;
@@ -127,6 +128,7 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
             Box::pin(screen::inbox(&paths, shell(args.plain || watched.plain, StartView::Watch))).await
         }
         Some(Command::Propose(args)) => headless::propose(&paths, args).await,
+        Some(Command::Mcp(args)) => Box::pin(mcp::run(&paths, args)).await,
         Some(Command::Doctor(args)) => doctor::run(&paths, &args).await,
         Some(Command::Schema { command }) => cli::schema(&command),
         Some(Command::Completions { shell }) => complete::script(shell),

@@ -8,6 +8,7 @@ mod decide;
 mod gate;
 mod list;
 mod log;
+mod mcp;
 mod shell;
 mod watch;
 mod words;
@@ -19,6 +20,7 @@ pub use gate::{
 };
 pub use list::{ListArgs, ShowArgs};
 pub use log::{LogArgs, LogCommand, ReportArgs, ShiftArgs};
+pub use mcp::{McpArgs, McpCommand};
 pub use shell::{CompletedShell, Values};
 pub use watch::WatchArgs;
 
@@ -76,6 +78,7 @@ pub enum Command {
     Watch(WatchArgs),
     /// Propose an action, as an agent would
     Propose(ProposeArgs),
+    Mcp(McpArgs),
     /// Look over this machine and every source, and say what is wrong and what to do
     Doctor(DoctorArgs),
     /// Print a page of the manual: `placet man | man -l -`
