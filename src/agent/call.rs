@@ -3,16 +3,19 @@
 use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
+use tokio_util::sync::CancellationToken;
 
 use crate::contract::propose::{Propose, Queued};
 use crate::contract::tool_result::ToolResult;
 use crate::domain::{Digest, PendingAction, Status, Untrusted};
-use crate::sources::{AgentClient, Claim, SourceError, Until};
+use crate::sources::{AgentClient, Claim, RunOutcome, SourceError, Until};
 
 /// For how long a claimed call is ours. Whoever outlives it renews it.
 pub const LEASE: Duration = Duration::from_hours(1);
 /// Before a paused gate is asked again whether a claim may be made.
 const PAUSED: Duration = Duration::from_secs(2);
+/// For the report on a call that was abandoned.
+const ABANDONED: Duration = Duration::from_secs(30);
 
 /// Who calls: one agent in one session.
 #[derive(Clone, Debug)]
@@ -81,8 +84,21 @@ impl Caller {
 
     /// Waits up to `limit` for the decision, and claims what was approved. After `Waiting` it may be asked again.
     pub async fn answer(&self, id: &str, limit: Duration) -> Result<Answer, SourceError> {
+        self.answer_unless(id, limit, &CancellationToken::new()).await
+    }
+
+    /// The same, until `stop`: then it is `Waiting`. A claim that has begun is finished all the same, so that no run is lost.
+    pub async fn answer_unless(
+        &self,
+        id: &str,
+        limit: Duration,
+        stop: &CancellationToken,
+    ) -> Result<Answer, SourceError> {
         let started = Instant::now();
-        let action = self.client.wait_until(id, Until::Decided, limit).await?;
+        let action = tokio::select! {
+            action = self.client.wait_until(id, Until::Decided, limit) => action?,
+            () = stop.cancelled() => return Ok(Answer::Waiting),
+        };
         if action.row.status != Status::Approved {
             return Ok(without_running(&action));
         }
@@ -92,13 +108,29 @@ impl Caller {
                     let edited = action.effective_input.is_some();
                     return Ok(Answer::Run { fence: claimed.fence, input: claimed.tool_input, edited });
                 }
-                Claim::Paused if started.elapsed() < limit => tokio::time::sleep(PAUSED).await,
+                Claim::Paused if started.elapsed() < limit && !stop.is_cancelled() => {
+                    tokio::time::sleep(PAUSED).await;
+                }
                 Claim::Paused => return Ok(Answer::Waiting),
                 Claim::Refused(why) => {
                     return Ok(Answer::Denied(format!("This call did not run: {}.", sentence(&why))));
                 }
             }
         }
+    }
+
+    /// Sees to it that a call does not run any more: it is withdrawn, or, where it was approved meanwhile, claimed and reported as
+    /// failed for the reason `why`. What runs already is left alone.
+    pub async fn abandon(&self, id: &str, why: &str) -> Result<(), SourceError> {
+        match self.client.withdraw(id).await {
+            Err(SourceError::Refused { .. }) => {}
+            ended => return ended,
+        }
+        if let Claim::Taken(claimed) = self.client.claim(id, LEASE).await? {
+            let failed = RunOutcome::Error(why.to_owned());
+            self.client.report(id, claimed.fence, &failed, ABANDONED).await?;
+        }
+        Ok(())
     }
 
     /// The same call of the same agent has the same key, whatever version the agent has.

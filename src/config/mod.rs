@@ -6,6 +6,7 @@
 mod check;
 mod file;
 mod gate;
+mod mcp;
 mod network;
 mod notify;
 pub mod paths;
@@ -18,6 +19,7 @@ mod watch;
 pub use check::ConfigError;
 pub use file::{Bound, Config, Keys, NamedFilter};
 pub use gate::{GateConfig, Limits, TlsFiles, database};
+pub use mcp::{McpTools, is_mcp_name};
 pub use network::{Network, NoNetwork};
 pub use notify::{NotifyOn, NotifyRule, NotifyTo, Quiet, Webhook};
 pub use secret::TokenFrom;
