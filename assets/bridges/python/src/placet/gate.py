@@ -131,12 +131,14 @@ class Decided:
 
     id: str
     #: `executed`, `failed`, `rejected`, `expired`, `withdrawn`, `superseded`, or `unknown`: it ran, perhaps, and nobody knows how
-    #: that ended. With `until="decided"` also `approved` and `running`.
+    #: that ended. With `until="decided"` also `approved`, which it stays while it runs.
     status: str
     resolved_by: Optional[str]
     #: The reviewer's words.
     reason: Optional[str]
-    #: The input after the reviewer's edits; `None` without edits.
+    #: A reviewer changed the input.
+    edited: bool
+    #: The input as it was approved, with the reviewer's edits.
     effective_input: Optional[ToolInput]
     #: What the function returned.
     result: Any
@@ -196,7 +198,7 @@ class AlreadyRan(Refused):
 
     @property
     def told(self) -> Any:
-        return _told(self.decided.effective_input, self.decided.result)
+        return _told(self.decided.effective_input if self.decided.edited else None, self.decided.result)
 
 
 class Undecided(Refused, TimeoutError):
@@ -715,13 +717,15 @@ class Call:
         while decided.status == "approved":
             try:
                 claim = yield from gate._claimed(self.id, self._lease)
-                self.edited = decided.effective_input is not None
+                self.edited = decided.edited
                 return claim
             except GateError as error:
                 if error.code == "PAUSED" and time.monotonic() < deadline:
                     yield _PAUSED
                     continue
                 decided = _decided((yield from gate._ask("GET", _path(self.id))))
+                if decided.status == "approved" and error.code == "INVALID_STATE":
+                    raise Refused(decided, "This call is being run already and was not started again.") from None
                 if decided.status == "approved":
                     raise
         raise _refused(decided)
@@ -960,6 +964,7 @@ def _decided(found: Dict[str, Any]) -> Decided:
         status=found["status"],
         resolved_by=found.get("resolvedBy"),
         reason=found.get("reason"),
+        edited=found.get("userEdits") is not None,
         effective_input=found.get("effectiveInput"),
         result=found.get("result"),
         error=found.get("error"),
@@ -974,7 +979,6 @@ def _refused(decided: Decided) -> Refused:
         return AlreadyRan(decided, f"This call ran already and was not run again. Its result: {said}")
     sentences = {
         "failed": f"This call ran already and failed: {said}",
-        "running": "This call is being run already and was not started again.",
         "unknown": "This call was started before and nobody knows whether it ran. It was not run again. Ask a human to check it.",
     }
     return Refused(decided, sentences.get(decided.status))
