@@ -80,7 +80,8 @@ if TYPE_CHECKING:  # names for type checkers: Python 3.9 has no ParamSpec of its
 
 
 __all__ = [
-    "AlreadyRan", "Call", "Decided", "Gate", "GateError", "Queued", "Refused", "ToolResult", "Undecided", "idempotency_key",
+    "AlreadyRan", "Call", "Decided", "Gate", "GateError", "HoldOptions", "Queued", "Refused", "ToolResult", "Undecided",
+    "idempotency_key",
 ]
 
 log = logging.getLogger("placet")
@@ -203,6 +204,20 @@ class AlreadyRan(Refused):
 
 class Undecided(Refused, TimeoutError):
     """Nobody decided in time, and the proposal was withdrawn."""
+
+
+class HoldOptions(TypedDict, total=False):
+    """What `Gate.hold` takes beside the call itself, as the modules for frameworks hand it on."""
+
+    mission_id: Optional[str]
+    preview: Any
+    before: Any
+    risk: Optional[str]
+    effect: Optional[str]
+    summary: Optional[str]
+    ttl_seconds: Optional[int]
+    timeout: Optional[float]
+    lease_seconds: float
 
 
 class Gate:
@@ -434,6 +449,14 @@ class Gate:
                     continue
                 self._run(self._reported(action_id, {"fence": claim["fence"], **tool.run(claim)}))
                 yield action_id
+
+    # ---- for the modules beside this one --------------------------------------------------------------------------------------
+
+    def _hold_for(
+        self, tool_name: str, tool_input: ToolInput, call_id: Optional[str], session: Optional[str], options: HoldOptions
+    ) -> Call:
+        """Holds a framework's call. Where the framework names no session, it is the gate's, else this process."""
+        return self.hold(tool_name, tool_input, call_id=call_id, session_id=session or self._session or _PROCESS, **options)
 
     # ---- what is said to the gate: each of these is run by `_run` or by `_arun` ------------------------------------------------
 
