@@ -105,7 +105,8 @@ impl Caller {
         loop {
             match self.client.claim(id, LEASE).await? {
                 Claim::Taken(claimed) => {
-                    let edited = action.effective_input.is_some();
+                    // The gate gives an effective input to every approval.
+                    let edited = action.user_edits.is_some();
                     return Ok(Answer::Run { fence: claimed.fence, input: claimed.tool_input, edited });
                 }
                 Claim::Paused if started.elapsed() < limit && !stop.is_cancelled() => {
@@ -135,9 +136,13 @@ impl Caller {
 
     /// The same call of the same agent has the same key, whatever version the agent has.
     fn key(&self, call: &ToolCall) -> String {
-        let fields = [self.agent.as_str(), &self.session, &call.id, &call.tool, call.input.get()];
-        Digest::of_fields("placet-call/v1", fields.map(Some)).to_string()
+        key_of([&self.agent, &self.session, &call.id, &call.tool, call.input.get()])
     }
+}
+
+/// Agent, session, call id, tool and exact input, as every door hashes them, also the one in Python (`placet/gate.py`).
+fn key_of(fields: [&str; 5]) -> String {
+    Digest::of_fields("placet-call/v1", fields.map(Some)).to_string()
 }
 
 /// What a model reads of an action that cannot be claimed.
@@ -171,4 +176,33 @@ fn without_running(action: &PendingAction) -> Answer {
 fn sentence(why: &Untrusted) -> &str {
     let why = why.as_raw().trim();
     why.strip_suffix('.').unwrap_or(why)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Case {
+        agent: String,
+        session: String,
+        call_id: String,
+        tool: String,
+        input: String,
+        key: String,
+    }
+
+    #[test]
+    fn keys_are_those_of_every_door() {
+        let cases = include_str!("../../tests/fixtures/call_keys.json");
+        let cases: Vec<Case> = serde_json::from_str(cases).unwrap();
+        assert!(cases.len() > 2);
+        for case in cases {
+            let fields = [&case.agent, &case.session, &case.call_id, &case.tool, &case.input];
+            assert_eq!(key_of(fields.map(String::as_str)), case.key);
+        }
+    }
 }
