@@ -62,6 +62,7 @@ fn what_the_gate_sends_is_closed() {
             "CheckpointReject",
             "Settle",
             "Claim",
+            "Renew",
             "Outcome",
         ];
         // What a body may hold is for the gate to read; fields in common are closed where they are used.
@@ -149,7 +150,9 @@ async fn every_documented_answer_is_given() {
     seen.post(&ran, &format!("{all}/batch/m:t/approve"), r#"{"items":[{"pendingActionId":"none"}]}"#).await;
     seen.post(&ran, &format!("{pulled}/approve"), "").await;
     let claimed = seen.post(&ran, &format!("{pulled}/claim"), "").await;
-    let result = format!(r#"{{"fence":{},"result":[1.10]}}"#, claimed.at("/fence"));
+    let fence = claimed.at("/fence");
+    seen.post(&ran, &format!("{pulled}/renew"), &format!(r#"{{"fence":{fence}}}"#)).await;
+    let result = format!(r#"{{"fence":{fence},"result":[1.10]}}"#);
     seen.post(&ran, &format!("{pulled}/result"), &result).await;
     let taken_back = ran.propose("t", "{}").await;
     let withdraw = format!("{all}/{taken_back}/withdraw");

@@ -10,6 +10,7 @@ mod pause;
 mod prune;
 mod read;
 mod record;
+mod replies;
 mod row;
 mod run;
 #[cfg(test)]
@@ -31,7 +32,7 @@ use tokio::time::Instant;
 use self::writer::{Context, Writer};
 use super::{
     Actor, AskedFlows, Census, Changes, Checkpoint, Counts, Dispatched, Filter, Finished, Group, Keyed,
-    Lease, NewAction, Page, Prunable, Refused, Reply, Ruling, Store, StoreError, Stored, Waiting,
+    Lease, NewAction, Page, Prunable, Recorded, Refused, Reply, Ruling, Store, StoreError, Stored, Waiting,
 };
 use crate::contract::briefing::BriefingBody;
 use crate::contract::settle::SettleAs;
@@ -42,13 +43,14 @@ use crate::gate::token::Token;
 use crate::gate::tool::Tools;
 use crate::sqlite::{self, Database, OpenError};
 
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../../../../assets/migrations/gate/0001_actions.sql"),
     include_str!("../../../../assets/migrations/gate/0002_audit.sql"),
     include_str!("../../../../assets/migrations/gate/0003_flow.sql"),
     include_str!("../../../../assets/migrations/gate/0004_lapse_and_prune.sql"),
     include_str!("../../../../assets/migrations/gate/0005_high.sql"),
     include_str!("../../../../assets/migrations/gate/0006_before.sql"),
+    include_str!("../../../../assets/migrations/gate/0007_calls.sql"),
 ];
 
 /// Does a piece of work in the writer; returns after its commit.
@@ -112,10 +114,9 @@ impl Store for SqliteStore {
         &self,
         action: NewAction,
         limit: u64,
-        body: String,
         key: Option<Keyed>,
-    ) -> Result<Reply, StoreError> {
-        work!(self, |tx| record::record(tx, action, limit, body, key))
+    ) -> Result<Recorded, StoreError> {
+        work!(self, |tx| record::record(tx, action, limit, key))
     }
 
     async fn decide(&self, ruling: Ruling, by: Actor, key: Option<Keyed>) -> Result<Reply, StoreError> {
@@ -158,6 +159,10 @@ impl Store for SqliteStore {
 
     async fn dispatch(&self, id: String, lease: Lease, key: Option<Keyed>) -> Result<Dispatched, StoreError> {
         work!(self, |tx| run::dispatch(tx, &id, &lease, key.as_ref()))
+    }
+
+    async fn renew(&self, id: String, fence: u64, lease: Lease) -> Result<Timestamp, StoreError> {
+        work!(self, |tx| run::renew(tx, &id, fence, &lease))
     }
 
     async fn finish(
@@ -205,8 +210,8 @@ impl Store for SqliteStore {
         work!(self, |tx| prune::prune(tx, &workspace, &actions, who.as_deref()))
     }
 
-    async fn forget_replies(&self, millis: i64) -> Result<u64, StoreError> {
-        work!(self, |tx| run::forget_replies(tx, millis))
+    async fn forget_replies(&self, millis: i64, tombstones: i64) -> Result<u64, StoreError> {
+        work!(self, |tx| replies::forget(tx, millis, tombstones))
     }
 
     async fn forget_flows(&self, millis: i64) -> Result<u64, StoreError> {

@@ -87,7 +87,7 @@ impl History {
             supersedes: self.known.contains_key(&supersedes).then_some(supersedes),
             ..action(&format!("a{}", self.known.len()))
         };
-        drop(self.shelf.store.record(action, 1_000, String::new(), None).await);
+        drop(self.shelf.store.record(action, 1_000, None).await);
     }
 
     async fn look(&mut self) {
@@ -267,7 +267,7 @@ async fn queues_beyond_the_most_are_summed() {
         let ids = if nth == 40 { 0..2 } else { 0..1 };
         for id in ids.map(|id| format!("{nth} {id}")) {
             let action = NewAction { agent: agent.clone(), ..action(&id) };
-            shelf.store.record(action, 1_000, String::new(), None).await.unwrap();
+            shelf.store.record(action, 1_000, None).await.unwrap();
         }
     }
 

@@ -78,8 +78,8 @@ fn owner() -> Actor {
 }
 
 impl Shelf {
-    async fn record(&self, id: &str) -> Result<Reply, StoreError> {
-        self.store.record(action(id), 1_000, String::new(), None).await
+    async fn record(&self, id: &str) -> Result<Recorded, StoreError> {
+        self.store.record(action(id), 1_000, None).await
     }
 
     async fn approved(&self, id: &str) {
@@ -189,7 +189,7 @@ async fn a_refused_write_undoes_only_itself() {
         async move { shelf.record(&id).await.is_ok() }
     }))
     .await;
-    let full = shelf.store.record(action("full"), 61, String::new(), None).await;
+    let full = shelf.store.record(action("full"), 61, None).await;
 
     assert_eq!(recorded.iter().filter(|kept| **kept).count(), 61);
     assert!(matches!(full, Err(StoreError::Refused(Refused::Full(61)))));
@@ -202,7 +202,7 @@ async fn a_refused_write_undoes_only_itself() {
 #[tokio::test]
 async fn a_decision_makes_room_for_a_proposal() {
     let shelf = shelf().await;
-    let record = async |id| shelf.store.record(action(id), 1, String::new(), None).await;
+    let record = async |id| shelf.store.record(action(id), 1, None).await;
     record("a").await.unwrap();
     assert!(record("b").await.is_err());
 
@@ -232,14 +232,13 @@ async fn sweeps_do_not_read_payloads() {
     let shelf = shelf().await;
     let soon = Some(shelf.clock.now().plus_millis(500));
     let expiring = NewAction { expires_at: soon, ..action("pending") };
-    shelf.store.record(expiring, 10, String::new(), None).await.unwrap();
+    shelf.store.record(expiring, 10, None).await.unwrap();
     for id in ["safe", "manual"] {
         shelf
             .store
             .record(
                 NewAction { tool: id.to_owned(), digest: Digest::of(id, "w", r#"{"n":1.10}"#), ..action(id) },
                 10,
-                String::new(),
                 None,
             )
             .await
@@ -266,7 +265,7 @@ async fn changes_stop_at_what_a_page_may_weigh() {
     let shelf = shelf().await;
     for id in ["a", "b", "c"] {
         let heavy = NewAction { mission: Some("m".repeat(512)), ..action(id) };
-        shelf.store.record(heavy, 10, String::new(), None).await.unwrap();
+        shelf.store.record(heavy, 10, None).await.unwrap();
     }
 
     let first = shelf.store.changes("w", 0, 10, 2_500).await.unwrap();
