@@ -16,6 +16,7 @@ pub(crate) use self::counted::{AskedFlows, Counts};
 
 use super::audit::{AuditHead, AuditRow, Verified};
 use super::token::Token;
+use super::tool::Which;
 use crate::contract::briefing::{BatchBody, BriefingBody};
 use crate::contract::settle::SettleAs;
 use crate::domain::{
@@ -330,11 +331,12 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
         by: Actor,
     ) -> Result<Stored, StoreError>;
 
-    /// Approved actions of these tools that arrived after the place `after`, in the order of their arrival; without
+    /// Approved actions of these tools, but the `full` ones, that arrived after the place `after`, in the order of their arrival; without
     /// those whose pause before the next attempt lasts beyond `now`.
     async fn approved(
         &self,
-        tools: &[String],
+        tools: &Which,
+        full: &[String],
         after: i64,
         limit: u32,
         now: Timestamp,
@@ -361,7 +363,7 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
     async fn lapsing(&self, counts: &Counts) -> Result<u64, StoreError>;
     /// Running actions whose lease ran out, but those of which a run still goes on: tools in `safe` run again, a bounded number of times;
     /// others become `unknown`. Returns how many.
-    async fn recover(&self, safe: Vec<String>, going_on: Vec<String>) -> Result<u64, StoreError>;
+    async fn recover(&self, safe: Which, going_on: Vec<String>) -> Result<u64, StoreError>;
     /// Actions of a workspace that were settled before this moment, the first settled first: at most `limit`, and beyond the first
     /// about `bytes` bytes of input.
     async fn settled(

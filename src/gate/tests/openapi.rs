@@ -1,5 +1,6 @@
 //! The contract's document and the gate are the same thing.
 
+use crate::gate::tool::Which;
 use std::collections::BTreeSet;
 
 use reqwest::Method;
@@ -122,7 +123,7 @@ async fn settle_and_own(seen: &mut Seen, ran: &TestGate) {
         .await;
     seen.post(ran, &format!("/api/pending-actions/{lost}/claim"), r#"{"leaseSeconds":1}"#).await;
     ran.gate.inner.clock.pass(10_000);
-    ran.gate.store().recover(Vec::new(), Vec::new()).await.unwrap();
+    ran.gate.store().recover(Which::default(), Vec::new()).await.unwrap();
     seen.post(ran, &format!("/api/pending-actions/{lost}/settle"), r#"{"as":"failed","reason":"looked"}"#)
         .await;
     seen.post(ran, "/api/gate/pause", "").await;

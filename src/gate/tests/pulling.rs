@@ -1,5 +1,6 @@
 //! Agents that run what was approved: answers that get lost, and looking for work.
 
+use crate::gate::tool::Which;
 use std::time::Duration;
 
 use super::support::{Answer, TestGate, answer, config, ids, plain, start};
@@ -36,7 +37,7 @@ async fn a_claim_is_not_given_again_when_its_lease_is_over() {
     claim(&gate, &id, "k").await;
 
     gate.gate.inner.clock.pass(120_000);
-    gate.gate.store().recover(vec!["t".to_owned()], Vec::new()).await.unwrap();
+    gate.gate.store().recover(Which::only("t"), Vec::new()).await.unwrap();
 
     assert_eq!(claim(&gate, &id, "k").await.code(), (409, "STALE_FENCE".to_owned()));
 }
@@ -141,6 +142,37 @@ async fn an_approval_that_nobody_takes_lapses() {
     assert_eq!(gate.status(&taken).await, "approved", "what was claimed once never lapses");
     assert_eq!(lapsing().await, 0);
     assert_eq!(gate.gate.verify_audit(&[]).await.unwrap().problems, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn approvals_of_tools_of_a_pattern_lapse_after_its_time_and_are_run_again_as_it_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let hours = |hours, retry| ToolConfig {
+        approval_ttl: Some(Duration::from_hours(hours)),
+        retry,
+        ..ToolConfig::default()
+    };
+    let tools = [("fs.*", hours(1, Retry::Safe)), ("fs.slow*", hours(9, Retry::Manual))];
+    let tools = tools.map(|(name, tool)| (name.to_owned(), tool)).into();
+    let gate = start(GateConfig { tools, ..config(folder.path()) }).await;
+    let mut ids = Vec::new();
+    for tool in ["fs.write", "fs.slow_copy", "fs_write", "fs.again", "fs.slow_again"] {
+        let id = gate.propose(tool, "{}").await;
+        gate.approve(&id, "").await;
+        ids.push(id);
+    }
+    for id in &ids[3..] {
+        claim(&gate, id, id).await;
+    }
+
+    later(&gate, HOUR + 1_000).await;
+    let mut statuses = Vec::new();
+    for id in &ids {
+        statuses.push(gate.status(id).await);
+    }
+    assert_eq!(statuses, ["expired", "approved", "approved", "approved", "unknown"]);
+    later(&gate, 8 * HOUR).await;
+    assert_eq!([gate.status(&ids[1]).await, gate.status(&ids[2]).await], ["expired", "approved"]);
 }
 
 #[tokio::test]

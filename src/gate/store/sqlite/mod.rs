@@ -17,6 +17,7 @@ mod run;
 mod tests;
 mod tokens;
 mod verify;
+mod which;
 pub(crate) mod writer;
 
 use std::path::Path;
@@ -40,7 +41,7 @@ use crate::domain::{Flows, Outstanding, PendingAction, Row, Timestamp};
 use crate::gate::audit::{AuditHead, AuditRow, Verified};
 use crate::gate::clock::Clock;
 use crate::gate::token::Token;
-use crate::gate::tool::Tools;
+use crate::gate::tool::{Tools, Which};
 use crate::sqlite::{self, Database, OpenError};
 
 const MIGRATIONS: [&str; 7] = [
@@ -149,12 +150,13 @@ impl Store for SqliteStore {
 
     async fn approved(
         &self,
-        tools: &[String],
+        tools: &Which,
+        full: &[String],
         after: i64,
         limit: u32,
         now: Timestamp,
     ) -> Result<Vec<Waiting>, StoreError> {
-        read::approved(self.reader(), tools, after, limit, now).await
+        read::approved(self.reader(), (tools, full), after, limit, now).await
     }
 
     async fn dispatch(&self, id: String, lease: Lease, key: Option<Keyed>) -> Result<Dispatched, StoreError> {
@@ -187,7 +189,7 @@ impl Store for SqliteStore {
         lapse::lapsing(self.reader(), counts, &self.tools, self.clock.now()).await
     }
 
-    async fn recover(&self, safe: Vec<String>, going_on: Vec<String>) -> Result<u64, StoreError> {
+    async fn recover(&self, safe: Which, going_on: Vec<String>) -> Result<u64, StoreError> {
         work!(self, |tx| run::recover(tx, &safe, &going_on))
     }
 

@@ -13,6 +13,7 @@ use crate::domain::{RawJson, Row, Status, StatusStep, Timestamp, Untrusted};
 use crate::gate::store::{
     Actor, Dispatched, Finished, Keyed, Lease, Refused, StoreError, Stored, Work, decision_rules,
 };
+use crate::gate::tool::Which;
 
 const LOST: &str = "the executor was lost in mid-run; nobody knows whether the write landed";
 
@@ -238,7 +239,7 @@ pub(super) async fn expire(tx: &mut Tx) -> Result<u64, StoreError> {
 }
 
 /// Running actions whose lease ran out, but those of which a run still goes on.
-pub(super) async fn recover(tx: &mut Tx, safe: &[String], going_on: &[String]) -> Result<u64, StoreError> {
+pub(super) async fn recover(tx: &mut Tx, safe: &Which, going_on: &[String]) -> Result<u64, StoreError> {
     let now = tx.now.as_millis();
     let mut query = QueryBuilder::new(row::LIGHT);
     query.push(" WHERE a.status = 'running' AND a.lease_until <= ").push_bind(now);
@@ -257,7 +258,7 @@ pub(super) async fn recover(tx: &mut Tx, safe: &[String], going_on: &[String]) -
     for Swept { seq, row, fence } in lost.iter().filter_map(readable) {
         let (place, tool) = (StepRow { seq, row: &row }, row.tool.as_raw());
         let change = Change { error: Some(LOST), ..Change::default() };
-        if safe.iter().any(|safe| safe == tool) {
+        if safe.has(tool) {
             again(tx, place, fence, change).await?;
         } else {
             advance(tx, place, StatusStep::LoseSight, change).await?;

@@ -66,7 +66,7 @@ impl History {
             _ => {
                 self.shelf.clock.pass(i64::try_from(self.random.below(100_000)).unwrap());
                 store.expire().await.unwrap();
-                store.recover(vec!["t0".to_owned()], Vec::new()).await.unwrap();
+                store.recover(Which::only("t0"), Vec::new()).await.unwrap();
             }
         }
         self.look().await;
@@ -211,12 +211,12 @@ async fn what_is_run_again_was_approved_once() {
     for _ in 0..2 {
         shelf.dispatch("a").await;
         shelf.clock.pass(1_001);
-        shelf.store.recover(Vec::new(), Vec::new()).await.unwrap();
+        shelf.store.recover(Which::default(), Vec::new()).await.unwrap();
         shelf.store.settle("a".to_owned(), SettleAs::Retry, None, owner()).await.unwrap();
     }
     shelf.dispatch("a").await;
     shelf.clock.pass(1_001);
-    shelf.store.recover(Vec::new(), Vec::new()).await.unwrap();
+    shelf.store.recover(Which::default(), Vec::new()).await.unwrap();
     shelf.finish("a", 3).await.unwrap();
 
     let told = shelf.store.flows(&since(&shelf, HOUR)).await.unwrap();

@@ -15,6 +15,7 @@ mod flows;
 mod tampering;
 mod torn;
 mod upgrading;
+mod which;
 
 struct Shelf {
     store: SqliteStore,
@@ -126,14 +127,10 @@ async fn a_result_of_an_earlier_run_is_refused() {
     let shelf = shelf().await;
     shelf.approved("a").await;
     shelf.dispatch("a").await;
-    assert_eq!(
-        shelf.store.recover(vec!["t".to_owned()], Vec::new()).await.unwrap(),
-        0,
-        "the lease still holds"
-    );
+    assert_eq!(shelf.store.recover(Which::only("t"), Vec::new()).await.unwrap(), 0, "the lease still holds");
 
     shelf.clock.pass(1_001);
-    assert_eq!(shelf.store.recover(vec!["t".to_owned()], Vec::new()).await.unwrap(), 1);
+    assert_eq!(shelf.store.recover(Which::only("t"), Vec::new()).await.unwrap(), 1);
     let Dispatched::Run(work) = shelf.dispatch("a").await else { panic!("not run") };
 
     assert_eq!((work.fence, work.key.as_str()), (2, "a:2"));
@@ -150,7 +147,7 @@ async fn a_lost_run_that_may_be_repeated_rests_first() {
     shelf.approved("a").await;
     shelf.dispatch("a").await;
     let waiting = async || {
-        let found = shelf.store.approved(&["t".to_owned()], 0, 10, shelf.clock.now()).await.unwrap();
+        let found = shelf.store.approved(&Which::only("t"), &[], 0, 10, shelf.clock.now()).await.unwrap();
         found.into_iter().map(|waiting| waiting.id).collect::<Vec<_>>()
     };
 
@@ -222,7 +219,7 @@ async fn a_damaged_row_stands_in_nobodys_way() {
     sqlx::query(damage).execute(&shelf.store.database.write).await.unwrap();
 
     shelf.clock.pass(1_001);
-    shelf.store.recover(Vec::new(), Vec::new()).await.unwrap();
+    shelf.store.recover(Which::default(), Vec::new()).await.unwrap();
 
     assert_eq!(shelf.status("sound").await, Status::Unknown);
 }
@@ -252,7 +249,7 @@ async fn sweeps_do_not_read_payloads() {
     shelf.clock.pass(1_001);
     let swept = (
         shelf.store.expire().await.unwrap(),
-        shelf.store.recover(vec!["safe".to_owned()], Vec::new()).await.unwrap(),
+        shelf.store.recover(Which::only("safe"), Vec::new()).await.unwrap(),
     );
 
     let changes = shelf.store.changes("w", 0, 10, u64::MAX).await.unwrap();
