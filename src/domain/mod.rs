@@ -6,6 +6,7 @@
 mod action;
 mod alert;
 mod briefing;
+mod by_tool;
 mod capability;
 pub mod chain;
 mod confirm;
@@ -36,6 +37,7 @@ pub use action::{
 };
 pub use alert::AlertKind;
 pub use briefing::{BatchCount, Briefing, Outstanding, ToolOutstanding};
+pub use by_tool::{ByTool, is_pattern, matches};
 pub use capability::{Binding, Capabilities, Note, Notes, On, ReasonRule, Together};
 pub use confirm::{Confirm, Weight, confirm_by};
 pub use context::{Check, ContextEntry, Fact, FactValue, Verdict};
