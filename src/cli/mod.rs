@@ -30,7 +30,7 @@ pub use exit::{Exit, Usage};
 pub use gate::{backup, owner};
 pub use list::{list, settle};
 pub use log::log;
-pub use output::{complain, json, line, problem};
+pub use output::{complain, json, line};
 pub use propose::propose;
 pub use schema::schema;
 pub use show::show;

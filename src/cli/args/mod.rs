@@ -14,8 +14,8 @@ mod words;
 
 pub use decide::{DecideArgs, ProposeArgs};
 pub use gate::{
-    AuditCommand, DatabaseArg, GateCommand, LogFormat, OwnerCommand, PauseArgs, PruneArgs, ServeArgs,
-    SettleArgs, TokenCommand,
+    AuditCommand, GateCommand, LogFormat, OwnerCommand, PauseArgs, PruneArgs, ServeArgs, SettleArgs,
+    TokenCommand,
 };
 pub use list::{ListArgs, ShowArgs};
 pub use log::{LogArgs, LogCommand, ReportArgs, ShiftArgs};
