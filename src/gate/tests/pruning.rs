@@ -11,7 +11,8 @@ use sqlx::Connection as _;
 use super::support::{TestGate, answer, config, ids, plain, start};
 use crate::config::GateConfig;
 use crate::domain::Timestamp;
-use crate::gate::{GateError, Pruned, reconcile};
+use crate::gate::prune::Pruned;
+use crate::gate::{GateError, reconcile};
 
 const DAY: i64 = 24 * 60 * 60 * 1_000;
 
