@@ -89,7 +89,8 @@ impl Caller {
         loop {
             match self.client.claim(id, LEASE).await? {
                 Claim::Taken(claimed) => {
-                    let edited = action.effective_input.is_some();
+                    // The gate tells what runs also when nobody changed it.
+                    let edited = claimed.tool_input.get() != action.input.as_str();
                     return Ok(Answer::Run { fence: claimed.fence, input: claimed.tool_input, edited });
                 }
                 Claim::Paused if started.elapsed() < limit => tokio::time::sleep(PAUSED).await,

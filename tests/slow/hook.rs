@@ -71,7 +71,8 @@ fn approved_bytes_and_reported_bytes_are_exact() {
 
     assert!(answer.contains(r#""permissionDecision":"allow""#), "{answer}");
     assert!(answer.contains(r#""updatedInput":{ "command": "echo 2",  "n": 1.10 }"#), "{answer}");
-    assert_eq!(status(&gate.address, &id), "running");
+    // A call that runs reads as approved.
+    assert_eq!(status(&gate.address, &id), "approved");
     let response = r#"{ "stdout":"2",  "n": 1.10 }"#;
     let told = hook(&home, &[], &claude("PostToolUse", "t1", &format!(r#","tool_response":{response}"#)));
     assert!(told.status.success() && told.stdout.is_empty(), "{told:?}");
@@ -88,7 +89,7 @@ fn same_call_again_is_denied_with_its_result() {
     approve(&gate.address, &id);
     ended(asks);
     let running = out(&hook(&home, &[], &claude("PreToolUse", "t1", "")));
-    assert!(running.contains("being run already and was not started again"), "{running}");
+    assert!(running.contains(r#""permissionDecision":"deny""#) && running.contains("is being run"), "{running}");
     hook(&home, &[], &claude("PostToolUse", "t1", r#","tool_response":"done""#));
 
     let again = out(&hook(&home, &[], &claude("PreToolUse", "t1", "")));
