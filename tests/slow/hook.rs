@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::{Child, Output, Stdio};
 
-use placet::contract::fields::Fields;
+use placet::for_tests::Fields;
 
 use super::support::agent::{approve, get, request, status};
 use super::support::gate::Gate;
