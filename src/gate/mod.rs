@@ -32,6 +32,7 @@ mod tests;
 mod tls;
 mod token;
 mod tool;
+mod which;
 
 pub use self::audit::{AuditHead, Verified};
 pub use self::bootstrap_tokens::FirstTokens;
