@@ -16,7 +16,7 @@ pub(crate) use self::counted::{AskedFlows, Counts};
 
 use super::audit::{AuditHead, AuditRow, Verified};
 use super::token::Token;
-use super::tool::Which;
+use super::which::Which;
 use crate::contract::briefing::{BatchBody, BriefingBody};
 use crate::contract::settle::SettleAs;
 use crate::domain::{
