@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use placet::contract::fields::Fields;
+use placet::for_tests::Fields;
 use reqwest::{Client, Response};
 use tempfile::TempDir;
 use tokio::sync::mpsc;

@@ -2,8 +2,7 @@
 
 use crossterm::event::KeyCode;
 use divan::{Bencher, black_box};
-use placet::contract::tool::Language;
-use placet::tui::bench::{List, paint};
+use placet::for_tests::{Language, List, lines, paint};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -161,7 +160,5 @@ fn display(bencher: Bencher<'_, '_>, kind: &str) {
         _ => "Grüße, 世界 – naïve e\u{301} \u{1f469}\u{200d}\u{1f4bb} Привет \u{202e}x\u{a0}y ⟦\n",
     };
     let text = line.repeat((1 << 20) / line.len());
-    bencher
-        .counter(divan::counter::BytesCount::of_str(&text))
-        .bench(|| placet::text::lines(black_box(&text)));
+    bencher.counter(divan::counter::BytesCount::of_str(&text)).bench(|| lines(black_box(&text)));
 }

@@ -3,16 +3,19 @@
 use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
+use tokio_util::sync::CancellationToken;
 
 use crate::contract::propose::{Propose, Queued};
 use crate::contract::tool_result::ToolResult;
 use crate::domain::{Digest, PendingAction, Status, Untrusted};
-use crate::sources::{AgentClient, Claim, SourceError, Until};
+use crate::sources::{AgentClient, Claim, RunOutcome, SourceError, Until};
 
 /// For how long a claimed call is ours. Whoever outlives it renews it.
 pub const LEASE: Duration = Duration::from_hours(1);
 /// Before a paused gate is asked again whether a claim may be made.
 const PAUSED: Duration = Duration::from_secs(2);
+/// For the report on a call that was abandoned.
+const ABANDONED: Duration = Duration::from_secs(30);
 
 /// Who calls: one agent in one session.
 #[derive(Clone, Debug)]
@@ -81,19 +84,34 @@ impl Caller {
 
     /// Waits up to `limit` for the decision, and claims what was approved. After `Waiting` it may be asked again.
     pub async fn answer(&self, id: &str, limit: Duration) -> Result<Answer, SourceError> {
+        self.answer_unless(id, limit, &CancellationToken::new()).await
+    }
+
+    /// The same, until `stop`: then it is `Waiting`. A claim that has begun is finished all the same, so that no run is lost.
+    pub async fn answer_unless(
+        &self,
+        id: &str,
+        limit: Duration,
+        stop: &CancellationToken,
+    ) -> Result<Answer, SourceError> {
         let started = Instant::now();
-        let action = self.client.wait_until(id, Until::Decided, limit).await?;
+        let action = tokio::select! {
+            action = self.client.wait_until(id, Until::Decided, limit) => action?,
+            () = stop.cancelled() => return Ok(Answer::Waiting),
+        };
         if action.row.status != Status::Approved {
             return Ok(without_running(&action));
         }
         loop {
             match self.client.claim(id, LEASE).await? {
                 Claim::Taken(claimed) => {
-                    // The gate tells what runs also when nobody changed it.
-                    let edited = claimed.tool_input.get() != action.input.as_str();
+                    // The gate gives an effective input to every approval.
+                    let edited = action.user_edits.is_some();
                     return Ok(Answer::Run { fence: claimed.fence, input: claimed.tool_input, edited });
                 }
-                Claim::Paused if started.elapsed() < limit => tokio::time::sleep(PAUSED).await,
+                Claim::Paused if started.elapsed() < limit && !stop.is_cancelled() => {
+                    tokio::time::sleep(PAUSED).await;
+                }
                 Claim::Paused => return Ok(Answer::Waiting),
                 Claim::Refused(why) => {
                     return Ok(Answer::Denied(format!("This call did not run: {}.", sentence(&why))));
@@ -102,11 +120,29 @@ impl Caller {
         }
     }
 
+    /// Sees to it that a call does not run any more: it is withdrawn, or, where it was approved meanwhile, claimed and reported as
+    /// failed for the reason `why`. What runs already is left alone.
+    pub async fn abandon(&self, id: &str, why: &str) -> Result<(), SourceError> {
+        match self.client.withdraw(id).await {
+            Err(SourceError::Refused { .. }) => {}
+            ended => return ended,
+        }
+        if let Claim::Taken(claimed) = self.client.claim(id, LEASE).await? {
+            let failed = RunOutcome::Error(why.to_owned());
+            self.client.report(id, claimed.fence, &failed, ABANDONED).await?;
+        }
+        Ok(())
+    }
+
     /// The same call of the same agent has the same key, whatever version the agent has.
     fn key(&self, call: &ToolCall) -> String {
-        let fields = [self.agent.as_str(), &self.session, &call.id, &call.tool, call.input.get()];
-        Digest::of_fields("placet-call/v1", fields.map(Some)).to_string()
+        key_of([&self.agent, &self.session, &call.id, &call.tool, call.input.get()])
     }
+}
+
+/// Agent, session, call id, tool and exact input, as every door hashes them, also the one in Python (`placet/gate.py`).
+fn key_of(fields: [&str; 5]) -> String {
+    Digest::of_fields("placet-call/v1", fields.map(Some)).to_string()
 }
 
 /// What a model reads of an action that cannot be claimed.
@@ -140,4 +176,33 @@ fn without_running(action: &PendingAction) -> Answer {
 fn sentence(why: &Untrusted) -> &str {
     let why = why.as_raw().trim();
     why.strip_suffix('.').unwrap_or(why)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Case {
+        agent: String,
+        session: String,
+        call_id: String,
+        tool: String,
+        input: String,
+        key: String,
+    }
+
+    #[test]
+    fn keys_are_those_of_every_door() {
+        let cases = include_str!("../../tests/fixtures/call_keys.json");
+        let cases: Vec<Case> = serde_json::from_str(cases).unwrap();
+        assert!(cases.len() > 2);
+        for case in cases {
+            let fields = [&case.agent, &case.session, &case.call_id, &case.tool, &case.input];
+            assert_eq!(key_of(fields.map(String::as_str)), case.key);
+        }
+    }
 }

@@ -3,6 +3,7 @@
 
 mod call;
 pub mod hook;
+pub mod mcp;
 mod mission;
 
 pub use call::{Answer, Caller, LEASE, ToolCall};

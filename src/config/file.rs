@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::check::{ConfigError, Mistakes, line_of, nearest};
 use super::gate::{GateConfig, RawGate};
+use super::mcp::{self, McpTools, RawMcp};
 use super::notify::{self, Around, NotifyRule, RawRule};
 use super::paths::Paths;
 use super::source::{RawSource, SourceConfig};
@@ -33,6 +34,8 @@ pub struct Config {
     /// Empty: the few things that `[ui] notify` tells of.
     pub notify: Vec<NotifyRule>,
     pub gate: GateConfig,
+    /// By the server's name.
+    pub mcp: BTreeMap<String, McpTools>,
 }
 
 /// A filter with a name, as it is written; the inbox reads it.
@@ -71,6 +74,7 @@ struct RawConfig {
     watch: RawWatch,
     notify: Vec<toml::Spanned<RawRule>>,
     gate: RawGate,
+    mcp: BTreeMap<String, RawMcp>,
 }
 
 #[derive(Deserialize, Default)]
@@ -182,6 +186,7 @@ impl RawConfig {
             watch: self.watch.validate(mistakes),
             notify,
             gate: self.gate.validate(text, paths, mistakes),
+            mcp: mcp::servers(self.mcp, mistakes),
             sources,
         }
     }

@@ -12,6 +12,7 @@ use super::check::{ConfigError, DAY, Mistakes, line_of, span};
 use super::network::Network;
 use super::paths::Paths;
 use super::tool::{RawTool, ToolConfig};
+use crate::domain::matches;
 
 /// The gate, embedded or served.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +25,7 @@ pub struct GateConfig {
     /// The workspace that the first tokens belong to.
     pub workspace: String,
     pub limits: Limits,
-    /// Tools whose proposals are refused; none of them is in `tools`.
+    /// Tools whose proposals are refused, by names or patterns; none of them is in `tools`.
     pub denied: BTreeSet<String>,
     /// `host` or `host:port`: where executors may send to although it is not https, or not public.
     pub allow_targets: Vec<String>,
@@ -42,6 +43,7 @@ pub struct GateConfig {
     pub trusted_proxies: Vec<Network>,
     /// How long a gate that is told to stop waits for what runs.
     pub stop_within: Duration,
+    /// By names or patterns.
     pub tools: BTreeMap<String, ToolConfig>,
 }
 
@@ -163,9 +165,13 @@ impl RawGate {
             let line = line_of(text, name.span().start);
             let name = name.into_inner();
             let wrong = |what: String| format!("line {line}, gate.tools.{name}: {what}");
-            if denied.contains(&name) {
-                let twice = "this tool is in gate.denied, too; take it out of one of the two";
-                return mistakes.take(Err(wrong(twice.to_owned())));
+            // What covers a pattern as it is written covers every tool that the pattern stands for.
+            if let Some(twice) = denied.iter().find(|denied| matches(denied, &name)) {
+                let twice = match twice == &name {
+                    true => "this tool is in gate.denied, too; take it out of one of the two".to_owned(),
+                    false => format!("{twice:?} in gate.denied covers it; take one of the two out"),
+                };
+                return mistakes.take(Err(wrong(twice)));
             }
             let tool = mistakes.take(tool.validate(line, folder).map_err(wrong))?;
             Some((name, tool))

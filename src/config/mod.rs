@@ -6,6 +6,7 @@
 mod check;
 mod file;
 mod gate;
+mod mcp;
 mod network;
 mod notify;
 pub mod paths;
@@ -16,14 +17,19 @@ mod ui;
 mod watch;
 
 pub use check::ConfigError;
-pub use file::{Bound, Config, Keys, NamedFilter};
+#[cfg(test)]
+pub use file::Bound;
+pub use file::{Config, Keys, NamedFilter};
 pub use gate::{GateConfig, Limits, TlsFiles, database};
-pub use network::{Network, NoNetwork};
-pub use notify::{NotifyOn, NotifyRule, NotifyTo, Quiet, Webhook};
+pub use mcp::{McpTools, is_mcp_name};
+pub use network::Network;
+#[cfg(test)]
+pub use notify::Quiet;
+pub use notify::{NotifyOn, NotifyRule, NotifyTo, Webhook};
 pub use secret::TokenFrom;
 pub use source::{AgentsApi, Auth, Dendrux, Praxiom, ReviewKind, SourceConfig, SourceKind, Warden};
 pub use tool::{Executor, Retry, ToolConfig};
-pub use ui::{Density, Glyphs, GroupBy, Keyboard, Notify, Preset, SortBy, ThemeChoice, Ui};
+pub use ui::{Density, Glyphs, GroupBy, Keyboard, Notify, Preset, SortBy, ThemeChoice};
 pub use watch::{QueueTargets, Targets, Watch};
 
 #[cfg(test)]

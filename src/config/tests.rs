@@ -136,6 +136,10 @@ fn every_mistake_says_what_to_do() {
             "line 5, gate.tools.x: this",
         ),
         (
+            "[gate]\ndenied = [\"fs.*\"]\n\n[gate.tools.\"*\"]\n[gate.tools.\"fs.r*\"]".to_owned(),
+            "line 5, gate.tools.fs.r*: \"fs.*\" in gate.denied covers it",
+        ),
+        (
             "\n[gate.tools.x]\nrisk = \"low\"\nretry = \"safe\"\nenv = {}".to_owned(),
             "line 2, gate.tools.x: env",
         ),

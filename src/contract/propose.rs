@@ -66,3 +66,13 @@ pub struct Queued {
     pub tool_name: String,
     pub message: String,
 }
+
+impl Queued {
+    /// Of an action that waits for a human.
+    pub fn of(tool_name: String, pending_action_id: String) -> Self {
+        let message = format!(
+            "{tool_name} did not run. It waits for a human to approve it as pending action {pending_action_id}."
+        );
+        Self { status: "queued".to_owned(), pending_action_id, tool_name, message }
+    }
+}

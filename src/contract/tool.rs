@@ -2,7 +2,6 @@
 //!
 //! The gate titles proposals with it; the inbox uses the same definitions where a source has none.
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -17,7 +16,7 @@ pub use self::totals::Totals;
 use self::telling::said;
 use self::totals::{Count, Sum};
 use super::show::FileField;
-use crate::domain::{Effect, PreviewShape, RawJson, Risk, Untrusted, json};
+use crate::domain::{ByTool, Effect, PreviewShape, RawJson, Risk, Untrusted, json};
 
 /// Longest title, in characters. Longer ones are cut with `…`: a title is a label, the input is what counts.
 pub const TITLE_MAX: usize = 200;
@@ -37,6 +36,7 @@ pub struct Definition {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    /// Or a pattern for several tools.
     name: String,
     risk: String,
     effect: String,
@@ -85,7 +85,7 @@ const FILES: [&str; 12] = [
     include_str!("../../assets/tools/update_linear_issue.toml"),
 ];
 
-static DEFINITIONS: LazyLock<BTreeMap<String, Known>> = LazyLock::new(|| {
+static DEFINITIONS: LazyLock<ByTool<Known>> = LazyLock::new(|| {
     let files = FILES.iter().filter_map(|text| toml::from_str::<File>(text).ok());
     files.map(|file| (file.name.clone(), file.into())).collect()
 });
@@ -238,7 +238,7 @@ mod tests {
         for text in FILES {
             toml::from_str::<File>(text).unwrap();
         }
-        assert_eq!(DEFINITIONS.len(), FILES.len());
+        assert_eq!(DEFINITIONS.iter().count(), FILES.len());
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/tools");
         assert_eq!(std::fs::read_dir(folder).unwrap().count(), FILES.len(), "a file that is not in the list");
     }

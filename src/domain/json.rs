@@ -13,7 +13,9 @@ mod value;
 pub use keys::{DoubtfulKeys, doubtful_keys, duplicate_keys};
 pub use layout::{compact, legible, pretty};
 pub use loose::{Items, items};
+#[cfg(any(test, fuzzing))]
+pub use scan::MAX_DEPTH;
 #[cfg(test)]
 pub(super) use scan::NO_VALUE;
-pub use scan::{JsonError, MAX_DEPTH, ODD_WORDS, Scanner, Token, TokenKind, is_number};
+pub use scan::{JsonError, ODD_WORDS, Scanner, TokenKind, is_number};
 pub use value::{Decoded, Member, RawJson, decode, elements, encode, members, members_until_broken};

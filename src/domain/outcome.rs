@@ -120,11 +120,6 @@ impl Counts {
         }
         counts
     }
-
-    /// Decisions that were sent.
-    pub const fn sent(&self) -> u64 {
-        self.approved + self.rejected + self.skipped + self.accepted + self.failed + self.unknown
-    }
 }
 
 impl ReportLine {

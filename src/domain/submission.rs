@@ -75,11 +75,6 @@ impl Submission {
     pub fn len(&self) -> usize {
         self.batches.iter().map(|batch| batch.items.len()).sum()
     }
-
-    /// Never true: an empty draft does not freeze.
-    pub fn is_empty(&self) -> bool {
-        self.batches.is_empty()
-    }
 }
 
 impl SubmissionBatch {

@@ -53,6 +53,8 @@ const NOT_FOUND: Code = (StatusCode::NOT_FOUND, "NOT_FOUND");
 const INVALID_STATE: Code = (StatusCode::CONFLICT, "INVALID_STATE");
 const STALE_FENCE: Code = (StatusCode::CONFLICT, "STALE_FENCE");
 const INVALID_BATCH: Code = (StatusCode::CONFLICT, "INVALID_BATCH");
+const CALL_ID_REUSED: Code = (StatusCode::CONFLICT, "CALL_ID_REUSED");
+const ACTION_PRUNED: Code = (StatusCode::CONFLICT, "ACTION_PRUNED");
 const EXPIRED: Code = (StatusCode::CONFLICT, "EXPIRED");
 const PAUSED: Code = (StatusCode::CONFLICT, "PAUSED");
 const CHANGED: Code = (StatusCode::PRECONDITION_FAILED, "CHANGED");
@@ -147,6 +149,8 @@ impl From<Refused> for ApiError {
             Refused::Invalid(_) => INVALID,
             Refused::KeyReused => KEY_REUSED,
             Refused::StaleFence => STALE_FENCE,
+            Refused::CallReused => CALL_ID_REUSED,
+            Refused::RecordedAndPruned => ACTION_PRUNED,
             Refused::CrossesWorkspaces(_) => INVALID_BATCH,
             Refused::Late => EXPIRED,
             Refused::Paused => PAUSED,

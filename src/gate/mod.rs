@@ -33,10 +33,8 @@ mod tls;
 mod token;
 mod tool;
 
-pub use self::audit::{AuditHead, Verified};
-pub use self::bootstrap_tokens::FirstTokens;
+pub use self::audit::AuditHead;
 pub use self::error::GateError;
 pub use self::open::{check, mistakes};
-pub use self::prune::Pruned;
 pub use self::state::{Gate, Stop};
 pub use self::token::{Scope, Token, UnknownScope};

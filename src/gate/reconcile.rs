@@ -22,8 +22,10 @@ use crate::fault;
 const EVERY: Duration = Duration::from_secs(5);
 /// Most rounds of one kind in one sweep.
 const ROUNDS: usize = 100;
-/// Answers under an `Idempotency-Key` are kept for a day.
+/// Answers under an `Idempotency-Key` are kept for a day, but those to proposals, which are kept as long as their action.
 const REPLIES_KEPT: Duration = Duration::from_hours(24);
+/// The keys and calls of a pruned action are known for so long. Milliseconds.
+const TOMBSTONES_KEPT_MILLIS: i64 = 90 * 24 * 60 * 60 * 1_000;
 /// Between two looks for what is to be pruned: each makes every inbox list again. Milliseconds.
 const PRUNE_EVERY_MILLIS: i64 = 60 * 60 * 1_000;
 /// By how much the clock may be off between two sweeps without having been set.
@@ -95,7 +97,7 @@ impl ClockUptime {
 pub(crate) async fn forget(gate: &Gate, steady: &mut ClockUptime, now: Instant) -> Result<(), StoreError> {
     let store = gate.store();
     if steady.look(gate.inner.clock.now(), now) >= REPLIES_KEPT {
-        store.forget_replies(REPLIES_KEPT.as_millis() as i64).await?;
+        store.forget_replies(REPLIES_KEPT.as_millis() as i64, TOMBSTONES_KEPT_MILLIS).await?;
     }
     store.shorten_log().await
 }

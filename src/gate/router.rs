@@ -62,6 +62,7 @@ pub(crate) fn table() -> Vec<Route> {
         begins("/api/pending-actions/{id}/reject", DECIDE, decide::reject),
         writes("/api/pending-actions/{id}/withdraw", PROPOSE, decide::withdraw),
         begins("/api/pending-actions/{id}/claim", EXECUTE, pull::claim),
+        writes("/api/pending-actions/{id}/renew", EXECUTE, pull::renew),
         writes("/api/pending-actions/{id}/result", EXECUTE, pull::result),
         writes("/api/pending-actions/{id}/settle", DECIDE, owner::settle),
         reads("/api/checkpoints", READ, checkpoint::list),

@@ -1,29 +1,37 @@
 //! What the gate knows of each tool: its configuration over the built-in definition.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
 use crate::config::{ConfigError, Executor, GateConfig, Retry, ToolConfig};
 use crate::contract::tool::{self, Definition};
-use crate::domain::{Digest, Effect, Risk};
+use crate::domain::{ByTool, Digest, Effect, Risk, is_pattern, matches};
 use crate::gate::terms;
 use crate::net::post::Targets;
 use crate::program;
 use crate::schema::Schema;
 
-/// The configured tools. Every other tool is medium risk, run by the agent, and asks a human after a crash.
+/// The configured tools, by their names or by patterns. Every other tool is medium risk, run by the agent, and asks a human after a
+/// crash.
 #[derive(Debug)]
 pub(crate) struct Tools {
-    configured: BTreeMap<String, ToolConfig>,
+    configured: ByTool<Configured>,
+    /// Names and patterns.
     denied: BTreeSet<String>,
-    schemas: BTreeMap<String, Schema>,
     targets: Targets,
     default: ToolConfig,
     approval_ttl: Duration,
-    /// What each configuration comes to; compared before anything runs.
-    policies: BTreeMap<String, Digest>,
+}
+
+/// What stands in one table of the configuration.
+#[derive(Debug)]
+struct Configured {
+    config: ToolConfig,
+    schema: Option<Schema>,
+    /// What it comes to; compared before anything runs.
+    policy: Digest,
 }
 
 impl Tools {
@@ -31,22 +39,16 @@ impl Tools {
     pub(crate) fn open(config: &GateConfig) -> Result<Self, ConfigError> {
         let targets = Targets::new(&config.allow_targets)
             .map_err(|what| config.error(format!("gate.allow_targets: {what}")))?;
-        let mut schemas = BTreeMap::new();
-        for (name, tool) in &config.tools {
+        let configured = config.tools.iter().map(|(name, tool)| {
             let wrong = |what: String| config.mistake(name, &what);
             runnable(tool, &targets).map_err(wrong)?;
-            if let Some(path) = &tool.schema {
-                schemas.insert(name.clone(), schema_in(path).map_err(wrong)?);
-            }
-        }
-        let policy = |(name, tool): (&String, &ToolConfig)| {
-            (name.clone(), terms::policy(tool, schemas.get(name).map(Schema::text)))
-        };
+            let schema = tool.schema.as_deref().map(schema_in).transpose().map_err(wrong)?;
+            let policy = terms::policy(tool, schema.as_ref().map(Schema::text));
+            Ok((name.clone(), Configured { config: tool.clone(), schema, policy }))
+        });
         Ok(Self {
-            configured: config.tools.clone(),
+            configured: configured.collect::<Result<_, _>>()?,
             denied: config.denied.clone(),
-            policies: config.tools.iter().map(policy).collect(),
-            schemas,
             targets,
             default: ToolConfig::default(),
             approval_ttl: config.approval_ttl,
@@ -56,10 +58,8 @@ impl Tools {
     /// None is configured: enough to read what is stored.
     pub(crate) fn none() -> Self {
         Self {
-            configured: BTreeMap::new(),
+            configured: ByTool::default(),
             denied: BTreeSet::new(),
-            policies: BTreeMap::new(),
-            schemas: BTreeMap::new(),
             targets: Targets::none_listed(),
             default: ToolConfig::default(),
             approval_ttl: Duration::MAX,
@@ -69,12 +69,16 @@ impl Tools {
     /// Whether the tool takes this input; every input does where no schema is configured. The message names up to three places as
     /// JSON pointers.
     pub(crate) fn check(&self, tool: &str, input: &str) -> Result<(), String> {
-        self.schemas.get(tool).map_or(Ok(()), |schema| schema.check(input))
+        self.schema(tool).map_or(Ok(()), |schema| schema.check(input))
     }
 
     /// The exact text of the tool's schema.
     pub(crate) fn schema_text(&self, tool: &str) -> Option<&str> {
-        self.schemas.get(tool).map(Schema::text)
+        self.schema(tool).map(Schema::text)
+    }
+
+    fn schema(&self, tool: &str) -> Option<&Schema> {
+        self.configured.get(tool)?.schema.as_ref()
     }
 
     /// Where the gate may send what was approved.
@@ -84,56 +88,63 @@ impl Tools {
 
     /// Policy says that this tool never runs.
     pub(crate) fn is_denied(&self, name: &str) -> bool {
-        self.denied.contains(name)
+        self.denied.iter().any(|denied| matches(denied, name))
     }
 
     pub(crate) fn get(&self, name: &str) -> &ToolConfig {
-        self.configured.get(name).unwrap_or(&self.default)
+        self.configured.get(name).map_or(&self.default, |tool| &tool.config)
     }
 
+    /// Names and patterns with what is configured of them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &ToolConfig)> {
-        self.configured.iter()
+        self.configured.iter().map(|(name, tool)| (name, &tool.config))
     }
 
     /// What the tool's configuration comes to, to be compared before anything runs.
     pub(crate) fn policy(&self, name: &str) -> Digest {
-        self.policies.get(name).copied().unwrap_or_else(|| terms::policy(&self.default, None))
+        self.configured.get(name).map_or_else(|| terms::policy(&self.default, None), |tool| tool.policy)
     }
 
     /// Tools whose approved actions the gate takes itself: to run them, or because they are denied by now and must not wait for ever.
-    pub(crate) fn taken_here(&self) -> Vec<String> {
-        let run = self.names(|tool| tool.executor != Executor::Pull);
-        run.into_iter().chain(self.denied.iter().cloned()).collect()
+    pub(crate) fn taken_here(&self) -> Which {
+        self.which(true, |tool| tool.executor != Executor::Pull)
     }
 
     /// How long an approval of this tool waits for an agent.
     pub(crate) fn approval_ttl(&self, name: &str) -> Duration {
-        self.get(name).approval_ttl.unwrap_or(self.approval_ttl)
+        self.ttl(self.get(name))
+    }
+
+    fn ttl(&self, tool: &ToolConfig) -> Duration {
+        tool.approval_ttl.unwrap_or(self.approval_ttl)
     }
 
     /// Tools whose approved actions agents take, by how long an approval waits for one.
     pub(crate) fn taken_by_agents(&self) -> Vec<(Which, Duration)> {
-        let own = |(name, tool): (&String, &ToolConfig)| {
-            let is_theirs = tool.executor == Executor::Pull && !self.is_denied(name);
-            Some((Which::Only(name.clone()), tool.approval_ttl.filter(|_| is_theirs)?))
-        };
-        let mut taken: Vec<_> = self.iter().filter_map(own).collect();
-        let mut others = self.taken_here();
-        others.extend(taken.iter().filter_map(|(which, _)| match which {
-            Which::Only(name) => Some(name.clone()),
-            Which::AllBut(_) => None,
-        }));
-        taken.push((Which::AllBut(others), self.approval_ttl));
-        taken
+        let ttls = self.iter().map(|(_, tool)| self.ttl(tool)).chain([self.approval_ttl]);
+        let ttls: BTreeSet<Duration> = ttls.collect();
+        let theirs = |tool: &ToolConfig, ttl| tool.executor == Executor::Pull && self.ttl(tool) == ttl;
+        ttls.into_iter().map(|ttl| (self.which(false, |tool| theirs(tool, ttl)), ttl)).collect()
     }
 
     /// Tools that may be run twice.
-    pub(crate) fn safe(&self) -> Vec<String> {
-        self.names(|tool| tool.retry == Retry::Safe)
+    pub(crate) fn safe(&self) -> Which {
+        self.which(false, |tool| tool.retry == Retry::Safe)
     }
 
-    fn names(&self, keep: impl Fn(&ToolConfig) -> bool) -> Vec<String> {
-        self.iter().filter(|(_, tool)| keep(tool)).map(|(name, _)| name.clone()).collect()
+    /// The tools whose configuration is as it should be. `denied`: those that are denied are among them.
+    fn which(&self, denied: bool, keep: impl Fn(&ToolConfig) -> bool) -> Which {
+        let (patterns, names): (Vec<_>, Vec<_>) =
+            self.denied.iter().cloned().partition(|name| is_pattern(name));
+        let mut rules = vec![(Rule::OneOf(names), denied)];
+        rules.extend(patterns.into_iter().map(|pattern| (Rule::Like(pattern), denied)));
+        let (kept, others): (Vec<_>, Vec<_>) = self.iter().partition(|(_, tool)| keep(tool));
+        let names = |tools: Vec<(&String, _)>| tools.into_iter().map(|(name, _)| name.clone()).collect();
+        rules.extend([(Rule::OneOf(names(kept)), true), (Rule::OneOf(names(others)), false)]);
+        let patterns = self.configured.patterns();
+        rules.extend(patterns.map(|(name, tool)| (Rule::Like(name.clone()), keep(&tool.config))));
+        rules.retain(|(rule, _)| !matches!(rule, Rule::OneOf(names) if names.is_empty()));
+        Which { rules, others: keep(&self.default) }
     }
 
     /// The configuration where it says something, else the built-in definition.
@@ -149,11 +160,40 @@ impl Tools {
     }
 }
 
-/// Tools by name.
+/// Some of all tools, also of those that nobody has named yet: the first rule that fits a tool says whether it is one of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Which {
+    pub(crate) rules: Vec<(Rule, bool)>,
+    /// Tools that no rule fits.
+    pub(crate) others: bool,
+}
+
+/// Which tools a rule is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Which {
-    Only(String),
-    AllBut(Vec<String>),
+pub(crate) enum Rule {
+    OneOf(Vec<String>),
+    /// A pattern.
+    Like(String),
+}
+
+impl Which {
+    #[cfg(test)]
+    pub(crate) fn only(tool: &str) -> Self {
+        Self { rules: vec![(Rule::OneOf(vec![tool.to_owned()]), true)], others: false }
+    }
+
+    pub(crate) fn has(&self, tool: &str) -> bool {
+        let fits = |rule: &Rule| match rule {
+            Rule::OneOf(names) => names.iter().any(|name| name == tool),
+            Rule::Like(pattern) => matches(pattern, tool),
+        };
+        self.rules.iter().find(|(rule, _)| fits(rule)).map_or(self.others, |(_, is)| *is)
+    }
+
+    /// No tool at all is one of them.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.others && self.rules.iter().all(|(_, is)| !is)
+    }
 }
 
 /// A proposer may raise the risk, never lower it.

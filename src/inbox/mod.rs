@@ -31,7 +31,9 @@ mod watch;
 pub use self::core::Inbox;
 pub use crate::sources::{Connection, EventKind};
 pub use decided_before::{DecidedBefore, LATELY};
-pub use decision_history::{History, Listing, Next, SentHere};
+#[cfg(test)]
+pub use decision_history::Listing;
+pub use decision_history::{History, Next, SentHere};
 pub use event::Event;
 pub use list::{Rows, Synced};
 pub use lost::stand_in;

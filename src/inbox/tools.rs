@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::problem::Problem;
 use super::timeouts::{Wait, WithTimeouts};
-use crate::domain::{KnownTool, SourceName, Untrusted};
+use crate::domain::{ByTool, KnownTool, SourceName, Untrusted};
 use crate::schema::Schema;
 
 /// A gate that was configured anew is believed after so long.
@@ -20,8 +20,8 @@ pub struct Tool {
     pub schema: Option<Schema>,
 }
 
-/// The tools of a source.
-type All = Arc<[Arc<Tool>]>;
+/// The tools of a source, some of them by patterns.
+type All = Arc<ByTool<Arc<Tool>>>;
 
 /// By source: when it was asked, and what it said.
 #[derive(Debug, Default)]
@@ -38,12 +38,13 @@ impl Tools {
             None => {
                 let known = source.ask_able(Wait::Look, |able| Some(able.lookup?.tools())).await;
                 let known = known.map_err(|error| Problem::of(source.name(), &error))?.unwrap_or_default();
-                let tools: All = known.into_iter().map(|known| Arc::new(Tool::new(known))).collect();
+                let named = |known: KnownTool| (known.name.as_raw().to_owned(), Arc::new(Tool::new(known)));
+                let tools: All = Arc::new(known.into_iter().map(named).collect());
                 self.keep(source.name(), &tools);
                 tools
             }
         };
-        Ok(tools.iter().find(|tool| tool.known.name == *name).cloned())
+        Ok(tools.get(name.as_raw()).cloned())
     }
 
     fn of(&self, source: &SourceName) -> Option<All> {

@@ -14,4 +14,4 @@ mod public;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use bearer::{Bearer, ReadToken};
+pub use bearer::Bearer;

@@ -164,8 +164,29 @@ impl Group {
         Self {}
     }
 
+    /// Asks it as a whole to end.
+    pub fn terminate(&self) {
+        #[cfg(unix)]
+        if let Some(leader) = self.leader {
+            rustix::process::kill_process_group(leader, rustix::process::Signal::TERM).ok();
+        }
+    }
+
+    /// The leader has ended. It is not reaped, so its number still means this group.
+    #[cfg(unix)]
+    pub fn is_over(&self) -> bool {
+        use rustix::process::{WaitId, WaitIdOptions, waitid};
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        self.leader.is_none_or(|leader| !matches!(waitid(WaitId::Pid(leader), options), Ok(None)))
+    }
+
+    #[cfg(not(unix))]
+    pub fn is_over(&self) -> bool {
+        false
+    }
+
     /// Kills it as a whole, and waits until the leader has ended and nobody is left, the others up to `limit`.
-    async fn kill(self, child: &mut Child, limit: Duration) {
+    pub async fn kill(self, child: &mut Child, limit: Duration) {
         #[cfg(unix)]
         {
             use rustix::process::{Signal, kill_process_group, test_kill_process_group};

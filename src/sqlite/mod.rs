@@ -8,6 +8,6 @@ mod database;
 mod turn;
 mod words;
 
-pub use self::backup::{BackupError, backup};
+pub use self::backup::backup;
 pub use self::database::{BEGIN, Database, OpenError, is_read_only, open, open_to_read};
 pub use self::words::{Words, is_usual};

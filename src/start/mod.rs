@@ -25,6 +25,7 @@ mod headless;
 mod hook;
 mod logging;
 mod man;
+mod mcp;
 mod screen;
 mod serve;
 mod signals;
@@ -131,6 +132,7 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
         }
         Some(Command::Propose(args)) => headless::propose(&paths, args).await,
         Some(Command::Hook(args)) => hook::run(&paths, args).await,
+        Some(Command::Mcp(args)) => Box::pin(mcp::run(&paths, args)).await,
         Some(Command::Doctor(args)) => doctor::run(&paths, &args).await,
         Some(Command::Schema { command }) => cli::schema(&command),
         Some(Command::Completions { shell }) => complete::script(shell),

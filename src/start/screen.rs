@@ -72,7 +72,6 @@ pub(super) async fn show(
         gate: embedded.as_ref().map(|embedded| GatePlace {
             url: embedded.note.url.clone(),
             serving: embedded.is_serving(),
-            workspace: config.gate.workspace.clone(),
             agent_token: embedded.note.agent_token_file.clone(),
             database: config.gate.database.clone(),
         }),

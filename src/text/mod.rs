@@ -20,10 +20,12 @@ mod skipped;
 mod tests;
 mod units;
 
-pub use badge::{Badge, Badges, LINES as BLANK_LINES, badges, badges_of_identifier, badges_of_line};
+pub use badge::{Badge, LINES as BLANK_LINES};
+#[cfg(any(test, fuzzing))]
+pub use badge::{Badges, badges, badges_of_identifier, badges_of_line};
 pub use flags::Flags;
 pub use identifier::{identifier, identifier_part, name};
 pub use lines::{blank, blank_lines, count, first_line, json, line, line_of, lines, part};
 pub use rows::{NARROWEST, column, hidden, row, styled};
-pub use shown::{Piece, PieceKind, Shown};
+pub use shown::{PieceKind, Shown};
 pub use skipped::skipped;

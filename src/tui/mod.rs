@@ -38,7 +38,7 @@ use crate::tui::chrome::theme::palette::Theme;
 pub use crate::tui::chrome::theme::palette::ThemeError;
 pub use crate::tui::core::command::{COMMANDS, Group};
 use crate::tui::core::keymap::Keymap;
-pub use crate::tui::core::keymap::{KeymapError, KeysEntry, KeysSection, keys_page, presets};
+pub use crate::tui::core::keymap::{KeymapError, keys_page, presets};
 pub use crate::tui::dashboard::state::StartView;
 pub use crate::tui::queue::filter_state::SavedFilterError;
 use crate::tui::queue::filter_state::Triage;

@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional
 from unittest import mock
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "assets" / "bridges"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "assets" / "bridges" / "python" / "src"))
 
-import gated
-from gated import Decided, Declined, Gate, GateError
+import placet
+from placet import Decided, Gate, GateError, Refused
 
 LIMIT = 30.0
 
@@ -107,7 +107,7 @@ class Proposing(unittest.TestCase):
         @self.gate.gated(lambda it: object())
         def unwritable(text: str) -> None: ...
 
-        with self.assertLogs("placet.gated", "WARNING"):
+        with self.assertLogs("placet", "WARNING"):
             first, second = recorded(unpreviewed("a")), recorded(unwritable("a"))
 
         self.assertEqual((first["preview"], first["toolInput"], first["status"]), (None, {"text": "a"}, "pending"))
@@ -119,7 +119,7 @@ class Proposing(unittest.TestCase):
         @self.gate.gated(before=lambda it: {"text": targets[it["note"]]})
         def rewrite(note: str, text: str) -> None: ...
 
-        with self.assertLogs("placet.gated", "WARNING"):
+        with self.assertLogs("placet", "WARNING"):
             first, second = recorded(rewrite("n-1", "new text")), recorded(rewrite("n-2", "a"))
 
         self.assertEqual(first["before"], {"text": "old text"})
@@ -179,7 +179,7 @@ class Running(unittest.TestCase):
         @self.gate.gated()
         def edited_note(title: str, price: float, n: int) -> Dict[str, Any]:
             self.ran.append((title, price, n))
-            return {"saved": title, "key": gated.idempotency_key.get()}
+            return {"saved": title, "key": placet.idempotency_key.get()}
 
         signal = edited_note("draft", 1.10, 2**64)
         approve(signal, title="final")
@@ -236,7 +236,7 @@ class Running(unittest.TestCase):
         signals = [breaking(title) for title in ("bad", "exit", "odd", "good")]
         stop = threading.Event()
         worker = threading.Thread(target=self.gate.run_worker, args=(stop, None, 0.05))
-        with self.assertLogs("placet.gated", "WARNING"):
+        with self.assertLogs("placet", "WARNING"):
             worker.start()
             for signal in signals:
                 approve(signal)
@@ -286,7 +286,7 @@ class Running(unittest.TestCase):
             self.assertEqual(self.ran, [])
             approve(signal)
             await asyncio.to_thread(self.gate.work_once)
-            return await asyncio.to_thread(self.gate.wait, signal, LIMIT)
+            return await self.gate.wait_async(signal, LIMIT)
 
         decided = asyncio.run(agent())
 
@@ -308,7 +308,7 @@ class Running(unittest.TestCase):
             yes, no = threads.submit(self.gate.call, called, "yes"), threads.submit(self.gate.call, called, title="no")
             decide()
             self.assertEqual(yes.result(LIMIT), "YES")
-            with self.assertRaises(Declined) as declined:
+            with self.assertRaises(Refused) as declined:
                 no.result(LIMIT)
         sentence = "A human rejected this call: no. Do not repeat it unchanged."
         self.assertEqual((str(declined.exception), declined.exception.decided.status), (sentence, "rejected"))
@@ -331,7 +331,7 @@ class Running(unittest.TestCase):
         signal = slow.propose("leased", {"title": "a"})
         approve(signal)
 
-        with ThreadPoolExecutor() as threads, self.assertLogs("placet.gated", "WARNING") as logged:
+        with ThreadPoolExecutor() as threads, self.assertLogs("placet", "WARNING") as logged:
             dawdling = threads.submit(slow.work_once, 1)
             try:
                 self.assertTrue(started.wait(LIMIT))
@@ -414,7 +414,7 @@ class Connecting(unittest.TestCase):
                 self.assertEqual(refused.exception.code, "NO_TOKEN")
             with mock.patch.dict(os.environ, {"PLACET_STATE_DIR": folder}, clear=True):
                 with self.assertRaises(GateError) as missing:
-                    Gate()
+                    Gate(timeout=0.3).workspace
                 self.assertEqual(missing.exception.code, "NO_GATE")
 
     def test_addresses_and_tokens_that_are_none_are_refused_without_naming_secrets(self) -> None:

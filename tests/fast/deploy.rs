@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use clap::Parser as _;
-use placet::cli::args::{Args, Command, GateCommand};
+use placet::for_tests::{Args, Command, GateCommand};
 
 fn read(name: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/deploy").join(name)).unwrap()

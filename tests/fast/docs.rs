@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use placet::tui::{COMMANDS, Group};
+use placet::for_tests::{COMMANDS, Group};
 
 use super::tidy::sources;
 

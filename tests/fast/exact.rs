@@ -1,6 +1,6 @@
 //! Exactness over random JSON: what is not edited stays byte for byte, and what a reader makes of the rest is the shallow merge.
 
-use placet::domain::{EditError, Edits, RawJson, changed_keys, json, merge};
+use placet::for_tests::{EditError, Edits, RawJson, changed_keys, json, merge};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

@@ -3,16 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-use placet::config::{Executor, GateConfig, Limits, Retry, SourceConfig, SourceKind, TokenFrom, ToolConfig};
-use placet::domain::{
-    ActionKey, Decision, Edits, Entry, RawJson, SourceName, Staged, Status, SubmissionId, Timestamp,
-    Untrusted, freeze,
+use placet::for_tests::{
+    ActionKey, AgentClient, Decision, Edits, Entry, Executor, Gate, GateConfig, Inbox, Journal, Limits,
+    RawJson, Retry, Rows, SourceConfig, SourceKind, SourceName, Staged, Status, SubmissionId, Timestamp,
+    TokenFrom, ToolConfig, Untrusted, freeze, open, use_placet,
 };
-use placet::gate::Gate;
-use placet::inbox::{Inbox, Rows};
-use placet::journal::Journal;
-use placet::program::supervisor::use_placet;
-use placet::sources::{self, AgentClient};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -66,7 +61,7 @@ async fn desk() -> Desk {
         ..SourceConfig::of("gate", SourceKind::Gate, url.clone())
     };
     let journal = Journal::open(&folder.path().join("journal.db")).await.unwrap();
-    let reviewer = sources::open(&source(tokens.owner)).unwrap();
+    let reviewer = open(&source(tokens.owner)).unwrap();
     let inbox = Inbox::open(vec![reviewer], journal, Duration::from_secs(1), Some("kim".to_owned()));
     let agent = AgentClient::open(&source(tokens.agent)).unwrap();
     Desk { inbox, agent, _folder: folder }

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use placet::contract::fields::Fields;
-use placet::domain::json;
+use placet::for_tests::{Fields, json};
 
 use super::support::gate::Gate;
 use super::support::home::Home;
@@ -82,20 +81,22 @@ fn the_bridge_keeps_its_promises_to_a_real_gate() {
     let home = Home::with_config(PULL);
     let gate = Gate::serve(&home, &[]);
     let (agent, owner) = (home.state().join("agent.token"), home.state().join("owner.token"));
-    let tests = root().join("tests/bridges/test_gated.py");
 
-    let python = Python::start(
-        &home,
-        &["-W", "error", tests.to_str().unwrap()],
-        &[
-            ("PLACET_URL", &gate.address.url),
-            ("PLACET_TOKEN_FILE", agent.to_str().unwrap()),
-            ("OWNER_TOKEN_FILE", owner.to_str().unwrap()),
-        ],
-    );
+    for file in ["test_gated.py", "test_hold.py"] {
+        let tests = root().join("tests/bridges").join(file);
+        let python = Python::start(
+            &home,
+            &["-W", "error", tests.to_str().unwrap()],
+            &[
+                ("PLACET_URL", &gate.address.url),
+                ("PLACET_TOKEN_FILE", agent.to_str().unwrap()),
+                ("OWNER_TOKEN_FILE", owner.to_str().unwrap()),
+            ],
+        );
 
-    let (_, said) = python.finish();
-    assert!(said.contains("Ran ") && said.contains("OK") && !said.contains("skipped"), "{said}");
+        let (_, said) = python.finish();
+        assert!(said.contains("Ran ") && said.contains("OK") && !said.contains("skipped"), "{said}");
+    }
 }
 
 #[test]
@@ -136,7 +137,7 @@ fn start_readme_agent(home: &Home) -> Python {
     let (program, _) = rest.split_once("```\n<!-- /agent -->").expect("the agent's end mark");
     let path = home.path().join("agent.py");
     fs::write(&path, program).unwrap();
-    fs::copy(root().join("assets/bridges/gated.py"), home.path().join("gated.py")).unwrap();
+    fs::copy(root().join("assets/bridges/python/src/placet/gate.py"), home.path().join("placet.py")).unwrap();
     Python::start(home, &[path.to_str().unwrap()], &[])
 }
 

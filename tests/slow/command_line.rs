@@ -2,8 +2,7 @@
 
 use std::process::Output;
 
-use placet::contract::fields::Fields;
-use placet::domain::json;
+use placet::for_tests::{Fields, json};
 
 use super::support::agent;
 use super::support::eventually;

@@ -8,16 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use placet::config::{self, SourceConfig, SourceKind, TokenFrom};
-use placet::contract::fields::Fields;
-use placet::contract::time;
-use placet::domain::{
-    ActionKey, BatchKey, Decision, Edits, Entry, FactValue, Outcome, RawJson, Refusal, SourceName, Staged,
-    Status, SubmissionId, Verdict, freeze, json,
+use placet::for_tests::{
+    ActionKey, BatchKey, Connection, Decision, Dendrux, Edits, Entry, EventKind, FactValue, Fields, Inbox,
+    Journal, Outcome, RawJson, Refusal, Rows, SourceConfig, SourceKind, SourceName, Staged, Status,
+    SubmissionId, TokenFrom, Verdict, freeze, json, now, open,
 };
-use placet::inbox::{Connection, EventKind, Inbox, Rows};
-use placet::journal::Journal;
-use placet::sources;
 
 use super::support::home::Home;
 use super::support::{LIMIT, eventually};
@@ -103,11 +98,11 @@ struct Desk {
 
 impl Desk {
     async fn open(app: &App, home: &Home, who: &str) -> Self {
-        let kind = SourceKind::Dendrux(config::Dendrux::default());
+        let kind = SourceKind::Dendrux(Dendrux::default());
         let token = TokenFrom::Command(["printf", "%s", TOKEN].map(str::to_owned).to_vec());
         let of = SourceConfig::of("store", kind, &app.url);
         let config = SourceConfig { token: Some(token), reviewer: Some(who.to_owned()), ..of };
-        let source = sources::open(&config).unwrap();
+        let source = open(&config).unwrap();
         let journal = Journal::open(&home.path().join(format!("{who}.db"))).await.unwrap();
         let name = config.name;
         Self { inbox: Inbox::open(vec![source], journal, Duration::from_secs(1), Some(who.to_owned())), name }
@@ -129,7 +124,7 @@ impl Desk {
 
     /// Decides as the screen does: reads, freezes, sends. One outcome for each, in order.
     async fn decide(&self, decided: &[(&Entry, Decision)]) -> Result<Vec<Outcome>, Refusal> {
-        let now = time::now();
+        let now = now();
         let pending = self.listed().await;
         let keys: Vec<ActionKey> = decided.iter().map(|(entry, _)| entry.key.clone()).collect();
         let loaded = self.inbox.load(&keys).await.into_iter();

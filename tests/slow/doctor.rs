@@ -2,8 +2,7 @@
 
 use std::process::Output;
 
-use placet::contract::fields::Fields;
-use placet::domain::json;
+use placet::for_tests::{Fields, json};
 
 use super::support::gate::Gate;
 use super::support::home::{Home, WRITE_FILE};

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::{Child, Output, Stdio};
 
-use placet::contract::fields::Fields;
+use placet::for_tests::Fields;
 
 use super::support::agent::{approve, get, request, status};
 use super::support::gate::Gate;
@@ -89,7 +89,10 @@ fn same_call_again_is_denied_with_its_result() {
     approve(&gate.address, &id);
     ended(asks);
     let running = out(&hook(&home, &[], &claude("PreToolUse", "t1", "")));
-    assert!(running.contains(r#""permissionDecision":"deny""#) && running.contains("is being run"), "{running}");
+    assert!(
+        running.contains(r#""permissionDecision":"deny""#) && running.contains("is being run"),
+        "{running}"
+    );
     hook(&home, &[], &claude("PostToolUse", "t1", r#","tool_response":"done""#));
 
     let again = out(&hook(&home, &[], &claude("PreToolUse", "t1", "")));

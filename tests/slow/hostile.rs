@@ -175,7 +175,7 @@ fn review(inbox: &mut Pty, count: usize) {
 /// Sends what is staged, looks at the report, and closes it.
 fn send_all(inbox: &mut Pty) {
     inbox.send("S");
-    inbox.wait(&placet::tui::review_words::press("y"));
+    inbox.wait(&placet::for_tests::review_words::press("y"));
     assert_steady(inbox);
     confirm(inbox);
     // What a `y` too many began is left.

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-use placet::contract::fields::Fields;
-use placet::fault;
+use placet::for_tests::{Fields, GATE, INBOX};
 
 use super::support::agent::{self, try_request};
 use super::support::chance::Chance;
@@ -50,7 +49,7 @@ fn g16_a_gate_that_is_killed_anywhere_loses_nothing_and_runs_nothing_unasked() {
     println!("PLACET_SEED={seed}");
     let each = if long { 20 } else { 1 };
     let mut points: Vec<String> =
-        fault::GATE.iter().flat_map(|name| (1..=each).map(move |nth| format!("{name}:{nth}"))).collect();
+        GATE.iter().flat_map(|name| (1..=each).map(move |nth| format!("{name}:{nth}"))).collect();
     let mut state = seed;
     let random = (0..if long { 500 } else { 12 }).map(|_| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -250,7 +249,7 @@ fn runs_of_a_killed_gate_are_never_two_at_once_nor_past_their_limit() {
 
 #[test]
 fn g16_a_reviewer_who_is_killed_anywhere_decides_once_and_learns_what_became_of_it() {
-    for point in fault::INBOX {
+    for point in INBOX {
         let gate_home = Home::with_config(TOOLS);
         let gate = Gate::serve(&gate_home, &[]);
         let token = gate_home.state().join("owner.token");

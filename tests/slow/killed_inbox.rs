@@ -4,9 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use placet::contract::fields::Fields;
-use placet::fault;
-use placet::tui::review_words;
+use placet::for_tests::{Fields, INBOX, SCREEN, review_words};
 
 use super::support::agent;
 use super::support::chance::Chance;
@@ -148,7 +146,7 @@ impl World {
     }
 
     fn round(&mut self, nth: u32) {
-        let points: Vec<&str> = fault::INBOX.iter().chain(&fault::SCREEN).copied().collect();
+        let points: Vec<&str> = INBOX.iter().chain(&SCREEN).copied().collect();
         // Two of seven rounds end at a point, the others whenever it comes.
         let point = (nth.is_multiple_of(7) || nth % 7 == 4).then(|| *self.chance.of(&points));
         let env: Vec<_> = point.iter().map(|point| ("PLACET_KILL_AT", *point)).collect();
@@ -162,7 +160,7 @@ impl World {
         self.check(&mut inbox);
         self.stage(&mut inbox);
         match (point, nth % 7) {
-            (Some(point), _) if fault::SCREEN.contains(&point) => terminate(&inbox),
+            (Some(point), _) if SCREEN.contains(&point) => terminate(&inbox),
             (Some(_), _) | (None, 5) => submit(&mut inbox),
             (None, 1) => self.go_on(&mut inbox),
             (None, 2) => self.type_text(&mut inbox),

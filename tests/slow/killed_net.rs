@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Output, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
 
-use placet::fault;
+use placet::for_tests::INBOX;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::support::agent;
@@ -186,7 +186,7 @@ fn two_reviewers_on_one_journal_decide_once_and_keep_one_chain_also_when_one_die
             command.envs(point.map(|point| ("PLACET_KILL_AT", point)));
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
         };
-        let point = (chance.below(2) == 0).then(|| *chance.of(&fault::INBOX));
+        let point = (chance.below(2) == 0).then(|| *chance.of(&INBOX));
         let (mut one, mut two) =
             (start(["--approve", "--reject"], point), start(["--reject", "--approve"], None));
         one.wait().unwrap();

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
-use placet::contract::fields::Fields;
+use placet::for_tests::Fields;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::support::agent::{self, propose, request};

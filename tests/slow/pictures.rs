@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use placet::domain::json;
+use placet::for_tests::json;
 
 use super::job::confirm;
 use super::support::agent;

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Output;
 
-use placet::contract::fields::Fields;
+use placet::for_tests::Fields;
 
 use super::support::agent;
 use super::support::eventually;

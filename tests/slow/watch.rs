@@ -5,8 +5,7 @@ use std::net::TcpListener;
 use std::process::{Child, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
-use placet::contract::fields::Fields;
-use placet::domain::json;
+use placet::for_tests::{Fields, json};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::support::gate::{Address, Gate};

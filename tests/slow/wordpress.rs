@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 
-use placet::domain::json;
+use placet::for_tests::json;
 
 use super::support::home::Home;
 

@@ -9,14 +9,15 @@ mod gate;
 mod hook;
 mod list;
 mod log;
+mod mcp;
 mod shell;
 mod watch;
 mod words;
 
 pub use decide::{DecideArgs, ProposeArgs};
 pub use gate::{
-    AuditCommand, DatabaseArg, GateCommand, LogFormat, OwnerCommand, PauseArgs, PruneArgs, ServeArgs,
-    SettleArgs, TokenCommand,
+    AuditCommand, GateCommand, LogFormat, OwnerCommand, PauseArgs, PruneArgs, ServeArgs, SettleArgs,
+    TokenCommand,
 };
 pub use hook::{
     HookArgs, HookCommand, HookInstallArgs, HookPlaceArgs, HookResumeArgs, HookRunArgs, HookUninstallArgs,
@@ -24,6 +25,7 @@ pub use hook::{
 };
 pub use list::{ListArgs, ShowArgs};
 pub use log::{LogArgs, LogCommand, ReportArgs, ShiftArgs};
+pub use mcp::{McpArgs, McpCommand};
 pub use shell::{CompletedShell, Values};
 pub use watch::WatchArgs;
 
@@ -86,6 +88,7 @@ pub enum Command {
     /// Without a command this is the hook itself: it reads one event of the client from standard input, waits for the decision, and
     /// answers. Every fault ends with exit code 2, which blocks the call.
     Hook(HookArgs),
+    Mcp(McpArgs),
     /// Look over this machine and every source, and say what is wrong and what to do
     Doctor(DoctorArgs),
     /// Print a page of the manual: `placet man | man -l -`

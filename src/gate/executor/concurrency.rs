@@ -1,7 +1,7 @@
 //! How much runs at once: a number of places in all, of which one tool gets only some.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -9,7 +9,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 #[derive(Debug)]
 pub(super) struct ConcurrencyLimit {
     all: Arc<Semaphore>,
-    tools: HashMap<String, Arc<Semaphore>>,
+    per_tool: usize,
+    /// Of the tools that run.
+    tools: Mutex<HashMap<String, Arc<Semaphore>>>,
 }
 
 /// One place; free again when it is dropped.
@@ -19,22 +21,28 @@ pub(super) struct Room {
 }
 
 impl ConcurrencyLimit {
-    pub(super) fn new(tools: &[String], in_all: usize, per_tool: usize) -> Self {
-        let tools = tools.iter().map(|tool| (tool.clone(), Arc::new(Semaphore::new(per_tool)))).collect();
-        Self { all: Arc::new(Semaphore::new(in_all)), tools }
+    pub(super) fn new(in_all: usize, per_tool: usize) -> Self {
+        Self { all: Arc::new(Semaphore::new(in_all)), per_tool, tools: Mutex::default() }
     }
 
-    /// Tools that may begin another run.
-    pub(super) fn with_space(&self) -> Vec<String> {
-        let with_space = self.tools.iter().filter(|(_, places)| places.available_permits() > 0);
-        with_space.map(|(tool, _)| tool.clone()).collect()
+    /// Tools that may not begin another run.
+    pub(super) fn full(&self) -> Vec<String> {
+        let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
+        tools.retain(|_, places| places.available_permits() < self.per_tool);
+        let full = tools.iter().filter(|(_, places)| places.available_permits() == 0);
+        full.map(|(tool, _)| tool.clone()).collect()
     }
 
     /// Waits for a place in all. `None`: this tool has taken all of its own.
     pub(super) async fn acquire(&self, tool: &str) -> Option<Room> {
-        let tool = self.tools.get(tool)?;
-        let own = Arc::clone(tool).try_acquire_owned().ok()?;
+        let own = self.own(tool)?;
         let one_of_all = Arc::clone(&self.all).acquire_owned().await.ok()?;
         Some(Room { _places: [own, one_of_all] })
+    }
+
+    fn own(&self, tool: &str) -> Option<OwnedSemaphorePermit> {
+        let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
+        let places = tools.entry(tool.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(self.per_tool)));
+        Arc::clone(places).try_acquire_owned().ok()
     }
 }

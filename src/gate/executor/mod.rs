@@ -20,6 +20,7 @@ use self::concurrency::{ConcurrencyLimit, Room};
 use self::runs::{Run, State};
 use super::state::Gate;
 use super::store::{Dispatched, Finished, Lease, Refused, StoreError, Waiting, Work};
+use super::tool::Which;
 use crate::config::{Executor, ToolConfig};
 use crate::fault;
 
@@ -56,13 +57,13 @@ async fn dispatcher(gate: Gate) {
     if tools.is_empty() {
         return;
     }
-    let rooms = ConcurrencyLimit::new(&tools, AT_ONCE, AT_ONCE_PER_TOOL);
+    let rooms = ConcurrencyLimit::new(AT_ONCE, AT_ONCE_PER_TOOL);
     loop {
         tokio::select! {
             () = gate.inner.draining.cancelled() => return,
             () = gate.inner.events.until_approved() => {}
         }
-        if let Err(error) = dispatch(&gate, &rooms).await {
+        if let Err(error) = dispatch(&gate, &tools, &rooms).await {
             // The reconciler wakes the dispatcher again in a few seconds; the actions stay approved until then.
             tracing::warn!(%error, "approved actions could not be dispatched");
         }
@@ -71,17 +72,14 @@ async fn dispatcher(gate: Gate) {
 
 /// Goes once through whatever is approved, as fast as there is room. What cannot be dispatched stands in nobody's way, nor
 /// does a slow tool: one without room is passed over, and whoever leaves its room wakes the dispatcher.
-async fn dispatch(gate: &Gate, rooms: &ConcurrencyLimit) -> Result<(), StoreError> {
+async fn dispatch(gate: &Gate, tools: &Which, rooms: &ConcurrencyLimit) -> Result<(), StoreError> {
     let mut after = 0;
     loop {
-        let tools = rooms.with_space();
-        if tools.is_empty() {
-            return Ok(());
-        }
-        let waiting = gate.store().approved(&tools, after, AT_ONCE as u32, gate.inner.clock.now()).await?;
+        let (full, now) = (rooms.full(), gate.inner.clock.now());
+        let waiting = gate.store().approved(tools, &full, after, AT_ONCE as u32, now).await?;
         let Some(last) = waiting.last() else { return Ok(()) };
         after = last.seq;
-        for Waiting { id, tool, .. } in waiting {
+        for Waiting { id, tool, .. } in waiting.into_iter().filter(|waiting| tools.has(&waiting.tool)) {
             let room = tokio::select! {
                 () = gate.inner.draining.cancelled() => return Ok(()),
                 room = rooms.acquire(&tool) => room,

@@ -18,7 +18,7 @@ use crate::domain::{Digest, Effect, RawJson, Timestamp, json};
 use crate::gate::auth::Caller;
 use crate::gate::error::{ApiError, FORBIDDEN, INVALID, UNAVAILABLE};
 use crate::gate::state::Gate;
-use crate::gate::store::NewAction;
+use crate::gate::store::{NewAction, Reply};
 use crate::gate::tool::{raised_effect, raised_risk};
 
 /// Longest tool name, in characters.
@@ -37,19 +37,11 @@ pub(crate) async fn propose(
     Sent { body: propose, key }: Sent<Propose>,
 ) -> Result<Response, ApiError> {
     let action = accept(&gate, &caller, propose)?;
-    let queued = Queued {
-        status: "queued".to_owned(),
-        pending_action_id: action.id.clone(),
-        message: format!(
-            "{} did not run. It waits for a human to approve it as pending action {}.",
-            action.tool, action.id
-        ),
-        tool_name: action.tool.clone(),
-    };
-    let body =
-        serde_json::to_string(&queued).map_err(|error| ApiError::new(UNAVAILABLE, error.to_string()))?;
-    let recorded = gate.store().record(action, gate.inner.limits.pending_per_workspace, body, key).await?;
-    Ok(reply(StatusCode::ACCEPTED, recorded))
+    let tool_name = action.tool.clone();
+    let recorded = gate.store().record(action, gate.inner.limits.pending_per_workspace, key).await?;
+    let body = serde_json::to_string(&Queued::of(tool_name, recorded.id));
+    let body = body.map_err(|error| ApiError::new(UNAVAILABLE, error.to_string()))?;
+    Ok(reply(StatusCode::ACCEPTED, Reply { body, replayed: recorded.again }))
 }
 
 /// A proposer who has not used up the rate. Asked before the body is read: what is refused costs nothing, and what cannot be read

@@ -1,9 +1,12 @@
-//! `claim` and `result`: an agent runs the approved call itself, under a lease with a fence.
+//! `claim`, `renew` and `result`: an agent runs the approved call itself, under a lease with a fence.
+
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::get::find;
@@ -52,9 +55,8 @@ pub(crate) async fn claim(
     if tool.executor != Executor::Pull {
         return Err(ApiError::new(FORBIDDEN, "the gate runs this tool itself; nobody can claim it"));
     }
-    let seconds = claim.lease_seconds.unwrap_or(tool.timeout.as_secs()).clamp(1, LEASE_MAX);
-    let millis = i64::try_from(seconds * 1_000).unwrap_or(i64::MAX);
-    let work = match gate.store().dispatch(id, Lease { by: Some(caller.actor()), millis }, key).await? {
+    let lease = lease(&caller, claim.lease_seconds, tool.timeout);
+    let work = match gate.store().dispatch(id, lease, key).await? {
         Dispatched::Run(work) => work,
         Dispatched::NotAsApproved(why) => return Err(Refused::Changed(why).into()),
     };
@@ -69,6 +71,35 @@ pub(crate) async fn claim(
         lease_until: time::write(work.lease_until),
     };
     Ok(Json(claimed).into_response())
+}
+
+/// For so many seconds, else for as long as the tool may take.
+fn lease(caller: &Caller, seconds: Option<u64>, timeout: Duration) -> Lease {
+    let seconds = seconds.unwrap_or(timeout.as_secs()).clamp(1, LEASE_MAX);
+    Lease { by: Some(caller.actor()), millis: i64::try_from(seconds * 1_000).unwrap_or(i64::MAX) }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Renew {
+    #[serde(deserialize_with = "whole::number")]
+    fence: u64,
+    /// From now on; else the tool's timeout.
+    #[serde(default, alias = "lease_seconds", deserialize_with = "whole::optional")]
+    lease_seconds: Option<u64>,
+}
+
+pub(crate) async fn renew(
+    State(gate): State<Gate>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Sent { body: renew, .. }: Sent<Renew>,
+) -> Result<Response, ApiError> {
+    let stored = find(&gate, &caller, &id).await?;
+    let tool = gate.inner.tools.get(stored.action.row.tool.as_raw());
+    let lease = lease(&caller, renew.lease_seconds, tool.timeout);
+    let until = gate.store().renew(id, renew.fence, lease).await?;
+    Ok(Json(json!({"leaseUntil": time::write(until)})).into_response())
 }
 
 #[derive(Debug, Deserialize)]

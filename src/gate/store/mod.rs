@@ -16,6 +16,7 @@ pub(crate) use self::counted::{AskedFlows, Counts};
 
 use super::audit::{AuditHead, AuditRow, Verified};
 use super::token::Token;
+use super::tool::Which;
 use crate::contract::briefing::{BatchBody, BriefingBody};
 use crate::contract::settle::SettleAs;
 use crate::domain::{
@@ -127,6 +128,14 @@ pub(crate) struct Keyed {
 pub(crate) struct Reply {
     pub(crate) body: String,
     pub(crate) replayed: bool,
+}
+
+/// What a proposal came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Recorded {
+    pub(crate) id: String,
+    /// It was recorded before: under the same key, or as the same call.
+    pub(crate) again: bool,
 }
 
 /// An approved action that nothing runs yet.
@@ -260,6 +269,15 @@ pub(crate) enum Refused {
     Invalid(String),
     #[error("this Idempotency-Key was used with another request; choose a new one")]
     KeyReused,
+    #[error(
+        "this call id was used for another call in this session, or is proposed again to take another one's place; \
+         choose a new toolCallId"
+    )]
+    CallReused,
+    #[error(
+        "this request was recorded before, and its action was pruned since; it is not recorded a second time"
+    )]
+    RecordedAndPruned,
     #[error("it would have expired already; send a later expiresAt")]
     Late,
     #[error("the workspace has {0} pending actions, which is the limit; decide some first")]
@@ -288,14 +306,10 @@ pub(crate) enum StoreError {
 /// The gate's memory. Every method that writes returns after the commit.
 #[async_trait]
 pub(crate) trait Store: fmt::Debug + Send + Sync {
-    /// Records a proposal, unless the workspace has `limit` pending ones. `body` is the answer to keep under the key.
-    async fn record(
-        &self,
-        action: NewAction,
-        limit: u64,
-        body: String,
-        key: Option<Keyed>,
-    ) -> Result<Reply, StoreError>;
+    /// Records a proposal, unless the workspace has `limit` pending ones. The same request under the same key, and the same call of
+    /// one session, is the action that is there, whatever became of it.
+    async fn record(&self, action: NewAction, limit: u64, key: Option<Keyed>)
+    -> Result<Recorded, StoreError>;
     /// Decides one action; the reply is the action as it stands then.
     async fn decide(&self, ruling: Ruling, by: Actor, key: Option<Keyed>) -> Result<Reply, StoreError>;
     /// Decides what is listed, item by item; the reply is a [`BatchReply`](crate::contract::batch::BatchReply) or a
@@ -317,11 +331,12 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
         by: Actor,
     ) -> Result<Stored, StoreError>;
 
-    /// Approved actions of these tools that arrived after the place `after`, in the order of their arrival; without
+    /// Approved actions of these tools, but the `full` ones, that arrived after the place `after`, in the order of their arrival; without
     /// those whose pause before the next attempt lasts beyond `now`.
     async fn approved(
         &self,
-        tools: &[String],
+        tools: &Which,
+        full: &[String],
         after: i64,
         limit: u32,
         now: Timestamp,
@@ -329,6 +344,8 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
     /// Takes an approved action under a lease, after checking that its bytes and its terms are those that were approved.
     /// A claim under a key that was answered before gets the same work again, under the same fence.
     async fn dispatch(&self, id: String, lease: Lease, key: Option<Keyed>) -> Result<Dispatched, StoreError>;
+    /// Extends the lease of a run from now on, for its holder under the newest fence. Returns its end; it never becomes shorter.
+    async fn renew(&self, id: String, fence: u64, lease: Lease) -> Result<Timestamp, StoreError>;
     /// Ends a run; the same end a second time is answered as the first. Refused when the fence is not the newest, or `by` does not hold the lease, or did not hold the last
     /// one of what is `unknown` by now.
     async fn finish(
@@ -346,7 +363,7 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
     async fn lapsing(&self, counts: &Counts) -> Result<u64, StoreError>;
     /// Running actions whose lease ran out, but those of which a run still goes on: tools in `safe` run again, a bounded number of times;
     /// others become `unknown`. Returns how many.
-    async fn recover(&self, safe: Vec<String>, going_on: Vec<String>) -> Result<u64, StoreError>;
+    async fn recover(&self, safe: Which, going_on: Vec<String>) -> Result<u64, StoreError>;
     /// Actions of a workspace that were settled before this moment, the first settled first: at most `limit`, and beyond the first
     /// about `bytes` bytes of input.
     async fn settled(
@@ -363,8 +380,9 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
         actions: Vec<Prunable>,
         who: Option<String>,
     ) -> Result<u64, StoreError>;
-    /// Drops kept answers that are older than `millis`.
-    async fn forget_replies(&self, millis: i64) -> Result<u64, StoreError>;
+    /// Drops kept answers that are older than `millis`, but those to proposals; and of these what is left of them since their action was
+    /// pruned, `tombstones` milliseconds ago.
+    async fn forget_replies(&self, millis: i64, tombstones: i64) -> Result<u64, StoreError>;
     /// Drops counted minutes that are older than `millis`.
     async fn forget_flows(&self, millis: i64) -> Result<u64, StoreError>;
 

@@ -88,13 +88,11 @@ async fn a_repeated_proposal_gets_its_answer_after_its_time_too() {
 async fn a_jump_of_the_clock_forgets_no_idempotency_key() {
     const DAY: Duration = Duration::from_hours(24);
     let (_folder, gate) = plain().await;
+    let id = gate.propose("t", "{}").await;
     let send = async || {
-        let request = gate
-            .request(reqwest::Method::POST, "/api/pending-actions", &gate.agent)
-            .header("content-type", "application/json")
-            .header("idempotency-key", "call-1");
-        let body = r#"{"toolName":"t","workspaceId":"w","toolInput":{}}"#;
-        super::support::answer(request.body(body)).await.text
+        let path = format!("/api/pending-actions/{id}/reject");
+        let request = gate.request(reqwest::Method::POST, &path, &gate.owner);
+        super::support::answer(request.header("idempotency-key", "decision-1")).await.text
     };
     let first = send().await;
     let (mut steady, start, later) = (ClockUptime::default(), Instant::now(), Duration::from_secs(5));

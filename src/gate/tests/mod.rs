@@ -2,6 +2,7 @@
 
 mod backups;
 mod batches;
+mod calls;
 mod contract;
 mod counting;
 mod deciding;

@@ -1,5 +1,6 @@
 //! The contract's document and the gate are the same thing.
 
+use crate::gate::tool::Which;
 use std::collections::BTreeSet;
 
 use reqwest::Method;
@@ -62,6 +63,7 @@ fn what_the_gate_sends_is_closed() {
             "CheckpointReject",
             "Settle",
             "Claim",
+            "Renew",
             "Outcome",
         ];
         // What a body may hold is for the gate to read; fields in common are closed where they are used.
@@ -121,7 +123,7 @@ async fn settle_and_own(seen: &mut Seen, ran: &TestGate) {
         .await;
     seen.post(ran, &format!("/api/pending-actions/{lost}/claim"), r#"{"leaseSeconds":1}"#).await;
     ran.gate.inner.clock.pass(10_000);
-    ran.gate.store().recover(Vec::new(), Vec::new()).await.unwrap();
+    ran.gate.store().recover(Which::default(), Vec::new()).await.unwrap();
     seen.post(ran, &format!("/api/pending-actions/{lost}/settle"), r#"{"as":"failed","reason":"looked"}"#)
         .await;
     seen.post(ran, "/api/gate/pause", "").await;
@@ -149,7 +151,9 @@ async fn every_documented_answer_is_given() {
     seen.post(&ran, &format!("{all}/batch/m:t/approve"), r#"{"items":[{"pendingActionId":"none"}]}"#).await;
     seen.post(&ran, &format!("{pulled}/approve"), "").await;
     let claimed = seen.post(&ran, &format!("{pulled}/claim"), "").await;
-    let result = format!(r#"{{"fence":{},"result":[1.10]}}"#, claimed.at("/fence"));
+    let fence = claimed.at("/fence");
+    seen.post(&ran, &format!("{pulled}/renew"), &format!(r#"{{"fence":{fence}}}"#)).await;
+    let result = format!(r#"{{"fence":{fence},"result":[1.10]}}"#);
     seen.post(&ran, &format!("{pulled}/result"), &result).await;
     let taken_back = ran.propose("t", "{}").await;
     let withdraw = format!("{all}/{taken_back}/withdraw");

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::support::{config, plain, script, start, with_tool};
 use crate::config::paths::Paths;
 use crate::config::{Config, Executor, GateConfig, ToolConfig};
+use crate::domain::Risk;
 use crate::gate::{Gate, GateError, check};
 
 /// What a start with this configuration says, and that a check says the same.
@@ -145,4 +146,93 @@ async fn g25_a_forbidden_target_stops_the_start_and_names_its_line() {
     }
     let message = refused(folder.path(), &tool("\"http://x\"", "https://tickets.example.com/")).await;
     assert!(message.contains("gate.allow_targets: \"http://x\" is no host"), "{message}");
+}
+
+/// The tables of these names, each a tool of its own.
+async fn with_tools(
+    folder: &Path,
+    tools: &[(&str, ToolConfig)],
+    denied: &[&str],
+) -> super::support::TestGate {
+    let tools = tools.iter().map(|(name, tool)| ((*name).to_owned(), tool.clone())).collect();
+    let denied = denied.iter().map(|&name| name.to_owned()).collect();
+    start(GateConfig { tools, denied, ..config(folder) }).await
+}
+
+#[tokio::test]
+async fn a_pattern_configures_every_tool_that_it_fits_best() {
+    let folder = tempfile::tempdir().unwrap();
+    let high = ToolConfig { risk: Some(Risk::High), ..script("printf '\"%s\"' \"$PLACET_TOOL\"") };
+    let own = ToolConfig { title: Some("Own".to_owned()), ..ToolConfig::default() };
+    let long = ToolConfig { risk: Some(Risk::Critical), ..ToolConfig::default() };
+    let tools = [("fs.*", high), ("fs.read_it", own), ("fs.100%_*", long)];
+    let gate = with_tools(folder.path(), &tools, &["*.delete*"]).await;
+    let mut ids = Vec::new();
+    for (tool, risk) in [
+        ("fs.write", "high"),
+        ("fs.[x]?", "high"),
+        ("fs.read_it", "medium"),
+        ("fs.100%_x", "critical"),
+        ("fs.100xyx", "high"),
+        ("FS.write", "medium"),
+    ] {
+        let id = gate.propose(tool, "{}").await;
+        assert_eq!(gate.action(&id).await.at("/risk"), risk, "{tool}");
+        gate.approve(&id, "").await;
+        ids.push((id, tool));
+    }
+
+    for (id, tool) in &ids {
+        let claim = gate.post_as(&gate.agent, &format!("/api/pending-actions/{id}/claim"), "").await;
+        if ["fs.write", "fs.[x]?", "fs.100xyx"].contains(tool) {
+            let ran = gate.until_final(id).await;
+            assert_eq!((ran.at("/status").as_str(), ran.at("/result").as_str()), ("executed", *tool));
+            assert_eq!(claim.code(), (403, "FORBIDDEN".to_owned()));
+        } else {
+            assert_eq!(claim.status, 200, "{tool}: {}", claim.text);
+        }
+    }
+    let body = r#"{"toolName":"fs.delete_all","workspaceId":"w","toolInput":{}}"#;
+    assert_eq!(gate.post_as(&gate.agent, "/api/pending-actions", body).await.code().0, 403);
+    gate.stop().await;
+}
+
+#[tokio::test]
+async fn an_approval_is_bound_to_the_pattern_that_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let pulled = ToolConfig::default();
+    let gate = with_tools(folder.path(), &[("fs.*", pulled.clone())], &[]).await;
+    let [same, other, denied] = ["fs.write", "fs.copy", "fs.rm"].map(|tool| gate.propose(tool, "{}"));
+    let ids = [same.await, other.await, denied.await];
+    for id in &ids {
+        gate.approve(id, "").await;
+    }
+    gate.stop().await;
+    let tools = [("fs.*", pulled), ("fs.c*", script("cat"))];
+    let gate = with_tools(folder.path(), &tools, &["fs.r*"]).await;
+
+    let claim = gate.post_as(&gate.agent, &format!("/api/pending-actions/{}/claim", ids[0]), "").await;
+    let (changed, denied) = (gate.until_final(&ids[1]).await, gate.until_final(&ids[2]).await);
+
+    assert_eq!(claim.status, 200, "{}", claim.text);
+    assert!(changed.at("/error").contains("changed after the approval"), "{}", changed.text);
+    assert!(denied.at("/error").contains("policy denies this tool"), "{}", denied.text);
+    gate.stop().await;
+}
+
+#[tokio::test]
+async fn a_schema_of_a_pattern_holds_for_its_tools() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = folder.path().join("s.json");
+    std::fs::write(&schema, r#"{"type":"object","required":["path"]}"#).unwrap();
+    let strict = ToolConfig { schema: Some(schema), ..ToolConfig::default() };
+    let gate = with_tools(folder.path(), &[("fs.*", strict)], &[]).await;
+
+    let body = r#"{"toolName":"fs.write","workspaceId":"w","toolInput":{}}"#;
+    let refused = gate.post_as(&gate.agent, "/api/pending-actions", body).await;
+    gate.propose("fs.write", r#"{"path":"/a"}"#).await;
+    gate.propose("other", "{}").await;
+
+    assert_eq!(refused.code(), (422, "INVALID".to_owned()));
+    assert_eq!(gate.get("/api/tools").await.at("/items/0/toolName"), "fs.*");
 }

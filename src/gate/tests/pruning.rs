@@ -1,5 +1,6 @@
 //! Retention: what may go goes, and everything else still holds.
 
+use crate::gate::tool::Which;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
@@ -10,7 +11,8 @@ use sqlx::Connection as _;
 use super::support::{TestGate, answer, config, ids, plain, start};
 use crate::config::GateConfig;
 use crate::domain::Timestamp;
-use crate::gate::{GateError, Pruned, reconcile};
+use crate::gate::prune::Pruned;
+use crate::gate::{GateError, reconcile};
 
 const DAY: i64 = 24 * 60 * 60 * 1_000;
 
@@ -58,7 +60,7 @@ async fn only_what_was_settled_long_ago_is_pruned() {
     let late = gate.propose("t", "{}").await;
     let (heads, seen) = (gate.gate.audit_heads().await.unwrap(), gate.list("").await.at("/revision"));
     gate.gate.inner.clock.pass(3 * DAY);
-    gate.gate.store().recover(Vec::new(), Vec::new()).await.unwrap();
+    gate.gate.store().recover(Which::default(), Vec::new()).await.unwrap();
     gate.reject(&late, "").await;
 
     assert_eq!(prune(&gate, now(&gate).plus_millis(-DAY)).await, 2);
@@ -98,7 +100,7 @@ async fn unknown_is_never_pruned_however_old_it_is() {
     let (_folder, gate) = plain().await;
     let (id, _) = claimed(&gate).await;
     gate.gate.inner.clock.pass(400 * DAY);
-    gate.gate.store().recover(Vec::new(), Vec::new()).await.unwrap();
+    gate.gate.store().recover(Which::default(), Vec::new()).await.unwrap();
 
     assert_eq!(prune(&gate, now(&gate).plus_millis(DAY)).await, 0);
 
@@ -123,7 +125,7 @@ async fn a_request_whose_action_was_pruned_is_not_recorded_again() {
     let (again, decided_again) =
         (send(&gate.agent, "/api/pending-actions", body).await, send(&gate.owner, batch, &items).await);
 
-    assert_eq!((again.status, &again.text), (202, &first.text));
+    assert_eq!(again.code(), (409, "ACTION_PRUNED".to_owned()));
     assert_eq!((decided_again.status, &decided_again.text), (200, &decided.text));
     assert!(ids(&gate.list("").await).is_empty(), "it was recorded a second time");
 }

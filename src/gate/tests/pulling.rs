@@ -1,5 +1,6 @@
 //! Agents that run what was approved: answers that get lost, and looking for work.
 
+use crate::gate::tool::Which;
 use std::time::Duration;
 
 use super::support::{Answer, TestGate, answer, config, ids, plain, start};
@@ -36,7 +37,7 @@ async fn a_claim_is_not_given_again_when_its_lease_is_over() {
     claim(&gate, &id, "k").await;
 
     gate.gate.inner.clock.pass(120_000);
-    gate.gate.store().recover(vec!["t".to_owned()], Vec::new()).await.unwrap();
+    gate.gate.store().recover(Which::only("t"), Vec::new()).await.unwrap();
 
     assert_eq!(claim(&gate, &id, "k").await.code(), (409, "STALE_FENCE".to_owned()));
 }
@@ -144,6 +145,37 @@ async fn an_approval_that_nobody_takes_lapses() {
 }
 
 #[tokio::test]
+async fn approvals_of_tools_of_a_pattern_lapse_after_its_time_and_are_run_again_as_it_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let hours = |hours, retry| ToolConfig {
+        approval_ttl: Some(Duration::from_hours(hours)),
+        retry,
+        ..ToolConfig::default()
+    };
+    let tools = [("fs.*", hours(1, Retry::Safe)), ("fs.slow*", hours(9, Retry::Manual))];
+    let tools = tools.map(|(name, tool)| (name.to_owned(), tool)).into();
+    let gate = start(GateConfig { tools, ..config(folder.path()) }).await;
+    let mut ids = Vec::new();
+    for tool in ["fs.write", "fs.slow_copy", "fs_write", "fs.again", "fs.slow_again"] {
+        let id = gate.propose(tool, "{}").await;
+        gate.approve(&id, "").await;
+        ids.push(id);
+    }
+    for id in &ids[3..] {
+        claim(&gate, id, id).await;
+    }
+
+    later(&gate, HOUR + 1_000).await;
+    let mut statuses = Vec::new();
+    for id in &ids {
+        statuses.push(gate.status(id).await);
+    }
+    assert_eq!(statuses, ["expired", "approved", "approved", "approved", "unknown"]);
+    later(&gate, 8 * HOUR).await;
+    assert_eq!([gate.status(&ids[1]).await, gate.status(&ids[2]).await], ["expired", "approved"]);
+}
+
+#[tokio::test]
 async fn an_approval_that_the_gate_is_to_run_never_lapses() {
     let folder = tempfile::tempdir().unwrap();
     let tools = [("t".to_owned(), super::support::script("cat"))].into();
@@ -156,4 +188,88 @@ async fn an_approval_that_the_gate_is_to_run_never_lapses() {
 
     assert_eq!(gate.status(&id).await, "approved");
     gate.stop().await;
+}
+
+async fn renew(gate: &TestGate, token: &secrecy::SecretString, id: &str, body: &str) -> Answer {
+    gate.post_as(token, &format!("/api/pending-actions/{id}/renew"), body).await
+}
+
+#[tokio::test]
+async fn a_renewed_lease_outlives_the_first_one() {
+    let (_folder, gate) = plain().await;
+    let id = gate.propose("t", "{}").await;
+    gate.approve(&id, "").await;
+    let first = claim(&gate, &id, "k").await.at("/leaseUntil");
+    let revision = gate.list("").await.at("/revision");
+
+    let renewed = renew(&gate, &gate.agent, &id, r#"{"fence":1,"leaseSeconds":7200}"#).await;
+    let shorter = renew(&gate, &gate.agent, &id, r#"{"fence":1,"leaseSeconds":1}"#).await;
+    let claimed_again = claim(&gate, &id, "k").await;
+    later(&gate, 2 * HOUR - 60_000).await;
+    let held = gate.gate.store().get(&id).await.unwrap().unwrap().action.row.status;
+    let usual = renew(&gate, &gate.agent, &id, r#"{"fence":1}"#).await;
+
+    assert_eq!(renewed.status, 200, "{}", renewed.text);
+    assert!(renewed.at("/leaseUntil") > first, "{first} {}", renewed.text);
+    assert_eq!(shorter.text, renewed.text, "a lease never becomes shorter");
+    assert_eq!(claimed_again.at("/leaseUntil"), renewed.at("/leaseUntil"));
+    assert_eq!(held, crate::domain::Status::Running);
+    assert_eq!(usual.status, 200);
+    assert_eq!(gate.list("").await.at("/revision"), revision, "nothing about the action changed");
+    assert_eq!(gate.gate.verify_audit(&[]).await.unwrap().problems, Vec::<String>::new());
+    later(&gate, HOUR).await;
+    assert_eq!(gate.status(&id).await, "unknown", "the lease that was renewed ends, too");
+    assert_eq!(renew(&gate, &gate.agent, &id, r#"{"fence":1}"#).await.code().1, "STALE_FENCE");
+}
+
+#[tokio::test]
+async fn a_new_run_does_not_have_the_lease_of_the_old_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let safe = ToolConfig { retry: Retry::Safe, ..ToolConfig::default() };
+    let gate = start(GateConfig { tools: [("t".to_owned(), safe)].into(), ..config(folder.path()) }).await;
+    let id = gate.propose("t", "{}").await;
+    gate.approve(&id, "").await;
+    claim(&gate, &id, "k").await;
+    renew(&gate, &gate.agent, &id, r#"{"fence":1,"leaseSeconds":7200}"#).await;
+    later(&gate, 2 * HOUR + 1_000).await;
+    later(&gate, 60_000).await;
+    assert_eq!(claim(&gate, &id, "k2").await.at("/fence"), "2");
+
+    later(&gate, 61_000).await;
+
+    let lost = gate.gate.store().get(&id).await.unwrap().unwrap();
+    assert_eq!(lost.action.row.status.as_raw(), "approved", "its own lease of a minute is over");
+}
+
+#[tokio::test]
+async fn only_the_holder_renews_and_only_the_newest_run() {
+    let (_folder, gate) = plain().await;
+    let id = gate.propose("t", "{}").await;
+    let pending = renew(&gate, &gate.agent, &id, r#"{"fence":0}"#).await;
+    gate.approve(&id, "").await;
+    claim(&gate, &id, "k").await;
+    let other = renew(&gate, &gate.owner, &id, r#"{"fence":1}"#).await;
+    let old = renew(&gate, &gate.agent, &id, r#"{"fence":0}"#).await;
+    let report = format!("/api/pending-actions/{id}/result");
+    gate.post_as(&gate.agent, &report, r#"{"fence":1}"#).await;
+    let over = renew(&gate, &gate.agent, &id, r#"{"fence":1}"#).await;
+
+    for refused in [pending, other, old, over] {
+        assert_eq!(refused.code(), (409, "STALE_FENCE".to_owned()));
+    }
+    let none = renew(&gate, &gate.agent, "none", r#"{"fence":1}"#).await;
+    assert_eq!(none.code(), (404, "NOT_FOUND".to_owned()));
+}
+
+#[tokio::test]
+async fn a_gate_that_is_stopping_still_renews() {
+    let (_folder, gate) = plain().await;
+    let id = gate.propose("t", "{}").await;
+    gate.approve(&id, "").await;
+    claim(&gate, &id, "k").await;
+
+    gate.gate.inner.draining.cancel();
+
+    assert_eq!(renew(&gate, &gate.agent, &id, r#"{"fence":1}"#).await.status, 200);
+    assert_eq!(claim(&gate, &id, "k3").await.code(), (503, "UNAVAILABLE".to_owned()));
 }

@@ -1,5 +1,6 @@
 //! Running what was approved: by a command, by a URL, by the agent itself.
 
+use crate::gate::tool::Which;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -324,7 +325,7 @@ async fn an_agent_may_report_after_its_lease_ran_out() {
     gate.approve(&id, "").await;
     gate.post_as(&gate.agent, &path("claim"), r#"{"leaseSeconds":1}"#).await;
     gate.gate.inner.clock.pass(1_001);
-    gate.gate.store().recover(Vec::new(), Vec::new()).await.unwrap();
+    gate.gate.store().recover(Which::default(), Vec::new()).await.unwrap();
     assert_eq!(gate.status(&id).await, "unknown");
 
     let forged = gate.post(&path("result"), r#"{"fence":1,"result":"forged"}"#).await;

@@ -13,7 +13,9 @@ mod notice;
 mod wall;
 
 use level::{Levels, Topic};
-pub use notice::{CurrentEvent, Notice};
+#[cfg(test)]
+pub use notice::CurrentEvent;
+pub use notice::Notice;
 pub use wall::Wall;
 
 /// For so long after its first list a source may still tell of what was before: what failed, and how it grew.

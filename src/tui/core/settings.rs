@@ -105,7 +105,6 @@ pub struct GatePlace {
     pub url: String,
     /// It runs in this process, so that quitting ends it; else in another placet.
     pub serving: bool,
-    pub workspace: String,
     /// The file with the token that agents propose with.
     pub agent_token: PathBuf,
     pub database: PathBuf,

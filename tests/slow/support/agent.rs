@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
-use placet::contract::fields::Fields;
+use placet::for_tests::Fields;
 
 use super::LIMIT;
 use super::gate::Address;

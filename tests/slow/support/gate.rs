@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use placet::contract::fields::Fields;
+use placet::for_tests::Fields;
 
 use super::eventually;
 use super::home::Home;

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use placet::contract::fields::Fields;
-use placet::domain::json;
+use placet::for_tests::{Fields, json};
 
 use super::home::Home;
 

@@ -80,7 +80,7 @@ pub(super) async fn advance(
          resolved_by = COALESCE(?4, resolved_by), reason = COALESCE(?5, reason), \
          effective_digest = COALESCE(?6, effective_digest), approved_terms = COALESCE(?15, approved_terms), \
          decision_revision = COALESCE(?7, decision_revision), fence = fence + ?8, lease_until = ?9, \
-         lease_by = ?10, error = ?11, executed_at = COALESCE(?12, executed_at) WHERE seq = ?13 AND status = ?14",
+         lease_by = ?10, renewed_until = NULL, error = ?11, executed_at = COALESCE(?12, executed_at) WHERE seq = ?13 AND status = ?14",
     )
     .bind(to.as_raw())
     .bind(integer(head.revision))

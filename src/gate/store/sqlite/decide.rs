@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use sqlx::QueryBuilder;
 
 use super::advance::{Change, Payloads, advance, load};
-use super::record::{keep, kept};
+use super::replies::{Answer, keep, kept};
 use super::row;
 use super::writer::Tx;
 use crate::contract::action::{self, wire_status};
@@ -31,7 +31,7 @@ pub(super) async fn decide(
     let decided = load(tx, &ruling.id).await?;
     let body = action::write(&decided.action);
     let body = body.map_err(|_| StoreError::Corrupt("a payload that is no JSON"))?.get().to_owned();
-    keep(tx, by, key, &body).await?;
+    keep(tx, by, key, Answer::Body(&body)).await?;
     Ok(Reply { body, replayed: false })
 }
 
@@ -123,7 +123,7 @@ pub(super) async fn decide_group(
         }
     };
     let body = body.map_err(|_| StoreError::Corrupt("a reply that is no JSON"))?;
-    keep(tx, by, key, &body).await?;
+    keep(tx, by, key, Answer::Body(&body)).await?;
     Ok(Reply { body, replayed: false })
 }
 

@@ -6,8 +6,8 @@ use sqlx::{QueryBuilder, Row as _, Sqlite, SqliteConnection, SqlitePool};
 
 use super::advance::{Change, StepRow, advance};
 use super::outstanding::narrow;
-use super::row;
 use super::writer::Tx;
+use super::{row, which};
 use crate::domain::{Status, StatusStep, Timestamp};
 use crate::gate::store::{Counts, Refused, StoreError, Stored};
 use crate::gate::tool::{Tools, Which};
@@ -21,10 +21,10 @@ const BEGUN: &str = "SELECT at FROM begun WHERE what = 'lapse'";
 pub(super) async fn lapse(tx: &mut Tx) -> Result<u64, StoreError> {
     let (tools, now) = (std::sync::Arc::clone(&tx.tools), tx.now);
     let mut lapsed = 0;
-    for (which, ttl) in tools.taken_by_agents() {
+    for (theirs, ttl) in tools.taken_by_agents() {
         let Some(before) = due(tx.conn(), now, ttl).await? else { continue };
         let mut query = QueryBuilder::new(row::LIGHT);
-        push_unclaimed(&mut query, &which, before);
+        push_unclaimed(&mut query, &theirs, before);
         query.push(" ORDER BY a.resolved_at LIMIT ").push_bind(SWEEP);
         for found in query.build().fetch_all(tx.conn()).await? {
             // A damaged row must not keep the others from being swept.
@@ -47,10 +47,10 @@ pub(super) async fn lapsing(
 ) -> Result<u64, StoreError> {
     let mut conn = pool.acquire().await?;
     let mut lapsing = 0;
-    for (which, ttl) in tools.taken_by_agents() {
+    for (theirs, ttl) in tools.taken_by_agents() {
         let Some(before) = due(&mut conn, now, ttl / 4 * 3).await? else { continue };
         let mut query = QueryBuilder::new("SELECT COUNT(*) FROM actions a");
-        push_unclaimed(&mut query, &which, before);
+        push_unclaimed(&mut query, &theirs, before);
         // The plus keeps SQLite from walking all that is approved in the workspace.
         query.push(" AND +a.workspace = ").push_bind(&counts.workspace);
         narrow(&mut query, counts);
@@ -86,18 +86,10 @@ async fn due(
     Ok((Timestamp::from_millis(begun) <= before).then_some(before))
 }
 
-fn push_unclaimed(query: &mut QueryBuilder<Sqlite>, which: &Which, before: Timestamp) {
+fn push_unclaimed(query: &mut QueryBuilder<Sqlite>, tools: &Which, before: Timestamp) {
     query
         .push(" WHERE a.status = 'approved' AND a.fence = 0 AND a.resolved_at <= ")
         .push_bind(before.as_millis());
-    let (is, tools) = match which {
-        Which::Only(tool) => (" AND a.tool IN (", std::slice::from_ref(tool)),
-        Which::AllBut(tools) => (" AND a.tool NOT IN (", tools.as_slice()),
-    };
-    query.push(is);
-    let mut list = query.separated(", ");
-    for tool in tools {
-        list.push_bind(tool.clone());
-    }
-    query.push(")");
+    query.push(" AND ");
+    which::push(query, tools);
 }

@@ -10,12 +10,14 @@ mod pause;
 mod prune;
 mod read;
 mod record;
+mod replies;
 mod row;
 mod run;
 #[cfg(test)]
 mod tests;
 mod tokens;
 mod verify;
+mod which;
 pub(crate) mod writer;
 
 use std::path::Path;
@@ -31,7 +33,7 @@ use tokio::time::Instant;
 use self::writer::{Context, Writer};
 use super::{
     Actor, AskedFlows, Census, Changes, Checkpoint, Counts, Dispatched, Filter, Finished, Group, Keyed,
-    Lease, NewAction, Page, Prunable, Refused, Reply, Ruling, Store, StoreError, Stored, Waiting,
+    Lease, NewAction, Page, Prunable, Recorded, Refused, Reply, Ruling, Store, StoreError, Stored, Waiting,
 };
 use crate::contract::briefing::BriefingBody;
 use crate::contract::settle::SettleAs;
@@ -39,16 +41,17 @@ use crate::domain::{Flows, Outstanding, PendingAction, Row, Timestamp};
 use crate::gate::audit::{AuditHead, AuditRow, Verified};
 use crate::gate::clock::Clock;
 use crate::gate::token::Token;
-use crate::gate::tool::Tools;
+use crate::gate::tool::{Tools, Which};
 use crate::sqlite::{self, Database, OpenError};
 
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../../../../assets/migrations/gate/0001_actions.sql"),
     include_str!("../../../../assets/migrations/gate/0002_audit.sql"),
     include_str!("../../../../assets/migrations/gate/0003_flow.sql"),
     include_str!("../../../../assets/migrations/gate/0004_lapse_and_prune.sql"),
     include_str!("../../../../assets/migrations/gate/0005_high.sql"),
     include_str!("../../../../assets/migrations/gate/0006_before.sql"),
+    include_str!("../../../../assets/migrations/gate/0007_calls.sql"),
 ];
 
 /// Does a piece of work in the writer; returns after its commit.
@@ -112,10 +115,9 @@ impl Store for SqliteStore {
         &self,
         action: NewAction,
         limit: u64,
-        body: String,
         key: Option<Keyed>,
-    ) -> Result<Reply, StoreError> {
-        work!(self, |tx| record::record(tx, action, limit, body, key))
+    ) -> Result<Recorded, StoreError> {
+        work!(self, |tx| record::record(tx, action, limit, key))
     }
 
     async fn decide(&self, ruling: Ruling, by: Actor, key: Option<Keyed>) -> Result<Reply, StoreError> {
@@ -148,16 +150,21 @@ impl Store for SqliteStore {
 
     async fn approved(
         &self,
-        tools: &[String],
+        tools: &Which,
+        full: &[String],
         after: i64,
         limit: u32,
         now: Timestamp,
     ) -> Result<Vec<Waiting>, StoreError> {
-        read::approved(self.reader(), tools, after, limit, now).await
+        read::approved(self.reader(), (tools, full), after, limit, now).await
     }
 
     async fn dispatch(&self, id: String, lease: Lease, key: Option<Keyed>) -> Result<Dispatched, StoreError> {
         work!(self, |tx| run::dispatch(tx, &id, &lease, key.as_ref()))
+    }
+
+    async fn renew(&self, id: String, fence: u64, lease: Lease) -> Result<Timestamp, StoreError> {
+        work!(self, |tx| run::renew(tx, &id, fence, &lease))
     }
 
     async fn finish(
@@ -182,7 +189,7 @@ impl Store for SqliteStore {
         lapse::lapsing(self.reader(), counts, &self.tools, self.clock.now()).await
     }
 
-    async fn recover(&self, safe: Vec<String>, going_on: Vec<String>) -> Result<u64, StoreError> {
+    async fn recover(&self, safe: Which, going_on: Vec<String>) -> Result<u64, StoreError> {
         work!(self, |tx| run::recover(tx, &safe, &going_on))
     }
 
@@ -205,8 +212,8 @@ impl Store for SqliteStore {
         work!(self, |tx| prune::prune(tx, &workspace, &actions, who.as_deref()))
     }
 
-    async fn forget_replies(&self, millis: i64) -> Result<u64, StoreError> {
-        work!(self, |tx| run::forget_replies(tx, millis))
+    async fn forget_replies(&self, millis: i64, tombstones: i64) -> Result<u64, StoreError> {
+        work!(self, |tx| replies::forget(tx, millis, tombstones))
     }
 
     async fn forget_flows(&self, millis: i64) -> Result<u64, StoreError> {

@@ -5,6 +5,7 @@ use serde_json::json;
 use sqlx::{QueryBuilder, Row as _, SqlitePool};
 
 use super::audit::{Note, bump, note};
+use super::replies;
 use super::row::{self, integer};
 use super::writer::Tx;
 use crate::domain::Timestamp;
@@ -50,7 +51,7 @@ pub(super) async fn settled(
     Ok(settled)
 }
 
-/// Removes them where they still stand as they were read, under one audit row. Answers under an `Idempotency-Key` stay: without them
+/// Removes them where they still stand as they were read, under one audit row. Their keys and calls leave tombstones: without them
 /// a request that is sent again would be recorded, and run, a second time.
 pub(super) async fn prune(
     tx: &mut Tx,
@@ -66,6 +67,7 @@ pub(super) async fn prune(
         find.push(" AND a.revision = ").push_bind(revision).push(" AND ").push(SETTLED);
         let seq: Option<i64> = find.build_query_scalar().fetch_optional(tx.conn()).await?;
         let Some(seq) = seq else { continue };
+        replies::leave_behind(tx, seq).await?;
         for delete in ["DELETE FROM payloads WHERE seq = ?1", "DELETE FROM actions WHERE seq = ?1"] {
             sqlx::query(delete).bind(seq).execute(tx.conn()).await?;
         }

@@ -4,11 +4,11 @@ use futures_util::TryStreamExt as _;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row as _, Sqlite, SqlitePool};
 
-use super::row;
+use super::{row, which};
 use crate::domain::{BatchId, PendingAction, Row, Status, Timestamp, Untrusted};
 use crate::gate::audit::WHOLE_GATE;
 use crate::gate::store::{Census, Changes, Filter, Page, StoreError, Stored, Waiting};
-use crate::gate::tool::Tools;
+use crate::gate::tool::{Tools, Which};
 
 pub(super) async fn get(pool: &SqlitePool, id: &str, tools: &Tools) -> Result<Option<Stored>, StoreError> {
     let mut query = QueryBuilder::new(row::WHOLE);
@@ -203,7 +203,7 @@ pub(super) async fn census(pool: &SqlitePool, workspace: &str) -> Result<Census,
 /// What waits to be run, in the order it arrived.
 pub(super) async fn approved(
     pool: &SqlitePool,
-    tools: &[String],
+    (tools, full): (&Which, &[String]),
     after: i64,
     limit: u32,
     now: Timestamp,
@@ -215,7 +215,9 @@ pub(super) async fn approved(
     let paused = " AND NOT EXISTS (SELECT 1 FROM pauses p WHERE p.workspace IN (a.workspace, ";
     query.push(paused).push_bind(WHOLE_GATE).push("))");
     query.push(" AND (a.lease_until IS NULL OR a.lease_until <= ").push_bind(now.as_millis()).push(")");
-    push_any_of(&mut query, "a.tool", tools);
+    query.push(" AND ");
+    which::push(&mut query, tools);
+    which::push_none_of(&mut query, full);
     query.push(" ORDER BY a.seq LIMIT ").push_bind(i64::from(limit));
     let found: Vec<(i64, String, String)> = query.build_query_as().fetch_all(pool).await?;
     Ok(found.into_iter().map(|(seq, id, tool)| Waiting { seq, id, tool }).collect())

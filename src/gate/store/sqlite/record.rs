@@ -1,26 +1,30 @@
-//! Records proposals, and the answers kept under an `Idempotency-Key`.
+//! Records proposals.
 
 use serde_json::json;
 
 use super::advance::{Change, advance, load};
 use super::audit::{Note, bump, note};
+use super::replies::{self, Answer};
 use super::row;
 use super::writer::Tx;
 use crate::domain::{Effect, RawJson, Status, StatusStep};
-use crate::gate::store::{Actor, Keyed, NewAction, Refused, Reply, StoreError, decision_rules};
+use crate::gate::store::{Actor, Keyed, NewAction, Recorded, Refused, StoreError, decision_rules};
 use crate::gate::terms;
 
-/// Records the proposal, unless its key was answered before.
+/// Records the proposal, unless its call was recorded before, or its key was answered before.
 pub(super) async fn record(
     tx: &mut Tx,
     action: NewAction,
     limit: u64,
-    body: String,
     key: Option<Keyed>,
-) -> Result<Reply, StoreError> {
+) -> Result<Recorded, StoreError> {
     let by = Actor { subject: action.proposer.clone(), workspace: action.workspace.clone() };
-    if let Some(body) = kept(tx, &by, key.as_ref()).await? {
-        return Ok(Reply { body, replayed: true });
+    // The call first: what its target holds (`before`) may have changed since, and with it the body that the key stands for.
+    if let Some(id) = replies::recorded_call(tx, &action).await? {
+        return Ok(Recorded { id, again: true });
+    }
+    if let Some(id) = replies::kept(tx, &by, key.as_ref()).await? {
+        return Ok(Recorded { id, again: true });
     }
     // Not before: a repeated request gets its answer, however late it comes.
     if action.expires_at.is_some_and(|at| at <= tx.now) {
@@ -41,8 +45,8 @@ pub(super) async fn record(
     });
     let line = Note { action: Some(&action.id), kind: "created", who: Some(&action.proposer) };
     note(tx, &head, line, &created).await?;
-    keep(tx, &by, key.as_ref(), &body).await?;
-    Ok(Reply { body, replayed: false })
+    replies::keep(tx, &by, key.as_ref(), Answer::Action(&action.id)).await?;
+    Ok(Recorded { id: action.id, again: false })
 }
 
 async fn insert(tx: &mut Tx, action: &NewAction, revision: u64) -> Result<(), StoreError> {
@@ -97,40 +101,4 @@ async fn supersede(tx: &mut Tx, old: &str, by: &Actor) -> Result<(), StoreError>
     }
     let change = Change { by: Some(&by.subject), settles: true, ..Change::default() };
     advance(tx, (&stored).into(), StatusStep::Supersede, change).await.map(drop)
-}
-
-/// The first answer under this key, if there was one to the same request.
-pub(super) async fn kept(tx: &mut Tx, by: &Actor, key: Option<&Keyed>) -> Result<Option<String>, StoreError> {
-    let Some(key) = key else { return Ok(None) };
-    let found: Option<(Vec<u8>, String)> = sqlx::query_as(
-        "SELECT fingerprint, body FROM replies WHERE workspace = ?1 AND subject = ?2 AND key = ?3",
-    )
-    .bind(&by.workspace)
-    .bind(&by.subject)
-    .bind(&key.key)
-    .fetch_optional(tx.conn())
-    .await?;
-    match found {
-        None => Ok(None),
-        Some((fingerprint, body)) if fingerprint == key.fingerprint => Ok(Some(body)),
-        Some(_) => Err(Refused::KeyReused.into()),
-    }
-}
-
-/// Keeps an answer, in the transaction of what it answers.
-pub(super) async fn keep(tx: &mut Tx, by: &Actor, key: Option<&Keyed>, body: &str) -> Result<(), StoreError> {
-    let Some(key) = key else { return Ok(()) };
-    let now = tx.now.as_millis();
-    sqlx::query(
-        "INSERT INTO replies (workspace, subject, key, fingerprint, body, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-    )
-    .bind(&by.workspace)
-    .bind(&by.subject)
-    .bind(&key.key)
-    .bind(&key.fingerprint)
-    .bind(body)
-    .bind(now)
-    .execute(tx.conn())
-    .await?;
-    Ok(())
 }

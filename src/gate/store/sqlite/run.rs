@@ -5,7 +5,7 @@ use sqlx::{QueryBuilder, Row as _};
 
 use super::advance::{Change, Payloads, StepRow, advance, load};
 use super::lapse::SWEEP;
-use super::record::{keep, kept};
+use super::replies::{Answer, keep, kept};
 use super::row;
 use super::writer::Tx;
 use super::{lapse, pause};
@@ -13,6 +13,7 @@ use crate::domain::{RawJson, Row, Status, StatusStep, Timestamp, Untrusted};
 use crate::gate::store::{
     Actor, Dispatched, Finished, Keyed, Lease, Refused, StoreError, Stored, Work, decision_rules,
 };
+use crate::gate::tool::Which;
 
 const LOST: &str = "the executor was lost in mid-run; nobody knows whether the write landed";
 
@@ -55,7 +56,7 @@ pub(super) async fn dispatch(
     }
     let work = work(&stored, stored.fence.saturating_add(1), until);
     if let Some(by) = &lease.by {
-        keep(tx, by, key, &work.fence.to_string()).await?;
+        keep(tx, by, key, Answer::Body(&work.fence.to_string())).await?;
     }
     Ok(Dispatched::Run(work))
 }
@@ -85,10 +86,11 @@ async fn claimed_before(
     key: Option<&Keyed>,
 ) -> Result<Option<Work>, StoreError> {
     let Some(fence) = kept(tx, by, key).await? else { return Ok(None) };
-    let until: Option<i64> = sqlx::query_scalar("SELECT lease_until FROM actions WHERE seq = ?1")
-        .bind(stored.seq)
-        .fetch_one(tx.conn())
-        .await?;
+    let until: Option<i64> =
+        sqlx::query_scalar("SELECT MAX(lease_until, COALESCE(renewed_until, 0)) FROM actions WHERE seq = ?1")
+            .bind(stored.seq)
+            .fetch_one(tx.conn())
+            .await?;
     let holds = stored.action.row.status == Status::Running && fence == stored.fence.to_string();
     match until.filter(|_| holds) {
         Some(until) => Ok(Some(work(stored, stored.fence, Timestamp::from_millis(until)))),
@@ -107,6 +109,29 @@ fn work(stored: &Stored, fence: u64, lease_until: Timestamp) -> Work {
         key: format!("{}:{}", action.row.id.as_raw(), stored.decision_revision.unwrap_or_default()),
         lease_until,
     }
+}
+
+/// Extends a lease from now on, for whoever holds it; it never becomes shorter. Nothing about the action changes, so there is no new
+/// revision.
+pub(super) async fn renew(tx: &mut Tx, id: &str, fence: u64, lease: &Lease) -> Result<Timestamp, StoreError> {
+    let stored = load(tx, id).await?;
+    if let Some(by) = &lease.by {
+        decision_rules::within(&stored, by)?;
+    }
+    let holder = lease.by.as_ref().map(|by| by.subject.as_str());
+    let holds = stored.action.row.status == Status::Running
+        && stored.fence == fence
+        && is_same_holder(stored.lease_by.as_deref(), holder);
+    if !holds {
+        return Err(Refused::StaleFence.into());
+    }
+    let until = tx.now.plus_millis(lease.millis).as_millis();
+    let renewed = sqlx::query_scalar(
+        "UPDATE actions SET renewed_until = MAX(lease_until, COALESCE(renewed_until, 0), ?1) WHERE seq = ?2 \
+         RETURNING renewed_until",
+    );
+    let until: i64 = renewed.bind(until).bind(stored.seq).fetch_one(tx.conn()).await?;
+    Ok(Timestamp::from_millis(until))
 }
 
 /// Ends a run, if it is still the newest one and whoever says so holds its lease.
@@ -214,10 +239,11 @@ pub(super) async fn expire(tx: &mut Tx) -> Result<u64, StoreError> {
 }
 
 /// Running actions whose lease ran out, but those of which a run still goes on.
-pub(super) async fn recover(tx: &mut Tx, safe: &[String], going_on: &[String]) -> Result<u64, StoreError> {
+pub(super) async fn recover(tx: &mut Tx, safe: &Which, going_on: &[String]) -> Result<u64, StoreError> {
     let now = tx.now.as_millis();
     let mut query = QueryBuilder::new(row::LIGHT);
     query.push(" WHERE a.status = 'running' AND a.lease_until <= ").push_bind(now);
+    query.push(" AND COALESCE(a.renewed_until, 0) <= ").push_bind(now);
     if !going_on.is_empty() {
         query.push(" AND a.id NOT IN (");
         let mut ids = query.separated(", ");
@@ -232,7 +258,7 @@ pub(super) async fn recover(tx: &mut Tx, safe: &[String], going_on: &[String]) -
     for Swept { seq, row, fence } in lost.iter().filter_map(readable) {
         let (place, tool) = (StepRow { seq, row: &row }, row.tool.as_raw());
         let change = Change { error: Some(LOST), ..Change::default() };
-        if safe.iter().any(|safe| safe == tool) {
+        if safe.has(tool) {
             again(tx, place, fence, change).await?;
         } else {
             advance(tx, place, StatusStep::LoseSight, change).await?;
@@ -256,11 +282,4 @@ fn readable(found: &SqliteRow) -> Option<Swept> {
         Ok::<_, StoreError>(Swept { seq: found.try_get("seq")?, row: row::light(found)?, fence })
     };
     swept().inspect_err(|error| tracing::error!(%error, "a row cannot be swept")).ok()
-}
-
-/// Answers kept for longer than anybody retries.
-pub(super) async fn forget_replies(tx: &mut Tx, millis: i64) -> Result<u64, StoreError> {
-    let before = tx.now.plus_millis(-millis).as_millis();
-    let gone = sqlx::query("DELETE FROM replies WHERE at < ?1").bind(before).execute(tx.conn()).await?;
-    Ok(gone.rows_affected())
 }

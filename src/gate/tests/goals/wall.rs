@@ -69,6 +69,7 @@ fn target(route: &Route, ids: &Ids, workspace: &str) -> (String, String) {
     let body = match route.path.rsplit('/').next().unwrap() {
         "pending-actions" => format!(r#"{{"toolName":"t","workspaceId":"{workspace}","toolInput":{{}}}}"#),
         "result" => r#"{"fence":1,"result":1}"#.to_owned(),
+        "renew" => r#"{"fence":1}"#.to_owned(),
         "settle" => r#"{"as":"executed"}"#.to_owned(),
         _ if route.path.contains("/batch/") || route.path.contains("/checkpoints/") => {
             r#"{"items":[]}"#.to_owned()

@@ -90,7 +90,6 @@ fn an_embedded_gate_stops_with_the_inbox_and_the_question_says_so() {
     desk.model.settings.place.gate = Some(GatePlace {
         url: "http://127.0.0.1:7878".to_owned(),
         serving: true,
-        workspace: "default".to_owned(),
         agent_token: "/state/agent.token".into(),
         database: "/state/gate.db".into(),
     });
@@ -114,7 +113,6 @@ fn a_gate_that_another_placet_serves_goes_on() {
     desk.model.settings.place.gate = Some(GatePlace {
         url: "http://127.0.0.1:7878".to_owned(),
         serving: false,
-        workspace: "default".to_owned(),
         agent_token: "/state/agent.token".into(),
         database: "/state/gate.db".into(),
     });
@@ -198,7 +196,6 @@ fn the_empty_screen_says_how_to_send_the_first_proposal() {
     desk.model.settings.place.gate = Some(GatePlace {
         url: "http://127.0.0.1:7878".to_owned(),
         serving: true,
-        workspace: "default".to_owned(),
         agent_token: "/state/agent.token".into(),
         database: "/state/gate.db".into(),
     });

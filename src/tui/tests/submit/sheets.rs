@@ -142,7 +142,6 @@ fn nothing_pending() {
     desk.model.settings.place.gate = Some(GatePlace {
         url: "http://127.0.0.1:7878".to_owned(),
         serving: true,
-        workspace: "default".to_owned(),
         agent_token: "/home/kim/.local/state/placet/agent.token".into(),
         database: "/home/kim/.local/state/placet/gate.db".into(),
     });

@@ -65,7 +65,7 @@ async fn shown() -> (Shelf, Stored) {
     let preview = RawJson::parse(r#"{"amount":100}"#).ok();
     let digest = Digest::of("t", "w", INPUT);
     let new = NewAction { input, digest, preview, risk: Risk::Critical, ..action("a") };
-    shelf.store.record(new, 10, String::new(), None).await.unwrap();
+    shelf.store.record(new, 10, None).await.unwrap();
     let stored = shelf.store.get("a").await.unwrap().unwrap();
     (shelf, stored)
 }
@@ -111,7 +111,7 @@ async fn apply(shelf: Shelf, mutation: &Mutation) -> Shelf {
         Mutation::Supersede => {
             let newer = NewAction { supersedes: Some("a".to_owned()), ..action("b") };
             // After the decision this is refused: what is approved has no newer version.
-            drop(shelf.store.record(newer, 10, String::new(), None).await);
+            drop(shelf.store.record(newer, 10, None).await);
         }
         Mutation::Edits => {
             execute(&shelf, r#"UPDATE payloads SET effective_input = '{"a":3,"n":1.10}' WHERE effective_input IS NOT NULL"#)

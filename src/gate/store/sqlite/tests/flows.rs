@@ -66,7 +66,7 @@ impl History {
             _ => {
                 self.shelf.clock.pass(i64::try_from(self.random.below(100_000)).unwrap());
                 store.expire().await.unwrap();
-                store.recover(vec!["t0".to_owned()], Vec::new()).await.unwrap();
+                store.recover(Which::only("t0"), Vec::new()).await.unwrap();
             }
         }
         self.look().await;
@@ -87,7 +87,7 @@ impl History {
             supersedes: self.known.contains_key(&supersedes).then_some(supersedes),
             ..action(&format!("a{}", self.known.len()))
         };
-        drop(self.shelf.store.record(action, 1_000, String::new(), None).await);
+        drop(self.shelf.store.record(action, 1_000, None).await);
     }
 
     async fn look(&mut self) {
@@ -211,12 +211,12 @@ async fn what_is_run_again_was_approved_once() {
     for _ in 0..2 {
         shelf.dispatch("a").await;
         shelf.clock.pass(1_001);
-        shelf.store.recover(Vec::new(), Vec::new()).await.unwrap();
+        shelf.store.recover(Which::default(), Vec::new()).await.unwrap();
         shelf.store.settle("a".to_owned(), SettleAs::Retry, None, owner()).await.unwrap();
     }
     shelf.dispatch("a").await;
     shelf.clock.pass(1_001);
-    shelf.store.recover(Vec::new(), Vec::new()).await.unwrap();
+    shelf.store.recover(Which::default(), Vec::new()).await.unwrap();
     shelf.finish("a", 3).await.unwrap();
 
     let told = shelf.store.flows(&since(&shelf, HOUR)).await.unwrap();
@@ -267,7 +267,7 @@ async fn queues_beyond_the_most_are_summed() {
         let ids = if nth == 40 { 0..2 } else { 0..1 };
         for id in ids.map(|id| format!("{nth} {id}")) {
             let action = NewAction { agent: agent.clone(), ..action(&id) };
-            shelf.store.record(action, 1_000, String::new(), None).await.unwrap();
+            shelf.store.record(action, 1_000, None).await.unwrap();
         }
     }
 

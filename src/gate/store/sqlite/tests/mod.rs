@@ -15,6 +15,7 @@ mod flows;
 mod tampering;
 mod torn;
 mod upgrading;
+mod which;
 
 struct Shelf {
     store: SqliteStore,
@@ -78,8 +79,8 @@ fn owner() -> Actor {
 }
 
 impl Shelf {
-    async fn record(&self, id: &str) -> Result<Reply, StoreError> {
-        self.store.record(action(id), 1_000, String::new(), None).await
+    async fn record(&self, id: &str) -> Result<Recorded, StoreError> {
+        self.store.record(action(id), 1_000, None).await
     }
 
     async fn approved(&self, id: &str) {
@@ -126,14 +127,10 @@ async fn a_result_of_an_earlier_run_is_refused() {
     let shelf = shelf().await;
     shelf.approved("a").await;
     shelf.dispatch("a").await;
-    assert_eq!(
-        shelf.store.recover(vec!["t".to_owned()], Vec::new()).await.unwrap(),
-        0,
-        "the lease still holds"
-    );
+    assert_eq!(shelf.store.recover(Which::only("t"), Vec::new()).await.unwrap(), 0, "the lease still holds");
 
     shelf.clock.pass(1_001);
-    assert_eq!(shelf.store.recover(vec!["t".to_owned()], Vec::new()).await.unwrap(), 1);
+    assert_eq!(shelf.store.recover(Which::only("t"), Vec::new()).await.unwrap(), 1);
     let Dispatched::Run(work) = shelf.dispatch("a").await else { panic!("not run") };
 
     assert_eq!((work.fence, work.key.as_str()), (2, "a:2"));
@@ -150,7 +147,7 @@ async fn a_lost_run_that_may_be_repeated_rests_first() {
     shelf.approved("a").await;
     shelf.dispatch("a").await;
     let waiting = async || {
-        let found = shelf.store.approved(&["t".to_owned()], 0, 10, shelf.clock.now()).await.unwrap();
+        let found = shelf.store.approved(&Which::only("t"), &[], 0, 10, shelf.clock.now()).await.unwrap();
         found.into_iter().map(|waiting| waiting.id).collect::<Vec<_>>()
     };
 
@@ -189,7 +186,7 @@ async fn a_refused_write_undoes_only_itself() {
         async move { shelf.record(&id).await.is_ok() }
     }))
     .await;
-    let full = shelf.store.record(action("full"), 61, String::new(), None).await;
+    let full = shelf.store.record(action("full"), 61, None).await;
 
     assert_eq!(recorded.iter().filter(|kept| **kept).count(), 61);
     assert!(matches!(full, Err(StoreError::Refused(Refused::Full(61)))));
@@ -202,7 +199,7 @@ async fn a_refused_write_undoes_only_itself() {
 #[tokio::test]
 async fn a_decision_makes_room_for_a_proposal() {
     let shelf = shelf().await;
-    let record = async |id| shelf.store.record(action(id), 1, String::new(), None).await;
+    let record = async |id| shelf.store.record(action(id), 1, None).await;
     record("a").await.unwrap();
     assert!(record("b").await.is_err());
 
@@ -222,7 +219,7 @@ async fn a_damaged_row_stands_in_nobodys_way() {
     sqlx::query(damage).execute(&shelf.store.database.write).await.unwrap();
 
     shelf.clock.pass(1_001);
-    shelf.store.recover(Vec::new(), Vec::new()).await.unwrap();
+    shelf.store.recover(Which::default(), Vec::new()).await.unwrap();
 
     assert_eq!(shelf.status("sound").await, Status::Unknown);
 }
@@ -232,14 +229,13 @@ async fn sweeps_do_not_read_payloads() {
     let shelf = shelf().await;
     let soon = Some(shelf.clock.now().plus_millis(500));
     let expiring = NewAction { expires_at: soon, ..action("pending") };
-    shelf.store.record(expiring, 10, String::new(), None).await.unwrap();
+    shelf.store.record(expiring, 10, None).await.unwrap();
     for id in ["safe", "manual"] {
         shelf
             .store
             .record(
                 NewAction { tool: id.to_owned(), digest: Digest::of(id, "w", r#"{"n":1.10}"#), ..action(id) },
                 10,
-                String::new(),
                 None,
             )
             .await
@@ -253,7 +249,7 @@ async fn sweeps_do_not_read_payloads() {
     shelf.clock.pass(1_001);
     let swept = (
         shelf.store.expire().await.unwrap(),
-        shelf.store.recover(vec!["safe".to_owned()], Vec::new()).await.unwrap(),
+        shelf.store.recover(Which::only("safe"), Vec::new()).await.unwrap(),
     );
 
     let changes = shelf.store.changes("w", 0, 10, u64::MAX).await.unwrap();
@@ -266,7 +262,7 @@ async fn changes_stop_at_what_a_page_may_weigh() {
     let shelf = shelf().await;
     for id in ["a", "b", "c"] {
         let heavy = NewAction { mission: Some("m".repeat(512)), ..action(id) };
-        shelf.store.record(heavy, 10, String::new(), None).await.unwrap();
+        shelf.store.record(heavy, 10, None).await.unwrap();
     }
 
     let first = shelf.store.changes("w", 0, 10, 2_500).await.unwrap();

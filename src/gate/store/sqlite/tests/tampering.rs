@@ -19,7 +19,7 @@ fn full(id: &str) -> NewAction {
         summary: text("s"),
         session: text("session"),
         run: text("run"),
-        tool_call: text("call"),
+        tool_call: text(id),
         agent: text("a"),
         requested_by: text("r"),
         batch: text("b"),
@@ -52,7 +52,7 @@ async fn lived_in() -> (Shelf, Vec<AuditHead>) {
     ] {
         let expires_at = (id == "expired").then(|| shelf.clock.now().plus_millis(500));
         let new = NewAction { expires_at, ..full(id) };
-        store.record(new, 1_000, String::new(), None).await.unwrap();
+        store.record(new, 1_000, None).await.unwrap();
     }
     shelf.clock.pass(1_000);
     store.expire().await.unwrap();
@@ -296,8 +296,7 @@ async fn every_decision_has_exactly_one_row() {
 async fn what_is_gone_or_unknown_is_found_in_every_part() {
     let shelf = shelf().await;
     // At once, so that they share their commits; the writer takes them in this order.
-    let records =
-        (0..1_203).map(|n| shelf.store.record(action(&format!("a{n:04}")), 10_000, String::new(), None));
+    let records = (0..1_203).map(|n| shelf.store.record(action(&format!("a{n:04}")), 10_000, None));
     for recorded in join_all(records).await {
         recorded.unwrap();
     }

@@ -139,3 +139,42 @@ async fn the_last_two_days_of_a_database_of_the_second_version_are_counted() {
     let who: Vec<_> = flows.reviewers.iter().map(|it| (it.approved, it.edited, it.rejected)).collect();
     assert_eq!(who, [(2, Some(1), 1)], "decisions are those of the actions");
 }
+
+/// Keys as the sixth version kept them: of a proposal, of one that was pruned, of a decision and of a claim.
+const KEYS: &str = r#"
+INSERT INTO replies VALUES
+    ('w', 'agent', 'kept', x'01', '{"status":"queued","pending_action_id":"waits","tool_name":"t","message":"m"}', 1),
+    ('w', 'agent', 'pruned', x'01', '{"status":"queued","pending_action_id":"gone","tool_name":"t","message":"m"}', 1),
+    ('w', 'owner', 'decided', x'01', '{"status":"executed","toolInput":{}}', 1),
+    ('w', 'agent', 'claimed', x'01', '1', 1);
+"#;
+
+#[tokio::test]
+async fn keys_of_an_older_version_live_as_long_as_their_action() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gate.db");
+    let sixth = sqlite::open(&path, &MIGRATIONS[..6]).await.unwrap();
+    let rows = "INSERT INTO actions (seq, id, workspace, proposer, tool, title, risk, size, digest, status, created_at, revision) \
+        VALUES (1, 'waits', 'w', 'agent', 't', 't', 'low', 10, 'd', 'pending', 1, 1); \
+        INSERT INTO payloads (seq, input) VALUES (1, '{}')";
+    sixth.write.execute(rows).await.unwrap();
+    sixth.write.execute(KEYS).await.unwrap();
+    sixth.close().await;
+
+    let clock = Clock::default();
+    let store = SqliteStore::open(&path, context(&clock)).await.unwrap();
+    clock.pass(1_000);
+    let forgotten = store.forget_replies(0, 10_000).await.unwrap();
+    let record = async |key: &str| {
+        let key = Some(Keyed { key: key.to_owned(), fingerprint: vec![1] });
+        store.record(action("new"), 10, key).await
+    };
+
+    assert_eq!(forgotten, 2, "those of a decision and of a claim");
+    assert_eq!(record("kept").await.unwrap(), Recorded { id: "waits".to_owned(), again: true });
+    assert!(matches!(record("pruned").await, Err(StoreError::Refused(Refused::RecordedAndPruned))));
+    let plans = replies::plans(&store.database.read).await;
+    for index in ["replies_by_age", "replies_pruned", "pruned_calls_by_age"] {
+        assert!(plans.iter().any(|step| step.contains("SEARCH") && step.contains(index)), "{plans:#?}");
+    }
+}

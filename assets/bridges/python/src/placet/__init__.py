@@ -1,0 +1,8 @@
+"""placet for agents: a write waits until a human approved it. All of it is in `placet.gate`; the other modules fit it to a framework."""
+
+from .gate import AlreadyRan, Call, Decided, Gate, GateError, HoldOptions, Queued, Refused, ToolResult, Undecided, idempotency_key
+
+__all__ = [
+    "AlreadyRan", "Call", "Decided", "Gate", "GateError", "HoldOptions", "Queued", "Refused", "ToolResult", "Undecided",
+    "idempotency_key",
+]

@@ -1,0 +1,1057 @@
+"""The agent's side of placet's gate: a write that a function would do waits until a human approved it.
+
+Where the call is made and the program waits for the human:
+
+    from placet import Gate
+
+    with Gate().hold("refund", {"to": "ilka@example.com", "cents": 12990}) as call:    # raises Refused when a human said no
+        call.result = refund(**call.input)                                             # what was approved
+
+Or recorded now, and run by a worker once it is approved:
+
+    gate = Gate()
+
+    @gate.gated(lambda tool_input: {"to": tool_input["to"]}, risk="high")
+    def refund(to: str, cents: int) -> str: ...
+
+    signal = refund("ilka@example.com", cents=12990)    # {"status": "queued", ...}; nothing ran
+    decided = gate.wait(signal)                         # a human decided, and a worker ran it
+
+    gate.run_worker()                                   # somewhere else, in a thread or a process of its own
+
+This file is all of it, standard library only, Python 3.9 or newer. Installed, it is a part of the package `placet`; copied beside your
+agent as `placet.py`, it works the same, without the modules for frameworks.
+
+What was approved is what runs. A call is recorded with every argument by its name, and the function gets the input as the gate gives
+it back: the reviewer's edits in it, and read from JSON (a tuple comes back as a list). Numbers are Python's own: integers are exact,
+``1.10`` is the float 1.1. The exact bytes stand in the gate; pass money as cents or as text.
+
+The token goes to the gate and nowhere else: no redirect is followed and no proxy is asked, whatever the environment says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import hashlib
+import inspect
+import io
+import json
+import logging
+import os
+import ssl
+import threading
+import time
+import traceback
+import uuid
+from contextvars import ContextVar, Token
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Callable, Coroutine, Dict, Generator, Iterator, List, Literal, Mapping, NamedTuple
+from typing import Optional, Set, Tuple, Type, TypedDict, TypeVar, Union, cast
+from urllib.parse import quote, urlsplit
+
+if TYPE_CHECKING:  # names for type checkers: Python 3.9 has no ParamSpec of its own
+    from typing import Protocol, overload
+
+    from typing_extensions import ParamSpec
+
+    P = ParamSpec("P")
+    Q_co = TypeVar("Q_co", covariant=True)
+
+    class Wrapper(Protocol[P, Q_co]):
+        """A gated function: called like the original, answers with the queued signal."""
+
+        __original__: Callable[P, Any]
+        __tool_name__: str
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Q_co: ...
+
+    class Decorator(Protocol):
+        """An ``async def`` stays one."""
+
+        @overload
+        def __call__(self, function: Callable[P, Coroutine[Any, Any, Any]]) -> Wrapper[P, Coroutine[Any, Any, Queued]]: ...
+        @overload
+        def __call__(self, function: Callable[P, Any]) -> Wrapper[P, Queued]: ...
+
+
+__all__ = [
+    "AlreadyRan", "Call", "Decided", "Gate", "GateError", "HoldOptions", "Queued", "Refused", "ToolResult", "Undecided",
+    "idempotency_key",
+]
+
+log = logging.getLogger("placet")
+
+#: In a function that runs what was approved: a key for the system it writes to, the same in every run of one approval.
+idempotency_key: ContextVar[str] = ContextVar("idempotency_key")
+
+ToolInput = Dict[str, Any]
+T = TypeVar("T")
+
+_ACTIONS = "/api/pending-actions"
+#: Seconds one request waits for a decision; the gate allows a minute.
+_POLL = 30.0
+#: Seconds a gate is waited for that is not there.
+_AWAY = 10.0
+#: Seconds for which the end of a run is reported to a gate that is away. Giving up leaves the action to a human, as `unknown`.
+_REPORT = 300.0
+#: Seconds between two tries: the first pause doubles up to the last.
+_FIRST_PAUSE, _LAST_PAUSE = 0.1, 5.0
+#: Seconds before a paused gate is asked again whether an approved call may run.
+_PAUSED = 2.0
+#: Seconds for which a held call is ours to run; renewed in time while its block runs.
+_LEASE = 3600.0
+#: The session of calls whose framework names none: this process.
+_PROCESS = str(uuid.uuid4())
+
+
+class Queued(TypedDict):
+    """The queued signal: the call did not run."""
+
+    status: str
+    pending_action_id: str
+    tool_name: str
+    message: str
+
+
+class ToolResult(TypedDict):
+    """What the model is told in the end, ready to be appended to a transcript."""
+
+    toolCallId: Optional[str]
+    ok: bool
+    content: str
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What became of an action."""
+
+    id: str
+    #: `executed`, `failed`, `rejected`, `expired`, `withdrawn`, `superseded`, or `unknown`: it ran, perhaps, and nobody knows how
+    #: that ended. With `until="decided"` also `approved`, which it stays while it runs.
+    status: str
+    resolved_by: Optional[str]
+    #: The reviewer's words.
+    reason: Optional[str]
+    #: A reviewer changed the input.
+    edited: bool
+    #: The input as it was approved, with the reviewer's edits.
+    effective_input: Optional[ToolInput]
+    #: What the function returned.
+    result: Any
+    #: Why it failed.
+    error: Optional[str]
+    #: `None` as long as something more may happen.
+    tool_result: Optional[ToolResult]
+
+
+class GateError(Exception):
+    """The gate refused a request or cannot be reached. Nothing ran.
+
+    `code` is the gate's own (`FORBIDDEN`, `INVALID`, ...) with its HTTP `status`, or one of ours with status 0: `UNREACHABLE`,
+    `UNTRUSTED` (its certificate), `BAD_ANSWER`, `NO_GATE`, `NO_TOKEN`. A redirect is `REDIRECTED`.
+    """
+
+    def __init__(self, code: str, message: str, status: int = 0) -> None:
+        super().__init__(code, message, status)
+        self.code, self.message, self.status = code, message, status
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.code})"
+
+    @property
+    def told(self) -> Any:
+        """What the model may be told."""
+        return f"This call did not run. {self.message}"
+
+    @property
+    def passing(self) -> bool:
+        """The same request may succeed in a moment: the gate is away, closing, or behind a proxy that lost it."""
+        return self.code in ("UNREACHABLE", "NO_GATE") or self.status in (408, 502, 503, 504)
+
+
+class Refused(Exception):
+    """The call does not run: a human rejected it, it expired, or it cannot be run any more. `decided` says which.
+
+    Its text is a full sentence for the model.
+    """
+
+    def __init__(self, decided: Decided, sentence: Optional[str] = None) -> None:
+        super().__init__(decided, sentence)
+        self.decided, self._sentence = decided, sentence
+
+    def __str__(self) -> str:
+        said = self.decided.tool_result
+        return self._sentence or (said["content"] if said else self.decided.status)
+
+    @property
+    def told(self) -> Any:
+        """What the model is told in place of a result."""
+        return str(self)
+
+
+class AlreadyRan(Refused):
+    """The same call ran before, and does not run again. `decided.result` is what it returned then."""
+
+    @property
+    def told(self) -> Any:
+        return _told(self.decided.effective_input if self.decided.edited else None, self.decided.result)
+
+
+class Undecided(Refused, TimeoutError):
+    """Nobody decided in time, and the proposal was withdrawn."""
+
+
+class HoldOptions(TypedDict, total=False):
+    """What `Gate.hold` takes beside the call itself, as the modules for frameworks hand it on."""
+
+    mission_id: Optional[str]
+    preview: Any
+    before: Any
+    risk: Optional[str]
+    effect: Optional[str]
+    summary: Optional[str]
+    ttl_seconds: Optional[int]
+    timeout: Optional[float]
+    lease_seconds: float
+
+
+class Gate:
+    """One gate, with one token.
+
+    `url`, and `token` or `token_file` (readable by you alone); else PLACET_URL, and PLACET_TOKEN or PLACET_TOKEN_FILE; without a
+    URL the gate that placet serves on this machine, with its agent's token. `workspace` is by default the token's, `agent` is the
+    name shown to reviewers. `session` names the conversation that calls belong to where neither the call nor its framework names
+    one. `timeout`: seconds that one request may take. A gate that is not there is waited for, 10 seconds at most.
+
+    It may be used by many threads and event loops. Gate what you want before they start. Raises `GateError` when the address or the
+    token is none.
+    """
+
+    def __init__(
+        self,
+        url: Optional[str] = None,
+        token: Optional[str] = None,
+        token_file: Union[str, Path, None] = None,
+        workspace: Optional[str] = None,
+        agent: Optional[str] = None,
+        timeout: float = 30.0,
+        session: Optional[str] = None,
+    ) -> None:
+        self._find = functools.partial(_find, url or os.environ.get("PLACET_URL"), token, token_file)
+        # Without a URL the gate is looked up again for every request: it may not have started yet, or start again elsewhere.
+        self._fixed = self._find() if self._find.args[0] else None
+        self._workspace = workspace
+        self._agent = agent
+        self._session = session
+        self._timeout = timeout
+        self._tools: Dict[str, _Tool] = {}
+        self._tasks: Set["asyncio.Future[Any]"] = set()
+
+    @property
+    def url(self) -> str:
+        """Where the gate is. Raises `GateError` when there is none."""
+        return self._place.url
+
+    @property
+    def _place(self) -> _Place:
+        return self._fixed or self._find()
+
+    @property
+    def workspace(self) -> str:
+        """The workspace of calls that name none in their input."""
+        return self._run(self._own_workspace())
+
+    # ---- the agent ----------------------------------------------------------------------------------------------------------
+
+    def hold(
+        self,
+        tool_name: str,
+        tool_input: ToolInput,
+        *,
+        call_id: Optional[str] = None,
+        session_id: Optional[str] = None,
+        mission_id: Optional[str] = None,
+        preview: Any = None,
+        before: Any = None,
+        risk: Optional[str] = None,
+        effect: Optional[str] = None,
+        summary: Optional[str] = None,
+        ttl_seconds: Optional[int] = None,
+        timeout: Optional[float] = None,
+        lease_seconds: float = _LEASE,
+    ) -> Call:
+        """Holds a call until a human decided, then runs the block under it: `with`, or `async with` on asyncio, without a thread.
+
+        `call_id` names the call within its session (`session_id`, else the gate's `session`, else one that is named after the agent):
+        the same call with the same input meets the action that is there, whatever became of it, also after a crash. So it runs
+        once. Without a `call_id` every call is a new one.
+
+        `preview` is what the reviewer is shown of the input, `before` what the target holds now, under the input's own keys; both
+        are JSON, or a function of the input. `risk` and `effect` can only be raised above what the gate knows of the tool.
+        `ttl_seconds`: undecided for so long, the call expires. `timeout`: undecided for so long, it is withdrawn. Waiting that is
+        broken off (Ctrl-C, a cancelled task) withdraws it too; a killed process does not, and finds it again by its `call_id`.
+
+        Entering raises `Refused` when a human said no, `AlreadyRan` when the call ran before, `Undecided` (a `TimeoutError`) when
+        the time is over, `GateError` when the gate cannot be asked, and `TypeError` or `ValueError` for an input that is not JSON.
+        In each case nothing runs. At its end the block's `result`, or what it raised, is reported. A block that is broken off
+        reports nothing: nobody knows what it did, and that is what the gate says when its lease, `lease_seconds`, is over.
+
+        Do not let a worker run the same tool.
+        """
+        options = {"risk": risk, "effect": effect, "summary": summary, "ttlSeconds": ttl_seconds}
+        session = session_id or self._session or self._name
+        ids = {"missionId": mission_id, "sessionId": session, "toolCallId": call_id or str(uuid.uuid4()), "agent": self._name}
+        shown = _Shown(tool_name, preview, before, options)
+        return Call(self, shown, tool_input, ids, timeout, lease_seconds)
+
+    def gated(
+        self,
+        preview_fn: Optional[Callable[[ToolInput], Any]] = None,
+        *,
+        risk: Optional[str] = None,
+        effect: Optional[str] = None,
+        tool_name: Optional[str] = None,
+        summary: Optional[str] = None,
+        ttl_seconds: Optional[int] = None,
+        before: Optional[Callable[[ToolInput], Any]] = None,
+    ) -> Decorator:
+        """Gates a function: a call is recorded as a pending action, and does not run.
+
+        `preview_fn` gets the input and returns what the reviewer is shown of it, as JSON; where it raises, the call is recorded
+        without. `before` gets the input, too, and returns what the target holds now, under the input's own keys: the reviewer
+        sees before and after. `risk` and `effect` can only be raised above what the gate knows of the tool. `tool_name` is by default the
+        function's name. `ttl_seconds`: undecided for so long, the call expires.
+
+        A call takes the function's arguments, which must be JSON, and returns the queued signal; of an `async def`, a coroutine
+        that does. `workspace_id`, `mission_id` and `session_id` among the arguments say whose action it is. It raises `TypeError`
+        or `ValueError` for arguments that do not fit, and `GateError` when the gate does not take the call; then nothing is
+        recorded; but with UNREACHABLE nobody knows: it may stand in the inbox.
+
+        The function itself is `wrapper.__original__`.
+        """
+        options = {"risk": risk, "effect": effect, "summary": summary, "ttlSeconds": ttl_seconds}
+
+        def decorate(function: Callable[..., Any]) -> Any:
+            tool = _Tool(_Shown(tool_name or function.__name__, preview_fn, before, options), function)
+            if tool.name in self._tools:
+                raise ValueError(f"two functions are called {tool.name}; give one of them a tool_name")
+            self._tools[tool.name] = tool
+
+            def now(*args: Any, **kwargs: Any) -> Queued:
+                return self.propose(tool.name, tool.named(args, kwargs))
+
+            async def later(*args: Any, **kwargs: Any) -> Queued:
+                return await self._arun(self._proposed(tool.name, tool.named(args, kwargs), {}))
+
+            wrapper: Any = functools.wraps(function)(later if inspect.iscoroutinefunction(function) else now)
+            wrapper.__original__ = function
+            wrapper.__tool_name__ = tool.name
+            return wrapper
+
+        return decorate
+
+    def propose(
+        self,
+        tool_name: str,
+        tool_input: ToolInput,
+        *,
+        mission_id: Optional[str] = None,
+        session_id: Optional[str] = None,
+        tool_call_id: Optional[str] = None,
+    ) -> Queued:
+        """What a gated function does when it is called, for an agent that has the tool's name and input from its model.
+
+        `tool_call_id` comes back in `Decided.tool_result`. A tool that is no function here is one that the gate runs itself.
+        Raises as a gated function does.
+        """
+        ids = {"missionId": mission_id, "sessionId": session_id or self._session, "toolCallId": tool_call_id}
+        return self._run(self._proposed(tool_name, tool_input, ids))
+
+    def wait(
+        self,
+        action: Union[str, Mapping[str, Any]],
+        timeout: Optional[float] = None,
+        until: Literal["decided", "final"] = "final",
+    ) -> Decided:
+        """Waits for what becomes of an action, given by its id or its queued signal, through restarts of the gate.
+
+        `until`: `final`, when nothing more will happen, or `decided`, which may be `approved`. A rejection is an answer like
+        any other. `timeout`: seconds; without one it waits for ever. Raises `TimeoutError` when nobody decided by then, and
+        `GateError` when the gate refuses or is away at that time.
+        """
+        return self._run(self._waited(action, timeout, until))
+
+    async def wait_async(
+        self,
+        action: Union[str, Mapping[str, Any]],
+        timeout: Optional[float] = None,
+        until: Literal["decided", "final"] = "final",
+    ) -> Decided:
+        """`wait` in a coroutine."""
+        return await self._arun(self._waited(action, timeout, until))
+
+    def call(self, tool: Wrapper[P, Any], *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Calls a gated function and waits, as long as it takes, for its result. Raises `Refused` when there is none.
+
+        A worker must be running elsewhere, in another thread at least.
+        """
+        named = self._tools[tool.__tool_name__].named(args, kwargs)
+        decided = self.wait(self.propose(tool.__tool_name__, named))
+        if decided.status != "executed":
+            raise Refused(decided)
+        return decided.result
+
+    # ---- the worker ---------------------------------------------------------------------------------------------------------
+
+    def run_worker(
+        self, stop: Optional[threading.Event] = None, lease_seconds: Optional[int] = None, poll_seconds: float = 1.0
+    ) -> None:
+        """Runs approved calls of the functions gated here, one after the other, until `stop` is set.
+
+        Any number of workers may run; each call is run by one of them. `lease_seconds` is the longest that a function may take
+        (default: what the gate says of the tool, else a minute); after that the gate counts the run as lost. `poll_seconds`: how
+        often it looks for work. What a function raises is reported and ends nothing; an absent gate is waited for. Coroutines
+        run in an event loop of their own, so give the worker a thread of its own. Raises `GateError` when the gate refuses the
+        token.
+        """
+        stop = stop or threading.Event()
+        while not stop.is_set():
+            try:
+                for _ in self._work(lease_seconds):
+                    if stop.is_set():
+                        return
+            except GateError as error:
+                if error.status in (401, 403):
+                    raise
+                log.warning("cannot look for work: %s", error)
+            stop.wait(poll_seconds)
+
+    def work_once(self, lease_seconds: Optional[int] = None) -> int:
+        """Runs what is approved now, oldest first; how many that were. Raises `GateError` when the gate cannot be asked."""
+        return sum(1 for _ in self._work(lease_seconds))
+
+    def _work(self, lease_seconds: Optional[int]) -> Iterator[str]:
+        for tool in list(self._tools.values()):
+            for action_id in self._run(self._approved(tool.name)):
+                try:
+                    claim = self._run(self._claimed(action_id, lease_seconds))
+                except GateError as error:
+                    if not error.status:
+                        raise
+                    # 409: another worker has it, or the gate is paused.
+                    level = logging.DEBUG if error.status == 409 else logging.WARNING
+                    log.log(level, "cannot claim %s: %s", action_id, error)
+                    continue
+                self._run(self._reported(action_id, {"fence": claim["fence"], **tool.run(claim)}))
+                yield action_id
+
+    # ---- for the modules beside this one --------------------------------------------------------------------------------------
+
+    def _hold_for(
+        self, tool_name: str, tool_input: ToolInput, call_id: Optional[str], session: Optional[str], options: HoldOptions
+    ) -> Call:
+        """Holds a framework's call. Where the framework names no session, it is the gate's, else this process."""
+        return self.hold(tool_name, tool_input, call_id=call_id, session_id=session or self._session or _PROCESS, **options)
+
+    # ---- what is said to the gate: each of these is run by `_run` or by `_arun` ------------------------------------------------
+
+    @property
+    def _name(self) -> str:
+        return self._agent or "python"
+
+    def _own_workspace(self) -> Steps[str]:
+        if self._workspace is None:
+            self._workspace = str((yield from self._ask("GET", "/api/workspaces"))["items"][0]["id"])
+        return self._workspace
+
+    def _proposed(self, tool_name: str, tool_input: ToolInput, ids: Dict[str, Optional[str]]) -> Steps[Queued]:
+        tool = self._tools.get(tool_name)
+        if tool:
+            tool_input = tool.named((), tool_input)
+        shown = tool.shown if tool else _Shown(tool_name, None, None, {})
+        proposal = yield from self._proposal(shown, tool_input, {"agent": self._agent, **ids})
+        # The key stays the same when the answer is lost and the request sent again: one call, one action.
+        return cast(Queued, (yield from self._ask("POST", _ACTIONS, proposal, key=str(uuid.uuid4()))))
+
+    def _proposal(self, shown: _Shown, tool_input: ToolInput, ids: Dict[str, Optional[str]]) -> Steps[Dict[str, Any]]:
+        said = {name: value for name, value in tool_input.items() if isinstance(value, str)}.get
+        proposal = {
+            "toolName": shown.name,
+            "toolInput": tool_input,
+            **shown.of(tool_input),
+            "workspaceId": said("workspace_id") or (yield from self._own_workspace()),
+            **ids,
+            "missionId": ids.get("missionId") or said("mission_id"),
+            "sessionId": ids.get("sessionId") or said("session_id"),
+        }
+        return {name: value for name, value in proposal.items() if value is not None}
+
+    def _recorded(self, proposal: Dict[str, Any]) -> Steps[str]:
+        """The action of this call, which may be recorded already."""
+        agent, session, call_id, tool = (str(proposal[name]) for name in ("agent", "sessionId", "toolCallId", "toolName"))
+        tool_input = _json(proposal["toolInput"])
+        key = _call_key(agent, session, call_id, tool, tool_input.decode("utf-8"))
+        try:
+            return str((yield from self._ask("POST", _ACTIONS, proposal, key=key))["pending_action_id"])
+        except GateError as error:
+            if error.code != "IDEMPOTENCY_KEY_REUSED":
+                raise
+            # The same call, and it was proposed before with another preview or another state before.
+            query = f"{_ACTIONS}?session_id={quote(session, safe='')}&tool_name={quote(tool, safe='')}"
+            for action in (yield from self._listed(query)):
+                if action.get("toolCallId") == call_id and action["toolInput"] == json.loads(tool_input):
+                    return str(action["id"])
+            raise
+
+    def _waited(
+        self, action: Union[str, Mapping[str, Any]], timeout: Optional[float], until: Literal["decided", "final"]
+    ) -> Steps[Decided]:
+        action_id = action if isinstance(action, str) else str(action["pending_action_id"])
+        deadline = float("inf") if timeout is None else time.monotonic() + timeout
+        while True:
+            left = max(deadline - time.monotonic(), 0.0)
+            poll = min(left, _POLL)
+            path = f"{_path(action_id)}?until={until}&wait={int(poll * 1000)}ms"
+            found = yield from self._ask("GET", path, limit=poll + self._timeout, patience=left)
+            settled = "toolResult" in found or (until == "decided" and found["status"] != "pending")
+            if settled:
+                return _decided(found)
+            if time.monotonic() >= deadline:
+                raise TimeoutError(f"{action_id} is still {found['status']}")
+            yield _FIRST_PAUSE  # a gate that is closing answers at once, again and again
+
+    def _withdrawn(self, action_id: str) -> Steps[Decided]:
+        """Takes a proposal back, if nobody decided it meanwhile; where it stands then."""
+        try:
+            return _decided((yield from self._ask("POST", f"{_path(action_id)}/withdraw", {})))
+        except GateError as error:
+            if error.status != 409:
+                raise
+            return _decided((yield from self._ask("GET", _path(action_id))))
+
+    def _approved(self, tool_name: str) -> Steps[List[str]]:
+        """Ids of approved actions that nobody runs yet, oldest first."""
+        query = f"{_ACTIONS}?status=approved&claimable=true&view=row&tool_name={quote(tool_name, safe='')}"
+        return [str(row["id"]) for row in (yield from self._listed(query, patience=0))][::-1]
+
+    def _listed(self, query: str, patience: Optional[float] = None) -> Steps[List[Dict[str, Any]]]:
+        found: List[Dict[str, Any]] = []
+        cursor: Optional[str] = ""
+        while cursor is not None:
+            page = yield from self._ask("GET", f"{query}&cursor={quote(cursor)}" if cursor else query, patience=patience)
+            found += page["items"]
+            cursor = page.get("nextCursor")
+        return found
+
+    def _claimed(self, action_id: str, lease_seconds: Optional[float]) -> Steps[Dict[str, Any]]:
+        wanted = {} if lease_seconds is None else {"leaseSeconds": int(lease_seconds)}
+        # Under a key: where the answer was lost, the same work comes again, and nobody else gets it meanwhile.
+        return (yield from self._ask("POST", f"{_path(action_id)}/claim", wanted, key=str(uuid.uuid4())))
+
+    def _reported(self, action_id: str, outcome: Dict[str, Any]) -> Steps[None]:
+        path = f"{_path(action_id)}/result"
+        try:
+            try:
+                yield from self._ask("POST", path, outcome, patience=_REPORT)
+            except GateError as error:
+                if "result" not in outcome or error.status not in (400, 413, 422):
+                    raise
+                # It ran, and that must be known, even where its result is too much for the gate.
+                kept = {**outcome, "result": f"The gate did not keep it: {error.message}"}
+                yield from self._ask("POST", path, kept, patience=_REPORT)
+        except GateError as error:
+            # STALE_FENCE: the lease ran out, and somebody else may have taken it.
+            log.warning("%s ran here, but the gate does not take the report: %s", action_id, error)
+
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        body: Optional[Dict[str, Any]] = None,
+        *,
+        key: Optional[str] = None,
+        limit: Optional[float] = None,
+        patience: Optional[float] = None,
+    ) -> Steps[Dict[str, Any]]:
+        """One request, and its answer. A gate that is away is tried again for `patience` seconds; 0: never."""
+        headers = {"Content-Type": "application/json"}
+        if key:
+            headers["Idempotency-Key"] = key
+        data = None if body is None else _json(body)
+        request = _Request(method, path, data, headers, self._timeout if limit is None else limit)
+        deadline = time.monotonic() + (min(self._timeout, _AWAY) if patience is None else patience)
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                return cast(Dict[str, Any], (yield request))
+            except GateError as error:
+                if not error.passing or time.monotonic() + pause >= deadline:
+                    raise
+                log.info("%s; trying again", error)
+            yield pause
+            pause = min(pause * 2, _LAST_PAUSE)
+
+    # ---- HTTP ---------------------------------------------------------------------------------------------------------------
+
+    def _run(self, steps: Steps[T], pause: Callable[[float], Any] = time.sleep) -> T:
+        try:
+            step = next(steps)
+            while True:
+                try:
+                    answer = pause(step) if isinstance(step, float) else self._send(step)
+                except GateError as error:
+                    step = steps.throw(error)
+                else:
+                    step = steps.send(answer)
+        except StopIteration as end:
+            return cast(T, end.value)
+
+    async def _arun(self, steps: Steps[T]) -> T:
+        try:
+            step = next(steps)
+            while True:
+                try:
+                    answer = await (asyncio.sleep(step) if isinstance(step, float) else self._asend(step))
+                except GateError as error:
+                    step = steps.throw(error)
+                else:
+                    step = steps.send(answer)
+        except StopIteration as end:
+            return cast(T, end.value)
+
+    async def _in_any_case(self, steps: Steps[Any]) -> None:
+        """Runs it to its end, also where whoever waits for it is cancelled."""
+        task = asyncio.ensure_future(self._arun(steps))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        await asyncio.shield(task)
+
+    def _send(self, request: _Request) -> Any:
+        place = self._place
+        with _faults(place):
+            # Of http.client, because it follows no redirects and knows no proxies.
+            kind: Type[HTTPConnection] = HTTPSConnection if place.secure else HTTPConnection
+            connection = kind(place.host, place.port, timeout=request.limit)
+            try:
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # refused in mid-body: the answer says why
+                    connection.request(request.method, place.base + request.path, request.data, request.head(place))
+                response = connection.getresponse()
+                status, text = response.status, response.read()
+            finally:
+                connection.close()
+        return _answer(place, status, text)
+
+    async def _asend(self, request: _Request) -> Any:
+        place = self._place
+        with _faults(place):
+            status, text = await asyncio.wait_for(_exchange(place, request), request.limit)
+        return _answer(place, status, text)
+
+
+class Call:
+    """A call that a human decides on, made by `Gate.hold`. Within its block it is approved, and ours to run."""
+
+    #: The action's id at the gate; empty before it is entered.
+    id: str = ""
+    #: What was approved: the input with the reviewer's edits. Run this.
+    input: ToolInput
+    #: A reviewer changed the input.
+    edited: bool = False
+    #: What the block returns; it is reported at the end. What is not JSON is reported as its `repr`.
+    result: Any = None
+    #: It failed, and the block raises nothing; reported in place of `result`.
+    error: Optional[str] = None
+
+    def __init__(
+        self,
+        gate: Gate,
+        shown: _Shown,
+        tool_input: ToolInput,
+        ids: Dict[str, Optional[str]],
+        timeout: Optional[float],
+        lease: float,
+    ) -> None:
+        self._gate, self._shown, self._asked, self._ids = gate, shown, tool_input, ids
+        self._timeout, self._lease = timeout, lease
+        self._fence: Any = None
+        self._over = threading.Event()
+        self._renewer: Optional["asyncio.Future[None]"] = None
+        self._key: Optional[Token[str]] = None
+
+    def told(self, result: Any) -> Any:
+        """What the model is told of a result: the result, after a sentence on the reviewer's edits where there are any."""
+        return _told(self.input if self.edited else None, result)
+
+    def __enter__(self) -> Call:
+        try:
+            self._begin(self._gate._run(self._taken()))
+        except BaseException as error:
+            if self._is_left_open(error):
+                with contextlib.suppress(Exception):
+                    self._gate._run(self._gate._withdrawn(self.id))
+            raise
+        threading.Thread(target=self._gate._run, args=(self._renewed(), self._over.wait), daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], raised: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        outcome = self._end(raised)
+        if outcome:
+            self._gate._run(self._gate._reported(self.id, outcome))
+
+    async def __aenter__(self) -> Call:
+        try:
+            self._begin(await self._gate._arun(self._taken()))
+        except BaseException as error:
+            if self._is_left_open(error):
+                with contextlib.suppress(Exception):
+                    await self._gate._in_any_case(self._gate._withdrawn(self.id))
+            raise
+        self._renewer = asyncio.ensure_future(self._gate._arun(self._renewed()))
+        return self
+
+    async def __aexit__(
+        self, kind: Optional[Type[BaseException]], raised: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        outcome = self._end(raised)
+        if self._renewer:
+            self._renewer.cancel()
+        if outcome:
+            await self._gate._in_any_case(self._gate._reported(self.id, outcome))
+
+    def _taken(self) -> Steps[Dict[str, Any]]:
+        """Proposes, waits and claims; what is claimed."""
+        gate, timeout = self._gate, self._timeout
+        deadline = float("inf") if timeout is None else time.monotonic() + timeout
+        proposal = yield from gate._proposal(self._shown, self._asked, self._ids)
+        self.id = yield from gate._recorded(proposal)
+        try:
+            decided = yield from gate._waited(self.id, None if timeout is None else deadline - time.monotonic(), "decided")
+        except TimeoutError:
+            decided = yield from gate._withdrawn(self.id)
+            if decided.status == "withdrawn":
+                raise Undecided(decided, f"Nobody decided within {timeout:g} s. This call did not run.") from None
+        while decided.status == "approved":
+            try:
+                claim = yield from gate._claimed(self.id, self._lease)
+                self.edited = decided.edited
+                return claim
+            except GateError as error:
+                if error.code == "PAUSED" and time.monotonic() < deadline:
+                    yield _PAUSED
+                    continue
+                decided = _decided((yield from gate._ask("GET", _path(self.id))))
+                if decided.status == "approved" and error.code == "INVALID_STATE":
+                    raise Refused(decided, "This call is being run already and was not started again.") from None
+                if decided.status == "approved":
+                    raise
+        raise _refused(decided)
+
+    def _begin(self, claim: Dict[str, Any]) -> None:
+        self.input, self._fence = claim["toolInput"], claim["fence"]
+        self._key = idempotency_key.set(str(claim["idempotencyKey"]))
+
+    def _is_left_open(self, error: BaseException) -> bool:
+        """Nobody waits any more for a decision that may still come."""
+        return bool(self.id) and self._fence is None and not isinstance(error, Exception)
+
+    def _renewed(self) -> Steps[None]:
+        """Keeps the lease while the block runs."""
+        body, pause = {"fence": self._fence, "leaseSeconds": int(self._lease)}, self._lease / 3
+        while True:
+            yield pause
+            if self._over.is_set():
+                return
+            try:
+                yield from self._gate._ask("POST", f"{_path(self.id)}/renew", body, patience=0)
+                pause = self._lease / 3
+            except GateError as error:
+                pause = self._lease / 12
+                # 404: a gate that is older than renewing. 409: the run is not ours any more.
+                log.log(logging.INFO if error.status == 404 else logging.WARNING, "cannot renew %s: %s", self.id, error)
+                if error.status in (404, 409):
+                    return
+
+    def _end(self, raised: Optional[BaseException]) -> Optional[Dict[str, Any]]:
+        """What is to be reported."""
+        self._over.set()
+        if self._key:
+            with contextlib.suppress(ValueError):  # ended in another context than it began in
+                idempotency_key.reset(self._key)
+        if raised is None and self.error is None:
+            return {"fence": self._fence, "result": _storable(self.result)}
+        if raised is None or isinstance(raised, Exception):
+            return {"fence": self._fence, "error": _failure(raised) if raised else self.error}
+        log.warning("%s was broken off; nobody knows what it did", self.id)
+        return None
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A tool as reviewers see it."""
+
+    name: str
+    preview: Any
+    before: Any
+    options: Dict[str, Any]
+
+    def of(self, tool_input: ToolInput) -> Dict[str, Any]:
+        """What a proposal says beside the input. Its errors are the input's."""
+        _json(tool_input)
+        said = {"preview": self._said("preview", self.preview, tool_input), **self.options}
+        return {"before": self._said("state before", self.before, tool_input), **said}
+
+    def _said(self, what: str, tell: Any, tool_input: ToolInput) -> Any:
+        try:
+            # The function gets a copy, as the tool will.
+            return json.loads(_json(tell(json.loads(_json(tool_input))) if callable(tell) else tell))
+        except Exception:
+            log.warning("%s has no %s", self.name, what, exc_info=True)
+            return None
+
+
+class _Tool:
+    """A gated function and what is known of it."""
+
+    def __init__(self, shown: _Shown, function: Callable[..., Any]) -> None:
+        self.name, self.shown = shown.name, shown
+        self._function = function
+        self._signature = inspect.signature(function)
+        self._rest: Optional[str] = None
+        for parameter in self._signature.parameters.values():
+            if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL):
+                why = f"its argument {parameter.name} has no name to be shown and edited by"
+                raise TypeError(f"{self.name} cannot be gated: {why}")
+            if parameter.kind is parameter.VAR_KEYWORD:
+                self._rest = parameter.name
+
+    def named(self, args: Tuple[Any, ...], kwargs: Mapping[str, Any]) -> ToolInput:
+        """Every argument by its name: what the reviewer sees is all that the function gets."""
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        tool_input = dict(bound.arguments)
+        if self._rest:
+            tool_input.update(tool_input.pop(self._rest))
+        return tool_input
+
+    def run(self, claim: Dict[str, Any]) -> Dict[str, Any]:
+        """Runs the function with the input as it was approved; `{"result"}` or `{"error"}`."""
+        key = idempotency_key.set(str(claim["idempotencyKey"]))
+        try:
+            result = self._function(**claim["toolInput"])
+            if inspect.iscoroutine(result):
+                result = asyncio.run(result)
+            return {"result": _storable(result)}
+        except (Exception, SystemExit, asyncio.CancelledError) as error:
+            log.warning("%s failed", self.name, exc_info=True)
+            return {"error": _failure(error)}
+        finally:
+            idempotency_key.reset(key)
+
+
+class _Place(NamedTuple):
+    """Where a gate is, and a token for it."""
+
+    url: str
+    token: str
+    secure: bool
+    host: str
+    port: Optional[int]
+    #: What stands before every path.
+    base: str
+
+
+class _Request(NamedTuple):
+    method: str
+    path: str
+    data: Optional[bytes]
+    headers: Dict[str, str]
+    #: Seconds.
+    limit: float
+
+    def head(self, place: _Place) -> Dict[str, str]:
+        return {"Authorization": f"Bearer {place.token}", **self.headers}
+
+
+#: A conversation with the gate: requests, whose answers come back, and pauses in seconds.
+Steps = Generator[Union[_Request, float], Any, T]
+
+
+async def _exchange(place: _Place, request: _Request) -> Tuple[int, bytes]:
+    """One request on a connection of its own; the status, and the body of the answer."""
+    trust = ssl.create_default_context() if place.secure else None
+    reader, writer = await asyncio.open_connection(place.host, place.port or (443 if place.secure else 80), ssl=trust)
+    try:
+        lines = [f"{request.method} {place.base}{request.path} HTTP/1.1", f"Host: {urlsplit(place.url).netloc}", "Connection: close"]
+        lines += [f"{name}: {value}" for name, value in request.head(place).items()]
+        if request.data is not None:
+            lines.append(f"Content-Length: {len(request.data)}")
+        writer.write("\r\n".join([*lines, "", ""]).encode("ascii") + (request.data or b""))
+        whole = b""
+        with contextlib.suppress(ConnectionError):  # what came before says why, or that it is not whole
+            while not reader.at_eof():
+                whole += await reader.read(65536)
+    finally:
+        writer.close()
+    # Read by http.client, too: it knows every form of an answer.
+    response = HTTPResponse(cast(Any, _Whole(whole)), method=request.method)
+    response.begin()
+    return response.status, response.read()
+
+
+class _Whole:
+    """An answer that is here, in place of a socket."""
+
+    def __init__(self, whole: bytes) -> None:
+        self._whole = whole
+
+    def makefile(self, *_: Any) -> io.BytesIO:
+        return io.BytesIO(self._whole)
+
+
+@contextlib.contextmanager
+def _faults(place: _Place) -> Iterator[None]:
+    try:
+        yield
+    except ssl.SSLCertVerificationError as error:
+        raise GateError("UNTRUSTED", f"the certificate of {place.host} is not good: {error.verify_message}") from error
+    except ConnectionRefusedError as error:
+        raise GateError("UNREACHABLE", f"No gate at {place.url}. Start `placet`.") from error
+    except (OSError, HTTPException, asyncio.TimeoutError) as error:
+        raise GateError("UNREACHABLE", f"the gate at {place.url} does not answer: {error!r}") from error
+
+
+def _answer(place: _Place, status: int, text: bytes) -> Dict[str, Any]:
+    if 300 <= status < 400:
+        raise GateError("REDIRECTED", f"{place.url} answers with a redirect; the token is not sent elsewhere", status)
+    try:
+        answer = json.loads(text)
+    except (ValueError, RecursionError):
+        answer = None
+    if status >= 400:
+        raise _refusal(status, answer)
+    if not isinstance(answer, dict):
+        raise GateError("BAD_ANSWER", f"what answers at {place.url} is no gate")
+    return answer
+
+
+def _path(action_id: str) -> str:
+    return f"{_ACTIONS}/{quote(action_id, safe='')}"
+
+
+def _json(value: Any) -> bytes:
+    """Raises `TypeError` or `ValueError` for what is not JSON, as NaN is not."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
+
+
+def _storable(result: Any) -> Any:
+    try:
+        _json(result)
+        return result
+    except (TypeError, ValueError, RecursionError):
+        return repr(result)
+
+
+def _failure(error: BaseException) -> str:
+    text = "".join(traceback.format_exception_only(type(error), error)).strip()
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _told(edited: Optional[ToolInput], result: Any) -> Any:
+    """A result for the model, after what a reviewer made of the call."""
+    if edited is None:
+        return result
+    text = result if isinstance(result, str) else _json(_storable(result)).decode("utf-8")
+    return f"A human changed this call before it ran. It ran with: {_json(edited).decode('utf-8')}\n\n{text}"
+
+
+def _call_key(agent: str, session: str, call_id: str, tool_name: str, tool_input: str) -> str:
+    """The same call of the same agent has the same key. The same bytes as every other door of placet."""
+    label = b"placet-call/v1"
+    digest = hashlib.sha256(len(label).to_bytes(8, "big") + label)
+    for field in (agent, session, call_id, tool_name, tool_input):
+        text = field.encode("utf-8")
+        digest.update((len(text) + 1).to_bytes(8, "big") + b"\x01" + text)
+    return f"sha256:{digest.hexdigest()}"
+
+
+def _decided(found: Dict[str, Any]) -> Decided:
+    return Decided(
+        id=found["id"],
+        status=found["status"],
+        resolved_by=found.get("resolvedBy"),
+        reason=found.get("reason"),
+        edited=found.get("userEdits") is not None,
+        effective_input=found.get("effectiveInput"),
+        result=found.get("result"),
+        error=found.get("error"),
+        tool_result=found.get("toolResult"),
+    )
+
+
+def _refused(decided: Decided) -> Refused:
+    """Why a call does not run that is not approved."""
+    said = decided.tool_result["content"] if decided.tool_result else ""
+    if decided.status == "executed":
+        return AlreadyRan(decided, f"This call ran already and was not run again. Its result: {said}")
+    sentences = {
+        "failed": f"This call ran already and failed: {said}",
+        "unknown": "This call was started before and nobody knows whether it ran. It was not run again. Ask a human to check it.",
+    }
+    return Refused(decided, sentences.get(decided.status))
+
+
+def _refusal(status: int, answer: Any) -> GateError:
+    said = answer.get("error") if isinstance(answer, dict) else None
+    if not isinstance(said, dict):
+        return GateError(f"HTTP_{status}", f"the answer was HTTP {status}", status)
+    return GateError(str(said.get("code")), str(said.get("message")), status)
+
+
+def _find(url: Optional[str], token: Optional[str], token_file: Union[str, Path, None]) -> _Place:
+    """The gate's address and a token for it."""
+    if not token and not token_file:
+        token, token_file = os.environ.get("PLACET_TOKEN"), os.environ.get("PLACET_TOKEN_FILE")
+    if not url:
+        note = _note()
+        url, token_file = str(note["url"]), token_file or note["agentTokenFile"]
+    if not token:
+        if not token_file:  # and never that of this machine's gate: the URL may name any other
+            raise GateError("NO_TOKEN", f"no token for {url}; pass token_file, or set PLACET_TOKEN_FILE")
+        token = _read_token(Path(token_file))
+    token = token.strip()
+    if not (token.isascii() and token.isprintable() and token):
+        raise GateError("NO_TOKEN", "the token is empty, or no token")
+    with contextlib.suppress(ValueError):  # a port that is none
+        parts = urlsplit(url)
+        if parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc and url.isascii():
+            return _Place(url, token, parts.scheme == "https", parts.hostname, parts.port, parts.path.rstrip("/"))
+    raise GateError("NO_GATE", "the gate's address is http(s)://HOST[:PORT], without a name or password in it")
+
+
+def _note() -> Dict[str, Any]:
+    """Where the gate is that placet serves on this machine."""
+    state = os.environ.get("PLACET_STATE_DIR")
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    path = (Path(state) if state else Path(base) / "placet") / "gate.json"
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        message = f"No gate on this machine. Start `placet`, or set PLACET_URL. ({path} cannot be read)"
+        raise GateError("NO_GATE", message) from error
+
+
+def _read_token(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8") as file:
+            if os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o077:
+                raise GateError("NO_TOKEN", f"the token file {path} can be read by others; run: chmod 600 {path}")
+            return file.read()
+    except (OSError, ValueError) as error:
+        raise GateError("NO_TOKEN", f"cannot read the token file {path}: {error}") from error

@@ -1,0 +1,200 @@
+//! A gated call from its request to its report, and who waits for it.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use crate::agent::LEASE;
+
+use super::answers::{self, Outcome};
+use super::line::RequestId;
+
+/// How often the client is told that its call is still waited for. opencode (1.18.33) gives up after 60 s without that.
+const PROGRESS: Duration = Duration::from_secs(5);
+/// A lease is renewed so often while its call runs.
+const RENEW: Duration = Duration::from_secs(LEASE.as_secs() / 4);
+/// A server that is told of a cancelled call mostly does not answer it any more.
+const CANCEL_GRACE: Duration = Duration::from_secs(30);
+/// Outcomes of parked calls that are kept for whoever asks again.
+const KEPT: usize = 64;
+/// Longest outcome that is kept, in bytes.
+const KEPT_MAX: usize = 1 << 20;
+
+/// Names a call within this process.
+pub(super) type Ticket = u64;
+
+/// One gated call.
+#[derive(Debug)]
+pub(super) struct Call {
+    /// The client's request, as it was written.
+    pub(super) line: String,
+    pub(super) action: Option<String>,
+    pub(super) stage: Stage,
+    pub(super) waiters: Vec<Waiter>,
+    /// Why it must not run any more.
+    pub(super) dropped: Option<&'static str>,
+    /// The client has read that it waits, and asks for its outcome by its id.
+    pub(super) parked: bool,
+}
+
+/// What is being done for a call.
+#[derive(Debug)]
+pub(super) enum Stage {
+    /// It is proposed, waited for and claimed.
+    Asked,
+    /// Nothing, until the client asks.
+    Parked,
+    Running(Run),
+    Over(Outcome),
+}
+
+/// A call that the server has.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) fence: u64,
+    /// The id of the request, as it was written.
+    pub(super) upstream: String,
+    /// A human's input.
+    pub(super) ran_with: Option<String>,
+    pub(super) cancelled: Option<Instant>,
+    renewed: Instant,
+}
+
+/// A request of the client's that has no answer yet.
+#[derive(Debug)]
+pub(super) struct Waiter {
+    pub(super) request: RequestId,
+    /// As it was written.
+    pub(super) id: String,
+    token: Option<String>,
+    since: Instant,
+    told: u64,
+}
+
+/// What time asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    Progress(String),
+    Renew {
+        action: String,
+        fence: u64,
+    },
+    /// It was cancelled, and nobody knows how it ended.
+    Lost(Ticket),
+}
+
+impl Run {
+    pub(super) fn new(fence: u64, upstream: String, ran_with: Option<String>, now: Instant) -> Self {
+        Self { fence, upstream, ran_with, cancelled: None, renewed: now }
+    }
+}
+
+impl Waiter {
+    pub(super) fn new(request: RequestId, id: &str, token: Option<&str>, now: Instant) -> Self {
+        Self { request, id: id.to_owned(), token: token.map(str::to_owned), since: now, told: 0 }
+    }
+
+    fn progress(&mut self, action: Option<&str>, now: Instant) -> Option<Due> {
+        let rounds = now.saturating_duration_since(self.since).as_secs() / PROGRESS.as_secs();
+        let token = self.token.as_ref().filter(|_| rounds > self.told)?;
+        self.told = rounds;
+        let said = action.map_or_else(|| "Looks for the gate.".to_owned(), answers::waiting);
+        Some(Due::Progress(answers::progress(token, rounds, &said)))
+    }
+}
+
+/// All calls that something may still happen to.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    calls: BTreeMap<Ticket, Call>,
+    next: Ticket,
+}
+
+impl Calls {
+    pub(super) fn add(&mut self, line: String, waiter: Waiter) -> Ticket {
+        let ticket = self.next;
+        self.next += 1;
+        let waiters = vec![waiter];
+        let call = Call { line, action: None, stage: Stage::Asked, waiters, dropped: None, parked: false };
+        self.calls.insert(ticket, call);
+        ticket
+    }
+
+    pub(super) fn get(&mut self, ticket: Ticket) -> Option<&mut Call> {
+        self.calls.get_mut(&ticket)
+    }
+
+    pub(super) fn remove(&mut self, ticket: Ticket) {
+        self.calls.remove(&ticket);
+    }
+
+    pub(super) fn tickets(&self) -> Vec<Ticket> {
+        self.calls.keys().copied().collect()
+    }
+
+    /// The call that the client knows by the id of its action.
+    pub(super) fn parked_as(&self, action: &str) -> Option<Ticket> {
+        let mut parked = self.calls.iter().filter(|(_, call)| call.parked);
+        parked.find(|(_, call)| call.action.as_deref() == Some(action)).map(|(ticket, _)| *ticket)
+    }
+
+    /// The call that this request of the client's waits for, and whether it is the call itself.
+    pub(super) fn waited_for_by(&self, request: &RequestId) -> Option<Ticket> {
+        let waits = |call: &Call| call.waiters.iter().any(|waiter| waiter.request == *request);
+        self.calls.iter().find(|(_, call)| waits(call)).map(|(ticket, _)| *ticket)
+    }
+
+    /// The call that the server knows by this id.
+    pub(super) fn running_as(&self, upstream: &str) -> Option<Ticket> {
+        let runs = |call: &Call| matches!(&call.stage, Stage::Running(run) if run.upstream == upstream);
+        self.calls.iter().find(|(_, call)| runs(call)).map(|(ticket, _)| *ticket)
+    }
+
+    /// The call is over. A parked one keeps its outcome, for whoever asks again; of many, the oldest is let go.
+    pub(super) fn finish(&mut self, ticket: Ticket, outcome: Outcome) {
+        let Some(call) = self.calls.get_mut(&ticket) else { return };
+        if !call.parked {
+            self.calls.remove(&ticket);
+            return;
+        }
+        let outcome = if outcome.len() > KEPT_MAX {
+            Outcome::Result(answers::words(answers::NOT_KEPT, false))
+        } else {
+            outcome
+        };
+        call.stage = Stage::Over(outcome);
+        let over = |call: &Call| matches!(call.stage, Stage::Over(_));
+        let kept: Vec<_> = self.calls.iter().filter(|(_, call)| over(call)).map(|(at, _)| *at).collect();
+        for oldest in kept.iter().take(kept.len().saturating_sub(KEPT)) {
+            self.calls.remove(oldest);
+        }
+    }
+
+    /// Somebody is asked, or something runs.
+    pub(super) fn is_busy(&self) -> bool {
+        self.calls.values().any(|call| matches!(call.stage, Stage::Asked | Stage::Running(_)))
+    }
+
+    pub(super) fn due(&mut self, now: Instant) -> Vec<Due> {
+        let mut due = Vec::new();
+        for (ticket, call) in &mut self.calls {
+            let action = call.action.as_deref();
+            match &mut call.stage {
+                Stage::Asked => {
+                    due.extend(call.waiters.iter_mut().filter_map(|waiter| waiter.progress(action, now)));
+                }
+                Stage::Running(run) => {
+                    let lost = |at| now.saturating_duration_since(at) >= CANCEL_GRACE;
+                    if run.cancelled.is_some_and(lost) {
+                        due.push(Due::Lost(*ticket));
+                    } else if now.saturating_duration_since(run.renewed) >= RENEW {
+                        run.renewed = now;
+                        let action = action.unwrap_or_default().to_owned();
+                        due.push(Due::Renew { action, fence: run.fence });
+                    }
+                }
+                Stage::Parked | Stage::Over(_) => {}
+            }
+        }
+        due
+    }
+}

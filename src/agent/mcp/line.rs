@@ -1,0 +1,364 @@
+//! One line from either side, read as JSON-RPC and changed in place.
+//!
+//! Whatever is read here as no call of a tool must not be read as one by the server, whichever way its parser has with odd JSON:
+//! first or last of two keys, keys in any case (Go), lines that end at a carriage return (Python) or at U+2028 (Node's readline).
+//! A line that could be read in two ways is refused.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::domain::json::{self, Member, Scanner};
+
+/// The words of JSON-RPC at the top of a message.
+const MESSAGE: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+/// What is read of the parameters of a call.
+const CALL: [&str; 2] = ["name", "arguments"];
+/// The method that runs a tool.
+pub(super) const TOOLS_CALL: &str = "tools/call";
+
+/// One JSON-RPC message, as it was written.
+#[derive(Debug)]
+pub(super) struct Message<'a> {
+    pub(super) text: &'a str,
+    members: Vec<Member<'a>>,
+    /// As meant; `None` for an answer.
+    pub(super) method: Option<String>,
+}
+
+/// A line of the client's.
+#[derive(Debug)]
+pub(super) enum Line<'a> {
+    Blank,
+    One(Message<'a>),
+    /// Messages that were sent together, as MCP 2025-03-26 allows.
+    Batch(Vec<Message<'a>>),
+}
+
+/// Why a message is not passed on, and the id that its answer has.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Refused {
+    pub(super) why: &'static str,
+    /// As written; `null` where none can be read.
+    pub(super) id: String,
+}
+
+impl Refused {
+    fn of(why: &'static str) -> Self {
+        Self { why, id: "null".to_owned() }
+    }
+}
+
+/// Reads a line of the client's. It comes without its end.
+pub(super) fn judge(line: &[u8]) -> Result<Line<'_>, Refused> {
+    let text = std::str::from_utf8(line).map_err(|_| Refused::of("This line is not UTF-8."))?;
+    let text = text.strip_suffix('\r').unwrap_or(text);
+    if text.trim().is_empty() {
+        return Ok(Line::Blank);
+    }
+    if text.contains('\r') {
+        return Err(Refused::of("A carriage return within a line is not passed on."));
+    }
+    if Scanner::new(text).check().is_err() {
+        return Err(Refused::of("This line is not JSON."));
+    }
+    if let Some(elements) = json::elements(text) {
+        let messages: Result<Vec<_>, _> = elements.into_iter().map(Message::read).collect();
+        return messages.map(Line::Batch);
+    }
+    Message::read(text).map(Line::One)
+}
+
+impl<'a> Message<'a> {
+    /// A message whose words cannot be read in two ways.
+    fn read(text: &'a str) -> Result<Self, Refused> {
+        let Some(members) = json::members(text) else {
+            return Err(Refused::of("A message must be a JSON object."));
+        };
+        let mut message = Self { text, members, method: None };
+        let refused = |why, message: &Self| Refused {
+            why,
+            id: message.request().map_or_else(|| "null".to_owned(), |(_, id)| id.to_owned()),
+        };
+        if !are_plain(&message.members, &MESSAGE) {
+            return Err(refused("A key of this message can be read in two ways.", &message));
+        }
+        match only(&message.members, "method").map(|member| method(member.value)) {
+            None => {}
+            Some(Some(name)) => message.method = Some(name),
+            Some(None) => return Err(refused("The method of this message cannot be read.", &message)),
+        }
+        if message.method.as_deref() == Some(TOOLS_CALL) && !message.has_plain_params() {
+            return Err(refused("The parameters of this call can be read in two ways.", &message));
+        }
+        Ok(message)
+    }
+
+    /// Of a server, which needs no judging: nothing that it says runs anything.
+    pub(super) fn of_server(line: &'a [u8]) -> Option<Self> {
+        let text = std::str::from_utf8(line).ok()?;
+        let members = json::members(text)?;
+        let method = only(&members, "method").and_then(|member| method(member.value));
+        Some(Self { text, members, method })
+    }
+
+    fn has_plain_params(&self) -> bool {
+        let members = self.raw("params").and_then(json::members);
+        members.is_some_and(|members| are_plain(&members, &CALL))
+    }
+
+    /// A member's value as it was written.
+    pub(super) fn raw(&self, key: &str) -> Option<&'a str> {
+        only(&self.members, key).map(|member| member.value)
+    }
+
+    /// A request's id: for comparing, and as it was written. `None` for a notification, and for an id that is no string and no integer.
+    pub(super) fn request(&self) -> Option<(RequestId, &'a str)> {
+        let raw = self.raw("id")?;
+        RequestId::read(raw).map(|id| (id, raw))
+    }
+
+    /// A value below `params`.
+    pub(super) fn param(&self, key: &str) -> Option<&'a str> {
+        self.raw("params").and_then(|params| member(params, key))
+    }
+
+    /// The message with another `id` and another `params.arguments`.
+    pub(super) fn with(&self, id: &str, arguments: &str) -> Option<String> {
+        let params = only(&self.members, "params")?;
+        let written = with_member(params.value, "arguments", arguments)?;
+        let changed = replaced(self.text, params.span.clone(), &written)?;
+        with_member(&changed, "id", id)
+    }
+}
+
+/// What tells requests of one side apart.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum RequestId {
+    Text(String),
+    /// Its digits.
+    Number(String),
+}
+
+impl RequestId {
+    pub(super) fn read(raw: &str) -> Option<Self> {
+        if raw.starts_with('"') {
+            let decoded = json::decode(raw);
+            return (!decoded.lossy).then(|| Self::Text(decoded.text.into_owned()));
+        }
+        let digits = raw.strip_prefix('-').unwrap_or(raw);
+        let is_whole = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+        is_whole.then(|| Self::Number(raw.to_owned()))
+    }
+
+    /// For reviewers and for keys.
+    pub(super) fn as_str(&self) -> &str {
+        match self {
+            Self::Text(text) | Self::Number(text) => text,
+        }
+    }
+}
+
+/// The one member called `key`; none where it stands more than once.
+fn only<'m, 'a>(members: &'m [Member<'a>], key: &str) -> Option<&'m Member<'a>> {
+    let mut found = members.iter().filter(|member| member.key.text == key);
+    let first = found.next()?;
+    found.next().is_none().then_some(first)
+}
+
+/// The value of the one member called `key` of an object.
+pub(super) fn member<'a>(object: &'a str, key: &str) -> Option<&'a str> {
+    let members = json::members(object)?;
+    only(&members, key).map(|member| member.value)
+}
+
+/// A string's meaning.
+pub(super) fn text(raw: &str) -> Option<String> {
+    let decoded = json::decode(raw);
+    (raw.starts_with('"') && !decoded.lossy).then(|| decoded.text.into_owned())
+}
+
+/// Every key is plain ASCII, and each of `words` stands there once and only as it is: no parser takes another key for it.
+fn are_plain(members: &[Member<'_>], words: &[&str]) -> bool {
+    let mut found = Vec::new();
+    members.iter().all(|member| {
+        let key = member.key.text.as_ref();
+        if member.key.lossy || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return false;
+        }
+        // Case and separators are nothing to Go's parsers.
+        let folded: String = key.chars().filter(|c| !matches!(c, '_' | '-')).collect();
+        match words.iter().find(|word| word.eq_ignore_ascii_case(&folded)) {
+            Some(word) if *word == key && !found.contains(word) => {
+                found.push(*word);
+                true
+            }
+            Some(_) => false,
+            None => true,
+        }
+    })
+}
+
+/// A method's name, in the letters that methods have. Another spelling of the one that runs tools is none.
+fn method(raw: &str) -> Option<String> {
+    let name = text(raw)?;
+    let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-/.$:".contains(&byte));
+    let is_other = name == TOOLS_CALL || !name.eq_ignore_ascii_case(TOOLS_CALL);
+    (is_plain && is_other && !name.is_empty()).then_some(name)
+}
+
+/// `object` with `value` in the place of the member `key`, or behind the last member where there is none.
+pub(super) fn with_member(object: &str, key: &str, value: &str) -> Option<String> {
+    let members = json::members(object)?;
+    if let Some(member) = only(&members, key) {
+        return replaced(object, member.span.clone(), value);
+    }
+    let end = object.rfind('}')?;
+    let comma = if members.is_empty() { "" } else { "," };
+    replaced(object, end..end, &format!("{comma}{}:{value}", json::encode(key)))
+}
+
+/// `object` without the members called `key`; what stays is as it was written, without the white space between.
+pub(super) fn without_member(object: &str, key: &str) -> Option<String> {
+    let members = json::members(object)?;
+    if members.iter().all(|member| member.key.text != key) {
+        return Some(object.to_owned());
+    }
+    let kept = members.iter().filter(|member| member.key.text != key);
+    let kept: Vec<_> = kept.map(|member| format!("{}:{}", member.raw_key, member.value)).collect();
+    Some(format!("{{{}}}", kept.join(",")))
+}
+
+fn replaced(text: &str, span: Range<usize>, with: &str) -> Option<String> {
+    Some([text.get(..span.start)?, with, text.get(span.end..)?].concat())
+}
+
+/// The same JSON on one line, whatever its reader takes for the end of one. A valid text has line feeds and carriage returns only
+/// between its values, and the others only in strings.
+pub(super) fn on_one_line(text: &str) -> Cow<'_, str> {
+    const ENDS: [(char, &str); 5] =
+        [('\n', " "), ('\r', " "), ('\u{85}', "\\u0085"), ('\u{2028}', "\\u2028"), ('\u{2029}', "\\u2029")];
+    let is_end = |c: char| ENDS.iter().any(|(end, _)| *end == c);
+    if !text.contains(is_end) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match ENDS.iter().find(|(end, _)| *end == c) {
+            Some((_, instead)) => out.push_str(instead),
+            None => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(line: &str) -> Result<Message<'_>, Refused> {
+        match judge(line.as_bytes()) {
+            Ok(Line::One(message)) => Ok(message),
+            Ok(other) => panic!("{other:?}"),
+            Err(refused) => Err(refused),
+        }
+    }
+
+    #[test]
+    fn what_could_be_read_as_a_call_is_read_as_one_or_refused() {
+        for line in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools\/call","params":{"name":"w"}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"m\u0065thod":"tools/c\u0061ll","params":{"n\u0061me":"w"}}"#,
+            " {\"id\" :1 , \"method\"\t: \"tools/call\" ,\"params\" : {\"name\":\"w\"} } ",
+        ] {
+            let message = one(line).unwrap();
+            assert_eq!(message.method.as_deref(), Some(TOOLS_CALL), "{line}");
+            assert_eq!(message.param("name"), Some("\"w\""), "{line}");
+        }
+        for line in [
+            r#"{"id":1,"method":"ping","method":"tools/call","params":{"name":"w"}}"#,
+            r#"{"id":1,"method":"ping","m\u0065thod":"tools/call","params":{"name":"w"}}"#,
+            r#"{"id":1,"method":"ping","Method":"tools/call","params":{"name":"w"}}"#,
+            r#"{"id":1,"METHOD":"tools/call","params":{"name":"w"}}"#,
+            r#"{"id":1,"met_hod":"tools/call","params":{"name":"w"}}"#,
+            "{\"id\":1,\"method\u{0131}\":\"tools/call\",\"params\":{\"name\":\"w\"}}",
+            r#"{"id":1,"method\u0000":"tools/call","params":{"name":"w"}}"#,
+            r#"{"id":1,"method":"tools/call\u0000","params":{"name":"w"}}"#,
+            r#"{"id":1,"method":" tools/call","params":{"name":"w"}}"#,
+            r#"{"id":1,"method":"Tools/Call","params":{"name":"w"}}"#,
+            r#"{"id":1,"method":["tools/call"],"params":{"name":"w"}}"#,
+            r#"{"id":1,"method":"tools/call","params":{"name":"r"},"params":{"name":"w"}}"#,
+            r#"{"id":1,"method":"tools/call","params":{"name":"r"},"Params":{"name":"w"}}"#,
+            r#"{"id":1,"method":"tools/call","params":{"name":"r","name":"w"}}"#,
+            r#"{"id":1,"method":"tools/call","params":{"name":"r","n\u0061me":"w"}}"#,
+            r#"{"id":1,"method":"tools/call","params":{"name":"r","Name":"w"}}"#,
+            r#"{"id":1,"method":"tools/call","params":{"name":"r","arguments":{},"Arguments":{}}}"#,
+            r#"{"id":1,"method":"tools/call","params":["w"]}"#,
+            r#"{"id":1,"method":"tools/call"}"#,
+            "{\"method\":\"x\",\"params\":\r{\"method\":\"tools/call\",\"params\":{\"name\":\"w\"}}\r}",
+            r#"{"id":1,"method":"tools/call","params":{"name":"w"}}{}"#,
+            r#"{"id":1,"method":"tools/call","params":{"name":"w"},}"#,
+            r#"{"id":1,'method':"tools/call"}"#,
+            "\u{feff}{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"w\"}}",
+            r#""tools/call""#,
+            "not json",
+        ] {
+            assert!(one(line).is_err(), "{line}");
+        }
+        assert!(judge(b"{\"method\":\"\xff\"}").is_err());
+        assert!(matches!(judge(b" \t\r"), Ok(Line::Blank)));
+    }
+
+    #[test]
+    fn a_refusal_has_the_id_of_its_request() {
+        let id = |line: &str| one(line).unwrap_err().id;
+
+        assert_eq!(id(r#"{"id":"a","method":"x","Method":"y"}"#), "\"a\"");
+        assert_eq!(id(r#"{"id":7,"id":8,"method":"x"}"#), "null");
+        assert_eq!(id(r#"{"id":1.5,"method":7}"#), "null");
+    }
+
+    #[test]
+    fn unknown_fields_and_answers_are_no_concern() {
+        assert_eq!(one(r#"{"id":1,"result":{"id":2,"id":3},"x-note":1,"x-note":2}"#).unwrap().method, None);
+        assert_eq!(one(r#"{"method":"a/b","params":[1]}"#).unwrap().method.as_deref(), Some("a/b"));
+    }
+
+    #[test]
+    fn a_call_is_changed_in_two_places() {
+        let line = r#"{ "id": 7, "x":1.10, "method":"tools/call","params":{"name":"w", "arguments": {"a":1} ,"_meta":{"p":1}} }"#;
+
+        let changed = one(line).unwrap().with("\"p-1\"", "{\"a\":2}").unwrap();
+
+        let want = r#"{ "id": "p-1", "x":1.10, "method":"tools/call","params":{"name":"w", "arguments": {"a":2} ,"_meta":{"p":1}} }"#;
+        assert_eq!(changed, want);
+        let bare = r#"{"id":7,"method":"tools/call","params":{"name":"w"}}"#;
+        let want = r#"{"id":1,"method":"tools/call","params":{"name":"w","arguments":{}}}"#;
+        assert_eq!(one(bare).unwrap().with("1", "{}").unwrap(), want);
+    }
+
+    #[test]
+    fn members_are_taken_out_and_the_rest_stays() {
+        let object = r#"{"a": 1.0, "b":{"a":2},"a":3}"#;
+
+        assert_eq!(without_member(object, "a").unwrap(), r#"{"b":{"a":2}}"#);
+        assert_eq!(without_member(object, "c").unwrap(), object);
+        assert_eq!(with_member("{}", "a", "1").unwrap(), r#"{"a":1}"#);
+    }
+
+    #[test]
+    fn no_reader_finds_a_second_line() {
+        let edited = "{\r\n \"a\": \"x\u{2028}y\u{85}\"\n}";
+
+        assert_eq!(on_one_line(edited), "{   \"a\": \"x\\u2028y\\u0085\" }");
+        assert!(matches!(on_one_line("{}"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn ids_are_compared_by_meaning() {
+        let id = |raw| RequestId::read(raw);
+
+        assert_eq!(id(r#""a""#), id(r#""\u0061""#));
+        assert_ne!(id("1"), id(r#""1""#));
+        assert_eq!((id("1.0"), id("null"), id("{}"), id("-")), (None, None, None, None));
+    }
+}

@@ -1,0 +1,412 @@
+//! The proxy's pipes: reads lines from both sides, gives them to the session, and does what it says.
+
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::io;
+use std::pin::pin;
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::process::{Child, Command};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use uuid::Uuid;
+
+use crate::agent::Answer;
+use crate::config::McpTools;
+use crate::program::Group;
+
+use super::calls::Ticket;
+use super::gate::{Asked, FindGate, Gate};
+use super::session::{Effect, Session};
+use super::tools::Tools;
+use super::wait::Wait;
+
+/// Longest line of the client's, in bytes.
+const CLIENT_LINE: usize = 16 << 20;
+/// Longest line of the server's. One that writes a longer one is ended: an answer in it would be waited for without end.
+const SERVER_LINE: usize = 64 << 20;
+/// While so many bytes wait for one side, the other is not read.
+const QUEUED: usize = 64 << 20;
+/// What runs may finish after the client's end.
+const FINISH: Duration = Duration::from_mins(1);
+/// The same after a signal. MCP's SDKs kill two seconds after it.
+const HURRY: Duration = Duration::from_millis(1_500);
+/// A server may take so long to end after its standard input.
+const SERVER_END: Duration = Duration::from_secs(5);
+/// A server that was asked to end may take so long.
+const TERMINATED: Duration = Duration::from_millis(500);
+/// How often it is looked whether it has ended.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// A proxy for one server.
+#[derive(Debug)]
+pub struct Proxy {
+    /// The server's program and its arguments.
+    pub server: Vec<OsString>,
+    /// The server's name at the gate; without one it is made of what it calls itself.
+    pub name: Option<String>,
+    pub tools: BTreeMap<String, McpTools>,
+    pub wait: Wait,
+    pub mission: Option<String>,
+}
+
+/// How the proxy ended.
+#[derive(Clone, Copy, Debug)]
+pub enum Ended {
+    /// The client did, and the server with it.
+    Client,
+    /// The server did, by itself.
+    Server(ExitStatus),
+}
+
+enum Read {
+    Line(Vec<u8>),
+    TooLong,
+}
+
+enum News {
+    Queued(Ticket, String),
+    Answered(Ticket, Result<Answer, String>),
+}
+
+impl Proxy {
+    /// Starts the server and passes lines between it and the client until one of them ends, or until `signal`.
+    /// `warn` takes sentences for the person who set this up.
+    pub async fn run(
+        self,
+        find: FindGate,
+        client: (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static),
+        signal: impl Future<Output = ()>,
+        warn: impl Fn(&str),
+    ) -> io::Result<Ended> {
+        let mut server = start(&self.server)?;
+        let gate = Gate::new(find, self.mission);
+        let tasks = TaskTracker::new();
+        // So that the first call need not wait for it.
+        tokio::spawn(gate.clone().look());
+        let (input, output) = (server.child.stdin.take(), server.child.stdout.take());
+        let (Some(input), Some(output)) = (input, output) else {
+            return Err(io::Error::other("the server has no pipes"));
+        };
+        let (from_client, from_server) = (lines(client.0, CLIENT_LINE), lines(output, SERVER_LINE));
+        let (news, from_gate) = mpsc::unbounded_channel();
+        let session = Session::new(Tools::new(self.name, self.tools), self.wait, Uuid::new_v4().to_string());
+        let mut pump = Pump {
+            session,
+            gate,
+            tasks,
+            stops: HashMap::new(),
+            news,
+            to_client: Lines::to(client.1),
+            to_server: Some(Lines::to(input)),
+            warn,
+            ending: None,
+        };
+        let by_client = pump.pass(from_client, from_server, from_gate, signal).await;
+        let hurried = pump.ending.is_some_and(|end| end.hurried);
+        pump.close(hurried).await;
+        let status = server.end(if hurried { TERMINATED } else { SERVER_END }).await?;
+        Ok(if by_client { Ended::Client } else { Ended::Server(status) })
+    }
+}
+
+/// The client has ended, or a signal came.
+#[derive(Clone, Copy, Debug)]
+struct Ending {
+    until: tokio::time::Instant,
+    hurried: bool,
+}
+
+struct Pump<W> {
+    session: Session,
+    gate: Gate,
+    tasks: TaskTracker,
+    /// What is asked of the gate, by call.
+    stops: HashMap<Ticket, CancellationToken>,
+    news: mpsc::UnboundedSender<News>,
+    to_client: Lines,
+    /// Closed when the client has ended and nothing runs.
+    to_server: Option<Lines>,
+    warn: W,
+    ending: Option<Ending>,
+}
+
+impl<W: Fn(&str)> Pump<W> {
+    /// Passes lines until the server's end, or until nothing is left to wait for after the client's. Says whether it was the client.
+    async fn pass(
+        &mut self,
+        mut from_client: mpsc::Receiver<Read>,
+        mut from_server: mpsc::Receiver<Read>,
+        mut from_gate: mpsc::UnboundedReceiver<News>,
+        signal: impl Future<Output = ()>,
+    ) -> bool {
+        let mut signal = pin!(signal);
+        let mut ticks = tokio::time::interval(Duration::from_secs(1));
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let until = self.ending.map(|ending| ending.until);
+            let is_hurried = self.ending.is_some_and(|ending| ending.hurried);
+            let has_room = self.to_server.as_ref().is_some_and(Lines::has_room);
+            tokio::select! {
+                read = from_client.recv(), if self.ending.is_none() && has_room => match read {
+                    Some(Read::Line(line)) => self.session.from_client(&line, Instant::now()),
+                    Some(Read::TooLong) => self.session.from_client_too_long(),
+                    None => self.client_ended(FINISH, false),
+                },
+                read = from_server.recv(), if self.to_client.has_room() => match read {
+                    Some(Read::Line(line)) => self.session.from_server(&line),
+                    ended => return self.server_ended(ended.is_some()),
+                },
+                Some(news) = from_gate.recv() => self.told(news),
+                _ = ticks.tick() => self.session.tick(Instant::now()),
+                () = self.to_client.closed(), if self.ending.is_none() => self.client_ended(FINISH, false),
+                () = &mut signal, if !is_hurried => self.client_ended(HURRY, true),
+                () = at(until) => {
+                    self.session.give_up();
+                    self.perform();
+                    return true;
+                }
+            }
+            self.perform();
+            if let Some(ending) = self.ending.as_mut()
+                && !self.session.is_busy()
+                && self.to_server.take().is_some()
+            {
+                // The server still says what it has to say, and ends.
+                ending.until = ending.until.min(tokio::time::Instant::now() + SERVER_END);
+            }
+        }
+    }
+
+    fn client_ended(&mut self, limit: Duration, hurried: bool) {
+        self.ending = Some(Ending { until: tokio::time::Instant::now() + limit, hurried });
+        self.session.client_ended();
+    }
+
+    /// Says whether the client had ended before.
+    fn server_ended(&mut self, too_long: bool) -> bool {
+        if too_long {
+            (self.warn)("The MCP server wrote a line of more than 64 MiB. It is ended.");
+        }
+        self.session.server_ended();
+        self.perform();
+        self.ending.is_some()
+    }
+
+    fn told(&mut self, news: News) {
+        match news {
+            News::Queued(ticket, action) => self.session.queued(ticket, action),
+            News::Answered(ticket, answer) => {
+                self.stops.remove(&ticket);
+                self.session.answered(ticket, answer, Instant::now());
+            }
+        }
+    }
+
+    fn perform(&mut self) {
+        for effect in self.session.effects() {
+            let gate = self.gate.clone();
+            match effect {
+                Effect::ToClient(line) => self.to_client.send(line),
+                Effect::ToServer(line) => {
+                    if let Some(server) = &self.to_server {
+                        server.send(line);
+                    }
+                }
+                Effect::Ask { ticket, agent, session, call, limit } => {
+                    let (stop, news) = (self.stop(ticket), self.news.clone());
+                    let asked = Asked { agent, session, call, limit };
+                    self.tasks.spawn(async move {
+                        let queued = |action| drop(news.send(News::Queued(ticket, action)));
+                        let answer = gate.ask(asked, stop, queued).await;
+                        news.send(News::Answered(ticket, answer)).ok();
+                    });
+                }
+                Effect::AskAgain { ticket, action, limit } => {
+                    let (stop, news) = (self.stop(ticket), self.news.clone());
+                    self.tasks.spawn(async move {
+                        let answer = gate.ask_again(action, limit, stop).await;
+                        news.send(News::Answered(ticket, answer)).ok();
+                    });
+                }
+                Effect::StopAsking(ticket) => {
+                    if let Some(stop) = self.stops.get(&ticket) {
+                        stop.cancel();
+                    }
+                }
+                Effect::Abandon { action, why } => drop(self.tasks.spawn(gate.abandon(action, why))),
+                Effect::Renew { action, fence } => drop(self.tasks.spawn(gate.renew(action, fence))),
+                Effect::Report { action, fence, outcome } => {
+                    drop(self.tasks.spawn(gate.report(action, fence, outcome)));
+                }
+                Effect::Warn(sentence) => (self.warn)(sentence),
+            }
+        }
+    }
+
+    fn stop(&mut self, ticket: Ticket) -> CancellationToken {
+        self.stops.entry(ticket).or_default().clone()
+    }
+
+    /// Waits for what the gate is still told, and until the client has been sent everything.
+    async fn close(self, hurried: bool) {
+        let limit = if hurried { HURRY } else { FINISH };
+        drop(self.to_server);
+        for stop in self.stops.values() {
+            stop.cancel();
+        }
+        self.tasks.close();
+        if tokio::time::timeout(limit, self.tasks.wait()).await.is_err() {
+            tracing::warn!(left = self.tasks.len(), "the gate was not told everything");
+        }
+        self.to_client.finish(HURRY).await;
+    }
+}
+
+/// Never, without a time.
+async fn at(until: Option<tokio::time::Instant>) {
+    match until {
+        Some(until) => tokio::time::sleep_until(until).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The server's process, in a group of its own.
+struct Server {
+    child: Child,
+    group: Group,
+}
+
+fn start(argv: &[OsString]) -> io::Result<Server> {
+    let (program, arguments) = argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+    #[cfg(unix)]
+    command.process_group(0);
+    let child = command.spawn()?;
+    let group = Group::of(&child);
+    Ok(Server { child, group })
+}
+
+impl Server {
+    /// Its standard input is closed. Whoever does not end by `limit` is asked to, and then killed with everything it started.
+    async fn end(mut self, limit: Duration) -> io::Result<ExitStatus> {
+        if !is_over_within(&self.group, limit).await {
+            self.group.terminate();
+            is_over_within(&self.group, TERMINATED).await;
+        }
+        self.group.kill(&mut self.child, TERMINATED).await;
+        self.child.wait().await
+    }
+}
+
+async fn is_over_within(group: &Group, limit: Duration) -> bool {
+    let over = async {
+        while !group.is_over() {
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    tokio::time::timeout(limit, over).await.is_ok()
+}
+
+/// Reads lines without their ends, of `most` bytes each.
+fn lines(from: impl AsyncRead + Send + Unpin + 'static, most: usize) -> mpsc::Receiver<Read> {
+    let (lines, receiver) = mpsc::channel(16);
+    tokio::spawn(async move {
+        let mut from = BufReader::with_capacity(64 << 10, from);
+        // Whoever cannot be read any more has ended.
+        while let Ok(Some(read)) = next(&mut from, most).await {
+            if lines.send(read).await.is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}
+
+async fn next(from: &mut BufReader<impl AsyncRead + Unpin>, most: usize) -> io::Result<Option<Read>> {
+    let (mut line, mut is_long, mut is_empty) = (Vec::new(), false, true);
+    loop {
+        let some = from.fill_buf().await?;
+        if some.is_empty() {
+            break;
+        }
+        is_empty = false;
+        let end = some.iter().position(|byte| *byte == b'\n');
+        let part = some.get(..end.unwrap_or(some.len())).unwrap_or_default();
+        if line.len() + part.len() > most {
+            is_long = true;
+            line = Vec::new();
+        }
+        if !is_long {
+            line.extend_from_slice(part);
+        }
+        let read = part.len() + usize::from(end.is_some());
+        from.consume(read);
+        if end.is_some() {
+            break;
+        }
+    }
+    Ok((!is_empty).then_some(if is_long { Read::TooLong } else { Read::Line(line) }))
+}
+
+/// Lines on their way to one side. Nobody waits for it.
+struct Lines {
+    lines: mpsc::UnboundedSender<Vec<u8>>,
+    queued: Arc<AtomicUsize>,
+    task: JoinHandle<()>,
+}
+
+impl Lines {
+    fn to(mut side: impl AsyncWrite + Send + Unpin + 'static) -> Self {
+        let (lines, mut receiver) = mpsc::unbounded_channel::<Vec<u8>>();
+        let queued = Arc::new(AtomicUsize::new(0));
+        let left = Arc::clone(&queued);
+        let task = tokio::spawn(async move {
+            while let Some(mut line) = receiver.recv().await {
+                line.push(b'\n');
+                let written = async {
+                    side.write_all(&line).await?;
+                    side.flush().await
+                };
+                if written.await.is_err() {
+                    return;
+                }
+                left.fetch_sub(line.len(), Ordering::Relaxed);
+            }
+        });
+        Self { lines, queued, task }
+    }
+
+    fn send(&self, line: Vec<u8>) {
+        self.queued.fetch_add(line.len() + 1, Ordering::Relaxed);
+        // A side that reads no more has ended, which is seen elsewhere.
+        self.lines.send(line).ok();
+    }
+
+    fn has_room(&self) -> bool {
+        self.queued.load(Ordering::Relaxed) < QUEUED
+    }
+
+    /// The side takes no more lines.
+    async fn closed(&self) {
+        self.lines.closed().await;
+    }
+
+    /// Writes what is left, up to `limit`.
+    async fn finish(self, limit: Duration) {
+        drop(self.lines);
+        tokio::time::timeout(limit, self.task).await.ok();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,536 @@
+use super::*;
+use crate::config::McpTools;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// A client with a server `fs` that has a tool `read`, which only reads, and a tool `write`.
+struct Harness {
+    session: Session,
+    now: Instant,
+    done: Vec<Effect>,
+}
+
+impl Harness {
+    fn bare(wait: Wait) -> Self {
+        let tools = Tools::new(Some("fs".to_owned()), std::iter::empty::<(String, McpTools)>().collect());
+        let session = Session::new(tools, wait, "proxy".to_owned());
+        Self { session, now: Instant::now(), done: Vec::new() }
+    }
+
+    fn new(client: &str) -> Self {
+        let mut it = Self::bare(Wait::Auto);
+        it.client(&format!(
+            r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"clientInfo":{{"name":"{client}"}}}}}}"#
+        ));
+        it.server(r#"{"jsonrpc":"2.0","id":0,"result":{"serverInfo":{"name":"other"}}}"#);
+        it.client(r#"{"jsonrpc":"2.0","id":"l","method":"tools/list"}"#);
+        it.server(
+            r#"{"jsonrpc":"2.0","id":"l","result":{"tools":[{"name":"read","annotations":{"readOnlyHint":true}},{"name":"write"}]}}"#,
+        );
+        it.done.clear();
+        it
+    }
+
+    fn take(&mut self) {
+        self.done.extend(self.session.effects());
+    }
+
+    fn client(&mut self, line: &str) {
+        self.session.from_client(line.as_bytes(), self.now);
+        self.take();
+    }
+
+    fn server(&mut self, line: &str) {
+        self.session.from_server(line.as_bytes());
+        self.take();
+    }
+
+    fn tick(&mut self, passed: Duration) {
+        self.now += passed;
+        self.session.tick(self.now);
+        self.take();
+    }
+
+    fn queued(&mut self, ticket: Ticket) {
+        self.session.queued(ticket, format!("action-{ticket}"));
+        self.take();
+    }
+
+    fn answered(&mut self, ticket: Ticket, answer: Result<Answer, String>) {
+        self.session.answered(ticket, answer, self.now);
+        self.take();
+    }
+
+    fn approved(&mut self, ticket: Ticket, input: &str, edited: bool) {
+        let input = RawValue::from_string(input.to_owned()).unwrap();
+        self.answered(ticket, Ok(Answer::Run { fence: 7, input, edited }));
+    }
+
+    /// What was done since the last look, in short.
+    fn done(&mut self) -> Vec<String> {
+        let said = |line: Vec<u8>| String::from_utf8(line).unwrap();
+        let outcome = |outcome: RunOutcome| match outcome {
+            RunOutcome::Result(json) => json.get().to_owned(),
+            RunOutcome::Error(why) => format!("error: {why}"),
+        };
+        let short = |effect| match effect {
+            Effect::ToClient(line) => format!("client {}", said(line)),
+            Effect::ToServer(line) => format!("server {}", said(line)),
+            Effect::Ask { ticket, agent, session, call, limit } => {
+                let limit = if limit == Duration::MAX { 0 } else { limit.as_secs() };
+                let input = call.input.get();
+                format!("ask {ticket} {agent}/{session}/{} {} {input} {limit}", call.id, call.tool)
+            }
+            Effect::AskAgain { ticket, action, .. } => format!("ask {ticket} again {action}"),
+            Effect::StopAsking(ticket) => format!("stop {ticket}"),
+            Effect::Abandon { action, why } => format!("abandon {action}: {why}"),
+            Effect::Renew { action, fence } => format!("renew {action} {fence}"),
+            Effect::Report { action, fence, outcome: ended } => {
+                format!("report {action} {fence} {}", outcome(ended))
+            }
+            Effect::Warn(sentence) => format!("warn {sentence}"),
+        };
+        self.done.drain(..).map(short).collect()
+    }
+}
+
+const WRITE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write","arguments":{"a": 1.0},"_meta":{"progressToken":5}}}"#;
+const WROTE: &str = r#"{"jsonrpc":"2.0","id":"proxy-1","result":{"content":[{"type":"text","text":"ok"}],"structuredContent":{"x":1}}}"#;
+const CANCEL: &str = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+
+fn result_asked(id: u8) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"placet_result","arguments":{{"id":"action-0"}}}}}}"#
+    )
+}
+
+fn text(id: u8, said: &str, is_error: bool) -> String {
+    format!("client {}", Outcome::Result(answers::words(said, is_error)).line(&id.to_string()))
+}
+
+#[test]
+fn what_concerns_nobody_passes_byte_for_byte() {
+    let mut it = Harness::new("claude-code");
+    for line in [
+        r#"{"jsonrpc":"2.0", "id":3,"method":"tools/call","params":{"name":"read","arguments":{"n":1.10}}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#,
+        r#"{"jsonrpc":"2.0","id":"s1","result":{"roots":[]},"extra":[1,1.0]}"#,
+        r#"[{"jsonrpc":"2.0","id":4,"method":"ping"},{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"read"}}]"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}"#,
+    ] {
+        it.client(line);
+        assert_eq!(it.done(), [format!("server {line}")]);
+    }
+    for line in [
+        r#"{"jsonrpc":"2.0","id":3, "result":{"content":[],"structuredContent":{"x":1}}}"#,
+        r#"{"jsonrpc":"2.0","id":"s1","method":"roots/list"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{"x":1,"x":2}}"#,
+        "not json at all",
+    ] {
+        it.server(line);
+        assert_eq!(it.done(), [format!("client {line}")]);
+    }
+}
+
+#[test]
+fn an_approved_call_runs_under_an_id_of_its_own() {
+    let mut it = Harness::new("codex-mcp-client");
+    it.client(WRITE);
+    assert_eq!(it.done(), [r#"ask 0 codex/proxy/1 fs.write {"a": 1.0} 240"#]);
+    it.queued(0);
+    it.approved(0, r#"{"a": 1.0}"#, false);
+    let sent = WRITE.replace("\"id\":1", "\"id\":\"proxy-1\"");
+    assert_eq!(it.done(), [format!("server {sent}")]);
+
+    // The client may have a request of its own on the way under any id, also the server.
+    it.server(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#);
+    it.done();
+    it.server(WROTE);
+
+    let told = r#"client {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"ok"}]}}"#;
+    let kept = r#"report action-0 7 {"content":[{"type":"text","text":"ok"}],"structuredContent":{"x":1}}"#;
+    assert_eq!(it.done(), [kept, told]);
+    assert!(!it.session.is_busy());
+    it.server(WROTE);
+    assert_eq!(it.done(), [""; 0], "a second answer");
+}
+
+#[test]
+fn an_edited_call_runs_with_the_edit_and_says_so() {
+    let mut it = Harness::new("opencode");
+    it.client(WRITE);
+    it.queued(0);
+    it.done();
+    it.approved(0, "{\n\"a\": \"\u{2028}\"}", true);
+    let sent =
+        WRITE.replace("\"id\":1", "\"id\":\"proxy-1\"").replace("{\"a\": 1.0}", "{ \"a\": \"\\u2028\"}");
+    assert_eq!(it.done(), [format!("server {sent}")]);
+    it.server(WROTE);
+    let told = it.done().pop().unwrap();
+    assert!(told.contains("A human changed this call before it ran. It ran with: {"), "{told}");
+}
+
+#[test]
+fn ids_of_call_and_session_come_from_the_model_where_it_names_them() {
+    let mut it = Harness::new("claude-code");
+    it.client(&WRITE.replace("\"progressToken\"", "\"claudecode/toolUseId\":\"toolu_1\",\"progressToken\""));
+    assert_eq!(it.done(), [r#"ask 0 claude-code/proxy/toolu_1 fs.write {"a": 1.0} 0"#]);
+    let codex = WRITE.replace("\"progressToken\"", "\"callId\":\"c\",\"sessionId\":\"s\",\"progressToken\"");
+    it.client(&codex.replace("\"id\":1", "\"id\":2"));
+    assert_eq!(it.done(), [r#"ask 1 claude-code/s/c fs.write {"a": 1.0} 0"#]);
+    it.client(r#"{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"new"}}"#);
+    assert_eq!(it.done(), ["ask 2 claude-code/proxy/x fs.new {} 45"]);
+}
+
+#[test]
+fn hostile_lines_reach_no_server() {
+    let mut it = Harness::new("evil");
+    for line in [
+        r#"{"jsonrpc":"2.0","id":1,"method":"ping","Method":"tools/call","params":{"name":"write"}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","name":"write"}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read\ud800"}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":["write"]}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write","arguments":[1]}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write","arguments":{"a":NaN}}}"#,
+        r#"{"jsonrpc":"2.0","method":"tools/call","params":{"name":"write"}}"#,
+        r#"{"jsonrpc":"2.0","id":null,"method":"tools/call","params":{"name":"write"}}"#,
+        r#"{"jsonrpc":"2.0","id":1.5,"method":"tools/call","params":{"name":"write"}}"#,
+        r#"{"jsonrpc":"2.0","id":"proxy-1","method":"ping"}"#,
+        r#"[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write"}}]"#,
+        r#"[{"jsonrpc":"2.0","id":2,"method":"ping"},{"jsonrpc":"2.0","id":1,"method":"tools/list"}]"#,
+        r#"[[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write"}}]]"#,
+        "{\"method\":\"x\",\"params\":\r{\"method\":\"tools/call\",\"params\":{\"name\":\"write\"}}\r}",
+        "{",
+    ] {
+        it.client(line);
+        let done = it.done();
+        assert_eq!(done.len(), 1, "{line}: {done:?}");
+        assert!(done[0].starts_with("client ") && done[0].contains("\"error\""), "{line}: {done:?}");
+    }
+    // Node's readline ends a line there.
+    it.client("{\"method\":\"x\",\"params\":\"\u{2028}{\\\"method\\\":1}\u{2029}\"}");
+    assert_eq!(it.done(), [r#"server {"method":"x","params":"\u2028{\"method\":1}\u2029"}"#]);
+    it.client(r#"{"jsonrpc":"2.0","id":1,"m\u0065thod":"tools\/call","params":{"name":"wr\u0069te"}}"#);
+    assert!(it.done()[0].starts_with("ask 0 "), "an escaped call is a call");
+}
+
+#[test]
+fn a_refused_batch_answers_each_of_its_requests() {
+    let mut it = Harness::new("c");
+    it.client(
+        r#"[{"id":2,"method":"ping"},{"method":"n"},{"id":"a","method":"tools/call","params":{"name":"write"}}]"#,
+    );
+
+    let done = it.done();
+    assert!(done[0].contains(r#""id":2,"error""#) && done[0].contains(r#""id":"a","error""#), "{done:?}");
+}
+
+#[test]
+fn nothing_runs_without_an_approval() {
+    let mut it = Harness::new("c");
+    it.client(WRITE);
+    it.done();
+    it.answered(0, Err("No gate at URL. Start `placet`.".to_owned()));
+    assert_eq!(it.done(), [text(1, "No gate at URL. Start `placet`.", true)]);
+
+    it.client(WRITE);
+    it.queued(1);
+    it.done();
+    it.answered(1, Ok(Answer::Denied("A human rejected this call: no.".to_owned())));
+    assert_eq!(it.done(), [text(1, "A human rejected this call: no.", true)]);
+
+    it.client(WRITE);
+    it.queued(2);
+    it.done();
+    it.answered(2, Err("gone".to_owned()));
+    assert_eq!(it.done(), ["abandon action-2: The gate could not be asked.", &text(1, "gone", true)]);
+    assert!(!it.session.is_busy());
+}
+
+#[test]
+fn an_error_of_the_server_is_reported_and_passed_on() {
+    let mut it = Harness::new("c");
+    it.client(WRITE);
+    it.queued(0);
+    it.approved(0, "{}", false);
+    it.done();
+    it.server(r#"{"jsonrpc":"2.0","id":"proxy-1","error":{"code":-1,"message":"no","data":[1.0]}}"#);
+    let told = r#"client {"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no","data":[1.0]}}"#;
+    assert_eq!(it.done(), ["report action-0 7 error: no", told]);
+
+    it.client(WRITE);
+    it.queued(1);
+    it.approved(1, "{}", false);
+    it.done();
+    let failed = r#"{"content":[{"type":"text","text":"full"}],"isError":true}"#;
+    it.server(&format!(r#"{{"jsonrpc":"2.0","id":"proxy-2","result":{failed}}}"#));
+    assert_eq!(
+        it.done(),
+        [
+            "report action-1 7 error: full",
+            &format!("client {{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{failed}}}")
+        ]
+    );
+}
+
+#[test]
+fn progress_is_told_every_five_seconds_while_it_waits() {
+    let mut it = Harness::new("opencode");
+    it.client(WRITE);
+    it.done();
+    it.tick(4 * SECOND);
+    assert_eq!(it.done(), [""; 0]);
+    it.tick(SECOND);
+    assert_eq!(it.done(), [format!("client {}", answers::progress("5", 1, "Looks for the gate."))]);
+    it.queued(0);
+    it.tick(SECOND);
+    it.tick(5 * SECOND);
+    assert_eq!(
+        it.done(),
+        [format!("client {}", answers::progress("5", 2, "Waits for a human as action-0."))]
+    );
+    it.approved(0, "{}", false);
+    it.done();
+    it.tick(5 * SECOND);
+    assert_eq!(it.done(), [""; 0], "the server tells of its own progress");
+
+    it.client(&WRITE.replace("\"id\":1", "\"id\":2").replace(",\"_meta\":{\"progressToken\":5}", ""));
+    it.done();
+    it.tick(10 * SECOND);
+    assert_eq!(it.done(), [""; 0], "nobody asked for progress");
+}
+
+#[test]
+fn a_parked_call_runs_once_when_it_is_asked_for() {
+    let mut it = Harness::new("codex-mcp-client");
+    it.client(WRITE);
+    it.queued(0);
+    it.done();
+    it.answered(0, Ok(Answer::Waiting));
+    assert_eq!(it.done(), [text(1, &answers::parked("action-0"), false)]);
+
+    it.client(&result_asked(2));
+    assert_eq!(it.done(), ["ask 0 again action-0"]);
+    it.client(&result_asked(3));
+    assert_eq!(it.done(), [""; 0], "both wait for the same");
+    it.answered(0, Ok(Answer::Waiting));
+    let waits = answers::parked("action-0");
+    assert_eq!(it.done(), [text(2, &waits, false), text(3, &waits, false)]);
+
+    it.client(&result_asked(4));
+    it.done();
+    it.approved(0, "{}", false);
+    assert!(it.done()[0].starts_with("server "));
+    it.server(WROTE);
+    let outcome = |id: u8| {
+        format!(
+            r#"client {{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"ok"}}]}}}}"#
+        )
+    };
+    assert_eq!(it.done().pop(), Some(outcome(4)));
+    it.client(&result_asked(5));
+    assert_eq!(it.done(), [outcome(5)], "it ran once");
+}
+
+#[test]
+fn only_calls_of_this_session_have_an_outcome() {
+    let mut it = Harness::new("c");
+    it.client(WRITE);
+    it.queued(0);
+    it.done();
+
+    it.client(&result_asked(2));
+
+    assert_eq!(it.done(), [text(2, "No call of this session waits as action-0.", true)], "not parked yet");
+}
+
+#[test]
+fn cancelled_withdraws_an_open_call_and_is_ignored_after_the_answer() {
+    let mut it = Harness::new("opencode");
+    it.client(WRITE);
+    it.queued(0);
+    it.done();
+    it.client(CANCEL);
+    let why = "The agent cancelled this call before it ran.";
+    assert_eq!(it.done(), ["stop 0", &format!("abandon action-0: {why}")]);
+    it.client(CANCEL);
+    it.answered(0, Ok(Answer::Waiting));
+    assert_eq!(it.done(), [""; 0], "no answer to what was cancelled");
+    assert!(!it.session.is_busy());
+
+    it.client(WRITE);
+    it.queued(1);
+    it.approved(1, "{}", false);
+    it.server(WROTE);
+    it.done();
+    it.client(CANCEL);
+    assert_eq!(it.done(), [""; 0], "it was answered");
+}
+
+#[test]
+fn a_call_that_is_cancelled_early_or_late_does_not_run() {
+    let mut it = Harness::new("c");
+    it.client(WRITE);
+    it.client(CANCEL);
+    it.done();
+    it.queued(0);
+    let why = "The agent cancelled this call before it ran.";
+    assert_eq!(it.done(), [format!("abandon action-0: {why}")], "it was on its way to the gate");
+    it.approved(0, "{}", false);
+    assert_eq!(it.done(), [format!("report action-0 7 error: {why}")], "it was claimed already");
+}
+
+#[test]
+fn a_running_call_is_cancelled_at_the_server_and_reported() {
+    let mut it = Harness::new("c");
+    it.client(WRITE);
+    it.queued(0);
+    it.approved(0, "{}", false);
+    it.done();
+    it.client(CANCEL);
+    assert_eq!(it.done(), [format!("server {}", answers::cancelled("\"proxy-1\""))]);
+    it.server(WROTE);
+    let done = it.done();
+    assert!(done.len() == 1 && done[0].starts_with("report action-0 7 {"), "{done:?}");
+
+    it.client(WRITE);
+    it.queued(1);
+    it.approved(1, "{}", false);
+    it.client(CANCEL);
+    it.done();
+    it.tick(30 * SECOND);
+    assert_eq!(it.done(), [format!("report action-1 7 error: {}", answers::CANCELLED_RUNNING)]);
+}
+
+#[test]
+fn whoever_stops_asking_for_an_outcome_takes_nothing_back() {
+    let mut it = Harness::new("c");
+    it.client(WRITE);
+    it.queued(0);
+    it.answered(0, Ok(Answer::Waiting));
+    it.client(&result_asked(2));
+    it.done();
+    it.client(&CANCEL.replace('1', "2"));
+    assert_eq!(it.done(), ["stop 0"]);
+    it.answered(0, Ok(Answer::Waiting));
+    assert_eq!(it.done(), [""; 0]);
+    it.client(&result_asked(3));
+    assert_eq!(it.done(), ["ask 0 again action-0"]);
+}
+
+#[test]
+fn a_lease_is_renewed_while_its_call_runs() {
+    let mut it = Harness::new("c");
+    it.client(WRITE);
+    it.queued(0);
+    it.approved(0, "{}", false);
+    it.done();
+    it.tick(899 * SECOND);
+    assert_eq!(it.done(), [""; 0]);
+    it.tick(SECOND);
+    it.tick(SECOND);
+    assert_eq!(it.done(), ["renew action-0 7"]);
+}
+
+#[test]
+fn at_the_clients_end_what_waits_is_withdrawn_and_what_runs_finishes() {
+    let mut it = Harness::new("c");
+    for (id, ticket) in [("1", 0), ("2", 1), ("3", 2), ("4", 3)] {
+        it.client(&WRITE.replace("\"id\":1", &format!("\"id\":{id}")));
+        if ticket < 3 {
+            it.queued(ticket);
+        }
+    }
+    it.answered(1, Ok(Answer::Waiting));
+    it.approved(2, "{}", false);
+    it.done();
+
+    it.session.client_ended();
+    it.take();
+
+    let why = "The agent ended before this call ran.";
+    let abandoned = |action: &str| format!("abandon {action}: {why}");
+    assert_eq!(
+        it.done(),
+        ["stop 0".to_owned(), abandoned("action-0"), abandoned("action-1"), "stop 3".to_owned()]
+    );
+    it.answered(0, Ok(Answer::Waiting));
+    it.answered(3, Err("The agent does not wait for this call.".to_owned()));
+    assert_eq!(it.done(), [""; 0]);
+    assert!(it.session.is_busy(), "one runs");
+    it.server(WROTE);
+    assert!(it.done()[0].starts_with("report action-2 7 {"));
+    assert!(!it.session.is_busy());
+}
+
+#[test]
+fn what_runs_longer_than_its_client_is_reported_as_unclear() {
+    let mut it = Harness::new("c");
+    it.client(WRITE);
+    it.queued(0);
+    it.approved(0, "{}", false);
+    it.session.client_ended();
+    it.session.give_up();
+    it.take();
+
+    assert!(
+        it.done().contains(&format!("report action-0 7 error: {}", answers::CLIENT_ENDED_RUNNING)),
+        "it may have run"
+    );
+}
+
+#[test]
+fn at_the_servers_end_everything_is_answered_and_nothing_runs() {
+    let mut it = Harness::new("c");
+    it.client(WRITE);
+    it.client(&WRITE.replace("\"id\":1", "\"id\":2"));
+    it.queued(0);
+    it.queued(1);
+    it.approved(0, "{}", false);
+    it.done();
+
+    it.session.server_ended();
+    it.take();
+
+    let error = |id: &str, why| format!("client {}", Outcome::error(INTERNAL, why).line(id));
+    assert_eq!(
+        it.done(),
+        [
+            "report action-0 7 error: The MCP server ended.".to_owned(),
+            error("1", answers::SERVER_ENDED),
+            error("2", answers::SERVER_ENDED_BEFORE),
+            "stop 1".to_owned(),
+            format!("abandon action-1: {}", answers::SERVER_ENDED_BEFORE),
+        ]
+    );
+    it.approved(1, "{}", false);
+    assert_eq!(it.done(), [format!("report action-1 7 error: {}", answers::SERVER_ENDED_BEFORE)]);
+}
+
+#[test]
+fn an_id_that_waits_is_not_taken_twice() {
+    let mut it = Harness::new("c");
+    it.client(WRITE);
+    it.done();
+    it.client(&WRITE.replace("\"write\"", "\"read\""));
+    assert!(it.done()[0].contains("A call with this id waits already."));
+}
+
+#[test]
+fn a_tool_of_our_tools_name_is_warned_of_once() {
+    let mut it = Harness::bare(Wait::Never);
+    for id in [1, 2] {
+        it.client(&format!(r#"{{"id":{id},"method":"tools/list"}}"#));
+        it.server(&format!(r#"{{"id":{id},"result":{{"tools":[{{"name":"placet_result"}}]}}}}"#));
+    }
+    let done = it.done();
+    assert_eq!(done.iter().filter(|done| done.starts_with("warn ")).count(), 1, "{done:?}");
+}
+
+#[test]
+fn a_line_that_is_too_long_is_answered() {
+    let mut it = Harness::bare(Wait::Auto);
+    it.session.from_client_too_long();
+    it.take();
+    assert!(it.done()[0].contains("This line is longer than 16 MiB."));
+}

@@ -1,0 +1,47 @@
+//! The database and the code choose the same tools.
+
+use sqlx::QueryBuilder;
+
+use super::*;
+use crate::gate::tool::Rule;
+use crate::rounds::{Random, rounds};
+
+/// What is special to `GLOB`, to `LIKE`, to SQL or to a pattern, and a letter in both cases.
+const PARTS: [&str; 14] = ["a", "A", "ab", "fs", ".", "*", "%", "_", "[", "]", "?", "^", "'", "ä"];
+
+fn text(random: &mut Random) -> String {
+    (0..1 + random.below(4)).map(|_| PARTS[random.below(PARTS.len())]).collect()
+}
+
+#[tokio::test]
+async fn a_rule_fits_the_same_tools_in_the_database_as_in_the_code() {
+    let (shelf, mut random) = (shelf().await, Random::seeded());
+    let mut names: Vec<String> = (0..200).map(|_| text(&mut random)).collect();
+    names.extend(["fs.100%", "fs_write", "fs[a]", "fsa", "", "*"].map(str::to_owned));
+    for (n, tool) in names.iter().enumerate() {
+        let new = NewAction { tool: tool.clone(), ..action(&format!("a{n}")) };
+        shelf.store.record(new, 1_000, None).await.unwrap();
+    }
+    let mut fits = [0, 0];
+    for _ in 0..rounds(60, 2_000) {
+        let rules = (0..random.below(5)).map(|_| {
+            let rule = match random.below(3) {
+                0 => Rule::OneOf((0..1 + random.below(3)).map(|_| text(&mut random)).collect()),
+                _ => Rule::Like(text(&mut random)),
+            };
+            (rule, random.below(2) == 0)
+        });
+        let which = Which { rules: rules.collect(), others: random.below(2) == 0 };
+        let mut query = QueryBuilder::new("SELECT a.tool FROM actions a WHERE ");
+        super::super::which::push(&mut query, &which);
+        query.push(" ORDER BY a.seq");
+
+        let found: Vec<String> = query.build_query_scalar().fetch_all(shelf.store.reader()).await.unwrap();
+
+        let want: Vec<_> = names.iter().filter(|name| which.has(name)).cloned().collect();
+        assert_eq!(found, want, "{which:?}");
+        fits[0] += want.len();
+        fits[1] += names.len() - want.len();
+    }
+    assert!(fits.iter().all(|&count| count > 500), "both happen: {fits:?}");
+}

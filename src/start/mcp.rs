@@ -1,0 +1,47 @@
+//! `placet mcp`: a proxy between an agent and an MCP server.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+
+use crate::agent::mcp::{Ended, FindGate, Found, Proxy};
+use crate::agent::mission;
+use crate::cli::args::McpArgs;
+use crate::cli::{self, Exit};
+use crate::config::Config;
+use crate::config::paths::Paths;
+
+use super::signals::EndSignals;
+use super::{agents, logging};
+
+/// The server starts at once, and the gate is looked for in the background: a client begins without tools that are not there in time.
+pub(super) async fn run(paths: &Paths, args: McpArgs) -> anyhow::Result<Exit> {
+    let config = Config::load(paths)?;
+    let _log = logging::start(&paths.log)?;
+    let mut signals = EndSignals::listen()?;
+    let mission = std::env::current_dir().ok().map(|folder| mission(&folder));
+    let program =
+        args.server.first().map(|program| program.to_string_lossy().into_owned()).unwrap_or_default();
+    let proxy = Proxy { server: args.server, name: args.name, tools: config.mcp, wait: args.wait, mission };
+    let client = (tokio::io::stdin(), tokio::io::stdout());
+    let ended = proxy.run(find(paths), client, signals.next(), cli::complain).await;
+    match ended.with_context(|| format!("cannot run the MCP server {program}"))? {
+        Ended::Client => Ok(Exit::Done),
+        Ended::Server(status) if status.success() => Ok(Exit::Done),
+        Ended::Server(status) => {
+            cli::complain(&format!("the MCP server {program} ended with {status}"));
+            Ok(Exit::Failed)
+        }
+    }
+}
+
+fn find(paths: &Paths) -> FindGate {
+    let paths = paths.clone();
+    Arc::new(move || {
+        let paths = paths.clone();
+        Box::pin(async move {
+            let gate = agents::gate(&paths).await.map_err(|error| format!("{error:#}"))?;
+            Ok(Found { client: gate.client, workspace: gate.workspace })
+        })
+    })
+}

@@ -1,0 +1,247 @@
+"""Real agents of one framework, gated as docs/agents.md says, against a real gate and a scripted model.
+
+    python.py FRAMEWORK          the tests
+    python.py FRAMEWORK agent    one agent, whose surroundings are in the environment
+
+tests/reach/python.sh runs it where the framework and the package are installed. What an agent did is counted outside of it, in a file
+that its tool writes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import urllib.request
+from pathlib import Path
+from typing import Any, Callable, Dict, List
+
+ROOT = Path(__file__).parents[2]
+LIMIT = 60.0
+PROMPT = "Refund what is to be refunded."
+
+
+def refund(to: str, cents: int) -> str:
+    """Pays money back."""
+    with open(os.environ["EFFECTS"], "a", encoding="utf-8") as file:
+        file.write(f"{to} {cents}\n")
+    if cents == 0:
+        raise ValueError("nothing to refund")
+    return f"refunded {cents} to {to}"
+
+
+def as_documented(framework: str, **names: Any) -> Dict[str, Any]:
+    """The arguments of an agent that the table in docs/agents.md has for a framework: its row is run as it stands."""
+    page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
+    [row] = re.findall(rf"^\| {re.escape(framework)} +\|(.*)\|$", page, re.MULTILINE)
+    imported, arguments = re.findall(r"`([^`]+)`", row)
+    exec(imported, names)  # noqa: S102
+    found: Dict[str, Any] = eval(f"dict({arguments})", names)  # noqa: S307
+    return found
+
+
+# ---- one agent of each framework; the session is what the framework calls a conversation ------------------------------------------
+
+
+async def openai_agents(url: str, session: str) -> None:
+    from agents import Agent, OpenAIChatCompletionsModel, RunConfig, Runner
+    from openai import AsyncOpenAI
+
+    model = OpenAIChatCompletionsModel("scripted", AsyncOpenAI(base_url=url, api_key="any"))
+    agent = Agent(name="support", model=model, **as_documented("OpenAI Agents", refund=refund))
+    await Runner.run(agent, PROMPT, run_config=RunConfig(group_id=session, tracing_disabled=True))
+
+
+async def pydantic_ai(url: str, session: str) -> None:
+    from pydantic_ai import Agent
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+    from pydantic_ai.toolsets import FunctionToolset
+
+    model = OpenAIChatModel("scripted", provider=OpenAIProvider(base_url=url, api_key="any"))
+    documented = as_documented("Pydantic AI", refund=refund, FunctionToolset=FunctionToolset)
+    await Agent(model, **documented).run(PROMPT, conversation_id=session)
+
+
+async def langchain(url: str, session: str) -> None:
+    from langchain.agents import create_agent
+    from langchain_openai import ChatOpenAI
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    model = ChatOpenAI(model="scripted", base_url=url, api_key="any", use_responses_api=False)
+    agent = create_agent(model, tools=[refund], checkpointer=InMemorySaver(), **as_documented("LangChain"))
+    asked = {"messages": [{"role": "user", "content": PROMPT}]}
+    config = {"configurable": {"thread_id": session}}
+    if os.environ.get("SYNC"):
+        agent.invoke(asked, config)
+    else:
+        await agent.ainvoke(asked, config)
+
+
+async def agent_framework(url: str, session: str) -> None:
+    from agent_framework import Agent, AgentSession
+    from agent_framework.openai import OpenAIChatCompletionClient
+
+    client = OpenAIChatCompletionClient(model="scripted", base_url=url, api_key="any")
+    agent = Agent(client, tools=[refund], **as_documented("MS Agent Framework"))
+    await agent.run(PROMPT, session=AgentSession(session_id=session))
+
+
+AGENTS: Dict[str, Callable[[str, str], Any]] = {
+    "openai-agents": openai_agents,
+    "pydantic-ai": pydantic_ai,
+    "langchain": langchain,
+    "agent-framework": agent_framework,
+}
+
+
+# ---- the tests --------------------------------------------------------------------------------------------------------------------
+
+
+def eventually(what: str, probe: Callable[[], Any]) -> Any:
+    started, pause = time.monotonic(), threading.Event()
+    while time.monotonic() - started < LIMIT:
+        found = probe()
+        if found:
+            return found
+        pause.wait(0.05)
+    raise AssertionError(f"never happened: {what}")
+
+
+class Real(unittest.TestCase):
+    framework = ""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.home = Path(folder.name)
+        (cls.home / "state").mkdir()
+        (cls.home / "config.toml").write_text('[gate]\nlisten = "127.0.0.1:0"\n')
+        names = {"PLACET_CONFIG": cls.home / "config.toml", "PLACET_STATE_DIR": cls.home / "state", "HOME": cls.home}
+        environment = {**os.environ, **{name: str(path) for name, path in names.items()}}
+        binary = ROOT / "target" / "debug" / "placet"
+        gate = subprocess.Popen([binary, "gate", "serve"], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        cls.addClassCleanup(gate.wait)
+        cls.addClassCleanup(gate.stdout.close)
+        cls.addClassCleanup(gate.kill)
+        cls.note = json.loads(gate.stdout.readline())
+
+    def setUp(self) -> None:
+        self.session = self.id()
+        self.effects = self.home / f"effects-{self.session}"
+        self.effects.touch()
+
+    def agent(self, provider: Any, **environment: str) -> "subprocess.Popen[bytes]":
+        """Starts an agent in a process of its own."""
+        surroundings = {
+            **os.environ,
+            "PLACET_URL": self.note["url"],
+            "PLACET_TOKEN_FILE": self.note["agentTokenFile"],
+            "PROVIDER": f"{provider.url}/v1",
+            "SESSION": self.session,
+            "EFFECTS": str(self.effects),
+            **environment,
+        }
+        started = subprocess.Popen([sys.executable, __file__, self.framework, "agent"], env=surroundings)
+        self.addCleanup(started.wait)
+        self.addCleanup(started.kill)
+        return started
+
+    def ends(self, agent: "subprocess.Popen[bytes]") -> None:
+        self.assertEqual(agent.wait(LIMIT), 0)
+
+    def gate(self, method: str, path: str, body: Any = None) -> Any:
+        token = Path(self.note["tokenFile"]).read_text().strip()
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        data = None if body is None else json.dumps(body).encode()
+        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        request = urllib.request.Request(f"{self.note['url']}/api/pending-actions{path}", data, headers, method=method)
+        with direct.open(request, timeout=LIMIT) as reply:
+            return json.load(reply)
+
+    def actions(self) -> List[Dict[str, Any]]:
+        """The actions of this test, oldest first."""
+        items: List[Dict[str, Any]] = self.gate("GET", f"?session_id={self.session}")["items"]
+        return items[::-1]
+
+    def pending(self, many: int) -> Dict[str, str]:
+        """The ids of so many pending actions, by whom they are to."""
+        def there() -> Any:
+            waiting = [action for action in self.actions() if action["status"] == "pending"]
+            return waiting if len(waiting) == many else None
+
+        return {action["toolInput"]["to"]: action["id"] for action in eventually(f"{many} wait", there)}
+
+    def test_two_at_once_one_edited_one_rejected(self) -> None:
+        calls = [
+            {"tool": "refund", "id": "call_a", "input": {"to": "ilka", "cents": 12990}},
+            {"tool": "refund", "id": "call_b", "input": {"to": "teodor", "cents": 110}},
+        ]
+        for form in ("", "sync") if self.framework == "langchain" else ("",):
+            with self.subTest(form), Provider([{"calls": calls}]) as provider:
+                self.session = f"{self.id()}{form}"
+                self.effects.write_text("")
+                agent = self.agent(provider, SYNC=form)
+                waiting = self.pending(2)
+                self.gate("POST", f"/{waiting['ilka']}/approve", {"userEdits": {"cents": 100}})
+                self.gate("POST", f"/{waiting['teodor']}/reject", {"reason": "not on a Friday"})
+                self.ends(agent)
+
+                self.assertEqual(self.effects.read_text(), "ilka 100\n")
+                note = 'A human changed this call before it ran. It ran with: {"to": "ilka", "cents": 100}\n\nrefunded 100 to ilka'
+                rejected = "A human rejected this call: not on a Friday. Do not repeat it unchanged."
+                self.assertEqual(sorted(provider.results()), sorted([note, rejected]))
+                ends = {action["toolCallId"]: (action["status"], action["result"]) for action in self.actions()}
+                self.assertEqual(ends, {"call_a": ("executed", "refunded 100 to ilka"), "call_b": ("rejected", None)})
+
+    def test_killed_while_waiting_it_runs_once_and_replayed_not_again(self) -> None:
+        with Provider([{"tool": "refund", "id": "call_a", "input": {"to": "ilka", "cents": 12990}}]) as provider:
+            first = self.agent(provider)
+            waiting = self.pending(1)
+            first.kill()
+            first.wait(LIMIT)
+            self.gate("POST", f"/{waiting['ilka']}/approve")
+            self.ends(self.agent(provider))
+            self.assertEqual(self.effects.read_text(), "ilka 12990\n")
+
+            self.ends(self.agent(provider))
+
+            self.assertEqual(self.effects.read_text(), "ilka 12990\n")
+            told = [request["results"] for request in provider.requests if request["results"]]
+            self.assertEqual(told, [["refunded 12990 to ilka"]] * 2)
+            self.assertEqual([action["status"] for action in self.actions()], ["executed"])
+
+    def test_what_a_tool_raises_is_a_failed_run(self) -> None:
+        with Provider([{"tool": "refund", "id": "call_a", "input": {"to": "ilka", "cents": 0}}]) as provider:
+            agent = self.agent(provider)
+            self.gate("POST", f"/{self.pending(1)['ilka']}/approve")
+            agent.wait(LIMIT)  # some frameworks end with the error, some tell the model
+
+            [action] = self.actions()
+            self.assertEqual((action["status"], action["result"]), ("failed", None))
+            self.assertIn("nothing to refund", action["error"])
+
+    def test_without_a_gate_nothing_runs_and_the_model_is_told(self) -> None:
+        with Provider([{"tool": "refund", "id": "call_a", "input": {"to": "ilka", "cents": 12990}}]) as provider:
+            self.ends(self.agent(provider, PLACET_URL="http://127.0.0.1:1"))
+
+            self.assertEqual(self.effects.read_text(), "")
+            self.assertEqual(provider.results(), ["This call did not run. No gate at http://127.0.0.1:1. Start `placet`."])
+
+
+if __name__ == "__main__":
+    Real.framework = sys.argv[1]
+    if sys.argv[2:] == ["agent"]:
+        asyncio.run(AGENTS[Real.framework](os.environ["PROVIDER"], os.environ["SESSION"]))
+    else:
+        from provider import Provider
+
+        unittest.main(argv=sys.argv[:1])
