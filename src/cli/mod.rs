@@ -32,7 +32,7 @@ pub use gate::{backup, owner};
 pub use hook::{hook_install, hook_program, hook_resume, hook_uninstall, hook_wait};
 pub use list::{list, settle};
 pub use log::log;
-pub use output::{answer, complain, json, line, problem};
+pub use output::{answer, complain, json, line};
 pub use propose::propose;
 pub use schema::schema;
 pub use show::show;
