@@ -429,6 +429,7 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
     /// Reads everything and says what does not fit together, or does not fit the heads that were kept. Adds each row that it read to
     /// `read`; it reads every row of the audit twice.
     async fn verify_counting(&self, kept: &[AuditHead], read: &AtomicU64) -> Result<Verified, StoreError>;
+    #[cfg(test)]
     async fn verify(&self, kept: &[AuditHead]) -> Result<Verified, StoreError> {
         self.verify_counting(kept, &AtomicU64::new(0)).await
     }
