@@ -1,7 +1,8 @@
 //! `placet doctor`: what only the way in can look at (files, the gate on this machine, the terminal), then the sources.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use crate::agent::hook;
 use crate::cli::args::DoctorArgs;
 use crate::cli::{self, Exit};
 use crate::config::Config;
@@ -41,6 +42,10 @@ pub(super) async fn run(paths: &Paths, args: &DoctorArgs) -> anyhow::Result<Exit
         tui::check_terminal(tui::StartView::Inbox).is_ok(),
     ));
     checks.extend(notify::look(&config.notify, &notify::Undelivered::beside(&paths.journal())).await);
+    // Before the gate is started for this look: a hook finds what runs without it.
+    if let Ok(folder) = std::env::current_dir() {
+        checks.extend(hook::check(&folder, |name| std::env::var_os(name).map(PathBuf::from)).await);
+    }
     let (gate, embedded) = gate(&config).await;
     checks.extend(gate);
     findings.here(checks)?;

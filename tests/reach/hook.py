@@ -179,6 +179,8 @@ class Codex(Client):
 
     def prepare(self):
         (self.home / ".codex").mkdir()
+        # doctor asks it which hooks it trusts.
+        self.environment["PATH"] = f"{REACH}/codex/node_modules/.bin:{self.environment['PATH']}"
         self.trusted = ""
 
     def trust(self):
@@ -476,7 +478,6 @@ class CodexTest(WithCallIds, World):
 
     def test_not_trusted_then_doctor_says_so(self):
         self.gate.start()
-        self.client.environment["PATH"] = f"{REACH}/codex/node_modules/.bin:{self.client.environment['PATH']}"
         self.client.install()
         self.assertRegex(self.client.placet("doctor"), r"ok +hook +Codex: .*trusted")
         (self.client.home / ".codex/config.toml").write_text("")

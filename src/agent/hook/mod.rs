@@ -4,6 +4,7 @@
 //! installed turns into exit code 2, and nothing runs.
 
 mod before;
+mod check;
 mod defer;
 mod event;
 mod notes;
@@ -11,6 +12,7 @@ mod reply;
 mod run;
 pub mod settings;
 
+pub use check::check;
 pub use defer::is_headless;
 pub use event::{EVENT_MAX, Event, EventError, HookCall, HookClient, PROBE, Ran, read};
 pub use notes::{Deferred, Notes};

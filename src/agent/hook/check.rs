@@ -1,0 +1,164 @@
+//! Whether the hooks that are installed work: each gets a probe, an event that proposes nothing.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use serde::Deserialize;
+use serde_json::json;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::process::Command;
+
+use super::event::{HookClient, PROBE};
+use super::settings::{self, Scope, Settings};
+use crate::domain::{Check, Untrusted};
+use crate::program;
+
+const WHAT: &str = "hook";
+/// A hook looks ten seconds for its gate.
+const PROBE_LIMIT: Duration = Duration::from_secs(20);
+/// For Codex to say whether it trusts a hook.
+const CODEX_LIMIT: Duration = Duration::from_secs(20);
+
+/// A check for each hook that is installed for the user, or for the project in `folder`.
+pub async fn check(folder: &Path, env: impl Fn(&str) -> Option<PathBuf>) -> Vec<Check> {
+    let mut found = Vec::new();
+    for client in HookClient::ALL {
+        for scope in [Scope::User, Scope::Project] {
+            let Ok(path) = settings::path(client, scope, folder, &env) else { continue };
+            let installed = match Settings::read(&path, client) {
+                Ok(settings) => settings.installed(),
+                // Without our hook in it, a file that only its client reads is no business of ours.
+                Err(_) => continue,
+            };
+            if let Some(command) = installed {
+                found.push((client, path, command));
+            }
+        }
+    }
+    let looks = found.iter().map(|(client, path, command)| one(*client, path, command, folder));
+    join_all(looks).await
+}
+
+async fn one(client: HookClient, path: &Path, command: &str, folder: &Path) -> Check {
+    let (title, path) = (client.title(), path.display());
+    match probed(command).await {
+        Err(error) => {
+            let advice = "install the hook again";
+            return Check::bad(WHAT, format!("{title}: the hook of {path} cannot be run: {error}"), advice);
+        }
+        Ok(Some(said)) => {
+            let found =
+                format!("{title}: the hook of {path} does not reach the gate, so every call is blocked");
+            return Check::bad(WHAT, found, "start placet, or install the hook again").said(Some(said));
+        }
+        Ok(None) => {}
+    }
+    let good = Check::good(WHAT, format!("{title}: the hook of {path} reaches the gate"));
+    if client == HookClient::Codex { trusted(command, folder, good).await } else { good }
+}
+
+/// Runs an installed command as its client does. `None`: it reached the gate; else what it said.
+async fn probed(command: &str) -> io::Result<Option<Untrusted>> {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).stdin(program::whole(PROBE.as_bytes())?).kill_on_drop(true);
+    let ended = tokio::time::timeout(PROBE_LIMIT, shell.output()).await.map_err(late)??;
+    let said = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
+    Ok((!ended.status.success()).then(|| Untrusted::from(said)))
+}
+
+fn late(_: tokio::time::error::Elapsed) -> io::Error {
+    io::Error::from(io::ErrorKind::TimedOut)
+}
+
+/// Codex skips a hook that its user did not trust, without a word. It alone knows which ones it trusts.
+async fn trusted(command: &str, folder: &Path, good: Check) -> Check {
+    let advice = "start codex, type /hooks and trust the hook; until then its tools run without the gate";
+    let mut states = match codex_hooks(folder).await {
+        Ok(hooks) => hooks,
+        Err(error) => {
+            let found = format!("{}; whether Codex trusts it cannot be told: {error}", good.found);
+            return Check::warn(WHAT, found, "look at /hooks in codex");
+        }
+    };
+    states.retain(|hook| hook.command.as_deref() == Some(command));
+    match states.iter().find(|hook| !hook.runs()) {
+        _ if states.is_empty() => {
+            Check::bad(WHAT, "Codex: the hook is installed, and Codex does not read it", "install it again")
+        }
+        Some(_) => Check::bad(WHAT, "Codex: the hook is not trusted, so Codex skips it", advice),
+        None => Check::good(WHAT, format!("{}; Codex has trusted it", good.found)),
+    }
+}
+
+/// One of `hooks/list`, as the app server of Codex CLI 0.169.0 answers.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CodexHook {
+    command: Option<String>,
+    enabled: bool,
+    /// `untrusted`, `modified`, `trusted` or `managed`.
+    trust_status: String,
+}
+
+impl CodexHook {
+    fn runs(&self) -> bool {
+        self.enabled && matches!(self.trust_status.as_str(), "trusted" | "managed")
+    }
+}
+
+#[derive(Deserialize)]
+struct CodexReply {
+    id: Option<u64>,
+    result: Option<CodexList>,
+}
+
+#[derive(Deserialize)]
+struct CodexList {
+    #[serde(default)]
+    data: Vec<CodexFolder>,
+}
+
+#[derive(Deserialize)]
+struct CodexFolder {
+    hooks: Vec<CodexHook>,
+}
+
+/// Asks the `codex` in PATH.
+async fn codex_hooks(folder: &Path) -> io::Result<Vec<CodexHook>> {
+    let mut server = Command::new("codex");
+    server.arg("app-server").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut server = server.kill_on_drop(true).spawn().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => io::Error::other("no codex is in PATH"),
+        _ => error,
+    })?;
+    let (Some(mut input), Some(output)) = (server.stdin.take(), server.stdout.take()) else {
+        return Err(io::Error::other("it has no input or output"));
+    };
+    let client = json!({"name": "placet", "version": env!("CARGO_PKG_VERSION")});
+    let requests = [
+        json!({"id": 1, "method": "initialize", "params": {"clientInfo": client}}),
+        json!({"method": "initialized"}),
+        json!({"id": 2, "method": "hooks/list", "params": {"cwds": [folder]}}),
+    ];
+    let asked = async {
+        for request in requests {
+            input.write_all(format!("{request}\n").as_bytes()).await?;
+        }
+        // It ends when its input does: that stays open until it answered.
+        let mut lines = BufReader::new(output).lines();
+        while let Some(line) = lines.next_line().await? {
+            match serde_json::from_str::<CodexReply>(&line) {
+                Ok(CodexReply { id: Some(2), result: Some(list) }) => {
+                    return Ok(list.data.into_iter().flat_map(|folder| folder.hooks).collect());
+                }
+                Ok(CodexReply { id: Some(2), result: None }) => break,
+                _ => {}
+            }
+        }
+        Err(io::Error::other("this version of codex does not list its hooks"))
+    };
+    tokio::time::timeout(CODEX_LIMIT, asked).await.map_err(late)?
+}
