@@ -101,9 +101,9 @@ impl Entry {
     pub(super) fn unwrapped(&self, text: &str, own: usize) -> Option<String> {
         let Some(command) = &self.command else {
             let list = self.list.clone()?;
-            let last = own.checked_sub(1)?;
+            let before = own.checked_sub(1)?;
             let limit = self.limit_at(text, list.end);
-            let taken = list.start + 1..self.after(text, last)?;
+            let taken = list.start + 1..self.after(text, before)?;
             return edited(text, [(taken, String::new()), (limit, String::new())]);
         };
         // The program is no element of the list.
@@ -221,8 +221,8 @@ fn in_toml(text: &str, name: &str) -> Result<Option<Entry>, String> {
     let command = server.command.as_ref().map(Spanned::span);
     let args = server.args.as_ref();
     let list = args.map(Spanned::span);
-    let elements: Vec<_> = args.into_iter().flat_map(|args| args.get_ref()).map(Spanned::span).collect();
-    let others = args.into_iter().flat_map(|args| args.get_ref()).map(|word| word.get_ref().clone());
+    let elements: Vec<_> = args.into_iter().flat_map(Spanned::get_ref).map(Spanned::span).collect();
+    let others = args.into_iter().flat_map(Spanned::get_ref).map(|word| word.get_ref().clone());
     let words = server.command.as_ref().map(|command| command.get_ref().clone());
     let between = if is_inline { "," } else { "\n" };
     let limit = format!("{between}tool_timeout_sec={LIMIT}");
