@@ -105,8 +105,8 @@ impl Caller {
         loop {
             match self.client.claim(id, LEASE).await? {
                 Claim::Taken(claimed) => {
-                    // The gate gives an effective input to every approval.
-                    let edited = action.user_edits.is_some();
+                    // The gate tells what runs also when nobody changed it.
+                    let edited = claimed.tool_input.get() != action.input.as_str();
                     return Ok(Answer::Run { fence: claimed.fence, input: claimed.tool_input, edited });
                 }
                 Claim::Paused if started.elapsed() < limit && !stop.is_cancelled() => {

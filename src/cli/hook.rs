@@ -91,9 +91,6 @@ pub async fn hook_resume(
     deferred: Vec<Deferred>,
     client: &AgentClient,
 ) -> anyhow::Result<Exit> {
-    if deferred.is_empty() {
-        output::line("No session is deferred.")?;
-    }
     let mut exit = Exit::Done;
     for one in deferred {
         let found = client.wait_until(&one.action, Until::Decided, Duration::ZERO).await;

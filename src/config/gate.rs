@@ -167,9 +167,10 @@ impl RawGate {
             let wrong = |what: String| format!("line {line}, gate.tools.{name}: {what}");
             // What covers a pattern as it is written covers every tool that the pattern stands for.
             if let Some(twice) = denied.iter().find(|denied| matches(denied, &name)) {
-                let twice = match twice == &name {
-                    true => "this tool is in gate.denied, too; take it out of one of the two".to_owned(),
-                    false => format!("{twice:?} in gate.denied covers it; take one of the two out"),
+                let twice = if twice == &name {
+                    "this tool is in gate.denied, too; take it out of one of the two".to_owned()
+                } else {
+                    format!("{twice:?} in gate.denied covers it; take one of the two out")
                 };
                 return mistakes.take(Err(wrong(twice)));
             }

@@ -2,7 +2,7 @@
 //!
 //! The gate titles proposals with it; the inbox uses the same definitions where a source has none.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
@@ -25,7 +25,7 @@ pub const TITLE_MAX: usize = 200;
 pub struct Definition {
     pub risk: Risk,
     pub effect: Option<Effect>,
-    /// Text with `{path.in.input}` and `{#path}` (how many) for the title.
+    /// Text for the title, with `{path.in.input}`, `{#path}` (how many), `{^path}` (its first line) and `{+path}` (the files of a patch).
     pub title: Option<String>,
     /// What approving does, in a short phrase.
     pub approving: Option<String>,
@@ -38,6 +38,9 @@ pub struct Definition {
 struct File {
     /// Or a pattern for several tools.
     name: String,
+    /// Other names or patterns of tools that take the same fields.
+    #[serde(default)]
+    also: Vec<String>,
     risk: String,
     effect: String,
     title: String,
@@ -70,24 +73,42 @@ struct FilePreview {
 static UNKNOWN: Definition =
     Definition { risk: Risk::Medium, effect: None, title: None, approving: None, preview: None };
 
-const FILES: [&str; 12] = [
+const FILES: [&str; 25] = [
+    include_str!("../../assets/tools/apply_patch.toml"),
+    include_str!("../../assets/tools/claude_edit.toml"),
+    include_str!("../../assets/tools/claude_multi_edit.toml"),
+    include_str!("../../assets/tools/claude_notebook_edit.toml"),
+    include_str!("../../assets/tools/claude_web_fetch.toml"),
+    include_str!("../../assets/tools/claude_write.toml"),
     include_str!("../../assets/tools/create_github_issue.toml"),
     include_str!("../../assets/tools/create_linear_comment.toml"),
     include_str!("../../assets/tools/create_linear_issue.toml"),
     include_str!("../../assets/tools/google_drive_batch_import.toml"),
     include_str!("../../assets/tools/google_drive_update.toml"),
     include_str!("../../assets/tools/google_drive_write.toml"),
+    include_str!("../../assets/tools/mcp_create_directory.toml"),
+    include_str!("../../assets/tools/mcp_edit_file.toml"),
+    include_str!("../../assets/tools/mcp_move_file.toml"),
+    include_str!("../../assets/tools/mcp_write_file.toml"),
+    include_str!("../../assets/tools/opencode_edit.toml"),
+    include_str!("../../assets/tools/opencode_write.toml"),
     include_str!("../../assets/tools/refund_payment.toml"),
     include_str!("../../assets/tools/save_document.toml"),
     include_str!("../../assets/tools/save_insights.toml"),
     include_str!("../../assets/tools/save_recommendations.toml"),
     include_str!("../../assets/tools/send_email.toml"),
+    include_str!("../../assets/tools/shell.toml"),
     include_str!("../../assets/tools/update_linear_issue.toml"),
 ];
 
-static DEFINITIONS: LazyLock<ByTool<Known>> = LazyLock::new(|| {
+static DEFINITIONS: LazyLock<ByTool<Arc<Known>>> = LazyLock::new(|| {
     let files = FILES.iter().filter_map(|text| toml::from_str::<File>(text).ok());
-    files.map(|file| (file.name.clone(), file.into())).collect()
+    let named = files.flat_map(|mut file| {
+        let names = std::iter::once(file.name.clone()).chain(std::mem::take(&mut file.also));
+        let known = Arc::new(Known::from(file));
+        names.map(move |name| (name, Arc::clone(&known))).collect::<Vec<_>>()
+    });
+    named.collect()
 });
 
 impl From<File> for Known {
@@ -208,10 +229,13 @@ fn fill(template: &str, input: &str) -> Option<String> {
     while let Some((before, hole)) = rest.split_once('{') {
         let (path, after) = hole.split_once('}')?;
         out.push_str(before);
-        match path.strip_prefix('#') {
-            Some(path) => out.push_str(&json::elements(at(input, path)?)?.len().to_string()),
-            None => out.push_str(&said(at(input, path)?)?),
-        }
+        let text = |path: &str| said(at(input, path)?);
+        out.push_str(&match path.split_at_checked(1) {
+            Some(("#", path)) => json::elements(at(input, path)?)?.len().to_string(),
+            Some(("^", path)) => telling::first_line(&text(path)?),
+            Some(("+", path)) => telling::patched(&text(path)?)?,
+            _ => text(path)?,
+        });
         rest = after;
     }
     out.push_str(rest);
@@ -235,17 +259,19 @@ mod tests {
 
     #[test]
     fn every_definition_is_read() {
-        for text in FILES {
-            toml::from_str::<File>(text).unwrap();
-        }
-        assert_eq!(DEFINITIONS.iter().count(), FILES.len());
+        let names = FILES.map(|text| {
+            let File { name, also, .. } = toml::from_str(text).unwrap();
+            [vec![name], also].concat()
+        });
+        assert_eq!(DEFINITIONS.iter().count(), names.concat().len(), "a name in two files");
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/tools");
         assert_eq!(std::fs::read_dir(folder).unwrap().count(), FILES.len(), "a file that is not in the list");
     }
 
     #[test]
     fn every_tool_says_how_it_is_shown_and_whether_it_can_be_undone() {
-        for (name, Known { showing, .. }) in DEFINITIONS.iter() {
+        for (name, known) in DEFINITIONS.iter() {
+            let showing = &known.showing;
             assert!(showing.reversible.is_some(), "{name}: no, yes, or by hand: how");
             assert!(!showing.fields.is_empty(), "{name}");
             for field in &showing.fields {
@@ -365,5 +391,45 @@ mod tests {
             definition("x").title("x", &format!("{{\"title\":\"{}\"}}", "é".repeat(500))).chars().count(),
             TITLE_MAX
         );
+    }
+
+    #[test]
+    fn calls_of_coding_agents_are_told_apart_and_weighed() {
+        let long = format!("echo {}", "x".repeat(300));
+        let patch = r"*** Begin Patch\n*** Update File: src/a.rs\n@@\n-*** Add File: no\n+y\n*** Add File: b.rs\n*** Delete File: c.rs\n*** End Patch";
+        for (tool, input, title, risk) in [
+            ("Bash", r#"{"command":"ls -l","description":"lists"}"#, "Run ls -l", "high"),
+            ("bash", r#"{"command":"\n  cd /srv \nrm -rf x\n\nls\n"}"#, "Run cd /srv … +2 lines", "high"),
+            (
+                "run_shell_command",
+                r##"{"command":"# harmless\nrm -rf /"}"##,
+                "Run rm -rf / … +1 line",
+                "high",
+            ),
+            ("Edit", r#"{"file_path":"/a","old_string":"x","new_string":"y"}"#, "Edit /a", "medium"),
+            ("replace", r#"{"file_path":"/a","old_string":"x","new_string":"y"}"#, "Edit /a", "medium"),
+            ("MultiEdit", r#"{"file_path":"/a","edits":[{},{}]}"#, "Edit /a in 2 steps", "medium"),
+            ("write", r#"{"filePath":"/a","content":""}"#, "Write /a", "medium"),
+            ("fs.write_file", r#"{"path":"/a","content":""}"#, "Write /a", "medium"),
+            ("write_file", r#"{"file_path":"/a","content":""}"#, "Write /a", "medium"),
+            ("mcp__fs__move_file", r#"{"source":"a","destination":"b"}"#, "Move a to b", "medium"),
+            ("mcp_fs_create_directory", r#"{"path":"a"}"#, "Create the directory a", "low"),
+            ("replace", r#"{"table":"x","name":"y"}"#, "replace y", "medium"),
+            (
+                "apply_patch",
+                &format!(r#"{{"command":"{patch}"}}"#),
+                "Patch: update src/a.rs, add b.rs and 1 more",
+                "medium",
+            ),
+            ("apply_patch", r#"{"command":"no patch"}"#, "apply_patch no patch", "medium"),
+        ] {
+            let known = definition(tool);
+            assert_eq!(known.title(tool, input), title, "{tool} {input}");
+            assert_eq!(known.risk.as_raw(), risk, "{tool}");
+            assert!(known.approving.is_some(), "{tool}");
+        }
+        let title = definition("Bash").title("Bash", &format!(r#"{{"command":"{long}\nrm x"}}"#));
+        assert!(title.ends_with("… +1 line") && title.chars().count() < TITLE_MAX, "{title}");
+        assert!(definition("write_files").approving.is_none());
     }
 }

@@ -2,7 +2,7 @@
 //! every client; another code would let it run.
 
 use std::io::Read as _;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
 
@@ -15,6 +15,9 @@ use crate::config::paths::Paths;
 use super::agents::{self, AgentGate};
 use super::signals::EndSignals;
 
+/// For the client to write its event. Beyond, the client's own limit would pass first, and the call would run.
+const READ_LIMIT: Duration = Duration::from_secs(30);
+
 pub(super) async fn run(paths: &Paths, args: HookArgs) -> anyhow::Result<Exit> {
     match args.command {
         None => event(paths, &args.run).await,
@@ -26,6 +29,10 @@ pub(super) async fn run(paths: &Paths, args: HookArgs) -> anyhow::Result<Exit> {
         Some(HookCommand::Uninstall(args)) => cli::hook_uninstall(&args),
         Some(HookCommand::Resume(args)) => {
             let deferred = Notes::within(&paths.state).all_deferred();
+            if deferred.is_empty() {
+                cli::line("No session is deferred.")?;
+                return Ok(Exit::Done);
+            }
             let gate = agents::gate(paths).await?;
             cli::hook_resume(&args, deferred, &gate.client).await
         }
@@ -36,7 +43,8 @@ pub(super) async fn run(paths: &Paths, args: HookArgs) -> anyhow::Result<Exit> {
 async fn event(paths: &Paths, args: &HookRunArgs) -> anyhow::Result<Exit> {
     let mut stop = EndSignals::listen()?;
     let wait = cli::hook_wait(&args.wait, args.client)?;
-    let text = tokio::task::spawn_blocking(standard_input).await.context("the event cannot be read")??;
+    let text = tokio::time::timeout(READ_LIMIT, tokio::task::spawn_blocking(standard_input)).await;
+    let text = text.context("The event did not end")?.context("The event cannot be read")??;
     let event = hook::read(&text, args.client)?;
     let limit = wait.limit.saturating_add(GRACE);
     let answered = tokio::time::timeout(limit, answer(paths, args, wait, event, &mut stop)).await;

@@ -8,6 +8,15 @@
 //! What it holds to: no key in the list sends anything; the cursor and the marks are identities; arrivals never move the row
 //! under the cursor; foreign text is drawn only as [`crate::text::Shown`].
 
+/// Makes a function of each sentence that has blanks to fill in. It comes first, so that every feature's `words.rs` can use it.
+macro_rules! sentences {
+    ($($name:ident($($blank:ident: $of:ty),*) => $text:literal;)*) => {
+        $(pub(crate) fn $name($($blank: $of),*) -> String {
+            format!($text)
+        })*
+    };
+}
+
 pub(crate) mod app;
 pub mod bench;
 pub(crate) mod chrome;
@@ -43,7 +52,7 @@ pub use crate::tui::dashboard::state::StartView;
 pub use crate::tui::queue::filter_state::SavedFilterError;
 use crate::tui::queue::filter_state::Triage;
 /// For tests that read the screen of the whole program.
-pub use crate::tui::submit::review_words;
+pub use crate::tui::submit::words as review_words;
 
 /// Is there a terminal to draw on? Asked before anything is opened.
 pub fn check_terminal(opens: StartView) -> Result<(), NoTerminal> {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import json
 import os
@@ -73,18 +74,19 @@ def decide(tool: str, edits: Any = None, reason: str = "") -> None:
 
 class Holding(unittest.TestCase):
     def setUp(self) -> None:
-        self.gate = Gate(agent="holder")
+        # A session of its own: within one, a call id names one call.
+        self.gate = Gate(agent="holder", session=self.id())
         self.ran: List[Any] = []
 
     def held(self, tool: str, **options: Any) -> Any:
         """Holds one call, and runs it where it may."""
-        with self.gate.hold(tool, {"title": "draft", "n": 1}, **options) as call:
+        with self.gate.hold(tool, {"title": "draft", "n": 1}, **{"timeout": LIMIT, **options}) as call:
             self.ran.append(call.input)
             call.result = {"saved": call.input["title"], "key": placet.idempotency_key.get()}
         return call
 
     async def held_async(self, tool: str, **options: Any) -> Any:
-        async with self.gate.hold(tool, {"title": "draft", "n": 1}, **options) as call:
+        async with self.gate.hold(tool, {"title": "draft", "n": 1}, **{"timeout": LIMIT, **options}) as call:
             self.ran.append(call.input)
             call.result = {"saved": call.input["title"], "key": placet.idempotency_key.get()}
         return call
@@ -99,7 +101,7 @@ class Holding(unittest.TestCase):
             with self.subTest(word), ThreadPoolExecutor() as threads:
                 self.ran.clear()
                 holding = threads.submit(
-                    held, f"edited-{word}", call_id="call-1", risk="high", before={"title": "old"}, preview=lambda it: it["n"]
+                    held, f"edited-{word}", call_id=f"call-{word}", risk="high", before={"title": "old"}, preview=lambda it: it["n"]
                 )
                 action = recorded({"pending_action_id": pending(f"edited-{word}")[0]["id"]})
                 self.assertEqual(self.ran, [])
@@ -107,7 +109,7 @@ class Holding(unittest.TestCase):
                 call = holding.result(LIMIT)
 
                 said = [action[name] for name in ("agent", "sessionId", "toolCallId", "risk", "before", "preview")]
-                self.assertEqual(said, ["holder", "holder", "call-1", "high", {"title": "old"}, 1])
+                self.assertEqual(said, ["holder", self.id(), f"call-{word}", "high", {"title": "old"}, 1])
                 self.assertEqual(self.ran, [{"title": "final", "n": 1}])
                 self.assertTrue(call.edited)
                 note = 'A human changed this call before it ran. It ran with: {"title": "final", "n": 1}\n\ndone'
@@ -139,11 +141,11 @@ class Holding(unittest.TestCase):
         for word, held in self.both():
             with self.subTest(word), ThreadPoolExecutor() as threads:
                 self.ran.clear()
-                holding = threads.submit(held, f"replayed-{word}", call_id="call-1", before={"title": "old"})
+                holding = threads.submit(held, f"replayed-{word}", call_id=f"call-{word}", before={"title": "old"})
                 decide(f"replayed-{word}", {"title": "final"})
                 holding.result(LIMIT)
                 with self.assertRaises(AlreadyRan) as again:
-                    held(f"replayed-{word}", call_id="call-1", before={"title": "final"})
+                    held(f"replayed-{word}", call_id=f"call-{word}", before={"title": "final"})
                 self.assertEqual(len(self.ran), 1)
                 self.assertEqual(again.exception.decided.result["saved"], "final")
                 self.assertTrue(again.exception.told.startswith("A human changed this call before it ran."))
@@ -287,6 +289,12 @@ class Holding(unittest.TestCase):
             holding.result(LIMIT)
         self.assertEqual(len(self.ran), 1)
 
+    def test_the_package_is_written_for_python_3_9(self) -> None:
+        files = list(Path(placet.__file__).parent.glob("*.py"))
+        self.assertEqual(len(files), 6)
+        for file in files:
+            ast.parse(file.read_text(encoding="utf-8"), feature_version=(3, 9))
+
     def test_keys_are_those_of_every_door(self) -> None:
         for case in json.loads((FIXTURES / "call_keys.json").read_text(encoding="utf-8")):
             key = _call_key(case["agent"], case["session"], case["callId"], case["tool"], case["input"])
@@ -400,10 +408,10 @@ class Reaching(unittest.TestCase):
             os.environ.pop("PLACET_URL")
             with self.assertRaises(GateError) as missing:
                 asyncio.run(held(Gate(timeout=0.3)))
-            self.assertTrue(missing.exception.told.startswith("This call did not run. No gate on this machine. Start `placet`"))
+            self.assertTrue(missing.exception.told.startswith("This call did not run: No gate on this machine. Start `placet`"))
         with self.assertRaises(GateError) as away:
             asyncio.run(held(Gate(url="http://127.0.0.1:1", timeout=0.3)))
-        self.assertEqual(away.exception.told, "This call did not run. No gate at http://127.0.0.1:1. Start `placet`.")
+        self.assertEqual(away.exception.told, "This call did not run: No gate at http://127.0.0.1:1. Start `placet`.")
 
     def test_a_gate_that_starts_in_time_is_found(self) -> None:
         note = {"url": os.environ["PLACET_URL"], "agentTokenFile": os.environ["PLACET_TOKEN_FILE"]}

@@ -211,6 +211,12 @@ fn the_tests_that_documents_name_exist() {
     }
 }
 
+#[test]
+fn the_python_package_has_the_version_of_placet() {
+    let package = read("assets/bridges/python/pyproject.toml");
+    assert!(package.contains(&format!("\nversion = \"{}\"\n", env!("CARGO_PKG_VERSION"))), "{package}");
+}
+
 /// The rows of a picture, every character in its column.
 fn rows_of(picture: &str) -> Vec<String> {
     let number = |line: &str, name: &str| -> f64 {

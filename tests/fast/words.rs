@@ -1,10 +1,11 @@
 //! Every sentence that placet says, in one list that can be read in one go. `PLACET_WRITE_WORDS=1` writes it anew.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use super::tidy::sources;
+use super::tidy::{Source, report, sources};
 
 const LIST: &str = "docs/words.md";
 const HEAD: &str = "# Words\n\nEvery sentence in the sources of the screen, the typed words and the command line, by file. A test holds the \
@@ -50,14 +51,18 @@ fn is_sentence(text: &str) -> bool {
     words.count() > 1
 }
 
+/// The files of these rooms, without their tests.
+fn speaking(rooms: &[&str]) -> Vec<Source> {
+    let mut files = sources("src");
+    files.retain(|file| rooms.iter().any(|room| file.path.starts_with(room)));
+    files.retain(|file| !["/tests", "/testing/", "bench.rs"].iter().any(|it| file.path.contains(it)));
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files
+}
+
 fn list() -> String {
     let mut said = HEAD.to_owned();
-    let mut files = sources("src");
-    files.sort_by(|a, b| a.path.cmp(&b.path));
-    let rooms = ["src/tui/", "src/cli/", "src/inbox/", "src/sources/", "src/domain/", "src/start/"];
-    let spoken = files.iter().filter(|file| rooms.iter().any(|room| file.path.starts_with(room)));
-    for file in
-        spoken.filter(|file| !["/tests", "/testing/", "bench.rs"].iter().any(|it| file.path.contains(it)))
+    for file in speaking(&["src/tui/", "src/cli/", "src/inbox/", "src/sources/", "src/domain/", "src/start/"])
     {
         let code = file.text.split("#[cfg(test)]").next().unwrap();
         let sentences: Vec<_> = texts(code).into_iter().filter(|text| is_sentence(text)).collect();
@@ -84,6 +89,73 @@ fn the_list_of_words_is_what_placet_says() {
     let news =
         now.lines().find(|line| !kept.lines().any(|other| other == *line)).unwrap_or("a sentence went");
     assert!(kept == now, "{news}\nPLACET_WRITE_WORDS=1 cargo test --test fast words");
+}
+
+/// The code without attributes and without what goes to the log: reasons of lints, the texts of errors, and `tracing` are not drawn.
+fn without_log(code: &str) -> String {
+    let mut kept = String::new();
+    let mut lines = code.lines();
+    while let Some(line) = lines.next() {
+        let start = line.trim_start();
+        let (open, close) = match start {
+            _ if start.starts_with("#[") => ('[', ']'),
+            _ if line.contains("tracing::") => ('(', ')'),
+            _ => {
+                kept += line;
+                kept.push('\n');
+                continue;
+            }
+        };
+        let mut depth = 0;
+        for line in std::iter::once(line).chain(lines.by_ref()) {
+            depth += line.matches(open).count() as i64 - line.matches(close).count() as i64;
+            if depth <= 0 {
+                break;
+            }
+        }
+    }
+    kept
+}
+
+/// A text without what is filled in: `{left} of {all}` is no sentence.
+fn without_blanks(text: &str) -> String {
+    let parts = text.split('{').enumerate();
+    parts
+        .map(|(nth, part)| if nth == 0 { part } else { part.split_once('}').map_or("", |(_, after)| after) })
+        .collect()
+}
+
+#[test]
+fn sentences_of_the_screen_stand_in_the_words_of_their_feature() {
+    let mut problems = Vec::new();
+    for file in speaking(&["src/tui/"]) {
+        // The table of commands is words already.
+        if file.path.ends_with("/words.rs") || file.path == "src/tui/core/command.rs" {
+            continue;
+        }
+        let code = without_log(file.text.split("#[cfg(test)]\nmod tests").next().unwrap());
+        let found = texts(&code).into_iter().filter(|text| is_sentence(&without_blanks(text)));
+        problems.extend(found.map(|text| format!("{}: {text:?} belongs in words.rs", file.path)));
+    }
+    report(&problems);
+}
+
+#[test]
+fn no_sentence_of_the_screen_stands_twice() {
+    let mut files = speaking(&["src/tui/"]);
+    files.retain(|file| file.path.ends_with("/words.rs"));
+    let mut seen = BTreeMap::new();
+    let mut problems = Vec::new();
+    for file in &files {
+        for text in
+            texts(file.text.split("#[cfg(test)]").next().unwrap()).into_iter().filter(|it| is_sentence(it))
+        {
+            if let Some(other) = seen.insert(text.clone(), &file.path) {
+                problems.push(format!("{text:?} stands in {other} and in {}", file.path));
+            }
+        }
+    }
+    report(&problems);
 }
 
 #[test]

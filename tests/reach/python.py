@@ -150,13 +150,14 @@ class Real(unittest.TestCase):
             "EFFECTS": str(self.effects),
             **environment,
         }
-        started = subprocess.Popen([sys.executable, __file__, self.framework, "agent"], env=surroundings)
+        with open(self.home / "agent.err", "a") as err:
+            started = subprocess.Popen([sys.executable, __file__, self.framework, "agent"], env=surroundings, stderr=err)
         self.addCleanup(started.wait)
         self.addCleanup(started.kill)
         return started
 
     def ends(self, agent: "subprocess.Popen[bytes]") -> None:
-        self.assertEqual(agent.wait(LIMIT), 0)
+        self.assertEqual(agent.wait(LIMIT), 0, (self.home / "agent.err").read_text())
 
     def gate(self, method: str, path: str, body: Any = None) -> Any:
         token = Path(self.note["tokenFile"]).read_text().strip()
@@ -234,7 +235,7 @@ class Real(unittest.TestCase):
             self.ends(self.agent(provider, PLACET_URL="http://127.0.0.1:1"))
 
             self.assertEqual(self.effects.read_text(), "")
-            self.assertEqual(provider.results(), ["This call did not run. No gate at http://127.0.0.1:1. Start `placet`."])
+            self.assertEqual(provider.results(), ["This call did not run: No gate at http://127.0.0.1:1. Start `placet`."])
 
 
 if __name__ == "__main__":

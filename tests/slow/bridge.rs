@@ -1,4 +1,5 @@
-//! The agent's bridge in Python against the real gate, and the README's agent exactly as it stands there.
+//! The agent's bridge in Python against the real gate, and the README's agent and the lines of docs/agents.md exactly as they
+//! stand there.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -18,6 +19,10 @@ const PULL: &str =
 /// How the line begins with which the README's agent says that its call was queued.
 const SIGNAL: &str = "refund did not run. It waits for a human";
 
+/// A tool that the gate runs itself.
+const COMMAND: &str =
+    "[gate]\nlisten = \"127.0.0.1:0\"\n[gate.tools.refund]\nexecutor = \"command\"\nargv = [\"cat\"]\n";
+
 /// How long a Python program may take in all.
 const LIMIT: Duration = Duration::from_mins(2);
 
@@ -30,8 +35,13 @@ struct Python {
 
 impl Python {
     fn start(home: &Home, args: &[&str], env: &[(&str, &str)]) -> Self {
+        Self::start_program(home, "python3", args, env)
+    }
+
+    fn start_program(home: &Home, program: &str, args: &[&str], env: &[(&str, &str)]) -> Self {
         let (out, err) = (home.path().join("python.out"), home.path().join("python.err"));
-        let child = Command::new("python3")
+        let child = Command::new(program)
+            .current_dir(home.path())
             .args(args)
             .env_clear()
             .envs(home.env())
@@ -125,6 +135,70 @@ fn the_agent_of_the_readme_waits_through_a_gate_that_is_killed_and_started_again
     assert_ran(&python.finish());
 }
 
+#[test]
+fn the_line_for_python_waits_for_its_approval_and_runs() {
+    let home = Home::with_config(PULL);
+    let gate = Gate::serve(&home, &[]);
+    copy_gate_py(&home);
+    let line = line_of("Python");
+    let program = format!(
+        "from placet import Gate\ndef refund(to, cents):\n    print(to, cents)\n    return 'refunded'\n{line}\n"
+    );
+    let python = Python::start(&home, &["-c", &program], &[]);
+
+    let id = eventually("it waits", || pending(&gate));
+    approve(&gate, &id);
+
+    assert_eq!(python.finish().0, "ilka 100\n");
+    assert!(agent::get(&gate.address, &id).body.contains(r#""result":"refunded""#));
+}
+
+#[test]
+fn the_lines_for_a_shell_and_for_http_are_recorded_and_run() {
+    let binary = Path::new(env!("CARGO_BIN_EXE_placet")).parent().unwrap();
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
+    for who in ["a shell", "HTTP"] {
+        let home = Home::with_config(COMMAND);
+        let gate = Gate::serve(&home, &[]);
+        fs::write(home.path().join("refund.json"), r#"{"to": "ilka", "cents": 100}"#).unwrap();
+        let token = home.state().join("agent.token");
+        let env = [
+            ("PATH", path.as_str()),
+            ("PLACET_URL", &gate.address.url),
+            ("PLACET_TOKEN_FILE", token.to_str().unwrap()),
+        ];
+        let shell = Python::start_program(&home, "sh", &["-c", &line_of(who)], &env);
+
+        let id = eventually("it waits", || pending(&gate));
+        approve(&gate, &id);
+
+        let (out, _) = shell.finish();
+        assert!(out.contains(&id), "{who}: {out}");
+        eventually("it ran", || (agent::status(&gate.address, &id) == "executed").then_some(()));
+    }
+}
+
+/// The line that docs/agents.md tells this user to type.
+fn line_of(who: &str) -> String {
+    let page = fs::read_to_string(root().join("docs/agents.md")).unwrap();
+    let row = page.lines().find_map(|line| line.strip_prefix(&format!("| {who} | `"))).unwrap();
+    row.split_once('`').unwrap().0.to_owned()
+}
+
+/// The id of the only pending action, once there is one.
+fn pending(gate: &Gate) -> Option<String> {
+    let path = "/api/pending-actions?status=pending&view=row";
+    let body = agent::request(&gate.address, &gate.address.owner_token, "GET", path, "").body;
+    let items = json::elements(Fields::of(&body).unwrap().raw("items").unwrap()).unwrap();
+    assert!(items.len() < 2, "{body}");
+    items.first().map(|item| Fields::of(item).unwrap().text("id").unwrap().as_raw().to_owned())
+}
+
+fn copy_gate_py(home: &Home) {
+    let file = root().join("assets/bridges/python/src/placet/gate.py");
+    fs::copy(file, home.path().join("placet.py")).unwrap();
+}
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -137,7 +211,7 @@ fn start_readme_agent(home: &Home) -> Python {
     let (program, _) = rest.split_once("```\n<!-- /agent -->").expect("the agent's end mark");
     let path = home.path().join("agent.py");
     fs::write(&path, program).unwrap();
-    fs::copy(root().join("assets/bridges/python/src/placet/gate.py"), home.path().join("placet.py")).unwrap();
+    copy_gate_py(home);
     Python::start(home, &[path.to_str().unwrap()], &[])
 }
 
@@ -145,11 +219,7 @@ fn start_readme_agent(home: &Home) -> Python {
 fn queued(gate: &Gate, python: &Python) -> String {
     eventually("the agent has its signal", || python.out().ends_with('\n').then_some(()));
     assert!(python.out().starts_with(SIGNAL) && python.out().lines().count() == 1, "{}", python.out());
-    let path = "/api/pending-actions?status=pending&view=row";
-    let body = agent::request(&gate.address, &gate.address.owner_token, "GET", path, "").body;
-    let items = json::elements(Fields::of(&body).unwrap().raw("items").unwrap()).unwrap();
-    assert_eq!(items.len(), 1, "{body}");
-    Fields::of(items[0]).unwrap().text("id").unwrap().as_raw().to_owned()
+    pending(gate).unwrap()
 }
 
 fn approve(gate: &Gate, id: &str) {

@@ -18,6 +18,7 @@ mod doctor;
 mod editor;
 mod exits;
 mod files;
+mod hook;
 mod hostile;
 mod job;
 mod json;

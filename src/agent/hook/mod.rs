@@ -14,6 +14,6 @@ pub mod settings;
 
 pub use check::check;
 pub use defer::is_headless;
-pub use event::{EVENT_MAX, Event, EventError, HookCall, HookClient, PROBE, Ran, read};
+pub use event::{EVENT_MAX, Event, HookCall, HookClient, read};
 pub use notes::{Deferred, Notes};
-pub use run::{GRACE, HookError, HookWait, after, before};
+pub use run::{GRACE, HookWait, after, before};

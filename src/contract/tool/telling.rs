@@ -122,3 +122,36 @@ pub(super) fn said(value: &str) -> Option<String> {
     let plain = !value.starts_with(['{', '[']) && value != "null";
     plain.then(|| json::decode(value).text.into_owned()).filter(|text| !text.trim().is_empty())
 }
+
+/// A first line is cut here, so that what is said behind it stays in sight.
+const FIRST_LINE: usize = 120;
+
+/// The first line that is neither empty nor a comment, and how many others there are: `cd /srv … +2 lines`.
+pub(super) fn first_line(text: &str) -> String {
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines().find(|line| !line.starts_with('#')).or_else(|| lines().next()).unwrap_or_default();
+    let is_long = first.chars().count() > FIRST_LINE;
+    let first: String = first.chars().take(FIRST_LINE).collect();
+    match (lines().count().saturating_sub(1), is_long) {
+        (0, false) => first,
+        (0, true) => first + "…",
+        (1, _) => first + " … +1 line",
+        (more, _) => format!("{first} … +{more} lines"),
+    }
+}
+
+/// What a patch does to which files, in the format of Codex's `apply_patch`: `update a.rs, add b.rs and 1 more`. `None`: it names none.
+pub(super) fn patched(text: &str) -> Option<String> {
+    const HEADS: [(&str, &str); 3] =
+        [("*** Update File: ", "update"), ("*** Add File: ", "add"), ("*** Delete File: ", "delete")];
+    let file = |line: &str| {
+        HEADS.iter().find_map(|(head, deed)| Some(format!("{deed} {}", line.strip_prefix(head)?.trim())))
+    };
+    let mut files = text.lines().filter_map(file);
+    let told: Vec<String> = files.by_ref().take(2).collect();
+    match files.count() {
+        _ if told.is_empty() => None,
+        0 => Some(told.join(", ")),
+        more => Some(format!("{} and {more} more", told.join(", "))),
+    }
+}

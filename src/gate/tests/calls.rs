@@ -60,6 +60,21 @@ async fn forget_after(gate: &TestGate, days: i64) {
 }
 
 #[tokio::test]
+async fn same_call_under_its_key_is_the_same_action_though_its_target_changed() {
+    let (_folder, gate) = plain().await;
+    let with = async |before: &str| {
+        let more = format!(r#"{},"before":{before}"#, call("c"));
+        propose(&gate, &gate.agent, r#"{"n":1}"#, &more, Some("k")).await
+    };
+
+    let first = with(r#"{"n":0}"#).await;
+    let again = with(r#"{"n":7}"#).await;
+
+    assert_eq!((again.status, &again.text), (202, &first.text));
+    assert!(was_there(&again));
+}
+
+#[tokio::test]
 async fn the_same_call_again_is_the_same_action_whatever_became_of_it() {
     let (_folder, gate) = plain().await;
     let again = async || propose(&gate, &gate.agent, r#"{"n":1.10}"#, &call("c"), None).await;

@@ -156,7 +156,7 @@ async fn with_tools(
 ) -> super::support::TestGate {
     let tools = tools.iter().map(|(name, tool)| ((*name).to_owned(), tool.clone())).collect();
     let denied = denied.iter().map(|&name| name.to_owned()).collect();
-    start(GateConfig { tools, denied, ..config(folder) }).await
+    start(GateConfig { denied, tools, ..config(folder) }).await
 }
 
 #[tokio::test]

@@ -20,6 +20,7 @@ use crate::inbox::notify::Channels;
 use crate::inbox::{Inbox, Problem};
 use crate::journal::{KeptFilter, Sent, SubmissionRecord, Write};
 use crate::program::Late;
+use crate::tui::app::words;
 use crate::tui::core::msg::{Clip, Effect, Loaded, Msg, What};
 use crate::tui::history::state::{OwnDecision, PageRequest, ViewPage, ViewRow};
 use crate::tui::preview::state::{Asked, AskedState};
@@ -362,8 +363,7 @@ impl Effects {
 async fn caught<T: Send + 'static>(
     asked: impl Future<Output = Result<T, Problem>> + Send + 'static,
 ) -> Result<T, Problem> {
-    let failed =
-        || Problem { source: None, what: "failed inside placet; the log says what".to_owned(), why: None };
+    let failed = || Problem { source: None, what: words::FAILED_INSIDE.to_owned(), why: None };
     AbortOnDropHandle::new(tokio::spawn(asked)).await.unwrap_or_else(|_| Err(failed()))
 }
 
@@ -408,7 +408,7 @@ pub(crate) async fn for_review(effects: &Effects, keys: Vec<ActionKey>) -> Vec<L
     }
     let here: HashSet<&ActionKey> = all.iter().map(|(key, _)| key).collect();
     let late: Vec<ActionKey> = keys.into_iter().filter(|key| !here.contains(key)).collect();
-    let why = format!("could not be read: no answer for {} s", MORE.as_secs());
+    let why = words::no_answer_for(MORE.as_secs());
     all.extend(late.into_iter().map(|key| problem(key, why.clone())));
     all
 }
@@ -430,7 +430,7 @@ async fn load(effects: &Effects, page: &[ActionKey]) -> Vec<Loaded> {
     };
     let known: HashSet<ActionKey> = answered.iter().map(|(key, _)| key.clone()).collect();
     let missing = page.iter().filter(|key| !known.contains(key));
-    answered.extend(missing.map(|key| problem(key.clone(), "no longer knows this action".to_owned())));
+    answered.extend(missing.map(|key| problem(key.clone(), words::NO_LONGER_THERE.to_owned())));
     answered
 }
 

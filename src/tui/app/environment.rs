@@ -5,6 +5,7 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 
 use crate::config::{Keyboard, Notify};
 use crate::domain::Check;
+use crate::tui::app::words;
 use crate::tui::chrome::theme::Depth;
 
 /// The terminal, as far as variables tell.
@@ -72,11 +73,7 @@ impl Host {
 
     /// How that is called in a message.
     pub(crate) const fn copies_by(self) -> &'static str {
-        if self.tmux {
-            "OSC 52 through tmux, where both allow it"
-        } else {
-            "OSC 52, where the terminal allows it"
-        }
+        if self.tmux { words::OSC52_TMUX } else { words::OSC52 }
     }
 }
 
@@ -97,32 +94,19 @@ pub(crate) fn checks(
     let host = Host::of(&variable);
     let term = variable("TERM").unwrap_or_default();
     let colours = match Depth::of(&variable) {
-        Depth::None => "no colours (NO_COLOR)",
+        Depth::None => words::NO_COLOURS,
         Depth::Names => "16 colours",
         Depth::Indexed => "256 colours",
-        Depth::Full => "all colours",
+        Depth::Full => words::ALL_COLOURS,
     };
-    let keys = if host.uses_kitty_keys(keyboard) {
-        "keys by the kitty protocol"
-    } else {
-        "keys as every terminal reports them"
-    };
+    let keys = if host.uses_kitty_keys(keyboard) { words::KITTY_KEYS } else { words::PLAIN_KEYS };
     let found = format!("TERM={term:?}, {colours}, {keys}");
     let first = match term.as_str() {
-        "" | "dumb" => Check::warn(
-            WHAT,
-            format!("TERM={term:?}: the inbox opens in typed words"),
-            "set TERM to what this terminal is, or use --plain on purpose",
-        ),
-        _ if !is_terminal => Check::good(WHAT, format!("{found}; this output goes elsewhere")),
+        "" | "dumb" => Check::warn(WHAT, words::dumb_terminal(&term), words::SET_TERM),
+        _ if !is_terminal => Check::good(WHAT, words::goes_elsewhere(&found)),
         _ => Check::good(WHAT, found),
     };
-    let tmux = host.tmux.then(|| {
-        Check::good(
-            "tmux",
-            "copying and notifications need `set -g set-clipboard on` and `set -g allow-passthrough on` there",
-        )
-    });
+    let tmux = host.tmux.then(|| Check::good("tmux", words::TMUX_SETTINGS));
     [first].into_iter().chain(tmux).collect()
 }
 

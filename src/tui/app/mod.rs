@@ -9,3 +9,4 @@ pub(crate) mod run;
 pub(crate) mod shutdown;
 pub(crate) mod terminal;
 pub(crate) mod width_safe_backend;
+pub(crate) mod words;

@@ -1,5 +1,6 @@
 //! The reviewer's own editor: finds it, gives it a file that nobody else can read, and takes back what it left there.
 
+use crate::tui::app::words;
 use std::io;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -19,34 +20,33 @@ pub(crate) fn found() -> Result<Vec<String>, String> {
         let Some(line) = std::env::var(name).ok().filter(|line| !line.trim().is_empty()) else { continue };
         return match shell_words::split(&line) {
             Ok(words) if !words.is_empty() => Ok(words),
-            _ => Err(format!("${name} cannot be read as a command: {line}")),
+            _ => Err(words::not_a_command(name, &line)),
         };
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let has = |editor: &&&str| std::env::split_paths(&path).any(|folder| folder.join(editor).is_file());
     let editor = ["vi", "nano"].iter().find(has).map(|editor| vec![(*editor).to_owned()]);
-    editor.ok_or_else(|| "no editor was found: set $VISUAL or $EDITOR to yours".to_owned())
+    editor.ok_or_else(|| words::NO_EDITOR_FOUND.to_owned())
 }
 
 /// Runs the editor over the text, and returns what is in the file when it has ended. The file is in a folder of its own that
 /// only its owner can enter, so that an editor's backups and swap files are there, too, and go with it.
 pub(crate) async fn edit(editor: &[String], text: &str) -> Result<String, String> {
-    let [program, arguments @ ..] = editor else { return Err("there is no editor".to_owned()) };
-    let failed = |what: &str, error: &io::Error| format!("{what}: {error}; nothing was changed");
+    let [program, arguments @ ..] = editor else { return Err(words::THERE_IS_NO_EDITOR.to_owned()) };
+    let failed = |what: &str, error: &io::Error| words::editing_failed(what, &error);
     let only_ours = std::fs::Permissions::from_mode(0o700);
     let folder = tempfile::Builder::new().prefix("placet-").permissions(only_ours).tempdir();
-    let folder = folder.map_err(|error| failed("no file for the editor could be made", &error))?;
+    let folder = folder.map_err(|error| failed(words::NO_FILE_MADE, &error))?;
     let file = folder.path().join("input.json");
-    write_private(&file, text)
-        .map_err(|error| failed("the file for the editor could not be written", &error))?;
+    write_private(&file, text).map_err(|error| failed(words::FILE_NOT_WRITTEN, &error))?;
     let ended = Command::new(program).args(arguments).arg(&file).status().await;
-    let ended = ended.map_err(|error| failed(&format!("the editor {program} did not start"), &error))?;
+    let ended = ended.map_err(|error| failed(&words::editor_did_not_start(program), &error))?;
     if !ended.success() {
-        return Err(format!("the editor {program} ended with {ended}; nothing was changed"));
+        return Err(words::editor_ended(program, &ended));
     }
     let read = std::fs::read(&file);
-    let bytes = read.map_err(|error| failed("the edited text cannot be read", &error))?;
-    String::from_utf8(bytes).map_err(|_| "the edited text is not UTF-8; nothing was changed".to_owned())
+    let bytes = read.map_err(|error| failed(words::TEXT_NOT_READ, &error))?;
+    String::from_utf8(bytes).map_err(|_| words::NOT_UTF8.to_owned())
 }
 
 fn write_private(file: &Path, text: &str) -> io::Result<()> {
@@ -79,8 +79,7 @@ pub(crate) async fn copy(text: &str) -> Result<String, Option<String>> {
 
 /// Opens a link with the system's own opener. Fails with a sentence.
 pub(crate) async fn open(link: String) -> Result<(), String> {
-    let mut opener = opener(variable, is_there)
-        .ok_or_else(|| "there is no display here to open a browser on".to_owned())?;
+    let mut opener = opener(variable, is_there).ok_or_else(|| words::NO_DISPLAY.to_owned())?;
     opener.push(link);
     match run(&opener, b"", Late::Left).await {
         // Some openers stay until the browser is closed.

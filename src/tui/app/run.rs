@@ -12,6 +12,7 @@ use crate::config::{Config, Notify};
 use crate::domain::Timestamp;
 use crate::inbox::Inbox;
 use crate::inbox::notify::Channels;
+use crate::tui::app::words;
 use crate::tui::chrome::theme;
 use crate::tui::chrome::theme::Depth;
 use crate::tui::chrome::theme::palette::Theme;
@@ -265,7 +266,7 @@ impl App {
     fn repaint(&mut self) -> std::io::Result<()> {
         // How a test sees that a panic gives the terminal back; not in a release.
         #[cfg(debug_assertions)]
-        assert!(std::env::var_os("PLACET_TEST_PANIC").is_none(), "a panic was asked for");
+        assert!(std::env::var_os("PLACET_TEST_PANIC").is_none(), "PLACET_TEST_PANIC");
         self.screen.repaint()
     }
 
@@ -290,7 +291,7 @@ impl App {
             keys.stop();
         }
         give_back();
-        stop_process().context("cannot suspend")?;
+        stop_process().context(words::CANNOT_SUSPEND)?;
         self.resume().map(drop)
     }
 
@@ -303,7 +304,7 @@ impl App {
         if let Some(keys) = self.keys.take() {
             keys.stop();
         }
-        self.screen.resume().context("cannot take the terminal again")?;
+        self.screen.resume().context(words::TERMINAL_NOT_TAKEN_AGAIN)?;
         self.keys = Some(Keys::start()?);
         let size = self.screen.size()?;
         self.take(What::Resize(size.width, size.height))

@@ -6,6 +6,7 @@ use anyhow::Context as _;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
+use crate::tui::app::words;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, Msg};
 use crate::tui::core::router;
@@ -37,7 +38,7 @@ pub(crate) enum Signalled {
 
 impl Signals {
     pub(crate) fn new() -> anyhow::Result<Self> {
-        let on = |kind| signal(kind).context("cannot listen for signals");
+        let on = |kind| signal(kind).context(words::NO_SIGNALS);
         Ok(Self {
             terminate: on(SignalKind::terminate())?,
             interrupt: on(SignalKind::interrupt())?,

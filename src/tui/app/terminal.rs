@@ -21,6 +21,7 @@ use ratatui::Terminal;
 use ratatui::layout::{Rect, Size};
 
 use crate::fault;
+use crate::tui::app::words;
 use crate::tui::chrome;
 use crate::tui::core::draw;
 use crate::tui::core::model::Model;
@@ -81,7 +82,7 @@ impl Screen {
     pub(crate) fn take(modes: Modes) -> anyhow::Result<Self> {
         check(StartView::Inbox)?;
         restore_on_panic();
-        enter(modes).context("cannot take the terminal")?;
+        enter(modes).context(words::TERMINAL_NOT_TAKEN)?;
         let terminal = Terminal::new(WidthSafeBackend::new(io::stdout())).inspect_err(|_| give_back())?;
         Ok(Self { terminal, modes, title: String::new(), uneven: Vec::new() })
     }

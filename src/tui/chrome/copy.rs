@@ -6,6 +6,7 @@ use crate::inbox::Answer;
 use crate::inbox::filter::Filter;
 use crate::text;
 use crate::text::{PieceKind, hidden};
+use crate::tui::chrome::words;
 use crate::tui::core::command::Command;
 use crate::tui::core::modal::{LinkTarget, LinksSheet, Modal};
 use crate::tui::core::model::Model;
@@ -34,14 +35,14 @@ const SETTLE: i64 = 300;
 pub(crate) fn id(model: &mut Model) {
     let Some(key) = here(model) else { return };
     if let Some(text) = plain(model, key.id.untrusted()) {
-        model.effects.push(Effect::Copy(Clip { what: "the id", text }));
+        model.effects.push(Effect::Copy(Clip { what: words::THE_ID, text }));
     }
 }
 
 /// The input as it was proposed, byte for byte.
 pub(crate) fn json(model: &mut Model) {
     let input = |cached: &Cached| cached.action.input.as_str().to_owned();
-    let clip = content(model, input).map(|text| Effect::Copy(Clip { what: "the input", text }));
+    let clip = content(model, input).map(|text| Effect::Copy(Clip { what: words::THE_INPUT, text }));
     model.effects.extend(clip);
 }
 
@@ -50,11 +51,11 @@ pub(crate) fn text(model: &mut Model) {
     let Some(key) = here(model) else { return };
     let size = model.here().map_or(0, |slot| slot.entry.row.size);
     let Some(page) = model.preview.page.as_mut().filter(|page| page.of.key == key) else {
-        model.warn("the preview is not here yet; try again in a moment");
+        model.warn(words::PREVIEW_NOT_HERE);
         return;
     };
     if size > LONGEST_TEXT {
-        model.warn("too long to be copied as text; the JSON can be copied");
+        model.warn(words::PREVIEW_TOO_LONG);
         return;
     }
     let line = |line: PageLine| {
@@ -62,7 +63,7 @@ pub(crate) fn text(model: &mut Model) {
         text.trim_end().to_owned()
     };
     let lines: Vec<String> = page.lines().map(line).collect();
-    model.effects.push(Effect::Copy(Clip { what: "the preview", text: lines.join("\n") }));
+    model.effects.push(Effect::Copy(Clip { what: words::THE_PREVIEW, text: lines.join("\n") }));
 }
 
 /// `placet show --source NAME ID`
@@ -70,14 +71,14 @@ pub(crate) fn command(model: &mut Model) {
     let Some(key) = here(model) else { return };
     let Some(id) = plain(model, key.id.untrusted()) else { return };
     let text = show_command(key.source.as_str(), &id);
-    model.effects.push(Effect::Copy(Clip { what: "the command", text }));
+    model.effects.push(Effect::Copy(Clip { what: words::THE_COMMAND, text }));
 }
 
 /// The only link; of several the reviewer picks one.
 pub(crate) fn link(model: &mut Model) {
     match content(model, links_of).as_deref() {
         None => {}
-        Some([only]) => model.effects.push(Effect::Copy(Clip { what: "the link", text: only.clone() })),
+        Some([only]) => model.effects.push(Effect::Copy(Clip { what: words::THE_LINK, text: only.clone() })),
         Some(_) => links(model),
     }
 }
@@ -86,7 +87,7 @@ pub(crate) fn link(model: &mut Model) {
 pub(crate) fn links(model: &mut Model) {
     let Some(links) = content(model, links_of) else { return };
     if links.is_empty() {
-        model.say("there is no http or https link in this action");
+        model.say(words::NO_LINK);
     } else {
         let links = links.into_iter().map(LinkTarget::Web).collect();
         model.modal = Some(Modal::Links(LinksSheet { links, at: 0, opened: model.now }));
@@ -127,7 +128,7 @@ fn targets(model: &Model) -> Vec<LinkTarget> {
 pub(crate) fn follow(model: &mut Model) {
     let links = targets(model);
     match links.as_slice() {
-        [] => model.say("no other action of this mission is pending"),
+        [] => model.say(words::NO_OTHER_OF_MISSION),
         [only] => go(model, only.clone()),
         _ => model.modal = Some(Modal::Links(LinksSheet { links, at: 0, opened: model.now })),
     }
@@ -174,7 +175,7 @@ pub(crate) fn this_link(model: &mut Model) {
     let Some(Modal::Links(sheet)) = &model.modal else { return };
     let Some(LinkTarget::Web(text)) = sheet.links.get(sheet.at).cloned() else { return };
     model.modal = None;
-    model.effects.push(Effect::Copy(Clip { what: "the link", text }));
+    model.effects.push(Effect::Copy(Clip { what: words::THE_LINK, text }));
 }
 
 /// Says how it was copied; where no program could, the terminal is asked.
@@ -183,18 +184,13 @@ pub(crate) fn copied(model: &mut Model, clip: Clip, answer: Result<String, Optio
         Ok(how) => {
             let hidden = match hidden(&clip.text) {
                 0 => String::new(),
-                n => format!("; {} in it", text::count(n, "hidden character")),
+                n => words::hidden_in_it(&text::count(n, words::HIDDEN_CHARACTER)),
             };
-            let said =
-                format!("copied {}, {}, by {how}{hidden}", clip.what, text::count(clip.text.len(), "byte"));
+            let said = words::copied(clip.what, &text::count(clip.text.len(), "byte"), &how, &hidden);
             model.tell(Tone::Good, vec![text::Shown::ours(said)]);
         }
         Err(_) if clip.text.len() > LONGEST => {
-            model.warn(format!(
-                "not copied: {} is {} bytes, and terminals take {LONGEST}; `placet show` prints it",
-                clip.what,
-                clip.text.len()
-            ));
+            model.warn(words::too_long_to_copy(clip.what, clip.text.len(), LONGEST));
         }
         Err(_) => model.effects.push(Effect::CopyByTerminal(clip)),
     }
@@ -202,11 +198,11 @@ pub(crate) fn copied(model: &mut Model, clip: Clip, answer: Result<String, Optio
 
 pub(crate) fn opened(model: &mut Model, answer: Result<(), String>) {
     match answer {
-        Ok(()) => model.say("the browser was asked to open it"),
+        Ok(()) => model.say(words::BROWSER_ASKED),
         Err(why) => {
-            let said = text::Shown::ours("not opened: ");
+            let said = text::Shown::ours(words::NOT_OPENED);
             let key = model.settings.keymap.key(Command::CopyThisLink);
-            let copy = text::Shown::ours(format!("; {key} copies a link"));
+            let copy = text::Shown::ours(words::copies_a_link(&key));
             model.tell(Tone::Bad, vec![said, text::line(&Untrusted::from(why)), copy]);
         }
     }
@@ -216,7 +212,7 @@ pub(crate) fn opened(model: &mut Model, answer: Result<(), String>) {
 fn here(model: &mut Model) -> Option<ActionKey> {
     let key = model.here().map(|slot| slot.entry.key.clone());
     if key.is_none() {
-        model.say("put the cursor on an action: that is what is copied and opened");
+        model.say(words::NO_CURSOR);
     }
     key
 }
@@ -226,7 +222,7 @@ fn content<T>(model: &mut Model, part: impl Fn(&Cached) -> T) -> Option<T> {
     let key = here(model)?;
     let part = model.preview.cached(&key).map(|cached| part(cached));
     if part.is_none() {
-        model.warn("its content is not here yet; try again in a moment");
+        model.warn(words::CONTENT_NOT_HERE);
     }
     part
 }
@@ -235,7 +231,7 @@ fn content<T>(model: &mut Model, part: impl Fn(&Cached) -> T) -> Option<T> {
 fn plain(model: &mut Model, foreign: &Untrusted) -> Option<String> {
     let shown = text::line(foreign);
     if shown.pieces().iter().any(|piece| piece.look != PieceKind::Plain) {
-        model.warn("not copied: there are hidden characters in it");
+        model.warn(words::HIDDEN_NOT_COPIED);
         return None;
     }
     Some(shown.plain())
@@ -244,7 +240,7 @@ fn plain(model: &mut Model, foreign: &Untrusted) -> Option<String> {
 /// For a shell: the id is one word, whatever is in it, and no option.
 fn show_command(source: &str, id: &str) -> String {
     let end = if id.starts_with('-') { "-- " } else { "" };
-    format!("placet show --source {} {end}{}", shell_words::quote(source), shell_words::quote(id))
+    words::show_command(&shell_words::quote(source), end, &shell_words::quote(id))
 }
 
 /// The addresses in the action that can be opened.

@@ -34,9 +34,9 @@ fn said(model: &Model, body: Rect, buf: &mut Buffer) -> u16 {
     let mut nth = 0;
     let listed = model.list.sources.iter().all(|source| source.listed);
     let headline = match (model.list.sources.is_empty(), listed) {
-        (true, _) => "No source is configured.",
-        (false, true) => "Nothing is pending.",
-        (false, false) => "Asking what is pending…",
+        (true, _) => words::NO_SOURCE_IS_CONFIGURED,
+        (false, true) => words::NOTHING_IS_PENDING,
+        (false, false) => words::ASKING_WHAT_IS_PENDING,
     };
     Pen::new(buf, body, nth).ours(headline, theme::BOLD);
     nth += 2;
@@ -79,7 +79,7 @@ fn first_steps(place: &SessionInfo) -> Vec<String> {
         lines.extend(first_proposal(gate));
     }
     if let Some(folder) = &place.demo {
-        lines.push(format!("Executed actions write their files to {}", folder.display()));
+        lines.push(words::demo_folder(&folder.display()));
     }
     lines
 }
@@ -87,21 +87,17 @@ fn first_steps(place: &SessionInfo) -> Vec<String> {
 /// Exactly what to type in another terminal: the command finds this gate by itself.
 fn first_proposal(gate: &GatePlace) -> Vec<String> {
     vec![
-        "Propose something from another terminal, and decide it here:".to_owned(),
+        words::PROPOSE_SOMETHING.to_owned(),
         "  echo '{\"title\":\"Hello\",\"team\":\"SUP\"}' |".to_owned(),
-        "    placet propose create_linear_issue --input -".to_owned(),
+        words::PROPOSE_COMMAND.to_owned(),
         String::new(),
-        format!("Agents propose at {} with the token in {}", gate.url, gate.agent_token.display()),
-        format!("Everything is kept in {}", gate.database.display()),
+        words::agents_propose(&gate.url, &gate.agent_token.display()),
+        words::kept_in(&gate.database.display()),
         when_closed(gate).to_owned(),
     ]
 }
 
 /// What becomes of agents when this inbox is left.
 fn when_closed(gate: &GatePlace) -> &'static str {
-    if gate.serving {
-        "While placet is closed, proposals are refused."
-    } else {
-        "Another placet serves the gate."
-    }
+    if gate.serving { words::WHEN_CLOSED } else { words::GATE_SERVED_ELSEWHERE }
 }

@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 use crate::config::Glyphs;
 use crate::domain::DecisionKind;
 use crate::tui::chrome::theme::Mark;
+use crate::tui::chrome::words;
 use crate::tui::core::command::{ARGUMENT_COMMANDS, AskSpec, COMMANDS, Group, KeyContext, Spec};
 use crate::tui::core::keymap::{Keymap, short};
 use crate::tui::core::layout::{above_message, sheet, sheet_text};
@@ -52,7 +53,7 @@ fn marks(glyphs: Glyphs) -> [String; 2] {
     ];
     let said = all.map(|(mark, word)| format!("{} {word}", mark.glyph(glyphs)));
     let (sending, lost) = (Mark::Sending.glyph(glyphs), Mark::Unknown.glyph(glyphs));
-    [said.join("   "), format!("{sending} sending   {lost} outcome unknown   + marked   ! look twice")]
+    [said.join("   "), words::other_marks(sending, lost)]
 }
 
 /// Columns of the help overlay's keys.
@@ -169,7 +170,7 @@ fn section(lines: &mut Vec<HelpLine>, keymap: &Keymap, width: usize, belongs: im
 
 fn row(spec: &'static Spec, keymap: &Keymap, width: usize, lines: &mut Vec<HelpLine>) {
     let keys: Vec<String> = keymap.keys(spec.command).iter().map(|key| short(key)).collect();
-    let keys = if keys.is_empty() { "no key".to_owned() } else { keys.join(" ") };
+    let keys = if keys.is_empty() { words::NO_KEY.to_owned() } else { keys.join(" ") };
     let room = width.saturating_sub(KEYS + 1).clamp(20, NAMED.max(width.saturating_sub(KEYS + 24)));
     let mut parts = wrapped(spec.help, room).into_iter();
     let help = parts.next().unwrap_or_default();

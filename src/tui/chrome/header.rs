@@ -81,16 +81,16 @@ fn counts(model: &Model, layout: &Layout) -> Vec<(Shown, Style, bool)> {
     }
     let stats = &model.list.stats;
     if model.list.sources.iter().any(|source| source.listed) {
-        say(format!("{} to decide", model.undecided()), theme::BOLD, true);
+        say(words::to_decide(model.undecided()), theme::BOLD, true);
     } else {
         // Nothing was read: a zero would be a claim.
-        say("? to decide".to_owned(), theme::WARN, true);
+        say(words::UNKNOWN_TO_DECIDE.to_owned(), theme::WARN, true);
     }
     if stats.unknown > 0 {
         say(format!("{} unknown", stats.unknown), theme::WARN, true);
     }
     if let Some(later) = &model.list.frozen {
-        let waits = if later.len() == 0 { String::new() } else { format!(": {} not shown", later.len()) };
+        let waits = if later.len() == 0 { String::new() } else { words::not_shown(later.len()) };
         say(format!("FROZEN{waits} ({} follows)", key(Command::Freeze)), theme::WARN, true);
     }
     if let Some((count, filter)) = filter::stands(model) {
@@ -99,7 +99,7 @@ fn counts(model: &Model, layout: &Layout) -> Vec<(Shown, Style, bool)> {
         return said;
     }
     if model.queue.n_held() > 0 {
-        say(format!("{} new above", model.queue.n_held()), theme::WARN, true);
+        say(words::new_above(model.queue.n_held()), theme::WARN, true);
     }
     let [.., high, critical] = stats.risks;
     if critical > 0 {
@@ -165,7 +165,7 @@ fn state(model: &Model) -> (String, bool) {
         ([], [(name, (word, _)), ..]) => (format!("{name} {}", word.to_lowercase()), true),
         ([(name, (word, _))], _) => (format!("{name} {word}"), false),
         ([], []) => ("NO SOURCE".to_owned(), false),
-        (many, _) => (format!("{} of {} not ok", many.len(), all.len()), false),
+        (many, _) => (words::sources_not_ok(many.len(), all.len()), false),
     }
 }
 
@@ -178,7 +178,7 @@ fn several(model: &Model) -> (Vec<String>, bool) {
         return (vec![word, short], good);
     }
     if good {
-        return (vec![format!("{all} sources ok")], true);
+        return (vec![words::sources_ok(all)], true);
     }
     let bad: Vec<String> = model
         .list
@@ -187,7 +187,7 @@ fn several(model: &Model) -> (Vec<String>, bool) {
         .filter(|source| !words::connection(source, model.now).1)
         .map(|source| source.name.to_string())
         .collect();
-    let well = format!("{} of {all} ok", all - bad.len());
+    let well = words::some_ok(all - bad.len(), all);
     match bad.as_slice() {
         [_] => (vec![format!("{well}, {word}"), format!("{well}, {short}"), short], false),
         several => (vec![format!("{well}, not {}", several.join(", ")), well], false),
@@ -214,11 +214,11 @@ pub(crate) fn draw_counts(model: &Model, area: Rect, buf: &mut Buffer) {
         format!("{staged} staged"),
         format!("{} high-risk", model.list.stats.high_risk()),
         states.collect::<Vec<_>>().join(", "),
-        "too small to decide:".to_owned(),
-        "enlarge to 40x10".to_owned(),
+        words::TOO_SMALL.to_owned(),
+        words::ENLARGE.to_owned(),
     ];
     let unknown = model.list.stats.unknown;
-    let unknown = (unknown > 0).then(|| format!("{unknown} outcome unknown"));
+    let unknown = (unknown > 0).then(|| words::outcome_unknown(unknown));
     for (nth, row) in unknown.iter().chain(&rows).enumerate() {
         let style = if nth == 0 { theme::BOLD } else { theme::PLAIN };
         Pen::new(buf, area, nth as u16).ours(row, style);

@@ -1,6 +1,7 @@
 //! Hints for newcomers: one short line at a time, each gone for good once its commands were used twice.
 
 use crate::journal::Learned;
+use crate::tui::chrome::words;
 use crate::tui::core::command::{COMMANDS, Command};
 use crate::tui::core::keymap::Keymap;
 use crate::tui::core::model::Model;
@@ -20,7 +21,7 @@ const HINTS: [Hint; 3] = [
     Hint {
         commands: &[Command::ReviewBatch, Command::ReviewAll],
         fits: |model| model.unsent() > 0,
-        text: |keys| format!("{}: review, then send", keys.key(Command::ReviewBatch)),
+        text: |keys| words::review_then_send(&keys.key(Command::ReviewBatch)),
     },
     Hint {
         commands: &[Command::Approve, Command::Exclude],
@@ -30,16 +31,13 @@ const HINTS: [Hint; 3] = [
         text: |keys| {
             let key = |command| keys.key(command);
             let (approve, exclude) = (key(Command::Approve), key(Command::Exclude));
-            format!(
-                "{approve} approve · {exclude} exclude · {} edit. Nothing is sent yet.",
-                key(Command::Edit)
-            )
+            words::first_keys(&approve, &exclude, &key(Command::Edit))
         },
     },
     Hint {
         commands: &[Command::Help, Command::Palette],
         fits: |_| true,
-        text: |keys| format!("{} keys · {} commands", keys.key(Command::Help), keys.key(Command::Palette)),
+        text: |keys| words::more_keys(&keys.key(Command::Help), &keys.key(Command::Palette)),
     },
 ];
 

@@ -25,7 +25,7 @@ pub(crate) fn back(model: &mut Model) {
         Some(Modal::Reason(_)) => reason::close(model),
         Some(Modal::Review(_)) => {
             model.modal = None;
-            model.say("nothing was sent");
+            model.say(words::NOTHING_WAS_SENT);
         }
         Some(Modal::ResolveUnknown(_)) => resolve_unknown::back(model),
         Some(Modal::Filter(_)) => filter::put_back(model),
@@ -69,7 +69,7 @@ pub(crate) fn review(model: &mut Model) {
 /// Asks for the count of what would be discarded; nothing is yet.
 pub(crate) fn discard(model: &mut Model) {
     if model.unsent() == 0 {
-        model.say("nothing is staged to discard");
+        model.say(words::NOTHING_IS_STAGED_TO_DISCARD);
     } else if let Some(Modal::Quit(typed)) = &mut model.modal {
         *typed = Some(String::new());
     }
@@ -91,7 +91,7 @@ pub(crate) fn enter(model: &mut Model) {
     let Some(Modal::Quit(Some(typed))) = &mut model.modal else { return now(model) };
     if *typed != count.to_string() {
         typed.clear();
-        model.warn(format!("that is not {count}; nothing was discarded"));
+        model.warn(words::not_discarded(count));
         return;
     }
     if confirm_guard::is_burst(model) {
@@ -112,7 +112,7 @@ pub(crate) fn interrupt(model: &mut Model) {
         back(model);
     }
     let key = model.settings.keymap.key(Command::Interrupt);
-    model.say(format!("{key} again quits and keeps what is staged"));
+    model.say(words::again_quits(&key));
 }
 
 /// Nothing was chosen in it: what is beneath was not read meanwhile.
@@ -153,19 +153,18 @@ pub(crate) fn draw(model: &Model, typed: Option<&str>, area: Rect, buf: &mut Buf
     let mut lines = Vec::new();
     let demo = model.settings.place.demo.is_some();
     if staged > 0 {
-        let then = if demo { "gone with the demo." } else { "kept for next time." };
-        lines.push(format!("{} staged and not sent; {then}", words::count(staged, "decision")));
+        let then = if demo { words::GONE_WITH_DEMO } else { words::KEPT };
+        lines.push(words::staged_not_sent(&words::count(staged, "decision"), then));
     }
     if model.submit.held.is_some() {
-        lines.push("Quitting now recalls what is about to be sent.".to_owned());
+        lines.push(words::QUITTING_RECALLS.to_owned());
     }
     if model.is_sending() {
-        lines.push("A submission is on its way; quitting waits a few seconds for it.".to_owned());
+        lines.push(words::QUITTING_WAITS.to_owned());
     }
     if let Some(gate) = model.settings.place.gate.as_ref().filter(|gate| gate.serving) {
-        lines.push(format!("The gate at {} stops:", gate.url));
-        let then =
-            if demo { "the demo is thrown away." } else { "agents cannot propose until placet runs again." };
+        lines.push(words::gate_stops(&gate.url));
+        let then = if demo { words::DEMO_ENDS } else { words::AGENTS_CANNOT_PROPOSE };
         lines.push(then.to_owned());
     }
     let size = (64.min(area.width), lines.len() as u16 + 6);
@@ -178,11 +177,11 @@ pub(crate) fn draw(model: &Model, typed: Option<&str>, area: Rect, buf: &mut Buf
     let keys = &model.settings.keymap;
     let (accept, back) = (keys.key(Command::Accept), keys.key(Command::Back));
     if let Some(typed) = typed {
-        let ask = format!("type {staged} and {accept} to discard and quit: {typed}_   ");
+        let ask = words::type_to_discard(staged, &accept, typed);
         pen.ours(&ask, theme::BOLD).ours(&back, theme::KEY).ours(" stay", theme::PLAIN);
         return;
     }
-    pen.ours(&accept, theme::KEY).ours(" keep and quit   ", theme::BOLD);
+    pen.ours(&accept, theme::KEY).ours(words::KEEP_AND_QUIT, theme::BOLD);
     if staged > 0 {
         for (command, what) in [(Command::ReviewInstead, " review   "), (Command::Discard, " discard   ")] {
             pen.ours(&model.settings.keymap.key(command), theme::KEY).ours(what, theme::PLAIN);

@@ -6,6 +6,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::widgets::{Clear, Widget as _};
 
 use crate::text::Shown;
+use crate::tui::chrome::words;
 use crate::tui::core::command::{
     ARGUMENT_COMMANDS, ArgumentCommand, AskSpec, COMMANDS, Command, Direction, shift,
 };
@@ -151,13 +152,13 @@ fn accept(model: &mut Model) -> Option<Command> {
             return Some(spec.command);
         }
         Some(Entry::Command { spec, here: false }) => {
-            model.warn(format!("{} does nothing here", spec.name));
+            model.warn(words::does_nothing(spec.name));
         }
         Some(Entry::ArgumentCommand(_, argument)) if argument.is_empty() => complete(model),
         Some(Entry::ArgumentCommand(spec, argument)) => asked(model, spec, &argument),
         None => {
             if matches!(model.screen.overlay, Some(Overlay::Palette(_))) {
-                model.warn("there is no such command");
+                model.warn(words::UNKNOWN_COMMAND);
             }
         }
     }
@@ -166,11 +167,11 @@ fn accept(model: &mut Model) -> Option<Command> {
 
 fn asked(model: &mut Model, spec: &AskSpec, argument: &str) {
     if !spec.values.is_empty() && !spec.values.contains(&argument) {
-        model.warn(format!("{} takes one of: {}", spec.name, spec.values.join(", ")));
+        model.warn(words::takes_one_of(spec.name, &spec.values.join(", ")));
         return;
     }
     if !spec.places.iter().any(|place| model.places_beneath().contains(place)) {
-        model.warn(format!("{} does nothing here", spec.name));
+        model.warn(words::does_nothing(spec.name));
         return;
     }
     model.screen.overlay = None;
@@ -219,20 +220,22 @@ fn draw_help(model: &Model, finder: &Finder, screen: Rect, buf: &mut Buffer) -> 
     let keys = &model.settings.keymap;
     let (down, page) = (keys.key_in_text(Command::Down), keys.key_in_text(Command::PageDown));
     let back = keys.key_in_text(Command::Back);
-    let note = format!(
-        "{}-{} of {}   {down} {page} scroll   {back} closes",
+    let note = words::help_note(
         (top + 1).min(lines.len()),
         (top + height).min(lines.len()),
-        lines.len()
+        lines.len(),
+        &down,
+        &page,
+        &back,
     );
     Clear.render(outer, buf);
     frame(model, outer, "Help", &note, theme::PLAIN, buf);
     let typed = field(finder, query, "find: ", buf);
     if finder.text().is_empty() {
-        Pen::new(buf, query, 0).to(query.x + 8).ours("type a word or a key", theme::DIM);
+        Pen::new(buf, query, 0).to(query.x + 8).ours(words::TYPE_A_WORD_OR_A, theme::DIM);
     }
     if lines.is_empty() {
-        Pen::new(buf, list, 1).ours("No command matches.", theme::PLAIN);
+        Pen::new(buf, list, 1).ours(words::NO_COMMAND_MATCHES, theme::PLAIN);
     }
     for (nth, line) in lines.iter().skip(top).take(height).enumerate() {
         let mut pen = Pen::new(buf, list, nth as u16);
@@ -269,14 +272,14 @@ fn draw_palette(model: &Model, finder: &Finder, area: Rect, buf: &mut Buffer) ->
     let keys = &model.settings.keymap;
     let (run, complete) = (keys.key_in_text(Command::Accept), keys.key_in_text(Command::NextField));
     let back = keys.key_in_text(Command::Back);
-    let note = format!("{} of {all}   {run} runs   {complete} completes   {back} closes", entries.len());
+    let note = words::palette_note(entries.len(), all, &run, &complete, &back);
     Clear.render(outer, buf);
     frame(model, outer, "Command", &note, theme::PLAIN, buf);
     let body = sheet_text(outer);
     let typed = field(finder, Rect { height: 1.min(body.height), ..body }, ": ", buf);
     let list = Rect { y: body.y + 1.min(body.height), height: body.height.saturating_sub(1), ..body };
     if entries.is_empty() {
-        Pen::new(buf, list, 0).ours("There is no such command.", theme::PLAIN);
+        Pen::new(buf, list, 0).ours(words::NO_COMMAND_MATCHES, theme::PLAIN);
     }
     let top = finder.at.saturating_sub(usize::from(list.height).saturating_sub(1));
     for (nth, entry) in entries.iter().enumerate().skip(top).take(usize::from(list.height)) {
@@ -299,7 +302,7 @@ fn choice(model: &Model, entry: &Entry, pen: &mut Pen<'_>) {
             let style = if *here { theme::PLAIN } else { theme::DIM };
             pen.ours(&format!("{:<20} ", spec.name), style)
                 .ours(&format!("{:<KEY_COLUMNS$} ", keys.unwrap_or_default()), style);
-            pen.ours(if *here { "" } else { "(not here) " }, style);
+            pen.ours(if *here { "" } else { words::NOT_HERE }, style);
             pen.shown(&Shown::ours(spec.help).cut(pen.left()), style);
         }
         Entry::ArgumentCommand(spec, argument) => {

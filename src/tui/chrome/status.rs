@@ -80,7 +80,7 @@ fn staged(model: &Model, area: Rect, buf: &mut Buffer) {
     if model.history.open.is_some() {
         let key = model.settings.keymap.key(Command::Inbox);
         let dot = theme::dot(model.settings.glyphs);
-        pen.ours(&format!("Read-only{dot}{key} back to the inbox   "), theme::KEY);
+        pen.ours(&words::read_only(dot, &key), theme::KEY);
     }
     if let Some(held) = &model.submit.held {
         counting_down(model, held, &mut pen);
@@ -96,7 +96,7 @@ fn staged(model: &Model, area: Rect, buf: &mut Buffer) {
     }
     let read_only = model.here().is_some_and(|slot| !slot.entry.row.can.can_decide());
     if counts.total() == 0 && model.history.open.is_none() && read_only {
-        parts.push(("Read-only: this token cannot decide".to_owned(), theme::WARN));
+        parts.push((words::TOKEN_CANNOT_DECIDE.to_owned(), theme::WARN));
     }
     let first = parts.len();
     let kinds = counts.each().filter(|(_, n)| *n > 0);
@@ -106,11 +106,11 @@ fn staged(model: &Model, area: Rect, buf: &mut Buffer) {
     }
     let unread = model.decide.tally.unopened();
     if unread > 0 {
-        parts.push((format!("{unread} approved unread"), theme::WARN));
+        parts.push((words::approved_unread(unread), theme::WARN));
     }
     let hidden = model.decide.spread.hidden();
     if hidden > 0 {
-        parts.push((format!("{hidden} hidden by the filter"), theme::WARN));
+        parts.push((words::hidden_by_filter(hidden), theme::WARN));
     }
     if let Some(hint) = model.hint() {
         parts.push((hint, theme::PLAIN));
@@ -124,14 +124,14 @@ fn staged(model: &Model, area: Rect, buf: &mut Buffer) {
 fn counting_down(model: &Model, held: &Held, pen: &mut Pen<'_>) {
     let n = words::count(held.submission.len(), "decision");
     let line = match held.seconds(model.now) {
-        Some(seconds) => format!("sending {n} in {seconds} s"),
+        Some(seconds) => words::sending_in(&n, seconds),
         None => format!("sending {n}"),
     };
     let key = model.settings.keymap.key(Command::Undo);
     pen.ours(&line, theme::BOLD)
         .ours("   ", theme::PLAIN)
         .ours(&key, theme::KEY)
-        .ours(" takes them back", theme::PLAIN);
+        .ours(words::TAKES_THEM_BACK, theme::PLAIN);
 }
 
 /// Whether what was decided is on disk.
@@ -160,7 +160,6 @@ const FIRST: [Command; 9] = [
     Command::Undo,
 ];
 
-const ALL_KEYS: &str = " all keys ";
 /// More hints than these nobody reads.
 const HINTS: usize = 8;
 
@@ -198,7 +197,7 @@ pub(crate) fn draw_hints(model: &Model, layout: &Layout, buf: &mut Buffer) {
         return;
     }
     let help = keymap.key(Command::Help);
-    pen.shorten(help.len() + ALL_KEYS.len() + 1);
+    pen.shorten(help.len() + words::ALL_KEYS.len() + 1);
     let (lead, first) = here(model);
     pen.ours(&lead, theme::BOLD);
     let rest = rest(model).into_iter().map(|spec| (spec.command, spec.hint));
@@ -210,7 +209,7 @@ pub(crate) fn draw_hints(model: &Model, layout: &Layout, buf: &mut Buffer) {
         }
     }
     let mut pen = Pen::new(buf, layout.hints, 0);
-    pen.keep(help.len() + ALL_KEYS.len()).ours(&help, theme::KEY).ours(ALL_KEYS, theme::DIM);
+    pen.keep(help.len() + words::ALL_KEYS.len()).ours(&help, theme::KEY).ours(words::ALL_KEYS, theme::DIM);
 }
 
 /// One hint; false where there is no room. A command without a key has none.
@@ -240,10 +239,10 @@ fn here(model: &Model) -> (String, Vec<(Command, &'static str)>) {
     }
     if in_list && model.queue.has_range() {
         let words = vec![
-            (C::Range, "marks it"),
+            (C::Range, words::MARKS_IT),
             (C::Approve, "approve"),
             (C::Exclude, "exclude"),
-            (C::Back, "drop it"),
+            (C::Back, words::DROP_IT),
         ];
         return ("range: ".to_owned(), words);
     }
@@ -257,7 +256,7 @@ fn here(model: &Model) -> (String, Vec<(Command, &'static str)>) {
         let open = if folds { "unfold" } else { "fold" };
         return (
             String::new(),
-            vec![(C::Open, open), (C::ApproveRest, "approve rest"), (C::ReviewBatch, "send")],
+            vec![(C::Open, open), (C::ApproveRest, words::APPROVE_REST), (C::ReviewBatch, "send")],
         );
     }
     (String::new(), Vec::new())

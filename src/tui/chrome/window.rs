@@ -8,6 +8,7 @@ use crate::inbox::figures::BoardRequest;
 use crate::inbox::notices::{Notice, Wall};
 use crate::text::count;
 use crate::tui::chrome::theme::palette::{Rgb, Theme};
+use crate::tui::chrome::words;
 use crate::tui::core::command::{Command, Direction};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, What};
@@ -71,18 +72,14 @@ fn click(model: &mut Model, at: Position) {
     }
     if !std::mem::replace(&mut model.screen.window.clicked, true) {
         let key = model.settings.keymap.key(Command::Mouse);
-        model.say(format!("hold Shift (Option on a Mac) to select text, or switch the mouse off: {key}"));
+        model.say(words::hold_shift(&key));
     }
 }
 
 /// The mouse is the terminal's again, or ours.
 pub(crate) fn toggle_mouse(model: &mut Model) {
     model.screen.window.mouse = !model.screen.window.mouse;
-    model.say(if model.screen.window.mouse {
-        "mouse on: the wheel scrolls, a click selects a row; hold Shift to select text"
-    } else {
-        "mouse off: the terminal selects text with it"
-    });
+    model.say(if model.screen.window.mouse { words::MOUSE_ON } else { words::MOUSE_OFF });
     model.effects.push(Effect::Mouse(model.screen.window.mouse));
 }
 
@@ -138,7 +135,7 @@ pub(crate) fn noticed(model: &mut Model, rule: usize, answer: Result<(), String>
     if let Err(why) = answer
         && is_news
     {
-        model.warn(format!("not notified: {why}"));
+        model.warn(words::not_notified(&why));
     }
 }
 

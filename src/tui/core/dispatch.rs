@@ -2,6 +2,7 @@
 
 use crate::domain::{DecisionKind, Resolution};
 use crate::tui::chrome::state::Focus;
+use crate::tui::chrome::words;
 use crate::tui::chrome::{copy, leave, overlay, window};
 use crate::tui::decide::state::{Confirmed, Guard};
 use crate::tui::decide::{reason, stage};
@@ -224,6 +225,6 @@ pub(crate) fn confirmed(model: &mut Model) {
 pub(crate) fn another_key(model: &mut Model) {
     confirmed(model);
     if model.decide.confirmed.take().is_some() {
-        model.warn("nothing was sent: the keys came too fast to be typed (pasted?)");
+        model.warn(words::KEYS_TOO_FAST);
     }
 }

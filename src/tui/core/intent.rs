@@ -2,6 +2,7 @@
 
 use crate::domain::{ActionKey, Capabilities, Decision, DecisionKind, On, ReasonRule, changed_keys, json};
 use crate::journal::EditText;
+use crate::tui::chrome::words;
 use crate::tui::decide::reason::commented;
 use crate::tui::decide::stage;
 use crate::tui::decide::state::Guard;
@@ -86,7 +87,7 @@ fn exclude(model: &mut Model, reason: Option<&str>) {
             return Err(can.why_not(On::Reject).to_owned());
         }
         if reason.is_none() && can.reason == ReasonRule::Required {
-            return Err("this source asks for a reason with every rejection".to_owned());
+            return Err(words::REASON_DEMANDED.to_owned());
         }
         Ok(Decision::Reject { reason: reason.map(str::to_owned) })
     });
@@ -96,8 +97,8 @@ fn comment(model: &mut Model, text: &str) {
     decide(model, |model, key| match model.decide.draft.get(key).map(|staged| &staged.decision) {
         Some(Decision::Approve { .. }) => commented(model, key, Some(text.to_owned())),
         Some(Decision::Reject { .. }) => Ok(Decision::Reject { reason: Some(text.to_owned()) }),
-        Some(other) => Err(format!("that is its {} already", other.kind().words().said)),
-        None => Err("nothing is staged for this action to comment on".to_owned()),
+        Some(other) => Err(words::said_already(other.kind().words().said)),
+        None => Err(words::NOTHING_TO_COMMENT_ON.to_owned()),
     });
 }
 
@@ -116,12 +117,12 @@ fn draft(model: &mut Model, text: Option<String>) {
     let key = slot.entry.key.clone();
     let can = slot.entry.row.can;
     if text.is_some() && !(slot.is_pending() && can.can_decide() && can.edit) {
-        let why = if slot.is_pending() { can.why_not(On::Edit) } else { "it is no longer pending" };
-        model.warn(format!("not edited: {why}"));
+        let why = if slot.is_pending() { can.why_not(On::Edit) } else { words::NO_LONGER_PENDING };
+        model.warn(words::not_edited(&why));
         return;
     }
     let Some(cached) = model.preview.cached(&key) else {
-        model.warn("not edited: its content is not here yet");
+        model.warn(words::NOT_EDITED_YET);
         return;
     };
     let (input, of) = (cached.action.input.clone(), cached.digest);
@@ -130,7 +131,7 @@ fn draft(model: &mut Model, text: Option<String>) {
         Some(Ok(Some(edits))) => drop(model.edit.drafted.insert(key.clone(), edits)),
         Some(Ok(None)) | None => drop(model.edit.drafted.remove(&key)),
         Some(Err(error)) => {
-            model.warn(format!("not edited: {error}"));
+            model.warn(words::not_edited(&error));
             return;
         }
     }

@@ -341,7 +341,7 @@ impl Model {
             return "";
         }
         self.modal = None;
-        "review closed: "
+        crate::tui::submit::words::REVIEW_CLOSED
     }
 }
 

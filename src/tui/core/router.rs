@@ -7,6 +7,7 @@ use ratatui::layout::Size;
 use crate::inbox::EventKind;
 use crate::text;
 use crate::tui::chrome::state::{Overlay, Tone};
+use crate::tui::chrome::words;
 use crate::tui::chrome::{copy, leave, overlay, window};
 use crate::tui::dashboard::state::StartView;
 use crate::tui::decide::{confirm_guard, reason, stage};
@@ -115,7 +116,7 @@ fn route(model: &mut Model, what: What) {
             filter::search(model);
         }
         What::Stumbled => {
-            model.warn("a part of placet failed; see placet.log in the state folder");
+            model.warn(words::A_PART_FAILED);
         }
         What::Drawn(sheet) => drawn(model, sheet),
         What::Copied(clip, answer) => copy::copied(model, clip, answer),
@@ -342,10 +343,7 @@ pub(crate) fn pasted(model: &mut Model, text: &str) {
             | Modal::Places(_),
         )
         | None => {
-            model.warn(format!(
-                "ignored a paste of {} characters: text goes into a form only",
-                text.chars().count()
-            ));
+            model.warn(words::paste_ignored(text.chars().count()));
         }
     }
 }
@@ -368,7 +366,7 @@ pub(crate) fn ended(model: &mut Model, places: &[KeyContext], last: Chord) {
         _ => {
             let keys: Vec<String> = follows.iter().map(|(key, _)| short(key)).collect();
             let written: String = before.iter().map(Chord::to_string).collect();
-            let told = format!("{written} {last} does nothing; after {written} comes {}", keys.join(" "));
+            let told = words::no_such_keys(&written, &last, &keys.join(" "));
             // A key may be any character.
             model.tell(Tone::Bad, vec![text::line(&told.into())]);
         }

@@ -10,13 +10,14 @@ use ratatui::widgets::{Axis, Chart, Dataset, GraphType, Widget as _};
 
 use crate::config::Glyphs;
 use crate::domain::{Minute, Rate};
-use crate::inbox::figures::{Standing, cells, words};
+use crate::inbox::figures::{self, Standing, cells};
 use crate::text::Shown;
 use crate::tui::chrome::pen::Pen;
 use crate::tui::chrome::theme;
 use crate::tui::chrome::words::clock;
 use crate::tui::core::layout::{take_left, take_top};
 use crate::tui::core::model::Model;
+use crate::tui::dashboard::words;
 
 use super::rows::Row;
 use super::state::{Panel, Watch};
@@ -63,7 +64,7 @@ fn pending(model: &Model, standing: &Standing, doubtful: bool, area: Rect, buf: 
     );
     let known = values.iter().flatten();
     if let (Some(first), Some(most)) = (known.clone().next(), known.max()) {
-        pen.ours(&format!("   from {first}, most {most}"), theme::DIM);
+        pen.ours(&words::from_most(*first, *most), theme::DIM);
     }
     let ascii = model.settings.glyphs == Glyphs::Ascii;
     let line = Line {
@@ -85,11 +86,23 @@ fn flows(model: &Model, standing: &Standing, doubtful: bool, area: Rect, buf: &m
     let dot = theme::dot(model.settings.glyphs);
     let mut pen = Pen::new(buf, area, 0);
     for (mark, word, look, now, mean) in [
-        (line, "in", theme::KEY, words::last(last, |it| it.arrived), words::mean(rate, Rate::arrivals)),
-        (dots, "out", theme::GOOD, words::last(last, |it| it.resolved), words::mean(rate, Rate::resolves)),
+        (
+            line,
+            "in",
+            theme::KEY,
+            figures::words::last(last, |it| it.arrived),
+            figures::words::mean(rate, Rate::arrivals),
+        ),
+        (
+            dots,
+            "out",
+            theme::GOOD,
+            figures::words::last(last, |it| it.resolved),
+            figures::words::mean(rate, Rate::resolves),
+        ),
     ] {
         pen.ours(&format!(" {mark} "), look);
-        pen.ours(&format!("{word} {now} now{dot}{mean} mean  "), style);
+        pen.ours(&words::now_and_mean(word, &now, dot, &mean), style);
     }
     let minutes = minutes(model, standing.arrivals.len());
     let marker = |letter, unicode| if ascii { Marker::Custom(letter) } else { unicode };
@@ -110,7 +123,7 @@ fn flows(model: &Model, standing: &Standing, doubtful: bool, area: Rect, buf: &m
     let most =
         standing.arrivals.iter().chain(&standing.resolves).flatten().max().copied().unwrap_or_default();
     let most = most.max(1);
-    let said = format!("{}/min", words::tenths((most * 10).div_ceil(minutes)));
+    let said = format!("{}/min", figures::words::tenths((most * 10).div_ceil(minutes)));
     picture(model, &lines, &Scale { parts: standing.arrivals.len(), most, said }, below(area), buf);
 }
 
@@ -164,7 +177,7 @@ fn picture(model: &Model, lines: &[Line], scale: &Scale, area: Rect, buf: &mut B
     }
     let area = Rect { x: area.x + 1, width: area.width - 1, ..area };
     if lines.iter().flat_map(|line| &line.points).map(Vec::len).sum::<usize>() <= lines.len() {
-        Pen::new(buf, area, 1).ours("Not watched long enough for a chart.", theme::DIM);
+        Pen::new(buf, area, 1).ours(words::NO_CHART_YET, theme::DIM);
         return;
     }
     let back = |part: i64| {

@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::domain::{Queue, Status, Timestamp, Untrusted};
 use crate::inbox::Connection;
 use crate::inbox::figures::cells;
-use crate::inbox::figures::{About, Alert, AlertKind, Board, Happening, HappeningKind as K, words};
+use crate::inbox::figures::{self, About, Alert, AlertKind, Board, Happening, HappeningKind as K};
 use crate::text;
 use crate::text::{Shown, count};
 use crate::tui::chrome;
@@ -19,6 +19,7 @@ use crate::tui::chrome::theme;
 use crate::tui::chrome::words::{clock, moment};
 use crate::tui::core::command::Command;
 use crate::tui::core::model::Model;
+use crate::tui::dashboard::words;
 
 use super::layout::WatchLayout;
 use super::rows::on_screen;
@@ -27,7 +28,7 @@ use super::state::Panel;
 pub(crate) fn draw(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
     let (rows, events) = (layout.rows(Panel::Events), &model.dashboard.watch.board.events);
     if events.is_empty() {
-        Pen::new(buf, rows, 0).ours(" nothing happened yet", theme::DIM);
+        Pen::new(buf, rows, 0).ours(words::NOTHING_HAPPENED_YET, theme::DIM);
     }
     for (nth, line, here) in on_screen(model, layout, Panel::Events, buf) {
         if let Some(event) = events.get(nth) {
@@ -89,8 +90,7 @@ fn what(event: &Happening, pen: &mut Pen<'_>) {
             }
         }
         K::Arrived { queue, count, high, .. } => {
-            pen.ours(&format!("{count} actions from "), theme::PLAIN)
-                .shown(&cells::queue(queue), theme::PLAIN);
+            pen.ours(&words::actions_from(*count), theme::PLAIN).shown(&cells::queue(queue), theme::PLAIN);
             if *high > 0 {
                 pen.ours(&format!("   {high} HIGH"), theme::WARN);
             }
@@ -102,7 +102,7 @@ fn what(event: &Happening, pen: &mut Pen<'_>) {
             about(of, pen.left(), pen);
         }
         K::DecidedMany { approved, rejected, by: who } => {
-            pen.ours(&format!("{approved} approved, {rejected} excluded"), theme::PLAIN);
+            pen.ours(&words::decided_many(*approved, *rejected), theme::PLAIN);
             by(who.as_ref(), pen);
         }
         K::Left { status, about: of } => {
@@ -116,16 +116,16 @@ fn what(event: &Happening, pen: &mut Pen<'_>) {
         }
         K::Executed { about: of } => about(of, pen.left(), pen),
         K::Failed { about: of } | K::Unknown { about: of } => {
-            pen.ours("after approval: ", theme::WARN);
+            pen.ours(words::AFTER_APPROVAL, theme::WARN);
             about(of, pen.left(), pen);
         }
         K::Connection(connection) => connected(connection, pen),
         K::Unreadable { why } => {
             let why = text::line(&Untrusted::from(why.as_str()));
-            pen.ours("the list could not be read: ", theme::PLAIN).shown(&why, theme::PLAIN);
+            pen.ours(chrome::words::LIST_NOT_READ, theme::PLAIN).shown(&why, theme::PLAIN);
         }
-        K::Paused => drop(pen.ours("paused: approved actions do not run", theme::PLAIN)),
-        K::Resumed => drop(pen.ours("resumed: approved actions run", theme::PLAIN)),
+        K::Paused => drop(pen.ours(words::PAUSED, theme::PLAIN)),
+        K::Resumed => drop(pen.ours(words::RESUMED, theme::PLAIN)),
     }
 }
 
@@ -154,12 +154,12 @@ fn decided(status: &Status) -> Shown {
 
 fn connected(connection: &Connection, pen: &mut Pen<'_>) {
     let (word, why) = match connection {
-        Connection::Live => ("connected: live updates", None),
-        Connection::Polling => ("connected: asked every few seconds", None),
+        Connection::Live => (words::LIVE, None),
+        Connection::Polling => (words::POLLED, None),
         Connection::Connecting => ("connecting", None),
-        Connection::Retrying { why, .. } => ("connection lost, tried again: ", Some(why)),
-        Connection::Refused { why } => ("refuses the token: ", Some(why)),
-        Connection::Stopped { why } => ("its stream ended: ", Some(why)),
+        Connection::Retrying { why, .. } => (words::RETRIED, Some(why)),
+        Connection::Refused { why } => (words::TOKEN_REFUSED, Some(why)),
+        Connection::Stopped { why } => (words::STREAM_ENDED, Some(why)),
     };
     pen.ours(word, theme::PLAIN);
     if let Some(why) = why {
@@ -221,11 +221,7 @@ pub(crate) fn draw_alerts(model: &Model, area: Rect, buf: &mut Buffer) {
 fn not_notified(model: &Model) -> Option<String> {
     let mut failing = model.dashboard.notices.failing();
     let (first, more) = (failing.next()?, failing.len());
-    Some(if more == 0 {
-        format!("not notified: {first}")
-    } else {
-        format!("{} rules cannot notify", more + 1)
-    })
+    Some(if more == 0 { chrome::words::not_notified(first) } else { words::rules_cannot_notify(more + 1) })
 }
 
 /// ` 2 acknowledged, 1 muted`
@@ -243,15 +239,15 @@ fn together(model: &Model, kind: AlertKind, alerts: &[&Alert]) -> String {
     let targets = &model.settings.targets;
     let several = model.dashboard.watch.board.sources.len() > 1;
     match alerts {
-        [only] if several => format!("{}: {}", only.source, words::alert(kind, only.count, targets)),
-        [only] => words::alert(kind, only.count, targets),
+        [only] if several => format!("{}: {}", only.source, figures::words::alert(kind, only.count, targets)),
+        [only] => figures::words::alert(kind, only.count, targets),
         many => {
             let longest = many.iter().map(|alert| alert.count).max().unwrap_or_default();
             match kind {
                 AlertKind::Down | AlertKind::Growing => {
-                    format!("{} sources {}", many.len(), words::alert(kind, longest, targets))
+                    format!("{} sources {}", many.len(), figures::words::alert(kind, longest, targets))
                 }
-                _ => words::alert(kind, many.iter().map(|alert| alert.count).sum(), targets),
+                _ => figures::words::alert(kind, many.iter().map(|alert| alert.count).sum(), targets),
             }
         }
     }
@@ -269,7 +265,7 @@ const fn style(kind: AlertKind) -> Style {
 pub(crate) fn list(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
     let (watch, rows) = (&model.dashboard.watch, layout.rows(Panel::Alerts));
     if watch.board.alerts.is_empty() {
-        Pen::new(buf, rows, 0).ours(" no alerts", theme::GOOD);
+        Pen::new(buf, rows, 0).ours(words::NO_ALERTS, theme::GOOD);
     }
     let width = longest_name(&watch.board);
     for (nth, line, here) in on_screen(model, layout, Panel::Alerts, buf) {
@@ -279,7 +275,7 @@ pub(crate) fn list(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
         let style = if quiet { theme::DIM } else { style(alert.kind) };
         pen.ours(if quiet { "  " } else { "! " }, style);
         pen.ours(&format!("{:<width$}  ", alert.source.as_str()), theme::PLAIN);
-        pen.ours(&words::alert(alert.kind, alert.count, &model.settings.targets), style);
+        pen.ours(&figures::words::alert(alert.kind, alert.count, &model.settings.targets), style);
         pen.right(&format!("{said} "), theme::DIM);
     }
 }
@@ -287,7 +283,7 @@ pub(crate) fn list(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
 /// What was said of it.
 fn standing(model: &Model, alert: &Alert) -> (String, bool) {
     let alarms = &model.dashboard.watch.alarms;
-    let until = |until: Timestamp| format!("muted until {}", moment(model, until));
+    let until = |until: Timestamp| words::muted_until(&moment(model, until));
     match (alarms.muted_until(alert), alarms.is_acknowledged(alert)) {
         (Some(at), _) => (until(at), true),
         (None, true) => ("acknowledged".to_owned(), true),

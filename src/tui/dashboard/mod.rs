@@ -8,3 +8,4 @@ pub(crate) mod rows;
 pub(crate) mod state;
 pub(crate) mod update;
 pub(crate) mod view;
+pub(crate) mod words;

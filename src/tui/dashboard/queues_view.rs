@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use crate::config::Glyphs;
 use crate::domain::{QueueState, Timestamp};
 use crate::inbox::figures::cells::{self, Figure, Look};
-use crate::inbox::figures::{Standing, words};
+use crate::inbox::figures::{self, Standing};
 use crate::text::Shown;
 use crate::tui::chrome::pen::{Pen, row};
 use crate::tui::chrome::theme;
@@ -97,7 +97,10 @@ fn heading(model: &Model, columns: &Columns, pen: &mut Pen<'_>) {
     }
     if columns.spark > 0 {
         let at = pen.position().x;
-        pen.ours(&format!("  pending, {}", words::window(model.dashboard.watch.board.window)), theme::DIM);
+        pen.ours(
+            &format!("  pending, {}", figures::words::window(model.dashboard.watch.board.window)),
+            theme::DIM,
+        );
         pen.to(at + columns.spark as u16);
     }
     if columns.source > 0 {
@@ -108,7 +111,7 @@ fn heading(model: &Model, columns: &Columns, pen: &mut Pen<'_>) {
 fn one(model: &Model, of: &Row<'_>, columns: &Columns, pen: &mut Pen<'_>) {
     let (board, source, standing) = (&model.dashboard.watch.board, of.source(), of.standing());
     let old = !source.is_good();
-    let trust = words::state(source, board.at, model.settings.reduced_motion);
+    let trust = figures::words::state(source, board.at, model.settings.reduced_motion);
     match of {
         Row::Source(source) => {
             let style = if old { theme::DIM } else { theme::BOLD };
@@ -143,7 +146,7 @@ fn one(model: &Model, of: &Row<'_>, columns: &Columns, pen: &mut Pen<'_>) {
         let line = line(&standing.spark, width, model.settings.glyphs);
         pen.ours("  ", theme::PLAIN).ours(&line, if old { theme::DIM } else { theme::KEY });
         pen.to(at + (columns.spark - ENDS) as u16);
-        right(&words::ends(&standing.spark), ENDS, if old { theme::DIM } else { theme::PLAIN }, pen);
+        right(&figures::words::ends(&standing.spark), ENDS, if old { theme::DIM } else { theme::PLAIN }, pen);
     }
     if columns.source > 0 && matches!(of, Row::Source(_)) {
         let (said, good) = trust;

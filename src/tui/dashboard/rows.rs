@@ -9,6 +9,7 @@ use crate::inbox::figures::{QueueLine, SourceBoard, Standing};
 use crate::tui::chrome::pen::Pen;
 use crate::tui::chrome::theme;
 use crate::tui::core::model::Model;
+use crate::tui::dashboard::words;
 
 use super::layout::WatchLayout;
 use super::state::{Panel, RowId, Watch, WatchSort};
@@ -134,9 +135,9 @@ pub(crate) fn on_screen(
     if room < all {
         let (above, below) = (top, all - last);
         let said = match (above, below) {
-            (0, below) => format!(" and {below} more"),
-            (above, 0) => format!(" and {above} more above"),
-            (above, below) => format!(" and {below} more, {above} above"),
+            (0, below) => words::more_below(below),
+            (above, 0) => words::more_above(above),
+            (above, below) => words::more_both(below, above),
         };
         Pen::new(buf, rows, room as u16).ours(&said, theme::DIM);
     }

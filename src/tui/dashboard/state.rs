@@ -1,10 +1,11 @@
 //! The watch view: what it shows of the sources, and where its cursors stand. Its numbers are a board, which `update` makes every
 //! so often; nothing here decides anything.
 
+use crate::tui::dashboard::words;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::domain::{Minute, Rate, SourceName, Timestamp, Trend, Untrusted};
-use crate::inbox::figures::{Alert, AlertKind, Board, Figures, Happening, SourceBoard, Standing, words};
+use crate::inbox::figures::{self, Alert, AlertKind, Board, Figures, Happening, SourceBoard, Standing};
 use crate::inbox::notices::Notices;
 
 /// What a row is, wherever it stands.
@@ -105,10 +106,10 @@ impl Default for Watch {
 impl WatchSort {
     pub(crate) const fn word(self) -> &'static str {
         match self {
-            Self::Pending => "most pending first",
-            Self::Oldest => "oldest first",
-            Self::Net => "fastest growing first",
-            Self::Name => "by name",
+            Self::Pending => words::MOST_PENDING_FIRST,
+            Self::Oldest => words::OLDEST_FIRST,
+            Self::Net => words::FASTEST_GROWING_FIRST,
+            Self::Name => words::BY_NAME,
         }
     }
 
@@ -343,7 +344,7 @@ pub(crate) fn visible_state(board: &Board, still: bool) -> (Board, Vec<String>) 
 }
 
 fn source_face(source: &mut SourceBoard, at: Timestamp, still: bool) -> String {
-    let (state, _) = words::state(source, at, still);
+    let (state, _) = figures::words::state(source, at, still);
     source.heard = None;
     settle(&mut source.standing, at);
     source.queues.iter_mut().for_each(|line| settle(&mut line.standing, at));

@@ -6,7 +6,7 @@ use crossterm::event::KeyEvent;
 use ratatui::layout::Position;
 
 use crate::domain::{ActionKey, Flows, Minute, SourceName, Status, Untrusted};
-use crate::inbox::figures::{Alert, AlertKind, BoardRequest, Happening, HappeningKind, words};
+use crate::inbox::figures::{self, Alert, AlertKind, BoardRequest, Happening, HappeningKind};
 use crate::inbox::filter::Filter;
 use crate::inbox::{EventKind, Problem, Sending};
 use crate::text;
@@ -17,6 +17,7 @@ use crate::tui::core::command::{Command, Direction, KeyContext, shift};
 use crate::tui::core::keymap::{Chord, Lookup};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, What};
+use crate::tui::dashboard::words;
 use crate::tui::history;
 use crate::tui::history::state::ViewKind;
 use crate::tui::queue::state::Cursor;
@@ -98,7 +99,7 @@ pub(crate) fn stray(model: &mut Model, key: KeyEvent) {
 
 fn refuse(model: &mut Model) {
     let inbox = model.settings.keymap.key(Command::Inbox);
-    model.warn(format!("nothing is decided here: {inbox} goes to the inbox"));
+    model.warn(words::nothing_decided_here(&inbox));
 }
 
 fn step(model: &mut Model, way: Direction, by: usize) {
@@ -153,7 +154,7 @@ fn window(model: &mut Model) {
     let at = windows.iter().position(|window| *window == model.dashboard.watch.window).unwrap_or_default();
     if model.dashboard.watch.frozen.is_some() {
         let key = model.settings.keymap.key(Command::Freeze);
-        model.warn(format!("the figures are frozen: {key} makes them live, and then the window can change"));
+        model.warn(words::figures_frozen(&key));
         return;
     }
     model.dashboard.watch.window =
@@ -161,7 +162,7 @@ fn window(model: &mut Model) {
     // Counts of another time: asked for at once.
     model.dashboard.watch.asking.clear();
     refresh_now(model);
-    model.say(format!("the last {} minutes", model.dashboard.watch.window));
+    model.say(words::last_minutes(model.dashboard.watch.window));
 }
 
 /// Frozen: every number stays as it is. Live again: as it is now.
@@ -172,7 +173,7 @@ fn freeze(model: &mut Model) {
     } else {
         model.dashboard.watch.frozen = Some(model.dashboard.watch.board.at);
         let key = model.settings.keymap.key(Command::Freeze);
-        model.say(format!("frozen: no number changes until {key} is pressed again"));
+        model.say(words::frozen_until(&key));
     }
 }
 
@@ -197,15 +198,15 @@ fn acknowledge(model: &mut Model) {
     match meant.as_slice() {
         [only] if alarms.is_acknowledged(only) => {
             alarms.recall(only);
-            model.say("not acknowledged any more");
+            model.say(words::NOT_ACKNOWLEDGED_ANY_MORE);
         }
-        [] => model.say("no alert is open"),
+        [] => model.say(words::NO_ALERT_IS_OPEN),
         many => {
             for alert in many {
                 alarms.acknowledge(alert);
             }
             let n = count(many.len(), "alert");
-            model.say(format!("{n} acknowledged, until one grows, or goes away and comes back"));
+            model.say(words::acknowledged(&n));
         }
     }
 }
@@ -222,17 +223,17 @@ fn mute(model: &mut Model) {
     };
     let n = count(of.len(), "alert");
     if of.is_empty() {
-        model.say("no alert is open");
+        model.say(words::NO_ALERT_IS_OPEN);
     } else if of.iter().all(|alert| muted(alarms, alert)) {
         for alert in of {
             alarms.unmute(alert);
         }
-        model.say(format!("{n} not muted any more"));
+        model.say(words::unmuted(&n));
     } else {
         for alert in of {
             alarms.mute(alert, now);
         }
-        model.say(format!("{n} muted for an hour"));
+        model.say(words::muted(&n));
     }
 }
 
@@ -260,9 +261,9 @@ pub(crate) fn exported(model: &mut Model, answer: Result<Vec<PathBuf>, String>) 
             let ends = paths.iter().skip(1).filter_map(|path| path.extension());
             let ends: Vec<String> = ends.map(|end| format!(" and .{}", end.display())).collect();
             let first = paths.first().map_or_else(String::new, |path| path.display().to_string());
-            (Tone::Good, "figures written to ", format!("{first}{}", ends.concat()))
+            (Tone::Good, words::FIGURES_WRITTEN_TO, format!("{first}{}", ends.concat()))
         }
-        Err(why) => (Tone::Bad, "figures not written: ", why),
+        Err(why) => (Tone::Bad, words::FIGURES_NOT_WRITTEN, why),
     };
     model.tell(tone, vec![Shown::ours(word), text::line(&Untrusted::from(what))]);
 }
@@ -278,7 +279,7 @@ pub(crate) fn open_row(model: &mut Model) {
         Some(RowId::Event(happening)) => event(model, &happening),
         Some(RowId::Alert(kind, source)) => alert(model, kind, &Filter::of_source(&source)),
         Some(RowId::Reviewer(..)) | None => {
-            model.say("there is nothing to open here");
+            model.say(words::NOTHING_TO_OPEN);
         }
     }
 }
@@ -291,7 +292,7 @@ fn narrow(model: &mut Model, filter: Filter) {
     filter::search(model);
     let keys = &model.settings.keymap;
     let (watch, all) = (keys.key(Command::Watch), keys.key(Command::Back));
-    model.say(format!("only these are shown: {all} shows all, {watch} goes back to the figures"));
+    model.say(words::only_these(&all, &watch));
 }
 
 fn alert(model: &mut Model, kind: AlertKind, source: &Filter) {
@@ -301,11 +302,13 @@ fn alert(model: &mut Model, kind: AlertKind, source: &Filter) {
         AlertKind::Lapsing => history::update::open(model, ViewKind::Approved),
         AlertKind::Unknown => narrow(model, source.and("is:unknown")),
         AlertKind::HighRisk => {
-            narrow(model, source.and(&format!("is:high age:>{}", words::limit(targets.high_risk))));
+            narrow(model, source.and(&words::older_high_risk(&figures::words::limit(targets.high_risk))));
         }
-        AlertKind::OverTarget => narrow(model, source.and(&format!("age:>{}", words::limit(targets.age)))),
+        AlertKind::OverTarget => {
+            narrow(model, source.and(&format!("age:>{}", figures::words::limit(targets.age))));
+        }
         AlertKind::Expiring => {
-            narrow(model, source.and(&format!("expires:<{}", words::limit(targets.expiring))));
+            narrow(model, source.and(&format!("expires:<{}", figures::words::limit(targets.expiring))));
         }
         AlertKind::Down | AlertKind::Growing | AlertKind::Blocked => narrow(model, source.clone()),
     }
@@ -360,7 +363,7 @@ fn action(model: &mut Model, key: &ActionKey, list: Option<ViewKind>) {
         return;
     }
     let Some(list) = list else {
-        model.say("it is no longer in the inbox");
+        model.say(words::IT_IS_NO_LONGER_IN);
         return;
     };
     history::update::open(model, list);

@@ -5,14 +5,16 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::inbox::figures::words;
+use crate::inbox::figures;
 use crate::text::{self, Shown};
+use crate::tui::chrome;
 use crate::tui::chrome::pen::{Pen, row, rule};
 use crate::tui::chrome::words::clock;
 use crate::tui::chrome::{pen, status, theme};
 use crate::tui::core::command::Command;
 use crate::tui::core::layout::Layout;
 use crate::tui::core::model::Model;
+use crate::tui::dashboard::words;
 
 use super::layout::{Wanted, WatchLayout, WatchShape};
 use super::queues_view::{number, right};
@@ -85,9 +87,9 @@ fn title(model: &Model, layout: &WatchLayout, panel: Panel, pane: Rect, buf: &mu
 
 fn name(watch: &Watch, panel: Panel) -> Shown {
     let frozen = if watch.frozen.is_some() { " (frozen)" } else { "" };
-    let window = words::window(watch.window);
+    let window = figures::words::window(watch.window);
     let truncated = watch.board.sources.iter().any(|source| source.truncated);
-    let part = if truncated { ", not all" } else { "" };
+    let part = if truncated { words::NOT_ALL } else { "" };
     let name = match panel {
         Panel::Queues => format!("Queues, {}", watch.sort.word()),
         Panel::Chart => {
@@ -96,7 +98,7 @@ fn name(watch: &Watch, panel: Panel) -> Shown {
         Panel::Tools => format!("By tool, {window}{part}"),
         Panel::Ages => "By age".to_owned(),
         Panel::Reviewers => format!("By reviewer, {window}{part}"),
-        Panel::Events => "Events, newest first".to_owned(),
+        Panel::Events => words::EVENTS.to_owned(),
         Panel::Alerts => "Alerts".to_owned(),
     };
     Shown::ours(format!("{name}{frozen}"))
@@ -106,8 +108,7 @@ fn name(watch: &Watch, panel: Panel) -> Shown {
 fn note(model: &Model, layout: &WatchLayout, panel: Panel) -> String {
     let keys = &model.settings.keymap;
     let watch = &model.dashboard.watch;
-    let next =
-        (layout.shape != WatchShape::All).then(|| format!("{} next panel", keys.key(Command::WatchPanel)));
+    let next = (layout.shape != WatchShape::All).then(|| words::next_panel(&keys.key(Command::WatchPanel)));
     if watch.focus() != panel {
         return String::new();
     }
@@ -134,7 +135,7 @@ fn draw_header(model: &Model, area: Rect, buf: &mut Buffer) {
     let now = clock(model, model.now);
     let trouble = trouble(model);
     let end = format!("   {} ", now.get(..5).unwrap_or_default());
-    pen.ours(" placet watch", pen::bold(theme::KEY)).ours("  ", theme::PLAIN);
+    pen.ours(words::PLACET_WATCH, pen::bold(theme::KEY)).ours("  ", theme::PLAIN);
     let room = pen.left().saturating_sub(end.len() + trouble.width());
     pen.before(pen.left() - room, |pen| {
         let dot = theme::dot(model.settings.glyphs);
@@ -166,11 +167,11 @@ fn counts(model: &Model) -> Vec<(String, Style)> {
             said.push((format!("{n} {words}"), theme::WARN));
         }
     };
-    some(total.unknown, "with unknown outcome");
+    some(total.unknown, words::WITH_UNKNOWN_OUTCOME);
     some(total.high, "high-risk");
-    some(total.over_target, &format!("over {}", words::target(&model.settings.targets)));
+    some(total.over_target, &format!("over {}", figures::words::target(&model.settings.targets)));
     if let Some(oldest) = total.oldest {
-        said.push((format!("oldest {}", words::age(oldest, board.at)), theme::PLAIN));
+        said.push((format!("oldest {}", figures::words::age(oldest, board.at)), theme::PLAIN));
     }
     said
 }
@@ -182,10 +183,10 @@ fn trouble(model: &Model) -> String {
     if let Some(since) = watch.frozen {
         said.push(format!("FROZEN since {}", clock(model, since)));
     }
-    let well = board.sources.iter().filter(|source| words::state(source, board.at, true).1).count();
+    let well = board.sources.iter().filter(|source| figures::words::state(source, board.at, true).1).count();
     let all = board.sources.len();
     if well < all && all > 1 {
-        said.push(format!("{well} of {all} sources ok"));
+        said.push(words::sources_ok(well, all));
     }
     let stale = board.sources.iter().filter(|source| source.stale);
     let oldest = stale.filter_map(|source| Some((source.heard?, &source.name))).min();
@@ -194,9 +195,9 @@ fn trouble(model: &Model) -> String {
         let millis = board.at.since(heard).max(0);
         let age = match millis {
             ..120_000 if !model.settings.reduced_motion => format!("{} s", millis / 10_000 * 10),
-            _ => words::span(millis),
+            _ => figures::words::span(millis),
         };
-        said.push(format!("{source} data {age} old"));
+        said.push(words::data_old(source, &age));
     }
     said.join(theme::dot(model.settings.glyphs))
 }
@@ -208,15 +209,15 @@ fn outcomes(model: &Model, area: Rect, buf: &mut Buffer) {
     let edited =
         if board.edits_told && of.edited > 0 { format!(" ({} edited)", of.edited) } else { String::new() };
     let said = [
-        (of.failed, format!("{} failed after approval", of.failed), theme::WARN),
-        (of.unknown, format!("{} with unknown outcome", of.unknown), theme::WARN),
+        (of.failed, words::failed(of.failed), theme::WARN),
+        (of.unknown, chrome::words::with_unknown_outcome(&of.unknown), theme::WARN),
         (of.approved, format!("{} approved{edited}", of.approved), theme::PLAIN),
         (of.rejected, format!("{} excluded", of.rejected), theme::PLAIN),
         (of.executed, format!("{} ran", of.executed), theme::PLAIN),
-        (of.left, format!("{} left undecided", of.left), theme::PLAIN),
+        (of.left, words::left(of.left), theme::PLAIN),
     ];
     let mut pen = Pen::new(buf, area, 0);
-    pen.ours(&format!(" Last {}: ", words::window(board.window)), theme::DIM);
+    pen.ours(&format!(" Last {}: ", figures::words::window(board.window)), theme::DIM);
     let mut first = true;
     for (_, words, style) in said.iter().filter(|(n, ..)| *n > 0) {
         let gap = if first { "" } else { theme::dot(model.settings.glyphs) };
@@ -226,7 +227,7 @@ fn outcomes(model: &Model, area: Rect, buf: &mut Buffer) {
         }
     }
     if first {
-        pen.ours("nothing decided", theme::DIM);
+        pen.ours(words::NOTHING_DECIDED, theme::DIM);
     }
 }
 
@@ -251,7 +252,7 @@ pub(crate) fn tools(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
         right("edited%", 8, theme::DIM, &mut pen);
     }
     if board.tools.is_empty() {
-        Pen::new(buf, rows, 0).ours(" nothing is pending", theme::DIM);
+        Pen::new(buf, rows, 0).ours(words::NOTHING_IS_PENDING, theme::DIM);
     }
     for (nth, line, here) in on_screen(model, layout, Panel::Tools, buf) {
         let Some(tool) = board.tools.get(nth) else { continue };
@@ -260,7 +261,7 @@ pub(crate) fn tools(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
         let (pending, style) = number(tool.pending);
         right(&pending, 8, style, &mut pen);
         right(&tool.high.to_string(), 5, if tool.high > 0 { theme::WARN } else { theme::DIM }, &mut pen);
-        let oldest = tool.oldest.map_or_else(|| "-".to_owned(), |at| words::age(at, board.at));
+        let oldest = tool.oldest.map_or_else(|| "-".to_owned(), |at| figures::words::age(at, board.at));
         right(&oldest, 8, theme::PLAIN, &mut pen);
         if shares {
             let decided = tool.decided.as_ref();
@@ -280,7 +281,7 @@ pub(crate) fn tools(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
 /// Against the target: bars with their numbers.
 pub(crate) fn ages(model: &Model, area: Rect, buf: &mut Buffer) {
     let ages = &model.dashboard.watch.board.ages;
-    Pen::new(buf, area, 0).ours(" age       pending", theme::DIM);
+    Pen::new(buf, area, 0).ours(words::AGE_HEAD, theme::DIM);
     let most = ages.counts.iter().copied().max().unwrap_or_default();
     let names = ["< 5 m", "5-15 m", "15-60 m", "1-4 h", "> 4 h"];
     for (nth, (name, count)) in names.iter().zip(ages.counts).enumerate() {
@@ -295,8 +296,8 @@ pub(crate) fn ages(model: &Model, area: Rect, buf: &mut Buffer) {
             theme::DIM,
         );
     }
-    let said = |span: Option<i64>| span.map_or_else(|| "-".to_owned(), words::span);
-    let target = words::target(&model.settings.targets);
+    let said = |span: Option<i64>| span.map_or_else(|| "-".to_owned(), figures::words::span);
+    let target = figures::words::target(&model.settings.targets);
     let row = if area.height > 7 { 7 } else { 6 };
     let mut pen = Pen::new(buf, area, row);
     pen.ours(&format!(" median {}  p90 {}", said(ages.median), said(ages.p90)), theme::PLAIN);
@@ -310,7 +311,7 @@ pub(crate) fn reviewers(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
     let (text, rows, board) =
         (layout.text(Panel::Reviewers), layout.rows(Panel::Reviewers), &model.dashboard.watch.board);
     if board.reviewers.as_ref().is_none_or(Vec::is_empty) {
-        Pen::new(buf, text, 0).ours(" No source here told who decided.", theme::DIM);
+        Pen::new(buf, text, 0).ours(words::NOBODY_TOLD, theme::DIM);
         return;
     }
     let numbers = [("all", 5), ("appr", 6), ("excl", 6), ("edit", 6), ("median", 8)];
@@ -342,5 +343,5 @@ pub(crate) fn reviewers(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
 
 /// `14 s`, or minutes and more.
 fn waited(millis: i64) -> String {
-    if millis < 60_000 { format!("{} s", millis.max(0) / 1_000) } else { words::span(millis) }
+    if millis < 60_000 { format!("{} s", millis.max(0) / 1_000) } else { figures::words::span(millis) }
 }

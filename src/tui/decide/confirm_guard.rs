@@ -5,6 +5,7 @@ use crate::domain::Resolution;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
+use crate::tui::decide::words;
 
 use super::state::{Confirmed, Guard};
 
@@ -37,7 +38,7 @@ pub(crate) fn absorbed(model: &mut Model) {
 /// Keys that come faster than anybody types are a paste, or a terminal's reply: they decide nothing.
 pub(crate) fn is_burst(model: &mut Model) -> bool {
     let Some(keys) = model.decide.guard.burst(model.now) else { return false };
-    let back = if model.decide.guard.took_back() { "; what they staged was taken back" } else { "" };
-    model.warn(format!("ignored {keys} keys that came too fast to be typed (pasted?){back}"));
+    let back = if model.decide.guard.took_back() { words::AND_TAKEN_BACK } else { "" };
+    model.warn(words::too_fast(keys, back));
     true
 }

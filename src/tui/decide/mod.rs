@@ -6,3 +6,4 @@ pub(crate) mod stage;
 pub(crate) mod state;
 pub(crate) mod turns;
 pub(crate) mod update;
+pub(crate) mod words;

@@ -16,6 +16,7 @@ use crate::tui::core::command::Command;
 use crate::tui::core::keymap::Chord;
 use crate::tui::core::modal::{Modal, ReasonForm};
 use crate::tui::core::model::Model;
+use crate::tui::decide::words;
 use crate::tui::edit::view::{area_of, title};
 use crate::tui::queue::slots::Slot;
 
@@ -50,7 +51,7 @@ pub(crate) fn rejectable(model: &mut Model, targets: Vec<ActionKey>) -> Option<V
         model.warn(why);
         return None;
     }
-    model.warn(format!("{left_out} of {all} marked cannot be rejected; mark the others alone: {why}"));
+    model.warn(words::cannot_be_rejected(left_out, all, why));
     None
 }
 
@@ -58,8 +59,7 @@ fn takers(model: &mut Model, targets: Vec<ActionKey>, kind: DecisionKind) -> Opt
     let can = |key: &ActionKey| model.queue.get(key).map(|slot| slot.entry.row.can);
     let Some(can) = targets.iter().filter_map(can).find(|can| !can.takes(kind)) else { return Some(targets) };
     let because = model.settings.keymap.key(Command::ExcludeBecause);
-    let instead =
-        if can.reject { format!("; {because} excludes it with a reason instead") } else { String::new() };
+    let instead = if can.reject { words::excludes_with_reason(&because) } else { String::new() };
     model.warn(format!("{}{instead}", can.why_not(On::of(kind))));
     None
 }
@@ -156,7 +156,7 @@ pub(crate) fn next_template(model: &mut Model) {
         form.area = area(reason.clone());
         form.unsaved = true;
     } else if !free {
-        model.say("your own text stays: empty the field to choose a reason");
+        model.say(words::OWN_TEXT_STAYS);
     }
 }
 
@@ -173,7 +173,7 @@ pub(crate) fn accept(model: &mut Model) {
     let text = text_of(form).trim().to_owned();
     if text.is_empty() && rule == ReasonRule::Required {
         let wants = format!("say {}", says.words().wants);
-        let rule = "this source asks for a reason with every rejection";
+        let rule = chrome::words::REASON_DEMANDED;
         model.warn(if says.hands_back() { wants } else { rule.to_owned() });
         return;
     }
@@ -196,7 +196,7 @@ pub(crate) fn accept(model: &mut Model) {
         }
     }
     if wanted.is_empty() {
-        let gone = || "nothing was decided: it was decided elsewhere meanwhile".to_owned();
+        let gone = || words::DECIDED_MEANWHILE.to_owned();
         model.warn(locked.unwrap_or_else(gone));
         return;
     }
@@ -286,7 +286,7 @@ pub(crate) fn draw(model: &Model, form: &ReasonForm, area: Rect, buf: &mut Buffe
     let words = form.says.words();
     let keys = &model.settings.keymap;
     let (accept, back) = (keys.key_in_text(Command::Accept), keys.key_in_text(Command::Back));
-    let note = format!("{accept} {}   {back} closes and keeps the text", words.does);
+    let note = words::reason_note(&accept, words.does, &back);
     let reasons: &[String] = if form.says.rejects() { &model.settings.reasons } else { &[] };
     let listed = reasons.len().min(LISTED) as u16;
     let height = if listed > 0 { 9 + listed } else { 8 };
@@ -295,7 +295,7 @@ pub(crate) fn draw(model: &Model, form: &ReasonForm, area: Rect, buf: &mut Buffe
     let mut pen = Pen::new(buf, body, 0);
     match form.keys.as_slice() {
         [only] => title(model, only, &mut pen),
-        many => drop(pen.ours(&format!("{} actions, one text", many.len()), theme::BOLD)),
+        many => drop(pen.ours(&words::one_text(many.len()), theme::BOLD)),
     }
     Pen::new(buf, body, 1).ours(kept(form), theme::DIM);
     let field = Rect { y: body.y + 3, height: 1.min(body.height.saturating_sub(3)), ..body };
@@ -313,13 +313,9 @@ pub(crate) fn draw(model: &Model, form: &ReasonForm, area: Rect, buf: &mut Buffe
 /// What becomes of the text.
 const fn kept(form: &ReasonForm) -> &'static str {
     match (form.says, form.rule) {
-        (DecisionKind::Reject, ReasonRule::NotKept) => {
-            "This source keeps no reason; it stays in your journal."
-        }
-        (DecisionKind::Reject, ReasonRule::Required) => "This source asks for a reason with every rejection.",
-        (DecisionKind::Approve, ReasonRule::NotKept) => {
-            "This source keeps no comment; it is kept in your journal only."
-        }
+        (DecisionKind::Reject, ReasonRule::NotKept) => words::REASON_NOT_KEPT,
+        (DecisionKind::Reject, ReasonRule::Required) => words::REASON_DEMANDED_NOTE,
+        (DecisionKind::Approve, ReasonRule::NotKept) => words::COMMENT_NOT_KEPT,
         (says, _) => says.words().kept,
     }
 }

@@ -12,6 +12,7 @@ use crate::tui::chrome::state::Tone;
 use crate::tui::core::command::Command;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
+use crate::tui::decide::words;
 use crate::tui::preview::page::line::listed;
 use crate::tui::queue::counts::StagedTotals;
 use crate::tui::queue::slots::{Slot, State};
@@ -77,7 +78,7 @@ pub(crate) fn clear_unsent(model: &mut Model) {
 /// Before the journal was read, the first step would take the place of those that are still to come.
 pub(crate) fn is_too_early(model: &mut Model) -> bool {
     if !model.screen.restored {
-        model.warn("one moment: what was staged before is being read");
+        model.warn(words::STILL_READING_STAGED);
     }
     !model.screen.restored
 }
@@ -87,13 +88,13 @@ pub(crate) fn undo(model: &mut Model) {
         return;
     }
     let Some(step) = model.decide.draft.undo() else {
-        model.say("nothing to undo");
+        model.say(words::NOTHING_TO_UNDO);
         return;
     };
     model.decide.tally.undone(&step.changes);
     let changed = step.changes.len();
     show(model, step.changes.first().map(|change| &change.key));
-    model.say(if changed == 1 { "undone".to_owned() } else { format!("undone: {changed} actions") });
+    model.say(if changed == 1 { "undone".to_owned() } else { words::undone(changed) });
     let position = model.decide.draft.position();
     save(model, vec![Write::Position(position)]);
 }
@@ -104,13 +105,13 @@ pub(crate) fn redo(model: &mut Model) {
         return;
     }
     let Some(step) = model.decide.draft.redo() else {
-        model.say("nothing to redo");
+        model.say(words::NOTHING_TO_REDO);
         return;
     };
     model.decide.tally.done(&step.changes);
     let changed = step.changes.len();
     show(model, step.changes.first().map(|change| &change.key));
-    model.say(if changed == 1 { "redone".to_owned() } else { format!("redone: {changed} actions") });
+    model.say(if changed == 1 { "redone".to_owned() } else { words::redone(changed) });
     let position = model.decide.draft.position();
     save(model, vec![Write::Position(position)]);
 }
@@ -171,14 +172,11 @@ pub(crate) fn unstage_changed(model: &mut Model) {
     match keys.as_slice() {
         [only] => {
             let title = model.queue.get(only).map(|slot| text::line(&slot.entry.row.title).cut(40));
-            let said = Shown::ours(" changed after you decided it: your decision was taken back");
+            let said = Shown::ours(words::CHANGED_TAKEN_BACK);
             let closed = std::iter::once(Shown::ours(closed));
             model.tell(Tone::Bad, closed.chain(title).chain([said]).collect());
         }
-        many => model.warn(format!(
-            "{closed}{} actions changed after you decided them: your decisions were taken back",
-            many.len()
-        )),
+        many => model.warn(words::changed_taken_back(closed, many.len())),
     }
     save(model, writes);
 }
@@ -217,7 +215,7 @@ pub(crate) fn saved(model: &mut Model, saves: usize, answer: Result<(), Problem>
         Err(problem) => {
             let known = model.screen.saved.failed.replace(problem.what.clone());
             if known.as_ref() != Some(&problem.what) {
-                model.tell_problem("not saved yet: ", &problem);
+                model.tell_problem(words::NOT_SAVED_YET, &problem);
             }
         }
     }
@@ -230,7 +228,7 @@ pub(crate) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>
     let restored = match answer {
         Ok(restored) => *restored,
         Err(problem) => {
-            model.tell_problem("the journal cannot be read: ", &problem);
+            model.tell_problem(words::JOURNAL_NOT_READ, &problem);
             model.effects.push(Effect::Reconcile);
             return;
         }
@@ -242,10 +240,10 @@ pub(crate) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>
     model.edit.texts.extend(restored.edit_texts);
     model.decide.reason_texts.extend(restored.reason_texts);
     if !model.decide.draft.is_empty() {
-        let staged = text::count(model.decide.draft.len(), "staged decision");
+        let staged = text::count(model.decide.draft.len(), words::STAGED_DECISION);
         let pronoun = if model.decide.draft.len() == 1 { "it" } else { "them" };
         let key = model.settings.keymap.key(Command::ReviewAll);
-        model.say(format!("{staged} from last time; {key} reviews {pronoun}"));
+        model.say(words::from_last_time(&staged, &key, pronoun));
     }
     drop_settled(model);
     unstage_changed(model);
@@ -257,7 +255,7 @@ pub(crate) fn taken_back(model: &mut Model, answer: Result<Vec<(ActionKey, Stage
     let back = match answer {
         Ok(back) => back,
         Err(problem) => {
-            model.tell_problem("decisions that did not land could not be staged again: ", &problem);
+            model.tell_problem(words::NOT_STAGED_AGAIN, &problem);
             return;
         }
     };
@@ -267,7 +265,7 @@ pub(crate) fn taken_back(model: &mut Model, answer: Result<Vec<(ActionKey, Stage
     model.decide.tally.done(&step.changes);
     let (back, are) =
         (text::count(step.changes.len(), "decision"), if step.changes.len() == 1 { "is" } else { "are" });
-    model.warn(format!("{back} did not land and {are} staged again"));
+    model.warn(words::staged_again(&back, are));
     let position = model.decide.draft.position();
     save(model, vec![Write::Step { position, step }]);
     drop_settled(model);
@@ -289,7 +287,7 @@ pub(crate) fn parts(model: &Model, step: &Step, turn: bool) -> Vec<Shown> {
             let first = if cleared && turn {
                 String::new()
             } else if cleared {
-                "undecided again; ".to_owned()
+                words::UNDECIDED_AGAIN.to_owned()
             } else {
                 let after = replaced.first().and_then(|change| change.after.as_ref());
                 match after.map(|staged| staged.decision.kind().words().phrase) {
@@ -297,12 +295,12 @@ pub(crate) fn parts(model: &Model, step: &Step, turn: bool) -> Vec<Shown> {
                     _ => "changed; ".to_owned(),
                 }
             };
-            let mut parts = vec![Shown::ours(format!("{first}{key} brings back "))];
+            let mut parts = vec![Shown::ours(words::brings_back(&first, &key))];
             parts.extend(said(&before.decision));
             parts
         }
-        (Some(_), n) if cleared => vec![Shown::ours(format!("{n} undecided again; {key} brings them back"))],
-        (Some(_), n) => vec![Shown::ours(format!("{n} decisions replaced; {key} brings them back"))],
+        (Some(_), n) if cleared => vec![Shown::ours(words::undecided_again(n, &key))],
+        (Some(_), n) => vec![Shown::ours(words::replaced(n, &key))],
     }
 }
 
@@ -332,32 +330,29 @@ pub(crate) fn dropped(model: &mut Model, settled: &[(ActionKey, Option<Untrusted
         [only] => {
             let mut parts = vec![Shown::ours(closed)];
             parts.extend(settled_by(model, only));
-            parts.push(Shown::ours("; your staged decision was dropped"));
+            parts.push(Shown::ours(words::STAGED_WAS_DROPPED));
             model.tell(Tone::Bad, parts);
         }
-        many => model.warn(format!(
-            "{closed}{} actions were settled elsewhere; your staged decisions on them were dropped",
-            many.len()
-        )),
+        many => model.warn(words::settled_elsewhere(closed, many.len())),
     }
 }
 
 /// `TITLE was decided by lee`, or `TITLE expired`.
 fn settled_by(model: &Model, key: &ActionKey) -> Vec<Shown> {
     let Some(slot) = model.queue.get(key) else {
-        return vec![Shown::ours("an action is no longer in the source")];
+        return vec![Shown::ours(words::ACTION_IS_GONE)];
     };
     let title = text::line(&slot.entry.row.title).cut(40);
     let State::Settled(settled) = &slot.state else {
-        return vec![title, Shown::ours(" is no longer pending")];
+        return vec![title, Shown::ours(words::IS_NO_LONGER_PENDING)];
     };
     match (&settled.status, &settled.by) {
         (Some(Status::Expired), _) => vec![title, Shown::ours(" expired")],
-        (Some(Status::Superseded), _) => vec![title, Shown::ours(" was superseded by a new proposal")],
-        (Some(Status::Withdrawn), _) => vec![title, Shown::ours(" was withdrawn")],
-        (_, Some(by)) => vec![title, Shown::ours(" was decided by "), text::name(by).cut(30)],
-        (Some(_), None) => vec![title, Shown::ours(" was decided elsewhere")],
-        (None, None) => vec![title, Shown::ours(" is no longer in the source")],
+        (Some(Status::Superseded), _) => vec![title, Shown::ours(words::WAS_SUPERSEDED)],
+        (Some(Status::Withdrawn), _) => vec![title, Shown::ours(words::WAS_WITHDRAWN)],
+        (_, Some(by)) => vec![title, Shown::ours(words::WAS_DECIDED_BY), text::name(by).cut(30)],
+        (Some(_), None) => vec![title, Shown::ours(words::WAS_DECIDED_ELSEWHERE)],
+        (None, None) => vec![title, Shown::ours(words::NO_LONGER_IN_SOURCE)],
     }
 }
 
@@ -379,7 +374,7 @@ pub(crate) fn drop_settled(model: &mut Model) {
     }
     let dropped = settle(model, &keys);
     model.warn(match dropped.len() {
-        1 => "1 staged decision was dropped: its action is no longer pending".to_owned(),
-        many => format!("{many} staged decisions were dropped: their actions are no longer pending"),
+        1 => words::ONE_DROPPED.to_owned(),
+        many => words::dropped(many),
     });
 }

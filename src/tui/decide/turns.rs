@@ -4,8 +4,10 @@ use std::collections::HashSet;
 
 use crate::domain::{ActionKey, BatchKey, Decision, Step, Together};
 use crate::text;
+use crate::tui::chrome;
 use crate::tui::core::command::Command;
 use crate::tui::core::model::Model;
+use crate::tui::decide::words;
 use crate::tui::queue::slots::Slot;
 
 /// The turn that an action is decided with as one.
@@ -45,25 +47,22 @@ pub(crate) fn whole(model: &mut Model, targets: Vec<ActionKey>) -> Option<Vec<Ac
 fn calls(model: &Model, turn: &BatchKey) -> Result<Vec<ActionKey>, String> {
     let held = model.queue.held_pending().filter(|entry| entry.batch() == *turn).count();
     if held > 0 {
-        let (new, key) = (text::count(held, "new call"), model.settings.keymap.key(Command::Reload));
-        return Err(format!("its turn grew: {new} above; {key} shows it, then decide the whole turn"));
+        let (new, key) =
+            (text::count(held, chrome::words::NEW_CALL), model.settings.keymap.key(Command::Reload));
+        return Err(words::turn_grew(&new, &key));
     }
     let calls: Vec<&Slot> = model.queue.calls(turn);
     let new = calls.iter().filter(|call| model.list.arrivals.is_unseen(&call.entry.key, model.now)).count();
     if new > 0 {
-        let new = text::count(new, "new call");
-        return Err(format!("its turn grew: {new} just arrived; look, then decide the whole turn"));
+        let new = text::count(new, chrome::words::NEW_CALL);
+        return Err(words::turn_just_grew(&new));
     }
     let hidden = calls.iter().filter(|slot| model.queue.is_filtered_out(&slot.entry.key)).count();
     if hidden > 0 {
-        return Err(format!(
-            "{hidden} of the {} calls of its turn {} hidden by the filter, and one decision stands for all: show them first",
-            calls.len(),
-            if hidden == 1 { "is" } else { "are" }
-        ));
+        return Err(words::turn_hidden(hidden, calls.len(), if hidden == 1 { "is" } else { "are" }));
     }
     if calls.iter().any(|slot| !slot.is_pending()) {
-        return Err("a call of its turn is on its way, and one decision stands for all of them".to_owned());
+        return Err(words::TURN_ON_ITS_WAY.to_owned());
     }
     Ok(calls.into_iter().map(|slot| slot.entry.key.clone()).collect())
 }
@@ -100,7 +99,7 @@ pub(crate) fn why(model: &Model, targets: &[ActionKey], locked: usize, why: &str
     }
     let first = turn_of(model, targets.first()?)?;
     let one = targets.iter().all(|key| turn_of(model, key).as_ref() == Some(&first));
-    one.then(|| format!("{locked} of the {} calls of this turn: {why}", targets.len()))
+    one.then(|| words::of_this_turn(locked, targets.len(), why))
 }
 
 /// With everything that is staged of their turns: taking back works for the whole.
@@ -130,12 +129,15 @@ pub(crate) fn words(model: &Model, step: &Step) -> Option<String> {
             calls += 1;
         }
     }
-    let back =
-        if step.changes.iter().all(|change| change.after.is_none()) { ", undecided again" } else { "" };
+    let back = if step.changes.iter().all(|change| change.after.is_none()) {
+        words::AND_UNDECIDED_AGAIN
+    } else {
+        ""
+    };
     match turns.len() {
         0 => None,
         _ if calls == turns.len() => None,
-        1 => Some(format!("the whole turn: {calls} calls{back}")),
-        turns => Some(format!("{turns} whole turns: {calls} calls{back}")),
+        1 => Some(words::whole_turn(calls, back)),
+        turns => Some(words::whole_turns(turns, calls, back)),
     }
 }

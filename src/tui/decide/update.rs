@@ -12,6 +12,7 @@ use crate::tui::chrome::state::Tone;
 use crate::tui::core::command::Command;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
+use crate::tui::decide::words;
 use crate::tui::preview::page::made::Tab;
 use crate::tui::preview::reading_time::{Reads, time_for};
 use crate::tui::queue::groups::GroupKey;
@@ -24,12 +25,10 @@ use super::stage::{is_too_early, save, stage};
 use super::state::StagedChange;
 use super::turns;
 
-const ANSWER: &str = "it asks for an answer: write it first";
-
 /// There is nothing to approve before its answer is written.
 fn asks(model: &Model, key: &ActionKey) -> bool {
     model.queue.get(key).is_some_and(|slot| slot.entry.row.can.answer)
-        && approval(model, key).is_err_and(|why| why == ANSWER)
+        && approval(model, key).is_err_and(|why| why == words::ANSWER_FIRST)
 }
 
 /// Approves what is aimed at; back to undecided when all of it was.
@@ -70,12 +69,8 @@ pub(crate) fn approve(model: &mut Model) {
     stage(model, wanted);
     if left_out > 0 {
         let answers = locked.iter().any(|(key, _)| asks(model, key));
-        let why = if answers {
-            "answer them, or read them to the end, first"
-        } else {
-            "read them to the end first"
-        };
-        model.warn(format!("{left_out} of {} marked were left out: {why}", targets.len()));
+        let why = if answers { words::ANSWER_OR_READ_FIRST } else { words::READ_FIRST };
+        model.warn(words::marked_left_out(left_out, targets.len(), why));
     }
     say_spared(model, spared);
     finish(model);
@@ -105,7 +100,7 @@ pub(crate) fn say_spared(model: &mut Model, spared: usize) {
         return;
     }
     let verb = if spared == 1 { "stays" } else { "stay" };
-    let said = format!("{spared} with words or edits {verb} as before; decide such ones one by one");
+    let said = words::with_words_stay(spared, verb);
     match model.screen.message.as_mut().filter(|message| message.at == model.now) {
         Some(message) => message.parts.push(text::Shown::ours(format!("; {said}"))),
         None => model.warn(said),
@@ -115,27 +110,23 @@ pub(crate) fn say_spared(model: &mut Model, spared: usize) {
 /// The decision that approving this action stages: with the edits of its form, when somebody typed some, and with the comment
 /// that stands beside it.
 pub(crate) fn approval(model: &Model, key: &ActionKey) -> Result<Decision, String> {
-    let Some(slot) = model.queue.get(key) else { return Err("this action is gone".to_owned()) };
+    let Some(slot) = model.queue.get(key) else { return Err(words::THIS_ACTION_IS_GONE.to_owned()) };
     if slot.entry.row.unreadable.is_some() {
         let exclude = model.settings.keymap.key(Command::Exclude);
-        return Err(format!("it cannot be read, so it cannot be approved; {exclude} rejects it"));
+        return Err(words::unreadable(&exclude));
     }
     if let Some(why) = lock(model, slot) {
         let keys = &model.settings.keymap;
         let (down, zoom) = (keys.key(Command::ScrollDown), keys.key(Command::Zoom));
         return Err(match next_unread(model, key) {
-            Some((_, true)) => {
-                format!("{why}: it was on screen too briefly to be read; look at it, then approve")
-            }
-            Some((line, false)) => format!(
-                "{why}: read it to the end first ({down} scrolls, {zoom} zooms; next is line {line}), then approve"
-            ),
-            None => format!("{why}: read it to the end first ({down} scrolls, {zoom} zooms), then approve"),
+            Some((_, true)) => words::too_briefly(&why),
+            Some((line, false)) => words::read_from(&why, &down, &zoom, line),
+            None => words::read_to_end(&why, &down, &zoom),
         });
     }
     let cached = model.preview.cached(key);
     let is_of = |digest: Option<Digest>| cached.is_some_and(|cached| Some(cached.digest) == digest);
-    let other = || "its content changed after you edited it; open the form and look again".to_owned();
+    let other = || words::CHANGED_AFTER_EDIT.to_owned();
     let (edits, comment) = match model.decide.draft.get(key) {
         Some(Staged { decision: Decision::Approve { edits, comment }, digest, .. }) => {
             if edits.is_some() && !is_of(*digest) {
@@ -148,16 +139,16 @@ pub(crate) fn approval(model: &Model, key: &ActionKey) -> Result<Decision, Strin
     let asks = slot.entry.row.can.answer;
     let Some(draft) = model.edit.texts.get(key) else {
         return if asks && edits.is_none() {
-            Err(ANSWER.to_owned())
+            Err(words::ANSWER_FIRST.to_owned())
         } else {
             Ok(Decision::Approve { edits, comment })
         };
     };
     let cached = cached.filter(|cached| cached.digest == draft.of).ok_or_else(other)?;
-    let edits = changed_keys(&cached.action.input, &draft.text)
-        .map_err(|error| format!("its edited text cannot be sent: {error}; open the form"))?;
+    let edits =
+        changed_keys(&cached.action.input, &draft.text).map_err(|error| words::edit_is_broken(&error))?;
     if asks && edits.is_none() {
-        return Err(ANSWER.to_owned());
+        return Err(words::ANSWER_FIRST.to_owned());
     }
     Ok(Decision::Approve { edits, comment })
 }
@@ -233,20 +224,17 @@ pub(crate) fn approve_rest(model: &mut Model) {
     other += parts;
     let approved = wanted.len();
     stage(model, wanted);
-    let left: Vec<String> = [
-        (unopened, "unread"),
-        (high, "high-risk"),
-        (other, "to be read, answered or decided as a whole turn"),
-    ]
-    .iter()
-    .filter(|(n, _)| *n > 0)
-    .map(|(n, why)| format!("{n} {why}"))
-    .collect();
-    let left = if left.is_empty() { String::new() } else { format!("; left out: {}", left.join(", ")) };
+    let left: Vec<String> =
+        [(unopened, "unread"), (high, "high-risk"), (other, words::TO_BE_READ_OR_ANSWERED)]
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, why)| format!("{n} {why}"))
+            .collect();
+    let left = if left.is_empty() { String::new() } else { words::and_left_out(&left.join(", ")) };
     let word = model.queue.group_by().word();
-    let shown = if model.queue.shown().is_some() { " as far as it is shown" } else { "" };
+    let shown = if model.queue.shown().is_some() { words::AS_FAR_AS_IT_IS } else { "" };
     let new = queue::update::just_arrived(new).map(|said| format!("; {said}")).unwrap_or_default();
-    model.say(format!("approved the rest of this {word}{shown}: {approved}{left}{new}"));
+    model.say(words::rest_approved(word, shown, approved, &left, &new));
 }
 
 /// The marked actions that are shown and can still be decided, else the one under the cursor. What the filter hides is left
@@ -297,12 +285,12 @@ fn ready_at_all(model: &mut Model) -> Result<(), ()> {
         return Err(());
     }
     if model.queue.marks.is_empty() && model.decide.guard.just_changed(model.now) {
-        model.warn("the row under the cursor just changed: look again, then decide");
+        model.warn(words::ROW_JUST_CHANGED);
         return Err(());
     }
     let is_new = |slot: &Slot| model.list.arrivals.is_unseen(&slot.entry.key, model.now);
     if model.queue.marks.is_empty() && model.queue.here().is_some_and(is_new) {
-        model.warn("the row under the cursor just arrived: look, then decide");
+        model.warn(words::ROW_JUST_ARRIVED);
         return Err(());
     }
     Ok(())
@@ -316,16 +304,14 @@ pub(crate) fn say_why_not(model: &mut Model) {
     }
     if !model.queue.marks.is_empty() {
         let (marked, key) = (model.queue.marks.len(), model.settings.keymap.key(Command::Back));
-        model.say(format!("{marked} marked, none of them shown: {key} unmarks, or clear the filter first"));
+        model.say(words::marks_hidden(marked, &key));
         return;
     }
     let Some(slot) = model.here() else {
         let (word, keys) = (model.queue.group_by().word(), &model.settings.keymap);
         let (rest, mark, into) =
             (keys.key(Command::ApproveRest), keys.key(Command::Mark), keys.key(Command::Unfold));
-        let said = format!(
-            "this is a {word}: {rest} approves the rest of it, {mark} marks all of it, {into} goes into it"
-        );
+        let said = words::is_a_group(word, &rest, &mark, &into);
         model.say(said);
         return;
     };
@@ -335,13 +321,11 @@ pub(crate) fn say_why_not(model: &mut Model) {
             model.tell(Tone::Bad, parts);
         }
         State::Held => drop(hold::is_in_the_way(model)),
-        State::Sending => model.say("its decision is on the way"),
+        State::Sending => model.say(words::ON_THE_WAY),
         State::Unknown => {
             let keys = &model.settings.keymap;
             let (look, settle) = (keys.key(Command::Reload), keys.key(Command::ResolveUnknown));
-            model.say(format!(
-                "its decision was sent, but the outcome is unknown: {look} checks again, {settle} resolves it"
-            ));
+            model.say(words::sent_and_unknown(&look, &settle));
         }
         State::ToResolve => say_to_settle(model),
         State::Pending => {}
@@ -350,12 +334,12 @@ pub(crate) fn say_why_not(model: &mut Model) {
 
 fn say_to_settle(model: &mut Model) {
     let key = model.settings.keymap.key(Command::ResolveUnknown);
-    model.warn(format!("it was approved and ran; the outcome is unknown: {key} resolves it"));
+    model.warn(words::ran_and_unknown(&key));
 }
 
 /// Two wide verbs in a row: says so beside what was said already.
 pub(crate) fn caps_lock(model: &mut Model) {
-    let hint = "Caps Lock?";
+    let hint = words::CAPS_LOCK;
     match &mut model.screen.message {
         Some(message) => message.parts.push(text::Shown::ours(format!("   {hint}"))),
         None => model.warn(hint),
@@ -364,9 +348,9 @@ pub(crate) fn caps_lock(model: &mut Model) {
 
 fn settled_by(settled: &Settled) -> Vec<text::Shown> {
     if settled.status == Some(Status::Expired) {
-        return vec![text::Shown::ours("it expired and cannot be decided")];
+        return vec![text::Shown::ours(words::EXPIRED)];
     }
-    let mut parts = vec![text::Shown::ours("already decided")];
+    let mut parts = vec![text::Shown::ours(words::ALREADY_DECIDED)];
     if let Some(by) = &settled.by {
         parts.push(text::Shown::ours(" by "));
         parts.push(text::name(by));
@@ -382,7 +366,7 @@ pub(crate) fn finish(model: &mut Model) {
         let hidden = model.queue.marks_hidden();
         model.queue.turn_marks(marked);
         if hidden > 0 {
-            model.warn(format!("{hidden} marked rows are hidden by the filter: not decided, still marked"));
+            model.warn(words::hidden_still_marked(hidden));
         }
         return;
     }
@@ -392,11 +376,11 @@ pub(crate) fn finish(model: &mut Model) {
     {
         let (batch, all) =
             (model.settings.keymap.key(Command::ReviewBatch), model.settings.keymap.key(Command::ReviewAll));
-        let what = if model.queue.shown().is_some() { "everything shown" } else { "everything" };
+        let what = if model.queue.shown().is_some() { words::EVERYTHING_SHOWN } else { "everything" };
         let next = model.settings.keymap.key(Command::NextUndecided);
         let said = match new {
-            0 => format!("{what} is decided: {batch} or {all} reviews and submits"),
-            new => format!("{new} just arrived: {next} goes there; {batch} or {all} reviews and submits"),
+            0 => words::all_decided(what, &batch, &all),
+            new => words::new_arrived(new, &next, &batch, &all),
         };
         // What was said of a whole turn an instant ago is still news.
         let (now, last) = (model.now, model.screen.message.as_mut());

@@ -9,6 +9,7 @@ use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::decide::stage;
 use crate::tui::decide::update::{finish, lock};
+use crate::tui::edit::words;
 use crate::tui::queue::slots::Slot;
 
 use super::form::{Bulk, BulkOutcome, BulkRow, applied};
@@ -20,7 +21,7 @@ const SETTLE: i64 = 300;
 pub(crate) fn show(model: &mut Model) {
     let Some(Modal::Edit(form)) = &model.modal else { return };
     let (Some(bulk), Ok(Some(edits))) = (&form.bulk, &form.check) else {
-        model.say("nothing is changed, so there is nothing to apply");
+        model.say(words::NOTHING_TO_APPLY);
         return;
     };
     let (edits, first) = (edits.clone(), form.key.clone());
@@ -44,32 +45,32 @@ fn list(model: &mut Model) -> Option<&mut Bulk> {
 
 fn fate(model: &Model, edits: &Edits, first: &ActionKey, key: &ActionKey) -> BulkOutcome {
     let left_out = |why: &str| BulkOutcome::LeftOut(why.to_owned());
-    let Some(Modal::Edit(form)) = &model.modal else { return left_out("the form is closed") };
+    let Some(Modal::Edit(form)) = &model.modal else { return left_out(words::THE_FORM_IS_CLOSED) };
     let Some(slot) = model.queue.get(key).filter(|slot| Slot::is_pending(slot)) else {
-        return left_out("it was decided elsewhere meanwhile");
+        return left_out(words::DECIDED_ELSEWHERE);
     };
     if !slot.entry.row.can.can_decide() || !slot.entry.row.can.edit {
-        return left_out("its source takes no edits from you");
+        return left_out(words::TAKES_NO_EDITS);
     }
     let tool = model.queue.get(first).map(|slot| &slot.entry.row.tool);
     if tool != Some(&slot.entry.row.tool) {
-        return left_out("different tool");
+        return left_out(words::DIFFERENT_TOOL);
     }
-    let Some(cached) = model.preview.cached(key) else { return left_out("its content could not be read") };
+    let Some(cached) = model.preview.cached(key) else { return left_out(words::CONTENT_NOT_READ) };
     if key == first && cached.digest != form.digest {
-        return left_out("its input changed while you edited");
+        return left_out(words::INPUT_CHANGED);
     }
     if let Some(why) = lock(model, slot) {
-        return BulkOutcome::LeftOut(format!("{why}: read it to its end first"));
+        return BulkOutcome::LeftOut(words::read_first(&why));
     }
     let staged = model.decide.draft.get(key).map(|staged| &staged.decision);
     // The form began with the edits of the first.
     let its_own = |decision: &Decision| key == first && decision.kind().approves();
     if staged.is_some_and(|decision| decision.has_words() && !its_own(decision)) {
-        return left_out("its staged decision has words or edits of its own");
+        return left_out(words::STAGED_HAS_ITS_OWN);
     }
     if key != first && model.edit.texts.contains_key(key) {
-        return left_out("it has edits of its own");
+        return left_out(words::HAS_ITS_OWN);
     }
     let fate = applied(edits, &form.input, &cached.action.input);
     match (&fate, form.schema()) {
@@ -77,9 +78,7 @@ fn fate(model: &Model, edits: &Edits, first: &ActionKey, key: &ActionKey) -> Bul
             let merged = merge(&cached.action.input, edits);
             let found = merged.map(|input| schema.violations(input.as_str())).unwrap_or_default();
             match found.first() {
-                Some(violation) => {
-                    BulkOutcome::LeftOut(format!("the schema says of {}: {}", violation.at, violation.what))
-                }
+                Some(violation) => BulkOutcome::LeftOut(words::schema_says(&violation.at, &violation.what)),
                 None => fate,
             }
         }
@@ -118,7 +117,7 @@ fn stage_all(model: &mut Model) {
     let applies = bulk.applies();
     if applies == 0 {
         let back = model.settings.keymap.key_in_text(Command::Back);
-        model.warn(format!("it applies to none of the marked actions; {back} goes back to the form"));
+        model.warn(words::applies_to_none(&back));
         return;
     }
     // Once more, with what is known now: somebody else may have been faster.
@@ -143,9 +142,9 @@ fn stage_all(model: &mut Model) {
     stage::stage(model, wanted);
     finish(model);
     if left_out > 0 {
-        model.warn(format!("{staged} staged with these edits; {left_out} left out, as they were"));
+        model.warn(words::staged_some(staged, left_out));
     } else {
-        model.say(format!("{staged} staged with these edits"));
+        model.say(words::staged_all(staged));
     }
 }
 

@@ -1,5 +1,6 @@
 //! One field of an edit form: what may be typed into it, and what was typed, as JSON.
 
+use crate::tui::edit::words;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -135,11 +136,9 @@ impl Field {
         let may_be_null = self.rule.as_ref().is_some_and(|rule| rule.allows("null"));
         self.wrong = match self.kind {
             Kind::Number if !(json::is_number(text) || may_be_null && text == "null") => {
-                Some("a number is asked for, such as 3, -1.50 or 2e6")
+                Some(words::NOT_A_NUMBER)
             }
-            Kind::Json | Kind::List if !is_value(text) => {
-                Some("this is not one JSON value (text needs \"quotes\")")
-            }
+            Kind::Json | Kind::List if !is_value(text) => Some(words::NOT_JSON),
             _ => None,
         };
     }

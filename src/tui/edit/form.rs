@@ -14,7 +14,9 @@ use crate::inbox::Tool;
 use crate::journal::EditText;
 use crate::schema::{Property, Violation};
 use crate::text;
+use crate::tui::chrome;
 use crate::tui::core::layout::{sheet, sheet_text, take_bottom, take_top, wrapped};
+use crate::tui::edit::words;
 use crate::tui::preview::page::line;
 
 use super::field::{Field, Kind};
@@ -199,21 +201,17 @@ impl EditForm {
             return Some(text::line(&Untrusted::from(error.to_string())).plain());
         }
         let violation = self.violations.first()?;
-        let place = violation.key().map_or_else(|| "the input".to_owned(), |key| named(&key));
+        let place = violation.key().map_or_else(|| chrome::words::THE_INPUT.to_owned(), |key| named(&key));
         let what = text::line(&Untrusted::from(violation.what.as_str())).plain();
-        Some(format!("the tool's schema does not allow {place}: {what}"))
+        Some(words::not_allowed(&place, &what))
     }
 
     /// What is wrong with a field.
     pub(crate) fn problem(&self, field: &Field) -> Option<String> {
-        let gone = (field.proposed.is_some() && field.value.is_none())
-            .then_some("a key cannot be removed by an edit; set it to null, or take it back to proposed");
+        let gone = (field.proposed.is_some() && field.value.is_none()).then_some(words::KEY_REMOVED);
         let ours = field.wrong.or(gone).map(str::to_owned);
-        let ours = ours.or_else(|| {
-            (field.is_locked() && field.is_changed()).then(|| {
-                "it says whose action this is and cannot be edited; take it back to proposed".to_owned()
-            })
-        });
+        let ours = ours
+            .or_else(|| (field.is_locked() && field.is_changed()).then(|| words::OWNER_CHANGED.to_owned()));
         ours.or_else(|| {
             let about = |violation: &&Violation| violation.key().as_deref() == Some(field.key.as_str());
             self.violations.iter().find(about).map(|violation| violation.what.clone())
@@ -445,7 +443,7 @@ pub(crate) fn applied(edits: &Edits, first: &RawJson, other: &RawJson) -> BulkOu
     let left_out = |why: String| BulkOutcome::LeftOut(why);
     let (Some(changes), Some(old), Some(new)) = (edits.as_json().members(), first.members(), other.members())
     else {
-        return left_out("its input is no JSON object".to_owned());
+        return left_out(words::NOT_AN_OBJECT.to_owned());
     };
     let values = |members: &[Member<'_>]| -> HashMap<String, String> {
         members.iter().map(|it| (it.key.text.clone().into_owned(), json::compact(it.value))).collect()
@@ -456,10 +454,10 @@ pub(crate) fn applied(edits: &Edits, first: &RawJson, other: &RawJson) -> BulkOu
         let (before, there) = (old.get(key), new.get(key));
         let nested = |value: Option<&String>| value.is_some_and(|value| value.starts_with(['{', '[']));
         if before.is_some() && there.is_none() {
-            return left_out(format!("it has no {key}"));
+            return left_out(words::lacks(key));
         }
         if (nested(before) || nested(there)) && before != there {
-            return left_out(format!("its {key} is another list or object"));
+            return left_out(words::other_nested(key));
         }
     }
     let merged = merge(other, edits).and_then(|merged| changed_keys(other, merged.as_str()));

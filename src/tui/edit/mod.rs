@@ -5,3 +5,4 @@ pub(crate) mod field;
 pub(crate) mod form;
 pub(crate) mod update;
 pub(crate) mod view;
+pub(crate) mod words;

@@ -16,6 +16,7 @@ use crate::tui::decide;
 use crate::tui::decide::confirm_guard::is_burst;
 use crate::tui::decide::stage;
 use crate::tui::decide::update::{finish, targets};
+use crate::tui::edit::words;
 use crate::tui::queue::slots::Slot;
 
 use super::bulk;
@@ -47,13 +48,13 @@ fn start(model: &mut Model, outside: bool) {
 
 fn may_open(model: &Model, keys: &[ActionKey]) -> Result<(), String> {
     if model.queue.marks.is_empty() && model.here().is_none() {
-        return Err("put the cursor on an action to edit it".to_owned());
+        return Err(words::NO_CURSOR.to_owned());
     }
     if keys.len() > MOST {
-        return Err(format!("{} actions are marked; at most {MOST} can be edited together", keys.len()));
+        return Err(words::too_many_marked(keys.len(), MOST));
     }
     let first = keys.first().and_then(|key| model.queue.get(key));
-    let slot = first.ok_or("only a pending action can be edited")?;
+    let slot = first.ok_or(words::ONLY_PENDING)?;
     let can = slot.entry.row.can;
     if !can.can_decide() || !can.edit {
         return Err(can.why_not(On::Edit).to_owned());
@@ -79,7 +80,7 @@ pub(crate) fn open_for(model: &mut Model, keys: Vec<ActionKey>, outside: bool) {
 pub(crate) fn open_for_answer(model: &mut Model, key: ActionKey) {
     open_for(model, vec![key], false);
     if matches!(model.modal, Some(Modal::Edit(_) | Modal::EditSoon { .. })) {
-        model.say("it asks for an answer: write it here, then Enter approves it with your answer");
+        model.say(words::WRITE_THE_ANSWER);
     }
 }
 
@@ -99,7 +100,7 @@ pub(crate) fn arrived(model: &mut Model) {
 
 fn try_open(model: &mut Model, keys: Vec<ActionKey>, outside: bool) {
     let Some(key) = keys.iter().find(|key| model.preview.cached(key).is_some()).cloned() else {
-        model.warn("its content could not be read; the preview says why");
+        model.warn(words::CONTENT_NOT_READ_WHY);
         return;
     };
     let (Some(cached), Some(slot)) = (model.preview.cached(&key), model.queue.get(&key)) else {
@@ -107,7 +108,7 @@ fn try_open(model: &mut Model, keys: Vec<ActionKey>, outside: bool) {
     };
     let (input, digest) = (cached.action.input.clone(), cached.digest);
     if input.as_str().len() > LARGEST {
-        model.warn("this input is too large to edit here: 256 KiB is the most");
+        model.warn(words::TOO_LARGE);
         return;
     }
     let (source, tool) = (key.source.clone(), slot.entry.row.tool.clone());
@@ -162,7 +163,7 @@ fn approve(model: &mut Model) {
     }
     let Some(Modal::Edit(form)) = &model.modal else { return };
     if let Some(why) = form.refusal() {
-        model.warn(format!("cannot be sent: {why}"));
+        model.warn(words::cannot_be_sent(&why));
         return;
     }
     if form.bulk.is_some() {
@@ -183,15 +184,13 @@ fn approve(model: &mut Model) {
 fn may_stage(model: &Model, key: &ActionKey, digest: crate::domain::Digest) -> Result<(), String> {
     let slot = model.queue.get(key);
     if !slot.is_some_and(Slot::is_pending) {
-        return Err("it was decided elsewhere meanwhile; your text is kept until it is settled".to_owned());
+        return Err(words::DECIDED_TEXT_KEPT.to_owned());
     }
     if model.preview.cached(key).is_none_or(|cached| cached.digest != digest) {
-        return Err("the proposed input changed while you edited: close the form and look again".to_owned());
+        return Err(words::PROPOSAL_CHANGED.to_owned());
     }
     match slot.and_then(|slot| decide::update::lock(model, slot)) {
-        Some(why) => Err(format!(
-            "{why}: close the form, read the proposal to its end, then approve (your text is kept)"
-        )),
+        Some(why) => Err(words::close_and_read(&why)),
         None => Ok(()),
     }
 }
@@ -279,9 +278,9 @@ fn approve_changed(model: &mut Model) {
         let keys = &model.settings.keymap;
         let (back, approve) = (keys.key_in_text(Command::Back), keys.key(Command::Approve));
         model.say(if asks {
-            format!("the answer is not written yet: write it, then Enter approves with it; {back} closes")
+            words::answer_not_written(&back)
         } else {
-            format!("nothing is changed; {back} closes, and {approve} approves it as proposed")
+            words::nothing_changed(&back, &approve)
         });
         return;
     }
@@ -304,7 +303,7 @@ fn in_field(form: &mut EditForm, key: KeyEvent) -> Meant {
         return match key.code {
             KeyCode::Up | KeyCode::Down => beside(form, key.code),
             KeyCode::Enter => Meant::Approve,
-            KeyCode::Char(_) => Meant::Say("this key says whose action it is: it cannot be edited"),
+            KeyCode::Char(_) => Meant::Say(words::OWNER_LOCKED),
             _ => Meant::Nothing,
         };
     }
@@ -337,7 +336,7 @@ fn in_list(form: &mut EditForm, key: KeyEvent) -> Meant {
         KeyCode::Right => form.as_json(),
         KeyCode::Enter => return Meant::Approve,
         KeyCode::Char(_) => {
-            return Meant::Say("Space drops an element or restores it; Right edits the list as JSON");
+            return Meant::Say(words::LIST_KEYS);
         }
         _ => {}
     }
@@ -361,7 +360,7 @@ fn in_line(form: &mut EditForm, key: KeyEvent) -> Meant {
         KeyCode::Char('u') if control => drop(form.area.delete_line_by_head()),
         KeyCode::Char('m') if control => return Meant::Nothing,
         KeyCode::Char(c) if plain(key) && form.here().is_some_and(|field| !field.takes(c)) => {
-            return Meant::Say("a number is asked for here");
+            return Meant::Say(words::NUMBER_ONLY);
         }
         _ if !form.area.input(key) => return Meant::Nothing,
         _ => {}
@@ -387,11 +386,11 @@ pub(crate) fn pasted(model: &mut Model, text: &str) {
     let Some(Modal::Edit(form)) = &mut model.modal else { return };
     let listed = form.lists();
     if listed || form.field != EditField::Text || !(form.is_raw() || form.has_text()) {
-        model.warn("ignored a paste: text goes into a text field only");
+        model.warn(words::PASTE_IGNORED);
         return;
     }
     if form.here().is_some_and(|field| !text.trim().chars().all(|c| field.takes(c))) {
-        model.warn("ignored a paste that is no number");
+        model.warn(words::PASTE_NO_NUMBER);
         return;
     }
     let number = form.here().is_some_and(|field| field.kind == Kind::Number);
@@ -468,7 +467,7 @@ pub(crate) fn raw(model: &mut Model) {
         form.take(&text);
         if form.is_raw() {
             let why = form.check.as_ref().err().map(ToString::to_string).unwrap_or_default();
-            model.warn(format!("it cannot be shown as fields yet: {why}"));
+            model.warn(words::no_fields_yet(&why));
         }
     } else {
         form.set_raw(&text);
@@ -511,7 +510,7 @@ pub(crate) fn edited(
         return;
     }
     if text.trim_end() == form.text().trim_end() {
-        model.say("nothing was changed in the editor");
+        model.say(words::EDITOR_CHANGED_NOTHING);
         return;
     }
     form.take(text.trim_end());
@@ -519,6 +518,6 @@ pub(crate) fn edited(
     form.changed();
     if form.is_raw() {
         let why = form.check.as_ref().err().map(ToString::to_string).unwrap_or_default();
-        model.warn(format!("what came back cannot be sent: {why}; your text is kept, mend it here"));
+        model.warn(words::came_back_broken(&why));
     }
 }

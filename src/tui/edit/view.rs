@@ -8,11 +8,13 @@ use tui_textarea::TextArea;
 use crate::domain::{ActionKey, EditError, Edits, Untrusted, json};
 use crate::text;
 use crate::text::{Shown, hidden};
+use crate::tui::chrome;
 use crate::tui::chrome::pen::{Pen, frame, sheet_frame};
 use crate::tui::chrome::theme;
 use crate::tui::core::command::Command;
 use crate::tui::core::layout::{sheet, sheet_text, wrapped};
 use crate::tui::core::model::Model;
+use crate::tui::edit::words;
 
 use super::field::{Field, Kind, element_title};
 use super::form::{BulkOutcome, BulkRow, EditField, EditForm, Form, cell, place_of, shown_key};
@@ -25,8 +27,8 @@ pub(crate) fn draw(model: &Model, form: &EditForm, area: Rect, buf: &mut Buffer)
     }
     let (outer, parts) = form.layout(area);
     ratatui::widgets::Widget::render(ratatui::widgets::Clear, outer, buf);
-    let note = "nothing is sent from here; closing keeps your text";
-    frame(model, outer, "Edit before approving", note, theme::PLAIN, buf);
+    let note = words::NOT_SENT_FROM_HERE;
+    frame(model, outer, words::TITLE, note, theme::PLAIN, buf);
     head(model, form, &parts, buf);
     let caret = if form.is_raw() {
         area_of(&form.area, parts.editor, form.field == EditField::Text, buf)
@@ -40,7 +42,7 @@ pub(crate) fn draw(model: &Model, form: &EditForm, area: Rect, buf: &mut Buffer)
 
 /// The content of an action is on its way.
 pub(crate) fn soon(model: &Model, keys: usize, area: Rect, buf: &mut Buffer) {
-    let body = sheet_frame(model, area, (44.min(area.width), 5), "Edit before approving", "", buf);
+    let body = sheet_frame(model, area, (44.min(area.width), 5), words::TITLE, "", buf);
     let what = text::count(keys, "action");
     Pen::new(buf, body, 1).ours(&format!("Reading {what} …"), theme::DIM);
 }
@@ -48,7 +50,7 @@ pub(crate) fn soon(model: &Model, keys: usize, area: Rect, buf: &mut Buffer) {
 fn head(model: &Model, form: &EditForm, parts: &Form, buf: &mut Buffer) {
     let mut pen = Pen::new(buf, parts.head, 0);
     if let Some(bulk) = &form.bulk {
-        let more = format!("{} marked actions; the first: ", bulk.keys.len());
+        let more = words::marked_first(bulk.keys.len());
         pen.ours(&more, theme::BOLD);
     }
     title(model, &form.key, &mut pen);
@@ -130,22 +132,22 @@ fn will_be_sent(model: &Model, form: &EditForm, area: Rect, buf: &mut Buffer) {
         return;
     }
     let mut pen = Pen::new(buf, area, 2);
-    pen.ours("a changed key replaces its whole value", theme::DIM);
+    pen.ours(words::WHOLE_VALUE, theme::DIM);
     pen.right(judged(form), if form.violations.is_empty() { theme::DIM } else { theme::BAD });
     let keys = &model.settings.keymap;
     let back = keys.key(Command::FieldBack);
     let (editor, raw) = (keys.key(Command::Editor), keys.key(Command::RawJson));
     let other = if form.is_raw() { "fields" } else { "JSON" };
-    let line = format!("{editor} $EDITOR  {back} back to proposed  {raw} {other}");
+    let line = words::form_keys(&editor, &back, &raw, other);
     Pen::new(buf, area, 3).ours(&line, theme::DIM);
 }
 
 /// Exactly what is sent, or why nothing can be.
 fn edits(form: &EditForm, pen: &mut Pen<'_>) {
     match &form.check {
-        Ok(None) => drop(pen.ours("as proposed: nothing would be edited", theme::DIM)),
+        Ok(None) => drop(pen.ours(words::AS_PROPOSED, theme::DIM)),
         Ok(Some(edits)) => {
-            pen.ours("will be sent as userEdits: ", theme::PLAIN).ours("{", theme::PLAIN);
+            pen.ours(words::WILL_BE_SENT, theme::PLAIN).ours("{", theme::PLAIN);
             for (nth, key) in edits.keys().into_iter().enumerate() {
                 pen.ours(if nth == 0 { "" } else { ", " }, theme::PLAIN);
                 pen.shown(&text::line(&Untrusted::from(key)), theme::GOOD);
@@ -153,11 +155,11 @@ fn edits(form: &EditForm, pen: &mut Pen<'_>) {
             pen.ours("}", theme::PLAIN);
         }
         Err(error) => {
-            pen.ours("cannot be sent: ", theme::BAD);
+            pen.ours(words::CANNOT_BE_SENT, theme::BAD);
             match (error, form.refusal().filter(|_| !form.is_raw())) {
                 (EditError::Json(error), None) => {
                     let (line, column) = place_of(form.area.lines(), error.at);
-                    pen.ours(&format!("{}, line {line}, column {column}", error.what), theme::BAD);
+                    pen.ours(&words::at_line(error.what, line, column), theme::BAD);
                 }
                 (_, Some(why)) => drop(pen.shown(&text::line(&Untrusted::from(why)), theme::BAD)),
                 (_, None) => {
@@ -178,7 +180,7 @@ fn wrong(form: &EditForm, pen: &mut Pen<'_>) -> bool {
     }
     let hidden: usize = form.area.lines().iter().map(|line| hidden(line)).sum();
     if hidden > 0 {
-        let line = format!("! {} in this text, shown as ⟦…⟧", text::count(hidden, "hidden character"));
+        let line = words::hidden_characters(&text::count(hidden, chrome::words::HIDDEN_CHARACTER));
         pen.ours(&line, theme::WARN);
     }
     hidden > 0
@@ -187,18 +189,18 @@ fn wrong(form: &EditForm, pen: &mut Pen<'_>) -> bool {
 fn judged(form: &EditForm) -> &'static str {
     match (&form.check, form.schema()) {
         (Err(_), _) | (_, None) => "",
-        _ if form.violations.is_empty() => "valid against the tool's schema",
-        _ => "not valid against the tool's schema",
+        _ if form.violations.is_empty() => words::VALID,
+        _ => words::NOT_VALID,
     }
 }
 
 fn buttons(model: &Model, form: &EditForm, area: Rect, buf: &mut Buffer) {
     let style = |field| if form.field == field { theme::SELECTED } else { Style::new() };
     let mut pen = Pen::new(buf, area, area.height.saturating_sub(1));
-    let approve = if form.bulk.is_some() { "[show what it changes]" } else { "[approve with these edits]" };
+    let approve = if form.bulk.is_some() { words::BUTTON_SHOW } else { words::BUTTON_APPROVE };
     let all = [
         (EditField::Approve, approve),
-        (EditField::Revert, "[back to proposed]"),
+        (EditField::Revert, words::BUTTON_BACK),
         (EditField::Close, "[close]"),
     ];
     for (field, label) in all {
@@ -206,17 +208,17 @@ fn buttons(model: &Model, form: &EditForm, area: Rect, buf: &mut Buffer) {
     }
     let next = model.settings.keymap.key_in_text(Command::NextField);
     let hint =
-        if form.field == EditField::Text { format!("{next}: next") } else { "Enter presses".to_owned() };
+        if form.field == EditField::Text { format!("{next}: next") } else { words::ENTER_PRESSES.to_owned() };
     pen.right(&hint, theme::DIM);
 }
 
 /// What Enter does in the field.
 pub(crate) fn enter(form: &EditForm) -> &'static str {
     match form.here().map(|field| &field.kind) {
-        _ if form.has_lines() => "Enter: new line",
-        _ if form.bulk.is_some() => "Enter: show what it changes",
+        _ if form.has_lines() => words::ENTER_NEW_LINE,
+        _ if form.bulk.is_some() => words::ENTER_SHOWS,
         Some(Kind::Text | Kind::Number | Kind::Choice(_) | Kind::List | Kind::Json) | None => {
-            "Enter: approve with these edits"
+            words::ENTER_APPROVES
         }
     }
 }
@@ -235,14 +237,14 @@ pub(crate) fn draw_bulk(model: &Model, form: &EditForm, area: Rect, buf: &mut Bu
         u16::try_from(rows.len()).unwrap_or(u16::MAX).saturating_add(8).min(area.height.saturating_sub(1));
     let outer = sheet(area, area.width.saturating_sub(4).min(120), height);
     ratatui::widgets::Widget::render(ratatui::widgets::Clear, outer, buf);
-    let note = "nothing is sent from here";
-    frame(model, outer, "The same change, action by action", note, theme::PLAIN, buf);
+    let note = words::NOTHING_IS_SENT_FROM_HERE;
+    frame(model, outer, words::BULK_TITLE, note, theme::PLAIN, buf);
     let inside = body(outer);
     let (applies, all) = (bulk.applies(), rows.len());
     let mut pen = Pen::new(buf, inside, 0);
-    pen.ours(&format!("It applies to {applies} of {all} marked actions"), theme::BOLD);
+    pen.ours(&words::applies_to(applies, all), theme::BOLD);
     if applies < all {
-        pen.ours(&format!("; {} are left out", all - applies), theme::WARN);
+        pen.ours(&words::are_left_out(all - applies), theme::WARN);
     }
     let list = Rect { y: inside.y + 2, height: inside.height.saturating_sub(4), ..inside };
     let shown = usize::from(list.height);
@@ -255,11 +257,11 @@ pub(crate) fn draw_bulk(model: &Model, form: &EditForm, area: Rect, buf: &mut Bu
     if applies > 0 {
         let what = text::count(applies, "approval");
         let undo = model.settings.keymap.key(Command::Undo);
-        let line = format!("Enter stages {what} with these edits; {undo} undoes them together. ");
+        let line = words::enter_stages(&what, &undo);
         pen.ours(&line, theme::BOLD);
     }
     let back = model.settings.keymap.key_in_text(Command::Back);
-    pen.ours(&format!("{back}: back to the form"), theme::DIM);
+    pen.ours(&words::back_to_form(&back), theme::DIM);
     if rows.len() > shown {
         pen.right(&format!("{}-{} of {}", top + 1, top + shown, rows.len()), theme::DIM);
     }
@@ -271,12 +273,12 @@ fn line(model: &Model, row: &BulkRow, pen: &mut Pen<'_>) {
     let width = (pen.left() / 3).max(12);
     match &row.fate {
         BulkOutcome::LeftOut(why) => {
-            pen.ours("- ", theme::WARN).column(&title, width, theme::DIM).ours("  left out: ", theme::WARN);
+            pen.ours("- ", theme::WARN).column(&title, width, theme::DIM).ours(words::LEFT_OUT, theme::WARN);
             pen.shown(&text::line(&Untrusted::from(why.as_str())), theme::DIM);
         }
         BulkOutcome::Applies(None) => {
             pen.ours("= ", theme::DIM).column(&title, width, theme::PLAIN);
-            pen.ours("  is like that already: approved as proposed", theme::DIM);
+            pen.ours(words::ALIKE_ALREADY, theme::DIM);
         }
         BulkOutcome::Applies(Some(edits)) => {
             pen.ours("* ", theme::GOOD).column(&title, width, theme::PLAIN);
@@ -352,7 +354,7 @@ fn row(
     match &field.value {
         _ if field.is_locked() && !field.is_changed() => drop(pen.ours("= locked", theme::DIM)),
         None if field.proposed.is_some() => drop(pen.ours("(gone) !", theme::BAD)),
-        None => drop(pen.ours("(not set)", theme::DIM)),
+        None => drop(pen.ours(words::NOT_SET, theme::DIM)),
         Some(_) if !field.is_changed() && !bad => drop(pen.ours("=", theme::DIM)),
         Some(value) => {
             value_in(value, room, if bad { theme::BAD } else { theme::GOOD }, pen);
@@ -402,8 +404,8 @@ fn kind(field: &Field) -> &'static str {
         Kind::Text => "text",
         Kind::Number => "number",
         Kind::Choice(_) => "a choice",
-        Kind::List => "a list, replaced as a whole",
-        Kind::Json => "JSON, replaced as a whole",
+        Kind::List => words::A_LIST,
+        Kind::Json => words::A_JSON,
     }
 }
 
@@ -411,7 +413,7 @@ fn kind(field: &Field) -> &'static str {
 fn editor(_model: &Model, form: &EditForm, field: &Field, area: Rect, buf: &mut Buffer) -> Option<Position> {
     let typing = form.field == EditField::Text;
     if field.is_locked() {
-        let why = "says whose action this is: it cannot be edited";
+        let why = words::OWNER_CANNOT_CHANGE;
         Pen::new(buf, area, 0).ours(why, theme::DIM);
         return None;
     }
@@ -424,7 +426,7 @@ fn editor(_model: &Model, form: &EditForm, field: &Field, area: Rect, buf: &mut 
                 let word = text::line(&Untrusted::from(json::decode(choice).text.into_owned()));
                 pen.ours(" ", style).shown(&word, style).ours(" ", style);
             }
-            pen.ours(" >  Left and Right change it", theme::DIM);
+            pen.ours(words::CHOICE_KEYS, theme::DIM);
             None
         }
         Kind::List => {
@@ -456,7 +458,7 @@ fn elements(form: &EditForm, field: &Field, area: Rect, buf: &mut Buffer) {
         let title = Shown::clone(&text::line(&Untrusted::from(element_title(element).into_owned())));
         pen.shown(&title.cut(pen.left().saturating_sub(if here { 40 } else { 0 }).max(12)), style);
         if here {
-            pen.right("Space drops or restores   Right: as JSON", theme::DIM);
+            pen.right(words::ELEMENT_KEYS, theme::DIM);
         }
     }
 }

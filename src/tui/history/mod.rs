@@ -3,3 +3,4 @@
 pub(crate) mod state;
 pub(crate) mod update;
 pub(crate) mod view;
+pub(crate) mod words;

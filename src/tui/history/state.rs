@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::domain::{ActionKey, DecisionKind, Entry, Outcome, Row, Status, Timestamp};
 use crate::inbox::filter::Filter;
 use crate::inbox::{Next, Problem};
+use crate::tui::history::words;
 use crate::tui::queue::slots::{Settled, Slot, State};
 
 /// Which list: by where actions stand, or by who decided.
@@ -98,14 +99,14 @@ pub(crate) enum More {
 impl ViewKind {
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Approved => "Approved and running",
+            Self::Approved => words::APPROVED_AND_RUNNING,
             Self::Executed => "Executed",
             Self::Failed => "Failed",
-            Self::Unknown => "Outcome unknown",
+            Self::Unknown => words::OUTCOME_UNKNOWN,
             Self::Rejected => "Rejected",
-            Self::Expired => "Expired, withdrawn, superseded",
-            Self::Mine => "Decided by me",
-            Self::Decided => "Decided by anyone",
+            Self::Expired => words::ENDED_OTHERWISE,
+            Self::Mine => words::DECIDED_BY_ME,
+            Self::Decided => words::DECIDED_BY_ANYONE,
         }
     }
 

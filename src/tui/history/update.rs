@@ -5,6 +5,7 @@ use crate::tui::chrome::state::Focus;
 use crate::tui::core::command::Command;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
+use crate::tui::history::words;
 use crate::tui::preview;
 use crate::tui::queue::filter;
 
@@ -17,7 +18,7 @@ pub(crate) fn open(model: &mut Model, kind: ViewKind) {
     let listed = model.list.sources.iter().any(|source| source.records.lists);
     if kind != ViewKind::Mine && !listed {
         let key = model.settings.keymap.key(Command::View(ViewKind::Mine));
-        model.warn(format!("no source here lists what is over; {key} shows what was decided from here"));
+        model.warn(words::lists_nothing(&key));
         return;
     }
     model.screen.zoom = false;
@@ -111,9 +112,9 @@ pub(crate) fn refuse(model: &mut Model) {
     let (inbox, settle) = (keys.key(Command::Inbox), keys.key(Command::ResolveUnknown));
     match model.history.open.as_ref().map(|view| view.kind) {
         Some(ViewKind::Unknown) => {
-            model.warn(format!("read-only list: {inbox} goes back to the inbox, where {settle} resolves it"));
+            model.warn(words::read_only_resolves(&inbox, &settle));
         }
-        Some(_) => model.warn(format!("read-only list: {inbox} goes back to the inbox, to decide")),
+        Some(_) => model.warn(words::read_only(&inbox)),
         None => {}
     }
 }

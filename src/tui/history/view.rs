@@ -15,6 +15,7 @@ use crate::tui::chrome::theme::{self, Mark};
 use crate::tui::core::command::Command;
 use crate::tui::core::layout::Layout;
 use crate::tui::core::model::Model;
+use crate::tui::history::words;
 use crate::tui::queue::slots::Slot;
 
 use super::state::{More, OwnDecision, View, ViewKind};
@@ -51,13 +52,11 @@ fn title(model: &Model, view: &View) -> String {
     let name = view.kind.name();
     match view.read_at {
         None => name.to_owned(),
-        Some(at) if model.now.since(at) < 60_000 => {
-            format!("{name}   as of {}", chrome::words::moment(model, at))
-        }
+        Some(at) if model.now.since(at) < 60_000 => words::as_of(name, &chrome::words::moment(model, at)),
         Some(at) => {
             let key = model.settings.keymap.key(Command::Reload);
             let age = chrome::words::age(at, model.now);
-            format!("{name}   as of {}, {age} ago: {key} reads it again", chrome::words::moment(model, at))
+            words::as_of_old(name, &chrome::words::moment(model, at), &age, &key)
         }
     }
 }
@@ -66,28 +65,28 @@ fn note(view: &View) -> String {
     let (at, all) = (view.at() + 1, view.len());
     match (&view.more, all) {
         (More::UnderWay, _) if view.filter.is_some() && view.n_read() > 0 => {
-            format!("reading… {all} found in {}", view.n_read())
+            words::found_so_far(all, view.n_read())
         }
         (More::UnderWay, _) => "reading…".to_owned(),
         (_, 0) => String::new(),
-        (More::At(_), _) => format!("row {at} of {all} and more"),
-        (More::End, _) => format!("row {at} of {all}"),
+        (More::At(_), _) => words::row_and_more(at, all),
+        (More::End, _) => words::row_of(at, all),
     }
 }
 
 fn empty(view: &View) -> &'static str {
     match (&view.more, view.kind) {
         (More::UnderWay, _) => " reading…",
-        _ if view.filter.is_some() => " nothing like this was found; Esc shows all",
-        _ if !view.problems.is_empty() => " nothing else is known",
-        (_, ViewKind::Mine) => " nothing was decided from here yet",
-        (_, ViewKind::Decided) => " nothing was decided yet",
-        (_, ViewKind::Approved) => " nothing is approved or running",
-        (_, ViewKind::Executed) => " nothing was executed yet",
-        (_, ViewKind::Failed) => " nothing has failed",
-        (_, ViewKind::Unknown) => " no outcome is unknown",
-        (_, ViewKind::Rejected) => " nothing was rejected yet",
-        (_, ViewKind::Expired) => " nothing expired, was withdrawn or superseded",
+        _ if view.filter.is_some() => words::NOTHING_FOUND,
+        _ if !view.problems.is_empty() => words::NOTHING_ELSE_IS_KNOWN,
+        (_, ViewKind::Mine) => words::NOTHING_DECIDED_HERE,
+        (_, ViewKind::Decided) => words::NOTHING_WAS_DECIDED_YET,
+        (_, ViewKind::Approved) => words::NOTHING_IS_APPROVED_OR_RUNNING,
+        (_, ViewKind::Executed) => words::NOTHING_WAS_EXECUTED_YET,
+        (_, ViewKind::Failed) => words::NOTHING_HAS_FAILED,
+        (_, ViewKind::Unknown) => words::NO_OUTCOME_IS_UNKNOWN,
+        (_, ViewKind::Rejected) => words::NOTHING_WAS_REJECTED_YET,
+        (_, ViewKind::Expired) => words::NOTHING_ENDED_OTHERWISE,
     }
 }
 
@@ -104,7 +103,7 @@ fn problems(view: &View, area: Rect, buf: &mut Buffer) -> u16 {
         nth += 1;
     }
     if view.unreadable > 0 {
-        let line = format!(" ! {} cannot be read", chrome::words::count(view.unreadable, "action"));
+        let line = words::unreadable(&chrome::words::count(view.unreadable, "action"));
         Pen::new(buf, area, nth).ours(&line, theme::WARN);
         nth += 1;
     }

@@ -5,6 +5,7 @@ use crate::text;
 use crate::tui::core::command::Command;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Intent;
+use crate::tui::plain::words;
 use crate::tui::queue::slots::Slot;
 use crate::tui::queue::state::Line;
 
@@ -27,9 +28,9 @@ pub(crate) fn announce(session: &mut Session) {
     let Some(slot) = session.model.here() else {
         session.spoken = None;
         let nothing = if session.model.queue.lines().is_empty() {
-            "Nothing is pending. New actions are told as they come."
+            words::NOTHING_PENDING
         } else {
-            "No action is chosen. first goes to the first one."
+            words::NOTHING_CHOSEN
         };
         session.say(nothing);
         return say_held(session);
@@ -85,8 +86,8 @@ pub(crate) fn step(session: &mut Session, to: To) {
         return announce(session);
     }
     match heard {
-        Some(_) => session.say("Everything is decided. submit reviews and sends what is staged."),
-        None => session.say("There is no other undecided action."),
+        Some(_) => session.say(words::ALL_DECIDED),
+        None => session.say(words::NO_OTHER),
     }
     say_held(session);
 }
@@ -110,7 +111,7 @@ pub(crate) fn go_to(session: &mut Session, rest: &str) {
     let total = actions(&session.model).count();
     match rest.parse::<usize>() {
         Ok(number) if (1..=total).contains(&number) => go(session, number),
-        _ => session.say(&format!("Say go and a number from 1 to {total}.")),
+        _ => session.say(&words::say_go(total)),
     }
 }
 
@@ -133,7 +134,7 @@ pub(crate) fn list(session: &mut Session, rest: &str) {
         "all" => usize::MAX,
         count => match count.parse() {
             Ok(count) => count,
-            Err(_) => return session.say("Say list, list and a number, or list all."),
+            Err(_) => return session.say(words::SAY_LIST),
         },
     };
     let model = &session.model;
@@ -146,8 +147,8 @@ pub(crate) fn list(session: &mut Session, rest: &str) {
     }
     session.say_all(&said);
     session.say(&match left {
-        0 => "End of the list.".to_owned(),
-        left => format!("{left} more in the list."),
+        0 => words::END_OF_THE_LIST.to_owned(),
+        left => words::left_in_list(left),
     });
     say_held(session);
 }
@@ -161,10 +162,10 @@ pub(crate) fn batch(session: &mut Session) {
     let all = actions(model).enumerate().filter(|(_, slot)| inside.contains(&slot.entry.key));
     let mut said: Vec<String> = all.take(100).map(|(nth, slot)| line(model, nth + 1, slot)).collect();
     if inside.len() > said.len() {
-        said.push(format!("{} more in this batch.", inside.len() - said.len()));
+        said.push(words::left_in_batch(inside.len() - said.len()));
     }
     let staged = group.key.batch().map_or(0, |batch| model.decide.tally.batch(batch).total());
-    session.say(&format!("This batch has {}; {staged} staged.", text::count(inside.len(), "action")));
+    session.say(&words::batch_has(&text::count(inside.len(), "action"), staged));
     session.say_all(&said);
 }
 
@@ -174,7 +175,7 @@ pub(crate) fn whereabouts(session: &mut Session) {
     session.say_all(&troubles(&session.model));
     say_held(session);
     if let Some(why) = session.model.screen.saved.failed.clone() {
-        session.say(&format!("NOT SAVED: {why}. What is staged would not survive a crash."));
+        session.say(&words::not_saved(&why));
     }
     announce(session);
 }
@@ -194,13 +195,13 @@ pub(crate) fn staged(session: &mut Session) {
         })
         .collect();
     if said.is_empty() {
-        return session.say("Nothing is staged.");
+        return session.say(words::NOTHING_IS_STAGED);
     }
     let (count, saved) =
         (model.unsent(), model.screen.saved.failed.is_none() && model.screen.saved.open == 0);
     session.say_all(&said);
-    let saved = if saved { "saved" } else { "not saved yet" };
-    session.say(&format!("{} staged, {saved}, nothing sent.", text::count(count, "decision")));
+    let saved = if saved { "saved" } else { words::NOT_SAVED_YET };
+    session.say(&words::staged_not_sent(&text::count(count, "decision"), saved));
 }
 
 pub(crate) fn reload(session: &mut Session) {
@@ -208,7 +209,7 @@ pub(crate) fn reload(session: &mut Session) {
     session.give(Intent::Command(Command::Reload));
     session.say_heard();
     let counts = sentences::counts(&session.model);
-    session.say(&format!("{} taken in. {counts}", text::count(held, "new action")));
+    session.say(&words::taken_in(&text::count(held, words::NEW_ACTION), &counts));
     announce(session);
 }
 
@@ -218,19 +219,17 @@ pub(crate) fn help(session: &mut Session, rest: &str) {
         typed => found(typed),
     };
     if words.is_empty() {
-        return session.say("Unknown word. help alone names all words.");
+        return session.say(words::HELP_UNKNOWN);
     }
     for word in words {
         let takes = if word.takes.is_empty() { String::new() } else { format!(" {}", word.takes) };
         session.say(&format!("{}{takes}: {}.", word.name, word.help));
     }
-    session.say("The beginning of a word is enough. An empty line reads the action again.");
+    session.say(words::HELP_END);
 }
 
 /// The first undecided action, and what can be said.
 pub(crate) fn first(session: &mut Session) {
     first_undecided(session);
-    session.say(
-        "Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, quit. Nothing is sent before submit asks.",
-    );
+    session.say(words::HELP_FIRST);
 }

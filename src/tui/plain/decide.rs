@@ -4,7 +4,9 @@ use crate::domain::{DecisionKind, On, ReasonRule, Resolution, Timestamp};
 use crate::tui::core::command::Command;
 use crate::tui::core::msg::Intent;
 use crate::tui::decide::update::lock;
+use crate::tui::plain::words;
 use crate::tui::queue::slots::Slot;
+use crate::tui::submit::words as review_words;
 
 use super::session::{Session, Spoken, Turn};
 use super::{browse, sentences};
@@ -19,9 +21,9 @@ fn because(rest: &str) -> Result<Option<String>, &'static str> {
     let (first, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     match (first.to_lowercase().as_str(), text.trim()) {
         ("", _) => Ok(None),
-        ("because", "") => Err("Nothing was decided: after because comes a text."),
+        ("because", "") => Err(words::BECAUSE_NEEDS_TEXT),
         ("because", text) => Ok(Some(text.to_owned())),
-        _ => Err("Nothing was decided. A text comes after the word because."),
+        _ => Err(words::TEXT_NEEDS_BECAUSE),
     }
 }
 
@@ -31,16 +33,16 @@ pub(crate) fn may_decide(session: &mut Session, at: Timestamp) -> bool {
     let here = session.model.here().map(|slot| Spoken::of(slot, now));
     let why = match (&session.spoken, &here) {
         (_, None) => None,
-        (Some(spoken), Some(here)) if spoken.key != here.key => Some("another action is next now"),
-        (Some(spoken), Some(here)) if spoken.label != here.label => Some("it changed since it was read out"),
+        (Some(spoken), Some(here)) if spoken.key != here.key => Some(words::ANOTHER_IS_NEXT),
+        (Some(spoken), Some(here)) if spoken.label != here.label => Some(words::CHANGED_SINCE_READ_OUT),
         (Some(spoken), Some(_)) if session.how.interactive && at.since(spoken.at) < REST => {
-            Some("the line came before the action was read out")
+            Some(words::LINE_CAME_BEFORE)
         }
         (Some(_), Some(_)) => return true,
-        (None, Some(_)) => Some("no action was read out yet"),
+        (None, Some(_)) => Some(words::NOTHING_READ_OUT),
     };
     if let Some(why) = why {
-        session.say(&format!("Nothing was decided: {why}. Here it is."));
+        session.say(&words::not_decided_here(why));
     }
     browse::announce(session);
     false
@@ -57,16 +59,11 @@ pub(crate) fn approve(session: &mut Session, rest: &str, at: Timestamp) {
     let lock =
         session.model.here().filter(|slot| slot.is_pending()).and_then(|slot| lock(&session.model, slot));
     if let Some(why) = lock {
-        return session.say(&sentences::sentence(&format!(
-            "not approved: it is {why}, so it must be read to its end first; show reads it"
-        )));
+        return session.say(&sentences::sentence(&words::read_first(&why)));
     }
     let asks = session.model.here().is_some_and(|slot| slot.entry.row.can.answer);
     if asks && !is_answered(session) {
-        return session.say(
-            "Not approved: it asks for an answer. edit names its fields; say edit, the field that is empty, an equals \
-             sign and the answer, then approve.",
-        );
+        return session.say(words::ANSWER_FIRST);
     }
     stage(session, Intent::Approve { comment });
 }
@@ -86,45 +83,42 @@ pub(crate) fn exclude(session: &mut Session, rest: &str, at: Timestamp) {
     }
     let rule = session.model.here().map(|slot| slot.entry.row.can.reason);
     if rule == Some(ReasonRule::Required) && reason.is_none() {
-        return session
-            .say("Nothing was decided: this source asks for a reason. Say exclude because, and the reason.");
+        return session.say(words::REASON_FIRST);
     }
     let lost = rule == Some(ReasonRule::NotKept) && reason.is_some();
     stage(session, Intent::Exclude { reason });
     if lost {
-        session.say("Its source keeps no reasons; this one stays in the journal on this machine.");
+        session.say(words::REASONS_NOT_KEPT);
     }
 }
 
 /// To the decision that is staged for this action.
 pub(crate) fn comment(session: &mut Session, rest: &str, at: Timestamp) {
     if rest.is_empty() {
-        return session.say("Say comment, and the text.");
+        return session.say(words::SAY_COMMENT);
     }
     if !may_decide(session, at) {
         return;
     }
     if browse::here(&session.model).is_none_or(|key| session.model.decide.draft.get(&key).is_none()) {
-        return session.say(
-            "Nothing is staged for this action: say approve because, or exclude because, and the text.",
-        );
+        return session.say(words::NOTHING_TO_COMMENT_ON);
     }
     let kept = session.model.here().is_some_and(|slot| slot.entry.row.can.comment);
     stage(session, Intent::Comment(rest.to_owned()));
     if !kept {
-        session.say("Its source keeps no comments; this one stays in the journal on this machine.");
+        session.say(words::COMMENTS_NOT_KEPT);
     }
 }
 
 pub(crate) fn ask(session: &mut Session, kind: DecisionKind, rest: &str, at: Timestamp) {
     let can = session.model.here().map(|slot| slot.entry.row.can);
     if let Some(can) = can.filter(|can| !can.takes(kind)) {
-        let why = format!("nothing was decided: {}", can.why_not(On::of(kind)));
+        let why = words::not_decided(can.why_not(On::of(kind)));
         return session.say(&sentences::sentence(&why));
     }
     if rest.is_empty() {
         let words = kind.words();
-        return session.say(&format!("Nothing was decided. Say {}, and {}.", words.name, words.wants));
+        return session.say(&words::say_name(words.name, words.wants));
     }
     if may_decide(session, at) {
         stage(session, Intent::Ask(kind, rest.to_owned()));
@@ -141,17 +135,17 @@ fn stage(session: &mut Session, given: Intent) {
     match after {
         Some(decision) if before.as_ref() != Some(&decision) => {
             let left = session.model.undecided();
-            session.say(&format!("Staged: {}. {left} undecided left.", sentences::decision(&decision)));
+            session.say(&words::staged(&sentences::decision(&decision), left));
         }
         Some(decision) if heard.is_none() || before.is_some() => {
-            return session.say(&format!("It was staged so already: {}.", sentences::decision(&decision)));
+            return session.say(&words::staged_already(&sentences::decision(&decision)));
         }
         Some(_) | None => {
-            return session.say(&heard.unwrap_or_else(|| "Nothing was decided.".to_owned()));
+            return session.say(&heard.unwrap_or_else(|| words::NOTHING_WAS_DECIDED.to_owned()));
         }
     }
     if browse::here(&session.model) == Some(key) {
-        session.say("Everything here is decided. submit reviews it, and asks before it sends.");
+        session.say(words::ALL_DECIDED_HERE);
         return browse::say_held(session);
     }
     browse::announce(session);
@@ -167,11 +161,7 @@ pub(crate) fn clear(session: &mut Session) {
     let had = session.model.decide.draft.get(&key).is_some();
     session.give(Intent::Command(Command::Clear));
     session.heard();
-    session.say(if had {
-        "Cleared: this action is undecided again."
-    } else {
-        "This action was undecided already."
-    });
+    session.say(if had { words::CLEARED } else { words::WAS_UNDECIDED_ALREADY });
 }
 
 pub(crate) fn undo(session: &mut Session) {
@@ -187,7 +177,7 @@ fn back_or_forth(session: &mut Session, command: Command) {
     session.give(Intent::Command(command));
     let heard = session.heard();
     let moved = session.model.decide.draft.position() != before;
-    let done = if command == Command::Redo { "Done again." } else { "Undone." };
+    let done = if command == Command::Redo { words::DONE_AGAIN } else { "Undone." };
     session.say(&heard.unwrap_or_else(|| done.to_owned()));
     if moved {
         browse::announce(session);
@@ -198,14 +188,11 @@ fn back_or_forth(session: &mut Session, command: Command) {
 pub(crate) fn settle(session: &mut Session, rest: &str, at: Timestamp) {
     let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let (finding, says) = match word {
-        "landed" => (Resolution::Landed, "that it landed"),
-        "failed" => (Resolution::NotLanded, "that it did not land; it is not run again"),
-        "again" => {
-            (Resolution::RunAgain, "to run it again, which is right only where running twice does no harm")
-        }
+        "landed" => (Resolution::Landed, words::SAYS_LANDED),
+        "failed" => (Resolution::NotLanded, words::SAYS_NOT_LANDED),
+        "again" => (Resolution::RunAgain, words::SAYS_AGAIN),
         _ => {
-            return session
-                .say("Say settle landed, settle failed or settle again. Look in the target first.");
+            return session.say(words::SAY_SETTLE);
         }
     };
     let reason = match because(rest) {
@@ -213,14 +200,12 @@ pub(crate) fn settle(session: &mut Session, rest: &str, at: Timestamp) {
         Err(why) => return session.say(why),
     };
     if !session.model.here().is_some_and(Slot::is_lost) {
-        return session.say(
-            "Nothing was settled: only an action whose outcome is unknown is settled, and this one is not.",
-        );
+        return session.say(words::NOT_UNKNOWN);
     }
     if !may_decide(session, at) {
         return;
     }
-    session.say(&format!("This tells the source {says}. Type yes to tell it, anything else goes back."));
+    session.say(&words::tells_source(says));
     session.turn = Turn::Resolved(finding, reason, session.model.now);
 }
 
@@ -232,13 +217,11 @@ pub(crate) fn settle_answer(
     asked: Timestamp,
 ) {
     if session.how.interactive && at.since(asked) < SETTLE {
-        return session.say(
-            "Ignored: that was typed before the question. Type yes to tell it, anything else goes back.",
-        );
+        return session.say(words::TYPED_BEFORE);
     }
     session.turn = Turn::Word;
     if answer != "yes" {
-        return session.say("Nothing was settled.");
+        return session.say(&sentences::sentence(review_words::NOTHING_WAS_SETTLED));
     }
     session.give(Intent::ResolveUnknown { finding, reason });
     session.say_heard();

@@ -3,7 +3,9 @@
 use crate::domain::json::Member;
 use crate::domain::{Edits, RawJson, Timestamp, json, merge};
 use crate::text;
+use crate::tui::chrome;
 use crate::tui::core::msg::Intent;
+use crate::tui::plain::words;
 use crate::tui::preview::page::made::Cached;
 
 use super::decide::may_decide;
@@ -36,17 +38,15 @@ fn kept(session: &mut Session, field: &str) {
     let value =
         session.model.edit.drafted.get(&key).and_then(|edits| edits.as_json().member(field).map(short));
     session.say(&match value {
-        Some(value) => {
-            format!("Edited, not staged yet: {shown} becomes {value}. approve stages it, revert drops it.")
-        }
-        None => format!("{shown} is as it was proposed."),
+        Some(value) => words::edited(&shown, &value),
+        None => words::as_proposed(&shown),
     });
 }
 
 fn cached(session: &Session) -> Result<&Cached, &'static str> {
-    let key = browse::here(&session.model).ok_or("Nothing is chosen to edit.")?;
+    let key = browse::here(&session.model).ok_or(words::NOTHING_TO_EDIT)?;
     let cached = session.model.preview.cached(&key);
-    cached.map(AsRef::as_ref).ok_or("Its content is not here yet. Say show first.")
+    cached.map(AsRef::as_ref).ok_or(words::CONTENT_NOT_HERE)
 }
 
 /// What the input would be with the edits that were made before.
@@ -54,8 +54,7 @@ fn drafted(session: &Session) -> Result<RawJson, String> {
     let cached = cached(session)?;
     let draft = browse::here(&session.model).and_then(|key| session.model.edit.texts.get(&key));
     match draft.filter(|draft| draft.of == cached.digest) {
-        Some(draft) => RawJson::parse(draft.text.clone())
-            .map_err(|error| format!("The edit that was begun is no JSON: {error}. revert drops it.")),
+        Some(draft) => RawJson::parse(draft.text.clone()).map_err(|error| words::edit_is_broken(&error)),
         None => Ok(cached.action.input.clone()),
     }
 }
@@ -63,17 +62,17 @@ fn drafted(session: &Session) -> Result<RawJson, String> {
 /// The whole text with one field changed; its type is kept.
 fn changed(session: &Session, field: &str, value: &str) -> Result<String, String> {
     let input = drafted(session)?;
-    let members = input.members().ok_or("This input is not a list of fields; it cannot be edited here.")?;
+    let members = input.members().ok_or(words::NOT_FIELDS)?;
     let Some(old) = members.iter().find(|member| member.key.text == field) else {
         let names = names(&members);
-        return Err(format!("There is no such field. Fields: {names}."));
+        return Err(words::no_such_field(&names));
     };
     let new = typed(old.value, value)?;
     let edits = RawJson::parse(format!("{{{}:{new}}}", old.raw_key)).map_err(|error| error.to_string());
     let edits = edits.and_then(|object| Edits::new(object).map_err(|error| error.to_string()));
     let merged = edits.and_then(|edits| merge(&input, &edits).map_err(|error| error.to_string()));
     let merged = merged.map_err(|why| {
-        sentences::sentence(&format!("not edited: {}", text::line(&why.as_str().into()).plain()))
+        sentences::sentence(&chrome::words::not_edited(&text::line(&why.as_str().into()).plain()))
     })?;
     Ok(json::pretty(merged.as_str()))
 }
@@ -88,9 +87,8 @@ fn typed(old: &str, value: &str) -> Result<String, String> {
     match new {
         Some(new) if kind(&new) == kind(old) || kind(old) == "empty" => Ok(new),
         Some(_) | None => Err(match kind(old) {
-            "empty" => "Not edited: the field is empty, so write its value as JSON, a text in double quotes."
-                .to_owned(),
-            kind => format!("Not edited: the value must be a {kind}, as JSON."),
+            "empty" => words::FIELD_IS_EMPTY.to_owned(),
+            kind => words::wrong_kind(kind),
         }),
     }
 }
@@ -98,9 +96,9 @@ fn typed(old: &str, value: &str) -> Result<String, String> {
 fn kind(value: &str) -> &'static str {
     match value.trim().bytes().next() {
         Some(b'"') => "text",
-        Some(b'{') => "group of fields",
+        Some(b'{') => words::GROUP_OF_FIELDS,
         Some(b'[') => "list",
-        Some(b't' | b'f') => "true or false",
+        Some(b't' | b'f') => words::TRUE_OR_FALSE,
         Some(b'n') | None => "empty",
         Some(_) => "number",
     }
@@ -125,12 +123,10 @@ fn names(members: &[Member<'_>]) -> String {
 /// `edit` alone: what there is to edit.
 fn fields(session: &mut Session, rest: &str) {
     if !rest.is_empty() {
-        return session
-            .say("Not edited. Say edit, the field, an equals sign and the new value: edit title=New title.");
+        return session.say(words::SAY_EDIT);
     }
     let said = drafted(session).and_then(|input| {
-        let members =
-            input.members().ok_or("This input is not a list of fields; it cannot be edited here.")?;
+        let members = input.members().ok_or(words::NOT_FIELDS)?;
         let field = |it: &Member<'_>| {
             let name = text::line(&it.key.text.as_ref().into()).plain();
             format!("{name}, {}: {}", kind(it.value), short(it.value))
@@ -143,7 +139,7 @@ fn fields(session: &mut Session, rest: &str) {
             for field in fields {
                 session.say(&field);
             }
-            session.say("To change one: edit FIELD=VALUE. The rest of the line is the value.");
+            session.say(words::EDIT_HELP);
         }
     }
 }
@@ -151,16 +147,12 @@ fn fields(session: &mut Session, rest: &str) {
 pub(crate) fn revert(session: &mut Session) {
     let had = browse::here(&session.model).is_some_and(|key| session.model.edit.texts.contains_key(&key));
     if !had {
-        return session.say("There are no edits of this action to drop.");
+        return session.say(words::NO_EDITS);
     }
     session.give(Intent::Draft(None));
     session.say_heard();
     let staged = browse::here(&session.model)
         .and_then(|key| session.model.decide.draft.get(&key))
         .is_some_and(|staged| staged.decision.edits().is_some());
-    session.say(if staged {
-        "The edits are dropped. What is staged still has them: approve stages it without, clear takes it back."
-    } else {
-        "The edits are dropped."
-    });
+    session.say(if staged { words::EDITS_DROPPED_STAGED } else { words::EDITS_DROPPED });
 }

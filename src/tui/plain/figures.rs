@@ -2,10 +2,12 @@
 
 use crate::domain::time::spoken;
 use crate::domain::{Queue, Timestamp, Trend};
-use crate::inbox::figures::{Board, BoardRequest, QueueLine, SourceBoard, Standing, words};
+use crate::inbox::figures::{self, Board, BoardRequest, QueueLine, SourceBoard, Standing};
+use crate::tui::chrome;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::dashboard::state::Watch;
+use crate::tui::plain::words;
 use crate::tui::{dashboard, plain};
 
 use super::browse;
@@ -56,37 +58,34 @@ fn sentences(model: &Model, board: &Board) -> Vec<String> {
     let any = unread.len() < board.sources.len();
     let over = match board.total.over_target {
         0 => String::new(),
-        n => format!(" {n} over the target of {}.", spoken(board.ages.target)),
+        n => words::over_target(n, &spoken(board.ages.target)),
     };
-    let all = if any { standing(&board.total, board.at) } else { "nothing was read yet".to_owned() };
-    let mut said = vec![format!("The last {WINDOW} minutes. All: {all}.{over}")];
+    let all = if any { standing(&board.total, board.at) } else { words::NOTHING_WAS_READ_YET.to_owned() };
+    let mut said = vec![words::last_minutes(WINDOW, &all, &over)];
     if any && !unread.is_empty() {
-        said.push(format!("Not counted in, because nothing was read there yet: {}.", unread.join(", ")));
+        said.push(words::not_counted(&unread.join(", ")));
     }
     for source in &board.sources {
         said.push(of_source(source, board.at));
         said.extend(source.queues.iter().take(QUEUES).map(|line| of_queue(line, board.at)));
         let more = source.queues.len().saturating_sub(QUEUES);
         if more > 0 {
-            said.push(format!("And {more} more."));
+            said.push(words::and_more(more));
         }
     }
     if any {
         let of = &board.outcomes;
-        said.push(format!(
-            "Approved {}, excluded {}, left undecided {}, failed after approval {}, outcome unknown {}.",
-            of.approved, of.rejected, of.left, of.failed, of.unknown
-        ));
+        said.push(words::since_then(of.approved, of.rejected, of.left, of.failed, of.unknown));
     }
     said.extend(board.alerts.iter().map(|alert| {
-        let words = words::alert(alert.kind, alert.count, &model.settings.targets);
+        let words = figures::words::alert(alert.kind, alert.count, &model.settings.targets);
         format!("Alert. {}: {words}.", alert.source)
     }));
     // Where nothing was read, nothing is known to be well.
     if board.alerts.is_empty() {
         said.push(match (any, unread.is_empty()) {
-            (false, _) => "Alerts are not known yet.".to_owned(),
-            (true, false) => "No alerts from what was read so far.".to_owned(),
+            (false, _) => words::ALERTS_ARE_NOT_KNOWN_YET.to_owned(),
+            (true, false) => words::NO_ALERTS_SO_FAR.to_owned(),
             (true, true) => "No alerts.".to_owned(),
         });
     }
@@ -94,11 +93,11 @@ fn sentences(model: &Model, board: &Board) -> Vec<String> {
 }
 
 fn of_source(source: &SourceBoard, at: Timestamp) -> String {
-    let (state, good) = words::state(source, at, true);
+    let (state, good) = figures::words::state(source, at, true);
     if source.heard.is_none() {
-        return format!("Source {}: nothing was read yet: {state}.", source.name);
+        return words::nothing_read(&source.name, &state);
     }
-    let trust = if good { String::new() } else { format!(" Its numbers may be old: {state}.") };
+    let trust = if good { String::new() } else { words::may_be_old(&state) };
     format!("Source {}: {}.{trust}", source.name, standing(&source.standing, at))
 }
 
@@ -106,7 +105,7 @@ fn of_queue(line: &QueueLine, at: Timestamp) -> String {
     let name = match &line.queue {
         Queue::Agent(agent) => plain::sentences::name(agent),
         Queue::Tool(tool) => format!("tool {}", plain::sentences::identifier(tool)),
-        Queue::Rest => "all others".to_owned(),
+        Queue::Rest => words::ALL_OTHERS.to_owned(),
     };
     format!("Queue {name}: {}.", standing(&line.standing, at))
 }
@@ -115,23 +114,24 @@ fn of_queue(line: &QueueLine, at: Timestamp) -> String {
 fn standing(of: &Standing, at: Timestamp) -> String {
     let mut said = vec![format!("{} pending", of.pending), of.state.word().to_lowercase()];
     if of.high > 0 {
-        said.push(format!("{} high risk", of.high));
+        said.push(words::high_risk(&of.high));
     }
     if of.unknown > 0 {
-        said.push(format!("{} with unknown outcome", of.unknown));
+        said.push(chrome::words::with_unknown_outcome(&of.unknown));
     }
     if let Some(oldest) = of.oldest {
         said.push(format!("oldest {}", spoken(at.since(oldest))));
     }
     if let Some(last) = of.last {
-        said.push(format!("now {} in and {} out a minute", last.arrived, last.resolved));
+        said.push(words::now_rates(last.arrived, last.resolved));
     }
     if let Some(rate) = of.rate {
-        let (arrive, resolve) = (words::tenths(rate.arrivals()), words::tenths(rate.resolves()));
-        said.push(format!("in 15 minutes {arrive} in and {resolve} out a minute"));
+        let (arrive, resolve) =
+            (figures::words::tenths(rate.arrivals()), figures::words::tenths(rate.resolves()));
+        said.push(words::mean_rates(&arrive, &resolve));
     }
     if matches!(of.trend, Trend::ClearsIn(_)) {
-        said.push(format!("clears in {}", words::clears(of.trend)));
+        said.push(words::clears_in(&figures::words::clears(of.trend)));
     }
     said.join(", ")
 }

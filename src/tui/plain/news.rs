@@ -7,6 +7,7 @@ use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Msg, What};
 use crate::tui::core::router;
 use crate::tui::dashboard::state::StartView;
+use crate::tui::plain::words;
 use crate::tui::queue::list::SourceState;
 use crate::tui::queue::slots::State;
 
@@ -93,11 +94,7 @@ fn connections(session: &mut Session, before: &Snapshot, after: &Snapshot) {
         .map(|(source, (_, is))| (source.name.to_string(), *is))
         .collect();
     for (name, good) in changed {
-        session.news.note(if good {
-            format!("Source {name} is back.")
-        } else {
-            format!("Source {name} is lost; it is tried again. What is staged is safe.")
-        });
+        session.news.note(if good { words::source_back(&name) } else { words::source_lost(&name) });
     }
 }
 
@@ -107,7 +104,7 @@ fn review_closed(session: &mut Session) {
     if asked && !matches!(session.model.modal, Some(Modal::Review(_))) {
         session.turn = Turn::Word;
         let why = session.heard().unwrap_or_default();
-        session.say(format!("The review is closed and nothing was sent. {why}").trim_end());
+        session.say(words::review_closed(&why).trim_end());
     }
 }
 
@@ -126,11 +123,11 @@ fn read_out_gone(session: &mut Session) {
     let elsewhere = matches!(&slot.state, State::Settled(settled) if !settled.ours);
     if spoken.pending && elsewhere {
         let standing = sentences::standing(&session.model, slot);
-        session.news.note(format!("{place}, which was read out last: {standing} next goes on."));
+        session.news.note(words::was_read_out(&place, &standing));
     } else if spoken.label != now.label {
         // Told once; a decision meets the same comparison.
         if session.spoken.as_ref().is_some_and(|it| it.pending) {
-            session.news.note(format!("{place}, which was read out last, changed. show reads it again."));
+            session.news.note(words::read_out_changed(&place));
         }
     } else {
         return;
@@ -161,22 +158,19 @@ fn counted(session: &mut Session) -> Option<String> {
         std::mem::take(&mut news.settled),
         std::mem::take(&mut news.executed),
     );
-    let kinds = [(arrived, "new"), (settled, "settled elsewhere"), (executed, "executed after approval")];
+    let kinds =
+        [(arrived, "new"), (settled, words::SETTLED_ELSEWHERE), (executed, words::EXECUTED_AFTER_APPROVAL)];
     let said: Vec<String> =
         kinds.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
     if said.is_empty() {
         return None;
     }
-    Some(format!("Actions: {}; {} pending.", said.join(", "), session.model.list.stats.pending))
+    Some(words::actions_pending(&said.join(", "), session.model.list.stats.pending))
 }
 
 pub(crate) fn quiet(session: &mut Session, quiet: bool) {
     session.news.quiet = quiet;
-    session.say(if quiet {
-        "Quiet: news is kept back until you say speak. The answers to your words are not."
-    } else {
-        "News is told again."
-    });
+    session.say(if quiet { words::QUIET } else { words::NEWS_IS_TOLD_AGAIN });
 }
 
 // The first sentences: how things stand, the figures where they were asked for, and the first undecided action.
@@ -195,26 +189,24 @@ pub(crate) fn opened(session: &mut Session) -> bool {
     }
     session.turn = Turn::Word;
     let message = session.heard();
-    let mut said = format!("Plain mode on, because {}. ", session.how.why);
+    let mut said = words::plain_mode(session.how.why);
     said += &if session.model.list.sources.iter().any(|source| source.listed) {
         sentences::counts(&session.model)
     } else {
-        "No source has answered yet.".to_owned()
+        words::NO_SOURCE_HAS_ANSWERED_YET.to_owned()
     };
     session.say(&said);
     session.say_all(&sentences::troubles(&session.model));
     match session.model.unsent() {
         0 => {}
-        1 => session.say("1 decision is staged from last time; staged names it."),
-        staged => session.say(&format!("{staged} decisions are staged from last time; staged names them.")),
+        1 => session.say(words::ONE_FROM_LAST_TIME),
+        staged => session.say(&words::from_last_time(staged)),
     }
     if let Some(message) = message.filter(|_| session.model.screen.saved.failed.is_some() || !known) {
         session.say(&message);
     }
     if !session.how.interactive {
-        session.say(
-            "Standard input is no terminal. For scripts there is placet decide; here a submission asks for its count or for yes.",
-        );
+        session.say(words::NO_TERMINAL);
     }
     match session.how.opens {
         StartView::Inbox => browse::first(session),

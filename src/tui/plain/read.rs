@@ -4,6 +4,7 @@ use crate::domain::Seen;
 use crate::text::Shown;
 use crate::tui::core::command::Command;
 use crate::tui::core::msg::{Intent, SheetLines, What};
+use crate::tui::plain::words;
 use crate::tui::preview::page::line::{Kind, PageLine, Window};
 use crate::tui::preview::page::made::Tab;
 use crate::tui::preview::page::search::Found;
@@ -30,7 +31,7 @@ pub(crate) fn arrived(session: &mut Session, tab: Tab) -> bool {
     let head =
         format!("{}, {}.", sentences::place(&session.model, slot), sentences::foreign(&slot.entry.row.title));
     if let Some(problem) = session.model.preview.problems.get(&key) {
-        let said = format!("Its content cannot be read: {}. reload tries again.", problem.what);
+        let said = words::cannot_be_read(&problem.what);
         session.turn = Turn::Word;
         session.say(&said);
         return true;
@@ -54,7 +55,7 @@ pub(crate) fn arrived(session: &mut Session, tab: Tab) -> bool {
 pub(crate) fn more(session: &mut Session) {
     let here = browse::here(&session.model);
     match session.reading.clone().filter(|reading| here.as_ref() == Some(&reading.key)) {
-        None => session.say("Nothing is being read. show reads the action."),
+        None => session.say(words::NOTHING_BEING_READ),
         Some(reading) if !is_on_page(session, &reading) => start(session, reading.tab),
         Some(_) => read_on(session),
     }
@@ -75,7 +76,7 @@ fn read_on(session: &mut Session) {
         match left {
             Left::Nothing => return ended(session),
             Left::Lines(left) if session.how.interactive => {
-                return session.say(&format!("{left} more lines. more reads on."));
+                return session.say(&words::more_lines(left));
             }
             Left::Lines(_) => {}
             // Long texts are counted a part at a time.
@@ -132,7 +133,7 @@ fn said(line: &PageLine) -> String {
 fn spoken(kind: Kind, part: &Shown) -> String {
     let text = part.plain();
     match (kind, text.trim()) {
-        (Kind::Warn, "+") => "left out of the agent's preview: ".to_owned(),
+        (Kind::Warn, "+") => words::LEFT_OUT_OF_PREVIEW.to_owned(),
         (Kind::Warn, warning) if warning.starts_with('!') => text.replacen('!', "Warning:", 1),
         _ => text,
     }
@@ -142,5 +143,5 @@ fn ended(session: &mut Session) {
     let seen = session.model.here().and_then(|slot| session.model.seen_of(slot));
     let tab = session.reading.as_ref().map(|reading| reading.tab);
     let full = seen == Some(Seen::InFull) && matches!(tab, Some(Tab::Rendered | Tab::Raw));
-    session.say(if full { "End. Read in full." } else { "End." });
+    session.say(if full { words::END_READ_IN_FULL } else { "End." });
 }

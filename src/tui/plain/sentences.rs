@@ -5,7 +5,9 @@ use crate::domain::{Decision, DecisionKind, Risk, Seen, Status, Untrusted};
 use crate::inbox::Connection;
 use crate::text;
 use crate::text::Shown;
+use crate::tui::chrome;
 use crate::tui::core::model::Model;
+use crate::tui::plain::words;
 use crate::tui::preview::page::line::listed;
 use crate::tui::queue::list::SourceState;
 use crate::tui::queue::slots::{Slot, State};
@@ -47,11 +49,11 @@ pub(crate) fn sentence(text: &str) -> String {
 
 pub(crate) fn risk(risk: &Risk) -> String {
     match risk {
-        Risk::Low => "Low risk".to_owned(),
-        Risk::Medium => "Medium risk".to_owned(),
-        Risk::High => "High risk".to_owned(),
-        Risk::Critical => "Critical risk".to_owned(),
-        Risk::Other(word) => format!("Risk {}, taken as high", foreign(word)),
+        Risk::Low => words::LOW_RISK.to_owned(),
+        Risk::Medium => words::MEDIUM_RISK.to_owned(),
+        Risk::High => words::HIGH_RISK.to_owned(),
+        Risk::Critical => words::CRITICAL_RISK.to_owned(),
+        Risk::Other(word) => words::other_risk(&foreign(word)),
     }
 }
 
@@ -66,7 +68,7 @@ pub(crate) fn place(model: &Model, slot: &Slot) -> String {
             }
         }
     }
-    format!("Action {nth} of {total}")
+    words::nth_of(nth, total)
 }
 
 /// The action in a few sentences.
@@ -75,17 +77,17 @@ pub(crate) fn action(model: &Model, slot: &Slot) -> String {
     let from = row.agent.as_ref().map_or_else(String::new, |agent| format!(" from {}", name(agent)));
     let several = model.list.sources.len() > 1;
     let at = if several { format!(" Source: {}.", slot.entry.key.source) } else { String::new() };
-    let mut said = vec![format!(
-        "{}. {}. {}{from}. Title: {}. Waiting {}.{at}",
-        place(model, slot),
-        risk(&row.risk),
-        identifier(&row.tool),
-        foreign(&row.title),
-        spoken(model.now.since(row.created_at)),
+    let mut said = vec![words::action(
+        &place(model, slot),
+        &risk(&row.risk),
+        &format!("{}{from}", identifier(&row.tool)),
+        &foreign(&row.title),
+        &spoken(model.now.since(row.created_at)),
+        &at,
     )];
     if let Some(at) = row.expires_at.filter(|_| slot.is_pending()) {
         let left = at.since(model.now);
-        said.push(if left > 0 { format!("Expires in {}.", spoken(left)) } else { "Expired.".to_owned() });
+        said.push(if left > 0 { words::expires_in(&spoken(left)) } else { "Expired.".to_owned() });
     }
     let standing = standing(model, slot);
     if !standing.is_empty() {
@@ -93,7 +95,7 @@ pub(crate) fn action(model: &Model, slot: &Slot) -> String {
     }
     let flags = model.flags_of(slot).reasons();
     if slot.is_pending() && !flags.is_empty() {
-        said.push(format!("Warning: look twice: {}.", flags.join(", ")));
+        said.push(words::look_twice(&flags.join(", ")));
     }
     if let Some(same) = model.queue.same_as(slot, model.now) {
         said.push(format!("Warning: {}.", same.told(model.now)));
@@ -101,7 +103,7 @@ pub(crate) fn action(model: &Model, slot: &Slot) -> String {
     let told = if slot.is_pending() { slot.entry.row.can.told() } else { Vec::new() };
     if !told.is_empty() {
         let told: Vec<_> = told.iter().map(|(_, words)| words.as_ref()).collect();
-        said.push(format!("Before you decide: {}.", told.join("; ")));
+        said.push(words::before_you_decide(&told.join("; ")));
     }
     said.join(" ")
 }
@@ -112,25 +114,20 @@ pub(crate) fn standing(model: &Model, slot: &Slot) -> String {
     match &slot.state {
         State::Pending => match (staged, model.seen_of(slot)) {
             (Some(staged), _) => format!("Staged: {staged}."),
-            (None, Some(Seen::InFull)) => "Read in full.".to_owned(),
-            (None, Some(Seen::Opened)) => "Read in part.".to_owned(),
+            (None, Some(Seen::InFull)) => words::READ_IN_FULL.to_owned(),
+            (None, Some(Seen::Opened)) => words::READ_IN_PART.to_owned(),
             (None, None) => String::new(),
         },
-        State::Held => "Its decision is about to be sent; undo recalls it.".to_owned(),
-        State::Sending => "Its decision is being sent.".to_owned(),
-        State::Unknown => {
-            "Its decision was sent; the outcome is unknown. It is checked again, and settle resolves it."
-                .to_owned()
-        }
-        State::ToResolve => "It was approved and ran; the outcome is unknown. settle resolves it.".to_owned(),
-        State::Settled(settled) if settled.status == Some(Status::Expired) => {
-            "Expired: it can no longer be decided.".to_owned()
-        }
+        State::Held => words::IS_HELD.to_owned(),
+        State::Sending => words::IS_SENDING.to_owned(),
+        State::Unknown => words::IS_UNKNOWN.to_owned(),
+        State::ToResolve => words::RAN_UNKNOWN.to_owned(),
+        State::Settled(settled) if settled.status == Some(Status::Expired) => words::EXPIRED.to_owned(),
         State::Settled(settled) => {
             let how = settled.status.as_ref().map_or_else(|| "settled".to_owned(), status);
             let by = match &settled.by {
                 Some(by) => format!(" by {}", name(by)),
-                None if settled.ours => " by you".to_owned(),
+                None if settled.ours => words::BY_YOU.to_owned(),
                 None => String::new(),
             };
             let error = settled.error.as_ref().map_or_else(String::new, |why| format!(" {}.", foreign(why)));
@@ -149,7 +146,7 @@ pub(crate) fn decision(decision: &Decision) -> String {
     if decision.kind().hands_back() {
         return format!("{} with {}", words.phrase, words.said);
     }
-    let edits = decision.edits().map(|edits| format!(" with edit of {}", listed(&edits.keys())));
+    let edits = decision.edits().map(|edits| words::with_edits(&listed(&edits.keys())));
     let said = decision.said().map(|_| format!(", with a {}", words.said));
     format!("{}{}{}", words.phrase, edits.unwrap_or_default(), said.unwrap_or_default())
 }
@@ -171,10 +168,10 @@ pub(crate) fn counts(model: &Model) -> String {
         said.push(format!("oldest {}", spoken(model.now.since(oldest))));
     }
     if stats.high_risk() > 0 {
-        said.push(format!("{} high risk", stats.high_risk()));
+        said.push(words::high_risk(&stats.high_risk()));
     }
     if stats.unknown > 0 {
-        said.push(format!("{} with unknown outcome", stats.unknown));
+        said.push(chrome::words::with_unknown_outcome(&stats.unknown));
     }
     format!("{}.", said.join(", "))
 }
@@ -183,8 +180,8 @@ pub(crate) fn counts(model: &Model) -> String {
 pub(crate) fn held(model: &Model) -> Option<String> {
     match model.queue.n_held() {
         0 => None,
-        1 => Some("1 new action above comes in when you move on.".to_owned()),
-        held => Some(format!("{held} new actions above come in when you move on.")),
+        1 => Some(words::ONE_NEW_ABOVE.to_owned()),
+        held => Some(words::new_above(held)),
     }
 }
 
@@ -195,15 +192,12 @@ pub(crate) fn troubles(model: &Model) -> Vec<String> {
         if let Some(problem) = &source.problem {
             all.push(format!("Source {}: {}.", source.name, problem.what));
         } else if !source.listed && !source.connection.is_over() {
-            all.push(format!("Source {} has not answered yet.", source.name));
+            all.push(words::not_answered(&source.name));
         } else if !is_good(model, source) {
-            all.push(format!("Source {} is not connected.", source.name));
+            all.push(words::not_connected(&source.name));
         }
         if source.paused.is_some() {
-            all.push(format!(
-                "Source {} is paused: approved actions do not run until someone resumes it.",
-                source.name
-            ));
+            all.push(words::paused(&source.name));
         }
     }
     all

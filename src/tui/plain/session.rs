@@ -10,6 +10,7 @@ use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Intent, Msg, What};
 use crate::tui::core::router;
 use crate::tui::dashboard::state::StartView;
+use crate::tui::plain::words;
 use crate::tui::preview::page::made::Tab;
 use crate::tui::queue::slots::Slot;
 
@@ -219,8 +220,8 @@ impl Why {
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::Asked => "--plain",
-            Self::Accessibility => "PLACET_A11Y is set",
-            Self::DumbTerminal => "TERM is dumb",
+            Self::Accessibility => words::PLACET_A11Y_IS_SET,
+            Self::DumbTerminal => words::TERM_IS_DUMB,
         }
     }
 }

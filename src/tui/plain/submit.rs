@@ -11,8 +11,10 @@ use crate::tui::core::command::Command;
 use crate::tui::core::modal::{Modal, ReportSheet, Review, ReviewSheet};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Intent, SheetLines, What};
+use crate::tui::plain::words;
 use crate::tui::preview::page::line::listed;
-use crate::tui::submit::review_words;
+use crate::tui::queue;
+use crate::tui::submit::words as review_words;
 
 use super::decide::SETTLE;
 use super::sentences;
@@ -24,8 +26,7 @@ pub(crate) fn submit(session: &mut Session, rest: &str) {
         "" | "all" => Command::ReviewAll,
         "batch" => Command::ReviewBatch,
         _ => {
-            return session
-                .say("Nothing was sent. Say submit for all that is staged, or submit batch for this batch.");
+            return session.say(words::SAY_SUBMIT);
         }
     };
     session.give(Intent::Command(command));
@@ -33,7 +34,7 @@ pub(crate) fn submit(session: &mut Session, rest: &str) {
         session.turn = Turn::Reviewing;
     } else if session.model.decide.draft.is_empty() {
         session.heard();
-        session.say("Nothing is staged. approve and exclude stage decisions.");
+        session.say(words::NOTHING_STAGED);
     } else {
         session.say_heard();
     }
@@ -43,7 +44,7 @@ pub(crate) fn submit(session: &mut Session, rest: &str) {
 pub(crate) fn reviewed(session: &mut Session) -> bool {
     let Some(Modal::Review(open)) = &session.model.modal else {
         session.turn = Turn::Word;
-        session.say("The review is closed. Nothing was sent.");
+        session.say(words::REVIEW_CLOSED);
         return true;
     };
     let Some(review) = &open.review else { return false };
@@ -65,11 +66,11 @@ pub(crate) fn reviewed(session: &mut Session) -> bool {
 pub(crate) fn answer(session: &mut Session, answer: &str, at: Timestamp, asked: Timestamp) {
     let Some(Modal::Review(open)) = &session.model.modal else {
         session.turn = Turn::Word;
-        return session.say("The review is closed. Nothing was sent.");
+        return session.say(words::REVIEW_CLOSED);
     };
     let Some(review) = &open.review else { return };
     if session.how.interactive && at.since(asked) < SETTLE {
-        let said = format!("Ignored: that was typed before the question. {}", question(review));
+        let said = words::typed_before(&question(review));
         return session.say(&said);
     }
     if answer == "list" {
@@ -82,11 +83,11 @@ pub(crate) fn answer(session: &mut Session, answer: &str, at: Timestamp, asked: 
     let heard = session.heard();
     if session.model.submit.held.is_some() {
         let seconds = session.model.settings.hold.as_secs_f64().ceil();
-        session.say(&format!("Confirmed. It is sent in {seconds} seconds; undo recalls it."));
+        session.say(&words::confirmed(seconds));
     } else if session.model.submit.sending.is_some() {
         session.say(&heard.unwrap_or_else(|| sending(&session.model)));
     } else {
-        session.say("Nothing was sent. Everything stays staged.");
+        session.say(words::STAYS_STAGED);
     }
 }
 
@@ -99,7 +100,7 @@ pub(crate) fn sending(model: &Model) -> String {
 /// What became of the last submission.
 pub(crate) fn last(session: &mut Session) {
     match session.model.submit.last_report.clone() {
-        None => session.say("Nothing was sent yet."),
+        None => session.say(&sentences::sentence(review_words::NOTHING_WAS_SENT_YET)),
         Some(report) => session.say_all(&report_lines(&session.model, &report)),
     }
 }
@@ -118,43 +119,40 @@ pub(crate) fn review_lines(model: &Model, sheet: &ReviewSheet, review: &Review) 
     }
     if sheet.scope.is_some() {
         let other = model.unsent().saturating_sub(sheet.keys.len());
-        said.push(format!("This batch only; {} stay staged.", count(other, "other decision")));
+        said.push(words::batch_only(&count(other, words::OTHER_DECISION)));
     }
     if review.left_pending > 0 {
-        said.push(format!(
-            "Left alone: {} of these batches.",
-            count(review.left_pending, "undecided action")
-        ));
+        said.push(words::left_alone(&count(review.left_pending, words::UNDECIDED_ACTION)));
     }
     for (title, keys) in review.edited.iter().take(NAMED) {
-        said.push(format!("Edited: {}. Changed: {}.", foreign(title), listed(keys)));
+        said.push(words::edited_keys(&foreign(title), &listed(keys)));
     }
     rest(review.edited.len(), "edited", &mut said);
-    warned("Warning, approved unread", &review.unopened, &mut said);
-    warned("Warning, changed since it was read", &review.changed, &mut said);
+    warned(words::WARNING_UNREAD, &review.unopened, &mut said);
+    warned(words::WARNING_CHANGED, &review.changed, &mut said);
     for (title, became) in review.same.iter().take(NAMED) {
-        said.push(format!("Warning, same as {}: {became}.", foreign(title)));
+        said.push(words::same(&foreign(title), became));
     }
-    rest(review.same.len(), "same as another", &mut said);
+    rest(review.same.len(), queue::words::SAME_AS_ANOTHER, &mut said);
     if !review.totals.is_empty() {
         said.push(format!("{}.", review_words::approving(&review.totals, ", ")));
     }
     if review.high_risk > 0 {
         let are = if review.high_risk == 1 { "is" } else { "are" };
-        said.push(format!("Warning: {} {are} high-risk.", count(review.high_risk, "approval")));
+        said.push(words::are_high_risk(&count(review.high_risk, "approval"), are));
     }
     for refused in review.refused.iter().take(NAMED) {
         let why = text::line(&Untrusted::from(refused.why.as_str())).plain();
-        said.push(format!("Not sent: {}. {}", foreign(&refused.title), sentences::sentence(&why)));
+        said.push(words::not_sent(&foreign(&refused.title), &sentences::sentence(&why)));
     }
-    rest(review.refused.len(), "not sent", &mut said);
+    rest(review.refused.len(), review_words::NOT_SENT_EITHER, &mut said);
     match &review.submission {
-        None => said.push("Nothing can be sent.".to_owned()),
+        None => said.push(words::NOTHING_CAN_BE_SENT.to_owned()),
         Some(submission) if submission.len() <= FEW => said.extend(by_name(review)),
-        Some(_) => said.push("list names all of them.".to_owned()),
+        Some(_) => said.push(words::LIST_NAMES_ALL.to_owned()),
     }
     for goes in &review.told {
-        let words = format!("warning, {} {} on {}: {}", goes.does, goes.count, goes.source, goes.words);
+        let words = words::warning(goes.does, goes.count, &goes.source, &goes.words);
         said.push(sentences::sentence(&words));
     }
     for (source, binding) in review.bound.iter().take(NAMED) {
@@ -181,10 +179,8 @@ fn what(review: &Review) -> String {
 /// What to type, and why a count is asked for.
 pub(crate) fn question(review: &Review) -> String {
     match &review.confirm {
-        Confirm::Key => "Type yes to send, anything else goes back.".to_owned(),
-        Confirm::Count(count, why) => {
-            format!("{}. Type {count} to send, anything else goes back.", why.join(", "))
-        }
+        Confirm::Key => words::TYPE_YES.to_owned(),
+        Confirm::Count(count, why) => words::type_count(&why.join(", "), *count),
     }
 }
 
@@ -206,12 +202,12 @@ pub(crate) fn by_name(review: &Review) -> Vec<String> {
 
 fn warned(what: &str, titles: &[Untrusted], said: &mut Vec<String>) {
     said.extend(titles.iter().take(NAMED).map(|title| format!("{what}: {}.", foreign(title))));
-    rest(titles.len(), "of these", said);
+    rest(titles.len(), words::OF_THESE, said);
 }
 
 fn rest(all: usize, what: &str, said: &mut Vec<String>) {
     if all > NAMED {
-        said.push(format!("And {} more {what}.", all - NAMED));
+        said.push(words::and_more_of(all - NAMED, what));
     }
 }
 
@@ -222,17 +218,15 @@ pub(crate) fn report_lines(model: &Model, sheet: &ReportSheet) -> Vec<String> {
         (counts.approved, "approved"),
         (counts.rejected, "rejected"),
         (counts.skipped, "skipped"),
-        (counts.accepted, "accepted and settled later"),
+        (counts.accepted, words::ACCEPTED_AND_SETTLED_LATER),
         (counts.failed, "failed"),
         (counts.unknown, "unknown"),
-        (counts.left_pending, "left pending"),
+        (counts.left_pending, review_words::LEFT_PENDING),
     ];
     let all: Vec<String> =
         all.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
     let mut said = vec![format!("Sent. {}.", sentences::sentence(&all.join(", ")).trim_end_matches('.'))];
-    said.extend(
-        sheet.waits.iter().map(|(source, n)| format!("On the way: {n} to {source}, not answered yet.")),
-    );
+    said.extend(sheet.waits.iter().map(|(source, n)| words::on_the_way(*n, source)));
     said.extend(sheet.report.lines.iter().filter_map(trouble));
     said.extend(followed(model, sheet));
     said
@@ -247,13 +241,8 @@ fn trouble(line: &ReportLine) -> Option<String> {
             let why = text::skipped(line.decision, status.as_ref(), by.as_ref()).plain();
             Some(format!("Skipped: {title}. {}", sentences::sentence(&why)))
         }
-        Outcome::Failed { why } => {
-            Some(format!("Failed: {title}. It stays staged. {}", sentences::sentence(&foreign(why))))
-        }
-        Outcome::Unknown { why } => Some(format!(
-            "Unknown: {title}. It is looked for again and not sent again. {}",
-            sentences::sentence(&foreign(why))
-        )),
+        Outcome::Failed { why } => Some(words::failed(&title, &sentences::sentence(&foreign(why)))),
+        Outcome::Unknown { why } => Some(words::lost(&title, &sentences::sentence(&foreign(why)))),
     }
 }
 
@@ -272,13 +261,13 @@ fn followed(model: &Model, sheet: &ReportSheet) -> Vec<String> {
     let mut said: Vec<String> = ended.into_iter().map(|(word, n)| format!("{n} {word}")).collect();
     said.sort();
     if open > 0 {
-        said.push(format!("{open} not finished"));
+        said.push(words::not_finished(open));
     }
     let approvals = sheet.report.lines.iter().filter(approved).all(|line| line.decision.approves());
-    let since = if approvals { "After approval" } else { "Since then" };
+    let since = if approvals { words::AFTER_APPROVAL } else { words::SINCE_THEN };
     let mut said = vec![format!("{since}: {}.", said.join(", "))];
     if sheet.report.lines.iter().filter(approved).any(|line| model.is_paused(&line.key.source)) {
-        said.push("The source is paused: approved actions do not run until someone resumes it.".to_owned());
+        said.push(words::SOURCE_PAUSED.to_owned());
     }
     let lost = sheet.followed.values().filter(|it| matches!(it.status, Status::Failed | Status::Unknown));
     let mut lost: Vec<String> = lost

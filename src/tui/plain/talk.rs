@@ -1,8 +1,11 @@
 //! Takes what is typed and what happens, and says what each word does.
 
+use super::sentences;
 use crate::domain::Timestamp;
+use crate::tui::chrome;
 use crate::tui::core::msg::{Effect, Msg, What};
 use crate::tui::core::router;
+use crate::tui::plain::words;
 
 use super::browse::To;
 use super::session::{Opened, Session, Turn, Typed};
@@ -83,9 +86,9 @@ impl Session {
         self.model.list.touched = true;
         match typed {
             Typed::End => self.end(),
-            Typed::TooLong => self.say("Ignored: the line is longer than 64 kilobytes."),
+            Typed::TooLong => self.say(words::LINE_TOO_LONG),
             Typed::Line(line) if line.chars().any(|c| c.is_control() && c != '\t') => {
-                self.say("Ignored: the line holds a control character, from an arrow key perhaps.");
+                self.say(words::CONTROL_CHARACTER);
             }
             Typed::Line(line) => match self.turn.clone() {
                 Turn::Confirming(asked) => submit::answer(self, line.trim(), at, asked),
@@ -104,15 +107,13 @@ impl Session {
             Meant::Word(verb, rest) => (verb, rest),
             Meant::Unclear(names) => {
                 let names = names.join(", ");
-                return self.say(&format!("Unclear: that begins {names}. Nothing was done."));
+                return self.say(&words::unclear(&names));
             }
             Meant::Unknown(_) if line.trim().parse::<u64>().is_ok() => {
-                return self.say("Nothing was done: no question is open. go and a number goes to an action.");
+                return self.say(words::NO_QUESTION);
             }
             Meant::Unknown(nearest) => {
-                return self.say(&format!(
-                    "Unknown word. The nearest is {nearest}. Nothing was done; help names all words."
-                ));
+                return self.say(&words::nearest_word(nearest));
             }
         };
         match verb {
@@ -152,10 +153,10 @@ impl Session {
     /// Leaves. What waits for an answer goes back: nothing is sent by leaving.
     fn end(&mut self) {
         if matches!(self.turn, Turn::Confirming(_) | Turn::Reviewing) {
-            self.say("Nothing was sent.");
+            self.say(&sentences::sentence(chrome::words::NOTHING_WAS_SENT));
         }
         if self.model.submit.held.is_some() {
-            self.say("Recalled: nothing was sent. Everything stays staged.");
+            self.say(words::RECALLED);
         }
         self.turn = Turn::Over;
         self.model.effects.push(Effect::Quit);
@@ -165,9 +166,7 @@ impl Session {
         let lines = std::mem::take(&mut self.pasted);
         if lines > 0 {
             let lines = crate::text::count(lines, "line");
-            self.say(&format!(
-                "Ignored {lines} that came as fast as pasted text. Nothing was done with them."
-            ));
+            self.say(&words::pasted(&lines));
         }
     }
 }

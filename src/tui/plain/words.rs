@@ -1,6 +1,8 @@
 //! The table of plain mode's words: what a line may begin with, what may follow, and what it does. It feeds the parser, `help`, and
 //! the names of commands in sentences.
 
+use std::fmt::Display;
+
 use crate::domain::DecisionKind;
 use crate::tui::core::command::Command;
 use crate::tui::core::keymap::Keymap;
@@ -145,6 +147,208 @@ fn nearest(typed: &str) -> &'static str {
 pub(crate) fn keymap() -> Keymap {
     let names = |command| WORDS.iter().find(|word| word.commands.contains(&command)).map(|word| word.name);
     Keymap::of_words(names)
+}
+
+pub(crate) const NOTHING_PENDING: &str = "Nothing is pending. New actions are told as they come.";
+pub(crate) const NOTHING_CHOSEN: &str = "No action is chosen. first goes to the first one.";
+pub(crate) const ALL_DECIDED: &str = "Everything is decided. submit reviews and sends what is staged.";
+pub(crate) const NO_OTHER: &str = "There is no other undecided action.";
+pub(crate) const SAY_LIST: &str = "Say list, list and a number, or list all.";
+pub(crate) const END_OF_THE_LIST: &str = "End of the list.";
+pub(crate) const NOTHING_IS_STAGED: &str = "Nothing is staged.";
+pub(crate) const NOT_SAVED_YET: &str = "not saved yet";
+pub(crate) const NEW_ACTION: &str = "new action";
+pub(crate) const HELP_UNKNOWN: &str = "Unknown word. help alone names all words.";
+pub(crate) const HELP_END: &str = "The beginning of a word is enough. An empty line reads the action again.";
+pub(crate) const HELP_FIRST: &str = "Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, quit. Nothing is sent before submit asks.";
+
+pub(crate) const BECAUSE_NEEDS_TEXT: &str = "Nothing was decided: after because comes a text.";
+pub(crate) const TEXT_NEEDS_BECAUSE: &str = "Nothing was decided. A text comes after the word because.";
+pub(crate) const ANOTHER_IS_NEXT: &str = "another action is next now";
+pub(crate) const CHANGED_SINCE_READ_OUT: &str = "it changed since it was read out";
+pub(crate) const LINE_CAME_BEFORE: &str = "the line came before the action was read out";
+pub(crate) const NOTHING_READ_OUT: &str = "no action was read out yet";
+pub(crate) const ANSWER_FIRST: &str = "Not approved: it asks for an answer. edit names its fields; say edit, the field that is empty, an equals sign and the answer, then approve.";
+pub(crate) const REASON_FIRST: &str =
+    "Nothing was decided: this source asks for a reason. Say exclude because, and the reason.";
+pub(crate) const REASONS_NOT_KEPT: &str =
+    "Its source keeps no reasons; this one stays in the journal on this machine.";
+pub(crate) const SAY_COMMENT: &str = "Say comment, and the text.";
+pub(crate) const NOTHING_TO_COMMENT_ON: &str =
+    "Nothing is staged for this action: say approve because, or exclude because, and the text.";
+pub(crate) const COMMENTS_NOT_KEPT: &str =
+    "Its source keeps no comments; this one stays in the journal on this machine.";
+pub(crate) const NOTHING_WAS_DECIDED: &str = "Nothing was decided.";
+pub(crate) const ALL_DECIDED_HERE: &str =
+    "Everything here is decided. submit reviews it, and asks before it sends.";
+pub(crate) const CLEARED: &str = "Cleared: this action is undecided again.";
+pub(crate) const WAS_UNDECIDED_ALREADY: &str = "This action was undecided already.";
+pub(crate) const DONE_AGAIN: &str = "Done again.";
+pub(crate) const SAYS_LANDED: &str = "that it landed";
+pub(crate) const SAYS_NOT_LANDED: &str = "that it did not land; it is not run again";
+pub(crate) const SAYS_AGAIN: &str = "to run it again, which is right only where running twice does no harm";
+pub(crate) const SAY_SETTLE: &str =
+    "Say settle landed, settle failed or settle again. Look in the target first.";
+pub(crate) const NOT_UNKNOWN: &str =
+    "Nothing was settled: only an action whose outcome is unknown is settled, and this one is not.";
+pub(crate) const TYPED_BEFORE: &str =
+    "Ignored: that was typed before the question. Type yes to tell it, anything else goes back.";
+
+pub(crate) const NOTHING_TO_EDIT: &str = "Nothing is chosen to edit.";
+pub(crate) const CONTENT_NOT_HERE: &str = "Its content is not here yet. Say show first.";
+pub(crate) const NOT_FIELDS: &str = "This input is not a list of fields; it cannot be edited here.";
+pub(crate) const FIELD_IS_EMPTY: &str =
+    "Not edited: the field is empty, so write its value as JSON, a text in double quotes.";
+pub(crate) const GROUP_OF_FIELDS: &str = "group of fields";
+pub(crate) const TRUE_OR_FALSE: &str = "true or false";
+pub(crate) const SAY_EDIT: &str =
+    "Not edited. Say edit, the field, an equals sign and the new value: edit title=New title.";
+pub(crate) const EDIT_HELP: &str = "To change one: edit FIELD=VALUE. The rest of the line is the value.";
+pub(crate) const NO_EDITS: &str = "There are no edits of this action to drop.";
+pub(crate) const EDITS_DROPPED_STAGED: &str =
+    "The edits are dropped. What is staged still has them: approve stages it without, clear takes it back.";
+pub(crate) const EDITS_DROPPED: &str = "The edits are dropped.";
+
+pub(crate) const NOTHING_WAS_READ_YET: &str = "nothing was read yet";
+pub(crate) const ALERTS_ARE_NOT_KNOWN_YET: &str = "Alerts are not known yet.";
+pub(crate) const NO_ALERTS_SO_FAR: &str = "No alerts from what was read so far.";
+pub(crate) const ALL_OTHERS: &str = "all others";
+
+pub(crate) const SETTLED_ELSEWHERE: &str = "settled elsewhere";
+pub(crate) const EXECUTED_AFTER_APPROVAL: &str = "executed after approval";
+pub(crate) const QUIET: &str =
+    "Quiet: news is kept back until you say speak. The answers to your words are not.";
+pub(crate) const NEWS_IS_TOLD_AGAIN: &str = "News is told again.";
+pub(crate) const NO_SOURCE_HAS_ANSWERED_YET: &str = "No source has answered yet.";
+pub(crate) const ONE_FROM_LAST_TIME: &str = "1 decision is staged from last time; staged names it.";
+pub(crate) const NO_TERMINAL: &str = "Standard input is no terminal. For scripts there is placet decide; here a submission asks for its count or for yes.";
+
+pub(crate) const NOTHING_BEING_READ: &str = "Nothing is being read. show reads the action.";
+pub(crate) const LEFT_OUT_OF_PREVIEW: &str = "left out of the agent's preview: ";
+pub(crate) const END_READ_IN_FULL: &str = "End. Read in full.";
+
+pub(crate) const LOW_RISK: &str = "Low risk";
+pub(crate) const MEDIUM_RISK: &str = "Medium risk";
+pub(crate) const HIGH_RISK: &str = "High risk";
+pub(crate) const CRITICAL_RISK: &str = "Critical risk";
+pub(crate) const READ_IN_FULL: &str = "Read in full.";
+pub(crate) const READ_IN_PART: &str = "Read in part.";
+pub(crate) const IS_HELD: &str = "Its decision is about to be sent; undo recalls it.";
+pub(crate) const IS_SENDING: &str = "Its decision is being sent.";
+pub(crate) const IS_UNKNOWN: &str =
+    "Its decision was sent; the outcome is unknown. It is checked again, and settle resolves it.";
+pub(crate) const RAN_UNKNOWN: &str = "It was approved and ran; the outcome is unknown. settle resolves it.";
+pub(crate) const EXPIRED: &str = "Expired: it can no longer be decided.";
+pub(crate) const BY_YOU: &str = " by you";
+pub(crate) const ONE_NEW_ABOVE: &str = "1 new action above comes in when you move on.";
+
+pub(crate) const PLACET_A11Y_IS_SET: &str = "PLACET_A11Y is set";
+pub(crate) const TERM_IS_DUMB: &str = "TERM is dumb";
+
+pub(crate) const SAY_SUBMIT: &str =
+    "Nothing was sent. Say submit for all that is staged, or submit batch for this batch.";
+pub(crate) const NOTHING_STAGED: &str = "Nothing is staged. approve and exclude stage decisions.";
+pub(crate) const REVIEW_CLOSED: &str = "The review is closed. Nothing was sent.";
+pub(crate) const STAYS_STAGED: &str = "Nothing was sent. Everything stays staged.";
+pub(crate) const OTHER_DECISION: &str = "other decision";
+pub(crate) const UNDECIDED_ACTION: &str = "undecided action";
+pub(crate) const WARNING_UNREAD: &str = "Warning, approved unread";
+pub(crate) const WARNING_CHANGED: &str = "Warning, changed since it was read";
+pub(crate) const NOTHING_CAN_BE_SENT: &str = "Nothing can be sent.";
+pub(crate) const LIST_NAMES_ALL: &str = "list names all of them.";
+pub(crate) const TYPE_YES: &str = "Type yes to send, anything else goes back.";
+pub(crate) const OF_THESE: &str = "of these";
+pub(crate) const ACCEPTED_AND_SETTLED_LATER: &str = "accepted and settled later";
+pub(crate) const AFTER_APPROVAL: &str = "After approval";
+pub(crate) const SINCE_THEN: &str = "Since then";
+pub(crate) const SOURCE_PAUSED: &str =
+    "The source is paused: approved actions do not run until someone resumes it.";
+
+pub(crate) const LINE_TOO_LONG: &str = "Ignored: the line is longer than 64 kilobytes.";
+pub(crate) const CONTROL_CHARACTER: &str =
+    "Ignored: the line holds a control character, from an arrow key perhaps.";
+pub(crate) const NO_QUESTION: &str =
+    "Nothing was done: no question is open. go and a number goes to an action.";
+pub(crate) const RECALLED: &str = "Recalled: nothing was sent. Everything stays staged.";
+
+sentences! {
+    say_go(total: usize) => "Say go and a number from 1 to {total}.";
+    left_in_list(left: usize) => "{left} more in the list.";
+    left_in_batch(left: usize) => "{left} more in this batch.";
+    batch_has(actions: &str, staged: usize) => "This batch has {actions}; {staged} staged.";
+    not_saved(why: &str) => "NOT SAVED: {why}. What is staged would not survive a crash.";
+    staged_not_sent(decisions: &str, saved: &str) => "{decisions} staged, {saved}, nothing sent.";
+    taken_in(actions: &str, counts: &str) => "{actions} taken in. {counts}";
+
+    not_decided_here(why: &str) => "Nothing was decided: {why}. Here it is.";
+    read_first(why: &impl Display) => "not approved: it is {why}, so it must be read to its end first; show reads it";
+    not_decided(why: &str) => "nothing was decided: {why}";
+    say_name(name: &str, wants: &str) => "Nothing was decided. Say {name}, and {wants}.";
+    staged(decision: &str, left: usize) => "Staged: {decision}. {left} undecided left.";
+    staged_already(decision: &str) => "It was staged so already: {decision}.";
+    tells_source(says: &str) => "This tells the source {says}. Type yes to tell it, anything else goes back.";
+
+    edited(shown: &str, value: &str) => "Edited, not staged yet: {shown} becomes {value}. approve stages it, revert drops it.";
+    as_proposed(shown: &str) => "{shown} is as it was proposed.";
+    edit_is_broken(error: &impl Display) => "The edit that was begun is no JSON: {error}. revert drops it.";
+    no_such_field(names: &str) => "There is no such field. Fields: {names}.";
+    wrong_kind(kind: &str) => "Not edited: the value must be a {kind}, as JSON.";
+
+    over_target(n: u64, target: &str) => " {n} over the target of {target}.";
+    last_minutes(minutes: u32, all: &str, over: &str) => "The last {minutes} minutes. All: {all}.{over}";
+    not_counted(unread: &str) => "Not counted in, because nothing was read there yet: {unread}.";
+    and_more(more: usize) => "And {more} more.";
+    since_then(approved: u64, rejected: u64, left: u64, failed: u64, unknown: u64) => "Approved {approved}, excluded {rejected}, left undecided {left}, failed after approval {failed}, outcome unknown {unknown}.";
+    nothing_read(source: &impl Display, state: &str) => "Source {source}: nothing was read yet: {state}.";
+    may_be_old(state: &str) => " Its numbers may be old: {state}.";
+    high_risk(n: &impl Display) => "{n} high risk";
+    now_rates(arrived: u64, resolved: u64) => "now {arrived} in and {resolved} out a minute";
+    mean_rates(arrive: &str, resolve: &str) => "in 15 minutes {arrive} in and {resolve} out a minute";
+    clears_in(clears: &str) => "clears in {clears}";
+
+    source_back(name: &str) => "Source {name} is back.";
+    source_lost(name: &str) => "Source {name} is lost; it is tried again. What is staged is safe.";
+    review_closed(why: &str) => "The review is closed and nothing was sent. {why}";
+    was_read_out(place: &str, standing: &str) => "{place}, which was read out last: {standing} next goes on.";
+    read_out_changed(place: &str) => "{place}, which was read out last, changed. show reads it again.";
+    actions_pending(said: &str, pending: usize) => "Actions: {said}; {pending} pending.";
+    plain_mode(why: &str) => "Plain mode on, because {why}. ";
+    from_last_time(staged: usize) => "{staged} decisions are staged from last time; staged names them.";
+
+    cannot_be_read(what: &str) => "Its content cannot be read: {what}. reload tries again.";
+    more_lines(left: usize) => "{left} more lines. more reads on.";
+
+    other_risk(word: &str) => "Risk {word}, taken as high";
+    nth_of(nth: usize, total: usize) => "Action {nth} of {total}";
+    action(place: &str, risk: &str, tool: &str, title: &str, waiting: &str, at: &str) => "{place}. {risk}. {tool}. Title: {title}. Waiting {waiting}.{at}";
+    expires_in(left: &str) => "Expires in {left}.";
+    look_twice(flags: &str) => "Warning: look twice: {flags}.";
+    before_you_decide(told: &str) => "Before you decide: {told}.";
+    with_edits(keys: &str) => " with edit of {keys}";
+    new_above(held: usize) => "{held} new actions above come in when you move on.";
+    not_answered(name: &impl Display) => "Source {name} has not answered yet.";
+    not_connected(name: &impl Display) => "Source {name} is not connected.";
+    paused(name: &impl Display) => "Source {name} is paused: approved actions do not run until someone resumes it.";
+
+    typed_before(question: &str) => "Ignored: that was typed before the question. {question}";
+    confirmed(seconds: f64) => "Confirmed. It is sent in {seconds} seconds; undo recalls it.";
+    batch_only(other: &str) => "This batch only; {other} stay staged.";
+    left_alone(actions: &str) => "Left alone: {actions} of these batches.";
+    edited_keys(title: &str, keys: &str) => "Edited: {title}. Changed: {keys}.";
+    same(title: &str, became: &str) => "Warning, same as {title}: {became}.";
+    are_high_risk(approvals: &str, are: &str) => "Warning: {approvals} {are} high-risk.";
+    not_sent(title: &str, why: &str) => "Not sent: {title}. {why}";
+    warning(does: &str, count: usize, source: &impl Display, words: &str) => "warning, {does} {count} on {source}: {words}";
+    type_count(why: &str, count: usize) => "{why}. Type {count} to send, anything else goes back.";
+    and_more_of(more: usize, what: &str) => "And {more} more {what}.";
+    on_the_way(n: usize, source: &impl Display) => "On the way: {n} to {source}, not answered yet.";
+    failed(title: &str, why: &str) => "Failed: {title}. It stays staged. {why}";
+    lost(title: &str, why: &str) => "Unknown: {title}. It is looked for again and not sent again. {why}";
+    not_finished(open: usize) => "{open} not finished";
+
+    unclear(names: &str) => "Unclear: that begins {names}. Nothing was done.";
+    nearest_word(nearest: &str) => "Unknown word. The nearest is {nearest}. Nothing was done; help names all words.";
+    pasted(lines: &str) => "Ignored {lines} that came as fast as pasted text. Nothing was done with them.";
 }
 
 #[cfg(test)]

@@ -7,3 +7,4 @@ pub(crate) mod search;
 pub(crate) mod state;
 pub(crate) mod update;
 pub(crate) mod view;
+pub(crate) mod words;

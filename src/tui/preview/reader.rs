@@ -10,6 +10,7 @@ use crate::tui::core::command::{Command, Direction};
 use crate::tui::core::layout::Shape;
 use crate::tui::core::model::Model;
 use crate::tui::preview::page::made::Tab;
+use crate::tui::preview::words;
 
 use super::page::json_rows;
 use super::state::PreviewPlace;
@@ -23,14 +24,14 @@ pub(crate) fn wrap(model: &mut Model) {
     model.preview.wrap = !model.preview.wrap;
     model.preview.left = 0;
     if !model.preview.wrap {
-        model.say("long lines run off to the right; what was off screen is unread");
+        model.say(words::LONG_LINES);
     }
 }
 
 pub(crate) fn sideways(model: &mut Model, way: Direction) {
     if model.preview.wrap {
         let key = model.settings.keymap.key(Command::Wrap);
-        model.say(format!("lines wrap, so there is nothing beside; {key} turns that off"));
+        model.say(words::lines_wrap(&key));
         return;
     }
     let text = model.layout().text;
@@ -58,7 +59,7 @@ pub(crate) fn hide(model: &mut Model) {
 pub(crate) fn below(model: &mut Model) {
     if matches!(model.layout().shape, Shape::Stacked) {
         model.preview.place = model.preview.shown_at;
-        model.say("the screen is too narrow for a preview beside the list");
+        model.say(words::TOO_NARROW);
         return;
     }
     let other = if model.preview.shown_at == PreviewPlace::Below {
@@ -101,7 +102,7 @@ pub(crate) fn fold(model: &mut Model) {
     let Some(line) = page.line_of_json(row) else { return };
     let json = raw(model).unwrap_or_default();
     let Some(at) = json_rows::at(&json, line) else {
-        model.say("nothing to fold here");
+        model.say(words::NOTHING_TO_FOLD_HERE);
         return;
     };
     set(model, at, |folds| {
@@ -113,7 +114,7 @@ pub(crate) fn fold(model: &mut Model) {
 
 pub(crate) fn fold_all(model: &mut Model, folded: bool) {
     if !has_cursor(model) {
-        model.say("only the Raw tab folds");
+        model.say(words::ONLY_THE_RAW_TAB_FOLDS);
         return;
     }
     let all = if folded { json_rows::all(&raw(model).unwrap_or_default()) } else { BTreeSet::new() };

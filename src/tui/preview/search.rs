@@ -6,6 +6,7 @@ use crate::tui::chrome::state::Focus;
 use crate::tui::core::command::Direction;
 use crate::tui::core::model::Model;
 use crate::tui::preview::page::search::Needle;
+use crate::tui::preview::words;
 
 use super::state::Search;
 
@@ -66,7 +67,7 @@ pub(crate) fn next(model: &mut Model, way: Direction) {
     let Some(search) = &mut model.preview.search else { return };
     let all = search.hits.len();
     if all == 0 {
-        model.say("no match");
+        model.say(words::NO_MATCH);
         return;
     }
     let step = if way == Direction::Down { 1 } else { all - 1 };

@@ -9,6 +9,7 @@ use crate::inbox::{Answer, Problem, Question};
 use crate::text::Shown;
 use crate::tui::preview::page::made::{Cached, Content, Made, Tab};
 use crate::tui::preview::page::search::{Found, Hit};
+use crate::tui::preview::words;
 
 use super::page::Page;
 use super::reading_time::{Reading, ReadingTime};
@@ -143,8 +144,8 @@ impl Search {
     pub(crate) fn count(&self) -> String {
         match (self.text.is_empty(), self.hits.len()) {
             (true, _) => String::new(),
-            (false, 0) => "no match".to_owned(),
-            (false, all) => format!("match {} of {all}", self.at + 1),
+            (false, 0) => words::NO_MATCH.to_owned(),
+            (false, all) => words::match_of(self.at + 1, all),
         }
     }
 }

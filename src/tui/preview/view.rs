@@ -19,6 +19,7 @@ use crate::tui::core::modal::{LinkTarget, LinksSheet, by_tool};
 use crate::tui::core::model::Model;
 use crate::tui::preview::page::line::{Kind, Window};
 use crate::tui::preview::page::made::Tab;
+use crate::tui::preview::words;
 use crate::tui::queue::groups::{Group, GroupKey};
 use crate::tui::queue::slots::{Slot, State};
 use crate::tui::submit::review_view;
@@ -136,7 +137,7 @@ fn content(model: &Model, area: Rect, buf: &mut Buffer) {
         return lost(model, area, buf);
     }
     if let Some(problem) = model.preview.problems.get(key) {
-        let text = format!("cannot be shown: {}", problem.what);
+        let text = words::cannot_be_shown(&problem.what);
         say(&text, theme::BAD);
         if let Some(why) = &problem.why {
             Pen::new(buf, area, 1).shown(&text::line(why), theme::PLAIN);
@@ -166,7 +167,7 @@ fn context(model: &Model, area: Rect, buf: &mut Buffer) {
     text_rows(model, page, (0, 0, Found::default()), text, buf);
     let left = page.len().saturating_sub(usize::from(text.height));
     if left > 0 {
-        let more = format!(" +{left}: Context tab");
+        let more = words::more_warnings(left);
         Pen::new(buf, area, area.height - 1).keep(more.len()).ours(&more, theme::DIM);
     }
 }
@@ -235,18 +236,17 @@ fn batch(model: &Model, layout: &Layout, buf: &mut Buffer) {
     else {
         return;
     };
-    Pen::new(buf, area, 0).ours("batch of ", theme::DIM).shown(&text::identifier(&row.tool), theme::BOLD);
+    Pen::new(buf, area, 0).ours(words::BATCH_OF, theme::DIM).shown(&text::identifier(&row.tool), theme::BOLD);
     let undecided = group.open.saturating_sub(staged.total());
-    let line = format!("{} open, {undecided} undecided, {} staged", group.open, staged.total());
+    let line = words::group_counts(group.open, undecided, staged.total());
     Pen::new(buf, area, 1).ours(&line, theme::PLAIN);
     if let Some(id) = &row.batch {
         Pen::new(buf, area, 2).ours("id ", theme::DIM).shown(&text::identifier(id.untrusted()), theme::PLAIN);
     }
-    let hint = format!(
-        "{} approves the rest   {} marks all   {} reviews",
-        keys.key(Command::ApproveRest),
-        keys.key(Command::Mark),
-        keys.key(Command::ReviewBatch)
+    let hint = chrome::words::group_keys(
+        &keys.key(Command::ApproveRest),
+        &keys.key(Command::Mark),
+        &keys.key(Command::ReviewBatch),
     );
     Pen::new(buf, area, 4).ours(&hint, theme::DIM);
 }
@@ -255,17 +255,11 @@ fn batch(model: &Model, layout: &Layout, buf: &mut Buffer) {
 fn lost(model: &Model, area: Rect, buf: &mut Buffer) {
     let key = model.settings.keymap.key(Command::ResolveUnknown);
     let next = match model.submit.look_again {
-        Some(at) => format!("Next check at {}.", chrome::words::clock(model, at.max(model.now))),
-        None => "Checking now.".to_owned(),
+        Some(at) => words::next_check(&chrome::words::clock(model, at.max(model.now))),
+        None => words::CHECKING_NOW.to_owned(),
     };
-    let hint = format!("{key} resolves it, once you know.");
-    let lines = [
-        "Its decision was sent from here; the outcome is unknown:",
-        "the source no longer shows the action. It may still run there.",
-        next.as_str(),
-        "",
-        hint.as_str(),
-    ];
+    let hint = words::resolves(&key);
+    let lines = [words::SENT_AND_UNKNOWN, words::MAY_STILL_RUN, next.as_str(), "", hint.as_str()];
     for (nth, line) in (0..).zip(lines) {
         Pen::new(buf, area, nth).ours(line, if nth == 0 { theme::BOLD } else { theme::PLAIN });
     }
@@ -276,18 +270,16 @@ fn to_settle(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
     let key = model.settings.keymap.key(Command::ResolveUnknown);
     let mut slots = group.slots.iter().filter_map(|index| model.queue.slot(*index));
     let (line, why) = if slots.any(|slot| slot.state == State::Unknown) {
-        let line =
-            format!("{} decided, with an unknown outcome:", chrome::words::count(group.open, "action"));
-        (line, "an answer or an executor was lost.")
+        let line = words::decided_unknown(&chrome::words::count(group.open, "action"));
+        (line, words::ANSWER_WAS_LOST)
     } else {
-        let line =
-            format!("{} approved and run, with an unknown", chrome::words::count(group.open, "action"));
-        (line, "outcome: the executor was lost.")
+        let line = words::ran_unknown(&chrome::words::count(group.open, "action"));
+        (line, words::EXECUTOR_WAS_LOST)
     };
     Pen::new(buf, area, 0).ours(&line, theme::BOLD);
     Pen::new(buf, area, 1).ours(why, theme::BOLD);
-    Pen::new(buf, area, 3).ours("Check each in the target system, then", theme::PLAIN);
-    Pen::new(buf, area, 4).ours(&format!("{key} on it resolves it."), theme::PLAIN);
+    Pen::new(buf, area, 3).ours(words::CHECK_EACH, theme::PLAIN);
+    Pen::new(buf, area, 4).ours(&words::resolves_each(&key), theme::PLAIN);
 }
 
 fn note(model: &Model, layout: &Layout) -> String {
@@ -297,21 +289,21 @@ fn note(model: &Model, layout: &Layout) -> String {
     if let Some(search) = &model.preview.search {
         let more = if search.typing {
             let (keep, end) = (keys.key_in_text(Command::Accept), keys.key_in_text(Command::Back));
-            format!("{keep} keeps   {end} ends")
+            words::search_keys(&keep, &end)
         } else {
             let (next, previous) = (key(Command::NextUndecided), key(Command::PreviousUndecided));
-            format!("{next} {previous} others   {} ends", key(Command::Back))
+            words::match_keys(&next, &previous, &key(Command::Back))
         };
         return format!("{}   {more}", searching(search));
     }
     let (down, up) = (key(Command::ScrollDown), key(Command::ScrollUp));
     if has_cursor(model) {
         let (fold, all, none) = (key(Command::FoldHere), key(Command::FoldAll), key(Command::UnfoldAll));
-        return format!("{fold} folds   {all} {none} all   {at}");
+        return words::fold_keys(&fold, &all, &none, &at);
     }
     if !model.preview.wrap {
         let (left, right) = (key(Command::GoLeft), key(Command::GoRight));
-        return format!("{left}/{right} sideways, from column {}   {at}", model.preview.left + 1);
+        return words::sideways(&left, &right, model.preview.left + 1, &at);
     }
     if model.screen.focus == Focus::Preview { format!("{down}/{up} scroll   {at}") } else { at }
 }
@@ -443,10 +435,12 @@ fn head(tool: &Untrusted, risk: &Risk, width: usize) -> Parts {
 
 /// `sends money back to a customer`, ` · cannot be undone`
 fn does(name: &Untrusted) -> (Shown, &'static str) {
-    let does = tool::definition(name.as_raw()).approving.as_deref().unwrap_or("no description for this tool");
+    let does = tool::definition(name.as_raw()).approving.as_deref().unwrap_or(words::NO_DESCRIPTION);
     match tool::showing(name.as_raw()).and_then(|showing| showing.reversible.as_ref()) {
         // It is said once.
-        Some(Reversible::No) => (Shown::ours(does.split(';').next().unwrap_or(does)), " · cannot be undone"),
+        Some(Reversible::No) => {
+            (Shown::ours(does.split(';').next().unwrap_or(does)), words::AND_CANNOT_BE_UNDONE)
+        }
         Some(Reversible::Yes | Reversible::ByHand(_)) | None => (Shown::ours(does), ""),
     }
 }
@@ -512,12 +506,12 @@ pub(crate) fn draw_links(
         LinkTarget::Web(link) => text::line(&Untrusted::from(link.as_str())),
         LinkTarget::Mission(mission, others) => {
             let actions = if *others == 1 { "action" } else { "actions" };
-            Shown::ours(format!("{others} other pending {actions} of mission "))
-                .followed_by(text::identifier(mission))
+            Shown::ours(words::others_of_mission(*others, actions)).followed_by(text::identifier(mission))
         }
-        LinkTarget::Same(key) => Shown::ours("the action that proposes the same: ")
-            .followed_by(text::identifier(key.id.untrusted())),
-        LinkTarget::Decided(tool) => Shown::ours("decisions on ").followed_by(text::identifier(tool)),
+        LinkTarget::Same(key) => {
+            Shown::ours(words::SAME_ACTION).followed_by(text::identifier(key.id.untrusted()))
+        }
+        LinkTarget::Decided(tool) => Shown::ours(words::DECISIONS_ON).followed_by(text::identifier(tool)),
     };
     let web = matches!(sheet.links.first(), Some(LinkTarget::Web(_)));
     let links: Vec<Vec<Shown>> = sheet.links.iter().map(|target| label(target).wrap(room)).collect();
@@ -525,9 +519,9 @@ pub(crate) fn draw_links(
     let key = |command| model.settings.keymap.key(command);
     let (open, copy, back) = (key(Command::Accept), key(Command::CopyThisLink), key(Command::Back));
     let (title, note) = if web {
-        ("Open which link?", format!("{open} opens it in the browser   {copy} copies it   {back} closes"))
+        (words::OPEN_WHICH_LINK, words::link_keys(&open, &copy, &back))
     } else {
-        ("Go where?", format!("{open} goes there   {back} closes"))
+        ("Go where?", words::place_keys(&open, &back))
     };
     let body = sheet_frame(model, area, (width, rows as u16 + 4), title, &note, buf);
     // The selected link stands in full, also where not all fit.

@@ -22,6 +22,7 @@ use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::edit::view::area_of;
+use crate::tui::queue::words;
 
 use super::filter_state::{Before, FilterLine};
 use super::slots::{Slot, State};
@@ -175,7 +176,7 @@ pub(crate) fn clear(model: &mut Model) {
     }
     let hidden = model.queue.slots().len().saturating_sub(model.queue.n_shown());
     show_all(model);
-    model.say(format!("no filter: {hidden} more shown"));
+    model.say(words::filter_cleared(hidden));
 }
 
 /// Looks at the next stretch of rows, and asks to go on when it was not the last.
@@ -329,7 +330,7 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) -> Option<P
             let (keep, back) = (keys.key(Command::Accept), keys.key(Command::Back));
             pen.ours(" ", theme::PLAIN).ours(&keep, theme::KEY).ours(" keep   ", theme::PLAIN);
             pen.ours(&back, theme::KEY).ours(" undo   ", theme::PLAIN);
-            let fields = "words  'exact  -not  tool: agent: risk:>=high age:>1h expires:<30m is:unopened";
+            let fields = words::FILTER_FIELDS;
             pen.ours(fields, theme::DIM);
         }
     }

@@ -15,3 +15,4 @@ pub(crate) mod state;
 pub(crate) mod sync;
 pub(crate) mod update;
 pub(crate) mod view;
+pub(crate) mod words;

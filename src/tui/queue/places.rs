@@ -15,6 +15,7 @@ use crate::tui::core::layout::Layout;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::history;
+use crate::tui::queue::words;
 
 use super::filter;
 use super::filter_state::{Place, PlacesPane};
@@ -94,7 +95,7 @@ fn pane(model: &Model) -> Option<&PlacesPane> {
 
 /// What can be done with the place under the cursor.
 pub(crate) fn hints(model: &Model) -> Vec<(Command, &'static str)> {
-    let mut hints = vec![(Command::Accept, "to the list"), (Command::Back, "undo")];
+    let mut hints = vec![(Command::Accept, words::TO_THE_LIST), (Command::Back, "undo")];
     match pane(model).map(|pane| &pane.at) {
         Some(Place::Saved(nth)) if model.settings.triage.filters.get(*nth).is_some_and(|it| it.made_here) => {
             hints.extend([(Command::RenameFilter, "rename"), (Command::RemoveFilter, "remove")]);
@@ -120,7 +121,7 @@ fn rows(model: &Model) -> Vec<Row> {
     let stats = &model.list.stats;
     let mut rows = vec![Row::Place(Place::All, Some(stats.pending))];
     let saved = (0..model.settings.triage.filters.len()).map(|nth| Row::Place(Place::Saved(nth), None));
-    section(&mut rows, "Saved filters", 1, saved.collect());
+    section(&mut rows, words::SAVED_FILTERS, 1, saved.collect());
     section(&mut rows, "Sources", 2, sources(model));
     let of = |names: &[(Untrusted, usize)], place: fn(Untrusted) -> Place| {
         names.iter().map(|(name, count)| Row::Place(place(name.clone()), Some(*count))).collect()

@@ -10,6 +10,7 @@ use crate::domain::{ActionKey, Digest, Row, SourceName, Status, Timestamp, Untru
 use crate::inbox::{DAY, Ran};
 
 use super::slots::{Slot, State};
+use crate::tui::queue::words;
 
 /// So many rows that propose the same are looked at for one row.
 const LOOKED_AT: usize = 64;
@@ -36,15 +37,15 @@ pub(crate) struct Same {
 impl Same {
     /// For a row of the list.
     pub(crate) const fn short(&self) -> &'static str {
-        if self.approved.is_some() { "same as one approved" } else { "same as another" }
+        if self.approved.is_some() { words::SAME_AS_ONE_APPROVED } else { words::SAME_AS_ANOTHER }
     }
 
     /// For who is about to decide.
     pub(crate) fn told(&self, now: Timestamp) -> String {
         let what = if self.input { "input" } else { "title" };
         match self.approved {
-            Some(at) => format!("the same {what} was approved {} ago", age(at, now)),
-            None => format!("another pending action has the same {what}"),
+            Some(at) => words::same_was_approved(what, &age(at, now)),
+            None => words::same_is_pending(what),
         }
     }
 }

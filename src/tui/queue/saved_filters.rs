@@ -20,6 +20,7 @@ use crate::tui::core::layout::Layout;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
+use crate::tui::queue::words;
 
 use super::filter;
 use super::filter_state::{NameLine, Place, SavedFilter};
@@ -35,7 +36,7 @@ pub(crate) fn restored(model: &mut Model, kept: Vec<KeptFilter>) {
                 model.settings.triage.filters.push(SavedFilter { name, filter, made_here: true });
             }
             Err(error) => {
-                let said = format!("the saved filter {name:?} is left out: {error}");
+                let said = words::saved_filter_left_out(&name, &error);
                 model.tell(chrome::state::Tone::Bad, vec![text::line(&said.into())]);
             }
         }
@@ -47,7 +48,7 @@ pub(crate) fn apply(model: &mut Model, number: usize) {
     let saved = number.checked_sub(1).and_then(|nth| model.settings.triage.filters.get(nth)).cloned();
     let Some(saved) = saved else {
         let key = model.settings.keymap.key(Command::SaveFilter);
-        model.say(format!("there is no saved filter {number}; {key} saves the filter that stands"));
+        model.say(words::no_saved_filter(number, &key));
         return;
     };
     model.modal = None;
@@ -59,11 +60,11 @@ pub(crate) fn name_new(model: &mut Model) {
     filter::finish(model);
     let Some(filter) = model.list.filtering.applied.clone().filter(|filter| !filter.is_empty()) else {
         let key = model.settings.keymap.key(Command::Filter);
-        model.say(format!("there is no filter to save; {key} writes one"));
+        model.say(words::no_filter_to_save(&key));
         return;
     };
     if let Some(known) = model.settings.triage.filters.iter().find(|saved| saved.filter == filter) {
-        let said = format!("saved already, as {}", known.name);
+        let said = words::saved_already(&known.name);
         model.tell(chrome::state::Tone::Plain, vec![text::line(&said.into())]);
         return;
     }
@@ -84,7 +85,7 @@ pub(crate) fn remove(model: &mut Model) {
         pane.at = Place::All;
     }
     filter::show(model, None);
-    let said = format!("removed {}; it was: {}", saved.name, saved.filter.text());
+    let said = words::removed(&saved.name, saved.filter.text());
     model.tell(chrome::state::Tone::Plain, vec![text::line(&said.into())]);
     write(model);
 }
@@ -98,8 +99,8 @@ fn here(model: &mut Model, done: &str) -> Option<SavedFilter> {
     };
     match saved {
         Some(saved) if saved.made_here => return Some(saved),
-        Some(_) => model.say(format!("not {done}: this filter is in the configuration")),
-        None => model.say(format!("only saved filters are {done}")),
+        Some(_) => model.say(words::filter_is_configured(done)),
+        None => model.say(words::only_saved_filters(done)),
     }
     None
 }
@@ -136,10 +137,10 @@ pub(crate) fn keep(model: &mut Model) {
     let filters = &model.settings.triage.filters;
     let used = filters.iter().any(|saved| saved.name == name && renames.as_ref() != Some(&name));
     let why = match name.chars().count() {
-        0 => Some("write a name first".to_owned()),
-        1..=LONGEST if used => Some("another saved filter has this name".to_owned()),
+        0 => Some(words::NAME_MISSING.to_owned()),
+        1..=LONGEST if used => Some(words::NAME_TAKEN.to_owned()),
         1..=LONGEST => None,
-        _ => Some(format!("a name has at most {LONGEST} characters")),
+        _ => Some(words::name_too_long(LONGEST)),
     };
     if let Some(why) = why {
         return model.warn(why);
@@ -176,7 +177,7 @@ fn write(model: &mut Model) {
 /// Where they cannot be kept, they last as long as this run.
 pub(crate) fn kept(model: &mut Model, answer: Result<(), Problem>) {
     if let Err(problem) = answer {
-        model.tell_problem("saved filters are lost when placet ends: ", &problem);
+        model.tell_problem(words::SAVED_FILTERS_ARE_LOST, &problem);
     }
 }
 
@@ -208,11 +209,12 @@ pub(crate) fn draw_sheet(model: &Model, area: Rect, buf: &mut Buffer) {
     let height = filters.len().min(9) as u16 + 4;
     let key = |command| model.settings.keymap.key(command);
     let (clears, back) = (key(Command::SavedFilters), key(Command::Back));
-    let note = format!("1 to 9 applies   {clears} clears   {back} closes");
-    let body = sheet_frame(model, area, (64.min(area.width), height.max(6)), "Saved filters", &note, buf);
+    let note = words::saved_filters_note(&clears, &back);
+    let body =
+        sheet_frame(model, area, (64.min(area.width), height.max(6)), words::SAVED_FILTERS, &note, buf);
     if filters.is_empty() {
         let (filter, save) = (key(Command::Filter), key(Command::SaveFilter));
-        let words = format!("None yet. {filter} writes a filter, {save} saves it.");
+        let words = words::no_saved_filters(&filter, &save);
         Pen::new(buf, body, 1).ours(&words, theme::PLAIN);
     }
     for (nth, saved) in filters.iter().take(9).enumerate() {

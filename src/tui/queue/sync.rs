@@ -4,11 +4,13 @@ use crate::domain::{ActionKey, SourceName, Untrusted};
 use crate::inbox::{Event, EventKind, Problem, Synced};
 use crate::text;
 use crate::text::Shown;
+use crate::tui::chrome;
 use crate::tui::chrome::state::Tone;
 use crate::tui::core::model::{Model, problem_parts};
 use crate::tui::core::msg::{Effect, Loaded};
 use crate::tui::decide::stage;
 use crate::tui::preview;
+use crate::tui::queue::words;
 use crate::tui::submit::{report, resolve_unknown};
 
 use super::filter;
@@ -16,8 +18,6 @@ use super::groups::GroupKey;
 use super::incoming::{FrozenUpdates, Merged};
 use super::list::Syncing;
 use super::state::Cursor;
-
-const NOT_READ: &str = "the list could not be read: ";
 
 pub(crate) fn event(model: &mut Model, event: Event) {
     let now = model.now;
@@ -130,7 +130,7 @@ pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
             (source.problem, source.told) = (Some(problem.clone()), true);
             // It stands beside the source's name; said every time, it would hide everything else that is said.
             if !known {
-                model.tell_problem(NOT_READ, &problem);
+                model.tell_problem(chrome::words::LIST_NOT_READ, &problem);
             }
         }
         Ok(synced) => {
@@ -170,7 +170,7 @@ pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
 
 /// Says no longer that the source could not be read, and lets its actions be read again.
 fn readable_again(model: &mut Model, name: &SourceName, problem: &Problem) {
-    let said = problem_parts(NOT_READ, problem);
+    let said = problem_parts(chrome::words::LIST_NOT_READ, problem);
     if model.screen.message.as_ref().is_some_and(|message| message.parts == said) {
         model.screen.message = None;
     }
@@ -180,7 +180,7 @@ fn readable_again(model: &mut Model, name: &SourceName, problem: &Problem) {
 /// An item that cannot be read hides no other, and is not hidden either.
 fn unreadable(model: &mut Model, source: &SourceName, item: &Untrusted) {
     let count = model.source(source).map_or(1, |source| source.unreadable.len());
-    let said = Shown::ours(format!("{count} of {source} cannot be read: "));
+    let said = Shown::ours(words::unreadable(count, source));
     model.tell(Tone::Bad, vec![said, text::identifier(item)]);
 }
 
@@ -221,7 +221,7 @@ fn say_unmarked(model: &mut Model, merged: &Merged) {
         return;
     }
     let left = model.queue.marks.len();
-    model.warn(format!("{left} of {} marked still pending: the others were settled elsewhere", left + gone));
+    model.warn(words::marks_left(left, left + gone));
 }
 
 // A group of near-identical actions: what varies is read before it is asked for.

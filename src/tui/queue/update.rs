@@ -10,6 +10,7 @@ use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::decide::stage;
 use crate::tui::preview::reader;
+use crate::tui::queue::words;
 use crate::tui::{history, preview};
 
 use super::counts::StagedByGroup;
@@ -175,11 +176,8 @@ pub(crate) fn next_undecided(model: &mut Model, way: Direction) {
     }
     let found = step_to_undecided(model, way) || (sync::arrive_all(model) && step_to_undecided(model, way));
     if !found {
-        let shown = if model.queue.shown().is_some() {
-            "everything shown is decided"
-        } else {
-            "everything is decided"
-        };
+        let shown =
+            if model.queue.shown().is_some() { words::SHOWN_IS_DECIDED } else { words::ALL_IS_DECIDED };
         model.say(shown);
     }
 }
@@ -241,7 +239,7 @@ fn listed(model: &Model, keys: Vec<ActionKey>) -> (Vec<ActionKey>, usize) {
 
 /// What a key for many rows says of those that it does not take.
 pub(crate) fn just_arrived(left: usize) -> Option<String> {
-    (left > 0).then(|| format!("{left} just arrived, not marked"))
+    (left > 0).then(|| words::just_arrived(left))
 }
 
 fn say_left_out(model: &mut Model, left: usize) {
@@ -287,11 +285,9 @@ pub(crate) fn mark_shown(model: &mut Model) {
     model.queue.turn_marks(keys);
     let (marked, hidden) = (model.queue.marks.len(), model.queue.marks_hidden());
     let said = match (marked, hidden) {
-        (0, _) => "nothing is marked".to_owned(),
+        (0, _) => words::NOTHING_IS_MARKED.to_owned(),
         (_, 0) => format!("{} marked", crate::text::count(marked, "action")),
-        _ => {
-            format!("{} marked, {hidden} of them hidden by the filter", crate::text::count(marked, "action"))
-        }
+        _ => words::marked_and_hidden(&crate::text::count(marked, "action"), hidden),
     };
     model.say(just_arrived(left).map_or(said.clone(), |left| format!("{said}; {left}")));
 }
@@ -346,11 +342,11 @@ pub(crate) fn sort(model: &mut Model, by: SortBy) {
     model.queue.drop_range();
     model.queue.sort(by);
     model.say(match by {
-        SortBy::Age => "sorted by age: the oldest first",
-        SortBy::Risk => "sorted by risk: the most harmful first",
-        SortBy::Expiry => "sorted by expiry: what expires next is first",
-        SortBy::Tool => "sorted by tool",
-        SortBy::Source => "sorted by source",
+        SortBy::Age => words::SORTED_BY_AGE,
+        SortBy::Risk => words::SORTED_BY_RISK,
+        SortBy::Expiry => words::SORTED_BY_EXPIRY,
+        SortBy::Tool => words::SORTED_BY_TOOL,
+        SortBy::Source => words::SORTED_BY_SOURCE,
     });
 }
 
@@ -359,8 +355,8 @@ pub(crate) fn group(model: &mut Model, by: GroupBy) {
     model.queue.regroup(by);
     let key = model.settings.keymap.key(Command::Unfold);
     model.say(match by {
-        GroupBy::Shape => format!("grouped by shape: near-identical actions are one row; {key} opens it"),
-        by => format!("grouped by {}", by.word()),
+        GroupBy::Shape => words::grouped_by_shape(&key),
+        by => words::grouped_by(by.word()),
     });
 }
 
@@ -369,16 +365,16 @@ pub(crate) fn freeze(model: &mut Model) {
     match model.list.frozen.take() {
         None => {
             model.list.frozen = Some(FrozenUpdates::default());
-            model.say("frozen: rows stay, counts go on");
+            model.say(words::FROZEN);
         }
         Some(later) => {
             let news = later.len();
             sync::catch_up(model, later);
             if model.screen.message.as_ref().is_none_or(|message| message.at != model.now) {
                 model.say(if news == 0 {
-                    "live: nothing changed meanwhile".to_owned()
+                    words::LIVE_UNCHANGED.to_owned()
                 } else {
-                    format!("live: {} caught up", crate::text::count(news, "change"))
+                    words::live_again(&crate::text::count(news, "change"))
                 });
             }
         }

@@ -20,6 +20,7 @@ use crate::tui::core::layout::Layout;
 use crate::tui::core::model::Model;
 use crate::tui::preview::page::fields::{changes, edited_title};
 use crate::tui::preview::page::made::Cached;
+use crate::tui::queue::words;
 
 use super::groups::{Group, GroupKey, varying};
 use super::slots::{Settled, Slot, State};
@@ -35,7 +36,7 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     }
     if model.queue.lines().is_empty() {
         let all = model.queue.slots().len();
-        let words = format!("  None of {} matches.", chrome::words::count(all, "action"));
+        let words = words::none_matches(&chrome::words::count(all, "action"));
         Pen::new(buf, layout.rows, 1).ours(&words, theme::BOLD);
         return;
     }
@@ -95,7 +96,7 @@ impl Row {
 /// What is marked, where not all of it is in sight: `3 marked, 1 hidden`.
 pub(crate) fn marked(model: &Model) -> Option<String> {
     if let Some((first, last)) = model.queue.range() {
-        return Some(format!("range of {}", chrome::words::count(last + 1 - first, "row")));
+        return Some(words::range_of(&chrome::words::count(last + 1 - first, "row")));
     }
     let (marked, gone, hidden) =
         (model.queue.marks.len(), model.queue.marks_gone(), model.queue.marks_hidden());
@@ -104,7 +105,7 @@ pub(crate) fn marked(model: &Model) -> Option<String> {
     match (marked, gone) {
         (0, 0) => None,
         (_, 0) => Some(format!("{marked} marked{totals}{hidden}")),
-        (_, gone) => Some(format!("{marked} of {} marked still pending{totals}{hidden}", marked + gone)),
+        (_, gone) => Some(words::marked_pending(marked, marked + gone, &totals, &hidden)),
     }
 }
 
@@ -133,11 +134,11 @@ fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     let undecided = group.open.saturating_sub(staged.total());
     let turn = group.key.batch().is_some() && first.entry.row.can.together != Together::Free;
     let (mut note, mut style) = match undecided {
-        0 if group.open == 0 => ("all settled".to_owned(), theme::DIM),
-        0 => ("all decided".to_owned(), theme::GOOD),
+        0 if group.open == 0 => (words::ALL_SETTLED.to_owned(), theme::DIM),
+        0 => (words::ALL_DECIDED.to_owned(), theme::GOOD),
         // It goes as a whole, or not at all.
-        n if turn => (format!("turn, {} of {} decided", group.open - n, group.open), theme::PLAIN),
-        n => (format!("{n} of {} left", group.open), theme::DIM),
+        n if turn => (words::turn_decided(group.open - n, group.open), theme::PLAIN),
+        n => (words::left_of(n, group.open), theme::DIM),
     };
     let letters = chrome::words::staged(staged);
     if group.folded && !letters.is_empty() {
@@ -164,7 +165,7 @@ fn headed(
 fn to_settle(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     let wide = row.area.width >= 60;
     let note = match group.open {
-        0 => "all settled".to_owned(),
+        0 => words::ALL_SETTLED.to_owned(),
         left if wide => format!("{left} left"),
         left => left.to_string(),
     };
@@ -179,14 +180,14 @@ fn lost_words(model: &Model, group: &Group, wide: bool) -> String {
     let key = model.settings.keymap.key(Command::ResolveUnknown);
     let mut slots = group.slots.iter().filter_map(|index| model.queue.slot(*index));
     if !slots.any(|slot| slot.state == State::Unknown) {
-        return format!("outcome unknown: {key} settles these");
+        return words::resolves(&key);
     }
     let at = model.submit.look_again.map(|at| chrome::words::clock(model, at.max(model.now)));
     match (at, wide) {
-        (Some(at), true) => format!("outcome unknown: {key} settles these; read again at {at}"),
-        (Some(at), false) => format!("unknown: {key} settles, next look {at}"),
-        (None, true) => format!("outcome unknown: {key} settles these; reading now"),
-        (None, false) => format!("unknown: {key} settles, reading now"),
+        (Some(at), true) => words::resolves_at(&key, &at),
+        (Some(at), false) => words::resolves_at_short(&key, &at),
+        (None, true) => words::resolves_reading(&key),
+        (None, false) => words::resolves_reading_short(&key),
     }
 }
 
@@ -353,14 +354,13 @@ pub(crate) fn draw_group(model: &Model, group: &Group, area: Rect, buf: &mut Buf
     name(group, first, &mut Pen::new(buf, area, 0));
     let staged = model.decide.spread.of_group(group, &model.queue, &model.decide.tally).total();
     let undecided = group.open.saturating_sub(staged);
-    let line = format!("{} open, {undecided} undecided, {staged} staged, in {}", group.open, batches(group));
+    let line = words::group_counts(group.open, undecided, staged, &batches(group));
     Pen::new(buf, area, 1).ours(&line, theme::PLAIN);
     let keys = &model.settings.keymap;
-    let hint = format!(
-        "{} approves the rest   {} marks all   {} reviews",
-        keys.key(Command::ApproveRest),
-        keys.key(Command::Mark),
-        keys.key(Command::ReviewBatch)
+    let hint = chrome::words::group_keys(
+        &keys.key(Command::ApproveRest),
+        &keys.key(Command::Mark),
+        &keys.key(Command::ReviewBatch),
     );
     Pen::new(buf, area, 2).ours(&hint, theme::DIM);
     let rest = Rect { y: area.y + 4.min(area.height), height: area.height.saturating_sub(4), ..area };
@@ -397,7 +397,7 @@ fn by_batch(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
         Pen::new(buf, area, nth as u16).keep(note.len()).ours(&note, theme::DIM);
     }
     if group.slots.len() > LOOKED {
-        let line = format!("(the first {LOOKED} of {} actions)", group.slots.len());
+        let line = words::first_of(LOOKED, group.slots.len());
         Pen::new(buf, area, order.len().min(room) as u16).ours(&line, theme::DIM);
     }
 }
@@ -413,7 +413,7 @@ fn shape(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
     let width = column(area.width, fields.len());
     let mut pen = Pen::new(buf, area, 0);
     if fields.is_empty() {
-        pen.ours("    what varies in the titles", theme::DIM);
+        pen.ours(words::WHAT_VARIES, theme::DIM);
     } else {
         pen.ours("    ", theme::DIM);
         for field in &fields {
@@ -438,7 +438,7 @@ fn shape(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
     }
     if group.slots.len() > slots.len() {
         let key = model.settings.keymap.key(Command::Unfold);
-        let line = format!("    and {} more: {key} opens the group", group.slots.len() - slots.len());
+        let line = words::and_more(group.slots.len() - slots.len(), &key);
         Pen::new(buf, area, area.height.saturating_sub(1)).ours(&line, theme::DIM);
     }
 }

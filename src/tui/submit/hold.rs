@@ -10,6 +10,7 @@ use crate::tui::core::command::Command;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::queue::slots::{Slot, State};
+use crate::tui::submit::words;
 
 use super::held::Held;
 
@@ -36,7 +37,7 @@ pub(crate) fn kept(model: &mut Model, id: &SubmissionId, answer: Result<(), Prob
         }
         (Some(_), Err(problem)) => {
             give_back(model);
-            model.tell_problem("nothing was sent, everything stays staged: ", &problem);
+            model.tell_problem(words::NOTHING_SENT, &problem);
         }
         // It was recalled before it was written down.
         (None, Ok(())) => model.effects.push(Effect::Recall(id.clone())),
@@ -59,7 +60,7 @@ pub(crate) fn look(model: &mut Model) {
 pub(crate) fn recall(model: &mut Model) -> bool {
     let Some(held) = give_back(model) else { return false };
     let n = text::count(held.submission.len(), "decision");
-    model.say(format!("recalled: nothing was sent, {n} staged as before"));
+    model.say(words::recalled(&n));
     model.effects.extend(held.until.map(|_| Effect::Recall(held.submission.id().clone())));
     true
 }
@@ -68,7 +69,7 @@ pub(crate) fn recall(model: &mut Model) -> bool {
 pub(crate) fn is_in_the_way(model: &mut Model) -> bool {
     let Some(held) = &model.submit.held else { return false };
     let (n, key) = (text::count(held.submission.len(), "decision"), model.settings.keymap.key(Command::Undo));
-    model.say(format!("{n} about to be sent ({key} recalls); what you stage now goes next"));
+    model.say(words::about_to_be_sent(&n, &key));
     true
 }
 

@@ -7,7 +7,7 @@ use crate::domain::{ActionKey, DecisionKind, PendingAction, RawJson, Staged, Unt
 use crate::tui::core::model::Model;
 use crate::tui::queue::same::Proposes;
 
-use super::review_words as words;
+use super::words;
 
 /// A decision of the draft.
 pub(super) type OfDraft<'a> = (&'a ActionKey, &'a Staged);

@@ -8,4 +8,4 @@ pub(crate) mod report_view;
 pub(crate) mod resolve_unknown;
 pub(crate) mod review;
 pub(crate) mod review_view;
-pub mod review_words;
+pub mod words;

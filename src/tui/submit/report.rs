@@ -17,6 +17,7 @@ use crate::tui::core::msg::{Clip, Effect};
 use crate::tui::decide::stage::settle;
 use crate::tui::queue::filter;
 use crate::tui::queue::slots::{Settled, Slot, State};
+use crate::tui::submit::words;
 
 /// Until a decision that was lost sight of is looked for again, for the first time; the inbox says when next.
 const LOOK_AGAIN: i64 = 10_000;
@@ -41,7 +42,7 @@ pub(crate) fn submitted(model: &mut Model, id: &SubmissionId, answer: Result<Rep
             for key in &sending {
                 model.queue.set_state(key, State::Pending);
             }
-            model.tell_problem("nothing was sent, everything stays staged: ", &problem);
+            model.tell_problem(words::NOTHING_SENT, &problem);
         }
     }
 }
@@ -171,12 +172,12 @@ pub(crate) fn summary(report: &Report) -> String {
         (counts.accepted, "accepted"),
         (counts.failed, "failed"),
         (counts.unknown, "unknown"),
-        (counts.left_pending, "left pending"),
+        (counts.left_pending, words::LEFT_PENDING),
     ];
     let said: Vec<String> =
         all.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
     if counts.failed == report.lines.len() as u64 {
-        return format!("nothing landed: {}; everything stays staged", said.join(", "));
+        return words::nothing_landed(&said.join(", "));
     }
     format!("sent: {}", said.join(", "))
 }
@@ -198,7 +199,7 @@ pub(crate) fn followed(model: &mut Model, followed: &Followed) {
     }
     if matches!(followed.status, Status::Failed | Status::Unknown) {
         let lost = followed.status == Status::Unknown;
-        let what = if lost { "OUTCOME UNKNOWN after approval: " } else { "FAILED after approval: " };
+        let what = if lost { words::UNKNOWN_ALERT } else { words::FAILED_ALERT };
         let mut parts = vec![Shown::ours(what), text::line(&followed.title).cut(40)];
         if let Some(error) = &followed.error {
             parts.extend([Shown::ours(": "), text::line(error).cut(60)]);
@@ -233,12 +234,12 @@ fn not_ours(model: &mut Model, followed: &Followed, status: Option<&Status>, by:
     }
     let why = text::skipped(asked.unwrap_or(DecisionKind::Approve), status, by);
     let title = text::line(&followed.title).cut(40);
-    model.tell(Tone::Bad, vec![Shown::ours("SKIPPED, not ours: "), title, Shown::ours(": "), why.cut(60)]);
+    model.tell(Tone::Bad, vec![Shown::ours(words::SKIPPED_NOT_OURS), title, Shown::ours(": "), why.cut(60)]);
 }
 
 /// It was retried and came back, or nobody took what the source had accepted.
 fn waits_again(model: &mut Model, followed: &Followed) {
-    let what = Shown::ours(if followed.error.is_some() { "NOT TAKEN: " } else { "waits again: " });
+    let what = Shown::ours(if followed.error.is_some() { "NOT TAKEN: " } else { words::WAITS_AGAIN });
     let mut parts = vec![what, text::line(&followed.title).cut(40)];
     if let Some(error) = &followed.error {
         parts.extend([Shown::ours(": "), text::line(error).cut(60)]);
@@ -266,7 +267,7 @@ fn note(sheet: &mut ReportSheet, followed: &Followed) -> bool {
 pub(crate) fn reconciled(model: &mut Model, answer: Result<Vec<Reconciled>, Problem>) {
     match answer {
         Err(problem) => {
-            model.tell_problem("earlier submissions could not be checked: ", &problem);
+            model.tell_problem(words::EARLIER_NOT_CHECKED, &problem);
             model.submit.look_again = Some(model.now.plus_millis(LOOK_AGAIN));
         }
         Ok(all) => {
@@ -333,7 +334,7 @@ fn learnt(model: &mut Model, Reconciled { report, learnt, .. }: Reconciled) {
     }
     if !learnt.is_empty() {
         model.recount();
-        model.say(format!("an earlier submission: {}", summary(&report)));
+        model.say(words::earlier_submission(&summary(&report)));
     }
     note_report(model, report);
 }
@@ -387,7 +388,7 @@ pub(crate) fn look_again(model: &mut Model) {
 pub(crate) fn reopen(model: &mut Model) {
     match model.submit.last_report.clone() {
         Some(sheet) => model.modal = Some(Modal::Report(Box::new(ReportSheet { top: 0, ..sheet }))),
-        None => model.say("nothing was sent yet"),
+        None => model.say(words::NOTHING_WAS_SENT_YET),
     }
 }
 
@@ -402,8 +403,8 @@ pub(crate) fn export(model: &mut Model) {
 
 pub(crate) fn exported(model: &mut Model, answer: Result<PathBuf, String>) {
     let (tone, word, what) = match answer {
-        Ok(path) => (Tone::Good, "report written to ", path.display().to_string()),
-        Err(why) => (Tone::Bad, "report not written: ", why),
+        Ok(path) => (Tone::Good, words::REPORT_WRITTEN_TO, path.display().to_string()),
+        Err(why) => (Tone::Bad, words::REPORT_NOT_WRITTEN, why),
     };
     model.tell(tone, vec![Shown::ours(word), text::line(&Untrusted::from(what))]);
 }
@@ -413,7 +414,7 @@ pub(crate) fn copy(model: &mut Model) {
     let Some(Modal::Report(sheet)) = &model.modal else { return };
     let mut lines = vec![summary(&sheet.report)];
     lines.extend(sheet.report.lines.iter().map(line));
-    model.effects.push(Effect::Copy(Clip { what: "the report", text: lines.join("\n") }));
+    model.effects.push(Effect::Copy(Clip { what: words::THE_REPORT, text: lines.join("\n") }));
 }
 
 fn line(line: &ReportLine) -> String {

@@ -15,6 +15,7 @@ use crate::tui::core::layout::sheet_text;
 use crate::tui::core::modal::ReportSheet;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::SheetLines;
+use crate::tui::submit::words;
 
 use super::review_view::{Parts, draw_lines, ours};
 
@@ -39,13 +40,13 @@ pub(crate) fn draw(model: &Model, sheet: &ReportSheet, area: Rect, buf: &mut Buf
     let all = chrome::words::count(sheet.report.lines.len(), "decision");
     // What did not arrive was not sent, whatever was tried.
     let (word, foot) = match (counts.failed, counts.unknown) {
-        _ if !sheet.waits.is_empty() => ("So far", "results appear as they come"),
+        _ if !sheet.waits.is_empty() => ("So far", words::RESULTS_AS_THEY_COME),
         (failed, _) if failed == sheet.report.lines.len() as u64 => {
-            ("Nothing landed", "everything stays staged")
+            (words::NOTHING_LANDED, words::EVERYTHING_STAYS_STAGED)
         }
-        (_, unknown) if unknown > 0 => ("Sent", "unknown outcomes are checked again"),
-        (failed, _) if failed > 0 => ("Sent", "what failed stays staged"),
-        _ => ("Sent", "counts come from the source"),
+        (_, unknown) if unknown > 0 => ("Sent", words::UNKNOWN_CHECKED_AGAIN),
+        (failed, _) if failed > 0 => ("Sent", words::WHAT_FAILED_STAYS_STAGED),
+        _ => ("Sent", words::COUNTS_COME_FROM_THE_SOURCE),
     };
     let at = chrome::words::clock(model, sheet.at);
     let title = format!("{word}: {all}  {}", at.get(..5).unwrap_or_default());
@@ -56,17 +57,17 @@ pub(crate) fn draw(model: &Model, sheet: &ReportSheet, area: Rect, buf: &mut Buf
     let foot = Rect { y: body.bottom().saturating_sub(1), height: 1.min(body.height), ..body };
     let mut pen = Pen::new(buf, foot, 0);
     pen.ours(&format!("{} closes", model.settings.keymap.key(Command::Accept)), theme::BOLD);
-    for (command, what) in [(Command::ExportReport, "writes a file"), (Command::CopyReport, "copies")] {
+    for (command, what) in [(Command::ExportReport, words::WRITES_A_FILE), (Command::CopyReport, "copies")] {
         let key = model.settings.keymap.key(command);
         pen.ours(&format!("   {key} {what}"), theme::PLAIN);
     }
     if sheet.report.counts().skipped > 0 {
         let key = model.settings.keymap.key(Command::ShowFirst);
-        pen.ours(&format!("   {key} shows the first skipped"), theme::PLAIN);
+        pen.ours(&words::shows_skipped(&key), theme::PLAIN);
     }
     if top + room < lines.len() {
         let down = model.settings.keymap.key(Command::Down);
-        pen.right(&format!("{} more lines ({down})", lines.len() - top - room), theme::DIM);
+        pen.right(&words::more_lines_below(lines.len() - top - room, &down), theme::DIM);
     }
 }
 
@@ -91,11 +92,11 @@ pub(crate) fn sent(model: &Model, width: usize) -> Option<Parts> {
         always.into_iter().chain(sometimes).map(|(n, word, style)| (format!("{n} {word}"), style)).collect();
     let mut notes: Vec<Part> = Vec::new();
     if counts.failed == sheet.report.lines.len() as u64 {
-        notes.push(("nothing landed, all stay staged".to_owned(), TROUBLE));
+        notes.push((words::ALL_STAY_STAGED.to_owned(), TROUBLE));
     }
-    notes.extend(sheet.waits.iter().map(|(source, n)| (format!("{n} on the way to {source}"), theme::WARN)));
+    notes.extend(sheet.waits.iter().map(|(source, n)| (words::on_the_way(*n, source), theme::WARN)));
     if waiting(model, sheet) > 0 {
-        notes.push(("PAUSED: nothing runs until someone resumes".to_owned(), theme::WARN));
+        notes.push((words::PAUSED.to_owned(), theme::WARN));
     }
     let key = model.settings.keymap.key(Command::LastReport);
     let line = OneLine { first, then: ended(sheet), notes, key };
@@ -227,13 +228,13 @@ fn lines(model: &Model, sheet: &ReportSheet, width: usize) -> Vec<Parts> {
         lines.push(vec![ours(format!("{pending} {stay} pending"), theme::PLAIN)]);
     }
     for (source, n) in &sheet.waits {
-        let line = format!("sending {n} to {source}: no answer yet");
+        let line = words::sending(*n, source);
         lines.push(vec![ours(line, theme::WARN)]);
     }
     let waits = waiting(model, sheet);
     if waits > 0 {
         let verb = if waits == 1 { "waits" } else { "wait" };
-        let line = format!("PAUSED: {waits} {verb} until someone resumes the gate");
+        let line = words::paused_waiting(waits, verb);
         lines.push(vec![ours(line, theme::WARN)]);
     }
     lines
@@ -288,8 +289,8 @@ impl Ended {
             (_, Some(since)) => {
                 let (word, style) = match since.status {
                     Status::Executed => ("ran", theme::GOOD),
-                    Status::Failed => ("failed after approval", theme::BAD),
-                    Status::Unknown => ("unknown after approval", theme::BAD),
+                    Status::Failed => (words::FAILED_AFTER_APPROVAL, theme::BAD),
+                    Status::Unknown => (words::UNKNOWN_AFTER_APPROVAL, theme::BAD),
                     Status::Approved => ("approved", theme::PLAIN),
                     Status::Rejected => ("rejected", theme::PLAIN),
                     _ => ("", theme::WARN),

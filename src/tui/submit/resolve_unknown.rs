@@ -22,6 +22,7 @@ use crate::tui::decide::confirm_guard::is_burst;
 use crate::tui::edit::view::{area_of, title};
 use crate::tui::queue::groups::GroupKey;
 use crate::tui::queue::slots::{Settled, State};
+use crate::tui::submit::words;
 
 /// Keys this soon after the sheet was drawn were meant for something else.
 const REST: i64 = 400;
@@ -41,16 +42,14 @@ fn target(model: &Model) -> Result<ActionKey, &'static str> {
     let here = model.here().filter(|slot| slot.is_lost());
     let group = model.queue.group_here().map(|group| &group.key);
     match here {
-        None if group == Some(&GroupKey::ToResolve) => {
-            Err("put the cursor on an UNKNOWN action to resolve it")
-        }
-        None => Err("only an action with an unknown outcome can be resolved"),
-        Some(_) if model.submit.resolving.is_some() => Err("one moment: your last answer is being sent"),
+        None if group == Some(&GroupKey::ToResolve) => Err(words::NO_CURSOR),
+        None => Err(words::ONLY_UNKNOWN),
+        Some(_) if model.submit.resolving.is_some() => Err(words::STILL_ANSWERING),
         // That is written down here: no source has to take it.
         Some(slot) if slot.state == State::Unknown => Ok(slot.entry.key.clone()),
         Some(slot) if !slot.entry.row.can.settle => {
             let can = slot.entry.row.can;
-            let other = "its source takes no such answer from here";
+            let other = words::TAKES_NO_ANSWER;
             Err(if can.can_decide() { other } else { can.why_not(On::Any) })
         }
         Some(slot) => Ok(slot.entry.key.clone()),
@@ -91,7 +90,7 @@ pub(crate) fn pick(model: &mut Model, finding: Resolution) {
         return;
     }
     if finding == Resolution::RunAgain && is_ours(model) {
-        model.warn("a decision is not sent twice: decide again what did not land");
+        model.warn(words::NOT_SENT_TWICE);
         return;
     }
     if finding == Resolution::NotLanded {
@@ -136,7 +135,7 @@ pub(crate) fn given(model: &mut Model, finding: Resolution, reason: Option<Strin
 fn tell_source(model: &mut Model, key: ActionKey, finding: Resolution, reason: Option<String>) {
     let ours = model.queue.get(&key).is_some_and(|slot| slot.state == State::Unknown);
     model.submit.resolving = Some(key.clone());
-    model.say(if ours { "writing it down" } else { "telling the source" });
+    model.say(if ours { words::WRITING_IT_DOWN } else { words::TELLING_THE_SOURCE });
     model.effects.push(Effect::ResolveUnknown { key, finding, reason });
 }
 
@@ -172,7 +171,7 @@ pub(crate) fn back(model: &mut Model) {
         sheet.typing = false;
     } else if sheet.picked.take().is_none() {
         model.modal = None;
-        model.say("nothing was settled");
+        model.say(words::NOTHING_WAS_SETTLED);
     }
 }
 
@@ -197,10 +196,7 @@ pub(crate) fn settled_elsewhere(model: &mut Model) {
     let title = text::line(&slot.entry.row.title).cut(40);
     let status = text::line(&slot.entry.row.status.word());
     model.modal = None;
-    model.tell(
-        Tone::Bad,
-        vec![title, Shown::ours(" was settled meanwhile: it is "), status, Shown::ours(" now")],
-    );
+    model.tell(Tone::Bad, vec![title, Shown::ours(words::SETTLED_MEANWHILE), status, Shown::ours(" now")]);
 }
 
 /// The source's answer. The list tells the rest.
@@ -218,21 +214,21 @@ pub(crate) fn answered(
     let runs = finding == Resolution::RunAgain && matches!(answer, Ok(Resolved::Settled(_)));
     let (tone, parts) = match answer {
         Err(problem) => {
-            model.tell_problem("it was not settled: ", &problem);
+            model.tell_problem(words::IT_WAS_NOT_SETTLED, &problem);
             return model.sync(&key.source);
         }
         Ok(Resolved::Settled(_)) if finding == Resolution::RunAgain => {
-            (Tone::Good, vec![title, Shown::ours(" is run again")])
+            (Tone::Good, vec![title, Shown::ours(words::IS_RUN_AGAIN)])
         }
         Ok(Resolved::Settled(status)) => {
             said_by_hand(model, key, finding, &status);
-            (Tone::Good, vec![title, Shown::ours(" is settled: "), word(&status)])
+            (Tone::Good, vec![title, Shown::ours(words::IS_SETTLED), word(&status)])
         }
         Ok(Resolved::Already { status, by }) => (Tone::Bad, already(title, status.as_ref(), by.as_ref())),
         Ok(Resolved::Lost { status: Some(status), .. }) if status != Status::Unknown => (
             Tone::Bad,
             vec![
-                Shown::ours("no answer came, but "),
+                Shown::ours(words::NO_ANSWER_CAME_BUT),
                 title,
                 Shown::ours(" is "),
                 word(&status),
@@ -240,7 +236,7 @@ pub(crate) fn answered(
             ],
         ),
         Ok(Resolved::Lost { why, .. }) => {
-            let asked = format!(" was settled is unknown ({again} looks again): ");
+            let asked = words::whether_settled(&again);
             (Tone::Bad, vec![Shown::ours("whether "), title, Shown::ours(asked), text::line(&why)])
         }
     };
@@ -261,7 +257,7 @@ fn said_by_hand(model: &mut Model, key: &ActionKey, finding: Resolution, status:
         (Resolution::Landed, Status::Rejected) => Outcome::Rejected,
         (Resolution::Landed, _) => Outcome::Approved,
         (Resolution::NotLanded | Resolution::RunAgain, _) => {
-            Outcome::Failed { why: "it did not land, said by hand".into() }
+            Outcome::Failed { why: words::NOT_LANDED_BY_HAND.into() }
         }
     };
     if let Some(sheet) = &mut model.submit.last_report
@@ -274,13 +270,13 @@ fn said_by_hand(model: &mut Model, key: &ActionKey, finding: Resolution, status:
 
 /// `TITLE was settled by lee already: it is failed`
 fn already(title: Shown, status: Option<&Status>, by: Option<&Untrusted>) -> Vec<Shown> {
-    let mut parts = vec![title, Shown::ours(" was settled")];
+    let mut parts = vec![title, Shown::ours(words::WAS_SETTLED)];
     if let Some(by) = by {
         parts.extend([Shown::ours(" by "), text::name(by).cut(30)]);
     }
     parts.push(Shown::ours(" already"));
     if let Some(status) = status {
-        parts.extend([Shown::ours(": it is "), text::line(&status.word())]);
+        parts.extend([Shown::ours(words::IT_IS), text::line(&status.word())]);
     }
     parts
 }
@@ -289,14 +285,14 @@ fn already(title: Shown, status: Option<&Status>, by: Option<&Untrusted>) -> Vec
 
 /// Command, what it says, and what follows from it.
 const CHOICES: [(Command, Resolution, &str, &str); 3] = [
-    (Command::Landed, Resolution::Landed, "it landed", "executed"),
-    (Command::NotLanded, Resolution::NotLanded, "it did not land", "failed; it is not run again"),
-    (Command::RunAgain, Resolution::RunAgain, "run it again", "only where running twice does no harm"),
+    (Command::Landed, Resolution::Landed, words::IT_LANDED, "executed"),
+    (Command::NotLanded, Resolution::NotLanded, words::IT_DID_NOT_LAND, words::NOT_LANDED_MEANS),
+    (Command::RunAgain, Resolution::RunAgain, words::RUN_IT_AGAIN, words::RUN_AGAIN_MEANS),
 ];
 
 pub(crate) fn draw(model: &Model, sheet: &ResolveSheet, area: Rect, buf: &mut Buffer) -> Option<Position> {
     let size = (76.min(area.width.saturating_sub(2)), 13);
-    let body = sheet_frame(model, area, size, "What became of it?", "look in the target first", buf);
+    let body = sheet_frame(model, area, size, words::WHAT_BECAME_OF_IT, words::LOOK_FIRST, buf);
     title(model, &sheet.key, &mut Pen::new(buf, body, 0));
     approved(model, sheet, &mut Pen::new(buf, body, 1));
     let keys = &model.settings.keymap;
@@ -313,7 +309,7 @@ pub(crate) fn draw(model: &Model, sheet: &ResolveSheet, area: Rect, buf: &mut Bu
             .ours(follows, theme::DIM);
     }
     let mut pen = Pen::new(buf, body, 7);
-    let (label, hint) = ("reason > ", format!("   {} ends it", keys.key_in_text(Command::Accept)));
+    let (label, hint) = ("reason > ", words::ends_reason(&keys.key_in_text(Command::Accept)));
     pen.ours(label, if sheet.typing { theme::KEY } else { theme::DIM });
     if sheet.typing {
         pen.right(&hint, theme::DIM);
@@ -331,14 +327,10 @@ pub(crate) fn draw(model: &Model, sheet: &ResolveSheet, area: Rect, buf: &mut Bu
         _ if sheet.typing => {}
         Some((.., says, _)) => {
             let (confirm, back) = (keys.key(Command::Confirm), keys.key(Command::Back));
-            pen.ours(&format!("Press {confirm} to say: {says}. {back} takes it back."), theme::BOLD);
+            pen.ours(&words::press_to_say(&confirm, says, &back), theme::BOLD);
         }
         None => {
-            let line = format!(
-                "{} adds a reason   {} closes",
-                keys.key(Command::NextField),
-                keys.key(Command::Back)
-            );
+            let line = words::resolve_keys(&keys.key(Command::NextField), &keys.key(Command::Back));
             pen.ours(&line, theme::DIM);
         }
     }
@@ -349,7 +341,7 @@ pub(crate) fn draw(model: &Model, sheet: &ResolveSheet, area: Rect, buf: &mut Bu
 fn approved(model: &Model, sheet: &ResolveSheet, pen: &mut Pen<'_>) {
     let Some(row) = model.queue.get(&sheet.key).map(|slot| &slot.entry.row) else { return };
     if is_ours(model) {
-        pen.ours("its decision was sent; the outcome is unknown", theme::DIM);
+        pen.ours(words::SENT_AND_UNKNOWN, theme::DIM);
         return;
     }
     pen.ours("approved", theme::DIM);
@@ -359,5 +351,5 @@ fn approved(model: &Model, sheet: &ResolveSheet, pen: &mut Pen<'_>) {
     if let Some(at) = row.resolved_at {
         pen.ours(&format!(" {} ago", chrome::words::age(at, model.now)), theme::DIM);
     }
-    pen.ours("; nobody knows whether it landed", theme::DIM);
+    pen.ours(words::NOBODY_KNOWS, theme::DIM);
 }

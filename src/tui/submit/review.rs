@@ -9,6 +9,7 @@ use crate::domain::{
     Submission, SubmissionId, Timestamp, Together, Untrusted, Weight, confirm_by, freeze, in_sending_order,
 };
 use crate::text;
+use crate::tui::chrome;
 use crate::tui::core::command::Command;
 use crate::tui::core::keymap::Chord;
 use crate::tui::core::modal::{Modal, Refused, Review, ReviewSheet, SentWith, by_tool};
@@ -18,6 +19,7 @@ use crate::tui::decide::confirm_guard;
 use crate::tui::preview::page::made::Tab;
 use crate::tui::queue::groups::Group;
 use crate::tui::queue::slots::{Slot, State};
+use crate::tui::submit::words;
 use crate::tui::{decide, preview};
 
 use super::judging::OfDraft;
@@ -40,7 +42,7 @@ pub(crate) fn open_batch(model: &mut Model) {
     let elsewhere = scope.is_none() && !model.decide.draft.is_empty();
     open(model, scope);
     if elsewhere && matches!(model.modal, Some(Modal::Review(_))) {
-        model.say("nothing is staged here; this is everything staged");
+        model.say(words::EVERYTHING_STAGED);
     }
 }
 
@@ -63,7 +65,7 @@ fn open(model: &mut Model, scope: Option<HashSet<BatchKey>>) {
         return;
     }
     if model.submit.sending.is_some() {
-        model.say("still sending; what you stage now goes next");
+        model.say(words::STILL_SENDING);
         return;
     }
     let inside = |staged: &Staged| scope.as_ref().is_none_or(|scope| scope.contains(&staged.batch));
@@ -73,7 +75,7 @@ fn open(model: &mut Model, scope: Option<HashSet<BatchKey>>) {
     if keys.is_empty() {
         let keys = &model.settings.keymap;
         let (approve, exclude) = (keys.key(Command::Approve), keys.key(Command::Exclude));
-        model.say(format!("nothing is staged: {approve} approves, {exclude} excludes"));
+        model.say(words::nothing_staged(&approve, &exclude));
         return;
     }
     keys.sort();
@@ -216,7 +218,7 @@ fn unlocked<'a>(
         // What changed is refused for that.
         let action = action.filter(|action| staged.digest.is_none_or(|digest| digest == action.digest()));
         match action.and_then(|action| decide::update::fresh(model, key, action)) {
-            Some(why) => locked.push((key.clone(), format!("{why}: read it to the end first"))),
+            Some(why) => locked.push((key.clone(), words::read_first(&why))),
             None => free.push((key, staged)),
         }
     }
@@ -313,7 +315,7 @@ pub(crate) fn confirm(model: &mut Model) {
         Some(Confirm::Key) => confirm_guard::review(model),
         Some(Confirm::Count(count, _)) => {
             let (count, accept) = (*count, model.settings.keymap.key(Command::Accept));
-            model.warn(format!("type {count} and {accept} to send"));
+            model.warn(words::type_to_send(count, &accept));
         }
         None => too_early(model),
     }
@@ -324,7 +326,7 @@ fn too_early(model: &mut Model) {
     confirm_guard::absorbed(model);
     let Some(Modal::Review(sheet)) = &model.modal else { return };
     if sheet.review.as_ref().is_none_or(|review| review.submission.is_some()) {
-        model.say("too early: look at the sheet, then press it again");
+        model.say(words::TOO_EARLY);
     }
 }
 
@@ -343,14 +345,14 @@ pub(crate) fn enter(model: &mut Model) {
         return confirm_guard::review(model);
     }
     sheet.typed.clear();
-    model.warn(format!("that is not {count}; nothing was sent"));
+    model.warn(words::wrong_count(count));
 }
 
 /// No key of a paste, or of an answer of the terminal, confirms.
 fn is_hasty(model: &mut Model) -> bool {
     let hasty = model.decide.guard.is_hasty();
     if hasty {
-        model.warn("nothing was sent: that key came too fast to be typed (pasted?)");
+        model.warn(chrome::words::KEYS_TOO_FAST);
     }
     hasty
 }
@@ -394,7 +396,7 @@ pub(crate) fn answered(model: &mut Model, answer: &str) {
         send(model);
     } else {
         model.modal = None;
-        model.say("nothing was sent");
+        model.say(chrome::words::NOTHING_WAS_SENT);
     }
 }
 
@@ -451,10 +453,9 @@ pub(crate) fn grown(model: &Model, batch: &[OfDraft<'_>]) -> Option<String> {
     let open = calls.iter().filter(|call| model.decide.draft.get(&call.entry.key).is_none());
     let came =
         open.filter(|call| call.fresh && call.came.unwrap_or(call.entry.row.created_at) >= since).count();
-    let new = text::count(held + came, "new call");
+    let new = text::count(held + came, chrome::words::NEW_CALL);
     let key = model.settings.keymap.key(Command::Reload);
-    (held + came > 0)
-        .then(|| format!("its turn changed since you decided it: {new}; {key} shows it, then decide again"))
+    (held + came > 0).then(|| words::turn_changed(&new, &key))
 }
 
 // From a sheet to what it warns of: the sheet closes, nothing is sent, and the cursor stands there.
@@ -464,12 +465,12 @@ pub(crate) fn first(model: &mut Model) {
     match &model.modal {
         Some(Modal::Review(sheet)) => {
             let key = sheet.review.as_ref().and_then(|review| review.first_unopened.clone());
-            to(model, key, "every approval here was read");
+            to(model, key, words::ALL_READ);
         }
         Some(Modal::Report(sheet)) => {
             let skipped = |outcome: &Outcome| matches!(outcome, Outcome::Skipped { .. });
             let line = sheet.report.lines.iter().find(|line| skipped(&line.outcome));
-            to(model, line.map(|line| line.key.clone()), "nothing was skipped");
+            to(model, line.map(|line| line.key.clone()), words::NOTHING_WAS_SKIPPED);
         }
         _ => {}
     }
@@ -483,7 +484,7 @@ pub(crate) fn changed(model: &mut Model) {
         let now = model.preview.cached(key).map(|cached| cached.digest);
         now.is_some_and(|now| model.seen_otherwise(key, &now).is_some())
     });
-    to(model, key, "nothing here changed since you saw it");
+    to(model, key, words::NOTHING_CHANGED);
     if compares && model.modal.is_none() && model.preview.tab != Tab::Diff {
         preview::update::diff(model);
     }
@@ -495,11 +496,11 @@ fn to(model: &mut Model, key: Option<ActionKey>, none: &str) {
         return confirm_guard::absorbed(model);
     };
     let Some(index) = model.queue.index(&key) else {
-        model.say("it is no longer in the list");
+        model.say(words::NOT_IN_LIST);
         return;
     };
     if model.queue.is_filtered_out(&key) {
-        model.warn("it is hidden by the filter: clear that first");
+        model.warn(words::HIDDEN_BY_FILTER);
         return;
     }
     let was_review = matches!(model.modal, Some(Modal::Review(_)));
@@ -507,6 +508,6 @@ fn to(model: &mut Model, key: Option<ActionKey>, none: &str) {
     model.queue.go_to_action(index);
     if was_review {
         let all = model.settings.keymap.key(Command::ReviewAll);
-        model.say(format!("nothing was sent; {all} comes back to the review"));
+        model.say(words::comes_back(&all));
     }
 }

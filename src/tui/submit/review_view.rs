@@ -21,7 +21,7 @@ use crate::tui::preview::page::line::listed;
 use crate::tui::queue::list::SourceState;
 use crate::tui::{chrome, preview};
 
-use super::review_words as words;
+use super::words;
 
 /// One line of a sheet, in parts.
 pub(crate) type Parts = Vec<(Shown, Style)>;
@@ -194,7 +194,7 @@ fn deciding(model: &Model, review: &Review) -> Parts {
     if together {
         line.push(ours(words::on_sources(review.sources), theme::DIM));
     } else if names.len() > NAMES {
-        line.push(ours(format!(", and on {} more", names.len() - NAMES), theme::DIM));
+        line.push(ours(words::and_on_more(names.len() - NAMES), theme::DIM));
     }
     line.push(ours(words::REQUESTS, theme::DIM));
     line

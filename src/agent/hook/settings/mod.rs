@@ -60,12 +60,12 @@ pub enum SettingsError {
     NoHome,
 }
 
-/// The tools that are asked about when none are named: those that change something.
+/// The tools that are asked about when none are named: those that change something. Clients look for a pattern anywhere in a name.
 pub const fn usual_tools(client: HookClient) -> &'static str {
     match client {
-        HookClient::ClaudeCode => "Bash|Edit|Write|NotebookEdit|mcp__.*",
-        HookClient::Codex => "Bash|apply_patch|Edit|Write|mcp__.*",
-        HookClient::Gemini => "run_shell_command|replace|write_file|mcp_.*",
+        HookClient::ClaudeCode => "^(Bash|Edit|Write|NotebookEdit|mcp__.*)$",
+        HookClient::Codex => "^(Bash|apply_patch|mcp__.*)$",
+        HookClient::Gemini => "^(run_shell_command|replace|write_file|mcp_.*)$",
     }
 }
 

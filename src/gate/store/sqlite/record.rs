@@ -11,7 +11,7 @@ use crate::domain::{Effect, RawJson, Status, StatusStep};
 use crate::gate::store::{Actor, Keyed, NewAction, Recorded, Refused, StoreError, decision_rules};
 use crate::gate::terms;
 
-/// Records the proposal, unless its key was answered before, or its call was recorded before.
+/// Records the proposal, unless its call was recorded before, or its key was answered before.
 pub(super) async fn record(
     tx: &mut Tx,
     action: NewAction,
@@ -19,11 +19,11 @@ pub(super) async fn record(
     key: Option<Keyed>,
 ) -> Result<Recorded, StoreError> {
     let by = Actor { subject: action.proposer.clone(), workspace: action.workspace.clone() };
-    if let Some(id) = replies::kept(tx, &by, key.as_ref()).await? {
+    // The call first: what its target holds (`before`) may have changed since, and with it the body that the key stands for.
+    if let Some(id) = replies::recorded_call(tx, &action).await? {
         return Ok(Recorded { id, again: true });
     }
-    if let Some(id) = replies::recorded_call(tx, &action).await? {
-        replies::keep(tx, &by, key.as_ref(), Answer::Action(&id)).await?;
+    if let Some(id) = replies::kept(tx, &by, key.as_ref()).await? {
         return Ok(Recorded { id, again: true });
     }
     // Not before: a repeated request gets its answer, however late it comes.

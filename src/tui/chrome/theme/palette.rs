@@ -32,6 +32,10 @@ pub enum ThemeError {
     Parse { path: PathBuf, message: String },
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error("{0:?} is no colour; write \"#rrggbb\"")]
+struct NoColour(String);
+
 /// How the screen looks: what is done to cells before they go to the terminal.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Theme {
@@ -66,7 +70,7 @@ pub(crate) struct Palette {
 impl<'de> Deserialize<'de> for Rgb {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;
-        let wrong = || serde::de::Error::custom(format!("{text:?} is no colour; write \"#rrggbb\""));
+        let wrong = || serde::de::Error::custom(NoColour(text.clone()));
         Self::parse(&text).ok_or_else(wrong)
     }
 }

@@ -12,6 +12,7 @@ use crate::text::Shown;
 use super::line::{Kind, key_of, moment, readable};
 use super::made::{Cached, Content, Made};
 use super::writer::Writer;
+use crate::tui::preview::words;
 
 /// Columns from which on three texts stand beside each other.
 const WIDE: usize = 96;
@@ -32,8 +33,10 @@ pub(crate) fn compared(writer: &mut Writer, cached: &Cached, of: &Made, zone: &j
         None if cached.action.before.is_some() => {
             target(writer, cached, zone);
             writer.blank();
-            writer
-                .ours(Kind::Key, if of.status.is_pending() { "Your edits" } else { "The approver's edits" });
+            writer.ours(
+                Kind::Key,
+                if of.status.is_pending() { words::YOUR_EDITS } else { words::THE_APPROVER_EDITS },
+            );
             diff(writer, cached, edits);
         }
         None => {
@@ -47,10 +50,10 @@ pub(crate) fn compared(writer: &mut Writer, cached: &Cached, of: &Made, zone: &j
 /// The target as the agent says it found it, and as the proposed input leaves it. Nobody checked the first.
 fn target(writer: &mut Writer, cached: &Cached, zone: &jiff::tz::TimeZone) {
     let Some(before) = &cached.action.before else {
-        return writer.ours(Kind::Dim, "The agent did not report the state before.");
+        return writer.ours(Kind::Dim, words::BEFORE_UNKNOWN);
     };
     let (before, after) = (before.as_str(), cached.action.input.as_str());
-    writer.ours(Kind::Key, "Before (-), as the agent reports it (not checked), and after (+)");
+    writer.ours(Kind::Key, words::BEFORE_AND_AFTER);
     writer.ours(Kind::Dim, format!("reported {}", moment(cached.action.row.created_at, zone)));
     let (Some(old), Some(new)) = (unique(before), unique(after)) else {
         return changed(writer, &json::pretty(before), &json::pretty(after));
@@ -68,23 +71,23 @@ fn target(writer: &mut Writer, cached: &Cached, zone: &jiff::tz::TimeZone) {
         }
     }
     if same > 0 {
-        writer.ours(Kind::Dim, format!("{} the same before and after", text::count(same, "key")));
+        writer.ours(Kind::Dim, words::unchanged_keys(&text::count(same, "key")));
     }
     if !silent.is_empty() {
-        let names = Shown::ours("not reported: ").followed_by(text::part(&silent.join(", ")));
+        let names = Shown::ours(words::NOT_REPORTED).followed_by(text::part(&silent.join(", ")));
         writer.wrapped(Kind::Dim, 0, &names);
     }
     for member in old.iter().filter(|member| value(&is, member).is_none()) {
-        writer.wrapped(Kind::Key, 0, &key_of(member).followed_by(Shown::ours("  (before only)")));
+        writer.wrapped(Kind::Key, 0, &key_of(member).followed_by(Shown::ours(words::BEFORE_ONLY)));
         writer.long(Kind::Plain, 2, readable(member.value));
     }
 }
 
 fn three(writer: &mut Writer, cached: &Cached, of: &Made, seen: &Content) {
     let now = cached.action.input.as_str();
-    writer.ours(Kind::Warn, "! it changed since you saw it");
+    writer.ours(Kind::Warn, words::CHANGED_SINCE_SEEN);
     let Some(before) = &seen.input else {
-        let why = "What you saw is no longer available: it was longer than 256 kB, or placet was restarted.";
+        let why = words::SEEN_IS_LOST;
         writer.ours(Kind::Dim, why);
         writer.ours(Kind::Dim, format!("saw  {}", seen.digest));
         writer.ours(Kind::Dim, format!("now  {}", cached.digest));
@@ -93,10 +96,10 @@ fn three(writer: &mut Writer, cached: &Cached, of: &Made, seen: &Content) {
     };
     let (old, new) = (unique(before.as_str()), unique(now));
     let (Some(old), Some(new)) = (old, new) else {
-        writer.ours(Kind::Key, "What you saw (-), and what it is now (+)");
+        writer.ours(Kind::Key, words::SEEN_AND_NOW);
         changed(writer, &json::pretty(before.as_str()), &json::pretty(now));
         writer.blank();
-        writer.ours(Kind::Key, "Your edits on the new content");
+        writer.ours(Kind::Key, words::EDITS_ON_NEW);
         return diff(writer, cached, of.edits.as_ref());
     };
     let columns = (writer.width >= WIDE && !of.stacked).then(|| (writer.width - 6) / 3);
@@ -104,7 +107,11 @@ fn three(writer: &mut Writer, cached: &Cached, of: &Made, seen: &Content) {
         beside(
             writer,
             column,
-            [&[Shown::ours("what you saw")], &[Shown::ours("what it is now")], &[Shown::ours("your edit")]],
+            [
+                &[Shown::ours(words::WHAT_YOU_SAW)],
+                &[Shown::ours(words::WHAT_IT_IS_NOW)],
+                &[Shown::ours(words::YOUR_EDIT)],
+            ],
             [Kind::Dim; 3],
         );
     }
@@ -132,7 +139,7 @@ fn three(writer: &mut Writer, cached: &Cached, of: &Made, seen: &Content) {
         }
     }
     writer.blank();
-    writer.ours(Kind::Dim, format!("{} unchanged since you saw it", text::count(same, "other key")));
+    writer.ours(Kind::Dim, words::unchanged_since(&text::count(same, words::OTHER_KEY)));
 }
 
 /// The members, when no key stands twice: else nobody knows which is which.
@@ -195,10 +202,10 @@ fn below(writer: &mut Writer, values: [Option<&str>; 3]) {
 /// Long values: what differs, line by line.
 fn by_line(writer: &mut Writer, was: Option<&str>, is: Option<&str>, edit: Option<&str>) {
     let text = |value: Option<&str>| value.map(readable).unwrap_or_default();
-    writer.ours(Kind::Dim, "  what you saw (-), and what it is now (+)");
+    writer.ours(Kind::Dim, words::SEEN_AND_NOW_INDENTED);
     changed(writer, &text(was), &text(is));
     if edit.is_some() {
-        writer.ours(Kind::Dim, "  what it is now (-), and your edit (+)");
+        writer.ours(Kind::Dim, words::NOW_AND_EDIT);
         changed(writer, &text(is), &text(edit));
     }
 }
@@ -214,7 +221,7 @@ const WORDS: usize = 16 << 10;
 
 fn diff(writer: &mut Writer, cached: &Cached, edits: Option<&Edits>) {
     let Some(members) = edits.and_then(|edits| edits.as_json().members()) else {
-        writer.ours(Kind::Dim, "No edits: what was proposed is what runs.");
+        writer.ours(Kind::Dim, words::NO_EDITS);
         return;
     };
     for member in &members {
@@ -229,11 +236,11 @@ fn diff(writer: &mut Writer, cached: &Cached, edits: Option<&Edits>) {
     });
     writer.blank();
     let kept = match kept {
-        0 => "No other key".to_owned(),
-        1 => "1 other key stays as proposed".to_owned(),
-        more => format!("{more} other keys stay as proposed"),
+        0 => words::NO_OTHER_KEY.to_owned(),
+        1 => words::ONE_KEY_STAYS.to_owned(),
+        more => words::keys_stay(more),
     };
-    writer.ours(Kind::Dim, format!("{kept}; a changed key is replaced as a whole"));
+    writer.ours(Kind::Dim, words::and_replaced(&kept));
 }
 
 fn changed(writer: &mut Writer, old: &str, new: &str) {
@@ -317,7 +324,7 @@ fn at_the_ends(writer: &mut Writer, old: &str, new: &str) {
 
 fn same(writer: &mut Writer, lines: usize) {
     if lines > 0 {
-        writer.ours(Kind::Dim, format!("    ({} the same)", text::count(lines, "line")));
+        writer.ours(Kind::Dim, words::lines_same(&text::count(lines, "line")));
     }
 }
 

@@ -8,6 +8,7 @@ use crate::text::Shown;
 use super::line::{Kind, moment, readable, size};
 use super::made::{Cached, Made};
 use super::writer::Writer;
+use crate::tui::preview::words;
 
 const COLUMN: usize = 12;
 
@@ -22,7 +23,7 @@ pub(crate) fn context(
     let mut field = |name: &str, value: Option<&Untrusted>| {
         if let Some(value) = value {
             let shown = match name {
-                "agent" | "asked by" | "decided by" => text::name(value),
+                "agent" | words::ASKED_BY | words::DECIDED_BY => text::name(value),
                 "status" | "reason" | "error" | "risk" | "effect" => text::line(value),
                 _ => text::identifier(value),
             };
@@ -35,17 +36,17 @@ pub(crate) fn context(
     field("batch", row.batch.as_ref().map(crate::domain::BatchId::untrusted));
     field("workspace", row.workspace.as_ref());
     field("agent", row.agent.as_ref());
-    field("asked by", action.requested_by.as_ref());
+    field(words::ASKED_BY, action.requested_by.as_ref());
     field("mission", row.mission.as_ref());
     field("session", row.session.as_ref());
     field("run", row.run.as_ref());
-    field("tool call", action.tool_call.as_ref());
+    field(words::TOOL_CALL, action.tool_call.as_ref());
     field("checkpoint", row.checkpoint.as_ref());
     field("risk", Some(&row.risk.as_raw().into()));
     field("effect", row.effect.as_ref().map(|effect| effect.as_raw().into()).as_ref());
     // The list's row is as old as the list; the action was read for this page.
     field("status", Some(&action.row.status.word()));
-    field("decided by", action.row.resolved_by.as_ref());
+    field(words::DECIDED_BY, action.row.resolved_by.as_ref());
     field("reason", action.reason.as_ref());
     field("error", action.error.as_ref());
     writer.push_pair("created", &Shown::ours(moment(row.created_at, zone)));
@@ -55,7 +56,7 @@ pub(crate) fn context(
     writer.push_pair("size", &Shown::ours(size(action.input.as_str().len())));
     writer.push_pair("digest", &Shown::ours(cached.digest.to_string()));
     if row.digest.is_some_and(|label| label != cached.digest) {
-        writer.ours(Kind::Warn, "! the source labels this content with another digest");
+        writer.ours(Kind::Warn, words::OTHER_DIGEST);
     }
     if let Some(can) = &of.can {
         deciding(writer, can);
@@ -76,7 +77,7 @@ fn deciding(writer: &mut Writer, can: &Capabilities) {
         return;
     }
     writer.blank();
-    writer.ours(Kind::Key, "Before you decide");
+    writer.ours(Kind::Key, words::BEFORE_YOU_DECIDE);
     for (_, words) in told {
         writer.wrapped(Kind::Plain, 2, &Shown::ours(format!("- {words}")));
     }
@@ -85,8 +86,8 @@ fn deciding(writer: &mut Writer, can: &Capabilities) {
 /// `1 excluded ("duplicate"), 14 approved in 7 days`
 fn decided_before(writer: &mut Writer, before: &DecidedBefore) {
     writer.blank();
-    writer.ours(Kind::Key, "Same tool, other values");
-    let at_least = if before.at_least { "at least " } else { "" };
+    writer.ours(Kind::Key, words::SAME_TOOL);
+    let at_least = if before.at_least { words::AT_LEAST } else { "" };
     let approved = (before.approved > 0).then(|| format!("{} approved", before.approved));
     let mut line = Shown::ours(at_least);
     if before.excluded > 0 {
@@ -103,9 +104,9 @@ fn decided_before(writer: &mut Writer, before: &DecidedBefore) {
             close.to_owned()
         }));
     }
-    let rest = format!("{} in {LATELY} days", approved.unwrap_or_default());
+    let rest = words::in_days(&approved.unwrap_or_default(), LATELY);
     writer.wrapped(Kind::Plain, 2, &line.followed_by(Shown::ours(rest)));
-    writer.ours(Kind::Dim, "Enter lists them");
+    writer.ours(Kind::Dim, words::ENTER_LISTS_THEM);
 }
 
 /// What the proposing side says about its own proposal.
@@ -115,7 +116,7 @@ fn words(writer: &mut Writer, cached: &Cached) {
         return;
     }
     writer.blank();
-    writer.ours(Kind::Key, "Agent's note (not executed)");
+    writer.ours(Kind::Key, words::AGENTS_NOTE);
     if let Some(summary) = summary {
         writer.long(Kind::Plain, 2, summary.as_raw());
     }
@@ -147,7 +148,7 @@ pub(crate) fn passages(
     let passages = match told {
         Some(Err(problem)) => {
             writer.blank();
-            let what = format!("More context could not be read: the source {}", problem.what);
+            let what = words::no_more_context(&problem.what);
             writer.ours(Kind::Warn, what);
             if let Some(why) = &problem.why {
                 writer.wrapped(Kind::Plain, 2, &text::line(why));
@@ -157,7 +158,7 @@ pub(crate) fn passages(
         Some(Ok(Answer::Context(passages, _))) => passages,
         _ => {
             writer.blank();
-            return writer.ours(Kind::Dim, "asking the source for more context…");
+            return writer.ours(Kind::Dim, words::ASKING_CONTEXT);
         }
     };
     for passage in passages {
@@ -170,7 +171,7 @@ pub(crate) fn passages(
             fact(writer, column, one, zone);
         }
         if passage.facts.len() > MOST {
-            writer.ours(Kind::Dim, format!("and {} more", passage.facts.len() - MOST));
+            writer.ours(Kind::Dim, words::and_more(passage.facts.len() - MOST));
         }
     }
 }

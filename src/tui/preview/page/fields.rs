@@ -15,6 +15,7 @@ use super::made::{Cached, Made};
 use super::preview_comparison::PreviewComparison;
 use super::value::Values;
 use super::writer::Writer;
+use crate::tui::preview::words;
 
 /// An input of more fields is shown as JSON.
 const FIELDS: usize = 2_000;
@@ -24,14 +25,11 @@ pub(crate) fn rendered(writer: &mut Writer, cached: &Cached, of: &Made, zone: &j
     settled(writer, cached, of.paused, zone);
     unreadable(writer, cached);
     if of.seen.is_some() {
-        writer.ours(Kind::Warn, "! changed since you saw it (the Diff tab compares)");
+        writer.ours(Kind::Warn, words::CHANGED);
     }
     flagged(writer, &cached.flags);
     if let Some(edits) = &of.edits {
-        writer.ours(
-            Kind::New,
-            format!("{}: {} (the Diff tab shows them)", whose_edits(&of.status), listed(&edits.keys())),
-        );
+        writer.ours(Kind::New, words::edits_replace(whose_edits(&of.status), &listed(&edits.keys())));
         writer.blank();
     }
     let input = ran(writer, cached).unwrap_or(&cached.action.input);
@@ -49,7 +47,7 @@ pub(crate) fn rendered(writer: &mut Writer, cached: &Cached, of: &Made, zone: &j
     footer(writer, cached, showing);
     if cached.action.before.is_some() {
         writer.blank();
-        writer.ours(Kind::Dim, "Before and after: the Diff tab");
+        writer.ours(Kind::Dim, words::SEE_DIFF);
     }
     said.write(writer);
 }
@@ -58,13 +56,13 @@ pub(crate) fn rendered(writer: &mut Writer, cached: &Cached, of: &Made, zone: &j
 fn ran<'a>(writer: &mut Writer, cached: &'a Cached) -> Option<&'a RawJson> {
     let action = &cached.action;
     let what = match action.row.status {
-        Status::Unknown | Status::Executed | Status::Failed => "What ran",
-        Status::Approved | Status::Running => "What runs",
+        Status::Unknown | Status::Executed | Status::Failed => words::WHAT_RAN,
+        Status::Approved | Status::Running => words::WHAT_RUNS,
         _ => return None,
     };
     let edited = action.effective_input.as_ref().filter(|input| **input != action.input);
     if edited.is_some() {
-        writer.ours(Kind::Key, format!("{what}, with the approver's edits"));
+        writer.ours(Kind::Key, words::with_edits(what));
     } else if action.row.status == Status::Unknown {
         writer.ours(Kind::Key, what);
     }
@@ -73,7 +71,7 @@ fn ran<'a>(writer: &mut Writer, cached: &'a Cached) -> Option<&'a RawJson> {
 
 /// Those of the form that is open here, or those that somebody approved it with.
 const fn whose_edits(status: &Status) -> &'static str {
-    if status.is_pending() { "your edits replace" } else { "approved with edits that replace" }
+    if status.is_pending() { words::YOUR_EDITS_REPLACE } else { words::APPROVED_EDITS_REPLACE }
 }
 
 /// What became of an action that is not pending any more, with everything that its executor said.
@@ -90,12 +88,12 @@ fn settled(writer: &mut Writer, cached: &Cached, paused: bool, zone: &jiff::tz::
     let mut line = vec![(kind, text::line(&action.row.status.word()))];
     let lost = action.row.status == Status::Unknown;
     if lost {
-        line.push((Kind::Warn, Shown::ours(": the outcome is unknown")));
+        line.push((Kind::Warn, Shown::ours(words::THE_OUTCOME_IS_UNKNOWN)));
         writer.push(std::mem::take(&mut line));
         line.push((Kind::Dim, Shown::ours("approved")));
     }
     if let Some(by) = &action.row.resolved_by {
-        let how = if lost { " by " } else { "  decided by " };
+        let how = if lost { " by " } else { words::THEN_DECIDED_BY };
         line.extend([(Kind::Dim, Shown::ours(how)), (Kind::Plain, text::name(by))]);
     }
     if let Some(at) = action.row.resolved_at.filter(|_| lost) {
@@ -103,11 +101,7 @@ fn settled(writer: &mut Writer, cached: &Cached, paused: bool, zone: &jiff::tz::
     }
     writer.push(line);
     if action.row.status == Status::Approved {
-        let (kind, why) = if paused {
-            (Kind::Warn, "the gate is paused: it runs after a resume")
-        } else {
-            (Kind::Dim, "Waiting for the agent or the executor to run it")
-        };
+        let (kind, why) = if paused { (Kind::Warn, words::GATE_PAUSED) } else { (Kind::Dim, words::WAITING) };
         writer.wrapped(kind, 2, &Shown::ours(why));
     }
     let mut said = |name: &str, text: Option<&str>| {
@@ -133,7 +127,7 @@ pub(crate) fn raw(writer: &mut Writer, cached: &Cached, folds: &BTreeSet<usize>)
         return;
     }
     writer.blank();
-    writer.ours(Kind::Key, "Other fields, unknown to this version");
+    writer.ours(Kind::Key, words::OTHER_FIELDS);
     for member in beside {
         writer.wrapped(Kind::Key, 2, &key_of(&member));
         writer.json(4, json::pretty(member.value));
@@ -143,39 +137,35 @@ pub(crate) fn raw(writer: &mut Writer, cached: &Cached, folds: &BTreeSet<usize>)
 /// What stands in for an action shows bytes, and says that they are no more than that.
 fn unreadable(writer: &mut Writer, cached: &Cached) {
     let Some(stand_in) = cached.action.row.unreadable else { return };
-    writer.ours(Kind::Warn, format!("! this cannot be read: {}", stand_in.what));
-    let can = if stand_in.has_id {
-        "The raw item is below. It can be rejected, not approved."
-    } else {
-        "The raw item is below. It has no id, so it cannot be decided here."
-    };
+    writer.ours(Kind::Warn, words::unreadable(stand_in.what));
+    let can = if stand_in.has_id { words::RAW_WITH_ID } else { words::RAW_WITHOUT_ID };
     writer.ours(Kind::Dim, can);
     writer.blank();
 }
 
 fn flagged(writer: &mut Writer, flags: &Flags) {
     if flags.hidden > 0 {
-        writer.ours(Kind::Warn, format!("! hidden characters: {}, shown as ⟦…⟧", flags.hidden));
+        writer.ours(Kind::Warn, words::hidden_characters(flags.hidden));
     }
     if !flags.duplicates.is_empty() {
-        let line = Shown::ours("! duplicate keys: ").followed_by(some(&flags.duplicates));
-        let line = line.followed_by(Shown::ours("; executors differ in which one they take"));
+        let line = Shown::ours(words::DUPLICATE_KEYS).followed_by(some(&flags.duplicates));
+        let line = line.followed_by(Shown::ours(words::EXECUTORS_DIFFER));
         writer.wrapped(Kind::Warn, 0, &line);
     }
     if !flags.alike.is_empty() {
-        let line = Shown::ours("! look-alike keys: ").followed_by(some(&flags.alike));
+        let line = Shown::ours(words::LOOK_ALIKE_KEYS).followed_by(some(&flags.alike));
         writer.wrapped(Kind::Warn, 0, &line);
     }
     if flags.odd > 0 {
         let words = json::ODD_WORDS.join(", ");
-        writer.ours(Kind::Warn, format!("! invalid JSON: {} of {words} in place of a value", flags.odd));
+        writer.ours(Kind::Warn, words::odd_json(flags.odd, &words));
     }
     if flags.broken > 0 {
-        writer.ours(Kind::Warn, format!("! strings that do not decode: {} (see Raw)", flags.broken));
+        writer.ours(Kind::Warn, words::broken_strings(flags.broken));
     }
     let words = flags.words();
     if !words.is_empty() {
-        writer.ours(Kind::Warn, format!("! look twice: {words}"));
+        writer.ours(Kind::Warn, words::look_twice(&words));
     }
     let notes: Vec<_> = flags.badges.notes().map(Badge::word).collect();
     if !notes.is_empty() {
@@ -195,7 +185,7 @@ fn some(keys: &[String]) -> Shown {
         names = names.followed_by(Shown::ours(if nth > 0 { ", " } else { "" })).followed_by(text::part(key));
     }
     let more = keys.len().saturating_sub(NAMED);
-    if more > 0 { names.followed_by(Shown::ours(format!(", and at least {more} more"))) } else { names }
+    if more > 0 { names.followed_by(Shown::ours(words::at_least_more(more))) } else { names }
 }
 
 fn footer(writer: &mut Writer, cached: &Cached, showing: Option<&Showing>) {
@@ -205,14 +195,14 @@ fn footer(writer: &mut Writer, cached: &Cached, showing: Option<&Showing>) {
         return;
     }
     writer.blank();
-    writer.ours(Kind::Key, "What approving does");
+    writer.ours(Kind::Key, words::WHAT_APPROVING_DOES);
     let known = tool::definition(cached.action.row.tool.as_raw()).approving.as_deref();
-    let approving = known.unwrap_or("Runs with exactly this input. No description for this tool.");
+    let approving = known.unwrap_or(words::NO_DESCRIPTION_RUNS);
     writer.wrapped(Kind::Plain, 2, &Shown::ours(approving));
     let undone = match showing.and_then(|showing| showing.reversible.as_ref()) {
-        Some(Reversible::No) => (Kind::Warn, "cannot be undone".to_owned()),
-        Some(Reversible::Yes) => (Kind::Plain, "can be undone".to_owned()),
-        Some(Reversible::ByHand(how)) => (Kind::Plain, format!("can be undone by hand: {how}")),
+        Some(Reversible::No) => (Kind::Warn, words::CANNOT_BE_UNDONE.to_owned()),
+        Some(Reversible::Yes) => (Kind::Plain, words::CAN_BE_UNDONE.to_owned()),
+        Some(Reversible::ByHand(how)) => (Kind::Plain, words::undone_by_hand(how)),
         None => return,
     };
     writer.wrapped(undone.0, 2, &Shown::ours(undone.1));

@@ -6,6 +6,7 @@ use crate::domain::json::{Decoded, Member};
 use crate::domain::{RawJson, Timestamp, Untrusted, json};
 use crate::text;
 use crate::text::Shown;
+use crate::tui::preview::words;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -126,7 +127,7 @@ pub(crate) fn size(bytes: usize) -> String {
 }
 
 pub(crate) fn moment(at: Timestamp, zone: &jiff::tz::TimeZone) -> String {
-    time::formatted(at, zone, "%Y-%m-%d %H:%M:%S %Z").unwrap_or_else(|| "out of range".to_owned())
+    time::formatted(at, zone, "%Y-%m-%d %H:%M:%S %Z").unwrap_or_else(|| words::OUT_OF_RANGE.to_owned())
 }
 
 // What a number means, in words beside it. The number stays as it was written.

@@ -10,6 +10,7 @@ use crate::text::Shown;
 use super::line::Kind;
 use super::made::Cached;
 use super::writer::Writer;
+use crate::tui::preview::words;
 
 /// Longer than this, the two are not compared.
 const COMPARED: usize = 1 << 20;
@@ -60,7 +61,7 @@ impl<'a> PreviewComparison<'a> {
             return;
         }
         writer.blank();
-        writer.ours(Kind::Key, "Agent's note (not executed)");
+        writer.ours(Kind::Key, words::AGENTS_NOTE);
         if let Some(summary) = summary {
             writer.long(Kind::Plain, 2, summary.as_raw());
         }
@@ -72,28 +73,24 @@ impl<'a> PreviewComparison<'a> {
             writer.blank();
         }
         if !self.compared {
-            return writer.wrapped(
-                Kind::Dim,
-                2,
-                &Shown::ours("Its preview is too long to compare; Context has it."),
-            );
+            return writer.wrapped(Kind::Dim, 2, &Shown::ours(words::TOO_LONG_TO_COMPARE));
         }
         let added = self.added();
         if added.is_empty() {
-            let all = "Preview matches the input";
+            let all = words::PREVIEW_MATCHES;
             return writer.wrapped(Kind::Dim, 2, &Shown::ours(all));
         }
-        writer.wrapped(Kind::Dim, 2, &Shown::ours("Only in the preview, not in the input:"));
+        writer.wrapped(Kind::Dim, 2, &Shown::ours(words::ONLY_IN_PREVIEW));
         for (key, value, other) in added.iter().take(LISTED) {
             let mark = if *other { "! " } else { "" };
-            let ends = if *other { "   (the input has another value)" } else { "" };
+            let ends = if *other { words::OTHER_VALUE_IN_INPUT } else { "" };
             let kind = if *other { Kind::Warn } else { Kind::Plain };
             let what = Shown::ours(mark).followed_by(text::part(key)).followed_by(Shown::ours(": "));
             let what = what.followed_by(text::part(value)).followed_by(Shown::ours(ends));
             writer.wrapped(kind, 4, &what);
         }
         if added.len() > LISTED {
-            let more = format!("and {} more; Context has the whole preview", added.len() - LISTED);
+            let more = words::more_in_context(added.len() - LISTED);
             writer.wrapped(Kind::Dim, 4, &Shown::ours(more));
         }
     }

@@ -8,6 +8,7 @@ use crate::text::Shown;
 use super::line::{Kind, listed, moment, readable};
 use super::made::Cached;
 use super::writer::Writer;
+use crate::tui::preview::words;
 
 /// Longest word of a timeline that keeps its column.
 const WORD: usize = 12;
@@ -23,7 +24,7 @@ pub(crate) fn history(
     let told = match told {
         Some(Err(problem)) => return failed(writer, problem),
         Some(Ok(Answer::History(told))) => told,
-        _ => return writer.ours(Kind::Dim, "asking what happened…"),
+        _ => return writer.ours(Kind::Dim, words::ASKING_WHAT_HAPPENED),
     };
     let mut page = Page { writer, action: &cached.action, zone };
     match &told.events {
@@ -42,7 +43,7 @@ struct Page<'a> {
 impl Page<'_> {
     /// `approved     2026-11-21 14:22:31 UTC   by lee`, and below it what was said.
     fn event(&mut self, event: &HistoryEvent) {
-        let by = event.by.as_ref().map_or_else(|| Shown::ours("by the source itself"), by_whom);
+        let by = event.by.as_ref().map_or_else(|| Shown::ours(words::BY_THE_SOURCE), by_whom);
         self.line(&text::line(&event.kind), kind_of(event.kind.as_raw()), event.at, by);
         let details = event.details.as_ref();
         let said = |name: &str| details.and_then(|details| details.member(name)).map(str::to_owned);
@@ -60,7 +61,7 @@ impl Page<'_> {
     fn without_timeline(&mut self, problem: Option<&Problem>) {
         match problem {
             Some(problem) => failed(self.writer, problem),
-            None => self.writer.ours(Kind::Dim, "This source keeps no timeline. Known from elsewhere:"),
+            None => self.writer.ours(Kind::Dim, words::NO_TIMELINE),
         }
         self.writer.blank();
         let row = &self.action.row;
@@ -87,7 +88,7 @@ impl Page<'_> {
             return;
         }
         self.writer.blank();
-        self.writer.ours(Kind::Key, "Sent from here");
+        self.writer.ours(Kind::Key, words::SENT_FROM_HERE);
         for one in &told.sent {
             let by = one.reviewer.as_deref().map_or_else(Shown::default, |by| by_whom(&by.into()));
             let word = one.sent.decision.kind().without_edits().words().phrase;
@@ -141,7 +142,7 @@ impl Page<'_> {
 }
 
 fn failed(writer: &mut Writer, problem: &Problem) {
-    writer.ours(Kind::Warn, format!("The timeline cannot be read: the source {}", problem.what));
+    writer.ours(Kind::Warn, words::timeline_not_read(&problem.what));
     if let Some(why) = &problem.why {
         writer.wrapped(Kind::Plain, 2, &text::line(why));
     }
@@ -162,10 +163,10 @@ fn kind_of(word: &str) -> Kind {
 /// What the source said to it.
 fn answer(asked: DecisionKind, outcome: Option<&Outcome>) -> String {
     match outcome {
-        None => "none: it may not have been sent".to_owned(),
+        None => words::MAY_NOT_HAVE_BEEN_SENT.to_owned(),
         Some(Outcome::Approved) => "approved".to_owned(),
         Some(Outcome::Rejected) => "rejected".to_owned(),
-        Some(Outcome::Accepted) => "taken, settled later".to_owned(),
+        Some(Outcome::Accepted) => words::TAKEN_SETTLED_LATER.to_owned(),
         Some(Outcome::Skipped { status, by }) => {
             format!("skipped: {}", text::skipped(asked, status.as_ref(), by.as_ref()).plain())
         }

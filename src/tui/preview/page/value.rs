@@ -13,6 +13,7 @@ use super::line::{Kind, key_of, readable};
 use super::preview_comparison::PreviewComparison;
 use super::writer::Writer;
 use super::{line, links};
+use crate::tui::preview::words;
 
 /// Longest key column; longer keys push their value to the right or below.
 const COLUMN: usize = 18;
@@ -50,7 +51,7 @@ impl<'a, 'w> Values<'a, 'w> {
             members.iter().map(|member| self.said.leaves_out(&member.key.text, member.value)).collect();
         let marks = outside.contains(&true);
         if marks {
-            self.writer.ours(Kind::Dim, "+ missing from the agent's preview");
+            self.writer.ours(Kind::Dim, words::MISSING_FROM_PREVIEW);
         }
         let marked = outside.into_iter().map(|outside| marks.then_some(outside));
         self.members(0, members, fields, marked);
@@ -76,7 +77,7 @@ impl<'a, 'w> Values<'a, 'w> {
             self.entry(indent, column, entry, members);
         }
         if members.is_empty() {
-            self.line(indent, Kind::Dim, &Shown::ours("(no fields)"));
+            self.line(indent, Kind::Dim, &Shown::ours(words::NO_FIELDS));
         }
     }
 
@@ -103,7 +104,7 @@ impl<'a, 'w> Values<'a, 'w> {
             after.extend(line::after(unit, value, beside).map(|unit| (Kind::Dim, unit)));
         }
         for host in links::misleading(&text) {
-            after.push((Kind::Warn, Shown::ours("! leads to ").followed_by(text::identifier_part(host))));
+            after.push((Kind::Warn, Shown::ours(words::LEADS_TO).followed_by(text::identifier_part(host))));
         }
         if prose || !self.on_one_line(indent, column, entry, (&text, kind, language), &after) {
             self.head(indent, entry);

@@ -9,7 +9,7 @@ use crate::tui::core::keymap::Keymap;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::preview::page::made::Tab;
-use crate::tui::submit::review_words as words;
+use crate::tui::submit::words;
 use crate::tui::testing::{Desk, action, few, key};
 
 fn foot(desk: &Desk, lines: usize) -> String {

@@ -6,7 +6,7 @@ use crate::domain::SourceName;
 use crate::inbox::{Rows, Synced};
 use crate::tui::core::msg::What;
 use crate::tui::queue::list::SourceState;
-use crate::tui::submit::review_words as words;
+use crate::tui::submit::words;
 use crate::tui::testing::{Desk, few, source};
 
 /// A desk whose configuration names nobody.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::domain::{Briefing, Revision};
 use crate::inbox::{Connection, Event, EventKind, Problem};
 use crate::tui::core::msg::What;
-use crate::tui::submit::review_words as words;
+use crate::tui::submit::words;
 use crate::tui::testing::{Desk, few, source};
 
 use crate::tui::tests::queue::screens::at_work;

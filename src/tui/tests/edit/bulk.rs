@@ -3,7 +3,7 @@
 use crate::domain::{Decision, PendingAction, Status};
 use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::{Effect, What};
-use crate::tui::submit::review_words;
+use crate::tui::submit::words as review_words;
 use crate::tui::testing::{Desk, action, decided, few, key};
 
 fn edits(desk: &Desk, id: &str) -> Option<String> {

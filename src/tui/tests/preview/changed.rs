@@ -2,7 +2,7 @@
 
 use crate::domain::{Binding, Capabilities, Decision, PendingAction, ReadFirst, Seen};
 use crate::tui::preview::page::made::Tab;
-use crate::tui::submit::review_words as words;
+use crate::tui::submit::words;
 use crate::tui::testing::{CAN, Desk, action, few, key};
 
 fn pay(amount: &str) -> PendingAction {

@@ -4,7 +4,7 @@ use crate::domain::{PendingAction, Status, Timestamp};
 use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::What;
 use crate::tui::queue::slots::State;
-use crate::tui::submit::review_words as words;
+use crate::tui::submit::words;
 use crate::tui::testing::{Desk, NOW, decided, few};
 
 const SECOND: i64 = 1_000;

@@ -8,7 +8,7 @@ use crate::journal::Restored;
 use crate::tui::chrome::state::Focus;
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::queue::filter_state::SavedFilter;
-use crate::tui::submit::review_words as words;
+use crate::tui::submit::words;
 use crate::tui::testing::{CAN, Desk, action, decided, few, key};
 
 use super::screens::queue;

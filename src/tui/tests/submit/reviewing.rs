@@ -2,7 +2,7 @@
 
 use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::Effect;
-use crate::tui::submit::review_words as words;
+use crate::tui::submit::words;
 use crate::tui::testing::{Desk, few, key};
 
 fn asked(desk: &Desk) -> Vec<(u64, Vec<crate::domain::ActionKey>)> {

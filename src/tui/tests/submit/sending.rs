@@ -8,7 +8,7 @@ use crate::journal::Write;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::queue::slots::State;
-use crate::tui::submit::review_words as words;
+use crate::tui::submit::words;
 use crate::tui::testing::{Desk, NOW, action, few, key};
 
 fn sheet(desk: &Desk) -> bool {

@@ -166,7 +166,7 @@ class GateError(Exception):
     @property
     def told(self) -> Any:
         """What the model may be told."""
-        return f"This call did not run. {self.message}"
+        return f"This call did not run: {self.message.rstrip('.')}."
 
     @property
     def passing(self) -> bool:

@@ -10,7 +10,7 @@ use crate::rounds::{Random, rounds};
 const PARTS: [&str; 14] = ["a", "A", "ab", "fs", ".", "*", "%", "_", "[", "]", "?", "^", "'", "ä"];
 
 fn text(random: &mut Random) -> String {
-    (0..1 + random.below(4)).map(|_| PARTS[random.below(PARTS.len())]).collect()
+    (0..=random.below(4)).map(|_| PARTS[random.below(PARTS.len())]).collect()
 }
 
 #[tokio::test]
@@ -26,7 +26,7 @@ async fn a_rule_fits_the_same_tools_in_the_database_as_in_the_code() {
     for _ in 0..rounds(60, 2_000) {
         let rules = (0..random.below(5)).map(|_| {
             let rule = match random.below(3) {
-                0 => Rule::OneOf((0..1 + random.below(3)).map(|_| text(&mut random)).collect()),
+                0 => Rule::OneOf((0..=random.below(3)).map(|_| text(&mut random)).collect()),
                 _ => Rule::Like(text(&mut random)),
             };
             (rule, random.below(2) == 0)

@@ -1,8 +1,9 @@
 //! The wording of the review sheet, all of it: the view draws these words, and tests ask for them here.
 
+use crate::domain::time::age;
 use crate::domain::{DecisionKind, Timestamp};
 use crate::text::count;
-use crate::tui::chrome::words::age;
+use std::fmt::Display;
 
 /// While the actions are read afresh.
 pub(crate) const TITLE: &str = "Send";
@@ -117,6 +118,96 @@ pub(crate) fn because(why: &[String]) -> String {
 
 pub(crate) fn back(key: &str) -> String {
     format!("{key} back")
+}
+
+pub(crate) const NOTHING_SENT: &str = "nothing was sent, everything stays staged: ";
+
+pub(crate) const LEFT_PENDING: &str = "left pending";
+pub(crate) const UNKNOWN_ALERT: &str = "OUTCOME UNKNOWN after approval: ";
+pub(crate) const FAILED_ALERT: &str = "FAILED after approval: ";
+pub(crate) const SKIPPED_NOT_OURS: &str = "SKIPPED, not ours: ";
+pub(crate) const WAITS_AGAIN: &str = "waits again: ";
+pub(crate) const EARLIER_NOT_CHECKED: &str = "earlier submissions could not be checked: ";
+pub(crate) const NOTHING_WAS_SENT_YET: &str = "nothing was sent yet";
+pub(crate) const REPORT_WRITTEN_TO: &str = "report written to ";
+pub(crate) const REPORT_NOT_WRITTEN: &str = "report not written: ";
+pub(crate) const THE_REPORT: &str = "the report";
+
+pub(crate) const RESULTS_AS_THEY_COME: &str = "results appear as they come";
+pub(crate) const NOTHING_LANDED: &str = "Nothing landed";
+pub(crate) const EVERYTHING_STAYS_STAGED: &str = "everything stays staged";
+pub(crate) const UNKNOWN_CHECKED_AGAIN: &str = "unknown outcomes are checked again";
+pub(crate) const WHAT_FAILED_STAYS_STAGED: &str = "what failed stays staged";
+pub(crate) const COUNTS_COME_FROM_THE_SOURCE: &str = "counts come from the source";
+pub(crate) const WRITES_A_FILE: &str = "writes a file";
+pub(crate) const ALL_STAY_STAGED: &str = "nothing landed, all stay staged";
+pub(crate) const PAUSED: &str = "PAUSED: nothing runs until someone resumes";
+pub(crate) const FAILED_AFTER_APPROVAL: &str = "failed after approval";
+pub(crate) const UNKNOWN_AFTER_APPROVAL: &str = "unknown after approval";
+
+pub(crate) const NO_CURSOR: &str = "put the cursor on an UNKNOWN action to resolve it";
+pub(crate) const ONLY_UNKNOWN: &str = "only an action with an unknown outcome can be resolved";
+pub(crate) const STILL_ANSWERING: &str = "one moment: your last answer is being sent";
+pub(crate) const TAKES_NO_ANSWER: &str = "its source takes no such answer from here";
+pub(crate) const NOT_SENT_TWICE: &str = "a decision is not sent twice: decide again what did not land";
+pub(crate) const WRITING_IT_DOWN: &str = "writing it down";
+pub(crate) const TELLING_THE_SOURCE: &str = "telling the source";
+pub(crate) const NOTHING_WAS_SETTLED: &str = "nothing was settled";
+pub(crate) const SETTLED_MEANWHILE: &str = " was settled meanwhile: it is ";
+pub(crate) const IT_WAS_NOT_SETTLED: &str = "it was not settled: ";
+pub(crate) const IS_RUN_AGAIN: &str = " is run again";
+pub(crate) const IS_SETTLED: &str = " is settled: ";
+pub(crate) const NO_ANSWER_CAME_BUT: &str = "no answer came, but ";
+pub(crate) const NOT_LANDED_BY_HAND: &str = "it did not land, said by hand";
+pub(crate) const WAS_SETTLED: &str = " was settled";
+pub(crate) const IT_IS: &str = ": it is ";
+pub(crate) const IT_LANDED: &str = "it landed";
+pub(crate) const IT_DID_NOT_LAND: &str = "it did not land";
+pub(crate) const NOT_LANDED_MEANS: &str = "failed; it is not run again";
+pub(crate) const RUN_IT_AGAIN: &str = "run it again";
+pub(crate) const RUN_AGAIN_MEANS: &str = "only where running twice does no harm";
+pub(crate) const WHAT_BECAME_OF_IT: &str = "What became of it?";
+pub(crate) const LOOK_FIRST: &str = "look in the target first";
+pub(crate) const SENT_AND_UNKNOWN: &str = "its decision was sent; the outcome is unknown";
+pub(crate) const NOBODY_KNOWS: &str = "; nobody knows whether it landed";
+
+pub(crate) const EVERYTHING_STAGED: &str = "nothing is staged here; this is everything staged";
+pub(crate) const STILL_SENDING: &str = "still sending; what you stage now goes next";
+pub(crate) const TOO_EARLY: &str = "too early: look at the sheet, then press it again";
+pub(crate) const ALL_READ: &str = "every approval here was read";
+pub(crate) const NOTHING_WAS_SKIPPED: &str = "nothing was skipped";
+pub(crate) const NOTHING_CHANGED: &str = "nothing here changed since you saw it";
+pub(crate) const NOT_IN_LIST: &str = "it is no longer in the list";
+pub(crate) const HIDDEN_BY_FILTER: &str = "it is hidden by the filter: clear that first";
+
+pub(crate) const REVIEW_CLOSED: &str = "review closed: ";
+
+sentences! {
+    recalled(n: &str) => "recalled: nothing was sent, {n} staged as before";
+    about_to_be_sent(n: &str, key: &str) => "{n} about to be sent ({key} recalls); what you stage now goes next";
+
+    nothing_landed(said: &str) => "nothing landed: {said}; everything stays staged";
+    earlier_submission(summary: &str) => "an earlier submission: {summary}";
+
+    shows_skipped(key: &str) => "   {key} shows the first skipped";
+    more_lines_below(n: usize, down: &str) => "{n} more lines ({down})";
+    on_the_way(n: usize, source: &impl Display) => "{n} on the way to {source}";
+    sending(n: usize, source: &impl Display) => "sending {n} to {source}: no answer yet";
+    paused_waiting(waits: usize, verb: &str) => "PAUSED: {waits} {verb} until someone resumes the gate";
+
+    whether_settled(again: &str) => " was settled is unknown ({again} looks again): ";
+    ends_reason(key: &str) => "   {key} ends it";
+    press_to_say(confirm: &str, says: &str, back: &str) => "Press {confirm} to say: {says}. {back} takes it back.";
+    resolve_keys(reason: &str, close: &str) => "{reason} adds a reason   {close} closes";
+
+    nothing_staged(approve: &str, exclude: &str) => "nothing is staged: {approve} approves, {exclude} excludes";
+    read_first(why: &impl Display) => "{why}: read it to the end first";
+    type_to_send(count: usize, accept: &str) => "type {count} and {accept} to send";
+    wrong_count(count: usize) => "that is not {count}; nothing was sent";
+    turn_changed(new: &str, key: &str) => "its turn changed since you decided it: {new}; {key} shows it, then decide again";
+    comes_back(all: &str) => "nothing was sent; {all} comes back to the review";
+
+    and_on_more(n: usize) => ", and on {n} more";
 }
 
 #[cfg(test)]

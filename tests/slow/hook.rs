@@ -1,0 +1,171 @@
+//! `placet hook` as a process: events as each client writes them, against a real gate. The clients themselves are in `tests/reach`.
+
+use std::io::Write as _;
+use std::process::{Child, Output, Stdio};
+
+use placet::for_tests::Fields;
+
+use super::support::agent::{approve, get, request, status};
+use super::support::gate::Gate;
+use super::support::home::Home;
+use super::support::{ended, eventually};
+
+const CONFIG: &str = "[gate]\nlisten = \"127.0.0.1:0\"\n";
+const INPUT: &str = r#"{ "command": "echo 1",  "n": 1.10 }"#;
+
+/// An event of Claude Code, with more members behind.
+fn claude(event: &str, id: &str, more: &str) -> String {
+    format!(
+        r#"{{"session_id":"s1","cwd":"/","hook_event_name":"{event}","tool_name":"Bash","tool_input":{INPUT},"tool_use_id":"{id}"{more}}}"#
+    )
+}
+
+fn begun(home: &Home, args: &[&str], event: &str) -> Child {
+    let mut command = home.command(&["hook"]);
+    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // A hook that refuses early does not read to the end.
+    drop(child.stdin.take().unwrap().write_all(event.as_bytes()));
+    child
+}
+
+fn hook(home: &Home, args: &[&str], event: &str) -> Output {
+    ended(begun(home, args, event))
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// Nothing that a client takes for a yes, and one sentence.
+fn blocks(output: &Output) -> String {
+    let said = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!((output.status.code(), out(output).as_str()), (Some(2), ""), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    said
+}
+
+/// The id of the only action that waits.
+fn pending(gate: &Gate) -> String {
+    let owner = &gate.address.owner_token;
+    eventually("a proposal", || {
+        let reply = request(&gate.address, owner, "GET", "/api/pending-actions?status=pending", "");
+        let text = reply.body;
+        let from = text.find(r#""id":""#)? + 6;
+        Some(text[from..].split('"').next().unwrap().to_owned())
+    })
+}
+
+#[test]
+fn approved_bytes_and_reported_bytes_are_exact() {
+    let home = Home::with_config(CONFIG);
+    let gate = Gate::serve(&home, &[]);
+    let asks = begun(&home, &[], &claude("PreToolUse", "t1", ""));
+    let id = pending(&gate);
+    assert!(get(&gate.address, &id).body.contains(INPUT));
+    let path = format!("/api/pending-actions/{id}/approve");
+    let edits = r#"{"userEdits":{"command":"echo 2"}}"#;
+    request(&gate.address, &gate.address.owner_token, "POST", &path, edits);
+
+    let answer = out(&ended(asks));
+
+    assert!(answer.contains(r#""permissionDecision":"allow""#), "{answer}");
+    assert!(answer.contains(r#""updatedInput":{ "command": "echo 2",  "n": 1.10 }"#), "{answer}");
+    // A call that runs reads as approved.
+    assert_eq!(status(&gate.address, &id), "approved");
+    let response = r#"{ "stdout":"2",  "n": 1.10 }"#;
+    let told = hook(&home, &[], &claude("PostToolUse", "t1", &format!(r#","tool_response":{response}"#)));
+    assert!(told.status.success() && told.stdout.is_empty(), "{told:?}");
+    assert!(get(&gate.address, &id).body.contains(&format!(r#""result":{response}"#)));
+    assert_eq!(status(&gate.address, &id), "executed");
+}
+
+#[test]
+fn same_call_again_is_denied_with_its_result() {
+    let home = Home::with_config(CONFIG);
+    let gate = Gate::serve(&home, &[]);
+    let asks = begun(&home, &[], &claude("PreToolUse", "t1", ""));
+    let id = pending(&gate);
+    approve(&gate.address, &id);
+    ended(asks);
+    let running = out(&hook(&home, &[], &claude("PreToolUse", "t1", "")));
+    assert!(running.contains(r#""permissionDecision":"deny""#) && running.contains("is being run"), "{running}");
+    hook(&home, &[], &claude("PostToolUse", "t1", r#","tool_response":"done""#));
+
+    let again = out(&hook(&home, &[], &claude("PreToolUse", "t1", "")));
+
+    assert!(again.contains(r#""permissionDecision":"deny""#), "{again}");
+    assert!(again.contains("ran already and was not run again. Its result: done"), "{again}");
+    assert!(status(&gate.address, &id) == "executed");
+}
+
+#[test]
+fn call_without_an_id_is_reported_by_what_ran() {
+    let home = Home::with_config(CONFIG);
+    let gate = Gate::serve(&home, &[]);
+    let event = |name: &str, more: &str| {
+        claude(name, "", more)
+            .replace(r#","tool_use_id":"""#, "")
+            .replace("1.10", if more.is_empty() { "1.10" } else { "1.1" })
+    };
+    let asks = begun(&home, &["--client", "gemini"], &event("BeforeTool", ""));
+    let id = pending(&gate);
+    approve(&gate.address, &id);
+    assert_eq!(out(&ended(asks)).trim(), r#"{"decision":"allow"}"#);
+
+    let told =
+        hook(&home, &["--client", "gemini"], &event("AfterTool", r#","tool_response":{"llmContent":"1"}"#));
+
+    assert!(told.status.success(), "{told:?}");
+    assert_eq!(status(&gate.address, &id), "executed");
+}
+
+#[test]
+fn nobody_decides_then_it_is_withdrawn_and_denied_also_where_it_cannot_be_deferred() {
+    let home = Home::with_config(CONFIG);
+    let gate = Gate::serve(&home, &[]);
+    // No transcript says that Claude Code would obey a `defer`.
+    for (nth, args) in [&["--wait", "1s"][..], &["--wait", "1s", "--defer"]].into_iter().enumerate() {
+        let asks = begun(&home, args, &claude("PreToolUse", &format!("t{nth}"), ""));
+        let id = pending(&gate);
+
+        let answer = out(&ended(asks));
+
+        assert!(answer.contains(r#""permissionDecision":"deny""#), "{answer}");
+        assert!(answer.contains("Nobody decided within 1 s. The call did not run."), "{answer}");
+        assert_eq!(status(&gate.address, &id), "withdrawn");
+    }
+}
+
+#[test]
+fn every_fault_blocks_with_one_sentence() {
+    let home = Home::with_config(CONFIG);
+    let asks = claude("PreToolUse", "t1", "");
+    assert!(blocks(&hook(&home, &[], &asks)).contains("No gate on this machine. Start `placet`."));
+
+    let gate = Gate::serve(&home, &[]);
+    for (event, why) in [
+        (String::new(), "no JSON"),
+        ("null".to_owned(), "no JSON"),
+        (r#"{"hook_event_name":"Stop"}"#.to_owned(), "does not know the event"),
+        (asks.replace(INPUT, "[1]"), "must be a JSON object"),
+        (asks.replace("Bash", &"B".repeat(300)), "characters"),
+        (asks.replace("echo 1", &"x".repeat(17 << 20)), "more than 16 MiB"),
+        (claude("PostToolUse", "t9", r#","tool_response":1"#), "ran without placet"),
+    ] {
+        assert!(blocks(&hook(&home, &[], &event)).contains(why), "{why}");
+    }
+    for args in [["--client", "codex", "--defer"].as_slice(), &["--wait", "2"], &["--wait", "48h"]] {
+        blocks(&hook(&home, args, &asks));
+    }
+    let mut command = home.command(&["hook"]);
+    command.env("PLACET_URL", &gate.address.url).env("PLACET_TOKEN", "wrong");
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(asks.as_bytes()).unwrap();
+    assert!(blocks(&ended(child)).contains("refuses the token"));
+    // None of them left anything to approve.
+    let owner = &gate.address.owner_token;
+    let list = request(&gate.address, owner, "GET", "/api/pending-actions?status=pending", "").body;
+    assert!(Fields::of(&list).is_some_and(|fields| fields.raw("items") == Some("[]")), "{list}");
+}
