@@ -2,6 +2,7 @@
 //! one way, and every fault lets nothing run.
 
 mod call;
+mod client_files;
 pub mod hook;
 pub mod mcp;
 mod mission;

@@ -1,6 +1,5 @@
 //! `placet hook`: the hook of an agent's client is installed, taken out, and its deferred sessions are resumed.
 
-use std::io::{BufRead as _, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -54,7 +53,7 @@ pub fn hook_install(args: &HookInstallArgs, program: Vec<String>) -> anyhow::Res
     }
     output::line(&format!("For {shown}:"))?;
     output::line(&block.shown())?;
-    if !agreed(args.place.yes)? {
+    if !input::agreed(args.place.yes)? {
         return Ok(Exit::Failed);
     }
     settings.write(&text)?;
@@ -78,31 +77,12 @@ pub fn hook_uninstall(args: &HookUninstallArgs) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     output::line(&format!("The hook is taken out of {shown}. Tools then run without the gate."))?;
-    if !agreed(args.place.yes)? {
+    if !input::agreed(args.place.yes)? {
         return Ok(Exit::Failed);
     }
     settings.write(&text)?;
     output::line("Taken out.")?;
     Ok(Exit::Done)
-}
-
-/// Somebody says yes, on the terminal or beforehand.
-fn agreed(yes: bool) -> anyhow::Result<bool> {
-    if yes {
-        return Ok(true);
-    }
-    let stdin = std::io::stdin();
-    if !stdin.is_terminal() {
-        return Err(Usage("nobody can be asked without a terminal; add --yes to write it".to_owned()).into());
-    }
-    output::line("Write it? Type y and press Enter.")?;
-    let mut answer = String::new();
-    stdin.lock().read_line(&mut answer)?;
-    let agreed = answer.trim().eq_ignore_ascii_case("y");
-    if !agreed {
-        output::line("Nothing was written.")?;
-    }
-    Ok(agreed)
 }
 
 /// `placet hook resume`.

@@ -1,12 +1,13 @@
 //! What commands are given: files, spans of time and moments.
 
-use std::io::Read as _;
+use std::io::{BufRead as _, IsTerminal as _, Read as _};
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context as _;
 
 use super::exit::Usage;
+use super::output;
 use crate::contract::time;
 use crate::domain::Timestamp;
 use crate::domain::time::time_span;
@@ -40,6 +41,25 @@ pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Usage> {
     }
     let wrong = || Usage(format!("{text:?} is no time; write it like 12h, 30d or 2026-11-22T08:00:00Z"));
     time::read(text).ok_or_else(wrong)
+}
+
+/// Somebody says yes, on the terminal or beforehand.
+pub(super) fn agreed(yes: bool) -> anyhow::Result<bool> {
+    if yes {
+        return Ok(true);
+    }
+    let stdin = std::io::stdin();
+    if !stdin.is_terminal() {
+        return Err(Usage("nobody can be asked without a terminal; add --yes to write it".to_owned()).into());
+    }
+    output::line("Write it? Type y and press Enter.")?;
+    let mut answer = String::new();
+    stdin.lock().read_line(&mut answer)?;
+    let agreed = answer.trim().eq_ignore_ascii_case("y");
+    if !agreed {
+        output::line("Nothing was written.")?;
+    }
+    Ok(agreed)
 }
 
 #[cfg(test)]

@@ -61,6 +61,7 @@ fn the_example_documents_every_key() {
         "[[filter]]\nzz=1",
         "[watch]\nzz=1",
         "[[notify]]\nzz=1",
+        "[mcp.x]\nzz=1",
         "[gate]\nzz=1",
         "[gate.limits]\nzz=1",
         "[gate.tools.x]\nzz=1",
@@ -73,6 +74,16 @@ fn the_example_documents_every_key() {
             assert!(told, "{key} ({broken}) is not in config.example.toml");
         }
     }
+}
+
+#[test]
+fn a_tool_of_an_mcp_server_is_open_or_gated_and_not_both() {
+    let config = parse("[mcp.fs]\nopen = [\"a\"]\ngated = [\"b\"]").unwrap();
+    assert!(config.mcp["fs"].open.contains("a") && config.mcp["fs"].gated.contains("b"));
+
+    let both = parse("[mcp.fs]\nopen = [\"a\"]\ngated = [\"a\"]").unwrap_err();
+    assert!(both.contains("in open and in gated"), "{both}");
+    assert!(parse("[mcp.\"f.s\"]").unwrap_err().contains("letters, digits"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 
 use crate::agent::mcp::{Ended, FindGate, Found, Proxy};
 use crate::agent::mission;
-use crate::cli::args::McpArgs;
+use crate::cli::args::{McpArgs, McpCommand};
 use crate::cli::{self, Exit};
 use crate::config::Config;
 use crate::config::paths::Paths;
@@ -14,8 +14,20 @@ use crate::config::paths::Paths;
 use super::signals::EndSignals;
 use super::{agents, logging};
 
-/// The server starts at once, and the gate is looked for in the background: a client begins without tools that are not there in time.
 pub(super) async fn run(paths: &Paths, args: McpArgs) -> anyhow::Result<Exit> {
+    match args.command {
+        None => proxy(paths, args).await,
+        Some(McpCommand::Wrap(args)) => {
+            let program = std::env::current_exe().context("cannot tell where placet is")?;
+            let config = paths.config_named.then_some(paths.config.as_path());
+            cli::mcp_wrap(&args, &cli::hook_program(&program, config)?)
+        }
+        Some(McpCommand::Unwrap(args)) => cli::mcp_unwrap(&args),
+    }
+}
+
+/// The server starts at once, and the gate is looked for in the background: a client begins without tools that are not there in time.
+async fn proxy(paths: &Paths, args: McpArgs) -> anyhow::Result<Exit> {
     let config = Config::load(paths)?;
     let _log = logging::start(&paths.log)?;
     let mut signals = EndSignals::listen()?;

@@ -11,6 +11,7 @@ mod pump;
 mod session;
 mod tools;
 mod wait;
+pub mod wrap;
 
 pub use gate::{FindGate, Found};
 pub use pump::{Ended, Proxy};

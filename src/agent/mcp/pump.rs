@@ -157,12 +157,12 @@ impl<W: Fn(&str)> Pump<W> {
             let has_room = self.to_server.as_ref().is_some_and(Lines::has_room);
             tokio::select! {
                 read = from_client.recv(), if self.ending.is_none() && has_room => match read {
-                    Some(Read::Line(line)) => self.session.from_client(&line, Instant::now()),
-                    Some(Read::TooLong) => self.session.from_client_too_long(),
+                    Some(Read::Line(line)) => self.session.client_said(&line, Instant::now()),
+                    Some(Read::TooLong) => self.session.client_said_too_much(),
                     None => self.client_ended(FINISH, false),
                 },
                 read = from_server.recv(), if self.to_client.has_room() => match read {
-                    Some(Read::Line(line)) => self.session.from_server(&line),
+                    Some(Read::Line(line)) => self.session.server_said(&line),
                     ended => return self.server_ended(ended.is_some()),
                 },
                 Some(news) = from_gate.recv() => self.told(news),
@@ -360,14 +360,14 @@ async fn next(from: &mut BufReader<impl AsyncRead + Unpin>, most: usize) -> io::
 
 /// Lines on their way to one side. Nobody waits for it.
 struct Lines {
-    lines: mpsc::UnboundedSender<Vec<u8>>,
+    sender: mpsc::UnboundedSender<Vec<u8>>,
     queued: Arc<AtomicUsize>,
     task: JoinHandle<()>,
 }
 
 impl Lines {
     fn to(mut side: impl AsyncWrite + Send + Unpin + 'static) -> Self {
-        let (lines, mut receiver) = mpsc::unbounded_channel::<Vec<u8>>();
+        let (sender, mut receiver) = mpsc::unbounded_channel::<Vec<u8>>();
         let queued = Arc::new(AtomicUsize::new(0));
         let left = Arc::clone(&queued);
         let task = tokio::spawn(async move {
@@ -383,13 +383,13 @@ impl Lines {
                 left.fetch_sub(line.len(), Ordering::Relaxed);
             }
         });
-        Self { lines, queued, task }
+        Self { sender, queued, task }
     }
 
     fn send(&self, line: Vec<u8>) {
         self.queued.fetch_add(line.len() + 1, Ordering::Relaxed);
         // A side that reads no more has ended, which is seen elsewhere.
-        self.lines.send(line).ok();
+        self.sender.send(line).ok();
     }
 
     fn has_room(&self) -> bool {
@@ -398,12 +398,12 @@ impl Lines {
 
     /// The side takes no more lines.
     async fn closed(&self) {
-        self.lines.closed().await;
+        self.sender.closed().await;
     }
 
     /// Writes what is left, up to `limit`.
     async fn finish(self, limit: Duration) {
-        drop(self.lines);
+        drop(self.sender);
         tokio::time::timeout(limit, self.task).await.ok();
     }
 }

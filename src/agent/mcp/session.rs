@@ -105,18 +105,18 @@ impl Session {
     }
 
     /// A line of the client's, without its end.
-    pub(super) fn from_client(&mut self, line: &[u8], now: Instant) {
+    pub(super) fn client_said(&mut self, line: &[u8], now: Instant) {
         match line::judge(line) {
             Ok(Line::Blank) => {}
             Ok(Line::One(message)) => self.message(&message, now),
             Ok(Line::Batch(messages)) => self.batch(line, &messages),
-            Err(refused) => self.to_client(answers::error(&refused.id, INVALID_REQUEST, refused.why)),
+            Err(refused) => self.tell_client(answers::error(&refused.id, INVALID_REQUEST, refused.why)),
         }
     }
 
     /// A line of the client's that is too long to be read.
-    pub(super) fn from_client_too_long(&mut self) {
-        self.to_client(answers::error("null", INVALID_REQUEST, "This line is longer than 16 MiB."));
+    pub(super) fn client_said_too_much(&mut self) {
+        self.tell_client(answers::error("null", INVALID_REQUEST, "This line is longer than 16 MiB."));
     }
 
     fn message(&mut self, message: &Message<'_>, now: Instant) {
@@ -126,7 +126,7 @@ impl Session {
             && message.method.is_some()
             && id.starts_with(self.id.as_str())
         {
-            return self.to_client(answers::error(raw, INVALID_REQUEST, "This id is placet's own."));
+            return self.tell_client(answers::error(raw, INVALID_REQUEST, "This id is placet's own."));
         }
         match message.method.as_deref() {
             Some(TOOLS_CALL) => return self.tools_call(message, now),
@@ -140,7 +140,7 @@ impl Session {
             Some("tools/list") => self.lists.extend(request.map(|(id, _)| id)),
             _ => {}
         }
-        self.to_server(message.text);
+        self.tell_server(message.text);
     }
 
     /// Messages that need none of placet pass together. A batch that holds any other is refused as a whole.
@@ -151,18 +151,15 @@ impl Session {
             _ => message.request().is_none_or(|(id, _)| !id.as_str().starts_with(self.id.as_str())),
         };
         if messages.iter().all(passes) {
-            return match std::str::from_utf8(line) {
-                Ok(text) => self.to_server(text),
-                Err(_) => {}
-            };
+            return std::str::from_utf8(line).map_or((), |text| self.tell_server(text));
         }
         let why = "placet takes this message only on a line of its own, not in a batch.";
         let requests = messages.iter().filter(|message| message.method.is_some());
         let refused: Vec<_> = requests
-            .filter_map(|message| message.request())
+            .filter_map(Message::request)
             .map(|(_, id)| answers::error(id, INVALID_REQUEST, why))
             .collect();
-        self.to_client(format!("[{}]", refused.join(",")));
+        self.tell_client(format!("[{}]", refused.join(",")));
     }
 
     /// The tool of a call that nobody is asked about.
@@ -175,17 +172,17 @@ impl Session {
         let id = message.raw("id").filter(|id| RequestId::read(id).is_some()).unwrap_or("null");
         let refuse = |code, why| answers::error(id, code, why);
         let Some(tool) = message.param("name").and_then(line::text) else {
-            return self.to_client(refuse(INVALID_PARAMS, "The name of the tool cannot be read."));
+            return self.tell_client(refuse(INVALID_PARAMS, "The name of the tool cannot be read."));
         };
         let request = message.request();
         if request.as_ref().is_some_and(|(request, _)| self.calls.waited_for_by(request).is_some()) {
-            return self.to_client(refuse(INVALID_REQUEST, "A call with this id waits already."));
+            return self.tell_client(refuse(INVALID_REQUEST, "A call with this id waits already."));
         }
         if self.open_tool(message).is_some() {
-            return self.to_server(message.text);
+            return self.tell_server(message.text);
         }
         let Some((request, id)) = request else {
-            return self.to_client(refuse(INVALID_REQUEST, "The id of a call is a string or an integer."));
+            return self.tell_client(refuse(INVALID_REQUEST, "The id of a call is a string or an integer."));
         };
         let token = message.param("_meta").and_then(|meta| line::member(meta, "progressToken"));
         let waiter = Waiter::new(request, id, token.filter(|token| *token != "null"), now);
@@ -196,7 +193,7 @@ impl Session {
         }
         let input = RawValue::from_string(arguments.to_owned()).ok().filter(|it| it.get().starts_with('{'));
         let Some(input) = input else {
-            return self.to_client(refuse(INVALID_PARAMS, "The arguments of a call are a JSON object."));
+            return self.tell_client(refuse(INVALID_PARAMS, "The arguments of a call are a JSON object."));
         };
         self.ask(message, &tool, input, waiter, limit);
     }
@@ -267,7 +264,7 @@ impl Session {
             Stage::Running(run) if !parked => {
                 run.cancelled = Some(now);
                 let line = answers::cancelled(&run.upstream);
-                self.to_server(&line);
+                self.tell_server(&line);
             }
             _ => {}
         }
@@ -318,7 +315,7 @@ impl Session {
                 call.stage = Stage::Parked;
                 let waiters = std::mem::take(&mut call.waiters);
                 let told = Outcome::Result(answers::words(&answers::parked(&action), false));
-                waiters.into_iter().for_each(|waiter| self.answer(waiter, &told));
+                self.answer_all(waiters, &told);
             }
             (None, Err(why)) => {
                 if !action.is_empty() {
@@ -345,11 +342,11 @@ impl Session {
         };
         let ran_with = edited.then(|| input.get().to_owned());
         call.stage = Stage::Running(Run::new(fence, upstream, ran_with, now));
-        self.to_server(&line);
+        self.tell_server(&line);
     }
 
     /// A line of the server's, without its end.
-    pub(super) fn from_server(&mut self, line: &[u8]) {
+    pub(super) fn server_said(&mut self, line: &[u8]) {
         let changed = match Message::of_server(line) {
             Some(message) if message.method.is_none() => match self.answer_of_server(&message) {
                 Answered::Taken => return,
@@ -416,7 +413,7 @@ impl Session {
     pub(super) fn tick(&mut self, now: Instant) {
         for due in self.calls.due(now) {
             match due {
-                Due::Progress(line) => self.to_client(line),
+                Due::Progress(line) => self.tell_client(line),
                 Due::Renew { action, fence } => self.effects.push(Effect::Renew { action, fence }),
                 Due::Lost(ticket) => self.lose(ticket, answers::CANCELLED_RUNNING),
             }
@@ -451,7 +448,7 @@ impl Session {
                 Stage::Asked | Stage::Parked => {
                     let waiters = std::mem::take(&mut call.waiters);
                     let told = Outcome::error(INTERNAL, answers::SERVER_ENDED_BEFORE);
-                    waiters.into_iter().for_each(|waiter| self.answer(waiter, &told));
+                    self.answer_all(waiters, &told);
                     self.drop_call(ticket, answers::SERVER_ENDED_BEFORE);
                 }
                 Stage::Over(_) => {}
@@ -472,12 +469,18 @@ impl Session {
     fn tell(&mut self, ticket: Ticket, outcome: Outcome) {
         let Some(call) = self.calls.get(ticket) else { return };
         let waiters = std::mem::take(&mut call.waiters);
-        waiters.into_iter().for_each(|waiter| self.answer(waiter, &outcome));
+        self.answer_all(waiters, &outcome);
         self.calls.finish(ticket, outcome);
     }
 
+    fn answer_all(&mut self, waiters: Vec<Waiter>, outcome: &Outcome) {
+        for waiter in waiters {
+            self.answer(waiter, outcome);
+        }
+    }
+
     fn answer(&mut self, waiter: Waiter, outcome: &Outcome) {
-        self.to_client(outcome.line(&waiter.id));
+        self.tell_client(outcome.line(&waiter.id));
         self.remember(waiter.request);
     }
 
@@ -492,11 +495,11 @@ impl Session {
         self.effects.push(Effect::Report { action, fence, outcome });
     }
 
-    fn to_client(&mut self, line: String) {
+    fn tell_client(&mut self, line: String) {
         self.effects.push(Effect::ToClient(line.into_bytes()));
     }
 
-    fn to_server(&mut self, line: &str) {
+    fn tell_server(&mut self, line: &str) {
         self.effects.push(Effect::ToServer(line::on_one_line(line).into_owned().into_bytes()));
     }
 }

@@ -100,6 +100,14 @@ fn name_of(entry: &str) -> Option<String> {
     line::member(entry, "name").and_then(line::text)
 }
 
+/// A name for the gate, of one that a client gives to a server; `None` where nothing is left.
+pub(super) fn word(given: &str) -> Option<String> {
+    let plain: String =
+        given.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
+    let name = plain.trim_matches('-');
+    (!name.is_empty()).then(|| name.chars().take(NAME_MAX).collect())
+}
+
 /// A word of what a server calls itself: `@acme/mcp-server-files` is `files`. `None` where nothing is left.
 fn short(own: &str) -> Option<String> {
     let last = own.rsplit('/').next().unwrap_or(own);

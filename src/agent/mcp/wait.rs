@@ -15,9 +15,9 @@ pub enum Wait {
 }
 
 /// Codex 0.169.0 gives up after 300 s, with progress or without.
-const CODEX: Duration = Duration::from_secs(240);
+const CODEX: Duration = Duration::from_mins(4);
 /// Gemini CLI 0.61.0 gives up after 600 s, with progress or without.
-const GEMINI: Duration = Duration::from_secs(540);
+const GEMINI: Duration = Duration::from_mins(9);
 /// Clients of the TypeScript SDK (1.32.2) give up after 60 s unless they take progress.
 const WITHOUT_PROGRESS: Duration = Duration::from_secs(45);
 

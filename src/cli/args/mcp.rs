@@ -3,9 +3,12 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use clap::builder::TypedValueParser;
 use clap::{Args as ClapArgs, Subcommand};
 
+use super::words::one_of;
 use crate::agent::mcp::Wait;
+use crate::agent::mcp::wrap::McpClient;
 use crate::config::is_mcp_name;
 
 /// Ask a human before an MCP server's tools write: a proxy for its command
@@ -26,7 +29,32 @@ pub struct McpArgs {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum McpCommand {}
+pub enum McpCommand {
+    /// Put placet in front of a server in a client's own settings, after showing it
+    Wrap(McpServerArgs),
+    /// Take placet off again: the settings are as they were before
+    Unwrap(McpServerArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct McpServerArgs {
+    #[arg(value_parser = client())]
+    pub client: McpClient,
+    /// The server, by its name in the client's settings
+    pub name: String,
+    /// Write without asking
+    #[arg(long)]
+    pub yes: bool,
+}
+
+fn client() -> impl TypedValueParser<Value = McpClient> {
+    one_of([
+        ("claude-code", McpClient::ClaudeCode, "projects and user in ~/.claude.json, .mcp.json"),
+        ("codex", McpClient::Codex, "~/.codex/config.toml"),
+        ("opencode", McpClient::Opencode, "opencode.json here, in .opencode or in ~/.config/opencode"),
+        ("gemini", McpClient::Gemini, ".gemini/settings.json here or at home"),
+    ])
+}
 
 fn name(given: &str) -> Result<String, String> {
     let is_name = is_mcp_name(given);

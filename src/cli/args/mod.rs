@@ -25,7 +25,7 @@ pub use hook::{
 };
 pub use list::{ListArgs, ShowArgs};
 pub use log::{LogArgs, LogCommand, ReportArgs, ShiftArgs};
-pub use mcp::{McpArgs, McpCommand};
+pub use mcp::{McpArgs, McpCommand, McpServerArgs};
 pub use shell::{CompletedShell, Values};
 pub use watch::WatchArgs;
 

@@ -5,7 +5,7 @@
 mod splice;
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::HookClient;
 use super::run::{GRACE, REPORT_LIMIT};
+use crate::agent::client_files;
 use crate::domain::json;
 use splice::SpliceError;
 
@@ -260,22 +261,10 @@ impl Settings {
         self.text == text
     }
 
-    /// Writes the file as a whole or not at all. A link stays one; an old file's permissions stay.
+    /// Writes the file as a whole or not at all.
     pub fn write(&self, text: &str) -> Result<(), SettingsError> {
-        let write = || -> io::Result<()> {
-            let target = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
-            let folder = target.parent().unwrap_or(Path::new("."));
-            fs::create_dir_all(folder)?;
-            let mut file = tempfile::NamedTempFile::new_in(folder)?;
-            file.write_all(text.as_bytes())?;
-            if let Ok(old) = target.metadata() {
-                file.as_file().set_permissions(old.permissions())?;
-            }
-            file.as_file().sync_all()?;
-            file.persist(&target)?;
-            Ok(())
-        };
-        write().map_err(|error| SettingsError::Write { path: self.path.clone(), error })
+        let written = client_files::write(&self.path, text);
+        written.map_err(|error| SettingsError::Write { path: self.path.clone(), error })
     }
 }
 

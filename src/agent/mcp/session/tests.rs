@@ -36,12 +36,12 @@ impl Harness {
     }
 
     fn client(&mut self, line: &str) {
-        self.session.from_client(line.as_bytes(), self.now);
+        self.session.client_said(line.as_bytes(), self.now);
         self.take();
     }
 
     fn server(&mut self, line: &str) {
-        self.session.from_server(line.as_bytes());
+        self.session.server_said(line.as_bytes());
         self.take();
     }
 
@@ -530,7 +530,7 @@ fn a_tool_of_our_tools_name_is_warned_of_once() {
 #[test]
 fn a_line_that_is_too_long_is_answered() {
     let mut it = Harness::bare(Wait::Auto);
-    it.session.from_client_too_long();
+    it.session.client_said_too_much();
     it.take();
     assert!(it.done()[0].contains("This line is longer than 16 MiB."));
 }

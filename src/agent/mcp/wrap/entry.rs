@@ -1,0 +1,250 @@
+//! One server in the text of a settings file: where its words stand, and the text with other words in their place.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::McpClient;
+use crate::domain::json::{self, Member};
+
+/// A client waits so long for a call, in seconds. Codex gives up after 300 s otherwise, and opencode, without progress, after 60 s.
+const LIMIT: u32 = 3_600;
+
+/// A server as it is written.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// The program and its arguments.
+    pub(super) words: Vec<String>,
+    /// It is reached over HTTP.
+    pub(super) is_remote: bool,
+    /// The program's own string; `None` where it is the first of the list.
+    command: Option<Range<usize>>,
+    /// The list of the other words, with its brackets.
+    list: Option<Range<usize>>,
+    /// Each of its elements.
+    elements: Vec<Range<usize>>,
+    /// What is written for a limit where there is none.
+    limit: Option<String>,
+    /// What stands before a list that is not there.
+    args: &'static str,
+}
+
+impl Entry {
+    /// The server `name` of the table below `keys`; an error says what is wrong with the text.
+    pub(super) fn find(
+        client: McpClient,
+        text: &str,
+        keys: &[String],
+        name: &str,
+    ) -> Result<Option<Self>, String> {
+        if client == McpClient::Codex {
+            return in_toml(text, name);
+        }
+        if text.trim().is_empty() {
+            return Ok(None);
+        }
+        if let Err(error) = json::Scanner::new(text).check() {
+            return Err(format!("{error}; placet changes plain JSON only"));
+        }
+        let mut span = 0..text.len();
+        for key in keys.iter().map(String::as_str).chain([name]) {
+            match below(text, &span, key) {
+                Some(value) => span = value,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(in_json(client, text, &span)))
+    }
+
+    /// How many of the words are placet's, when it stands in front.
+    pub(super) fn wrapped_at(&self) -> Option<usize> {
+        let mut words = self.words.iter().map(String::as_str);
+        let program = words.next()?;
+        let is_placet = Path::new(program).file_stem().is_some_and(|stem| stem == "placet");
+        let mut rest = words.next()?;
+        if rest == "--config" {
+            words.next()?;
+            rest = words.next()?;
+        }
+        let dashes = self.words.iter().position(|word| word == "--")?;
+        (is_placet && rest == "mcp" && self.words.len() > dashes + 1).then_some(dashes + 1)
+    }
+
+    /// The text with `words` in front of the server's.
+    pub(super) fn wrapped(&self, text: &str, words: &[String]) -> Option<String> {
+        let limit = self.limit.clone().unwrap_or_default();
+        let quoted: Vec<String> = words.iter().map(|word| json::encode(word)).collect();
+        let Some(command) = &self.command else {
+            let list = self.list.clone()?;
+            let before = format!("{}, ", quoted.join(", "));
+            return edited(text, [(list.start + 1..list.start + 1, before), (list.end..list.end, limit)]);
+        };
+        let (program, others) = quoted.split_first()?;
+        let own = text.get(command.clone())?;
+        let others: Vec<&str> = others.iter().map(String::as_str).chain([own]).collect();
+        let end = command.end..command.end;
+        let set = (command.clone(), program.clone());
+        match &self.list {
+            Some(list) => {
+                let comma = if self.elements.is_empty() { "" } else { ", " };
+                let at = list.start + 1..list.start + 1;
+                edited(text, [set, (end, limit), (at, format!("{}{comma}", others.join(", ")))])
+            }
+            None => edited(text, [set, (end, format!("{limit}{}[{}]", self.args, others.join(",")))]),
+        }
+    }
+
+    /// The text without the first `own` words, and without what was written with them.
+    pub(super) fn unwrapped(&self, text: &str, own: usize) -> Option<String> {
+        let Some(command) = &self.command else {
+            let list = self.list.clone()?;
+            let before = own.checked_sub(1)?;
+            let limit = self.limit_at(text, list.end);
+            let taken = list.start + 1..self.after(text, before)?;
+            return edited(text, [(taken, String::new()), (limit, String::new())]);
+        };
+        // The program is no element of the list.
+        let first = self.elements.get(own.checked_sub(1)?)?.clone();
+        let set = (command.clone(), text.get(first.clone())?.to_owned());
+        let limit = self.limit_at(text, command.end);
+        let tokens: Option<Vec<&str>> = self.elements.iter().map(|at| text.get(at.clone())).collect();
+        let made = format!("{}[{}]", self.args, tokens?.join(","));
+        let is_made = own == self.elements.len() && text.get(limit.end..)?.starts_with(&made);
+        let taken = if is_made {
+            limit.end..limit.end + made.len()
+        } else {
+            self.list.as_ref()?.start + 1..self.after(text, own - 1)?
+        };
+        edited(text, [set, (limit, String::new()), (taken, String::new())])
+    }
+
+    /// Behind an element and what we write behind it; where somebody else wrote it, at the next element.
+    fn after(&self, text: &str, nth: usize) -> Option<usize> {
+        let end = self.elements.get(nth)?.end;
+        let next = self.elements.get(nth + 1).map(|next| next.start);
+        let is_ours = text.get(end..).is_some_and(|rest| rest.starts_with(", "));
+        Some(next.map_or(end, |next| if is_ours { end + 2 } else { next }))
+    }
+
+    /// Our limit behind `at`, where it stands there.
+    fn limit_at(&self, text: &str, at: usize) -> Range<usize> {
+        let ours = self.limit.as_deref().unwrap_or_default();
+        let is_there = text.get(at..).is_some_and(|rest| rest.starts_with(ours));
+        at..at + if is_there { ours.len() } else { 0 }
+    }
+}
+
+/// The ranges replaced. Of two that begin at one place, the first is written first.
+fn edited<const N: usize>(text: &str, mut edits: [(Range<usize>, String); N]) -> Option<String> {
+    edits.sort_by_key(|(at, _)| at.start);
+    let (mut out, mut done) = (String::with_capacity(text.len() + 256), 0);
+    for (at, with) in edits {
+        out.push_str(text.get(done..at.start)?);
+        out.push_str(&with);
+        done = at.end;
+    }
+    out.push_str(text.get(done..)?);
+    Some(out)
+}
+
+/// Where the value of `key` stands, in the object at `span`. Of several, the last counts, as in the clients.
+fn below(text: &str, span: &Range<usize>, key: &str) -> Option<Range<usize>> {
+    let members = json::members(text.get(span.clone())?)?;
+    let found = members.into_iter().rev().find(|member| member.key.text == key)?;
+    Some(span.start + found.span.start..span.start + found.span.end)
+}
+
+fn in_json(client: McpClient, text: &str, span: &Range<usize>) -> Entry {
+    let string = |at: &Range<usize>| {
+        let raw = text.get(at.clone())?;
+        raw.starts_with('"').then(|| json::decode(raw).text.into_owned())
+    };
+    let is_opencode = client == McpClient::Opencode;
+    let command = below(text, span, "command").filter(|at| !is_opencode && string(at).is_some());
+    let list = below(text, span, if is_opencode { "command" } else { "args" });
+    let list = list.filter(|at| text.get(at.clone()).is_some_and(|raw| raw.starts_with('[')));
+    let elements = list.as_ref().map(|list| elements(text, list)).unwrap_or_default();
+    let all = command.iter().chain(&elements);
+    let words: Option<Vec<String>> = all.map(string).collect();
+    let usable = command.is_some() || is_opencode;
+    let members: Vec<Member<'_>> = text.get(span.clone()).and_then(json::members).unwrap_or_default();
+    let has = |key: &str| members.iter().any(|member| member.key.text == key);
+    let limit = format!(r#","timeout":{}"#, LIMIT * 1_000);
+    // Ours is no other.
+    let at = list.as_ref().map_or(0, |list| list.end);
+    let is_ours = text.get(at..).is_some_and(|rest| rest.starts_with(&limit));
+    Entry {
+        is_remote: !has("command") && (has("url") || has("httpUrl")),
+        words: words.filter(|_| usable).unwrap_or_default(),
+        command,
+        list,
+        elements,
+        limit: (is_opencode && (is_ours || !has("timeout"))).then_some(limit),
+        args: r#","args":"#,
+    }
+}
+
+/// The places of a list's elements.
+fn elements(text: &str, list: &Range<usize>) -> Vec<Range<usize>> {
+    let Some(raw) = text.get(list.clone()) else { return Vec::new() };
+    let start = raw.as_ptr() as usize;
+    let place = |element: &str| {
+        let at = list.start + (element.as_ptr() as usize - start);
+        at..at + element.len()
+    };
+    json::elements(raw).unwrap_or_default().into_iter().map(place).collect()
+}
+
+#[derive(Deserialize)]
+struct CodexConfig {
+    #[serde(default)]
+    mcp_servers: BTreeMap<String, Spanned<CodexServer>>,
+}
+
+#[derive(Deserialize)]
+struct CodexServer {
+    command: Option<Spanned<String>>,
+    args: Option<Spanned<Vec<Spanned<String>>>>,
+    url: Option<toml::Value>,
+    tool_timeout_sec: Option<toml::Value>,
+}
+
+fn in_toml(text: &str, name: &str) -> Result<Option<Entry>, String> {
+    let mut config: CodexConfig =
+        toml::from_str(text).map_err(|error| format!("it cannot be read: {}", error.message()))?;
+    let Some(server) = config.mcp_servers.remove(name) else { return Ok(None) };
+    let is_inline = text.get(server.span()).is_some_and(|table| table.starts_with('{'));
+    let server = server.into_inner();
+    let command = server.command.as_ref().map(Spanned::span);
+    let args = server.args.as_ref();
+    let list = args.map(Spanned::span);
+    let elements: Vec<_> = args.into_iter().flat_map(Spanned::get_ref).map(Spanned::span).collect();
+    let others = args.into_iter().flat_map(Spanned::get_ref).map(|word| word.get_ref().clone());
+    let words = server.command.as_ref().map(|command| command.get_ref().clone());
+    let between = if is_inline { "," } else { "\n" };
+    let limit = format!("{between}tool_timeout_sec={LIMIT}");
+    let end = command.as_ref().map_or(0, |command| command.end);
+    let is_ours = text.get(end..).is_some_and(|rest| rest.starts_with(&limit));
+    let is_missing = server.tool_timeout_sec.is_none();
+    // A dotted key would need its table's name again.
+    let line = text.get(..command.as_ref().map_or(0, |command| command.start)).unwrap_or_default();
+    let key = line.rsplit('\n').next().unwrap_or_default().trim_start();
+    let is_plain = is_inline || key.split('=').next().is_some_and(|key| key.trim() == "command");
+    if command.is_some() && !is_plain && (is_missing || list.is_none()) {
+        return Err(format!(
+            "{name:?} is written with dotted keys; write it as the table [mcp_servers.{name}]"
+        ));
+    }
+    Ok(Some(Entry {
+        is_remote: command.is_none() && server.url.is_some(),
+        words: words.into_iter().flat_map(|command| std::iter::once(command).chain(others.clone())).collect(),
+        command,
+        list,
+        elements,
+        limit: (is_missing || is_ours).then_some(limit),
+        args: if is_inline { ",args=" } else { "\nargs=" },
+    }))
+}

@@ -1,0 +1,60 @@
+//! `placet mcp wrap` and `unwrap`: the proxy in a client's own settings.
+
+use std::path::PathBuf;
+
+use crate::agent::mcp::wrap::{self, Change, Server, WrapError};
+use crate::domain::Untrusted;
+
+use super::args::McpServerArgs;
+use super::exit::Exit;
+use super::{input, output};
+
+/// Puts placet in front of a server's command. `program` is how this placet is called, with its configuration.
+pub fn mcp_wrap(args: &McpServerArgs, program: &[String]) -> anyhow::Result<Exit> {
+    let server = found(args)?;
+    match server.wrapped(program) {
+        Some(change) => written(args, &server, &change?),
+        None => nothing_to_do(args, &server, "asks the gate already"),
+    }
+}
+
+/// Takes placet off again.
+pub fn mcp_unwrap(args: &McpServerArgs) -> anyhow::Result<Exit> {
+    let server = found(args)?;
+    match server.unwrapped() {
+        Some(change) => written(args, &server, &change?),
+        None => nothing_to_do(args, &server, "does not ask the gate"),
+    }
+}
+
+fn found(args: &McpServerArgs) -> anyhow::Result<Server> {
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let folder = std::env::current_dir()?;
+    wrap::find(args.client, &args.name, &folder, variable).map_err(|error| match error {
+        // The name is what was typed, so it is a mistake in the arguments.
+        WrapError::NoServer { .. } | WrapError::Http { .. } => super::Usage(error.to_string()).into(),
+        other => other.into(),
+    })
+}
+
+fn nothing_to_do(args: &McpServerArgs, server: &Server, what: &str) -> anyhow::Result<Exit> {
+    let name = shown(&args.name);
+    output::line(&format!("{name} of {} {what}: {}", args.client.title(), server.path().display()))?;
+    Ok(Exit::Done)
+}
+
+fn written(args: &McpServerArgs, server: &Server, change: &Change) -> anyhow::Result<Exit> {
+    output::line(&format!("In {}:", server.path().display()))?;
+    output::line(&format!("- {}", shown(&shell_words::join(&change.before))))?;
+    output::line(&format!("+ {}", shown(&shell_words::join(&change.after))))?;
+    if !input::agreed(args.yes)? {
+        return Ok(Exit::Failed);
+    }
+    change.write()?;
+    output::line(&format!("Written. New sessions of {} use it.", args.client.title()))?;
+    Ok(Exit::Done)
+}
+
+fn shown(text: &str) -> String {
+    output::shown(&Untrusted::from(text))
+}

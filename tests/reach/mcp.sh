@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# `placet mcp` between real clients and real servers, with a real gate.
+#
+#   tests/reach/mcp.sh          python's MCP client, the filesystem server and a scripted one
+#   tests/reach/mcp.sh --all    also the everything server, and Claude Code, Codex, Gemini CLI and opencode, with an edit and parked
+#
+# More words are names of tests, as unittest takes them. PLACET is the program to test [target/debug/placet].
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+names=(server-filesystem python-mcp)
+if [ "${1:-}" = --all ]; then
+    shift
+    export REACH_ALL=1
+    names+=(server-everything claude-code codex gemini-cli opencode)
+fi
+tests/reach/install.sh "${names[@]}"
+export PLACET="${PLACET:-$PWD/target/debug/placet}" PATH="$PWD/target/reach/node/bin:$PATH"
+[ -x "$PLACET" ] || cargo build
+exec target/reach/python-mcp/bin/python -W error::ResourceWarning tests/reach/mcp.py "$@"
