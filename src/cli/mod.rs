@@ -34,7 +34,7 @@ pub use hook::{hook_install, hook_program, hook_resume, hook_uninstall, hook_wai
 pub use list::{list, settle};
 pub use log::log;
 pub use mcp::{mcp_unwrap, mcp_wrap};
-pub use output::{answer, complain, json, line};
+pub use output::{answer, complain, json, line, pipe};
 pub use propose::propose;
 pub use schema::schema;
 pub use show::show;

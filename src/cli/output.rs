@@ -20,6 +20,11 @@ pub fn line(text: &str) -> io::Result<()> {
     }
 }
 
+/// Standard output as the other end of a protocol: what a server says to its client, byte for byte.
+pub fn pipe() -> tokio::io::Stdout {
+    tokio::io::stdout()
+}
+
 /// One line for a program that acts on it: when nobody reads it, that is an error.
 pub fn answer(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();

@@ -35,7 +35,7 @@ async fn proxy(paths: &Paths, args: McpArgs) -> anyhow::Result<Exit> {
     let program =
         args.server.first().map(|program| program.to_string_lossy().into_owned()).unwrap_or_default();
     let proxy = Proxy { server: args.server, name: args.name, tools: config.mcp, wait: args.wait, mission };
-    let client = (tokio::io::stdin(), tokio::io::stdout());
+    let client = (tokio::io::stdin(), cli::pipe());
     let ended = proxy.run(find(paths), client, signals.next(), cli::complain).await;
     match ended.with_context(|| format!("cannot run the MCP server {program}"))? {
         Ended::Client => Ok(Exit::Done),

@@ -7,6 +7,7 @@ Nothing sleeps: every wait is for a condition, with a limit.
 
 import asyncio
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -143,6 +144,8 @@ def environment(state, **more):
 
 class Case(unittest.IsolatedAsyncioTestCase):
     def setUp(self):
+        # Whatever waits for the gate takes its time, and says so otherwise.
+        logging.getLogger("asyncio").setLevel(logging.ERROR)
         folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.addCleanup(folder.cleanup)
         self.home = Path(folder.name)
@@ -515,6 +518,7 @@ class Agent:
     """What holds for every agent. Its server is set up as its own manual says, and `placet mcp wrap` does the rest."""
 
     NAME = AGENT = WRITE = RESULT = None
+    MORE = {}
 
     def setUp(self):
         super().setUp()
@@ -532,8 +536,12 @@ class Agent:
         subprocess.run([PLACET, "mcp", word, self.NAME, "fs", "--yes"], env=self.environment, cwd=self.work, check=True,
                        capture_output=True, timeout=LIMIT)
 
+    def calls(self, tool, given):
+        """The model's next step."""
+        self.provider.steps.append({"tool": tool, "input": given, **self.MORE})
+
     def begin(self, text):
-        self.provider.steps.append({"tool": self.WRITE, "input": {"path": str(self.work / "note.txt"), "content": text}})
+        self.calls(self.WRITE, {"path": str(self.work / "note.txt"), "content": text})
         said = open(self.home / "said", "w")
         self.addCleanup(said.close)
         process = subprocess.Popen(self.command(), cwd=self.work, env={**self.environment, **self.more()}, stdin=subprocess.DEVNULL,
@@ -574,7 +582,7 @@ class Agent:
         gate = self.gate()
         process = self.begin("agent")
         id = self.proposed(gate)["id"]
-        self.provider.steps.append({"tool": self.RESULT, "input": {"id": id}})
+        self.calls(self.RESULT, {"id": id})
         results = eventually("the call is parked", self.provider.results)
         self.assertIn(f"It waits for a human as {id}.", results[0])
         gate.approve(id)
@@ -613,7 +621,8 @@ class ClaudeCode(Agent, Case):
 
 @unittest.skipUnless(ALL, "only with --all")
 class Codex(Agent, Case):
-    NAME, AGENT, WRITE, RESULT = "codex", "codex", "mcp__fs__write_file", "mcp__fs__placet_result"
+    NAME, AGENT, WRITE, RESULT = "codex", "codex", "write_file", "placet_result"
+    MORE = {"namespace": "mcp__fs"}
 
     def settings(self):
         return self.home / ".codex/config.toml"

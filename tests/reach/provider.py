@@ -9,6 +9,7 @@ requests, repeats and resumed sessions meet the right one; a client that drops c
 times. A step is one call {"tool": NAME, "input": {…}, "id": ID}, several as
 {"calls": [CALL, …]}, or the last words {"text": WORDS}; without an id a call gets a random one. After the last step, and where a
 request offers no tools, the answer is "done".
+Codex 0.169.0 takes a call of an MCP server's tool with a "namespace" beside "tool".
 
 Point clients at it with
     Claude Code     ANTHROPIC_BASE_URL=URL, ANTHROPIC_API_KEY=any
@@ -106,6 +107,7 @@ def chat(step, model):
 
 def responses(step, model):
     items = [{"type": "function_call", "id": "fc_" + uuid.uuid4().hex[:12], "call_id": call["id"], "name": call["tool"],
+              **({"namespace": call["namespace"]} if "namespace" in call else {}),
               "arguments": json.dumps(call["input"]), "status": "completed"} for call in step["calls"]]
     items = items or [{"type": "message", "id": "msg_" + uuid.uuid4().hex[:12], "role": "assistant", "status": "completed",
                        "content": [{"type": "output_text", "text": step["text"], "annotations": []}]}]

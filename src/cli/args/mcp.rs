@@ -49,7 +49,7 @@ pub struct McpServerArgs {
 
 fn client() -> impl TypedValueParser<Value = McpClient> {
     one_of([
-        ("claude-code", McpClient::ClaudeCode, "projects and user in ~/.claude.json, .mcp.json"),
+        ("claude-code", McpClient::ClaudeCode, "~/.claude.json, or .mcp.json here"),
         ("codex", McpClient::Codex, "~/.codex/config.toml"),
         ("opencode", McpClient::Opencode, "opencode.json here, in .opencode or in ~/.config/opencode"),
         ("gemini", McpClient::Gemini, ".gemini/settings.json here or at home"),
