@@ -114,7 +114,7 @@ impl Caller {
                 }
                 Claim::Paused => return Ok(Answer::Waiting),
                 Claim::Refused(why) => {
-                    return Ok(Answer::Denied(format!("This call did not run: {}.", sentence(&why))));
+                    return Ok(Answer::Denied(format!("This call was not started: {}.", sentence(&why))));
                 }
             }
         }

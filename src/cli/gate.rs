@@ -247,7 +247,7 @@ fn read_heads(path: &Path) -> anyhow::Result<Vec<AuditHead>> {
             hash: text("hash")?,
         })
     };
-    let wrong = |line: &str| Usage(format!("{line:?} is no head; `placet gate audit head` prints them"));
+    let wrong = |line: &str| Usage(format!("{line:?} is not a head; `placet gate audit head` prints them"));
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let heads: Vec<_> = lines.map(|line| head(line).ok_or_else(|| wrong(line))).collect::<Result<_, _>>()?;
     if heads.is_empty() {

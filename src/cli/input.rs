@@ -29,7 +29,7 @@ pub(super) fn given(path: &Path) -> Result<String, Usage> {
 
 /// `45s`, `90m`, `12h` or `30d`.
 pub(super) fn duration(text: &str) -> Result<Duration, Usage> {
-    let wrong = || Usage(format!("{text:?} is no time; write it like 12h or 30d"));
+    let wrong = || Usage(format!("{text:?} is not a time; write it like 12h or 30d"));
     time_span(text).ok_or_else(wrong)
 }
 
@@ -39,7 +39,7 @@ pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Usage> {
         let millis = i64::try_from(ago.as_millis()).unwrap_or(i64::MAX);
         return Ok(now.plus_millis(millis.saturating_neg()));
     }
-    let wrong = || Usage(format!("{text:?} is no time; write it like 12h, 30d or 2026-11-22T08:00:00Z"));
+    let wrong = || Usage(format!("{text:?} is not a time; write it like 12h, 30d or 2026-11-22T08:00:00Z"));
     time::read(text).ok_or_else(wrong)
 }
 

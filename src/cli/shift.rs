@@ -116,7 +116,7 @@ fn lines(shift: &Shift, zone: &TimeZone) -> Vec<String> {
 fn decided(shift: &Shift, zone: &TimeZone) -> Vec<String> {
     let of = &shift.all;
     if of.total() == 0 {
-        return vec!["nothing was decided from here".to_owned()];
+        return vec!["nothing was decided here".to_owned()];
     }
     let mut lines = vec![
         format!(
@@ -125,7 +125,7 @@ fn decided(shift: &Shift, zone: &TimeZone) -> Vec<String> {
             taken(of)
         ),
         format!(
-            "skipped {} (somebody else was faster), refused {}, unknown {}, failed after approval {}",
+            "skipped {} (decided by someone else first), refused {}, unknown {}, failed after approval {}",
             of.skipped, of.failed, of.unknown, of.failed_after
         ),
     ];
@@ -137,7 +137,7 @@ fn decided(shift: &Shift, zone: &TimeZone) -> Vec<String> {
         None => unopened,
     });
     if shift.without_receipt > 0 {
-        lines.push(format!("of {} it is not known what was on screen", shift.without_receipt));
+        lines.push(format!("no record of what was on screen: {}", shift.without_receipt));
     }
     if let Some((at, count)) = shift.busiest {
         lines.push(format!("busiest hour: from {} on, {count}", clock(at, zone, "%H:%M")));
@@ -193,8 +193,7 @@ fn table<'a>(
 fn stood(shift: &Shift, zone: &TimeZone) -> Vec<String> {
     let mut lines = vec![String::new()];
     if shift.queues.is_empty() {
-        lines
-            .push("queues: nobody watched (a placet that runs keeps their minutes, for two days)".to_owned());
+        lines.push("queues: no record (a running placet keeps two days of minutes)".to_owned());
         return lines;
     }
     let heads = ["arrived", "resolved", "at start", "at end", "watched"];

@@ -30,9 +30,7 @@ impl<'a> Fields<'a> {
 
     /// The raw value under the camelCase `name` or its snake_case twin; a null is an absence.
     pub fn raw(&self, name: &str) -> Option<&'a str> {
-        let snake = snake(name);
-        let found =
-            self.0.iter().rev().find(|member| member.key.text == name || member.key.text == snake.as_str());
+        let found = self.0.iter().rev().find(|member| is(name, &member.key.text));
         found.map(|member| member.value).filter(|value| *value != "null")
     }
 
@@ -67,18 +65,16 @@ impl<'a> Fields<'a> {
 
 /// The camelCase `name` or its snake_case twin.
 pub(super) fn is(name: &str, key: &str) -> bool {
-    name == key || snake(name) == key
+    name == key || is_snake(name, key)
 }
 
-fn snake(name: &str) -> String {
-    let mut out = String::with_capacity(name.len() + 4);
-    for c in name.chars() {
-        if c.is_ascii_uppercase() {
-            out.push('_');
-        }
-        out.push(c.to_ascii_lowercase());
-    }
-    out
+fn is_snake(name: &str, key: &str) -> bool {
+    let mut key = key.bytes();
+    let alike = name.bytes().all(|byte| {
+        (!byte.is_ascii_uppercase() || key.next() == Some(b'_'))
+            && key.next() == Some(byte.to_ascii_lowercase())
+    });
+    alike && key.next().is_none()
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ mod tests;
 mod tls;
 mod token;
 mod tool;
+mod which;
 
 pub use self::audit::AuditHead;
 pub use self::error::GateError;

@@ -9,6 +9,7 @@ use crate::config::{ConfigError, Executor, GateConfig, Retry, ToolConfig};
 use crate::contract::tool::{self, Definition};
 use crate::domain::{ByTool, Digest, Effect, Risk, is_pattern, matches};
 use crate::gate::terms;
+use crate::gate::which::{Rule, Which};
 use crate::net::post::Targets;
 use crate::program;
 use crate::schema::Schema;
@@ -157,42 +158,6 @@ impl Tools {
             approving: known.approving.clone(),
             preview: mine.preview.clone().or_else(|| known.preview.clone()),
         }
-    }
-}
-
-/// Some of all tools, also of those that nobody has named yet: the first rule that fits a tool says whether it is one of them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Which {
-    pub(crate) rules: Vec<(Rule, bool)>,
-    /// Tools that no rule fits.
-    pub(crate) others: bool,
-}
-
-/// Which tools a rule is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Rule {
-    OneOf(Vec<String>),
-    /// A pattern.
-    Like(String),
-}
-
-impl Which {
-    #[cfg(test)]
-    pub(crate) fn only(tool: &str) -> Self {
-        Self { rules: vec![(Rule::OneOf(vec![tool.to_owned()]), true)], others: false }
-    }
-
-    pub(crate) fn has(&self, tool: &str) -> bool {
-        let fits = |rule: &Rule| match rule {
-            Rule::OneOf(names) => names.iter().any(|name| name == tool),
-            Rule::Like(pattern) => matches(pattern, tool),
-        };
-        self.rules.iter().find(|(rule, _)| fits(rule)).map_or(self.others, |(_, is)| *is)
-    }
-
-    /// No tool at all is one of them.
-    pub(crate) fn is_empty(&self) -> bool {
-        !self.others && self.rules.iter().all(|(_, is)| !is)
     }
 }
 

@@ -118,6 +118,7 @@ impl Inbox {
     }
 
     /// The newest submissions with what became of them, newest first.
+    #[cfg(test)]
     pub async fn log(&self, limit: u32) -> Result<Vec<SubmissionRecord>, Problem> {
         self.journal.log(limit).await.map_err(Problem::from)
     }

@@ -60,12 +60,12 @@ struct ReceiptContents {
 type Rows = HashMap<(String, String, String), ReceiptContents>;
 
 impl Journal {
-    /// Reads every receipt, and every decision that was sent. Others may go on deciding meanwhile.
+    #[cfg(test)]
     pub async fn verify(&self, kept: &[SavedHead]) -> Result<Checked, JournalError> {
         self.verify_counting(kept, &AtomicU64::new(0)).await
     }
 
-    /// The same, with each receipt that was read added to `read`.
+    /// Reads every receipt, each of which is added to `read`, and every decision that was sent. Others may go on deciding meanwhile.
     pub async fn verify_counting(
         &self,
         kept: &[SavedHead],

@@ -66,18 +66,34 @@ pub enum OpenError {
 /// Opens the database at `path`, creates it with mode 0600 when it is missing, and brings it to the newest of `migrations`
 /// (append-only: the first has number 1). Any number of processes may do so at once: they take turns, for at most a minute.
 pub async fn open(path: &Path, migrations: &[&'static str]) -> Result<Database, OpenError> {
-    folder(path)?;
-    let file = |error| OpenError::File { path: path.to_owned(), error };
-    let _turn = Turn::at(path).await.map_err(file)?;
-    create(path).map_err(file)?;
-    let failed = |error| OpenError::Database { path: path.to_owned(), error };
-    let options = SqliteConnectOptions::new()
+    let options = options(path);
+    // Hundreds of unit tests would wait for the disk, and in none of them the power goes. `what_is_committed_is_on_disk` opens as the
+    // program does, and so do all tests of the binary.
+    #[cfg(test)]
+    let options = options.synchronous(SqliteSynchronous::Off);
+    open_with(path, migrations, options).await
+}
+
+fn options(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
         .filename(path)
         .foreign_keys(true)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .pragma("journal_size_limit", LOG_KEPT)
-        .busy_timeout(BUSY);
+        .busy_timeout(BUSY)
+}
+
+async fn open_with(
+    path: &Path,
+    migrations: &[&'static str],
+    options: SqliteConnectOptions,
+) -> Result<Database, OpenError> {
+    folder(path)?;
+    let file = |error| OpenError::File { path: path.to_owned(), error };
+    let _turn = Turn::at(path).await.map_err(file)?;
+    create(path).map_err(file)?;
+    let failed = |error| OpenError::Database { path: path.to_owned(), error };
     let write = SqlitePoolOptions::new()
         .max_connections(1)
         // When the disk is full SQLite rolls back by itself, and the driver then counts a transaction that is not there, for ever.
@@ -232,7 +248,8 @@ mod tests {
     #[tokio::test]
     async fn what_is_committed_is_on_disk() {
         let folder = tempfile::tempdir().unwrap();
-        let database = open(&folder.path().join("x.db"), &[V1]).await.unwrap();
+        let path = folder.path().join("x.db");
+        let database = open_with(&path, &[V1], options(&path)).await.unwrap();
 
         let (mode, full): (String, i64) =
             sqlx::query_as("SELECT journal_mode, synchronous FROM pragma_journal_mode, pragma_synchronous")

@@ -112,7 +112,7 @@ fn state(folder: &Path) -> Vec<Check> {
 async fn journal(path: &Path) -> Check {
     const WHAT: &str = "journal";
     if !path.exists() {
-        return Check::good(WHAT, "none yet: nothing was decided from here");
+        return Check::good(WHAT, "none yet: nothing was decided here");
     }
     match Journal::open(path).await {
         Ok(journal) => {

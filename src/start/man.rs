@@ -108,8 +108,8 @@ fn keys() -> String {
     let mut roff = start("placet-keys", "7", "the keys of the inbox");
     roff.control("SH", ["DESCRIPTION"]);
     for text in [
-        "No key in the list sends anything: decisions are staged, and only the review sheet sends. In the inbox ? says what every \
-         key does where it is pressed, and : gives any command by its name.",
+        "No key in the list sends anything: decisions are staged, and only the review sheet sends. In the inbox ? lists \
+         the keys that work there, and : runs any command by its name.",
         "The table [keys] of the configuration gives a command other keys, by its name, which stands last in each entry; see \
          placet-config(5).",
     ] {

@@ -158,6 +158,52 @@ fn no_sentence_of_the_screen_stands_twice() {
     report(&problems);
 }
 
+/// Sentences that read translated, and that were said once.
+const GONE: &[&str] = &[
+    "nothing held back",
+    "blocked until decided",
+    "bound by the source: what",
+    "(a count is asked because",
+    "not part of the request",
+    "The agent says (these words do not run)",
+    "Its preview says nothing that",
+    "Its preview says what the input does not",
+    "+ is not in the agent's preview",
+    "placet knows no more of it",
+    "it cannot be called back",
+    "who watches the repository has had a mail",
+    "its executor has not begun",
+    "left out: it is another tool's",
+    "takes the last step back",
+    "shows what would be sent, and asks",
+    "says what every key does",
+    "gives any command by its name",
+    "FOR READING",
+    "ended otherwise",
+    "does not know this action any more",
+    "settled by somebody else first",
+    "what runs already is finished",
+];
+
+#[test]
+fn sentences_that_read_translated_do_not_come_back() {
+    let pages = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs")).unwrap();
+    let pages =
+        pages.map(|page| page.unwrap().path()).filter(|page| page.extension().is_some_and(|it| it == "md"));
+    let pages = pages.chain(
+        ["README.md", "config.example.toml"].map(|page| Path::new(env!("CARGO_MANIFEST_DIR")).join(page)),
+    );
+    let pages = pages.map(|page| (page.display().to_string(), fs::read_to_string(&page).unwrap()));
+    let code = sources("src").into_iter().map(|file| (file.path, file.text));
+    let mut problems = Vec::new();
+    for (path, text) in pages.chain(code) {
+        // A sentence may go on in the next line.
+        let line = text.split_whitespace().filter(|word| *word != "\\").collect::<Vec<_>>().join(" ");
+        problems.extend(GONE.iter().filter(|it| line.contains(**it)).map(|it| format!("{path} says {it:?}")));
+    }
+    report(&problems);
+}
+
 #[test]
 fn texts_are_found_between_comments_and_characters() {
     let code = "let a = \"one \\\"two\\\"\"; // \"not this\"\nlet b = '\"'; let c = r#\"raw \"text\"\"#; let d: &'a str = \"x\";";

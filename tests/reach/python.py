@@ -40,7 +40,7 @@ def refund(to: str, cents: int) -> str:
 def as_documented(framework: str, **names: Any) -> Dict[str, Any]:
     """The arguments of an agent that the table in docs/agents.md has for a framework: its row is run as it stands."""
     page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
-    [row] = re.findall(rf"^\| {re.escape(framework)} +\|(.*)\|$", page, re.MULTILINE)
+    [row] = re.findall(rf"^\| {re.escape(framework)} \| (`from placet.*) \|$", page, re.MULTILINE)
     imported, arguments = re.findall(r"`([^`]+)`", row)
     exec(imported, names)  # noqa: S102
     found: Dict[str, Any] = eval(f"dict({arguments})", names)  # noqa: S307

@@ -89,7 +89,10 @@ fn same_call_again_is_denied_with_its_result() {
     approve(&gate.address, &id);
     ended(asks);
     let running = out(&hook(&home, &[], &claude("PreToolUse", "t1", "")));
-    assert!(running.contains(r#""permissionDecision":"deny""#) && running.contains("is being run"), "{running}");
+    assert!(
+        running.contains(r#""permissionDecision":"deny""#) && running.contains("is being run"),
+        "{running}"
+    );
     hook(&home, &[], &claude("PostToolUse", "t1", r#","tool_response":"done""#));
 
     let again = out(&hook(&home, &[], &claude("PreToolUse", "t1", "")));

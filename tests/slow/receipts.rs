@@ -35,10 +35,7 @@ fn what_was_decided_is_listed_checked_and_exported_also_while_an_inbox_runs() {
     let gate = Gate::serve(&gate_home, &[]);
     let home = team(&gate, &gate_home);
     let nothing = home.run(&["log"]);
-    assert_eq!(
-        (nothing.status.code(), stdout(&nothing).as_str()),
-        (Some(0), "nothing was decided from here\n")
-    );
+    assert_eq!((nothing.status.code(), stdout(&nothing).as_str()), (Some(0), "nothing was decided here\n"));
     assert_eq!(home.run(&["log", "verify"]).status.code(), Some(2), "a journal that is gone is not in order");
     let ids = [propose(&gate, 1), propose(&gate, 2)];
     propose(&gate, 3);

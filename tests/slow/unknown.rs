@@ -58,7 +58,7 @@ fn a_human_says_what_became_of_it_in_the_inbox_and_from_afar() {
     let gate = Address::of_embedded(&home);
     let [first, second] = two_lost(&gate);
     inbox.wait("2 unknown");
-    inbox.wait("outcome unknown: t settles these");
+    inbox.wait("outcome unknown: t resolves these");
 
     inbox.send("gg");
     inbox.send("j");

@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::time::{Duration, Instant};
 
+use tokio_util::sync::CancellationToken;
+
 use super::event::{HookCall, Ran};
 use super::notes::{Claimed, Deferred, Notes};
 use super::reply::Reply;
@@ -79,14 +81,7 @@ pub async fn before(
     };
     let id = caller.propose_for(&tool_call, limit).await.map_err(HookError::Gate)?.pending_action_id;
     let patience = if defers { Duration::ZERO } else { wait.limit };
-    let answer = tokio::select! {
-        answer = caller.answer(&id, patience) => answer.map_err(HookError::Gate)?,
-        () = stopped => {
-            // It may be decided by now. Nothing runs all the same.
-            drop(caller.client.withdraw(&id).await);
-            return Err(HookError::Stopped);
-        }
-    };
+    let answer = unless_stopped(caller, &id, patience, stopped).await?;
     let reply = match answer {
         Answer::Waiting if defers => {
             let kept = Deferred {
@@ -108,6 +103,29 @@ pub async fn before(
         drop(fs::remove_file(path));
     }
     Ok(json)
+}
+
+/// The answer. When `stopped` ends first, the call is taken back, also out of a claim that had begun.
+async fn unless_stopped(
+    caller: &Caller,
+    id: &str,
+    patience: Duration,
+    stopped: impl Future<Output = ()>,
+) -> Result<Answer, HookError> {
+    let stop = CancellationToken::new();
+    let mut answering = std::pin::pin!(caller.answer_unless(id, patience, &stop));
+    tokio::select! {
+        answer = &mut answering => return answer.map_err(HookError::Gate),
+        () = stopped => stop.cancel(),
+    }
+    let why = HookError::Stopped.to_string();
+    // What cannot be told to the gate ends by itself: the proposal expires, and the lease does.
+    if let Ok(Answer::Run { fence, .. }) = answering.await {
+        drop(caller.client.report(id, fence, &RunOutcome::Error(why), Duration::ZERO).await);
+    } else {
+        drop(caller.abandon(id, &why).await);
+    }
+    Err(HookError::Stopped)
 }
 
 /// Claude Code would obey a `defer` for this call.

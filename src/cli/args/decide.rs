@@ -6,10 +6,10 @@ use clap::Args as ClapArgs;
 
 #[derive(Debug, ClapArgs)]
 pub struct DecideArgs {
-    /// Approve this action, by its id or as much of it as no other has; repeat for more
+    /// Approve this action, by its id or any unique beginning of it; repeat for more
     #[arg(long, value_name = "ID")]
     pub approve: Vec<String>,
-    /// Reject this action, given in the same way; repeat for more
+    /// Reject this action, given the same way; repeat for more
     #[arg(long, value_name = "ID")]
     pub reject: Vec<String>,
     /// Why, for every rejection given by --reject
@@ -21,10 +21,10 @@ pub struct DecideArgs {
     /// Only this source
     #[arg(long, value_name = "NAME")]
     pub source: Option<String>,
-    /// Say what would be sent, and send nothing
+    /// Print what would be sent, and send nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Wait until what was approved has run; at most so many seconds
+    /// Wait until approved actions have run, at most this many seconds
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60")]
     pub follow: Option<u64>,
     /// One JSON object
@@ -36,10 +36,10 @@ pub struct DecideArgs {
 pub struct ProposeArgs {
     /// The tool that would be called
     pub tool: String,
-    /// Its input, a JSON object; - is standard input. Every byte is kept
+    /// Its input, a JSON object; - reads standard input. Every byte is kept
     #[arg(long, value_name = "FILE")]
     pub input: PathBuf,
-    /// What the target holds now, JSON under the input's keys: reviewers see before and after
+    /// The target's current values, JSON under the input's keys: reviewers see before and after
     #[arg(long, value_name = "FILE")]
     pub before: Option<PathBuf>,
     /// One sentence for the reviewer
@@ -66,10 +66,10 @@ pub struct ProposeArgs {
     /// The file with the token to propose with
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
-    /// The file with the certificate that signed that gate's, in PEM
+    /// The CA certificate of that gate, in PEM
     #[arg(long, value_name = "FILE", requires = "url")]
     pub ca_file: Option<PathBuf>,
-    /// Wait until it was executed, rejected or expired; at most so many seconds. The token needs the scope read, too
+    /// Wait until it is executed, rejected or expired, at most this many seconds. The token also needs the scope read
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "3600")]
     pub wait: Option<u64>,
     /// One JSON object; with --wait a second one, a line each

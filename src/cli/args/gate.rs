@@ -13,14 +13,14 @@ use crate::contract::settle::SettleAs;
 pub enum GateCommand {
     /// Serve the gate for a team, without a screen
     Serve(ServeArgs),
-    /// Copy the gate's database to a new file, also while it is served
+    /// Copy the gate's database to a new file, also while the gate runs
     Backup {
         #[command(flatten)]
         database: DatabaseArg,
-        /// The file to write; it must not be there yet
+        /// The file to write; it must not exist
         file: PathBuf,
     },
-    /// What the gate's owner does on its machine
+    /// Commands for the gate's owner, on its machine
     #[command(flatten)]
     Owner(OwnerCommand),
 }
@@ -35,15 +35,15 @@ pub enum OwnerCommand {
         #[command(subcommand)]
         command: TokenCommand,
     },
-    /// Stop running what was approved; proposals and decisions go on
+    /// Stop running approved actions; proposals and decisions continue
     Pause(PauseArgs),
-    /// Run what was approved again
+    /// Resume running approved actions
     Resume(PauseArgs),
-    /// Say what became of an action whose outcome is unknown
+    /// Resolve an action whose outcome is unknown
     Settle(SettleArgs),
-    /// Delete what was settled long ago; the audit keeps that it was there
+    /// Delete actions settled long ago; the audit keeps a record of them
     Prune(PruneArgs),
-    /// Check, print and anchor the record of everything that happened
+    /// Check, print and anchor the audit
     Audit {
         #[command(flatten)]
         database: DatabaseArg,
@@ -70,7 +70,7 @@ pub struct PauseArgs {
 
 #[derive(Debug, ClapArgs)]
 pub struct SettleArgs {
-    /// The action's id, or as much of it as no other has
+    /// The action's id, or any unique beginning of it
     pub id: String,
     /// What became of it: it landed, it did not, or run it again
     #[arg(long = "as", value_parser = settled())]
@@ -84,10 +84,10 @@ pub struct SettleArgs {
 
 #[derive(Debug, ClapArgs)]
 pub struct PruneArgs {
-    /// Only what was settled before: a time ago like 90d, or a moment like 2026-11-22T08:00:00Z [default: gate.keep_settled]
+    /// Only actions settled before: an age like 90d, or a moment like 2026-11-22T08:00:00Z [default: gate.keep_settled]
     #[arg(long, value_name = "TIME")]
     pub before: Option<String>,
-    /// First write what goes to this new file, one JSON object a line
+    /// First export what will be deleted to this new file, one JSON object a line
     #[arg(long, value_name = "FILE")]
     pub export: Option<PathBuf>,
     #[command(flatten)]
@@ -104,9 +104,9 @@ fn settled() -> impl TypedValueParser<Value = SettleAs> {
 
 #[derive(Debug, Subcommand)]
 pub enum AuditCommand {
-    /// Read everything and say what was changed behind the gate's back
+    /// Read every row and report what was changed outside the gate
     Verify {
-        /// Heads that were printed before, one JSON object a line; - is standard input
+        /// Heads printed earlier, one JSON object a line; - reads standard input
         #[arg(long, value_name = "FILE")]
         heads: Option<PathBuf>,
         /// One JSON object
@@ -119,7 +119,7 @@ pub enum AuditCommand {
         #[arg(long)]
         workspace: Option<String>,
     },
-    /// Print the newest row's hash of every workspace as JSON, one a line; keep it where the gate cannot write
+    /// Print the newest hash of each workspace as JSON, one a line; keep it where the gate cannot write
     Head,
 }
 
@@ -164,7 +164,7 @@ pub enum TokenCommand {
         /// The one workspace it opens
         #[arg(long)]
         workspace: String,
-        /// How long it is good, like 12h or 30d [default: until it is revoked]
+        /// How long it is valid, like 12h or 30d [default: until it is revoked]
         #[arg(long, value_name = "TIME")]
         expires_in: Option<String>,
     },
@@ -173,9 +173,9 @@ pub enum TokenCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Make a token useless at once
+    /// Revoke a token at once
     Revoke {
-        /// The token's id, or as much of it as no other valid one has
+        /// The token's id, or any unique beginning of it
         id: String,
     },
 }

@@ -42,25 +42,25 @@ pub struct ListArgs {
     /// A saved filter, by its name; with FILTER, both must hold
     #[arg(long = "filter", value_name = "NAME")]
     pub saved: Option<String>,
-    /// Which actions, by where they stand; several with commas
+    /// Which actions, by status; separate several with commas
     #[arg(long, value_parser = statuses(), value_delimiter = ',', default_value = "pending", value_name = "STATUS")]
     pub status: Vec<Status>,
-    /// What stands first [default: as the sources have it]
+    /// What comes first [default: the sources' order]
     #[arg(long, value_parser = orders(), value_name = "BY")]
     pub sort: Option<SortBy>,
-    /// At most so many
+    /// At most this many
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
-    /// Only this source. Of several, one that is silent 5 s after another answered is named and left out
+    /// Only this source. Without it, a source still silent 5 s after another answered is named and left out
     #[arg(long, value_name = "NAME")]
     pub source: Option<String>,
-    /// Which columns, in which order; in the table and in CSV
+    /// Which columns, in which order, for the table and CSV
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = PossibleValuesParser::new(columns().map(|it| it.name)))]
     pub columns: Vec<String>,
-    /// A table for spreadsheets: RFC 4180, a header first; text as it is shown, and never a formula
+    /// CSV for spreadsheets (RFC 4180, with a header); text as shown, never a formula
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
-    /// Counts in one line, for tmux and status bars; no source is waited for longer than 3 s
+    /// Counts in one line, for tmux and status bars; waits at most 3 s for a source
     #[arg(long, conflicts_with_all = ["json", "csv", "columns", "sort", "limit", "status"])]
     pub line: bool,
     /// One JSON object
@@ -70,13 +70,13 @@ pub struct ListArgs {
 
 #[derive(Debug, ClapArgs)]
 pub struct ShowArgs {
-    /// The action's id, or as much of it as no other has; several are shown one after another
+    /// The action's id or any unique beginning of it; several are shown one after another
     #[arg(required = true)]
     pub id: Vec<String>,
-    /// The source it is in, when several know the id
+    /// Its source, when several know the id
     #[arg(long, value_name = "NAME")]
     pub source: Option<String>,
-    /// The proposed input alone, byte for byte as its source sent it, for jq; several are a line each
+    /// Only the proposed input, byte for byte as its source sent it, for jq; one line each for several
     #[arg(long, conflicts_with = "json")]
     pub raw: bool,
     /// One JSON object a line for each action

@@ -33,31 +33,31 @@ fn outcomes() -> impl TypedValueParser<Value = &'static str> {
 #[derive(Debug, ClapArgs)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct LogArgs {
-    /// At most so many decisions, the newest
+    /// At most this many decisions, newest first
     #[arg(long, default_value_t = 50)]
     pub limit: u32,
-    /// Only what was decided since: a time ago like 12h or 30d, or a moment like 2026-11-22T08:00:00Z
+    /// Only decisions since: an age like 12h or 30d, or a time like 2026-11-22T08:00:00Z
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
-    /// Only what was decided before, written in the same way
+    /// Only decisions before, written the same way
     #[arg(long, value_name = "TIME")]
     pub until: Option<String>,
-    /// Only in this source
+    /// Only this source
     #[arg(long, value_name = "NAME")]
     pub source: Option<String>,
-    /// Only of this tool; its whole name
+    /// Only this tool, by its whole name
     #[arg(long, value_name = "NAME")]
     pub tool: Option<String>,
-    /// Only what was decided so; several with commas
+    /// Only these decisions; separate several with commas
     #[arg(long, value_parser = decisions(), value_delimiter = ',', value_name = "DECISION")]
     pub decision: Vec<DecisionKind>,
-    /// Only what came to this; several with commas
+    /// Only these outcomes; separate several with commas
     #[arg(long, value_parser = outcomes(), value_delimiter = ',', value_name = "OUTCOME")]
     pub outcome: Vec<&'static str>,
-    /// Which columns, in which order; in the table and in CSV
+    /// Which columns, in which order, for the table and CSV
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = PossibleValuesParser::new(columns().map(|it| it.name)))]
     pub columns: Vec<String>,
-    /// A table for spreadsheets: RFC 4180, a header first; text as it is shown, and never a formula
+    /// CSV for spreadsheets (RFC 4180, with a header); text as shown, never a formula
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
     /// One JSON object
@@ -86,27 +86,27 @@ impl LogArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum LogCommand {
-    /// Read every receipt and every decision, and say what was changed behind placet's back
+    /// Read every receipt and every decision, and report what was changed outside placet
     Verify {
-        /// A head that was kept elsewhere: its hash, or a file whose last line is a receipt or a head; - is standard input
+        /// A head kept elsewhere: its hash, or a file whose last line is a receipt or a head; - reads standard input
         #[arg(long, value_name = "FILE|HASH")]
         head: Option<String>,
-        /// One JSON object; kept elsewhere, it is a head
+        /// One JSON object; keep it elsewhere as a head
         #[arg(long)]
         json: bool,
     },
     /// Print every receipt as JSON, one a line, oldest first; the last line is a head
     Export {
-        /// Into this file instead, readable by its owner alone; it must not be there yet
+        /// Write to this file instead, readable only by its owner; it must not exist
         #[arg(long, value_name = "FILE")]
         to: Option<PathBuf>,
-        /// As a table for spreadsheets, for reading; only the JSON can be checked
+        /// As CSV for spreadsheets; only the JSON can be verified
         #[arg(long)]
         csv: bool,
     },
-    /// Print the report of one submission again, with what is known now
+    /// Print the report of one submission again, with current outcomes
     Report(ReportArgs),
-    /// Say what a shift was like, in some forty lines for a chat: counts, and names of sources and tools
+    /// Summarise a shift in about forty lines for a chat: counts, and names of sources and tools
     Shift(ShiftArgs),
 }
 
@@ -115,7 +115,7 @@ pub struct ReportArgs {
     /// The submission's id, as `placet log --columns submission` has it, or as much of it as no other has; or `last`
     #[arg(default_value = "last")]
     pub id: String,
-    /// A table for spreadsheets: RFC 4180, a header first; text as it is shown, and never a formula
+    /// CSV for spreadsheets (RFC 4180, with a header); text as shown, never a formula
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
     /// One JSON object
@@ -125,19 +125,19 @@ pub struct ReportArgs {
 
 #[derive(Debug, ClapArgs)]
 pub struct ShiftArgs {
-    /// It began so long ago, like 8h, or at a moment like 2026-11-22T08:00:00Z
+    /// Its start: an age like 8h, or a time like 2026-11-22T08:00:00Z
     #[arg(long, value_name = "TIME", default_value = "8h")]
     pub since: String,
     /// The same, under the name that goes with --until
     #[arg(long, value_name = "TIME", conflicts_with = "since")]
     pub from: Option<String>,
-    /// It ended then, written in the same way; else now
+    /// Its end, written the same way [default: now]
     #[arg(long, value_name = "TIME")]
     pub until: Option<String>,
     /// One JSON object
     #[arg(long)]
     pub json: bool,
-    /// A table for spreadsheets: RFC 4180, a row for all, for each source and for each tool; never a formula
+    /// CSV for spreadsheets (RFC 4180): a row for all, for each source and for each tool; never a formula
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
 }

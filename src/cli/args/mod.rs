@@ -38,7 +38,7 @@ pub struct Args {
     /// The configuration file [default: see `placet config path`]
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// The inbox in typed words and plain lines, for screen readers; also PLACET_A11Y=1 or TERM=dumb
+    /// Plain mode, lines of text for screen readers; also PLACET_A11Y=1 or TERM=dumb
     #[arg(long)]
     pub plain: bool,
     #[command(subcommand)]
@@ -62,7 +62,7 @@ A source with token_command is not asked.";
 pub enum Command {
     /// Try the inbox on a throw-away gate with a realistic queue
     Demo {
-        /// In typed words and plain lines, for screen readers
+        /// Plain mode, lines of text for screen readers
         #[arg(long)]
         plain: bool,
     },
@@ -71,13 +71,13 @@ pub enum Command {
         #[command(subcommand)]
         command: GateCommand,
     },
-    /// Print actions: what is pending, what waits to be settled, or what is over
+    /// List actions: pending, unresolved or ended
     List(ListArgs),
     /// Print actions in full
     Show(ShowArgs),
     /// Approve or reject actions by id
     Decide(DecideArgs),
-    /// Print what was decided from here, and check the receipts of it
+    /// Print decisions made here, and verify their receipts
     Log(LogArgs),
     /// Watch every queue's figures, live; nothing is decided there
     Watch(WatchArgs),
@@ -89,13 +89,13 @@ pub enum Command {
     /// answers. Every fault ends with exit code 2, which blocks the call.
     Hook(HookArgs),
     Mcp(McpArgs),
-    /// Look over this machine and every source, and say what is wrong and what to do
+    /// Check this machine and every source, and say what to fix
     Doctor(DoctorArgs),
     /// Print a page of the manual: `placet man | man -l -`
     Man {
         /// keys, config, or a command like `gate serve` [default: placet itself]
         page: Vec<String>,
-        /// Write every page into this folder instead, for packages
+        /// Write every page to this folder, for packages
         #[arg(long, value_name = "FOLDER", conflicts_with = "page")]
         write: Option<PathBuf>,
     },
@@ -110,7 +110,7 @@ pub enum Command {
         #[arg(value_enum)]
         shell: CompletedShell,
     },
-    /// Print values, for a completion script
+    /// Print values for a completion script
     #[command(hide = true)]
     Complete {
         #[arg(value_enum)]

@@ -5,25 +5,25 @@ use clap::{ArgGroup, Args as ClapArgs};
 #[derive(Debug, ClapArgs)]
 #[command(after_help = FIELDS, group = ArgGroup::new("prints").args(["once", "json", "line"]).multiple(true))]
 pub struct WatchArgs {
-    /// Print the board once, as a table, and open no view; nothing that does not answer is waited for longer than ten seconds
+    /// Print the figures once, as a table, and exit; waits at most 10 s for a source
     #[arg(long)]
     pub once: bool,
-    /// One JSON object a line: the board at once and whenever figures change, and what happens; with --once the board alone
+    /// One JSON object a line: the figures at once and on each change, and events; with --once only the figures
     #[arg(long)]
     pub json: bool,
-    /// One line for a status bar, and a new one whenever it changes; with --once exactly one, after three seconds at most
+    /// One line for a status bar, and a new one on each change; with --once exactly one, after at most 3 s
     #[arg(long, conflicts_with = "json")]
     pub line: bool,
-    /// What the line says, with fields in braces
+    /// The format of the line, with fields in braces
     #[arg(long, value_name = "TEXT", requires = "line")]
     pub format: Option<String>,
     /// Only this source
     #[arg(long, value_name = "NAME", requires = "prints")]
     pub source: Option<String>,
-    /// Count outcomes over so many minutes, up to 1440 [default: 60]
+    /// Count outcomes over this many minutes, up to 1440 [default: 60]
     #[arg(long, value_name = "MINUTES", requires = "prints", value_parser = clap::value_parser!(u32).range(1..=1440))]
     pub window: Option<u32>,
-    /// In typed words and plain lines, for screen readers: the figures first, then the inbox
+    /// Plain mode, lines of text for screen readers: the figures first, then the inbox
     #[arg(long, conflicts_with = "prints")]
     pub plain: bool,
 }

@@ -148,7 +148,7 @@ fn stage(
     };
     let label = |text: String| {
         Digest::parse(&text)
-            .ok_or_else(|| Usage(format!("{text:?} is no digest; `placet show --json` prints one")))
+            .ok_or_else(|| Usage(format!("{text:?} is not a digest; `placet show --json` prints one")))
     };
     let digest = wish.digest.map_or_else(|| Ok(action.digest()), label)?;
     let terms = wish.terms.map_or(Ok(action.terms), |text| label(text).map(Some))?;

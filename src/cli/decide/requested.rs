@@ -88,7 +88,10 @@ fn listed(text: &str, path: &Path) -> Result<Vec<RequestedDecision>, Usage> {
     let wish = |(nth, line): (usize, &str)| {
         // The line of the error is always the first.
         serde_json::from_str(line).map_err(|error| {
-            Usage(format!("{path} is no list of decisions, and its line {} is no decision: {error}", nth + 1))
+            Usage(format!(
+                "{path} is not a list of decisions, and its line {} is not a decision: {error}",
+                nth + 1
+            ))
         })
     };
     lines.map(wish).collect()

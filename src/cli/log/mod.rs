@@ -91,7 +91,7 @@ async fn list(
 fn nothing(inbox: Option<&Inbox>, args: &LogArgs) -> String {
     let names = inbox.map(Inbox::source_names).unwrap_or_default();
     match &args.source {
-        _ if !args.is_filtered() => "nothing was decided from here".to_owned(),
+        _ if !args.is_filtered() => "nothing was decided here".to_owned(),
         Some(source) if !names.is_empty() && names.iter().all(|name| name.as_str() != source) => {
             let known: Vec<&str> = names.iter().map(SourceName::as_str).collect();
             format!(

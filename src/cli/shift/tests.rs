@@ -47,9 +47,9 @@ fn a_report_can_be_pasted_into_a_chat() {
 2026-11-20 06:00 to 2026-11-20 14:00 (8 h, +00:00)
 
 68 decisions: approved 61 (1 with edits), excluded 2, retried 0
-skipped 4 (somebody else was faster), refused 0, unknown 1, failed after approval 3
+skipped 4 (decided by someone else first), refused 0, unknown 1, failed after approval 3
 median time on screen before deciding: 14 s (of 60); approved without opening: 2
-of 3 it is not known what was on screen
+no record of what was on screen: 3
 busiest hour: from 10:00 on, 31
 
 by source                    approved edited excluded skipped unknown  failed
@@ -89,8 +89,8 @@ fn a_long_shift_is_cut_with_a_word_and_nothing_in_it_drives_a_terminal() {
 fn a_shift_without_anything_says_so() {
     let shift = Shift { from: at(0), until: at(60), ..Shift::default() };
     let lines = lines(&shift, &TimeZone::UTC);
-    assert!(lines.contains(&"nothing was decided from here".to_owned()));
-    assert!(lines.last().unwrap().starts_with("queues: nobody watched"), "{lines:?}");
+    assert!(lines.contains(&"nothing was decided here".to_owned()));
+    assert!(lines.last().unwrap().starts_with("queues: no record"), "{lines:?}");
 }
 
 #[test]

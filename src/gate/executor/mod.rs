@@ -20,7 +20,7 @@ use self::concurrency::{ConcurrencyLimit, Room};
 use self::runs::{Run, State};
 use super::state::Gate;
 use super::store::{Dispatched, Finished, Lease, Refused, StoreError, Waiting, Work};
-use super::tool::Which;
+use super::which::Which;
 use crate::config::{Executor, ToolConfig};
 use crate::fault;
 

@@ -16,7 +16,7 @@ pub(crate) use self::counted::{AskedFlows, Counts};
 
 use super::audit::{AuditHead, AuditRow, Verified};
 use super::token::Token;
-use super::tool::Which;
+use super::which::Which;
 use crate::contract::briefing::{BatchBody, BriefingBody};
 use crate::contract::settle::SettleAs;
 use crate::domain::{
@@ -429,6 +429,7 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
     /// Reads everything and says what does not fit together, or does not fit the heads that were kept. Adds each row that it read to
     /// `read`; it reads every row of the audit twice.
     async fn verify_counting(&self, kept: &[AuditHead], read: &AtomicU64) -> Result<Verified, StoreError>;
+    #[cfg(test)]
     async fn verify(&self, kept: &[AuditHead]) -> Result<Verified, StoreError> {
         self.verify_counting(kept, &AtomicU64::new(0)).await
     }

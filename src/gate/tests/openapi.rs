@@ -1,6 +1,6 @@
 //! The contract's document and the gate are the same thing.
 
-use crate::gate::tool::Which;
+use crate::gate::which::Which;
 use std::collections::BTreeSet;
 
 use reqwest::Method;

@@ -1,6 +1,6 @@
 //! Retention: what may go goes, and everything else still holds.
 
-use crate::gate::tool::Which;
+use crate::gate::which::Which;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 

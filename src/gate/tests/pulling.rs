@@ -1,12 +1,12 @@
 //! Agents that run what was approved: answers that get lost, and looking for work.
 
-use crate::gate::tool::Which;
+use crate::gate::which::Which;
 use std::time::Duration;
 
 use super::support::{Answer, TestGate, answer, config, ids, plain, start};
 use crate::config::{GateConfig, Retry, ToolConfig};
 use crate::gate::reconcile;
-use crate::gate::store::Counts;
+use crate::gate::store::{Actor, Counts, Finished};
 
 async fn claim(gate: &TestGate, id: &str, key: &str) -> Answer {
     let path = format!("/api/pending-actions/{id}/claim");
@@ -231,7 +231,9 @@ async fn a_new_run_does_not_have_the_lease_of_the_old_one() {
     gate.approve(&id, "").await;
     claim(&gate, &id, "k").await;
     renew(&gate, &gate.agent, &id, r#"{"fence":1,"leaseSeconds":7200}"#).await;
-    later(&gate, 2 * HOUR + 1_000).await;
+    let agent = Actor { subject: "agent".to_owned(), workspace: "w".to_owned() };
+    let again = Finished::Again("away".to_owned());
+    gate.gate.store().finish(id.clone(), 1, Some(agent), again).await.unwrap();
     later(&gate, 60_000).await;
     assert_eq!(claim(&gate, &id, "k2").await.at("/fence"), "2");
 

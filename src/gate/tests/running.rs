@@ -1,6 +1,6 @@
 //! Running what was approved: by a command, by a URL, by the agent itself.
 
-use crate::gate::tool::Which;
+use crate::gate::which::Which;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

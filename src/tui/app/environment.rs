@@ -176,6 +176,6 @@ mod tests {
             r#"TERM="tmux-256color", no colours (NO_COLOR), keys as every terminal reports them; this output goes elsewhere"#
         );
         assert!(tmux[1].contains("allow-passthrough"), "{tmux:?}");
-        assert_eq!(told(&[], true), [r#"TERM="": the inbox opens in typed words"#]);
+        assert_eq!(told(&[], true), [r#"TERM="": the inbox opens in plain mode"#]);
     }
 }

@@ -2,26 +2,26 @@
 
 use std::fmt::Display;
 
-pub(crate) const FAILED_INSIDE: &str = "failed inside placet; the log says what";
+pub(crate) const FAILED_INSIDE: &str = "failed inside placet; see the log";
 pub(crate) const NO_LONGER_THERE: &str = "no longer knows this action";
 
-pub(crate) const OSC52_TMUX: &str = "OSC 52 through tmux, where both allow it";
-pub(crate) const OSC52: &str = "OSC 52, where the terminal allows it";
+pub(crate) const OSC52_TMUX: &str = "OSC 52 through tmux, if both allow it";
+pub(crate) const OSC52: &str = "OSC 52, if the terminal allows it";
 pub(crate) const NO_COLOURS: &str = "no colours (NO_COLOR)";
 pub(crate) const ALL_COLOURS: &str = "all colours";
 pub(crate) const KITTY_KEYS: &str = "keys by the kitty protocol";
 pub(crate) const PLAIN_KEYS: &str = "keys as every terminal reports them";
-pub(crate) const SET_TERM: &str = "set TERM to what this terminal is, or use --plain on purpose";
+pub(crate) const SET_TERM: &str = "set TERM to match this terminal, or use --plain";
 pub(crate) const TMUX_SETTINGS: &str =
     "copying and notifications need `set -g set-clipboard on` and `set -g allow-passthrough on` there";
 
-pub(crate) const NO_EDITOR_FOUND: &str = "no editor was found: set $VISUAL or $EDITOR to yours";
+pub(crate) const NO_EDITOR_FOUND: &str = "no editor found: set $VISUAL or $EDITOR";
 pub(crate) const THERE_IS_NO_EDITOR: &str = "there is no editor";
-pub(crate) const NO_FILE_MADE: &str = "no file for the editor could be made";
-pub(crate) const FILE_NOT_WRITTEN: &str = "the file for the editor could not be written";
+pub(crate) const NO_FILE_MADE: &str = "cannot create a file for the editor";
+pub(crate) const FILE_NOT_WRITTEN: &str = "cannot write the file for the editor";
 pub(crate) const TEXT_NOT_READ: &str = "the edited text cannot be read";
 pub(crate) const NOT_UTF8: &str = "the edited text is not UTF-8; nothing was changed";
-pub(crate) const NO_DISPLAY: &str = "there is no display here to open a browser on";
+pub(crate) const NO_DISPLAY: &str = "no display here to open a browser";
 
 pub(crate) const CANNOT_SUSPEND: &str = "cannot suspend";
 pub(crate) const TERMINAL_NOT_TAKEN_AGAIN: &str = "cannot take the terminal again";
@@ -33,7 +33,7 @@ pub(crate) const TERMINAL_NOT_TAKEN: &str = "cannot take the terminal";
 sentences! {
     no_answer_for(seconds: u64) => "could not be read: no answer for {seconds} s";
 
-    dumb_terminal(term: &str) => "TERM={term:?}: the inbox opens in typed words";
+    dumb_terminal(term: &str) => "TERM={term:?}: the inbox opens in plain mode";
     goes_elsewhere(found: &str) => "{found}; this output goes elsewhere";
 
     not_a_command(name: &str, line: &str) => "${name} cannot be read as a command: {line}";

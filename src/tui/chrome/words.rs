@@ -198,7 +198,7 @@ pub(crate) const NO_LINK: &str = "there is no http or https link in this action"
 pub(crate) const NO_OTHER_OF_MISSION: &str = "no other action of this mission is pending";
 pub(crate) const BROWSER_ASKED: &str = "the browser was asked to open it";
 pub(crate) const NOT_OPENED: &str = "not opened: ";
-pub(crate) const NO_CURSOR: &str = "put the cursor on an action: that is what is copied and opened";
+pub(crate) const NO_CURSOR: &str = "put the cursor on an action first";
 pub(crate) const CONTENT_NOT_HERE: &str = "its content is not here yet; try again in a moment";
 pub(crate) const HIDDEN_NOT_COPIED: &str = "not copied: there are hidden characters in it";
 
@@ -219,8 +219,8 @@ pub(crate) const ENLARGE: &str = "enlarge to 40x10";
 pub(crate) const NOTHING_IS_STAGED_TO_DISCARD: &str = "nothing is staged to discard";
 pub(crate) const GONE_WITH_DEMO: &str = "gone with the demo.";
 pub(crate) const KEPT: &str = "kept for next time.";
-pub(crate) const QUITTING_RECALLS: &str = "Quitting now recalls what is about to be sent.";
-pub(crate) const QUITTING_WAITS: &str = "A submission is on its way; quitting waits a few seconds for it.";
+pub(crate) const QUITTING_RECALLS: &str = "Quitting now recalls the decisions about to be sent.";
+pub(crate) const QUITTING_WAITS: &str = "A submission is being sent; quitting waits a few seconds for it.";
 pub(crate) const DEMO_ENDS: &str = "the demo is thrown away.";
 pub(crate) const AGENTS_CANNOT_PROPOSE: &str = "agents cannot propose until placet runs again.";
 pub(crate) const KEEP_AND_QUIT: &str = " keep and quit   ";
@@ -242,13 +242,14 @@ pub(crate) const MOUSE_ON: &str =
 pub(crate) const MOUSE_OFF: &str = "mouse off: the terminal selects text with it";
 
 sentences! {
+    read_first(why: &impl Display) => "{why}: read it to the end first";
     not_edited(why: &impl Display) => "not edited: {why}";
     with_unknown_outcome(n: &impl Display) => "{n} with unknown outcome";
     not_notified(why: &str) => "not notified: {why}";
     group_keys(rest: &str, mark: &str, review: &str) => "{rest} approves the rest   {mark} marks all   {review} reviews";
 
-    said_already(said: &str) => "that is its {said} already";
-    paste_ignored(characters: usize) => "ignored a paste of {characters} characters: text goes into a form only";
+    said_already(said: &str) => "its {said} is already that";
+    paste_ignored(characters: usize) => "ignored a paste of {characters} characters: only forms take text";
     no_such_keys(written: &str, last: &impl Display, keys: &str) => "{written} {last} does nothing; after {written} comes {keys}";
 
     hidden_in_it(hidden: &str) => "; {hidden} in it";
@@ -276,7 +277,7 @@ sentences! {
     more_keys(help: &str, palette: &str) => "{help} keys · {palette} commands";
 
     not_discarded(count: usize) => "that is not {count}; nothing was discarded";
-    again_quits(key: &str) => "{key} again quits and keeps what is staged";
+    again_quits(key: &str) => "{key} again quits and keeps staged decisions";
     staged_not_sent(staged: &str, then: &str) => "{staged} staged and not sent; {then}";
     gate_stops(url: &str) => "The gate at {url} stops:";
     type_to_discard(staged: usize, accept: &str, typed: &str) => "type {staged} and {accept} to discard and quit: {typed}_   ";

@@ -244,9 +244,10 @@ impl Keymap {
 
 impl Binding {
     fn conflicts(&self, other: &Self) -> bool {
-        let meet = self.places.iter().any(|a| other.places.iter().any(|b| a.overlaps(*b)));
+        // The cheapest first: every key is held against every other one before the first screen.
         let hides = self.chords.starts_with(&other.chords) || other.chords.starts_with(&self.chords);
-        meet && hides && self.command != other.command
+        let meet = || self.places.iter().any(|a| other.places.iter().any(|b| a.overlaps(*b)));
+        hides && self.command != other.command && meet()
     }
 }
 

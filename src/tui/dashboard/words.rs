@@ -20,7 +20,7 @@ pub(crate) const OLDEST_FIRST: &str = "oldest first";
 pub(crate) const FASTEST_GROWING_FIRST: &str = "fastest growing first";
 pub(crate) const BY_NAME: &str = "by name";
 
-pub(crate) const NOT_ACKNOWLEDGED_ANY_MORE: &str = "not acknowledged any more";
+pub(crate) const NOT_ACKNOWLEDGED_ANY_MORE: &str = "no longer acknowledged";
 pub(crate) const NO_ALERT_IS_OPEN: &str = "no alert is open";
 pub(crate) const FIGURES_WRITTEN_TO: &str = "figures written to ";
 pub(crate) const FIGURES_NOT_WRITTEN: &str = "figures not written: ";
@@ -34,7 +34,7 @@ pub(crate) const WITH_UNKNOWN_OUTCOME: &str = "with unknown outcome";
 pub(crate) const NOTHING_DECIDED: &str = "nothing decided";
 pub(crate) const NOTHING_IS_PENDING: &str = " nothing is pending";
 pub(crate) const AGE_HEAD: &str = " age       pending";
-pub(crate) const NOBODY_TOLD: &str = " No source here told who decided.";
+pub(crate) const NOBODY_TOLD: &str = " No source reported who decided.";
 
 sentences! {
     from_most(first: u64, most: u64) => "   from {first}, most {most}";
@@ -50,13 +50,13 @@ sentences! {
     more_both(below: usize, above: usize) => " and {below} more, {above} above";
 
     nothing_decided_here(inbox: &str) => "nothing is decided here: {inbox} goes to the inbox";
-    figures_frozen(key: &str) => "the figures are frozen: {key} makes them live, and then the window can change";
+    figures_frozen(key: &str) => "the figures are frozen: press {key}, then change the window";
     last_minutes(window: u32) => "the last {window} minutes";
-    frozen_until(key: &str) => "frozen: no number changes until {key} is pressed again";
-    acknowledged(alerts: &str) => "{alerts} acknowledged, until one grows, or goes away and comes back";
-    unmuted(alerts: &str) => "{alerts} not muted any more";
+    frozen_until(key: &str) => "frozen: numbers stay until {key} is pressed again";
+    acknowledged(alerts: &str) => "{alerts} acknowledged until one grows or comes back";
+    unmuted(alerts: &str) => "{alerts} no longer muted";
     muted(alerts: &str) => "{alerts} muted for an hour";
-    only_these(all: &str, watch: &str) => "only these are shown: {all} shows all, {watch} goes back to the figures";
+    only_these(all: &str, watch: &str) => "showing only these: {all} shows all, {watch} goes back to the figures";
     older_high_risk(limit: &str) => "is:high age:>{limit}";
 
     next_panel(key: &str) => "{key} next panel";

@@ -4,6 +4,7 @@ use crossterm::event::{KeyCode, KeyEvent};
 
 use crate::domain::{ActionKey, Decision, Edits, merge};
 use crate::journal::{EditText, Write};
+use crate::tui::chrome;
 use crate::tui::core::command::{Command, Direction, shift};
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
@@ -61,7 +62,7 @@ fn fate(model: &Model, edits: &Edits, first: &ActionKey, key: &ActionKey) -> Bul
         return left_out(words::INPUT_CHANGED);
     }
     if let Some(why) = lock(model, slot) {
-        return BulkOutcome::LeftOut(words::read_first(&why));
+        return BulkOutcome::LeftOut(chrome::words::read_first(&why));
     }
     let staged = model.decide.draft.get(key).map(|staged| &staged.decision);
     // The form began with the edits of the first.

@@ -8,7 +8,7 @@ pub(crate) const DECIDED_BY_ANYONE: &str = "Decided by anyone";
 
 pub(crate) const NOTHING_FOUND: &str = " nothing like this was found; Esc shows all";
 pub(crate) const NOTHING_ELSE_IS_KNOWN: &str = " nothing else is known";
-pub(crate) const NOTHING_DECIDED_HERE: &str = " nothing was decided from here yet";
+pub(crate) const NOTHING_DECIDED_HERE: &str = " nothing was decided here yet";
 pub(crate) const NOTHING_WAS_DECIDED_YET: &str = " nothing was decided yet";
 pub(crate) const NOTHING_IS_APPROVED_OR_RUNNING: &str = " nothing is approved or running";
 pub(crate) const NOTHING_WAS_EXECUTED_YET: &str = " nothing was executed yet";
@@ -18,7 +18,7 @@ pub(crate) const NOTHING_WAS_REJECTED_YET: &str = " nothing was rejected yet";
 pub(crate) const NOTHING_ENDED_OTHERWISE: &str = " nothing expired, was withdrawn or superseded";
 
 sentences! {
-    lists_nothing(key: &str) => "no source here lists what is over; {key} shows what was decided from here";
+    lists_nothing(key: &str) => "no source lists ended actions; {key} shows decisions made here";
     read_only_resolves(inbox: &str, settle: &str) => "read-only list: {inbox} goes back to the inbox, where {settle} resolves it";
     read_only(inbox: &str) => "read-only list: {inbox} goes back to the inbox, to decide";
 

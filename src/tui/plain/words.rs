@@ -83,23 +83,23 @@ pub(crate) const WORDS: &[Word] = &[
     word(Verb::Undo, "undo", "", "undoes the last step", &[Command::Undo]),
     word(Verb::Redo, "redo", "", "does it again", &[Command::Redo]),
     word(Verb::Next, "next", "", "goes to the next undecided action", &[Command::NextUndecided]),
-    word(Verb::Previous, "previous", "", "goes to the undecided action before", &[Command::PreviousUndecided]),
+    word(Verb::Previous, "previous", "", "goes to the previous undecided action", &[Command::PreviousUndecided]),
     word(Verb::First, "first", "", "goes to the first action", &[Command::Top]),
     word(Verb::Last, "last", "", "goes to the last action", &[Command::Bottom]),
     word(Verb::Go, "go", "NUMBER", "goes to the action with this number", &[]),
     word(Verb::List, "list", "[COUNT]", "names the actions from here on", &[]),
     word(Verb::Batch, "batch", "", "names the actions that are decided together with this one", &[]),
     word(Verb::Where, "where", "", "says how things stand, and the action again", &[]),
-    word(Verb::Watch, "watch", "", "reads how every queue stands, how fast it grows, and what is alarming", &[Command::Watch]),
-    word(Verb::Staged, "staged", "", "names what is staged and not sent", &[]),
-    word(Verb::Submit, "submit", "[batch]", "reviews what is staged, all of it or this batch only, and asks before it sends", &[Command::ReviewBatch, Command::ReviewAll]),
-    word(Verb::Report, "report", "", "says what became of the last submission", &[Command::LastReport]),
+    word(Verb::Watch, "watch", "", "reads each queue's size, growth and alerts", &[Command::Watch]),
+    word(Verb::Staged, "staged", "", "names the staged decisions", &[]),
+    word(Verb::Submit, "submit", "[batch]", "reviews all staged decisions, or only this batch, and asks before it sends", &[Command::ReviewBatch, Command::ReviewAll]),
+    word(Verb::Report, "report", "", "reads the report of the last submission", &[Command::LastReport]),
     word(Verb::Settle, "settle", "landed, failed or again [because TEXT]", "resolves an action whose outcome is unknown", &[Command::ResolveUnknown]),
     word(Verb::Reload, "reload", "", "reads the list again, and takes in new actions", &[Command::Reload]),
-    word(Verb::Quiet, "quiet", "", "keeps news back", &[]),
-    word(Verb::Speak, "speak", "", "tells news again", &[]),
-    word(Verb::Help, "help", "[WORD]", "says what words there are, or what one does", &[Command::Help]),
-    word(Verb::Quit, "quit", "", "leaves; what is staged is kept", &[Command::Quit]),
+    word(Verb::Quiet, "quiet", "", "stops news", &[]),
+    word(Verb::Speak, "speak", "", "resumes news", &[]),
+    word(Verb::Help, "help", "[WORD]", "lists the words, or explains one", &[Command::Help]),
+    word(Verb::Quit, "quit", "", "leaves; staged decisions stay", &[Command::Quit]),
 ];
 
 /// What a line means.
@@ -149,8 +149,8 @@ pub(crate) fn keymap() -> Keymap {
     Keymap::of_words(names)
 }
 
-pub(crate) const NOTHING_PENDING: &str = "Nothing is pending. New actions are told as they come.";
-pub(crate) const NOTHING_CHOSEN: &str = "No action is chosen. first goes to the first one.";
+pub(crate) const NOTHING_PENDING: &str = "Nothing is pending. New actions are announced as they come.";
+pub(crate) const NOTHING_CHOSEN: &str = "No action is selected. first goes to the first one.";
 pub(crate) const ALL_DECIDED: &str = "Everything is decided. submit reviews and sends what is staged.";
 pub(crate) const NO_OTHER: &str = "There is no other undecided action.";
 pub(crate) const SAY_LIST: &str = "Say list, list and a number, or list all.";
@@ -162,15 +162,15 @@ pub(crate) const HELP_UNKNOWN: &str = "Unknown word. help alone names all words.
 pub(crate) const HELP_END: &str = "The beginning of a word is enough. An empty line reads the action again.";
 pub(crate) const HELP_FIRST: &str = "Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, quit. Nothing is sent before submit asks.";
 
-pub(crate) const BECAUSE_NEEDS_TEXT: &str = "Nothing was decided: after because comes a text.";
-pub(crate) const TEXT_NEEDS_BECAUSE: &str = "Nothing was decided. A text comes after the word because.";
+pub(crate) const BECAUSE_NEEDS_TEXT: &str = "Nothing was decided: add a text after because.";
+pub(crate) const TEXT_NEEDS_BECAUSE: &str = "Nothing was decided. Put the text after the word because.";
 pub(crate) const ANOTHER_IS_NEXT: &str = "another action is next now";
 pub(crate) const CHANGED_SINCE_READ_OUT: &str = "it changed since it was read out";
-pub(crate) const LINE_CAME_BEFORE: &str = "the line came before the action was read out";
+pub(crate) const LINE_CAME_BEFORE: &str = "you typed before the action was read out";
 pub(crate) const NOTHING_READ_OUT: &str = "no action was read out yet";
-pub(crate) const ANSWER_FIRST: &str = "Not approved: it asks for an answer. edit names its fields; say edit, the field that is empty, an equals sign and the answer, then approve.";
+pub(crate) const ANSWER_FIRST: &str = "Not approved: it needs an answer. edit names its fields; say edit, the field that is empty, an equals sign and the answer, then approve.";
 pub(crate) const REASON_FIRST: &str =
-    "Nothing was decided: this source asks for a reason. Say exclude because, and the reason.";
+    "Nothing was decided: this source requires a reason. Say exclude because, and the reason.";
 pub(crate) const REASONS_NOT_KEPT: &str =
     "Its source keeps no reasons; this one stays in the journal on this machine.";
 pub(crate) const SAY_COMMENT: &str = "Say comment, and the text.";
@@ -186,19 +186,18 @@ pub(crate) const WAS_UNDECIDED_ALREADY: &str = "This action was undecided alread
 pub(crate) const DONE_AGAIN: &str = "Done again.";
 pub(crate) const SAYS_LANDED: &str = "that it landed";
 pub(crate) const SAYS_NOT_LANDED: &str = "that it did not land; it is not run again";
-pub(crate) const SAYS_AGAIN: &str = "to run it again, which is right only where running twice does no harm";
+pub(crate) const SAYS_AGAIN: &str = "to run it again, which is right only if running twice does no harm";
 pub(crate) const SAY_SETTLE: &str =
     "Say settle landed, settle failed or settle again. Look in the target first.";
-pub(crate) const NOT_UNKNOWN: &str =
-    "Nothing was settled: only an action whose outcome is unknown is settled, and this one is not.";
+pub(crate) const NOT_UNKNOWN: &str = "Nothing was settled: this action's outcome is not unknown.";
 pub(crate) const TYPED_BEFORE: &str =
     "Ignored: that was typed before the question. Type yes to tell it, anything else goes back.";
 
-pub(crate) const NOTHING_TO_EDIT: &str = "Nothing is chosen to edit.";
+pub(crate) const NOTHING_TO_EDIT: &str = "No action is selected.";
 pub(crate) const CONTENT_NOT_HERE: &str = "Its content is not here yet. Say show first.";
 pub(crate) const NOT_FIELDS: &str = "This input is not a list of fields; it cannot be edited here.";
 pub(crate) const FIELD_IS_EMPTY: &str =
-    "Not edited: the field is empty, so write its value as JSON, a text in double quotes.";
+    "Not edited: the field is empty, so write the value as JSON, with text in double quotes.";
 pub(crate) const GROUP_OF_FIELDS: &str = "group of fields";
 pub(crate) const TRUE_OR_FALSE: &str = "true or false";
 pub(crate) const SAY_EDIT: &str =
@@ -206,7 +205,7 @@ pub(crate) const SAY_EDIT: &str =
 pub(crate) const EDIT_HELP: &str = "To change one: edit FIELD=VALUE. The rest of the line is the value.";
 pub(crate) const NO_EDITS: &str = "There are no edits of this action to drop.";
 pub(crate) const EDITS_DROPPED_STAGED: &str =
-    "The edits are dropped. What is staged still has them: approve stages it without, clear takes it back.";
+    "The edits are dropped. The staged decision still has them: approve stages it without, clear removes it.";
 pub(crate) const EDITS_DROPPED: &str = "The edits are dropped.";
 
 pub(crate) const NOTHING_WAS_READ_YET: &str = "nothing was read yet";
@@ -216,12 +215,11 @@ pub(crate) const ALL_OTHERS: &str = "all others";
 
 pub(crate) const SETTLED_ELSEWHERE: &str = "settled elsewhere";
 pub(crate) const EXECUTED_AFTER_APPROVAL: &str = "executed after approval";
-pub(crate) const QUIET: &str =
-    "Quiet: news is kept back until you say speak. The answers to your words are not.";
-pub(crate) const NEWS_IS_TOLD_AGAIN: &str = "News is told again.";
+pub(crate) const QUIET: &str = "Quiet: no news until you say speak. Your words still get answers.";
+pub(crate) const NEWS_IS_TOLD_AGAIN: &str = "News is on again.";
 pub(crate) const NO_SOURCE_HAS_ANSWERED_YET: &str = "No source has answered yet.";
 pub(crate) const ONE_FROM_LAST_TIME: &str = "1 decision is staged from last time; staged names it.";
-pub(crate) const NO_TERMINAL: &str = "Standard input is no terminal. For scripts there is placet decide; here a submission asks for its count or for yes.";
+pub(crate) const NO_TERMINAL: &str = "Standard input is not a terminal. For scripts use placet decide; here submit asks for a count or for yes.";
 
 pub(crate) const NOTHING_BEING_READ: &str = "Nothing is being read. show reads the action.";
 pub(crate) const LEFT_OUT_OF_PREVIEW: &str = "left out of the agent's preview: ";
@@ -276,27 +274,27 @@ sentences! {
     left_in_list(left: usize) => "{left} more in the list.";
     left_in_batch(left: usize) => "{left} more in this batch.";
     batch_has(actions: &str, staged: usize) => "This batch has {actions}; {staged} staged.";
-    not_saved(why: &str) => "NOT SAVED: {why}. What is staged would not survive a crash.";
+    not_saved(why: &str) => "NOT SAVED: {why}. A crash would lose your staged decisions.";
     staged_not_sent(decisions: &str, saved: &str) => "{decisions} staged, {saved}, nothing sent.";
     taken_in(actions: &str, counts: &str) => "{actions} taken in. {counts}";
 
     not_decided_here(why: &str) => "Nothing was decided: {why}. Here it is.";
-    read_first(why: &impl Display) => "not approved: it is {why}, so it must be read to its end first; show reads it";
+    read_first(why: &impl Display) => "not approved: it is {why}, so read it to the end first; show reads it";
     not_decided(why: &str) => "nothing was decided: {why}";
     say_name(name: &str, wants: &str) => "Nothing was decided. Say {name}, and {wants}.";
     staged(decision: &str, left: usize) => "Staged: {decision}. {left} undecided left.";
-    staged_already(decision: &str) => "It was staged so already: {decision}.";
+    staged_already(decision: &str) => "Already staged: {decision}.";
     tells_source(says: &str) => "This tells the source {says}. Type yes to tell it, anything else goes back.";
 
     edited(shown: &str, value: &str) => "Edited, not staged yet: {shown} becomes {value}. approve stages it, revert drops it.";
-    as_proposed(shown: &str) => "{shown} is as it was proposed.";
-    edit_is_broken(error: &impl Display) => "The edit that was begun is no JSON: {error}. revert drops it.";
+    as_proposed(shown: &str) => "{shown} is as proposed.";
+    edit_is_broken(error: &impl Display) => "The edit is not JSON yet: {error}. revert drops it.";
     no_such_field(names: &str) => "There is no such field. Fields: {names}.";
     wrong_kind(kind: &str) => "Not edited: the value must be a {kind}, as JSON.";
 
     over_target(n: u64, target: &str) => " {n} over the target of {target}.";
     last_minutes(minutes: u32, all: &str, over: &str) => "The last {minutes} minutes. All: {all}.{over}";
-    not_counted(unread: &str) => "Not counted in, because nothing was read there yet: {unread}.";
+    not_counted(unread: &str) => "Not counted, not read yet: {unread}.";
     and_more(more: usize) => "And {more} more.";
     since_then(approved: u64, rejected: u64, left: u64, failed: u64, unknown: u64) => "Approved {approved}, excluded {rejected}, left undecided {left}, failed after approval {failed}, outcome unknown {unknown}.";
     nothing_read(source: &impl Display, state: &str) => "Source {source}: nothing was read yet: {state}.";
@@ -307,7 +305,7 @@ sentences! {
     clears_in(clears: &str) => "clears in {clears}";
 
     source_back(name: &str) => "Source {name} is back.";
-    source_lost(name: &str) => "Source {name} is lost; it is tried again. What is staged is safe.";
+    source_lost(name: &str) => "Source {name} is lost; placet keeps trying. Your staged decisions are safe.";
     review_closed(why: &str) => "The review is closed and nothing was sent. {why}";
     was_read_out(place: &str, standing: &str) => "{place}, which was read out last: {standing} next goes on.";
     read_out_changed(place: &str) => "{place}, which was read out last, changed. show reads it again.";
@@ -333,7 +331,7 @@ sentences! {
     typed_before(question: &str) => "Ignored: that was typed before the question. {question}";
     confirmed(seconds: f64) => "Confirmed. It is sent in {seconds} seconds; undo recalls it.";
     batch_only(other: &str) => "This batch only; {other} stay staged.";
-    left_alone(actions: &str) => "Left alone: {actions} of these batches.";
+    left_alone(actions: &str) => "{actions} in these batches stay pending.";
     edited_keys(title: &str, keys: &str) => "Edited: {title}. Changed: {keys}.";
     same(title: &str, became: &str) => "Warning, same as {title}: {became}.";
     are_high_risk(approvals: &str, are: &str) => "Warning: {approvals} {are} high-risk.";
@@ -343,7 +341,7 @@ sentences! {
     and_more_of(more: usize, what: &str) => "And {more} more {what}.";
     on_the_way(n: usize, source: &impl Display) => "On the way: {n} to {source}, not answered yet.";
     failed(title: &str, why: &str) => "Failed: {title}. It stays staged. {why}";
-    lost(title: &str, why: &str) => "Unknown: {title}. It is looked for again and not sent again. {why}";
+    lost(title: &str, why: &str) => "Unknown: {title}. placet keeps checking and does not send it again. {why}";
     not_finished(open: usize) => "{open} not finished";
 
     unclear(names: &str) => "Unclear: that begins {names}. Nothing was done.";

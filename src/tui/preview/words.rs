@@ -9,22 +9,22 @@ pub(crate) const BEFORE_ONLY: &str = "  (before only)";
 pub(crate) const CHANGED_SINCE_SEEN: &str = "! it changed since you saw it";
 pub(crate) const SEEN_IS_LOST: &str =
     "What you saw is no longer available: it was longer than 256 kB, or placet was restarted.";
-pub(crate) const SEEN_AND_NOW: &str = "What you saw (-), and what it is now (+)";
+pub(crate) const SEEN_AND_NOW: &str = "What you saw (-), what it is now (+)";
 pub(crate) const EDITS_ON_NEW: &str = "Your edits on the new content";
 pub(crate) const WHAT_YOU_SAW: &str = "what you saw";
 pub(crate) const WHAT_IT_IS_NOW: &str = "what it is now";
 pub(crate) const YOUR_EDIT: &str = "your edit";
 pub(crate) const OTHER_KEY: &str = "other key";
-pub(crate) const SEEN_AND_NOW_INDENTED: &str = "  what you saw (-), and what it is now (+)";
-pub(crate) const NOW_AND_EDIT: &str = "  what it is now (-), and your edit (+)";
-pub(crate) const NO_EDITS: &str = "No edits: what was proposed is what runs.";
+pub(crate) const SEEN_AND_NOW_INDENTED: &str = "  what you saw (-), what it is now (+)";
+pub(crate) const NOW_AND_EDIT: &str = "  what it is now (-), your edit (+)";
+pub(crate) const NO_EDITS: &str = "No edits: it runs as proposed.";
 pub(crate) const NO_OTHER_KEY: &str = "No other key";
 pub(crate) const ONE_KEY_STAYS: &str = "1 other key stays as proposed";
 
 pub(crate) const ASKED_BY: &str = "asked by";
 pub(crate) const DECIDED_BY: &str = "decided by";
 pub(crate) const TOOL_CALL: &str = "tool call";
-pub(crate) const OTHER_DIGEST: &str = "! the source labels this content with another digest";
+pub(crate) const OTHER_DIGEST: &str = "! the digest from the source does not match this content";
 pub(crate) const BEFORE_YOU_DECIDE: &str = "Before you decide";
 pub(crate) const SAME_TOOL: &str = "Same tool, other values";
 pub(crate) const AT_LEAST: &str = "at least ";
@@ -40,7 +40,7 @@ pub(crate) const YOUR_EDITS_REPLACE: &str = "your edits replace";
 pub(crate) const APPROVED_EDITS_REPLACE: &str = "approved with edits that replace";
 pub(crate) const THE_OUTCOME_IS_UNKNOWN: &str = ": the outcome is unknown";
 pub(crate) const THEN_DECIDED_BY: &str = "  decided by ";
-pub(crate) const GATE_PAUSED: &str = "the gate is paused: it runs after a resume";
+pub(crate) const GATE_PAUSED: &str = "the gate is paused: it runs after the gate resumes";
 pub(crate) const WAITING: &str = "Waiting for the agent or the executor to run it";
 pub(crate) const OTHER_FIELDS: &str = "Other fields, unknown to this version";
 pub(crate) const RAW_WITH_ID: &str = "The raw item is below. It can be rejected, not approved.";
@@ -62,7 +62,7 @@ pub(crate) const OTHER_VALUE_IN_INPUT: &str = "   (the input has another value)"
 
 pub(crate) const ASKING_WHAT_HAPPENED: &str = "asking what happened…";
 pub(crate) const BY_THE_SOURCE: &str = "by the source itself";
-pub(crate) const NO_TIMELINE: &str = "This source keeps no timeline. Known from elsewhere:";
+pub(crate) const NO_TIMELINE: &str = "This source keeps no timeline. placet knows this:";
 pub(crate) const SENT_FROM_HERE: &str = "Sent from here";
 pub(crate) const MAY_NOT_HAVE_BEEN_SENT: &str = "none: it may not have been sent";
 pub(crate) const TAKEN_SETTLED_LATER: &str = "taken, settled later";
@@ -71,7 +71,7 @@ pub(crate) const MISSING_FROM_PREVIEW: &str = "+ missing from the agent's previe
 pub(crate) const NO_FIELDS: &str = "(no fields)";
 pub(crate) const LEADS_TO: &str = "! leads to ";
 
-pub(crate) const LONG_LINES: &str = "long lines run off to the right; what was off screen is unread";
+pub(crate) const LONG_LINES: &str = "long lines continue to the right; text off screen counts as unread";
 pub(crate) const TOO_NARROW: &str = "the screen is too narrow for a preview beside the list";
 pub(crate) const NOTHING_TO_FOLD_HERE: &str = "nothing to fold here";
 pub(crate) const ONLY_THE_RAW_TAB_FOLDS: &str = "only the Raw tab folds";
@@ -82,12 +82,12 @@ pub(crate) const BATCH_OF: &str = "batch of ";
 pub(crate) const CHECKING_NOW: &str = "Checking now.";
 pub(crate) const SENT_AND_UNKNOWN: &str = "Its decision was sent from here; the outcome is unknown:";
 pub(crate) const MAY_STILL_RUN: &str = "the source no longer shows the action. It may still run there.";
-pub(crate) const ANSWER_WAS_LOST: &str = "an answer or an executor was lost.";
+pub(crate) const ANSWER_WAS_LOST: &str = "the answer or the executor was lost.";
 pub(crate) const EXECUTOR_WAS_LOST: &str = "outcome: the executor was lost.";
 pub(crate) const CHECK_EACH: &str = "Check each in the target system, then";
 pub(crate) const NO_DESCRIPTION: &str = "no description for this tool";
 pub(crate) const AND_CANNOT_BE_UNDONE: &str = " · cannot be undone";
-pub(crate) const SAME_ACTION: &str = "the action that proposes the same: ";
+pub(crate) const SAME_ACTION: &str = "same proposal: ";
 pub(crate) const DECISIONS_ON: &str = "decisions on ";
 pub(crate) const OPEN_WHICH_LINK: &str = "Open which link?";
 
@@ -116,7 +116,7 @@ sentences! {
 
     timeline_not_read(what: &str) => "The timeline cannot be read: the source {what}";
 
-    lines_wrap(key: &str) => "lines wrap, so there is nothing beside; {key} turns that off";
+    lines_wrap(key: &str) => "lines wrap, so there is nothing to scroll to; {key} turns wrapping off";
 
     match_of(at: usize, all: usize) => "match {at} of {all}";
 

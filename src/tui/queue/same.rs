@@ -101,6 +101,11 @@ impl SameIndex {
         self.add(ran.collect());
     }
 
+    /// Nothing was approved lately, as far as is known.
+    pub(crate) fn knows_none(&self) -> bool {
+        self.ran.is_empty()
+    }
+
     fn listed(&self, slots: &[Slot]) -> &[(u64, u32)] {
         self.listed.get_or_init(|| {
             let mut listed = Vec::with_capacity(2 * slots.len());

@@ -264,8 +264,11 @@ impl Queue {
 
     /// Another action that proposes the same as this one that is pending.
     pub(crate) fn same_as(&self, slot: &Slot, now: Timestamp) -> Option<Same> {
+        if !slot.counts_as_pending() || (self.slots.len() < 2 && self.same.knows_none()) {
+            return None;
+        }
         let proposes = Proposes::of(&slot.entry.key, &slot.entry.row);
-        slot.counts_as_pending().then(|| self.same.find(&self.slots, &proposes, now, |_| true)).flatten()
+        self.same.find(&self.slots, &proposes, now, |_| true)
     }
 
     /// Changes where an action stands, in place.

@@ -161,7 +161,7 @@ fn headed(
     pen.before(note.len() + 2, name).ours(" ", theme::PLAIN).ours(note, style);
 }
 
-/// `▾ outcome unknown: t settles these     2 left`
+/// `▾ outcome unknown: t resolves these     2 left`
 fn to_settle(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     let wide = row.area.width >= 60;
     let note = match group.open {
@@ -175,7 +175,7 @@ fn to_settle(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     });
 }
 
-/// `outcome unknown: t settles these; read again at 14:22:07`
+/// `outcome unknown: t resolves these; next check at 14:22:07`
 fn lost_words(model: &Model, group: &Group, wide: bool) -> String {
     let key = model.settings.keymap.key(Command::ResolveUnknown);
     let mut slots = group.slots.iter().filter_map(|index| model.queue.slot(*index));

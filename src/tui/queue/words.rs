@@ -11,24 +11,24 @@ pub(crate) const SAVED_FILTERS: &str = "Saved filters";
 pub(crate) const SAME_AS_ONE_APPROVED: &str = "same as one approved";
 pub(crate) const SAME_AS_ANOTHER: &str = "same as another";
 
-pub(crate) const NAME_MISSING: &str = "write a name first";
+pub(crate) const NAME_MISSING: &str = "type a name first";
 pub(crate) const NAME_TAKEN: &str = "another saved filter has this name";
-pub(crate) const SAVED_FILTERS_ARE_LOST: &str = "saved filters are lost when placet ends: ";
+pub(crate) const SAVED_FILTERS_ARE_LOST: &str = "saved filters will be lost when placet ends: ";
 
 pub(crate) const SHOWN_IS_DECIDED: &str = "everything shown is decided";
 pub(crate) const ALL_IS_DECIDED: &str = "everything is decided";
 pub(crate) const NOTHING_IS_MARKED: &str = "nothing is marked";
-pub(crate) const SORTED_BY_AGE: &str = "sorted by age: the oldest first";
-pub(crate) const SORTED_BY_RISK: &str = "sorted by risk: the most harmful first";
-pub(crate) const SORTED_BY_EXPIRY: &str = "sorted by expiry: what expires next is first";
+pub(crate) const SORTED_BY_AGE: &str = "sorted by age: oldest first";
+pub(crate) const SORTED_BY_RISK: &str = "sorted by risk: most harmful first";
+pub(crate) const SORTED_BY_EXPIRY: &str = "sorted by expiry: next to expire first";
 pub(crate) const SORTED_BY_TOOL: &str = "sorted by tool";
 pub(crate) const SORTED_BY_SOURCE: &str = "sorted by source";
-pub(crate) const FROZEN: &str = "frozen: rows stay, counts go on";
+pub(crate) const FROZEN: &str = "frozen: rows stay, counts keep changing";
 pub(crate) const LIVE_UNCHANGED: &str = "live: nothing changed meanwhile";
 
 pub(crate) const ALL_SETTLED: &str = "all settled";
 pub(crate) const ALL_DECIDED: &str = "all decided";
-pub(crate) const WHAT_VARIES: &str = "    what varies in the titles";
+pub(crate) const WHAT_VARIES: &str = "    differences between the titles";
 
 sentences! {
     filter_cleared(hidden: usize) => "no filter: {hidden} more shown";
@@ -37,9 +37,9 @@ sentences! {
     same_is_pending(what: &str) => "another pending action has the same {what}";
 
     saved_filter_left_out(name: &str, error: &impl Display) => "the saved filter {name:?} is left out: {error}";
-    no_saved_filter(number: usize, key: &str) => "there is no saved filter {number}; {key} saves the filter that stands";
+    no_saved_filter(number: usize, key: &str) => "there is no saved filter {number}; {key} saves the current filter";
     no_filter_to_save(key: &str) => "there is no filter to save; {key} writes one";
-    saved_already(name: &str) => "saved already, as {name}";
+    saved_already(name: &str) => "already saved as {name}";
     removed(name: &str, filter: &str) => "removed {name}; it was: {filter}";
     filter_is_configured(done: &str) => "not {done}: this filter is in the configuration";
     only_saved_filters(done: &str) => "only saved filters are {done}";
@@ -48,7 +48,7 @@ sentences! {
     no_saved_filters(filter: &str, save: &str) => "None yet. {filter} writes a filter, {save} saves it.";
 
     unreadable(count: usize, source: &impl Display) => "{count} of {source} cannot be read: ";
-    marks_left(left: usize, all: usize) => "{left} of {all} marked still pending: the others were settled elsewhere";
+    marks_left(left: usize, all: usize) => "{left} of {all} marked still pending: the others are no longer pending";
 
     just_arrived(left: usize) => "{left} just arrived, not marked";
     marked_and_hidden(marked: &str, hidden: usize) => "{marked} marked, {hidden} of them hidden by the filter";
@@ -61,11 +61,11 @@ sentences! {
     marked_pending(marked: usize, all: usize, totals: &str, hidden: &str) => "{marked} of {all} marked still pending{totals}{hidden}";
     turn_decided(decided: usize, all: usize) => "turn, {decided} of {all} decided";
     left_of(left: usize, all: usize) => "{left} of {all} left";
-    resolves(key: &str) => "outcome unknown: {key} settles these";
-    resolves_at(key: &str, at: &str) => "outcome unknown: {key} settles these; read again at {at}";
-    resolves_at_short(key: &str, at: &str) => "unknown: {key} settles, next look {at}";
-    resolves_reading(key: &str) => "outcome unknown: {key} settles these; reading now";
-    resolves_reading_short(key: &str) => "unknown: {key} settles, reading now";
+    resolves(key: &str) => "outcome unknown: {key} resolves these";
+    resolves_at(key: &str, at: &str) => "outcome unknown: {key} resolves these; next check at {at}";
+    resolves_at_short(key: &str, at: &str) => "unknown: {key} resolves, next check {at}";
+    resolves_reading(key: &str) => "outcome unknown: {key} resolves these; checking now";
+    resolves_reading_short(key: &str) => "unknown: {key} resolves, checking now";
     group_counts(open: usize, undecided: usize, staged: usize, batches: &str) => "{open} open, {undecided} undecided, {staged} staged, in {batches}";
     first_of(looked: usize, all: usize) => "(the first {looked} of {all} actions)";
     and_more(more: usize, key: &str) => "    and {more} more: {key} opens the group";

@@ -218,7 +218,7 @@ fn unlocked<'a>(
         // What changed is refused for that.
         let action = action.filter(|action| staged.digest.is_none_or(|digest| digest == action.digest()));
         match action.and_then(|action| decide::update::fresh(model, key, action)) {
-            Some(why) => locked.push((key.clone(), words::read_first(&why))),
+            Some(why) => locked.push((key.clone(), chrome::words::read_first(&why))),
             None => free.push((key, staged)),
         }
     }

@@ -137,7 +137,7 @@ pub(crate) const RESULTS_AS_THEY_COME: &str = "results appear as they come";
 pub(crate) const NOTHING_LANDED: &str = "Nothing landed";
 pub(crate) const EVERYTHING_STAYS_STAGED: &str = "everything stays staged";
 pub(crate) const UNKNOWN_CHECKED_AGAIN: &str = "unknown outcomes are checked again";
-pub(crate) const WHAT_FAILED_STAYS_STAGED: &str = "what failed stays staged";
+pub(crate) const WHAT_FAILED_STAYS_STAGED: &str = "failed decisions stay staged";
 pub(crate) const COUNTS_COME_FROM_THE_SOURCE: &str = "counts come from the source";
 pub(crate) const WRITES_A_FILE: &str = "writes a file";
 pub(crate) const ALL_STAY_STAGED: &str = "nothing landed, all stay staged";
@@ -148,8 +148,8 @@ pub(crate) const UNKNOWN_AFTER_APPROVAL: &str = "unknown after approval";
 pub(crate) const NO_CURSOR: &str = "put the cursor on an UNKNOWN action to resolve it";
 pub(crate) const ONLY_UNKNOWN: &str = "only an action with an unknown outcome can be resolved";
 pub(crate) const STILL_ANSWERING: &str = "one moment: your last answer is being sent";
-pub(crate) const TAKES_NO_ANSWER: &str = "its source takes no such answer from here";
-pub(crate) const NOT_SENT_TWICE: &str = "a decision is not sent twice: decide again what did not land";
+pub(crate) const TAKES_NO_ANSWER: &str = "its source takes no answer from here";
+pub(crate) const NOT_SENT_TWICE: &str = "a decision is not sent twice: if it did not land, decide again";
 pub(crate) const WRITING_IT_DOWN: &str = "writing it down";
 pub(crate) const TELLING_THE_SOURCE: &str = "telling the source";
 pub(crate) const NOTHING_WAS_SETTLED: &str = "nothing was settled";
@@ -165,15 +165,15 @@ pub(crate) const IT_LANDED: &str = "it landed";
 pub(crate) const IT_DID_NOT_LAND: &str = "it did not land";
 pub(crate) const NOT_LANDED_MEANS: &str = "failed; it is not run again";
 pub(crate) const RUN_IT_AGAIN: &str = "run it again";
-pub(crate) const RUN_AGAIN_MEANS: &str = "only where running twice does no harm";
+pub(crate) const RUN_AGAIN_MEANS: &str = "only if running twice does no harm";
 pub(crate) const WHAT_BECAME_OF_IT: &str = "What became of it?";
 pub(crate) const LOOK_FIRST: &str = "look in the target first";
 pub(crate) const SENT_AND_UNKNOWN: &str = "its decision was sent; the outcome is unknown";
 pub(crate) const NOBODY_KNOWS: &str = "; nobody knows whether it landed";
 
-pub(crate) const EVERYTHING_STAGED: &str = "nothing is staged here; this is everything staged";
-pub(crate) const STILL_SENDING: &str = "still sending; what you stage now goes next";
-pub(crate) const TOO_EARLY: &str = "too early: look at the sheet, then press it again";
+pub(crate) const EVERYTHING_STAGED: &str = "nothing is staged in this batch; here is everything staged";
+pub(crate) const STILL_SENDING: &str = "still sending; new decisions go next";
+pub(crate) const TOO_EARLY: &str = "too early: read the sheet, then press it again";
 pub(crate) const ALL_READ: &str = "every approval here was read";
 pub(crate) const NOTHING_WAS_SKIPPED: &str = "nothing was skipped";
 pub(crate) const NOTHING_CHANGED: &str = "nothing here changed since you saw it";
@@ -184,7 +184,7 @@ pub(crate) const REVIEW_CLOSED: &str = "review closed: ";
 
 sentences! {
     recalled(n: &str) => "recalled: nothing was sent, {n} staged as before";
-    about_to_be_sent(n: &str, key: &str) => "{n} about to be sent ({key} recalls); what you stage now goes next";
+    about_to_be_sent(n: &str, key: &str) => "{n} about to be sent ({key} recalls); new decisions go next";
 
     nothing_landed(said: &str) => "nothing landed: {said}; everything stays staged";
     earlier_submission(summary: &str) => "an earlier submission: {summary}";
@@ -201,7 +201,6 @@ sentences! {
     resolve_keys(reason: &str, close: &str) => "{reason} adds a reason   {close} closes";
 
     nothing_staged(approve: &str, exclude: &str) => "nothing is staged: {approve} approves, {exclude} excludes";
-    read_first(why: &impl Display) => "{why}: read it to the end first";
     type_to_send(count: usize, accept: &str) => "type {count} and {accept} to send";
     wrong_count(count: usize) => "that is not {count}; nothing was sent";
     turn_changed(new: &str, key: &str) => "its turn changed since you decided it: {new}; {key} shows it, then decide again";

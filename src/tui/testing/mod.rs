@@ -4,6 +4,7 @@ pub(crate) mod random_input;
 mod regions;
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::LazyLock;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
@@ -60,6 +61,9 @@ pub(crate) struct Desk {
     pub(crate) pages: VecDeque<ViewPage>,
 }
 
+/// Thousands of inboxes begin with these.
+static SETTINGS: LazyLock<Settings> = LazyLock::new(|| crate::tui::bench::settings().unwrap());
+
 impl Desk {
     /// An inbox that has listed these actions, and been drawn once.
     pub(crate) fn new(width: u16, height: u16, actions: Vec<PendingAction>) -> Self {
@@ -80,7 +84,7 @@ impl Desk {
     /// Nothing has been asked yet.
     pub(crate) fn unstarted(width: u16, height: u16, can: Capabilities) -> Self {
         let place = SessionInfo { reviewer: "kim@acme".to_owned(), ..SessionInfo::default() };
-        let settings = Settings { place, ..crate::tui::bench::settings().unwrap() };
+        let settings = Settings { place, ..SETTINGS.clone() };
         let size = Size::new(width, height);
         let mut model = Model::new(settings, vec![source()], size, Timestamp::from_millis(NOW));
         for source in &mut model.list.sources {

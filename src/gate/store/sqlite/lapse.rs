@@ -10,7 +10,8 @@ use super::writer::Tx;
 use super::{row, which};
 use crate::domain::{Status, StatusStep, Timestamp};
 use crate::gate::store::{Counts, Refused, StoreError, Stored};
-use crate::gate::tool::{Tools, Which};
+use crate::gate::tool::Tools;
+use crate::gate::which::Which;
 
 /// How many rows one sweep settles; the rest waits for the next.
 pub(super) const SWEEP: i64 = 500;

@@ -41,7 +41,8 @@ use crate::domain::{Flows, Outstanding, PendingAction, Row, Timestamp};
 use crate::gate::audit::{AuditHead, AuditRow, Verified};
 use crate::gate::clock::Clock;
 use crate::gate::token::Token;
-use crate::gate::tool::{Tools, Which};
+use crate::gate::tool::Tools;
+use crate::gate::which::Which;
 use crate::sqlite::{self, Database, OpenError};
 
 const MIGRATIONS: [&str; 7] = [

@@ -8,7 +8,8 @@ use super::{row, which};
 use crate::domain::{BatchId, PendingAction, Row, Status, Timestamp, Untrusted};
 use crate::gate::audit::WHOLE_GATE;
 use crate::gate::store::{Census, Changes, Filter, Page, StoreError, Stored, Waiting};
-use crate::gate::tool::{Tools, Which};
+use crate::gate::tool::Tools;
+use crate::gate::which::Which;
 
 pub(super) async fn get(pool: &SqlitePool, id: &str, tools: &Tools) -> Result<Option<Stored>, StoreError> {
     let mut query = QueryBuilder::new(row::WHOLE);

@@ -13,7 +13,7 @@ use crate::domain::{RawJson, Row, Status, StatusStep, Timestamp, Untrusted};
 use crate::gate::store::{
     Actor, Dispatched, Finished, Keyed, Lease, Refused, StoreError, Stored, Work, decision_rules,
 };
-use crate::gate::tool::Which;
+use crate::gate::which::Which;
 
 const LOST: &str = "the executor was lost in mid-run; nobody knows whether the write landed";
 

@@ -2,7 +2,7 @@
 
 use sqlx::{QueryBuilder, Sqlite};
 
-use crate::gate::tool::{Rule, Which};
+use crate::gate::which::{Rule, Which};
 
 /// Whether the tool of a row of `actions a` is one of these, as [`Which::has`] says it.
 pub(super) fn push(query: &mut QueryBuilder<Sqlite>, tools: &Which) {

@@ -33,7 +33,7 @@ pub enum ThemeError {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("{0:?} is no colour; write \"#rrggbb\"")]
+#[error("{0:?} is not a colour; write \"#rrggbb\"")]
 struct NoColour(String);
 
 /// How the screen looks: what is done to cells before they go to the terminal.

@@ -70,7 +70,9 @@ fn is_doubtful(host: &str) -> bool {
 /// What stands behind the `@` of mail addresses.
 fn mail_hosts(text: &str) -> impl Iterator<Item = &str> {
     let ends = |c: char| c.is_whitespace() || c.is_control() || "\"'<>()[]{},;:/\\|`".contains(c);
-    text.split(ends).filter(|word| word.contains('@')).filter_map(|word| {
+    // Most texts have none, and each of their characters would be looked at.
+    let words = text.contains('@').then(|| text.split(ends).filter(|word| word.contains('@')));
+    words.into_iter().flatten().filter_map(|word| {
         let (name, host) = word.rsplit_once('@')?;
         let host = host.trim_end_matches(['.', '!', '?']);
         (!name.is_empty() && host.contains('.')).then_some(host)

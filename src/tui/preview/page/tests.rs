@@ -312,7 +312,7 @@ fn the_diff_tab_shows_the_target_before_and_after_and_says_that_nobody_checked_i
     };
 
     insta::assert_snapshot!(bare, @"
-    No edits: what was proposed is what runs.
+    No edits: it runs as proposed.
 
     The agent did not report the state before.
     ");
@@ -334,7 +334,7 @@ fn the_diff_tab_shows_the_target_before_and_after_and_says_that_nobody_checked_i
       Ann
 
     Your edits
-    No edits: what was proposed is what runs.
+    No edits: it runs as proposed.
     ");
     assert!(rendered.contains("Before and after: the Diff tab"), "{rendered}");
     insta::assert_snapshot!(whole(r#""gone""#, &cached), @r#"
@@ -350,6 +350,6 @@ fn the_diff_tab_shows_the_target_before_and_after_and_says_that_nobody_checked_i
     +   }
 
     Your edits
-    No edits: what was proposed is what runs.
+    No edits: it runs as proposed.
     "#);
 }

@@ -28,11 +28,11 @@ fn a_prefix_says_what_may_follow_and_hides_no_cursor() {
 
     insta::assert_snapshot!(desk.sheet(), @"
 g then
-  r   what became of the last submission
+  r   the report of the last submission
   g   first
   e   the preview's end
-  i   back to what is pending, from a list of what is over or the watch vi…
-  h   the history of what was decided from here
+  i   back to pending actions, from history or the watch view
+  h   the history of decisions made here
   w   the watch view: every queue's figures, live; nothing is decided there
 Esc leaves
 ");
@@ -168,14 +168,14 @@ Help
   x                  exclude (reject) this action or the marked ones; again:             exclude
                      undecided
   X                  exclude with a reason                                       exclude-because
-  Vr                 what was excluded (rejected), and why                         view-excluded
+  Vr                 excluded (rejected) actions, and why                          view-excluded
 1-4 of 4   Down PageDown scroll   Esc closes
 ");
     insta::assert_snapshot!(rows("z"), @"
 Help
   find: z
   z                  preview in full, and back                                              zoom
-  u                  undo the last staging step, or recall what is held                     undo
+  u                  undo the last staging step, or recall a held submission                undo
 1-2 of 2   Down PageDown scroll   Esc closes
 ");
     // A key: what it does here.
@@ -240,7 +240,7 @@ fn the_palette_gives_a_command_where_it_was_opened() {
     insta::assert_snapshot!(desk.sheet(), @"
 Command
   : undo
-  > undo                 u              undo the last staging step, or recall what is held
+  > undo                 u              undo the last staging step, or recall a held submission
 1 of 127   Enter runs   Tab completes   Esc closes
 ");
     desk.press("<Enter>");
@@ -311,7 +311,7 @@ fn a_command_with_a_word_takes_it() {
     insta::assert_snapshot!(desk.sheet(), @"
 Help
   find: undo
-  u                  undo the last staging step, or recall what is held                     undo
+  u                  undo the last staging step, or recall a held submission                undo
 1-1 of 1   Down PageDown scroll   Esc closes
 ");
     assert!(matches!(desk.model.screen.overlay, Some(Overlay::Help(_))));
@@ -473,13 +473,13 @@ fn every_named_key_is_the_one_that_is_bound() {
     desk.press("<F9>:");
     say(&desk, "the palette", &["F4 runs   F3 completes   F9 closes"]);
     desk.press("<F9>?");
-    insta::assert_snapshot!(desk.sheet_line(27), @"1-25 of 172   Down F7 scroll   F9 closes");
+    insta::assert_snapshot!(desk.sheet_line(27), @"1-25 of 171   Down F7 scroll   F9 closes");
     desk.press("<F9><Tab>/x");
     say(&desk, "a search", &["F4 keeps   F9 ends"]);
     desk.press("<F9><F9>'");
     say(&desk, "saved filters", &["F9 closes"]);
     desk.press("<F9><C-x>");
-    assert_eq!(desk.message(), "Ctrl-X again quits and keeps what is staged");
+    assert_eq!(desk.message(), "Ctrl-X again quits and keeps staged decisions");
 }
 
 /// Help texts name commands, never a key that may be bound otherwise.

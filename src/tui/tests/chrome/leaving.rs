@@ -216,7 +216,7 @@ fn decisions_on_their_way_are_not_called_unsent() {
 Quit?
 
   1 decision staged and not sent; kept for next time.
-  A submission is on its way; quitting waits a few seconds …
+  A submission is being sent; quitting waits a few seconds …
 
   Enter keep and quit   r review   D discard   Esc stay
 ");

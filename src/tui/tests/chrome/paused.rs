@@ -82,7 +82,7 @@ fn what_was_approved_waits_and_is_not_stuck() {
     desk.changes(vec![decided(few(2).remove(1), Status::Approved, "kim")]);
     desk.say(followed("2", Status::Approved));
     desk.press("G");
-    insta::assert_snapshot!(desk.preview_line(2), @"  the gate is paused: it runs after a");
+    insta::assert_snapshot!(desk.preview_line(2), @"  the gate is paused: it runs after");
     briefed(&mut desk, None);
     insta::assert_snapshot!(desk.preview_line(2), @"  Waiting for the agent or the");
     desk.press("gr");

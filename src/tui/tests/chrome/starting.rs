@@ -30,7 +30,7 @@ fn nothing_is_staged_before_what_was_staged_is_read() {
         assert_eq!((desk.staged().as_str(), steps(&desk)), ("", 0), "{keys}");
         assert!(desk.model.modal.is_none(), "{keys}");
     }
-    assert_eq!(desk.message(), "one moment: what was staged before is being read");
+    assert_eq!(desk.message(), "one moment: still reading your staged decisions");
     desk.restored(Restored { draft, ..Restored::default() });
 
     assert_eq!(desk.staged(), "2X");

@@ -209,10 +209,10 @@ fn alerts_are_acknowledged_and_muted_together_or_one_by_one() {
     insta::assert_snapshot!(desk.line(1), @" ! sagas: 3 high-risk over 15 m  ! 28 over 1 h  ! gate: growing for 22 min  ! gate: 3 missions blocked");
 
     quick(&mut desk, "AjK");
-    assert_eq!(desk.message(), "1 alert acknowledged, until one grows, or goes away and comes back");
+    assert_eq!(desk.message(), "1 alert acknowledged until one grows or comes back");
     insta::assert_snapshot!(desk.line(1), @" ! sagas: 3 high-risk over 15 m  ! sagas: 9 over 1 h  ! gate: growing for 22 min  ! gate: 3 missions blocked  1 acknowledged");
     quick(&mut desk, "K");
-    assert_eq!(desk.message(), "not acknowledged any more");
+    assert_eq!(desk.message(), "no longer acknowledged");
     quick(&mut desk, "Ggg");
     quick(&mut desk, "m");
     insta::assert_snapshot!(desk.line(3), @"▌  sagas  3 high-risk over 15 m                                                                                                              muted until 15:22");
@@ -220,7 +220,7 @@ fn alerts_are_acknowledged_and_muted_together_or_one_by_one() {
     quick(&mut desk, "K");
     insta::assert_snapshot!(desk.line(1), @" 4 acknowledged, 1 muted");
     quick(&mut desk, "m");
-    assert_eq!(desk.message(), "1 alert not muted any more");
+    assert_eq!(desk.message(), "1 alert no longer muted");
     insta::assert_snapshot!(desk.line(1), @" ! sagas: 3 high-risk over 15 m  4 acknowledged");
 }
 
@@ -250,7 +250,7 @@ fn frozen_numbers_stand_still_and_say_since_when() {
     let body = |screen: &str| screen.lines().take(27).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(body(&desk.screen()), body(&frozen));
     desk.press("w");
-    assert_eq!(desk.message(), "the figures are frozen: f makes them live, and then the window can change");
+    assert_eq!(desk.message(), "the figures are frozen: press f, then change the window");
     desk.press("f");
     insta::assert_snapshot!(desk.line(16), @" pending 9   from 9, most 9                       ⠤ in ? now · ? mean   • out ? now · ? mean");
     insta::assert_snapshot!(desk.line(0), @" placet watch  9 pending · oldest 59 m                                                        14:22");

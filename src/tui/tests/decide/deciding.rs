@@ -136,7 +136,7 @@ fn a_burst_of_keys_decides_nothing() {
     assert_eq!(desk.staged(), "", "what the first keys staged is taken back");
     assert_eq!(
         desk.message(),
-        "ignored 6 keys that came too fast to be typed (pasted?); what they staged was taken back"
+        "ignored 6 keys that came too fast to be typed (pasted?); their staging was undone"
     );
     assert_eq!(desk.model.decide.tally.total().total(), 0);
     desk.press("a");
@@ -154,7 +154,7 @@ fn a_burst_that_undoes_is_taken_back_too() {
         assert_eq!(desk.staged(), "1A 2X", "{paste}");
         assert_eq!(
             desk.message(),
-            "ignored 3 keys that came too fast to be typed (pasted?); what they staged was taken back",
+            "ignored 3 keys that came too fast to be typed (pasted?); their staging was undone",
             "{paste}"
         );
         assert_eq!(desk.model.decide.tally.total().total(), 2, "{paste}");
@@ -243,7 +243,7 @@ fn a_bulk_key_leaves_words_and_edits_alone() {
         desk.press(keys);
 
         assert_eq!((desk.staged().as_str(), kept(&desk)), (staged, before), "{keys}");
-        assert!(desk.message().contains("with words or edits"), "{keys}: {}", desk.message());
+        assert!(desk.message().contains("with text or edits"), "{keys}: {}", desk.message());
         desk.press("u");
         assert_eq!(desk.staged(), "1X 2E 3A 4X", "one step");
     }
@@ -260,7 +260,7 @@ fn the_same_bulk_key_again_leaves_words_and_edits_alone() {
     assert_eq!(desk.staged(), "1X 2E 3A", "{}", desk.message());
     assert_eq!(
         desk.message(),
-        "3 undecided again; u brings them back; 2 with words or edits stay as before; decide such ones one by one"
+        "3 undecided again; u brings them back; 2 with text or edits stay unchanged; decide those one by one"
     );
 }
 
@@ -273,7 +273,7 @@ fn a_bulk_edit_leaves_words_alone() {
 
     let reason = Decision::Reject { reason: Some("duplicate".to_owned()) };
     assert_eq!(desk.model.decide.draft.get(&key("1")).map(|staged| &staged.decision), Some(&reason));
-    assert_eq!(desk.message(), "3 staged with these edits; 3 left out, as they were");
+    assert_eq!(desk.message(), "3 staged with these edits; 3 left unchanged");
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn a_paste_into_the_list_does_nothing_but_say_so() {
     desk.say(What::Paste("axax".to_owned()));
 
     assert_eq!(desk.staged(), "");
-    assert_eq!(desk.message(), "ignored a paste of 4 characters: text goes into a form only");
+    assert_eq!(desk.message(), "ignored a paste of 4 characters: only forms take text");
 }
 
 #[test]
@@ -332,7 +332,7 @@ fn a_row_that_just_changed_takes_no_decision() {
     desk.wait(100);
     desk.hurry("a", 1);
     assert_eq!(desk.staged(), "");
-    assert_eq!(desk.message(), "the row under the cursor just changed: look again, then decide");
+    assert_eq!(desk.message(), "the row under the cursor just changed: check it, then decide");
     desk.press("a");
 
     assert_eq!(desk.staged(), "1A", "after a while it does");

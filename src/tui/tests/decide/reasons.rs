@@ -94,7 +94,7 @@ fn where_the_source_keeps_no_comment_it_is_said() {
     insta::assert_snapshot!(desk.sheet(), @"
 Approve, with a comment
   create_linear_issue   Issue number 1
-  This source keeps no comment; it is kept in your journal only.
+  This source keeps no comment; it stays in your journal.
 
   >
 Enter approves   Esc closes and keeps the text

@@ -114,19 +114,13 @@ fn approving_what_asks_for_an_answer_opens_the_form_at_the_answer() {
     let mut desk = Desk::with(100, 30, vec![question()], can);
     desk.press("a");
     assert_eq!(desk.staged(), "");
-    assert_eq!(
-        desk.message(),
-        "it asks for an answer: write it here, then Enter approves it with your answer"
-    );
+    assert_eq!(desk.message(), "it needs an answer: write it here, then Enter approves with it");
     let Some(Modal::Edit(form)) = &desk.model.modal else { panic!("the form is open") };
     assert_eq!(form.here().map(|field| field.key.as_str()), Some("answer"));
 
     desk.press("<Enter>");
     assert_eq!(desk.staged(), "");
-    assert_eq!(
-        desk.message(),
-        "the answer is not written yet: write it, then Enter approves with it; Esc closes"
-    );
+    assert_eq!(desk.message(), "no answer yet: write it, then Enter approves with it; Esc closes");
 
     // It holds null, so it takes JSON.
     desk.press("<C-u>\"the small one\"<Enter>");

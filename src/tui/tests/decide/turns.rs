@@ -64,7 +64,7 @@ fn a_turn_of_which_the_filter_hides_a_part_is_not_decided() {
     assert_eq!(desk.staged(), "");
     assert_eq!(
         desk.message(),
-        "2 of the 3 calls of its turn are hidden by the filter, and one decision stands for all: show them first"
+        "2 of the 3 calls of its turn are hidden by the filter, and one decision covers the whole turn: show them first"
     );
 
     desk.press("<Esc>");
@@ -102,7 +102,7 @@ fn turn_with_a_call_that_waits_or_just_arrived_is_refused() {
     desk.changes(few(4).split_off(3));
     desk.drawn();
     desk.hurry("a", 249);
-    assert_eq!(desk.message(), "its turn grew: 1 new call just arrived; look, then decide the whole turn");
+    assert_eq!(desk.message(), "its turn grew: 1 new call just arrived; read it, then decide the whole turn");
     assert_eq!(desk.staged(), "");
     desk.wait(100);
     desk.press("a");

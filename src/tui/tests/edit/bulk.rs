@@ -90,8 +90,8 @@ The same change, action by action
   * Issue 1                                 title  a → new
   * Issue 2                                 title  b → new
   - Issue 3                                 left out: it has no title
-  - Issue 5                                 left out: flagged: read it to its end first
-  = Issue 6                                 is like that already: approved as proposed
+  - Issue 5                                 left out: flagged: read it to the end first
+  = Issue 6                                 already has these values: approved as proposed
   - Mail                                    left out: different tool
 
 
@@ -192,7 +192,7 @@ fn what_does_not_parse_comes_back_as_text_with_the_place_of_the_error() {
 
     assert_eq!(
         desk.message(),
-        "what came back cannot be sent: not valid JSON at byte 19: a word that is no value; text needs \"quotes\"; your text is kept, mend it here"
+        "the edited text cannot be sent: not valid JSON at byte 19: a word that is no value; text needs \"quotes\"; fix it here"
     );
     insta::assert_snapshot!(desk.sheet_line(4), @r#"    "title": Mended,"#);
     desk.press("<Esc>");

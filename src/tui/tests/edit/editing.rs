@@ -95,7 +95,7 @@ fn a_text_that_cannot_be_sent_says_where() {
     assert_eq!(desk.staged(), "", "the approve key does not send another thing than the text says");
     assert_eq!(
         desk.message(),
-        "its edited text cannot be sent: not valid JSON at byte 17: a comma or the end is missing; open the form"
+        "your edited text cannot be sent: not valid JSON at byte 17: a comma or the end is missing; open the form"
     );
 }
 
@@ -207,8 +207,8 @@ fn what_is_no_number_is_said_at_the_field_and_cannot_be_approved() {
     desk.press("e<Down><C-u>-<Enter>");
 
     assert_eq!(desk.staged(), "");
-    assert_eq!(desk.message(), "cannot be sent: price: a number is asked for, such as 3, -1.50 or 2e6");
-    insta::assert_snapshot!(desk.sheet_line(11), @"  ! a number is asked for, such as 3, -1.50 or 2e6");
+    assert_eq!(desk.message(), "cannot be sent: price: type a number, such as 3, -1.50 or 2e6");
+    insta::assert_snapshot!(desk.sheet_line(11), @"  ! type a number, such as 3, -1.50 or 2e6");
     desk.press("x,\"1<Enter>");
     assert_eq!(edits(&desk).unwrap(), r#"{"price":-1}"#, "other characters are not taken");
 }
@@ -261,7 +261,7 @@ fn identity_is_locked() {
 
     desk.press("e<Up>x");
 
-    assert_eq!(desk.message(), "this key says whose action it is: it cannot be edited");
+    assert_eq!(desk.message(), "this key identifies whose action it is and cannot be edited");
     insta::assert_snapshot!(desk.sheet_line(2), @"  > workspace_id  w                                    = locked");
     assert_eq!(form(&desk).check, Ok(None));
 }

@@ -153,7 +153,7 @@ fn a_source_without_a_timeline_says_so_and_what_is_known_is_told() {
 placet  0 to decide                               gate live   kim@acme   14:22
 refund_payment · HIGH
 Refund 120 EUR to alice
-  This source keeps no timeline. Known from elsewhere:
+  This source keeps no timeline. placet knows this:
 
   created      2026-11-21 13:42:31 UTC
 │ decided      2026-11-21 14:12:31 UTC  by lee

@@ -240,7 +240,7 @@ fn where_no_source_lists_what_is_over_it_is_said_before_anything_is_asked() {
     desk.press("Vf");
 
     assert!(desk.model.history.open.is_none() && asks(&desk).is_empty());
-    assert_eq!(desk.message(), "no source here lists what is over; gh shows what was decided from here");
+    assert_eq!(desk.message(), "no source lists ended actions; gh shows decisions made here");
     desk.press("gh");
     assert_eq!(desk.model.history.open.as_ref().map(|view| view.kind), Some(ViewKind::Mine));
 }

@@ -62,7 +62,7 @@ Source gate has not answered yet.
 The last 60 minutes. All: nothing was read yet.
 Source gate: nothing was read yet: CONNECTING.
 Alerts are not known yet.
-Nothing is pending. New actions are told as they come.
+Nothing is pending. New actions are announced as they come.
 Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, quit. Nothing is sent before submit asks.
 >
 ");

@@ -134,7 +134,7 @@ fn what_must_be_read_is_read_to_its_end_first() {
     // Never read.
     insta::assert_snapshot!(talk.types("approve"), @"
 approve
-Not approved: it is high-risk, so it must be read to its end first; show reads it.
+Not approved: it is high-risk, so read it to the end first; show reads it.
 >
 ");
     let heard = talk.types("show");
@@ -165,7 +165,7 @@ Action 1 of 1, Long.
     // Read in part.
     insta::assert_snapshot!(talk.types("approve"), @"
 approve
-Not approved: it is high-risk, so it must be read to its end first; show reads it.
+Not approved: it is high-risk, so read it to the end first; show reads it.
 >
 ");
     let mut heard = String::new();
@@ -225,7 +225,7 @@ Staged: approve. 1 undecided left.
 Action 2 of 2. Low risk. create_linear_issue from support. Title: Issue number 2. Waiting 58 min.
 > submit
 1 batch, 1 decision: 1 approve.
-Left alone: 1 undecided action of these batches.
+1 undecided action in these batches stay pending.
 Approve: create_linear_issue. Title: Issue number 1.
 gate refuses any action that changed after you saw it.
 Type yes to send, anything else goes back.
@@ -268,7 +268,7 @@ Unclear: that begins revert, retry, rest, redo, report, reload. Nothing was done
 ");
     insta::assert_snapshot!(talk.types("approve it"), @"
 approve it
-Nothing was decided. A text comes after the word because.
+Nothing was decided. Put the text after the word because.
 >
 ");
     insta::assert_snapshot!(talk.types("\u{1b}[A"), @"
@@ -327,7 +327,7 @@ Staged: approve. 1 undecided left.
 Action 2 of 2. Low risk. create_linear_issue from support. Title: Issue number 2. Waiting 58 min.
 > submit
 1 batch, 1 decision: 1 approve.
-Left alone: 1 undecided action of these batches.
+1 undecided action in these batches stay pending.
 Approve: create_linear_issue. Title: Issue number 1.
 gate refuses any action that changed after you saw it.
 Type yes to send, anything else goes back.
@@ -362,7 +362,7 @@ Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, qu
     assert_eq!(talk.staged(), "");
     insta::assert_snapshot!(heard, @"
 approve
-Not approved: it is flagged, so it must be read to its end first; show reads it.
+Not approved: it is flagged, so read it to the end first; show reads it.
 >
 ");
 }

@@ -27,8 +27,7 @@ fn a_whole_session() {
     Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help,
     quit. Nothing is sent before submit asks.
     > approve
-    Not approved: it is high-risk, so it must be read to its end first; show reads
-    it.
+    Not approved: it is high-risk, so read it to the end first; show reads it.
     > show
     Action 1 of 3, Bulk-close 214 tickets.
     | title         Bulk-close 214 tickets
@@ -69,7 +68,7 @@ fn a_whole_session() {
     2. Waiting 58 min.
     > submit
     2 batches, 2 decisions: 1 approve with edit, 1 exclude (final).
-    Left alone: 1 undecided action of these batches.
+    1 undecided action in these batches stay pending.
     Edited: Issue number 1. Changed: title.
     Exclude: update_linear_issue. Title: Bulk-close 214 tickets.
     Approve with edit: create_linear_issue. Title: Issue number 1.
@@ -79,7 +78,7 @@ fn a_whole_session() {
     Nothing was sent. Everything stays staged.
     > submit
     2 batches, 2 decisions: 1 approve with edit, 1 exclude (final).
-    Left alone: 1 undecided action of these batches.
+    1 undecided action in these batches stay pending.
     Edited: Issue number 1. Changed: title.
     Exclude: update_linear_issue. Title: Bulk-close 214 tickets.
     Approve with edit: create_linear_issue. Title: Issue number 1.
@@ -149,7 +148,7 @@ fn a_script_reads_all_of_it_and_is_answered_line_by_line() {
 
     insta::assert_snapshot!(talk.heard, @"
 Plain mode on, because --plain. 2 pending, 2 undecided, oldest 59 min.
-Standard input is no terminal. For scripts there is placet decide; here a submission asks for its count or for yes.
+Standard input is not a terminal. For scripts use placet decide; here submit asks for a count or for yes.
 Action 1 of 2. Low risk. create_linear_issue from support. Title: Issue number 1. Waiting 59 min.
 Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, quit. Nothing is sent before submit asks.
 Action 1 of 2, Issue number 1.
@@ -270,7 +269,7 @@ End.
     assert_eq!(edits, r#"{"title":"Close \"3\" tickets","count":3}"#);
     insta::assert_snapshot!(talk.types("revert"), @"
 revert
-The edits are dropped. What is staged still has them: approve stages it without, clear takes it back.
+The edits are dropped. The staged decision still has them: approve stages it without, clear removes it.
 >
 ");
 }
@@ -291,7 +290,7 @@ Action 1 of 1. Low risk. ask_human from support. Title: Which plan?. Waiting 5 m
     let said = talk.types("approve");
     insta::assert_snapshot!(said, @"
 approve
-Not approved: it asks for an answer. edit names its fields; say edit, the field that is empty, an equals sign and the answer, then approve.
+Not approved: it needs an answer. edit names its fields; say edit, the field that is empty, an equals sign and the answer, then approve.
 >
 ");
     let said = talk.types("show\nedit answer=\"small\"\napprove");

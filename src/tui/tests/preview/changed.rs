@@ -80,7 +80,7 @@ The agent did not report the state before.
 fn staged_row_that_changed_is_unstaged_and_says_so_until_decided_again() {
     let mut desk = changed(100, 30);
     insta::assert_snapshot!(desk.row(0), @"▌•  low  (changed) Pay                              5 m");
-    assert_eq!(desk.message(), "Pay changed after you decided it: your decision was taken back");
+    assert_eq!(desk.message(), "Pay changed after you decided it: your decision was undone");
     assert_eq!(desk.staged(), "");
 
     desk.press("u");
@@ -113,10 +113,7 @@ fn review_of_a_decision_on_changed_content_closes() {
     assert!(desk.model.modal.is_some());
     desk.changes(vec![pay("9.90")]);
 
-    assert_eq!(
-        desk.message(),
-        "review closed: Pay changed after you decided it: your decision was taken back"
-    );
+    assert_eq!(desk.message(), "review closed: Pay changed after you decided it: your decision was undone");
     assert!(desk.model.modal.is_none(), "{}", desk.screen());
 }
 
@@ -180,7 +177,7 @@ What you saw is no longer available: it was longer than 256 kB, or placet was re
 saw  sha256:17ed4431445bde39565144b5e460dbcf9d46081d5853b5aa7001c14a5342e9c4
 now  sha256:ecb2606a64a74216cd98226b80fbed1581f1c6fa3ca6e527bea4a1e32061f6ab
 
-No edits: what was proposed is what runs.
+No edits: it runs as proposed.
 
 The agent did not report the state before.
 ");

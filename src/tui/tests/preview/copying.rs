@@ -107,5 +107,5 @@ fn there_is_something_to_say_where_nothing_can_be_opened() {
     assert_eq!(desk.message(), "not opened: there is no display here; y copies a link");
     let mut list = Desk::new(100, 30, few(2));
     list.press("kyi");
-    assert_eq!(list.message(), "put the cursor on an action: that is what is copied and opened");
+    assert_eq!(list.message(), "put the cursor on an action first");
 }

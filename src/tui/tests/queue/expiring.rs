@@ -76,7 +76,7 @@ fn what_ran_out_cannot_be_staged_even_before_a_second_went_by() {
     assert_eq!(desk.staged(), "");
     let row = row(&desk, "Issue number 2");
     insta::assert_snapshot!(row, @"▌   low  Issue number 2                         expired");
-    assert_eq!(desk.message(), "the row under the cursor just changed: look again, then decide");
+    assert_eq!(desk.message(), "the row under the cursor just changed: check it, then decide");
     desk.wait(300);
     desk.press("a");
     assert_eq!(desk.message(), "it expired and cannot be decided");

@@ -122,7 +122,7 @@ fn the_rest_of_a_group_is_what_the_list_shows_of_it() {
     desk.press("jjjjjjjjjgg");
     desk.press(",c/login<Enter>A");
 
-    assert_eq!(desk.message(), "approved the rest of this checkpoint as far as it is shown: 2");
+    assert_eq!(desk.message(), "approved the rest of this checkpoint (shown rows only): 2");
     assert!(
         desk.model.decide.draft.iter().all(|(key, _)| ["1", "2"].contains(&key.id.as_raw())),
         "{}",

@@ -233,7 +233,7 @@ fn a_star_marks_what_is_shown_and_a_filter_is_a_pattern_for_marks() {
     insta::assert_snapshot!(desk.status_line(), @" 2 marked, 2 hidden");
     desk.press("x");
     assert_eq!(desk.staged(), "", "what the filter hides is not decided on");
-    assert_eq!(desk.message(), "2 marked, none of them shown: Esc unmarks, or clear the filter first");
+    assert_eq!(desk.message(), "2 marked, none shown: Esc unmarks, or clear the filter first");
     desk.press("*x");
 
     assert_eq!(desk.staged(), "4X 5X");
@@ -250,8 +250,8 @@ fn marks_on_rows_that_are_gone_are_told() {
         decided(few(5).remove(3), Status::Rejected, "lee"),
     ]);
 
-    assert_eq!(desk.message(), "3 of 5 marked still pending: the others were settled elsewhere");
-    insta::assert_snapshot!(desk.status_line(), @" 3 of 5 marked still pending: the others were settled elsewhere");
+    assert_eq!(desk.message(), "3 of 5 marked still pending: the others are no longer pending");
+    insta::assert_snapshot!(desk.status_line(), @" 3 of 5 marked still pending: the others are no longer pending");
     desk.press("x");
     assert_eq!(desk.staged(), "2X 3X 5X");
 }
@@ -313,7 +313,7 @@ Saved filters
     desk.press("''");
     assert_eq!(ids(&desk).len(), 11);
     desk.press("'9");
-    assert_eq!(desk.message(), "there is no saved filter 9; + saves the filter that stands");
+    assert_eq!(desk.message(), "there is no saved filter 9; + saves the current filter");
 }
 
 #[test]
@@ -438,7 +438,7 @@ fn a_filter_is_saved_renamed_and_removed_in_the_places() {
     desk.press("/risk:high<Enter>+");
     insta::assert_snapshot!(desk.status_line(), @" name:");
     desk.press("<Enter>");
-    insta::assert_snapshot!(desk.hints(), @" write a name first");
+    insta::assert_snapshot!(desk.hints(), @" type a name first");
     desk.press("risky ones");
     desk.press("<Enter>");
     let kept = |desk: &Desk| {

@@ -184,7 +184,7 @@ fn meanwhile_the_rest_can_be_decided_but_not_what_is_held() {
 
     desk.press("akkx");
     assert_eq!(desk.staged(), "1A 2X 3A");
-    assert_eq!(desk.message(), "2 decisions about to be sent (u recalls); what you stage now goes next");
+    assert_eq!(desk.message(), "2 decisions about to be sent (u recalls); new decisions go next");
     desk.press("s");
     assert!(desk.model.modal.is_none(), "one submission at a time");
     desk.press("U");

@@ -253,7 +253,7 @@ Sent: 3 decisions  14:22
   1 stays pending
 
   Enter closes   w writes a file   y copies   o shows the first skipped
-what failed stays staged
+failed decisions stay staged
 ");
     desk.press("<Enter>");
     assert_eq!(desk.slot("1").state, State::Pending);
@@ -374,7 +374,7 @@ fn a_second_review_waits_for_the_first_submission() {
 
     desk.press("as");
 
-    assert_eq!(desk.message(), "still sending; what you stage now goes next");
+    assert_eq!(desk.message(), "still sending; new decisions go next");
     assert!(!sheet(&desk));
 }
 

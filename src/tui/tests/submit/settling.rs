@@ -171,7 +171,7 @@ fn lost_decision_without_a_row_stands_first_and_says_when_it_is_read_again() {
     let (mut desk, _) = restarted(120_000);
 
     insta::assert_snapshot!(desk.list(), @"
- ▾ unknown: t settles, next look 14:24:31             1
+ ▾ unknown: t resolves, next check 14:24:31           1
   ? ?    The lost one                           UNKNOWN
  ▾ create_linear_issue  support             2 of 2 left
 ▌ • low  Issue number 1                            59 m

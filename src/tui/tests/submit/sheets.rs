@@ -56,7 +56,7 @@ fn the_report() {
      │  1 stays pending                                                                       │
      │                                                                                        │
      │  Enter closes   w writes a file   y copies   o shows the first skipped                 │
-     └─ what failed stays staged ─────────────────────────────────────────────────────────────┘
+     └─ failed decisions stay staged ─────────────────────────────────────────────────────────┘
                                                         │
                                                         │   What approving does
                                                         │     creates one issue in Linear

@@ -37,7 +37,7 @@ fn they_stand_first_in_a_group_of_their_own() {
         desk.without_tabs().lines().take(10).map(|line| line.chars().take(62).collect()).collect();
     insta::assert_snapshot!(list.join("\n"), @r"
  placet  3 to decide · 2 unknown · 1 agent blocked            
- ▾ outcome unknown: t settles these                   2 │ crea
+ ▾ outcome unknown: t resolves these                  2 │ crea
 ▌ ? low  Issue number 4                         UNKNOWN │
   ? HIGH Mail to everybody                      UNKNOWN │ Issu
  ▾ create_linear_issue  support             3 of 3 left │ │ un
@@ -60,7 +60,7 @@ fn one_alone_has_its_heading_too() {
 
     insta::assert_snapshot!(desk.without_tabs(), @r"
  placet  0 to decide · 1 unknown                   gate live   kim@acme   14:22
- ▾ outcome unknown: t settles these                                      1 left
+ ▾ outcome unknown: t resolves these                                     1 left
 ▌ ? low  Issue number 1                             create_linear_issue UNKNOWN
 
 
@@ -98,7 +98,7 @@ fn no_key_stages_them() {
             assert_eq!((desk.staged().as_str(), &desk.model.modal.is_none()), ("", &true), "{place}{keys}");
             assert_eq!(
                 desk.message(),
-                "it was approved and ran; the outcome is unknown: t resolves it",
+                "it was approved and ran, but the outcome is unknown: t resolves it",
                 "{place}"
             );
         }
@@ -143,7 +143,7 @@ fn a_row_that_becomes_unknown_stands_first_at_once() {
     assert_eq!((desk.model.list.stats.pending, desk.model.list.stats.unknown), (2, 1));
     assert_eq!(desk.here(), stood, "the cursor stays on its row");
     insta::assert_snapshot!(desk.list(), @"
- ▾ outcome unknown: t settles these                   1
+ ▾ outcome unknown: t resolves these                  1
   ? low  Issue number 2                         UNKNOWN
  ▾ create_linear_issue  support             2 of 2 left
   · low  Issue number 1                            59 m
@@ -163,7 +163,7 @@ fn decision_without_an_answer_stands_first_at_once() {
 
     assert_eq!(desk.here(), "1", "the cursor stays on its row");
     insta::assert_snapshot!(desk.list(), @"
- ▾ unknown: t settles, next look 14:22:43             1
+ ▾ unknown: t resolves, next check 14:22:43           1
   ? low  Issue number 3                         UNKNOWN
  ▾ create_linear_issue  support             2 of 2 left
 ▌ · low  Issue number 1                            59 m
@@ -271,7 +271,7 @@ fn the_sheet() {
 
     insta::assert_snapshot!(desk.without_tabs(), @"
  placet  3 to decide · 2 unknown                   gate live   kim@acme   14:22
- ▾ outcome unknown: t settles these                                      2 left
+ ▾ outcome unknown: t resolves these                                     2 left
 ▌ ? low  Issue number 4                             create_linear_issue UNKNOWN
   ? HIGH Mail to everybody                                   send_email UNKNOWN
  ▾┌─ What became of it? ─────────────────────────────────────────────────────┐t
@@ -280,7 +280,7 @@ fn the_sheet() {
   │                                                                          │m
   │  > e  it landed        executed                                          │
   │    f  it did not land  failed; it is not run again                       │
-  │    r  run it again     only where running twice does no harm             │
+  │    r  run it again     only if running twice does no harm                │
   │                                                                          │
 ──│  reason >                                                                │──
 │ │                                                                          │

@@ -11,11 +11,11 @@ use crate::gate::events::Events;
 use crate::gate::store::Verdict;
 
 mod binding;
+mod choosing;
 mod flows;
 mod tampering;
 mod torn;
 mod upgrading;
-mod which;
 
 struct Shelf {
     store: SqliteStore,

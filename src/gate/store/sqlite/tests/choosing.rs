@@ -3,7 +3,7 @@
 use sqlx::QueryBuilder;
 
 use super::*;
-use crate::gate::tool::Rule;
+use crate::gate::which::Rule;
 use crate::rounds::{Random, rounds};
 
 /// What is special to `GLOB`, to `LIKE`, to SQL or to a pattern, and a letter in both cases.
@@ -33,7 +33,7 @@ async fn a_rule_fits_the_same_tools_in_the_database_as_in_the_code() {
         });
         let which = Which { rules: rules.collect(), others: random.below(2) == 0 };
         let mut query = QueryBuilder::new("SELECT a.tool FROM actions a WHERE ");
-        super::super::which::push(&mut query, &which);
+        which::push(&mut query, &which);
         query.push(" ORDER BY a.seq");
 
         let found: Vec<String> = query.build_query_scalar().fetch_all(shelf.store.reader()).await.unwrap();
