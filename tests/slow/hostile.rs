@@ -132,7 +132,7 @@ fn hostile_gate() -> (Home, Gate) {
         )
     };
     let config = format!(
-        "[ui]\nmouse = true\n{}{}",
+        "[ui]\nmouse = true\nhold_seconds = 0\n{}{}",
         source("team", &gate.address.url),
         source("other", &hostile_server())
     );
