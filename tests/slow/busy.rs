@@ -90,7 +90,7 @@ fn a_busy_gates_numbers_are_on_the_screen_and_keys_are_answered_all_along() {
             })
             .collect();
         while keys < CYCLE || agents.iter().any(|agent| !agent.is_finished()) {
-            let next = ["Last 24 h", "Last 15 min", "Last 60 min"][keys % 3];
+            let next = ["the last 1440 minutes", "the last 15 minutes", "the last 60 minutes"][keys % 3];
             let pressed = Instant::now();
             screen.send("w");
             screen.wait(next);

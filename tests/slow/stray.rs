@@ -1,6 +1,7 @@
 //! G8 with the real binary: bytes that nobody typed decide nothing. The gate counts.
 
 use super::support::agent;
+use super::support::eventually;
 use super::support::gate::Address;
 use super::support::home::{Home, WRITE_FILE};
 use super::support::pty::Pty;
@@ -22,6 +23,18 @@ impl Noise {
         let bytes = std::iter::repeat_with(&mut byte).filter(|byte| !b"\x03\x07\x1a\x1cqQ:eE".contains(byte));
         bytes.take(length).map(char::from).collect()
     }
+}
+
+/// The terminal's own buffer holds more than is read at once.
+#[test]
+fn a_burst_is_read_to_its_end_without_another_key() {
+    let home = Home::with_config(WRITE_FILE);
+    let mut inbox = Pty::start(&home, (100, 30), &[]);
+    inbox.wait("placet propose");
+
+    inbox.answer(&"j".repeat(3_500));
+
+    eventually("nothing is left to read", || (inbox.unread() == 0).then_some(()));
 }
 
 #[test]

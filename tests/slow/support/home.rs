@@ -7,7 +7,8 @@ use tempfile::TempDir;
 
 pub(crate) struct Home(TempDir);
 
-/// Tools that write their input to a file named after the action. `$OUT` is a folder.
+/// Tools that write their input to a file named after the action. `$OUT` is a folder. What is confirmed is sent at once: the demo is
+/// where it is held.
 pub(crate) const WRITE_FILE: &str = r#"
 [gate]
 listen = "127.0.0.1:0"
@@ -17,6 +18,8 @@ argv = ["sh", "-c", "cat > \"$OUT/$PLACET_ACTION_ID\""]
 env = { OUT = "@OUT@" }
 risk = "low"
 retry = "safe"
+[ui]
+hold_seconds = 0
 "#;
 
 /// A tool that says that it runs, waits for the file `go`, and writes down what it got.

@@ -35,7 +35,7 @@ pub(crate) fn ended(mut child: Child) -> Output {
 /// The configuration of a home whose only source is a gate, as its owner.
 pub(crate) fn team(gate: &gate::Gate, gate_home: &home::Home) -> String {
     format!(
-        "[[source]]\nname = \"team\"\nkind = \"gate\"\nurl = \"{}\"\ntoken_file = \"{}\"\n",
+        "[ui]\nhold_seconds = 0\n[[source]]\nname = \"team\"\nkind = \"gate\"\nurl = \"{}\"\ntoken_file = \"{}\"\n",
         gate.address.url,
         gate_home.state().join("owner.token").display()
     )

@@ -107,15 +107,18 @@ impl Pty {
     }
 
     /// Waits until nothing that was sent is unread. Ends early where nobody reads: the process ended, or is stopped.
-    fn wait_read(&self) {
-        use rustix::fs::{Mode, OFlags, open};
-        let slave = self.master.tty_name().and_then(|name| open(name, OFlags::NOCTTY, Mode::empty()).ok());
-        let Some(slave) = slave else { return };
+    fn wait_read(&mut self) {
         let started = Instant::now();
-        while rustix::io::ioctl_fionread(&slave).is_ok_and(|unread| unread > 0) && started.elapsed() < UNREAD
-        {
+        while self.unread() > 0 && started.elapsed() < UNREAD && !self.has_ended() {
             std::thread::park_timeout(Duration::from_millis(5));
         }
+    }
+
+    /// Bytes that were sent and not read yet.
+    pub(crate) fn unread(&self) -> u64 {
+        use rustix::fs::{Mode, OFlags, open};
+        let slave = self.master.tty_name().and_then(|name| open(name, OFlags::NOCTTY, Mode::empty()).ok());
+        slave.and_then(|slave| rustix::io::ioctl_fionread(&slave).ok()).unwrap_or_default()
     }
 
     /// Sends these bytes at once, as a terminal answers.
