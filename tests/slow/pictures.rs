@@ -7,7 +7,7 @@ use placet::for_tests::json;
 
 use super::job::confirm;
 use super::support::agent;
-use super::support::gate::Address;
+use super::support::gate::{Address, Gate};
 use super::support::home::Home;
 use super::support::pty::Pty;
 
@@ -135,9 +135,36 @@ fn the_pictures_of_what_opens_over_the_list_are_what_placet_shows() {
         inbox.send("\x1b");
         inbox.wait("a approve");
     }
-    inbox.send("gw");
-    inbox.wait("in now");
-    holds("watch-100x30", &inbox, false);
+    inbox.send("/tool:update_linear_issue\rjd");
+    inbox.wait("Before (-)");
+    holds("diff-100x30", &inbox, false);
+}
+
+#[test]
+fn the_pictures_of_the_watch_view_are_what_placet_shows() {
+    // A larger one has events, whose times differ.
+    for (columns, rows) in [(80, 24), (100, 30)] {
+        let home = home("dark");
+        let mut inbox = at_work(&home, (columns, rows));
+        inbox.send("gw");
+        inbox.wait("STARTING");
+        holds(&format!("watch-{columns}x{rows}"), &inbox, false);
+    }
+}
+
+#[test]
+fn the_picture_of_an_empty_inbox_is_what_placet_shows() {
+    let gate_home = Home::with_config("[gate]\nlisten = \"127.0.0.1:0\"\n");
+    let gate = Gate::serve(&gate_home, &[]);
+    let home = Home::with_config(&format!(
+        "{CONFIG}\n[ui]\ntheme = \"dark\"\n[[source]]\nname = \"team\"\nkind = \"gate\"\nurl = \"{}\"\ntoken_file = \"{}\"\n",
+        gate.address.url,
+        gate_home.state().join("owner.token").display()
+    ));
+    let mut inbox = Pty::start_with(&home, (100, 30), &[], &COLOURS);
+    inbox.wait("Nothing is pending");
+    inbox.wait("team live");
+    holds("empty-100x30", &inbox, false);
 }
 
 #[test]

@@ -122,7 +122,7 @@ pub(crate) fn review_lines(model: &Model, sheet: &ReviewSheet, review: &Review) 
         said.push(words::batch_only(&count(other, words::OTHER_DECISION)));
     }
     if review.left_pending > 0 {
-        said.push(words::left_alone(&count(review.left_pending, words::UNDECIDED_ACTION)));
+        said.push(sentences::sentence(&review_words::left(review.left_pending, review.batches)));
     }
     for (title, keys) in review.edited.iter().take(NAMED) {
         said.push(words::edited_keys(&foreign(title), &listed(keys)));

@@ -249,7 +249,6 @@ pub(crate) const NOTHING_STAGED: &str = "Nothing is staged. approve and exclude 
 pub(crate) const REVIEW_CLOSED: &str = "The review is closed. Nothing was sent.";
 pub(crate) const STAYS_STAGED: &str = "Nothing was sent. Everything stays staged.";
 pub(crate) const OTHER_DECISION: &str = "other decision";
-pub(crate) const UNDECIDED_ACTION: &str = "undecided action";
 pub(crate) const WARNING_UNREAD: &str = "Warning, approved unread";
 pub(crate) const WARNING_CHANGED: &str = "Warning, changed since it was read";
 pub(crate) const NOTHING_CAN_BE_SENT: &str = "Nothing can be sent.";
@@ -331,7 +330,6 @@ sentences! {
     typed_before(question: &str) => "Ignored: that was typed before the question. {question}";
     confirmed(seconds: f64) => "Confirmed. It is sent in {seconds} seconds; undo recalls it.";
     batch_only(other: &str) => "This batch only; {other} stay staged.";
-    left_alone(actions: &str) => "{actions} in these batches stay pending.";
     edited_keys(title: &str, keys: &str) => "Edited: {title}. Changed: {keys}.";
     same(title: &str, became: &str) => "Warning, same as {title}: {became}.";
     are_high_risk(approvals: &str, are: &str) => "Warning: {approvals} {are} high-risk.";

@@ -48,7 +48,7 @@ sentences! {
     no_saved_filters(filter: &str, save: &str) => "None yet. {filter} writes a filter, {save} saves it.";
 
     unreadable(count: usize, source: &impl Display) => "{count} of {source} cannot be read: ";
-    marks_left(left: usize, all: usize) => "{left} of {all} marked still pending: the others are no longer pending";
+    marks_left(left: usize, all: usize) => "{left} of {all} marked are still pending: the others are unmarked";
 
     just_arrived(left: usize) => "{left} just arrived, not marked";
     marked_and_hidden(marked: &str, hidden: usize) => "{marked} marked, {hidden} of them hidden by the filter";

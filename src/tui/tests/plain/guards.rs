@@ -225,7 +225,7 @@ Staged: approve. 1 undecided left.
 Action 2 of 2. Low risk. create_linear_issue from support. Title: Issue number 2. Waiting 58 min.
 > submit
 1 batch, 1 decision: 1 approve.
-1 undecided action in these batches stay pending.
+1 stays pending in this batch.
 Approve: create_linear_issue. Title: Issue number 1.
 gate refuses any action that changed after you saw it.
 Type yes to send, anything else goes back.
@@ -327,7 +327,7 @@ Staged: approve. 1 undecided left.
 Action 2 of 2. Low risk. create_linear_issue from support. Title: Issue number 2. Waiting 58 min.
 > submit
 1 batch, 1 decision: 1 approve.
-1 undecided action in these batches stay pending.
+1 stays pending in this batch.
 Approve: create_linear_issue. Title: Issue number 1.
 gate refuses any action that changed after you saw it.
 Type yes to send, anything else goes back.

@@ -68,7 +68,7 @@ fn a_whole_session() {
     2. Waiting 58 min.
     > submit
     2 batches, 2 decisions: 1 approve with edit, 1 exclude (final).
-    1 undecided action in these batches stay pending.
+    1 stays pending in this batch.
     Edited: Issue number 1. Changed: title.
     Exclude: update_linear_issue. Title: Bulk-close 214 tickets.
     Approve with edit: create_linear_issue. Title: Issue number 1.
@@ -78,7 +78,7 @@ fn a_whole_session() {
     Nothing was sent. Everything stays staged.
     > submit
     2 batches, 2 decisions: 1 approve with edit, 1 exclude (final).
-    1 undecided action in these batches stay pending.
+    1 stays pending in this batch.
     Edited: Issue number 1. Changed: title.
     Exclude: update_linear_issue. Title: Bulk-close 214 tickets.
     Approve with edit: create_linear_issue. Title: Issue number 1.

@@ -250,8 +250,8 @@ fn marks_on_rows_that_are_gone_are_told() {
         decided(few(5).remove(3), Status::Rejected, "lee"),
     ]);
 
-    assert_eq!(desk.message(), "3 of 5 marked still pending: the others are no longer pending");
-    insta::assert_snapshot!(desk.status_line(), @" 3 of 5 marked still pending: the others are no longer pending");
+    assert_eq!(desk.message(), "3 of 5 marked are still pending: the others are unmarked");
+    insta::assert_snapshot!(desk.status_line(), @" 3 of 5 marked are still pending: the others are unmarked");
     desk.press("x");
     assert_eq!(desk.staged(), "2X 3X 5X");
 }
