@@ -178,6 +178,28 @@ fn the_lines_for_a_shell_and_for_http_are_recorded_and_run() {
     }
 }
 
+#[test]
+fn the_lines_for_coding_agents_put_placet_into_their_settings() {
+    let home = Home::with_config(PULL);
+    let server = r#"{"mcpServers": {"NAME": {"command": "server", "args": ["here"]}}}"#;
+    fs::write(home.path().join(".mcp.json"), server).unwrap();
+    let binary = Path::new(env!("CARGO_BIN_EXE_placet")).parent().unwrap();
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
+    for (who, file, words) in [
+        ("Claude Code", ".claude/settings.json", "hook --client claude-code"),
+        ("Codex", ".codex/hooks.json", "hook --client codex"),
+        ("Gemini CLI", ".gemini/settings.json", "hook --client gemini"),
+        ("any MCP client", ".mcp.json", r#""mcp""#),
+    ] {
+        // Nobody is there who could be asked.
+        let line = format!("{} --yes", line_of(who));
+        let (out, err) = Python::start_program(&home, "sh", &["-c", &line], &[("PATH", &path)]).finish();
+
+        let settings = fs::read_to_string(home.path().join(file)).unwrap_or_default();
+        assert!(settings.contains(words), "{who}: {settings}\n{out}\n{err}");
+    }
+}
+
 /// The line that docs/agents.md tells this user to type.
 fn line_of(who: &str) -> String {
     let page = fs::read_to_string(root().join("docs/agents.md")).unwrap();
