@@ -20,7 +20,7 @@ pub(crate) const NOTHING_ENDED_OTHERWISE: &str = " nothing expired, was withdraw
 sentences! {
     lists_nothing(key: &str) => "no source lists ended actions; {key} shows decisions made here";
     read_only_resolves(inbox: &str, settle: &str) => "read-only list: {inbox} goes back to the inbox, where {settle} resolves it";
-    read_only(inbox: &str) => "read-only list: {inbox} goes back to the inbox, to decide";
+    read_only(inbox: &str) => "read-only list: {inbox} goes back to the inbox";
 
     as_of(name: &str, at: &str) => "{name}   as of {at}";
     as_of_old(name: &str, at: &str, age: &str, key: &str) => "{name}   as of {at}, {age} ago: {key} reads it again";

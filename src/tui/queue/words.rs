@@ -54,7 +54,7 @@ sentences! {
     marked_and_hidden(marked: &str, hidden: usize) => "{marked} marked, {hidden} of them hidden by the filter";
     grouped_by_shape(key: &str) => "grouped by shape: near-identical actions are one row; {key} opens it";
     grouped_by(word: &str) => "grouped by {word}";
-    live_again(changes: &str) => "live: {changes} caught up";
+    live_again(changes: &str) => "live: caught up with {changes}";
 
     none_matches(all: &str) => "  None of {all} matches.";
     range_of(rows: &str) => "range of {rows}";

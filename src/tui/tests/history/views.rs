@@ -120,7 +120,7 @@ fn nothing_is_decided_in_a_list_of_what_is_over() {
         desk.press(keys);
 
         assert_eq!((desk.staged(), desk.model.decide.draft.position()), (staged, steps), "{keys}");
-        assert_eq!(desk.message(), "read-only list: gi goes back to the inbox, to decide", "{keys}");
+        assert_eq!(desk.message(), "read-only list: gi goes back to the inbox", "{keys}");
         assert!(desk.model.modal.is_none(), "{keys}");
     }
 }

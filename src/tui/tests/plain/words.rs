@@ -39,8 +39,8 @@ fn a_whole_session() {
 
     What approving does
       changes an existing issue in Linear
-      can be undone by hand: set the fields back in Linear, whose history keeps
-      what they were
+      can be undone by hand: set the fields back in Linear; its history has the
+      old values
     End. Read in full.
     > exclude because closes tickets of other teams
     Staged: exclude, with a reason. 2 undecided left.
@@ -68,7 +68,7 @@ fn a_whole_session() {
     2. Waiting 58 min.
     > submit
     2 batches, 2 decisions: 1 approve with edit, 1 exclude (final).
-    1 stays pending in this batch.
+    1 stays pending in these batches.
     Edited: Issue number 1. Changed: title.
     Exclude: update_linear_issue. Title: Bulk-close 214 tickets.
     Approve with edit: create_linear_issue. Title: Issue number 1.
@@ -78,7 +78,7 @@ fn a_whole_session() {
     Nothing was sent. Everything stays staged.
     > submit
     2 batches, 2 decisions: 1 approve with edit, 1 exclude (final).
-    1 stays pending in this batch.
+    1 stays pending in these batches.
     Edited: Issue number 1. Changed: title.
     Exclude: update_linear_issue. Title: Bulk-close 214 tickets.
     Approve with edit: create_linear_issue. Title: Issue number 1.
