@@ -161,7 +161,7 @@ fn the_picture_of_an_empty_inbox_is_what_placet_shows() {
         gate.address.url,
         gate_home.state().join("owner.token").display()
     ));
-    let mut inbox = Pty::start_with(&home, (100, 30), &[], &COLOURS);
+    let inbox = Pty::start_with(&home, (100, 30), &[], &COLOURS);
     inbox.wait("Nothing is pending");
     inbox.wait("team live");
     holds("empty-100x30", &inbox, false);
