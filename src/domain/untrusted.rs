@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Foreign text. It has no `Display`: the only way to a screen is through [`crate::text`], which makes every hidden
+/// Foreign text. It has no `Display`: the only way to a screen is through `text`, which makes every hidden
 /// character visible. Cloning is cheap.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Untrusted(Arc<str>);

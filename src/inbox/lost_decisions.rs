@@ -14,7 +14,7 @@ pub(super) struct Lost<'a> {
     pub(super) begun_at: Timestamp,
     /// Who we are at the source, where it told.
     pub(super) subject: Option<&'a Untrusted>,
-    /// What the source can prove: [`Source::ours`](crate::sources::Source::ours).
+    /// What the source can prove: `Source::ours`.
     pub(super) proof: Option<bool>,
 }
 

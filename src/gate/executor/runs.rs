@@ -1,6 +1,6 @@
 //! Runs of commands on this machine, as files beside the database: what still runs, also when its gate was killed, and what came of it.
 //!
-//! Each run has a file, named after the action and the fence. It is locked while the run goes on ([`supervisor`]). A gate takes up what
+//! Each run has a file, named after the action and the fence. It is locked while the run goes on (`program::supervisor`). A gate takes up what
 //! an earlier one left, and begins no run of an action while another one of it goes on.
 
 use std::fs::{File, TryLockError};

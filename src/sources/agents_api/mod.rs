@@ -3,7 +3,7 @@
 //!
 //! Four abilities over REST, one decision a request, and what is approved runs inside of that request: its answer is the only
 //! notice of a run that failed, because the site then knows the action no more. So what an answer told is kept here, and told
-//! again by [`Source::get`] and [`Source::ended`].
+//! again by [`Source::get`] and `Source::ended`.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -2,7 +2,7 @@
 //!
 //! A second view on the same [`Model`](crate::tui::core::model::Model), with the same `update` and the same effects: guards, drafts, journal,
 //! review and following are the code of the screen. What differs is at the edges: lines of typed words come in (a word is a
-//! [`Command`](crate::tui::core::command::Command), or a value given at once: [`Intent`](crate::tui::core::msg::Given)), and lines of text go out. Nothing is redrawn,
+//! [`Command`](crate::tui::core::command::Command), or a value given at once: [`Intent`](crate::tui::core::msg::Intent)), and lines of text go out. Nothing is redrawn,
 //! no escape code is written, and the terminal stays as it is.
 //!
 //! What it holds to: a decision is about the action that was read out last, and comes in a line that was typed after it; only

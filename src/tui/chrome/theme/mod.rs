@@ -1,7 +1,7 @@
 //! Styles by what they mean. ANSI colour names only; colour repeats what a letter or a word already says, so that nothing is
 //! lost under NO_COLOR.
 //!
-//! The names are roles: [`Theme::paint`] goes over the finished cells and gives each name the colour that the theme has for it.
+//! The names are roles: `Theme::paint` goes over the finished cells and gives each name the colour that the theme has for it.
 //! So whoever draws knows ten styles and no theme, and the terminal's own palette is simply the theme that changes nothing.
 
 pub(crate) mod palette;
