@@ -16,4 +16,4 @@ fi
 tests/reach/install.sh "${names[@]}"
 export PLACET="${PLACET:-$PWD/target/debug/placet}" PATH="$PWD/target/reach/node/bin:$PATH"
 [ -x "$PLACET" ] || cargo build
-exec target/reach/python-mcp/bin/python -W error::ResourceWarning tests/reach/mcp.py "$@"
+exec target/reach/python-mcp/bin/python -W error::ResourceWarning tests/reach/proxy.py "$@"
