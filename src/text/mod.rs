@@ -20,9 +20,11 @@ mod skipped;
 mod tests;
 mod units;
 
-pub use badge::{Badge, LINES as BLANK_LINES};
 #[cfg(any(test, fuzzing))]
-pub use badge::{Badges, badges, badges_of_identifier, badges_of_line};
+pub use badge::badges;
+pub use badge::{Badge, LINES as BLANK_LINES};
+#[cfg(test)]
+pub use badge::{Badges, badges_of_identifier, badges_of_line};
 pub use flags::Flags;
 pub use identifier::{identifier, identifier_part, name};
 pub use lines::{blank, blank_lines, count, first_line, json, line, line_of, lines, part};

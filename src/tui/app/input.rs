@@ -19,8 +19,6 @@ use super::clock::now;
 
 /// How long the thread may take to notice that it is to stop.
 const LOOK: Duration = Duration::from_millis(250);
-/// For a look at what is there already: crossterm looks at nothing when the time is nought.
-const GLANCE: Duration = Duration::from_millis(1);
 /// What may be the beginning of a terminal's answer waits so long for its next character.
 const REST: Duration = Duration::from_millis(50);
 /// Keys that wait for the loop; then the terminal's own buffer holds them.
@@ -73,7 +71,8 @@ fn read(stop: &AtomicBool, events: &mpsc::Sender<(Timestamp, TerminalInput)>) {
     // must not look typed because it was taken slowly.
     let mut crowded = None;
     while !stop.load(Ordering::Relaxed) && !events.is_closed() {
-        if crowded.is_some() && !event::poll(GLANCE).unwrap_or(false) {
+        // crossterm looks at nothing when it has no time, which would end this while the buffer is full.
+        if crowded.is_some() && !event::poll(REST).unwrap_or(false) {
             crowded = None;
         }
         let came = match event::poll(if replies.is_holding() { REST } else { LOOK }) {

@@ -1,6 +1,7 @@
 //! A reviewer's desk without a terminal: press keys, look at the screen, and see what was asked of the world.
 
 pub(crate) mod random_input;
+#[cfg(test)]
 mod regions;
 
 use std::collections::{HashMap, VecDeque};
