@@ -1,6 +1,6 @@
 """`placet mcp` in front of real servers: tests/reach/mcp.sh says what is needed and runs this.
 
-    mcp.py --scripted     is a server of its own, for what real ones do not do on request
+    proxy.py --scripted     is a server of its own, for what real ones do not do on request
 
 Nothing sleeps: every wait is for a condition, with a limit.
 """
