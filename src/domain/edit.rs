@@ -60,7 +60,7 @@ impl Edits {
 /// The input with the edits applied: value spans replaced, new keys appended in sent order, no other byte touched.
 ///
 /// ```
-/// use placet::domain::{EditError, Edits, RawJson, merge};
+/// use placet::for_tests::{EditError, Edits, RawJson, merge};
 ///
 /// let input = RawJson::parse(r#"{ "price": 1.10, "title": "a" }"#)?;
 /// let edits = Edits::new(RawJson::parse(r#"{"title": "b", "urgent": true}"#)?)?;
