@@ -62,7 +62,7 @@ impl ConfigError {
 /// A time like `7d` that makes sense: `least` seconds at least, and ten years at most.
 pub(super) fn span(key: &str, given: &str, least: u64) -> Result<Duration, String> {
     let span = time_span(given)
-        .ok_or_else(|| format!("{key} {given:?} is no time; write it like \"12h\" or \"30d\""))?;
+        .ok_or_else(|| format!("{key} {given:?} is not a time; write it like \"12h\" or \"30d\""))?;
     match span.as_secs() {
         short if short < least => {
             Err(format!("{key} is {given}; the least is {}", if least < DAY { "1m" } else { "1d" }))

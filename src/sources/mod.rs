@@ -23,8 +23,7 @@ mod source;
 pub(crate) mod tests;
 mod warden;
 
-#[allow(unused_imports, reason = "the doors for agents use all of it")]
-pub use agent_client::{AgentClient, Claim, Claimed, RunOutcome, TokenOpens, Until};
+pub use agent_client::{AgentClient, Claim, RunOutcome, TokenOpens, Until};
 pub use error::SourceError;
 pub use health_check::clock;
 pub use setup::OpenError;

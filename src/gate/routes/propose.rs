@@ -152,7 +152,7 @@ fn expiry(gate: &Gate, tool: &str, propose: &Propose) -> Result<Option<Timestamp
     Ok(match (propose.expires_at.as_deref(), propose.ttl_seconds) {
         (Some(_), Some(_)) => return Err(invalid("send expiresAt or ttlSeconds, not both")),
         (Some(text), None) => {
-            Some(time::read(text).ok_or_else(|| invalid("expiresAt is no time; write it as RFC 3339"))?)
+            Some(time::read(text).ok_or_else(|| invalid("expiresAt is not a time; write it as RFC 3339"))?)
         }
         (None, Some(seconds)) => after(u128::from(seconds) * 1_000),
         (None, None) => gate.inner.tools.get(tool).expires_after.and_then(|time| after(time.as_millis())),
