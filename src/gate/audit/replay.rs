@@ -192,8 +192,8 @@ impl Replay {
         self.pruned.insert(id);
     }
 
-    /// An action as it is stored, after its rows. `lease_until` stands beside it in the table.
-    pub(crate) fn action(&mut self, stored: &Stored, lease_until: Option<Timestamp>) {
+    /// An action as it is stored, after its rows.
+    pub(crate) fn action(&mut self, stored: &Stored) {
         self.verified.actions += 1;
         let id = stored.action.row.id.as_raw();
         let Some(expected) = self.actions.remove(id) else {
@@ -204,7 +204,7 @@ impl Replay {
             };
             return self.problem(format!("action {id:?}: {known}"));
         };
-        let wrong = expected.compare(stored, lease_until);
+        let wrong = expected.compare(stored);
         if !wrong.is_empty() {
             self.problem(format!("action {id:?}: the audit says otherwise of its {}", wrong.join(", ")));
         }
@@ -323,7 +323,7 @@ impl Expected {
     }
 
     /// Names of what differs.
-    fn compare(&self, stored: &Stored, lease_until: Option<Timestamp>) -> Vec<&'static str> {
+    fn compare(&self, stored: &Stored) -> Vec<&'static str> {
         let (action, row) = (&stored.action, &stored.action.row);
         let text = |field: &Option<Untrusted>| field.as_ref().map(|text| text.as_raw().to_owned());
         let mut wrong = Vec::new();
@@ -343,7 +343,7 @@ impl Expected {
             check("proposal", self.record.as_deref() == Some(&record));
             check("digest", self.digest == row.digest.map(|digest| digest.to_string()));
             check("size", row.size == action.input.as_str().len() as u64);
-            check("lease", lease_until.map(time::write) == until && stored.lease_by == holder);
+            check("lease", stored.lease_until.map(time::write) == until && stored.lease_by == holder);
             check("reason", text(&action.reason) == self.reason);
             check("error", text(&action.error) == self.error);
             check("result", action.result.as_ref().map(fingerprint) == self.result);

@@ -1,10 +1,15 @@
-//! The trait `Store`: everything that the gate keeps and decides about it. SQLite is the only implementation so far.
+//! The trait `Store`: everything that the gate keeps and decides about it.
 //!
-//! A store decides inside its transactions with the rules of [`decision_rules`] and moves a row only along
+//! A database answers what is read ([`Reads`]) and does work in transactions; what is written, and when it is refused, stands once for
+//! all of them in [`ops`], which decides with the rules of [`decision_rules`] and moves a row only along
 //! [`Status::after`](crate::domain::Status::after). Nothing is acknowledged before it is committed.
 
+mod columns;
+pub(crate) mod context;
 mod counted;
 pub(crate) mod decision_rules;
+mod ops;
+mod rows;
 pub(crate) mod sqlite;
 
 use std::fmt;
@@ -64,6 +69,17 @@ pub(crate) struct Stored {
     pub(crate) decision_revision: Option<u64>,
     pub(crate) fence: u64,
     pub(crate) lease_by: Option<String>,
+    /// As the audit has it. Of what is approved and rests after a lost run: until when.
+    pub(crate) lease_until: Option<Timestamp>,
+    /// Until when its holder renewed the lease.
+    pub(crate) renewed_until: Option<Timestamp>,
+}
+
+impl Stored {
+    /// The end of the newest lease.
+    pub(crate) fn lease_end(&self) -> Option<Timestamp> {
+        self.lease_until.max(self.renewed_until)
+    }
 }
 
 /// A settled action that may go.
@@ -303,34 +319,14 @@ pub(crate) enum StoreError {
     Closed,
 }
 
-/// The gate's memory. Every method that writes returns after the commit.
-#[async_trait]
-pub(crate) trait Store: fmt::Debug + Send + Sync {
-    /// Records a proposal, unless the workspace has `limit` pending ones. The same request under the same key, and the same call of
-    /// one session, is the action that is there, whatever became of it.
-    async fn record(&self, action: NewAction, limit: u64, key: Option<Keyed>)
-    -> Result<Recorded, StoreError>;
-    /// Decides one action; the reply is the action as it stands then.
-    async fn decide(&self, ruling: Ruling, by: Actor, key: Option<Keyed>) -> Result<Reply, StoreError>;
-    /// Decides what is listed, item by item; the reply is a [`BatchReply`](crate::contract::batch::BatchReply) or a
-    /// [`CheckpointReply`](crate::contract::checkpoint::CheckpointReply).
-    async fn decide_group(
-        &self,
-        group: Group,
-        rulings: Vec<Ruling>,
-        by: Actor,
-        key: Option<Keyed>,
-    ) -> Result<Reply, StoreError>;
-    async fn withdraw(&self, id: String, by: Actor) -> Result<Stored, StoreError>;
-    /// A human ends what is `unknown`.
-    async fn settle(
-        &self,
-        id: String,
-        how: SettleAs,
-        reason: Option<String>,
-        by: Actor,
-    ) -> Result<Stored, StoreError>;
+/// The gate's memory.
+pub(crate) trait Store: Reads + Writes {}
 
+impl<S: Reads + Writes> Store for S {}
+
+/// What is asked of the gate's memory.
+#[async_trait]
+pub(crate) trait Reads: fmt::Debug + Send + Sync {
     /// Approved actions of these tools, but the `full` ones, that arrived after the place `after`, in the order of their arrival; without
     /// those whose pause before the next attempt lasts beyond `now`.
     async fn approved(
@@ -341,29 +337,8 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
         limit: u32,
         now: Timestamp,
     ) -> Result<Vec<Waiting>, StoreError>;
-    /// Takes an approved action under a lease, after checking that its bytes and its terms are those that were approved.
-    /// A claim under a key that was answered before gets the same work again, under the same fence.
-    async fn dispatch(&self, id: String, lease: Lease, key: Option<Keyed>) -> Result<Dispatched, StoreError>;
-    /// Extends the lease of a run from now on, for its holder under the newest fence. Returns its end; it never becomes shorter.
-    async fn renew(&self, id: String, fence: u64, lease: Lease) -> Result<Timestamp, StoreError>;
-    /// Ends a run; the same end a second time is answered as the first. Refused when the fence is not the newest, or `by` does not hold the lease, or did not hold the last
-    /// one of what is `unknown` by now.
-    async fn finish(
-        &self,
-        id: String,
-        fence: u64,
-        by: Option<Actor>,
-        how: Finished,
-    ) -> Result<Stored, StoreError>;
-    /// Pending actions past their time become `expired`. Returns how many.
-    async fn expire(&self) -> Result<u64, StoreError>;
-    /// Approved actions that no agent claimed in time become `expired`. Returns how many.
-    async fn lapse(&self) -> Result<u64, StoreError>;
     /// How many approvals no agent claimed in three quarters of their time.
     async fn lapsing(&self, counts: &Counts) -> Result<u64, StoreError>;
-    /// Running actions whose lease ran out, but those of which a run still goes on: tools in `safe` run again, a bounded number of times;
-    /// others become `unknown`. Returns how many.
-    async fn recover(&self, safe: Which, going_on: Vec<String>) -> Result<u64, StoreError>;
     /// Actions of a workspace that were settled before this moment, the first settled first: at most `limit`, and beyond the first
     /// about `bytes` bytes of input.
     async fn settled(
@@ -373,19 +348,6 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
         limit: u32,
         bytes: u64,
     ) -> Result<Vec<Prunable>, StoreError>;
-    /// Removes these, where nothing happened to them since they were read; the audit keeps their ids and records. Returns how many.
-    async fn prune(
-        &self,
-        workspace: String,
-        actions: Vec<Prunable>,
-        who: Option<String>,
-    ) -> Result<u64, StoreError>;
-    /// Drops kept answers that are older than `millis`, but those to proposals; and of these what is left of them since their action was
-    /// pruned, `tombstones` milliseconds ago.
-    async fn forget_replies(&self, millis: i64, tombstones: i64) -> Result<u64, StoreError>;
-    /// Drops counted minutes that are older than `millis`.
-    async fn forget_flows(&self, millis: i64) -> Result<u64, StoreError>;
-
     async fn get(&self, id: &str) -> Result<Option<Stored>, StoreError>;
     /// The workspace of an action that was pruned.
     async fn was_there(&self, id: &str) -> Result<Option<String>, StoreError>;
@@ -415,12 +377,8 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
     async fn flows(&self, asked: &AskedFlows) -> Result<Flows, StoreError>;
     /// What happened to one action, oldest first.
     async fn timeline(&self, id: &str) -> Result<Vec<AuditRow>, StoreError>;
-
-    /// Stops (`true`) or allows dispatching in a workspace, or in the whole gate (`*`). False when it was so already.
-    async fn pause(&self, workspace: String, paused: bool, who: Option<String>) -> Result<bool, StoreError>;
     /// Since when nothing is dispatched in this workspace.
     async fn paused(&self, workspace: &str) -> Result<Option<Timestamp>, StoreError>;
-
     /// At most `limit` rows of the audit after a revision.
     async fn audit(&self, workspace: &str, since: u64, limit: u32) -> Result<Vec<AuditRow>, StoreError>;
     /// The newest of every workspace, or of one.
@@ -437,14 +395,76 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
     async fn ping(&self) -> Result<(), StoreError>;
     /// Gives back the room that a long log took.
     async fn shorten_log(&self) -> Result<(), StoreError>;
-
-    async fn add_token(&self, token: Token, hash: Vec<u8>) -> Result<(), StoreError>;
     /// The live token with this hash.
     async fn token(&self, hash: &[u8], now: Timestamp) -> Result<Option<Token>, StoreError>;
     async fn tokens(&self) -> Result<Vec<Token>, StoreError>;
-    /// False when there is no such live token.
-    async fn revoke_token(&self, id: String) -> Result<bool, StoreError>;
-
     /// Finishes what is queued and closes the database.
     async fn close(&self);
+}
+
+/// What changes the gate's memory. Every method returns after its commit.
+#[async_trait]
+pub(crate) trait Writes: Send + Sync {
+    /// Records a proposal, unless the workspace has `limit` pending ones. The same request under the same key, and the same call of
+    /// one session, is the action that is there, whatever became of it.
+    async fn record(&self, action: NewAction, limit: u64, key: Option<Keyed>)
+    -> Result<Recorded, StoreError>;
+    /// Decides one action; the reply is the action as it stands then.
+    async fn decide(&self, ruling: Ruling, by: Actor, key: Option<Keyed>) -> Result<Reply, StoreError>;
+    /// Decides what is listed, item by item; the reply is a [`BatchReply`](crate::contract::batch::BatchReply) or a
+    /// [`CheckpointReply`](crate::contract::checkpoint::CheckpointReply).
+    async fn decide_group(
+        &self,
+        group: Group,
+        rulings: Vec<Ruling>,
+        by: Actor,
+        key: Option<Keyed>,
+    ) -> Result<Reply, StoreError>;
+    async fn withdraw(&self, id: String, by: Actor) -> Result<Stored, StoreError>;
+    /// A human ends what is `unknown`.
+    async fn settle(
+        &self,
+        id: String,
+        how: SettleAs,
+        reason: Option<String>,
+        by: Actor,
+    ) -> Result<Stored, StoreError>;
+    /// Takes an approved action under a lease, after checking that its bytes and its terms are those that were approved.
+    /// A claim under a key that was answered before gets the same work again, under the same fence.
+    async fn dispatch(&self, id: String, lease: Lease, key: Option<Keyed>) -> Result<Dispatched, StoreError>;
+    /// Extends the lease of a run from now on, for its holder under the newest fence. Returns its end; it never becomes shorter.
+    async fn renew(&self, id: String, fence: u64, lease: Lease) -> Result<Timestamp, StoreError>;
+    /// Ends a run; the same end a second time is answered as the first. Refused when the fence is not the newest, or `by` does not hold the lease, or did not hold the last
+    /// one of what is `unknown` by now.
+    async fn finish(
+        &self,
+        id: String,
+        fence: u64,
+        by: Option<Actor>,
+        how: Finished,
+    ) -> Result<Stored, StoreError>;
+    /// Pending actions past their time become `expired`. Returns how many.
+    async fn expire(&self) -> Result<u64, StoreError>;
+    /// Approved actions that no agent claimed in time become `expired`. Returns how many.
+    async fn lapse(&self) -> Result<u64, StoreError>;
+    /// Running actions whose lease ran out, but those of which a run still goes on: tools in `safe` run again, a bounded number of times;
+    /// others become `unknown`. Returns how many.
+    async fn recover(&self, safe: Which, going_on: Vec<String>) -> Result<u64, StoreError>;
+    /// Removes these, where nothing happened to them since they were read; the audit keeps their ids and records. Returns how many.
+    async fn prune(
+        &self,
+        workspace: String,
+        actions: Vec<Prunable>,
+        who: Option<String>,
+    ) -> Result<u64, StoreError>;
+    /// Drops kept answers that are older than `millis`, but those to proposals; and of these what is left of them since their action was
+    /// pruned, `tombstones` milliseconds ago.
+    async fn forget_replies(&self, millis: i64, tombstones: i64) -> Result<u64, StoreError>;
+    /// Drops counted minutes that are older than `millis`.
+    async fn forget_flows(&self, millis: i64) -> Result<u64, StoreError>;
+    /// Stops (`true`) or allows dispatching in a workspace, or in the whole gate (`*`). False when it was so already.
+    async fn pause(&self, workspace: String, paused: bool, who: Option<String>) -> Result<bool, StoreError>;
+    async fn add_token(&self, token: Token, hash: Vec<u8>) -> Result<(), StoreError>;
+    /// False when there is no such live token.
+    async fn revoke_token(&self, id: String) -> Result<bool, StoreError>;
 }

@@ -1,5 +1,5 @@
-//! How actions came and went. Triggers count it when it happens, so that reading costs the minutes that are told and not what
-//! the queue holds.
+//! How actions came and went. It is counted when it happens, so that reading costs the minutes that are told and not what the queue
+//! holds.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,9 +7,8 @@ use futures_util::TryStreamExt as _;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection, SqlitePool};
 
-use super::row::{integer, number};
-use super::writer::Tx;
 use crate::domain::{Decider, Flow, Flows, Minute, Queue, QueueFlow, Timestamp, ToolDecided, Untrusted};
+use crate::gate::store::rows::{integer, number};
 use crate::gate::store::{AskedFlows, StoreError};
 
 /// Most tools in one answer.
@@ -171,14 +170,4 @@ fn with_median((decider, mut waits): (Decider, Vec<i64>)) -> Decider {
     waits.sort_unstable();
     let middle = waits.get(waits.len().saturating_sub(1) / 2);
     Decider { median_wait: middle.copied().unwrap_or_default().max(0), ..decider }
-}
-
-/// Minutes that nobody may ask for any more. Workspace by workspace, where the table's own order leads to the oldest.
-pub(super) const FORGET: &str =
-    "DELETE FROM flows WHERE workspace IN (SELECT workspace FROM heads) AND minute < ?1";
-
-pub(super) async fn forget(tx: &mut Tx, millis: i64) -> Result<u64, StoreError> {
-    let before = Minute::of(tx.now.plus_millis(-millis));
-    let gone = sqlx::query(FORGET).bind(before.number()).execute(tx.conn()).await?;
-    Ok(gone.rows_affected())
 }

@@ -1,24 +1,18 @@
 //! The gate's memory in SQLite: one group-committing writer, readers beside it.
 
-mod advance;
 mod audit;
-mod decide;
+mod due;
 mod flows;
-mod lapse;
 mod outstanding;
-mod pause;
 mod prune;
 mod read;
-mod record;
-mod replies;
-mod row;
-mod run;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod tx;
 mod verify;
 mod which;
-pub(crate) mod writer;
+mod writer;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -30,13 +24,15 @@ use sqlx::SqlitePool;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use self::writer::{Context, Writer};
+use self::writer::Writer;
+use super::context::Context;
+use super::ops::tx::{Due, put_heads};
+use super::ops::{Transact, Work};
 use super::{
-    Actor, AskedFlows, Census, Changes, Checkpoint, Counts, Dispatched, Filter, Finished, Group, Keyed,
-    Lease, NewAction, Page, Prunable, Recorded, Refused, Reply, Ruling, Store, StoreError, Stored, Waiting,
+    AskedFlows, Census, Changes, Checkpoint, Counts, Filter, Page, Prunable, Reads, StoreError, Stored,
+    Waiting,
 };
 use crate::contract::briefing::BriefingBody;
-use crate::contract::settle::SettleAs;
 use crate::domain::{Flows, Outstanding, PendingAction, Row, Timestamp};
 use crate::gate::audit::{AuditHead, AuditRow, Verified};
 use crate::gate::clock::Clock;
@@ -45,7 +41,7 @@ use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 use crate::sqlite::{self, Database, OpenError};
 
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("../../../../assets/migrations/gate/0001_actions.sql"),
     include_str!("../../../../assets/migrations/gate/0002_audit.sql"),
     include_str!("../../../../assets/migrations/gate/0003_flow.sql"),
@@ -53,14 +49,8 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("../../../../assets/migrations/gate/0005_high.sql"),
     include_str!("../../../../assets/migrations/gate/0006_before.sql"),
     include_str!("../../../../assets/migrations/gate/0007_calls.sql"),
+    include_str!("../../../../assets/migrations/gate/0008_counted_by_rules.sql"),
 ];
-
-/// Does a piece of work in the writer; returns after its commit.
-macro_rules! work {
-    ($store:ident, |$tx:ident| $work:expr) => {
-        $store.writer.run(move |$tx| Box::pin(async move { $work.await })).await
-    };
-}
 
 /// One database file.
 #[derive(Debug)]
@@ -110,45 +100,43 @@ impl SqliteStore {
     }
 }
 
+impl Transact for SqliteStore {
+    async fn transact<A, T>(&self, given: A, work: Work<A, T>) -> Result<T, StoreError>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        self.writer
+            .run(move |tx| {
+                Box::pin(async move {
+                    let done = work(tx, &given).await?;
+                    put_heads(tx).await?;
+                    Ok(done)
+                })
+            })
+            .await
+    }
+
+    fn tools(&self) -> &Tools {
+        &self.tools
+    }
+
+    async fn now(&self) -> Result<Timestamp, StoreError> {
+        Ok(self.clock.now())
+    }
+
+    async fn lapse_begun(&self) -> Result<Timestamp, StoreError> {
+        let mut conn = self.reader().acquire().await?;
+        due::lapse_begun(&mut conn).await
+    }
+
+    async fn due_in(&self, due: &Due) -> Result<Vec<String>, StoreError> {
+        due::workspaces(self.reader(), due, self.clock.now()).await
+    }
+}
+
 #[async_trait]
-impl Store for SqliteStore {
-    async fn record(
-        &self,
-        action: NewAction,
-        limit: u64,
-        key: Option<Keyed>,
-    ) -> Result<Recorded, StoreError> {
-        work!(self, |tx| record::record(tx, action, limit, key))
-    }
-
-    async fn decide(&self, ruling: Ruling, by: Actor, key: Option<Keyed>) -> Result<Reply, StoreError> {
-        work!(self, |tx| decide::decide(tx, &ruling, &by, key.as_ref()))
-    }
-
-    async fn decide_group(
-        &self,
-        group: Group,
-        rulings: Vec<Ruling>,
-        by: Actor,
-        key: Option<Keyed>,
-    ) -> Result<Reply, StoreError> {
-        work!(self, |tx| decide::decide_group(tx, &group, &rulings, &by, key.as_ref()))
-    }
-
-    async fn withdraw(&self, id: String, by: Actor) -> Result<Stored, StoreError> {
-        work!(self, |tx| decide::withdraw(tx, &id, &by))
-    }
-
-    async fn settle(
-        &self,
-        id: String,
-        how: SettleAs,
-        reason: Option<String>,
-        by: Actor,
-    ) -> Result<Stored, StoreError> {
-        work!(self, |tx| decide::settle(tx, &id, how, reason.as_deref(), &by))
-    }
-
+impl Reads for SqliteStore {
     async fn approved(
         &self,
         tools: &Which,
@@ -160,38 +148,8 @@ impl Store for SqliteStore {
         read::approved(self.reader(), (tools, full), after, limit, now).await
     }
 
-    async fn dispatch(&self, id: String, lease: Lease, key: Option<Keyed>) -> Result<Dispatched, StoreError> {
-        work!(self, |tx| run::dispatch(tx, &id, &lease, key.as_ref()))
-    }
-
-    async fn renew(&self, id: String, fence: u64, lease: Lease) -> Result<Timestamp, StoreError> {
-        work!(self, |tx| run::renew(tx, &id, fence, &lease))
-    }
-
-    async fn finish(
-        &self,
-        id: String,
-        fence: u64,
-        by: Option<Actor>,
-        how: Finished,
-    ) -> Result<Stored, StoreError> {
-        work!(self, |tx| run::finish(tx, &id, fence, by.as_ref(), &how))
-    }
-
-    async fn expire(&self) -> Result<u64, StoreError> {
-        work!(self, |tx| run::expire(tx))
-    }
-
-    async fn lapse(&self) -> Result<u64, StoreError> {
-        work!(self, |tx| lapse::lapse(tx))
-    }
-
     async fn lapsing(&self, counts: &Counts) -> Result<u64, StoreError> {
-        lapse::lapsing(self.reader(), counts, &self.tools, self.clock.now()).await
-    }
-
-    async fn recover(&self, safe: Which, going_on: Vec<String>) -> Result<u64, StoreError> {
-        work!(self, |tx| run::recover(tx, &safe, &going_on))
+        due::lapsing(self.reader(), counts, &self.tools, self.clock.now()).await
     }
 
     async fn settled(
@@ -202,23 +160,6 @@ impl Store for SqliteStore {
         bytes: u64,
     ) -> Result<Vec<Prunable>, StoreError> {
         prune::settled(self.reader(), workspace, before, (limit, bytes), &self.tools).await
-    }
-
-    async fn prune(
-        &self,
-        workspace: String,
-        actions: Vec<Prunable>,
-        who: Option<String>,
-    ) -> Result<u64, StoreError> {
-        work!(self, |tx| prune::prune(tx, &workspace, &actions, who.as_deref()))
-    }
-
-    async fn forget_replies(&self, millis: i64, tombstones: i64) -> Result<u64, StoreError> {
-        work!(self, |tx| replies::forget(tx, millis, tombstones))
-    }
-
-    async fn forget_flows(&self, millis: i64) -> Result<u64, StoreError> {
-        work!(self, |tx| flows::forget(tx, millis))
     }
 
     async fn get(&self, id: &str) -> Result<Option<Stored>, StoreError> {
@@ -280,13 +221,9 @@ impl Store for SqliteStore {
         audit::timeline(self.reader(), id).await
     }
 
-    async fn pause(&self, workspace: String, paused: bool, who: Option<String>) -> Result<bool, StoreError> {
-        work!(self, |tx| pause::set(tx, &workspace, paused, who.as_deref()))
-    }
-
     async fn paused(&self, workspace: &str) -> Result<Option<Timestamp>, StoreError> {
         let mut conn = self.reader().acquire().await?;
-        pause::since(&mut conn, workspace).await
+        read::paused_since(&mut conn, workspace).await
     }
 
     async fn audit(&self, workspace: &str, since: u64, limit: u32) -> Result<Vec<AuditRow>, StoreError> {
@@ -328,25 +265,12 @@ impl Store for SqliteStore {
         Ok(self.database.shorten_log().await?)
     }
 
-    async fn add_token(&self, token: Token, hash: Vec<u8>) -> Result<(), StoreError> {
-        work!(self, |tx| tokens::add(tx, &token, &hash))
-    }
-
     async fn token(&self, hash: &[u8], now: Timestamp) -> Result<Option<Token>, StoreError> {
         tokens::by_hash(self.reader(), hash, now).await
     }
 
     async fn tokens(&self) -> Result<Vec<Token>, StoreError> {
         tokens::all(self.reader()).await
-    }
-
-    async fn revoke_token(&self, id: String) -> Result<bool, StoreError> {
-        let revoked = work!(self, |tx| tokens::revoke(tx, &id));
-        match revoked {
-            Ok(()) => Ok(true),
-            Err(StoreError::Refused(Refused::Missing)) => Ok(false),
-            Err(failed) => Err(failed),
-        }
     }
 
     async fn close(&self) {

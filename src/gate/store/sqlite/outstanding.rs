@@ -1,4 +1,4 @@
-//! What waits: the counts of a briefing, and the checkpoints. Kept by triggers, so that reading them costs what they say and
+//! What waits: the counts of a briefing, and the checkpoints. Kept by whoever writes, so that reading them costs what they say and
 //! not what the queue holds.
 
 use std::collections::{HashMap, HashSet};
@@ -6,11 +6,11 @@ use std::collections::{HashMap, HashSet};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row as _, Sqlite, SqlitePool};
 
-use super::{pause, read, row};
+use super::read;
 use crate::contract::briefing::{BatchBody, BriefingBody};
 use crate::contract::time;
 use crate::domain::{Outstanding, Timestamp, ToolOutstanding};
-use crate::gate::store::{Checkpoint, Counts, StoreError};
+use crate::gate::store::{Checkpoint, Counts, StoreError, rows};
 
 /// Batches in one briefing; more are said to exist and not listed.
 const BATCHES: usize = 500;
@@ -41,17 +41,17 @@ pub(super) async fn totals(pool: &SqlitePool, workspace: &str) -> Result<Outstan
         sqlx::query_as(TOTALS).bind(workspace).fetch_one(&mut *tx).await?;
     let tools: Vec<(String, i64, i64)> = sqlx::query_as(BY_TOOL)
         .bind(workspace)
-        .bind(row::integer(Outstanding::TOOLS as u64))
+        .bind(rows::integer(Outstanding::TOOLS as u64))
         .fetch_all(&mut *tx)
         .await?;
     let tool = |(tool, pending, high): (String, i64, i64)| ToolOutstanding {
         tool: tool.into(),
-        pending: row::number(pending),
-        high: row::number(high),
+        pending: rows::number(pending),
+        high: rows::number(high),
     };
     Ok(Outstanding {
-        pending: row::number(pending),
-        high: row::number(high),
+        pending: rows::number(pending),
+        high: rows::number(high),
         oldest: oldest.map(Timestamp::from_millis),
         tools: tools.into_iter().map(tool).collect(),
     })
@@ -61,7 +61,7 @@ pub(super) async fn briefing(pool: &SqlitePool, counts: &Counts) -> Result<Brief
     let workspace = &counts.workspace;
     let revision = read::revision(pool, workspace).await?;
     let (pending, blocked, unknown) = count(pool, counts).await?;
-    let most = row::integer(BATCHES as u64 + 1);
+    let most = rows::integer(BATCHES as u64 + 1);
     let found = if counts.is_narrowed() {
         batches_of(counts, most).build().fetch_all(pool).await?
     } else {
@@ -71,11 +71,11 @@ pub(super) async fn briefing(pool: &SqlitePool, counts: &Counts) -> Result<Brief
     let mut conn = pool.acquire().await?;
     Ok(BriefingBody {
         workspace_id: workspace.clone(),
-        pending: row::number(pending),
-        blocked_missions: row::number(blocked),
-        unknown: row::number(unknown),
+        pending: rows::number(pending),
+        blocked_missions: rows::number(blocked),
+        unknown: rows::number(unknown),
         lapsing: 0,
-        paused_at: pause::since(&mut conn, workspace).await?.map(time::write),
+        paused_at: read::paused_since(&mut conn, workspace).await?.map(time::write),
         batches,
         truncated: found.len() > BATCHES,
         revision,
@@ -139,7 +139,7 @@ pub(super) async fn checkpoints(
     )
     .bind(workspace)
     .bind(mission)
-    .bind(row::integer(BATCHES as u64))
+    .bind(rows::integer(BATCHES as u64))
     .fetch_all(pool)
     .await?;
     // An agent may name a checkpoint for each of its proposals, and a mission: looked up, never searched for.
@@ -175,7 +175,7 @@ fn batch(found: &SqliteRow) -> Result<BatchBody, StoreError> {
         batch_id: found.try_get("batch")?,
         tool_name: found.try_get("tool")?,
         mission_id: found.try_get("mission")?,
-        pending: row::number(found.try_get("pending")?),
+        pending: rows::number(found.try_get("pending")?),
         oldest_at: time::write(Timestamp::from_millis(found.try_get("oldest")?)),
         highest_risk: risk.to_owned(),
     })

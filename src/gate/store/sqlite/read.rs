@@ -2,23 +2,24 @@
 
 use futures_util::TryStreamExt as _;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{QueryBuilder, Row as _, Sqlite, SqlitePool};
+use sqlx::{QueryBuilder, Row as _, Sqlite, SqliteConnection, SqlitePool};
 
-use super::{row, which};
+use super::which;
 use crate::domain::{BatchId, PendingAction, Row, Status, Timestamp, Untrusted};
 use crate::gate::audit::WHOLE_GATE;
+use crate::gate::store::rows;
 use crate::gate::store::{Census, Changes, Filter, Page, StoreError, Stored, Waiting};
 use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 
 pub(super) async fn get(pool: &SqlitePool, id: &str, tools: &Tools) -> Result<Option<Stored>, StoreError> {
-    let mut query = QueryBuilder::new(row::WHOLE);
+    let mut query = QueryBuilder::new(rows::WHOLE);
     query.push(" WHERE a.id = ").push_bind(id);
-    query.build().fetch_optional(pool).await?.map(|row| row::stored(&row, tools)).transpose()
+    query.build().fetch_optional(pool).await?.map(|row| rows::stored(&row, tools)).transpose()
 }
 
 pub(super) async fn rows(pool: &SqlitePool, filter: &Filter) -> Result<Page<Row>, StoreError> {
-    page(pool, filter, row::LIGHT, row::light, light_weight).await
+    page(pool, filter, rows::LIGHT, |row| rows::light(row), light_weight).await
 }
 
 pub(super) async fn actions(
@@ -26,7 +27,7 @@ pub(super) async fn actions(
     filter: &Filter,
     tools: &Tools,
 ) -> Result<Page<PendingAction>, StoreError> {
-    page(pool, filter, row::WHOLE, |row| row::whole(row, tools), weight).await
+    page(pool, filter, rows::WHOLE, |row| rows::whole(row, tools), weight).await
 }
 
 /// About how many bytes a row takes on the wire, whatever its input weighs.
@@ -143,7 +144,7 @@ async fn head(pool: &SqlitePool, workspace: &str) -> Result<(u64, u64), StoreErr
         .bind(workspace)
         .fetch_optional(pool)
         .await?;
-    Ok(found.map_or((0, 0), |(revision, pruned)| (row::number(revision), row::number(pruned))))
+    Ok(found.map_or((0, 0), |(revision, pruned)| (rows::number(revision), rows::number(pruned))))
 }
 
 pub(super) async fn changes(
@@ -159,14 +160,14 @@ pub(super) async fn changes(
     if since > head || since < pruned {
         return Ok(Changes { rows: Vec::new(), revision: head, more: false, complete: false });
     }
-    let mut query = QueryBuilder::new(row::LIGHT);
+    let mut query = QueryBuilder::new(rows::LIGHT);
     query.push(" WHERE a.workspace = ").push_bind(workspace);
-    query.push(" AND a.revision > ").push_bind(row::integer(since));
+    query.push(" AND a.revision > ").push_bind(rows::integer(since));
     query.push(" ORDER BY a.revision LIMIT ").push_bind(i64::from(limit) + 1);
     let mut found = query.build().fetch(pool);
     let (mut rows, mut more, mut weight) = (Vec::new(), false, 0_u64);
     while let Some(found) = found.try_next().await? {
-        let row = row::light(&found)?;
+        let row = rows::light(&found)?;
         weight += light_weight(&row);
         // At least one, as in a page.
         if rows.len() >= limit as usize || (weight > bytes && !rows.is_empty()) {
@@ -187,7 +188,7 @@ pub(super) async fn census(pool: &SqlitePool, workspace: &str) -> Result<Census,
             .fetch_all(pool)
             .await?;
     let by_status: Vec<_> =
-        found.into_iter().map(|(status, count)| (Status::parse(&status), row::number(count))).collect();
+        found.into_iter().map(|(status, count)| (Status::parse(&status), rows::number(count))).collect();
     let oldest: Option<i64> = sqlx::query_scalar(
         "SELECT created_at FROM actions WHERE workspace = ?1 AND status = 'pending' ORDER BY seq LIMIT 1",
     )
@@ -222,4 +223,17 @@ pub(super) async fn approved(
     query.push(" ORDER BY a.seq LIMIT ").push_bind(i64::from(limit));
     let found: Vec<(i64, String, String)> = query.build_query_as().fetch_all(pool).await?;
     Ok(found.into_iter().map(|(seq, id, tool)| Waiting { seq, id, tool }).collect())
+}
+
+/// Since when nothing is dispatched in this workspace.
+pub(super) async fn paused_since(
+    conn: &mut SqliteConnection,
+    workspace: &str,
+) -> Result<Option<Timestamp>, StoreError> {
+    let found: Option<i64> = sqlx::query_scalar("SELECT MIN(at) FROM pauses WHERE workspace IN (?1, ?2)")
+        .bind(workspace)
+        .bind(WHOLE_GATE)
+        .fetch_one(conn)
+        .await?;
+    Ok(found.map(Timestamp::from_millis))
 }

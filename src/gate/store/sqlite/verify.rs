@@ -6,15 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use futures_util::TryStreamExt as _;
 use sqlx::{QueryBuilder, Row as _, Sqlite, SqliteConnection, SqlitePool};
 
-use super::{audit, row, tokens};
-use crate::domain::Timestamp;
+use super::{audit, tokens};
 use crate::gate::audit::replay::{Gone, Replay};
 use crate::gate::audit::{AuditHead, Verified};
-use crate::gate::store::StoreError;
+use crate::gate::store::{StoreError, rows};
 use crate::gate::tool::Tools;
 use crate::sqlite::Words;
 
-/// Counts that the triggers keep, where they are not what they count.
+/// Counts that are kept, where they are not what they count.
 const MISCOUNTED: &str = "WITH counted AS (SELECT workspace, COALESCE(batch, id) AS batch, COUNT(*) AS pending, \
      MIN(seq) AS first_seq, SUM(risk = 'low') AS low, SUM(risk = 'medium') AS medium, \
      SUM(risk = 'critical') AS critical FROM actions WHERE status = 'pending' GROUP BY 1, 2), \
@@ -40,8 +39,8 @@ const HALVES: &str = "SELECT 'action ' || id FROM actions WHERE seq NOT IN (SELE
      UNION ALL SELECT 'payload ' || seq FROM payloads WHERE seq NOT IN (SELECT seq FROM actions)";
 
 /// Triggers that are not there any more, so that something else could be done.
-const GUARDS_GONE: &str = "SELECT column1 FROM (VALUES ('audit_is_never_changed'), ('audit_is_never_cut'), \
-     ('actions_arrive'), ('actions_leave'), ('actions_wait'), ('actions_wait_no_more'), ('audit_is_counted')) EXCEPT SELECT name FROM sqlite_master WHERE type = 'trigger'";
+const GUARDS_GONE: &str = "SELECT column1 FROM (VALUES ('audit_is_never_changed'), ('audit_is_never_cut')) \
+     EXCEPT SELECT name FROM sqlite_master WHERE type = 'trigger'";
 
 /// How many actions, and how many audit rows, are compared in one part.
 const ACTIONS: i64 = 500;
@@ -101,7 +100,7 @@ async fn compare(
 ) -> Result<(), StoreError> {
     let mut rows = sqlx::query("SELECT * FROM audit ORDER BY workspace, revision").fetch(&mut *conn);
     while let Some(found) = rows.try_next().await? {
-        replay.row(&audit::row(&found)?);
+        replay.row(&rows::audit_row(&found)?);
         counted(read).await;
     }
     drop(rows);
@@ -188,7 +187,7 @@ impl Part {
         query.push(" ORDER BY action, revision");
         let mut rows = query.build().fetch(&mut *conn);
         while let Some(found) = rows.try_next().await? {
-            replay.action_row(&audit::row(&found)?);
+            replay.action_row(&rows::audit_row(&found)?);
             counted(read).await;
         }
         drop(rows);
@@ -197,16 +196,15 @@ impl Part {
             self.within(&mut query, "id");
             let mut pruned = query.build_query_as::<(String, i64, String, String)>().fetch(&mut *conn);
             while let Some((workspace, revision, id, record)) = pruned.try_next().await? {
-                replay.went(Gone { workspace, revision: row::number(revision), id, record });
+                replay.went(Gone { workspace, revision: rows::number(revision), id, record });
             }
         }
-        let (mut query, tools) = (QueryBuilder::new(row::WHOLE), Tools::none());
+        let (mut query, tools) = (QueryBuilder::new(rows::WHOLE), Tools::none());
         self.within(&mut query, "a.id");
         let mut actions = query.build().fetch(&mut *conn);
         while let Some(found) = actions.try_next().await? {
-            let until: Option<i64> = found.try_get("lease_until")?;
-            match row::stored(&found, &tools) {
-                Ok(stored) => replay.action(&stored, until.map(Timestamp::from_millis)),
+            match rows::stored(&found, &tools) {
+                Ok(stored) => replay.action(&stored),
                 Err(error) => {
                     replay.problem(format!("action {:?}: {error}", found.try_get::<String, _>("id")?));
                 }

@@ -10,16 +10,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use sqlx::{Sqlite, SqliteConnection, SqlitePool, Transaction};
+use sqlx::SqlitePool;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
-use crate::domain::Timestamp;
+use super::tx::SqliteTx;
 use crate::fault;
-use crate::gate::clock::Clock;
-use crate::gate::events::Events;
 use crate::gate::store::StoreError;
-use crate::gate::tool::Tools;
+use crate::gate::store::context::Context;
+use crate::gate::store::ops::tx::{TxState, Wakes};
 use crate::sqlite;
 
 /// How many pieces of work may wait; beyond, callers wait.
@@ -27,32 +26,9 @@ const QUEUE: usize = 1_024;
 /// How many pieces of work go into one commit.
 const GROUP: usize = 256;
 
-/// The transaction a piece of work runs in.
-#[derive(Debug)]
-pub(super) struct Tx {
-    inner: Transaction<'static, Sqlite>,
-    pub(super) now: Timestamp,
-    pub(super) tools: Arc<Tools>,
-    /// Workspaces this piece of work changed, with their newest revision.
-    touched: BTreeMap<String, u64>,
-    /// Something is to be run.
-    approved: bool,
-    /// Words of the timeline, to be counted when they are committed.
-    kinds: Vec<&'static str>,
-}
-
-/// What the writer needs of the gate.
-#[derive(Debug, Clone)]
-pub(crate) struct Context {
-    /// Woken after each commit.
-    pub(crate) events: Events,
-    pub(crate) clock: Clock,
-    pub(crate) tools: Arc<Tools>,
-}
-
 type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 /// Returns whether the work is to be kept, and how its caller is told.
-type Job = Box<dyn for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, (bool, Answer)> + Send>;
+type Job = Box<dyn for<'t> FnOnce(&'t mut SqliteTx) -> BoxFuture<'t, (bool, Answer)> + Send>;
 
 enum Message {
     Work(Job),
@@ -70,24 +46,6 @@ pub(super) struct Writer {
 /// Why the newest group was not committed, for those of it that were not reached.
 type Failure = Arc<Mutex<Option<String>>>;
 
-impl Tx {
-    pub(super) fn conn(&mut self) -> &mut SqliteConnection {
-        &mut self.inner
-    }
-
-    pub(super) fn touch(&mut self, workspace: &str, revision: u64) {
-        self.touched.insert(workspace.to_owned(), revision);
-    }
-
-    pub(super) fn happened(&mut self, kind: &'static str) {
-        self.kinds.push(kind);
-    }
-
-    pub(super) fn wants_run(&mut self) {
-        self.approved = true;
-    }
-}
-
 impl Writer {
     /// Starts the writer. It ends when it is stopped, or when its last handle is gone.
     pub(super) fn start(pool: SqlitePool, context: Context) -> Self {
@@ -102,7 +60,7 @@ impl Writer {
     pub(super) async fn run<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
+        F: for<'t> FnOnce(&'t mut SqliteTx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
     {
         let (reply, answered) = oneshot::channel();
         let job: Job = Box::new(move |tx| {
@@ -179,13 +137,6 @@ async fn commit(jobs: Vec<Job>, pool: &SqlitePool, context: &Context, newest: &F
     }
 }
 
-#[derive(Default)]
-struct Wakes {
-    revisions: BTreeMap<String, u64>,
-    approved: bool,
-    kinds: Vec<&'static str>,
-}
-
 /// When this fails nothing of the group is kept, and some jobs may not have been reached.
 async fn apply(
     jobs: &mut std::vec::IntoIter<Job>,
@@ -197,26 +148,17 @@ async fn apply(
     fault::point("commit.before");
     let inner = pool.begin_with(sqlite::BEGIN).await?;
     fault::point("commit.begun");
-    let mut tx = Tx {
-        inner,
-        now: context.clock.now(),
-        tools: Arc::clone(&context.tools),
-        touched: BTreeMap::new(),
-        approved: false,
-        kinds: Vec::new(),
-    };
+    let state = TxState::new(context.clock.now(), Arc::clone(&context.tools));
+    let mut tx = SqliteTx { inner, state, known: BTreeMap::new() };
     for job in jobs {
         sqlx::query("SAVEPOINT job").execute(tx.conn()).await?;
-        tx.now = context.clock.now();
+        tx.state.now = context.clock.now();
         let (keep, answer) = job(&mut tx).await;
         answers.push(answer);
-        let touched = std::mem::take(&mut tx.touched);
-        let approved = std::mem::take(&mut tx.approved);
-        let kinds = std::mem::take(&mut tx.kinds);
+        let woken = std::mem::take(&mut tx.state.wakes);
+        tx.end_of_work(keep);
         if keep {
-            wakes.revisions.extend(touched);
-            wakes.approved |= approved;
-            wakes.kinds.extend(kinds);
+            wakes.add(woken);
         } else {
             sqlx::query("ROLLBACK TO job").execute(tx.conn()).await?;
         }

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::*;
 use crate::domain::{Flow, Flows, Minute, Outstanding, Queue, ToolDecided, ToolOutstanding};
-use crate::gate::store::sqlite::flows::{DECIDED, FORGET, MINUTES, PENDING, QUEUES, REVIEWED};
+use crate::gate::store::sqlite::flows::{DECIDED, MINUTES, PENDING, QUEUES, REVIEWED};
 use crate::gate::store::sqlite::outstanding::{BY_TOOL, TOTALS};
+use crate::gate::store::sqlite::tx::OLD_FLOWS;
 use crate::rounds::{Random, rounds};
 
 const AGENTS: [Option<&str>; 4] = [None, Some(""), Some("refunds"), Some("t0")];
@@ -314,7 +315,7 @@ async fn high_count_that_was_tampered_with_is_found() {
 #[tokio::test]
 async fn no_question_reads_through_the_actions() {
     let shelf = shelf().await;
-    for question in [QUEUES, PENDING, MINUTES, DECIDED, REVIEWED, FORGET, TOTALS, BY_TOOL] {
+    for question in [QUEUES, PENDING, MINUTES, DECIDED, REVIEWED, OLD_FLOWS, TOTALS, BY_TOOL] {
         let plan = format!("EXPLAIN QUERY PLAN {question}");
         let plan: Vec<(i64, i64, i64, String)> =
             sqlx::query_as(sqlx::AssertSqlSafe(plan)).fetch_all(&shelf.store.database.write).await.unwrap();

@@ -6,9 +6,12 @@ use futures_util::future::join_all;
 use tempfile::TempDir;
 
 use super::*;
+use crate::contract::settle::SettleAs;
 use crate::domain::{Digest, RawJson, Risk, Status};
 use crate::gate::events::Events;
-use crate::gate::store::Verdict;
+use crate::gate::store::{
+    Actor, Dispatched, Finished, Keyed, Lease, NewAction, Recorded, Refused, Ruling, Verdict, Writes as _,
+};
 
 mod binding;
 mod choosing;
@@ -16,6 +19,14 @@ mod flows;
 mod tampering;
 mod torn;
 mod upgrading;
+
+/// How the database goes about a statement.
+async fn plan(store: &SqliteStore, sql: &str) -> Vec<String> {
+    let explained = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
+    let steps: Vec<(i64, i64, i64, String)> =
+        sqlx::query_as(explained).fetch_all(&store.database.write).await.unwrap();
+    steps.into_iter().map(|(.., step)| step).collect()
+}
 
 struct Shelf {
     store: SqliteStore,
@@ -301,7 +312,7 @@ async fn a_write_that_breaks_off_ends_neither_the_writer_nor_the_next_write() {
     let broken = shelf.store.writer.run(|tx| {
         Box::pin(async move {
             sqlx::query("UPDATE heads SET revision = 7").execute(tx.conn()).await?;
-            assert!(tx.now.as_millis() < 0, "broken");
+            assert!(tx.state.now.as_millis() < 0, "broken");
             Ok(())
         })
     });
@@ -316,7 +327,7 @@ async fn a_write_that_breaks_off_ends_neither_the_writer_nor_the_next_write() {
 #[tokio::test]
 async fn a_batch_that_is_nowhere_is_looked_up_and_not_searched_for() {
     let shelf = shelf().await;
-    for (sql, column) in decide::ELSEWHERE.into_iter().zip(["batch", "checkpoint"]) {
+    for (sql, column) in tx::ELSEWHERE.into_iter().zip(["batch", "checkpoint"]) {
         let plan = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
         let plan: Vec<(i64, i64, i64, String)> =
             sqlx::query_as(plan).bind("x").fetch_all(shelf.store.reader()).await.unwrap();

@@ -173,8 +173,9 @@ async fn keys_of_an_older_version_live_as_long_as_their_action() {
     assert_eq!(forgotten, 2, "those of a decision and of a claim");
     assert_eq!(record("kept").await.unwrap(), Recorded { id: "waits".to_owned(), again: true });
     assert!(matches!(record("pruned").await, Err(StoreError::Refused(Refused::RecordedAndPruned))));
-    let plans = replies::plans(&store.database.read).await;
-    for index in ["replies_by_age", "replies_pruned", "pruned_calls_by_age"] {
-        assert!(plans.iter().any(|step| step.contains("SEARCH") && step.contains(index)), "{plans:#?}");
+    let indexes = ["replies_by_age", "replies_pruned", "pruned_calls_by_age"];
+    for (sql, index) in tx::FORGETTING.into_iter().zip(indexes) {
+        let steps = plan(&store, sql).await;
+        assert!(steps.iter().any(|step| step.contains("SEARCH") && step.contains(index)), "{steps:#?}");
     }
 }

@@ -1,21 +1,14 @@
 //! Dispatches and finishes approved actions: leases, fences, results, and runs that were lost.
 
-use sqlx::sqlite::SqliteRow;
-use sqlx::{QueryBuilder, Row as _};
-
 use super::advance::{Change, Payloads, StepRow, advance, load};
-use super::lapse::SWEEP;
-use super::replies::{Answer, keep, kept};
-use super::row;
-use super::writer::Tx;
-use super::{lapse, pause};
-use crate::domain::{RawJson, Row, Status, StatusStep, Timestamp, Untrusted};
+use super::lapse;
+use super::replies::{keep, kept};
+use super::tx::{Answer, Tx, lock};
+use crate::domain::{RawJson, Status, StatusStep, Timestamp, Untrusted};
+use crate::gate::store::rows::integer;
 use crate::gate::store::{
     Actor, Dispatched, Finished, Keyed, Lease, Refused, StoreError, Stored, Work, decision_rules,
 };
-use crate::gate::which::Which;
-
-const LOST: &str = "the executor was lost in mid-run; nobody knows whether the write landed";
 
 /// So many runs of one approval may be lost; then a human is asked, whatever the tool says of itself.
 const ATTEMPTS: u64 = 5;
@@ -26,29 +19,29 @@ const PAUSE_MILLIS: i64 = 2_000;
 ///
 /// Its expiry is not asked again: only what is pending expires, and an approval given in time stands.
 pub(super) async fn dispatch(
-    tx: &mut Tx,
+    tx: &mut dyn Tx,
     id: &str,
     lease: &Lease,
     key: Option<&Keyed>,
 ) -> Result<Dispatched, StoreError> {
-    let stored = load(tx, id).await?;
+    let stored = load_locked(tx, id, lease.by.as_ref()).await?;
     if let Some(by) = &lease.by {
-        decision_rules::within(&stored, by)?;
         if let Some(again) = claimed_before(tx, &stored, by, key).await? {
             return Ok(Dispatched::Run(again));
         }
         lapse::refuse(tx, &stored).await?;
     }
     let workspace = stored.action.row.workspace.as_ref().map_or("", Untrusted::as_raw);
-    if pause::since(tx.conn(), workspace).await?.is_some() {
+    // Under the lock of the workspace: a pause that was acknowledged is seen here.
+    if tx.paused_since(workspace).await?.is_some() {
         return Err(Refused::Paused.into());
     }
     let by = lease.by.as_ref().map(|by| by.subject.as_str());
-    let until = tx.now.plus_millis(lease.millis);
-    let change = Change { by, lease: Some((until.as_millis(), by)), ..Change::default() };
+    let until = tx.state().now.plus_millis(lease.millis);
+    let change = Change { by, lease: Some((until, by)), ..Change::default() };
     advance(tx, (&stored).into(), StatusStep::Dispatch, change).await?;
     let predates_terms = predates_terms(tx, &stored).await?;
-    if let Some(why) = decision_rules::not_as_approved(&stored, &tx.tools, predates_terms) {
+    if let Some(why) = decision_rules::not_as_approved(&stored, &tx.state().tools, predates_terms) {
         let stored = load(tx, id).await?;
         let change = Change { error: Some(why), ran: true, ..Change::default() };
         advance(tx, (&stored).into(), StatusStep::Fail, change).await?;
@@ -61,39 +54,40 @@ pub(super) async fn dispatch(
     Ok(Dispatched::Run(work))
 }
 
+/// The action with this id, its workspace locked. `by` is an agent, and must be of that workspace; the gate itself runs all of them.
+async fn load_locked(tx: &mut dyn Tx, id: &str, by: Option<&Actor>) -> Result<Stored, StoreError> {
+    let workspace = match by {
+        Some(by) => by.workspace.clone(),
+        None => tx.workspace_of(id).await?.ok_or(Refused::Missing)?,
+    };
+    lock(tx, &workspace).await?;
+    let stored = load(tx, id).await?;
+    by.map_or(Ok(()), |by| decision_rules::within(&stored, by))?;
+    Ok(stored)
+}
+
 /// Is its approval from before there were terms? The audit says so, which has no hash for a row from then; what stands in the row
 /// of the action anybody could have written there later.
-async fn predates_terms(tx: &mut Tx, stored: &Stored) -> Result<bool, StoreError> {
+async fn predates_terms(tx: &mut dyn Tx, stored: &Stored) -> Result<bool, StoreError> {
     if stored.approved_terms.as_deref() != Some(decision_rules::UNBOUND) {
         return Ok(false);
     }
     let row = &stored.action.row;
-    let found = sqlx::query_scalar(
-        "SELECT EXISTS (SELECT 1 FROM audit WHERE workspace = ?1 AND revision = ?2 AND action = ?3 \
-         AND kind = 'approved' AND hash IS NULL)",
-    )
-    .bind(row.workspace.as_ref().map_or("", Untrusted::as_raw))
-    .bind(stored.decision_revision.map(row::integer))
-    .bind(row.id.as_raw());
-    Ok(found.fetch_one(tx.conn()).await?)
+    let workspace = row.workspace.as_ref().map_or("", Untrusted::as_raw);
+    tx.was_approved_unchained(workspace, stored.decision_revision, row.id.as_raw()).await
 }
 
 /// The answer to this very claim was lost: the same work again, while its lease holds.
 async fn claimed_before(
-    tx: &mut Tx,
+    tx: &mut dyn Tx,
     stored: &Stored,
     by: &Actor,
     key: Option<&Keyed>,
 ) -> Result<Option<Work>, StoreError> {
     let Some(fence) = kept(tx, by, key).await? else { return Ok(None) };
-    let until: Option<i64> =
-        sqlx::query_scalar("SELECT MAX(lease_until, COALESCE(renewed_until, 0)) FROM actions WHERE seq = ?1")
-            .bind(stored.seq)
-            .fetch_one(tx.conn())
-            .await?;
     let holds = stored.action.row.status == Status::Running && fence == stored.fence.to_string();
-    match until.filter(|_| holds) {
-        Some(until) => Ok(Some(work(stored, stored.fence, Timestamp::from_millis(until)))),
+    match stored.lease_end().filter(|_| holds) {
+        Some(until) => Ok(Some(work(stored, stored.fence, until))),
         None => Err(Refused::StaleFence.into()),
     }
 }
@@ -113,11 +107,13 @@ fn work(stored: &Stored, fence: u64, lease_until: Timestamp) -> Work {
 
 /// Extends a lease from now on, for whoever holds it; it never becomes shorter. Nothing about the action changes, so there is no new
 /// revision.
-pub(super) async fn renew(tx: &mut Tx, id: &str, fence: u64, lease: &Lease) -> Result<Timestamp, StoreError> {
-    let stored = load(tx, id).await?;
-    if let Some(by) = &lease.by {
-        decision_rules::within(&stored, by)?;
-    }
+pub(super) async fn renew(
+    tx: &mut dyn Tx,
+    id: &str,
+    fence: u64,
+    lease: &Lease,
+) -> Result<Timestamp, StoreError> {
+    let stored = load_locked(tx, id, lease.by.as_ref()).await?;
     let holder = lease.by.as_ref().map(|by| by.subject.as_str());
     let holds = stored.action.row.status == Status::Running
         && stored.fence == fence
@@ -125,27 +121,21 @@ pub(super) async fn renew(tx: &mut Tx, id: &str, fence: u64, lease: &Lease) -> R
     if !holds {
         return Err(Refused::StaleFence.into());
     }
-    let until = tx.now.plus_millis(lease.millis).as_millis();
-    let renewed = sqlx::query_scalar(
-        "UPDATE actions SET renewed_until = MAX(lease_until, COALESCE(renewed_until, 0), ?1) WHERE seq = ?2 \
-         RETURNING renewed_until",
-    );
-    let until: i64 = renewed.bind(until).bind(stored.seq).fetch_one(tx.conn()).await?;
-    Ok(Timestamp::from_millis(until))
+    let until = tx.state().now.plus_millis(lease.millis);
+    let until = stored.lease_end().map_or(until, |end| end.max(until));
+    tx.put_renewal(stored.seq, until).await?;
+    Ok(until)
 }
 
 /// Ends a run, if it is still the newest one and whoever says so holds its lease.
 pub(super) async fn finish(
-    tx: &mut Tx,
+    tx: &mut dyn Tx,
     id: &str,
     fence: u64,
     by: Option<&Actor>,
     how: &Finished,
 ) -> Result<Stored, StoreError> {
-    let stored = load(tx, id).await?;
-    if let Some(by) = by {
-        decision_rules::within(&stored, by)?;
-    }
+    let stored = load_locked(tx, id, by).await?;
     let holder = by.map(|by| by.subject.as_str());
     if stored.fence == fence && said_before(&stored, how) && was_held_by(tx, id, holder).await? {
         return Ok(stored);
@@ -173,8 +163,8 @@ pub(super) async fn finish(
             advance(tx, (&stored).into(), StatusStep::LoseSight, change).await?;
         }
         Finished::Again(error) => {
-            let pause = PAUSE_MILLIS.saturating_mul(row::integer(stored.fence));
-            let not_before = Some(tx.now.plus_millis(pause).as_millis());
+            let pause = PAUSE_MILLIS.saturating_mul(integer(stored.fence));
+            let not_before = Some(tx.state().now.plus_millis(pause));
             let change = Change { error: Some(error), ran: false, not_before, ..change };
             again(tx, (&stored).into(), stored.fence, change).await?;
         }
@@ -195,12 +185,9 @@ fn said_before(stored: &Stored, how: &Finished) -> bool {
 }
 
 /// Did they take the newest lease? `None` is the gate itself.
-async fn was_held_by(tx: &mut Tx, id: &str, holder: Option<&str>) -> Result<bool, StoreError> {
-    let dispatched =
-        "SELECT who FROM audit WHERE action = ?1 AND kind = 'dispatched' ORDER BY revision DESC LIMIT 1";
-    let found: Option<Option<String>> =
-        sqlx::query_scalar(dispatched).bind(id).fetch_optional(tx.conn()).await?;
-    Ok(is_same_holder(found.flatten().as_deref(), holder))
+async fn was_held_by(tx: &mut dyn Tx, id: &str, holder: Option<&str>) -> Result<bool, StoreError> {
+    let found = tx.newest_holder(id).await?;
+    Ok(is_same_holder(found.as_deref(), holder))
 }
 
 fn is_same_holder(one: Option<&str>, other: Option<&str>) -> bool {
@@ -211,75 +198,16 @@ fn is_same_holder(one: Option<&str>, other: Option<&str>) -> bool {
 }
 
 /// A run of a tool that may be run twice was lost: once more, unless that was tried often enough.
-async fn again(tx: &mut Tx, place: StepRow<'_>, fence: u64, change: Change<'_>) -> Result<(), StoreError> {
+pub(super) async fn again(
+    tx: &mut dyn Tx,
+    place: StepRow<'_>,
+    fence: u64,
+    change: Change<'_>,
+) -> Result<(), StoreError> {
     if fence < ATTEMPTS {
         advance(tx, place, StatusStep::Requeue, change).await?;
     } else {
         advance(tx, place, StatusStep::LoseSight, Change { not_before: None, ..change }).await?;
     }
     Ok(())
-}
-
-/// Pending actions past their time.
-pub(super) async fn expire(tx: &mut Tx) -> Result<u64, StoreError> {
-    let now = tx.now.as_millis();
-    let mut query = QueryBuilder::new(row::LIGHT);
-    query
-        .push(" WHERE a.status = 'pending' AND a.expires_at IS NOT NULL AND a.expires_at <= ")
-        .push_bind(now);
-    query.push(" ORDER BY a.expires_at LIMIT ").push_bind(SWEEP);
-    let due = query.build().fetch_all(tx.conn()).await?;
-    let mut expired = 0;
-    for Swept { seq, row, .. } in due.iter().filter_map(readable) {
-        let change = Change { settles: true, ..Change::default() };
-        advance(tx, StepRow { seq, row: &row }, StatusStep::Expire, change).await?;
-        expired += 1;
-    }
-    Ok(expired)
-}
-
-/// Running actions whose lease ran out, but those of which a run still goes on.
-pub(super) async fn recover(tx: &mut Tx, safe: &Which, going_on: &[String]) -> Result<u64, StoreError> {
-    let now = tx.now.as_millis();
-    let mut query = QueryBuilder::new(row::LIGHT);
-    query.push(" WHERE a.status = 'running' AND a.lease_until <= ").push_bind(now);
-    query.push(" AND COALESCE(a.renewed_until, 0) <= ").push_bind(now);
-    if !going_on.is_empty() {
-        query.push(" AND a.id NOT IN (");
-        let mut ids = query.separated(", ");
-        for id in going_on {
-            ids.push_bind(id);
-        }
-        query.push(")");
-    }
-    query.push(" ORDER BY a.lease_until LIMIT ").push_bind(SWEEP);
-    let lost = query.build().fetch_all(tx.conn()).await?;
-    let mut recovered = 0;
-    for Swept { seq, row, fence } in lost.iter().filter_map(readable) {
-        let (place, tool) = (StepRow { seq, row: &row }, row.tool.as_raw());
-        let change = Change { error: Some(LOST), ..Change::default() };
-        if safe.has(tool) {
-            again(tx, place, fence, change).await?;
-        } else {
-            advance(tx, place, StatusStep::LoseSight, change).await?;
-        }
-        recovered += 1;
-    }
-    Ok(recovered)
-}
-
-/// What a sweep reads of an action: hundreds at once, so nothing heavy.
-struct Swept {
-    seq: i64,
-    row: Row,
-    fence: u64,
-}
-
-/// A damaged row must not keep the others from being swept.
-fn readable(found: &SqliteRow) -> Option<Swept> {
-    let swept = || {
-        let fence = row::number(found.try_get("fence")?);
-        Ok::<_, StoreError>(Swept { seq: found.try_get("seq")?, row: row::light(found)?, fence })
-    };
-    swept().inspect_err(|error| tracing::error!(%error, "a row cannot be swept")).ok()
 }

@@ -1,14 +1,12 @@
-//! Changes the status of an action, by compare-and-set. Nothing else does.
+//! Changes the status of an action, by compare-and-set on its revision. Nothing else does.
 
 use serde_json::{Value, json};
-use sqlx::QueryBuilder;
 
 use super::audit::{Note, bump, note};
-use super::row::{self, integer};
-use super::writer::Tx;
+use super::tx::{Counted, Tx, Written};
 use crate::contract::absent::without_nulls;
 use crate::contract::time;
-use crate::domain::{Digest, RawJson, Row, StatusStep, Timestamp, Untrusted};
+use crate::domain::{Digest, Flow, RawJson, Row, StatusStep, Timestamp, Untrusted};
 use crate::fault;
 use crate::gate::audit;
 use crate::gate::store::{Refused, StoreError, Stored, decision_rules};
@@ -24,9 +22,9 @@ pub(super) struct Change<'a> {
     /// What was approved, and under which terms; makes this step's revision the decision's.
     pub(super) approved: Option<(Digest, Digest)>,
     /// Moment until which, and subject by whom, the action is run under a new fence.
-    pub(super) lease: Option<(i64, Option<&'a str>)>,
+    pub(super) lease: Option<(Timestamp, Option<&'a str>)>,
     /// Moment before which the gate does not run it again. It stands where the lease of a running action stands.
-    pub(super) not_before: Option<i64>,
+    pub(super) not_before: Option<Timestamp>,
     /// The run is over.
     pub(super) ran: bool,
     /// A human said so, and no executor.
@@ -54,17 +52,14 @@ impl<'a> From<&'a Stored> for StepRow<'a> {
     }
 }
 
-/// The action with this id.
-pub(super) async fn load(tx: &mut Tx, id: &str) -> Result<Stored, StoreError> {
-    let mut query = QueryBuilder::new(row::WHOLE);
-    query.push(" WHERE a.id = ").push_bind(id);
-    let found = query.build().fetch_optional(tx.conn()).await?;
-    row::stored(&found.ok_or(Refused::Missing)?, &tx.tools)
+/// The action with this id. Its workspace is locked, or the id is refused.
+pub(super) async fn load(tx: &mut dyn Tx, id: &str) -> Result<Stored, StoreError> {
+    Ok(tx.load(id).await?.ok_or(Refused::Missing)?)
 }
 
-/// Takes `step`, by compare-and-set on the status that was read. Returns the new revision.
+/// Takes `step` where the row is still as it was read. Returns the new revision.
 pub(super) async fn advance(
-    tx: &mut Tx,
+    tx: &mut dyn Tx,
     place: StepRow<'_>,
     step: StatusStep,
     change: Change<'_>,
@@ -73,48 +68,68 @@ pub(super) async fn advance(
     let from = &row.status;
     let to = from.after(step).map_err(|_| decision_rules::settled(row))?;
     let workspace = row.workspace.as_ref().map_or("", Untrusted::as_raw);
-    let head = bump(tx, workspace, if from.is_pending() { -1 } else { 0 }).await?;
-    let now = tx.now.as_millis();
-    let changed = sqlx::query(
-        "UPDATE actions SET status = ?1, revision = ?2, resolved_at = COALESCE(?3, resolved_at), \
-         resolved_by = COALESCE(?4, resolved_by), reason = COALESCE(?5, reason), \
-         effective_digest = COALESCE(?6, effective_digest), approved_terms = COALESCE(?15, approved_terms), \
-         decision_revision = COALESCE(?7, decision_revision), fence = fence + ?8, lease_until = ?9, \
-         lease_by = ?10, renewed_until = NULL, error = ?11, executed_at = COALESCE(?12, executed_at) WHERE seq = ?13 AND status = ?14",
-    )
-    .bind(to.as_raw())
-    .bind(integer(head.revision))
-    .bind(change.settles.then_some(now))
-    .bind(change.by.filter(|_| change.settles))
-    .bind(change.reason.filter(|_| change.settles))
-    .bind(change.approved.map(|(digest, _)| digest.to_string()))
-    .bind(change.approved.map(|_| integer(head.revision)))
-    .bind(i64::from(change.lease.is_some()))
-    .bind(lease_until(&change))
-    .bind(change.lease.and_then(|(_, by)| by))
-    .bind(change.error)
-    .bind(change.ran.then_some(now))
-    .bind(seq)
-    .bind(from.as_raw())
-    .bind(change.approved.map(|(_, terms)| terms.to_string()))
-    .execute(tx.conn())
-    .await?;
-    if changed.rows_affected() != 1 {
+    let revision = bump(tx, workspace, if from.is_pending() { -1 } else { 0 })?;
+    let now = tx.state().now;
+    let written = Written {
+        status: to.clone(),
+        revision,
+        resolved_at: change.settles.then_some(now),
+        resolved_by: change.by.filter(|_| change.settles),
+        reason: change.reason.filter(|_| change.settles),
+        approved: change.approved,
+        is_taken: change.lease.is_some(),
+        lease_until: lease_until(&change),
+        lease_by: change.lease.and_then(|(_, by)| by),
+        error: change.error,
+        executed_at: change.ran.then_some(now),
+    };
+    if !tx.compare_and_set(seq, row.revision.0, &written).await? {
         return Err(decision_rules::settled(row).into());
     }
-    keep_payloads(tx, seq, &change.payloads).await?;
+    if from.is_pending() {
+        tx.count_out(seq).await?;
+    }
+    if let Some((edits, merged)) = change.payloads.edited {
+        tx.put_edits(seq, edits, merged).await?;
+    }
+    if let Some(result) = change.payloads.result {
+        tx.put_result(seq, result).await?;
+    }
     fault::point("row.written");
     let kind = if change.by_hand { "settled" } else { kind(step) };
     let line = Note { action: Some(row.id.as_raw()), kind, who: change.by };
-    note(tx, &head, line, &details(to.as_raw(), &change)).await?;
+    let counted = counts_as(step, is_edited(row, &change)).map(|flow| counted(row, flow));
+    note(tx, workspace, line, &details(to.as_raw(), &change), counted).await?;
     if matches!(step, StatusStep::Approve | StatusStep::Requeue) {
-        tx.wants_run();
+        tx.state().wakes.approved = true;
     }
-    Ok(head.revision)
+    Ok(revision)
+}
+
+fn is_edited(row: &Row, change: &Change<'_>) -> bool {
+    change.approved.is_some_and(|(digest, _)| Some(digest) != row.digest)
+}
+
+fn counted(row: &Row, flow: Flow) -> Counted<'_> {
+    Counted { agent: row.agent.as_ref().map_or("", Untrusted::as_raw), tool: row.tool.as_raw(), flow }
+}
+
+/// What is counted of a step. What is run again was approved before, and nothing is counted of what goes on.
+fn counts_as(step: StatusStep, edited: bool) -> Option<Flow> {
+    let flow = Flow::default();
+    match step {
+        StatusStep::Approve => Some(Flow { approved: 1, edited: u64::from(edited), ..flow }),
+        StatusStep::Reject => Some(Flow { rejected: 1, ..flow }),
+        StatusStep::Expire | StatusStep::Withdraw | StatusStep::Supersede => Some(Flow { left: 1, ..flow }),
+        StatusStep::Succeed => Some(Flow { executed: 1, ..flow }),
+        StatusStep::Fail => Some(Flow { failed: 1, ..flow }),
+        StatusStep::LoseSight => Some(Flow { unknown: 1, ..flow }),
+        StatusStep::Lapse | StatusStep::Dispatch | StatusStep::Requeue => None,
+    }
 }
 
 /// The end of the lease, or of the pause before the next run.
-fn lease_until(change: &Change<'_>) -> Option<i64> {
+fn lease_until(change: &Change<'_>) -> Option<Timestamp> {
     change.lease.map(|(until, _)| until).or(change.not_before)
 }
 
@@ -126,29 +141,10 @@ fn details(status: &str, change: &Change<'_>) -> Value {
         "effectiveDigest": change.approved.map(|(digest, _)| digest.to_string()),
         "terms": change.approved.map(|(_, terms)| terms.to_string()),
         "edits": change.payloads.edited.map(|(edits, _)| audit::fingerprint(edits)),
-        "leaseUntil": lease_until(change).map(|until| time::write(Timestamp::from_millis(until))),
+        "leaseUntil": lease_until(change).map(time::write),
         "result": change.payloads.result.map(audit::fingerprint),
         "error": change.error,
     }))
-}
-
-async fn keep_payloads(tx: &mut Tx, seq: i64, payloads: &Payloads<'_>) -> Result<(), StoreError> {
-    if let Some((edits, merged)) = payloads.edited {
-        sqlx::query("UPDATE payloads SET user_edits = ?1, effective_input = ?2 WHERE seq = ?3")
-            .bind(edits.as_str())
-            .bind(merged.as_str())
-            .bind(seq)
-            .execute(tx.conn())
-            .await?;
-    }
-    if let Some(result) = payloads.result {
-        sqlx::query("UPDATE payloads SET result = ?1 WHERE seq = ?2")
-            .bind(result.as_str())
-            .bind(seq)
-            .execute(tx.conn())
-            .await?;
-    }
-    Ok(())
 }
 
 /// The word in the timeline.

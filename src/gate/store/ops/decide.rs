@@ -2,12 +2,9 @@
 
 use std::collections::HashSet;
 
-use sqlx::QueryBuilder;
-
 use super::advance::{Change, Payloads, advance, load};
-use super::replies::{Answer, keep, kept};
-use super::row;
-use super::writer::Tx;
+use super::replies::{keep, kept};
+use super::tx::{Answer, Tx, lock};
 use crate::contract::action::{self, wire_status};
 use crate::contract::batch::{BatchReply, BatchReplyItem, ItemOutcome};
 use crate::contract::checkpoint::CheckpointReply;
@@ -18,11 +15,12 @@ use crate::gate::store::{Actor, Group, Keyed, Refused, Reply, Ruling, StoreError
 
 /// Decides one action.
 pub(super) async fn decide(
-    tx: &mut Tx,
+    tx: &mut dyn Tx,
     ruling: &Ruling,
     by: &Actor,
     key: Option<&Keyed>,
 ) -> Result<Reply, StoreError> {
+    lock(tx, &by.workspace).await?;
     if let Some(body) = kept(tx, by, key).await? {
         return Ok(Reply { body, replayed: true });
     }
@@ -37,14 +35,15 @@ pub(super) async fn decide(
 
 /// Judges and, if it may be, does.
 async fn resolve(
-    tx: &mut Tx,
+    tx: &mut dyn Tx,
     stored: &Stored,
     ruling: &Ruling,
     by: &Actor,
 ) -> Result<ItemOutcome, StoreError> {
     let reason = ruling.reason.as_deref();
     let change = Change { by: Some(&by.subject), reason, settles: true, ..Change::default() };
-    match decision_rules::judge(stored, ruling, by, &tx.tools, tx.now)? {
+    let state = tx.state();
+    match decision_rules::judge(stored, ruling, by, &state.tools, state.now)? {
         Judged::Reject => {
             advance(tx, stored.into(), StatusStep::Reject, change).await?;
             Ok(ItemOutcome::Rejected)
@@ -60,7 +59,8 @@ async fn resolve(
 }
 
 /// The proposer takes it back.
-pub(super) async fn withdraw(tx: &mut Tx, id: &str, by: &Actor) -> Result<Stored, StoreError> {
+pub(super) async fn withdraw(tx: &mut dyn Tx, id: &str, by: &Actor) -> Result<Stored, StoreError> {
+    lock(tx, &by.workspace).await?;
     let stored = load(tx, id).await?;
     decision_rules::within(&stored, by)?;
     if !decision_rules::is_proposer(&stored, by) {
@@ -73,12 +73,13 @@ pub(super) async fn withdraw(tx: &mut Tx, id: &str, by: &Actor) -> Result<Stored
 
 /// A human ends what is `unknown`.
 pub(super) async fn settle(
-    tx: &mut Tx,
+    tx: &mut dyn Tx,
     id: &str,
     how: SettleAs,
     reason: Option<&str>,
     by: &Actor,
 ) -> Result<Stored, StoreError> {
+    lock(tx, &by.workspace).await?;
     let stored = load(tx, id).await?;
     decision_rules::settle(&stored, by)?;
     let change = Change { by: Some(&by.subject), reason, by_hand: true, ..Change::default() };
@@ -97,12 +98,13 @@ const NOT_LANDED: &str = "a human found that the write did not land";
 
 /// Decides what is listed; what is not listed stays pending.
 pub(super) async fn decide_group(
-    tx: &mut Tx,
+    tx: &mut dyn Tx,
     group: &Group,
     rulings: &[Ruling],
     by: &Actor,
     key: Option<&Keyed>,
 ) -> Result<Reply, StoreError> {
+    lock(tx, &by.workspace).await?;
     if let Some(body) = kept(tx, by, key).await? {
         return Ok(Reply { body, replayed: true });
     }
@@ -127,27 +129,16 @@ pub(super) async fn decide_group(
     Ok(Reply { body, replayed: false })
 }
 
-/// Is there a batch, or a checkpoint, of this name in any workspace? No index leads there but through each of them, and CROSS
-/// keeps SQLite from reading the index of all actions instead.
-pub(super) const ELSEWHERE: [&str; 2] = [
-    "SELECT EXISTS (SELECT 1 FROM heads h CROSS JOIN actions a ON a.workspace = h.workspace AND a.batch = ?1)",
-    "SELECT EXISTS (SELECT 1 FROM heads h CROSS JOIN actions a ON a.workspace = h.workspace AND a.checkpoint = ?1)",
-];
-
 /// A batch, or a checkpoint, is of one workspace; the same name elsewhere is somebody else's.
-async fn exists(tx: &mut Tx, group: &Group, by: &Actor) -> Result<(), StoreError> {
-    let [in_batches, in_checkpoints] = ELSEWHERE;
-    let (column, name, elsewhere, missing) = match group {
-        Group::Batch(name) => ("batch", name, in_batches, Refused::MissingBatch),
-        Group::Checkpoint(name) => ("checkpoint", name, in_checkpoints, Refused::MissingCheckpoint),
-    };
-    let mut here = QueryBuilder::new("SELECT EXISTS (SELECT 1 FROM actions WHERE workspace = ");
-    here.push_bind(&by.workspace).push(" AND ").push(column).push(" = ").push_bind(name).push(")");
-    if here.build_query_scalar().fetch_one(tx.conn()).await? {
+async fn exists(tx: &mut dyn Tx, group: &Group, by: &Actor) -> Result<(), StoreError> {
+    if tx.has_group(&by.workspace, group).await? {
         return Ok(());
     }
-    let elsewhere: bool = sqlx::query_scalar(elsewhere).bind(name).fetch_one(tx.conn()).await?;
-    Err(if elsewhere { Refused::Foreign } else { missing }.into())
+    let missing = match group {
+        Group::Batch(_) => Refused::MissingBatch,
+        Group::Checkpoint(_) => Refused::MissingCheckpoint,
+    };
+    Err(if tx.has_group_elsewhere(group).await? { Refused::Foreign } else { missing }.into())
 }
 
 /// Who lists an action twice means something that cannot be known.
@@ -163,16 +154,10 @@ fn each_once(rulings: &[Ruling]) -> Result<(), Refused> {
 const LOOKED_UP: usize = 500;
 
 /// A batch that crosses workspaces is refused whole, as the contract demands: whoever sent it took one workspace for another.
-async fn within_one_workspace(tx: &mut Tx, rulings: &[Ruling], by: &Actor) -> Result<(), StoreError> {
+async fn within_one_workspace(tx: &mut dyn Tx, rulings: &[Ruling], by: &Actor) -> Result<(), StoreError> {
     for some in rulings.chunks(LOOKED_UP) {
-        let mut query = QueryBuilder::new("SELECT id FROM actions WHERE id IN (");
-        let mut ids = query.separated(", ");
-        for ruling in some {
-            ids.push_bind(&ruling.id);
-        }
-        query.push(") AND +workspace <> ").push_bind(&by.workspace).push(" LIMIT 1");
-        let foreign: Option<String> = query.build_query_scalar().fetch_optional(tx.conn()).await?;
-        if let Some(id) = foreign {
+        let ids: Vec<&str> = some.iter().map(|ruling| ruling.id.as_str()).collect();
+        if let Some(id) = tx.foreign_among(&by.workspace, &ids).await? {
             return Err(Refused::CrossesWorkspaces(id).into());
         }
     }
@@ -181,15 +166,12 @@ async fn within_one_workspace(tx: &mut Tx, rulings: &[Ruling], by: &Actor) -> Re
 
 /// One item's entry in the reply, and the batch it is in. Only a failing database fails the others.
 async fn item(
-    tx: &mut Tx,
+    tx: &mut dyn Tx,
     group: &Group,
     ruling: &Ruling,
     by: &Actor,
 ) -> Result<(Option<String>, BatchReplyItem), StoreError> {
-    let mut query = QueryBuilder::new(row::WHOLE);
-    query.push(" WHERE a.id = ").push_bind(&ruling.id).push(" AND a.workspace = ").push_bind(&by.workspace);
-    let found = query.build().fetch_optional(tx.conn()).await?;
-    let found = match found.map(|row| row::stored(&row, &tx.tools)).transpose() {
+    let found = match tx.load(&ruling.id).await {
         Ok(found) => found,
         Err(StoreError::Corrupt(what)) => {
             let why =

@@ -1,0 +1,212 @@
+//! The rules of writing, once, over the primitives of a database: what is recorded, decided, run, swept and written down, in which
+//! order, and what is refused.
+
+mod advance;
+mod audit;
+mod decide;
+pub(super) mod lapse;
+mod pause;
+mod prune;
+mod record;
+mod replies;
+mod run;
+mod sweep;
+mod tokens;
+pub(super) mod tx;
+
+use async_trait::async_trait;
+use futures_util::future::BoxFuture;
+
+use self::tx::{Due, Tx};
+use super::{
+    Actor, Dispatched, Finished, Group, Keyed, Lease, NewAction, Prunable, Reads, Recorded, Refused, Reply,
+    Ruling, StoreError, Stored, Writes,
+};
+use crate::contract::settle::SettleAs;
+use crate::domain::Timestamp;
+use crate::gate::token::Token;
+use crate::gate::tool::Tools;
+use crate::gate::which::Which;
+
+/// Work in one transaction on what it is given. It may be done again from its beginning, when the database could not commit it.
+pub(super) type Work<A, T> = for<'t> fn(&'t mut dyn Tx, &'t A) -> BoxFuture<'t, Result<T, StoreError>>;
+
+/// A database that does work in transactions. It can then do everything of [`Writes`].
+pub(super) trait Transact: Reads {
+    /// Does the work; returns after its commit. An error undoes it.
+    fn transact<A, T>(
+        &self,
+        given: A,
+        work: Work<A, T>,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static;
+    fn tools(&self) -> &Tools;
+    /// The clock by which something is due.
+    fn now(&self) -> impl Future<Output = Result<Timestamp, StoreError>> + Send;
+    fn lapse_begun(&self) -> impl Future<Output = Result<Timestamp, StoreError>> + Send;
+    /// Workspaces in which something is due now.
+    fn due_in(&self, due: &Due) -> impl Future<Output = Result<Vec<String>, StoreError>> + Send;
+}
+
+/// Work on what it is given, as [`Transact::transact`] takes it.
+macro_rules! work {
+    ($store:ident, $given:expr, |$tx:ident, $args:pat_param| $work:expr) => {
+        $store.transact($given, |$tx, $args| Box::pin(async move { $work.await })).await
+    };
+}
+
+#[async_trait]
+impl<S: Transact> Writes for S {
+    async fn record(
+        &self,
+        action: NewAction,
+        limit: u64,
+        key: Option<Keyed>,
+    ) -> Result<Recorded, StoreError> {
+        work!(self, (action, limit, key), |tx, (action, limit, key)| record::record(
+            tx,
+            action,
+            *limit,
+            key.as_ref()
+        ))
+    }
+
+    async fn decide(&self, ruling: Ruling, by: Actor, key: Option<Keyed>) -> Result<Reply, StoreError> {
+        work!(self, (ruling, by, key), |tx, (ruling, by, key)| decide::decide(tx, ruling, by, key.as_ref()))
+    }
+
+    async fn decide_group(
+        &self,
+        group: Group,
+        rulings: Vec<Ruling>,
+        by: Actor,
+        key: Option<Keyed>,
+    ) -> Result<Reply, StoreError> {
+        work!(self, (group, rulings, by, key), |tx, (group, rulings, by, key)| decide::decide_group(
+            tx,
+            group,
+            rulings,
+            by,
+            key.as_ref()
+        ))
+    }
+
+    async fn withdraw(&self, id: String, by: Actor) -> Result<Stored, StoreError> {
+        work!(self, (id, by), |tx, (id, by)| decide::withdraw(tx, id, by))
+    }
+
+    async fn settle(
+        &self,
+        id: String,
+        how: SettleAs,
+        reason: Option<String>,
+        by: Actor,
+    ) -> Result<Stored, StoreError> {
+        work!(self, (id, how, reason, by), |tx, (id, how, reason, by)| decide::settle(
+            tx,
+            id,
+            *how,
+            reason.as_deref(),
+            by
+        ))
+    }
+
+    async fn dispatch(&self, id: String, lease: Lease, key: Option<Keyed>) -> Result<Dispatched, StoreError> {
+        work!(self, (id, lease, key), |tx, (id, lease, key)| run::dispatch(tx, id, lease, key.as_ref()))
+    }
+
+    async fn renew(&self, id: String, fence: u64, lease: Lease) -> Result<Timestamp, StoreError> {
+        work!(self, (id, fence, lease), |tx, (id, fence, lease)| run::renew(tx, id, *fence, lease))
+    }
+
+    async fn finish(
+        &self,
+        id: String,
+        fence: u64,
+        by: Option<Actor>,
+        how: Finished,
+    ) -> Result<Stored, StoreError> {
+        work!(self, (id, fence, by, how), |tx, (id, fence, by, how)| run::finish(
+            tx,
+            id,
+            *fence,
+            by.as_ref(),
+            how
+        ))
+    }
+
+    async fn expire(&self) -> Result<u64, StoreError> {
+        sweep_all(self, Due::Expired).await
+    }
+
+    async fn lapse(&self) -> Result<u64, StoreError> {
+        let (begun, now) = (self.lapse_begun().await?, self.now().await?);
+        let mut lapsed = 0;
+        for due in lapse::unclaimed(self.tools(), begun, now) {
+            lapsed += sweep_all(self, due).await?;
+        }
+        Ok(lapsed)
+    }
+
+    async fn recover(&self, safe: Which, going_on: Vec<String>) -> Result<u64, StoreError> {
+        sweep_all(self, Due::LeaseOver { safe, going_on }).await
+    }
+
+    async fn prune(
+        &self,
+        workspace: String,
+        actions: Vec<Prunable>,
+        who: Option<String>,
+    ) -> Result<u64, StoreError> {
+        work!(self, (workspace, actions, who), |tx, (workspace, actions, who)| prune::prune(
+            tx,
+            workspace,
+            actions,
+            who.as_deref()
+        ))
+    }
+
+    async fn forget_replies(&self, millis: i64, tombstones: i64) -> Result<u64, StoreError> {
+        let now = self.now().await?;
+        let before = (now.plus_millis(-millis), now.plus_millis(-tombstones));
+        work!(self, before, |tx, (replies, tombstones)| tx.forget_replies(*replies, *tombstones))
+    }
+
+    async fn forget_flows(&self, millis: i64) -> Result<u64, StoreError> {
+        let before = self.now().await?.plus_millis(-millis);
+        work!(self, before, |tx, before| tx.forget_flows(*before))
+    }
+
+    async fn pause(&self, workspace: String, paused: bool, who: Option<String>) -> Result<bool, StoreError> {
+        work!(self, (workspace, paused, who), |tx, (workspace, paused, who)| pause::set(
+            tx,
+            workspace,
+            *paused,
+            who.as_deref()
+        ))
+    }
+
+    async fn add_token(&self, token: Token, hash: Vec<u8>) -> Result<(), StoreError> {
+        work!(self, (token, hash), |tx, (token, hash)| tokens::add(tx, token, hash))
+    }
+
+    async fn revoke_token(&self, id: String) -> Result<bool, StoreError> {
+        match work!(self, id, |tx, id| tokens::revoke(tx, id)) {
+            Ok(()) => Ok(true),
+            Err(StoreError::Refused(Refused::Missing)) => Ok(false),
+            Err(failed) => Err(failed),
+        }
+    }
+}
+
+/// Settles what is due, one workspace a transaction. Returns how many.
+async fn sweep_all<S: Transact>(store: &S, due: Due) -> Result<u64, StoreError> {
+    let mut swept = 0;
+    for workspace in store.due_in(&due).await? {
+        let given = (workspace, due.clone());
+        swept += work!(store, given, |tx, (workspace, due)| sweep::sweep(tx, workspace, due))?;
+    }
+    Ok(swept)
+}

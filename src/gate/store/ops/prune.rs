@@ -1,0 +1,32 @@
+//! Retention: what was settled long ago goes, and the audit keeps that it was there.
+
+use serde_json::json;
+
+use super::audit::{Note, bump, note};
+use super::tx::{Tx, lock, locked};
+use crate::gate::store::{Prunable, StoreError};
+
+/// Removes them where they still stand as they were read, under one audit row. Their keys and calls leave tombstones: without them
+/// a request that is sent again would be recorded, and run, a second time.
+pub(super) async fn prune(
+    tx: &mut dyn Tx,
+    workspace: &str,
+    actions: &[Prunable],
+    who: Option<&str>,
+) -> Result<u64, StoreError> {
+    lock(tx, workspace).await?;
+    let mut gone = Vec::with_capacity(actions.len());
+    for action in actions {
+        if tx.bury(workspace, action).await? {
+            gone.push(json!({"id": action.action.row.id.as_raw(), "record": action.record.to_string()}));
+        }
+    }
+    let pruned = gone.len() as u64;
+    if pruned > 0 {
+        let revision = bump(tx, workspace, 0)?;
+        locked(tx, workspace)?.pruned = revision;
+        let line = Note { action: None, kind: "pruned", who };
+        note(tx, workspace, line, &json!({"actions": gone}), None).await?;
+    }
+    Ok(pruned)
+}

@@ -1,0 +1,40 @@
+//! What time does to actions: what is pending expires, approvals that no agent takes lapse, runs are lost.
+//!
+//! A sweep looks without a lock in which workspaces something is due, and then takes them one by one: locks the workspace, asks again
+//! what is due there, and settles that.
+
+use super::advance::{Change, StepRow, advance};
+use super::run::again;
+use super::tx::{Due, Swept, Tx, lock};
+use crate::domain::StatusStep;
+use crate::gate::store::StoreError;
+
+const LOST: &str = "the executor was lost in mid-run; nobody knows whether the write landed";
+
+/// Settles what is due in a workspace. Returns how many.
+pub(super) async fn sweep(tx: &mut dyn Tx, workspace: &str, due: &Due) -> Result<u64, StoreError> {
+    lock(tx, workspace).await?;
+    let found = tx.due(workspace, due).await?;
+    for Swept { seq, row, fence } in &found {
+        let place = StepRow { seq: *seq, row };
+        match due {
+            Due::Expired => {
+                let change = Change { settles: true, ..Change::default() };
+                advance(tx, place, StatusStep::Expire, change).await?;
+            }
+            // Who approved it, and when, stays as it is.
+            Due::Unclaimed { .. } => {
+                advance(tx, place, StatusStep::Lapse, Change::default()).await?;
+            }
+            Due::LeaseOver { safe, .. } => {
+                let change = Change { error: Some(LOST), ..Change::default() };
+                if safe.has(row.tool.as_raw()) {
+                    again(tx, place, *fence, change).await?;
+                } else {
+                    advance(tx, place, StatusStep::LoseSight, change).await?;
+                }
+            }
+        }
+    }
+    Ok(found.len() as u64)
+}

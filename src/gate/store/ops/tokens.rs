@@ -1,0 +1,38 @@
+//! Tokens: of each only the hash, never the token.
+
+use serde_json::json;
+
+use super::audit::{Note, bump, note};
+use super::tx::{Tx, lock};
+use crate::contract::absent::without_nulls;
+use crate::contract::time;
+use crate::gate::audit;
+use crate::gate::store::{Refused, StoreError};
+use crate::gate::token::{Scope, Token};
+
+pub(super) async fn add(tx: &mut dyn Tx, token: &Token, hash: &[u8]) -> Result<(), StoreError> {
+    lock(tx, &token.workspace).await?;
+    tx.insert_token(token, hash).await?;
+    bump(tx, &token.workspace, 0)?;
+    // Its hash is no secret: the token has 244 random bits.
+    let issued = without_nulls(json!({
+        "token": token.id,
+        "subject": token.subject,
+        "scopes": Scope::write(&token.scopes),
+        "hash": audit::hex(hash),
+        "expiresAt": token.expires_at.map(time::write),
+    }));
+    let line = Note { action: None, kind: "token-issued", who: None };
+    note(tx, &token.workspace, line, &issued, None).await
+}
+
+pub(super) async fn revoke(tx: &mut dyn Tx, id: &str) -> Result<(), StoreError> {
+    let workspace = tx.workspace_of_token(id).await?.ok_or(Refused::Missing)?;
+    lock(tx, &workspace).await?;
+    if !tx.end_token(id).await? {
+        return Err(Refused::Missing.into());
+    }
+    bump(tx, &workspace, 0)?;
+    let line = Note { action: None, kind: "token-revoked", who: None };
+    note(tx, &workspace, line, &json!({"token": id}), None).await
+}

@@ -1,0 +1,164 @@
+//! Converts rows of a database to what they mean.
+
+use super::columns::Columns;
+use super::ops::tx::Swept;
+use super::{KeptToken, StoreError, Stored};
+use crate::domain::{
+    ActionId, BatchId, Capabilities, Digest, Edits, Effect, PendingAction, RawJson, Revision, Risk, Row,
+    Status, Timestamp, Untrusted,
+};
+use crate::gate::audit::AuditRow;
+use crate::gate::terms;
+use crate::gate::token::{Scope, Token};
+use crate::gate::tool::Tools;
+
+/// Everything a [`Row`] needs, and where it stands. By name: what is long (summary, reason, error) stays in the database.
+pub(super) const LIGHT: &str = "SELECT a.seq, a.id, a.workspace, a.batch, a.checkpoint, a.mission, a.session, a.run, \
+     a.agent, a.tool, a.title, a.risk, a.effect, a.size, a.digest, a.status, a.created_at, a.expires_at, \
+     a.resolved_at, a.resolved_by, a.fence, a.revision FROM actions a";
+/// Everything a [`Stored`] needs.
+pub(super) const WHOLE: &str = "SELECT a.*, p.input, p.preview, p.before, p.user_edits, p.effective_input, p.result \
+     FROM actions a JOIN payloads p ON p.seq = a.seq";
+/// Final, and never `unknown`: of that a human still has to find out what became of it. In the words of an index, which is used for
+/// nothing else.
+pub(super) const SETTLED: &str =
+    "a.status IN ('rejected', 'executed', 'failed', 'expired', 'withdrawn', 'superseded')";
+
+pub(super) fn light(row: &dyn Columns) -> Result<Row, StoreError> {
+    Ok(Row {
+        id: ActionId::new(row.text("id")?),
+        batch: row.maybe_text("batch")?.map(BatchId::new),
+        checkpoint: foreign(row, "checkpoint")?,
+        workspace: foreign(row, "workspace")?,
+        mission: foreign(row, "mission")?,
+        session: foreign(row, "session")?,
+        run: foreign(row, "run")?,
+        agent: foreign(row, "agent")?,
+        tool: Untrusted::from(row.text("tool")?),
+        title: Untrusted::from(row.text("title")?),
+        risk: Risk::parse(&row.text("risk")?),
+        effect: row.maybe_text("effect")?.map(|word| Effect::parse(&word)),
+        status: Status::parse(&row.text("status")?),
+        created_at: Timestamp::from_millis(row.int("created_at")?),
+        expires_at: time(row, "expires_at")?,
+        resolved_at: time(row, "resolved_at")?,
+        resolved_by: foreign(row, "resolved_by")?,
+        size: number(row.int("size")?),
+        digest: Digest::parse(&row.text("digest")?),
+        revision: Revision(number(row.int("revision")?)),
+        unreadable: None,
+        can: Capabilities::READ_ONLY,
+    })
+}
+
+pub(super) fn whole(row: &dyn Columns, tools: &Tools) -> Result<PendingAction, StoreError> {
+    let light = light(row)?;
+    let input = json(row, "input")?.ok_or(StoreError::Corrupt("an action without an input"))?;
+    let edits = json(row, "user_edits")?.map(Edits::new).transpose();
+    let merged = json(row, "effective_input")?;
+    // Without edits the merged input is the proposed one, and is not stored twice.
+    let was_approved = light.resolved_at.is_some() && runs(&light.status) || light.has_lapsed();
+    let policy = tools.policy(light.tool.as_raw());
+    let mut action = PendingAction {
+        terms: None,
+        effective_input: merged.or_else(|| was_approved.then(|| input.clone())),
+        preview: json(row, "preview")?,
+        before: json(row, "before")?,
+        summary: foreign(row, "summary")?,
+        requested_by: foreign(row, "requested_by")?,
+        tool_call: foreign(row, "tool_call")?,
+        user_edits: edits.map_err(|_| StoreError::Corrupt("edits that are no edits"))?,
+        reason: foreign(row, "reason")?,
+        result: json(row, "result")?,
+        error: foreign(row, "error")?,
+        executed_at: time(row, "executed_at")?,
+        // There is no reply yet whose bytes could stand here; the gate never reads this field.
+        raw: input.clone(),
+        input,
+        row: light,
+    };
+    let record = terms::record(&action, &row.text("proposer")?);
+    action.terms = Some(terms::terms(record, policy));
+    Ok(action)
+}
+
+pub(super) fn stored(row: &dyn Columns, tools: &Tools) -> Result<Stored, StoreError> {
+    let damaged = StoreError::Corrupt("a digest that is none");
+    let effective = row.maybe_text("effective_digest")?;
+    Ok(Stored {
+        seq: row.int("seq")?,
+        action: whole(row, tools)?,
+        proposer: row.text("proposer")?,
+        effective_digest: effective.map(|text| Digest::parse(&text).ok_or(damaged)).transpose()?,
+        approved_terms: row.maybe_text("approved_terms")?,
+        decision_revision: row.maybe_int("decision_revision")?.map(number),
+        fence: number(row.int("fence")?),
+        lease_by: row.maybe_text("lease_by")?,
+        lease_until: time(row, "lease_until")?,
+        renewed_until: time(row, "renewed_until")?,
+    })
+}
+
+pub(super) fn audit_row(row: &dyn Columns) -> Result<AuditRow, StoreError> {
+    Ok(AuditRow {
+        workspace: row.text("workspace")?,
+        revision: number(row.int("revision")?),
+        action: row.maybe_text("action")?,
+        kind: row.text("kind")?,
+        at: Timestamp::from_millis(row.int("at")?),
+        who: row.maybe_text("who")?,
+        details: row.maybe_text("details")?,
+        hash: row.maybe_bytes("hash")?,
+    })
+}
+
+/// A token, and letter by letter what is kept of it.
+pub(super) fn token(row: &dyn Columns) -> Result<(Token, KeptToken), StoreError> {
+    let scopes = row.text("scopes")?;
+    let token = Token {
+        id: row.text("id")?,
+        subject: row.text("subject")?,
+        workspace: row.text("workspace")?,
+        scopes: Scope::read(&scopes),
+        created_at: Timestamp::from_millis(row.int("created_at")?),
+        revoked_at: time(row, "revoked_at")?,
+        expires_at: time(row, "expires_at")?,
+    };
+    Ok((token, KeptToken { hash: row.bytes("hash")?, scopes }))
+}
+
+/// A damaged row must not keep the others from being swept.
+pub(super) fn swept(row: &dyn Columns) -> Option<Swept> {
+    let swept = || {
+        let fence = number(row.int("fence")?);
+        Ok::<_, StoreError>(Swept { seq: row.int("seq")?, row: light(row)?, fence })
+    };
+    swept().inspect_err(|error| tracing::error!(%error, "a row cannot be swept")).ok()
+}
+
+/// The databases' integers are signed; ours in these columns never are. A negative one is absurd, not 0.
+pub(super) fn number(value: i64) -> u64 {
+    u64::try_from(value).unwrap_or(u64::MAX)
+}
+
+/// The other way round.
+pub(super) fn integer(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+fn runs(status: &Status) -> bool {
+    matches!(status, Status::Approved | Status::Running | Status::Executed | Status::Failed | Status::Unknown)
+}
+
+fn foreign(row: &dyn Columns, column: &str) -> Result<Option<Untrusted>, StoreError> {
+    Ok(row.maybe_text(column)?.map(Untrusted::from))
+}
+
+fn time(row: &dyn Columns, column: &str) -> Result<Option<Timestamp>, StoreError> {
+    Ok(row.maybe_int(column)?.map(Timestamp::from_millis))
+}
+
+fn json(row: &dyn Columns, column: &str) -> Result<Option<RawJson>, StoreError> {
+    let text = row.maybe_text(column)?;
+    text.map(RawJson::parse).transpose().map_err(|_| StoreError::Corrupt("a payload that is no JSON"))
+}
