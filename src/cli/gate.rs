@@ -64,7 +64,7 @@ pub async fn owner(config: GateConfig, command: OwnerCommand, who: Option<String
 
 /// A command that made a database would have said of an empty one what was asked of the gate's.
 fn exists(config: &GateConfig) -> Result<(), Usage> {
-    if config.database.exists() {
+    if config.server.is_some() || config.database.exists() {
         return Ok(());
     }
     let database = config.database.display();

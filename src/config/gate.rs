@@ -21,7 +21,10 @@ pub struct GateConfig {
     pub file: PathBuf,
     /// The embedded gate takes the next free port when this one is taken; `gate serve` does not.
     pub listen: SocketAddr,
+    /// The database's file. With a `server`: what the gate keeps on this machine has this name, with other extensions.
     pub database: PathBuf,
+    /// The URL of the database on a PostgreSQL server, without a password. `None`: it is the file.
+    pub server: Option<String>,
     /// The workspace that the first tokens belong to.
     pub workspace: String,
     pub limits: Limits,
@@ -200,10 +203,12 @@ impl RawGate {
         }
         let hosts = self.hosts.iter().filter_map(|name| mistakes.take(host(name))).collect();
         let proxies = self.trusted_proxies.iter().filter_map(|text| mistakes.take(proxy(text))).collect();
+        let place = mistakes.take(database(&self.database, &paths.state)).unwrap_or_default();
         GateConfig {
             file: paths.config.clone(),
             listen: self.listen,
-            database: mistakes.take(database(&self.database, &paths.state)).unwrap_or_default(),
+            database: place.file,
+            server: place.server,
             workspace: self.workspace,
             limits: Limits { page_rows: self.limits.page_rows.max(1), ..self.limits },
             denied,
@@ -235,11 +240,43 @@ fn proxy(text: &str) -> Result<Network, String> {
     text.parse().map_err(|error| format!("gate.trusted_proxies: {error}"))
 }
 
-/// `sqlite:PATH`; a relative path is inside the state folder.
-pub fn database(text: &str, state: &Path) -> Result<PathBuf, String> {
+/// Where the gate keeps everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DatabasePlace {
+    /// See [`GateConfig::database`].
+    pub file: PathBuf,
+    /// See [`GateConfig::server`].
+    pub server: Option<String>,
+}
+
+/// `sqlite:PATH`, where a relative path is inside the state folder, or `postgres://USER@HOST/NAME`.
+pub fn database(text: &str, state: &Path) -> Result<DatabasePlace, String> {
+    if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+        return server(text, state);
+    }
     match text.strip_prefix("sqlite:") {
         Some("") => Err("the database sqlite: names no file".to_owned()),
-        Some(path) => Ok(state.join(path)),
-        None => Err(format!("the database {text:?} is not sqlite:PATH, the only kind there is")),
+        Some(path) => Ok(DatabasePlace { file: state.join(path), server: None }),
+        None => Err(format!("the database {text:?} is neither sqlite:PATH nor postgres://USER@HOST/NAME")),
     }
+}
+
+/// Never with a password: whoever lists processes or reads the configuration would see it.
+fn server(text: &str, state: &Path) -> Result<DatabasePlace, String> {
+    let (address, query) = text.split_once('?').unwrap_or((text, ""));
+    let (_, address) = address.split_once("://").unwrap_or_default();
+    let (authority, name) = address.split_once('/').unwrap_or((address, ""));
+    let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
+    if user.contains(':') || query.split('&').any(|option| option.starts_with("password=")) {
+        return Err("the database's URL holds a password, which others can read; put it into a file that PGPASSFILE names, \
+                    and leave it out"
+            .to_owned());
+    }
+    if name.is_empty() || name.contains('/') {
+        return Err("the database's URL names no database, as in postgres://USER@HOST/NAME".to_owned());
+    }
+    let host = host.rsplit_once(':').map_or(host, |(host, _)| host);
+    let local = format!("{name}@{host}");
+    let local = local.replace(|letter: char| !letter.is_ascii_alphanumeric() && letter != '@', "-");
+    Ok(DatabasePlace { file: state.join(format!("{local}.db")), server: Some(text.to_owned()) })
 }

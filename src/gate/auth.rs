@@ -11,7 +11,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use secrecy::SecretString;
 
-use super::error::{ApiError, FORBIDDEN, INVALID, UNAUTHORIZED};
+use super::error::{ApiError, BAD_REQUEST, FORBIDDEN, INVALID, UNAUTHORIZED};
 use super::metrics::Named;
 use super::state::Gate;
 use super::store::{Actor, StoreError};
@@ -83,6 +83,13 @@ pub(crate) async fn guard(
             caller.may(scope)?;
         }
         request.extensions_mut().insert(caller);
+    }
+    // No database keeps it, and PostgreSQL cannot even be asked for it.
+    if request.uri().path_and_query().is_some_and(|asked| asked.as_str().contains("%00")) {
+        return Err(ApiError::new(
+            BAD_REQUEST,
+            "the address holds U+0000 (%00), which nothing here is called",
+        ));
     }
     Ok(next.run(request).await)
 }

@@ -15,6 +15,11 @@ impl Clock {
         time::now().plus_millis(self.0.load(Ordering::Relaxed))
     }
 
+    /// By how much it is ahead of this machine's. Milliseconds.
+    pub(crate) fn ahead(&self) -> i64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
     /// Lets `millis` pass at once.
     #[cfg(test)]
     pub(crate) fn pass(&self, millis: i64) {

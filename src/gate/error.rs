@@ -7,13 +7,14 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use super::store::{Refused, StoreError};
+use super::store::postgres::PostgresError;
+use super::store::{self, Refused, StoreError};
 use crate::config::ConfigError;
 use crate::contract::absent::without_nulls;
 use crate::contract::action::wire_status;
 use crate::contract::time;
 use crate::domain::{Status, Timestamp};
-use crate::sqlite::{self, OpenError};
+use crate::sqlite::OpenError;
 
 /// The gate cannot do its work.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +23,8 @@ pub enum GateError {
     Config(#[from] ConfigError),
     #[error(transparent)]
     Open(#[from] OpenError),
+    #[error(transparent)]
+    Postgres(#[from] PostgresError),
     #[error("{0}")]
     Store(String),
     #[error("{0}")]
@@ -169,10 +172,10 @@ impl From<StoreError> for ApiError {
                 tracing::error!(error = %failed, "a request failed");
                 let why = match &failed {
                     StoreError::Commit(why) => why.clone(),
-                    StoreError::Database(error) => sqlite::Words(error).to_string(),
+                    StoreError::Database(error) => store::words(error),
                     _ => String::new(),
                 };
-                let why = if sqlite::is_usual(&why) { format!(": {why}") } else { String::new() };
+                let why = if store::is_usual(&why) { format!(": {why}") } else { String::new() };
                 let message = format!(
                     "the gate's database failed{why}; look before you ask again: it may have been done"
                 );

@@ -17,7 +17,9 @@ use super::limits::{Rate, Streams};
 use super::metrics::Metrics;
 use super::router;
 use super::state::{Gate, Inner};
+use super::store::Store;
 use super::store::context::Context;
+use super::store::postgres::PostgresStore;
 use super::store::sqlite::SqliteStore;
 use super::tls::{self, Tls};
 use super::tool::Tools;
@@ -63,7 +65,8 @@ impl Gate {
 
     /// Opens the database to read it, also where nothing can be written. There, it must be up to date and its log empty.
     pub async fn open_to_read(config: &GateConfig) -> Result<Self, GateError> {
-        Self::over(config, sqlite::is_read_only(&config.database)).await
+        let read_only = config.server.is_none() && sqlite::is_read_only(&config.database);
+        Self::over(config, read_only).await
     }
 
     async fn over(config: &GateConfig, read_only: bool) -> Result<Self, GateError> {
@@ -72,13 +75,13 @@ impl Gate {
         let metrics = Metrics::new(&routes);
         let (events, clock) = (Events::new(metrics.clone()), Clock::default());
         let context = Context { events: events.clone(), clock: clock.clone(), tools: Arc::clone(&tools) };
-        let store = if read_only {
-            SqliteStore::open_to_read(&config.database, context).await?
-        } else {
-            SqliteStore::open(&config.database, context).await?
+        let store: Box<dyn Store> = match &config.server {
+            Some(url) => Box::new(PostgresStore::open(url, context).await?),
+            None if read_only => Box::new(SqliteStore::open_to_read(&config.database, context).await?),
+            None => Box::new(SqliteStore::open(&config.database, context).await?),
         };
         let inner = Inner {
-            store: Box::new(store),
+            store,
             events,
             briefings: Briefings::default(),
             metrics,

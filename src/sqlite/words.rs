@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use sqlx::error::DatabaseError;
 use sqlx::migrate::MigrateError;
 
 /// Codes of <https://sqlite.org/rescode.html>, without what is added to them.
@@ -42,7 +43,10 @@ pub fn is_usual(words: &str) -> bool {
 
 impl fmt::Display for Words<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let code = self.0.as_database_error().and_then(|error| error.code()?.parse::<u32>().ok());
+        // Those of PostgreSQL have five characters, and may be numbers, too.
+        let code =
+            |error: &dyn DatabaseError| error.code().filter(|code| code.len() < 5)?.parse::<u32>().ok();
+        let code = self.0.as_database_error().and_then(code);
         let code = code.map(|code| code & 0xff);
         let usual = code.and_then(|code| USUAL.iter().find(|(codes, _)| codes.contains(&code)));
         match (usual, code) {

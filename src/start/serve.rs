@@ -40,6 +40,12 @@ pub(super) async fn run(paths: &Paths, args: ServeArgs) -> anyhow::Result<Exit> 
     config.behind_proxy |= args.behind_proxy;
     let target = logging::Target::of(args.log.as_deref(), &paths.log);
     let _log = logging::start_at(&target, args.log_format)?;
+    if config.server.is_some() {
+        // Several gates of one machine may share a database.
+        let port = config.listen.port();
+        let name = config.database.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        config.database.set_file_name(format!("{name}-{port}.db"));
+    }
     let lock = embedded::lock_file(&config.database)?;
     if !locked(&lock, &config).await? {
         anyhow::bail!(
@@ -119,7 +125,11 @@ pub(super) fn with_database(
     if let Some(text) = database {
         // On the command line a relative path is the shell's, as with every other program.
         let folder = std::env::current_dir().unwrap_or_else(|_| paths.state.clone());
-        gate.database = crate::config::database(text, &folder).map_err(anyhow::Error::msg)?;
+        let place = crate::config::database(text, &folder).map_err(anyhow::Error::msg)?;
+        // What a gate on a server keeps on this machine stands where the rest of its state is.
+        let file = place.file.strip_prefix(&folder).ok().filter(|_| place.server.is_some());
+        gate.database = file.map_or_else(|| place.file.clone(), |file| paths.state.join(file));
+        gate.server = place.server;
     }
     Ok(gate)
 }

@@ -33,6 +33,7 @@ async fn desk() -> Desk {
         file: "config.toml".into(),
         listen: ([127, 0, 0, 1], 0).into(),
         database: folder.path().join("gate.db"),
+        server: None,
         workspace: "w".to_owned(),
         limits: Limits::default(),
         denied: BTreeSet::new(),

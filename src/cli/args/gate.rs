@@ -54,8 +54,8 @@ pub enum OwnerCommand {
 
 #[derive(Debug, ClapArgs)]
 pub struct DatabaseArg {
-    /// The database [default: the one in the configuration]
-    #[arg(long, global = true, value_name = "sqlite:PATH")]
+    /// The database: sqlite:PATH or postgres://USER@HOST/NAME [default: the one in the configuration]
+    #[arg(long, global = true, value_name = "URL")]
     pub database: Option<String>,
 }
 
@@ -128,8 +128,8 @@ pub struct ServeArgs {
     /// Address and port; port 0 picks a free one [default: the one in the configuration]
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<SocketAddr>,
-    /// The database [default: the one in the configuration]
-    #[arg(long, value_name = "sqlite:PATH")]
+    /// The database: sqlite:PATH or postgres://USER@HOST/NAME [default: the one in the configuration]
+    #[arg(long, value_name = "URL")]
     pub database: Option<String>,
     /// Speak plain HTTP to other machines: a proxy in front of the gate speaks TLS
     #[arg(long)]

@@ -76,6 +76,9 @@ pub(super) fn reason(reason: Option<String>) -> Result<Option<String>, ApiError>
         Some(long) if is_longer(&long, REASON_MAX) => {
             Err(ApiError::new(INVALID, format!("the reason is longer than {REASON_MAX} characters")))
         }
+        Some(odd) if odd.contains('\0') => {
+            Err(ApiError::new(INVALID, "the reason holds U+0000, which is not kept; leave it out"))
+        }
         reason => Ok(reason),
     }
 }

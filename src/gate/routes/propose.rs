@@ -61,8 +61,11 @@ impl FromRequestParts<Gate> for WithinRate {
 /// Checks a proposal and adds what the gate knows of its tool.
 fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, ApiError> {
     let tool = propose.tool_name.clone();
-    if tool.trim().is_empty() || is_longer(&tool, TOOL_MAX) {
-        return Err(ApiError::new(INVALID, format!("toolName must have 1 to {TOOL_MAX} characters")));
+    if tool.trim().is_empty() || tool.contains('\0') || is_longer(&tool, TOOL_MAX) {
+        return Err(ApiError::new(
+            INVALID,
+            format!("toolName must have 1 to {TOOL_MAX} characters, and no U+0000"),
+        ));
     }
     if gate.inner.tools.is_denied(&tool) {
         return Err(ApiError::new(FORBIDDEN, DENIED));
@@ -180,6 +183,10 @@ fn within_limits(propose: &Propose, identity: &Identity) -> Result<(), ApiError>
         ("effect", &propose.effect, TEXT_MAX),
         ("summary", &propose.summary, SUMMARY_MAX),
     ];
+    let holds_nul = |text: &Option<String>| text.as_ref().is_some_and(|text| text.contains('\0'));
+    if let Some((name, ..)) = texts.iter().find(|(_, text, _)| holds_nul(text)) {
+        return Err(ApiError::new(INVALID, format!("{name} holds U+0000, which is not kept; leave it out")));
+    }
     let long =
         texts.into_iter().find(|(_, text, most)| text.as_ref().is_some_and(|text| is_longer(text, *most)));
     match long {

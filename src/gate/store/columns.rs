@@ -1,6 +1,7 @@
 //! A row of a database as plain values, whichever database it came from.
 
 use sqlx::Row as _;
+use sqlx::postgres::PgRow;
 use sqlx::sqlite::SqliteRow;
 
 /// Columns by their names. `maybe_…`: it may be NULL.
@@ -44,3 +45,4 @@ macro_rules! columns_of {
 }
 
 columns_of!(SqliteRow);
+columns_of!(PgRow);

@@ -9,6 +9,7 @@ pub(crate) mod context;
 mod counted;
 pub(crate) mod decision_rules;
 mod ops;
+pub(crate) mod postgres;
 mod rows;
 pub(crate) mod sqlite;
 
@@ -27,7 +28,6 @@ use crate::contract::settle::SettleAs;
 use crate::domain::{
     Digest, Effect, Flows, Outstanding, PendingAction, RawJson, Risk, Row, Status, Timestamp,
 };
-use crate::sqlite::Words;
 
 /// A proposal, checked and ready to be recorded.
 #[derive(Debug, Clone)]
@@ -308,7 +308,7 @@ pub(crate) enum Refused {
 pub(crate) enum StoreError {
     #[error(transparent)]
     Refused(#[from] Refused),
-    #[error("the database failed: {}", Words(.0))]
+    #[error("the database failed: {}", words(.0))]
     Database(#[from] sqlx::Error),
     /// With what is wrong, in plain words.
     #[error("the database failed: {0}")]
@@ -317,6 +317,16 @@ pub(crate) enum StoreError {
     Corrupt(&'static str),
     #[error("the gate is closing")]
     Closed,
+}
+
+/// What an error of a database means, in plain words.
+pub(crate) fn words(error: &sqlx::Error) -> String {
+    postgres::usual(error).map_or_else(|| crate::sqlite::Words(error).to_string(), str::to_owned)
+}
+
+/// Whether these are words of ours, without details of the database.
+pub(crate) fn is_usual(words: &str) -> bool {
+    postgres::is_usual(words) || crate::sqlite::is_usual(words)
 }
 
 /// The gate's memory.

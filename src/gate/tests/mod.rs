@@ -11,6 +11,7 @@ mod flows;
 mod goals;
 mod openapi;
 mod policy;
+mod postgres;
 mod proposing;
 mod pruning;
 mod pulling;

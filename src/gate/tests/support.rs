@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use super::contract;
+use super::{contract, postgres};
 use crate::config::{Executor, GateConfig, Limits, Retry, ToolConfig};
 use crate::domain::Status;
 use crate::gate::{Gate, GateError, Scope, Stop};
@@ -68,6 +68,7 @@ pub(super) fn config(folder: &Path) -> GateConfig {
         file: "config.toml".into(),
         listen: ([127, 0, 0, 1], 0).into(),
         database: folder.join("gate.db"),
+        server: postgres::database_of(folder),
         workspace: "w".to_owned(),
         limits: Limits { proposal_burst: 100_000, ..Limits::default() },
         denied: BTreeSet::new(),

@@ -40,6 +40,7 @@ async fn served() -> Served {
         file: "config.toml".into(),
         listen: ([127, 0, 0, 1], 0).into(),
         database: folder.path().join("gate.db"),
+        server: None,
         workspace: "w".to_owned(),
         limits: Limits { proposal_burst: 1_000_000, proposals_per_minute: 1_000_000, ..Limits::default() },
         denied: std::collections::BTreeSet::new(),

@@ -166,7 +166,7 @@ fn judge(route: &Route, scope: Scope, told: &[Told]) {
         assert!(of(Whose::Foreign).text.contains("FORBIDDEN"), "{name}");
         assert_eq!(of(Whose::Unknown).status, 404, "{name}");
         for told in told.iter().filter(|told| !matches!(told.whose, Whose::Own | Whose::Foreign)) {
-            let not_text = told.whose == Whose::Malformed("%ff");
+            let not_text = [Whose::Malformed("%ff"), Whose::Malformed("%00")].contains(&told.whose);
             assert_eq!(
                 told.status,
                 if not_text { 400 } else { 404 },

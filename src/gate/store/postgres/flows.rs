@@ -1,0 +1,168 @@
+//! How actions came and went. It is counted when it happens, so that reading costs the minutes that are told and not what the queue
+//! holds.
+
+use std::collections::{BTreeMap, HashMap};
+
+use futures_util::TryStreamExt as _;
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, PgPool, Row as _};
+
+use super::read::SNAPSHOT;
+use crate::domain::{Decider, Flow, Flows, Minute, Queue, QueueFlow, Timestamp, ToolDecided, Untrusted};
+use crate::gate::store::rows::{integer, number};
+use crate::gate::store::{AskedFlows, StoreError};
+
+/// Most tools in one answer.
+const TOOLS: usize = 500;
+/// Most decisions from which reviewers are told.
+const DECISIONS: usize = 20_000;
+
+/// The queues that are told apart: where most waits, then where most happened. `$2` is the first minute.
+pub(super) const QUEUES: &str = "SELECT agent <> '' AS named, CASE WHEN agent <> '' THEN agent ELSE tool END AS queue, \
+     SUM(pending)::bigint AS pending, SUM(happened)::bigint AS happened FROM ( \
+     SELECT agent, tool, pending, 0::bigint AS happened FROM waiting WHERE workspace = $1 UNION ALL \
+     SELECT agent, tool, 0, arrived + approved + rejected + gone + executed + failed + unknown FROM flows \
+     WHERE workspace = $1 AND minute >= $2) AS counted GROUP BY 1, 2 ORDER BY pending DESC, happened DESC, 1, 2 LIMIT $3";
+
+pub(super) const PENDING: &str = "SELECT COALESCE(SUM(pending), 0)::bigint FROM waiting WHERE workspace = $1";
+
+/// In the order of their minutes, which is that of the table.
+pub(super) const MINUTES: &str = "SELECT *, agent <> '' AS named, CASE WHEN agent <> '' THEN agent ELSE tool END AS queue \
+     FROM flows WHERE workspace = $1 AND minute >= $2 ORDER BY minute";
+
+pub(super) const DECIDED: &str = "SELECT tool, SUM(approved)::bigint AS approved, SUM(edited)::bigint AS edited, \
+     SUM(rejected)::bigint AS rejected, SUM(failed)::bigint AS failed FROM flows WHERE workspace = $1 AND minute >= $2 \
+     GROUP BY tool HAVING SUM(approved + rejected + failed) > 0 \
+     ORDER BY SUM(approved + rejected) DESC, tool LIMIT $3";
+
+/// `$2` is a moment.
+pub(super) const REVIEWED: &str = "SELECT resolved_by, status = 'rejected' AS rejected, \
+     COALESCE(effective_digest, digest) <> digest AS edited, resolved_at, resolved_at - created_at AS waited \
+     FROM actions WHERE workspace = $1 AND resolved_at >= $2 AND resolved_by <> proposer \
+     AND status NOT IN ('withdrawn', 'superseded') \
+     ORDER BY resolved_at DESC LIMIT $3";
+
+/// In one transaction: a proposal between two of the questions would be in the minutes and not among what waits.
+pub(super) async fn read(pool: &PgPool, asked: &AskedFlows) -> Result<Flows, StoreError> {
+    let mut tx = pool.begin_with(SNAPSHOT).await?;
+    // Before the gate was there it counted nothing: its first tokens are as old as it is.
+    let begun: Option<i64> =
+        sqlx::query_scalar("SELECT MIN(created_at) FROM tokens").fetch_one(&mut *tx).await?;
+    let begun = begun.map_or(asked.from, |at| Minute::of(Timestamp::from_millis(at).min(asked.now)));
+    let queues = queues(&mut tx, asked).await?;
+    let (tools, more) = tools(&mut tx, asked).await?;
+    let (reviewers, older) =
+        if asked.reviewers { reviewers(&mut tx, asked).await? } else { (Vec::new(), false) };
+    let from = asked.from.max(begun).start();
+    Ok(Flows { at: asked.now, from, queues, tools, reviewers, truncated: more || older })
+}
+
+async fn queues(conn: &mut PgConnection, asked: &AskedFlows) -> Result<Vec<QueueFlow>, StoreError> {
+    let found = sqlx::query(QUEUES)
+        .bind(&asked.workspace)
+        .bind(asked.from.number())
+        .bind(integer(Queue::MOST as u64))
+        .fetch_all(&mut *conn)
+        .await?;
+    let mut told = Vec::with_capacity(found.len() + 1);
+    let mut places = HashMap::new();
+    for row in &found {
+        let queue = queue(row)?;
+        places.insert(queue.clone(), told.len());
+        let pending = number(row.try_get("pending")?);
+        told.push(QueueFlow { queue, pending, minutes: Vec::new() });
+    }
+    let all: i64 = sqlx::query_scalar(PENDING).bind(&asked.workspace).fetch_one(&mut *conn).await?;
+    let apart: u64 = told.iter().map(|queue| queue.pending).sum();
+    let pending = number(all).saturating_sub(apart);
+    let mut rest = QueueFlow { queue: Queue::Rest, pending, minutes: Vec::new() };
+    let mut rows = sqlx::query(MINUTES).bind(&asked.workspace).bind(asked.from.number()).fetch(conn);
+    while let Some(row) = rows.try_next().await? {
+        let place = places.get(&queue(&row)?).and_then(|&place| told.get_mut(place));
+        add(&mut place.unwrap_or(&mut rest).minutes, Minute::new(row.try_get("minute")?), &flow(&row)?);
+    }
+    if rest.pending > 0 || !rest.minutes.is_empty() {
+        told.push(rest);
+    }
+    Ok(told)
+}
+
+/// Minutes come in their order; several tools of one agent may be in the same.
+fn add(minutes: &mut Vec<(Minute, Flow)>, minute: Minute, flow: &Flow) {
+    match minutes.last_mut() {
+        Some((last, sum)) if *last == minute => *sum = sum.plus(flow),
+        _ => minutes.push((minute, *flow)),
+    }
+}
+
+fn queue(row: &PgRow) -> Result<Queue, StoreError> {
+    let name = Untrusted::from(row.try_get::<String, _>("queue")?);
+    Ok(if row.try_get("named")? { Queue::Agent(name) } else { Queue::Tool(name) })
+}
+
+fn flow(row: &PgRow) -> Result<Flow, StoreError> {
+    Ok(Flow::of(|name| row.try_get(if name == "left" { "gone" } else { name }).map(number))?)
+}
+
+/// What was decided of each tool; true when there are more of them.
+async fn tools(conn: &mut PgConnection, asked: &AskedFlows) -> Result<(Vec<ToolDecided>, bool), StoreError> {
+    let found: Vec<(String, i64, i64, i64, i64)> = sqlx::query_as(DECIDED)
+        .bind(&asked.workspace)
+        .bind(asked.decided.number())
+        .bind(integer(TOOLS as u64 + 1))
+        .fetch_all(conn)
+        .await?;
+    let more = found.len() > TOOLS;
+    let tool = |(tool, approved, edited, rejected, failed): (String, _, _, _, _)| ToolDecided {
+        tool: Untrusted::from(tool),
+        approved: number(approved),
+        edited: Some(number(edited)),
+        rejected: number(rejected),
+        failed: number(failed),
+    };
+    Ok((found.into_iter().take(TOOLS).map(tool).collect(), more))
+}
+
+/// Who decided; true when there are older decisions that were not looked at.
+async fn reviewers(conn: &mut PgConnection, asked: &AskedFlows) -> Result<(Vec<Decider>, bool), StoreError> {
+    let mut rows = sqlx::query(REVIEWED)
+        .bind(&asked.workspace)
+        .bind(asked.decided.start().as_millis())
+        .bind(integer(DECISIONS as u64 + 1))
+        .fetch(conn);
+    let mut deciders: BTreeMap<String, (Decider, Vec<i64>)> = BTreeMap::new();
+    let mut seen = 0;
+    while let Some(row) = rows.try_next().await? {
+        seen += 1;
+        if seen > DECISIONS {
+            break;
+        }
+        let name: String = row.try_get("resolved_by")?;
+        let first = || (decider(&name), Vec::new());
+        let (decider, waits) = deciders.entry(name.clone()).or_insert_with(first);
+        let at: i64 = row.try_get("resolved_at")?;
+        decider.last = decider.last.max(Timestamp::from_millis(at));
+        if row.try_get("rejected")? {
+            decider.rejected += 1;
+        } else {
+            decider.approved += 1;
+            let edited: bool = row.try_get("edited")?;
+            decider.edited = decider.edited.map(|count| count + u64::from(edited));
+        }
+        waits.push(row.try_get("waited")?);
+    }
+    let mut told: Vec<Decider> = deciders.into_values().map(with_median).collect();
+    told.sort_by_key(|decider| std::cmp::Reverse(decider.approved + decider.rejected));
+    Ok((told, seen > DECISIONS))
+}
+
+fn decider(name: &str) -> Decider {
+    let last = Timestamp::from_millis(i64::MIN);
+    Decider { name: name.into(), approved: 0, edited: Some(0), rejected: 0, median_wait: 0, last }
+}
+
+fn with_median((decider, mut waits): (Decider, Vec<i64>)) -> Decider {
+    waits.sort_unstable();
+    let middle = waits.get(waits.len().saturating_sub(1) / 2);
+    Decider { median_wait: middle.copied().unwrap_or_default().max(0), ..decider }
+}

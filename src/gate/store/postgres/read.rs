@@ -1,0 +1,235 @@
+//! Reading: one action, pages, changes, what is to be run. Never through the writer.
+
+use futures_util::TryStreamExt as _;
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder, Row as _};
+
+use super::which;
+use crate::domain::{BatchId, PendingAction, Row, Status, Timestamp, Untrusted};
+use crate::gate::audit::WHOLE_GATE;
+use crate::gate::store::rows;
+use crate::gate::store::{Census, Changes, Filter, Page, StoreError, Stored, Waiting};
+use crate::gate::tool::Tools;
+use crate::gate::which::Which;
+
+/// How a reading transaction of several questions begins: all of them see one moment.
+pub(super) const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+pub(super) async fn get(pool: &PgPool, id: &str, tools: &Tools) -> Result<Option<Stored>, StoreError> {
+    let mut query = QueryBuilder::new(rows::WHOLE);
+    query.push(" WHERE a.id = ").push_bind(id);
+    query.build().fetch_optional(pool).await?.map(|row| rows::stored(&row, tools)).transpose()
+}
+
+pub(super) async fn rows(pool: &PgPool, filter: &Filter) -> Result<Page<Row>, StoreError> {
+    page(pool, filter, rows::LIGHT, |row| rows::light(row), light_weight).await
+}
+
+pub(super) async fn actions(
+    pool: &PgPool,
+    filter: &Filter,
+    tools: &Tools,
+) -> Result<Page<PendingAction>, StoreError> {
+    page(pool, filter, rows::WHOLE, |row| rows::whole(row, tools), weight).await
+}
+
+/// About how many bytes a row takes on the wire, whatever its input weighs.
+fn light_weight(row: &Row) -> u64 {
+    let batch = row.batch.as_ref().map_or("", BatchId::as_raw);
+    let foreign = [&row.checkpoint, &row.workspace, &row.mission, &row.session, &row.run, &row.agent];
+    let foreign = foreign.into_iter().flatten().map(Untrusted::as_raw);
+    let texts = foreign.chain([batch, row.tool.as_raw(), row.title.as_raw(), row.risk.as_raw()]);
+    texts.map(|text| text.len() as u64).sum::<u64>() + 500
+}
+
+/// About how many bytes an action takes on the wire.
+fn weight(action: &PendingAction) -> u64 {
+    let payloads = [
+        Some(&action.input),
+        action.preview.as_ref(),
+        action.before.as_ref(),
+        action.effective_input.as_ref(),
+        action.result.as_ref(),
+    ];
+    payloads.into_iter().flatten().map(|json| json.as_str().len() as u64).sum::<u64>() + 1_000
+}
+
+async fn page<T>(
+    pool: &PgPool,
+    filter: &Filter,
+    select: &'static str,
+    read: impl Fn(&PgRow) -> Result<T, StoreError>,
+    weight: fn(&T) -> u64,
+) -> Result<Page<T>, StoreError> {
+    let revision = revision(pool, &filter.workspace).await?;
+    let mut query = QueryBuilder::new(select);
+    push_filter(&mut query, filter);
+    query.push(" ORDER BY a.seq DESC LIMIT ").push_bind(i64::from(filter.limit) + 1);
+    let mut found = query.build().fetch(pool);
+    let (mut items, mut next, mut last, mut bytes) = (Vec::new(), None, 0_i64, 0_u64);
+    while let Some(row) = found.try_next().await? {
+        let item = read(&row)?;
+        bytes += weight(&item);
+        // At least one item, however heavy: a page that never moves on would be no page.
+        if items.len() >= filter.limit as usize || (bytes > filter.bytes && !items.is_empty()) {
+            next = Some(last);
+            break;
+        }
+        last = row.try_get("seq")?;
+        items.push(item);
+    }
+    Ok(Page { items, next, revision })
+}
+
+fn push_filter(query: &mut QueryBuilder<Postgres>, filter: &Filter) {
+    query.push(" WHERE a.workspace = ").push_bind(filter.workspace.clone());
+    push_any_of(query, "a.status", &filter.statuses);
+    push_any_of(query, "a.id", &filter.ids);
+    if let Some(prefix) = &filter.id_prefix {
+        query.push(" AND a.id IN (");
+        push_beginning(query, prefix);
+        query.push(")");
+    }
+    for (column, value) in &filter.equal {
+        query.push(" AND a.").push(column).push(" = ").push_bind(value.clone());
+    }
+    if let Some(before) = filter.before {
+        query.push(" AND a.seq < ").push_bind(before);
+    }
+}
+
+/// The ids that begin so: a range of the index, and of it only what really does.
+fn push_beginning(query: &mut QueryBuilder<Postgres>, prefix: &str) {
+    query.push("SELECT id FROM actions WHERE id >= ").push_bind(prefix.to_owned());
+    query.push(" AND id < ").push_bind(format!("{prefix}\u{10ffff}"));
+    query
+        .push(" AND substr(id, 1, length(")
+        .push_bind(prefix.to_owned())
+        .push(")) = ")
+        .push_bind(prefix.to_owned());
+}
+
+/// At most `limit` ids that begin so, of any workspace, in their order.
+pub(super) async fn beginning(pool: &PgPool, prefix: &str, limit: u32) -> Result<Vec<String>, StoreError> {
+    let mut query = QueryBuilder::new("");
+    push_beginning(&mut query, prefix);
+    query.push(" ORDER BY id LIMIT ").push_bind(i64::from(limit));
+    Ok(query.build_query_scalar().fetch_all(pool).await?)
+}
+
+fn push_any_of(query: &mut QueryBuilder<Postgres>, column: &'static str, values: &[String]) {
+    if values.is_empty() {
+        return;
+    }
+    query.push(" AND ").push(column).push(" IN (");
+    let mut list = query.separated(", ");
+    for value in values {
+        list.push_bind(value.clone());
+    }
+    query.push(")");
+}
+
+/// Zero for a workspace in which nothing ever happened.
+pub(super) async fn revision(pool: &PgPool, workspace: &str) -> Result<u64, StoreError> {
+    head(pool, workspace).await.map(|(revision, _)| revision)
+}
+
+/// The newest revision, and the one under which actions were pruned last.
+async fn head(pool: &PgPool, workspace: &str) -> Result<(u64, u64), StoreError> {
+    let found: Option<(i64, i64)> = sqlx::query_as("SELECT revision, pruned FROM heads WHERE workspace = $1")
+        .bind(workspace)
+        .fetch_optional(pool)
+        .await?;
+    Ok(found.map_or((0, 0), |(revision, pruned)| (rows::number(revision), rows::number(pruned))))
+}
+
+pub(super) async fn changes(
+    pool: &PgPool,
+    workspace: &str,
+    since: u64,
+    limit: u32,
+    bytes: u64,
+) -> Result<Changes, StoreError> {
+    // The head is read first: every change up to it is in the rows read after it.
+    let (head, pruned) = head(pool, workspace).await?;
+    // From another history, or from before something went of which no row can tell.
+    if since > head || since < pruned {
+        return Ok(Changes { rows: Vec::new(), revision: head, more: false, complete: false });
+    }
+    let mut query = QueryBuilder::new(rows::LIGHT);
+    query.push(" WHERE a.workspace = ").push_bind(workspace);
+    query.push(" AND a.revision > ").push_bind(rows::integer(since));
+    query.push(" ORDER BY a.revision LIMIT ").push_bind(i64::from(limit) + 1);
+    let mut found = query.build().fetch(pool);
+    let (mut rows, mut more, mut weight) = (Vec::new(), false, 0_u64);
+    while let Some(found) = found.try_next().await? {
+        let row = rows::light(&found)?;
+        weight += light_weight(&row);
+        // At least one, as in a page.
+        if rows.len() >= limit as usize || (weight > bytes && !rows.is_empty()) {
+            more = true;
+            break;
+        }
+        rows.push(row);
+    }
+    let last = rows.last().map_or(since, |row| row.revision.0);
+    Ok(Changes { rows, revision: if more { last } else { last.max(head) }, more, complete: true })
+}
+
+/// Counts from the index alone; the oldest is the first to have arrived.
+pub(super) async fn census(pool: &PgPool, workspace: &str) -> Result<Census, StoreError> {
+    let found: Vec<(String, i64)> =
+        sqlx::query_as("SELECT status, COUNT(*) FROM actions WHERE workspace = $1 GROUP BY status")
+            .bind(workspace)
+            .fetch_all(pool)
+            .await?;
+    let by_status: Vec<_> =
+        found.into_iter().map(|(status, count)| (Status::parse(&status), rows::number(count))).collect();
+    let oldest: Option<i64> = sqlx::query_scalar(
+        "SELECT created_at FROM actions WHERE workspace = $1 AND status = 'pending' ORDER BY seq LIMIT 1",
+    )
+    .bind(workspace)
+    .fetch_optional(pool)
+    .await?;
+    Ok(Census {
+        pending: by_status.iter().find(|(status, _)| status.is_pending()).map_or(0, |(_, count)| *count),
+        oldest: oldest.map(Timestamp::from_millis),
+        by_status,
+    })
+}
+
+/// What waits to be run, in the order it arrived.
+pub(super) async fn approved(
+    pool: &PgPool,
+    (tools, full): (&Which, &[String]),
+    after: i64,
+    limit: u32,
+    now: Timestamp,
+) -> Result<Vec<Waiting>, StoreError> {
+    let mut query = QueryBuilder::new(
+        "SELECT a.seq, a.id, a.tool FROM actions a WHERE a.status = 'approved' AND a.seq > ",
+    );
+    query.push_bind(after);
+    let paused = " AND NOT EXISTS (SELECT 1 FROM pauses p WHERE p.workspace IN (a.workspace, ";
+    query.push(paused).push_bind(WHOLE_GATE).push("))");
+    query.push(" AND (a.lease_until IS NULL OR a.lease_until <= ").push_bind(now.as_millis()).push(")");
+    query.push(" AND ");
+    which::push(&mut query, tools);
+    which::push_none_of(&mut query, full);
+    query.push(" ORDER BY a.seq LIMIT ").push_bind(i64::from(limit));
+    let found: Vec<(i64, String, String)> = query.build_query_as().fetch_all(pool).await?;
+    Ok(found.into_iter().map(|(seq, id, tool)| Waiting { seq, id, tool }).collect())
+}
+
+/// Since when nothing is dispatched in this workspace.
+pub(super) async fn paused_since(
+    conn: &mut PgConnection,
+    workspace: &str,
+) -> Result<Option<Timestamp>, StoreError> {
+    let found: Option<i64> = sqlx::query_scalar("SELECT MIN(at) FROM pauses WHERE workspace IN ($1, $2)")
+        .bind(workspace)
+        .bind(WHOLE_GATE)
+        .fetch_one(conn)
+        .await?;
+    Ok(found.map(Timestamp::from_millis))
+}

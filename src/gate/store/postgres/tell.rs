@@ -1,0 +1,131 @@
+//! Tells the other gates what was committed, and hears what they tell.
+//!
+//! After the commit and not in it: a notification inside a transaction makes all commits of the server wait for each other. What is lost on
+//! the way is found by the sweep, which looks every few seconds.
+
+use std::time::Duration;
+
+use sqlx::ConnectOptions as _;
+use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::gate::events::Events;
+use crate::gate::store::ops::tx::Wakes;
+
+const CHANNEL: &str = "placet";
+/// How long it rests before it connects again.
+const REST: Duration = Duration::from_secs(1);
+
+/// A handle on both tasks.
+#[derive(Debug)]
+pub(super) struct Teller {
+    events: Events,
+    wakes: mpsc::UnboundedSender<Wakes>,
+    tasks: TaskTracker,
+    stopping: CancellationToken,
+}
+
+impl Teller {
+    pub(super) fn start(options: PgConnectOptions, events: Events) -> Self {
+        let (wakes, inbox) = mpsc::unbounded_channel();
+        let (tasks, stopping) = (TaskTracker::new(), CancellationToken::new());
+        tasks.spawn(stopping.clone().run_until_cancelled_owned(tell(options.clone(), inbox)));
+        tasks.spawn(stopping.clone().run_until_cancelled_owned(hear(options, events.clone())));
+        tasks.close();
+        Self { events, wakes, tasks, stopping }
+    }
+
+    /// Wakes this gate at once, and the others soon.
+    pub(super) fn tell(&self, wakes: Wakes) {
+        wake(&self.events, &wakes);
+        // It fails only after the stop.
+        self.wakes.send(wakes).ok();
+    }
+
+    pub(super) async fn stop(&self) {
+        self.stopping.cancel();
+        self.tasks.wait().await;
+    }
+}
+
+fn wake(events: &Events, wakes: &Wakes) {
+    for (workspace, revision) in &wakes.revisions {
+        events.publish(workspace, *revision);
+    }
+    if wakes.approved {
+        events.approved();
+    }
+}
+
+/// Everything that was committed while the last notification was under way goes in one.
+async fn tell(options: PgConnectOptions, mut inbox: mpsc::UnboundedReceiver<Wakes>) {
+    let mut conn = None;
+    while let Some(mut wakes) = inbox.recv().await {
+        while let Ok(more) = inbox.try_recv() {
+            wakes.add(more);
+        }
+        if conn.is_none() {
+            conn =
+                options.connect().await.inspect_err(|error| tracing::debug!(%error, "nobody is told")).ok();
+        }
+        let Some(open) = &mut conn else { continue };
+        let told = payloads(&wakes);
+        let notify = sqlx::query("SELECT pg_notify($1, told) FROM unnest($2::text[]) AS t (told)");
+        if notify.bind(CHANNEL).bind(told).execute(open).await.is_err() {
+            conn = None;
+        }
+    }
+}
+
+/// `r` or `-` (something is to be run), the revision, the workspace.
+fn payloads(wakes: &Wakes) -> Vec<String> {
+    let run = if wakes.approved { 'r' } else { '-' };
+    wakes.revisions.iter().map(|(workspace, revision)| format!("{run} {revision} {workspace}")).collect()
+}
+
+fn read(payload: &str) -> Option<Wakes> {
+    let (run, rest) = payload.split_once(' ')?;
+    let (revision, workspace) = rest.split_once(' ')?;
+    let revisions = [(workspace.to_owned(), revision.parse().ok()?)].into();
+    Some(Wakes { revisions, approved: run == "r", kinds: Vec::new() })
+}
+
+/// Hears until it is stopped, and connects again as often as it must.
+async fn hear(options: PgConnectOptions, events: Events) {
+    loop {
+        if let Err(error) = listen(&options, &events).await {
+            tracing::warn!(%error, "cannot hear what other gates do; the sweep finds it");
+        }
+        tokio::time::sleep(REST).await;
+    }
+}
+
+async fn listen(options: &PgConnectOptions, events: &Events) -> Result<(), sqlx::Error> {
+    let pool = PgPoolOptions::new().max_connections(1).connect_with(options.clone()).await?;
+    let mut listener = PgListener::connect_with(&pool).await?;
+    listener.listen(CHANNEL).await?;
+    loop {
+        let told = listener.recv().await?;
+        if let Some(wakes) = read(told.payload()) {
+            wake(events, &wakes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_is_what_is_heard() {
+        let revisions = [("a workspace".to_owned(), 7)].into();
+        let told = payloads(&Wakes { revisions, approved: true, kinds: Vec::new() });
+
+        let heard = read(&told[0]).unwrap();
+
+        assert_eq!((heard.revisions["a workspace"], heard.approved), (7, true));
+        assert!(read("").is_none() && read("r x w").is_none());
+    }
+}

@@ -1,0 +1,508 @@
+//! A write transaction of PostgreSQL, as the rules ask for it.
+
+use async_trait::async_trait;
+use sqlx::{PgConnection, Postgres, QueryBuilder, Transaction};
+
+use super::{due, read};
+use crate::domain::{Effect, Minute, RawJson, Status, Timestamp};
+use crate::gate::audit::{AuditRow, WHOLE_GATE};
+use crate::gate::store::ops::tx::{
+    Answer, Counted, Due, Head, KeptReply, RecordedCall, SWEEP, Swept, Tx, TxState, Written,
+};
+use crate::gate::store::rows::{self, integer, number};
+use crate::gate::store::{Actor, Group, Keyed, NewAction, Prunable, StoreError, Stored};
+use crate::gate::token::{Scope, Token};
+
+/// At most so many rows of one kind go in one sweep, so that nobody waits long for the writer.
+const FORGET: i64 = 5_000;
+
+/// A piece of work in a transaction of its own.
+#[derive(Debug)]
+pub(super) struct PostgresTx {
+    pub(super) inner: Transaction<'static, Postgres>,
+    pub(super) state: TxState,
+    /// By how much a test is ahead of the server's clock. Milliseconds.
+    pub(super) ahead: i64,
+}
+
+impl PostgresTx {
+    pub(super) fn conn(&mut self) -> &mut PgConnection {
+        &mut self.inner
+    }
+}
+
+/// The server's clock in milliseconds.
+pub(super) const NOW: &str = "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::bigint";
+
+/// Locked first; the clock is read when the lock is had.
+const LOCK: &str = "WITH head AS MATERIALIZED (SELECT revision, pending, pruned, hash FROM heads WHERE workspace = $1 FOR UPDATE) \
+     SELECT revision, pending, pruned, hash, (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::bigint FROM head";
+/// A head that is not there cannot be locked. Whoever comes second waits here for the first.
+const NEW_HEAD: &str =
+    "INSERT INTO heads (workspace, revision, pending, pruned) VALUES ($1, 0, 0, 0) ON CONFLICT DO NOTHING";
+
+/// Held by everybody who looks whether the whole gate is paused, and alone by who pauses it: so nothing is dispatched after a pause was
+/// acknowledged. The number has no meaning.
+const PAUSE_LOCK: i64 = 0x706c_6163_6574;
+
+/// A proposal, its payloads, and one more that waits.
+const INSERT: &str = "WITH a AS (INSERT INTO actions (id, workspace, batch, checkpoint, mission, session, run, tool_call, agent, \
+     requested_by, proposer, tool, title, summary, risk, effect, size, digest, status, created_at, expires_at, revision) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22) RETURNING *), \
+     p AS (INSERT INTO payloads (seq, input, preview, before) SELECT seq, $23, $24, $25 FROM a), \
+     o AS (INSERT INTO outstanding \
+     SELECT workspace, COALESCE(batch, id), tool, mission, 1, seq, (risk = 'low')::int, (risk = 'medium')::int, \
+     (risk = 'critical')::int FROM a \
+     ON CONFLICT (workspace, batch) DO UPDATE SET pending = outstanding.pending + 1, low = outstanding.low + excluded.low, \
+     medium = outstanding.medium + excluded.medium, critical = outstanding.critical + excluded.critical), \
+     b AS (INSERT INTO blocked SELECT workspace, mission, 1 FROM a WHERE mission IS NOT NULL \
+     ON CONFLICT (workspace, mission) DO UPDATE SET pending = blocked.pending + 1) \
+     INSERT INTO waiting SELECT workspace, COALESCE(agent, ''), tool, 1, (risk NOT IN ('low', 'medium'))::int FROM a \
+     ON CONFLICT (workspace, agent, tool) DO UPDATE SET pending = waiting.pending + 1, high = waiting.high + excluded.high";
+
+/// One less waits: `$1` is its place. The oldest of a batch hands its place on to the next. All parts see the counts as they were.
+const COUNT_OUT: &str = "WITH a AS (SELECT *, COALESCE(batch, id) AS of_batch, COALESCE(agent, '') AS of_agent FROM actions WHERE seq = $1), \
+     o AS (UPDATE outstanding SET pending = outstanding.pending - 1, low = low - (a.risk = 'low')::int, \
+     medium = medium - (a.risk = 'medium')::int, critical = critical - (a.risk = 'critical')::int, \
+     first_seq = CASE WHEN first_seq <> a.seq THEN first_seq ELSE COALESCE((SELECT MIN(n.seq) FROM actions n \
+     WHERE n.workspace = a.workspace AND COALESCE(n.batch, n.id) = a.of_batch AND n.status = 'pending'), first_seq) END \
+     FROM a WHERE outstanding.workspace = a.workspace AND outstanding.batch = a.of_batch AND outstanding.pending > 1), \
+     od AS (DELETE FROM outstanding USING a WHERE outstanding.workspace = a.workspace \
+     AND outstanding.batch = a.of_batch AND outstanding.pending = 1), \
+     b AS (UPDATE blocked SET pending = blocked.pending - 1 FROM a WHERE blocked.workspace = a.workspace \
+     AND blocked.mission = a.mission AND blocked.pending > 1), \
+     bd AS (DELETE FROM blocked USING a WHERE blocked.workspace = a.workspace AND blocked.mission = a.mission \
+     AND blocked.pending = 1), \
+     w AS (UPDATE waiting SET pending = waiting.pending - 1, high = waiting.high - (a.risk NOT IN ('low', 'medium'))::int FROM a \
+     WHERE waiting.workspace = a.workspace AND waiting.agent = a.of_agent AND waiting.tool = a.tool AND waiting.pending > 1) \
+     DELETE FROM waiting USING a WHERE waiting.workspace = a.workspace AND waiting.agent = a.of_agent \
+     AND waiting.tool = a.tool AND waiting.pending = 1";
+
+const COUNT_FLOW: &str = "INSERT INTO flows (workspace, minute, agent, tool, arrived, approved, edited, rejected, gone, \
+     executed, failed, unknown) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
+     ON CONFLICT (workspace, minute, agent, tool) DO UPDATE SET \
+     arrived = flows.arrived + excluded.arrived, approved = flows.approved + excluded.approved, \
+     edited = flows.edited + excluded.edited, rejected = flows.rejected + excluded.rejected, gone = flows.gone + excluded.gone, \
+     executed = flows.executed + excluded.executed, failed = flows.failed + excluded.failed, unknown = flows.unknown + excluded.unknown";
+
+/// Minutes that nobody may ask for any more. Workspace by workspace, where the table's own order leads to the oldest.
+const OLD_FLOWS: &str = "DELETE FROM flows WHERE workspace IN (SELECT workspace FROM heads) AND minute < $1";
+
+/// Is there a batch, or a checkpoint, of this name in any workspace? No index leads there but through each of them.
+const ELSEWHERE: [&str; 2] = [
+    "SELECT EXISTS (SELECT 1 FROM heads h CROSS JOIN LATERAL (SELECT 1 FROM actions a WHERE a.workspace = h.workspace \
+     AND a.batch = $1 LIMIT 1) AS there)",
+    "SELECT EXISTS (SELECT 1 FROM heads h CROSS JOIN LATERAL (SELECT 1 FROM actions a WHERE a.workspace = h.workspace \
+     AND a.checkpoint = $1 LIMIT 1) AS there)",
+];
+
+/// A step; the parameters in the order of [`Written`].
+const STEP: &str = "UPDATE actions SET status = $3, revision = $4, resolved_at = COALESCE($5, resolved_at), \
+     resolved_by = COALESCE($6, resolved_by), reason = COALESCE($7, reason), \
+     effective_digest = COALESCE($8, effective_digest), approved_terms = COALESCE($9, approved_terms), \
+     decision_revision = COALESCE($10, decision_revision), fence = fence + $11, lease_until = $12, lease_by = $13, \
+     renewed_until = NULL, error = $14, executed_at = COALESCE($15, executed_at) WHERE seq = $1 AND revision = $2";
+
+/// An action goes: its key and its call stay behind. `$1` is its place, `$2` the moment.
+const BURY: &str = "WITH a AS (SELECT * FROM actions WHERE seq = $1), \
+     r AS (UPDATE replies SET pruned_at = $2 FROM a WHERE replies.action = a.id), \
+     c AS (INSERT INTO pruned_calls (workspace, proposer, session, tool_call, digest, pruned_at) \
+     SELECT workspace, proposer, session, tool_call, digest, $2 FROM a \
+     WHERE session IS NOT NULL AND tool_call IS NOT NULL AND tool_call <> '' \
+     ON CONFLICT (workspace, proposer, session, tool_call) DO UPDATE SET digest = excluded.digest, pruned_at = excluded.pruned_at), \
+     p AS (DELETE FROM payloads WHERE seq = $1) DELETE FROM actions WHERE seq = $1";
+
+/// Answers of which a day is enough.
+const OLD_REPLIES: &str = "DELETE FROM replies WHERE (workspace, subject, key) IN \
+    (SELECT workspace, subject, key FROM replies WHERE action IS NULL AND at < $1 ORDER BY at LIMIT $2)";
+const OLD_KEYS: &str = "DELETE FROM replies WHERE (workspace, subject, key) IN \
+    (SELECT workspace, subject, key FROM replies WHERE pruned_at IS NOT NULL AND pruned_at < $1 ORDER BY pruned_at LIMIT $2)";
+const OLD_CALLS: &str = "DELETE FROM pruned_calls WHERE (workspace, proposer, session, tool_call) IN \
+    (SELECT workspace, proposer, session, tool_call FROM pruned_calls WHERE pruned_at < $1 ORDER BY pruned_at LIMIT $2)";
+#[async_trait]
+impl Tx for PostgresTx {
+    fn state(&mut self) -> &mut TxState {
+        &mut self.state
+    }
+
+    async fn lock_head(&mut self, workspace: &str) -> Result<Option<Head>, StoreError> {
+        let locked = sqlx::query_as::<_, (i64, i64, i64, Option<Vec<u8>>, i64)>(LOCK).bind(workspace);
+        let found = match locked.fetch_optional(self.conn()).await? {
+            Some(found) => found,
+            None => {
+                sqlx::query(NEW_HEAD).bind(workspace).execute(self.conn()).await?;
+                sqlx::query_as(LOCK).bind(workspace).fetch_one(self.conn()).await?
+            }
+        };
+        let (revision, pending, pruned, hash, now) = found;
+        self.state.now = Timestamp::from_millis(now).plus_millis(self.ahead);
+        Ok(Some(Head {
+            revision: number(revision),
+            pending: number(pending),
+            pruned: number(pruned),
+            hash,
+            ..Head::new(workspace)
+        }))
+    }
+
+    async fn put_head(&mut self, head: &Head) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE heads SET revision = $2, pending = $3, hash = $4, pruned = $5 WHERE workspace = $1",
+        )
+        .bind(&head.workspace)
+        .bind(integer(head.revision))
+        .bind(integer(head.pending))
+        .bind(&head.hash)
+        .bind(integer(head.pruned))
+        .execute(self.conn())
+        .await?;
+        Ok(())
+    }
+
+    async fn append_audit(&mut self, row: &AuditRow, hash: &[u8]) -> Result<(), StoreError> {
+        sqlx::query(
+            "INSERT INTO audit (workspace, revision, action, kind, at, who, details, hash) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+        )
+        .bind(&row.workspace)
+        .bind(integer(row.revision))
+        .bind(&row.action)
+        .bind(&row.kind)
+        .bind(row.at.as_millis())
+        .bind(&row.who)
+        .bind(&row.details)
+        .bind(hash)
+        .execute(self.conn())
+        .await?;
+        Ok(())
+    }
+
+    async fn count_flow(
+        &mut self,
+        workspace: &str,
+        at: Timestamp,
+        counted: &Counted<'_>,
+    ) -> Result<(), StoreError> {
+        let flow = &counted.flow;
+        sqlx::query(COUNT_FLOW)
+            .bind(workspace)
+            .bind(Minute::of(at).number())
+            .bind(counted.agent)
+            .bind(counted.tool)
+            .bind(integer(flow.arrived))
+            .bind(integer(flow.approved))
+            .bind(integer(flow.edited))
+            .bind(integer(flow.rejected))
+            .bind(integer(flow.left))
+            .bind(integer(flow.executed))
+            .bind(integer(flow.failed))
+            .bind(integer(flow.unknown))
+            .execute(self.conn())
+            .await?;
+        Ok(())
+    }
+
+    async fn workspace_of(&mut self, action: &str) -> Result<Option<String>, StoreError> {
+        let found = sqlx::query_scalar("SELECT workspace FROM actions WHERE id = $1").bind(action);
+        Ok(found.fetch_optional(self.conn()).await?)
+    }
+
+    async fn load(&mut self, id: &str) -> Result<Option<Stored>, StoreError> {
+        let mut query = QueryBuilder::new(rows::WHOLE);
+        query.push(" WHERE a.id = ").push_bind(id);
+        let found = query.build().fetch_optional(self.conn()).await?;
+        found.map(|row| rows::stored(&row, &self.state.tools)).transpose()
+    }
+
+    async fn insert_action(&mut self, action: &NewAction, revision: u64) -> Result<(), StoreError> {
+        let now = self.state.now.as_millis();
+        sqlx::query(INSERT)
+            .bind(&action.id)
+            .bind(&action.workspace)
+            .bind(&action.batch)
+            .bind(&action.checkpoint)
+            .bind(&action.mission)
+            .bind(&action.session)
+            .bind(&action.run)
+            .bind(&action.tool_call)
+            .bind(&action.agent)
+            .bind(&action.requested_by)
+            .bind(&action.proposer)
+            .bind(&action.tool)
+            .bind(&action.title)
+            .bind(&action.summary)
+            .bind(action.risk.as_raw())
+            .bind(action.effect.as_ref().map(Effect::as_raw))
+            .bind(integer(action.input.as_str().len() as u64))
+            .bind(action.digest.to_string())
+            .bind(Status::Pending.as_raw())
+            .bind(now)
+            .bind(action.expires_at.map(Timestamp::as_millis))
+            .bind(integer(revision))
+            .bind(action.input.as_str())
+            .bind(action.preview.as_ref().map(RawJson::as_str))
+            .bind(action.before.as_ref().map(RawJson::as_str))
+            .execute(self.conn())
+            .await?;
+        Ok(())
+    }
+
+    async fn compare_and_set(&mut self, seq: i64, from: u64, to: &Written<'_>) -> Result<bool, StoreError> {
+        let changed = sqlx::query(STEP)
+            .bind(seq)
+            .bind(integer(from))
+            .bind(to.status.as_raw())
+            .bind(integer(to.revision))
+            .bind(to.resolved_at.map(Timestamp::as_millis))
+            .bind(to.resolved_by)
+            .bind(to.reason)
+            .bind(to.approved.map(|(digest, _)| digest.to_string()))
+            .bind(to.approved.map(|(_, terms)| terms.to_string()))
+            .bind(to.approved.map(|_| integer(to.revision)))
+            .bind(i64::from(to.is_taken))
+            .bind(to.lease_until.map(Timestamp::as_millis))
+            .bind(to.lease_by)
+            .bind(to.error)
+            .bind(to.executed_at.map(Timestamp::as_millis))
+            .execute(self.conn())
+            .await?;
+        Ok(changed.rows_affected() == 1)
+    }
+
+    async fn put_edits(&mut self, seq: i64, edits: &RawJson, merged: &RawJson) -> Result<(), StoreError> {
+        sqlx::query("UPDATE payloads SET user_edits = $1, effective_input = $2 WHERE seq = $3")
+            .bind(edits.as_str())
+            .bind(merged.as_str())
+            .bind(seq)
+            .execute(self.conn())
+            .await?;
+        Ok(())
+    }
+
+    async fn put_result(&mut self, seq: i64, result: &RawJson) -> Result<(), StoreError> {
+        sqlx::query("UPDATE payloads SET result = $1 WHERE seq = $2")
+            .bind(result.as_str())
+            .bind(seq)
+            .execute(self.conn())
+            .await?;
+        Ok(())
+    }
+
+    async fn count_out(&mut self, seq: i64) -> Result<(), StoreError> {
+        sqlx::query(COUNT_OUT).bind(seq).execute(self.conn()).await?;
+        Ok(())
+    }
+
+    async fn put_renewal(&mut self, seq: i64, until: Timestamp) -> Result<(), StoreError> {
+        let renew = sqlx::query("UPDATE actions SET renewed_until = $1 WHERE seq = $2");
+        renew.bind(until.as_millis()).bind(seq).execute(self.conn()).await?;
+        Ok(())
+    }
+
+    async fn due(&mut self, workspace: &str, due: &Due) -> Result<Vec<Swept>, StoreError> {
+        let mut query = QueryBuilder::new(rows::LIGHT);
+        let oldest = due::push(&mut query, due, self.state.now);
+        query.push(" AND a.workspace = ").push_bind(workspace.to_owned());
+        query.push(" ORDER BY ").push(oldest).push(" LIMIT ").push_bind(SWEEP);
+        let found = query.build().fetch_all(self.conn()).await?;
+        Ok(found.iter().filter_map(|row| rows::swept(row)).collect())
+    }
+
+    async fn has_group(&mut self, workspace: &str, group: &Group) -> Result<bool, StoreError> {
+        let (sql, name) = match group {
+            Group::Batch(name) => {
+                ("SELECT EXISTS (SELECT 1 FROM actions WHERE workspace = $1 AND batch = $2)", name)
+            }
+            Group::Checkpoint(name) => {
+                ("SELECT EXISTS (SELECT 1 FROM actions WHERE workspace = $1 AND checkpoint = $2)", name)
+            }
+        };
+        Ok(sqlx::query_scalar(sql).bind(workspace).bind(name).fetch_one(self.conn()).await?)
+    }
+
+    async fn has_group_elsewhere(&mut self, group: &Group) -> Result<bool, StoreError> {
+        let [in_batches, in_checkpoints] = ELSEWHERE;
+        let (sql, name) = match group {
+            Group::Batch(name) => (in_batches, name),
+            Group::Checkpoint(name) => (in_checkpoints, name),
+        };
+        Ok(sqlx::query_scalar(sql).bind(name).fetch_one(self.conn()).await?)
+    }
+
+    async fn foreign_among(&mut self, workspace: &str, ids: &[&str]) -> Result<Option<String>, StoreError> {
+        let mut query = QueryBuilder::new("SELECT id FROM actions WHERE id IN (");
+        let mut list = query.separated(", ");
+        for id in ids {
+            list.push_bind((*id).to_owned());
+        }
+        query.push(") AND workspace <> ").push_bind(workspace.to_owned()).push(" LIMIT 1");
+        Ok(query.build_query_scalar().fetch_optional(self.conn()).await?)
+    }
+
+    async fn newest_holder(&mut self, action: &str) -> Result<Option<String>, StoreError> {
+        let dispatched =
+            "SELECT who FROM audit WHERE action = $1 AND kind = 'dispatched' ORDER BY revision DESC LIMIT 1";
+        let found: Option<Option<String>> =
+            sqlx::query_scalar(dispatched).bind(action).fetch_optional(self.conn()).await?;
+        Ok(found.flatten())
+    }
+
+    async fn was_approved_unchained(
+        &mut self,
+        workspace: &str,
+        revision: Option<u64>,
+        action: &str,
+    ) -> Result<bool, StoreError> {
+        let found = sqlx::query_scalar(
+            "SELECT EXISTS (SELECT 1 FROM audit WHERE workspace = $1 AND revision = $2 AND action = $3 \
+             AND kind = 'approved' AND hash IS NULL)",
+        );
+        let found = found.bind(workspace).bind(revision.map(integer)).bind(action);
+        Ok(found.fetch_one(self.conn()).await?)
+    }
+
+    async fn lapse_begun(&mut self) -> Result<Timestamp, StoreError> {
+        due::lapse_begun(self.conn()).await
+    }
+
+    async fn reply(&mut self, by: &Actor, key: &str) -> Result<Option<KeptReply>, StoreError> {
+        let found: Option<(Vec<u8>, String, bool)> = sqlx::query_as(
+            "SELECT fingerprint, COALESCE(action, body), pruned_at IS NOT NULL FROM replies \
+             WHERE workspace = $1 AND subject = $2 AND key = $3",
+        )
+        .bind(&by.workspace)
+        .bind(&by.subject)
+        .bind(key)
+        .fetch_optional(self.conn())
+        .await?;
+        Ok(found.map(|(fingerprint, answer, is_pruned)| KeptReply { fingerprint, answer, is_pruned }))
+    }
+
+    async fn put_reply(&mut self, by: &Actor, key: &Keyed, answer: Answer<'_>) -> Result<(), StoreError> {
+        let (body, action) = match answer {
+            Answer::Body(body) => (body, None),
+            Answer::Action(id) => ("", Some(id)),
+        };
+        let now = self.state.now.as_millis();
+        sqlx::query(
+            "INSERT INTO replies (workspace, subject, key, fingerprint, body, at, action) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        )
+        .bind(&by.workspace)
+        .bind(&by.subject)
+        .bind(&key.key)
+        .bind(&key.fingerprint)
+        .bind(body)
+        .bind(now)
+        .bind(action)
+        .execute(self.conn())
+        .await?;
+        Ok(())
+    }
+
+    async fn recorded_call(&mut self, action: &NewAction) -> Result<Option<RecordedCall>, StoreError> {
+        // A database from before calls were compared may have several of one id.
+        let live = "SELECT id, digest FROM actions WHERE workspace = $1 AND proposer = $2 AND session = $3 AND tool_call = $4 \
+                    ORDER BY (digest = $5) DESC, seq DESC LIMIT 1";
+        let pruned = "SELECT NULL::text, digest FROM pruned_calls WHERE workspace = $1 AND proposer = $2 AND session = $3 \
+                      AND tool_call = $4 ORDER BY (digest = $5) LIMIT 1";
+        for sql in [live, pruned] {
+            let found: Option<(Option<String>, String)> = sqlx::query_as(sql)
+                .bind(&action.workspace)
+                .bind(&action.proposer)
+                .bind(&action.session)
+                .bind(&action.tool_call)
+                .bind(action.digest.to_string())
+                .fetch_optional(self.conn())
+                .await?;
+            if let Some((id, digest)) = found {
+                return Ok(Some(RecordedCall { id, digest }));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn forget_replies(&mut self, replies: Timestamp, tombstones: Timestamp) -> Result<u64, StoreError> {
+        let mut gone = 0;
+        for (sql, before) in [(OLD_REPLIES, replies), (OLD_KEYS, tombstones), (OLD_CALLS, tombstones)] {
+            let deleted = sqlx::query(sql).bind(before.as_millis()).bind(FORGET).execute(self.conn()).await?;
+            gone += deleted.rows_affected();
+        }
+        Ok(gone)
+    }
+
+    async fn forget_flows(&mut self, before: Timestamp) -> Result<u64, StoreError> {
+        let gone = sqlx::query(OLD_FLOWS).bind(Minute::of(before).number()).execute(self.conn()).await?;
+        Ok(gone.rows_affected())
+    }
+
+    async fn bury(
+        &mut self,
+        workspace: &str,
+        Prunable { action, .. }: &Prunable,
+    ) -> Result<bool, StoreError> {
+        let mut find = QueryBuilder::new("SELECT a.seq FROM actions a WHERE a.id = ");
+        find.push_bind(action.row.id.as_raw().to_owned());
+        find.push(" AND a.workspace = ").push_bind(workspace.to_owned());
+        find.push(" AND a.revision = ").push_bind(integer(action.row.revision.0));
+        find.push(" AND ").push(rows::SETTLED);
+        let seq: Option<i64> = find.build_query_scalar().fetch_optional(self.conn()).await?;
+        let Some(seq) = seq else { return Ok(false) };
+        let now = self.state.now.as_millis();
+        sqlx::query(BURY).bind(seq).bind(now).execute(self.conn()).await?;
+        Ok(true)
+    }
+
+    async fn put_pause(
+        &mut self,
+        workspace: &str,
+        paused: bool,
+        who: Option<&str>,
+    ) -> Result<bool, StoreError> {
+        if workspace == WHOLE_GATE {
+            sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(PAUSE_LOCK).execute(self.conn()).await?;
+        }
+        let now = self.state.now.as_millis();
+        let statement = if paused {
+            let insert = "INSERT INTO pauses (workspace, at, who) VALUES ($1, $2, $3) ON CONFLICT (workspace) DO NOTHING";
+            sqlx::query(insert).bind(workspace).bind(now).bind(who)
+        } else {
+            sqlx::query("DELETE FROM pauses WHERE workspace = $1").bind(workspace)
+        };
+        Ok(statement.execute(self.conn()).await?.rows_affected() > 0)
+    }
+
+    async fn paused_since(&mut self, workspace: &str) -> Result<Option<Timestamp>, StoreError> {
+        sqlx::query("SELECT pg_advisory_xact_lock_shared($1)").bind(PAUSE_LOCK).execute(self.conn()).await?;
+        read::paused_since(self.conn(), workspace).await
+    }
+
+    async fn insert_token(&mut self, token: &Token, hash: &[u8]) -> Result<(), StoreError> {
+        let now = self.state.now.as_millis();
+        sqlx::query(
+            "INSERT INTO tokens (id, hash, subject, workspace, scopes, created_at, expires_at) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        )
+        .bind(&token.id)
+        .bind(hash)
+        .bind(&token.subject)
+        .bind(&token.workspace)
+        .bind(Scope::write(&token.scopes))
+        .bind(now)
+        .bind(token.expires_at.map(Timestamp::as_millis))
+        .execute(self.conn())
+        .await?;
+        Ok(())
+    }
+
+    async fn workspace_of_token(&mut self, id: &str) -> Result<Option<String>, StoreError> {
+        let found = sqlx::query_scalar("SELECT workspace FROM tokens WHERE id = $1").bind(id);
+        Ok(found.fetch_optional(self.conn()).await?)
+    }
+
+    async fn end_token(&mut self, id: &str) -> Result<bool, StoreError> {
+        let now = self.state.now.as_millis();
+        let revoked = sqlx::query("UPDATE tokens SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL");
+        Ok(revoked.bind(now).bind(id).execute(self.conn()).await?.rows_affected() > 0)
+    }
+}

@@ -1,0 +1,37 @@
+//! What PostgreSQL's errors mean, in plain words.
+
+/// Classes and codes of <https://www.postgresql.org/docs/current/errcodes-appendix.html>. None of the sentences names a table, so a client
+/// may read it.
+const USUAL: [(&[&str], &str); 8] = [
+    (&["53100"], "the disk of the database server is full; make room there"),
+    (&["53300"], "the database server takes no more connections; raise its limit, or lower pool_size"),
+    (&["57P01", "57P02", "57P03"], "the database server is stopping or starting; wait until it is up"),
+    (&["25006"], "the database server only reads; name the one that writes"),
+    (&["28P01", "28000"], "the database server refuses the password or the user; check both"),
+    (&["3D000"], "the database server has no such database; create it, or name another"),
+    (
+        &["42501"],
+        "the database server refuses it: the user has no right to; run `placet gate migrate` as the owner",
+    ),
+    (&["40001", "40P01", "55P03"], "other gates were faster many times; try again"),
+];
+const AWAY: &str = "the database server cannot be reached; is it up, and is the address right?";
+const BUSY: &str = "every connection to the database server is in use; try again";
+
+/// A sentence for an error of PostgreSQL; `None`: it is none of the usual ones.
+pub(in crate::gate::store) fn usual(error: &sqlx::Error) -> Option<&'static str> {
+    match error {
+        sqlx::Error::Database(error) => {
+            let code = error.code()?;
+            USUAL.iter().find(|(codes, _)| codes.contains(&code.as_ref())).map(|(_, words)| *words)
+        }
+        sqlx::Error::Io(_) | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => Some(AWAY),
+        sqlx::Error::PoolTimedOut => Some(BUSY),
+        _ => None,
+    }
+}
+
+/// Whether these are words of ours.
+pub(in crate::gate::store) fn is_usual(words: &str) -> bool {
+    USUAL.iter().any(|(_, usual)| *usual == words) || words == AWAY || words == BUSY
+}
