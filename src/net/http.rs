@@ -1,13 +1,14 @@
-//! One HTTP client a backend: base URL, token, time limits and a size limit, status and text back.
+//! One HTTP client a backend: base URLs, token, time limits and a size limit, status and text back.
 //!
-//! It never follows a redirect (the token would go along), asks again only with a renewed token or, for a GET, after a wait that
-//! the server asked for, and says whether a request that failed may have arrived.
+//! It never follows a redirect (the token would go along), asks again only with a renewed token, at another address of the same
+//! backend or, for a GET, after a wait that the server asked for, and says whether a request that failed may have arrived.
 
 use std::error::Error as _;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use futures_util::future::select_ok;
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{StatusCode, Url};
 use secrecy::SecretString;
@@ -15,13 +16,15 @@ use secrecy::SecretString;
 use super::Bearer;
 use crate::domain::Timestamp;
 
+mod addresses;
 mod exchange;
 mod quiet;
 mod scheme;
 mod tls;
 
+use addresses::{Address, Addresses, Round};
 pub use exchange::{Ask, HttpError, REPLY_MAX, Reply};
-use quiet::Quiet;
+use quiet::{Patience, Quiet};
 pub use scheme::Scheme;
 pub use tls::{is_about_certificate, needs_https};
 
@@ -36,12 +39,11 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 /// The way to one backend. Cloning is cheap: every clone shares connections and token.
 #[derive(Clone, Debug)]
 pub struct Http {
-    client: reqwest::Client,
-    base: Arc<str>,
+    addresses: Arc<Addresses>,
     bearer: Option<Bearer>,
     scheme: Arc<Scheme>,
     longest: Duration,
-    quiet: Arc<Quiet>,
+    untouched: fn(&Reply) -> bool,
 }
 
 /// How a backend is reached, where that is not as usual.
@@ -59,12 +61,17 @@ pub struct Way<'a> {
     pub headers: &'a [(String, String)],
     /// No request takes longer than this, whatever its own limit is.
     pub longest: Duration,
+    /// More addresses of the same backend.
+    pub more: &'a [String],
+    /// An answer which says that the backend did nothing of what was asked.
+    pub untouched: fn(&Reply) -> bool,
 }
 
 impl Default for Way<'_> {
     fn default() -> Self {
         let (ca, scheme, headers, longest) = (None, Scheme::Bearer, &[][..], Duration::MAX);
-        Self { ca, env_proxy: false, insecure_http: false, scheme, headers, longest }
+        let (more, untouched): (_, fn(&Reply) -> bool) = (&[][..], |_| false);
+        Self { ca, env_proxy: false, insecure_http: false, scheme, headers, longest, more, untouched }
     }
 }
 
@@ -94,80 +101,102 @@ impl Http {
 
     /// The same, by another way than the usual one.
     pub fn by(base: &str, bearer: Option<Bearer>, way: Way<'_>) -> Result<Self, SetupError> {
-        let url = Url::parse(base).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-        let url = url.ok_or_else(|| SetupError::Url(base.to_owned()))?;
-        let loopback = is_loopback(&url);
-        if bearer.is_some() && url.scheme() == "http" && !loopback && !way.insecure_http {
-            return Err(SetupError::InTheClear(url.host_str().unwrap_or_default().to_owned()));
-        }
-        let ca = match way.ca.map(reqwest::Certificate::from_pem_bundle) {
-            Some(Ok(found)) if !found.is_empty() => found,
-            Some(_) => return Err(SetupError::Ca),
-            None => Vec::new(),
-        };
-        let headers = headers(way.headers)?;
         if let Scheme::Header(name) = &way.scheme
             && HeaderName::try_from(name).is_err()
         {
             return Err(SetupError::Header(name.clone()));
         }
-        let client = build(|builder| {
-            let builder = builder.default_headers(headers.clone());
-            let builder = builder.pool_max_idle_per_host(8);
-            // Reading the system's certificates takes a while, and plain HTTP to this machine needs none.
-            let builder = match url.scheme() {
-                "http" if loopback => builder.tls_certs_only([]),
-                _ => builder.tls_certs_merge(ca.iter().cloned()),
-            };
-            if loopback || !way.env_proxy { builder.no_proxy() } else { builder }
-        });
-        let client = client.map_err(SetupError::Client)?;
-        let (base, scheme) = (base.trim_end_matches('/').into(), Arc::new(way.scheme));
-        Ok(Self { client, base, bearer, scheme, longest: way.longest, quiet: Arc::default() })
+        let bases = std::iter::once(base).chain(way.more.iter().map(String::as_str));
+        let all = bases.map(|base| address(base, bearer.is_some(), &way)).collect::<Result<_, _>>()?;
+        let (addresses, scheme) = (Arc::new(Addresses::new(all)), Arc::new(way.scheme));
+        Ok(Self { addresses, bearer, scheme, longest: way.longest, untouched: way.untouched })
     }
 
-    /// Sends a request. Where the server says to come back later (429 or 503 with `Retry-After`), a GET waits for that and asks
-    /// once more; a wait of more than ten seconds, or than the request's own limit, is returned instead, and until it is over
-    /// every GET is answered with it unasked. A POST is sent once, whatever the answer.
+    /// Sends a request, to the address that answered last; where none answers and that is safe, to the others, each once. At the
+    /// end of such a round the error names all of them.
+    ///
+    /// Where the server says to come back later (429 or 503 with `Retry-After`), a GET waits for that and asks once more; a wait
+    /// of more than ten seconds, or than the request's own limit, is returned instead, and until it is over every GET is
+    /// answered with it unasked. A POST without a key is sent once, whatever the answer.
     pub async fn ask(&self, ask: &Ask) -> Result<Reply, HttpError> {
+        let addresses = &self.addresses;
+        let mut round = Round::new(ask, self.untouched);
+        let (mut nth, mut left) = (addresses.first(), addresses.all().len());
+        loop {
+            left -= 1;
+            let (address, trying) = (addresses.at(nth), addresses.trying(nth));
+            let end = self.ask_at(address, ask, left > 0).await;
+            trying.ended(&end);
+            if let Some(end) = round.takes(&address.base, end, left == 0) {
+                return end;
+            }
+            nth = addresses.after(nth);
+        }
+    }
+
+    /// `elsewhere`: another address is there to be asked.
+    async fn ask_at(&self, address: &Address, ask: &Ask, elsewhere: bool) -> Result<Reply, HttpError> {
         if ask.body.is_some() {
-            return self.once(ask).await;
+            return self.once(address, ask).await;
         }
-        let patience = quiet::patience(ask.limit);
-        if let Some(reply) = self.quiet.wait(patience).await {
+        let patience = Patience::of(ask.limit, elsewhere);
+        if let Some(reply) = address.quiet.wait(patience).await {
             return Ok(reply);
         }
-        let reply = self.once(ask).await?;
-        if !self.quiet.asked_for(&reply, patience) || self.quiet.wait(patience).await.is_some() {
+        let reply = self.once(address, ask).await?;
+        if !address.quiet.asked_for(&reply, patience) || address.quiet.wait(patience).await.is_some() {
             return Ok(reply);
         }
-        let reply = self.once(ask).await?;
-        self.quiet.asked_for(&reply, patience);
+        let reply = self.once(address, ask).await?;
+        address.quiet.asked_for(&reply, patience);
         Ok(reply)
     }
 
     /// Once; with a renewed token once more when the first one was refused with 401.
-    async fn once(&self, ask: &Ask) -> Result<Reply, HttpError> {
+    async fn once(&self, address: &Address, ask: &Ask) -> Result<Reply, HttpError> {
         let token = self.token().await?;
-        let reply = self.send(ask, token.as_ref()).await?;
+        let reply = self.send(address, ask, token.as_ref()).await?;
         if reply.status != StatusCode::UNAUTHORIZED {
             return Ok(reply);
         }
         match self.renewed(token.as_ref()).await? {
-            Some(token) => self.send(ask, Some(&token)).await,
+            Some(token) => self.send(address, ask, Some(&token)).await,
             None => Ok(reply),
         }
     }
 
+    /// One for each address, in the order in which they were given.
+    pub fn each(&self) -> Vec<(String, Self)> {
+        let alone = |address: &Arc<Address>| {
+            let addresses = Arc::new(Addresses::new(vec![Arc::clone(address)]));
+            (address.base.clone(), Self { addresses, ..self.clone() })
+        };
+        self.addresses.all().iter().map(alone).collect()
+    }
+
+    /// The number of the address that is asked next.
+    pub(super) fn first(&self) -> usize {
+        self.addresses.first()
+    }
+
+    /// A stream to this address is none, or broke: the next one goes elsewhere, where there is a choice.
+    pub(super) fn failed(&self, nth: usize) {
+        self.addresses.failed(nth);
+    }
+
     /// Plain http to another machine: whoever is on the way can read, and answer in the server's place.
     pub fn in_the_clear(&self) -> bool {
-        Url::parse(&self.base).is_ok_and(|url| url.scheme() == "http" && !is_loopback(&url))
+        let is_clear = |url: &Url| url.scheme() == "http" && !is_loopback(url);
+        self.addresses.all().iter().any(|address| Url::parse(&address.base).is_ok_and(|url| is_clear(&url)))
     }
 
     /// What time the server has it, by the `Date` of its answer to a plain question, whatever that answer is. No token goes along.
     pub async fn date(&self, limit: Duration) -> Option<Timestamp> {
-        let request = self.client.get(format!("{}/", self.base)).timeout(limit.min(self.longest));
-        let response = request.send().await.ok()?;
+        let asked = self.addresses.all().iter().map(|address| {
+            let limit = limit.min(self.longest);
+            Box::pin(address.client.get(format!("{}/", address.base)).timeout(limit).send())
+        });
+        let (response, _) = select_ok(asked).await.ok()?;
         let date = response.headers().get(DATE)?.to_str().ok()?;
         let at = jiff::fmt::rfc2822::parse(date).ok()?.timestamp();
         Some(Timestamp::from_millis(at.as_millisecond()))
@@ -194,6 +223,7 @@ impl Http {
     /// A GET of an endless reply: no limit on the whole, so the caller watches over every wait.
     pub(super) async fn open(
         &self,
+        nth: usize,
         path: &str,
         mut headers: HeaderMap,
         token: Option<&SecretString>,
@@ -202,15 +232,23 @@ impl Http {
             let (name, value) = self.scheme.header(token)?;
             headers.insert(name, value);
         }
-        let request = self.client.get(format!("{}{path}", self.base)).headers(headers);
+        let address = self.addresses.at(nth);
+        let request = address.client.get(format!("{}{path}", address.base)).headers(headers);
         request.send().await.map_err(|error| failed(&error))
     }
 
-    async fn send(&self, ask: &Ask, token: Option<&SecretString>) -> Result<Reply, HttpError> {
-        let url = format!("{}{}", self.base, ask.path);
+    async fn send(
+        &self,
+        address: &Address,
+        ask: &Ask,
+        token: Option<&SecretString>,
+    ) -> Result<Reply, HttpError> {
+        let url = format!("{}{}", address.base, ask.path);
         let mut request = match &ask.body {
-            Some(body) => self.client.post(url).header(CONTENT_TYPE, "application/json").body(body.clone()),
-            None => self.client.get(url),
+            Some(body) => {
+                address.client.post(url).header(CONTENT_TYPE, "application/json").body(body.clone())
+            }
+            None => address.client.get(url),
         };
         if let Some(key) = &ask.key {
             request = request.header("idempotency-key", key);
@@ -235,6 +273,35 @@ impl Http {
         };
         Ok(Reply { status, text, retry_after })
     }
+}
+
+/// One address, by this way.
+fn address(base: &str, has_token: bool, way: &Way<'_>) -> Result<Arc<Address>, SetupError> {
+    let url = Url::parse(base).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    let url = url.ok_or_else(|| SetupError::Url(base.to_owned()))?;
+    let loopback = is_loopback(&url);
+    if has_token && url.scheme() == "http" && !loopback && !way.insecure_http {
+        return Err(SetupError::InTheClear(url.host_str().unwrap_or_default().to_owned()));
+    }
+    let ca = match way.ca.map(reqwest::Certificate::from_pem_bundle) {
+        Some(Ok(found)) if !found.is_empty() => found,
+        Some(_) => return Err(SetupError::Ca),
+        None => Vec::new(),
+    };
+    let headers = headers(way.headers)?;
+    let client = build(|builder| {
+        let builder = builder.default_headers(headers.clone());
+        let builder = builder.pool_max_idle_per_host(8);
+        // Reading the system's certificates takes a while, and plain HTTP to this machine needs none.
+        let builder = match url.scheme() {
+            "http" if loopback => builder.tls_certs_only([]),
+            _ => builder.tls_certs_merge(ca.iter().cloned()),
+        };
+        if loopback || !way.env_proxy { builder.no_proxy() } else { builder }
+    });
+    let client = client.map_err(SetupError::Client)?;
+    let base = base.trim_end_matches('/').to_owned();
+    Ok(Arc::new(Address { client, base, quiet: Quiet::default() }))
 }
 
 /// A client with the guards that every request of ours has: it follows no redirect and does not wait for ever to connect.

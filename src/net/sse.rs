@@ -91,6 +91,7 @@ pub fn live(http: Http, path: String, limits: Limits) -> impl Stream<Item = Live
         backoff: Backoff::new(base, cap),
         said: Arc::default(),
         token: None,
+        address: 0,
         phase: Phase::Connect,
         renewed: false,
         pulsed: false,
@@ -109,6 +110,8 @@ struct Keeper {
     said: Arc<StreamMeta>,
     /// The token of the present connection.
     token: Option<SecretString>,
+    /// The number of its address.
+    address: usize,
     phase: Phase,
     /// The token was read again since a connection last stood.
     renewed: bool,
@@ -178,8 +181,10 @@ impl Keeper {
 
     async fn connect(&mut self) -> Result<BoxStream<'static, Result<SSE, Broken>>, Broken> {
         self.token = self.http.token().await.map_err(Broken::Http)?;
+        self.address = self.http.first();
         let transport = Transport {
             http: self.http.clone(),
+            address: self.address,
             path: self.path.clone(),
             token: self.token.clone(),
             said: Arc::clone(&self.said),
@@ -236,7 +241,11 @@ impl Keeper {
             self.backoff.ask(Duration::from_millis(millis), self.limits.backoff.0);
         }
         let mut retry_in = self.backoff.next(dice());
-        if let Broken::Status { retry_after: Some(asked), .. } = broken {
+        self.http.failed(self.address);
+        // Where there is a choice, the next one goes elsewhere.
+        if let Broken::Status { retry_after: Some(asked), .. } = broken
+            && self.http.first() == self.address
+        {
             // On top, because others were told the same.
             retry_in = (*asked + retry_in).min(RETRY_AFTER_MAX);
         }

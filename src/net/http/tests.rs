@@ -285,3 +285,81 @@ fn a_token_goes_to_another_machine_in_the_clear_only_when_somebody_says_so() {
     }
     assert!(Http::new("http://gate.example.com", None).is_ok(), "nothing to read");
 }
+
+fn several(urls: &[String], token: Option<Bearer>) -> Http {
+    let way = Way { more: &urls[1..], untouched: |reply| reply.text == "stopping", ..Way::default() };
+    Http::by(&urls[0], token, way).unwrap()
+}
+
+/// Answers everything with this status, and keeps the keys that it was shown.
+async fn answering(status: u16) -> (String, Log) {
+    let log = Log::default();
+    let answer = async move |State(log): State<Log>, headers: Headers| {
+        let key = headers.get("idempotency-key").map(|key| key.to_str().unwrap().to_owned());
+        log.lock().unwrap().push(key);
+        let text = if status == 503 { "stopping" } else { "" };
+        (StatusCode::from_u16(status).unwrap(), [("retry-after", "600")], text)
+    };
+    let app = Router::new().route("/", get(answer).post(answer)).with_state(Arc::clone(&log));
+    (serve(app).await, log)
+}
+
+#[tokio::test]
+async fn request_goes_on_with_the_next_address_and_stays_there() {
+    let (there, log) = answering(200).await;
+    let http = several(&[nobody().await, there], None);
+
+    for key in [None, Some("k")] {
+        let body = key.map(|_| "{}".to_owned());
+        let ask = Ask { body, key: key.map(str::to_owned), ..ask("/") };
+        assert_eq!(http.clone().ask(&ask).await.unwrap().status, 200);
+    }
+
+    assert_eq!(*log.lock().unwrap(), [None, Some("k".to_owned())]);
+    assert_eq!(http.first(), 1, "clones share what was learnt");
+}
+
+#[tokio::test]
+async fn stopping_server_with_another_address_is_not_waited_for() {
+    let ((stopping, asked), (there, _)) = (answering(503).await, answering(200).await);
+    let http = several(&[stopping, there.clone()], None);
+    let patient = Ask { limit: Duration::from_secs(20), ..ask("/") };
+
+    assert_eq!(http.ask(&patient).await.unwrap().status, 200);
+    http.failed(1);
+    assert_eq!(http.ask(&patient).await.unwrap().status, 200);
+
+    assert_eq!(asked.lock().unwrap().len(), 1, "it said when it may be asked again");
+}
+
+#[tokio::test]
+async fn write_whose_answer_is_lost_goes_on_under_its_key_alone() {
+    let lost = serve(Router::new().route("/", axum::routing::post(std::future::pending::<()>))).await;
+    let (there, log) = answering(200).await;
+    let bare = Ask { body: Some("{}".to_owned()), ..ask("/") };
+    let keyed = Ask { key: Some("k".to_owned()), ..bare.clone() };
+    let urls = [lost, there];
+
+    assert!(matches!(several(&urls, None).ask(&bare).await, Err(HttpError::Lost(_))));
+    assert!(log.lock().unwrap().is_empty());
+    assert_eq!(several(&urls, None).ask(&keyed).await.unwrap().status, 200);
+    assert_eq!(*log.lock().unwrap(), [Some("k".to_owned())]);
+}
+
+#[tokio::test]
+async fn round_without_an_answer_names_every_address() {
+    let (first, second) = (nobody().await, nobody().await);
+
+    let error = several(&[first.clone(), second.clone()], None).ask(&ask("/")).await.unwrap_err();
+
+    let HttpError::NotSent(why) = error else { panic!("{error:?}") };
+    assert!(why.contains(&format!("{first}: ")) && why.contains(&format!("; {second}: ")), "{why}");
+}
+
+#[tokio::test]
+async fn every_address_is_held_to_the_rules_for_tokens() {
+    let way = Way { more: &["http://gate.example.com".to_owned()], ..Way::default() };
+    let made = Http::by("https://gate.example.com", Some(bearer(&["good"])), way);
+
+    assert_eq!(made.map(drop), Err(SetupError::InTheClear("gate.example.com".to_owned())));
+}

@@ -276,3 +276,34 @@ async fn a_dropped_stream_closes_its_connection() {
     let gone = tokio::time::timeout(Duration::from_secs(5), closed.recv()).await;
     assert_eq!(gone, Ok(Some(())));
 }
+
+#[tokio::test]
+async fn broken_stream_goes_on_at_the_next_address() {
+    let (first_one, second) = (Server::default(), Server::default());
+    let urls = [first_one.clone().start().await, second.clone().start().await];
+    let way = crate::net::http::Way { more: &urls[1..], ..crate::net::http::Way::default() };
+    let http = Http::by(&urls[0], None, way).unwrap();
+
+    let lives = first(live(http, "/ids".to_owned(), QUICK), 4).await;
+
+    assert_eq!((&lives[0], &lives[3]), (&Live::Up, &Live::Up), "{lives:?}");
+    assert!(down(&lives[2], "ended"), "{lives:?}");
+    let ids = [first_one.last_ids(), second.last_ids()];
+    assert_eq!(ids, [vec![None], vec![Some("41".to_owned())]], "it says how far it came");
+}
+
+#[tokio::test]
+async fn wait_that_one_address_asks_for_is_none_for_the_next() {
+    let (busy, there) = (Server::default(), Server::default());
+    let busy = format!("{}/busy", busy.start().await);
+    let urls = [busy, there.start().await];
+    let way = crate::net::http::Way { more: &urls[1..], ..crate::net::http::Way::default() };
+    let http = Http::by(&urls[0], None, way).unwrap();
+
+    let lives = first(live(http, "".to_owned(), QUICK), 1).await;
+
+    assert!(
+        matches!(&lives[0], Live::Down { retry_in, .. } if *retry_in < Duration::from_secs(1)),
+        "{lives:?}"
+    );
+}

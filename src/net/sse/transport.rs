@@ -40,6 +40,7 @@ pub(super) enum Broken {
 #[derive(Clone, Debug)]
 pub(super) struct Transport {
     pub(super) http: Http,
+    pub(super) address: usize,
     pub(super) path: String,
     pub(super) token: Option<SecretString>,
     pub(super) said: Arc<StreamMeta>,
@@ -73,7 +74,7 @@ impl HttpTransport for Transport {
 
 impl Transport {
     async fn connect(self) -> Result<http::Response<ByteStream>, Broken> {
-        let opening = self.http.open(&self.path, self.headers(), self.token.as_ref());
+        let opening = self.http.open(self.address, &self.path, self.headers(), self.token.as_ref());
         let opened = tokio::time::timeout(self.idle, opening).await;
         let response = opened.map_err(|_| Broken::Silent(self.idle))?.map_err(Broken::Http)?;
         let status = response.status().as_u16();
