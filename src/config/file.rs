@@ -96,6 +96,12 @@ impl Config {
         if mistakes.is_empty() { Ok(config) } else { Err(ConfigError::of(mistakes, paths)) }
     }
 
+    /// The source that has all of these URLs: how they are reached stands there.
+    pub fn source_at(&self, urls: &[String]) -> Option<&SourceConfig> {
+        let has = |source: &SourceConfig, url: &String| source.urls().any(|one| one == url);
+        self.sources.iter().find(|source| urls.iter().all(|url| has(source, url)))
+    }
+
     /// As [`load`](Self::load), and leaves out what is wrong, so that a check can go on and tell everything at once.
     pub fn load_what_is_right(paths: &Paths) -> Result<(Self, Vec<String>), ConfigError> {
         Ok(Self::parse_what_is_right(&text(paths)?, paths))

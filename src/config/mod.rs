@@ -27,7 +27,7 @@ pub use network::Network;
 pub use notify::Quiet;
 pub use notify::{NotifyOn, NotifyRule, NotifyTo, Webhook};
 pub use secret::TokenFrom;
-pub use source::{AgentsApi, Auth, Dendrux, Praxiom, ReviewKind, SourceConfig, SourceKind, Warden};
+pub use source::{AgentsApi, Auth, Dendrux, Praxiom, ReviewKind, SourceConfig, SourceKind, Warden, urls_in};
 pub use tool::{Executor, Retry, ToolConfig};
 pub use ui::{Density, Glyphs, GroupBy, Keyboard, Notify, Preset, SortBy, ThemeChoice};
 pub use watch::{QueueTargets, Targets, Watch};

@@ -16,6 +16,8 @@ pub struct SourceConfig {
     pub kind: SourceKind,
     /// Base URL without a trailing slash; never with user information in it.
     pub url: String,
+    /// More URLs of the same gate, in the order of the file.
+    pub more_urls: Vec<String>,
     pub workspace: Option<String>,
     pub token: Option<TokenFrom>,
     /// Who decides, for a backend that keeps whatever name it is told.
@@ -128,6 +130,7 @@ impl SourceConfig {
             name: SourceName::new(name),
             kind,
             url: url.into(),
+            more_urls: Vec::new(),
             workspace: None,
             token: None,
             reviewer: None,
@@ -139,6 +142,24 @@ impl SourceConfig {
             risks: Risks::default(),
         }
     }
+
+    /// All URLs of the same gate, the first one first.
+    pub fn urls(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.url).chain(&self.more_urls).map(String::as_str)
+    }
+
+    /// The same source at these URLs; without any it stays as it is.
+    #[must_use]
+    pub fn at(self, urls: &[String]) -> Self {
+        let Some((url, more)) = urls.split_first() else { return self };
+        Self { url: url.clone(), more_urls: more.to_vec(), ..self }
+    }
+}
+
+/// Several URLs in one text, separated by blanks or commas; none ends with a slash.
+pub fn urls_in(text: &str) -> Vec<String> {
+    let urls = text.split([' ', '\t', '\n', ',']).filter(|url| !url.is_empty());
+    urls.map(|url| url.trim_end_matches('/').to_owned()).collect()
 }
 
 impl Default for Dendrux {
@@ -153,7 +174,7 @@ impl Default for Dendrux {
 pub(super) struct RawSource {
     name: String,
     kind: RawKind,
-    url: String,
+    url: RawUrl,
     workspace: Option<String>,
     token_env: Option<String>,
     token_file: Option<PathBuf>,
@@ -186,6 +207,13 @@ pub(super) struct RawSource {
     session_pointer: Option<String>,
 }
 
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "url is a text, or for a gate a list of texts")]
+enum RawUrl {
+    One(String),
+    Several(Vec<String>),
+}
+
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 enum RawKind {
@@ -205,14 +233,8 @@ impl RawSource {
         {
             return Err(wrong("a name is made of a-z, 0-9 and -"));
         }
-        let url = self.url.trim_end_matches('/').to_owned();
-        let authority = authority(&url)
-            .ok_or_else(|| wrong("url must start with http:// or https:// and name a host"))?;
-        if authority.contains('@') {
-            return Err(wrong(
-                "url must not carry a user or password; use token_env, token_file or token_command",
-            ));
-        }
+        let mut urls = self.urls().map_err(|what| wrong(&what))?.into_iter();
+        let (url, more_urls) = (urls.next().unwrap_or_default(), urls.collect());
         self.check_keys().map_err(|what| wrong(&what))?;
         let token = self.token().map_err(|what| wrong(&what))?;
         let auth = self.auth(token.is_some()).map_err(|what| wrong(&what))?;
@@ -222,6 +244,7 @@ impl RawSource {
         Ok(SourceConfig {
             name: SourceName::new(name.as_str()),
             url,
+            more_urls,
             workspace: self.workspace.take(),
             token,
             reviewer: None,
@@ -233,6 +256,34 @@ impl RawSource {
             risks: self.risks().map_err(|what| wrong(&what))?,
             kind: self.kind(),
         })
+    }
+
+    /// One at least.
+    fn urls(&self) -> Result<Vec<String>, String> {
+        let given = match &self.url {
+            RawUrl::One(url) => std::slice::from_ref(url),
+            RawUrl::Several(_) if self.kind != RawKind::Gate => {
+                return Err("only a gate can have several URLs".to_owned());
+            }
+            RawUrl::Several(urls) if urls.is_empty() => return Err("url is an empty list".to_owned()),
+            RawUrl::Several(urls) => urls,
+        };
+        let mut urls: Vec<String> = Vec::new();
+        for url in given {
+            let url = url.trim_end_matches('/').to_owned();
+            let authority =
+                authority(&url).ok_or("url must start with http:// or https:// and name a host")?;
+            if authority.contains('@') {
+                return Err("url must not carry a user or password; use token_env, token_file or \
+                            token_command"
+                    .to_owned());
+            }
+            if urls.contains(&url) {
+                return Err(format!("url has {url:?} twice"));
+            }
+            urls.push(url);
+        }
+        Ok(urls)
     }
 
     fn risks(&mut self) -> Result<Risks, String> {

@@ -107,6 +107,30 @@ fn what_belongs_to_another_kind_of_source_is_a_mistake() {
 }
 
 #[test]
+fn gate_has_one_url_or_several() {
+    let source =
+        |kind: &str, url: &str| parse(&format!("[[source]]\nname=\"s\"\nkind=\"{kind}\"\nurl={url}"));
+    let urls = |url: &str| {
+        let config = source("gate", url).unwrap();
+        config.sources[0].urls().map(str::to_owned).collect::<Vec<_>>()
+    };
+
+    assert_eq!(urls("\"http://a/\""), ["http://a"]);
+    assert_eq!(urls("[\"https://a/\", \"https://b:1\"]"), ["https://a", "https://b:1"]);
+    for (kind, url, said) in [
+        ("gate", "[]", "url is an empty list"),
+        ("gate", "[\"http://a\", \"ftp://b\"]", "must start with http://"),
+        ("gate", "[\"http://a\", \"http://u:p@b\"]", "must not carry a user or password"),
+        ("gate", "[\"http://a\", \"http://a/\"]", "url has \"http://a\" twice"),
+        ("gate", "3", "url is a text, or for a gate a list of texts"),
+        ("warden", "[\"http://a\", \"http://b\"]", "only a gate can have several URLs"),
+    ] {
+        let message = source(kind, url).unwrap_err();
+        assert!(message.contains(said), "{message}");
+    }
+}
+
+#[test]
 fn an_unknown_key_names_the_line_and_the_nearest_known_one() {
     let message = parse("[watch]\npoll_secnds = 3\n").unwrap_err();
 

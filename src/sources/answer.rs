@@ -32,6 +32,12 @@ pub(super) fn refusal(reply: &Reply) -> SourceError {
     }
 }
 
+/// Our gate is busy or stopping: it says so before it does anything, and when to come back. Of other systems that is not known.
+pub(super) fn nothing_was_done(reply: &Reply) -> bool {
+    let says_when = reply.status == 503 && reply.retry_after.is_some();
+    says_when && error::read(&reply.text).code == Some("UNAVAILABLE".into())
+}
+
 /// The text of a success.
 pub(super) fn success(reply: Reply) -> Result<String, SourceError> {
     match reply.status {

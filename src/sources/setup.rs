@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::config::{Auth, SourceConfig, TokenFrom};
+use super::answer;
+use crate::config::{Auth, SourceConfig, SourceKind, TokenFrom};
 use crate::domain::SourceName;
 use crate::net::Bearer;
 use crate::net::http::{Http, Scheme, SetupError, Way};
@@ -57,6 +58,8 @@ pub(super) fn http(config: &SourceConfig, patience: Patience) -> Result<Http, Op
         scheme,
         headers: &config.headers,
         longest: patience.request,
+        more: &config.more_urls,
+        untouched: if config.kind == SourceKind::Gate { answer::nothing_was_done } else { |_| false },
     };
     Http::by(&config.url, config.token.clone().map(bearer), way)
         .map_err(|error| OpenError::Setup(config.name.clone(), error))

@@ -6,7 +6,7 @@ use anyhow::bail;
 
 use crate::cli::Usage;
 use crate::config::paths::Paths;
-use crate::config::{Config, SourceConfig, SourceKind, TokenFrom};
+use crate::config::{Config, SourceConfig, SourceKind, TokenFrom, urls_in};
 use crate::sources::{AgentClient, SourceError};
 
 use super::embedded;
@@ -43,8 +43,8 @@ pub(super) async fn gate(paths: &Paths) -> anyhow::Result<AgentGate> {
             Some(error) if !error.is_away() => bail!("The gate {error}."),
             _ if !is_over => tokio::time::sleep(LOOK).await,
             _ => {
-                let place =
-                    found.map_or_else(|| "on this machine".to_owned(), |gate| format!("at {}", gate.url));
+                let place = found
+                    .map_or_else(|| "on this machine".to_owned(), |gate| format!("at {}", listed(&gate)));
                 bail!("No gate {place}. Start `placet`.");
             }
         }
@@ -60,16 +60,24 @@ async fn open(source: &SourceConfig) -> anyhow::Result<Result<AgentGate, SourceE
     };
     for scope in ["propose", "read", "execute"] {
         if token.lacks(scope) {
-            bail!("The token for {} lacks the scope `{scope}`. Use an agent's token.", source.url);
+            bail!("The token for {} lacks the scope `{scope}`. Use an agent's token.", listed(source));
         }
     }
     Ok(Ok(AgentGate { client, workspace: token.workspace }))
 }
 
-/// The gate of the environment. How it is reached (certificates, headers) stands at the source with the same URL, if one is configured.
+fn listed(source: &SourceConfig) -> String {
+    source.urls().collect::<Vec<_>>().join(" or ")
+}
+
+/// The gate of the environment. How it is reached (certificates, headers) stands at the source that has all these URLs, if
+/// one is configured.
 fn named(config: &Config, env: impl Fn(&str) -> Option<String>) -> Result<Option<SourceConfig>, Usage> {
-    let Some(url) = env("PLACET_URL") else { return Ok(None) };
-    let url = url.trim_end_matches('/');
+    let Some(urls) = env("PLACET_URL") else { return Ok(None) };
+    let urls = urls_in(&urls);
+    let Some(url) = urls.first() else {
+        return Err(Usage("PLACET_URL names no URL".to_owned()));
+    };
     let token = match (env("PLACET_TOKEN"), env("PLACET_TOKEN_FILE")) {
         (Some(_), _) => TokenFrom::Env("PLACET_TOKEN".to_owned()),
         (None, Some(path)) => TokenFrom::File(path.into()),
@@ -80,9 +88,9 @@ fn named(config: &Config, env: impl Fn(&str) -> Option<String>) -> Result<Option
             ));
         }
     };
-    let known = config.sources.iter().find(|source| source.url == url && source.kind == SourceKind::Gate);
+    let known = config.source_at(&urls).filter(|source| source.kind == SourceKind::Gate);
     let source = known.cloned().unwrap_or_else(|| SourceConfig::of("gate", SourceKind::Gate, url));
-    Ok(Some(SourceConfig { token: Some(token), workspace: None, ..source }))
+    Ok(Some(SourceConfig { token: Some(token), workspace: None, ..source }.at(&urls)))
 }
 
 #[cfg(test)]
@@ -104,6 +112,14 @@ mod tests {
         let token = named_by(&[("PLACET_URL", "http://g:1"), ("PLACET_TOKEN", "x")]).unwrap().unwrap();
         assert_eq!(token.token, Some(TokenFrom::Env("PLACET_TOKEN".to_owned())));
         assert!(named_by(&[("PLACET_TOKEN", "x")]).unwrap().is_none());
+    }
+
+    #[test]
+    fn environment_names_several_urls_of_one_gate() {
+        let variables = [("PLACET_URL", " http://a:1/,http://b:1  http://c:1 "), ("PLACET_TOKEN", "x")];
+        let gate = named_by(&variables).unwrap().unwrap();
+        assert_eq!(gate.urls().collect::<Vec<_>>(), ["http://a:1", "http://b:1", "http://c:1"]);
+        assert!(named_by(&[("PLACET_URL", " , "), ("PLACET_TOKEN", "x")]).is_err(), "it names none");
     }
 
     #[test]

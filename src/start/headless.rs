@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::cli::args::{ListArgs, LogArgs, ProposeArgs};
 use crate::cli::{self, Exit};
 use crate::config::paths::Paths;
-use crate::config::{Config, NamedFilter, SourceConfig, SourceKind, TokenFrom};
+use crate::config::{Config, NamedFilter, SourceConfig, SourceKind, TokenFrom, urls_in};
 use crate::contract::time;
 use crate::domain::{Risks, SourceName};
 use crate::inbox::Inbox;
@@ -138,13 +138,14 @@ pub(super) async fn propose(paths: &Paths, args: ProposeArgs) -> anyhow::Result<
     let config = Config::load(paths)?;
     let _log = logging::start(&paths.log)?;
     if let (Some(url), Some(token)) = (&args.url, &args.token_file) {
+        let urls = urls_in(url);
         let given = gate(url.clone(), TokenFrom::File(token.clone()));
         // How a gate is reached that is configured, too, stands there.
-        let known = config.sources.iter().find(|source| source.url == url.trim_end_matches('/'));
-        let mut target = match known {
+        let target = match config.source_at(&urls) {
             Some(known) => SourceConfig { token: given.token, workspace: None, ..known.clone() },
             None => given,
         };
+        let mut target = target.at(&urls);
         target.ca_file = args.ca_file.clone().or(target.ca_file);
         return cli::propose(&AgentClient::open(&target)?, &args).await;
     }

@@ -2,12 +2,41 @@
 
 use std::collections::HashSet;
 
+use futures_util::future::join_all;
+
 use super::client::{GET_LIMIT, PendingActions};
 use crate::contract::fields::Fields;
-use crate::domain::{Check, Untrusted, json};
-use crate::sources::{SourceError, Synced};
+use crate::domain::{Check, Untrusted, Verdict, json};
+use crate::net::http::Ask;
+use crate::sources::{SourceError, Synced, answer, health_check};
 
 impl PendingActions {
+    /// Each of several URLs, with the token. One that does not answer is no mistake while another does.
+    pub(super) async fn check_urls(&self) -> Result<Vec<Check>, Vec<Check>> {
+        let urls = self.http.each();
+        if urls.len() < 2 {
+            return Ok(Vec::new());
+        }
+        let asked = urls.iter().map(|(url, http)| async move {
+            let ask = Ask { path: "/api/workspaces".to_owned(), body: None, key: None, limit: GET_LIMIT };
+            let reply = http.ask(&ask).await.map_err(answer::none);
+            (url, reply.and_then(answer::success))
+        });
+        let answers = join_all(asked).await;
+        let one_answers = answers.iter().any(|(_, answer)| answer.is_ok());
+        let check = |(url, answer): (&String, Result<String, SourceError>)| match answer {
+            Ok(_) => Check::good("url", format!("{url} answers")),
+            Err(error) => {
+                let check = health_check::failed("url", &error);
+                let works = one_answers && error.is_away();
+                let verdict = if works { Verdict::Warn } else { Verdict::Bad };
+                Check { found: format!("{url} {error}"), verdict, ..check }
+            }
+        };
+        let checks = answers.into_iter().map(check).collect();
+        if one_answers { Ok(checks) } else { Err(checks) }
+    }
+
     /// From the address to the right to decide.
     pub(super) async fn check_rights(&self) -> Vec<Check> {
         let mut checks: Vec<Check> = self.workspaces().await.into_iter().collect();

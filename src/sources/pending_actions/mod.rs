@@ -107,6 +107,10 @@ impl Source for PendingActions {
         }
     }
 
+    async fn checks_before(&self) -> Result<Vec<Check>, Vec<Check>> {
+        self.check_urls().await
+    }
+
     fn check_list(&self, listed: &Result<Synced, SourceError>) -> Option<Check> {
         self.check_member(listed)
     }

@@ -19,11 +19,8 @@ const NO_BATCH: &str = "the source does not know this batch any more, so nothing
 /// Decisions a request: a longer batch goes in several, so that none is too large or takes too long.
 const ITEMS: usize = 2_000;
 
-/// Our gate is busy or stopping: it says so before it does anything, and when to come back. Of other systems that is not known.
 fn refusal(dialect: Dialect, reply: &Reply) -> SourceError {
-    let code = error::read(&reply.text).code;
-    let says_when = reply.status == 503 && reply.retry_after.is_some();
-    let is_busy = dialect == Dialect::Gate && says_when && code == Some("UNAVAILABLE".into());
+    let is_busy = dialect == Dialect::Gate && answer::nothing_was_done(reply);
     let refused = answer::refusal(reply);
     if is_busy { answer::before_sending(refused) } else { refused }
 }
