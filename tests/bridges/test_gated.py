@@ -434,6 +434,32 @@ class Connecting(unittest.TestCase):
             Gate(url=f"http://127.0.0.1:{port}", timeout=0.5).workspace
         self.assertEqual(refused.exception.code, "UNREACHABLE")
 
+    def test_of_several_addresses_the_next_is_asked_and_one_call_is_one_action(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            away = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        there = os.environ["PLACET_URL"]
+        with Lossy() as proxy:
+            with mock.patch.dict(os.environ, {"PLACET_URL": f"{away}, {proxy.url} {there}"}):
+                gate = Gate()
+                self.assertEqual(gate.url, away)
+                self.assertEqual((gate.workspace, gate.url), ("default", proxy.url))
+
+                @gate.gated()
+                def other_address(text: str) -> None: ...
+
+                proxy.lose = 1
+                signal = other_address("once")
+                self.assertEqual((proxy.lose, gate.url), (0, there))
+        rows = owner("GET", "?tool_name=other_address")["items"]
+        self.assertEqual([row["id"] for row in rows], [signal["pending_action_id"]])
+
+        with self.assertRaises(GateError) as refused:
+            Gate(url=f"{away} {away}/", timeout=0.5).workspace
+        self.assertEqual(refused.exception.message.count(f"No gate at {away}"), 2)
+        with self.assertRaises(GateError) as refused:
+            Gate(url=" , ")
+        self.assertEqual(refused.exception.code, "NO_GATE")
+
 
 class Lossy(socketserver.ThreadingTCPServer):
     """Hands requests on to the gate, and loses as many answers as `lose` says."""

@@ -224,7 +224,8 @@ class Gate:
     """One gate, with one token.
 
     `url`, and `token` or `token_file` (readable by you alone); else PLACET_URL, and PLACET_TOKEN or PLACET_TOKEN_FILE; without a
-    URL the gate that placet serves on this machine, with its agent's token. `workspace` is by default the token's, `agent` is the
+    URL the gate that placet serves on this machine, with its agent's token. Several URLs of one gate are separated by blanks or
+    commas: a request goes to the one that answered last, and where it does not answer, on to the next. `workspace` is by default the token's, `agent` is the
     name shown to reviewers. `session` names the conversation that calls belong to where neither the call nor its framework names
     one. `timeout`: seconds that one request may take. A gate that is not there is waited for, 10 seconds at most.
 
@@ -254,11 +255,11 @@ class Gate:
 
     @property
     def url(self) -> str:
-        """Where the gate is. Raises `GateError` when there is none."""
-        return self._place.url
+        """Where the gate is; of several URLs, the one that is asked next. Raises `GateError` when there is none."""
+        return self._places.first.url
 
     @property
-    def _place(self) -> _Place:
+    def _places(self) -> _Places:
         return self._fixed or self._find()
 
     @property
@@ -586,13 +587,20 @@ class Gate:
         request = _Request(method, path, data, headers, self._timeout if limit is None else limit)
         deadline = time.monotonic() + (min(self._timeout, _AWAY) if patience is None else patience)
         pause = _FIRST_PAUSE
+        tried: List[GateError] = []
         while True:
             try:
                 return cast(Dict[str, Any], (yield request))
             except GateError as error:
-                if not error.passing or time.monotonic() + pause >= deadline:
+                if not error.passing:
                     raise
+                tried.append(error)
+                if self._fixed and len(tried) < len(self._fixed.all):
+                    continue  # at once: the next address
+                if time.monotonic() + pause >= deadline:
+                    raise _of_all(tried) from error
                 log.info("%s; trying again", error)
+            tried = []
             yield pause
             pause = min(pause * 2, _LAST_PAUSE)
 
@@ -631,9 +639,21 @@ class Gate:
         task.add_done_callback(self._tasks.discard)
         await asyncio.shield(task)
 
+    @contextlib.contextmanager
+    def _trying(self) -> Iterator[_Place]:
+        """Where one request goes. Where that does not answer, the next one goes to the next address."""
+        places = self._places
+        place = places.first
+        try:
+            with _faults(place):
+                yield place
+        except GateError as error:
+            if error.passing:
+                places.failed(place)
+            raise
+
     def _send(self, request: _Request) -> Any:
-        place = self._place
-        with _faults(place):
+        with self._trying() as place:
             # Of http.client, because it follows no redirects and knows no proxies.
             kind: Type[HTTPConnection] = HTTPSConnection if place.secure else HTTPConnection
             connection = kind(place.host, place.port, timeout=request.limit)
@@ -644,13 +664,12 @@ class Gate:
                 status, text = response.status, response.read()
             finally:
                 connection.close()
-        return _answer(place, status, text)
+            return _answer(place, status, text)
 
     async def _asend(self, request: _Request) -> Any:
-        place = self._place
-        with _faults(place):
+        with self._trying() as place:
             status, text = await asyncio.wait_for(_exchange(place, request), request.limit)
-        return _answer(place, status, text)
+            return _answer(place, status, text)
 
 
 class Call:
@@ -867,6 +886,23 @@ class _Place(NamedTuple):
     base: str
 
 
+class _Places:
+    """The addresses of one gate, which remembers a key whichever way it came."""
+
+    def __init__(self, places: List[_Place]) -> None:
+        self.all = places
+        self._first = 0
+
+    @property
+    def first(self) -> _Place:
+        """The one that answered last, or the one after that which failed last."""
+        return self.all[self._first]
+
+    def failed(self, place: _Place) -> None:
+        if place is self.first:  # unless another thread moved on already
+            self._first = (self._first + 1) % len(self.all)
+
+
 class _Request(NamedTuple):
     method: str
     path: str
@@ -925,6 +961,12 @@ def _faults(place: _Place) -> Iterator[None]:
         raise GateError("UNREACHABLE", f"No gate at {place.url}. Start `placet`.") from error
     except (OSError, HTTPException, asyncio.TimeoutError) as error:
         raise GateError("UNREACHABLE", f"the gate at {place.url} does not answer: {error!r}") from error
+
+
+def _of_all(tried: List[GateError]) -> GateError:
+    """One error for a round in which no address answered."""
+    last = tried[-1]
+    return GateError(last.code, "; ".join(error.message for error in tried), last.status) if len(tried) > 1 else last
 
 
 def _answer(place: _Place, status: int, text: bytes) -> Dict[str, Any]:
@@ -1014,8 +1056,8 @@ def _refusal(status: int, answer: Any) -> GateError:
     return GateError(str(said.get("code")), str(said.get("message")), status)
 
 
-def _find(url: Optional[str], token: Optional[str], token_file: Union[str, Path, None]) -> _Place:
-    """The gate's address and a token for it."""
+def _find(url: Optional[str], token: Optional[str], token_file: Union[str, Path, None]) -> _Places:
+    """The gate's addresses and a token for it."""
     if not token and not token_file:
         token, token_file = os.environ.get("PLACET_TOKEN"), os.environ.get("PLACET_TOKEN_FILE")
     if not url:
@@ -1028,6 +1070,13 @@ def _find(url: Optional[str], token: Optional[str], token_file: Union[str, Path,
     token = token.strip()
     if not (token.isascii() and token.isprintable() and token):
         raise GateError("NO_TOKEN", "the token is empty, or no token")
+    places = [_place(one, token) for one in url.replace(",", " ").split()]
+    if places:
+        return _Places(places)
+    raise GateError("NO_GATE", "PLACET_URL names no URL")
+
+
+def _place(url: str, token: str) -> _Place:
     with contextlib.suppress(ValueError):  # a port that is none
         parts = urlsplit(url)
         if parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc and url.isascii():
