@@ -34,6 +34,7 @@ mod proxied;
 mod quiet;
 mod receipts;
 mod secrets;
+mod several_urls;
 mod stray;
 mod support;
 mod team;

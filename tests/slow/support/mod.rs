@@ -5,6 +5,7 @@ pub(crate) mod chance;
 pub(crate) mod gate;
 pub(crate) mod home;
 pub(crate) mod pty;
+pub(crate) mod relay;
 pub(crate) mod svg;
 pub(crate) mod witness;
 
