@@ -106,9 +106,10 @@ impl Http {
         {
             return Err(SetupError::Header(name.clone()));
         }
-        let bases = std::iter::once(base).chain(way.more.iter().map(String::as_str));
-        let all = bases.map(|base| address(base, bearer.is_some(), &way)).collect::<Result<_, _>>()?;
-        let (addresses, scheme) = (Arc::new(Addresses::new(all)), Arc::new(way.scheme));
+        let address = |base: &str| address(base, bearer.is_some(), &way);
+        let more = way.more.iter().map(|base| address(base)).collect::<Result<_, _>>()?;
+        let addresses = Arc::new(Addresses::new(address(base)?, more));
+        let scheme = Arc::new(way.scheme);
         Ok(Self { addresses, bearer, scheme, longest: way.longest, untouched: way.untouched })
     }
 
@@ -121,7 +122,7 @@ impl Http {
     pub async fn ask(&self, ask: &Ask) -> Result<Reply, HttpError> {
         let addresses = &self.addresses;
         let mut round = Round::new(ask, self.untouched);
-        let (mut nth, mut left) = (addresses.first(), addresses.all().len());
+        let (mut nth, mut left) = (addresses.first(), addresses.count());
         loop {
             left -= 1;
             let (address, trying) = (addresses.at(nth), addresses.trying(nth));
@@ -168,10 +169,10 @@ impl Http {
     /// One for each address, in the order in which they were given.
     pub fn each(&self) -> Vec<(String, Self)> {
         let alone = |address: &Arc<Address>| {
-            let addresses = Arc::new(Addresses::new(vec![Arc::clone(address)]));
+            let addresses = Arc::new(Addresses::new(Arc::clone(address), Vec::new()));
             (address.base.clone(), Self { addresses, ..self.clone() })
         };
-        self.addresses.all().iter().map(alone).collect()
+        self.addresses.all().map(alone).collect()
     }
 
     /// The number of the address that is asked next.
@@ -187,12 +188,12 @@ impl Http {
     /// Plain http to another machine: whoever is on the way can read, and answer in the server's place.
     pub fn in_the_clear(&self) -> bool {
         let is_clear = |url: &Url| url.scheme() == "http" && !is_loopback(url);
-        self.addresses.all().iter().any(|address| Url::parse(&address.base).is_ok_and(|url| is_clear(&url)))
+        self.addresses.all().any(|address| Url::parse(&address.base).is_ok_and(|url| is_clear(&url)))
     }
 
     /// What time the server has it, by the `Date` of its answer to a plain question, whatever that answer is. No token goes along.
     pub async fn date(&self, limit: Duration) -> Option<Timestamp> {
-        let asked = self.addresses.all().iter().map(|address| {
+        let asked = self.addresses.all().map(|address| {
             let limit = limit.min(self.longest);
             Box::pin(address.client.get(format!("{}/", address.base)).timeout(limit).send())
         });

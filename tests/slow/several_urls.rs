@@ -80,7 +80,7 @@ fn decision_whose_answer_is_lost_is_made_once() {
     assert_eq!(agent::status(&gate.address, &id), "approved");
     let path = format!("/api/pending-actions/{id}/events");
     let events = agent::request(&gate.address, &gate.address.owner_token, "GET", &path, "").body;
-    assert_eq!(events.matches("\"approved\"").count(), 1, "{events}");
+    assert_eq!(events.matches(r#""event":"approved""#).count(), 1, "{events}");
 }
 
 #[test]

@@ -24,18 +24,23 @@ pub(super) struct Address {
 /// All of them; one at least. They lead to one backend, which remembers a key whichever way it came.
 #[derive(Debug)]
 pub(super) struct Addresses {
-    all: Vec<Arc<Address>>,
+    one: Arc<Address>,
+    more: Vec<Arc<Address>>,
     /// The one that answered last, or the one after that which failed last.
     first: AtomicUsize,
 }
 
 impl Addresses {
-    pub(super) const fn new(all: Vec<Arc<Address>>) -> Self {
-        Self { all, first: AtomicUsize::new(0) }
+    pub(super) const fn new(one: Arc<Address>, more: Vec<Arc<Address>>) -> Self {
+        Self { one, more, first: AtomicUsize::new(0) }
     }
 
-    pub(super) fn all(&self) -> &[Arc<Address>] {
-        &self.all
+    pub(super) fn all(&self) -> impl Iterator<Item = &Arc<Address>> {
+        std::iter::once(&self.one).chain(&self.more)
+    }
+
+    pub(super) const fn count(&self) -> usize {
+        self.more.len() + 1
     }
 
     /// The number of the one that is asked first.
@@ -44,11 +49,11 @@ impl Addresses {
     }
 
     pub(super) fn at(&self, nth: usize) -> &Address {
-        &self.all[nth]
+        nth.checked_sub(1).and_then(|nth| self.more.get(nth)).unwrap_or(&self.one)
     }
 
-    pub(super) fn after(&self, nth: usize) -> usize {
-        (nth + 1) % self.all.len()
+    pub(super) const fn after(&self, nth: usize) -> usize {
+        (nth + 1) % self.count()
     }
 
     pub(super) fn answered(&self, nth: usize) {
@@ -161,20 +166,16 @@ impl Round {
 mod tests {
     use super::*;
 
-    fn reply(status: u16) -> Result<Reply, HttpError> {
-        Ok(Reply { status, text: String::new(), retry_after: None })
-    }
-
-    fn stopping() -> Result<Reply, HttpError> {
-        Ok(Reply { status: 503, text: "stopping".to_owned(), retry_after: None })
-    }
-
-    fn not_sent() -> Result<Reply, HttpError> {
-        Err(HttpError::NotSent("refused".to_owned()))
-    }
-
-    fn lost() -> Result<Reply, HttpError> {
-        Err(HttpError::Lost("broke off".to_owned()))
+    /// How one try ends: with a status, or without an answer.
+    fn end(word: &str) -> Result<Reply, HttpError> {
+        let status = match word {
+            "refused" => return Err(HttpError::NotSent(word.to_owned())),
+            "broken" => return Err(HttpError::Lost(word.to_owned())),
+            "no token" => return Err(HttpError::Token(word.to_owned())),
+            "stopping" => 503,
+            status => status.parse().unwrap(),
+        };
+        Ok(Reply { status, text: word.to_owned(), retry_after: None })
     }
 
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -185,13 +186,13 @@ mod tests {
     }
 
     /// How many addresses were tried, and the end, in one word.
-    fn ends(kind: Kind, ends: &[Result<Reply, HttpError>]) -> (usize, String) {
+    fn ends(kind: Kind, ends: &[&str]) -> (usize, String) {
         let body = (kind != Kind::Read).then(String::new);
         let key = (kind == Kind::Keyed).then(String::new);
         let ask = Ask { path: String::new(), body, key, limit: Duration::ZERO };
         let mut round = Round::new(&ask, |reply| reply.text == "stopping");
-        for (nth, end) in ends.iter().enumerate() {
-            if let Some(end) = round.takes(&nth.to_string(), end.clone(), nth + 1 == ends.len()) {
+        for (nth, word) in ends.iter().enumerate() {
+            if let Some(end) = round.takes(&nth.to_string(), end(word), nth + 1 == ends.len()) {
                 let word = match end {
                     Ok(reply) => reply.status.to_string(),
                     Err(HttpError::NotSent(why)) => format!("not sent: {why}"),
@@ -207,58 +208,55 @@ mod tests {
     #[test]
     fn next_address_is_tried_only_where_that_is_safe() {
         for (kind, first, tries) in [
-            (Kind::Read, not_sent(), 2),
-            (Kind::Read, lost(), 2),
-            (Kind::Read, reply(502), 2),
-            (Kind::Read, reply(504), 2),
-            (Kind::Read, reply(500), 1),
-            (Kind::Read, reply(429), 1),
-            (Kind::Read, reply(401), 1),
-            (Kind::Keyed, not_sent(), 2),
-            (Kind::Keyed, lost(), 2),
-            (Kind::Keyed, reply(503), 2),
-            (Kind::Keyed, reply(412), 1),
-            (Kind::Bare, not_sent(), 2),
-            (Kind::Bare, stopping(), 2),
-            (Kind::Bare, reply(503), 1),
-            (Kind::Bare, lost(), 1),
+            (Kind::Read, "refused", 2),
+            (Kind::Read, "broken", 2),
+            (Kind::Read, "502", 2),
+            (Kind::Read, "504", 2),
+            (Kind::Read, "500", 1),
+            (Kind::Read, "429", 1),
+            (Kind::Read, "401", 1),
+            (Kind::Keyed, "refused", 2),
+            (Kind::Keyed, "broken", 2),
+            (Kind::Keyed, "503", 2),
+            (Kind::Keyed, "412", 1),
+            (Kind::Bare, "refused", 2),
+            (Kind::Bare, "stopping", 2),
+            (Kind::Bare, "503", 1),
+            (Kind::Bare, "broken", 1),
         ] {
-            assert_eq!(ends(kind, &[first.clone(), reply(200)]).0, tries, "{kind:?} after {first:?}");
+            assert_eq!(ends(kind, &[first, "200"]).0, tries, "{kind:?} after {first}");
         }
     }
 
     #[test]
     fn one_address_ends_as_it_answers() {
-        for (end, word) in
-            [(reply(503), "503"), (lost(), "lost: broke off"), (not_sent(), "not sent: refused")]
-        {
+        for (end, word) in [("503", "503"), ("broken", "lost: broken"), ("refused", "not sent: refused")] {
             assert_eq!(ends(Kind::Keyed, &[end]).1, word);
         }
     }
 
     #[test]
     fn write_that_may_have_arrived_stays_so() {
-        for second in [not_sent(), stopping(), reply(401), reply(404), reply(412), reply(429), reply(500)] {
-            for first in [lost(), reply(502), reply(503)] {
-                let (_, end) = ends(Kind::Keyed, &[first.clone(), second.clone()]);
-                assert!(end.starts_with("lost: 0: "), "{end} after {first:?} and {second:?}");
+        for second in ["refused", "stopping", "401", "404", "412", "429", "500"] {
+            for first in ["broken", "502", "503"] {
+                let (_, end) = ends(Kind::Keyed, &[first, second]);
+                assert!(end.starts_with("lost: 0: "), "{end} after {first} and {second}");
             }
         }
-        assert_eq!(ends(Kind::Keyed, &[lost(), reply(200)]).1, "200");
-        assert_eq!(ends(Kind::Keyed, &[lost(), reply(409)]).1, "409");
-        assert_eq!(ends(Kind::Keyed, &[not_sent(), reply(412)]).1, "412", "only one arrived");
-        assert_eq!(ends(Kind::Read, &[lost(), reply(401)]).1, "401", "nothing could be done by it");
-        let token = Err(HttpError::Token("unreadable".to_owned()));
-        assert_eq!(ends(Kind::Keyed, &[lost(), token]).1, "lost: 0: broke off; 1: unreadable");
+        assert_eq!(ends(Kind::Keyed, &["broken", "200"]).1, "200");
+        assert_eq!(ends(Kind::Keyed, &["broken", "409"]).1, "409");
+        assert_eq!(ends(Kind::Keyed, &["refused", "412"]).1, "412", "only one arrived");
+        assert_eq!(ends(Kind::Read, &["broken", "401"]).1, "401", "nothing could be done by it");
+        assert_eq!(ends(Kind::Keyed, &["broken", "no token"]).1, "lost: 0: broken; 1: no token");
     }
 
     #[test]
     fn failed_round_names_all_that_were_tried() {
         assert_eq!(
-            ends(Kind::Keyed, &[not_sent(), stopping(), not_sent()]).1,
+            ends(Kind::Keyed, &["refused", "stopping", "refused"]).1,
             "not sent: 0: refused; 1: HTTP 503; 2: refused",
         );
-        assert_eq!(ends(Kind::Bare, &[not_sent(), lost(), reply(200)]).1, "lost: 0: refused; 1: broke off");
+        assert_eq!(ends(Kind::Bare, &["refused", "broken", "200"]).1, "lost: 0: refused; 1: broken");
     }
 
     fn addresses(count: usize) -> Addresses {
@@ -267,20 +265,20 @@ mod tests {
             let (base, quiet) = (nth.to_string(), Quiet::default());
             Arc::new(Address { client, base, quiet })
         };
-        Addresses::new((0..count).map(address).collect())
+        Addresses::new(address(0), (1..count).map(address).collect())
     }
 
     #[test]
     fn first_is_the_one_that_answered_last() {
         let addresses = addresses(3);
-        let end = |nth: usize, end: Result<Reply, HttpError>| addresses.trying(nth).ended(&end);
+        let ends = |nth: usize, word: &str| addresses.trying(nth).ended(&end(word));
 
-        end(2, reply(404));
+        ends(2, "404");
         assert_eq!(addresses.first(), 2);
-        end(2, lost());
-        end(2, lost());
+        ends(2, "broken");
+        ends(2, "broken");
         assert_eq!(addresses.first(), 0, "two requests that failed together move on once");
-        end(0, reply(503));
+        ends(0, "503");
         assert_eq!(addresses.first(), 1);
     }
 

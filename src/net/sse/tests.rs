@@ -300,7 +300,7 @@ async fn wait_that_one_address_asks_for_is_none_for_the_next() {
     let way = crate::net::http::Way { more: &urls[1..], ..crate::net::http::Way::default() };
     let http = Http::by(&urls[0], None, way).unwrap();
 
-    let lives = first(live(http, "".to_owned(), QUICK), 1).await;
+    let lives = first(live(http, String::new(), QUICK), 1).await;
 
     assert!(
         matches!(&lives[0], Live::Down { retry_in, .. } if *retry_in < Duration::from_secs(1)),
