@@ -6,7 +6,7 @@ use std::process::{Output, Stdio};
 use super::support::agent::{self, approve};
 use super::support::gate::Gate;
 use super::support::home::{Home, WRITE_FILE};
-use super::support::relay::Relay;
+use super::support::relay::{Lose, Relay};
 use super::support::{ended, eventually};
 
 const ASKED: &str = r#"{"session_id":"s1","cwd":"/","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"echo 1"},"tool_use_id":"t1"}"#;
@@ -68,19 +68,21 @@ fn inbox_goes_on_when_the_first_url_ends_and_doctor_names_both() {
 }
 
 #[test]
-fn decision_whose_answer_is_lost_is_made_once() {
+fn decision_that_is_lost_on_its_way_or_back_is_made_once() {
     let (_gate_home, gate, relay, home) = two_ways();
-    let id = proposed(&gate);
+    for lose in [Lose::Request, Lose::Answer] {
+        let id = proposed(&gate);
 
-    relay.lose_the_next_write();
-    let decided = home.run(&["decide", "--approve", &id]);
+        relay.lose_the_next_write(lose);
+        let decided = home.run(&["decide", "--approve", &id]);
 
-    assert!(relay.has_lost());
-    assert_eq!(decided.status.code(), Some(0), "{decided:?}");
-    assert_eq!(agent::status(&gate.address, &id), "approved");
-    let path = format!("/api/pending-actions/{id}/events");
-    let events = agent::request(&gate.address, &gate.address.owner_token, "GET", &path, "").body;
-    assert_eq!(events.matches(r#""event":"approved""#).count(), 1, "{events}");
+        assert!(relay.has_lost());
+        assert_eq!(decided.status.code(), Some(0), "{lose:?}: {decided:?}");
+        assert_eq!(agent::status(&gate.address, &id), "approved");
+        let path = format!("/api/pending-actions/{id}/events");
+        let events = agent::request(&gate.address, &gate.address.owner_token, "GET", &path, "").body;
+        assert_eq!(events.matches(r#""event":"approved""#).count(), 1, "{lose:?}: {events}");
+    }
 }
 
 #[test]
@@ -94,7 +96,7 @@ fn hook_that_waits_goes_on_when_the_first_url_ends() {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
 
     // The proposal's answer is lost, and then the way itself.
-    relay.lose_the_next_write();
+    relay.lose_the_next_write(Lose::Answer);
     hook.stdin.take().unwrap().write_all(ASKED.as_bytes()).unwrap();
     let owner = &gate.address.owner_token;
     let id = eventually("a proposal", || {

@@ -14,10 +14,19 @@ pub(crate) struct Relay {
     accepting: std::thread::JoinHandle<()>,
 }
 
+/// What is lost of a write.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Lose {
+    /// All of it: the gate hears nothing.
+    Request,
+    /// The gate did it.
+    Answer,
+}
+
 #[derive(Default)]
 struct State {
     is_over: AtomicBool,
-    loses: AtomicBool,
+    loses: Mutex<Option<Lose>>,
     open: Mutex<Vec<TcpStream>>,
 }
 
@@ -40,13 +49,13 @@ impl Relay {
         Self { url: format!("http://{address}"), address, state, accepting }
     }
 
-    /// The answer to the next write is lost, once the gate has given it. Whoever asks is not told, and nothing comes after.
-    pub(crate) fn lose_the_next_write(&self) {
-        self.state.loses.store(true, Ordering::SeqCst);
+    /// The connection of the next write breaks before the gate hears it, or once the gate has answered.
+    pub(crate) fn lose_the_next_write(&self, lose: Lose) {
+        *self.state.loses.lock().unwrap() = Some(lose);
     }
 
     pub(crate) fn has_lost(&self) -> bool {
-        !self.state.loses.load(Ordering::SeqCst)
+        self.state.loses.lock().unwrap().is_none()
     }
 
     /// Ends as a killed process does: nobody listens, and every connection breaks.
@@ -65,10 +74,12 @@ impl State {
         let (state, loses) = (Arc::clone(self), Arc::clone(&lost));
         std::thread::spawn(move || {
             copy(&mut asked, &mut gate, |bytes| {
-                if bytes.starts_with(b"POST ") && state.loses.swap(false, Ordering::SeqCst) {
-                    loses.store(true, Ordering::SeqCst);
+                if !bytes.starts_with(b"POST ") {
+                    return true;
                 }
-                true
+                let lose = state.loses.lock().unwrap().take();
+                loses.store(lose.is_some(), Ordering::SeqCst);
+                lose != Some(Lose::Request)
             });
         });
         std::thread::spawn(move || copy(&mut answered, &mut client, |_| !lost.load(Ordering::SeqCst)));
