@@ -69,9 +69,9 @@ impl Relay {
 
 impl State {
     fn carry(self: &Arc<Self>, mut client: TcpStream, mut gate: TcpStream) {
-        let lost = Arc::new(AtomicBool::new(false));
+        let unanswered = Arc::new(AtomicBool::new(false));
         let (mut asked, mut answered) = (client.try_clone().unwrap(), gate.try_clone().unwrap());
-        let (state, loses) = (Arc::clone(self), Arc::clone(&lost));
+        let (state, loses) = (Arc::clone(self), Arc::clone(&unanswered));
         std::thread::spawn(move || {
             copy(&mut asked, &mut gate, |bytes| {
                 if !bytes.starts_with(b"POST ") {
@@ -82,7 +82,7 @@ impl State {
                 lose != Some(Lose::Request)
             });
         });
-        std::thread::spawn(move || copy(&mut answered, &mut client, |_| !lost.load(Ordering::SeqCst)));
+        std::thread::spawn(move || copy(&mut answered, &mut client, |_| !unanswered.load(Ordering::SeqCst)));
     }
 }
 
