@@ -428,10 +428,11 @@ class Connecting(unittest.TestCase):
         self.assertNotIn("secret", repr(refused.exception))
 
     def test_a_gate_that_is_away_is_tried_again_and_then_named(self) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as taken:
-            port = taken.getsockname()[1]
-        with self.assertRaises(GateError) as refused:
-            Gate(url=f"http://127.0.0.1:{port}", timeout=0.5).workspace
+        with socket.socket() as taken:
+            # Nobody listens there, and while it is held no gate of another test is given the port.
+            taken.bind(("127.0.0.1", 0))
+            with self.assertRaises(GateError) as refused:
+                Gate(url=f"http://127.0.0.1:{taken.getsockname()[1]}", timeout=0.5).workspace
         self.assertEqual(refused.exception.code, "UNREACHABLE")
 
     def test_of_several_addresses_the_next_is_asked_and_one_call_is_one_action(self) -> None:
