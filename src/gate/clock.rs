@@ -8,11 +8,25 @@ use crate::domain::Timestamp;
 
 /// This machine's clock, which tests can move on. Clones are the same clock.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Clock(Arc<AtomicI64>);
+pub(crate) struct Clock {
+    ahead: Arc<AtomicI64>,
+    #[cfg(test)]
+    stopped: Arc<std::sync::OnceLock<Timestamp>>,
+}
 
 impl Clock {
     pub(crate) fn now(&self) -> Timestamp {
-        time::now().plus_millis(self.0.load(Ordering::Relaxed))
+        #[cfg(test)]
+        let machine = self.stopped.get().copied().unwrap_or_else(time::now);
+        #[cfg(not(test))]
+        let machine = time::now();
+        machine.plus_millis(self.ahead.load(Ordering::Relaxed))
+    }
+
+    /// From here on only `pass` moves it on: what is in time stays in time, however slow the computer is.
+    #[cfg(test)]
+    pub(crate) fn stop(&self) {
+        let _ = self.stopped.set(time::now());
     }
 
     /// By how much it is ahead of this machine's. Milliseconds.
@@ -23,6 +37,6 @@ impl Clock {
     /// Lets `millis` pass at once.
     #[cfg(test)]
     pub(crate) fn pass(&self, millis: i64) {
-        self.0.fetch_add(millis, Ordering::Relaxed);
+        self.ahead.fetch_add(millis, Ordering::Relaxed);
     }
 }

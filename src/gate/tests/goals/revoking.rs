@@ -27,6 +27,7 @@ async fn revoke(gate: &TestGate, subject: &str) {
 #[tokio::test]
 async fn g34_a_revoked_or_expired_token_is_refused_by_the_next_request() {
     let (_folder, gate) = plain().await;
+    gate.gate.inner.clock.stop();
     let scopes = [Scope::Read];
     let revoked = gate.gate.create_token("revoked", "w", &scopes, None).await.unwrap();
     let expiring =

@@ -13,6 +13,7 @@ async fn what_expires_is_never_approved_and_never_run() {
     let folder = tempfile::tempdir().unwrap();
     let proof = folder.path().join("proof");
     let (_folder, gate) = with_tool(script(&format!("touch {}", proof.display()))).await;
+    gate.gate.inner.clock.stop();
     let until = time::write(gate.gate.inner.clock.now().plus_millis(60_000));
     let id = gate.propose_with("t", "{}", &format!(r#","expiresAt":"{until}""#)).await;
 
