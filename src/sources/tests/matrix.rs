@@ -14,7 +14,7 @@ const AT_ONCE: usize = 6;
 /// Scenarios that mostly wait, until an answer is late or the server may be asked again; more of them go at a time.
 const WAITING: [&str; 4] =
     ["429", "timeout after the deed", "timeout before the deed", "no answer to anything"];
-const WAITING_AT_ONCE: usize = 14;
+const WAITING_AT_ONCE: usize = 28;
 const WIDTH: usize = 44;
 
 /// Each scenario in a world of its own; what it panics with is its cell, and fails the test at the end.
