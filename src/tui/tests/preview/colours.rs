@@ -69,7 +69,7 @@ fn text_input(text: &str) -> String {
 
 #[test]
 fn every_character_stays_in_its_cell_whatever_the_text_is() {
-    // The short form has one text beyond what is coloured at once; of the others, some pages.
+    // In the short form the first has its full length, the others have some pages.
     let times = |nth| if is_long() || nth == 0 { 3_000 } else { 300 };
     let long = |(nth, text): (_, &str)| Case { text: text.repeat(times(nth)), ..own().remove(0) };
     let more =
