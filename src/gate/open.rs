@@ -60,20 +60,26 @@ impl Gate {
     ///
     /// Fails when the database cannot be opened or a tool lacks what it needs; the message says which file and why.
     pub async fn open(config: &GateConfig) -> Result<Self, GateError> {
-        Self::over(config, false).await
+        Self::over(config, false, Clock::default()).await
+    }
+
+    /// One more gate over the database of this one, by the same clock.
+    #[cfg(test)]
+    pub(crate) async fn open_another(&self, config: &GateConfig) -> Result<Self, GateError> {
+        Self::over(config, false, self.inner.clock.clone()).await
     }
 
     /// Opens the database to read it, also where nothing can be written. There, it must be up to date and its log empty.
     pub async fn open_to_read(config: &GateConfig) -> Result<Self, GateError> {
         let read_only = config.server.is_none() && sqlite::is_read_only(&config.database);
-        Self::over(config, read_only).await
+        Self::over(config, read_only, Clock::default()).await
     }
 
-    async fn over(config: &GateConfig, read_only: bool) -> Result<Self, GateError> {
+    async fn over(config: &GateConfig, read_only: bool, clock: Clock) -> Result<Self, GateError> {
         let (tools, tls) = (Arc::new(Tools::open(config)?), tls(config)?);
         let routes: Vec<_> = router::table().into_iter().map(|route| (route.method, route.path)).collect();
         let metrics = Metrics::new(&routes);
-        let (events, clock) = (Events::new(metrics.clone()), Clock::default());
+        let events = Events::new(metrics.clone());
         let context = Context { events: events.clone(), clock: clock.clone(), tools: Arc::clone(&tools) };
         let store: Box<dyn Store> = match &config.server {
             Some(url) => Box::new(PostgresStore::open(url, context).await?),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use reqwest::{Client, Method, RequestBuilder};
@@ -31,6 +32,9 @@ pub(super) struct TestGate {
     pub(super) client: Client,
     pub(super) stop: Stop,
     pub(super) served: JoinHandle<Result<(), GateError>>,
+    /// More gates on the same database; requests go to all of them in turn.
+    others: Vec<(String, JoinHandle<Result<(), GateError>>)>,
+    turn: AtomicUsize,
 }
 
 /// What came back.
@@ -107,7 +111,22 @@ pub(super) async fn with_tool(tool: ToolConfig) -> (TempDir, TestGate) {
 }
 
 pub(super) async fn start(config: GateConfig) -> TestGate {
-    serve(Gate::open(&config).await.unwrap()).await
+    let gate = Gate::open(&config).await.unwrap();
+    let mut more = Vec::new();
+    for _ in 1..postgres::gates() {
+        more.push(gate.open_another(&config).await.unwrap());
+    }
+    let mut first = serve(gate).await;
+    for gate in more {
+        first.others.push(listen(gate, first.stop.clone()).await);
+    }
+    first
+}
+
+async fn listen(gate: Gate, stop: Stop) -> (String, JoinHandle<Result<(), GateError>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    (url, tokio::spawn(gate.serve(listener, stop)))
 }
 
 pub(super) async fn serve(gate: Gate) -> TestGate {
@@ -118,18 +137,18 @@ pub(super) async fn serve(gate: Gate) -> TestGate {
         .create_token("owner", "w", &[Scope::Read, Scope::Decide, Scope::Execute, Scope::Admin], None)
         .await
         .unwrap();
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
     let stop = Stop::default();
-    let served = tokio::spawn(gate.clone().serve(listener, stop.clone()));
+    let (url, served) = listen(gate.clone(), stop.clone()).await;
     // Reading the system's certificates takes longer than most tests, and plain HTTP needs none.
     let client = Client::builder().no_proxy().timeout(LIMIT).tls_certs_only([]).build().unwrap();
-    TestGate { gate, url, agent, owner, client, stop, served }
+    TestGate { gate, url, agent, owner, client, stop, served, others: Vec::new(), turn: AtomicUsize::new(0) }
 }
 
 impl TestGate {
     pub(super) fn request(&self, method: Method, path: &str, token: &SecretString) -> RequestBuilder {
-        self.client.request(method, format!("{}{path}", self.url)).bearer_auth(token.expose_secret())
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed) % (self.others.len() + 1);
+        let url = turn.checked_sub(1).map_or(&self.url, |other| &self.others[other].0);
+        self.client.request(method, format!("{url}{path}")).bearer_auth(token.expose_secret())
     }
 
     pub(super) async fn get(&self, path: &str) -> Answer {
@@ -203,7 +222,9 @@ impl TestGate {
     /// Stops it as Ctrl-C does, and waits.
     pub(super) async fn stop(self) {
         self.stop.soon.cancel();
-        tokio::time::timeout(LIMIT, self.served).await.unwrap().unwrap().unwrap();
+        for served in [self.served].into_iter().chain(self.others.into_iter().map(|(_, served)| served)) {
+            tokio::time::timeout(LIMIT, served).await.unwrap().unwrap().unwrap();
+        }
     }
 }
 

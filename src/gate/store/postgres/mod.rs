@@ -114,7 +114,7 @@ impl PostgresStore {
         fault::point("commit.begun");
         let clock = &self.context.clock;
         let state = TxState::new(clock.now(), Arc::clone(&self.context.tools));
-        let mut tx = PostgresTx { inner, state, ahead: clock.ahead() };
+        let mut tx = PostgresTx { inner, state, clock: clock.clone() };
         let done = work(&mut tx, given).await.map_err(Attempt::of)?;
         put_heads(&mut tx).await.map_err(Attempt::of)?;
         fault::point("commit.ready");
@@ -224,7 +224,7 @@ impl Transact for PostgresStore {
 
     async fn now(&self) -> Result<Timestamp, StoreError> {
         let now: i64 = sqlx::query_scalar(tx::NOW).fetch_one(&self.pool).await?;
-        Ok(Timestamp::from_millis(now).plus_millis(self.context.clock.ahead()))
+        Ok(self.context.clock.of_server(Timestamp::from_millis(now)))
     }
 
     async fn lapse_begun(&self) -> Result<Timestamp, StoreError> {

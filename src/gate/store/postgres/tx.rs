@@ -6,6 +6,7 @@ use sqlx::{PgConnection, Postgres, QueryBuilder, Transaction};
 use super::{due, read};
 use crate::domain::{Effect, Minute, RawJson, Status, Timestamp};
 use crate::gate::audit::{AuditRow, WHOLE_GATE};
+use crate::gate::clock::Clock;
 use crate::gate::store::ops::tx::{
     Answer, Counted, Due, Head, KeptReply, RecordedCall, SWEEP, Swept, Tx, TxState, Written,
 };
@@ -21,8 +22,7 @@ const FORGET: i64 = 5_000;
 pub(super) struct PostgresTx {
     pub(super) inner: Transaction<'static, Postgres>,
     pub(super) state: TxState,
-    /// By how much a test is ahead of the server's clock. Milliseconds.
-    pub(super) ahead: i64,
+    pub(super) clock: Clock,
 }
 
 impl PostgresTx {
@@ -135,7 +135,7 @@ impl Tx for PostgresTx {
             }
         };
         let (revision, pending, pruned, hash, now) = found;
-        self.state.now = Timestamp::from_millis(now).plus_millis(self.ahead);
+        self.state.now = self.clock.of_server(Timestamp::from_millis(now));
         Ok(Some(Head {
             revision: number(revision),
             pending: number(pending),
