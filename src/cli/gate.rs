@@ -43,8 +43,7 @@ impl OwnerCommand {
 /// Opens the database, does it, and closes the database. `who` is whoever is logged in, for the audit.
 pub async fn owner(config: GateConfig, command: OwnerCommand, who: Option<String>) -> anyhow::Result<Exit> {
     exists(&config)?;
-    // A missing program or key, or a refused target, must not stand in the way of revoking a token.
-    let bare = GateConfig { tools: BTreeMap::new(), allow_targets: Vec::new(), tls: None, ..config };
+    let bare = bare(config);
     let gate = match &command {
         OwnerCommand::Audit { .. } => Gate::open_to_read(&bare).await?,
         _ => Gate::open(&bare).await?,
@@ -62,6 +61,19 @@ pub async fn owner(config: GateConfig, command: OwnerCommand, who: Option<String
     end
 }
 
+/// A missing program or key, or a refused target, must not stand in the way of revoking a token.
+fn bare(config: GateConfig) -> GateConfig {
+    GateConfig { tools: BTreeMap::new(), allow_targets: Vec::new(), tls: None, ..config }
+}
+
+/// Opening a database brings it to this version. A file is made by the gate itself, when it starts.
+pub async fn migrate(config: GateConfig) -> anyhow::Result<Exit> {
+    exists(&config)?;
+    Gate::open(&bare(config)).await?.close().await;
+    output::line("the database is at this version")?;
+    Ok(Exit::Done)
+}
+
 /// A command that made a database would have said of an empty one what was asked of the gate's.
 fn exists(config: &GateConfig) -> Result<(), Usage> {
     if config.server.is_some() || config.database.exists() {
@@ -75,6 +87,10 @@ fn exists(config: &GateConfig) -> Result<(), Usage> {
 
 /// Copies the database itself, so it needs no running gate and disturbs none.
 pub async fn backup(config: &GateConfig, file: &Path) -> anyhow::Result<Exit> {
+    if config.server.is_some() {
+        let with = "a gate on PostgreSQL is backed up with PostgreSQL's own tools: pg_dump URL > FILE, or a copy of the server";
+        return Err(Usage(with.to_owned()).into());
+    }
     exists(config)?;
     let (all, copied) = (fs::metadata(&config.database).ok().map(|it| it.len()), AtomicU64::new(0));
     let copying = sqlite::backup(&config.database, file, &copied);

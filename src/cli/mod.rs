@@ -29,7 +29,7 @@ pub use config::{check as config_check, example as config_example, path as confi
 pub use decide::decide;
 pub use doctor::{Findings, chosen, doctor};
 pub use exit::{Exit, Usage};
-pub use gate::{backup, owner};
+pub use gate::{backup, migrate, owner};
 pub use hook::{hook_install, hook_program, hook_resume, hook_uninstall, hook_wait};
 pub use list::{list, settle};
 pub use log::log;

@@ -71,8 +71,12 @@ impl Gate {
 
     /// Opens the database to read it, also where nothing can be written. There, it must be up to date and its log empty.
     pub async fn open_to_read(config: &GateConfig) -> Result<Self, GateError> {
-        let read_only = config.server.is_none() && sqlite::is_read_only(&config.database);
-        Self::over(config, read_only, Clock::default()).await
+        Self::over(
+            config,
+            config.server.is_some() || sqlite::is_read_only(&config.database),
+            Clock::default(),
+        )
+        .await
     }
 
     async fn over(config: &GateConfig, read_only: bool, clock: Clock) -> Result<Self, GateError> {
@@ -82,6 +86,7 @@ impl Gate {
         let events = Events::new(metrics.clone());
         let context = Context { events: events.clone(), clock: clock.clone(), tools: Arc::clone(&tools) };
         let store: Box<dyn Store> = match &config.server {
+            Some(url) if read_only => Box::new(PostgresStore::open_to_read(url, context).await?),
             Some(url) => Box::new(PostgresStore::open(url, context).await?),
             None if read_only => Box::new(SqliteStore::open_to_read(&config.database, context).await?),
             None => Box::new(SqliteStore::open(&config.database, context).await?),

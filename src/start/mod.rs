@@ -96,6 +96,20 @@ fn shell(plain: bool, opens: StartView) -> Shell {
     why.map_or(Shell::Screen(opens), |why| Shell::Plain(why, opens))
 }
 
+async fn gate(paths: &Paths, command: GateCommand) -> anyhow::Result<Exit> {
+    let config = |database: Option<&str>| serve::with_database(Config::load(paths)?.gate, database, paths);
+    match command {
+        GateCommand::Serve(args) => serve::run(paths, args).await,
+        GateCommand::Backup { database, file } => {
+            cli::backup(&config(database.database.as_deref())?, &file).await
+        }
+        GateCommand::Migrate { database } => cli::migrate(config(database.database.as_deref())?).await,
+        GateCommand::Owner(command) => {
+            cli::owner(config(command.database())?, command, headless::login_name()).await
+        }
+    }
+}
+
 async fn dispatch(args: Args) -> anyhow::Result<Exit> {
     let paths = Paths::find(args.config.as_deref(), |name| std::env::var_os(name).map(PathBuf::from))?;
     match args.command {
@@ -104,16 +118,7 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
             // It holds a gate, an agent and a screen.
             Box::pin(demo::run(shell(args.plain || plain, StartView::Inbox))).await
         }
-        Some(Command::Gate { command: GateCommand::Serve(args) }) => serve::run(&paths, args).await,
-        Some(Command::Gate { command: GateCommand::Backup { database, file } }) => {
-            let config = Config::load(&paths)?.gate;
-            let config = serve::with_database(config, database.database.as_deref(), &paths)?;
-            cli::backup(&config, &file).await
-        }
-        Some(Command::Gate { command: GateCommand::Owner(command) }) => {
-            let config = serve::with_database(Config::load(&paths)?.gate, command.database(), &paths)?;
-            cli::owner(config, command, headless::login_name()).await
-        }
+        Some(Command::Gate { command }) => gate(&paths, command).await,
         Some(Command::List(args)) => headless::list(&paths, &args).await,
         Some(Command::Show(args)) => {
             let open = headless::open(&paths).await?;

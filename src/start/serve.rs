@@ -1,5 +1,6 @@
 //! `placet gate serve`: the gate without a screen, for a team.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::time::Duration;
 
@@ -27,7 +28,7 @@ struct Ready<'a> {
     workspace: &'a str,
     token_file: &'a Path,
     agent_token_file: &'a Path,
-    database: &'a Path,
+    database: Cow<'a, str>,
     pid: u32,
 }
 
@@ -61,7 +62,7 @@ pub(super) async fn run(paths: &Paths, args: ServeArgs) -> anyhow::Result<Exit> 
         workspace: &config.workspace,
         token_file: &served.note.token_file,
         agent_token_file: &served.note.agent_token_file,
-        database: &config.database,
+        database: config.server.as_deref().map_or_else(|| config.database.to_string_lossy(), Cow::from),
         pid: served.note.pid,
     })?;
     tracing::info!(version = env!("CARGO_PKG_VERSION"), url = served.note.url, "the gate serves");

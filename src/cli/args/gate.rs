@@ -20,6 +20,11 @@ pub enum GateCommand {
         /// The file to write; it must not exist
         file: PathBuf,
     },
+    /// Bring the gate's database to this version, and make it on a server where it is missing
+    Migrate {
+        #[command(flatten)]
+        database: DatabaseArg,
+    },
     /// Commands for the gate's owner, on its machine
     #[command(flatten)]
     Owner(OwnerCommand),

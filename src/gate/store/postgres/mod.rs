@@ -14,6 +14,7 @@ mod which;
 mod words;
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -21,7 +22,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
-use sqlx::{Connection as _, Executor as _, SqlSafeStr as _};
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqlSafeStr as _};
 
 use self::tell::Teller;
 use self::tx::PostgresTx;
@@ -65,6 +66,8 @@ pub enum PostgresError {
         "the database {place} was written by a newer placet (its schema has number {version}); use that one"
     )]
     Newer { place: String, version: i64 },
+    #[error("an older placet wrote the database {place}; start a gate of this version on it first")]
+    Older { place: String },
     #[error("the database {place} only reads; name the server that writes")]
     ReadOnly { place: String },
 }
@@ -81,10 +84,22 @@ pub(crate) struct PostgresStore {
 impl PostgresStore {
     /// Connects, brings the tables up to date and listens for what other gates do.
     pub(crate) async fn open(url: &str, context: Context) -> Result<Self, PostgresError> {
+        Self::over(url, context, false).await
+    }
+
+    /// The same for a server that may be one that only reads; the tables must be up to date.
+    pub(crate) async fn open_to_read(url: &str, context: Context) -> Result<Self, PostgresError> {
+        Self::over(url, context, true).await
+    }
+
+    async fn over(url: &str, context: Context, to_read: bool) -> Result<Self, PostgresError> {
         let options: PgConnectOptions = url.parse().map_err(PostgresError::Url)?;
         let options = options.application_name("placet gate").options([("search_path", SCHEMA)]);
         let place = place(&options);
         let failed = |error| PostgresError::Open { place: place.clone(), error };
+        // The pool would try again and again, and then not say what was wrong.
+        let first = tokio::time::timeout(PATIENCE, options.connect()).await;
+        first.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map_err(failed)?.close().await.ok();
         let pool = PgPoolOptions::new()
             .max_connections(16)
             .acquire_timeout(PATIENCE)
@@ -100,7 +115,11 @@ impl PostgresStore {
             .connect_with(options.clone())
             .await
             .map_err(failed)?;
-        migrate(&pool, &place).await?;
+        if to_read {
+            is_up_to_date(&pool, &place).await?;
+        } else {
+            migrate(&pool, &place).await?;
+        }
         let begun = sqlx::query_scalar("SELECT at FROM begun WHERE what = 'lapse'").fetch_one(&pool);
         let lapse_begun = Timestamp::from_millis(begun.await.map_err(failed)?);
         let teller = Teller::start(options, context.events.clone());
@@ -187,6 +206,18 @@ async fn migrate(pool: &PgPool, place: &str) -> Result<(), PostgresError> {
             Err(PostgresError::Newer { place: place.to_owned(), version })
         }
         Err(error) => Err(PostgresError::Migration { place: place.to_owned(), error }),
+    }
+}
+
+async fn is_up_to_date(pool: &PgPool, place: &str) -> Result<(), PostgresError> {
+    let version: i64 = sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations")
+        .fetch_one(pool)
+        .await
+        .map_err(|error| PostgresError::Open { place: place.to_owned(), error })?;
+    match version.cmp(&(MIGRATIONS.len() as i64)) {
+        Ordering::Equal => Ok(()),
+        Ordering::Less => Err(PostgresError::Older { place: place.to_owned() }),
+        Ordering::Greater => Err(PostgresError::Newer { place: place.to_owned(), version }),
     }
 }
 

@@ -2,21 +2,20 @@
 
 /// Classes and codes of <https://www.postgresql.org/docs/current/errcodes-appendix.html>. None of the sentences names a table, so a client
 /// may read it.
-const USUAL: [(&[&str], &str); 8] = [
+const USUAL: [(&[&str], &str); 9] = [
     (&["53100"], "the disk of the database server is full; make room there"),
     (&["53300"], "the database server takes no more connections; raise its limit, or lower pool_size"),
     (&["57P01", "57P02", "57P03"], "the database server is stopping or starting; wait until it is up"),
     (&["25006"], "the database server only reads; name the one that writes"),
     (&["28P01", "28000"], "the database server refuses the password or the user; check both"),
     (&["3D000"], "the database server has no such database; create it, or name another"),
-    (
-        &["42501"],
-        "the database server refuses it: the user has no right to; run `placet gate migrate` as the owner",
-    ),
+    (&["42P01", "3F000"], "there is no gate in it; make one with `placet gate migrate`"),
+    (&["42501"], "the database server refuses it; run `placet gate migrate` as the owner of the database"),
     (&["40001", "40P01", "55P03"], "other gates were faster many times; try again"),
 ];
 const AWAY: &str = "the database server cannot be reached; is it up, and is the address right?";
-const BUSY: &str = "every connection to the database server is in use; try again";
+const BUSY: &str =
+    "no connection to the database server was to be had in 5 s: it is away, or takes no more; try again";
 
 /// A sentence for an error of PostgreSQL; `None`: it is none of the usual ones.
 pub(in crate::gate::store) fn usual(error: &sqlx::Error) -> Option<&'static str> {
