@@ -39,7 +39,8 @@ impl Server {
         // A socket only, so that no other server is in the way. In no test the power goes.
         let folder = server.folder.path().display();
         let options = format!(
-            "-c listen_addresses= -k {folder} -c fsync=off -c full_page_writes=off -c max_connections=500"
+            "-c listen_addresses= -k {folder} -c fsync=off -c full_page_writes=off \
+             -c synchronous_commit=off -c max_connections=500"
         );
         let log = format!("{folder}/log");
         server.run("pg_ctl", &["-w", "-o", &options, "-l", &log, "start"]);
@@ -77,7 +78,7 @@ impl Drop for Server {
 /// The gate's tests in a process of their own, with so many gates on each database.
 fn again(server: &Server, gates: usize) -> Output {
     let mut tests = Command::new(std::env::current_exe().unwrap());
-    tests.args(["gate::tests", "--test-threads", "4"]);
+    tests.args(["gate::tests", "gate::store::postgres", "--test-threads", "4"]);
     tests.env("PLACET_TEST_DATABASE", server.url()).env("PLACET_TEST_GATES", gates.to_string());
     tests.output().unwrap()
 }

@@ -44,6 +44,9 @@ use crate::gate::which::Which;
 
 const MIGRATIONS: [&str; 1] = [include_str!("../../../../assets/migrations/gate-postgres/0001_gate.sql")];
 
+/// What is acknowledged is on disk, also where the server is set up to acknowledge earlier.
+const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
+
 /// Where the tables are, in the database that the URL names.
 const SCHEMA: &str = "placet";
 /// How long a piece of work waits for a connection.
@@ -104,6 +107,12 @@ impl PostgresStore {
             .max_connections(16)
             .acquire_timeout(PATIENCE)
             .test_before_acquire(false)
+            .after_connect(|conn, _| {
+                Box::pin(async move {
+                    conn.execute(DURABLE).await?;
+                    Ok(())
+                })
+            })
             .before_acquire(|conn, meta| {
                 Box::pin(async move {
                     if meta.idle_for > STALE {
@@ -399,5 +408,26 @@ impl Reads for PostgresStore {
     async fn close(&self) {
         self.teller.stop().await;
         self.pool.close().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate::clock::Clock;
+    use crate::gate::events::Events;
+
+    /// The server of the tests is set up to acknowledge before it wrote.
+    #[tokio::test]
+    async fn what_is_acknowledged_is_on_disk_whatever_the_server_is_set_to() {
+        let Ok(server) = std::env::var("PLACET_TEST_DATABASE") else { return };
+        let tools = Arc::new(Tools::none());
+        let context = Context { events: Events::default(), clock: Clock::default(), tools };
+        let store = PostgresStore::open(&server, context).await.unwrap();
+
+        let set: String = sqlx::query_scalar("SHOW synchronous_commit").fetch_one(&store.pool).await.unwrap();
+
+        store.close().await;
+        assert_eq!(set, "on");
     }
 }
