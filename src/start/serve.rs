@@ -49,6 +49,11 @@ pub(super) async fn run(paths: &Paths, args: ServeArgs) -> anyhow::Result<Exit> 
     }
     let lock = embedded::lock_file(&config.database)?;
     if !locked(&lock, &config).await? {
+        if config.server.is_some() {
+            anyhow::bail!(
+                "another gate of this state folder serves at this port; give another --listen, or another PLACET_STATE_DIR"
+            );
+        }
         anyhow::bail!(
             "another placet serves {}; end it, or give another --database",
             config.database.display()

@@ -51,8 +51,9 @@ fn result(output: &[u8]) -> Result<RawJson, JsonError> {
     }
 }
 
-/// An error text, cut at a character to what is kept.
+/// An error text, cut at a character to what is kept. No database keeps U+0000.
 pub(crate) fn clip(text: &str) -> String {
+    let text = text.replace('\0', "\u{fffd}");
     let mut end = text.len().min(ERROR_MAX);
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -76,6 +77,7 @@ mod tests {
     #[test]
     fn a_long_error_is_cut_at_a_character() {
         assert_eq!(clip(&"é".repeat(4_000)).len(), ERROR_MAX);
+        assert_eq!(clip("a\0b"), "a\u{fffd}b");
         assert_eq!(clip(&format!("a{}", "é".repeat(4_000))).len(), ERROR_MAX - 1);
     }
 }

@@ -39,6 +39,9 @@ pub(super) fn rulings(request: BatchApprove) -> Result<Vec<Ruling>, ApiError> {
 }
 
 fn ruling(item: BatchItem) -> Result<Ruling, ApiError> {
+    if item.pending_action_id.contains('\0') {
+        return Err(ApiError::new(INVALID, "pendingActionId holds U+0000, which no action is called"));
+    }
     let edits = item.user_edits.as_ref().map(|edits| payload("userEdits", edits)).transpose()?;
     let verdict = match (item.exclude, edits) {
         (false, edits) => Verdict::Approve { edits },

@@ -85,7 +85,7 @@ fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, A
         id: Uuid::now_v7().to_string(),
         batch: batch.or_else(|| identity.mission.as_ref().map(|mission| format!("{mission}:{tool}"))),
         digest: Digest::of(&tool, &identity.workspace, input.as_str()),
-        title: definition.title(&tool, input.as_str()),
+        title: definition.title(&tool, input.as_str()).replace('\0', "\u{fffd}"),
         risk: raised_risk(&definition.risk, propose.risk.as_deref()),
         effect,
         expires_at,

@@ -6,8 +6,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::postgres;
-use super::support::{Answer, LIMIT, TestGate, answer, config, plain, start};
-use crate::config::{GateConfig, Limits, ToolConfig};
+use super::support::{Answer, LIMIT, TestGate, answer, config, plain, script, start, with_tool};
+use crate::config::{GateConfig, Limits, Retry, ToolConfig};
 use crate::domain::Effect;
 use crate::gate::Scope;
 
@@ -305,4 +305,27 @@ async fn bodies_beyond_the_room_for_them_get_503_and_small_ones_pass() {
     assert_eq!(gate.post_as(&gate.agent, "/api/pending-actions", &large).await.status, 202);
     drop(lines);
     gate.stop().await;
+}
+
+/// PostgreSQL cannot keep it as text; in the input it is an escape like any other.
+#[tokio::test]
+async fn u0000_is_kept_in_the_input_and_refused_around_it() {
+    let tool = ToolConfig { retry: Retry::Safe, ..script(r"printf 'bad\000thing' >&2; exit 1") };
+    let (_folder, gate) = with_tool(tool).await;
+    let id = gate.propose("t", r#"{"title":"x\u0000y"}"#).await;
+    let around = r#"{"toolName":"t","workspaceId":"w","toolInput":{},"sessionId":"a\u0000"}"#;
+    let items = r#"{"items":[{"pendingActionId":"\u0000"}]}"#;
+
+    let refused = [
+        gate.post_as(&gate.agent, "/api/pending-actions", around).await.code(),
+        gate.reject(&id, r#"{"reason":"a\u0000b"}"#).await.code(),
+        gate.post("/api/pending-actions/batch/b/approve", items).await.code(),
+    ];
+    let approved = gate.approve(&id, "{}").await.status;
+    let ended = gate.until_final(&id).await;
+
+    assert_eq!(refused, [(); 3].map(|()| (422, "INVALID".to_owned())));
+    assert_eq!((approved, ended.at("/status")), (200, "failed".to_owned()));
+    assert!(ended.text.contains("bad\u{fffd}thing"), "{}", ended.text);
+    assert!(ended.at("/toolInput/title").contains('\0'));
 }

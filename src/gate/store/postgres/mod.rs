@@ -31,8 +31,8 @@ use super::context::Context;
 use super::ops::tx::{Due, TxState, put_heads};
 use super::ops::{Transact, Work};
 use super::{
-    AskedFlows, Census, Changes, Checkpoint, Counts, Filter, Page, Prunable, Reads, StoreError, Stored,
-    Waiting,
+    AskedFlows, Census, Changes, Checkpoint, Counts, Filter, Page, Prunable, Reads, Refused, StoreError,
+    Stored, Waiting,
 };
 use crate::contract::briefing::BriefingBody;
 use crate::domain::{Flows, Outstanding, PendingAction, Row, Timestamp};
@@ -43,6 +43,13 @@ use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 
 const MIGRATIONS: [&str; 1] = [include_str!("../../../../assets/migrations/gate-postgres/0001_gate.sql")];
+
+/// How work begins, whatever the server begins with by itself: each statement sees what was committed before it, so that what is read
+/// under a lock is what the last holder of the lock left.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+
+/// A standby, or a server that is set up to refuse writes.
+const READ_ONLY: &str = "SELECT current_setting('transaction_read_only') = 'on'";
 
 /// What is acknowledged is on disk, also where the server is set up to acknowledge earlier.
 const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
@@ -71,6 +78,10 @@ pub enum PostgresError {
     Newer { place: String, version: i64 },
     #[error("an older placet wrote the database {place}; start a gate of this version on it first")]
     Older { place: String },
+    #[error(
+        "the database {place} has the encoding {encoding}, which cannot hold every text; create it with UTF8"
+    )]
+    Encoding { place: String, encoding: String },
     #[error("the database {place} only reads; name the server that writes")]
     ReadOnly { place: String },
 }
@@ -138,7 +149,7 @@ impl PostgresStore {
     /// Does the work once, to the end of its commit.
     async fn attempt<A: Sync, T>(&self, given: &A, work: Work<A, T>) -> Result<T, Attempt> {
         fault::point("commit.before");
-        let inner = self.pool.begin_with("BEGIN").await.map_err(|error| Attempt::of(error.into()))?;
+        let inner = self.pool.begin_with(BEGIN).await.map_err(|error| Attempt::of(error.into()))?;
         fault::point("commit.begun");
         let clock = &self.context.clock;
         let state = TxState::new(clock.now(), Arc::clone(&self.context.tools));
@@ -166,6 +177,10 @@ impl Attempt {
     fn of(error: StoreError) -> Self {
         let broke = match &error {
             StoreError::Database(sqlx::Error::Io(_)) => true,
+            StoreError::Database(error) if matches!(code(error).as_deref(), Some("22021" | "22P05")) => {
+                let what = "a text holds a character that this database cannot keep; leave it out";
+                return Self::Over(Refused::Invalid(what.to_owned()).into());
+            }
             // The server ended the connection.
             StoreError::Database(error) => code(error).is_some_and(|code| code == "57P01"),
             _ => false,
@@ -191,10 +206,17 @@ fn code(error: &sqlx::Error) -> Option<Cow<'_, str>> {
 
 async fn migrate(pool: &PgPool, place: &str) -> Result<(), PostgresError> {
     let failed = |error| PostgresError::Open { place: place.to_owned(), error };
-    let read_only: bool =
-        sqlx::query_scalar("SELECT pg_is_in_recovery()").fetch_one(pool).await.map_err(failed)?;
-    if read_only {
+    if sqlx::query_scalar(READ_ONLY).fetch_one(pool).await.map_err(failed)? {
         return Err(PostgresError::ReadOnly { place: place.to_owned() });
+    }
+    let encoding: String =
+        sqlx::query_scalar("SHOW server_encoding").fetch_one(pool).await.map_err(failed)?;
+    if encoding != "UTF8" {
+        return Err(PostgresError::Encoding { place: place.to_owned(), encoding });
+    }
+    // Who reads and writes rows need not be the owner.
+    if is_up_to_date(pool, place).await.is_ok() {
+        return Ok(());
     }
     let schema: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1)")
         .bind(SCHEMA)
@@ -214,6 +236,7 @@ async fn migrate(pool: &PgPool, place: &str) -> Result<(), PostgresError> {
         Err(MigrateError::VersionMissing(version)) => {
             Err(PostgresError::Newer { place: place.to_owned(), version })
         }
+        Err(MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)) => Err(failed(error)),
         Err(error) => Err(PostgresError::Migration { place: place.to_owned(), error }),
     }
 }
@@ -385,8 +408,7 @@ impl Reads for PostgresStore {
     }
 
     async fn ping(&self) -> Result<(), StoreError> {
-        let read_only: bool = sqlx::query_scalar("SELECT pg_is_in_recovery()").fetch_one(&self.pool).await?;
-        if read_only {
+        if sqlx::query_scalar(READ_ONLY).fetch_one(&self.pool).await? {
             let why = "the database server only reads; name the one that writes";
             return Err(StoreError::Commit(why.to_owned()));
         }

@@ -3,6 +3,7 @@
 //! After the commit and not in it: a notification inside a transaction makes all commits of the server wait for each other. What is lost on
 //! the way is found by the sweep, which looks every few seconds.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use sqlx::ConnectOptions as _;
@@ -22,7 +23,8 @@ const REST: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Teller {
     events: Events,
-    wakes: mpsc::UnboundedSender<Wakes>,
+    /// `None`: it stops.
+    wakes: Mutex<Option<mpsc::UnboundedSender<Wakes>>>,
     tasks: TaskTracker,
     stopping: CancellationToken,
 }
@@ -31,22 +33,26 @@ impl Teller {
     pub(super) fn start(options: PgConnectOptions, events: Events) -> Self {
         let (wakes, inbox) = mpsc::unbounded_channel();
         let (tasks, stopping) = (TaskTracker::new(), CancellationToken::new());
-        tasks.spawn(stopping.clone().run_until_cancelled_owned(tell(options.clone(), inbox)));
+        tasks.spawn(tell(options.clone(), inbox));
         tasks.spawn(stopping.clone().run_until_cancelled_owned(hear(options, events.clone())));
         tasks.close();
-        Self { events, wakes, tasks, stopping }
+        Self { events, wakes: Mutex::new(Some(wakes)), tasks, stopping }
     }
 
     /// Wakes this gate at once, and the others soon.
     pub(super) fn tell(&self, wakes: Wakes) {
         wake(&self.events, &wakes);
-        // It fails only after the stop.
-        self.wakes.send(wakes).ok();
+        if let Some(inbox) = &*self.wakes.lock().unwrap_or_else(PoisonError::into_inner) {
+            // It fails only after the stop.
+            inbox.send(wakes).ok();
+        }
     }
 
+    /// What was committed is still told, unless that takes too long.
     pub(super) async fn stop(&self) {
         self.stopping.cancel();
-        self.tasks.wait().await;
+        drop(self.wakes.lock().unwrap_or_else(PoisonError::into_inner).take());
+        tokio::time::timeout(REST, self.tasks.wait()).await.ok();
     }
 }
 

@@ -4,12 +4,18 @@
 /// may read it.
 const USUAL: [(&[&str], &str); 9] = [
     (&["53100"], "the disk of the database server is full; make room there"),
-    (&["53300"], "the database server takes no more connections; raise its limit, or lower pool_size"),
+    (
+        &["53300"],
+        "the database server takes no more connections; raise its max_connections, or run fewer gates",
+    ),
     (&["57P01", "57P02", "57P03"], "the database server is stopping or starting; wait until it is up"),
     (&["25006"], "the database server only reads; name the one that writes"),
     (&["28P01", "28000"], "the database server refuses the password or the user; check both"),
     (&["3D000"], "the database server has no such database; create it, or name another"),
-    (&["42P01", "3F000"], "there is no gate in it; make one with `placet gate migrate`"),
+    (
+        &["42P01", "3F000"],
+        "there is no gate in it, or none for this user; run `placet gate migrate` as the owner of the database",
+    ),
     (&["42501"], "the database server refuses it; run `placet gate migrate` as the owner of the database"),
     (&["40001", "40P01", "55P03"], "other gates were faster many times; try again"),
 ];
