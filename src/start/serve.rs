@@ -1,6 +1,7 @@
 //! `placet gate serve`: the gate without a screen, for a team.
 
 use std::borrow::Cow;
+use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
@@ -41,24 +42,7 @@ pub(super) async fn run(paths: &Paths, args: ServeArgs) -> anyhow::Result<Exit> 
     config.behind_proxy |= args.behind_proxy;
     let target = logging::Target::of(args.log.as_deref(), &paths.log);
     let _log = logging::start_at(&target, args.log_format)?;
-    if config.server.is_some() {
-        // Several gates of one machine may share a database.
-        let port = config.listen.port();
-        let name = config.database.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        config.database.set_file_name(format!("{name}-{port}.db"));
-    }
-    let lock = embedded::lock_file(&config.database)?;
-    if !locked(&lock, &config).await? {
-        if config.server.is_some() {
-            anyhow::bail!(
-                "another gate of this state folder serves at this port; give another --listen, or another PLACET_STATE_DIR"
-            );
-        }
-        anyhow::bail!(
-            "another placet serves {}; end it, or give another --database",
-            config.database.display()
-        );
-    }
+    let lock = lock(&mut config).await?;
     let mut end = EndSignals::listen()?;
     let stop = Stop::default();
     let mut served = embedded::serve(&config, lock, PortRule::Exact, stop.clone()).await?;
@@ -110,8 +94,25 @@ async fn reload(served: &Served) {
     }
 }
 
+/// Keeps others from serving in its place: of one database file, or of one port where gates share a server.
+async fn lock(config: &mut GateConfig) -> anyhow::Result<File> {
+    if config.server.is_some() {
+        let name = config.database.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        config.database.set_file_name(format!("{name}-{}.db", config.listen.port()));
+    }
+    let lock = embedded::lock_file(&config.database)?;
+    if locked(&lock, config).await? {
+        return Ok(lock);
+    }
+    anyhow::ensure!(
+        config.server.is_none(),
+        "another gate of this state folder serves at this port; give another --listen, or another PLACET_STATE_DIR"
+    );
+    anyhow::bail!("another placet serves {}; end it, or give another --database", config.database.display())
+}
+
 /// A command without a screen holds the gate only for a moment, and so does one that is being restarted.
-async fn locked(lock: &std::fs::File, config: &GateConfig) -> anyhow::Result<bool> {
+async fn locked(lock: &File, config: &GateConfig) -> anyhow::Result<bool> {
     let deadline = tokio::time::Instant::now() + LOCK_LIMIT;
     while !embedded::locked(lock, &config.database).await? {
         if tokio::time::Instant::now() >= deadline {
