@@ -110,6 +110,12 @@ impl Embedded {
                  its url, token_file and, for a certificate of your own, ca_file"
             );
         }
+        if config.server.is_some() {
+            anyhow::bail!(
+                "a gate on PostgreSQL is not run inside the inbox: start it with `placet gate serve`, and name it in a [[source]] with \
+                 its url and token_file"
+            );
+        }
         let (stop, stop_within) = (Stop::default(), config.stop_within);
         let lock = lock_file(&config.database)?;
         if locked(&lock, &config.database).await? {

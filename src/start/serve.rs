@@ -132,11 +132,13 @@ pub(super) fn with_database(
     if let Some(text) = database {
         // On the command line a relative path is the shell's, as with every other program.
         let folder = std::env::current_dir().unwrap_or_else(|_| paths.state.clone());
-        let place = crate::config::database(text, &folder).map_err(anyhow::Error::msg)?;
-        // What a gate on a server keeps on this machine stands where the rest of its state is.
-        let file = place.file.strip_prefix(&folder).ok().filter(|_| place.server.is_some());
-        gate.database = file.map_or_else(|| place.file.clone(), |file| paths.state.join(file));
-        gate.server = place.server;
+        let at = |folder: &Path| crate::config::database(text, folder).map_err(anyhow::Error::msg);
+        let mut place = at(&folder)?;
+        if place.server.is_some() {
+            // What such a gate keeps on this machine stands where the rest of its state is.
+            place = at(&paths.state)?;
+        }
+        (gate.database, gate.server) = (place.file, place.server);
     }
     Ok(gate)
 }

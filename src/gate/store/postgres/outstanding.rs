@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use sqlx::postgres::PgRow;
-use sqlx::{PgPool, Postgres, QueryBuilder, Row as _};
+use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder, Row as _};
 
 use super::read;
 use crate::contract::briefing::{BatchBody, BriefingBody};
@@ -57,25 +57,26 @@ pub(super) async fn totals(pool: &PgPool, workspace: &str) -> Result<Outstanding
     })
 }
 
+/// In one transaction: another gate may write between two of the questions.
 pub(super) async fn briefing(pool: &PgPool, counts: &Counts) -> Result<BriefingBody, StoreError> {
     let workspace = &counts.workspace;
-    let revision = read::revision(pool, workspace).await?;
-    let (pending, blocked, unknown) = count(pool, counts).await?;
+    let mut tx = pool.begin_with(read::SNAPSHOT).await?;
+    let (revision, _) = read::head(&mut *tx, workspace).await?;
+    let (pending, blocked, unknown) = count(&mut tx, counts).await?;
     let most = rows::integer(BATCHES as u64 + 1);
     let found = if counts.is_narrowed() {
-        batches_of(counts, most).build().fetch_all(pool).await?
+        batches_of(counts, most).build().fetch_all(&mut *tx).await?
     } else {
-        sqlx::query(ALL).bind(workspace).bind(most).fetch_all(pool).await?
+        sqlx::query(ALL).bind(workspace).bind(most).fetch_all(&mut *tx).await?
     };
     let batches = found.iter().take(BATCHES).map(batch).collect::<Result<Vec<_>, _>>()?;
-    let mut conn = pool.acquire().await?;
     Ok(BriefingBody {
         workspace_id: workspace.clone(),
         pending: rows::number(pending),
         blocked_missions: rows::number(blocked),
         unknown: rows::number(unknown),
         lapsing: 0,
-        paused_at: read::paused_since(&mut conn, workspace).await?.map(time::write),
+        paused_at: read::paused_since(&mut tx, workspace).await?.map(time::write),
         batches,
         truncated: found.len() > BATCHES,
         revision,
@@ -83,15 +84,15 @@ pub(super) async fn briefing(pool: &PgPool, counts: &Counts) -> Result<BriefingB
 }
 
 /// Pending actions, missions that wait for them, and actions whose outcome nobody knows.
-async fn count(pool: &PgPool, counts: &Counts) -> Result<(i64, i64, i64), StoreError> {
+async fn count(conn: &mut PgConnection, counts: &Counts) -> Result<(i64, i64, i64), StoreError> {
     if !counts.is_narrowed() {
-        return Ok(sqlx::query_as(COUNTS).bind(&counts.workspace).fetch_one(pool).await?);
+        return Ok(sqlx::query_as(COUNTS).bind(&counts.workspace).fetch_one(conn).await?);
     }
     let mut query = QueryBuilder::new("SELECT COUNT(*), COUNT(DISTINCT mission), (SELECT COUNT(*)");
     push_part(&mut query, counts, "unknown");
     query.push(")");
     push_part(&mut query, counts, "pending");
-    Ok(query.build_query_as().fetch_one(pool).await?)
+    Ok(query.build_query_as().fetch_one(conn).await?)
 }
 
 /// The oldest batches of a part of the workspace, counted from its own actions.

@@ -2,7 +2,7 @@
 
 use futures_util::TryStreamExt as _;
 use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder, Row as _};
+use sqlx::{PgConnection, PgExecutor, PgPool, Postgres, QueryBuilder, Row as _};
 
 use super::which;
 use crate::domain::{BatchId, PendingAction, Row, Status, Timestamp, Untrusted};
@@ -135,10 +135,10 @@ pub(super) async fn revision(pool: &PgPool, workspace: &str) -> Result<u64, Stor
 }
 
 /// The newest revision, and the one under which actions were pruned last.
-async fn head(pool: &PgPool, workspace: &str) -> Result<(u64, u64), StoreError> {
+pub(super) async fn head(asked: impl PgExecutor<'_>, workspace: &str) -> Result<(u64, u64), StoreError> {
     let found: Option<(i64, i64)> = sqlx::query_as("SELECT revision, pruned FROM heads WHERE workspace = $1")
         .bind(workspace)
-        .fetch_optional(pool)
+        .fetch_optional(asked)
         .await?;
     Ok(found.map_or((0, 0), |(revision, pruned)| (rows::number(revision), rows::number(pruned))))
 }

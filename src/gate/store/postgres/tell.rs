@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::gate::audit::WHOLE_GATE;
 use crate::gate::events::Events;
 use crate::gate::store::ops::tx::Wakes;
 
@@ -114,7 +115,11 @@ async fn listen(options: &PgConnectOptions, events: &Events) -> Result<(), sqlx:
     listener.listen(CHANNEL).await?;
     loop {
         let told = listener.recv().await?;
-        if let Some(wakes) = read(told.payload()) {
+        if let Some(mut wakes) = read(told.payload()) {
+            // This gate hears itself, too, and told its own streams long ago.
+            wakes
+                .revisions
+                .retain(|workspace, revision| workspace == WHOLE_GATE || !events.told(workspace, *revision));
             wake(events, &wakes);
         }
     }

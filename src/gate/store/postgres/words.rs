@@ -19,9 +19,9 @@ const USUAL: [(&[&str], &str); 9] = [
     (&["42501"], "the database server refuses it; run `placet gate migrate` as the owner of the database"),
     (&["40001", "40P01", "55P03"], "other gates were faster many times; try again"),
 ];
-const AWAY: &str = "the database server cannot be reached; is it up, and is the address right?";
-const BUSY: &str =
-    "no connection to the database server was to be had in 5 s: it is away, or takes no more; try again";
+/// These two may be said of a file as well: their errors do not tell which database they are of.
+const AWAY: &str = "the database cannot be reached; is its server up, and is the address right?";
+const BUSY: &str = "no connection to the database was to be had in time: it is away, or busy; try again";
 
 /// A sentence for an error of PostgreSQL; `None`: it is none of the usual ones.
 pub(in crate::gate::store) fn usual(error: &sqlx::Error) -> Option<&'static str> {
@@ -30,7 +30,7 @@ pub(in crate::gate::store) fn usual(error: &sqlx::Error) -> Option<&'static str>
             let code = error.code()?;
             USUAL.iter().find(|(codes, _)| codes.contains(&code.as_ref())).map(|(_, words)| *words)
         }
-        sqlx::Error::Io(_) | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => Some(AWAY),
+        sqlx::Error::Io(_) => Some(AWAY),
         sqlx::Error::PoolTimedOut => Some(BUSY),
         _ => None,
     }

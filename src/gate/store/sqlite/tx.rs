@@ -41,13 +41,13 @@ impl SqliteTx {
     }
 }
 
-/// A proposal, its payloads, and what waits. SQLite's statements of one text share their parameters by number, which must have no gaps.
 const INSERT: &str = "INSERT INTO actions (id, workspace, batch, checkpoint, mission, session, run, tool_call, agent, \
      requested_by, proposer, tool, title, summary, risk, effect, size, digest, status, created_at, expires_at, revision) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)";
 const INSERT_PAYLOADS: &str = "INSERT INTO payloads (seq, input, preview, before) VALUES (?1, ?2, ?3, ?4)";
 
-/// One more waits: `?1` is its place.
+/// One more waits: `?1` is its place. Statements of one text share their parameters by number; in none of them may a number be left out,
+/// or the driver binds the wrong ones.
 const COUNT_IN: &str = "INSERT INTO outstanding \
      SELECT workspace, COALESCE(batch, id), tool, mission, 1, seq, risk = 'low', risk = 'medium', risk = 'critical' \
      FROM actions WHERE seq = ?1 \
