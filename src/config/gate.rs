@@ -11,6 +11,7 @@ use toml::Spanned;
 use super::check::{ConfigError, DAY, Mistakes, line_of, span};
 use super::network::Network;
 use super::paths::Paths;
+use super::secret::TokenFrom;
 use super::tool::{RawTool, ToolConfig};
 use crate::domain::matches;
 
@@ -25,6 +26,7 @@ pub struct GateConfig {
     pub database: PathBuf,
     /// The URL of the database on a PostgreSQL server, without a password. `None`: it is the file.
     pub server: Option<String>,
+    pub postgres: PostgresConfig,
     /// The workspace that the first tokens belong to.
     pub workspace: String,
     pub limits: Limits,
@@ -48,6 +50,25 @@ pub struct GateConfig {
     pub stop_within: Duration,
     /// By names or patterns.
     pub tools: BTreeMap<String, ToolConfig>,
+}
+
+/// The table `[gate.postgres]`: how a gate uses the server that its database is on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PostgresConfig {
+    /// `None`: what the variables and the file of PostgreSQL's own clients say.
+    pub password: Option<TokenFrom>,
+    /// At most so many at once; one more notifies other gates, and one hears them.
+    pub connections: u32,
+    /// The URL leads to a pooler that may give each transaction another connection.
+    pub pooler: bool,
+    /// Where to hear other gates, past a pooler. `None`, with a pooler: they are asked every few seconds.
+    pub listen_url: Option<String>,
+}
+
+impl Default for PostgresConfig {
+    fn default() -> Self {
+        Self { password: None, connections: 16, pooler: false, listen_url: None }
+    }
 }
 
 /// Certificate chain and private key, in PEM.
@@ -124,6 +145,7 @@ pub(super) struct RawGate {
     database: String,
     workspace: String,
     limits: Limits,
+    postgres: RawPostgres,
     denied: BTreeSet<String>,
     allow_targets: Vec<String>,
     hosts: Vec<String>,
@@ -144,6 +166,7 @@ impl Default for RawGate {
             database: "sqlite:gate.db".to_owned(),
             workspace: "default".to_owned(),
             limits: Limits::default(),
+            postgres: RawPostgres::default(),
             denied: BTreeSet::new(),
             allow_targets: Vec::new(),
             hosts: Vec::new(),
@@ -155,6 +178,47 @@ impl Default for RawGate {
             trusted_proxies: Vec::new(),
             stop_seconds: 60,
             tools: BTreeMap::new(),
+        }
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RawPostgres {
+    password_env: Option<String>,
+    password_file: Option<PathBuf>,
+    password_command: Option<Vec<String>>,
+    connections: Option<u32>,
+    pooler: bool,
+    listen_url: Option<String>,
+}
+
+impl RawPostgres {
+    fn validate(self, folder: &Path, mistakes: &mut Mistakes) -> PostgresConfig {
+        let file = self.password_file.map(|path| folder.join(path));
+        let several = "gate.postgres: give one of password_env, password_file and password_command";
+        let password = TokenFrom::one_of(
+            "gate.postgres.password",
+            (self.password_env, file, self.password_command),
+            several,
+        );
+        let connections = self.connections.unwrap_or(PostgresConfig::default().connections);
+        if !(2..=1_000).contains(&connections) {
+            mistakes.0.push("gate.postgres.connections is not from 2 to 1000".to_owned());
+        }
+        let listen_url = self.listen_url.filter(|url| {
+            mistakes
+                .take(server(url, folder).map_err(|why| format!("gate.postgres.listen_url: {why}")))
+                .is_some()
+        });
+        if listen_url.is_some() && !self.pooler {
+            mistakes.0.push("gate.postgres.listen_url goes with pooler = true; leave it out".to_owned());
+        }
+        PostgresConfig {
+            password: mistakes.take(password).flatten(),
+            connections,
+            pooler: self.pooler,
+            listen_url,
         }
     }
 }
@@ -209,6 +273,7 @@ impl RawGate {
             listen: self.listen,
             database: place.file,
             server: place.server,
+            postgres: self.postgres.validate(folder, mistakes),
             workspace: self.workspace,
             limits: Limits { page_rows: self.limits.page_rows.max(1), ..self.limits },
             denied,
@@ -261,6 +326,9 @@ pub fn database(text: &str, state: &Path) -> Result<DatabasePlace, String> {
     }
 }
 
+/// Of the options that PostgreSQL's clients know, those that say where the server is and whether it is the right one.
+const OPTIONS: [&str; 6] = ["sslmode", "sslrootcert", "sslcert", "sslkey", "host", "port"];
+
 /// Never with a password: whoever lists processes or reads the configuration would see it.
 fn server(text: &str, state: &Path) -> Result<DatabasePlace, String> {
     let (address, query) = text.split_once('?').unwrap_or((text, ""));
@@ -271,6 +339,13 @@ fn server(text: &str, state: &Path) -> Result<DatabasePlace, String> {
         return Err("the database's URL holds a password, which others can read; put it into a file that PGPASSFILE names, \
                     and leave it out"
             .to_owned());
+    }
+    let unknown = query.split('&').map(|option| option.split('=').next().unwrap_or_default());
+    if let Some(unknown) = unknown.filter(|key| !key.is_empty()).find(|key| !OPTIONS.contains(key)) {
+        return Err(format!(
+            "the database's URL has the option {unknown:?}; placet knows {}",
+            OPTIONS.join(", ")
+        ));
     }
     if name.is_empty() || name.contains('/') {
         return Err("the database's URL names no database, as in postgres://USER@HOST/NAME".to_owned());

@@ -20,7 +20,7 @@ pub use check::ConfigError;
 #[cfg(test)]
 pub use file::Bound;
 pub use file::{Config, Keys, NamedFilter};
-pub use gate::{GateConfig, Limits, TlsFiles, database};
+pub use gate::{GateConfig, Limits, PostgresConfig, TlsFiles, database};
 pub use mcp::{McpTools, is_mcp_name};
 pub use network::Network;
 #[cfg(test)]

@@ -86,8 +86,10 @@ impl Gate {
         let events = Events::new(metrics.clone());
         let context = Context { events: events.clone(), clock: clock.clone(), tools: Arc::clone(&tools) };
         let store: Box<dyn Store> = match &config.server {
-            Some(url) if read_only => Box::new(PostgresStore::open_to_read(url, context).await?),
-            Some(url) => Box::new(PostgresStore::open(url, context).await?),
+            Some(url) if read_only => {
+                Box::new(PostgresStore::open_to_read(url, &config.postgres, context).await?)
+            }
+            Some(url) => Box::new(PostgresStore::open(url, &config.postgres, context).await?),
             None if read_only => Box::new(SqliteStore::open_to_read(&config.database, context).await?),
             None => Box::new(SqliteStore::open(&config.database, context).await?),
         };

@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::config::{GateConfig, Limits, SourceConfig, SourceKind, TokenFrom};
+use crate::config::{GateConfig, Limits, PostgresConfig, SourceConfig, SourceKind, TokenFrom};
 use crate::domain::{Edits, Entry, RawJson};
 use crate::gate::{Gate, Scope};
 use crate::private;
@@ -41,6 +41,7 @@ async fn served() -> Served {
         listen: ([127, 0, 0, 1], 0).into(),
         database: folder.path().join("gate.db"),
         server: None,
+        postgres: PostgresConfig::default(),
         workspace: "w".to_owned(),
         limits: Limits { proposal_burst: 1_000_000, proposals_per_minute: 1_000_000, ..Limits::default() },
         denied: std::collections::BTreeSet::new(),

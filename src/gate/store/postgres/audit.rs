@@ -1,14 +1,15 @@
 //! Reads the audit and its heads.
 
-use sqlx::{PgConnection, PgPool, QueryBuilder};
+use sqlx::QueryBuilder;
 
+use super::conn::Conn;
 use crate::gate::audit::{self, AuditHead, AuditRow};
 use crate::gate::store::StoreError;
 use crate::gate::store::rows::{audit_row, integer, number};
 
 /// Rows after a revision, in their order.
 pub(super) async fn rows(
-    pool: &PgPool,
+    conn: &mut Conn,
     workspace: &str,
     since: u64,
     limit: u32,
@@ -16,20 +17,17 @@ pub(super) async fn rows(
     let mut query = QueryBuilder::new("SELECT * FROM audit WHERE workspace = ");
     query.push_bind(workspace).push(" AND revision > ").push_bind(integer(since));
     query.push(" ORDER BY revision LIMIT ").push_bind(i64::from(limit));
-    query.build().fetch_all(pool).await?.iter().map(|row| audit_row(row)).collect()
+    query.build().fetch_all(&mut *conn).await?.iter().map(|row| audit_row(row)).collect()
 }
 
 /// What happened to one action.
-pub(super) async fn timeline(pool: &PgPool, action: &str) -> Result<Vec<AuditRow>, StoreError> {
+pub(super) async fn timeline(conn: &mut Conn, action: &str) -> Result<Vec<AuditRow>, StoreError> {
     let found = sqlx::query("SELECT * FROM audit WHERE action = $1 ORDER BY revision").bind(action);
-    found.fetch_all(pool).await?.iter().map(|row| audit_row(row)).collect()
+    found.fetch_all(&mut *conn).await?.iter().map(|row| audit_row(row)).collect()
 }
 
 /// Of every workspace, or of one.
-pub(super) async fn heads(
-    conn: &mut PgConnection,
-    workspace: Option<&str>,
-) -> Result<Vec<AuditHead>, StoreError> {
+pub(super) async fn heads(conn: &mut Conn, workspace: Option<&str>) -> Result<Vec<AuditHead>, StoreError> {
     let found: Vec<(String, i64, Option<Vec<u8>>)> = sqlx::query_as(
         "SELECT workspace, revision, hash FROM heads WHERE revision > 0 AND ($1::text IS NULL OR workspace = $1) ORDER BY workspace",
     )

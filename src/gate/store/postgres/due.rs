@@ -1,7 +1,8 @@
 //! Actions with which time has something to do, and approvals that come near their end.
 
-use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
+use sqlx::{Postgres, QueryBuilder};
 
+use super::conn::Conn;
 use super::outstanding::narrow;
 use super::which;
 use crate::domain::Timestamp;
@@ -13,16 +14,20 @@ use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 
 /// When the first version that lets approvals lapse opened this database: those from before have their whole time from then on.
-pub(super) async fn lapse_begun(conn: &mut PgConnection) -> Result<Timestamp, StoreError> {
+pub(super) async fn lapse_begun(conn: &mut Conn) -> Result<Timestamp, StoreError> {
     let begun = sqlx::query_scalar("SELECT at FROM begun WHERE what = 'lapse'").fetch_one(conn).await?;
     Ok(Timestamp::from_millis(begun))
 }
 
 /// Workspaces in which something is due.
-pub(super) async fn workspaces(pool: &PgPool, due: &Due, now: Timestamp) -> Result<Vec<String>, StoreError> {
+pub(super) async fn workspaces(
+    conn: &mut Conn,
+    due: &Due,
+    now: Timestamp,
+) -> Result<Vec<String>, StoreError> {
     let mut query = QueryBuilder::new("SELECT DISTINCT a.workspace FROM actions a");
     push(&mut query, due, now);
-    Ok(query.build_query_scalar().fetch_all(pool).await?)
+    Ok(query.build_query_scalar().fetch_all(&mut *conn).await?)
 }
 
 /// Which actions are due, in the words of an index that holds few. Returns the column that says for how long.
@@ -64,13 +69,11 @@ fn push_unclaimed(query: &mut QueryBuilder<Postgres>, tools: &Which, before: Tim
 
 /// How many approvals wait for longer than three quarters of their time.
 pub(super) async fn lapsing(
-    pool: &PgPool,
+    conn: &mut Conn,
     counts: &Counts,
-    tools: &Tools,
+    (tools, begun): (&Tools, Timestamp),
     now: Timestamp,
 ) -> Result<u64, StoreError> {
-    let mut conn = pool.acquire().await?;
-    let begun = lapse_begun(&mut conn).await?;
     let mut lapsing = 0;
     for (theirs, ttl) in tools.taken_by_agents() {
         let Some(before) = approved_before(begun, now, ttl / 4 * 3) else { continue };

@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use futures_util::TryStreamExt as _;
+use sqlx::Row as _;
 use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, PgPool, Row as _};
 
-use super::read::SNAPSHOT;
+use super::conn::Conn;
 use crate::domain::{Decider, Flow, Flows, Minute, Queue, QueueFlow, Timestamp, ToolDecided, Untrusted};
 use crate::gate::store::rows::{integer, number};
 use crate::gate::store::{AskedFlows, StoreError};
@@ -43,21 +43,20 @@ pub(super) const REVIEWED: &str = "SELECT resolved_by, status = 'rejected' AS re
      ORDER BY resolved_at DESC LIMIT $3";
 
 /// In one transaction: a proposal between two of the questions would be in the minutes and not among what waits.
-pub(super) async fn read(pool: &PgPool, asked: &AskedFlows) -> Result<Flows, StoreError> {
-    let mut tx = pool.begin_with(SNAPSHOT).await?;
+pub(super) async fn read(conn: &mut Conn, asked: &AskedFlows) -> Result<Flows, StoreError> {
     // Before the gate was there it counted nothing: its first tokens are as old as it is.
     let begun: Option<i64> =
-        sqlx::query_scalar("SELECT MIN(created_at) FROM tokens").fetch_one(&mut *tx).await?;
+        sqlx::query_scalar("SELECT MIN(created_at) FROM tokens").fetch_one(&mut *conn).await?;
     let begun = begun.map_or(asked.from, |at| Minute::of(Timestamp::from_millis(at).min(asked.now)));
-    let queues = queues(&mut tx, asked).await?;
-    let (tools, more) = tools(&mut tx, asked).await?;
+    let queues = queues(conn, asked).await?;
+    let (tools, more) = tools(conn, asked).await?;
     let (reviewers, older) =
-        if asked.reviewers { reviewers(&mut tx, asked).await? } else { (Vec::new(), false) };
+        if asked.reviewers { reviewers(conn, asked).await? } else { (Vec::new(), false) };
     let from = asked.from.max(begun).start();
     Ok(Flows { at: asked.now, from, queues, tools, reviewers, truncated: more || older })
 }
 
-async fn queues(conn: &mut PgConnection, asked: &AskedFlows) -> Result<Vec<QueueFlow>, StoreError> {
+async fn queues(conn: &mut Conn, asked: &AskedFlows) -> Result<Vec<QueueFlow>, StoreError> {
     let found = sqlx::query(QUEUES)
         .bind(&asked.workspace)
         .bind(asked.from.number())
@@ -105,7 +104,7 @@ fn flow(row: &PgRow) -> Result<Flow, StoreError> {
 }
 
 /// What was decided of each tool; true when there are more of them.
-async fn tools(conn: &mut PgConnection, asked: &AskedFlows) -> Result<(Vec<ToolDecided>, bool), StoreError> {
+async fn tools(conn: &mut Conn, asked: &AskedFlows) -> Result<(Vec<ToolDecided>, bool), StoreError> {
     let found: Vec<(String, i64, i64, i64, i64)> = sqlx::query_as(DECIDED)
         .bind(&asked.workspace)
         .bind(asked.decided.number())
@@ -124,7 +123,7 @@ async fn tools(conn: &mut PgConnection, asked: &AskedFlows) -> Result<(Vec<ToolD
 }
 
 /// Who decided; true when there are older decisions that were not looked at.
-async fn reviewers(conn: &mut PgConnection, asked: &AskedFlows) -> Result<(Vec<Decider>, bool), StoreError> {
+async fn reviewers(conn: &mut Conn, asked: &AskedFlows) -> Result<(Vec<Decider>, bool), StoreError> {
     let mut rows = sqlx::query(REVIEWED)
         .bind(&asked.workspace)
         .bind(asked.decided.start().as_millis())

@@ -1,11 +1,14 @@
 //! The gate's memory in PostgreSQL: a pool of connections, each piece of work a transaction. Any number of gates may share it.
 
 mod audit;
+mod conn;
 mod due;
 mod flows;
 mod outstanding;
+mod pool;
 mod prune;
 mod read;
+mod server;
 mod tell;
 mod tokens;
 mod tx;
@@ -13,17 +16,16 @@ mod verify;
 mod which;
 mod words;
 
-use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::Duration;
 
 use async_trait::async_trait;
-use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
-use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqlSafeStr as _};
+use sqlx::Postgres;
 
+use self::conn::Conn;
+use self::pool::{Attempt, Pool, Tries, ask};
+pub use self::server::PostgresError;
+use self::server::Server;
 use self::tell::Teller;
 use self::tx::PostgresTx;
 pub(super) use self::words::{is_usual, usual};
@@ -31,9 +33,10 @@ use super::context::Context;
 use super::ops::tx::{Due, TxState, put_heads};
 use super::ops::{Transact, Work};
 use super::{
-    AskedFlows, Census, Changes, Checkpoint, Counts, Filter, Page, Prunable, Reads, Refused, StoreError,
-    Stored, Waiting,
+    AskedFlows, Census, Changes, Checkpoint, Counts, Filter, Page, Prunable, Reads, StoreError, Stored,
+    Waiting,
 };
+use crate::config::PostgresConfig;
 use crate::contract::briefing::BriefingBody;
 use crate::domain::{Flows, Outstanding, PendingAction, Row, Timestamp};
 use crate::fault;
@@ -42,221 +45,106 @@ use crate::gate::token::Token;
 use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 
-const MIGRATIONS: [&str; 1] = [include_str!("../../../../assets/migrations/gate-postgres/0001_gate.sql")];
-
-/// How work begins, whatever the server begins with by itself: each statement sees what was committed before it, so that what is read
-/// under a lock is what the last holder of the lock left.
-const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
-
 /// A standby, or a server that is set up to refuse writes.
 const READ_ONLY: &str = "SELECT current_setting('transaction_read_only') = 'on'";
-
-/// What is acknowledged is on disk, also where the server is set up to acknowledge earlier.
-const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
-
-/// Where the tables are, in the database that the URL names.
-const SCHEMA: &str = "placet";
-/// How long a piece of work waits for a connection.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// A connection that was idle for longer is tried before it is used.
-const STALE: Duration = Duration::from_secs(1);
-/// How often work is done again that other gates were in the way of, or whose connection broke before its commit.
-const TRIES: u32 = 10;
-
-/// The database cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum PostgresError {
-    #[error("the database URL cannot be read: {0}")]
-    Url(sqlx::Error),
-    #[error("cannot open the database {place}: {}", super::words(error))]
-    Open { place: String, error: sqlx::Error },
-    #[error("cannot bring the database {place} up to date: {error}")]
-    Migration { place: String, error: MigrateError },
-    #[error(
-        "the database {place} was written by a newer placet (its schema has number {version}); use that one"
-    )]
-    Newer { place: String, version: i64 },
-    #[error("an older placet wrote the database {place}; start a gate of this version on it first")]
-    Older { place: String },
-    #[error(
-        "the database {place} has the encoding {encoding}, which cannot hold every text; create it with UTF8"
-    )]
-    Encoding { place: String, encoding: String },
-    #[error("the database {place} only reads; name the server that writes")]
-    ReadOnly { place: String },
-}
 
 /// One database on a server.
 #[derive(Debug)]
 pub(crate) struct PostgresStore {
-    pool: PgPool,
+    pool: Pool,
     context: Context,
     teller: Teller,
     lapse_begun: Timestamp,
 }
 
 impl PostgresStore {
-    /// Connects, brings the tables up to date and listens for what other gates do.
-    pub(crate) async fn open(url: &str, context: Context) -> Result<Self, PostgresError> {
-        Self::over(url, context, false).await
+    /// Connects, brings the tables up to date and listens for what other gates do. Behind a pooler it only looks whether they are.
+    pub(crate) async fn open(
+        url: &str,
+        config: &PostgresConfig,
+        context: Context,
+    ) -> Result<Self, PostgresError> {
+        let server = Server::new(url, config)?;
+        if config.pooler {
+            server.is_up_to_date(true, true).await?;
+        } else {
+            server.migrate().await?;
+        }
+        Self::over(&server, config, context).await
     }
 
     /// The same for a server that may be one that only reads; the tables must be up to date.
-    pub(crate) async fn open_to_read(url: &str, context: Context) -> Result<Self, PostgresError> {
-        Self::over(url, context, true).await
+    pub(crate) async fn open_to_read(
+        url: &str,
+        config: &PostgresConfig,
+        context: Context,
+    ) -> Result<Self, PostgresError> {
+        let server = Server::new(url, config)?;
+        server.is_up_to_date(config.pooler, false).await?;
+        Self::over(&server, config, context).await
     }
 
-    async fn over(url: &str, context: Context, to_read: bool) -> Result<Self, PostgresError> {
-        let options: PgConnectOptions = url.parse().map_err(PostgresError::Url)?;
-        let options = options.application_name("placet gate").options([("search_path", SCHEMA)]);
-        let place = place(&options);
-        let failed = |error| PostgresError::Open { place: place.clone(), error };
-        // The pool would try again and again, and then not say what was wrong.
-        let first = tokio::time::timeout(PATIENCE, options.connect()).await;
-        first.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map_err(failed)?.close().await.ok();
-        let pool = PgPoolOptions::new()
-            .max_connections(16)
-            .acquire_timeout(PATIENCE)
-            .test_before_acquire(false)
-            .after_connect(|conn, _| {
-                Box::pin(async move {
-                    conn.execute(DURABLE).await?;
-                    Ok(())
-                })
+    async fn over(server: &Server, config: &PostgresConfig, context: Context) -> Result<Self, PostgresError> {
+        let options = server.options(config.pooler);
+        let pool = Pool::connect(options.clone(), config).await.map_err(|error| server.failed(error))?;
+        let begun = pool.ask(&(), |conn, ()| Box::pin(due::lapse_begun(conn))).await;
+        let lapse_begun = begun.map_err(|error| {
+            server.failed(match error {
+                StoreError::Database(error) => error,
+                other => sqlx::Error::Configuration(Box::new(other)),
             })
-            .before_acquire(|conn, meta| {
-                Box::pin(async move {
-                    if meta.idle_for > STALE {
-                        conn.ping().await?;
-                    }
-                    Ok(true)
-                })
-            })
-            .connect_with(options.clone())
-            .await
-            .map_err(failed)?;
-        if to_read {
-            is_up_to_date(&pool, &place).await?;
-        } else {
-            migrate(&pool, &place).await?;
-        }
-        let begun = sqlx::query_scalar("SELECT at FROM begun WHERE what = 'lapse'").fetch_one(&pool);
-        let lapse_begun = Timestamp::from_millis(begun.await.map_err(failed)?);
-        let teller = Teller::start(options, context.events.clone());
+        })?;
+        let listen = match &config.listen_url {
+            Some(url) => Some(Server::new(url, config)?.options(false)),
+            None => (!config.pooler).then(|| options.clone()),
+        };
+        let teller = Teller::start((options, config.pooler), listen, context.events.clone());
         Ok(Self { pool, context, teller, lapse_begun })
     }
 
     /// Does the work once, to the end of its commit.
     async fn attempt<A: Sync, T>(&self, given: &A, work: Work<A, T>) -> Result<T, Attempt> {
         fault::point("commit.before");
-        let inner = self.pool.begin_with(BEGIN).await.map_err(|error| Attempt::of(error.into()))?;
+        let conn = self.pool.begin_work().await.map_err(Attempt::of)?;
         fault::point("commit.begun");
         let clock = &self.context.clock;
         let state = TxState::new(clock.now(), Arc::clone(&self.context.tools));
-        let mut tx = PostgresTx { inner, state, clock: clock.clone() };
-        let done = work(&mut tx, given).await.map_err(Attempt::of)?;
-        put_heads(&mut tx).await.map_err(Attempt::of)?;
+        let mut tx = PostgresTx { conn, state, clock: clock.clone() };
+        let mut done = work(&mut tx, given).await;
+        if done.is_ok() {
+            done = put_heads(&mut tx).await.and(done);
+        }
+        let done = match done {
+            Ok(done) => done,
+            refused => return tx.conn.end(refused).map_err(Attempt::of),
+        };
         fault::point("commit.ready");
-        tx.inner.commit().await.map_err(|error| Attempt::in_commit(error.into()))?;
+        tx.conn.commit().await.map_err(|error| Attempt::in_commit(error.into()))?;
         fault::point("commit.done");
         let wakes = tx.state.wakes;
         self.context.events.committed(1, &wakes.kinds);
         self.teller.tell(wakes);
         Ok(done)
     }
-}
 
-/// A piece of work that was not done.
-enum Attempt {
-    /// Nothing of it is kept, and nobody but the database is to blame.
-    Again(StoreError),
-    Over(StoreError),
-}
-
-impl Attempt {
-    fn of(error: StoreError) -> Self {
-        let broke = match &error {
-            StoreError::Database(sqlx::Error::Io(_)) => true,
-            StoreError::Database(error) if matches!(code(error).as_deref(), Some("22021" | "22P05")) => {
-                let what = "a text holds a character that this database cannot keep; leave it out";
-                return Self::Over(Refused::Invalid(what.to_owned()).into());
-            }
-            // The server ended the connection.
-            StoreError::Database(error) => code(error).is_some_and(|code| code == "57P01"),
-            _ => false,
-        };
-        if broke { Self::Again(error) } else { Self::in_commit(error) }
+    /// By the server's clock.
+    async fn moment(&self, conn: &mut Conn) -> Result<Timestamp, StoreError> {
+        let now = one(conn, tx::NOW).await?;
+        Ok(self.context.clock.of_server(Timestamp::from_millis(now)))
     }
 
-    /// When the connection breaks in the middle of a commit, nobody knows whether it was kept.
-    fn in_commit(error: StoreError) -> Self {
-        // Serialization failure, and deadlock.
-        match &error {
-            StoreError::Database(said) if matches!(code(said).as_deref(), Some("40001" | "40P01")) => {
-                Self::Again(error)
-            }
-            _ => Self::Over(error),
-        }
+    async fn lapsing_on(&self, conn: &mut Conn, counts: &Counts) -> Result<u64, StoreError> {
+        let now = self.moment(conn).await?;
+        due::lapsing(conn, counts, (&self.context.tools, self.lapse_begun), now).await
     }
 }
 
-fn code(error: &sqlx::Error) -> Option<Cow<'_, str>> {
-    error.as_database_error()?.code()
-}
-
-async fn migrate(pool: &PgPool, place: &str) -> Result<(), PostgresError> {
-    let failed = |error| PostgresError::Open { place: place.to_owned(), error };
-    if sqlx::query_scalar(READ_ONLY).fetch_one(pool).await.map_err(failed)? {
-        return Err(PostgresError::ReadOnly { place: place.to_owned() });
-    }
-    let encoding: String =
-        sqlx::query_scalar("SHOW server_encoding").fetch_one(pool).await.map_err(failed)?;
-    if encoding != "UTF8" {
-        return Err(PostgresError::Encoding { place: place.to_owned(), encoding });
-    }
-    // Who reads and writes rows need not be the owner.
-    if is_up_to_date(pool, place).await.is_ok() {
-        return Ok(());
-    }
-    let schema: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1)")
-        .bind(SCHEMA)
-        .fetch_one(pool)
-        .await
-        .map_err(failed)?;
-    if !schema {
-        // Another gate may be as fast.
-        let create = pool.execute("CREATE SCHEMA IF NOT EXISTS placet").await;
-        create.map_err(failed)?;
-    }
-    let numbered = (1..).zip(MIGRATIONS).map(|(version, sql)| {
-        Migration::new(version, "".into(), MigrationType::Simple, sql.into_sql_str(), false)
-    });
-    match Migrator::with_migrations(numbered.collect()).run(pool).await {
-        Ok(()) => Ok(()),
-        Err(MigrateError::VersionMissing(version)) => {
-            Err(PostgresError::Newer { place: place.to_owned(), version })
-        }
-        Err(MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)) => Err(failed(error)),
-        Err(error) => Err(PostgresError::Migration { place: place.to_owned(), error }),
-    }
-}
-
-async fn is_up_to_date(pool: &PgPool, place: &str) -> Result<(), PostgresError> {
-    let version: i64 = sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations")
-        .fetch_one(pool)
-        .await
-        .map_err(|error| PostgresError::Open { place: place.to_owned(), error })?;
-    match version.cmp(&(MIGRATIONS.len() as i64)) {
-        Ordering::Equal => Ok(()),
-        Ordering::Less => Err(PostgresError::Older { place: place.to_owned() }),
-        Ordering::Greater => Err(PostgresError::Newer { place: place.to_owned(), version }),
-    }
-}
-
-/// The database for people: never with a password.
-fn place(options: &PgConnectOptions) -> String {
-    let (host, port) = (options.get_host(), options.get_port());
-    format!("{} on {host}:{port}", options.get_database().unwrap_or("of the user's name"))
+/// The one value that is asked for.
+async fn one<T>(conn: &mut Conn, question: &'static str) -> Result<T, StoreError>
+where
+    T: Send + Unpin + sqlx::Type<Postgres> + for<'r> sqlx::Decode<'r, Postgres>,
+{
+    Ok(sqlx::query_scalar(question).fetch_one(conn).await?)
 }
 
 impl Transact for PostgresStore {
@@ -265,18 +153,11 @@ impl Transact for PostgresStore {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        let mut tries = 0;
+        let mut tries = Tries::default();
         loop {
-            match self.attempt(&given, work).await {
+            match pool::within(self.attempt(&given, work)).await {
                 Ok(done) => return Ok(done),
-                Err(Attempt::Over(error)) => return Err(error),
-                Err(Attempt::Again(error)) => {
-                    tries += 1;
-                    if tries == TRIES {
-                        return Err(error);
-                    }
-                    tokio::time::sleep(Duration::from_millis(u64::from(tries * tries))).await;
-                }
+                Err(attempt) => tries.once_more(attempt).await?,
             }
         }
     }
@@ -286,8 +167,7 @@ impl Transact for PostgresStore {
     }
 
     async fn now(&self) -> Result<Timestamp, StoreError> {
-        let now: i64 = sqlx::query_scalar(tx::NOW).fetch_one(&self.pool).await?;
-        Ok(self.context.clock.of_server(Timestamp::from_millis(now)))
+        ask!(self, ask, self, |conn, store| store.moment(conn))
     }
 
     async fn lapse_begun(&self) -> Result<Timestamp, StoreError> {
@@ -295,7 +175,10 @@ impl Transact for PostgresStore {
     }
 
     async fn due_in(&self, due: &Due) -> Result<Vec<String>, StoreError> {
-        due::workspaces(&self.pool, due, self.now().await?).await
+        ask!(self, ask, (self, due), |conn, (store, due)| async move {
+            let now = store.moment(conn).await?;
+            due::workspaces(conn, due, now).await
+        })
     }
 }
 
@@ -309,11 +192,13 @@ impl Reads for PostgresStore {
         limit: u32,
         now: Timestamp,
     ) -> Result<Vec<Waiting>, StoreError> {
-        read::approved(&self.pool, (tools, full), after, limit, now).await
+        ask!(self, ask, (tools, full, after, limit, now), |conn, (tools, full, after, limit, now)| {
+            read::approved(conn, (tools, full), after, limit, now)
+        })
     }
 
     async fn lapsing(&self, counts: &Counts) -> Result<u64, StoreError> {
-        due::lapsing(&self.pool, counts, &self.context.tools, self.now().await?).await
+        ask!(self, ask, (self, counts), |conn, (store, counts)| store.lapsing_on(conn, counts))
     }
 
     async fn settled(
@@ -323,23 +208,28 @@ impl Reads for PostgresStore {
         limit: u32,
         bytes: u64,
     ) -> Result<Vec<Prunable>, StoreError> {
-        prune::settled(&self.pool, workspace, before, (limit, bytes), &self.context.tools).await
+        let given = (self, workspace, before, (limit, bytes));
+        ask!(self, ask, given, |conn, (store, workspace, before, most)| {
+            prune::settled(conn, workspace, before, most, &store.context.tools)
+        })
     }
 
     async fn get(&self, id: &str) -> Result<Option<Stored>, StoreError> {
-        read::get(&self.pool, id, &self.context.tools).await
+        ask!(self, ask, (self, id), |conn, (store, id)| read::get(conn, id, &store.context.tools))
     }
 
     async fn was_there(&self, id: &str) -> Result<Option<String>, StoreError> {
-        prune::was_there(&self.pool, id).await
+        ask!(self, ask, id, |conn, id| prune::was_there(conn, id))
     }
 
     async fn rows(&self, filter: &Filter) -> Result<Page<Row>, StoreError> {
-        read::rows(&self.pool, filter).await
+        ask!(self, ask, filter, |conn, filter| read::rows(conn, filter))
     }
 
     async fn actions(&self, filter: &Filter) -> Result<Page<PendingAction>, StoreError> {
-        read::actions(&self.pool, filter, &self.context.tools).await
+        ask!(self, ask, (self, filter), |conn, (store, filter)| {
+            read::actions(conn, filter, &store.context.tools)
+        })
     }
 
     async fn changes(
@@ -349,16 +239,20 @@ impl Reads for PostgresStore {
         limit: u32,
         bytes: u64,
     ) -> Result<Changes, StoreError> {
-        read::changes(&self.pool, workspace, since, limit, bytes).await
+        ask!(self, ask, (workspace, since, limit, bytes), |conn, (workspace, since, limit, bytes)| {
+            read::changes(conn, workspace, since, limit, bytes)
+        })
     }
 
     async fn revision(&self, workspace: &str) -> Result<u64, StoreError> {
-        read::revision(&self.pool, workspace).await
+        ask!(self, ask, workspace, |conn, workspace| read::revision(conn, workspace))
     }
 
     async fn briefing(&self, counts: &Counts) -> Result<BriefingBody, StoreError> {
-        let lapsing = self.lapsing(counts).await?;
-        Ok(BriefingBody { lapsing, ..outstanding::briefing(&self.pool, counts).await? })
+        ask!(self, ask_of_one_moment, (self, counts), |conn, (store, counts)| async move {
+            let lapsing = store.lapsing_on(conn, counts).await?;
+            Ok(BriefingBody { lapsing, ..outstanding::briefing(conn, counts).await? })
+        })
     }
 
     async fn checkpoints(
@@ -366,49 +260,52 @@ impl Reads for PostgresStore {
         workspace: &str,
         mission: Option<&str>,
     ) -> Result<Vec<Checkpoint>, StoreError> {
-        outstanding::checkpoints(&self.pool, workspace, mission).await
+        ask!(self, ask, (workspace, mission), |conn, (workspace, mission)| {
+            outstanding::checkpoints(conn, workspace, mission)
+        })
     }
 
     async fn beginning(&self, prefix: &str, limit: u32) -> Result<Vec<String>, StoreError> {
-        read::beginning(&self.pool, prefix, limit).await
+        ask!(self, ask, (prefix, limit), |conn, (prefix, limit)| read::beginning(conn, prefix, limit))
     }
 
     async fn outstanding(&self, workspace: &str) -> Result<Outstanding, StoreError> {
-        outstanding::totals(&self.pool, workspace).await
+        ask!(self, ask_of_one_moment, workspace, |conn, workspace| outstanding::totals(conn, workspace))
     }
 
     async fn flows(&self, asked: &AskedFlows) -> Result<Flows, StoreError> {
-        flows::read(&self.pool, asked).await
+        ask!(self, ask_of_one_moment, asked, |conn, asked| flows::read(conn, asked))
     }
 
     async fn timeline(&self, id: &str) -> Result<Vec<AuditRow>, StoreError> {
-        audit::timeline(&self.pool, id).await
+        ask!(self, ask, id, |conn, id| audit::timeline(conn, id))
     }
 
     async fn paused(&self, workspace: &str) -> Result<Option<Timestamp>, StoreError> {
-        let mut conn = self.pool.acquire().await?;
-        read::paused_since(&mut conn, workspace).await
+        ask!(self, ask, workspace, |conn, workspace| read::paused_since(conn, workspace))
     }
 
     async fn audit(&self, workspace: &str, since: u64, limit: u32) -> Result<Vec<AuditRow>, StoreError> {
-        audit::rows(&self.pool, workspace, since, limit).await
+        ask!(self, ask, (workspace, since, limit), |conn, (workspace, since, limit)| {
+            audit::rows(conn, workspace, since, limit)
+        })
     }
 
     async fn audit_heads(&self, workspace: Option<&str>) -> Result<Vec<AuditHead>, StoreError> {
-        let mut conn = self.pool.acquire().await?;
-        audit::heads(&mut conn, workspace).await
+        ask!(self, ask, workspace, |conn, workspace| audit::heads(conn, workspace))
     }
 
     async fn verify_counting(&self, kept: &[AuditHead], read: &AtomicU64) -> Result<Verified, StoreError> {
-        verify::verify(&self.pool, kept, read).await
+        ask!(self, read_everything, (kept, read), |conn, (kept, read)| verify::verify(conn, kept, read))
     }
 
     async fn census(&self, workspace: &str) -> Result<Census, StoreError> {
-        read::census(&self.pool, workspace).await
+        ask!(self, ask, workspace, |conn, workspace| read::census(conn, workspace))
     }
 
     async fn ping(&self) -> Result<(), StoreError> {
-        if sqlx::query_scalar(READ_ONLY).fetch_one(&self.pool).await? {
+        let reads_only: bool = ask!(self, ask, (), |conn, ()| one(conn, READ_ONLY))?;
+        if reads_only {
             let why = "the database server only reads; name the one that writes";
             return Err(StoreError::Commit(why.to_owned()));
         }
@@ -420,11 +317,11 @@ impl Reads for PostgresStore {
     }
 
     async fn token(&self, hash: &[u8], now: Timestamp) -> Result<Option<Token>, StoreError> {
-        tokens::by_hash(&self.pool, hash, now).await
+        ask!(self, ask, (hash, now), |conn, (hash, now)| tokens::by_hash(conn, hash, now))
     }
 
     async fn tokens(&self) -> Result<Vec<Token>, StoreError> {
-        tokens::all(&self.pool).await
+        ask!(self, ask, (), |conn, ()| tokens::all(conn))
     }
 
     async fn close(&self) {
@@ -445,9 +342,9 @@ mod tests {
         let Ok(server) = std::env::var("PLACET_TEST_DATABASE") else { return };
         let tools = Arc::new(Tools::none());
         let context = Context { events: Events::default(), clock: Clock::default(), tools };
-        let store = PostgresStore::open(&server, context).await.unwrap();
+        let store = PostgresStore::open(&server, &PostgresConfig::default(), context).await.unwrap();
 
-        let set: String = sqlx::query_scalar("SHOW synchronous_commit").fetch_one(&store.pool).await.unwrap();
+        let set: String = ask!(store, ask, (), |conn, ()| one(conn, "SHOW synchronous_commit")).unwrap();
 
         store.close().await;
         assert_eq!(set, "on");

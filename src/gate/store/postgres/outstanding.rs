@@ -4,8 +4,9 @@
 use std::collections::{HashMap, HashSet};
 
 use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder, Row as _};
+use sqlx::{Postgres, QueryBuilder, Row as _};
 
+use super::conn::Conn;
 use super::read;
 use crate::contract::briefing::{BatchBody, BriefingBody};
 use crate::contract::time;
@@ -35,14 +36,13 @@ pub(super) const BY_TOOL: &str = "SELECT tool, SUM(pending)::bigint AS pending, 
      WHERE workspace = $1 GROUP BY tool ORDER BY 2 DESC, 1 LIMIT $2";
 
 /// In one transaction, so that the parts are of the same moment as the whole.
-pub(super) async fn totals(pool: &PgPool, workspace: &str) -> Result<Outstanding, StoreError> {
-    let mut tx = pool.begin_with(read::SNAPSHOT).await?;
+pub(super) async fn totals(conn: &mut Conn, workspace: &str) -> Result<Outstanding, StoreError> {
     let (pending, high, oldest): (i64, i64, Option<i64>) =
-        sqlx::query_as(TOTALS).bind(workspace).fetch_one(&mut *tx).await?;
+        sqlx::query_as(TOTALS).bind(workspace).fetch_one(&mut *conn).await?;
     let tools: Vec<(String, i64, i64)> = sqlx::query_as(BY_TOOL)
         .bind(workspace)
         .bind(rows::integer(Outstanding::TOOLS as u64))
-        .fetch_all(&mut *tx)
+        .fetch_all(&mut *conn)
         .await?;
     let tool = |(tool, pending, high): (String, i64, i64)| ToolOutstanding {
         tool: tool.into(),
@@ -58,16 +58,15 @@ pub(super) async fn totals(pool: &PgPool, workspace: &str) -> Result<Outstanding
 }
 
 /// In one transaction: another gate may write between two of the questions.
-pub(super) async fn briefing(pool: &PgPool, counts: &Counts) -> Result<BriefingBody, StoreError> {
+pub(super) async fn briefing(conn: &mut Conn, counts: &Counts) -> Result<BriefingBody, StoreError> {
     let workspace = &counts.workspace;
-    let mut tx = pool.begin_with(read::SNAPSHOT).await?;
-    let (revision, _) = read::head(&mut *tx, workspace).await?;
-    let (pending, blocked, unknown) = count(&mut tx, counts).await?;
+    let (revision, _) = read::head(&mut *conn, workspace).await?;
+    let (pending, blocked, unknown) = count(conn, counts).await?;
     let most = rows::integer(BATCHES as u64 + 1);
     let found = if counts.is_narrowed() {
-        batches_of(counts, most).build().fetch_all(&mut *tx).await?
+        batches_of(counts, most).build().fetch_all(&mut *conn).await?
     } else {
-        sqlx::query(ALL).bind(workspace).bind(most).fetch_all(&mut *tx).await?
+        sqlx::query(ALL).bind(workspace).bind(most).fetch_all(&mut *conn).await?
     };
     let batches = found.iter().take(BATCHES).map(batch).collect::<Result<Vec<_>, _>>()?;
     Ok(BriefingBody {
@@ -76,7 +75,7 @@ pub(super) async fn briefing(pool: &PgPool, counts: &Counts) -> Result<BriefingB
         blocked_missions: rows::number(blocked),
         unknown: rows::number(unknown),
         lapsing: 0,
-        paused_at: read::paused_since(&mut tx, workspace).await?.map(time::write),
+        paused_at: read::paused_since(conn, workspace).await?.map(time::write),
         batches,
         truncated: found.len() > BATCHES,
         revision,
@@ -84,7 +83,7 @@ pub(super) async fn briefing(pool: &PgPool, counts: &Counts) -> Result<BriefingB
 }
 
 /// Pending actions, missions that wait for them, and actions whose outcome nobody knows.
-async fn count(conn: &mut PgConnection, counts: &Counts) -> Result<(i64, i64, i64), StoreError> {
+async fn count(conn: &mut Conn, counts: &Counts) -> Result<(i64, i64, i64), StoreError> {
     if !counts.is_narrowed() {
         return Ok(sqlx::query_as(COUNTS).bind(&counts.workspace).fetch_one(conn).await?);
     }
@@ -126,7 +125,7 @@ pub(super) fn narrow(query: &mut QueryBuilder<Postgres>, counts: &Counts) {
 
 /// Checkpoints in which something waits, the oldest first, with at most 500 batches in all: decide those, and the next are told.
 pub(super) async fn checkpoints(
-    pool: &PgPool,
+    conn: &mut Conn,
     workspace: &str,
     mission: Option<&str>,
 ) -> Result<Vec<Checkpoint>, StoreError> {
@@ -140,7 +139,7 @@ pub(super) async fn checkpoints(
     .bind(workspace)
     .bind(mission)
     .bind(rows::integer(BATCHES as u64))
-    .fetch_all(pool)
+    .fetch_all(&mut *conn)
     .await?;
     // An agent may name a checkpoint for each of its proposals, and a mission: looked up, never searched for.
     let mut checkpoints: Vec<Checkpoint> = Vec::new();

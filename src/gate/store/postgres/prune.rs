@@ -1,8 +1,9 @@
 //! Reads what may be pruned, and what was.
 
 use futures_util::TryStreamExt as _;
-use sqlx::{PgPool, QueryBuilder, Row as _};
+use sqlx::{QueryBuilder, Row as _};
 
+use super::conn::Conn;
 use crate::domain::Timestamp;
 use crate::gate::store::rows::{self, SETTLED};
 use crate::gate::store::{Prunable, StoreError};
@@ -16,7 +17,7 @@ const WHOLE: &str = "SELECT a.*, p.input, p.preview, p.before, p.user_edits, p.e
 /// Actions that may go, in the order in which they were settled, up to the first that is to stay: the rest is not read. An action is as
 /// old as its newest audit row: what was approved a year ago and ran today is of today.
 pub(super) async fn settled(
-    pool: &PgPool,
+    conn: &mut Conn,
     workspace: &str,
     before: Timestamp,
     (limit, bytes): (u32, u64),
@@ -25,7 +26,7 @@ pub(super) async fn settled(
     let mut query = QueryBuilder::new(WHOLE);
     query.push(" WHERE a.workspace = ").push_bind(workspace).push(" AND ").push(SETTLED);
     query.push(" ORDER BY a.revision LIMIT ").push_bind(i64::from(limit));
-    let mut found = query.build().fetch(pool);
+    let mut found = query.build().fetch(&mut *conn);
     let (mut settled, mut weight) = (Vec::new(), 0);
     while let Some(found) = found.try_next().await? {
         if found.try_get::<i64, _>("settled_at")? >= before.as_millis() {
@@ -44,7 +45,7 @@ pub(super) async fn settled(
 }
 
 /// Was it there once? The audit of an action outlives it.
-pub(super) async fn was_there(pool: &PgPool, id: &str) -> Result<Option<String>, StoreError> {
+pub(super) async fn was_there(conn: &mut Conn, id: &str) -> Result<Option<String>, StoreError> {
     let found = sqlx::query_scalar("SELECT workspace FROM audit WHERE action = $1 LIMIT 1").bind(id);
-    Ok(found.fetch_optional(pool).await?)
+    Ok(found.fetch_optional(&mut *conn).await?)
 }

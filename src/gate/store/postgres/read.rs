@@ -2,8 +2,9 @@
 
 use futures_util::TryStreamExt as _;
 use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, PgExecutor, PgPool, Postgres, QueryBuilder, Row as _};
+use sqlx::{Postgres, QueryBuilder, Row as _};
 
+use super::conn::Conn;
 use super::which;
 use crate::domain::{BatchId, PendingAction, Row, Status, Timestamp, Untrusted};
 use crate::gate::audit::WHOLE_GATE;
@@ -12,25 +13,22 @@ use crate::gate::store::{Census, Changes, Filter, Page, StoreError, Stored, Wait
 use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 
-/// How a reading transaction of several questions begins: all of them see one moment.
-pub(super) const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-
-pub(super) async fn get(pool: &PgPool, id: &str, tools: &Tools) -> Result<Option<Stored>, StoreError> {
+pub(super) async fn get(conn: &mut Conn, id: &str, tools: &Tools) -> Result<Option<Stored>, StoreError> {
     let mut query = QueryBuilder::new(rows::WHOLE);
     query.push(" WHERE a.id = ").push_bind(id);
-    query.build().fetch_optional(pool).await?.map(|row| rows::stored(&row, tools)).transpose()
+    query.build().fetch_optional(&mut *conn).await?.map(|row| rows::stored(&row, tools)).transpose()
 }
 
-pub(super) async fn rows(pool: &PgPool, filter: &Filter) -> Result<Page<Row>, StoreError> {
-    page(pool, filter, rows::LIGHT, |row| rows::light(row), light_weight).await
+pub(super) async fn rows(conn: &mut Conn, filter: &Filter) -> Result<Page<Row>, StoreError> {
+    page(conn, filter, rows::LIGHT, |row| rows::light(row), light_weight).await
 }
 
 pub(super) async fn actions(
-    pool: &PgPool,
+    conn: &mut Conn,
     filter: &Filter,
     tools: &Tools,
 ) -> Result<Page<PendingAction>, StoreError> {
-    page(pool, filter, rows::WHOLE, |row| rows::whole(row, tools), weight).await
+    page(conn, filter, rows::WHOLE, |row| rows::whole(row, tools), weight).await
 }
 
 /// About how many bytes a row takes on the wire, whatever its input weighs.
@@ -55,17 +53,17 @@ fn weight(action: &PendingAction) -> u64 {
 }
 
 async fn page<T>(
-    pool: &PgPool,
+    conn: &mut Conn,
     filter: &Filter,
     select: &'static str,
     read: impl Fn(&PgRow) -> Result<T, StoreError>,
     weight: fn(&T) -> u64,
 ) -> Result<Page<T>, StoreError> {
-    let revision = revision(pool, &filter.workspace).await?;
+    let revision = revision(conn, &filter.workspace).await?;
     let mut query = QueryBuilder::new(select);
     push_filter(&mut query, filter);
     query.push(" ORDER BY a.seq DESC LIMIT ").push_bind(i64::from(filter.limit) + 1);
-    let mut found = query.build().fetch(pool);
+    let mut found = query.build().fetch(&mut *conn);
     let (mut items, mut next, mut last, mut bytes) = (Vec::new(), None, 0_i64, 0_u64);
     while let Some(row) = found.try_next().await? {
         let item = read(&row)?;
@@ -110,11 +108,11 @@ fn push_beginning(query: &mut QueryBuilder<Postgres>, prefix: &str) {
 }
 
 /// At most `limit` ids that begin so, of any workspace, in their order.
-pub(super) async fn beginning(pool: &PgPool, prefix: &str, limit: u32) -> Result<Vec<String>, StoreError> {
+pub(super) async fn beginning(conn: &mut Conn, prefix: &str, limit: u32) -> Result<Vec<String>, StoreError> {
     let mut query = QueryBuilder::new("");
     push_beginning(&mut query, prefix);
     query.push(" ORDER BY id LIMIT ").push_bind(i64::from(limit));
-    Ok(query.build_query_scalar().fetch_all(pool).await?)
+    Ok(query.build_query_scalar().fetch_all(&mut *conn).await?)
 }
 
 fn push_any_of(query: &mut QueryBuilder<Postgres>, column: &'static str, values: &[String]) {
@@ -130,28 +128,28 @@ fn push_any_of(query: &mut QueryBuilder<Postgres>, column: &'static str, values:
 }
 
 /// Zero for a workspace in which nothing ever happened.
-pub(super) async fn revision(pool: &PgPool, workspace: &str) -> Result<u64, StoreError> {
-    head(pool, workspace).await.map(|(revision, _)| revision)
+pub(super) async fn revision(conn: &mut Conn, workspace: &str) -> Result<u64, StoreError> {
+    head(conn, workspace).await.map(|(revision, _)| revision)
 }
 
 /// The newest revision, and the one under which actions were pruned last.
-pub(super) async fn head(asked: impl PgExecutor<'_>, workspace: &str) -> Result<(u64, u64), StoreError> {
+pub(super) async fn head(conn: &mut Conn, workspace: &str) -> Result<(u64, u64), StoreError> {
     let found: Option<(i64, i64)> = sqlx::query_as("SELECT revision, pruned FROM heads WHERE workspace = $1")
         .bind(workspace)
-        .fetch_optional(asked)
+        .fetch_optional(conn)
         .await?;
     Ok(found.map_or((0, 0), |(revision, pruned)| (rows::number(revision), rows::number(pruned))))
 }
 
 pub(super) async fn changes(
-    pool: &PgPool,
+    conn: &mut Conn,
     workspace: &str,
     since: u64,
     limit: u32,
     bytes: u64,
 ) -> Result<Changes, StoreError> {
     // The head is read first: every change up to it is in the rows read after it.
-    let (head, pruned) = head(pool, workspace).await?;
+    let (head, pruned) = head(conn, workspace).await?;
     // From another history, or from before something went of which no row can tell.
     if since > head || since < pruned {
         return Ok(Changes { rows: Vec::new(), revision: head, more: false, complete: false });
@@ -160,7 +158,7 @@ pub(super) async fn changes(
     query.push(" WHERE a.workspace = ").push_bind(workspace);
     query.push(" AND a.revision > ").push_bind(rows::integer(since));
     query.push(" ORDER BY a.revision LIMIT ").push_bind(i64::from(limit) + 1);
-    let mut found = query.build().fetch(pool);
+    let mut found = query.build().fetch(&mut *conn);
     let (mut rows, mut more, mut weight) = (Vec::new(), false, 0_u64);
     while let Some(found) = found.try_next().await? {
         let row = rows::light(&found)?;
@@ -177,11 +175,11 @@ pub(super) async fn changes(
 }
 
 /// Counts from the index alone; the oldest is the first to have arrived.
-pub(super) async fn census(pool: &PgPool, workspace: &str) -> Result<Census, StoreError> {
+pub(super) async fn census(conn: &mut Conn, workspace: &str) -> Result<Census, StoreError> {
     let found: Vec<(String, i64)> =
         sqlx::query_as("SELECT status, COUNT(*) FROM actions WHERE workspace = $1 GROUP BY status")
             .bind(workspace)
-            .fetch_all(pool)
+            .fetch_all(&mut *conn)
             .await?;
     let by_status: Vec<_> =
         found.into_iter().map(|(status, count)| (Status::parse(&status), rows::number(count))).collect();
@@ -189,7 +187,7 @@ pub(super) async fn census(pool: &PgPool, workspace: &str) -> Result<Census, Sto
         "SELECT created_at FROM actions WHERE workspace = $1 AND status = 'pending' ORDER BY seq LIMIT 1",
     )
     .bind(workspace)
-    .fetch_optional(pool)
+    .fetch_optional(&mut *conn)
     .await?;
     Ok(Census {
         pending: by_status.iter().find(|(status, _)| status.is_pending()).map_or(0, |(_, count)| *count),
@@ -200,7 +198,7 @@ pub(super) async fn census(pool: &PgPool, workspace: &str) -> Result<Census, Sto
 
 /// What waits to be run, in the order it arrived.
 pub(super) async fn approved(
-    pool: &PgPool,
+    conn: &mut Conn,
     (tools, full): (&Which, &[String]),
     after: i64,
     limit: u32,
@@ -217,15 +215,12 @@ pub(super) async fn approved(
     which::push(&mut query, tools);
     which::push_none_of(&mut query, full);
     query.push(" ORDER BY a.seq LIMIT ").push_bind(i64::from(limit));
-    let found: Vec<(i64, String, String)> = query.build_query_as().fetch_all(pool).await?;
+    let found: Vec<(i64, String, String)> = query.build_query_as().fetch_all(&mut *conn).await?;
     Ok(found.into_iter().map(|(seq, id, tool)| Waiting { seq, id, tool }).collect())
 }
 
 /// Since when nothing is dispatched in this workspace.
-pub(super) async fn paused_since(
-    conn: &mut PgConnection,
-    workspace: &str,
-) -> Result<Option<Timestamp>, StoreError> {
+pub(super) async fn paused_since(conn: &mut Conn, workspace: &str) -> Result<Option<Timestamp>, StoreError> {
     let found: Option<i64> = sqlx::query_scalar("SELECT MIN(at) FROM pauses WHERE workspace IN ($1, $2)")
         .bind(workspace)
         .bind(WHOLE_GATE)

@@ -6,8 +6,8 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use sqlx::ConnectOptions as _;
-use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgListener, PgPoolOptions};
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -19,6 +19,9 @@ use crate::gate::store::ops::tx::Wakes;
 const CHANNEL: &str = "placet";
 /// How long it rests before it connects again.
 const REST: Duration = Duration::from_secs(1);
+/// When nothing was heard for so long, it asks whether the server is still there, and waits so long for the answer.
+const QUIET: Duration = Duration::from_secs(15);
+const SILENCE: Duration = Duration::from_secs(5);
 
 /// A handle on both tasks.
 #[derive(Debug)]
@@ -31,11 +34,18 @@ pub(super) struct Teller {
 }
 
 impl Teller {
-    pub(super) fn start(options: PgConnectOptions, events: Events) -> Self {
+    /// It tells by way of `pooler`, and hears at `listen`; `None`: it hears nothing, and the sweep looks.
+    pub(super) fn start(
+        (options, pooler): (PgConnectOptions, bool),
+        listen: Option<PgConnectOptions>,
+        events: Events,
+    ) -> Self {
         let (wakes, inbox) = mpsc::unbounded_channel();
         let (tasks, stopping) = (TaskTracker::new(), CancellationToken::new());
-        tasks.spawn(tell(options.clone(), inbox));
-        tasks.spawn(stopping.clone().run_until_cancelled_owned(hear(options, events.clone())));
+        tasks.spawn(tell(options, pooler, inbox));
+        if let Some(listen) = listen {
+            tasks.spawn(stopping.clone().run_until_cancelled_owned(hear(listen, events.clone())));
+        }
         tasks.close();
         Self { events, wakes: Mutex::new(Some(wakes)), tasks, stopping }
     }
@@ -67,23 +77,37 @@ fn wake(events: &Events, wakes: &Wakes) {
 }
 
 /// Everything that was committed while the last notification was under way goes in one.
-async fn tell(options: PgConnectOptions, mut inbox: mpsc::UnboundedReceiver<Wakes>) {
+async fn tell(options: PgConnectOptions, pooler: bool, mut inbox: mpsc::UnboundedReceiver<Wakes>) {
     let mut conn = None;
     while let Some(mut wakes) = inbox.recv().await {
         while let Ok(more) = inbox.try_recv() {
             wakes.add(more);
         }
-        if conn.is_none() {
-            conn =
-                options.connect().await.inspect_err(|error| tracing::debug!(%error, "nobody is told")).ok();
-        }
-        let Some(open) = &mut conn else { continue };
-        let told = payloads(&wakes);
-        let notify = sqlx::query("SELECT pg_notify($1, told) FROM unnest($2::text[]) AS t (told)");
-        if notify.bind(CHANNEL).bind(told).execute(open).await.is_err() {
-            conn = None;
+        let open = match conn.take() {
+            Some(open) => Ok(open),
+            None => options.connect().await,
+        };
+        let told = async { notify(open?, &wakes, pooler).await };
+        match tokio::time::timeout(SILENCE, told).await {
+            Ok(Ok(open)) => conn = Some(open),
+            Ok(Err(error)) => tracing::debug!(%error, "nobody is told"),
+            Err(_) => tracing::debug!("nobody is told: the server is silent"),
         }
     }
+}
+
+/// Behind a pooler the statement and its parameters must be in one transaction.
+async fn notify(mut conn: PgConnection, wakes: &Wakes, pooler: bool) -> Result<PgConnection, sqlx::Error> {
+    let notify = sqlx::query("SELECT pg_notify($1, told) FROM unnest($2::text[]) AS t (told)");
+    let notify = notify.bind(CHANNEL).bind(payloads(wakes)).persistent(!pooler);
+    if pooler {
+        let mut tx = conn.begin_with("BEGIN").await?;
+        notify.execute(&mut *tx).await?;
+        tx.commit().await?;
+    } else {
+        notify.execute(&mut conn).await?;
+    }
+    Ok(conn)
 }
 
 /// `r` or `-` (something is to be run), the revision, the workspace.
@@ -114,8 +138,14 @@ async fn listen(options: &PgConnectOptions, events: &Events) -> Result<(), sqlx:
     let mut listener = PgListener::connect_with(&pool).await?;
     listener.listen(CHANNEL).await?;
     loop {
-        let told = listener.recv().await?;
-        if let Some(mut wakes) = read(told.payload()) {
+        let told = tokio::time::timeout(QUIET, listener.recv()).await;
+        let Ok(told) = told else {
+            // Nobody tells anything, or the network is gone without a word.
+            let asked = tokio::time::timeout(SILENCE, listener.execute("SELECT 1")).await;
+            asked.map_err(|_| sqlx::Error::PoolTimedOut)??;
+            continue;
+        };
+        if let Some(mut wakes) = read(told?.payload()) {
             // This gate hears itself, too, and told its own streams long ago.
             wakes
                 .revisions

@@ -1,8 +1,9 @@
 //! A write transaction of PostgreSQL, as the rules ask for it.
 
 use async_trait::async_trait;
-use sqlx::{PgConnection, Postgres, QueryBuilder, Transaction};
+use sqlx::QueryBuilder;
 
+use super::conn::Conn;
 use super::{due, read};
 use crate::domain::{Effect, Minute, RawJson, Status, Timestamp};
 use crate::gate::audit::{AuditRow, WHOLE_GATE};
@@ -20,14 +21,14 @@ const FORGET: i64 = 5_000;
 /// A piece of work in a transaction of its own.
 #[derive(Debug)]
 pub(super) struct PostgresTx {
-    pub(super) inner: Transaction<'static, Postgres>,
+    pub(super) conn: Conn,
     pub(super) state: TxState,
     pub(super) clock: Clock,
 }
 
 impl PostgresTx {
-    pub(super) fn conn(&mut self) -> &mut PgConnection {
-        &mut self.inner
+    pub(super) fn conn(&mut self) -> &mut Conn {
+        &mut self.conn
     }
 }
 

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures_util::TryStreamExt as _;
-use sqlx::{Executor as _, PgConnection, PgPool, Postgres, QueryBuilder, Row as _};
+use sqlx::{Executor as _, Postgres, QueryBuilder, Row as _};
 
-use super::read::SNAPSHOT;
+use super::conn::Conn;
 use super::{audit, tokens};
 use crate::gate::audit::replay::{Gone, Replay};
 use crate::gate::audit::{AuditHead, Verified};
@@ -49,13 +49,12 @@ const PRUNED: &str = "DECLARE pruned NO SCROLL CURSOR FOR SELECT a.workspace, a.
 
 /// In one transaction, so that a gate that goes on writing does not look like tampering.
 pub(super) async fn verify(
-    pool: &PgPool,
+    conn: &mut Conn,
     kept: &[AuditHead],
     read: &AtomicU64,
 ) -> Result<Verified, StoreError> {
-    let mut tx = pool.begin_with(SNAPSHOT).await?;
     let mut replay = Replay::new(kept);
-    match compare(&mut tx, &mut replay, read).await {
+    match compare(conn, &mut replay, read).await {
         // What somebody wrote there may not be what is expected; what was found before is told all the same.
         Err(StoreError::Database(error)) if error.as_database_error().is_some() => {
             replay.problem(format!("the rest cannot be read: {error}"));
@@ -72,7 +71,7 @@ async fn counted(read: &AtomicU64) {
     }
 }
 
-async fn compare(conn: &mut PgConnection, replay: &mut Replay, read: &AtomicU64) -> Result<(), StoreError> {
+async fn compare(conn: &mut Conn, replay: &mut Replay, read: &AtomicU64) -> Result<(), StoreError> {
     let mut rows = sqlx::query("SELECT * FROM audit ORDER BY workspace, revision").fetch(&mut *conn);
     while let Some(found) = rows.try_next().await? {
         replay.row(&rows::audit_row(&found)?);
@@ -130,7 +129,7 @@ struct Part {
 }
 
 /// The last id of the part after `after`, so that neither its actions nor its rows are many. `None`: the rest is one part.
-async fn end_of_part(conn: &mut PgConnection, after: Option<&str>) -> Result<Option<String>, StoreError> {
+async fn end_of_part(conn: &mut Conn, after: Option<&str>) -> Result<Option<String>, StoreError> {
     let mut query = QueryBuilder::new("SELECT MIN(id) FROM (SELECT * FROM (SELECT id FROM actions WHERE id");
     behind(&mut query, after);
     query.push(" ORDER BY id LIMIT 1 OFFSET ").push_bind(ACTIONS);
@@ -156,7 +155,7 @@ impl Part {
 
     async fn compare(
         &self,
-        conn: &mut PgConnection,
+        conn: &mut Conn,
         replay: &mut Replay,
         read: &AtomicU64,
     ) -> Result<(), StoreError> {
@@ -172,7 +171,7 @@ impl Part {
         Ok(())
     }
 
-    async fn actions(&self, conn: &mut PgConnection, replay: &mut Replay) -> Result<(), StoreError> {
+    async fn actions(&self, conn: &mut Conn, replay: &mut Replay) -> Result<(), StoreError> {
         let (mut query, tools) = (QueryBuilder::new(rows::WHOLE), Tools::none());
         self.within(&mut query, "a.id");
         let mut actions = query.build().fetch(&mut *conn);
@@ -198,7 +197,7 @@ struct Pruned {
 
 impl Pruned {
     /// The next ones, to the end of a part.
-    async fn until(&mut self, conn: &mut PgConnection, end: Option<&str>) -> Result<Vec<Gone>, StoreError> {
+    async fn until(&mut self, conn: &mut Conn, end: Option<&str>) -> Result<Vec<Gone>, StoreError> {
         let mut found = Vec::new();
         loop {
             if self.waiting.is_empty() && !self.is_over {

@@ -2,7 +2,7 @@
 
 /// Classes and codes of <https://www.postgresql.org/docs/current/errcodes-appendix.html>. None of the sentences names a table, so a client
 /// may read it.
-const USUAL: [(&[&str], &str); 9] = [
+const USUAL: [(&[&str], &str); 11] = [
     (&["53100"], "the disk of the database server is full; make room there"),
     (
         &["53300"],
@@ -17,10 +17,19 @@ const USUAL: [(&[&str], &str); 9] = [
         "there is no gate in it, or none for this user; run `placet gate migrate` as the owner of the database",
     ),
     (&["42501"], "the database server refuses it; run `placet gate migrate` as the owner of the database"),
-    (&["40001", "40P01", "55P03"], "other gates were faster many times; try again"),
+    (&["40001", "40P01"], "other gates were faster many times; try again"),
+    (
+        &["55P03"],
+        "somebody holds a lock in the database for longer than 5 s; look for a transaction that does not end",
+    ),
+    (
+        &["57014"],
+        "the database server ended the statement; give the gate's user a longer statement_timeout there",
+    ),
 ];
-/// These two may be said of a file as well: their errors do not tell which database they are of.
+/// These may be said of a file as well: their errors do not tell which database they are of.
 const AWAY: &str = "the database cannot be reached; is its server up, and is the address right?";
+const SILENT: &str = "the database server does not answer, or its network does not; try again";
 const BUSY: &str = "no connection to the database was to be had in time: it is away, or busy; try again";
 
 /// A sentence for an error of PostgreSQL; `None`: it is none of the usual ones.
@@ -30,6 +39,7 @@ pub(in crate::gate::store) fn usual(error: &sqlx::Error) -> Option<&'static str>
             let code = error.code()?;
             USUAL.iter().find(|(codes, _)| codes.contains(&code.as_ref())).map(|(_, words)| *words)
         }
+        sqlx::Error::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => Some(SILENT),
         sqlx::Error::Io(_) => Some(AWAY),
         sqlx::Error::PoolTimedOut => Some(BUSY),
         _ => None,
@@ -38,5 +48,5 @@ pub(in crate::gate::store) fn usual(error: &sqlx::Error) -> Option<&'static str>
 
 /// Whether these are words of ours.
 pub(in crate::gate::store) fn is_usual(words: &str) -> bool {
-    USUAL.iter().any(|(_, usual)| *usual == words) || words == AWAY || words == BUSY
+    USUAL.iter().any(|(_, usual)| *usual == words) || [AWAY, SILENT, BUSY].contains(&words)
 }

@@ -1,0 +1,253 @@
+//! The connections of a gate to its server: a question is asked again, and work done again, where that changes nothing.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, SqlSafeStr as _, SqlStr};
+
+use super::conn::Conn;
+use crate::config::PostgresConfig;
+use crate::gate::store::{Refused, StoreError};
+
+/// Each statement sees what was committed before it, so that what is read under a lock is what the last holder of the lock left;
+/// whatever the server begins with by itself.
+const WORK: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+/// All questions see one moment.
+const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+/// What each question sees is of its own moment.
+const QUESTIONS: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY";
+
+/// What is acknowledged is on disk, also where the server is set up to acknowledge earlier.
+const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
+
+/// What holds for every session. Nobody waits for ever for somebody who holds a lock, and who is frozen in the middle does not hold it for
+/// ever.
+pub(super) const SETTINGS: [(&str, &str); 3] =
+    [("search_path", "placet"), ("lock_timeout", "5s"), ("idle_in_transaction_session_timeout", "60s")];
+
+/// How long a piece of work waits for a connection.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+/// A server, or a network, that is silent for so long in the middle is given up.
+const SILENCE: Duration = Duration::from_secs(15);
+/// A connection that was idle for longer is tried before it is used.
+const STALE: Duration = Duration::from_secs(1);
+/// How often it is tried where other gates were in the way, or the connection broke before anything was kept.
+const TRIES: u32 = 10;
+
+/// What is asked, with what it is given.
+pub(super) type Question<A, T> = for<'t> fn(&'t mut Conn, &'t A) -> BoxFuture<'t, Result<T, StoreError>>;
+
+/// Asks in one of the ways of a [`Pool`].
+macro_rules! ask {
+    ($store:ident, $way:ident, $given:expr, |$conn:ident, $args:pat_param| $asked:expr) => {
+        $store
+            .pool
+            .$way(&$given, |$conn, given| {
+                let $args = *given;
+                Box::pin($asked)
+            })
+            .await
+    };
+}
+pub(super) use ask;
+
+#[derive(Debug)]
+pub(super) struct Pool {
+    pool: PgPool,
+    /// Something in front of the server gives each transaction any connection.
+    pooler: bool,
+}
+
+impl Pool {
+    pub(super) async fn connect(
+        options: PgConnectOptions,
+        config: &PostgresConfig,
+    ) -> Result<Self, sqlx::Error> {
+        let pooler = config.pooler;
+        let pool = PgPoolOptions::new()
+            .max_connections(config.connections)
+            .acquire_timeout(PATIENCE)
+            .test_before_acquire(false)
+            .after_connect(move |conn, _| {
+                Box::pin(async move {
+                    if !pooler {
+                        conn.execute(DURABLE).await?;
+                    }
+                    Ok(())
+                })
+            })
+            .before_acquire(|conn, meta| {
+                Box::pin(async move {
+                    if meta.idle_for > STALE {
+                        conn.ping().await?;
+                    }
+                    Ok(true)
+                })
+            })
+            .connect_with(options)
+            .await?;
+        Ok(Self { pool, pooler })
+    }
+
+    /// Asks a question.
+    pub(super) async fn ask<A: Sync, T>(&self, given: &A, question: Question<A, T>) -> Result<T, StoreError> {
+        let begin = self.pooler.then_some(QUESTIONS);
+        self.asked_again(begin, given, question).await
+    }
+
+    /// Asks several questions about one moment.
+    pub(super) async fn ask_of_one_moment<A: Sync, T>(
+        &self,
+        given: &A,
+        questions: Question<A, T>,
+    ) -> Result<T, StoreError> {
+        self.asked_again(Some(SNAPSHOT), given, questions).await
+    }
+
+    /// The same once, however long it takes.
+    pub(super) async fn read_everything<A: Sync, T>(
+        &self,
+        given: &A,
+        questions: Question<A, T>,
+    ) -> Result<T, StoreError> {
+        let read = self.asked(Some(SNAPSHOT), Duration::MAX, given, questions).await;
+        read.map_err(Attempt::into_error)
+    }
+
+    async fn asked_again<A: Sync, T>(
+        &self,
+        begin: Option<&str>,
+        given: &A,
+        question: Question<A, T>,
+    ) -> Result<T, StoreError> {
+        let mut tries = Tries::default();
+        loop {
+            match self.asked(begin, SILENCE, given, question).await {
+                Ok(answer) => return Ok(answer),
+                Err(attempt) => tries.once_more(attempt).await?,
+            }
+        }
+    }
+
+    async fn asked<A: Sync, T>(
+        &self,
+        begin: Option<&str>,
+        limit: Duration,
+        given: &A,
+        question: Question<A, T>,
+    ) -> Result<T, Attempt> {
+        let mut conn = self.take().await.map_err(Attempt::of)?;
+        let asked = async {
+            if let Some(begin) = begin {
+                conn.begin(self.beginning(begin)).await?;
+            }
+            question(&mut conn, given).await
+        };
+        match tokio::time::timeout(limit, asked).await {
+            Ok(answer) => conn.end(answer).map_err(Attempt::of),
+            Err(_) => Err(Attempt::Over(silent())),
+        }
+    }
+
+    /// Begins a piece of work.
+    pub(super) async fn begin_work(&self) -> Result<Conn, StoreError> {
+        let mut conn = self.take().await?;
+        conn.begin(self.beginning(WORK)).await?;
+        Ok(conn)
+    }
+
+    async fn take(&self) -> Result<Conn, StoreError> {
+        Ok(Conn::new(self.pool.acquire().await?, !self.pooler))
+    }
+
+    /// Behind a pooler nothing is set but for one transaction.
+    fn beginning(&self, begin: &str) -> SqlStr {
+        let mut statements = begin.to_owned();
+        if self.pooler {
+            statements.extend(SETTINGS.map(|(name, value)| format!("; SET LOCAL {name} = '{value}'")));
+            statements.push_str("; ");
+            statements.push_str(&DURABLE.replace("false", "true"));
+        }
+        AssertSqlSafe(statements).into_sql_str()
+    }
+
+    pub(super) async fn close(&self) {
+        self.pool.close().await;
+    }
+}
+
+/// Ends a piece of work that goes on for too long; what is sent by then is kept or not, and nobody is told.
+pub(super) async fn within<T>(work: impl Future<Output = Result<T, Attempt>>) -> Result<T, Attempt> {
+    tokio::time::timeout(SILENCE, work).await.unwrap_or_else(|_| Err(Attempt::Over(silent())))
+}
+
+fn silent() -> StoreError {
+    StoreError::Database(std::io::Error::from(std::io::ErrorKind::TimedOut).into())
+}
+
+/// How often something was tried.
+#[derive(Default)]
+pub(super) struct Tries(u32);
+
+impl Tries {
+    /// Rests before it is tried again; fails where that is of no use.
+    pub(super) async fn once_more(&mut self, attempt: Attempt) -> Result<(), StoreError> {
+        let error = match attempt {
+            Attempt::Again(error) if self.0 + 1 < TRIES => error,
+            Attempt::Again(error) | Attempt::Over(error) => return Err(error),
+        };
+        self.0 += 1;
+        tracing::debug!(%error, tries = self.0, "tried again");
+        tokio::time::sleep(Duration::from_millis(u64::from(self.0 * self.0))).await;
+        Ok(())
+    }
+}
+
+/// What was not done.
+pub(super) enum Attempt {
+    /// Nothing of it is kept, and nobody but the database is to blame.
+    Again(StoreError),
+    Over(StoreError),
+}
+
+impl Attempt {
+    pub(super) fn of(error: StoreError) -> Self {
+        match &error {
+            StoreError::Database(said) if is_broken(said) => Self::Again(error),
+            StoreError::Database(said) if matches!(code(said).as_deref(), Some("22021" | "22P05")) => {
+                let what = "a text holds a character that this database cannot keep; leave it out";
+                Self::Over(Refused::Invalid(what.to_owned()).into())
+            }
+            _ => Self::in_commit(error),
+        }
+    }
+
+    /// When the connection breaks in the middle of a commit, nobody knows whether it was kept.
+    pub(super) fn in_commit(error: StoreError) -> Self {
+        // Serialization failure, and deadlock.
+        match &error {
+            StoreError::Database(said) if matches!(code(said).as_deref(), Some("40001" | "40P01")) => {
+                Self::Again(error)
+            }
+            _ => Self::Over(error),
+        }
+    }
+
+    fn into_error(self) -> StoreError {
+        match self {
+            Self::Again(error) | Self::Over(error) => error,
+        }
+    }
+}
+
+/// The connection is of no more use: it broke, or the server ended it.
+pub(super) fn is_broken(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::Io(_) | sqlx::Error::Protocol(_))
+        || code(error).is_some_and(|code| code == "57P01")
+}
+
+fn code(error: &sqlx::Error) -> Option<Cow<'_, str>> {
+    error.as_database_error()?.code()
+}

@@ -1,0 +1,167 @@
+//! The server and its database before anything is asked of it: is it the right one, and are the tables those of this version?
+
+use std::cmp::Ordering;
+
+use secrecy::ExposeSecret as _;
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
+use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _, Row as _, SqlSafeStr as _};
+
+use super::pool::{PATIENCE, SETTINGS};
+use crate::config::PostgresConfig;
+use crate::config::secret::SecretError;
+use crate::gate::store::words;
+
+const MIGRATIONS: [&str; 1] = [include_str!("../../../../assets/migrations/gate-postgres/0001_gate.sql")];
+
+/// The oldest that it was tried with.
+const OLDEST: i32 = 150_000;
+
+/// Asked as text, and by whole names, as it must be behind a pooler.
+const ABOUT: &str = "SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding, \
+     current_setting('transaction_read_only') = 'on' AS read_only, to_regnamespace('placet') IS NOT NULL AS there";
+const VERSION: &str = "SELECT COALESCE(MAX(version), 0) AS version FROM placet._sqlx_migrations";
+
+/// Of those who migrate one after the other waits for the one before. The number has no meaning.
+const LOCK: &str = "SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(123581321345589); \
+     CREATE SCHEMA IF NOT EXISTS placet";
+
+/// The database cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PostgresError {
+    #[error("the database URL cannot be read: {0}")]
+    Url(sqlx::Error),
+    #[error("the password of the database: {0}")]
+    Password(SecretError),
+    #[error("cannot open the database {place}: {}", words(error))]
+    Open { place: String, error: sqlx::Error },
+    #[error("cannot bring the database {place} up to date: {error}")]
+    Migration { place: String, error: MigrateError },
+    #[error(
+        "the database {place} was written by a newer placet (its schema has number {version}); use that one"
+    )]
+    Newer { place: String, version: i64 },
+    #[error(
+        "an older placet wrote the database {place}; run `placet gate migrate` of this version, not by way of a pooler"
+    )]
+    Older { place: String },
+    #[error(
+        "the database {place} has the encoding {encoding}, which cannot hold every text; create it with UTF8"
+    )]
+    Encoding { place: String, encoding: String },
+    #[error("the database {place} only reads; name the server that writes")]
+    ReadOnly { place: String },
+    #[error("the server of the database {place} is PostgreSQL {}; it must be 15 or newer", version / 10_000)]
+    TooOld { place: String, version: i32 },
+}
+
+#[derive(Debug)]
+pub(super) struct Server {
+    options: PgConnectOptions,
+    /// The database for people: never with a password.
+    place: String,
+}
+
+impl Server {
+    /// Reads the password. Blocks: it may come from a command.
+    pub(super) fn new(url: &str, config: &PostgresConfig) -> Result<Self, PostgresError> {
+        let mut options: PgConnectOptions = url.parse().map_err(PostgresError::Url)?;
+        if let Some(from) = &config.password {
+            let password = from.read().map_err(PostgresError::Password)?;
+            options = options.password(password.expose_secret());
+        }
+        let (host, port) = (options.get_host(), options.get_port());
+        let place = format!("{} on {host}:{port}", options.get_database().unwrap_or("of the user's name"));
+        let options = options.application_name("placet gate").extra_float_digits(None);
+        Ok(Self { options, place })
+    }
+
+    /// How to connect to work there. A pooler refuses settings of a session.
+    pub(super) fn options(&self, pooler: bool) -> PgConnectOptions {
+        let options = self.options.clone();
+        if pooler { options } else { options.options(SETTINGS) }
+    }
+
+    pub(super) fn failed(&self, error: sqlx::Error) -> PostgresError {
+        PostgresError::Open { place: self.place.clone(), error }
+    }
+
+    /// Looks whether it is a server and a database for a gate, to `write` or only to read, and says how far its tables are.
+    async fn look(&self, conn: &mut PgConnection, write: bool) -> Result<i64, PostgresError> {
+        let place = || self.place.clone();
+        let failed = |error| self.failed(error);
+        let about = sqlx::raw_sql(ABOUT).fetch_one(&mut *conn).await.map_err(failed)?;
+        let version = about.try_get("version").map_err(failed)?;
+        if version < OLDEST {
+            return Err(PostgresError::TooOld { place: place(), version });
+        }
+        if write && about.try_get("read_only").map_err(failed)? {
+            return Err(PostgresError::ReadOnly { place: place() });
+        }
+        let encoding: String = about.try_get("encoding").map_err(failed)?;
+        if encoding != "UTF8" {
+            return Err(PostgresError::Encoding { place: place(), encoding });
+        }
+        if !about.try_get("there").map_err(failed)? {
+            return Ok(0);
+        }
+        let asked = sqlx::raw_sql(VERSION).fetch_one(conn).await;
+        asked.and_then(|found| found.try_get("version")).map_err(failed)
+    }
+
+    /// Fails unless the tables are those of this version.
+    pub(super) async fn is_up_to_date(&self, pooler: bool, write: bool) -> Result<(), PostgresError> {
+        let mut conn = self.connect(pooler).await?;
+        let version = self.look(&mut conn, write).await?;
+        conn.close().await.ok();
+        self.compare(version)
+    }
+
+    fn compare(&self, version: i64) -> Result<(), PostgresError> {
+        let place = self.place.clone();
+        match version.cmp(&(MIGRATIONS.len() as i64)) {
+            Ordering::Equal => Ok(()),
+            Ordering::Less => Err(PostgresError::Older { place }),
+            Ordering::Greater => Err(PostgresError::Newer { place, version }),
+        }
+    }
+
+    /// Brings the tables to this version. Who reads and writes rows need not be their owner, where nothing is to be done.
+    pub(super) async fn migrate(&self) -> Result<(), PostgresError> {
+        let mut conn = self.connect(false).await?;
+        let version = self.look(&mut conn, true).await?;
+        if let Err(PostgresError::Older { .. }) = self.compare(version) {
+            self.bring_up_to_date(&mut conn).await?;
+        } else {
+            self.compare(version)?;
+        }
+        conn.close().await.ok();
+        Ok(())
+    }
+
+    async fn bring_up_to_date(&self, conn: &mut PgConnection) -> Result<(), PostgresError> {
+        let failed = |error| self.failed(error);
+        let mut tx = conn.begin_with("BEGIN").await.map_err(failed)?;
+        tx.execute(LOCK).await.map_err(failed)?;
+        let numbered = (1..).zip(MIGRATIONS).map(|(version, sql)| {
+            Migration::new(version, "".into(), MigrationType::Simple, sql.into_sql_str(), false)
+        });
+        let mut migrator = Migrator::with_migrations(numbered.collect());
+        // Not `run`: with it the compiler does not see that any thread may go on with this future.
+        match migrator.set_locking(false).run_direct(None, &mut *tx, false).await {
+            Ok(()) => tx.commit().await.map_err(failed),
+            Err(MigrateError::VersionMissing(version)) => {
+                Err(PostgresError::Newer { place: self.place.clone(), version })
+            }
+            Err(MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)) => {
+                Err(failed(error))
+            }
+            Err(error) => Err(PostgresError::Migration { place: self.place.clone(), error }),
+        }
+    }
+
+    async fn connect(&self, pooler: bool) -> Result<PgConnection, PostgresError> {
+        let connecting = tokio::time::timeout(PATIENCE, self.options(pooler).connect()).await;
+        connecting.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map_err(|error| self.failed(error))
+    }
+}
