@@ -61,7 +61,7 @@ pub struct PostgresConfig {
     pub connections: u32,
     /// The URL leads to a pooler that may give each transaction another connection.
     pub pooler: bool,
-    /// Where to hear other gates, past a pooler. `None`, with a pooler: they are asked every few seconds.
+    /// Where to hear other gates, past a pooler. `None`, with a pooler: the sweep finds what they did.
     pub listen_url: Option<String>,
 }
 
@@ -125,6 +125,22 @@ impl GateConfig {
              or let it listen on 127.0.0.1, or say --behind-proxy (gate.behind_proxy = true) when a proxy in front of it speaks TLS",
             self.listen
         ))
+    }
+
+    /// The same past a pooler, for what needs a session; `named`: the command line names the server itself. Fails with a sentence for the
+    /// operator.
+    pub fn past_pooler(mut self, named: bool) -> Result<Self, String> {
+        if self.server.is_some() && self.postgres.pooler {
+            self.postgres.pooler = false;
+            match self.postgres.listen_url.take() {
+                _ if named => {}
+                None => {
+                    return Err("a pooler cannot do this; name the server itself with --database".to_owned());
+                }
+                past => self.server = past,
+            }
+        }
+        Ok(self)
     }
 
     /// Any other mistake that shows only then.
@@ -211,9 +227,6 @@ impl RawPostgres {
                 .take(server(url, folder).map_err(|why| format!("gate.postgres.listen_url: {why}")))
                 .is_some()
         });
-        if listen_url.is_some() && !self.pooler {
-            mistakes.0.push("gate.postgres.listen_url goes with pooler = true; leave it out".to_owned());
-        }
         PostgresConfig {
             password: mistakes.take(password).flatten(),
             connections,

@@ -103,7 +103,10 @@ async fn gate(paths: &Paths, command: GateCommand) -> anyhow::Result<Exit> {
         GateCommand::Backup { database, file } => {
             cli::backup(&config(database.database.as_deref())?, &file).await
         }
-        GateCommand::Migrate { database } => cli::migrate(config(database.database.as_deref())?).await,
+        GateCommand::Migrate { database } => {
+            let config = config(database.database.as_deref())?.past_pooler(database.database.is_some());
+            cli::migrate(config.map_err(|why| anyhow::anyhow!(why))?).await
+        }
         GateCommand::Owner(command) => {
             cli::owner(config(command.database())?, command, headless::login_name()).await
         }

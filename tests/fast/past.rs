@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use placet::for_tests::{
     ActionKey, AgentClient, Decision, Edits, Entry, Executor, Gate, GateConfig, Inbox, Journal, Limits,
-    RawJson, Retry, Rows, SourceConfig, SourceKind, SourceName, Staged, Status, SubmissionId, Timestamp,
-    TokenFrom, ToolConfig, Untrusted, freeze, open, use_placet,
+    PostgresConfig, RawJson, Retry, Rows, SourceConfig, SourceKind, SourceName, Staged, Status, SubmissionId,
+    Timestamp, TokenFrom, ToolConfig, Untrusted, freeze, open, use_placet,
 };
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -34,6 +34,7 @@ async fn desk() -> Desk {
         listen: ([127, 0, 0, 1], 0).into(),
         database: folder.path().join("gate.db"),
         server: None,
+        postgres: PostgresConfig::default(),
         workspace: "w".to_owned(),
         limits: Limits::default(),
         denied: BTreeSet::new(),

@@ -4,11 +4,16 @@
 use std::os::unix::fs::{MetadataExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command};
+use std::time::Instant;
 
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
 use tempfile::TempDir;
+
+use super::support::LIMIT;
+use crate::config::PostgresConfig;
+use crate::gate::store::postgres::migrate;
 
 /// A server of its own in a folder of its own, for as long as this value lives.
 struct Server {
@@ -75,12 +80,60 @@ impl Drop for Server {
     }
 }
 
+/// PgBouncer before a server, as Debian has it: each transaction gets any connection. Ends with this value.
+struct Pooler(Child);
+
+impl Pooler {
+    const PORT: u16 = 6_432;
+
+    fn program() -> Option<PathBuf> {
+        let unpacked = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/postgres/usr/sbin/pgbouncer");
+        ["/usr/sbin/pgbouncer".into(), unpacked].into_iter().find(|program: &PathBuf| program.exists())
+    }
+
+    fn start(program: &Path, server: &Server) -> Self {
+        let folder = server.folder.path().display();
+        let set_up = format!(
+            "[databases]\n* = host={folder} user=placet\n[pgbouncer]\nunix_socket_dir = {folder}\nlisten_port = {}\n\
+             auth_type = any\npool_mode = transaction\ndefault_pool_size = 4\nserver_idle_timeout = 1\nmax_client_conn = 4000\n\
+             logfile = {folder}/pooler.log\nlisten_addr =\n",
+            Self::PORT
+        );
+        let file = server.folder.path().join("pooler.ini");
+        std::fs::write(&file, set_up).unwrap();
+        let mut command = Command::new(program);
+        command.arg("--quiet").arg(file).current_dir("/");
+        if let Some(user) = Server::user() {
+            command.uid(user).gid(user);
+        }
+        let mut pooler = Self(command.spawn().unwrap());
+        let deadline = Instant::now() + LIMIT;
+        while !server.folder.path().join(format!(".s.PGSQL.{}", Self::PORT)).exists() {
+            assert!(pooler.0.try_wait().unwrap().is_none() && Instant::now() < deadline, "no pooler");
+            std::thread::yield_now();
+        }
+        pooler
+    }
+}
+
+impl Drop for Pooler {
+    fn drop(&mut self) {
+        drop(self.0.kill().and_then(|()| self.0.wait()));
+    }
+}
+
 /// The gate's tests in a process of their own, with so many gates on each database.
-fn again(server: &Server, gates: usize) -> Output {
+fn again(server: &Server, gates: usize, pooler: bool) {
     let mut tests = Command::new(std::env::current_exe().unwrap());
     tests.args(["gate::tests", "gate::store::postgres", "--test-threads", "4"]);
     tests.env("PLACET_TEST_DATABASE", server.url()).env("PLACET_TEST_GATES", gates.to_string());
-    tests.output().unwrap()
+    if pooler {
+        tests.env("PLACET_TEST_POOLER", Pooler::PORT.to_string());
+    }
+    let said = tests.output().unwrap();
+    let text = String::from_utf8_lossy(&said.stdout);
+    assert!(said.status.success(), "with {gates} gates, pooler: {pooler}: {text}");
+    assert!(!text.contains("running 0 tests"), "{text}");
 }
 
 /// Two gates by default; `PLACET_NEEDS_POSTGRES` asks for one and four as well, and for a server to be there.
@@ -96,11 +149,14 @@ fn everything_holds_on_postgresql_too() {
     };
     let server = Server::start(programs);
     for gates in if needed { [1, 2, 4].as_slice() } else { &[2] } {
-        let said = again(&server, *gates);
-        let text = String::from_utf8_lossy(&said.stdout);
-        assert!(said.status.success(), "with {gates} gates: {text}");
-        assert!(!text.contains("running 0 tests"), "{text}");
+        again(&server, *gates, false);
     }
+    let Some(pooler) = Pooler::program() else {
+        assert!(!needed, "there is no PgBouncer");
+        return println!("left out: the gate's tests behind a pooler; install Debian's package pgbouncer");
+    };
+    let _pooler = Pooler::start(&pooler, &server);
+    again(&server, 2, true);
 }
 
 /// The URL of the database that belongs to this folder, which is made the first time; `None`: the tests run on SQLite.
@@ -114,15 +170,27 @@ pub(super) fn database_of(folder: &Path) -> Option<String> {
         .to_lowercase();
     let (base, _) = server.rsplit_once('/').unwrap();
     let url = format!("{base}/{name}");
+    let pooled = std::env::var("PLACET_TEST_POOLER").ok().map(|port| format!("{base}:{port}/{name}"));
+    let (direct, is_pooled) = (url.clone(), pooled.is_some());
     let create = async move || {
         let options: PgConnectOptions = server.parse().unwrap();
         let mut conn = options.connect().await.unwrap();
         // It is there already when a gate is started again.
         drop(conn.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await);
+        if is_pooled {
+            migrate(&direct).await.unwrap();
+        }
     };
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     std::thread::spawn(move || runtime().block_on(create())).join().unwrap();
-    Some(url)
+    Some(pooled.unwrap_or(url))
+}
+
+/// How the gates use the database of this folder.
+pub(super) fn config_of(server: Option<&str>) -> PostgresConfig {
+    let pooler = std::env::var("PLACET_TEST_POOLER").ok();
+    let direct = pooler.as_ref().zip(server).map(|(port, url)| url.replace(&format!(":{port}/"), "/"));
+    PostgresConfig { pooler: pooler.is_some(), listen_url: direct, ..PostgresConfig::default() }
 }
 
 /// How many gates share each database (`PLACET_TEST_GATES`); on SQLite there is one.

@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use super::{contract, postgres};
-use crate::config::{Executor, GateConfig, Limits, PostgresConfig, Retry, ToolConfig};
+use crate::config::{Executor, GateConfig, Limits, Retry, ToolConfig};
 use crate::domain::Status;
 use crate::gate::{Gate, GateError, Scope, Stop};
 
@@ -68,12 +68,13 @@ impl Answer {
 }
 
 pub(super) fn config(folder: &Path) -> GateConfig {
+    let server = postgres::database_of(folder);
     GateConfig {
         file: "config.toml".into(),
         listen: ([127, 0, 0, 1], 0).into(),
         database: folder.join("gate.db"),
-        server: postgres::database_of(folder),
-        postgres: PostgresConfig::default(),
+        postgres: postgres::config_of(server.as_deref()),
+        server,
         workspace: "w".to_owned(),
         limits: Limits { proposal_burst: 100_000, ..Limits::default() },
         denied: BTreeSet::new(),

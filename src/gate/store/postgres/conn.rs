@@ -4,7 +4,9 @@
 //! Behind a pooler no statement has a name and everything is in a transaction: from one to the next the pooler may change the connection
 //! to the server.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
@@ -13,8 +15,10 @@ use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgArguments, PgConnection, PgQueryResult, PgRow, PgStatement, PgTypeInfo};
 use sqlx::{Either, Execute, Executor, Postgres, SqlStr};
 
-use super::pool::{self, PATIENCE};
 use crate::gate::store::StoreError;
+
+/// How long somebody waits for a connection.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(super) struct Conn {
     /// `None` only while it is dropped.
@@ -44,7 +48,7 @@ impl Conn {
 
     /// Gives it back, with this answer; what was not committed is undone. Nobody waits for that.
     pub(super) fn end<T>(mut self, answer: Result<T, StoreError>) -> Result<T, StoreError> {
-        if matches!(&answer, Err(StoreError::Database(error)) if pool::is_broken(error)) {
+        if matches!(&answer, Err(StoreError::Database(error)) if is_broken(error)) {
             return answer;
         }
         if self.begun {
@@ -148,4 +152,15 @@ impl<'c> Executor<'c> for &'c mut Conn {
             Err(error) => Box::pin(std::future::ready(Err(error))),
         }
     }
+}
+
+/// The connection is of no more use: it broke, or the server ended it.
+pub(super) fn is_broken(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::Io(_) | sqlx::Error::Protocol(_))
+        || code(error).is_some_and(|code| code == "57P01")
+}
+
+/// What the server calls the error.
+pub(super) fn code(error: &sqlx::Error) -> Option<Cow<'_, str>> {
+    error.as_database_error()?.code()
 }

@@ -46,7 +46,8 @@ use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 
 /// A standby, or a server that is set up to refuse writes.
-const READ_ONLY: &str = "SELECT current_setting('transaction_read_only') = 'on'";
+const READ_ONLY: &str =
+    "SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on'";
 
 /// One database on a server.
 #[derive(Debug)]
@@ -137,6 +138,12 @@ impl PostgresStore {
         let now = self.moment(conn).await?;
         due::lapsing(conn, counts, (&self.context.tools, self.lapse_begun), now).await
     }
+}
+
+/// Brings the tables to this version, as a gate does that no pooler is before.
+#[cfg(test)]
+pub(crate) async fn migrate(url: &str) -> Result<(), PostgresError> {
+    Server::new(url, &PostgresConfig::default())?.migrate().await
 }
 
 /// The one value that is asked for.
@@ -335,14 +342,44 @@ mod tests {
     use super::*;
     use crate::gate::clock::Clock;
     use crate::gate::events::Events;
+    use crate::gate::store::Writes as _;
+
+    fn test_context() -> Context {
+        Context { events: Events::default(), clock: Clock::default(), tools: Arc::new(Tools::none()) }
+    }
+
+    /// As at a restart of the server, or of a firewall: nobody who asks then, or writes, is to know.
+    #[tokio::test]
+    async fn a_connection_that_broke_meanwhile_is_not_the_askers_concern() {
+        let Ok(server) = std::env::var("PLACET_TEST_DATABASE") else { return };
+        migrate(&server).await.unwrap();
+        let store = PostgresStore::open(&server, &PostgresConfig::default(), test_context()).await.unwrap();
+        let ask = async || store.revision("w").await;
+        for _ in 0..5 {
+            let (first, second, third) = tokio::join!(ask(), ask(), ask());
+            assert!(first.is_ok() && second.is_ok() && third.is_ok());
+            let (end, me) =
+                ("pg_terminate_backend(pid)", "application_name = 'placet gate' AND pid <> pg_backend_pid()");
+            let end = format!(
+                "SELECT count({end}) FROM pg_stat_activity WHERE {me} AND datname = current_database()"
+            );
+            let options: sqlx::postgres::PgConnectOptions = server.parse().unwrap();
+            let mut other = sqlx::ConnectOptions::connect(&options).await.unwrap();
+            sqlx::raw_sql(sqlx::AssertSqlSafe(end)).execute(&mut other).await.unwrap();
+
+            let paused = store.pause("w".to_owned(), true, None).await;
+            let resumed = store.pause("w".to_owned(), false, None).await;
+
+            assert!(paused.is_ok() && resumed.is_ok(), "{paused:?} {resumed:?}");
+        }
+        store.close().await;
+    }
 
     /// The server of the tests is set up to acknowledge before it wrote.
     #[tokio::test]
     async fn what_is_acknowledged_is_on_disk_whatever_the_server_is_set_to() {
         let Ok(server) = std::env::var("PLACET_TEST_DATABASE") else { return };
-        let tools = Arc::new(Tools::none());
-        let context = Context { events: Events::default(), clock: Clock::default(), tools };
-        let store = PostgresStore::open(&server, &PostgresConfig::default(), context).await.unwrap();
+        let store = PostgresStore::open(&server, &PostgresConfig::default(), test_context()).await.unwrap();
 
         let set: String = ask!(store, ask, (), |conn, ()| one(conn, "SHOW synchronous_commit")).unwrap();
 

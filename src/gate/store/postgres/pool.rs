@@ -1,13 +1,12 @@
 //! The connections of a gate to its server: a question is asked again, and work done again, where that changes nothing.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, SqlSafeStr as _, SqlStr};
 
-use super::conn::Conn;
+use super::conn::{Conn, PATIENCE, code, is_broken};
 use crate::config::PostgresConfig;
 use crate::gate::store::{Refused, StoreError};
 
@@ -27,8 +26,6 @@ const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false) WHER
 pub(super) const SETTINGS: [(&str, &str); 3] =
     [("search_path", "placet"), ("lock_timeout", "5s"), ("idle_in_transaction_session_timeout", "60s")];
 
-/// How long a piece of work waits for a connection.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// A server, or a network, that is silent for so long in the middle is given up.
 const SILENCE: Duration = Duration::from_secs(15);
 /// A connection that was idle for longer is tried before it is used.
@@ -240,14 +237,4 @@ impl Attempt {
             Self::Again(error) | Self::Over(error) => error,
         }
     }
-}
-
-/// The connection is of no more use: it broke, or the server ended it.
-pub(super) fn is_broken(error: &sqlx::Error) -> bool {
-    matches!(error, sqlx::Error::Io(_) | sqlx::Error::Protocol(_))
-        || code(error).is_some_and(|code| code == "57P01")
-}
-
-fn code(error: &sqlx::Error) -> Option<Cow<'_, str>> {
-    error.as_database_error()?.code()
 }

@@ -7,7 +7,8 @@ use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, Row as _, SqlSafeStr as _};
 
-use super::pool::{PATIENCE, SETTINGS};
+use super::conn::PATIENCE;
+use super::pool::SETTINGS;
 use crate::config::PostgresConfig;
 use crate::config::secret::SecretError;
 use crate::gate::store::words;

@@ -2,7 +2,7 @@
 
 /// Classes and codes of <https://www.postgresql.org/docs/current/errcodes-appendix.html>. None of the sentences names a table, so a client
 /// may read it.
-const USUAL: [(&[&str], &str); 11] = [
+const USUAL: [(&[&str], &str); 12] = [
     (&["53100"], "the disk of the database server is full; make room there"),
     (
         &["53300"],
@@ -15,6 +15,10 @@ const USUAL: [(&[&str], &str); 11] = [
     (
         &["42P01", "3F000"],
         "there is no gate in it, or none for this user; run `placet gate migrate` as the owner of the database",
+    ),
+    (
+        &["08P01"],
+        "what answers is no PostgreSQL server, or a pooler before it: then set pooler = true in [gate.postgres]",
     ),
     (&["42501"], "the database server refuses it; run `placet gate migrate` as the owner of the database"),
     (&["40001", "40P01"], "other gates were faster many times; try again"),
