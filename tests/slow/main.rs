@@ -15,6 +15,7 @@ mod completions;
 mod demo;
 mod dendrux;
 mod doctor;
+mod drills;
 mod editor;
 mod exits;
 mod files;

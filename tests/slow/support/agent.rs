@@ -27,11 +27,23 @@ pub(crate) fn try_request(
     path: &str,
     body: &str,
 ) -> Option<Reply> {
+    try_keyed(address, token, "", (method, path), body)
+}
+
+/// The same under an `Idempotency-Key`, unless it is empty.
+pub(crate) fn try_keyed(
+    address: &Address,
+    token: &str,
+    key: &str,
+    (method, path): (&str, &str),
+    body: &str,
+) -> Option<Reply> {
+    let key = if key.is_empty() { String::new() } else { format!("Idempotency-Key: {key}\r\n") };
     let host = address.url.strip_prefix("http://")?;
     let mut stream = TcpStream::connect(host).ok()?;
     stream.set_read_timeout(Some(LIMIT)).ok()?;
     let head = format!(
-        "{method} {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n\
+        "{method} {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n{key}\
          Content-Length: {}\r\nConnection: close\r\n\r\n",
         body.len()
     );

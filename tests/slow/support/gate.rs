@@ -24,7 +24,13 @@ pub(crate) struct Gate {
 impl Gate {
     /// Starts it and reads the line that it prints when it is ready.
     pub(crate) fn serve(home: &Home, args: &[&str]) -> Self {
+        Self::serve_with(home, args, &[])
+    }
+
+    /// The same with more in its environment.
+    pub(crate) fn serve_with(home: &Home, args: &[&str], env: &[(&str, &str)]) -> Self {
         let mut command = home.command(&["gate", "serve"]);
+        command.envs(env.iter().copied());
         let mut child = command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();

@@ -4,6 +4,9 @@ pub(crate) mod agent;
 pub(crate) mod chance;
 pub(crate) mod gate;
 pub(crate) mod home;
+pub(crate) mod lab;
+#[allow(dead_code, reason = "the gate's own tests and the benches use the rest")]
+pub(crate) mod postgres;
 pub(crate) mod pty;
 pub(crate) mod relay;
 pub(crate) mod svg;

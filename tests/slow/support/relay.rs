@@ -1,61 +1,94 @@
-//! Another way to a gate, which can end, or lose an answer.
+//! Another way to a gate, or to a database server, which can end, break, fall silent, lead elsewhere, or lose an answer.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 
 use super::gate::Gate;
 
 pub(crate) struct Relay {
+    /// To a gate.
     pub(crate) url: String,
-    address: String,
+    pub(crate) address: String,
     state: Arc<State>,
     accepting: std::thread::JoinHandle<()>,
 }
 
-/// What is lost of a write.
+/// What is lost of a write: of a POST to a gate, or of a COMMIT to PostgreSQL.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Lose {
-    /// All of it: the gate hears nothing.
+    /// All of it: the other end hears nothing.
     Request,
-    /// The gate did it.
+    /// The other end did it.
     Answer,
 }
 
 #[derive(Default)]
 struct State {
+    to: Mutex<String>,
     is_over: AtomicBool,
+    is_silent: Mutex<bool>,
+    heard: Condvar,
     loses: Mutex<Option<Lose>>,
     open: Mutex<Vec<TcpStream>>,
 }
 
 impl Relay {
     pub(crate) fn start(gate: &Gate) -> Self {
+        Self::to(&gate.listen())
+    }
+
+    /// A way to this host and port.
+    pub(crate) fn to(other: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
-        let (state, gate) = (Arc::<State>::default(), gate.listen());
+        let state = Arc::new(State { to: Mutex::new(other.to_owned()), ..State::default() });
         let shared = Arc::clone(&state);
         let accepting = std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 if shared.is_over.load(Ordering::SeqCst) {
                     return;
                 }
-                let gate = TcpStream::connect(&gate).unwrap();
-                shared.open.lock().unwrap().extend([client.try_clone().unwrap(), gate.try_clone().unwrap()]);
-                shared.carry(client, gate);
+                let to = shared.to.lock().unwrap().clone();
+                // Where nobody listens, the client finds its connection closed.
+                let Ok(other) = TcpStream::connect(to) else { continue };
+                shared.open.lock().unwrap().extend([client.try_clone().unwrap(), other.try_clone().unwrap()]);
+                shared.carry(client, other);
             }
         });
         Self { url: format!("http://{address}"), address, state, accepting }
     }
 
-    /// The connection of the next write breaks before the gate hears it, or once the gate has answered.
+    /// The connection of the next write breaks before the other end hears it, or once it has answered.
     pub(crate) fn lose_the_next_write(&self, lose: Lose) {
         *self.state.loses.lock().unwrap() = Some(lose);
     }
 
     pub(crate) fn has_lost(&self) -> bool {
         self.state.loses.lock().unwrap().is_none()
+    }
+
+    /// Nothing passes any more, in either direction, and nobody is told: as when a cable is pulled.
+    pub(crate) fn fall_silent(&self) {
+        *self.state.is_silent.lock().unwrap() = true;
+    }
+
+    /// What was held back passes now, and everything after it.
+    pub(crate) fn speak(&self) {
+        *self.state.is_silent.lock().unwrap() = false;
+        self.state.heard.notify_all();
+    }
+
+    /// Breaks every connection that is open now.
+    pub(crate) fn cut(&self) {
+        self.state.open.lock().unwrap().drain(..).for_each(|stream| close(&stream));
+    }
+
+    /// Leads elsewhere from now on, and breaks every connection: as an address that moves to another machine.
+    pub(crate) fn lead_to(&self, other: &str) {
+        other.clone_into(&mut self.state.to.lock().unwrap());
+        self.cut();
     }
 
     /// Ends as a killed process does: nobody listens, and every connection breaks.
@@ -68,13 +101,14 @@ impl Relay {
 }
 
 impl State {
-    fn carry(self: &Arc<Self>, mut client: TcpStream, mut gate: TcpStream) {
+    fn carry(self: &Arc<Self>, mut client: TcpStream, mut other: TcpStream) {
         let unanswered = Arc::new(AtomicBool::new(false));
-        let (mut asked, mut answered) = (client.try_clone().unwrap(), gate.try_clone().unwrap());
+        let (mut asked, mut answered) = (client.try_clone().unwrap(), other.try_clone().unwrap());
         let (state, loses) = (Arc::clone(self), Arc::clone(&unanswered));
         std::thread::spawn(move || {
-            copy(&mut asked, &mut gate, |bytes| {
-                if !bytes.starts_with(b"POST ") {
+            copy(&mut asked, &mut other, |bytes| {
+                state.wait_heard();
+                if !is_write(bytes) {
                     return true;
                 }
                 let lose = state.loses.lock().unwrap().take();
@@ -82,8 +116,23 @@ impl State {
                 lose != Some(Lose::Request)
             });
         });
-        std::thread::spawn(move || copy(&mut answered, &mut client, |_| !unanswered.load(Ordering::SeqCst)));
+        let state = Arc::clone(self);
+        std::thread::spawn(move || {
+            copy(&mut answered, &mut client, |_| {
+                state.wait_heard();
+                !unanswered.load(Ordering::SeqCst)
+            });
+        });
     }
+
+    fn wait_heard(&self) {
+        drop(self.heard.wait_while(self.is_silent.lock().unwrap(), |silent| *silent).unwrap());
+    }
+}
+
+/// A POST, or a message of PostgreSQL that commits; no JSON holds a byte 0.
+fn is_write(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"POST ") || bytes.windows(7).any(|text| text == b"COMMIT\0")
 }
 
 /// Until an end, or until `goes_on` says no.

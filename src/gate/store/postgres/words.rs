@@ -34,6 +34,9 @@ const USUAL: [(&[&str], &str); 12] = [
 /// These may be said of a file as well: their errors do not tell which database they are of.
 const AWAY: &str = "the database cannot be reached; is its server up, and is the address right?";
 const SILENT: &str = "the database server does not answer, or its network does not; try again";
+/// So also says a proxy that has nobody behind it: it takes the connection, and ends it.
+const STRANGE: &str =
+    "what answers there does not speak as PostgreSQL does; is the database server up, and is the address right?";
 const BUSY: &str = "no connection to the database was to be had in time: it is away, or busy; try again";
 
 /// A sentence for an error of PostgreSQL; `None`: it is none of the usual ones.
@@ -45,6 +48,7 @@ pub(in crate::gate::store) fn usual(error: &sqlx::Error) -> Option<&'static str>
         }
         sqlx::Error::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => Some(SILENT),
         sqlx::Error::Io(_) => Some(AWAY),
+        sqlx::Error::Protocol(_) => Some(STRANGE),
         sqlx::Error::PoolTimedOut => Some(BUSY),
         _ => None,
     }
@@ -52,5 +56,5 @@ pub(in crate::gate::store) fn usual(error: &sqlx::Error) -> Option<&'static str>
 
 /// Whether these are words of ours.
 pub(in crate::gate::store) fn is_usual(words: &str) -> bool {
-    USUAL.iter().any(|(_, usual)| *usual == words) || [AWAY, SILENT, BUSY].contains(&words)
+    USUAL.iter().any(|(_, usual)| *usual == words) || [AWAY, STRANGE, SILENT, BUSY].contains(&words)
 }

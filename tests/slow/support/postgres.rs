@@ -1,0 +1,252 @@
+//! A PostgreSQL of its own for as long as a value lives: in a folder of its own, by a user who is not root, on a socket and, where it is
+//! asked for, on a port of loopback. The gate's own tests include this file too.
+
+use std::net::TcpListener;
+use std::os::unix::fs::{MetadataExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// Where Debian, and who unpacks its packages, have the server's programs; the newest version. `None`: nowhere.
+pub(crate) fn programs() -> Option<PathBuf> {
+    let unpacked = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/postgres/usr/lib/postgresql");
+    let versions = [Path::new("/usr/lib/postgresql"), &unpacked].map(std::fs::read_dir);
+    let folders =
+        versions.into_iter().flatten().flatten().flatten().map(|version| version.path().join("bin"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut found: Vec<_> = folders.chain(std::env::split_paths(&path)).collect();
+    found.retain(|folder| folder.join("initdb").exists() && folder.join("pg_ctl").exists());
+    found.into_iter().max_by_key(|folder| folder.starts_with("/usr/lib/postgresql"))
+}
+
+/// How a server stops.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum How {
+    /// Connections are ended, everything is written.
+    Fast,
+    /// As if it had crashed: nothing more is written, and the next start recovers.
+    Immediate,
+}
+
+pub(crate) struct Server {
+    programs: PathBuf,
+    folder: TempDir,
+    /// `None`: a socket only, so that no other server is in the way.
+    port: Option<u16>,
+    settings: String,
+}
+
+impl Server {
+    /// A new one on a socket.
+    pub(crate) fn on_a_socket(programs: PathBuf, settings: &[(&str, &str)]) -> Self {
+        Self::begin(programs, None, settings, &[])
+    }
+
+    /// A new one on a free port of 127.0.0.1, and on a socket.
+    pub(crate) fn on_a_port(programs: PathBuf, settings: &[(&str, &str)]) -> Self {
+        Self::begin(programs, Some(free_port()), settings, &[])
+    }
+
+    /// The same with its log of writes in another folder, which is made.
+    pub(crate) fn with_its_log_in(programs: PathBuf, settings: &[(&str, &str)], log: &Path) -> Self {
+        Self::begin(programs, Some(free_port()), settings, &["-X", log.to_str().unwrap()])
+    }
+
+    fn begin(programs: PathBuf, port: Option<u16>, settings: &[(&str, &str)], arguments: &[&str]) -> Self {
+        let server = Self { programs, folder: owned_folder(), port, settings: written(settings) };
+        let data = server.data();
+        let usual = ["-U", "placet", "--auth=trust", "-E", "UTF8", "--locale=C", "-N", "-D"];
+        server.done("initdb", &[&usual, [data.to_str().unwrap()].as_slice(), arguments].concat());
+        server.start();
+        server
+    }
+
+    /// Another one on a port of its own that follows this one, from a copy of all it has. It does what [`Self::start`] was told.
+    pub(crate) fn standby(&self) -> Self {
+        let (port, folder) = (free_port(), owned_folder());
+        let standby = Self {
+            folder,
+            port: Some(port),
+            programs: self.programs.clone(),
+            settings: self.settings.clone(),
+        };
+        let (from, data) = (self.port.unwrap().to_string(), standby.data());
+        let whence = ["-h", "127.0.0.1", "-p", &from, "-U", "placet", "-c", "fast", "-R", "-D"];
+        standby.done("pg_basebackup", &[whence.as_slice(), &[data.to_str().unwrap()]].concat());
+        standby.start();
+        standby
+    }
+
+    /// Starts it, and returns when it takes connections.
+    pub(crate) fn start(&self) {
+        let started = self.try_start();
+        assert!(started.status.success(), "pg_ctl start: {}", self.log());
+    }
+
+    /// The same, of a server that may not start.
+    pub(crate) fn try_start(&self) -> Output {
+        let folder = self.folder.path().display();
+        let listen = match self.port {
+            Some(port) => format!("-c listen_addresses=127.0.0.1 -p {port}"),
+            None => "-c listen_addresses=".to_owned(),
+        };
+        let options = format!("{listen} -k {folder} {}", self.settings);
+        let (data, log) = (self.data(), self.folder.path().join("log"));
+        self.said(
+            "pg_ctl",
+            &["-D", data.to_str().unwrap(), "-w", "-o", &options, "-l", log.to_str().unwrap(), "start"],
+        )
+    }
+
+    /// Stops it. It may have stopped by itself.
+    pub(crate) fn stop(&self, how: How) {
+        let how = if how == How::Fast { "fast" } else { "immediate" };
+        self.said("pg_ctl", &["-D", self.data().to_str().unwrap(), "-w", "-m", how, "stop"]);
+    }
+
+    /// Makes a standby the server that writes.
+    pub(crate) fn promote(&self) {
+        self.done("pg_ctl", &["-D", self.data().to_str().unwrap(), "-w", "promote"]);
+    }
+
+    /// What a statement answers, as text without headings.
+    pub(crate) fn sql(&self, statement: &str) -> String {
+        let host = self.folder.path().to_str().unwrap();
+        let port = self.port.unwrap_or(5_432).to_string();
+        let asked = [
+            "-h",
+            host,
+            "-p",
+            &port,
+            "-U",
+            "placet",
+            "-d",
+            "postgres",
+            "-XAtq",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-c",
+        ];
+        let said = self.command("psql").args(asked).arg(statement).output().unwrap();
+        assert!(said.status.success(), "{statement}: {}", String::from_utf8_lossy(&said.stderr));
+        String::from_utf8(said.stdout).unwrap().trim().to_owned()
+    }
+
+    /// The host and the port, for a relay.
+    pub(crate) fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port.unwrap())
+    }
+
+    /// Its first database, on the socket.
+    pub(crate) fn url(&self) -> String {
+        let host = self.folder.path().to_string_lossy().replace('/', "%2F");
+        match self.port {
+            Some(port) => format!("postgres://placet@{host}:{port}/postgres"),
+            None => format!("postgres://placet@{host}/postgres"),
+        }
+    }
+
+    /// Where its data is. What stands beside it, in the same folder, is not the server's.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// What it wrote to its log.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
+    }
+
+    fn done(&self, program: &str, arguments: &[&str]) {
+        let said = self.said(program, arguments);
+        assert!(said.status.success(), "{program}: {}", String::from_utf8_lossy(&said.stderr));
+    }
+
+    fn said(&self, program: &str, arguments: &[&str]) -> Output {
+        // The server's own output would keep this process waiting for the server.
+        self.command(program).args(arguments).stdout(Stdio::null()).output().unwrap()
+    }
+
+    fn command(&self, program: &str) -> Command {
+        as_owner(Command::new(self.programs.join(program)))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop(How::Immediate);
+    }
+}
+
+fn as_owner(mut command: Command) -> Command {
+    command.current_dir("/");
+    if let Some(user) = user() {
+        command.uid(user).gid(user);
+    }
+    command
+}
+
+/// Somebody else, where this is root, as whom the server refuses to run: nobody.
+pub(crate) fn user() -> Option<u32> {
+    (std::fs::metadata("/proc/self").unwrap().uid() == 0).then_some(65_534)
+}
+
+/// Only its owner may read the server's files.
+fn owned_folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    if let Some(user) = user() {
+        chown(folder.path(), Some(user), Some(user)).unwrap();
+    }
+    folder
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+fn written(settings: &[(&str, &str)]) -> String {
+    settings.iter().map(|(name, value)| format!("-c {name}={value} ")).collect()
+}
+
+/// PgBouncer before a server, as Debian has it: each transaction gets any connection. Ends with this value.
+pub(crate) struct Pooler(Child);
+
+impl Pooler {
+    pub(crate) const PORT: u16 = 6_432;
+    const LIMIT: Duration = Duration::from_secs(20);
+
+    /// `None`: there is none.
+    pub(crate) fn program() -> Option<PathBuf> {
+        let unpacked = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/postgres/usr/sbin/pgbouncer");
+        ["/usr/sbin/pgbouncer".into(), unpacked].into_iter().find(|program: &PathBuf| program.exists())
+    }
+
+    /// On a socket beside that of the server.
+    pub(crate) fn start(program: &Path, server: &Server) -> Self {
+        let folder = server.folder.path();
+        let (file, place) = (folder.join("pooler.ini"), folder.display());
+        let settings = format!(
+            "[databases]\n* = host={place} user=placet\n[pgbouncer]\nunix_socket_dir = {place}\nlisten_addr =\n\
+             listen_port = {}\nauth_type = any\npool_mode = transaction\ndefault_pool_size = 4\n\
+             server_idle_timeout = 1\nmax_client_conn = 4000\nlogfile = {place}/pooler.log\n",
+            Self::PORT
+        );
+        std::fs::write(&file, settings).unwrap();
+        let mut command = as_owner(Command::new(program));
+        let mut pooler = Self(command.arg("--quiet").arg(file).stdin(Stdio::null()).spawn().unwrap());
+        let deadline = Instant::now() + Self::LIMIT;
+        while !folder.join(format!(".s.PGSQL.{}", Self::PORT)).exists() {
+            assert!(pooler.0.try_wait().unwrap().is_none() && Instant::now() < deadline, "no pooler");
+            std::thread::yield_now();
+        }
+        pooler
+    }
+}
+
+impl Drop for Pooler {
+    fn drop(&mut self) {
+        drop(self.0.kill().and_then(|()| self.0.wait()));
+    }
+}
