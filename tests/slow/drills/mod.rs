@@ -6,6 +6,7 @@ mod crowd;
 mod doubt;
 mod failover;
 mod restarts;
+mod silence;
 
 use std::path::PathBuf;
 

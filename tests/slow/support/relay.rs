@@ -28,10 +28,19 @@ pub(crate) enum Lose {
 struct State {
     to: Mutex<String>,
     is_over: AtomicBool,
-    is_silent: Mutex<bool>,
+    silence: Mutex<Silence>,
     heard: Condvar,
     loses: Mutex<Option<Lose>>,
     open: Mutex<Vec<TcpStream>>,
+}
+
+#[derive(Default)]
+struct Silence {
+    /// Nothing passes on any connection.
+    everywhere: bool,
+    /// Nothing passes ever again on the first so many connections.
+    first: u64,
+    connections: u64,
 }
 
 impl Relay {
@@ -71,13 +80,19 @@ impl Relay {
 
     /// Nothing passes any more, in either direction, and nobody is told: as when a cable is pulled.
     pub(crate) fn fall_silent(&self) {
-        *self.state.is_silent.lock().unwrap() = true;
+        self.state.silence.lock().unwrap().everywhere = true;
     }
 
     /// What was held back passes now, and everything after it.
     pub(crate) fn speak(&self) {
-        *self.state.is_silent.lock().unwrap() = false;
+        self.state.silence.lock().unwrap().everywhere = false;
         self.state.heard.notify_all();
+    }
+
+    /// Nothing passes any more on the connections that are open now, and nobody is told; new ones are as ever. As when a router forgets.
+    pub(crate) fn forget(&self) {
+        let mut silence = self.state.silence.lock().unwrap();
+        silence.first = silence.connections;
     }
 
     /// Breaks every connection that is open now.
@@ -103,11 +118,12 @@ impl Relay {
 impl State {
     fn carry(self: &Arc<Self>, mut client: TcpStream, mut other: TcpStream) {
         let unanswered = Arc::new(AtomicBool::new(false));
+        let nth = self.next();
         let (mut asked, mut answered) = (client.try_clone().unwrap(), other.try_clone().unwrap());
         let (state, loses) = (Arc::clone(self), Arc::clone(&unanswered));
         std::thread::spawn(move || {
             copy(&mut asked, &mut other, |bytes| {
-                state.wait_heard();
+                state.wait_heard(nth);
                 if !is_write(bytes) {
                     return true;
                 }
@@ -119,14 +135,22 @@ impl State {
         let state = Arc::clone(self);
         std::thread::spawn(move || {
             copy(&mut answered, &mut client, |_| {
-                state.wait_heard();
+                state.wait_heard(nth);
                 !unanswered.load(Ordering::SeqCst)
             });
         });
     }
 
-    fn wait_heard(&self) {
-        drop(self.heard.wait_while(self.is_silent.lock().unwrap(), |silent| *silent).unwrap());
+    fn next(&self) -> u64 {
+        let mut silence = self.silence.lock().unwrap();
+        silence.connections += 1;
+        silence.connections - 1
+    }
+
+    /// The nth connection; one that was forgotten is held back for ever.
+    fn wait_heard(&self, nth: u64) {
+        let is_silent = |silence: &mut Silence| silence.everywhere || nth < silence.first;
+        drop(self.heard.wait_while(self.silence.lock().unwrap(), is_silent).unwrap());
     }
 }
 

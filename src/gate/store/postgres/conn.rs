@@ -157,7 +157,7 @@ impl<'c> Executor<'c> for &'c mut Conn {
 /// The connection is of no more use: it broke, or the server ended it.
 pub(super) fn is_broken(error: &sqlx::Error) -> bool {
     matches!(error, sqlx::Error::Io(_) | sqlx::Error::Protocol(_))
-        || code(error).is_some_and(|code| code == "57P01")
+        || matches!(code(error).as_deref(), Some("57P01" | "25P03"))
 }
 
 /// What the server calls the error.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, SqlSafeStr as _, SqlStr};
 
 use super::conn::{Conn, PATIENCE, code, is_broken};
@@ -21,14 +21,16 @@ const QUESTIONS: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY";
 /// What is acknowledged is on disk, also where the server is set up to acknowledge earlier.
 const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
 
-/// What holds for every session. Nobody waits for ever for somebody who holds a lock, and who is frozen in the middle does not hold it for
-/// ever.
+/// What holds for every session. Who is cut off in the middle of its work holds the lock of a workspace, for which all others wait: the
+/// server ends its connection. Others stop waiting before that, and those that are still there try again: else the lock would go to the
+/// next connection that nobody is behind, and so on. No statement has a limit there: a commit that is ended while it waits for a standby
+/// is acknowledged all the same.
 pub(super) const SETTINGS: [(&str, &str); 3] =
-    [("search_path", "placet"), ("lock_timeout", "5s"), ("idle_in_transaction_session_timeout", "60s")];
+    [("search_path", "placet"), ("lock_timeout", "2s"), ("idle_in_transaction_session_timeout", "5s")];
 
 /// A server, or a network, that is silent for so long in the middle is given up.
 const SILENCE: Duration = Duration::from_secs(15);
-/// A connection that was idle for longer is tried before it is used.
+/// A connection that was idle for longer is tried before it is used, and has so long to answer.
 const STALE: Duration = Duration::from_secs(1);
 /// How often it is tried where other gates were in the way, or the connection broke before anything was kept.
 const TRIES: u32 = 10;
@@ -78,8 +80,15 @@ impl Pool {
             .before_acquire(|conn, meta| {
                 Box::pin(async move {
                     if meta.idle_for > STALE {
-                        conn.ping().await?;
+                        answers(conn, STALE).await?;
                     }
+                    Ok(true)
+                })
+            })
+            // The pool tries each that it gets back, and would wait for ever.
+            .after_release(|conn, _| {
+                Box::pin(async move {
+                    answers(conn, PATIENCE).await?;
                     Ok(true)
                 })
             })
@@ -180,6 +189,11 @@ pub(super) async fn within<T>(work: impl Future<Output = Result<T, Attempt>>) ->
     tokio::time::timeout(SILENCE, work).await.unwrap_or_else(|_| Err(Attempt::Over(silent())))
 }
 
+async fn answers(conn: &mut PgConnection, limit: Duration) -> Result<(), sqlx::Error> {
+    let late = |_| sqlx::Error::Io(std::io::ErrorKind::TimedOut.into());
+    tokio::time::timeout(limit, conn.ping()).await.map_err(late)?
+}
+
 fn silent() -> StoreError {
     StoreError::Database(std::io::Error::from(std::io::ErrorKind::TimedOut).into())
 }
@@ -223,9 +237,9 @@ impl Attempt {
 
     /// When the connection breaks in the middle of a commit, nobody knows whether it was kept.
     pub(super) fn in_commit(error: StoreError) -> Self {
-        // Serialization failure, and deadlock.
+        // Serialization failure, deadlock, and a lock that was not to be had in time.
         match &error {
-            StoreError::Database(said) if matches!(code(said).as_deref(), Some("40001" | "40P01")) => {
+            StoreError::Database(said) if matches!(code(said).as_deref(), Some("40001" | "40P01" | "55P03")) => {
                 Self::Again(error)
             }
             _ => Self::Over(error),

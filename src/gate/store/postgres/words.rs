@@ -24,7 +24,7 @@ const USUAL: [(&[&str], &str); 12] = [
     (&["40001", "40P01"], "other gates were faster many times; try again"),
     (
         &["55P03"],
-        "somebody holds a lock in the database for longer than 5 s; look for a transaction that does not end",
+        "somebody has held a lock in the database for a long time; look for a transaction that does not end",
     ),
     (
         &["57014"],

@@ -1,0 +1,118 @@
+//! The way to the server falls silent: nothing breaks, and nothing comes. Also the connections that a router forgot, while new ones work.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use super::crowd::{self, Crowd};
+use super::{CONFIG, PROPOSALS, asked, blames_the_database, is_long, ready};
+use crate::support::agent::{Reply, approve, propose, try_request};
+use crate::support::eventually;
+use crate::support::lab::Node;
+use crate::support::postgres::Server;
+
+/// How long a gate may take to say that it has no answer: its longest limit (20 s), and what a busy machine adds.
+const ANSWERED: Duration = Duration::from_secs(28);
+/// More requests at once than a gate has connections.
+const AT_ONCE: usize = 24;
+
+/// An open stream of a gate's briefings, which has begun.
+fn stream(node: &Node) -> TcpStream {
+    let host = node.address.url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(host).unwrap();
+    let token = &node.address.owner_token;
+    let head =
+        format!("GET {PROPOSALS}/events HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut first = [0; 4_096];
+    let read = stream.read(&mut first).unwrap();
+    assert!(first[..read].starts_with(b"HTTP/1.1 200"));
+    stream
+}
+
+/// Requests of which each must be answered in time; what they were told.
+fn all_at_once(node: &Node) -> Vec<Reply> {
+    let one = || try_request(&node.address, &node.address.owner_token, "GET", PROPOSALS, "");
+    let begun = Instant::now();
+    let replies = std::thread::scope(|scope| {
+        let asked: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(one)).collect();
+        asked.into_iter().map(|one| one.join().unwrap().expect("the gate answers")).collect()
+    });
+    assert!(begun.elapsed() < ANSWERED, "answered after {:?}", begun.elapsed());
+    replies
+}
+
+#[test]
+fn drill_a_gate_that_hears_nothing_says_so_and_comes_back() {
+    let Some(programs) = asked("the way to the server falls silent") else { return };
+    let server = Server::on_a_port(programs, &[]);
+    let nodes = [Node::over(&server, CONFIG), Node::over(&server, CONFIG)];
+    let mut stream = stream(&nodes[0]);
+    let crowd = Crowd::at(&nodes, 8);
+    crowd.goes_on(40);
+    let fell_silent = Instant::now();
+
+    nodes[0].way.fall_silent();
+
+    // What was under way there holds nobody else up for long.
+    let meanwhile = propose(
+        &nodes[1].address,
+        r#"{"workspaceId":"default","toolName":"other","toolInput":{"title":"meanwhile"}}"#,
+    );
+    let said = ready(&nodes[0]);
+    assert!(blames_the_database(&said), "{}", said.body);
+    for reply in all_at_once(&nodes[0]) {
+        assert!(blames_the_database(&reply), "{}", reply.body);
+    }
+    if is_long() {
+        nodes[1].way.fall_silent();
+        // An inbox sees that its stream ended, and cannot open it again.
+        stream.set_read_timeout(Some(ANSWERED)).unwrap();
+        let mut rest = Vec::new();
+        stream.read_to_end(&mut rest).unwrap();
+        let minute = Duration::from_mins(1).saturating_sub(fell_silent.elapsed());
+        std::thread::park_timeout(minute);
+        for node in &nodes {
+            assert_eq!(ready(node).status, 503);
+            node.way.speak();
+        }
+    }
+    nodes[0].way.speak();
+    for node in &nodes {
+        eventually("the gate is ready again", || (ready(node).status == 200).then_some(()));
+        assert!(all_at_once(node).iter().all(|reply| reply.status == 200));
+    }
+    crowd.goes_on(40);
+    let (mut told, refused) = crowd.ends();
+    for reply in refused {
+        assert!(blames_the_database(&reply), "{}", reply.body);
+    }
+    approve(&nodes[1].address, &meanwhile);
+    told.insert("meanwhile".to_owned(), (meanwhile, "approved"));
+    crowd::holds(&told, &nodes, &server);
+}
+
+#[test]
+fn drill_connections_that_are_silent_for_ever_leave_the_pool() {
+    let Some(programs) = asked("a router forgets the connections to the server") else { return };
+    let server = Server::on_a_port(programs, &[]);
+    let nodes = [Node::over(&server, CONFIG), Node::over(&server, CONFIG)];
+    let crowd = Crowd::at(&nodes, AT_ONCE);
+    crowd.goes_on(100);
+
+    // In the middle of work, and while nothing is asked.
+    nodes[0].way.forget();
+    crowd.goes_on(200);
+    let (told, refused) = crowd.ends();
+    nodes[1].way.forget();
+
+    for node in &nodes {
+        eventually("the gate is ready again", || (ready(node).status == 200).then_some(()));
+        let told: Vec<_> = all_at_once(node).into_iter().map(|reply| reply.status).collect();
+        assert_eq!(told, [200; AT_ONCE]);
+    }
+    for reply in refused {
+        assert!(blames_the_database(&reply), "{}", reply.body);
+    }
+    crowd::holds(&told, &nodes, &server);
+}
