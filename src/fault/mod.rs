@@ -1,7 +1,7 @@
 //! Named points at which a test kills this very process, as a power cut would: `PLACET_KILL_AT=NAME`, `NAME:N` for the n-th time
-//! that it is passed, or `any:N` for the n-th point of all.
+//! that it is passed, or `any:N` for the n-th point of all. And a gate's clock that is off: `PLACET_CLOCK_AHEAD=MILLISECONDS`.
 //!
-//! Only a debug build has them; in a release build a point is nothing at all.
+//! Only a debug build has them; in a release build a point is nothing at all, and a clock is the machine's.
 
 #[cfg(debug_assertions)]
 mod armed {
@@ -18,6 +18,10 @@ mod armed {
         let wanted = std::env::var("PLACET_KILL_AT").ok()?;
         let (name, nth) = wanted.split_once(':').unwrap_or((&wanted, "1"));
         Some(Kill { name: name.to_owned(), left: AtomicU32::new(nth.parse().unwrap_or(1)) })
+    });
+
+    pub(super) static CLOCK_AHEAD: LazyLock<i64> = LazyLock::new(|| {
+        std::env::var("PLACET_CLOCK_AHEAD").ok().and_then(|millis| millis.parse().ok()).unwrap_or_default()
     });
 
     pub(super) fn pass(name: &str) {
@@ -46,6 +50,15 @@ pub fn point(name: &str) {
     armed::pass(name);
     #[cfg(not(debug_assertions))]
     let _ = name;
+}
+
+/// By how many milliseconds a test has this process's clock ahead of the machine's.
+#[inline]
+pub fn clock_ahead() -> i64 {
+    #[cfg(debug_assertions)]
+    return *armed::CLOCK_AHEAD;
+    #[cfg(not(debug_assertions))]
+    0
 }
 
 /// Every point, in the order of the way a decision takes. Tests walk them all.

@@ -10,7 +10,7 @@ mod concurrency;
 mod http;
 pub(super) mod runs;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -88,9 +88,10 @@ async fn dispatch(gate: &Gate, tools: &Which, rooms: &ConcurrencyLimit) -> Resul
             let config = gate.inner.tools.get(&tool);
             let millis = i64::try_from(config.timeout.saturating_add(MARGIN).as_millis()).unwrap_or(i64::MAX);
             fault::point("run.before");
+            let over = Instant::now() + Duration::from_millis(u64::try_from(millis).unwrap_or_default());
             match gate.store().dispatch(id, Lease { by: None, millis }, None).await {
                 Ok(Dispatched::Run(work)) => {
-                    gate.inner.under_way.spawn(occupy(gate.clone(), config.clone(), work, room));
+                    gate.inner.under_way.spawn(occupy(gate.clone(), config.clone(), (work, over), room));
                 }
                 Ok(Dispatched::NotAsApproved(why)) => tracing::error!(why, "an approved action was not run"),
                 // Somebody else was faster, or has just paused the gate.
@@ -102,26 +103,26 @@ async fn dispatch(gate: &Gate, tools: &Which, rooms: &ConcurrencyLimit) -> Resul
 }
 
 /// Runs one action and makes room again, for which others may have been passed over.
-async fn occupy(gate: Gate, tool: ToolConfig, work: Work, room: Room) {
+async fn occupy(gate: Gate, tool: ToolConfig, work: (Work, Instant), room: Room) {
     perform(&gate, tool, work).await;
     drop(room);
     gate.inner.events.approved();
 }
 
-/// How long a run may take: the tool's own limit, and never longer than its lease.
-fn limit(gate: &Gate, tool: &ToolConfig, work: &Work) -> Duration {
-    let left = work.lease_until.as_millis().saturating_sub(gate.inner.clock.now().as_millis());
-    tool.timeout.min(Duration::from_millis(u64::try_from(left).unwrap_or_default()))
+/// How long a run may take: the tool's own limit, and never longer than its lease. That is counted from before the lease was asked for,
+/// by a clock that nobody sets: this machine's other one may be minutes off that of the server that holds the lease.
+fn limit(tool: &ToolConfig, over: Instant) -> Duration {
+    tool.timeout.min(over.saturating_duration_since(Instant::now()))
 }
 
 /// Runs one action and writes down what became of it.
-async fn perform(gate: &Gate, tool: ToolConfig, work: Work) {
+async fn perform(gate: &Gate, tool: ToolConfig, (work, over): (Work, Instant)) {
     let (id, fence, retry) = (work.id.clone(), work.fence, tool.retry);
     fault::point("run.leased");
     // A task of its own: a panic in there is an outcome out here.
     let mut running = tokio::spawn({
         let gate = gate.clone();
-        async move { attempt(&gate, &tool, &work).await }
+        async move { attempt(&gate, &tool, &work, limit(&tool, over)).await }
     });
     let ran = tokio::select! {
         ran = &mut running => ran.unwrap_or_else(|error| Attempt::Vanished(format!("the executor broke off: {error}"))),
@@ -198,8 +199,7 @@ async fn keep(gate: &Gate, id: &str, fence: u64, how: Finished) -> bool {
     }
 }
 
-async fn attempt(gate: &Gate, tool: &ToolConfig, work: &Work) -> Attempt {
-    let limit = limit(gate, tool, work);
+async fn attempt(gate: &Gate, tool: &ToolConfig, work: &Work, limit: Duration) -> Attempt {
     match &tool.executor {
         Executor::Http { url } => http::run(gate.inner.tools.targets(), url, work, limit).await,
         Executor::Command { argv, env } => command::run(&gate.inner.runs, argv, env, work, limit).await,

@@ -2,6 +2,7 @@
 //!
 //! They run where `PLACET_NEEDS_POSTGRES` asks for them, and say what they left out elsewhere. `PLACET_LONG` has the long form.
 
+mod clocks;
 mod crowd;
 mod doubt;
 mod failover;

@@ -18,6 +18,7 @@ mod words;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::Instant;
 
 use async_trait::async_trait;
 use sqlx::Postgres;
@@ -100,7 +101,10 @@ impl PostgresStore {
             None => (!config.pooler).then(|| options.clone()),
         };
         let teller = Teller::start((options, config.pooler), listen, context.events.clone());
-        Ok(Self { pool, context, teller, lapse_begun })
+        let store = Self { pool, context, teller, lapse_begun };
+        // Before anything is judged by this gate's clock; every sweep does it again.
+        store.now().await.ok();
+        Ok(store)
     }
 
     /// Does the work once, to the end of its commit.
@@ -130,8 +134,10 @@ impl PostgresStore {
 
     /// By the server's clock.
     async fn moment(&self, conn: &mut Conn) -> Result<Timestamp, StoreError> {
-        let now = one(conn, tx::NOW).await?;
-        Ok(self.context.clock.of_server(Timestamp::from_millis(now)))
+        let asked = Instant::now();
+        let now = Timestamp::from_millis(one(conn, tx::NOW).await?);
+        self.context.clock.follow(now, asked.elapsed());
+        Ok(self.context.clock.of_server(now))
     }
 
     async fn lapsing_on(&self, conn: &mut Conn, counts: &Counts) -> Result<u64, StoreError> {
