@@ -45,14 +45,17 @@ fn drill_clocks_that_differ_by_minutes_do_no_harm() {
             (status == "executed").then_some(())
         });
     }
-    let ran = nodes.each_ref().map(|node| std::fs::read_to_string(node.home.out().join("ran")).unwrap_or_default());
+    let ran =
+        nodes.each_ref().map(|node| std::fs::read_to_string(node.home.out().join("ran")).unwrap_or_default());
     let ran: Vec<_> = ran.iter().flat_map(|text| text.lines()).collect();
     assert_eq!((ran.len(), ran.iter().collect::<BTreeSet<_>>().len()), (20, 20), "{ran:?}");
 
     // A time to live is counted from now, wherever it is asked for.
     for way in &ways {
         let id = propose(way, &proposal("other", r#","ttlSeconds":60"#));
-        let off = format!("SELECT abs(expires_at - created_at - 60000) < 5000 FROM placet.actions WHERE id = '{id}'");
+        let off = format!(
+            "SELECT abs(expires_at - created_at - 60000) < 5000 FROM placet.actions WHERE id = '{id}'"
+        );
         assert_eq!(server.sql(&off), "t");
     }
 

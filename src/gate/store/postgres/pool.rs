@@ -239,7 +239,9 @@ impl Attempt {
     pub(super) fn in_commit(error: StoreError) -> Self {
         // Serialization failure, deadlock, and a lock that was not to be had in time.
         match &error {
-            StoreError::Database(said) if matches!(code(said).as_deref(), Some("40001" | "40P01" | "55P03")) => {
+            StoreError::Database(said)
+                if matches!(code(said).as_deref(), Some("40001" | "40P01" | "55P03")) =>
+            {
                 Self::Again(error)
             }
             _ => Self::Over(error),

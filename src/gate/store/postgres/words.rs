@@ -35,8 +35,7 @@ const USUAL: [(&[&str], &str); 12] = [
 const AWAY: &str = "the database cannot be reached; is its server up, and is the address right?";
 const SILENT: &str = "the database server does not answer, or its network does not; try again";
 /// So also says a proxy that has nobody behind it: it takes the connection, and ends it.
-const STRANGE: &str =
-    "what answers there does not speak as PostgreSQL does; is the database server up, and is the address right?";
+const STRANGE: &str = "what answers there does not speak as PostgreSQL does; is the database server up, and is the address right?";
 const BUSY: &str = "no connection to the database was to be had in time: it is away, or busy; try again";
 
 /// A sentence for an error of PostgreSQL; `None`: it is none of the usual ones.
