@@ -13,6 +13,7 @@ mod docs;
 mod door;
 mod exact;
 mod guards;
+mod history;
 mod past;
 mod tidy;
 mod words;
