@@ -75,12 +75,13 @@ async fn on(store: &Store, server: Option<&Server>, scale: &Scale) -> (Look, Loo
     let mut served = Gates::serve(store.clone(), 1, 1);
     let next = AtomicUsize::new(0);
     fill(&served.clients[0], &next, FEW).await;
+    // The moment is told in whole seconds.
+    tokio::time::sleep(Duration::from_secs(1)).await;
     let few = look(&mut served, server, (scale, FEW), &now()).await;
     unsafely(server, true);
     let began = Instant::now();
     fill(&served.clients[0], &next, FEW + scale.actions / 10).await;
     let tenth = now();
-    // The moment is told in whole seconds.
     tokio::time::sleep(Duration::from_secs(1)).await;
     fill(&served.clients[0], &next, FEW + scale.actions).await;
     let took = began.elapsed();
