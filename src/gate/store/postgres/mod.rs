@@ -9,6 +9,7 @@ mod pool;
 mod prune;
 mod read;
 mod server;
+mod tail;
 mod tell;
 mod tokens;
 mod tx;
@@ -27,6 +28,7 @@ use self::conn::Conn;
 use self::pool::{Attempt, Pool, Tries, ask};
 pub use self::server::PostgresError;
 use self::server::Server;
+use self::tail::Tail;
 use self::tell::Teller;
 use self::tx::PostgresTx;
 pub(super) use self::words::{is_usual, usual};
@@ -114,7 +116,7 @@ impl PostgresStore {
         fault::point("commit.begun");
         let clock = &self.context.clock;
         let state = TxState::new(clock.now(), Arc::clone(&self.context.tools));
-        let mut tx = PostgresTx { conn, state, clock: clock.clone() };
+        let mut tx = PostgresTx { conn, state, clock: clock.clone(), tail: Tail::default() };
         let mut done = work(&mut tx, given).await;
         if done.is_ok() {
             done = put_heads(&mut tx).await.and(done);

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use sqlx::QueryBuilder;
 
 use super::conn::Conn;
+use super::tail::Tail;
 use super::{due, read};
 use crate::domain::{Effect, Minute, RawJson, Status, Timestamp};
 use crate::gate::audit::{AuditRow, WHOLE_GATE};
@@ -24,6 +25,7 @@ pub(super) struct PostgresTx {
     pub(super) conn: Conn,
     pub(super) state: TxState,
     pub(super) clock: Clock,
+    pub(super) tail: Tail,
 }
 
 impl PostgresTx {
@@ -78,13 +80,6 @@ const COUNT_OUT: &str = "WITH a AS (SELECT *, COALESCE(batch, id) AS of_batch, C
      WHERE waiting.workspace = a.workspace AND waiting.agent = a.of_agent AND waiting.tool = a.tool AND waiting.pending > 1) \
      DELETE FROM waiting USING a WHERE waiting.workspace = a.workspace AND waiting.agent = a.of_agent \
      AND waiting.tool = a.tool AND waiting.pending = 1";
-
-const COUNT_FLOW: &str = "INSERT INTO flows (workspace, minute, agent, tool, arrived, approved, edited, rejected, gone, \
-     executed, failed, unknown) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
-     ON CONFLICT (workspace, minute, agent, tool) DO UPDATE SET \
-     arrived = flows.arrived + excluded.arrived, approved = flows.approved + excluded.approved, \
-     edited = flows.edited + excluded.edited, rejected = flows.rejected + excluded.rejected, gone = flows.gone + excluded.gone, \
-     executed = flows.executed + excluded.executed, failed = flows.failed + excluded.failed, unknown = flows.unknown + excluded.unknown";
 
 /// Minutes that nobody may ask for any more. Workspace by workspace, where the table's own order leads to the oldest.
 const OLD_FLOWS: &str = "DELETE FROM flows WHERE workspace IN (SELECT workspace FROM heads) AND minute < $1";
@@ -147,34 +142,11 @@ impl Tx for PostgresTx {
     }
 
     async fn put_head(&mut self, head: &Head) -> Result<(), StoreError> {
-        sqlx::query(
-            "UPDATE heads SET revision = $2, pending = $3, hash = $4, pruned = $5 WHERE workspace = $1",
-        )
-        .bind(&head.workspace)
-        .bind(integer(head.revision))
-        .bind(integer(head.pending))
-        .bind(&head.hash)
-        .bind(integer(head.pruned))
-        .execute(self.conn())
-        .await?;
-        Ok(())
+        self.tail.put(&mut self.conn, head).await
     }
 
     async fn append_audit(&mut self, row: &AuditRow, hash: &[u8]) -> Result<(), StoreError> {
-        sqlx::query(
-            "INSERT INTO audit (workspace, revision, action, kind, at, who, details, hash) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-        )
-        .bind(&row.workspace)
-        .bind(integer(row.revision))
-        .bind(&row.action)
-        .bind(&row.kind)
-        .bind(row.at.as_millis())
-        .bind(&row.who)
-        .bind(&row.details)
-        .bind(hash)
-        .execute(self.conn())
-        .await?;
+        self.tail.note(row, hash);
         Ok(())
     }
 
@@ -184,22 +156,7 @@ impl Tx for PostgresTx {
         at: Timestamp,
         counted: &Counted<'_>,
     ) -> Result<(), StoreError> {
-        let flow = &counted.flow;
-        sqlx::query(COUNT_FLOW)
-            .bind(workspace)
-            .bind(Minute::of(at).number())
-            .bind(counted.agent)
-            .bind(counted.tool)
-            .bind(integer(flow.arrived))
-            .bind(integer(flow.approved))
-            .bind(integer(flow.edited))
-            .bind(integer(flow.rejected))
-            .bind(integer(flow.left))
-            .bind(integer(flow.executed))
-            .bind(integer(flow.failed))
-            .bind(integer(flow.unknown))
-            .execute(self.conn())
-            .await?;
+        self.tail.count(workspace, at, counted);
         Ok(())
     }
 
