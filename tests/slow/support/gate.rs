@@ -28,9 +28,9 @@ impl Gate {
     }
 
     /// The same with more in its environment.
-    pub(crate) fn serve_with(home: &Home, args: &[&str], env: &[(&str, &str)]) -> Self {
+    pub(crate) fn serve_with(home: &Home, args: &[&str], env: &[(String, String)]) -> Self {
         let mut command = home.command(&["gate", "serve"]);
-        command.envs(env.iter().copied());
+        command.envs(env.iter().cloned());
         let mut child = command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();

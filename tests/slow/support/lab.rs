@@ -13,6 +13,7 @@ pub(crate) struct Node {
     pub(crate) way: Relay,
     /// The same before and after a restart.
     pub(crate) address: Address,
+    env: Vec<(String, String)>,
     gate: Option<Gate>,
 }
 
@@ -25,13 +26,9 @@ impl Node {
     /// The same with more in its environment.
     pub(crate) fn with_env(server: &Server, config: &str, env: &[(&str, &str)]) -> Self {
         let (home, way) = (Home::with_config(config), Relay::to(&server.address()));
-        let gate = Gate::serve_with(&home, &["--database", &database(&way)], env);
-        Self { home, address: gate.address.clone(), gate: Some(gate), way }
-    }
-
-    /// The database by the gate's own way.
-    pub(crate) fn database(&self) -> String {
-        database(&self.way)
+        let env: Vec<_> = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let gate = Gate::serve_with(&home, &["--database", &database(&way)], &env);
+        Self { home, address: gate.address.clone(), env, gate: Some(gate), way }
     }
 
     /// As nothing can prevent.
@@ -44,8 +41,8 @@ impl Node {
     /// Starts it again at its address, once it was killed.
     pub(crate) fn serve(&mut self) {
         let listen = self.address.url.strip_prefix("http://").unwrap();
-        self.gate =
-            Some(Gate::serve_with(&self.home, &["--database", &self.database(), "--listen", listen], &[]));
+        let args = ["--database", &database(&self.way), "--listen", listen];
+        self.gate = Some(Gate::serve_with(&self.home, &args, &self.env));
     }
 }
 
