@@ -4,6 +4,7 @@
 
 mod clocks;
 mod crowd;
+mod disk;
 mod doubt;
 mod failover;
 mod restarts;

@@ -42,26 +42,31 @@ pub(crate) struct Server {
 impl Server {
     /// A new one on a socket.
     pub(crate) fn on_a_socket(programs: PathBuf, settings: &[(&str, &str)]) -> Self {
-        Self::begin(programs, None, settings, &[])
+        Self::begin(programs, None, settings)
     }
 
     /// A new one on a free port of 127.0.0.1, and on a socket.
     pub(crate) fn on_a_port(programs: PathBuf, settings: &[(&str, &str)]) -> Self {
-        Self::begin(programs, Some(free_port()), settings, &[])
+        Self::begin(programs, Some(free_port()), settings)
     }
 
-    /// The same with its log of writes in another folder, which is made.
-    pub(crate) fn with_its_log_in(programs: PathBuf, settings: &[(&str, &str)], log: &Path) -> Self {
-        Self::begin(programs, Some(free_port()), settings, &["-X", log.to_str().unwrap()])
+    /// The same in a folder of its own in `data`, with its write-ahead log in the folder `log`, which is made.
+    pub(crate) fn on_disks(programs: PathBuf, data: &Path, log: &Path) -> Self {
+        let folder = owned(tempfile::tempdir_in(data).unwrap());
+        let server = Self { programs, folder, port: Some(free_port()), settings: String::new() };
+        server.fill(&["-X", log.to_str().unwrap()])
     }
 
-    fn begin(programs: PathBuf, port: Option<u16>, settings: &[(&str, &str)], arguments: &[&str]) -> Self {
-        let server = Self { programs, folder: owned_folder(), port, settings: written(settings) };
-        let data = server.data();
+    fn begin(programs: PathBuf, port: Option<u16>, settings: &[(&str, &str)]) -> Self {
+        Self { programs, folder: owned_folder(), port, settings: written(settings) }.fill(&[])
+    }
+
+    fn fill(self, arguments: &[&str]) -> Self {
+        let data = self.data();
         let usual = ["-U", "placet", "--auth=trust", "-E", "UTF8", "--locale=C", "-N", "-D"];
-        server.done("initdb", &[&usual, [data.to_str().unwrap()].as_slice(), arguments].concat());
-        server.start();
-        server
+        self.done("initdb", &[&usual, [data.to_str().unwrap()].as_slice(), arguments].concat());
+        self.start();
+        self
     }
 
     /// Another one on a port of its own that follows this one, from a copy of all it has. It does what [`Self::start`] was told.
@@ -193,9 +198,13 @@ pub(crate) fn user() -> Option<u32> {
     (std::fs::metadata("/proc/self").unwrap().uid() == 0).then_some(65_534)
 }
 
+/// A folder of the server's user.
+pub(crate) fn owned_folder() -> TempDir {
+    owned(tempfile::tempdir().unwrap())
+}
+
 /// Only its owner may read the server's files.
-fn owned_folder() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+fn owned(folder: TempDir) -> TempDir {
     if let Some(user) = user() {
         chown(folder.path(), Some(user), Some(user)).unwrap();
     }
