@@ -216,7 +216,7 @@ fn free_port() -> u16 {
 }
 
 fn written(settings: &[(&str, &str)]) -> String {
-    settings.iter().map(|(name, value)| format!("-c {name}={value} ")).collect()
+    settings.iter().flat_map(|(name, value)| ["-c ", name, "=", value, " "]).collect()
 }
 
 /// PgBouncer before a server, as Debian has it: each transaction gets any connection. Ends with this value.
