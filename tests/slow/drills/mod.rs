@@ -29,6 +29,7 @@ pending_per_workspace = 1000000
 const PROPOSALS: &str = "/api/pending-actions";
 
 /// The server's programs; `None` where nobody asked for drills.
+#[expect(clippy::print_stdout, reason = "whoever runs the tests is told what was not run")]
 fn asked(drill: &str) -> Option<PathBuf> {
     if std::env::var_os("PLACET_NEEDS_POSTGRES").is_none() {
         println!(
