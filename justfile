@@ -22,6 +22,10 @@ bench:
 bench-gate:
     cargo bench --bench gate
 
+# What gates take together, and a run in which everything is killed; `-- --full --write` measures docs/scale.md anew, in two to three hours.
+bench-scale:
+    cargo bench --bench scale
+
 # Licences, bans and sources of every dependency (needs cargo-deny).
 deny:
     cargo deny check licenses bans sources

@@ -6,7 +6,6 @@
 
 mod served;
 
-use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -14,7 +13,7 @@ use futures_util::future::join_all;
 use placet::for_tests::Fields;
 use tokio::sync::mpsc;
 
-use self::served::{APART, Gate, LIST, listen, open_stream, per_second, times, until};
+use self::served::{APART, Gate, LIST, fsync, listen, open_stream, per_second, times, until};
 
 /// How much of everything.
 struct Scale {
@@ -50,16 +49,9 @@ fn row(what: &str, figure: &str, more: &str) {
     println!("{what:<46} {figure:>16}  {more}");
 }
 
-/// What one `fsync` costs here: the floor under everything durable.
-fn fsync(folder: &Path, count: usize) {
-    let mut file = std::fs::File::create(folder.join("fsync")).unwrap();
-    let one = |_| {
-        file.write_all(&[0; 4_096]).unwrap();
-        let began = Instant::now();
-        file.sync_data().unwrap();
-        began.elapsed()
-    };
-    let took: Vec<_> = (0..count).map(one).collect();
+/// The floor under everything durable.
+fn disk(folder: &Path, count: usize) {
+    let took = fsync(folder, count);
     let rate = per_second(count, took.iter().sum());
     row("fsync of 4 KiB, for comparison", &format!("{rate:.0}/s"), &times(took));
 }
@@ -137,7 +129,7 @@ fn memory(gate: &Gate, when: &str) {
 
 async fn measure(scale: &Scale) {
     let gate = Gate::serve();
-    fsync(gate.folder.path(), scale.alone);
+    disk(gate.folder.path(), scale.alone);
     proposals(&gate, scale).await;
     decisions(&gate, scale).await;
     drop(gate);

@@ -27,10 +27,7 @@ const FILLING: usize = 32;
 type Look = Vec<(String, String)>;
 
 pub(crate) async fn measure(scale: &Scale) -> String {
-    let mut text = section(
-        &format!("{} settled actions in one workspace", whole(scale.actions as f64)),
-        "cargo bench --bench scale -- actions",
-    );
+    let mut text = section("A long history");
     let mut looks = Vec::new();
     let mut filled = Vec::new();
     for on_server in [false, true] {
@@ -45,9 +42,10 @@ pub(crate) async fn measure(scale: &Scale) -> String {
         looks.push(many);
     }
     text.push_str(&format!(
-        "{FILLING} clients filled each store through its gates, with the requests of agents and people: batches of {BATCH} proposals, one \
+        "{} settled actions in one workspace, on one gate. {FILLING} clients filled each store through its gates, with the requests of agents and people: batches of {BATCH} proposals, one \
          request to decide each; one batch in {ONE_RUN_IN} was approved, claimed and finished, the others rejected. While it was filled \
          PostgreSQL ran without `fsync`; it was restarted with it before anything was measured. {}. Requests one at a time, {} of each.\n\n",
+        whole(scale.actions as f64),
         filled.join("; "),
         scale.requests,
     ));
@@ -97,7 +95,7 @@ async fn on(store: &Store, server: Option<&Server>, scale: &Scale) -> (Look, Loo
     let url = served.gates[0].client.urls[0].clone();
     served.clients[0].urls = vec![url];
     let many = look(&mut served, server, (scale, FEW + scale.actions), &tenth).await;
-    let how = format!("{} took {} min for it", store.name(), whole(took.as_secs_f64() / 60.0));
+    let how = format!("{} took {:.1} min for it", store.name(), took.as_secs_f64() / 60.0);
     (few, many, how)
 }
 

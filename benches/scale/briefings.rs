@@ -11,7 +11,7 @@ use crate::served::{APART, Client, listen, open_stream, until};
 
 pub(crate) async fn measure(scale: &Scale) -> String {
     let server = server();
-    let mut text = section("Briefings across gates", "cargo bench --bench scale -- briefings");
+    let mut text = section("Briefings across gates");
     text.push_str(&format!(
         "{} changes of each kind, {} ms apart, nothing else at work. Counted from sending the request at the one gate until its \
          briefing came out of a stream at the other; and from the answer to the request.\n\n",

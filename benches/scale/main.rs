@@ -15,6 +15,7 @@ mod briefings;
 mod history;
 mod killing;
 mod lab;
+mod lives;
 #[path = "../../tests/slow/support/postgres.rs"]
 #[allow(dead_code, reason = "the tests use the rest")]
 mod postgres;

@@ -10,7 +10,7 @@ use crate::Scale;
 use crate::lab::{Cpu, Gates, Store, database, said, server};
 use crate::postgres::{Server, programs};
 use crate::report::{middle, section, table};
-use crate::served::{folder, percentile};
+use crate::served::{folder, fsync, percentile, times};
 
 /// As many for each store and for pgbench: enough for every workspace, and few enough for each pool of connections.
 const CLIENTS: usize = 16;
@@ -75,7 +75,7 @@ struct Rates {
 
 pub(crate) async fn measure(scale: &Scale) -> String {
     let server = server();
-    let mut text = section("Proposals and decisions a second", "cargo bench --bench scale -- rates");
+    let mut text = section("Proposals and decisions a second");
     let rounds = scale.rounds;
     text.push_str(&format!(
         "{CLIENTS} clients, each with one request at a time, at the gates in turn; {} s of each, {}. \
@@ -230,7 +230,8 @@ fn bare(server: &Server, scale: &Scale, text: &mut String) {
         add("the same under the lock of a head row", format!("{workspaces} heads"), &path);
     }
     text.push_str(&format!(
-        "PostgreSQL alone (`pgbench -c {CLIENTS} -j 2 -M prepared`, `synchronous_commit` on, rows of 1 KB):\n\n"
+        "One `fsync` of 4 KiB on this disk: {}. PostgreSQL alone (`pgbench -c {CLIENTS} -j 2 -M prepared`, `synchronous_commit` on, rows of 1 KB):\n\n",
+        times(fsync(folder.path(), 1_000)),
     ));
     table(text, &["transaction", "heads", "commits/s", "mean latency, ms"], &rows);
 }

@@ -10,9 +10,11 @@ use crate::postgres::programs;
 const BEGIN: &str = "<!-- figures: cargo bench --bench scale -- --full --write -->\n";
 const END: &str = "<!-- end of figures -->\n";
 
-/// A part of the document: its heading, which tells it from the others, and where it was measured.
-pub(crate) fn section(heading: &str, command: &str) -> String {
-    format!("### {heading}\n\n{}\n`{command}`\n\n", machine())
+/// A part of the document: its heading, which tells it from the others, where it was measured, and how it is measured again.
+pub(crate) fn section(heading: &str) -> String {
+    let given: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    let given = if given.is_empty() { String::new() } else { format!(" -- {}", given.join(" ")) };
+    format!("### {heading}\n\n{}\n`cargo bench --bench scale{given}`\n\n", machine())
 }
 
 pub(crate) fn table(text: &mut String, head: &[&str], rows: &[Vec<String>]) {

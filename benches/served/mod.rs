@@ -1,7 +1,7 @@
 //! A served gate, and a client that is no bottleneck: what the benches of the gate share. The real binary, real HTTP, a database on disk.
 #![allow(dead_code, reason = "each bench uses its part")]
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -215,7 +215,19 @@ impl Client {
     }
 }
 
-/// The middle, and the one that only a hundredth is above, in milliseconds.
+/// What each of so many `fsync` costs here: the floor under everything durable.
+pub(crate) fn fsync(folder: &Path, count: usize) -> Vec<Duration> {
+    let mut file = std::fs::File::create(folder.join("fsync")).unwrap();
+    let one = |_| {
+        file.write_all(&[0; 4_096]).unwrap();
+        let began = Instant::now();
+        file.sync_data().unwrap();
+        began.elapsed()
+    };
+    (0..count).map(one).collect()
+}
+
+/// In milliseconds: so many of a hundred took at most that.
 pub(crate) fn percentile(sorted: &[Duration], percent: usize) -> f64 {
     sorted[(sorted.len() * percent / 100).min(sorted.len() - 1)].as_secs_f64() * 1_000.0
 }

@@ -10,7 +10,7 @@ use placet::for_tests::{COMMANDS, Group};
 use super::tidy::sources;
 
 const KEYS: &str = "docs/keys.md";
-const PAGES: [&str; 11] = [
+const PAGES: [&str; 12] = [
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
@@ -18,6 +18,7 @@ const PAGES: [&str; 11] = [
     "docs/decisions.md",
     "docs/gate.md",
     KEYS,
+    "docs/scale.md",
     "docs/screens/README.md",
     "docs/shell.md",
     "docs/sources.md",
