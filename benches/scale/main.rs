@@ -9,6 +9,14 @@
     clippy::print_stderr,
     reason = "it prints what it measured, and how far it is"
 )]
+#![allow(
+    clippy::cast_precision_loss,
+    clippy::format_push_string,
+    clippy::assigning_clones,
+    clippy::similar_names,
+    clippy::struct_field_names,
+    reason = "figures for people, and a text of a few lines"
+)]
 
 mod actions;
 mod briefings;
