@@ -75,7 +75,7 @@ pub async fn migrate(config: GateConfig) -> anyhow::Result<Exit> {
 }
 
 /// A command that made a database would have said of an empty one what was asked of the gate's.
-fn exists(config: &GateConfig) -> Result<(), Usage> {
+pub fn exists(config: &GateConfig) -> Result<(), Usage> {
     if config.server.is_some() || config.database.exists() {
         return Ok(());
     }
@@ -248,7 +248,7 @@ async fn verify(gate: &Gate, kept: &[AuditHead], json: bool) -> anyhow::Result<E
     Ok(if ok { Exit::Done } else { Exit::Failed })
 }
 
-fn head_json(head: &AuditHead) -> Value {
+pub(super) fn head_json(head: &AuditHead) -> Value {
     audit::head(&head.workspace, head.revision, &head.hash)
 }
 

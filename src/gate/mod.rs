@@ -38,4 +38,5 @@ pub use self::audit::AuditHead;
 pub use self::error::GateError;
 pub use self::open::{check, mistakes};
 pub use self::state::{Gate, Stop};
+pub use self::store::moving::{Move, Moved};
 pub use self::token::{Scope, Token, UnknownScope};

@@ -10,7 +10,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};
 use tempfile::NamedTempFile;
 
-use super::database::{OpenError, is_read_only, unwritten};
+use super::database::{OpenError, unchanged};
 use super::words::Words;
 
 /// How often the copy is looked at.
@@ -41,12 +41,7 @@ pub async fn backup(path: &Path, to: &Path, copied: &AtomicU64) -> Result<u64, B
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Gone again unless it gets its name; mode 0600 from its first moment.
     let part = tempfile::Builder::new().prefix(".").suffix(".part").tempfile_in(folder).map_err(failed)?;
-    let options = if is_read_only(path) {
-        unwritten(path)?
-    } else {
-        SqliteConnectOptions::new().filename(path).read_only(true)
-    };
-    let ended = watched(vacuum(options, part.path()), part.as_file(), copied).await;
+    let ended = watched(vacuum(unchanged(path)?, part.path()), part.as_file(), copied).await;
     ended.map_err(|error| BackupError::Database { path: path.to_owned(), error })?;
     name(part, to, folder).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => BackupError::Exists(to.to_owned()),
@@ -79,7 +74,7 @@ fn name(part: NamedTempFile, to: &Path, folder: &Path) -> io::Result<u64> {
 
 /// SQLite takes an empty file for a new one, so the file has its mode before it has its content.
 async fn vacuum(options: SqliteConnectOptions, into: &Path) -> Result<(), sqlx::Error> {
-    let mut connection = options.busy_timeout(Duration::from_secs(5)).connect().await?;
+    let mut connection = options.connect().await?;
     let into = into.to_str().ok_or_else(|| sqlx::Error::Configuration("a path that is no UTF-8".into()))?;
     sqlx::query("VACUUM INTO ?1").bind(into).execute(&mut connection).await?;
     connection.close().await

@@ -129,19 +129,20 @@ fn migrator(migrations: &[&'static str]) -> Migrator {
 /// Opens a database that must already be at the newest of `migrations`, and writes nothing at all, not even beside it: for media that
 /// can only be read. Its log must be empty.
 pub async fn open_to_read(path: &Path, migrations: &[&'static str]) -> Result<Database, OpenError> {
+    let database = read_with(path, unwritten(path)?).await?;
+    database.is_at(migrations).await?;
+    Ok(database)
+}
+
+/// Opens a database of any version, and changes nothing in it. SQLite may write files beside it where it can.
+pub async fn open_unchanged(path: &Path) -> Result<Database, OpenError> {
+    read_with(path, unchanged(path)?).await
+}
+
+async fn read_with(path: &Path, options: SqliteConnectOptions) -> Result<Database, OpenError> {
     let failed = |error| OpenError::Database { path: path.to_owned(), error };
-    let options = unwritten(path)?;
     let read = SqlitePoolOptions::new().max_connections(4).connect_with(options).await.map_err(failed)?;
-    let known = sqlx::query_scalar::<_, i64>("SELECT MAX(version) FROM _sqlx_migrations");
-    let version = known.fetch_one(&read).await.map_err(failed)?;
-    match version.cmp(&(migrations.len() as i64)) {
-        Ordering::Less => Err(OpenError::Older(path.to_owned())),
-        Ordering::Greater => {
-            let error = MigrateError::VersionMissing(version);
-            Err(OpenError::Migration { path: path.to_owned(), error })
-        }
-        Ordering::Equal => Ok(Database { path: path.to_owned(), write: read.clone(), read }),
-    }
+    Ok(Database { path: path.to_owned(), write: read.clone(), read })
 }
 
 /// Whether nothing can be written where the database is, so that SQLite could not open it as usual.
@@ -151,11 +152,19 @@ pub fn is_read_only(path: &Path) -> bool {
 }
 
 /// How to read a database that nobody writes. A log with changes in it would be left out, so it is refused.
-pub(super) fn unwritten(path: &Path) -> Result<SqliteConnectOptions, OpenError> {
+fn unwritten(path: &Path) -> Result<SqliteConnectOptions, OpenError> {
     if log_length(path) > 0 {
         return Err(OpenError::Log(path.to_owned()));
     }
     Ok(SqliteConnectOptions::new().filename(path).read_only(true).immutable(true))
+}
+
+/// How to read a database that others may write to meanwhile, without changing it.
+pub(super) fn unchanged(path: &Path) -> Result<SqliteConnectOptions, OpenError> {
+    if is_read_only(path) {
+        return unwritten(path);
+    }
+    Ok(SqliteConnectOptions::new().filename(path).read_only(true).busy_timeout(BUSY))
 }
 
 /// The length of the log beside the database.
@@ -166,6 +175,23 @@ fn log_length(path: &Path) -> u64 {
 }
 
 impl Database {
+    /// Fails unless it is at the newest of `migrations`.
+    pub async fn is_at(&self, migrations: &[&'static str]) -> Result<(), OpenError> {
+        let path = self.path.clone();
+        let known = sqlx::query_scalar::<_, i64>("SELECT MAX(version) FROM _sqlx_migrations");
+        let version = match known.fetch_one(&self.read).await {
+            Ok(version) => version,
+            Err(error) => return Err(OpenError::Database { path, error }),
+        };
+        match version.cmp(&(migrations.len() as i64)) {
+            Ordering::Less => Err(OpenError::Older(path)),
+            Ordering::Greater => {
+                Err(OpenError::Migration { path, error: MigrateError::VersionMissing(version) })
+            }
+            Ordering::Equal => Ok(()),
+        }
+    }
+
     /// Empties the log where it became too long, which SQLite does not do while readers take turns. It waits for a reader only for a
     /// moment: the next call tries again.
     pub async fn shorten_log(&self) -> Result<(), sqlx::Error> {

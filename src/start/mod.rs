@@ -26,6 +26,7 @@ mod hook;
 mod logging;
 mod man;
 mod mcp;
+mod moving;
 mod screen;
 mod serve;
 mod signals;
@@ -107,6 +108,7 @@ async fn gate(paths: &Paths, command: GateCommand) -> anyhow::Result<Exit> {
             let config = config(database.database.as_deref())?.past_pooler(database.database.is_some());
             cli::migrate(config.map_err(|why| anyhow::anyhow!(why))?).await
         }
+        GateCommand::Move(args) => moving::run(paths, &args).await,
         GateCommand::Owner(command) => {
             cli::owner(config(command.database())?, command, headless::login_name()).await
         }

@@ -112,7 +112,7 @@ async fn lock(config: &mut GateConfig) -> anyhow::Result<File> {
 }
 
 /// A command without a screen holds the gate only for a moment, and so does one that is being restarted.
-async fn locked(lock: &File, config: &GateConfig) -> anyhow::Result<bool> {
+pub(super) async fn locked(lock: &File, config: &GateConfig) -> anyhow::Result<bool> {
     let deadline = tokio::time::Instant::now() + LOCK_LIMIT;
     while !embedded::locked(lock, &config.database).await? {
         if tokio::time::Instant::now() >= deadline {

@@ -25,6 +25,8 @@ pub enum GateCommand {
         #[command(flatten)]
         database: DatabaseArg,
     },
+    /// Move a gate from SQLite to PostgreSQL; the old database stays as it is
+    Move(MoveArgs),
     /// Commands for the gate's owner, on its machine
     #[command(flatten)]
     Owner(OwnerCommand),
@@ -62,6 +64,19 @@ pub struct DatabaseArg {
     /// The database: sqlite:PATH or postgres://USER@HOST/NAME [default: the one in the configuration]
     #[arg(long, global = true, value_name = "URL")]
     pub database: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct MoveArgs {
+    /// The database that is there: sqlite:PATH. Nothing may serve it meanwhile
+    #[arg(long, value_name = "URL")]
+    pub from: String,
+    /// A database without a gate: postgres://USER@HOST/NAME
+    #[arg(long, value_name = "URL")]
+    pub to: String,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -8,6 +8,7 @@ mod columns;
 pub(crate) mod context;
 mod counted;
 pub(crate) mod decision_rules;
+pub(in crate::gate) mod moving;
 mod ops;
 pub(crate) mod postgres;
 mod rows;

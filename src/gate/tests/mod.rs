@@ -9,6 +9,7 @@ mod deciding;
 mod durability;
 mod flows;
 mod goals;
+mod moving;
 mod openapi;
 mod policy;
 mod postgres;

@@ -26,8 +26,9 @@ use sqlx::Postgres;
 
 use self::conn::Conn;
 use self::pool::{Attempt, Pool, Tries, ask};
+pub(super) use self::pool::{DURABLE, SNAPSHOT, WORK};
 pub use self::server::PostgresError;
-use self::server::Server;
+pub(super) use self::server::{Found, Server};
 use self::tail::Tail;
 use self::tell::Teller;
 use self::tx::PostgresTx;
@@ -152,6 +153,22 @@ impl PostgresStore {
 #[cfg(test)]
 pub(crate) async fn migrate(url: &str) -> Result<(), PostgresError> {
     Server::new(url, &PostgresConfig::default())?.migrate().await
+}
+
+/// What the audit of a database comes to that no gate may open.
+pub(super) async fn verify_at(
+    server: &Server,
+    kept: &[AuditHead],
+    read: &AtomicU64,
+) -> Result<Verified, StoreError> {
+    let alone = PostgresConfig { connections: 1, ..PostgresConfig::default() };
+    let pool = Pool::connect(server.options(false), &alone).await?;
+    let given = (kept, read);
+    let read_everything =
+        pool.read_everything(&given, |conn, (kept, read)| Box::pin(verify::verify(conn, kept, read)));
+    let verified = read_everything.await;
+    pool.close().await;
+    verified
 }
 
 /// The one value that is asked for.

@@ -12,14 +12,14 @@ use crate::gate::store::{Refused, StoreError};
 
 /// Each statement sees what was committed before it, so that what is read under a lock is what the last holder of the lock left;
 /// whatever the server begins with by itself.
-const WORK: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+pub(in crate::gate::store) const WORK: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 /// All questions see one moment.
-const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+pub(in crate::gate::store) const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 /// What each question sees is of its own moment.
 const QUESTIONS: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY";
 
 /// What is acknowledged is on disk, also where the server is set up to acknowledge earlier.
-const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
+pub(in crate::gate::store) const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
 
 /// What holds for every session. Who is cut off in the middle of its work holds the lock of a workspace, for which all others wait: the
 /// server ends its connection. Others stop waiting before that, and those that are still there try again: else the lock would go to the

@@ -20,7 +20,8 @@ const OLDEST: i32 = 150_000;
 
 /// Asked as text, and by whole names, as it must be behind a pooler.
 const ABOUT: &str = "SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding, \
-     current_setting('transaction_read_only') = 'on' AS read_only, to_regnamespace('placet') IS NOT NULL AS there";
+     current_setting('transaction_read_only') = 'on' AS read_only, to_regnamespace('placet') IS NOT NULL AS there, \
+     to_regclass('placet.moving') IS NOT NULL AS half_moved";
 const VERSION: &str = "SELECT COALESCE(MAX(version), 0) AS version FROM placet._sqlx_migrations";
 
 /// Of those who migrate one after the other waits for the one before. The number has no meaning.
@@ -50,6 +51,11 @@ pub enum PostgresError {
         "the database {place} has the encoding {encoding}, which cannot hold every text; create it with UTF8"
     )]
     Encoding { place: String, encoding: String },
+    #[error(
+        "a gate is being moved to the database {place}, and the move is not finished; run the same `placet gate move` again, which goes \
+         on with it"
+    )]
+    HalfMoved { place: String },
     #[error("the database {place} only reads; name the server that writes")]
     ReadOnly { place: String },
     #[error("the server of the database {place} is PostgreSQL {}; it must be 15 or newer", version / 10_000)]
@@ -57,15 +63,24 @@ pub enum PostgresError {
 }
 
 #[derive(Debug)]
-pub(super) struct Server {
+pub(in crate::gate::store) struct Server {
     options: PgConnectOptions,
     /// The database for people: never with a password.
-    place: String,
+    pub(in crate::gate::store) place: String,
+}
+
+/// What is found in a database for a gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gate::store) struct Found {
+    /// How far its tables are; 0: there are none.
+    version: i64,
+    /// A move to it began and is not finished.
+    pub(in crate::gate::store) half_moved: bool,
 }
 
 impl Server {
     /// Reads the password. Blocks: it may come from a command.
-    pub(super) fn new(url: &str, config: &PostgresConfig) -> Result<Self, PostgresError> {
+    pub(in crate::gate::store) fn new(url: &str, config: &PostgresConfig) -> Result<Self, PostgresError> {
         let mut options: PgConnectOptions = url.parse().map_err(PostgresError::Url)?;
         if let Some(from) = &config.password {
             let password = from.read().map_err(PostgresError::Password)?;
@@ -83,12 +98,16 @@ impl Server {
         if pooler { options } else { options.options(SETTINGS) }
     }
 
-    pub(super) fn failed(&self, error: sqlx::Error) -> PostgresError {
+    pub(in crate::gate::store) fn failed(&self, error: sqlx::Error) -> PostgresError {
         PostgresError::Open { place: self.place.clone(), error }
     }
 
-    /// Looks whether it is a server and a database for a gate, to `write` or only to read, and says how far its tables are.
-    async fn look(&self, conn: &mut PgConnection, write: bool) -> Result<i64, PostgresError> {
+    /// Looks whether it is a server and a database for a gate, to `write` or only to read, and says what is there.
+    pub(in crate::gate::store) async fn look(
+        &self,
+        conn: &mut PgConnection,
+        write: bool,
+    ) -> Result<Found, PostgresError> {
         let place = || self.place.clone();
         let failed = |error| self.failed(error);
         let about = sqlx::raw_sql(ABOUT).fetch_one(&mut *conn).await.map_err(failed)?;
@@ -103,22 +122,31 @@ impl Server {
         if encoding != "UTF8" {
             return Err(PostgresError::Encoding { place: place(), encoding });
         }
+        let half_moved = about.try_get("half_moved").map_err(failed)?;
         if !about.try_get("there").map_err(failed)? {
-            return Ok(0);
+            return Ok(Found { version: 0, half_moved });
         }
         let asked = sqlx::raw_sql(VERSION).fetch_one(conn).await;
-        asked.and_then(|found| found.try_get("version")).map_err(failed)
+        let version = asked.and_then(|found| found.try_get("version")).map_err(failed)?;
+        Ok(Found { version, half_moved })
     }
 
-    /// Fails unless the tables are those of this version.
+    /// Fails unless the tables are those of this version, and a whole gate's.
     pub(super) async fn is_up_to_date(&self, pooler: bool, write: bool) -> Result<(), PostgresError> {
         let mut conn = self.connect(pooler).await?;
-        let version = self.look(&mut conn, write).await?;
+        let found = self.whole(self.look(&mut conn, write).await?)?;
         conn.close().await.ok();
-        self.compare(version)
+        self.compare(found)
     }
 
-    fn compare(&self, version: i64) -> Result<(), PostgresError> {
+    fn whole(&self, found: Found) -> Result<Found, PostgresError> {
+        if found.half_moved {
+            return Err(PostgresError::HalfMoved { place: self.place.clone() });
+        }
+        Ok(found)
+    }
+
+    fn compare(&self, Found { version, .. }: Found) -> Result<(), PostgresError> {
         let place = self.place.clone();
         match version.cmp(&(MIGRATIONS.len() as i64)) {
             Ordering::Equal => Ok(()),
@@ -130,14 +158,22 @@ impl Server {
     /// Brings the tables to this version. Who reads and writes rows need not be their owner, where nothing is to be done.
     pub(super) async fn migrate(&self) -> Result<(), PostgresError> {
         let mut conn = self.connect(false).await?;
-        let version = self.look(&mut conn, true).await?;
-        if let Err(PostgresError::Older { .. }) = self.compare(version) {
-            self.bring_up_to_date(&mut conn).await?;
-        } else {
-            self.compare(version)?;
-        }
+        let found = self.whole(self.look(&mut conn, true).await?)?;
+        self.migrate_from(&mut conn, found).await?;
         conn.close().await.ok();
         Ok(())
+    }
+
+    /// The same from what was found there.
+    pub(in crate::gate::store) async fn migrate_from(
+        &self,
+        conn: &mut PgConnection,
+        found: Found,
+    ) -> Result<(), PostgresError> {
+        match self.compare(found) {
+            Err(PostgresError::Older { .. }) => self.bring_up_to_date(conn).await,
+            compared => compared,
+        }
     }
 
     async fn bring_up_to_date(&self, conn: &mut PgConnection) -> Result<(), PostgresError> {
@@ -161,7 +197,7 @@ impl Server {
         }
     }
 
-    async fn connect(&self, pooler: bool) -> Result<PgConnection, PostgresError> {
+    pub(in crate::gate::store) async fn connect(&self, pooler: bool) -> Result<PgConnection, PostgresError> {
         let connecting = tokio::time::timeout(PATIENCE, self.options(pooler).connect()).await;
         connecting.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map_err(|error| self.failed(error))
     }

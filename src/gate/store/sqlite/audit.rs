@@ -26,7 +26,7 @@ pub(super) async fn timeline(pool: &SqlitePool, action: &str) -> Result<Vec<Audi
 }
 
 /// Of every workspace, or of one.
-pub(super) async fn heads(
+pub(in crate::gate::store) async fn heads(
     conn: &mut SqliteConnection,
     workspace: Option<&str>,
 ) -> Result<Vec<AuditHead>, StoreError> {

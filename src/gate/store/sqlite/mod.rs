@@ -24,6 +24,8 @@ use sqlx::SqlitePool;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
+pub(super) use self::audit::heads;
+pub(super) use self::verify::verify;
 use self::writer::Writer;
 use super::context::Context;
 use super::ops::tx::{Due, put_heads};
@@ -41,7 +43,7 @@ use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 use crate::sqlite::{self, Database, OpenError};
 
-const MIGRATIONS: [&str; 8] = [
+pub(super) const MIGRATIONS: [&str; 8] = [
     include_str!("../../../../assets/migrations/gate/0001_actions.sql"),
     include_str!("../../../../assets/migrations/gate/0002_audit.sql"),
     include_str!("../../../../assets/migrations/gate/0003_flow.sql"),
@@ -232,11 +234,11 @@ impl Reads for SqliteStore {
 
     async fn audit_heads(&self, workspace: Option<&str>) -> Result<Vec<AuditHead>, StoreError> {
         let mut conn = self.reader().acquire().await?;
-        audit::heads(&mut conn, workspace).await
+        heads(&mut conn, workspace).await
     }
 
     async fn verify_counting(&self, kept: &[AuditHead], read: &AtomicU64) -> Result<Verified, StoreError> {
-        verify::verify(self.reader(), kept, read).await
+        verify(self.reader(), kept, read).await
     }
 
     async fn census(&self, workspace: &str) -> Result<Census, StoreError> {

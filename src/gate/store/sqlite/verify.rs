@@ -60,7 +60,7 @@ const PRUNED: [&str; 3] = [
 ];
 
 /// In one transaction, so that a gate that goes on writing does not look like tampering.
-pub(super) async fn verify(
+pub(in crate::gate::store) async fn verify(
     pool: &SqlitePool,
     kept: &[AuditHead],
     read: &AtomicU64,

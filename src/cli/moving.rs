@@ -1,0 +1,57 @@
+//! `placet gate move`: from SQLite to PostgreSQL.
+
+use std::path::Path;
+use std::sync::atomic::AtomicU64;
+
+use anyhow::Context as _;
+use serde_json::json;
+
+use crate::config::GateConfig;
+use crate::gate::{Move, Moved};
+
+use super::exit::Exit;
+use super::gate::head_json;
+use super::output;
+
+/// For whoever stopped it, or lost the connection.
+const GOES_ON: &str = "the move is not finished; the same command goes on with it";
+
+/// Moves everything, compares both sides, and says what was moved. The old database must not be served meanwhile.
+pub async fn move_gate(from: &Path, to: &GateConfig, as_json: bool) -> anyhow::Result<Exit> {
+    let url = to.server.as_deref().unwrap_or_default();
+    let mut moving = Move::open(from, url, &to.postgres).await?;
+    let rows = AtomicU64::new(0);
+    output::counting("rows read", None, &rows, moving.read(&rows)).await??;
+    let (all, rows) = (moving.rows(), AtomicU64::new(0));
+    output::counting("rows moved", Some(all), &rows, moving.carry(&rows))
+        .await
+        .context(GOES_ON)?
+        .context(GOES_ON)?;
+    let rows = AtomicU64::new(0);
+    let moved =
+        output::counting("rows compared", None, &rows, moving.verify(&rows)).await.context(GOES_ON)??;
+    moving.close().await;
+    tell(from, &moved, all, as_json)?;
+    Ok(Exit::Done)
+}
+
+fn tell(from: &Path, moved: &Moved, rows: u64, as_json: bool) -> anyhow::Result<()> {
+    if as_json {
+        return output::versioned(&json!({
+            "rows": rows,
+            "tables": moved.tables.iter().map(|table| json!({
+                "name": table.name,
+                "rows": table.rows,
+                "digest": table.digest,
+            })).collect::<Vec<_>>(),
+            "heads": moved.heads.iter().map(head_json).collect::<Vec<_>>(),
+        }));
+    }
+    let of = |name: &str| moved.tables.iter().find(|table| table.name == name).map_or(0, |table| table.rows);
+    let (actions, audit) = (of("actions"), of("audit"));
+    output::line(&format!(
+        "moved: {actions} actions, {audit} audit rows, {rows} rows in all; both databases hold the same, and both audits hold"
+    ))?;
+    output::line(&format!("{} is as it was; no gate may serve it any more", from.display()))?;
+    Ok(())
+}

@@ -1,0 +1,167 @@
+//! The SQLite file that is moved: it is only read, as it was at one moment.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+
+use futures_util::TryStreamExt as _;
+use sha2::{Digest as _, Sha256};
+use sqlx::sqlite::{SqlitePool, SqliteRow};
+use sqlx::{Row as _, Sqlite, Transaction};
+
+use super::tables::{TABLES, Table};
+use super::tuple::{self, Texts};
+use super::{Key, KeyPart, MoveError, Summary, counted};
+use crate::gate::audit::{AuditHead, Verified};
+use crate::gate::store::sqlite::{self as gate, MIGRATIONS};
+use crate::sqlite::{self, OpenError};
+
+/// Rows with odd texts that are named.
+const NAMED: usize = 20;
+
+#[derive(Debug)]
+pub(super) struct Source {
+    path: PathBuf,
+    pool: SqlitePool,
+    /// Everything is read in it, so that all of it is of one moment.
+    snapshot: Transaction<'static, Sqlite>,
+}
+
+/// What is read at once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part<'a> {
+    pub(super) table: &'static Table,
+    /// `None`: from the first row on.
+    pub(super) after: Option<&'a Key>,
+    pub(super) rows: i64,
+}
+
+impl Source {
+    pub(super) async fn open(path: &Path) -> Result<Self, MoveError> {
+        let database = sqlite::open_unchanged(path).await?;
+        let snapshot = database.read.begin_with("BEGIN").await.map_err(MoveError::of)?;
+        let mut source = Self { path: path.to_owned(), pool: database.read.clone(), snapshot };
+        source.is_a_gate().await?;
+        database.is_at(&MIGRATIONS).await.map_err(|error| match error {
+            OpenError::Older(path) if !sqlite::is_read_only(&path) => MoveError::Older(path),
+            error => error.into(),
+        })?;
+        Ok(source)
+    }
+
+    /// Other programs' databases, and placet's other ones, have other tables.
+    async fn is_a_gate(&mut self) -> Result<(), MoveError> {
+        const TABLES: &str = "SELECT COUNT(*) FROM sqlite_master WHERE name IN ('_sqlx_migrations', 'heads', 'actions', 'payloads')";
+        let found: i64 =
+            sqlx::query_scalar(TABLES).fetch_one(&mut *self.snapshot).await.map_err(MoveError::of)?;
+        if found == 4 { Ok(()) } else { Err(MoveError::NoGate(self.path.clone())) }
+    }
+
+    pub(super) fn path(&self) -> PathBuf {
+        self.path.clone()
+    }
+
+    /// Reads every row: what each table holds, and whether PostgreSQL can keep it. Each row is added to `read`.
+    pub(super) async fn survey(&mut self, read: &AtomicU64) -> Result<Vec<Summary>, MoveError> {
+        let (mut found, mut odd, mut more) = (Vec::new(), Vec::new(), 0);
+        for table in &TABLES {
+            let (mut hash, mut count, mut bytes) = (Sha256::new_with_prefix(tuple::HEAD), 0, Vec::new());
+            let sql = format!("SELECT {} FROM {} ORDER BY {}", table.columns, table.name, table.key);
+            let mut rows = sqlx::query(sqlx::AssertSqlSafe(sql)).fetch(&mut *self.snapshot);
+            while let Some(row) = rows.try_next().await.map_err(MoveError::of)? {
+                bytes.clear();
+                match tuple::write(&row, &mut bytes).map_err(MoveError::of)? {
+                    Texts::Fit => {}
+                    Texts::Odd if odd.len() < NAMED => odd.push((table, row_key(&row, table)?)),
+                    Texts::Odd => more += 1,
+                }
+                hash.update(&bytes);
+                count += 1;
+                counted(read).await;
+            }
+            hash.update(tuple::END);
+            found.push(Summary { table: table.name, rows: count, digest: hash.finalize().into() });
+        }
+        if odd.is_empty() { Ok(found) } else { Err(self.odd(odd, more).await?) }
+    }
+
+    /// Names the rows: of an action, its id.
+    async fn odd(&mut self, odd: Vec<(&Table, Key)>, more: u64) -> Result<MoveError, MoveError> {
+        let mut names: Vec<String> = Vec::new();
+        for (table, key) in odd {
+            let name = match key.first() {
+                Some(KeyPart::Number(seq)) => {
+                    let id = sqlx::query_scalar("SELECT id FROM actions WHERE seq = ?").bind(seq);
+                    let id: Option<String> =
+                        id.fetch_optional(&mut *self.snapshot).await.map_err(MoveError::of)?;
+                    format!("action {}", id.unwrap_or_else(|| format!("number {seq}")))
+                }
+                _ => format!("a row of {}", table.name),
+            };
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        if more > 0 {
+            names.push(format!("{more} more"));
+        }
+        Ok(MoveError::Odd(names.join(", ")))
+    }
+
+    /// Hands rows to `take` until it has enough of them.
+    pub(super) async fn rows(
+        &mut self,
+        part: Part<'_>,
+        mut take: impl AsyncFnMut(&SqliteRow) -> Result<bool, MoveError>,
+    ) -> Result<(), MoveError> {
+        let Table { name, key, columns } = part.table;
+        let after = match part.after {
+            Some(_) => format!("WHERE ({key}) > ({})", part.table.places()),
+            None => String::new(),
+        };
+        let sql = format!("SELECT {columns} FROM {name} {after} ORDER BY {key} LIMIT ?");
+        let mut query = sqlx::query(sqlx::AssertSqlSafe(sql));
+        for part in part.after.into_iter().flatten() {
+            query = match part {
+                KeyPart::Number(number) => query.bind(number),
+                KeyPart::Text(text) => query.bind(text),
+            };
+        }
+        let mut rows = query.bind(part.rows).fetch(&mut *self.snapshot);
+        while let Some(row) = rows.try_next().await.map_err(MoveError::of)? {
+            if !take(&row).await? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The newest audit row of every workspace.
+    pub(super) async fn heads(&mut self) -> Result<Vec<AuditHead>, MoveError> {
+        Ok(gate::heads(&mut self.snapshot, None).await?)
+    }
+
+    /// What its audit comes to.
+    pub(super) async fn audit(&self, read: &AtomicU64) -> Result<Verified, MoveError> {
+        Ok(gate::verify(&self.pool, &[], read).await?)
+    }
+
+    /// Whether somebody wrote to it since it was opened.
+    pub(super) async fn has_changed(&mut self) -> Result<bool, MoveError> {
+        let mut now = self.pool.acquire().await.map_err(MoveError::of)?;
+        Ok(gate::heads(&mut now, None).await? != self.heads().await?)
+    }
+
+    pub(super) async fn close(self) {
+        // It changed nothing.
+        self.snapshot.rollback().await.ok();
+        self.pool.close().await;
+    }
+}
+
+fn row_key(row: &SqliteRow, table: &Table) -> Result<Key, MoveError> {
+    let part = |column| match row.try_get::<i64, _>(column) {
+        Ok(number) => Ok(KeyPart::Number(number)),
+        Err(_) => row.try_get(column).map(KeyPart::Text),
+    };
+    table.key.split(", ").map(part).collect::<Result<_, _>>().map_err(MoveError::of)
+}

@@ -1,0 +1,81 @@
+//! What a gate's database holds, on SQLite and on PostgreSQL alike.
+
+/// One table.
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) name: &'static str,
+    /// Its primary key: rows are read and carried in its order, which is the same on both sides (texts byte by byte).
+    pub(super) key: &'static str,
+    pub(super) columns: &'static str,
+}
+
+/// All of them, each after those that it refers to. `every_table_and_column_of_both_databases_is_carried` compares them with the migrations.
+pub(super) const TABLES: [Table; 13] = [
+    Table { name: "heads", key: "workspace", columns: "workspace, revision, pending, hash, pruned" },
+    Table {
+        name: "actions",
+        key: "seq",
+        columns: "seq, id, workspace, batch, checkpoint, mission, session, run, tool_call, agent, requested_by, proposer, tool, \
+                  title, summary, risk, effect, size, digest, status, created_at, expires_at, resolved_at, resolved_by, reason, \
+                  effective_digest, decision_revision, fence, lease_until, lease_by, error, executed_at, revision, approved_terms, \
+                  renewed_until",
+    },
+    Table {
+        name: "payloads",
+        key: "seq",
+        columns: "seq, input, preview, user_edits, effective_input, result, before",
+    },
+    Table {
+        name: "audit",
+        key: "workspace, revision",
+        columns: "workspace, revision, action, kind, at, who, details, hash",
+    },
+    Table {
+        name: "replies",
+        key: "workspace, subject, key",
+        columns: "workspace, subject, key, fingerprint, body, at, action, pruned_at",
+    },
+    Table {
+        name: "pruned_calls",
+        key: "workspace, proposer, session, tool_call",
+        columns: "workspace, proposer, session, tool_call, digest, pruned_at",
+    },
+    Table {
+        name: "tokens",
+        key: "id",
+        columns: "id, hash, subject, workspace, scopes, created_at, revoked_at, expires_at",
+    },
+    Table { name: "pauses", key: "workspace", columns: "workspace, at, who" },
+    Table {
+        name: "outstanding",
+        key: "workspace, batch",
+        columns: "workspace, batch, tool, mission, pending, first_seq, low, medium, critical",
+    },
+    Table { name: "blocked", key: "workspace, mission", columns: "workspace, mission, pending" },
+    Table {
+        name: "waiting",
+        key: "workspace, agent, tool",
+        columns: "workspace, agent, tool, pending, high",
+    },
+    Table {
+        name: "flows",
+        key: "workspace, minute, agent, tool",
+        columns: "workspace, minute, agent, tool, arrived, approved, edited, rejected, gone, executed, failed, unknown",
+    },
+    Table { name: BEGUN, key: "what", columns: "what, at" },
+];
+
+/// Its row comes with the migration, also where there is no gate yet.
+pub(super) const BEGUN: &str = "begun";
+
+impl Table {
+    /// The last row first.
+    pub(super) fn backwards(&self) -> String {
+        self.key.split(", ").map(|column| format!("{column} DESC")).collect::<Vec<_>>().join(", ")
+    }
+
+    /// As many question marks as its key has columns.
+    pub(super) fn places(&self) -> String {
+        self.key.split(", ").map(|_| "?").collect::<Vec<_>>().join(", ")
+    }
+}

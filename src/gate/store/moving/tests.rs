@@ -1,0 +1,73 @@
+//! That no migration adds what a move would leave behind.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::*;
+use crate::gate::clock::Clock;
+use crate::gate::events::Events;
+use crate::gate::store::context::Context;
+use crate::gate::store::postgres::{PostgresStore, Server};
+use crate::gate::store::sqlite::MIGRATIONS;
+use crate::gate::tests::settings;
+use crate::gate::tool::Tools;
+use crate::sqlite;
+
+/// Table, column, type, and its place in the primary key.
+type Columns = BTreeSet<(String, String, String, i64)>;
+
+/// Tables that one side has for itself.
+const SQLX: &str = "_sqlx_migrations";
+
+/// As [`TABLES`] has them, with the types that the migrations of one side gave.
+fn carried(typed: &Columns) -> Columns {
+    let mut all = Columns::new();
+    for table in &TABLES {
+        let key: Vec<_> = table.key.split(", ").collect();
+        for column in table.columns.split(", ") {
+            let same = typed.iter().find(|(name, it, ..)| name == table.name && it == column);
+            let kind = same.map_or_else(|| "missing".to_owned(), |(_, _, kind, _)| kind.clone());
+            let place = key.iter().position(|it| *it == column).map_or(0, |place| place as i64 + 1);
+            all.insert((table.name.to_owned(), column.to_owned(), kind, place));
+        }
+    }
+    all
+}
+
+async fn of_sqlite(folder: &Path) -> Columns {
+    let database = sqlite::open(&folder.join("gate.db"), &MIGRATIONS).await.unwrap();
+    let sql = "SELECT t.name, c.name, c.type, c.pk FROM sqlite_master t, pragma_table_info(t.name) c \
+               WHERE t.type = 'table' AND t.name <> ? AND t.name NOT LIKE 'sqlite_%'";
+    let rows: Vec<(String, String, String, i64)> =
+        sqlx::query_as(sql).bind(SQLX).fetch_all(&database.read).await.unwrap();
+    database.close().await;
+    rows.into_iter().collect()
+}
+
+async fn of_postgres(url: &str) -> Columns {
+    let context =
+        Context { events: Events::default(), clock: Clock::default(), tools: Arc::new(Tools::none()) };
+    let config = PostgresConfig::default();
+    PostgresStore::open(url, &config, context).await.unwrap();
+    let mut conn = Server::new(url, &config).unwrap().connect(false).await.unwrap();
+    let sql = "SELECT c.table_name::text, c.column_name::text, \
+               CASE c.data_type WHEN 'bigint' THEN 'INTEGER' WHEN 'bytea' THEN 'BLOB' WHEN 'text' THEN 'TEXT' \
+               ELSE c.data_type END, \
+               COALESCE((SELECT array_position(i.indkey::int[], c.ordinal_position::int) + 1 FROM pg_index i \
+               WHERE i.indisprimary AND i.indrelid = c.table_name::regclass), 0)::bigint \
+               FROM information_schema.columns c WHERE c.table_schema = 'placet' AND c.table_name <> $1";
+    let rows: Vec<(String, String, String, i64)> =
+        sqlx::query_as(sql).bind(SQLX).fetch_all(&mut conn).await.unwrap();
+    rows.into_iter().collect()
+}
+
+#[tokio::test]
+async fn every_table_and_column_of_both_databases_is_carried() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = of_sqlite(folder.path()).await;
+
+    assert_eq!(carried(&old), old);
+    if let Some(url) = settings(folder.path()).server {
+        assert_eq!(of_postgres(&url).await, old);
+    }
+}

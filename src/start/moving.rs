@@ -1,0 +1,38 @@
+//! `placet gate move`: a gate's database from SQLite to PostgreSQL, while nobody serves it.
+
+use std::fs::File;
+
+use crate::cli::args::MoveArgs;
+use crate::cli::{self, Exit, Usage};
+use crate::config::paths::Paths;
+use crate::config::{Config, GateConfig};
+use crate::sqlite;
+
+use super::{embedded, serve};
+
+/// Takes the lock of the old database, and moves what is in it.
+pub(super) async fn run(paths: &Paths, args: &MoveArgs) -> anyhow::Result<Exit> {
+    let named = |text: &str| serve::with_database(Config::load(paths)?.gate, Some(text), paths);
+    let (from, to) = (named(&args.from)?, named(&args.to)?);
+    let wrong = "a gate is moved --from sqlite:PATH --to postgres://USER@HOST/NAME";
+    if from.server.is_some() || to.server.is_none() {
+        return Err(Usage(wrong.to_owned()).into());
+    }
+    cli::exists(&from)?;
+    let _lock = lock(&from).await?;
+    cli::move_gate(&from.database, &to, args.json).await
+}
+
+/// Keeps gates from serving the old database until the move is over. Where nothing can be written no gate can serve it.
+async fn lock(from: &GateConfig) -> anyhow::Result<Option<File>> {
+    if sqlite::is_read_only(&from.database) {
+        return Ok(None);
+    }
+    let lock = embedded::lock_file(&from.database)?;
+    anyhow::ensure!(
+        serve::locked(&lock, from).await?,
+        "a placet serves {}; end it (for a service, systemctl stop), and start the move again",
+        from.database.display()
+    );
+    Ok(Some(lock))
+}
