@@ -13,11 +13,13 @@ use super::{embedded, serve};
 /// Takes the lock of the old database, and moves what is in it.
 pub(super) async fn run(paths: &Paths, args: &MoveArgs) -> anyhow::Result<Exit> {
     let named = |text: &str| serve::with_database(Config::load(paths)?.gate, Some(text), paths);
-    let (from, to) = (named(&args.from)?, named(&args.to)?);
+    let (from, mut to) = (named(&args.from)?, named(&args.to)?);
     let wrong = "a gate is moved --from sqlite:PATH --to postgres://USER@HOST/NAME";
     if from.server.is_some() || to.server.is_none() {
         return Err(Usage(wrong.to_owned()).into());
     }
+    // It needs a session, and is given the server itself.
+    to.postgres.pooler = false;
     cli::exists(&from)?;
     let _lock = lock(&from).await?;
     cli::move_gate(&from.database, &to, args.json).await
