@@ -8,11 +8,11 @@ use sha2::{Digest as _, Sha256};
 use sqlx::sqlite::{SqlitePool, SqliteRow};
 use sqlx::{Row as _, Sqlite, Transaction};
 
+use super::sides::{Key, KeyPart, MoveError, Summary, counted};
 use super::tables::{TABLES, Table};
 use super::tuple::{self, Texts};
-use super::{Key, KeyPart, MoveError, Summary, counted};
 use crate::gate::audit::{AuditHead, Verified};
-use crate::gate::store::sqlite::{self as gate, MIGRATIONS};
+use crate::gate::store::sqlite::{self as kept, MIGRATIONS};
 use crate::sqlite::{self, OpenError};
 
 /// Rows with odd texts that are named.
@@ -137,18 +137,18 @@ impl Source {
 
     /// The newest audit row of every workspace.
     pub(super) async fn heads(&mut self) -> Result<Vec<AuditHead>, MoveError> {
-        Ok(gate::heads(&mut self.snapshot, None).await?)
+        Ok(kept::heads(&mut self.snapshot, None).await?)
     }
 
     /// What its audit comes to.
     pub(super) async fn audit(&self, read: &AtomicU64) -> Result<Verified, MoveError> {
-        Ok(gate::verify(&self.pool, &[], read).await?)
+        Ok(kept::verify(&self.pool, &[], read).await?)
     }
 
     /// Whether somebody wrote to it since it was opened.
     pub(super) async fn has_changed(&mut self) -> Result<bool, MoveError> {
         let mut now = self.pool.acquire().await.map_err(MoveError::of)?;
-        Ok(gate::heads(&mut now, None).await? != self.heads().await?)
+        Ok(kept::heads(&mut now, None).await? != self.heads().await?)
     }
 
     pub(super) async fn close(self) {

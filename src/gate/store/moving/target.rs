@@ -7,14 +7,14 @@ use sha2::{Digest as _, Sha256};
 use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::{Connection as _, Executor as _, Row as _, TypeInfo as _, ValueRef as _};
 
+use super::sides::{Key, KeyPart, MoveError, Summary, counted};
 use super::source::{Part, Source};
 use super::tables::{BEGUN, TABLES, Table};
 use super::tuple;
-use super::{Key, KeyPart, MoveError, Summary, counted};
 use crate::config::PostgresConfig;
 use crate::fault;
 use crate::gate::audit::{AuditHead, Verified};
-use crate::gate::store::postgres::{self as gate, DURABLE, Found, SNAPSHOT, Server, WORK};
+use crate::gate::store::postgres::{self as kept, DURABLE, Found, SNAPSHOT, Server, WORK};
 
 /// How many rows are carried in one transaction, and about how many bytes.
 const ROWS: i64 = if cfg!(test) { 5 } else { 5_000 };
@@ -192,7 +192,7 @@ impl Target {
 
     /// What its audit comes to, which must contain these heads.
     pub(super) async fn audit(&self, heads: &[AuditHead], read: &AtomicU64) -> Result<Verified, MoveError> {
-        Ok(gate::verify_at(&self.server, heads, read).await?)
+        Ok(kept::verify_at(&self.server, heads, read).await?)
     }
 
     /// It is a gate's database from now on.
