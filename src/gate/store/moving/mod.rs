@@ -14,7 +14,8 @@ mod tuple;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use self::sides::{MoveError, Summary};
+pub use self::sides::MoveError;
+use self::sides::Summary;
 use self::source::Source;
 use self::tables::TABLES;
 use self::target::Target;
