@@ -40,10 +40,15 @@ impl Target {
     /// Connects; changes nothing yet.
     pub(super) async fn reach(url: &str, postgres: &PostgresConfig) -> Result<Self, MoveError> {
         let server = Server::new(url, postgres)?;
-        let mut conn = server.connect(false).await?;
-        conn.execute(DURABLE).await.map_err(MoveError::of)?;
+        let mut conn = connect(&server).await?;
         let found = server.look(&mut conn, true).await?;
         Ok(Self { server, conn, found })
+    }
+
+    /// Connects anew: what rested for as long as a large database is read may be gone.
+    async fn connect_again(&mut self) -> Result<(), MoveError> {
+        self.conn = connect(&self.server).await?;
+        Ok(())
     }
 
     /// Makes the tables where they are missing. Refuses what holds a gate, before it is changed.
@@ -89,6 +94,7 @@ impl Target {
 
     /// Says that a move began. From now on no gate opens this database.
     pub(super) async fn begin(&mut self, source: &[Summary]) -> Result<(), MoveError> {
+        self.connect_again().await?;
         let mut tx = self.conn.begin_with(WORK).await.map_err(MoveError::of)?;
         tx.execute(MARK).await.map_err(MoveError::of)?;
         is_empty(&mut tx, &self.server.place).await?;
@@ -105,6 +111,7 @@ impl Target {
 
     /// How many rows are there.
     pub(super) async fn rows(&mut self) -> Result<u64, MoveError> {
+        self.connect_again().await?;
         let mut all = 0;
         for table in &TABLES {
             all += count(&mut self.conn, table).await?;
@@ -187,6 +194,8 @@ impl Target {
             let rows = count(&mut tx, table).await?;
             found.push(Summary { table: name, rows, digest: hash.finalize().into() });
         }
+        // The server ends a session that rests in a transaction.
+        tx.commit().await.map_err(MoveError::of)?;
         Ok(found)
     }
 
@@ -198,6 +207,7 @@ impl Target {
     /// It is a gate's database from now on.
     pub(super) async fn end(&mut self) -> Result<(), MoveError> {
         fault::point("move.verified");
+        self.connect_again().await?;
         self.conn.execute("DROP TABLE moving").await.map_err(MoveError::of)?;
         fault::point("move.ended");
         Ok(())
@@ -207,6 +217,12 @@ impl Target {
         // Nothing is left to be done.
         self.conn.close().await.ok();
     }
+}
+
+async fn connect(server: &Server) -> Result<PgConnection, MoveError> {
+    let mut conn = server.connect(false).await?;
+    conn.execute(DURABLE).await.map_err(MoveError::of)?;
+    Ok(conn)
 }
 
 /// No gate was here before.
