@@ -135,7 +135,10 @@ impl GateConfig {
             match self.postgres.listen_url.take() {
                 _ if named => {}
                 None => {
-                    return Err("a pooler cannot do this; name the server itself with --database".to_owned());
+                    return Err(
+                        "tables cannot be changed by way of a pooler; name the server itself with --database"
+                            .to_owned(),
+                    );
                 }
                 past => self.server = past,
             }

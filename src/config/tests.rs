@@ -148,10 +148,6 @@ fn every_mistake_says_what_to_do() {
         (source("url = \"http://x\"") + "\n" + &source("url = \"http://y\""), "two sources are named"),
         ("[[source]]\nname=\"A b\"\nkind=\"gate\"\nurl=\"http://x\"".to_owned(), "made of a-z, 0-9 and -"),
         ("[[source]]\nname=\"p\"\nkind=\"praxiom\"\nurl=\"http://x\"".to_owned(), "needs a workspace"),
-        ("[gate]\ndatabase = \"mysql:x\"".to_owned(), "is neither sqlite:PATH nor postgres://"),
-        ("[gate]\ndatabase = \"postgres://me:x@h/p\"".to_owned(), "holds a password"),
-        ("[gate]\ndatabase = \"postgres://h/p?password=x\"".to_owned(), "holds a password"),
-        ("[gate]\ndatabase = \"postgres://me@h\"".to_owned(), "names no database"),
         ("[gate.tools.x]\nexecutor = \"http\"".to_owned(), "gate.tools.x: executor \"http\" needs url"),
         ("[gate.tools.x]\nrisk = \"hihg\"".to_owned(), "risk \"hihg\" is not a known word"),
         ("[gate.tools.x]\neffect = \"read\"".to_owned(), "is not gated"),
@@ -196,6 +192,23 @@ fn every_mistake_says_what_to_do() {
         ("[gate.tools]\ny = {}\nx = { argv = [] }".to_owned(), "line 3, gate.tools.x: "),
     ] {
         let message = parse(&text).unwrap_err();
+        assert!(message.contains(says), "{text}\ngave\n{message}");
+    }
+}
+
+#[test]
+fn every_mistake_in_where_the_gate_keeps_everything_says_what_to_do() {
+    for (text, says) in [
+        ("database = \"mysql:x\"", "is neither sqlite:PATH nor postgres://"),
+        ("database = \"postgres://me:x@h/p\"", "holds a password"),
+        ("database = \"postgres://h/p?password=x\"", "holds a password"),
+        ("database = \"postgres://me@h\"", "names no database"),
+        ("database = \"postgres://h/p?sslmodus=x\"", "has the option \"sslmodus\""),
+        ("postgres.connections = 1", "is not from 2 to 1000"),
+        ("postgres = { password_env = \"A\", password_file = \"b\" }", "give one of password_env"),
+        ("postgres.listen_url = \"postgres://me:x@h/p\"", "listen_url: the database's URL holds"),
+    ] {
+        let message = parse(&format!("[gate]\n{text}")).unwrap_err();
         assert!(message.contains(says), "{text}\ngave\n{message}");
     }
 }

@@ -67,7 +67,8 @@ async fn every_table_and_column_of_both_databases_is_carried() {
     let old = of_sqlite(folder.path()).await;
 
     assert_eq!(carried(&old), old);
-    if let Some(url) = settings(folder.path()).server {
+    let past_pooler = settings(folder.path()).past_pooler(false).unwrap();
+    if let Some(url) = past_pooler.server {
         assert_eq!(of_postgres(&url).await, old);
     }
 }

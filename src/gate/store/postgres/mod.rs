@@ -373,6 +373,48 @@ mod tests {
         Context { events: Events::default(), clock: Clock::default(), tools: Arc::new(Tools::none()) }
     }
 
+    /// A database of its own, made by these statements; the second URL is for a role that may only do what they allow.
+    async fn database(name: &str, statements: &str) -> Option<(String, String)> {
+        let server = std::env::var("PLACET_TEST_DATABASE").ok()?;
+        let run = async |url: &str, sql: String| {
+            let options: sqlx::postgres::PgConnectOptions = url.parse().unwrap();
+            let mut conn = sqlx::ConnectOptions::connect(&options).await.unwrap();
+            sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&mut conn).await.unwrap();
+        };
+        run(&server, format!("CREATE DATABASE {name}")).await;
+        run(&server, format!("DROP ROLE IF EXISTS {name}; CREATE ROLE {name} LOGIN")).await;
+        let (base, _) = server.rsplit_once('/').unwrap();
+        let url = format!("{base}/{name}");
+        run(&url, statements.replace("ROLE", name)).await;
+        Some((url.clone(), url.replace("placet@", &format!("{name}@"))))
+    }
+
+    #[tokio::test]
+    async fn where_the_schema_was_made_for_a_gate_its_owner_needs_no_more_rights() {
+        let unique = format!("owned_{}_{}", std::process::id(), line!());
+        let Some((_, url)) = database(&unique, "CREATE SCHEMA placet AUTHORIZATION ROLE").await else {
+            return;
+        };
+
+        let migrated = migrate(&url).await;
+
+        assert!(migrated.is_ok(), "{migrated:?}");
+    }
+
+    #[tokio::test]
+    async fn a_gate_that_may_not_make_tables_says_that_there_is_none() {
+        let unique = format!("empty_{}_{}", std::process::id(), line!());
+        let Some((url, _)) = database(&unique, "SELECT 1").await else { return };
+        let behind = PostgresConfig { pooler: true, ..PostgresConfig::default() };
+
+        let read = PostgresStore::open_to_read(&url, &PostgresConfig::default(), test_context()).await;
+        let pooled = PostgresStore::open(&url, &behind, test_context()).await;
+
+        for refused in [read.unwrap_err(), pooled.unwrap_err()] {
+            assert!(matches!(refused, PostgresError::NoGate { .. }), "{refused}");
+        }
+    }
+
     /// As at a restart of the server, or of a firewall: nobody who asks then, or writes, is to know.
     #[tokio::test]
     async fn a_connection_that_broke_meanwhile_is_not_the_askers_concern() {

@@ -20,6 +20,9 @@ const QUESTIONS: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY";
 
 /// What is acknowledged is on disk, also where the server is set up to acknowledge earlier.
 pub(in crate::gate::store) const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
+/// The same for one transaction.
+const DURABLE_ONCE: &str =
+    "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
 
 /// What holds for every session. Who is cut off in the middle of its work holds the lock of a workspace, for which all others wait: the
 /// server ends its connection. Others stop waiting before that, and those that are still there try again: else the lock would go to the
@@ -174,7 +177,7 @@ impl Pool {
         if self.pooler {
             statements.extend(SETTINGS.map(|(name, value)| format!("; SET LOCAL {name} = '{value}'")));
             statements.push_str("; ");
-            statements.push_str(&DURABLE.replace("false", "true"));
+            statements.push_str(DURABLE_ONCE);
         }
         AssertSqlSafe(statements).into_sql_str()
     }

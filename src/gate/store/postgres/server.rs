@@ -20,13 +20,14 @@ const OLDEST: i32 = 150_000;
 
 /// Asked as text, and by whole names, as it must be behind a pooler.
 const ABOUT: &str = "SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding, \
-     current_setting('transaction_read_only') = 'on' AS read_only, to_regnamespace('placet') IS NOT NULL AS there, \
+     current_setting('transaction_read_only') = 'on' AS read_only, to_regclass('placet._sqlx_migrations') IS NOT NULL AS there, \
      to_regclass('placet.moving') IS NOT NULL AS half_moved";
 const VERSION: &str = "SELECT COALESCE(MAX(version), 0) AS version FROM placet._sqlx_migrations";
 
-/// Of those who migrate one after the other waits for the one before. The number has no meaning.
+/// Of those who migrate one after the other waits for the one before. The number has no meaning. Where the schema is there, nobody needs the
+/// right to make one, which `IF NOT EXISTS` would ask for.
 const LOCK: &str = "SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(123581321345589); \
-     CREATE SCHEMA IF NOT EXISTS placet";
+     DO $$ BEGIN IF to_regnamespace('placet') IS NULL THEN CREATE SCHEMA placet; END IF; END $$";
 
 /// The database cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +44,10 @@ pub enum PostgresError {
         "the database {place} was written by a newer placet (its schema has number {version}); use that one"
     )]
     Newer { place: String, version: i64 },
+    #[error(
+        "there is no gate in the database {place}; run `placet gate migrate` as its owner, not by way of a pooler"
+    )]
+    NoGate { place: String },
     #[error(
         "an older placet wrote the database {place}; run `placet gate migrate` of this version, not by way of a pooler"
     )]
@@ -149,6 +154,7 @@ impl Server {
     fn compare(&self, Found { version, .. }: Found) -> Result<(), PostgresError> {
         let place = self.place.clone();
         match version.cmp(&(MIGRATIONS.len() as i64)) {
+            _ if version == 0 => Err(PostgresError::NoGate { place }),
             Ordering::Equal => Ok(()),
             Ordering::Less => Err(PostgresError::Older { place }),
             Ordering::Greater => Err(PostgresError::Newer { place, version }),
@@ -171,7 +177,9 @@ impl Server {
         found: Found,
     ) -> Result<(), PostgresError> {
         match self.compare(found) {
-            Err(PostgresError::Older { .. }) => self.bring_up_to_date(conn).await,
+            Err(PostgresError::NoGate { .. } | PostgresError::Older { .. }) => {
+                self.bring_up_to_date(conn).await
+            }
             compared => compared,
         }
     }
