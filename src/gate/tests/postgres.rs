@@ -26,7 +26,7 @@ const SETTINGS: [(&str, &str); 4] = [
 /// The gate's tests in a process of their own, with so many gates on each database.
 fn again(server: &Server, gates: usize, pooler: bool) {
     let mut tests = Command::new(std::env::current_exe().unwrap());
-    tests.args(["gate::tests", "gate::store::postgres", "gate::store::moving", "--test-threads", "4"]);
+    tests.args(["gate::tests", "gate::store::postgres", "gate::store::moving", "--test-threads", "8"]);
     tests.env("PLACET_TEST_DATABASE", server.url()).env("PLACET_TEST_GATES", gates.to_string());
     if pooler {
         tests.env("PLACET_TEST_POOLER", Pooler::PORT.to_string());
