@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -100,6 +100,8 @@ impl Gate {
             metrics,
             clock,
             tools,
+            registered: OnceLock::new(),
+            disagreements: Mutex::default(),
             tls,
             hosts: config.hosts.clone(),
             trusted_proxies: config.trusted_proxies.clone(),

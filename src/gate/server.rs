@@ -11,7 +11,7 @@ use tokio_util::task::TaskTracker;
 use super::error::GateError;
 use super::router::router;
 use super::state::{Gate, Stop};
-use super::{connections, executor, reconcile};
+use super::{connections, executor, heartbeat, reconcile};
 
 /// How long requests may take to be answered once nothing runs any more.
 const GRACE: Duration = Duration::from_secs(10);
@@ -35,6 +35,7 @@ async fn serve(gate: Gate, listener: TcpListener, stop: Stop) -> Result<(), Gate
     let (stopping, tasks) = (gate.inner.stopping.clone(), gate.inner.tasks.clone());
     let reconciler = tasks.spawn(reconcile::run(gate.clone()));
     let mut dispatcher = tasks.spawn(executor::run(gate.clone()));
+    let heartbeat = tasks.spawn(heartbeat::run(gate.clone(), address));
     let requests = TaskTracker::new();
     let router = router(gate.clone(), address, requests.clone());
     let (accepting, inner) = (stopping.clone(), Arc::clone(&gate.inner));
@@ -60,6 +61,7 @@ async fn serve(gate: Gate, listener: TcpListener, stop: Stop) -> Result<(), Gate
         () = tokio::time::sleep(GRACE) => tracing::warn!("the gate stops although not everything was answered"),
         () = last(&stop.now) => tracing::warn!("the gate was told to stop at once"),
     }
+    heartbeat.abort();
     reconciler.abort();
     dispatcher.abort();
     if early.is_none() {

@@ -1,6 +1,6 @@
 //! The gate as everything in this room shares it, and how it is told to stop.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -13,6 +13,7 @@ use super::events::Events;
 use super::executor::runs::Runs;
 use super::limits::{Rate, Streams};
 use super::metrics::Metrics;
+use super::policies::{Disagreement, Registered};
 use super::store::Store;
 use super::tls::Tls;
 use super::tool::Tools;
@@ -47,6 +48,10 @@ pub(super) struct Inner {
     pub(super) metrics: Metrics,
     pub(super) clock: Clock,
     pub(super) tools: Arc<Tools>,
+    /// How other gates on this database know this one, from when it serves.
+    pub(super) registered: OnceLock<Registered>,
+    /// With other gates on this database, as far as is known.
+    pub(super) disagreements: Mutex<Vec<Disagreement>>,
     /// `None`: plain HTTP.
     pub(super) tls: Option<Tls>,
     /// Names that the gate is called besides its addresses.

@@ -1,6 +1,6 @@
 //! What the gate knows of each tool: its configuration over the built-in definition.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::config::{ConfigError, Executor, GateConfig, Retry, ToolConfig};
 use crate::contract::tool::{self, Definition};
 use crate::domain::{ByTool, Digest, Effect, Risk, is_pattern, matches};
+use crate::gate::policies::{EVERY_OTHER, Policies};
 use crate::gate::terms;
 use crate::gate::which::{Rule, Which};
 use crate::net::post::Targets;
@@ -104,6 +105,14 @@ impl Tools {
     /// What the tool's configuration comes to, to be compared before anything runs.
     pub(crate) fn policy(&self, name: &str) -> Digest {
         self.configured.get(name).map_or_else(|| terms::policy(&self.default, None), |tool| tool.policy)
+    }
+
+    /// What all of them come to.
+    pub(crate) fn policies(&self) -> Policies {
+        let others = (EVERY_OTHER.to_owned(), terms::policy(&self.default, None).to_string());
+        let mut tools = BTreeMap::from([others]);
+        tools.extend(self.configured.iter().map(|(name, tool)| (name.clone(), tool.policy.to_string())));
+        Policies { tools, denied: self.denied.clone() }
     }
 
     /// Tools whose approved actions the gate takes itself: to run them, or because they are denied by now and must not wait for ever.

@@ -1,5 +1,7 @@
 //! What the gate knows of its tools, the caller's workspaces, and whether the gate is well.
 
+use std::sync::PoisonError;
+
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
@@ -8,9 +10,11 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::config::{Executor, Retry};
+use crate::contract::absent::without_nulls;
 use crate::domain::{Effect, PreviewShape};
 use crate::gate::auth::Caller;
 use crate::gate::error::{ApiError, UNAVAILABLE};
+use crate::gate::policies::Disagreement;
 use crate::gate::state::Gate;
 
 /// A list that is short enough to come as a whole.
@@ -91,7 +95,8 @@ pub(crate) async fn healthz() -> Response {
     Json(json!({"status": "ok"})).into_response()
 }
 
-/// The database can be read and written, and the gate is not about to stop.
+/// The database can be read and written, and the gate is not about to stop. That other gates have other tools is a warning: while they get a
+/// new configuration, one after the other, all of them must be asked.
 pub(crate) async fn readyz(State(gate): State<Gate>) -> Result<Response, ApiError> {
     if gate.inner.draining.is_cancelled() {
         return Err(ApiError::stopping());
@@ -100,5 +105,9 @@ pub(crate) async fn readyz(State(gate): State<Gate>) -> Result<Response, ApiErro
         tracing::error!(error = %failed, "the gate is not ready");
         ApiError::new(UNAVAILABLE, failed.to_string())
     })?;
-    Ok(Json(json!({"status": "ready"})).into_response())
+    let disagreements = gate.inner.disagreements.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let warning = |it: &Disagreement| json!({"gate": it.gate, "tools": it.tools, "message": it.message()});
+    let warnings: Vec<Value> = disagreements.iter().map(warning).collect();
+    let warnings = Some(warnings).filter(|warnings| !warnings.is_empty());
+    Ok(Json(without_nulls(json!({"status": "ready", "warnings": warnings}))).into_response())
 }

@@ -22,6 +22,7 @@ use async_trait::async_trait;
 pub(crate) use self::counted::{AskedFlows, Counts};
 
 use super::audit::{AuditHead, AuditRow, Verified};
+use super::policies::Registered;
 use super::token::Token;
 use super::which::Which;
 use crate::contract::briefing::{BatchBody, BriefingBody};
@@ -404,6 +405,15 @@ pub(crate) trait Reads: fmt::Debug + Send + Sync {
     }
     /// Fails when the database cannot be read or written. Writes at most every few seconds, however often it is asked.
     async fn ping(&self) -> Result<(), StoreError>;
+    /// Says that this gate is there, and returns the others that are; those that were silent for long are gone. A database that only one
+    /// gate can have has no others.
+    async fn beat(&self, _me: &Registered) -> Result<Vec<Registered>, StoreError> {
+        Ok(Vec::new())
+    }
+    /// The gate of this id beats no more.
+    async fn leave(&self, _me: &str) -> Result<(), StoreError> {
+        Ok(())
+    }
     /// Gives back the room that a long log took.
     async fn shorten_log(&self) -> Result<(), StoreError>;
     /// The live token with this hash.

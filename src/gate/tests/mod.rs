@@ -8,6 +8,7 @@ mod counting;
 mod deciding;
 mod durability;
 mod flows;
+mod gates;
 mod goals;
 mod moving;
 mod openapi;

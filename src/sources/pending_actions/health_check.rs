@@ -49,8 +49,27 @@ impl PendingActions {
             } else {
                 Check::warn("token", "it may look, and not decide", "get a token with the scope `decide`")
             });
+            checks.extend(self.check_readiness().await);
         }
         checks
+    }
+
+    /// What the gate says of itself, and of other gates on its database. One that does not say is none the worse.
+    async fn check_readiness(&self) -> Vec<Check> {
+        let Ok(reply) = self.ask("/readyz".to_owned(), GET_LIMIT).await else { return Vec::new() };
+        if reply.status == 503 {
+            let wrong = Check::bad("ready", "it answers, and is not ready", "see to what it said");
+            return vec![wrong.said(Some(answer::message(&reply)))];
+        }
+        let body = Fields::of(&reply.text).filter(|_| reply.status == 200);
+        let warnings = body.and_then(|body| json::elements(body.raw("warnings")?)).unwrap_or_default();
+        let warning = |warning: Fields<'_>| {
+            let found =
+                "another gate on its database has other tools, and may not run what this one approves";
+            let advice = "give both the same [gate.tools] and restart the older";
+            Check::warn("gates", found, advice).said(warning.text("message"))
+        };
+        warnings.into_iter().filter_map(Fields::of).map(warning).collect()
     }
 
     pub(super) fn check_member(&self, listed: &Result<Synced, SourceError>) -> Option<Check> {

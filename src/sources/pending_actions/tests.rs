@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::config::Praxiom;
-use crate::domain::{Decision, Digest, Edits, Outcome, RawJson, Status};
+use crate::domain::{Decision, Digest, Edits, Outcome, RawJson, Status, Verdict};
 use crate::net::testing::nobody;
 
 mod deciding;
@@ -279,4 +279,26 @@ async fn what_became_of_it_is_said_once_and_the_answer_is_told() {
     let praxiom = Backend::default();
     let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
     assert!(source.abilities().resolve_unknown.is_none());
+}
+
+#[tokio::test]
+async fn what_a_gate_says_of_itself_and_of_other_gates_is_checked() {
+    let told = async |status, ready: &str| {
+        let gate = Backend::default();
+        gate.always("GET", 200, r#"{"items":[],"nextCursor":null,"revision":1}"#);
+        gate.on("GET", "/readyz").reply(status, ready);
+        let checks = gate.source(SourceKind::Gate, None).await.check(Duration::from_secs(20)).await;
+        let checks = checks.into_iter().filter(|check| ["gates", "ready"].contains(&check.what));
+        checks.map(|check| (check.what, check.verdict, check.said, check.advice)).collect::<Vec<_>>()
+    };
+    let differing =
+        r#"{"status":"ready","warnings":[{"gate":"b:2","tools":["t"],"message":"the gate b:2 …"}]}"#;
+    let away = r#"{"error":{"code":"UNAVAILABLE","message":"the disk is full"}}"#;
+
+    assert_eq!(told(200, r#"{"status":"ready"}"#).await, []);
+    assert_eq!(told(404, "").await, [], "of an older gate, or before a proxy that keeps it back");
+    let advice = "give both the same [gate.tools] and restart the older".to_owned();
+    assert_eq!(told(200, differing).await, [("gates", Verdict::Warn, Some("the gate b:2 …".into()), advice)]);
+    let (said, advice) = ("HTTP 503: the disk is full".into(), "see to what it said".to_owned());
+    assert_eq!(told(503, away).await, [("ready", Verdict::Bad, Some(said), advice)]);
 }

@@ -16,8 +16,10 @@ use crate::sqlite;
 /// Table, column, type, and its place in the primary key.
 type Columns = BTreeSet<(String, String, String, i64)>;
 
-/// Tables that one side has for itself.
+/// A table that each side has for itself.
 const SQLX: &str = "_sqlx_migrations";
+/// The gates that serve at this moment; on SQLite there is one.
+const GATES: &str = "gates";
 
 /// As [`TABLES`] has them, with the types that the migrations of one side gave.
 fn carried(typed: &Columns) -> Columns {
@@ -55,9 +57,9 @@ async fn of_postgres(url: &str) -> Columns {
                ELSE c.data_type END, \
                COALESCE((SELECT array_position(i.indkey::int[], c.ordinal_position::int) + 1 FROM pg_index i \
                WHERE i.indisprimary AND i.indrelid = c.table_name::regclass), 0)::bigint \
-               FROM information_schema.columns c WHERE c.table_schema = 'placet' AND c.table_name <> $1";
+               FROM information_schema.columns c WHERE c.table_schema = 'placet' AND c.table_name <> ALL ($1)";
     let rows: Vec<(String, String, String, i64)> =
-        sqlx::query_as(sql).bind(SQLX).fetch_all(&mut conn).await.unwrap();
+        sqlx::query_as(sql).bind([SQLX, GATES]).fetch_all(&mut conn).await.unwrap();
     rows.into_iter().collect()
 }
 

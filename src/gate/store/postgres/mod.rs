@@ -4,6 +4,7 @@ mod audit;
 mod conn;
 mod due;
 mod flows;
+mod gates;
 mod outstanding;
 mod pool;
 mod prune;
@@ -45,6 +46,7 @@ use crate::contract::briefing::BriefingBody;
 use crate::domain::{Flows, Outstanding, PendingAction, Row, Timestamp};
 use crate::fault;
 use crate::gate::audit::{AuditHead, AuditRow, Verified};
+use crate::gate::policies::Registered;
 use crate::gate::token::Token;
 use crate::gate::tool::Tools;
 use crate::gate::which::Which;
@@ -342,6 +344,14 @@ impl Reads for PostgresStore {
             return Err(StoreError::Commit(why.to_owned()));
         }
         Ok(())
+    }
+
+    async fn beat(&self, me: &Registered) -> Result<Vec<Registered>, StoreError> {
+        ask!(self, write_once, me, |conn, me| gates::beat(conn, me))
+    }
+
+    async fn leave(&self, me: &str) -> Result<(), StoreError> {
+        ask!(self, write_once, me, |conn, me| gates::leave(conn, me))
     }
 
     async fn shorten_log(&self) -> Result<(), StoreError> {

@@ -125,6 +125,27 @@ impl Pool {
         read.map_err(Attempt::into_error)
     }
 
+    /// Writes one statement that no rule is about, and that nobody misses.
+    pub(super) async fn write_once<A: Sync, T>(
+        &self,
+        given: &A,
+        statement: Question<A, T>,
+    ) -> Result<T, StoreError> {
+        let written = async {
+            let mut conn = self.take().await?;
+            if !self.pooler {
+                let done = statement(&mut conn, given).await;
+                return conn.end(done);
+            }
+            conn.begin(self.beginning(WORK)).await?;
+            match statement(&mut conn, given).await {
+                Ok(done) => conn.commit().await.map(|()| done).map_err(StoreError::from),
+                failed => conn.end(failed),
+            }
+        };
+        tokio::time::timeout(SILENCE, written).await.unwrap_or_else(|_| Err(silent()))
+    }
+
     async fn asked_again<A: Sync, T>(
         &self,
         begin: Option<&str>,

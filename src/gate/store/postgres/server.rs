@@ -13,7 +13,10 @@ use crate::config::PostgresConfig;
 use crate::config::secret::SecretError;
 use crate::gate::store::words;
 
-const MIGRATIONS: [&str; 1] = [include_str!("../../../../assets/migrations/gate-postgres/0001_gate.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../../../../assets/migrations/gate-postgres/0001_gate.sql"),
+    include_str!("../../../../assets/migrations/gate-postgres/0002_gates.sql"),
+];
 
 /// The oldest that it was tried with.
 const OLDEST: i32 = 150_000;

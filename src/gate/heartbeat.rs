@@ -1,0 +1,95 @@
+//! Tells the other gates on this database that this one is there and what its tools come to, and looks who else is: at start and every 10
+//! seconds. Gates that differ go on, and say so: while one after the other gets a new configuration, they must.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use tokio::time::MissedTickBehavior;
+use uuid::Uuid;
+
+use super::executor::restarting;
+use super::policies::{Disagreement, Registered};
+use super::state::Gate;
+use super::store::StoreError;
+
+const EVERY: Duration = Duration::from_secs(10);
+/// How long a gate that stops tries to say so.
+const GOODBYE: Duration = Duration::from_secs(2);
+
+/// Beats until the gate begins to stop: from then on it decides and begins nothing, so its tools count no more.
+pub(crate) async fn run(gate: Gate, address: SocketAddr) {
+    let me = gate.inner.registered.get_or_init(|| registered(&gate, address)).id.clone();
+    restarting(&gate.inner.draining, || beats(gate.clone())).await;
+    match tokio::time::timeout(GOODBYE, gate.store().leave(&me)).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => {
+            tracing::debug!(%error, "the other gates find out by themselves that this one stops")
+        }
+        Err(_) => tracing::debug!("the other gates find out by themselves that this one stops"),
+    }
+}
+
+/// This gate from now on.
+fn registered(gate: &Gate, address: SocketAddr) -> Registered {
+    Registered {
+        id: Uuid::new_v4().simple().to_string(),
+        name: name(address, rustix::system::uname().nodename().to_string_lossy().as_ref()),
+        started_at: gate.inner.clock.now(),
+        policies: gate.inner.tools.policies(),
+    }
+}
+
+/// Where it listens. An address that every machine has says nothing, so then it is the machine's name.
+fn name(address: SocketAddr, machine: &str) -> String {
+    let nowhere = |ip: IpAddr| ip.is_loopback() || ip.is_unspecified();
+    if nowhere(address.ip()) { format!("{machine}:{}", address.port()) } else { address.to_string() }
+}
+
+async fn beats(gate: Gate) {
+    let mut failing = false;
+    let mut timer = tokio::time::interval(EVERY);
+    timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = gate.inner.draining.cancelled() => return,
+            _ = timer.tick() => {}
+        }
+        let beat = beat(&gate).await;
+        match &beat {
+            Err(error) if !failing => tracing::warn!(%error, "cannot look which other gates there are"),
+            Ok(()) if failing => tracing::info!("finds the other gates again"),
+            _ => {}
+        }
+        failing = beat.is_err();
+    }
+}
+
+/// Says that this gate is there, and keeps who differs. A difference is logged when it begins and when it ends.
+pub(crate) async fn beat(gate: &Gate) -> Result<(), StoreError> {
+    let Some(me) = gate.inner.registered.get() else { return Ok(()) };
+    let others = gate.store().beat(me).await?;
+    let now: Vec<_> = others.iter().filter_map(|other| Disagreement::between(me, other)).collect();
+    let mut kept = gate.inner.disagreements.lock().unwrap_or_else(PoisonError::into_inner);
+    for new in now.iter().filter(|it| !kept.contains(it)) {
+        tracing::warn!(gate = new.gate, tools = ?new.tools, "gates differ: {}", new.message());
+    }
+    for gone in kept.iter().filter(|it| !now.contains(it)) {
+        tracing::info!(gate = gone.gate, "gates differ no more: that one is gone");
+    }
+    *kept = now;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_every_machine_has_is_no_name() {
+        let name = |address: &str| name(address.parse().unwrap(), "db1");
+
+        assert_eq!(["127.0.0.1:7878", "[::]:7"].map(name), ["db1:7878", "db1:7"]);
+        assert_eq!(["10.0.0.2:7878", "[fd00::1]:7"].map(name), ["10.0.0.2:7878", "[fd00::1]:7"]);
+    }
+}

@@ -1,0 +1,140 @@
+//! Gates on one database whose tools are configured differently. Left out on SQLite, where there is one gate.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions as _};
+use tracing::subscriber::DefaultGuard;
+
+use super::postgres;
+use super::support::{LIMIT, TestGate, config, script, serve};
+use crate::config::{GateConfig, ToolConfig};
+use crate::gate::Gate;
+use crate::gate::heartbeat::beat;
+
+/// What is logged on this thread.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    fn start(&self) -> DefaultGuard {
+        let log = self.clone();
+        let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || log.clone()).finish();
+        tracing::subscriber::set_default(subscriber)
+    }
+
+    fn lines_with(&self, text: &str) -> usize {
+        let written = self.0.lock().unwrap();
+        String::from_utf8_lossy(&written).lines().filter(|line| line.contains(text)).count()
+    }
+}
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+async fn gate(folder: &Path, tools: &[(&str, ToolConfig)], denied: &[&str]) -> TestGate {
+    let tools = tools.iter().map(|(name, tool)| ((*name).to_owned(), tool.clone())).collect();
+    let denied = denied.iter().map(|name| (*name).to_owned()).collect();
+    let config = GateConfig { tools, denied, ..config(folder) };
+    let gate = serve(Gate::open(&config).await.unwrap()).await;
+    // It serves, and has a name.
+    assert_eq!(gate.get("/healthz").await.status, 200);
+    gate
+}
+
+fn name(gate: &TestGate) -> String {
+    gate.gate.inner.registered.get().unwrap().name.clone()
+}
+
+/// Looks for other gates until `/readyz` warns of these.
+async fn until_warned(gate: &TestGate, of: &[(&TestGate, &[&str])]) -> Value {
+    let expected: Vec<_> = of.iter().map(|(gate, tools)| (json!(name(gate)), json!(tools))).collect();
+    let looking = async {
+        loop {
+            beat(&gate.gate).await.unwrap();
+            let answer = gate.get("/readyz").await;
+            assert_eq!((answer.status, answer.at("/status").as_str()), (200, "ready"));
+            let warnings = answer.json().get("warnings").cloned().unwrap_or_else(|| json!([]));
+            let told = warnings.as_array().unwrap().iter();
+            if told.map(|it| (it["gate"].clone(), it["tools"].clone())).eq(expected.iter().cloned()) {
+                return warnings;
+            }
+        }
+    };
+    tokio::time::timeout(LIMIT, looking).await.unwrap_or_else(|_| panic!("not warned of {expected:?}"))
+}
+
+/// What a statement of the database's owner counts.
+async fn count(folder: &Path, sql: &str) -> i64 {
+    let config = config(folder);
+    let url = config.postgres.listen_url.or(config.server).unwrap();
+    let options: PgConnectOptions = url.parse().unwrap();
+    let mut conn = options.options([("search_path", "placet")]).connect().await.unwrap();
+    sqlx::query_scalar(AssertSqlSafe(sql.to_owned())).fetch_one(&mut conn).await.unwrap()
+}
+
+#[tokio::test]
+async fn gates_whose_tools_differ_are_ready_and_say_which_until_one_stops() {
+    if !postgres::is_used() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let [secret, other] = ["echo secret-1", "echo secret-2"].map(script);
+    let old = gate(folder.path(), &[("t", secret.clone()), ("same", secret.clone())], &["no.*"]).await;
+    let new = gate(folder.path(), &[("t", other), ("same", secret)], &[]).await;
+
+    let log = Log::default();
+    let logging = log.start();
+    let warnings = until_warned(&old, &[(&new, &["no.*", "t"])]).await;
+    until_warned(&old, &[(&new, &["no.*", "t"])]).await;
+    until_warned(&new, &[(&old, &["no.*", "t"])]).await;
+
+    let message = warnings[0]["message"].as_str().unwrap();
+    let advice = "give both the same [gate.tools] and the same denied, and restart the older, ";
+    assert!(message.contains(advice) && message.ends_with(&name(&old)), "{message}");
+    assert_eq!(count(folder.path(), "SELECT count(*) FROM gates WHERE policies LIKE '%secret%'").await, 0);
+    new.stop().await;
+    assert_eq!(count(folder.path(), "SELECT count(*) FROM gates").await, 1, "it took its row away");
+    until_warned(&old, &[]).await;
+    until_warned(&old, &[]).await;
+    drop(logging);
+    let lines =
+        [format!("gates differ: {message}"), "gates differ no more".to_owned()].map(|it| log.lines_with(&it));
+    assert_eq!(lines, [1, 1], "once when it begins, and once when it ends");
+    old.stop().await;
+    assert_eq!(count(folder.path(), "SELECT count(*) FROM gates").await, 0);
+}
+
+#[tokio::test]
+async fn a_gate_that_died_is_gone_after_a_while_and_one_that_was_only_slow_is_back() {
+    if !postgres::is_used() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let usual = [("t", script("true"))];
+    let same = [gate(folder.path(), &usual, &[]).await, gate(folder.path(), &usual, &[]).await];
+    let silent = gate(folder.path(), &[], &[]).await;
+    until_warned(&same[0], &[(&silent, &["t"])]).await;
+
+    let id = &silent.gate.inner.registered.get().unwrap().id;
+    let age = format!("UPDATE gates SET seen_at = seen_at - 36000 WHERE id = '{id}' RETURNING seen_at");
+    count(folder.path(), &age).await;
+
+    until_warned(&same[0], &[]).await;
+    let there = format!("SELECT count(*) FROM gates WHERE id = '{id}'");
+    assert_eq!(count(folder.path(), &there).await, 0, "its row is swept");
+    let mut both = [(&same[0], ["t"].as_slice()), (&same[1], ["t"].as_slice())];
+    both.sort_by_key(|(gate, _)| name(gate));
+    until_warned(&silent, &both).await;
+    until_warned(&same[1], &[(&silent, &["t"])]).await;
+}
