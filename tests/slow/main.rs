@@ -31,6 +31,7 @@ mod logs;
 mod oracle;
 mod pictures;
 mod plain;
+mod postgres_password;
 mod proxied;
 mod quiet;
 mod receipts;

@@ -30,7 +30,7 @@ const PROPOSALS: &str = "/api/pending-actions";
 
 /// The server's programs; `None` where nobody asked for drills.
 #[expect(clippy::print_stdout, reason = "whoever runs the tests is told what was not run")]
-fn asked(drill: &str) -> Option<PathBuf> {
+pub(crate) fn asked(drill: &str) -> Option<PathBuf> {
     if std::env::var_os("PLACET_NEEDS_POSTGRES").is_none() {
         println!(
             "left out: {drill}; PLACET_NEEDS_POSTGRES=1 asks for it, and needs Debian's package postgresql"

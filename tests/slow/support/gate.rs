@@ -53,6 +53,10 @@ impl Gate {
         self.address.url.strip_prefix("http://").unwrap().to_owned()
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends it a signal by its name.
     pub(crate) fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([format!("-{name}"), self.child.id().to_string()]).status();

@@ -102,7 +102,7 @@ impl PostgresStore {
             })
         })?;
         let listen = match &config.listen_url {
-            Some(url) => Some(Server::new(url, config)?.options(false)),
+            Some(url) => Some(server.at(url)?.options(false)),
             None => (!config.pooler).then(|| options.clone()),
         };
         let teller = Teller::start((options, config.pooler), listen, context.events.clone());
@@ -450,6 +450,23 @@ mod tests {
             assert!(paused.is_ok() && resumed.is_ok(), "{paused:?} {resumed:?}");
         }
         store.close().await;
+    }
+
+    /// Twice would be a nuisance where somebody is asked for it.
+    #[tokio::test]
+    async fn a_password_command_runs_once_also_where_there_is_another_url_to_listen_at() {
+        let Ok(server) = std::env::var("PLACET_TEST_DATABASE") else { return };
+        migrate(&server).await.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let script = format!("echo >> {}/ran; echo password", folder.path().display());
+        let command = crate::config::TokenFrom::Command(["sh", "-c", &script].map(str::to_owned).to_vec());
+        let listen_url = Some(server.clone());
+        let config = PostgresConfig { password: Some(command), listen_url, ..PostgresConfig::default() };
+
+        let store = PostgresStore::open(&server, &config, test_context()).await.unwrap();
+
+        store.close().await;
+        assert_eq!(std::fs::read_to_string(folder.path().join("ran")).unwrap(), "\n");
     }
 
     /// The server of the tests is set up to acknowledge before it wrote.

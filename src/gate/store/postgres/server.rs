@@ -1,16 +1,17 @@
 //! The server and its database before anything is asked of it: is it the right one, and are the tables those of this version?
 
 use std::cmp::Ordering;
+use std::fmt;
 
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, Row as _, SqlSafeStr as _};
 
 use super::conn::PATIENCE;
 use super::pool::SETTINGS;
-use crate::config::PostgresConfig;
 use crate::config::secret::SecretError;
+use crate::config::{PostgresConfig, TokenFrom};
 use crate::gate::store::words;
 
 const MIGRATIONS: [&str; 2] = [
@@ -70,11 +71,18 @@ pub enum PostgresError {
     TooOld { place: String, version: i32 },
 }
 
-#[derive(Debug)]
 pub(in crate::gate::store) struct Server {
     options: PgConnectOptions,
+    password: Option<SecretString>,
     /// The database for people: never with a password.
     pub(in crate::gate::store) place: String,
+}
+
+/// Not what it connects with: its password would be among that.
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("place", &self.place).finish_non_exhaustive()
+    }
 }
 
 /// What is found in a database for a gate.
@@ -89,15 +97,24 @@ pub(in crate::gate::store) struct Found {
 impl Server {
     /// Reads the password. Blocks: it may come from a command.
     pub(in crate::gate::store) fn new(url: &str, config: &PostgresConfig) -> Result<Self, PostgresError> {
+        let password = config.password.as_ref().map(TokenFrom::read).transpose();
+        Self::with(url, password.map_err(PostgresError::Password)?)
+    }
+
+    /// The same server at another URL.
+    pub(super) fn at(&self, url: &str) -> Result<Self, PostgresError> {
+        Self::with(url, self.password.clone())
+    }
+
+    fn with(url: &str, password: Option<SecretString>) -> Result<Self, PostgresError> {
         let mut options: PgConnectOptions = url.parse().map_err(PostgresError::Url)?;
-        if let Some(from) = &config.password {
-            let password = from.read().map_err(PostgresError::Password)?;
+        if let Some(password) = &password {
             options = options.password(password.expose_secret());
         }
         let (host, port) = (options.get_host(), options.get_port());
         let place = format!("{} on {host}:{port}", options.get_database().unwrap_or("of the user's name"));
         let options = options.application_name("placet gate").extra_float_digits(None);
-        Ok(Self { options, place })
+        Ok(Self { options, password, place })
     }
 
     /// How to connect to work there. A pooler refuses settings of a session.
