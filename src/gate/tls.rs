@@ -77,6 +77,34 @@ impl Tls {
     }
 }
 
+/// Why another server was not believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TlsFault {
+    Signer,
+    Name,
+    Dates,
+    /// Anything else about the certificate.
+    Certificate,
+    /// The two sides speak differently.
+    Agreement,
+}
+
+/// What an error of a connection says about TLS; `None`: it is about something else.
+pub(crate) fn tls_fault(error: &std::io::Error) -> Option<TlsFault> {
+    use rustls::CertificateError as C;
+    match error.get_ref()?.downcast_ref()? {
+        rustls::Error::InvalidCertificate(why) => Some(match why {
+            C::UnknownIssuer => TlsFault::Signer,
+            C::NotValidForName | C::NotValidForNameContext { .. } => TlsFault::Name,
+            C::Expired | C::ExpiredContext { .. } | C::NotValidYet | C::NotValidYetContext { .. } => {
+                TlsFault::Dates
+            }
+            _ => TlsFault::Certificate,
+        }),
+        _ => Some(TlsFault::Agreement),
+    }
+}
+
 fn read(files: &TlsFiles, provider: &CryptoProvider) -> Result<CertifiedKey, String> {
     let (cert, key) = (files.cert.display(), files.key.display());
     let chain = CertificateDer::pem_file_iter(&files.cert).and_then(Iterator::collect::<Result<Vec<_>, _>>);

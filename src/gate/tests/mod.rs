@@ -14,6 +14,7 @@ mod moving;
 mod openapi;
 mod policy;
 mod postgres;
+mod postgres_tls;
 mod proposing;
 mod pruning;
 mod pulling;

@@ -11,9 +11,10 @@ use self::server::{Pooler, Server, programs};
 use crate::config::PostgresConfig;
 use crate::gate::store::postgres::migrate;
 
+/// Also for the tests that need a server of their own.
 #[path = "../../../tests/slow/support/postgres.rs"]
 #[allow(dead_code, reason = "the drills in tests/slow use the rest")]
-mod server;
+pub(super) mod server;
 
 /// In no test the power goes.
 const SETTINGS: [(&str, &str); 4] = [

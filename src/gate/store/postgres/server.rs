@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::io::ErrorKind;
 
 use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
@@ -42,6 +43,10 @@ pub enum PostgresError {
     Password(SecretError),
     #[error("cannot open the database {place}: {}", words(error))]
     Open { place: String, error: sqlx::Error },
+    #[error(
+        "a file that the URL of the database {place} names as sslrootcert, sslcert or sslkey cannot be read: {error}"
+    )]
+    File { place: String, error: std::io::Error },
     #[error("cannot bring the database {place} up to date: {error}")]
     Migration { place: String, error: MigrateError },
     #[error(
@@ -124,7 +129,18 @@ impl Server {
     }
 
     pub(in crate::gate::store) fn failed(&self, error: sqlx::Error) -> PostgresError {
-        PostgresError::Open { place: self.place.clone(), error }
+        let place = self.place.clone();
+        let on_a_socket = self.options.get_socket().is_some() || self.options.get_host().starts_with('/');
+        match error {
+            // No network says so: it is one of the files for TLS.
+            sqlx::Error::Io(error)
+                if !on_a_socket
+                    && matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) =>
+            {
+                PostgresError::File { place, error }
+            }
+            error => PostgresError::Open { place, error },
+        }
     }
 
     /// Looks whether it is a server and a database for a gate, to `write` or only to read, and says what is there.

@@ -1,8 +1,10 @@
 //! What PostgreSQL's errors mean, in plain words.
 
+use crate::gate::tls::{TlsFault, tls_fault};
+
 /// Classes and codes of <https://www.postgresql.org/docs/current/errcodes-appendix.html>. None of the sentences names a table, so a client
 /// may read it.
-const USUAL: [(&[&str], &str); 12] = [
+const USUAL: [(&[&str], &str); 13] = [
     (&["53100"], "the disk of the database server is full; make room there"),
     (
         &["53300"],
@@ -10,7 +12,11 @@ const USUAL: [(&[&str], &str); 12] = [
     ),
     (&["57P01", "57P02", "57P03"], "the database server is stopping or starting; wait until it is up"),
     (&["25006"], "the database server only reads; name the one that writes"),
-    (&["28P01", "28000"], "the database server refuses the password or the user; check both"),
+    (&["28P01"], "the database server refuses the password or the user; check both"),
+    (
+        &["28000"],
+        "the database server refuses the user, or connections from here, or those without TLS; see its pg_hba.conf, and sslmode in the URL",
+    ),
     (&["3D000"], "the database server has no such database; create it, or name another"),
     (
         &["42P01", "3F000"],
@@ -36,6 +42,16 @@ const AWAY: &str = "the database cannot be reached; is its server up, and is the
 const SILENT: &str = "the database server does not answer, or its network does not; try again";
 /// So also says a proxy that has nobody behind it: it takes the connection, and ends it.
 const STRANGE: &str = "what answers there does not speak as PostgreSQL does; is the database server up, and is the address right?";
+/// Those of TLS say what is to be done with the options of the URL.
+const NO_TLS: &str =
+    "the database server does not speak TLS; set ssl = on there, or ask for less with sslmode in the URL";
+const NOT_AGREED: &str = "TLS with the database server did not come about; look at sslmode, sslrootcert, sslcert and sslkey in its URL";
+const UNTRUSTED: &str = "the certificate of the database server has no signer that is trusted here; name the signer's file as sslrootcert in the URL";
+const OTHER_NAME: &str =
+    "the certificate of the database server is for another name; use a name that it is for in the URL";
+const OUTDATED: &str = "the certificate of the database server has expired or is not valid yet; renew it, or set this clock right";
+const UNFIT: &str =
+    "the certificate of the database server is not one for a server, or is damaged; make another one";
 const BUSY: &str = "no connection to the database was to be had in time: it is away, or busy; try again";
 
 /// A sentence for an error of PostgreSQL; `None`: it is none of the usual ones.
@@ -45,7 +61,16 @@ pub(in crate::gate::store) fn usual(error: &sqlx::Error) -> Option<&'static str>
             let code = error.code()?;
             USUAL.iter().find(|(codes, _)| codes.contains(&code.as_ref())).map(|(_, words)| *words)
         }
+        sqlx::Error::Tls(error) if error.to_string().contains("does not support TLS") => Some(NO_TLS),
+        sqlx::Error::Tls(_) => Some(NOT_AGREED),
         sqlx::Error::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => Some(SILENT),
+        sqlx::Error::Io(error) if let Some(fault) = tls_fault(error) => Some(match fault {
+            TlsFault::Signer => UNTRUSTED,
+            TlsFault::Name => OTHER_NAME,
+            TlsFault::Dates => OUTDATED,
+            TlsFault::Certificate => UNFIT,
+            TlsFault::Agreement => NOT_AGREED,
+        }),
         sqlx::Error::Io(_) => Some(AWAY),
         sqlx::Error::Protocol(_) => Some(STRANGE),
         sqlx::Error::PoolTimedOut => Some(BUSY),
@@ -55,5 +80,7 @@ pub(in crate::gate::store) fn usual(error: &sqlx::Error) -> Option<&'static str>
 
 /// Whether these are words of ours.
 pub(in crate::gate::store) fn is_usual(words: &str) -> bool {
-    USUAL.iter().any(|(_, usual)| *usual == words) || [AWAY, STRANGE, SILENT, BUSY].contains(&words)
+    const OTHERS: [&str; 10] =
+        [AWAY, STRANGE, SILENT, BUSY, NO_TLS, NOT_AGREED, UNTRUSTED, OTHER_NAME, OUTDATED, UNFIT];
+    USUAL.iter().any(|(_, usual)| *usual == words) || OTHERS.contains(&words)
 }
