@@ -122,6 +122,8 @@ fn drill_a_full_disk_refuses_writes_and_loses_nothing() {
         "{}",
         refused.body
     );
+    let said = ready(&nodes[0]);
+    assert!(blames_the_database(&said), "who met it says so: {}", said.body);
     for node in &nodes {
         assert_eq!(get(&node.address, &known).status, 200, "what is there is read");
         assert_eq!(request(&node.address, &node.address.owner_token, "GET", PROPOSALS, "").status, 200);
@@ -133,6 +135,7 @@ fn drill_a_full_disk_refuses_writes_and_loses_nothing() {
             let reply = request(&node.address, &node.address.agent_token, "POST", PROPOSALS, body);
             (reply.status == 202).then_some(())
         });
+        eventually("it is ready", || (ready(node).status == 200).then_some(()));
     }
     nothing_large_is_lost(&nodes[1], &ids, &server);
 }

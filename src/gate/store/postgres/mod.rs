@@ -9,6 +9,7 @@ mod outstanding;
 mod pool;
 mod prune;
 mod read;
+mod room;
 mod server;
 mod tail;
 mod tell;
@@ -28,6 +29,7 @@ use sqlx::Postgres;
 use self::conn::Conn;
 use self::pool::{Attempt, Pool, Tries, ask};
 pub(super) use self::pool::{DURABLE, SNAPSHOT, WORK};
+use self::room::Room;
 pub use self::server::PostgresError;
 pub(super) use self::server::{Found, Server};
 use self::tail::Tail;
@@ -61,6 +63,7 @@ pub(crate) struct PostgresStore {
     pool: Pool,
     context: Context,
     teller: Teller,
+    room: Room,
     lapse_begun: Timestamp,
 }
 
@@ -106,7 +109,7 @@ impl PostgresStore {
             None => (!config.pooler).then(|| options.clone()),
         };
         let teller = Teller::start((options, config.pooler), listen, context.events.clone());
-        let store = Self { pool, context, teller, lapse_begun };
+        let store = Self { pool, context, teller, room: Room::default(), lapse_begun };
         // Before anything is judged by this gate's clock; every sweep does it again.
         store.now().await.ok();
         Ok(store)
@@ -191,7 +194,9 @@ impl Transact for PostgresStore {
         loop {
             match pool::within(self.attempt(&given, work)).await {
                 Ok(done) => return Ok(done),
-                Err(attempt) => tries.once_more(attempt).await?,
+                Err(attempt) => {
+                    tries.once_more(attempt).await.inspect_err(|error| self.room.note(error))?;
+                }
             }
         }
     }
@@ -343,11 +348,12 @@ impl Reads for PostgresStore {
             let why = "the database server only reads; name the one that writes";
             return Err(StoreError::Commit(why.to_owned()));
         }
-        Ok(())
+        self.room.check(&self.pool).await
     }
 
     async fn beat(&self, me: &Registered) -> Result<Vec<Registered>, StoreError> {
-        ask!(self, write_once, me, |conn, me| gates::beat(conn, me))
+        let beat = ask!(self, write_once, me, |conn, me| gates::beat(conn, me));
+        beat.inspect_err(|error| self.room.note(error))
     }
 
     async fn leave(&self, me: &str) -> Result<(), StoreError> {
@@ -450,6 +456,39 @@ mod tests {
             assert!(paused.is_ok() && resumed.is_ok(), "{paused:?} {resumed:?}");
         }
         store.close().await;
+    }
+
+    /// As a server whose disk is full: what needs no room goes on.
+    #[tokio::test]
+    async fn a_gate_that_met_a_full_disk_is_not_ready_until_there_is_room() {
+        let unique = format!("full_{}_{}", std::process::id(), line!());
+        let Some((url, _)) = database(&unique, "SELECT 1").await else { return };
+        migrate(&url).await.unwrap();
+        let run = async |sql: &'static str| {
+            let options: sqlx::postgres::PgConnectOptions = url.parse().unwrap();
+            let mut conn = sqlx::ConnectOptions::connect(&options).await.unwrap();
+            sqlx::raw_sql(sql).execute(&mut conn).await.unwrap();
+        };
+        let open =
+            async || PostgresStore::open(&url, &PostgresConfig::default(), test_context()).await.unwrap();
+        let (writes, reads) = (open().await, open().await);
+        run("CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS \
+             $$ BEGIN RAISE EXCEPTION 'no space' USING ERRCODE = '53100'; END $$; \
+             CREATE TRIGGER full_disk BEFORE INSERT ON placet.audit FOR EACH ROW EXECUTE FUNCTION full_disk(); \
+             CREATE TRIGGER full_disk BEFORE INSERT ON placet.gates FOR EACH ROW EXECUTE FUNCTION full_disk()")
+        .await;
+        assert!(writes.ping().await.is_ok() && writes.pause("w".to_owned(), true, None).await.is_err());
+
+        for _ in 0..2 {
+            let said = writes.ping().await.unwrap_err().to_string();
+            assert!(said.contains("the disk of the database server is full; make room there"), "{said}");
+        }
+
+        assert!(reads.ping().await.is_ok(), "it met nothing");
+        run("DROP TRIGGER full_disk ON placet.audit; DROP TRIGGER full_disk ON placet.gates").await;
+        assert!(writes.ping().await.is_ok());
+        let left: i64 = ask!(reads, ask, (), |conn, ()| one(conn, "SELECT count(*) FROM gates")).unwrap();
+        assert_eq!(left, 0);
     }
 
     /// Twice would be a nuisance where somebody is asked for it.

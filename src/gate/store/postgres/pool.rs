@@ -115,6 +115,11 @@ impl Pool {
         self.asked_again(Some(SNAPSHOT), given, questions).await
     }
 
+    /// Tries what is undone again.
+    pub(super) async fn undone<A: Sync, T>(&self, given: &A, tried: Question<A, T>) -> Result<T, StoreError> {
+        self.asked_again(Some(WORK), given, tried).await
+    }
+
     /// The same once, however long it takes.
     pub(super) async fn read_everything<A: Sync, T>(
         &self,
