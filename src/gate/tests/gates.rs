@@ -76,9 +76,7 @@ async fn until_warned(gate: &TestGate, of: &[(&TestGate, &[&str])]) -> Value {
 
 /// What a statement of the database's owner counts.
 async fn count(folder: &Path, sql: &str) -> i64 {
-    let config = config(folder);
-    let url = config.postgres.listen_url.or(config.server).unwrap();
-    let options: PgConnectOptions = url.parse().unwrap();
+    let options: PgConnectOptions = postgres::past_pooler(&config(folder).server.unwrap()).parse().unwrap();
     let mut conn = options.options([("search_path", "placet")]).connect().await.unwrap();
     sqlx::query_scalar(AssertSqlSafe(sql.to_owned())).fetch_one(&mut conn).await.unwrap()
 }

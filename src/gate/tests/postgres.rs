@@ -24,17 +24,35 @@ const SETTINGS: [(&str, &str); 4] = [
     ("max_connections", "500"),
 ];
 
-/// The gate's tests in a process of their own, with so many gates on each database.
-fn again(server: &Server, gates: usize, pooler: bool) {
+/// How gates come to the database.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    Direct,
+    /// By way of a pooler, and past it to hear each other.
+    Pooled,
+    /// By way of a pooler only: what another gate did is found by looking.
+    Deaf,
+}
+
+const ALL: &[&str] = &["gate::tests", "gate::store::postgres", "gate::store::moving"];
+/// Those that wait for something that another gate may have done.
+const WAITING: &[&str] =
+    &["gate::tests::streaming", "gate::tests::pulling", "gate::tests::gates", "gate::tests::seed::later"];
+
+/// Tests of the gate in a process of their own, with so many gates on each database.
+fn again(server: &Server, gates: usize, way: Way, which: &[&str]) {
     let mut tests = Command::new(std::env::current_exe().unwrap());
-    tests.args(["gate::tests", "gate::store::postgres", "gate::store::moving", "--test-threads", "8"]);
+    tests.args(which).args(["--test-threads", "8"]);
     tests.env("PLACET_TEST_DATABASE", server.url()).env("PLACET_TEST_GATES", gates.to_string());
-    if pooler {
+    if way != Way::Direct {
         tests.env("PLACET_TEST_POOLER", Pooler::PORT.to_string());
+    }
+    if way == Way::Deaf {
+        tests.env("PLACET_TEST_DEAF", "1");
     }
     let said = tests.output().unwrap();
     let text = String::from_utf8_lossy(&said.stdout);
-    assert!(said.status.success(), "with {gates} gates, pooler: {pooler}: {text}");
+    assert!(said.status.success(), "with {gates} gates, {way:?}: {text}");
     assert!(!text.contains("running 0 tests"), "{text}");
 }
 
@@ -51,14 +69,15 @@ fn everything_holds_on_postgresql_too() {
     };
     let server = Server::on_a_socket(programs, &SETTINGS);
     for gates in if needed { [1, 2, 4].as_slice() } else { &[2] } {
-        again(&server, *gates, false);
+        again(&server, *gates, Way::Direct, ALL);
     }
     let Some(pooler) = Pooler::program() else {
         assert!(!needed, "there is no PgBouncer");
         return println!("left out: the gate's tests behind a pooler; install Debian's package pgbouncer");
     };
     let _pooler = Pooler::start(&pooler, &server);
-    again(&server, 2, true);
+    again(&server, 2, Way::Pooled, ALL);
+    again(&server, 2, Way::Deaf, WAITING);
 }
 
 /// The URL of the database that belongs to this folder, which is made the first time; `None`: the tests run on SQLite.
@@ -90,9 +109,16 @@ pub(super) fn database_of(folder: &Path) -> Option<String> {
 
 /// How the gates use the database of this folder.
 pub(super) fn config_of(server: Option<&str>) -> PostgresConfig {
+    let pooler = std::env::var_os("PLACET_TEST_POOLER").is_some();
+    let is_deaf = std::env::var_os("PLACET_TEST_DEAF").is_some();
+    let listen_url = server.filter(|_| pooler && !is_deaf).map(past_pooler);
+    PostgresConfig { pooler, listen_url, ..PostgresConfig::default() }
+}
+
+/// The same database without a pooler in between.
+pub(super) fn past_pooler(url: &str) -> String {
     let pooler = std::env::var("PLACET_TEST_POOLER").ok();
-    let direct = pooler.as_ref().zip(server).map(|(port, url)| url.replace(&format!(":{port}/"), "/"));
-    PostgresConfig { pooler: pooler.is_some(), listen_url: direct, ..PostgresConfig::default() }
+    pooler.map_or_else(|| url.to_owned(), |port| url.replace(&format!(":{port}/"), "/"))
 }
 
 /// How many gates share each database (`PLACET_TEST_GATES`); on SQLite there is one.
