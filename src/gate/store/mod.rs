@@ -13,6 +13,8 @@ mod ops;
 pub(crate) mod postgres;
 mod rows;
 pub(crate) mod sqlite;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::sync::atomic::AtomicU64;

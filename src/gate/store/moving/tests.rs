@@ -74,3 +74,26 @@ async fn every_table_and_column_of_both_databases_is_carried() {
         assert_eq!(of_postgres(&url).await, old);
     }
 }
+
+/// The server ends a session that rests in a transaction, and the move with it.
+#[tokio::test]
+async fn while_an_audit_is_read_the_move_rests_in_no_transaction_and_survives_the_end_of_its_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let past_pooler = settings(folder.path()).past_pooler(false).unwrap();
+    let Some(url) = past_pooler.server else { return };
+    let mut target = Target::reach(&url, &PostgresConfig::default()).await.unwrap();
+    target.prepare().await.unwrap();
+    target.survey(&AtomicU64::new(0)).await.unwrap();
+    let mut other = Server::new(&url, &PostgresConfig::default()).unwrap().connect(false).await.unwrap();
+    let mine = "FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'placet gate' \
+                AND pid <> pg_backend_pid()";
+    let ask = format!("SELECT state {mine}");
+
+    let resting: Vec<String> =
+        sqlx::query_scalar(sqlx::AssertSqlSafe(ask)).fetch_all(&mut other).await.unwrap();
+
+    assert_eq!(resting, ["idle"]);
+    let end = format!("SELECT pg_terminate_backend(pid, 10000) {mine}");
+    let ended: bool = sqlx::query_scalar(sqlx::AssertSqlSafe(end)).fetch_one(&mut other).await.unwrap();
+    assert!(ended && target.rows().await.is_ok());
+}

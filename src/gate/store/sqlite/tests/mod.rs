@@ -1,22 +1,16 @@
-//! The store on its own: what HTTP cannot bring about.
+//! What only a store on SQLite has; the rest is in `store/tests`.
 
 use std::sync::atomic::AtomicU64;
 
-use futures_util::future::join_all;
-use tempfile::TempDir;
+use sqlx::Executor as _;
 
 use super::*;
-use crate::contract::settle::SettleAs;
-use crate::domain::{Digest, RawJson, Risk, Status};
-use crate::gate::events::Events;
-use crate::gate::store::{
-    Actor, Dispatched, Finished, Keyed, Lease, NewAction, Recorded, Refused, Ruling, Verdict, Writes as _,
-};
+use crate::domain::Digest;
+use crate::gate::store::tests::{Shelf, action, approval, context, owner};
+use crate::gate::store::{Dispatched, Keyed, Lease, NewAction, Recorded, Refused, Writes as _};
 
-mod binding;
 mod choosing;
-mod flows;
-mod tampering;
+mod plans;
 mod torn;
 mod upgrading;
 
@@ -28,259 +22,12 @@ async fn plan(store: &SqliteStore, sql: &str) -> Vec<String> {
     steps.into_iter().map(|(.., step)| step).collect()
 }
 
-struct Shelf {
-    store: SqliteStore,
-    clock: Clock,
-    folder: TempDir,
-}
-
-fn context(clock: &Clock) -> Context {
-    Context { events: Events::default(), clock: clock.clone(), tools: Arc::new(Tools::none()) }
-}
-
-async fn shelf() -> Shelf {
+async fn shelf() -> Shelf<SqliteStore> {
     let folder = tempfile::tempdir().unwrap();
     let clock = Clock::default();
     let path = folder.path().join("gate.db");
     let store = SqliteStore::open(&path, context(&clock)).await.unwrap();
-    Shelf { store, clock, folder }
-}
-
-fn action(id: &str) -> NewAction {
-    let input = RawJson::parse(r#"{"n":1.10}"#).unwrap();
-    NewAction {
-        id: id.to_owned(),
-        workspace: "w".to_owned(),
-        mission: None,
-        session: None,
-        run: None,
-        tool_call: None,
-        agent: None,
-        requested_by: None,
-        batch: None,
-        checkpoint: None,
-        proposer: "agent".to_owned(),
-        tool: "t".to_owned(),
-        title: "t".to_owned(),
-        summary: None,
-        risk: Risk::Medium,
-        effect: None,
-        before: None,
-        preview: None,
-        digest: Digest::of("t", "w", input.as_str()),
-        expires_at: None,
-        supersedes: None,
-        input,
-    }
-}
-
-fn approval(id: &str) -> Ruling {
-    Ruling {
-        id: id.to_owned(),
-        verdict: Verdict::Approve { edits: None },
-        expected_digest: None,
-        expected_effective_digest: None,
-        expected_terms: None,
-        reason: None,
-    }
-}
-
-fn owner() -> Actor {
-    Actor { subject: "owner".to_owned(), workspace: "w".to_owned() }
-}
-
-impl Shelf {
-    async fn record(&self, id: &str) -> Result<Recorded, StoreError> {
-        self.store.record(action(id), 1_000, None).await
-    }
-
-    async fn approved(&self, id: &str) {
-        self.record(id).await.unwrap();
-        self.store.decide(approval(id), owner(), None).await.unwrap();
-    }
-
-    async fn dispatch(&self, id: &str) -> Dispatched {
-        self.store.dispatch(id.to_owned(), Lease { by: None, millis: 1_000 }, None).await.unwrap()
-    }
-
-    async fn finish(&self, id: &str, fence: u64) -> Result<Stored, StoreError> {
-        let result = RawJson::parse("1").unwrap();
-        self.store.finish(id.to_owned(), fence, None, Finished::Executed(result)).await
-    }
-
-    async fn status(&self, id: &str) -> Status {
-        self.store.get(id).await.unwrap().unwrap().action.row.status
-    }
-}
-
-#[tokio::test]
-async fn bytes_that_changed_after_the_approval_are_not_run() {
-    let shelf = shelf().await;
-    for (id, change) in [
-        ("input", "UPDATE payloads SET input = '{\"n\":1.1}'"),
-        ("edited", "UPDATE payloads SET input = '{\"n\":1.1}', effective_input = '{\"n\":1.10}'"),
-        ("effective", "UPDATE payloads SET effective_input = '{\"n\":2}'"),
-        ("tool", "UPDATE actions SET tool = 'u'"),
-    ] {
-        shelf.approved(id).await;
-        sqlx::query(change).execute(&shelf.store.database.write).await.unwrap();
-
-        assert!(matches!(shelf.dispatch(id).await, Dispatched::NotAsApproved(_)), "{id}");
-
-        let stored = shelf.store.get(id).await.unwrap().unwrap();
-        assert_eq!(stored.action.row.status, Status::Failed);
-        assert!(stored.action.error.unwrap().as_raw().contains("not the one that was approved"));
-    }
-}
-
-#[tokio::test]
-async fn a_result_of_an_earlier_run_is_refused() {
-    let shelf = shelf().await;
-    shelf.approved("a").await;
-    shelf.dispatch("a").await;
-    assert_eq!(shelf.store.recover(Which::only("t"), Vec::new()).await.unwrap(), 0, "the lease still holds");
-
-    shelf.clock.pass(1_001);
-    assert_eq!(shelf.store.recover(Which::only("t"), Vec::new()).await.unwrap(), 1);
-    let Dispatched::Run(work) = shelf.dispatch("a").await else { panic!("not run") };
-
-    assert_eq!((work.fence, work.key.as_str()), (2, "a:2"));
-    assert!(matches!(shelf.finish("a", 1).await, Err(StoreError::Refused(Refused::StaleFence))));
-    assert_eq!(shelf.status("a").await, Status::Running);
-    assert_eq!(shelf.finish("a", 2).await.unwrap().action.row.status, Status::Executed);
-    let changed = shelf.store.finish("a".to_owned(), 2, None, Finished::Failed("no".to_owned())).await;
-    assert!(matches!(changed, Err(StoreError::Refused(Refused::State { .. }))));
-}
-
-#[tokio::test]
-async fn a_lost_run_that_may_be_repeated_rests_first() {
-    let shelf = shelf().await;
-    shelf.approved("a").await;
-    shelf.dispatch("a").await;
-    let waiting = async || {
-        let found = shelf.store.approved(&Which::only("t"), &[], 0, 10, shelf.clock.now()).await.unwrap();
-        found.into_iter().map(|waiting| waiting.id).collect::<Vec<_>>()
-    };
-
-    let lost = Finished::Again("HTTP 503".to_owned());
-    let stored = shelf.store.finish("a".to_owned(), 1, None, lost).await.unwrap();
-
-    assert_eq!(stored.action.row.status, Status::Approved);
-    assert_eq!(stored.action.error.unwrap().as_raw(), "HTTP 503");
-    assert!(waiting().await.is_empty());
-    shelf.clock.pass(2_001);
-    assert_eq!(waiting().await, ["a"]);
-}
-
-#[tokio::test]
-async fn what_was_not_approved_is_not_dispatched() {
-    let shelf = shelf().await;
-    shelf.record("pending").await.unwrap();
-    shelf.record("rejected").await.unwrap();
-    let rejection = Ruling { verdict: Verdict::Reject, ..approval("rejected") };
-    shelf.store.decide(rejection, owner(), None).await.unwrap();
-
-    for id in ["pending", "rejected"] {
-        let refused = shelf.store.dispatch(id.to_owned(), Lease { by: None, millis: 1_000 }, None).await;
-        assert!(matches!(refused, Err(StoreError::Refused(Refused::State { .. }))), "{id}: {refused:?}");
-    }
-}
-
-#[tokio::test]
-async fn a_refused_write_undoes_only_itself() {
-    let shelf = shelf().await;
-
-    // Every third is refused after it took a revision: the id is taken, or there is no room.
-    let recorded = join_all((0..90).map(|n| {
-        let id = if n % 3 == 0 { "twice".to_owned() } else { format!("a{n}") };
-        let shelf = &shelf;
-        async move { shelf.record(&id).await.is_ok() }
-    }))
-    .await;
-    let full = shelf.store.record(action("full"), 61, None).await;
-
-    assert_eq!(recorded.iter().filter(|kept| **kept).count(), 61);
-    assert!(matches!(full, Err(StoreError::Refused(Refused::Full(61)))));
-    let changes = shelf.store.changes("w", 0, 1_000, u64::MAX).await.unwrap();
-    let revisions: Vec<u64> = changes.rows.iter().map(|row| row.revision.0).collect();
-    assert_eq!(revisions, (1..=61).collect::<Vec<_>>());
-    assert_eq!(changes.revision, 61);
-}
-
-#[tokio::test]
-async fn a_decision_makes_room_for_a_proposal() {
-    let shelf = shelf().await;
-    let record = async |id| shelf.store.record(action(id), 1, None).await;
-    record("a").await.unwrap();
-    assert!(record("b").await.is_err());
-
-    shelf.store.decide(approval("a"), owner(), None).await.unwrap();
-
-    record("b").await.unwrap();
-}
-
-#[tokio::test]
-async fn a_damaged_row_stands_in_nobodys_way() {
-    let shelf = shelf().await;
-    for id in ["damaged", "sound"] {
-        shelf.approved(id).await;
-        shelf.dispatch(id).await;
-    }
-    let damage = "UPDATE payloads SET input = '{' WHERE seq = (SELECT seq FROM actions WHERE id = 'damaged')";
-    sqlx::query(damage).execute(&shelf.store.database.write).await.unwrap();
-
-    shelf.clock.pass(1_001);
-    shelf.store.recover(Which::default(), Vec::new()).await.unwrap();
-
-    assert_eq!(shelf.status("sound").await, Status::Unknown);
-}
-
-#[tokio::test]
-async fn sweeps_do_not_read_payloads() {
-    let shelf = shelf().await;
-    let soon = Some(shelf.clock.now().plus_millis(500));
-    let expiring = NewAction { expires_at: soon, ..action("pending") };
-    shelf.store.record(expiring, 10, None).await.unwrap();
-    for id in ["safe", "manual"] {
-        shelf
-            .store
-            .record(
-                NewAction { tool: id.to_owned(), digest: Digest::of(id, "w", r#"{"n":1.10}"#), ..action(id) },
-                10,
-                None,
-            )
-            .await
-            .unwrap();
-        shelf.store.decide(approval(id), owner(), None).await.unwrap();
-        shelf.dispatch(id).await;
-    }
-    // Whatever reads it, fails.
-    sqlx::query("UPDATE payloads SET input = '{'").execute(&shelf.store.database.write).await.unwrap();
-
-    shelf.clock.pass(1_001);
-    let swept = (
-        shelf.store.expire().await.unwrap(),
-        shelf.store.recover(Which::only("safe"), Vec::new()).await.unwrap(),
-    );
-
-    let changes = shelf.store.changes("w", 0, 10, u64::MAX).await.unwrap();
-    let statuses: Vec<&str> = changes.rows.iter().map(|row| row.status.as_raw()).collect();
-    assert_eq!((swept, statuses), ((1, 2), vec!["expired", "approved", "unknown"]));
-}
-
-#[tokio::test]
-async fn changes_stop_at_what_a_page_may_weigh() {
-    let shelf = shelf().await;
-    for id in ["a", "b", "c"] {
-        let heavy = NewAction { mission: Some("m".repeat(512)), ..action(id) };
-        shelf.store.record(heavy, 10, None).await.unwrap();
-    }
-
-    let first = shelf.store.changes("w", 0, 10, 2_500).await.unwrap();
-    let rest = shelf.store.changes("w", first.revision, 10, 1).await.unwrap();
-
-    assert_eq!((first.rows.len(), first.revision, first.more), (2, 2, true));
-    assert_eq!((rest.rows.len(), rest.revision, rest.more), (1, 3, false));
+    Shelf { store: Box::new(store), clock, folder }
 }
 
 #[tokio::test]
@@ -401,4 +148,30 @@ async fn a_store_that_can_only_be_read_is_verified_and_writes_nothing() {
     assert_eq!((verified.problems, verified.actions), (vec![], 1));
     assert!(refused.unwrap_err().to_string().contains("read-only"));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[tokio::test]
+async fn what_only_sqlite_can_see_is_found() {
+    let shelf = shelf().await;
+    let new = NewAction { batch: Some("b".to_owned()), ..action("a") };
+    shelf.store.record(new, 10, None).await.unwrap();
+    let heads = shelf.store.audit_heads(None).await.unwrap();
+    let (path, copy) = (shelf.folder.path().join("whole.db"), shelf.folder.path().join("changed.db"));
+    let vacuum = format!("VACUUM INTO '{}'", path.display());
+    shelf.store.database.write.execute(sqlx::AssertSqlSafe(vacuum)).await.unwrap();
+    std::fs::copy(&path, &copy).unwrap();
+    let store = SqliteStore::open(&copy, context(&shelf.clock)).await.unwrap();
+    let mut conn = store.database.write.acquire().await.unwrap();
+    // An index that holds something else than it says: every row of every table is as it was.
+    conn.execute("PRAGMA writable_schema = ON").await.unwrap();
+    let other = "UPDATE sqlite_master SET sql = replace(sql, '(workspace, batch)', '(workspace, mission)') \
+                 WHERE name = 'actions_by_batch'";
+    conn.execute(other).await.unwrap();
+    drop(conn);
+    store.close().await;
+
+    let store = SqliteStore::open(&copy, context(&shelf.clock)).await.unwrap();
+    let problems = store.verify(&heads).await.unwrap().problems;
+
+    assert!(problems.iter().any(|problem| problem.starts_with("SQLite's check: ")), "{problems:?}");
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::config::{Executor, GateConfig, ToolConfig};
-use crate::gate::tests::settings;
 
 /// What is changed.
 enum Mutation {
@@ -75,7 +74,7 @@ async fn reopened(shelf: Shelf, tools: Tools) -> Shelf {
     let Shelf { store, clock, folder } = shelf;
     store.close().await;
     let context = Context { tools: Arc::new(tools), ..context(&clock) };
-    let store = SqliteStore::open(&folder.path().join("gate.db"), context).await.unwrap();
+    let store = open(&settings(folder.path()), context).await;
     Shelf { store, clock, folder }
 }
 
@@ -90,23 +89,19 @@ fn bound(shown: &Stored, edits: Option<&str>, effective: &str) -> Ruling {
     }
 }
 
-async fn execute(shelf: &Shelf, sql: &'static str) {
-    sqlx::query(sql).execute(&shelf.store.database.write).await.unwrap();
-}
-
 /// Changes it; a restart where it takes one.
 async fn apply(shelf: Shelf, mutation: &Mutation) -> Shelf {
     match mutation {
         Mutation::Sql("stored bytes") => {
             let other = r#"{"a":1,"n":9.99}"#;
             let digest = Digest::of("t", "w", other).to_string();
-            execute(&shelf, r#"UPDATE payloads SET input = '{"a":1,"n":9.99}', effective_input = NULL"#)
+            shelf.run(r#"UPDATE payloads SET input = '{"a":1,"n":9.99}', effective_input = NULL"#).await;
+            let effective = format!("CASE WHEN effective_digest IS NULL THEN NULL ELSE '{digest}' END");
+            shelf
+                .run(&format!("UPDATE actions SET digest = '{digest}', effective_digest = {effective}"))
                 .await;
-            let fits =
-                "UPDATE actions SET digest = ?1, effective_digest = IIF(effective_digest IS NULL, NULL, ?1)";
-            sqlx::query(fits).bind(digest).execute(&shelf.store.database.write).await.unwrap();
         }
-        Mutation::Sql(sql) => execute(&shelf, sql).await,
+        Mutation::Sql(sql) => shelf.run(sql).await,
         Mutation::Config(argv, env) => return reopened(shelf, tools(argv, env)).await,
         Mutation::Supersede => {
             let newer = NewAction { supersedes: Some("a".to_owned()), ..action("b") };
@@ -114,7 +109,7 @@ async fn apply(shelf: Shelf, mutation: &Mutation) -> Shelf {
             drop(shelf.store.record(newer, 10, None).await);
         }
         Mutation::Edits => {
-            execute(&shelf, r#"UPDATE payloads SET effective_input = '{"a":3,"n":1.10}' WHERE effective_input IS NOT NULL"#)
+            shelf.run(r#"UPDATE payloads SET effective_input = '{"a":3,"n":1.10}' WHERE effective_input IS NOT NULL"#)
                 .await;
         }
     }
@@ -153,7 +148,7 @@ async fn g12_nothing_that_changed_behind_a_reviewers_back_is_run() {
         if name == "version" {
             // Nothing took its place; a row that says otherwise by itself is not run either.
             assert!(shelf.store.get("b").await.unwrap().is_none());
-            execute(&shelf, "UPDATE actions SET status = 'superseded'").await;
+            shelf.run("UPDATE actions SET status = 'superseded'").await;
             let lease = Lease { by: None, millis: 1_000 };
             let refusal = shelf.store.dispatch("a".to_owned(), lease, None).await.unwrap_err();
             assert!(matches!(refusal, StoreError::Refused(Refused::State { .. })));
@@ -189,8 +184,7 @@ async fn unbound_terms_that_were_written_later_are_not_run() {
         let (shelf, seen) = shown().await;
         shelf.store.decide(bound(&seen, None, INPUT), owner(), None).await.unwrap();
         let shelf = reopened(shelf, tools(&["/bin/cat", "--to", "somebody-else"], &[])).await;
-        let sql = sqlx::AssertSqlSafe(format!("UPDATE actions SET {tampering}"));
-        sqlx::query(sql).execute(&shelf.store.database.write).await.unwrap();
+        shelf.run(&format!("UPDATE actions SET {tampering}")).await;
 
         let Dispatched::NotAsApproved(why) = shelf.dispatch("a").await else { panic!("{tampering} was run") };
 

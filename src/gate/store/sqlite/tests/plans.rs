@@ -1,0 +1,34 @@
+//! How SQLite goes about what is asked often.
+
+use super::*;
+use crate::gate::store::sqlite::flows::{DECIDED, MINUTES, PENDING, QUEUES, REVIEWED};
+use crate::gate::store::sqlite::outstanding::{BY_TOOL, TOTALS};
+use crate::gate::store::sqlite::tx::OLD_FLOWS;
+
+/// With 100,000 actions that wait, an answer must cost what it tells.
+#[tokio::test]
+async fn no_question_reads_through_the_actions() {
+    let shelf = shelf().await;
+    for question in [QUEUES, PENDING, MINUTES, DECIDED, REVIEWED, OLD_FLOWS, TOTALS, BY_TOOL] {
+        let plan = format!("EXPLAIN QUERY PLAN {question}");
+        let plan: Vec<(i64, i64, i64, String)> =
+            sqlx::query_as(sqlx::AssertSqlSafe(plan)).fetch_all(&shelf.store.database.write).await.unwrap();
+        let steps: Vec<_> = plan.iter().map(|(_, _, _, step)| step.as_str()).collect();
+        for step in steps.iter().filter(|step| step.starts_with("SCAN") || step.starts_with("SEARCH")) {
+            // The one that came first is looked up.
+            let first = *step == "SEARCH a USING INTEGER PRIMARY KEY (rowid=?)";
+            let led = first
+                || step.contains("workspace=?")
+                || step.starts_with("SCAN (subquery")
+                || *step == "SCAN heads";
+            assert!(led, "{question}: {steps:#?}");
+            let decisions = step.contains("USING INDEX actions_by_decision (workspace=? AND resolved_at>?)");
+            assert!(!step.contains("actions") || decisions, "{question}: {steps:#?}");
+        }
+        assert!(
+            !steps.iter().any(|step| step.contains("B-TREE"))
+                || [QUEUES, DECIDED, BY_TOOL].contains(&question),
+            "{steps:#?}"
+        );
+    }
+}

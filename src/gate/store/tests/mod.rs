@@ -1,0 +1,295 @@
+//! The store on its own, on SQLite and, where `PLACET_TEST_DATABASE` names a server, on PostgreSQL: what HTTP cannot bring about.
+
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use tempfile::TempDir;
+
+use self::behind::Behind;
+use super::context::Context;
+use super::postgres::PostgresStore;
+use super::sqlite::SqliteStore;
+use super::*;
+use crate::config::GateConfig;
+use crate::gate::clock::Clock;
+use crate::gate::events::Events;
+use crate::gate::tests::settings;
+use crate::gate::tool::Tools;
+
+mod behind;
+mod binding;
+mod flows;
+mod tampering;
+
+/// A store of its own, and where it is.
+pub(in crate::gate::store) struct Shelf<S: ?Sized = dyn Store> {
+    pub(in crate::gate::store) store: Box<S>,
+    pub(in crate::gate::store) clock: Clock,
+    pub(in crate::gate::store) folder: TempDir,
+}
+
+pub(in crate::gate::store) fn context(clock: &Clock) -> Context {
+    Context { events: Events::default(), clock: clock.clone(), tools: Arc::new(Tools::none()) }
+}
+
+async fn open(config: &GateConfig, context: Context) -> Box<dyn Store> {
+    match &config.server {
+        Some(url) => Box::new(PostgresStore::open(url, &config.postgres, context).await.unwrap()),
+        None => Box::new(SqliteStore::open(&config.database, context).await.unwrap()),
+    }
+}
+
+async fn shelf() -> Shelf {
+    let (folder, clock) = (tempfile::tempdir().unwrap(), Clock::default());
+    let store = open(&settings(folder.path()), context(&clock)).await;
+    Shelf { store, clock, folder }
+}
+
+impl Shelf {
+    /// The same database, as another process has it.
+    async fn another(&self) -> Box<dyn Store> {
+        open(&settings(self.folder.path()), context(&self.clock)).await
+    }
+
+    /// Something behind the gate's back.
+    async fn run(&self, sql: &str) {
+        Behind::the(self).await.run(sql).await.unwrap();
+    }
+}
+
+pub(in crate::gate::store) fn action(id: &str) -> NewAction {
+    let input = RawJson::parse(r#"{"n":1.10}"#).unwrap();
+    NewAction {
+        id: id.to_owned(),
+        workspace: "w".to_owned(),
+        mission: None,
+        session: None,
+        run: None,
+        tool_call: None,
+        agent: None,
+        requested_by: None,
+        batch: None,
+        checkpoint: None,
+        proposer: "agent".to_owned(),
+        tool: "t".to_owned(),
+        title: "t".to_owned(),
+        summary: None,
+        risk: Risk::Medium,
+        effect: None,
+        before: None,
+        preview: None,
+        digest: Digest::of("t", "w", input.as_str()),
+        expires_at: None,
+        supersedes: None,
+        input,
+    }
+}
+
+pub(in crate::gate::store) fn approval(id: &str) -> Ruling {
+    Ruling {
+        id: id.to_owned(),
+        verdict: Verdict::Approve { edits: None },
+        expected_digest: None,
+        expected_effective_digest: None,
+        expected_terms: None,
+        reason: None,
+    }
+}
+
+pub(in crate::gate::store) fn owner() -> Actor {
+    Actor { subject: "owner".to_owned(), workspace: "w".to_owned() }
+}
+
+impl<S: Store + ?Sized> Shelf<S> {
+    pub(in crate::gate::store) async fn record(&self, id: &str) -> Result<Recorded, StoreError> {
+        self.store.record(action(id), 1_000, None).await
+    }
+
+    pub(in crate::gate::store) async fn approved(&self, id: &str) {
+        self.record(id).await.unwrap();
+        self.store.decide(approval(id), owner(), None).await.unwrap();
+    }
+
+    pub(in crate::gate::store) async fn dispatch(&self, id: &str) -> Dispatched {
+        self.store.dispatch(id.to_owned(), Lease { by: None, millis: 1_000 }, None).await.unwrap()
+    }
+
+    pub(in crate::gate::store) async fn finish(&self, id: &str, fence: u64) -> Result<Stored, StoreError> {
+        let result = RawJson::parse("1").unwrap();
+        self.store.finish(id.to_owned(), fence, None, Finished::Executed(result)).await
+    }
+
+    pub(in crate::gate::store) async fn status(&self, id: &str) -> Status {
+        self.store.get(id).await.unwrap().unwrap().action.row.status
+    }
+}
+
+#[tokio::test]
+async fn bytes_that_changed_after_the_approval_are_not_run() {
+    let shelf = shelf().await;
+    for (id, change) in [
+        ("input", "UPDATE payloads SET input = '{\"n\":1.1}'"),
+        ("edited", "UPDATE payloads SET input = '{\"n\":1.1}', effective_input = '{\"n\":1.10}'"),
+        ("effective", "UPDATE payloads SET effective_input = '{\"n\":2}'"),
+        ("tool", "UPDATE actions SET tool = 'u'"),
+    ] {
+        shelf.approved(id).await;
+        shelf.run(change).await;
+
+        assert!(matches!(shelf.dispatch(id).await, Dispatched::NotAsApproved(_)), "{id}");
+
+        let stored = shelf.store.get(id).await.unwrap().unwrap();
+        assert_eq!(stored.action.row.status, Status::Failed);
+        assert!(stored.action.error.unwrap().as_raw().contains("not the one that was approved"));
+    }
+}
+
+#[tokio::test]
+async fn a_result_of_an_earlier_run_is_refused() {
+    let shelf = shelf().await;
+    shelf.approved("a").await;
+    shelf.dispatch("a").await;
+    assert_eq!(shelf.store.recover(Which::only("t"), Vec::new()).await.unwrap(), 0, "the lease still holds");
+
+    shelf.clock.pass(1_001);
+    assert_eq!(shelf.store.recover(Which::only("t"), Vec::new()).await.unwrap(), 1);
+    let Dispatched::Run(work) = shelf.dispatch("a").await else { panic!("not run") };
+
+    assert_eq!((work.fence, work.key.as_str()), (2, "a:2"));
+    assert!(matches!(shelf.finish("a", 1).await, Err(StoreError::Refused(Refused::StaleFence))));
+    assert_eq!(shelf.status("a").await, Status::Running);
+    assert_eq!(shelf.finish("a", 2).await.unwrap().action.row.status, Status::Executed);
+    let changed = shelf.store.finish("a".to_owned(), 2, None, Finished::Failed("no".to_owned())).await;
+    assert!(matches!(changed, Err(StoreError::Refused(Refused::State { .. }))));
+}
+
+#[tokio::test]
+async fn a_lost_run_that_may_be_repeated_rests_first() {
+    let shelf = shelf().await;
+    shelf.approved("a").await;
+    shelf.dispatch("a").await;
+    let waiting = async || {
+        let found = shelf.store.approved(&Which::only("t"), &[], 0, 10, shelf.clock.now()).await.unwrap();
+        found.into_iter().map(|waiting| waiting.id).collect::<Vec<_>>()
+    };
+
+    let lost = Finished::Again("HTTP 503".to_owned());
+    let stored = shelf.store.finish("a".to_owned(), 1, None, lost).await.unwrap();
+
+    assert_eq!(stored.action.row.status, Status::Approved);
+    assert_eq!(stored.action.error.unwrap().as_raw(), "HTTP 503");
+    assert!(waiting().await.is_empty());
+    shelf.clock.pass(2_001);
+    assert_eq!(waiting().await, ["a"]);
+}
+
+#[tokio::test]
+async fn what_was_not_approved_is_not_dispatched() {
+    let shelf = shelf().await;
+    shelf.record("pending").await.unwrap();
+    shelf.record("rejected").await.unwrap();
+    let rejection = Ruling { verdict: Verdict::Reject, ..approval("rejected") };
+    shelf.store.decide(rejection, owner(), None).await.unwrap();
+
+    for id in ["pending", "rejected"] {
+        let refused = shelf.store.dispatch(id.to_owned(), Lease { by: None, millis: 1_000 }, None).await;
+        assert!(matches!(refused, Err(StoreError::Refused(Refused::State { .. }))), "{id}: {refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_refused_write_undoes_only_itself() {
+    let shelf = shelf().await;
+
+    // Every third is refused after it took a revision: the id is taken, or there is no room.
+    let recorded = join_all((0..90).map(|n| {
+        let id = if n % 3 == 0 { "twice".to_owned() } else { format!("a{n}") };
+        let shelf = &shelf;
+        async move { shelf.record(&id).await.is_ok() }
+    }))
+    .await;
+    let full = shelf.store.record(action("full"), 61, None).await;
+
+    assert_eq!(recorded.iter().filter(|kept| **kept).count(), 61);
+    assert!(matches!(full, Err(StoreError::Refused(Refused::Full(61)))));
+    let changes = shelf.store.changes("w", 0, 1_000, u64::MAX).await.unwrap();
+    let revisions: Vec<u64> = changes.rows.iter().map(|row| row.revision.0).collect();
+    assert_eq!(revisions, (1..=61).collect::<Vec<_>>());
+    assert_eq!(changes.revision, 61);
+}
+
+#[tokio::test]
+async fn a_decision_makes_room_for_a_proposal() {
+    let shelf = shelf().await;
+    let record = async |id| shelf.store.record(action(id), 1, None).await;
+    record("a").await.unwrap();
+    assert!(record("b").await.is_err());
+
+    shelf.store.decide(approval("a"), owner(), None).await.unwrap();
+
+    record("b").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_damaged_row_stands_in_nobodys_way() {
+    let shelf = shelf().await;
+    for id in ["damaged", "sound"] {
+        shelf.approved(id).await;
+        shelf.dispatch(id).await;
+    }
+    let damage = "UPDATE payloads SET input = '{' WHERE seq = (SELECT seq FROM actions WHERE id = 'damaged')";
+    shelf.run(damage).await;
+
+    shelf.clock.pass(1_001);
+    shelf.store.recover(Which::default(), Vec::new()).await.unwrap();
+
+    assert_eq!(shelf.status("sound").await, Status::Unknown);
+}
+
+#[tokio::test]
+async fn sweeps_do_not_read_payloads() {
+    let shelf = shelf().await;
+    let soon = Some(shelf.clock.now().plus_millis(500));
+    let expiring = NewAction { expires_at: soon, ..action("pending") };
+    shelf.store.record(expiring, 10, None).await.unwrap();
+    for id in ["safe", "manual"] {
+        shelf
+            .store
+            .record(
+                NewAction { tool: id.to_owned(), digest: Digest::of(id, "w", r#"{"n":1.10}"#), ..action(id) },
+                10,
+                None,
+            )
+            .await
+            .unwrap();
+        shelf.store.decide(approval(id), owner(), None).await.unwrap();
+        shelf.dispatch(id).await;
+    }
+    // Whatever reads it, fails.
+    shelf.run("UPDATE payloads SET input = '{'").await;
+
+    shelf.clock.pass(1_001);
+    let swept = (
+        shelf.store.expire().await.unwrap(),
+        shelf.store.recover(Which::only("safe"), Vec::new()).await.unwrap(),
+    );
+
+    let changes = shelf.store.changes("w", 0, 10, u64::MAX).await.unwrap();
+    let statuses: Vec<&str> = changes.rows.iter().map(|row| row.status.as_raw()).collect();
+    assert_eq!((swept, statuses), ((1, 2), vec!["expired", "approved", "unknown"]));
+}
+
+#[tokio::test]
+async fn changes_stop_at_what_a_page_may_weigh() {
+    let shelf = shelf().await;
+    for id in ["a", "b", "c"] {
+        let heavy = NewAction { mission: Some("m".repeat(512)), ..action(id) };
+        shelf.store.record(heavy, 10, None).await.unwrap();
+    }
+
+    let first = shelf.store.changes("w", 0, 10, 2_500).await.unwrap();
+    let rest = shelf.store.changes("w", first.revision, 10, 1).await.unwrap();
+
+    assert_eq!((first.rows.len(), first.revision, first.more), (2, 2, true));
+    assert_eq!((rest.rows.len(), rest.revision, rest.more), (1, 3, false));
+}
