@@ -21,12 +21,9 @@ const GOODBYE: Duration = Duration::from_secs(2);
 pub(crate) async fn run(gate: Gate, address: SocketAddr) {
     let me = gate.inner.registered.get_or_init(|| registered(&gate, address)).id.clone();
     restarting(&gate.inner.draining, || beats(gate.clone())).await;
-    match tokio::time::timeout(GOODBYE, gate.store().leave(&me)).await {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => {
-            tracing::debug!(%error, "the other gates find out by themselves that this one stops")
-        }
-        Err(_) => tracing::debug!("the other gates find out by themselves that this one stops"),
+    let left = tokio::time::timeout(GOODBYE, gate.store().leave(&me)).await;
+    if !matches!(left, Ok(Ok(()))) {
+        tracing::debug!(?left, "the other gates find out by themselves that this one stops");
     }
 }
 
@@ -71,19 +68,47 @@ pub(crate) async fn beat(gate: &Gate) -> Result<(), StoreError> {
     let others = gate.store().beat(me).await?;
     let now: Vec<_> = others.iter().filter_map(|other| Disagreement::between(me, other)).collect();
     let mut kept = gate.inner.disagreements.lock().unwrap_or_else(PoisonError::into_inner);
-    for new in now.iter().filter(|it| !kept.contains(it)) {
+    for new in only_in(&now, &kept) {
         tracing::warn!(gate = new.gate, tools = ?new.tools, "gates differ: {}", new.message());
     }
-    for gone in kept.iter().filter(|it| !now.contains(it)) {
+    for gone in only_in(&kept, &now) {
         tracing::info!(gate = gone.gate, "gates differ no more: that one is gone");
     }
     *kept = now;
     Ok(())
 }
 
+fn only_in<'a>(some: &'a [Disagreement], others: &[Disagreement]) -> Vec<&'a Disagreement> {
+    some.iter().filter(|it| !others.contains(it)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::Timestamp;
+    use crate::gate::policies::Policies;
+
+    #[test]
+    fn a_difference_is_told_when_it_begins_and_when_it_ends_and_not_at_every_beat() {
+        let gate = |id: &str, policies: Policies| {
+            let started_at = Timestamp::from_millis(0);
+            Registered { id: id.to_owned(), name: "db1:7878".to_owned(), started_at, policies }
+        };
+        let other = Policies { denied: ["t".to_owned()].into(), ..Policies::default() };
+        let me = gate("me", Policies::default());
+        // The second is the first one after a restart.
+        let [first, again, second] =
+            ["1", "1", "2"].map(|id| Disagreement::between(&me, &gate(id, other.clone())).unwrap());
+
+        let beat = |before: &[Disagreement], now: &[Disagreement]| {
+            [only_in(now, before), only_in(before, now)].map(|told| told.len())
+        };
+
+        assert_eq!(beat(&[], std::slice::from_ref(&first)), [1, 0]);
+        assert_eq!(beat(std::slice::from_ref(&first), &[again]), [0, 0]);
+        assert_eq!(beat(std::slice::from_ref(&first), &[second]), [1, 1]);
+        assert_eq!(beat(&[first], &[]), [0, 1]);
+    }
 
     #[test]
     fn an_address_that_every_machine_has_is_no_name() {

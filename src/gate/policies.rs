@@ -75,12 +75,11 @@ impl Disagreement {
 
     /// For people: what is wrong, and what to do.
     pub(crate) fn message(&self) -> String {
-        let mut named = self.tools.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-        if let Some(more) = self.tools.len().checked_sub(NAMED).filter(|more| *more > 0) {
-            named.push_str(&format!(" and {more} more"));
-        }
+        let named = self.tools.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+        let more = self.tools.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         format!(
-            "the gate {} has other settings for {named}, so what one of the two approves the other may not run; \
+            "the gate {} has other settings for {named}{more}, so what one of the two approves the other may not run; \
              give both the same [gate.tools] and the same denied, and restart the older, {}",
             self.gate, self.older
         )
