@@ -35,7 +35,9 @@ pub(crate) fn folder() -> TempDir {
 
 /// placet with its configuration and its state in a folder.
 pub(crate) fn placet(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_placet"));
+    // Another build of it, so that two can be measured in turn.
+    let program = std::env::var_os("PLACET_BENCH_PROGRAM").unwrap_or(env!("CARGO_BIN_EXE_placet").into());
+    let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
     command.env("PLACET_CONFIG", folder.join("config.toml")).env("PLACET_STATE_DIR", folder);
     command.env_remove("RUST_LOG").env_remove("PLACET_LOG");

@@ -87,7 +87,7 @@ pub(super) async fn advance(
         return Err(decision_rules::settled(row).into());
     }
     if from.is_pending() {
-        tx.count_out(seq).await?;
+        tx.count_out(seq, row).await?;
     }
     if let Some((edits, merged)) = change.payloads.edited {
         tx.put_edits(seq, edits, merged).await?;

@@ -47,7 +47,7 @@ pub(crate) trait Tx: Send {
     async fn put_edits(&mut self, seq: i64, edits: &RawJson, merged: &RawJson) -> Result<(), StoreError>;
     async fn put_result(&mut self, seq: i64, result: &RawJson) -> Result<(), StoreError>;
     /// Counts an action, which was pending until now, out of what waits.
-    async fn count_out(&mut self, seq: i64) -> Result<(), StoreError>;
+    async fn count_out(&mut self, seq: i64, row: &Row) -> Result<(), StoreError>;
     async fn put_renewal(&mut self, seq: i64, until: Timestamp) -> Result<(), StoreError>;
     /// At most [`SWEEP`] actions of a workspace with which time has something to do. Damaged ones are left out.
     async fn due(&mut self, workspace: &str, due: &Due) -> Result<Vec<Swept>, StoreError>;

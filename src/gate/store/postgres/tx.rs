@@ -6,7 +6,7 @@ use sqlx::QueryBuilder;
 use super::conn::Conn;
 use super::tail::Tail;
 use super::{due, read};
-use crate::domain::{Effect, Minute, RawJson, Status, Timestamp};
+use crate::domain::{Effect, Minute, RawJson, Row, Status, Timestamp};
 use crate::gate::audit::{AuditRow, WHOLE_GATE};
 use crate::gate::clock::Clock;
 use crate::gate::store::ops::tx::{
@@ -246,7 +246,7 @@ impl Tx for PostgresTx {
         Ok(())
     }
 
-    async fn count_out(&mut self, seq: i64) -> Result<(), StoreError> {
+    async fn count_out(&mut self, seq: i64, _: &Row) -> Result<(), StoreError> {
         sqlx::query(COUNT_OUT).bind(seq).execute(self.conn()).await?;
         Ok(())
     }

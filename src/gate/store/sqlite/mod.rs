@@ -10,6 +10,7 @@ mod read;
 mod tests;
 mod tokens;
 mod tx;
+mod unwritten;
 mod verify;
 mod which;
 mod writer;
@@ -90,7 +91,7 @@ impl SqliteStore {
         self.writer
             .run(|tx| {
                 Box::pin(async move {
-                    sqlx::query("PRAGMA user_version = 1").execute(tx.conn()).await?;
+                    sqlx::query("PRAGMA user_version = 1").execute(tx.conn().await?).await?;
                     Ok(())
                 })
             })
@@ -108,8 +109,10 @@ impl Transact for SqliteStore {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
+        let given = Arc::new(given);
         self.writer
             .run(move |tx| {
+                let given = Arc::clone(&given);
                 Box::pin(async move {
                     let done = work(tx, &given).await?;
                     put_heads(tx).await?;

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection, Transaction};
 
+use super::unwritten::Unwritten;
 use super::{due, read};
-use crate::domain::{Effect, Minute, RawJson, Status, Timestamp};
+use crate::domain::{Minute, RawJson, Row, Timestamp};
 use crate::gate::audit::AuditRow;
 use crate::gate::store::ops::tx::{
     Answer, Counted, Due, Head, KeptReply, RecordedCall, SWEEP, Swept, Tx, TxState, Written,
@@ -14,75 +15,108 @@ use crate::gate::store::ops::tx::{
 use crate::gate::store::rows::{self, integer, number};
 use crate::gate::store::{Actor, Group, Keyed, NewAction, Prunable, StoreError, Stored};
 use crate::gate::token::{Scope, Token};
+use crate::sqlite::Words;
 
 /// At most so many rows of one kind go in one sweep, so that nobody waits long for the writer.
 const FORGET: i64 = 5_000;
 
-/// A piece of work in the writer's transaction.
+/// Pieces of work in the writer's transaction, one after the other.
 #[derive(Debug)]
 pub(super) struct SqliteTx {
-    pub(super) inner: Transaction<'static, Sqlite>,
+    inner: Transaction<'static, Sqlite>,
     pub(super) state: TxState,
     /// Heads as the pieces of work before this one left them.
-    pub(super) known: BTreeMap<String, Head>,
+    known: BTreeMap<String, Head>,
+    /// Of the pieces before this one.
+    kept: Unwritten,
+    /// Of this one.
+    own: Unwritten,
+    savepoint: Savepoint,
+    /// What was kept could not be written: then nothing of this transaction can be.
+    pub(super) broken: Option<sqlx::Error>,
+}
+
+/// What undoes a piece of work that wrote something.
+#[derive(Debug, PartialEq, Eq)]
+enum Savepoint {
+    None,
+    /// This piece has written behind it.
+    Open,
+    /// It is of a piece before, and of no use any more.
+    Left,
 }
 
 impl SqliteTx {
-    pub(super) fn conn(&mut self) -> &mut SqliteConnection {
+    pub(super) fn new(inner: Transaction<'static, Sqlite>, state: TxState) -> Self {
+        let (kept, own) = (Unwritten::default(), Unwritten::default());
+        Self { inner, state, known: BTreeMap::new(), kept, own, savepoint: Savepoint::None, broken: None }
+    }
+
+    /// To ask for what nothing unwritten can be part of.
+    fn ask(&mut self) -> &mut SqliteConnection {
         &mut self.inner
     }
 
-    /// What this piece of work locked and changed holds for the next ones, and is forgotten where it was undone.
-    pub(super) fn end_of_work(&mut self, keep: bool) {
-        let heads = std::mem::take(&mut self.state.heads);
+    /// To write at once. What the pieces before have kept is written before, so that it is not undone with this one.
+    pub(super) async fn conn(&mut self) -> Result<&mut SqliteConnection, StoreError> {
+        if self.savepoint != Savepoint::Open {
+            if let Err(error) = self.kept.write(&mut self.inner).await {
+                return Err(self.breaks(error));
+            }
+            let statement = match self.savepoint {
+                Savepoint::Left => "RELEASE job; SAVEPOINT job",
+                _ => "SAVEPOINT job",
+            };
+            sqlx::query(statement).execute(&mut *self.inner).await?;
+            self.savepoint = Savepoint::Open;
+        }
+        Ok(&mut self.inner)
+    }
+
+    /// To ask for anything: all that is kept is written before.
+    async fn written(&mut self) -> Result<&mut SqliteConnection, StoreError> {
+        self.conn().await?;
+        self.own.write(&mut self.inner).await?;
+        Ok(&mut self.inner)
+    }
+
+    /// To ask for something, part of which may not be written yet.
+    async fn written_if(
+        &mut self,
+        about: impl Fn(&Unwritten) -> bool,
+    ) -> Result<&mut SqliteConnection, StoreError> {
+        if about(&self.kept) || about(&self.own) { self.written().await } else { Ok(self.ask()) }
+    }
+
+    fn breaks(&mut self, error: StoreError) -> StoreError {
+        let StoreError::Database(error) = error else { return error };
+        let said = StoreError::Commit(Words(&error).to_string());
+        self.broken = Some(error);
+        said
+    }
+
+    /// What this piece of work locked and changed holds for the next ones, and is forgotten where it is to be undone.
+    pub(super) async fn end_of_work(&mut self, keep: bool) -> Result<(), sqlx::Error> {
+        let (heads, own) = (std::mem::take(&mut self.state.heads), std::mem::take(&mut self.own));
         if keep {
             self.known.extend(heads);
+            self.kept.add(own);
         }
+        if self.savepoint == Savepoint::Open {
+            self.savepoint = Savepoint::Left;
+            if !keep {
+                sqlx::query("ROLLBACK TO job").execute(&mut *self.inner).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is left.
+    pub(super) async fn end(mut self) -> Result<Transaction<'static, Sqlite>, StoreError> {
+        self.kept.write(&mut self.inner).await?;
+        Ok(self.inner)
     }
 }
-
-const INSERT: &str = "INSERT INTO actions (id, workspace, batch, checkpoint, mission, session, run, tool_call, agent, \
-     requested_by, proposer, tool, title, summary, risk, effect, size, digest, status, created_at, expires_at, revision) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)";
-const INSERT_PAYLOADS: &str = "INSERT INTO payloads (seq, input, preview, before) VALUES (?1, ?2, ?3, ?4)";
-
-/// One more waits: `?1` is its place. Statements of one text share their parameters by number; in none of them may a number be left out,
-/// or the driver binds the wrong ones.
-const COUNT_IN: &str = "INSERT INTO outstanding \
-     SELECT workspace, COALESCE(batch, id), tool, mission, 1, seq, risk = 'low', risk = 'medium', risk = 'critical' \
-     FROM actions WHERE seq = ?1 \
-     ON CONFLICT (workspace, batch) DO UPDATE SET pending = pending + 1, low = low + excluded.low, \
-     medium = medium + excluded.medium, critical = critical + excluded.critical; \
-     INSERT INTO blocked SELECT workspace, mission, 1 FROM actions WHERE seq = ?1 AND mission IS NOT NULL \
-     ON CONFLICT (workspace, mission) DO UPDATE SET pending = pending + 1; \
-     INSERT INTO waiting SELECT workspace, COALESCE(agent, ''), tool, 1, risk NOT IN ('low', 'medium') \
-     FROM actions WHERE seq = ?1 \
-     ON CONFLICT (workspace, agent, tool) DO UPDATE SET pending = pending + 1, high = high + excluded.high";
-
-/// One less waits: `?1` is its place. The oldest of a batch hands its place on to the next.
-const COUNT_OUT: &str = "UPDATE outstanding SET pending = outstanding.pending - 1, low = low - (a.risk = 'low'), \
-     medium = medium - (a.risk = 'medium'), critical = critical - (a.risk = 'critical'), \
-     first_seq = CASE WHEN first_seq <> a.seq THEN first_seq ELSE COALESCE((SELECT MIN(o.seq) FROM actions o \
-     WHERE o.workspace = a.workspace AND COALESCE(o.batch, o.id) = COALESCE(a.batch, a.id) AND o.status = 'pending'), first_seq) END \
-     FROM actions a WHERE a.seq = ?1 AND outstanding.workspace = a.workspace \
-     AND outstanding.batch = COALESCE(a.batch, a.id); \
-     DELETE FROM outstanding WHERE pending = 0 \
-     AND (workspace, batch) = (SELECT workspace, COALESCE(batch, id) FROM actions WHERE seq = ?1); \
-     UPDATE blocked SET pending = pending - 1 \
-     WHERE (workspace, mission) = (SELECT workspace, mission FROM actions WHERE seq = ?1); \
-     DELETE FROM blocked WHERE pending = 0 \
-     AND (workspace, mission) = (SELECT workspace, mission FROM actions WHERE seq = ?1); \
-     UPDATE waiting SET pending = pending - 1, high = high - (SELECT risk NOT IN ('low', 'medium') FROM actions WHERE seq = ?1) \
-     WHERE (workspace, agent, tool) = (SELECT workspace, COALESCE(agent, ''), tool FROM actions WHERE seq = ?1); \
-     DELETE FROM waiting WHERE pending = 0 \
-     AND (workspace, agent, tool) = (SELECT workspace, COALESCE(agent, ''), tool FROM actions WHERE seq = ?1)";
-
-const COUNT_FLOW: &str = "INSERT INTO flows (workspace, minute, agent, tool, arrived, approved, edited, rejected, gone, \
-     executed, failed, unknown) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
-     ON CONFLICT (workspace, minute, agent, tool) DO UPDATE SET \
-     arrived = arrived + excluded.arrived, approved = approved + excluded.approved, \
-     edited = edited + excluded.edited, rejected = rejected + excluded.rejected, gone = gone + excluded.gone, \
-     executed = executed + excluded.executed, failed = failed + excluded.failed, unknown = unknown + excluded.unknown";
 
 /// Minutes that nobody may ask for any more. Workspace by workspace, where the table's own order leads to the oldest.
 pub(super) const OLD_FLOWS: &str =
@@ -136,7 +170,7 @@ impl Tx for SqliteTx {
         let found: Option<(i64, i64, i64, Option<Vec<u8>>)> =
             sqlx::query_as("SELECT revision, pending, pruned, hash FROM heads WHERE workspace = ?1")
                 .bind(workspace)
-                .fetch_optional(self.conn())
+                .fetch_optional(self.ask())
                 .await?;
         Ok(found.map(|(revision, pending, pruned, hash)| Head {
             revision: number(revision),
@@ -148,36 +182,12 @@ impl Tx for SqliteTx {
     }
 
     async fn put_head(&mut self, head: &Head) -> Result<(), StoreError> {
-        sqlx::query(
-            "INSERT INTO heads (workspace, revision, pending, hash, pruned) VALUES (?1, ?2, ?3, ?4, ?5) \
-             ON CONFLICT (workspace) DO UPDATE SET revision = excluded.revision, pending = excluded.pending, \
-             hash = excluded.hash, pruned = excluded.pruned",
-        )
-        .bind(&head.workspace)
-        .bind(integer(head.revision))
-        .bind(integer(head.pending))
-        .bind(&head.hash)
-        .bind(integer(head.pruned))
-        .execute(self.conn())
-        .await?;
+        self.own.head(head);
         Ok(())
     }
 
     async fn append_audit(&mut self, row: &AuditRow, hash: &[u8]) -> Result<(), StoreError> {
-        sqlx::query(
-            "INSERT INTO audit (workspace, revision, action, kind, at, who, details, hash) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        )
-        .bind(&row.workspace)
-        .bind(integer(row.revision))
-        .bind(&row.action)
-        .bind(&row.kind)
-        .bind(row.at.as_millis())
-        .bind(&row.who)
-        .bind(&row.details)
-        .bind(hash)
-        .execute(self.conn())
-        .await?;
+        self.own.note(row, hash);
         Ok(())
     }
 
@@ -187,73 +197,24 @@ impl Tx for SqliteTx {
         at: Timestamp,
         counted: &Counted<'_>,
     ) -> Result<(), StoreError> {
-        let flow = &counted.flow;
-        sqlx::query(COUNT_FLOW)
-            .bind(workspace)
-            .bind(Minute::of(at).number())
-            .bind(counted.agent)
-            .bind(counted.tool)
-            .bind(integer(flow.arrived))
-            .bind(integer(flow.approved))
-            .bind(integer(flow.edited))
-            .bind(integer(flow.rejected))
-            .bind(integer(flow.left))
-            .bind(integer(flow.executed))
-            .bind(integer(flow.failed))
-            .bind(integer(flow.unknown))
-            .execute(self.conn())
-            .await?;
+        self.own.count_flow(workspace, at, counted);
         Ok(())
     }
 
     async fn workspace_of(&mut self, action: &str) -> Result<Option<String>, StoreError> {
         let found = sqlx::query_scalar("SELECT workspace FROM actions WHERE id = ?1").bind(action);
-        Ok(found.fetch_optional(self.conn()).await?)
+        Ok(found.fetch_optional(self.written_if(|it| it.has_action(action)).await?).await?)
     }
 
     async fn load(&mut self, id: &str) -> Result<Option<Stored>, StoreError> {
         let mut query = QueryBuilder::new(rows::WHOLE);
         query.push(" WHERE a.id = ").push_bind(id);
-        let found = query.build().fetch_optional(self.conn()).await?;
+        let found = query.build().fetch_optional(self.written_if(|it| it.has_action(id)).await?).await?;
         found.map(|row| rows::stored(&row, &self.state.tools)).transpose()
     }
 
     async fn insert_action(&mut self, action: &NewAction, revision: u64) -> Result<(), StoreError> {
-        let now = self.state.now.as_millis();
-        let inserted = sqlx::query(INSERT)
-            .bind(&action.id)
-            .bind(&action.workspace)
-            .bind(&action.batch)
-            .bind(&action.checkpoint)
-            .bind(&action.mission)
-            .bind(&action.session)
-            .bind(&action.run)
-            .bind(&action.tool_call)
-            .bind(&action.agent)
-            .bind(&action.requested_by)
-            .bind(&action.proposer)
-            .bind(&action.tool)
-            .bind(&action.title)
-            .bind(&action.summary)
-            .bind(action.risk.as_raw())
-            .bind(action.effect.as_ref().map(Effect::as_raw))
-            .bind(integer(action.input.as_str().len() as u64))
-            .bind(action.digest.to_string())
-            .bind(Status::Pending.as_raw())
-            .bind(now)
-            .bind(action.expires_at.map(Timestamp::as_millis))
-            .bind(integer(revision))
-            .execute(self.conn())
-            .await?;
-        let seq = inserted.last_insert_rowid();
-        sqlx::query(INSERT_PAYLOADS)
-            .bind(seq)
-            .bind(action.input.as_str())
-            .bind(action.preview.as_ref().map(RawJson::as_str))
-            .bind(action.before.as_ref().map(RawJson::as_str))
-            .execute(self.conn())
-            .await?;
-        sqlx::query(COUNT_IN).bind(seq).execute(self.conn()).await?;
+        self.own.insert(action, revision, self.state.now);
         Ok(())
     }
 
@@ -274,7 +235,7 @@ impl Tx for SqliteTx {
             .bind(to.lease_by)
             .bind(to.error)
             .bind(to.executed_at.map(Timestamp::as_millis))
-            .execute(self.conn())
+            .execute(self.conn().await?)
             .await?;
         Ok(changed.rows_affected() == 1)
     }
@@ -284,7 +245,7 @@ impl Tx for SqliteTx {
             .bind(edits.as_str())
             .bind(merged.as_str())
             .bind(seq)
-            .execute(self.conn())
+            .execute(self.conn().await?)
             .await?;
         Ok(())
     }
@@ -293,19 +254,19 @@ impl Tx for SqliteTx {
         sqlx::query("UPDATE payloads SET result = ?1 WHERE seq = ?2")
             .bind(result.as_str())
             .bind(seq)
-            .execute(self.conn())
+            .execute(self.conn().await?)
             .await?;
         Ok(())
     }
 
-    async fn count_out(&mut self, seq: i64) -> Result<(), StoreError> {
-        sqlx::query(COUNT_OUT).bind(seq).execute(self.conn()).await?;
+    async fn count_out(&mut self, _: i64, row: &Row) -> Result<(), StoreError> {
+        self.own.count_out(row);
         Ok(())
     }
 
     async fn put_renewal(&mut self, seq: i64, until: Timestamp) -> Result<(), StoreError> {
         let renew = sqlx::query("UPDATE actions SET renewed_until = ?1 WHERE seq = ?2");
-        renew.bind(until.as_millis()).bind(seq).execute(self.conn()).await?;
+        renew.bind(until.as_millis()).bind(seq).execute(self.conn().await?).await?;
         Ok(())
     }
 
@@ -315,7 +276,7 @@ impl Tx for SqliteTx {
         // The plus keeps SQLite from walking the whole workspace where few actions are due.
         query.push(" AND +a.workspace = ").push_bind(workspace.to_owned());
         query.push(" ORDER BY ").push(oldest).push(" LIMIT ").push_bind(SWEEP);
-        let found = query.build().fetch_all(self.conn()).await?;
+        let found = query.build().fetch_all(self.written_if(Unwritten::has_actions).await?).await?;
         Ok(found.iter().filter_map(|row| rows::swept(row)).collect())
     }
 
@@ -328,7 +289,11 @@ impl Tx for SqliteTx {
                 ("SELECT EXISTS (SELECT 1 FROM actions WHERE workspace = ?1 AND checkpoint = ?2)", name)
             }
         };
-        Ok(sqlx::query_scalar(sql).bind(workspace).bind(name).fetch_one(self.conn()).await?)
+        Ok(sqlx::query_scalar(sql)
+            .bind(workspace)
+            .bind(name)
+            .fetch_one(self.written_if(Unwritten::has_actions).await?)
+            .await?)
     }
 
     async fn has_group_elsewhere(&mut self, group: &Group) -> Result<bool, StoreError> {
@@ -337,7 +302,10 @@ impl Tx for SqliteTx {
             Group::Batch(name) => (in_batches, name),
             Group::Checkpoint(name) => (in_checkpoints, name),
         };
-        Ok(sqlx::query_scalar(sql).bind(name).fetch_one(self.conn()).await?)
+        Ok(sqlx::query_scalar(sql)
+            .bind(name)
+            .fetch_one(self.written_if(Unwritten::has_actions).await?)
+            .await?)
     }
 
     async fn foreign_among(&mut self, workspace: &str, ids: &[&str]) -> Result<Option<String>, StoreError> {
@@ -347,14 +315,17 @@ impl Tx for SqliteTx {
             list.push_bind((*id).to_owned());
         }
         query.push(") AND +workspace <> ").push_bind(workspace.to_owned()).push(" LIMIT 1");
-        Ok(query.build_query_scalar().fetch_optional(self.conn()).await?)
+        Ok(query
+            .build_query_scalar()
+            .fetch_optional(self.written_if(|it| ids.iter().any(|id| it.has_action(id))).await?)
+            .await?)
     }
 
     async fn newest_holder(&mut self, action: &str) -> Result<Option<String>, StoreError> {
         let dispatched =
             "SELECT who FROM audit WHERE action = ?1 AND kind = 'dispatched' ORDER BY revision DESC LIMIT 1";
         let found: Option<Option<String>> =
-            sqlx::query_scalar(dispatched).bind(action).fetch_optional(self.conn()).await?;
+            sqlx::query_scalar(dispatched).bind(action).fetch_optional(self.written().await?).await?;
         Ok(found.flatten())
     }
 
@@ -369,11 +340,11 @@ impl Tx for SqliteTx {
              AND kind = 'approved' AND hash IS NULL)",
         );
         let found = found.bind(workspace).bind(revision.map(integer)).bind(action);
-        Ok(found.fetch_one(self.conn()).await?)
+        Ok(found.fetch_one(self.written().await?).await?)
     }
 
     async fn lapse_begun(&mut self) -> Result<Timestamp, StoreError> {
-        due::lapse_begun(self.conn()).await
+        due::lapse_begun(self.ask()).await
     }
 
     async fn reply(&mut self, by: &Actor, key: &str) -> Result<Option<KeptReply>, StoreError> {
@@ -384,30 +355,13 @@ impl Tx for SqliteTx {
         .bind(&by.workspace)
         .bind(&by.subject)
         .bind(key)
-        .fetch_optional(self.conn())
+        .fetch_optional(self.written_if(|it| it.has_reply(by, key)).await?)
         .await?;
         Ok(found.map(|(fingerprint, answer, is_pruned)| KeptReply { fingerprint, answer, is_pruned }))
     }
 
     async fn put_reply(&mut self, by: &Actor, key: &Keyed, answer: Answer<'_>) -> Result<(), StoreError> {
-        let (body, action) = match answer {
-            Answer::Body(body) => (body, None),
-            Answer::Action(id) => ("", Some(id)),
-        };
-        let now = self.state.now.as_millis();
-        sqlx::query(
-            "INSERT INTO replies (workspace, subject, key, fingerprint, body, at, action) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )
-        .bind(&by.workspace)
-        .bind(&by.subject)
-        .bind(&key.key)
-        .bind(&key.fingerprint)
-        .bind(body)
-        .bind(now)
-        .bind(action)
-        .execute(self.conn())
-        .await?;
+        self.own.reply(by, key, answer, self.state.now);
         Ok(())
     }
 
@@ -417,6 +371,7 @@ impl Tx for SqliteTx {
                     ORDER BY digest = ?5 DESC, seq DESC LIMIT 1";
         let pruned = "SELECT NULL, digest FROM pruned_calls WHERE workspace = ?1 AND proposer = ?2 AND session = ?3 \
                       AND tool_call = ?4 ORDER BY digest = ?5 LIMIT 1";
+        let conn = self.written_if(|it| it.has_call_of(action)).await?;
         for sql in [live, pruned] {
             let found: Option<(Option<String>, String)> = sqlx::query_as(sql)
                 .bind(&action.workspace)
@@ -424,7 +379,7 @@ impl Tx for SqliteTx {
                 .bind(&action.session)
                 .bind(&action.tool_call)
                 .bind(action.digest.to_string())
-                .fetch_optional(self.conn())
+                .fetch_optional(&mut *conn)
                 .await?;
             if let Some((id, digest)) = found {
                 return Ok(Some(RecordedCall { id, digest }));
@@ -436,14 +391,16 @@ impl Tx for SqliteTx {
     async fn forget_replies(&mut self, replies: Timestamp, tombstones: Timestamp) -> Result<u64, StoreError> {
         let mut gone = 0;
         for (sql, before) in [(OLD_REPLIES, replies), (OLD_KEYS, tombstones), (OLD_CALLS, tombstones)] {
-            let deleted = sqlx::query(sql).bind(before.as_millis()).bind(FORGET).execute(self.conn()).await?;
+            let deleted =
+                sqlx::query(sql).bind(before.as_millis()).bind(FORGET).execute(self.written().await?).await?;
             gone += deleted.rows_affected();
         }
         Ok(gone)
     }
 
     async fn forget_flows(&mut self, before: Timestamp) -> Result<u64, StoreError> {
-        let gone = sqlx::query(OLD_FLOWS).bind(Minute::of(before).number()).execute(self.conn()).await?;
+        let gone =
+            sqlx::query(OLD_FLOWS).bind(Minute::of(before).number()).execute(self.written().await?).await?;
         Ok(gone.rows_affected())
     }
 
@@ -457,11 +414,11 @@ impl Tx for SqliteTx {
         find.push(" AND a.workspace = ").push_bind(workspace.to_owned());
         find.push(" AND a.revision = ").push_bind(integer(action.row.revision.0));
         find.push(" AND ").push(rows::SETTLED);
-        let seq: Option<i64> = find.build_query_scalar().fetch_optional(self.conn()).await?;
+        let seq: Option<i64> = find.build_query_scalar().fetch_optional(self.written().await?).await?;
         let Some(seq) = seq else { return Ok(false) };
         let now = self.state.now.as_millis();
         for sql in BURY {
-            sqlx::query(sql).bind(seq).bind(now).execute(self.conn()).await?;
+            sqlx::query(sql).bind(seq).bind(now).execute(self.conn().await?).await?;
         }
         Ok(true)
     }
@@ -479,11 +436,11 @@ impl Tx for SqliteTx {
         } else {
             sqlx::query("DELETE FROM pauses WHERE workspace = ?1").bind(workspace)
         };
-        Ok(statement.execute(self.conn()).await?.rows_affected() > 0)
+        Ok(statement.execute(self.conn().await?).await?.rows_affected() > 0)
     }
 
     async fn paused_since(&mut self, workspace: &str) -> Result<Option<Timestamp>, StoreError> {
-        read::paused_since(self.conn(), workspace).await
+        read::paused_since(self.ask(), workspace).await
     }
 
     async fn insert_token(&mut self, token: &Token, hash: &[u8]) -> Result<(), StoreError> {
@@ -499,19 +456,19 @@ impl Tx for SqliteTx {
         .bind(Scope::write(&token.scopes))
         .bind(now)
         .bind(token.expires_at.map(Timestamp::as_millis))
-        .execute(self.conn())
+        .execute(self.conn().await?)
         .await?;
         Ok(())
     }
 
     async fn workspace_of_token(&mut self, id: &str) -> Result<Option<String>, StoreError> {
         let found = sqlx::query_scalar("SELECT workspace FROM tokens WHERE id = ?1").bind(id);
-        Ok(found.fetch_optional(self.conn()).await?)
+        Ok(found.fetch_optional(self.ask()).await?)
     }
 
     async fn end_token(&mut self, id: &str) -> Result<bool, StoreError> {
         let now = self.state.now.as_millis();
         let revoked = sqlx::query("UPDATE tokens SET revoked_at = ?1 WHERE id = ?2 AND revoked_at IS NULL");
-        Ok(revoked.bind(now).bind(id).execute(self.conn()).await?.rows_affected() > 0)
+        Ok(revoked.bind(now).bind(id).execute(self.conn().await?).await?.rows_affected() > 0)
     }
 }

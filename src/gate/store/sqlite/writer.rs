@@ -1,10 +1,8 @@
 //! The one writer: takes work from a bounded queue and commits it in groups.
 //!
 //! A commit costs one `fsync` whether it carries one write or a hundred; work that arrives during a commit goes into the
-//! next one together. Each piece stands behind a savepoint, so that a refused one undoes only itself, and nobody is
-//! answered before the commit that carries their work.
+//! next one together. A refused piece undoes only itself, and nobody is answered before the commit that carries their work.
 
-use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -26,12 +24,43 @@ const QUEUE: usize = 1_024;
 /// How many pieces of work go into one commit.
 const GROUP: usize = 256;
 
-type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
-/// Returns whether the work is to be kept, and how its caller is told.
-type Job = Box<dyn for<'t> FnOnce(&'t mut SqliteTx) -> BoxFuture<'t, (bool, Answer)> + Send>;
+/// A piece of work, and whom to tell. It may be done again from its beginning, when its group could not be written.
+trait Job: Send {
+    /// Returns whether it is to be kept.
+    fn work<'t>(&'t mut self, tx: &'t mut SqliteTx) -> BoxFuture<'t, bool>;
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>);
+}
+
+struct Piece<T, F> {
+    work: F,
+    done: Option<Result<T, StoreError>>,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<T, F> Job for Piece<T, F>
+where
+    T: Send,
+    F: for<'t> Fn(&'t mut SqliteTx) -> BoxFuture<'t, Result<T, StoreError>> + Send,
+{
+    fn work<'t>(&'t mut self, tx: &'t mut SqliteTx) -> BoxFuture<'t, bool> {
+        Box::pin(async move {
+            let done = (self.work)(tx).await;
+            let keep = done.is_ok();
+            self.done = Some(done);
+            keep
+        })
+    }
+
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>) {
+        // The caller may have gone away; what is committed stays committed.
+        if let Some(done) = self.done {
+            self.reply.send(committed.and(done)).ok();
+        }
+    }
+}
 
 enum Message {
-    Work(Job),
+    Work(Box<dyn Job>),
     Stop,
 }
 
@@ -60,20 +89,10 @@ impl Writer {
     pub(super) async fn run<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: for<'t> FnOnce(&'t mut SqliteTx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
+        F: for<'t> Fn(&'t mut SqliteTx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
     {
         let (reply, answered) = oneshot::channel();
-        let job: Job = Box::new(move |tx| {
-            Box::pin(async move {
-                let done = work(tx).await;
-                let keep = done.is_ok();
-                let answer: Answer = Box::new(move |committed| {
-                    // The caller may have gone away; what is committed stays committed.
-                    reply.send(committed.and(done)).ok();
-                });
-                (keep, answer)
-            })
-        });
+        let job = Box::new(Piece { work, done: None, reply });
         self.messages.send(Message::Work(job)).await.map_err(|_| StoreError::Closed)?;
         // Its group failed before its turn: the answer was dropped with the work.
         answered.await.map_err(|_| {
@@ -108,24 +127,33 @@ async fn run(mut inbox: mpsc::Receiver<Message>, pool: SqlitePool, context: Cont
     }
 }
 
-/// One group: begin, each job behind a savepoint, commit, answer, wake.
-async fn commit(jobs: Vec<Job>, pool: &SqlitePool, context: &Context, newest: &Failure) {
+/// One group: begin, each job, what they left to be written, commit, answer, wake.
+///
+/// Where it could not be written each job has a group of its own: one that the database refuses does no harm to the others.
+async fn commit(jobs: Vec<Box<dyn Job>>, pool: &SqlitePool, context: &Context, newest: &Failure) {
     let carried = jobs.len();
-    let mut answers = Vec::with_capacity(carried);
-    let mut wakes = Wakes::default();
-    // Those that are not reached are dropped at the end, when it is known why.
-    let mut jobs = jobs.into_iter();
-    let committed = apply(&mut jobs, pool, context, &mut answers, &mut wakes).await;
+    let (mut jobs, mut wakes) = (jobs, Wakes::default());
+    let committed = match apply(&mut jobs, pool, context, &mut wakes).await {
+        Err(Failed::Unwritten(error)) if carried > 1 => {
+            tracing::warn!(%error, "a group of writes is written one by one");
+            for job in jobs {
+                Box::pin(commit(vec![job], pool, context, newest)).await;
+            }
+            return;
+        }
+        committed => committed,
+    };
     let failure = committed.err().map(|error| {
-        tracing::error!(%error, "a group of writes was not committed");
-        sqlite::Words(&error).to_string()
+        let words = error.words();
+        tracing::error!(error = words, "a group of writes was not committed");
+        words
     });
     newest.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&failure);
     if failure.is_none() {
         context.events.committed(carried, &wakes.kinds);
     }
-    for answer in answers {
-        answer(failure.clone().map_or(Ok(()), |why| Err(StoreError::Commit(why))));
+    for job in jobs {
+        job.answer(failure.clone().map_or(Ok(()), |why| Err(StoreError::Commit(why))));
     }
     if failure.is_none() {
         for (workspace, revision) in wakes.revisions {
@@ -137,35 +165,52 @@ async fn commit(jobs: Vec<Job>, pool: &SqlitePool, context: &Context, newest: &F
     }
 }
 
-/// When this fails nothing of the group is kept, and some jobs may not have been reached.
+/// Nothing of a group is kept.
+enum Failed {
+    /// It came to no commit.
+    Unwritten(StoreError),
+    InCommit(sqlx::Error),
+}
+
+impl Failed {
+    fn words(self) -> String {
+        match self {
+            Self::Unwritten(StoreError::Database(error)) | Self::InCommit(error) => {
+                sqlite::Words(&error).to_string()
+            }
+            Self::Unwritten(error) => error.to_string(),
+        }
+    }
+}
+
+/// When this fails some jobs may not have been reached.
 async fn apply(
-    jobs: &mut std::vec::IntoIter<Job>,
+    jobs: &mut [Box<dyn Job>],
     pool: &SqlitePool,
     context: &Context,
-    answers: &mut Vec<Answer>,
     wakes: &mut Wakes,
-) -> Result<(), sqlx::Error> {
+) -> Result<(), Failed> {
     fault::point("commit.before");
-    let inner = pool.begin_with(sqlite::BEGIN).await?;
+    // Where nothing can be written now, it is of no use to try it for each.
+    let inner = pool.begin_with(sqlite::BEGIN).await.map_err(Failed::InCommit)?;
     fault::point("commit.begun");
-    let state = TxState::new(context.clock.now(), Arc::clone(&context.tools));
-    let mut tx = SqliteTx { inner, state, known: BTreeMap::new() };
+    let unwritten = |error: sqlx::Error| Failed::Unwritten(error.into());
+    let mut tx = SqliteTx::new(inner, TxState::new(context.clock.now(), Arc::clone(&context.tools)));
     for job in jobs {
-        sqlx::query("SAVEPOINT job").execute(tx.conn()).await?;
         tx.state.now = context.clock.now();
-        let (keep, answer) = job(&mut tx).await;
-        answers.push(answer);
+        let keep = job.work(&mut tx).await;
         let woken = std::mem::take(&mut tx.state.wakes);
-        tx.end_of_work(keep);
+        if let Some(error) = tx.broken.take() {
+            return Err(unwritten(error));
+        }
+        tx.end_of_work(keep).await.map_err(unwritten)?;
         if keep {
             wakes.add(woken);
-        } else {
-            sqlx::query("ROLLBACK TO job").execute(tx.conn()).await?;
         }
-        sqlx::query("RELEASE job").execute(tx.conn()).await?;
     }
+    let inner = tx.end().await.map_err(Failed::Unwritten)?;
     fault::point("commit.ready");
-    tx.inner.commit().await?;
+    inner.commit().await.map_err(Failed::InCommit)?;
     fault::point("commit.done");
     Ok(())
 }

@@ -37,8 +37,10 @@ async fn nothing_is_acknowledged_that_was_not_committed() {
     // A foreign key that is checked at the end makes the commit itself fail, after the work went well.
     let work = shelf.store.writer.run(|tx| {
         Box::pin(async move {
-            sqlx::query("PRAGMA defer_foreign_keys = ON").execute(tx.conn()).await?;
-            sqlx::query("INSERT INTO payloads (seq, input) VALUES (999, '{}')").execute(tx.conn()).await?;
+            sqlx::query("PRAGMA defer_foreign_keys = ON").execute(tx.conn().await?).await?;
+            sqlx::query("INSERT INTO payloads (seq, input) VALUES (999, '{}')")
+                .execute(tx.conn().await?)
+                .await?;
             Ok(())
         })
     });
@@ -58,7 +60,7 @@ async fn a_write_that_breaks_off_ends_neither_the_writer_nor_the_next_write() {
 
     let broken = shelf.store.writer.run(|tx| {
         Box::pin(async move {
-            sqlx::query("UPDATE heads SET revision = 7").execute(tx.conn()).await?;
+            sqlx::query("UPDATE heads SET revision = 7").execute(tx.conn().await?).await?;
             assert!(tx.state.now.as_millis() < 0, "broken");
             Ok(())
         })
@@ -69,6 +71,52 @@ async fn a_write_that_breaks_off_ends_neither_the_writer_nor_the_next_write() {
     assert!(matches!(beside, Err(StoreError::Commit(_))), "{beside:?}");
     shelf.record("after").await.unwrap();
     assert_eq!(shelf.store.get("after").await.unwrap().unwrap().action.row.revision.0, 1);
+}
+
+#[tokio::test]
+async fn write_that_the_database_refuses_does_no_harm_to_its_group() {
+    let shelf = shelf().await;
+    shelf.record("a").await.unwrap();
+    // Somebody put a row where the next one belongs.
+    let row = "INSERT INTO audit (workspace, revision, kind, at) VALUES ('w', 2, 'created', 1)";
+    sqlx::query(row).execute(&shelf.store.database.write).await.unwrap();
+    let elsewhere = NewAction { workspace: "v".to_owned(), ..action("c") };
+
+    let (refused, recorded) =
+        tokio::join!(shelf.record("b"), shelf.store.record(elsewhere, u64::MAX, None));
+
+    assert!(refused.is_err(), "{refused:?}");
+    assert!(recorded.is_ok(), "{recorded:?}");
+    assert!(shelf.store.get("b").await.unwrap().is_none());
+    assert!(shelf.store.get("c").await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn what_one_group_does_to_a_count_is_added_up() {
+    let shelf = shelf().await;
+    let propose = async |n: usize| {
+        let (batch, mission) = (format!("b-{}", n % 3), (n % 2 == 0).then(|| "m".to_owned()));
+        let risk = [Risk::Low, Risk::Medium, Risk::High, Risk::Critical][n % 4].clone();
+        let action = NewAction { batch: Some(batch), mission, risk, ..action(&format!("a-{n}")) };
+        shelf.store.record(action, u64::MAX, None).await.map(drop)
+    };
+    let reject = async |n: usize| {
+        let by = Actor { subject: "owner".to_owned(), workspace: "w".to_owned() };
+        let ruling = Ruling { verdict: Verdict::Reject, ..approval(&format!("a-{n}")) };
+        shelf.store.decide(ruling, by, None).await.map(drop)
+    };
+
+    for done in join_all((0..45).map(propose)).await {
+        done.unwrap();
+    }
+    let (more, fewer) = tokio::join!(join_all((45..80).map(propose)), join_all((0..40).map(reject)));
+    for done in more.into_iter().chain(fewer) {
+        done.unwrap();
+    }
+
+    let verified = shelf.store.verify(&[]).await.unwrap();
+    assert_eq!((verified.problems, verified.actions), (vec![], 80));
+    assert_eq!(shelf.store.outstanding("w").await.unwrap().pending, 40);
 }
 
 #[tokio::test]

@@ -1,0 +1,513 @@
+//! What a group of writes has not written yet: proposals, counts, audit rows, answers, heads.
+//!
+//! Each statement is a way to the thread of the connection and back, which costs more than the statement. So what nothing in the same group
+//! asks for is kept until the end of the group, and then written by few statements: rows of one kind together, and what belongs to
+//! one count added up.
+
+use std::collections::BTreeMap;
+
+use sqlx::sqlite::SqliteArguments;
+use sqlx::{Arguments as _, AssertSqlSafe, SqliteConnection};
+
+use crate::domain::{Effect, Flow, Minute, RawJson, Risk, Row, Status, Timestamp, Untrusted};
+use crate::gate::audit::AuditRow;
+use crate::gate::store::ops::tx::{Answer, Counted, Head};
+use crate::gate::store::rows::integer;
+use crate::gate::store::{Actor, Keyed, NewAction, StoreError};
+
+/// A statement that takes rows.
+enum Form {
+    /// So many in one: how it begins, a row, how it ends.
+    Rows([&'static str; 3]),
+    /// One; repeated for others.
+    Each(&'static str),
+}
+
+/// At most so many rows in one statement.
+const MOST: usize = 32;
+
+const ACTIONS: Form = Form::Rows([
+    "INSERT INTO actions (id, workspace, batch, checkpoint, mission, session, run, tool_call, agent, requested_by, proposer, \
+     tool, title, summary, risk, effect, size, digest, status, created_at, expires_at, revision) VALUES ",
+    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "",
+]);
+const PAYLOADS: Form = Form::Rows([
+    "INSERT INTO payloads (seq, input, preview, before) VALUES ",
+    "((SELECT seq FROM actions WHERE id = ?), ?, ?, ?)",
+    "",
+]);
+const REPLIES: Form = Form::Rows([
+    "INSERT INTO replies (workspace, subject, key, fingerprint, body, at, action) VALUES ",
+    "(?, ?, ?, ?, ?, ?, ?)",
+    "",
+]);
+const AUDIT: Form = Form::Rows([
+    "INSERT INTO audit (workspace, revision, action, kind, at, who, details, hash) VALUES ",
+    "(?, ?, ?, ?, ?, ?, ?, ?)",
+    "",
+]);
+const FLOWS: Form = Form::Rows([
+    "INSERT INTO flows (workspace, minute, agent, tool, arrived, approved, edited, rejected, gone, executed, failed, unknown) VALUES ",
+    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    " ON CONFLICT (workspace, minute, agent, tool) DO UPDATE SET \
+     arrived = arrived + excluded.arrived, approved = approved + excluded.approved, \
+     edited = edited + excluded.edited, rejected = rejected + excluded.rejected, gone = gone + excluded.gone, \
+     executed = executed + excluded.executed, failed = failed + excluded.failed, unknown = unknown + excluded.unknown",
+]);
+const HEADS: Form = Form::Rows([
+    "INSERT INTO heads (workspace, revision, pending, hash, pruned) VALUES ",
+    "(?, ?, ?, ?, ?)",
+    " ON CONFLICT (workspace) DO UPDATE SET revision = excluded.revision, pending = excluded.pending, \
+     hash = excluded.hash, pruned = excluded.pruned",
+]);
+
+/// More waits of a batch: of whose first action the id is named.
+const BATCHES_IN: Form = Form::Rows([
+    "INSERT INTO outstanding (workspace, batch, tool, mission, first_seq, pending, low, medium, critical) VALUES ",
+    "(?, ?, ?, ?, (SELECT seq FROM actions WHERE id = ?), ?, ?, ?, ?)",
+    " ON CONFLICT (workspace, batch) DO UPDATE SET pending = pending + excluded.pending, low = low + excluded.low, \
+     medium = medium + excluded.medium, critical = critical + excluded.critical",
+]);
+const MISSIONS_IN: Form = Form::Rows([
+    "INSERT INTO blocked (workspace, mission, pending) VALUES ",
+    "(?, ?, ?)",
+    " ON CONFLICT (workspace, mission) DO UPDATE SET pending = pending + excluded.pending",
+]);
+const QUEUES_IN: Form = Form::Rows([
+    "INSERT INTO waiting (workspace, agent, tool, pending, high) VALUES ",
+    "(?, ?, ?, ?, ?)",
+    " ON CONFLICT (workspace, agent, tool) DO UPDATE SET pending = pending + excluded.pending, high = high + excluded.high",
+]);
+
+/// Less waits of a batch. Its oldest hands its place on to the next.
+const BATCHES_OUT: Form = Form::Each(
+    "UPDATE outstanding SET pending = pending - ?, low = low - ?, medium = medium - ?, critical = critical - ?, \
+     first_seq = COALESCE((SELECT MIN(a.seq) FROM actions a WHERE a.workspace = outstanding.workspace \
+     AND COALESCE(a.batch, a.id) = outstanding.batch AND a.status = 'pending'), first_seq) \
+     WHERE workspace = ? AND batch = ?; \
+     DELETE FROM outstanding WHERE workspace = ? AND batch = ? AND pending = 0",
+);
+const MISSIONS_OUT: Form = Form::Each(
+    "UPDATE blocked SET pending = pending - ? WHERE workspace = ? AND mission = ?; \
+     DELETE FROM blocked WHERE workspace = ? AND mission = ? AND pending = 0",
+);
+const QUEUES_OUT: Form = Form::Each(
+    "UPDATE waiting SET pending = pending - ?, high = high - ? WHERE workspace = ? AND agent = ? AND tool = ?; \
+     DELETE FROM waiting WHERE workspace = ? AND agent = ? AND tool = ? AND pending = 0",
+);
+
+impl Form {
+    /// As it takes so many rows.
+    fn of(&self, rows: usize) -> String {
+        match self {
+            Self::Rows([begin, row, end]) => [begin, vec![*row; rows].join(", ").as_str(), end].concat(),
+            Self::Each(statement) => vec![*statement; rows].join("; "),
+        }
+    }
+}
+
+/// A value of a row.
+#[derive(Debug, Clone)]
+enum Value {
+    Null,
+    Int(i64),
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<u64> for Value {
+    fn from(value: u64) -> Self {
+        Self::Int(integer(value))
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Self::Text(value.to_owned())
+    }
+}
+
+impl From<&String> for Value {
+    fn from(value: &String) -> Self {
+        Self::Text(value.clone())
+    }
+}
+
+impl From<&[u8]> for Value {
+    fn from(value: &[u8]) -> Self {
+        Self::Bytes(value.to_vec())
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+macro_rules! values {
+    ($($value:expr),* $(,)?) => { vec![$(Value::from($value)),*] };
+}
+
+type Values = Vec<Value>;
+
+/// How many wait, by risk.
+#[derive(Debug, Clone, Copy, Default)]
+struct Risks {
+    pending: u64,
+    low: u64,
+    medium: u64,
+    critical: u64,
+}
+
+impl Risks {
+    fn add(&mut self, other: &Self) {
+        self.pending += other.pending;
+        self.low += other.low;
+        self.medium += other.medium;
+        self.critical += other.critical;
+    }
+
+    fn of(risk: &Risk) -> Self {
+        Self {
+            pending: 1,
+            low: u64::from(*risk == Risk::Low),
+            medium: u64::from(*risk == Risk::Medium),
+            critical: u64::from(*risk == Risk::Critical),
+        }
+    }
+
+    const fn high(&self) -> u64 {
+        self.pending.saturating_sub(self.low + self.medium)
+    }
+}
+
+/// What more waits, or less. Keys begin with the workspace.
+#[derive(Debug, Default)]
+struct Waiting {
+    batches: BTreeMap<(String, String), Risks>,
+    missions: BTreeMap<(String, String), u64>,
+    queues: BTreeMap<(String, String, String), Risks>,
+}
+
+impl Waiting {
+    fn count(
+        &mut self,
+        workspace: &str,
+        batch: &str,
+        mission: Option<&str>,
+        agent: &str,
+        tool: &str,
+        risks: &Risks,
+    ) {
+        self.batches.entry((workspace.to_owned(), batch.to_owned())).or_default().add(risks);
+        if let Some(mission) = mission {
+            *self.missions.entry((workspace.to_owned(), mission.to_owned())).or_default() += risks.pending;
+        }
+        let queue = (workspace.to_owned(), agent.to_owned(), tool.to_owned());
+        self.queues.entry(queue).or_default().add(risks);
+    }
+
+    fn add(&mut self, other: Self) {
+        for (key, risks) in &other.batches {
+            self.batches.entry(key.clone()).or_default().add(risks);
+        }
+        for (key, pending) in &other.missions {
+            *self.missions.entry(key.clone()).or_default() += pending;
+        }
+        for (key, risks) in &other.queues {
+            self.queues.entry(key.clone()).or_default().add(risks);
+        }
+    }
+}
+
+/// A proposal, with what others may ask for before it is written.
+#[derive(Debug)]
+struct Proposal {
+    id: String,
+    workspace: String,
+    proposer: String,
+    session: Option<String>,
+    tool_call: Option<String>,
+    row: Values,
+    payload: Values,
+}
+
+/// The first of a batch to arrive: its id, its tool and its mission.
+type First = (String, String, Option<String>);
+
+#[derive(Debug, Default)]
+pub(super) struct Unwritten {
+    actions: Vec<Proposal>,
+    replies: Vec<((String, String, String), Values)>,
+    arrived: Waiting,
+    firsts: BTreeMap<(String, String), First>,
+    left: Waiting,
+    flows: BTreeMap<(String, i64, String, String), Flow>,
+    audit: Vec<Values>,
+    heads: BTreeMap<String, Values>,
+}
+
+impl Unwritten {
+    pub(super) fn has_actions(&self) -> bool {
+        !self.actions.is_empty()
+    }
+
+    pub(super) fn has_action(&self, id: &str) -> bool {
+        self.actions.iter().any(|known| known.id == id)
+    }
+
+    pub(super) fn has_call_of(&self, action: &NewAction) -> bool {
+        self.actions.iter().any(|known| {
+            known.workspace == action.workspace
+                && known.proposer == action.proposer
+                && known.session == action.session
+                && known.tool_call == action.tool_call
+        })
+    }
+
+    pub(super) fn has_reply(&self, by: &Actor, key: &str) -> bool {
+        self.replies.iter().any(|((workspace, subject, known), _)| {
+            known == key && *workspace == by.workspace && *subject == by.subject
+        })
+    }
+
+    /// A proposal, which is one more that waits.
+    pub(super) fn insert(&mut self, action: &NewAction, revision: u64, now: Timestamp) {
+        let row = values![
+            &action.id,
+            &action.workspace,
+            action.batch.as_ref(),
+            action.checkpoint.as_ref(),
+            action.mission.as_ref(),
+            action.session.as_ref(),
+            action.run.as_ref(),
+            action.tool_call.as_ref(),
+            action.agent.as_ref(),
+            action.requested_by.as_ref(),
+            &action.proposer,
+            &action.tool,
+            &action.title,
+            action.summary.as_ref(),
+            action.risk.as_raw(),
+            action.effect.as_ref().map(Effect::as_raw),
+            action.input.as_str().len() as u64,
+            &action.digest.to_string(),
+            Status::Pending.as_raw(),
+            now.as_millis(),
+            action.expires_at.map(Timestamp::as_millis),
+            revision,
+        ];
+        let payload = values![
+            &action.id,
+            action.input.as_str(),
+            action.preview.as_ref().map(RawJson::as_str),
+            action.before.as_ref().map(RawJson::as_str),
+        ];
+        let batch = action.batch.as_ref().unwrap_or(&action.id);
+        let agent = action.agent.as_deref().unwrap_or_default();
+        let (mission, risks) = (action.mission.as_deref(), Risks::of(&action.risk));
+        self.arrived.count(&action.workspace, batch, mission, agent, &action.tool, &risks);
+        self.firsts
+            .entry((action.workspace.clone(), batch.clone()))
+            .or_insert_with(|| (action.id.clone(), action.tool.clone(), action.mission.clone()));
+        self.actions.push(Proposal {
+            id: action.id.clone(),
+            workspace: action.workspace.clone(),
+            proposer: action.proposer.clone(),
+            session: action.session.clone(),
+            tool_call: action.tool_call.clone(),
+            row,
+            payload,
+        });
+    }
+
+    /// One less waits.
+    pub(super) fn count_out(&mut self, row: &Row) {
+        let text = |text: &Option<Untrusted>| text.as_ref().map(|text| text.as_raw().to_owned());
+        let workspace = text(&row.workspace).unwrap_or_default();
+        let batch = row.batch.as_ref().map_or(row.id.as_raw(), |batch| batch.as_raw());
+        let (mission, agent) = (text(&row.mission), text(&row.agent).unwrap_or_default());
+        let risks = Risks::of(&row.risk);
+        self.left.count(&workspace, batch, mission.as_deref(), &agent, row.tool.as_raw(), &risks);
+    }
+
+    pub(super) fn count_flow(&mut self, workspace: &str, at: Timestamp, counted: &Counted<'_>) {
+        let minute = Minute::of(at).number();
+        let key = (workspace.to_owned(), minute, counted.agent.to_owned(), counted.tool.to_owned());
+        let flow = self.flows.entry(key).or_default();
+        *flow = flow.plus(&counted.flow);
+    }
+
+    pub(super) fn note(&mut self, row: &AuditRow, hash: &[u8]) {
+        self.audit.push(values![
+            &row.workspace,
+            row.revision,
+            row.action.as_ref(),
+            &row.kind,
+            row.at.as_millis(),
+            row.who.as_ref(),
+            row.details.as_ref(),
+            hash,
+        ]);
+    }
+
+    pub(super) fn reply(&mut self, by: &Actor, key: &Keyed, answer: Answer<'_>, now: Timestamp) {
+        let (body, action) = match answer {
+            Answer::Body(body) => (body, None),
+            Answer::Action(id) => ("", Some(id)),
+        };
+        let row = values![
+            &by.workspace,
+            &by.subject,
+            &key.key,
+            key.fingerprint.as_slice(),
+            body,
+            now.as_millis(),
+            action,
+        ];
+        self.replies.push(((by.workspace.clone(), by.subject.clone(), key.key.clone()), row));
+    }
+
+    pub(super) fn head(&mut self, head: &Head) {
+        let row = values![&head.workspace, head.revision, head.pending, head.hash.as_deref(), head.pruned];
+        self.heads.insert(head.workspace.clone(), row);
+    }
+
+    /// What came after it.
+    pub(super) fn add(&mut self, later: Self) {
+        self.actions.extend(later.actions);
+        self.replies.extend(later.replies);
+        self.arrived.add(later.arrived);
+        for (batch, first) in later.firsts {
+            self.firsts.entry(batch).or_insert(first);
+        }
+        self.left.add(later.left);
+        for (key, flow) in later.flows {
+            let sum = self.flows.entry(key).or_default();
+            *sum = sum.plus(&flow);
+        }
+        self.audit.extend(later.audit);
+        self.heads.extend(later.heads);
+    }
+
+    /// Writes it all. Nothing of it is kept.
+    pub(super) async fn write(&mut self, conn: &mut SqliteConnection) -> Result<(), StoreError> {
+        let Self { actions, replies, arrived, mut firsts, left, flows, audit, heads } = std::mem::take(self);
+        let mut writing = Writing { conn, statement: String::new(), values: Vec::new() };
+        let (rows, payloads): (Vec<_>, Vec<_>) = actions.into_iter().map(|it| (it.row, it.payload)).unzip();
+        let several = rows.len() > 1;
+        writing.put(&ACTIONS, rows).await?;
+        writing.put(&PAYLOADS, payloads).await?;
+        if several {
+            // The counts name them.
+            writing.end().await?;
+        }
+        let batches = arrived.batches.into_iter().map(|((workspace, batch), risks)| {
+            let first = firsts.remove(&(workspace.clone(), batch.clone())).unwrap_or_default();
+            let (id, tool, mission) = first;
+            let Risks { pending, low, medium, critical } = risks;
+            values![&workspace, &batch, &tool, mission.as_ref(), &id, pending, low, medium, critical]
+        });
+        writing.put(&BATCHES_IN, batches.collect()).await?;
+        let missions = arrived.missions.iter();
+        let missions = missions.map(|((workspace, mission), pending)| values![workspace, mission, *pending]);
+        writing.put(&MISSIONS_IN, missions.collect()).await?;
+        let queues = arrived.queues.iter().map(|((workspace, agent, tool), risks)| {
+            values![workspace, agent, tool, risks.pending, risks.high()]
+        });
+        writing.put(&QUEUES_IN, queues.collect()).await?;
+        writing.put_out(&left).await?;
+        writing.put(&REPLIES, replies.into_iter().map(|(_, row)| row).collect()).await?;
+        let flows = flows.iter().map(|((workspace, minute, agent, tool), flow)| {
+            let Flow { arrived, approved, edited, rejected, left, executed, failed, unknown } = *flow;
+            values![
+                workspace, *minute, agent, tool, arrived, approved, edited, rejected, left, executed, failed,
+                unknown
+            ]
+        });
+        writing.put(&FLOWS, flows.collect()).await?;
+        writing.put(&AUDIT, audit).await?;
+        writing.put(&HEADS, heads.into_values().collect()).await?;
+        writing.end().await
+    }
+}
+
+/// Statements of one row each wait until the end, and are then one text.
+struct Writing<'c> {
+    conn: &'c mut SqliteConnection,
+    statement: String,
+    values: Values,
+}
+
+impl Writing<'_> {
+    /// In parts of which each is a power of two: so there are few texts of a statement, and each is prepared once.
+    async fn put(&mut self, form: &Form, rows: Vec<Values>) -> Result<(), StoreError> {
+        let mut rows = rows.into_iter();
+        while rows.len() > 1 {
+            let part = MOST.min(1 << rows.len().ilog2());
+            self.run(form.of(part), rows.by_ref().take(part).flatten().collect()).await?;
+        }
+        if let Some(row) = rows.next() {
+            if !self.statement.is_empty() {
+                self.statement.push_str("; ");
+            }
+            self.statement.push_str(&form.of(1));
+            self.values.extend(row);
+        }
+        Ok(())
+    }
+
+    async fn put_out(&mut self, left: &Waiting) -> Result<(), StoreError> {
+        if left.batches.is_empty() {
+            return Ok(());
+        }
+        // The first that still waits is looked for among all that arrived.
+        self.end().await?;
+        let batches = left.batches.iter().map(|((workspace, batch), risks)| {
+            let Risks { pending, low, medium, critical } = *risks;
+            values![pending, low, medium, critical, workspace, batch, workspace, batch]
+        });
+        self.put(&BATCHES_OUT, batches.collect()).await?;
+        let missions = left
+            .missions
+            .iter()
+            .map(|((workspace, mission), pending)| values![*pending, workspace, mission, workspace, mission]);
+        self.put(&MISSIONS_OUT, missions.collect()).await?;
+        let queues = left.queues.iter().map(|((workspace, agent, tool), risks)| {
+            values![risks.pending, risks.high(), workspace, agent, tool, workspace, agent, tool]
+        });
+        self.put(&QUEUES_OUT, queues.collect()).await
+    }
+
+    async fn end(&mut self) -> Result<(), StoreError> {
+        if self.statement.is_empty() {
+            return Ok(());
+        }
+        let (statement, values) = (std::mem::take(&mut self.statement), std::mem::take(&mut self.values));
+        self.run(statement, values).await
+    }
+
+    async fn run(&mut self, statement: String, values: Values) -> Result<(), StoreError> {
+        let mut arguments = SqliteArguments::default();
+        arguments.reserve(values.len(), 0);
+        for value in values {
+            let added = match value {
+                Value::Null => arguments.add(None::<i64>),
+                Value::Int(value) => arguments.add(value),
+                Value::Text(value) => arguments.add(value),
+                Value::Bytes(value) => arguments.add(value),
+            };
+            added.map_err(sqlx::Error::Encode)?;
+        }
+        sqlx::query_with(AssertSqlSafe(statement), arguments).execute(&mut *self.conn).await?;
+        Ok(())
+    }
+}
