@@ -1,6 +1,7 @@
 //! What a served gate takes: the real binary, real HTTP, a database on disk. Prints a table.
 //!
-//! `cargo bench --bench gate` measures, in a few minutes. `cargo test --bench gate -- --quick` only sees that everything here
+//! `cargo bench --bench gate` measures, in a few minutes; with `-- proposals` only what is written. `PLACET_BENCH_PROGRAM` measures
+//! another build. `cargo test --bench gate -- --quick` only sees that everything here
 //! still works, in seconds and unoptimised; its figures mean nothing.
 #![allow(clippy::print_stdout, reason = "it prints a table")]
 
@@ -11,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use placet::for_tests::Fields;
+use sqlx::ConnectOptions as _;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use tokio::sync::mpsc;
 
 use self::served::{APART, Gate, LIST, fsync, listen, open_stream, per_second, times, until};
@@ -28,7 +31,7 @@ struct Scale {
 
 const FULL: Scale = Scale {
     alone: 2_000,
-    together: 20_000,
+    together: 10_000,
     batches: 100,
     changes: 300,
     streams: [1, 16, 256],
@@ -56,14 +59,42 @@ fn disk(folder: &Path, count: usize) {
     row("fsync of 4 KiB, for comparison", &format!("{rate:.0}/s"), &times(took));
 }
 
+/// The same durability with nothing around it: a table with one index, and so many rows a commit.
+async fn bare(folder: &Path, clients: usize, rows: usize) -> f64 {
+    let options = SqliteConnectOptions::new()
+        .filename(folder.join(format!("bare-{clients}.db")))
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full);
+    let mut conn = options.connect().await.unwrap();
+    sqlx::query("CREATE TABLE t (id TEXT PRIMARY KEY, input TEXT)").execute(&mut conn).await.unwrap();
+    let input = "Checkout fails for some customers. ".repeat(10);
+    let began = Instant::now();
+    for group in 0..rows / clients {
+        let values = (0..clients).map(|n| format!("('{group:016x}-{n}', '{input}')")).collect::<Vec<_>>();
+        let sql = format!("BEGIN IMMEDIATE; INSERT INTO t VALUES {}; COMMIT", values.join(", "));
+        sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&mut conn).await.unwrap();
+    }
+    let rate = per_second(rows, began.elapsed());
+    row(&format!("bare SQLite, groups of {clients}"), &format!("{rate:.0}/s"), "");
+    rate
+}
+
 async fn proposals(gate: &Gate, scale: &Scale) {
     let (took, each) = gate.client.fill(0, scale.alone, 1).await;
     let rate = per_second(scale.alone, took);
     row("durable proposals, 1 client", &format!("{rate:.0}/s"), &times(each));
-    let (took, each) = gate.client.fill(scale.alone, scale.together, 16).await;
-    let rate = per_second(scale.together, took);
-    let goal = if rate >= 1_000.0 { "goal 1,000/s met" } else { "goal 1,000/s MISSED" };
-    row("durable proposals, 16 clients", &format!("{rate:.0}/s"), &format!("{}; {goal}", times(each)));
+    let mut from = scale.alone;
+    for (clients, goal) in [(4, 2_000.0), (16, 2_000.0), (64, 4_000.0)] {
+        let (took, each) = gate.client.fill(from, scale.together, clients).await;
+        from += scale.together;
+        let rate = per_second(scale.together, took);
+        let what = format!("durable proposals, {clients} clients");
+        row(&what, &format!("{rate:.0}/s"), &times(each));
+        let half = bare(gate.folder.path(), clients, scale.together.div_ceil(clients) * clients).await / 2.0;
+        let (goal, met) = (half.min(goal), if rate >= half.min(goal) { "met" } else { "MISSED" });
+        row("", "", &format!("goal {goal:.0}/s (half of it at the most) {met}"));
+    }
 }
 
 /// Nothing runs: the tool waits for its agent.
@@ -121,6 +152,24 @@ async fn changes(gate: &Gate, scale: &Scale, pending: usize) -> f64 {
     one
 }
 
+/// Everything that waits, as an inbox that starts asks for it: page after page.
+async fn listing(gate: &Gate, pending: usize) {
+    let (began, mut cursor, mut pages, mut rows, mut bytes) = (Instant::now(), String::new(), 0, 0, 0);
+    loop {
+        let (page, _) = gate.client.get(&format!("{LIST}?view=row&status=pending,unknown{cursor}")).await;
+        pages += 1;
+        rows += page.matches(r#"{"id":"#).count();
+        bytes += page.len();
+        match Fields::of(&page).unwrap().text("nextCursor") {
+            Some(next) => cursor = format!("&cursor={}", next.as_raw()),
+            None => break,
+        }
+    }
+    let took = began.elapsed().as_secs_f64() * 1_000.0;
+    let more = format!("{rows} rows, {pages} pages, {bytes} bytes");
+    row(&format!("a list of {pending} pending"), &format!("{took:.0} ms"), &more);
+}
+
 fn memory(gate: &Gate, when: &str) {
     let Some(now) = gate.memory() else { return row("memory", "unknown", "only Linux tells") };
     let goal = if now < 150 { "goal 150 MiB met" } else { "goal 150 MiB MISSED" };
@@ -133,6 +182,9 @@ async fn measure(scale: &Scale) {
     proposals(&gate, scale).await;
     decisions(&gate, scale).await;
     drop(gate);
+    if std::env::args().any(|arg| arg == "proposals") {
+        return;
+    }
 
     let gate = Gate::serve();
     let (mut filled, mut costs) = (0, Vec::new());
@@ -155,6 +207,9 @@ async fn measure(scale: &Scale) {
         briefings(&gate, streams, scale, filled).await;
     }
     memory(&gate, "after the streams");
+    for _ in 0..3 {
+        listing(&gate, filled).await;
+    }
     let (_, took) = gate.client.get("/metrics").await;
     row("a look at /metrics", &format!("{:.1} ms", took.as_secs_f64() * 1_000.0), "");
 }
