@@ -413,7 +413,7 @@ async fn what_is_no_gate_of_this_version_is_said() {
     places.at_file("CREATE TABLE _sqlx_migrations (version INTEGER)").await;
     for (sql, said) in [
         // As placet's journal is.
-        ("INSERT INTO _sqlx_migrations VALUES (9)", "is not the database of a gate"),
+        ("INSERT INTO _sqlx_migrations VALUES (9999)", "is not the database of a gate"),
         (
             "CREATE TABLE heads (a); CREATE TABLE actions (a); CREATE TABLE payloads (a)",
             "a newer placet wrote it",

@@ -10,7 +10,7 @@ pub(super) struct Table {
 }
 
 /// All of them, each after those that it refers to. `every_table_and_column_of_both_databases_is_carried` compares them with the migrations.
-pub(super) const TABLES: [Table; 13] = [
+pub(super) const TABLES: [Table; 14] = [
     Table { name: "heads", key: "workspace", columns: "workspace, revision, pending, hash, pruned" },
     Table {
         name: "actions",
@@ -51,6 +51,7 @@ pub(super) const TABLES: [Table; 13] = [
         key: "workspace, batch",
         columns: "workspace, batch, tool, mission, pending, first_seq, low, medium, critical",
     },
+    Table { name: "states", key: "workspace, status", columns: "workspace, status, actions" },
     Table { name: "blocked", key: "workspace, mission", columns: "workspace, mission, pending" },
     Table {
         name: "waiting",

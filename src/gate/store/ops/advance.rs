@@ -88,6 +88,11 @@ pub(super) async fn advance(
     }
     if from.is_pending() {
         tx.count_out(seq, row).await?;
+    } else {
+        tx.count_state(workspace, from, -1).await?;
+    }
+    if !to.is_pending() {
+        tx.count_state(workspace, &to, 1).await?;
     }
     if let Some((edits, merged)) = change.payloads.edited {
         tx.put_edits(seq, edits, merged).await?;

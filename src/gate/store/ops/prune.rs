@@ -18,6 +18,7 @@ pub(super) async fn prune(
     let mut gone = Vec::with_capacity(actions.len());
     for action in actions {
         if tx.bury(workspace, action).await? {
+            tx.count_state(workspace, &action.action.row.status, -1).await?;
             gone.push(json!({"id": action.action.row.id.as_raw(), "record": action.record.to_string()}));
         }
     }

@@ -48,6 +48,8 @@ pub(crate) trait Tx: Send {
     async fn put_result(&mut self, seq: i64, result: &RawJson) -> Result<(), StoreError>;
     /// Counts an action, which was pending until now, out of what waits.
     async fn count_out(&mut self, seq: i64, row: &Row) -> Result<(), StoreError>;
+    /// One more is in this status, or one less. What is pending is counted in the head.
+    async fn count_state(&mut self, workspace: &str, status: &Status, more: i64) -> Result<(), StoreError>;
     async fn put_renewal(&mut self, seq: i64, until: Timestamp) -> Result<(), StoreError>;
     /// At most [`SWEEP`] actions of a workspace with which time has something to do. Damaged ones are left out.
     async fn due(&mut self, workspace: &str, due: &Due) -> Result<Vec<Swept>, StoreError>;

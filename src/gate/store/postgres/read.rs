@@ -9,7 +9,7 @@ use super::which;
 use crate::domain::{BatchId, PendingAction, Row, Status, Timestamp, Untrusted};
 use crate::gate::audit::WHOLE_GATE;
 use crate::gate::store::rows;
-use crate::gate::store::{Census, Changes, Filter, Page, StoreError, Stored, Waiting};
+use crate::gate::store::{Census, Changes, Filter, LookedUp, Page, StoreError, Stored, Waiting};
 use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 
@@ -60,9 +60,7 @@ async fn page<T>(
     weight: fn(&T) -> u64,
 ) -> Result<Page<T>, StoreError> {
     let revision = revision(conn, &filter.workspace).await?;
-    let mut query = QueryBuilder::new(select);
-    push_filter(&mut query, filter);
-    query.push(" ORDER BY a.seq DESC LIMIT ").push_bind(i64::from(filter.limit) + 1);
+    let mut query = list(select, filter);
     let mut found = query.build().fetch(&mut *conn);
     let (mut items, mut next, mut last, mut bytes) = (Vec::new(), None, 0_i64, 0_u64);
     while let Some(row) = found.try_next().await? {
@@ -79,7 +77,18 @@ async fn page<T>(
     Ok(Page { items, next, revision })
 }
 
+/// The newest that a filter lets through, and one more.
+fn list(select: &'static str, filter: &Filter) -> QueryBuilder<Postgres> {
+    let mut query = QueryBuilder::new(select);
+    push_filter(&mut query, filter);
+    query.push(" ORDER BY a.seq DESC LIMIT ").push_bind(i64::from(filter.limit) + 1);
+    query
+}
+
 fn push_filter(query: &mut QueryBuilder<Postgres>, filter: &Filter) {
+    if filter.looked_up() == LookedUp::ByStatus {
+        return push_newest_of_each(query, filter);
+    }
     query.push(" WHERE a.workspace = ").push_bind(filter.workspace.clone());
     push_any_of(query, "a.status", &filter.statuses);
     push_any_of(query, "a.id", &filter.ids);
@@ -88,8 +97,28 @@ fn push_filter(query: &mut QueryBuilder<Postgres>, filter: &Filter) {
         push_beginning(query, prefix);
         query.push(")");
     }
+    push_equal_and_older(query, filter);
+}
+
+/// The newest of each status, of which the newest of all are among: an index has those of one status in their order, and of several in
+/// none.
+fn push_newest_of_each(query: &mut QueryBuilder<Postgres>, filter: &Filter) {
+    query.push(" WHERE a.seq IN (");
+    for (nth, status) in filter.statuses.iter().enumerate() {
+        query.push(if nth == 0 { "" } else { " UNION ALL " });
+        query.push("SELECT seq FROM (SELECT a.seq FROM actions a WHERE a.workspace = ");
+        query.push_bind(filter.workspace.clone());
+        query.push(" AND a.status = ").push_bind(status.clone());
+        push_equal_and_older(query, filter);
+        query.push(" ORDER BY a.seq DESC LIMIT ").push_bind(i64::from(filter.limit) + 1).push(") AS newest");
+    }
+    query.push(")");
+}
+
+fn push_equal_and_older(query: &mut QueryBuilder<Postgres>, filter: &Filter) {
     for (column, value) in &filter.equal {
-        query.push(" AND a.").push(column).push(" = ").push_bind(value.clone());
+        query.push(" AND a.");
+        query.push(column).push(" = ").push_bind(value.clone());
     }
     if let Some(before) = filter.before {
         query.push(" AND a.seq < ").push_bind(before);
@@ -174,15 +203,16 @@ pub(super) async fn changes(
     Ok(Changes { rows, revision: if more { last } else { last.max(head) }, more, complete: true })
 }
 
-/// Counts from the index alone; the oldest is the first to have arrived.
+/// As the writers count; the oldest is the first to have arrived.
 pub(super) async fn census(conn: &mut Conn, workspace: &str) -> Result<Census, StoreError> {
-    let found: Vec<(String, i64)> =
-        sqlx::query_as("SELECT status, COUNT(*) FROM actions WHERE workspace = $1 GROUP BY status")
-            .bind(workspace)
-            .fetch_all(&mut *conn)
-            .await?;
-    let by_status: Vec<_> =
-        found.into_iter().map(|(status, count)| (Status::parse(&status), rows::number(count))).collect();
+    let kept = "SELECT 'pending', pending FROM heads WHERE workspace = $1 \
+         UNION ALL SELECT status, actions FROM states WHERE workspace = $1";
+    let found: Vec<(String, i64)> = sqlx::query_as(kept).bind(workspace).fetch_all(&mut *conn).await?;
+    let by_status: Vec<_> = found
+        .into_iter()
+        .filter(|(_, count)| *count != 0)
+        .map(|(status, count)| (Status::parse(&status), rows::number(count)))
+        .collect();
     let oldest: Option<i64> = sqlx::query_scalar(
         "SELECT created_at FROM actions WHERE workspace = $1 AND status = 'pending' ORDER BY seq LIMIT 1",
     )

@@ -15,9 +15,10 @@ use crate::config::secret::SecretError;
 use crate::config::{PostgresConfig, TokenFrom};
 use crate::gate::store::words;
 
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     include_str!("../../../../assets/migrations/gate-postgres/0001_gate.sql"),
     include_str!("../../../../assets/migrations/gate-postgres/0002_gates.sql"),
+    include_str!("../../../../assets/migrations/gate-postgres/0003_states_and_lists.sql"),
 ];
 
 /// The oldest that it was tried with.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::{Flow, Minute, Timestamp};
+use crate::domain::{Flow, Minute, Status, Timestamp};
 use crate::gate::audit::AuditRow;
 use crate::gate::store::StoreError;
 use crate::gate::store::ops::tx::{Counted, Head};
@@ -14,7 +14,8 @@ use crate::gate::store::rows::integer;
 
 use super::conn::Conn;
 
-/// `$1` to `$5` is the head; from `$6` on a column of the audit each, and from `$13` on a column of the counts.
+/// `$1` to `$5` is the head; from `$6` on a column of the audit each, and from `$13` on a column of the counts,
+/// and then of the statuses.
 const PUT: &str = "WITH noted AS (INSERT INTO audit (workspace, revision, action, kind, at, who, details, hash) \
      SELECT $1, * FROM unnest($6::bigint[], $7::text[], $8::text[], $9::bigint[], $10::text[], $11::text[], $12::bytea[])), \
      counted AS (INSERT INTO flows (workspace, minute, agent, tool, arrived, approved, edited, rejected, gone, executed, failed, unknown) \
@@ -23,7 +24,9 @@ const PUT: &str = "WITH noted AS (INSERT INTO audit (workspace, revision, action
      ON CONFLICT (workspace, minute, agent, tool) DO UPDATE SET \
      arrived = flows.arrived + excluded.arrived, approved = flows.approved + excluded.approved, \
      edited = flows.edited + excluded.edited, rejected = flows.rejected + excluded.rejected, gone = flows.gone + excluded.gone, \
-     executed = flows.executed + excluded.executed, failed = flows.failed + excluded.failed, unknown = flows.unknown + excluded.unknown) \
+     executed = flows.executed + excluded.executed, failed = flows.failed + excluded.failed, unknown = flows.unknown + excluded.unknown), \
+     stated AS (INSERT INTO states (workspace, status, actions) SELECT $1, * FROM unnest($24::text[], $25::bigint[]) \
+     ON CONFLICT (workspace, status) DO UPDATE SET actions = states.actions + excluded.actions) \
      UPDATE heads SET revision = $2, pending = $3, hash = $4, pruned = $5 WHERE workspace = $1";
 
 /// The minute, the agent and the tool of a count.
@@ -35,6 +38,8 @@ pub(super) struct Tail {
     audit: Vec<(AuditRow, Vec<u8>)>,
     /// By workspace.
     counts: BTreeMap<String, BTreeMap<CountKey, Flow>>,
+    /// By workspace and status.
+    states: BTreeMap<String, BTreeMap<String, i64>>,
 }
 
 impl Tail {
@@ -47,6 +52,11 @@ impl Tail {
         let key = (Minute::of(at), counted.agent.to_owned(), counted.tool.to_owned());
         let flow = self.counts.entry(workspace.to_owned()).or_default().entry(key).or_default();
         *flow = flow.plus(&counted.flow);
+    }
+
+    pub(super) fn count_state(&mut self, workspace: &str, status: &Status, more: i64) {
+        let of_workspace = self.states.entry(workspace.to_owned()).or_default();
+        *of_workspace.entry(status.as_raw().to_owned()).or_default() += more;
     }
 
     /// Writes the head, and what belongs to its workspace.
@@ -86,6 +96,10 @@ impl Tail {
         for column in columns {
             put = put.bind(counts.values().map(|flow| integer(column(flow))).collect::<Vec<_>>());
         }
+        let states = self.states.remove(&head.workspace).unwrap_or_default();
+        let put = put
+            .bind(states.keys().map(String::as_str).collect::<Vec<_>>())
+            .bind(states.values().copied().collect::<Vec<_>>());
         put.execute(conn).await?;
         Ok(())
     }

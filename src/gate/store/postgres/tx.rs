@@ -251,6 +251,11 @@ impl Tx for PostgresTx {
         Ok(())
     }
 
+    async fn count_state(&mut self, workspace: &str, status: &Status, more: i64) -> Result<(), StoreError> {
+        self.tail.count_state(workspace, status, more);
+        Ok(())
+    }
+
     async fn put_renewal(&mut self, seq: i64, until: Timestamp) -> Result<(), StoreError> {
         let renew = sqlx::query("UPDATE actions SET renewed_until = $1 WHERE seq = $2");
         renew.bind(until.as_millis()).bind(seq).execute(self.conn()).await?;

@@ -22,11 +22,14 @@ const MISCOUNTED: &str = "WITH pending AS (SELECT * FROM actions WHERE status = 
      missions AS (SELECT workspace, mission, COUNT(*) AS pending FROM pending WHERE mission IS NOT NULL GROUP BY 1, 2), \
      queues AS (SELECT workspace, COALESCE(agent, '') AS agent, tool, COUNT(*) AS pending, \
      SUM((risk NOT IN ('low', 'medium'))::int) AS high FROM pending GROUP BY 1, 2, 3), \
+     numbers AS (SELECT workspace, status, COUNT(*) AS actions FROM actions WHERE status <> 'pending' GROUP BY 1, 2), \
+     told AS (SELECT workspace, status, actions FROM states WHERE actions <> 0), \
      odd AS (SELECT 'batch ' || batch AS name FROM ((TABLE batches EXCEPT TABLE kept) UNION (TABLE kept EXCEPT TABLE batches)) AS b \
      UNION SELECT 'workspace ' || h.workspace FROM heads h WHERE h.pending <> \
      (SELECT COUNT(*) FROM pending p WHERE p.workspace = h.workspace) \
      UNION SELECT 'mission ' || mission FROM ((TABLE missions EXCEPT TABLE blocked) UNION (TABLE blocked EXCEPT TABLE missions)) AS m \
-     UNION SELECT 'queue ' || agent || tool FROM ((TABLE queues EXCEPT TABLE waiting) UNION (TABLE waiting EXCEPT TABLE queues)) AS q) \
+     UNION SELECT 'queue ' || agent || tool FROM ((TABLE queues EXCEPT TABLE waiting) UNION (TABLE waiting EXCEPT TABLE queues)) AS q \
+     UNION SELECT status || ' in ' || workspace FROM ((TABLE numbers EXCEPT TABLE told) UNION (TABLE told EXCEPT TABLE numbers)) AS s) \
      SELECT name FROM odd";
 
 /// What stands in one of two tables that say it together: neither half is read where the other is missing.

@@ -44,7 +44,7 @@ use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 use crate::sqlite::{self, Database, OpenError};
 
-pub(super) const MIGRATIONS: [&str; 8] = [
+pub(super) const MIGRATIONS: [&str; 9] = [
     include_str!("../../../../assets/migrations/gate/0001_actions.sql"),
     include_str!("../../../../assets/migrations/gate/0002_audit.sql"),
     include_str!("../../../../assets/migrations/gate/0003_flow.sql"),
@@ -53,6 +53,7 @@ pub(super) const MIGRATIONS: [&str; 8] = [
     include_str!("../../../../assets/migrations/gate/0006_before.sql"),
     include_str!("../../../../assets/migrations/gate/0007_calls.sql"),
     include_str!("../../../../assets/migrations/gate/0008_counted_by_rules.sql"),
+    include_str!("../../../../assets/migrations/gate/0009_states_and_lists.sql"),
 ];
 
 /// One database file.

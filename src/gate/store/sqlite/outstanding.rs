@@ -110,7 +110,13 @@ pub(super) fn batches_of(counts: &Counts, most: i64) -> QueryBuilder<Sqlite> {
 /// The actions of this status that are counted.
 fn push_part(query: &mut QueryBuilder<Sqlite>, counts: &Counts, status: &'static str) {
     // The status is written out: an index of pending actions is not used for one that is bound.
-    query.push(" FROM actions WHERE workspace = ").push_bind(counts.workspace.clone());
+    query.push(" FROM actions");
+    // Those of a mission or session that wait, and not all that it ever proposed.
+    let index = if counts.mission.is_some() { "actions_by_mission" } else { "actions_by_session" };
+    if status == "pending" && counts.is_narrowed() {
+        query.push(" INDEXED BY ").push(index);
+    }
+    query.push(" WHERE workspace = ").push_bind(counts.workspace.clone());
     query.push(" AND status = '").push(status).push("'");
     narrow(query, counts);
 }

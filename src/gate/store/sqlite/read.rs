@@ -8,7 +8,7 @@ use super::which;
 use crate::domain::{BatchId, PendingAction, Row, Status, Timestamp, Untrusted};
 use crate::gate::audit::WHOLE_GATE;
 use crate::gate::store::rows;
-use crate::gate::store::{Census, Changes, Filter, Page, StoreError, Stored, Waiting};
+use crate::gate::store::{Census, Changes, Filter, LookedUp, Page, StoreError, Stored, Waiting};
 use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 
@@ -59,9 +59,7 @@ async fn page<T>(
     weight: fn(&T) -> u64,
 ) -> Result<Page<T>, StoreError> {
     let revision = revision(pool, &filter.workspace).await?;
-    let mut query = QueryBuilder::new(select);
-    push_filter(&mut query, filter);
-    query.push(" ORDER BY a.seq DESC LIMIT ").push_bind(i64::from(filter.limit) + 1);
+    let mut query = list(select, filter);
     let mut found = query.build().fetch(pool);
     let (mut items, mut next, mut last, mut bytes) = (Vec::new(), None, 0_i64, 0_u64);
     while let Some(row) = found.try_next().await? {
@@ -78,20 +76,52 @@ async fn page<T>(
     Ok(Page { items, next, revision })
 }
 
+/// The newest that a filter lets through, and one more.
+pub(super) fn list(select: &'static str, filter: &Filter) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new(select);
+    push_filter(&mut query, filter);
+    query.push(" ORDER BY a.seq DESC LIMIT ").push_bind(i64::from(filter.limit) + 1);
+    query
+}
+
+/// A plus keeps SQLite from looking up by this.
 fn push_filter(query: &mut QueryBuilder<Sqlite>, filter: &Filter) {
-    // The plus keeps SQLite from walking the whole workspace where it can look up each id.
-    let by_id = !filter.ids.is_empty() || filter.id_prefix.is_some();
-    let within = if by_id { " WHERE +a.workspace = " } else { " WHERE a.workspace = " };
-    query.push(within).push_bind(filter.workspace.clone());
-    push_any_of(query, "a.status", &filter.statuses);
+    let by = filter.looked_up();
+    if by == LookedUp::ByStatus {
+        return push_newest_of_each(query, filter);
+    }
+    query
+        .push(if by == LookedUp::ById { " WHERE +a.workspace = " } else { " WHERE a.workspace = " })
+        .push_bind(filter.workspace.clone());
+    push_any_of(query, "+a.status", &filter.statuses);
     push_any_of(query, "a.id", &filter.ids);
     if let Some(prefix) = &filter.id_prefix {
         query.push(" AND a.id IN (");
         push_beginning(query, prefix);
         query.push(")");
     }
+    push_equal_and_older(query, filter, by);
+}
+
+/// The newest of each status, of which the newest of all are among: an index has those of one status in their order, and of several in
+/// none.
+fn push_newest_of_each(query: &mut QueryBuilder<Sqlite>, filter: &Filter) {
+    query.push(" WHERE a.seq IN (");
+    for (nth, status) in filter.statuses.iter().enumerate() {
+        query.push(if nth == 0 { "" } else { " UNION ALL " });
+        query.push("SELECT seq FROM (SELECT a.seq FROM actions a WHERE a.workspace = ");
+        query.push_bind(filter.workspace.clone());
+        query.push(" AND a.status = ").push_bind(status.clone());
+        push_equal_and_older(query, filter, LookedUp::ByStatus);
+        query.push(" ORDER BY a.seq DESC LIMIT ").push_bind(i64::from(filter.limit) + 1).push(")");
+    }
+    query.push(")");
+}
+
+fn push_equal_and_older(query: &mut QueryBuilder<Sqlite>, filter: &Filter, by: LookedUp) {
     for (column, value) in &filter.equal {
-        query.push(" AND a.").push(column).push(" = ").push_bind(value.clone());
+        query.push(if by == LookedUp::By(column) { " AND a." } else { " AND +a." });
+        query.push(column).push(" = ").push_bind(value.clone());
     }
     if let Some(before) = filter.before {
         query.push(" AND a.seq < ").push_bind(before);
@@ -180,15 +210,16 @@ pub(super) async fn changes(
     Ok(Changes { rows, revision: if more { last } else { last.max(head) }, more, complete: true })
 }
 
-/// Counts from the index alone; the oldest is the first to have arrived.
+/// As the writers count; the oldest is the first to have arrived.
 pub(super) async fn census(pool: &SqlitePool, workspace: &str) -> Result<Census, StoreError> {
-    let found: Vec<(String, i64)> =
-        sqlx::query_as("SELECT status, COUNT(*) FROM actions WHERE workspace = ?1 GROUP BY status")
-            .bind(workspace)
-            .fetch_all(pool)
-            .await?;
-    let by_status: Vec<_> =
-        found.into_iter().map(|(status, count)| (Status::parse(&status), rows::number(count))).collect();
+    let kept = "SELECT 'pending', pending FROM heads WHERE workspace = ?1 \
+         UNION ALL SELECT status, actions FROM states WHERE workspace = ?1";
+    let found: Vec<(String, i64)> = sqlx::query_as(kept).bind(workspace).fetch_all(pool).await?;
+    let by_status: Vec<_> = found
+        .into_iter()
+        .filter(|(_, count)| *count != 0)
+        .map(|(status, count)| (Status::parse(&status), rows::number(count)))
+        .collect();
     let oldest: Option<i64> = sqlx::query_scalar(
         "SELECT created_at FROM actions WHERE workspace = ?1 AND status = 'pending' ORDER BY seq LIMIT 1",
     )

@@ -7,7 +7,7 @@ use sqlx::{QueryBuilder, Sqlite, SqliteConnection, Transaction};
 
 use super::unwritten::Unwritten;
 use super::{due, read};
-use crate::domain::{Minute, RawJson, Row, Timestamp};
+use crate::domain::{Minute, RawJson, Row, Status, Timestamp};
 use crate::gate::audit::AuditRow;
 use crate::gate::store::ops::tx::{
     Answer, Counted, Due, Head, KeptReply, RecordedCall, SWEEP, Swept, Tx, TxState, Written,
@@ -61,7 +61,9 @@ impl SqliteTx {
     pub(super) async fn conn(&mut self) -> Result<&mut SqliteConnection, StoreError> {
         if self.savepoint != Savepoint::Open {
             if let Err(error) = self.kept.write(&mut self.inner).await {
-                return Err(self.breaks(error));
+                let said = StoreError::Commit(Words(&error).to_string());
+                self.broken = Some(error);
+                return Err(said);
             }
             let statement = match self.savepoint {
                 Savepoint::Left => "RELEASE job; SAVEPOINT job",
@@ -88,13 +90,6 @@ impl SqliteTx {
         if about(&self.kept) || about(&self.own) { self.written().await } else { Ok(self.ask()) }
     }
 
-    fn breaks(&mut self, error: StoreError) -> StoreError {
-        let StoreError::Database(error) = error else { return error };
-        let said = StoreError::Commit(Words(&error).to_string());
-        self.broken = Some(error);
-        said
-    }
-
     /// What this piece of work locked and changed holds for the next ones, and is forgotten where it is to be undone.
     pub(super) async fn end_of_work(&mut self, keep: bool) -> Result<(), sqlx::Error> {
         let (heads, own) = (std::mem::take(&mut self.state.heads), std::mem::take(&mut self.own));
@@ -112,7 +107,7 @@ impl SqliteTx {
     }
 
     /// Writes what is left.
-    pub(super) async fn end(mut self) -> Result<Transaction<'static, Sqlite>, StoreError> {
+    pub(super) async fn end(mut self) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
         self.kept.write(&mut self.inner).await?;
         Ok(self.inner)
     }
@@ -261,6 +256,11 @@ impl Tx for SqliteTx {
 
     async fn count_out(&mut self, _: i64, row: &Row) -> Result<(), StoreError> {
         self.own.count_out(row);
+        Ok(())
+    }
+
+    async fn count_state(&mut self, workspace: &str, status: &Status, more: i64) -> Result<(), StoreError> {
+        self.own.count_state(workspace, status, more);
         Ok(())
     }
 

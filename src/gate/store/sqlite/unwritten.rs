@@ -13,7 +13,7 @@ use crate::domain::{Effect, Flow, Minute, RawJson, Risk, Row, Status, Timestamp,
 use crate::gate::audit::AuditRow;
 use crate::gate::store::ops::tx::{Answer, Counted, Head};
 use crate::gate::store::rows::integer;
-use crate::gate::store::{Actor, Keyed, NewAction, StoreError};
+use crate::gate::store::{Actor, Keyed, NewAction};
 
 /// A statement that takes rows.
 enum Form {
@@ -55,6 +55,11 @@ const FLOWS: Form = Form::Rows([
      edited = edited + excluded.edited, rejected = rejected + excluded.rejected, gone = gone + excluded.gone, \
      executed = executed + excluded.executed, failed = failed + excluded.failed, unknown = unknown + excluded.unknown",
 ]);
+const STATES: Form = Form::Rows([
+    "INSERT INTO states (workspace, status, actions) VALUES ",
+    "(?, ?, ?)",
+    " ON CONFLICT (workspace, status) DO UPDATE SET actions = actions + excluded.actions",
+]);
 const HEADS: Form = Form::Rows([
     "INSERT INTO heads (workspace, revision, pending, hash, pruned) VALUES ",
     "(?, ?, ?, ?, ?)",
@@ -83,8 +88,8 @@ const QUEUES_IN: Form = Form::Rows([
 /// Less waits of a batch. Its oldest hands its place on to the next.
 const BATCHES_OUT: Form = Form::Each(
     "UPDATE outstanding SET pending = pending - ?, low = low - ?, medium = medium - ?, critical = critical - ?, \
-     first_seq = COALESCE((SELECT MIN(a.seq) FROM actions a WHERE a.workspace = outstanding.workspace \
-     AND COALESCE(a.batch, a.id) = outstanding.batch AND a.status = 'pending'), first_seq) \
+     first_seq = COALESCE((SELECT MIN(a.seq) FROM actions a WHERE a.workspace = ? \
+     AND COALESCE(a.batch, a.id) = ? AND a.status = 'pending'), first_seq) \
      WHERE workspace = ? AND batch = ?; \
      DELETE FROM outstanding WHERE workspace = ? AND batch = ? AND pending = 0",
 );
@@ -200,11 +205,9 @@ struct Waiting {
 impl Waiting {
     fn count(
         &mut self,
-        workspace: &str,
-        batch: &str,
+        (workspace, batch): (&str, &str),
         mission: Option<&str>,
-        agent: &str,
-        tool: &str,
+        (agent, tool): (&str, &str),
         risks: &Risks,
     ) {
         self.batches.entry((workspace.to_owned(), batch.to_owned())).or_default().add(risks);
@@ -215,7 +218,7 @@ impl Waiting {
         self.queues.entry(queue).or_default().add(risks);
     }
 
-    fn add(&mut self, other: Self) {
+    fn add(&mut self, other: &Self) {
         for (key, risks) in &other.batches {
             self.batches.entry(key.clone()).or_default().add(risks);
         }
@@ -250,6 +253,7 @@ pub(super) struct Unwritten {
     arrived: Waiting,
     firsts: BTreeMap<(String, String), First>,
     left: Waiting,
+    states: BTreeMap<(String, String), i64>,
     flows: BTreeMap<(String, i64, String, String), Flow>,
     audit: Vec<Values>,
     heads: BTreeMap<String, Values>,
@@ -314,7 +318,7 @@ impl Unwritten {
         let batch = action.batch.as_ref().unwrap_or(&action.id);
         let agent = action.agent.as_deref().unwrap_or_default();
         let (mission, risks) = (action.mission.as_deref(), Risks::of(&action.risk));
-        self.arrived.count(&action.workspace, batch, mission, agent, &action.tool, &risks);
+        self.arrived.count((&action.workspace, batch), mission, (agent, &action.tool), &risks);
         self.firsts
             .entry((action.workspace.clone(), batch.clone()))
             .or_insert_with(|| (action.id.clone(), action.tool.clone(), action.mission.clone()));
@@ -336,7 +340,11 @@ impl Unwritten {
         let batch = row.batch.as_ref().map_or(row.id.as_raw(), |batch| batch.as_raw());
         let (mission, agent) = (text(&row.mission), text(&row.agent).unwrap_or_default());
         let risks = Risks::of(&row.risk);
-        self.left.count(&workspace, batch, mission.as_deref(), &agent, row.tool.as_raw(), &risks);
+        self.left.count((&workspace, batch), mission.as_deref(), (&agent, row.tool.as_raw()), &risks);
+    }
+
+    pub(super) fn count_state(&mut self, workspace: &str, status: &Status, more: i64) {
+        *self.states.entry((workspace.to_owned(), status.as_raw().to_owned())).or_default() += more;
     }
 
     pub(super) fn count_flow(&mut self, workspace: &str, at: Timestamp, counted: &Counted<'_>) {
@@ -385,11 +393,14 @@ impl Unwritten {
     pub(super) fn add(&mut self, later: Self) {
         self.actions.extend(later.actions);
         self.replies.extend(later.replies);
-        self.arrived.add(later.arrived);
+        self.arrived.add(&later.arrived);
         for (batch, first) in later.firsts {
             self.firsts.entry(batch).or_insert(first);
         }
-        self.left.add(later.left);
+        self.left.add(&later.left);
+        for (key, more) in later.states {
+            *self.states.entry(key).or_default() += more;
+        }
         for (key, flow) in later.flows {
             let sum = self.flows.entry(key).or_default();
             *sum = sum.plus(&flow);
@@ -399,8 +410,9 @@ impl Unwritten {
     }
 
     /// Writes it all. Nothing of it is kept.
-    pub(super) async fn write(&mut self, conn: &mut SqliteConnection) -> Result<(), StoreError> {
-        let Self { actions, replies, arrived, mut firsts, left, flows, audit, heads } = std::mem::take(self);
+    pub(super) async fn write(&mut self, conn: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+        let Self { actions, replies, arrived, mut firsts, left, states, flows, audit, heads } =
+            std::mem::take(self);
         let mut writing = Writing { conn, statement: String::new(), values: Vec::new() };
         let (rows, payloads): (Vec<_>, Vec<_>) = actions.into_iter().map(|it| (it.row, it.payload)).unzip();
         let several = rows.len() > 1;
@@ -425,6 +437,9 @@ impl Unwritten {
         });
         writing.put(&QUEUES_IN, queues.collect()).await?;
         writing.put_out(&left).await?;
+        let states = states.iter().filter(|(_, more)| **more != 0);
+        let states = states.map(|((workspace, status), more)| values![workspace, status, *more]);
+        writing.put(&STATES, states.collect()).await?;
         writing.put(&REPLIES, replies.into_iter().map(|(_, row)| row).collect()).await?;
         let flows = flows.iter().map(|((workspace, minute, agent, tool), flow)| {
             let Flow { arrived, approved, edited, rejected, left, executed, failed, unknown } = *flow;
@@ -449,7 +464,7 @@ struct Writing<'c> {
 
 impl Writing<'_> {
     /// In parts of which each is a power of two: so there are few texts of a statement, and each is prepared once.
-    async fn put(&mut self, form: &Form, rows: Vec<Values>) -> Result<(), StoreError> {
+    async fn put(&mut self, form: &Form, rows: Vec<Values>) -> Result<(), sqlx::Error> {
         let mut rows = rows.into_iter();
         while rows.len() > 1 {
             let part = MOST.min(1 << rows.len().ilog2());
@@ -465,7 +480,7 @@ impl Writing<'_> {
         Ok(())
     }
 
-    async fn put_out(&mut self, left: &Waiting) -> Result<(), StoreError> {
+    async fn put_out(&mut self, left: &Waiting) -> Result<(), sqlx::Error> {
         if left.batches.is_empty() {
             return Ok(());
         }
@@ -473,7 +488,7 @@ impl Writing<'_> {
         self.end().await?;
         let batches = left.batches.iter().map(|((workspace, batch), risks)| {
             let Risks { pending, low, medium, critical } = *risks;
-            values![pending, low, medium, critical, workspace, batch, workspace, batch]
+            values![pending, low, medium, critical, workspace, batch, workspace, batch, workspace, batch]
         });
         self.put(&BATCHES_OUT, batches.collect()).await?;
         let missions = left
@@ -487,7 +502,7 @@ impl Writing<'_> {
         self.put(&QUEUES_OUT, queues.collect()).await
     }
 
-    async fn end(&mut self) -> Result<(), StoreError> {
+    async fn end(&mut self) -> Result<(), sqlx::Error> {
         if self.statement.is_empty() {
             return Ok(());
         }
@@ -495,7 +510,7 @@ impl Writing<'_> {
         self.run(statement, values).await
     }
 
-    async fn run(&mut self, statement: String, values: Values) -> Result<(), StoreError> {
+    async fn run(&mut self, statement: String, values: Values) -> Result<(), sqlx::Error> {
         let mut arguments = SqliteArguments::default();
         arguments.reserve(values.len(), 0);
         for value in values {

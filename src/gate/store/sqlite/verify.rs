@@ -32,7 +32,11 @@ const MISCOUNTED: &str = "WITH counted AS (SELECT workspace, COALESCE(batch, id)
      FROM actions WHERE status = 'pending' GROUP BY 1, 2, 3) \
      UNION SELECT 'queue ' || agent || tool FROM (SELECT workspace, COALESCE(agent, '') AS agent, tool, COUNT(*), \
      SUM(risk NOT IN ('low', 'medium')) FROM actions WHERE status = 'pending' GROUP BY 1, 2, 3 EXCEPT \
-     SELECT workspace, agent, tool, pending, high FROM waiting)";
+     SELECT workspace, agent, tool, pending, high FROM waiting) \
+     UNION SELECT status || ' in ' || workspace FROM (SELECT workspace, status, actions FROM states WHERE actions <> 0 EXCEPT \
+     SELECT workspace, status, COUNT(*) FROM actions WHERE status <> 'pending' GROUP BY 1, 2) \
+     UNION SELECT status || ' in ' || workspace FROM (SELECT workspace, status, COUNT(*) FROM actions \
+     WHERE status <> 'pending' GROUP BY 1, 2 EXCEPT SELECT workspace, status, actions FROM states)";
 
 /// What stands in one of two tables that say it together: neither half is read where the other is missing.
 const HALVES: &str = "SELECT 'action ' || id FROM actions WHERE seq NOT IN (SELECT seq FROM payloads) \

@@ -130,9 +130,8 @@ async fn run(mut inbox: mpsc::Receiver<Message>, pool: SqlitePool, context: Cont
 /// One group: begin, each job, what they left to be written, commit, answer, wake.
 ///
 /// Where it could not be written each job has a group of its own: one that the database refuses does no harm to the others.
-async fn commit(jobs: Vec<Box<dyn Job>>, pool: &SqlitePool, context: &Context, newest: &Failure) {
-    let carried = jobs.len();
-    let (mut jobs, mut wakes) = (jobs, Wakes::default());
+async fn commit(mut jobs: Vec<Box<dyn Job>>, pool: &SqlitePool, context: &Context, newest: &Failure) {
+    let (carried, mut wakes) = (jobs.len(), Wakes::default());
     let committed = match apply(&mut jobs, pool, context, &mut wakes).await {
         Err(Failed::Unwritten(error)) if carried > 1 => {
             tracing::warn!(%error, "a group of writes is written one by one");
@@ -143,10 +142,10 @@ async fn commit(jobs: Vec<Box<dyn Job>>, pool: &SqlitePool, context: &Context, n
         }
         committed => committed,
     };
-    let failure = committed.err().map(|error| {
-        let words = error.words();
-        tracing::error!(error = words, "a group of writes was not committed");
-        words
+    let failure = committed.err().map(|failed| {
+        let (Failed::Unwritten(error) | Failed::InCommit(error)) = failed;
+        tracing::error!(%error, "a group of writes was not committed");
+        sqlite::Words(&error).to_string()
     });
     newest.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&failure);
     if failure.is_none() {
@@ -168,19 +167,8 @@ async fn commit(jobs: Vec<Box<dyn Job>>, pool: &SqlitePool, context: &Context, n
 /// Nothing of a group is kept.
 enum Failed {
     /// It came to no commit.
-    Unwritten(StoreError),
+    Unwritten(sqlx::Error),
     InCommit(sqlx::Error),
-}
-
-impl Failed {
-    fn words(self) -> String {
-        match self {
-            Self::Unwritten(StoreError::Database(error)) | Self::InCommit(error) => {
-                sqlite::Words(&error).to_string()
-            }
-            Self::Unwritten(error) => error.to_string(),
-        }
-    }
 }
 
 /// When this fails some jobs may not have been reached.
@@ -194,16 +182,15 @@ async fn apply(
     // Where nothing can be written now, it is of no use to try it for each.
     let inner = pool.begin_with(sqlite::BEGIN).await.map_err(Failed::InCommit)?;
     fault::point("commit.begun");
-    let unwritten = |error: sqlx::Error| Failed::Unwritten(error.into());
     let mut tx = SqliteTx::new(inner, TxState::new(context.clock.now(), Arc::clone(&context.tools)));
     for job in jobs {
         tx.state.now = context.clock.now();
         let keep = job.work(&mut tx).await;
         let woken = std::mem::take(&mut tx.state.wakes);
         if let Some(error) = tx.broken.take() {
-            return Err(unwritten(error));
+            return Err(Failed::Unwritten(error));
         }
-        tx.end_of_work(keep).await.map_err(unwritten)?;
+        tx.end_of_work(keep).await.map_err(Failed::Unwritten)?;
         if keep {
             wakes.add(woken);
         }
