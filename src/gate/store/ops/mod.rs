@@ -33,9 +33,10 @@ pub(super) type Work<A, T> = for<'t> fn(&'t mut dyn Tx, &'t A) -> BoxFuture<'t, 
 
 /// A database that does work in transactions. It can then do everything of [`Writes`].
 pub(super) trait Transact: Reads {
-    /// Does the work; returns after its commit. An error undoes it.
+    /// Does the work; returns after its commit. An error undoes it. `workspace` is the one it writes to; empty where only the work finds out.
     fn transact<A, T>(
         &self,
+        workspace: &str,
         given: A,
         work: Work<A, T>,
     ) -> impl Future<Output = Result<T, StoreError>> + Send
@@ -52,8 +53,8 @@ pub(super) trait Transact: Reads {
 
 /// Work on what it is given, as [`Transact::transact`] takes it.
 macro_rules! work {
-    ($store:ident, $given:expr, |$tx:ident, $args:pat_param| $work:expr) => {
-        $store.transact($given, |$tx, $args| Box::pin(async move { $work.await })).await
+    ($store:ident, $workspace:expr, $given:expr, |$tx:ident, $args:pat_param| $work:expr) => {
+        $store.transact($workspace, $given, |$tx, $args| Box::pin(async move { $work.await })).await
     };
 }
 
@@ -65,16 +66,18 @@ impl<S: Transact> Writes for S {
         limit: u64,
         key: Option<Keyed>,
     ) -> Result<Recorded, StoreError> {
-        work!(self, (action, limit, key), |tx, (action, limit, key)| record::record(
-            tx,
-            action,
-            *limit,
-            key.as_ref()
-        ))
+        work!(self, &action.workspace.clone(), (action, limit, key), |tx, (action, limit, key)| {
+            record::record(tx, action, *limit, key.as_ref())
+        })
     }
 
     async fn decide(&self, ruling: Ruling, by: Actor, key: Option<Keyed>) -> Result<Reply, StoreError> {
-        work!(self, (ruling, by, key), |tx, (ruling, by, key)| decide::decide(tx, ruling, by, key.as_ref()))
+        work!(self, &by.workspace.clone(), (ruling, by, key), |tx, (ruling, by, key)| decide::decide(
+            tx,
+            ruling,
+            by,
+            key.as_ref()
+        ))
     }
 
     async fn decide_group(
@@ -84,17 +87,13 @@ impl<S: Transact> Writes for S {
         by: Actor,
         key: Option<Keyed>,
     ) -> Result<Reply, StoreError> {
-        work!(self, (group, rulings, by, key), |tx, (group, rulings, by, key)| decide::decide_group(
-            tx,
-            group,
-            rulings,
-            by,
-            key.as_ref()
-        ))
+        work!(self, &by.workspace.clone(), (group, rulings, by, key), |tx, (group, rulings, by, key)| {
+            decide::decide_group(tx, group, rulings, by, key.as_ref())
+        })
     }
 
     async fn withdraw(&self, id: String, by: Actor) -> Result<Stored, StoreError> {
-        work!(self, (id, by), |tx, (id, by)| decide::withdraw(tx, id, by))
+        work!(self, &by.workspace.clone(), (id, by), |tx, (id, by)| decide::withdraw(tx, id, by))
     }
 
     async fn settle(
@@ -104,7 +103,7 @@ impl<S: Transact> Writes for S {
         reason: Option<String>,
         by: Actor,
     ) -> Result<Stored, StoreError> {
-        work!(self, (id, how, reason, by), |tx, (id, how, reason, by)| decide::settle(
+        work!(self, &by.workspace.clone(), (id, how, reason, by), |tx, (id, how, reason, by)| decide::settle(
             tx,
             id,
             *how,
@@ -114,11 +113,18 @@ impl<S: Transact> Writes for S {
     }
 
     async fn dispatch(&self, id: String, lease: Lease, key: Option<Keyed>) -> Result<Dispatched, StoreError> {
-        work!(self, (id, lease, key), |tx, (id, lease, key)| run::dispatch(tx, id, lease, key.as_ref()))
+        work!(self, &of(lease.by.as_ref()), (id, lease, key), |tx, (id, lease, key)| run::dispatch(
+            tx,
+            id,
+            lease,
+            key.as_ref()
+        ))
     }
 
     async fn renew(&self, id: String, fence: u64, lease: Lease) -> Result<Timestamp, StoreError> {
-        work!(self, (id, fence, lease), |tx, (id, fence, lease)| run::renew(tx, id, *fence, lease))
+        work!(self, &of(lease.by.as_ref()), (id, fence, lease), |tx, (id, fence, lease)| run::renew(
+            tx, id, *fence, lease
+        ))
     }
 
     async fn finish(
@@ -128,7 +134,7 @@ impl<S: Transact> Writes for S {
         by: Option<Actor>,
         how: Finished,
     ) -> Result<Stored, StoreError> {
-        work!(self, (id, fence, by, how), |tx, (id, fence, by, how)| run::finish(
+        work!(self, &of(by.as_ref()), (id, fence, by, how), |tx, (id, fence, by, how)| run::finish(
             tx,
             id,
             *fence,
@@ -160,27 +166,24 @@ impl<S: Transact> Writes for S {
         actions: Vec<Prunable>,
         who: Option<String>,
     ) -> Result<u64, StoreError> {
-        work!(self, (workspace, actions, who), |tx, (workspace, actions, who)| prune::prune(
-            tx,
-            workspace,
-            actions,
-            who.as_deref()
-        ))
+        work!(self, &workspace.clone(), (workspace, actions, who), |tx, (workspace, actions, who)| {
+            prune::prune(tx, workspace, actions, who.as_deref())
+        })
     }
 
     async fn forget_replies(&self, millis: i64, tombstones: i64) -> Result<u64, StoreError> {
         let now = self.now().await?;
         let before = (now.plus_millis(-millis), now.plus_millis(-tombstones));
-        work!(self, before, |tx, (replies, tombstones)| tx.forget_replies(*replies, *tombstones))
+        work!(self, "", before, |tx, (replies, tombstones)| tx.forget_replies(*replies, *tombstones))
     }
 
     async fn forget_flows(&self, millis: i64) -> Result<u64, StoreError> {
         let before = self.now().await?.plus_millis(-millis);
-        work!(self, before, |tx, before| tx.forget_flows(*before))
+        work!(self, "", before, |tx, before| tx.forget_flows(*before))
     }
 
     async fn pause(&self, workspace: String, paused: bool, who: Option<String>) -> Result<bool, StoreError> {
-        work!(self, (workspace, paused, who), |tx, (workspace, paused, who)| pause::set(
+        work!(self, &workspace.clone(), (workspace, paused, who), |tx, (workspace, paused, who)| pause::set(
             tx,
             workspace,
             *paused,
@@ -189,11 +192,11 @@ impl<S: Transact> Writes for S {
     }
 
     async fn add_token(&self, token: Token, hash: Vec<u8>) -> Result<(), StoreError> {
-        work!(self, (token, hash), |tx, (token, hash)| tokens::add(tx, token, hash))
+        work!(self, &token.workspace.clone(), (token, hash), |tx, (token, hash)| tokens::add(tx, token, hash))
     }
 
     async fn revoke_token(&self, id: String) -> Result<bool, StoreError> {
-        match work!(self, id, |tx, id| tokens::revoke(tx, id)) {
+        match work!(self, "", id, |tx, id| tokens::revoke(tx, id)) {
             Ok(()) => Ok(true),
             Err(StoreError::Refused(Refused::Missing)) => Ok(false),
             Err(failed) => Err(failed),
@@ -201,12 +204,18 @@ impl<S: Transact> Writes for S {
     }
 }
 
+/// The workspace of an agent; what the gate runs itself may be of any.
+fn of(agent: Option<&Actor>) -> String {
+    agent.map(|by| by.workspace.clone()).unwrap_or_default()
+}
+
 /// Settles what is due, one workspace a transaction. Returns how many.
 async fn sweep_all<S: Transact>(store: &S, due: Due) -> Result<u64, StoreError> {
     let mut swept = 0;
     for workspace in store.due_in(&due).await? {
         let given = (workspace, due.clone());
-        swept += work!(store, given, |tx, (workspace, due)| sweep::sweep(tx, workspace, due))?;
+        swept +=
+            work!(store, &given.0.clone(), given, |tx, (workspace, due)| sweep::sweep(tx, workspace, due))?;
     }
     Ok(swept)
 }

@@ -8,6 +8,7 @@ mod gates;
 mod outstanding;
 mod pool;
 mod prune;
+mod queues;
 mod read;
 mod room;
 mod server;
@@ -29,6 +30,7 @@ use sqlx::Postgres;
 use self::conn::Conn;
 use self::pool::{Attempt, Pool, Tries, ask};
 pub(super) use self::pool::{DURABLE, SNAPSHOT, WORK};
+use self::queues::Queues;
 use self::room::Room;
 pub use self::server::PostgresError;
 pub(super) use self::server::{Found, Server};
@@ -61,6 +63,7 @@ const READ_ONLY: &str =
 #[derive(Debug)]
 pub(crate) struct PostgresStore {
     pool: Pool,
+    queues: Queues,
     context: Context,
     teller: Teller,
     room: Room,
@@ -109,7 +112,8 @@ impl PostgresStore {
             None => (!config.pooler).then(|| options.clone()),
         };
         let teller = Teller::start((options, config.pooler), listen, context.events.clone());
-        let store = Self { pool, context, teller, room: Room::default(), lapse_begun };
+        let queues = Queues::new(config.connections);
+        let store = Self { pool, queues, context, teller, room: Room::default(), lapse_begun };
         // Before anything is judged by this gate's clock; every sweep does it again.
         store.now().await.ok();
         Ok(store)
@@ -185,14 +189,17 @@ where
 }
 
 impl Transact for PostgresStore {
-    async fn transact<A, T>(&self, given: A, work: Work<A, T>) -> Result<T, StoreError>
+    async fn transact<A, T>(&self, workspace: &str, given: A, work: Work<A, T>) -> Result<T, StoreError>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
         let mut tries = Tries::default();
         loop {
-            match pool::within(self.attempt(&given, work)).await {
+            let turn = self.queues.turn(workspace).await?;
+            let attempt = pool::within(self.attempt(&given, work)).await;
+            drop(turn);
+            match attempt {
                 Ok(done) => return Ok(done),
                 Err(attempt) => {
                     tries.once_more(attempt).await.inspect_err(|error| self.room.note(error))?;
@@ -506,6 +513,52 @@ mod tests {
 
         store.close().await;
         assert_eq!(std::fs::read_to_string(folder.path().join("ran")).unwrap(), "\n");
+    }
+
+    #[tokio::test]
+    async fn locked_workspace_leaves_connections_for_the_others() {
+        let unique = format!("locked_{}_{}", std::process::id(), line!());
+        let Some((server, _)) = database(&unique, "SELECT 1").await else { return };
+        migrate(&server).await.unwrap();
+        let config = PostgresConfig { connections: 4, ..PostgresConfig::default() };
+        let store = Arc::new(PostgresStore::open(&server, &config, test_context()).await.unwrap());
+        let (locked, free) = ("locked-for-a-while", "free-meanwhile");
+        store.pause(locked.to_owned(), true, None).await.unwrap();
+        let options: sqlx::postgres::PgConnectOptions = server.parse().unwrap();
+        let mut foreign = sqlx::ConnectOptions::connect(&options).await.unwrap();
+        let mut other = sqlx::ConnectOptions::connect(&options).await.unwrap();
+        let lock = format!("BEGIN; SELECT 1 FROM placet.heads WHERE workspace = '{locked}' FOR UPDATE");
+        sqlx::raw_sql(sqlx::AssertSqlSafe(lock)).execute(&mut foreign).await.unwrap();
+        let blocked = "SELECT count(*) FROM pg_stat_activity \
+                       WHERE cardinality(pg_blocking_pids(pid)) > 0 AND datname = current_database()";
+
+        let writes: Vec<_> = (0..8)
+            .map(|_| {
+                let store = Arc::clone(&store);
+                tokio::spawn(async move { store.pause(locked.to_owned(), false, None).await })
+            })
+            .collect();
+        let waits = async |conn: &mut sqlx::PgConnection| -> i64 {
+            sqlx::query_scalar(blocked).fetch_one(conn).await.unwrap()
+        };
+        let until_some_wait = async {
+            while waits(&mut other).await < 2 {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_mins(1), until_some_wait).await.unwrap();
+        let mut most = 0;
+        for n in 0..20 {
+            store.pause(free.to_owned(), n % 2 == 0, None).await.unwrap();
+            most = most.max(waits(&mut other).await);
+        }
+        sqlx::raw_sql("COMMIT").execute(&mut foreign).await.unwrap();
+        for write in writes {
+            write.await.unwrap().unwrap();
+        }
+        store.close().await;
+
+        assert!(most <= 2, "{most} of 4 connections waited for one workspace");
     }
 
     /// The server of the tests is set up to acknowledge before it wrote.

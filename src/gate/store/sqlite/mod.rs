@@ -105,7 +105,8 @@ impl SqliteStore {
 }
 
 impl Transact for SqliteStore {
-    async fn transact<A, T>(&self, given: A, work: Work<A, T>) -> Result<T, StoreError>
+    /// Nobody has to wait for a turn: there is one writer.
+    async fn transact<A, T>(&self, _: &str, given: A, work: Work<A, T>) -> Result<T, StoreError>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,

@@ -82,8 +82,7 @@ async fn write_that_the_database_refuses_does_no_harm_to_its_group() {
     sqlx::query(row).execute(&shelf.store.database.write).await.unwrap();
     let elsewhere = NewAction { workspace: "v".to_owned(), ..action("c") };
 
-    let (refused, recorded) =
-        tokio::join!(shelf.record("b"), shelf.store.record(elsewhere, u64::MAX, None));
+    let (refused, recorded) = tokio::join!(shelf.record("b"), shelf.store.record(elsewhere, u64::MAX, None));
 
     assert!(refused.is_err(), "{refused:?}");
     assert!(recorded.is_ok(), "{recorded:?}");
