@@ -6,8 +6,8 @@ use serde_json::value::RawValue;
 /// `GET /api/pending-actions`: newest first.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ListReply {
-    pub items: Vec<Box<RawValue>>,
+pub struct ListReply<T = Box<RawValue>> {
+    pub items: Vec<T>,
     #[serde(default, alias = "next_cursor", skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// The workspace's revision when the list was read; Praxiom does not send one.

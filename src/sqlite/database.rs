@@ -74,6 +74,11 @@ pub async fn open(path: &Path, migrations: &[&'static str]) -> Result<Database, 
     open_with(path, migrations, options).await
 }
 
+/// For lists of thousands: rows leave their thread many at a time, and the pages above them stay in memory.
+fn read_in_large_steps(options: SqliteConnectOptions) -> SqliteConnectOptions {
+    options.row_buffer_size(1_024).pragma("cache_size", "-8192")
+}
+
 fn options(path: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
@@ -96,6 +101,7 @@ async fn open_with(
     let failed = |error| OpenError::Database { path: path.to_owned(), error };
     let write = SqlitePoolOptions::new()
         .max_connections(1)
+        .test_before_acquire(false)
         // When the disk is full SQLite rolls back by itself, and the driver then counts a transaction that is not there, for ever.
         // Such a connection is closed and replaced, so that writing goes on when there is room again.
         .before_acquire(|connection, _| {
@@ -112,8 +118,10 @@ async fn open_with(
         .map_err(|error| OpenError::Migration { path: path.to_owned(), error })?;
     fault::point("open.migrated");
     let read = SqlitePoolOptions::new()
-        .max_connections(4)
-        .connect_with(options.read_only(true))
+        .max_connections(5)
+        // There is no server that could have gone away, and each try is a way to the thread of the connection and back.
+        .test_before_acquire(false)
+        .connect_with(read_in_large_steps(options.read_only(true)))
         .await
         .map_err(failed)?;
     Ok(Database { path: path.to_owned(), write, read })

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::{Query, State};
 use axum::response::{IntoResponse as _, Response};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::reply::full;
@@ -53,19 +53,23 @@ pub(crate) async fn list(
 ) -> Result<Response, ApiError> {
     let workspace = caller.reads(query.workspace_id.as_deref())?.to_owned();
     let filter = filter(&gate, workspace, &query)?;
-    let (items, next, revision) = match query.view.as_deref() {
+    match query.view.as_deref() {
         None | Some("full") => {
             let page = gate.store().actions(&filter).await?;
-            (page.items.iter().map(full).collect::<Result<_, _>>()?, page.next, page.revision)
+            let items = page.items.iter().map(full).collect::<Result<_, _>>()?;
+            Ok(reply(items, page.next, page.revision))
         }
         Some("row") => {
             let page = gate.store().rows(&filter).await?;
-            (page.items.iter().map(light).collect::<Result<_, _>>()?, page.next, page.revision)
+            Ok(reply(page.items.iter().map(RowBody::from).collect(), page.next, page.revision))
         }
-        Some(_) => return Err(ApiError::new(INVALID, "view is row or full")),
-    };
+        Some(_) => Err(ApiError::new(INVALID, "view is row or full")),
+    }
+}
+
+fn reply(items: Vec<impl Serialize>, next: Option<i64>, revision: u64) -> Response {
     let next_cursor = next.map(|seq| format!("{seq:x}"));
-    Ok(Json(ListReply { items, next_cursor, revision: Some(revision) }).into_response())
+    Json(ListReply { items, next_cursor, revision: Some(revision) }).into_response()
 }
 
 /// A row on the wire.

@@ -26,6 +26,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 pub(super) use self::audit::heads;
+use self::tokens::Lookups;
 pub(super) use self::verify::verify;
 use self::writer::Writer;
 use super::context::Context;
@@ -61,6 +62,7 @@ pub(super) const MIGRATIONS: [&str; 9] = [
 pub(crate) struct SqliteStore {
     database: Database,
     writer: Writer,
+    tokens: Lookups,
     clock: Clock,
     tools: Arc<Tools>,
     /// When writing was last tried for its own sake, and how it failed.
@@ -84,7 +86,7 @@ impl SqliteStore {
     fn over(database: Database, context: Context) -> Self {
         let (clock, tools) = (context.clock.clone(), Arc::clone(&context.tools));
         let writer = Writer::start(database.write.clone(), context);
-        Self { database, writer, clock, tools, tried: Mutex::default() }
+        Self { database, writer, tokens: Lookups::default(), clock, tools, tried: Mutex::default() }
     }
 
     /// Writes something that changes nothing: the number of a version that nobody reads.
@@ -273,7 +275,7 @@ impl Reads for SqliteStore {
     }
 
     async fn token(&self, hash: &[u8], now: Timestamp) -> Result<Option<Token>, StoreError> {
-        tokens::by_hash(self.reader(), hash, now).await
+        self.tokens.by_hash(self.reader(), hash, now).await
     }
 
     async fn tokens(&self) -> Result<Vec<Token>, StoreError> {
@@ -282,6 +284,7 @@ impl Reads for SqliteStore {
 
     async fn close(&self) {
         self.writer.stop().await;
+        self.tokens.close().await;
         self.database.close().await;
     }
 }

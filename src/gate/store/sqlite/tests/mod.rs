@@ -2,12 +2,16 @@
 
 use std::sync::atomic::AtomicU64;
 
+use futures_util::future::join_all;
 use sqlx::Executor as _;
 
 use super::*;
-use crate::domain::Digest;
+use crate::domain::{Digest, Risk};
+use crate::gate::store::rows;
 use crate::gate::store::tests::{Shelf, action, approval, context, owner};
-use crate::gate::store::{Dispatched, Keyed, Lease, NewAction, Recorded, Refused, Writes as _};
+use crate::gate::store::{
+    Actor, Dispatched, Keyed, Lease, NewAction, Recorded, Refused, Ruling, Verdict, Writes as _,
+};
 
 mod choosing;
 mod plans;
@@ -94,7 +98,7 @@ async fn write_that_the_database_refuses_does_no_harm_to_its_group() {
 async fn what_one_group_does_to_a_count_is_added_up() {
     let shelf = shelf().await;
     let propose = async |n: usize| {
-        let (batch, mission) = (format!("b-{}", n % 3), (n % 2 == 0).then(|| "m".to_owned()));
+        let (batch, mission) = (format!("b-{}", n % 3), n.is_multiple_of(2).then(|| "m".to_owned()));
         let risk = [Risk::Low, Risk::Medium, Risk::High, Risk::Critical][n % 4].clone();
         let action = NewAction { batch: Some(batch), mission, risk, ..action(&format!("a-{n}")) };
         shelf.store.record(action, u64::MAX, None).await.map(drop)
@@ -145,6 +149,69 @@ async fn counts_of_a_part_are_looked_up_and_not_searched_for() {
 
         let index = format!("actions_by_{column} (workspace=? AND {column}=?)");
         assert!(plan.iter().any(|(.., step)| step.contains(&index)), "{plan:?}");
+    }
+}
+
+#[tokio::test]
+async fn tokens_that_are_asked_for_together_are_each_told_apart() {
+    let shelf = shelf().await;
+    let now = shelf.clock.now();
+    for (n, expires_at) in [(1, None), (2, Some(now.plus_millis(60_000))), (3, Some(now.plus_millis(-1)))] {
+        let token = Token {
+            id: format!("t{n}"),
+            subject: format!("s{n}"),
+            workspace: "w".to_owned(),
+            scopes: Vec::new(),
+            created_at: now,
+            revoked_at: None,
+            expires_at,
+        };
+        shelf.store.add_token(token, vec![n]).await.unwrap();
+    }
+
+    let subjects = join_all((0..40).map(async |n: u8| {
+        let found = shelf.store.token(&[n % 5], now).await.unwrap();
+        found.map(|token| token.subject)
+    }));
+    let subjects = subjects.await;
+    assert!(shelf.store.revoke_token("t1".to_owned()).await.unwrap());
+
+    for (n, subject) in subjects.into_iter().enumerate() {
+        let live = [None, Some("s1".to_owned()), Some("s2".to_owned()), None, None];
+        assert_eq!(subject, live[n % 5], "{n}");
+    }
+    assert!(shelf.store.token(&[1], now).await.unwrap().is_none());
+    shelf.store.close().await;
+    assert!(shelf.store.token(&[2], now).await.is_err());
+}
+
+/// Neither is the history of a workspace walked for a few rows, nor is it sorted.
+#[tokio::test]
+async fn every_list_is_looked_up_in_its_order() {
+    let shelf = shelf().await;
+    let columns = ["batch", "mission", "session", "run", "agent", "tool", "risk"];
+    let statuses: [&[&str]; 4] =
+        [&[], &["pending"], &["pending", "unknown"], &["executed", "failed", "rejected"]];
+    for names in [None].into_iter().chain(columns.map(Some)) {
+        for (statuses, before) in statuses.into_iter().flat_map(|it| [(it, None), (it, Some(7))]) {
+            let filter = Filter {
+                workspace: "w".to_owned(),
+                statuses: statuses.iter().map(|&status| status.to_owned()).collect(),
+                equal: names.iter().map(|&name| (name, "x".to_owned())).collect(),
+                before,
+                limit: 10,
+                ..Filter::default()
+            };
+            for select in [rows::LIGHT, rows::WHOLE] {
+                let plan = plan(&shelf.store, read::list(select, &filter).sql().as_str()).await;
+
+                let walks = |step: &String| step.starts_with("SCAN") && !step.contains("(subquery");
+                assert!(!plan.iter().any(walks), "{filter:?}: {plan:?}");
+                assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "{filter:?}: {plan:?}");
+                let everything = plan.iter().any(|step| step.contains("actions_by_workspace"));
+                assert_eq!(everything, names.is_none() && statuses.is_empty(), "{filter:?}: {plan:?}");
+            }
+        }
     }
 }
 
