@@ -25,7 +25,7 @@ pub use mcp::{McpTools, is_mcp_name};
 pub use network::Network;
 #[cfg(test)]
 pub use notify::Quiet;
-pub use notify::{NotifyOn, NotifyRule, NotifyTo, Webhook};
+pub use notify::{NotifyOn, NotifyRule, NotifyTo, Webhook, WebhookForm};
 pub use secret::TokenFrom;
 pub use source::{AgentsApi, Auth, Dendrux, Praxiom, ReviewKind, SourceConfig, SourceKind, Warden, urls_in};
 pub use tool::{Executor, Retry, ToolConfig};

@@ -60,14 +60,30 @@ pub enum NotifyTo {
     Webhook(Webhook),
 }
 
-/// A receiver of signed POSTs, <https://www.standardwebhooks.com>.
+/// A receiver of POSTs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
-    pub url: String,
-    /// The key that it shares with us: `whsec_` and base64, or any text.
-    pub secret: TokenFrom,
+    pub form: WebhookForm,
     /// It may be on this machine or network, and spoken to over http.
     pub private: bool,
+}
+
+/// What a receiver takes, and how it knows that we are the sender.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WebhookForm {
+    /// Our JSON, signed as <https://www.standardwebhooks.com> has it.
+    Signed {
+        url: String,
+        /// The key that it shares with us: `whsec_` and base64, or any text.
+        secret: TokenFrom,
+    },
+    /// What an incoming webhook of Slack takes. It checks no signature: who knows the URL may post.
+    Slack {
+        /// Where the URL is.
+        url: TokenFrom,
+        /// The operator's own link, at the end of each message.
+        link: Option<String>,
+    },
 }
 
 /// Hours in which a rule says nothing, by the clock on the wall.
@@ -163,11 +179,22 @@ pub(super) struct RawRule {
     stdin: Option<RawStdin>,
     limit_seconds: Option<u64>,
     // webhook
+    #[serde(default)]
+    format: RawFormat,
     url: Option<String>,
     secret_env: Option<String>,
     secret_file: Option<PathBuf>,
     secret_command: Option<Vec<String>>,
     allow_private: Option<bool>,
+    link: Option<String>,
+}
+
+#[derive(Deserialize, Clone, Copy, Default, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+enum RawFormat {
+    #[default]
+    Placet,
+    Slack,
 }
 
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
@@ -270,8 +297,22 @@ impl RawRule {
     }
 
     fn webhook(self, folder: &Path) -> Result<Webhook, String> {
-        let url = self.url.unwrap_or_default();
         let private = self.allow_private.unwrap_or(false);
+        let file = self.secret_file.map(|path| folder.join(path));
+        let secret = (self.secret_env, file, self.secret_command);
+        if self.format == RawFormat::Slack {
+            const NEEDS: &str = "format = \"slack\" needs one of secret_env, secret_file and secret_command: Slack's whole URL, which is a secret";
+            if self.url.is_some() {
+                return Err("format = \"slack\" takes no url: whoever knows it may post; put it where secret_file says".to_owned());
+            }
+            let url = TokenFrom::one_of("secret", secret, NEEDS)?.ok_or(NEEDS)?;
+            let link = self.link.map(link).transpose()?;
+            return Ok(Webhook { form: WebhookForm::Slack { url, link }, private });
+        }
+        if self.link.is_some() {
+            return Err("link belongs to format = \"slack\"".to_owned());
+        }
+        let url = self.url.unwrap_or_default();
         let authority = authority(&url).ok_or("to = \"webhook\" needs url = \"https://…\"")?;
         if authority.contains('@') {
             return Err("url must not carry a user or password; what is sent is signed".to_owned());
@@ -280,20 +321,20 @@ impl RawRule {
             return Err("url is not https; set allow_private = true if the way there is safe".to_owned());
         }
         let needs = "to = \"webhook\" needs one of secret_env, secret_file and secret_command: what is sent is signed with it";
-        let file = self.secret_file.map(|path| folder.join(path));
-        let secret = TokenFrom::one_of("secret", (self.secret_env, file, self.secret_command), needs)?;
-        let secret = secret.ok_or(needs)?;
-        Ok(Webhook { url, secret, private })
+        let secret = TokenFrom::one_of("secret", secret, needs)?.ok_or(needs)?;
+        Ok(Webhook { form: WebhookForm::Signed { url, secret }, private })
     }
 
     /// What is set for another way of telling is a mistake, not a wish.
     fn check_keys(&self) -> Result<(), String> {
         use RawTo as T;
-        let of: [(&str, bool, &[RawTo], &str); 9] = [
+        let of: [(&str, bool, &[RawTo], &str); 11] = [
             ("unfocused_only", self.unfocused_only.is_some(), &[T::Terminal, T::Bell], "terminal and bell"),
             ("command", self.command.is_some(), &[T::Command], "command"),
             ("stdin", self.stdin.is_some(), &[T::Command], "command"),
             ("limit_seconds", self.limit_seconds.is_some(), &[T::Command], "command"),
+            ("format", self.format != RawFormat::Placet, &[T::Webhook], "webhook"),
+            ("link", self.link.is_some(), &[T::Webhook], "webhook"),
             ("url", self.url.is_some(), &[T::Webhook], "webhook"),
             ("secret_env", self.secret_env.is_some(), &[T::Webhook], "webhook"),
             ("secret_file", self.secret_file.is_some(), &[T::Webhook], "webhook"),
@@ -304,6 +345,15 @@ impl RawRule {
             Some((key, to)) => Err(format!("{key} belongs to rules to {to}")),
             None => Ok(()),
         }
+    }
+}
+
+/// Everything that Slack's markup gives a meaning stays out of it, except for `&`.
+fn link(url: String) -> Result<String, String> {
+    let is_plain = |letter: char| letter.is_ascii_graphic() && !matches!(letter, '<' | '>' | '|' | '"');
+    match authority(&url) {
+        Some(authority) if !authority.contains('@') && url.chars().all(is_plain) => Ok(url),
+        _ => Err(format!("link is {url:?}; it is a URL, as in \"https://placet.example.com\"")),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{parse, with_examples};
-use crate::config::{NotifyOn, NotifyTo, Quiet, TokenFrom, Webhook};
+use crate::config::{NotifyOn, NotifyTo, Quiet, TokenFrom, Webhook, WebhookForm};
 use crate::domain::{AlertKind, SourceName};
 
 const SOURCE: &str = "[[source]]\nname = \"team\"\nkind = \"gate\"\nurl = \"http://127.0.0.1:1\"\n";
@@ -12,7 +12,7 @@ const SOURCE: &str = "[[source]]\nname = \"team\"\nkind = \"gate\"\nurl = \"http
 fn the_examples_of_rules_mean_what_they_say() {
     let rules = parse(&with_examples()).unwrap().notify;
 
-    assert_eq!(rules.len(), 3);
+    assert_eq!(rules.len(), 4);
     assert_eq!(rules[0].to_string(), format!("notify rule 1 (terminal, line {})", rules[0].line));
     assert!(rules[0].line > 100 && rules[1].line > rules[0].line, "where their tables begin");
     assert_eq!(rules[0].on, [AlertKind::HighRisk, AlertKind::Down].map(NotifyOn::Alert));
@@ -23,7 +23,11 @@ fn the_examples_of_rules_mean_what_they_say() {
     assert!(matches!(&rules[1].to, NotifyTo::Command { json: true, limit: it, .. } if *it == limit));
     let secret = TokenFrom::Env("PLACET_HOOK_SECRET".to_owned());
     let url = "https://hooks.example.com/placet".to_owned();
-    assert_eq!(rules[2].to, NotifyTo::Webhook(Webhook { url, secret, private: false }));
+    let form = WebhookForm::Signed { url, secret };
+    assert_eq!(rules[2].to, NotifyTo::Webhook(Webhook { form, private: false }));
+    let url = TokenFrom::File("/etc/placet/slack-url".into());
+    let form = WebhookForm::Slack { url, link: Some("https://placet.example.com".to_owned()) };
+    assert_eq!(rules[3].to, NotifyTo::Webhook(Webhook { form, private: false }));
 }
 
 #[test]
@@ -94,6 +98,32 @@ fn every_mistake_in_a_rule_names_the_rule_its_line_and_what_to_do() {
             .contains("line 3, notify rule 1: to = \"terminal\" goes the way of ui.notify")
     );
     assert!(parse("[[notify]]\non = [\"failed\"]").unwrap_err().contains("missing field `to`"));
+}
+
+#[test]
+fn every_mistake_in_a_rule_for_slack_says_what_to_do() {
+    let hook = "to = \"webhook\"\non = [\"failed\"]\n";
+    let slack = format!("{hook}format = \"slack\"\nsecret_env = \"S\"\n");
+    let bell = "to = \"bell\"\non = [\"failed\"]\n";
+    for (rule, says) in [
+        (bell.to_owned() + "format = \"slack\"", "format belongs to rules to webhook"),
+        (
+            hook.to_owned() + "url = \"https://h\"\nsecret_env = \"S\"\nlink = \"https://h\"",
+            "link belongs to format",
+        ),
+        (
+            hook.to_owned() + "format = \"slack\"\nurl = \"https://h\"\nsecret_env = \"S\"",
+            "takes no url: whoever knows it may post",
+        ),
+        (hook.to_owned() + "format = \"slack\"", "Slack's whole URL, which is a secret"),
+        (slack.clone() + "link = \"https://h|x\"", "it is a URL, as in"),
+        (slack.clone() + "link = \"https://h/ <!channel>\"", "it is a URL, as in"),
+        (slack.clone() + "link = \"https://u:p@h\"", "it is a URL, as in"),
+        (slack.clone() + "link = \"javascript:x\"", "it is a URL, as in"),
+    ] {
+        let message = parse(&format!("[[notify]]\n{rule}")).unwrap_err();
+        assert!(message.contains(says), "{rule}\ngave\n{message}");
+    }
 }
 
 #[test]

@@ -117,6 +117,34 @@ impl Notice {
     }
 }
 
+impl Notice {
+    /// One message for an incoming webhook of Slack. `link` is the operator's own.
+    ///
+    /// Slack reads `&`, `<` and `>` as markup and wants these three escaped, and no others:
+    /// <https://docs.slack.dev/messaging/formatting-message-text/>, "Escaping text".
+    pub fn slack(&self, link: Option<&str>) -> String {
+        let link = link.map(|link| format!(" · <{}>", escaped(link))).unwrap_or_default();
+        let text = format!("{}\nnotify rule {}{link}", escaped(&self.text()), self.rule);
+        // Asterisks and underscores stay as they are, and no page is fetched for a preview.
+        json!({ "text": text, "mrkdwn": false, "unfurl_links": false, "unfurl_media": false }).to_string()
+    }
+}
+
+/// For Slack, in one line.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            letter if letter.is_control() => escaped.push(' '),
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
 impl CurrentEvent {
     fn text(&self) -> String {
         let of = if self.in_queue { "a queue of " } else { "" };

@@ -5,7 +5,7 @@ use crate::contract::time;
 use crate::domain::Check;
 use crate::program;
 
-use super::hook::{self, Hook};
+use super::hook::Hook;
 use super::undelivered::Undelivered;
 
 /// Rules that would not work, each with a sentence that names it.
@@ -49,9 +49,8 @@ async fn one(rule: &NotifyRule) -> Result<(), (String, &'static str)> {
             program::check(argv, None, "command").map_err(|what| (what, "until then the rule tells nothing"))
         }
         NotifyTo::Webhook(webhook) => {
-            Hook::new(webhook).map_err(|what| (what, "until then placet does not start"))?;
-            let key = hook::key(webhook.secret.clone()).await;
-            key.map(drop).map_err(|what| (what, "check secret_env, secret_file or secret_command"))
+            let hook = Hook::new(webhook).map_err(|what| (what, "until then placet does not start"))?;
+            hook.check().await.map_err(|what| (what, "check secret_env, secret_file or secret_command"))
         }
     }
 }

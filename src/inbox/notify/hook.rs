@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::config::{TokenFrom, Webhook};
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::config::{TokenFrom, Webhook, WebhookForm};
 use crate::contract::time;
 use crate::inbox::notices::Notice;
 use crate::net::http::HttpError;
@@ -18,10 +20,20 @@ const CAP: usize = 1 << 10;
 
 #[derive(Debug)]
 pub(super) struct Hook {
-    url: String,
-    secret: TokenFrom,
-    targets: Targets,
+    form: WebhookForm,
+    /// `None`: the URL is a secret, and judged when it is read.
+    targets: Option<Targets>,
+    private: bool,
     pause: Duration,
+}
+
+/// One message, however often it is sent.
+struct Message<'a> {
+    url: &'a str,
+    targets: &'a Targets,
+    /// `None`: the receiver checks no signature.
+    signed: Option<(Key, String)>,
+    body: String,
 }
 
 /// Why a try failed.
@@ -34,8 +46,11 @@ struct Failed {
 impl Hook {
     /// Fails with a sentence for whoever configured it.
     pub(super) fn new(webhook: &Webhook) -> Result<Self, String> {
-        let targets = Targets::of_hook(&webhook.url, webhook.private)?;
-        Ok(Self { url: webhook.url.clone(), secret: webhook.secret.clone(), targets, pause: PAUSE })
+        let targets = match &webhook.form {
+            WebhookForm::Signed { url, .. } => Some(Targets::of_hook(url, webhook.private)?),
+            WebhookForm::Slack { .. } => None,
+        };
+        Ok(Self { form: webhook.form.clone(), targets, private: webhook.private, pause: PAUSE })
     }
 
     #[cfg(test)]
@@ -43,21 +58,54 @@ impl Hook {
         Self { pause: Duration::ZERO, ..self }
     }
 
-    /// Twice at most, with the same id: whoever received both knows that they are one.
+    /// Whether its secret can be had, and is one.
+    pub(super) async fn check(&self) -> Result<(), String> {
+        match &self.form {
+            WebhookForm::Signed { secret, .. } => key(secret).await.map(drop),
+            WebhookForm::Slack { url, .. } => self.secret_url(url).await.map(drop),
+        }
+    }
+
+    /// Twice at most, with the same id: whoever received both knows that they are one. Slack knows no ids.
     pub(super) async fn tell(&self, notice: &Notice) -> Result<(), String> {
-        let key = key(self.secret.clone()).await?;
-        let (id, body) = (format!("msg_{}", uuid::Uuid::now_v7().simple()), notice.json());
-        let Err(failed) = self.post(&key, &id, &body).await else { return Ok(()) };
+        match &self.form {
+            WebhookForm::Signed { url, secret } => {
+                let Some(targets) = &self.targets else { return Ok(()) };
+                let signed = Some((key(secret).await?, format!("msg_{}", uuid::Uuid::now_v7().simple())));
+                self.send(&Message { url, targets, signed, body: notice.json() }).await
+            }
+            WebhookForm::Slack { url, link } => {
+                let (url, targets) = self.secret_url(url).await?;
+                let body = notice.slack(link.as_deref());
+                self.send(&Message { url: url.expose_secret(), targets: &targets, signed: None, body }).await
+            }
+        }
+    }
+
+    /// Where to post, and what may be reached there.
+    async fn secret_url(&self, from: &TokenFrom) -> Result<(SecretString, Targets), String> {
+        let url = read(from).await?;
+        let targets = Targets::of_hook(url.expose_secret(), self.private)?;
+        Ok((url, targets))
+    }
+
+    async fn send(&self, message: &Message<'_>) -> Result<(), String> {
+        let Err(failed) = message.post().await else { return Ok(()) };
         if !failed.again {
             return Err(failed.why);
         }
         tokio::time::sleep(self.pause).await;
-        self.post(&key, &id, &body).await.map_err(|failed| failed.why)
+        message.post().await.map_err(|failed| failed.why)
     }
+}
 
-    async fn post(&self, key: &Key, id: &str, body: &str) -> Result<(), Failed> {
-        let headers = key.headers(id, time::now().as_millis() / 1_000, body);
-        match self.targets.post(&self.url, &headers, body.to_owned(), LIMIT, CAP).await {
+impl Message<'_> {
+    async fn post(&self) -> Result<(), Failed> {
+        let headers = match &self.signed {
+            Some((key, id)) => key.headers(id, time::now().as_millis() / 1_000, &self.body).to_vec(),
+            None => vec![("content-type", "application/json".to_owned())],
+        };
+        match self.targets.post(self.url, &headers, self.body.clone(), LIMIT, CAP).await {
             Ok((200..=299, _)) => Ok(()),
             Ok((status, _)) => {
                 let moved = if matches!(status, 300..=399) { "; redirects are not followed" } else { "" };
@@ -77,12 +125,17 @@ impl Hook {
     }
 }
 
+async fn key(secret: &TokenFrom) -> Result<Key, String> {
+    Key::parse(&read(secret).await?)
+}
+
 /// Read each time: who changes a secret need not start anything again.
-pub(super) async fn key(secret: TokenFrom) -> Result<Key, String> {
+async fn read(secret: &TokenFrom) -> Result<SecretString, String> {
+    let secret = secret.clone();
     let read = tokio::task::spawn_blocking(move || secret.read().map_err(|error| error.to_string()));
     let had = |why: String| format!("its secret cannot be had: {why}");
     match tokio::time::timeout(LIMIT, read).await {
-        Ok(Ok(Ok(secret))) => Key::parse(&secret),
+        Ok(Ok(Ok(secret))) => Ok(secret),
         Ok(Ok(Err(why))) => Err(had(why)),
         Ok(Err(error)) => Err(had(error.to_string())),
         Err(_) => Err(had(format!("it was not there within {} s", LIMIT.as_secs()))),

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use super::hook::Hook;
 use super::*;
 use crate::config::paths::Paths;
-use crate::config::{NotifyOn, TokenFrom, Webhook};
+use crate::config::{NotifyOn, TokenFrom, Webhook, WebhookForm};
 use crate::domain::{ActionId, ActionKey, AlertKind, Queue, SourceName, Timestamp, Untrusted};
 use crate::inbox::Connection;
 use crate::inbox::figures::{
@@ -77,8 +77,8 @@ async fn receiver(statuses: &'static [u16]) -> (String, Got) {
 }
 
 fn hook(url: &str, secret: TokenFrom) -> Hook {
-    let webhook = Webhook { url: url.to_owned(), secret, private: true };
-    Hook::new(&webhook).unwrap().at_once()
+    let form = WebhookForm::Signed { url: url.to_owned(), secret };
+    Hook::new(&Webhook { form, private: true }).unwrap().at_once()
 }
 
 /// As a receiver would, with nothing of ours.
@@ -110,6 +110,35 @@ async fn a_receiver_gets_a_body_that_is_signed_for_it() {
     assert!(headers["webhook-id"].to_str().unwrap().starts_with("msg_"));
     assert_eq!(*body, notice(1).json());
     assert!(!headers.contains_key("authorization") && !headers.contains_key("cookie"));
+}
+
+#[tokio::test]
+async fn slack_gets_one_text_that_means_nothing_else_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (base, got) = receiver(&[500, 200]).await;
+    let link = Some("https://placet.example.com/?a=1&b=2".to_owned());
+    let url = secret(folder.path(), &format!("{base}/hook"));
+    let webhook = Webhook { form: WebhookForm::Slack { url: url.clone(), link }, private: true };
+    let mut notice = notice(7);
+    notice.told[0].source = Some(SourceName::new("<!channel> <https://evil.example|&ok>\n*now*\u{1b}[2J\""));
+
+    Hook::new(&webhook).unwrap().at_once().tell(&notice).await.unwrap();
+
+    let got = std::mem::take(&mut *got.lock().unwrap());
+    assert_eq!(got.len(), 2, "tried once more");
+    let (headers, body) = &got[1];
+    assert_eq!(headers["content-type"], "application/json");
+    assert!(!headers.contains_key("webhook-signature"), "there is no key to sign with");
+    let text = "placet: 3 failed after approval (&lt;!channel&gt; &lt;https://evil.example|&amp;ok&gt; *now* [2J\"); 141 pending, 4 high-risk\nnotify rule 7 · <https://placet.example.com/?a=1&amp;b=2>";
+    let told: serde_json::Value = serde_json::from_str(body).unwrap();
+    let sent =
+        serde_json::json!({"text": text, "mrkdwn": false, "unfurl_links": false, "unfurl_media": false});
+    assert_eq!(told, sent);
+    assert!(!self::notice(7).slack(None).contains(['<', '>', '&']), "no link that nobody configured");
+    let public = Hook::new(&Webhook { private: false, ..webhook }).unwrap();
+    let refused = public.check().await.unwrap_err();
+    assert!(refused.starts_with("the url is refused: its host is not public"), "{refused}");
+    assert!(!format!("{public:?}{refused}").contains(&base), "the URL is a secret");
 }
 
 #[tokio::test]
