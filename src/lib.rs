@@ -65,7 +65,7 @@ pub mod for_tests {
         ActionKey, BatchKey, Decision, EditError, Edits, Entry, FactValue, Outcome, RawJson, Refusal,
         SourceName, Staged, Status, SubmissionId, Timestamp, Untrusted, Verdict, changed_keys, freeze, merge,
     };
-    pub use crate::fault::{GATE, INBOX, SCREEN};
+    pub use crate::fault::{CALLBACK, GATE, INBOX, SCREEN};
     pub use crate::gate::Gate;
     pub use crate::inbox::{Connection, EventKind, Inbox, Rows};
     pub use crate::journal::Journal;

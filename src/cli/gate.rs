@@ -1,4 +1,4 @@
-//! `placet gate token|pause|resume|settle|backup|audit`: what the gate's owner does on its machine, on the database itself.
+//! `placet gate token|pause|resume|settle|callbacks|backup|audit`: what the gate's owner does on its machine, on the database itself.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -12,17 +12,20 @@ use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 
 use crate::config::GateConfig;
+use crate::contract::action::wire_status;
 use crate::contract::audit;
 use crate::contract::audit::AuditBody;
 use crate::contract::fields::Fields;
 use crate::contract::time;
-use crate::domain::Untrusted;
+use crate::domain::{Status, Untrusted};
 use crate::gate::{AuditHead, Gate, Scope, Token, UnknownScope};
 
 use crate::private;
 use crate::sqlite;
 
-use super::args::{AuditCommand, OwnerCommand, PauseArgs, PruneArgs, SettleArgs, TokenCommand};
+use super::args::{
+    AuditCommand, CallbacksArgs, OwnerCommand, PauseArgs, PruneArgs, SettleArgs, TokenCommand,
+};
 use super::exit::{Exit, Usage};
 use super::find::ambiguous;
 use super::{input, output};
@@ -35,6 +38,7 @@ impl OwnerCommand {
             Self::Pause(args) | Self::Resume(args) => &args.database,
             Self::Settle(args) => &args.database,
             Self::Prune(args) => &args.database,
+            Self::Callbacks(args) => &args.database,
         };
         named.database.as_deref()
     }
@@ -45,7 +49,7 @@ pub async fn owner(config: GateConfig, command: OwnerCommand, who: Option<String
     exists(&config)?;
     let bare = bare(config);
     let gate = match &command {
-        OwnerCommand::Audit { .. } => Gate::open_to_read(&bare).await?,
+        OwnerCommand::Audit { .. } | OwnerCommand::Callbacks(_) => Gate::open_to_read(&bare).await?,
         _ => Gate::open(&bare).await?,
     };
     let who = who.as_deref();
@@ -55,6 +59,7 @@ pub async fn owner(config: GateConfig, command: OwnerCommand, who: Option<String
         OwnerCommand::Resume(args) => pause(&gate, &args, false, who).await,
         OwnerCommand::Settle(args) => settle(&gate, args, who.unwrap_or("somebody on this machine")).await,
         OwnerCommand::Prune(args) => prune(&gate, &args, bare.keep_settled, who).await,
+        OwnerCommand::Callbacks(args) => callbacks(&gate, &args).await,
         OwnerCommand::Audit { command, .. } => audit(&gate, command).await,
     };
     gate.close().await;
@@ -63,7 +68,8 @@ pub async fn owner(config: GateConfig, command: OwnerCommand, who: Option<String
 
 /// A missing program or key, or a refused target, must not stand in the way of revoking a token.
 fn bare(config: GateConfig) -> GateConfig {
-    GateConfig { tools: BTreeMap::new(), allow_targets: Vec::new(), tls: None, ..config }
+    let (tools, callbacks) = (BTreeMap::new(), BTreeMap::new());
+    GateConfig { tools, callbacks, allow_targets: Vec::new(), tls: None, ..config }
 }
 
 /// Opening a database brings it to this version. A file is made by the gate itself, when it starts.
@@ -176,6 +182,42 @@ fn kept(file: Option<&mut File>, lines: &[String]) -> anyhow::Result<()> {
         writeln!(file, "{line}").context("cannot write the export; nothing that is not in it was pruned")?;
     }
     file.sync_all().context("cannot write the export; nothing that is not in it was pruned")
+}
+
+async fn callbacks(gate: &Gate, args: &CallbacksArgs) -> anyhow::Result<Exit> {
+    for callback in gate.callbacks(args.limit).await? {
+        let (state, when) = match (callback.next_at, callback.ended_at, &callback.error) {
+            (Some(next), ..) => ("waiting", format!("next try {}", time::write(next))),
+            (None, at, None) => ("arrived", at.map(time::write).unwrap_or_default()),
+            (None, at, Some(_)) => ("given up", at.map(time::write).unwrap_or_default()),
+        };
+        if args.json {
+            output::versioned(&json!({
+                "id": callback.id,
+                "callback": callback.name,
+                "pendingActionId": callback.action,
+                "workspaceId": callback.workspace,
+                "revision": callback.revision,
+                "status": wire_status(&Status::parse(&callback.status)),
+                "state": state,
+                "tries": callback.tries,
+                "at": time::write(callback.at),
+                "nextTryAt": callback.next_at.map(time::write),
+                "endedAt": callback.ended_at.map(time::write),
+                "lastError": callback.error,
+            }))?;
+            continue;
+        }
+        let (name, action) = (callback.name.as_str().into(), callback.action.as_str().into());
+        let (name, action) = (output::identifier_cell(&name, 20), output::identifier(&action));
+        let status = output::cell(&Status::parse(&callback.status).word(), 10);
+        let tries = callback.tries;
+        let said =
+            callback.error.map(|why| format!("  {}", output::cell(&why.as_str().into(), 200).trim_end()));
+        let said = said.unwrap_or_default();
+        output::line(&format!("{state:8}  {name}  {status}  {action}  tries {tries}  {when}{said}"))?;
+    }
+    Ok(Exit::Done)
 }
 
 async fn audit(gate: &Gate, command: AuditCommand) -> anyhow::Result<Exit> {

@@ -53,6 +53,7 @@ pub async fn propose(proposer: &AgentClient, args: &ProposeArgs) -> anyhow::Resu
             batch_id: args.batch.clone(),
             summary: args.summary.clone(),
             risk: args.risk.clone(),
+            callback: args.callback.clone(),
             ..Propose::default()
         })
         .await

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::callback::{CallbackConfig, RawCallback};
 use super::check::{ConfigError, DAY, Mistakes, line_of, span};
 use super::network::Network;
 use super::paths::Paths;
@@ -50,6 +51,7 @@ pub struct GateConfig {
     pub stop_within: Duration,
     /// By names or patterns.
     pub tools: BTreeMap<String, ToolConfig>,
+    pub callbacks: BTreeMap<String, CallbackConfig>,
 }
 
 /// The table `[gate.postgres]`: how a gate uses the server that its database is on.
@@ -114,6 +116,12 @@ impl GateConfig {
         self.error(format!("line {line}, gate.tools.{tool}: {what}"))
     }
 
+    /// The same of the table of `callback`.
+    pub fn callback_mistake(&self, callback: &str, what: &str) -> ConfigError {
+        let line = self.callbacks.get(callback).map_or(0, |callback| callback.line);
+        self.error(format!("line {line}, gate.callbacks.{callback}: {what}"))
+    }
+
     /// Whether the gate may listen where it is told to: beyond this machine only when nobody on the way can read along.
     /// Fails with a sentence for the operator.
     pub fn reach(&self) -> Result<(), String> {
@@ -176,6 +184,7 @@ pub(super) struct RawGate {
     trusted_proxies: Vec<String>,
     stop_seconds: u64,
     tools: BTreeMap<Spanned<String>, RawTool>,
+    callbacks: BTreeMap<Spanned<String>, RawCallback>,
 }
 
 impl Default for RawGate {
@@ -197,6 +206,7 @@ impl Default for RawGate {
             trusted_proxies: Vec::new(),
             stop_seconds: 60,
             tools: BTreeMap::new(),
+            callbacks: BTreeMap::new(),
         }
     }
 }
@@ -261,17 +271,11 @@ impl RawGate {
             Some((name, tool))
         });
         let tools = tools.collect();
+        let callbacks = callbacks(self.callbacks, text, folder, mistakes);
         if self.workspace.trim().is_empty() {
             mistakes.0.push("gate.workspace is empty".to_owned());
         }
-        let tls = match (self.tls_cert, self.tls_key) {
-            (None, None) => None,
-            (Some(cert), Some(key)) => Some(TlsFiles { cert: folder.join(cert), key: folder.join(key) }),
-            _ => {
-                mistakes.0.push("gate.tls_cert and gate.tls_key go together; give both or none".to_owned());
-                None
-            }
-        };
+        let tls = mistakes.take(tls(self.tls_cert, self.tls_key, folder)).flatten();
         let approval_ttl =
             mistakes.take(span("gate.approval_ttl", &self.approval_ttl, MINUTE)).unwrap_or_default();
         let keep_settled = match self.keep_settled.as_str() {
@@ -302,8 +306,37 @@ impl RawGate {
             trusted_proxies: proxies,
             stop_within: Duration::from_secs(self.stop_seconds),
             tools,
+            callbacks,
         }
     }
+}
+
+fn tls(cert: Option<PathBuf>, key: Option<PathBuf>, folder: &Path) -> Result<Option<TlsFiles>, String> {
+    match (cert, key) {
+        (None, None) => Ok(None),
+        (Some(cert), Some(key)) => Ok(Some(TlsFiles { cert: folder.join(cert), key: folder.join(key) })),
+        _ => Err("gate.tls_cert and gate.tls_key go together; give both or none".to_owned()),
+    }
+}
+
+fn callbacks(
+    raw: BTreeMap<Spanned<String>, RawCallback>,
+    text: &str,
+    folder: &Path,
+    mistakes: &mut Mistakes,
+) -> BTreeMap<String, CallbackConfig> {
+    let callbacks = raw.into_iter().filter_map(|(name, callback)| {
+        let line = line_of(text, name.span().start);
+        let name = name.into_inner();
+        let wrong = |what: String| format!("line {line}, gate.callbacks.{name}: {what}");
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+        if name.is_empty() || name.len() > 100 || !name.bytes().all(is_plain) {
+            return mistakes.take(Err(wrong("its name is 1 to 100 of A-Z, a-z, 0-9, -, _ and .".to_owned())));
+        }
+        let callback = mistakes.take(callback.validate(line, folder).map_err(wrong))?;
+        Some((name, callback))
+    });
+    callbacks.collect()
 }
 
 /// A name as it stands in the header `Host`, without a port.

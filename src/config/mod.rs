@@ -3,6 +3,7 @@
 //! A file is read as it is written and turned into what it means ([`Config`]); every mistake names its line and
 //! what to do. Secrets are never in it: it says where they are ([`TokenFrom`]).
 
+mod callback;
 mod check;
 mod file;
 mod gate;
@@ -16,6 +17,7 @@ mod tool;
 mod ui;
 mod watch;
 
+pub use callback::CallbackConfig;
 pub use check::ConfigError;
 #[cfg(test)]
 pub use file::Bound;

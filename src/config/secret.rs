@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use secrecy::SecretString;
 
@@ -49,6 +50,17 @@ impl TokenFrom {
             (None, None, Some(argv)) if !argv.is_empty() => Ok(Some(Self::Command(argv))),
             (None, None, Some(_)) => Err(format!("{name}_command is empty")),
             _ => Err(several.to_owned()),
+        }
+    }
+
+    /// Reads it, and gives up after `limit`. Fails with a sentence that does not repeat it.
+    pub async fn read_within(&self, limit: Duration) -> Result<SecretString, String> {
+        let from = self.clone();
+        let read = tokio::task::spawn_blocking(move || from.read().map_err(|error| error.to_string()));
+        match tokio::time::timeout(limit, read).await {
+            Ok(Ok(read)) => read,
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err(format!("it was not there within {} s", limit.as_secs())),
         }
     }
 

@@ -42,6 +42,8 @@ fn the_examples_in_the_example_are_valid() {
     assert_eq!(config.sources[5].auth, Auth::Header { name: "X-API-Key".to_owned() });
     assert!(matches!(config.gate.tools["create_ticket"].executor, Executor::Http { .. }));
     assert!(matches!(config.gate.tools["write_note"].executor, Executor::Command { .. }));
+    let secret = TokenFrom::File("/etc/placet/callback.secret".into());
+    assert_eq!(config.gate.callbacks["orchestrator"].secret, secret);
 }
 
 #[test]
@@ -66,6 +68,7 @@ fn the_example_documents_every_key() {
         "[gate.limits]\nzz=1",
         "[gate.tools.x]\nzz=1",
         "[gate.tools.x.preview]\nzz=1",
+        "[gate.callbacks.x]\nurl=\"https://h\"\nzz=1",
     ] {
         for key in table_of(broken) {
             let documented =
@@ -189,6 +192,28 @@ fn every_mistake_says_what_to_do() {
             "preview.item_fields needs preview.items",
         ),
         ("[gate]\ntools.x.executor = \"http\"".to_owned(), "line 2, gate.tools.x: "),
+    ] {
+        let message = parse(&text).unwrap_err();
+        assert!(message.contains(says), "{text}\ngave\n{message}");
+    }
+}
+
+#[test]
+fn every_mistake_in_a_callback_says_what_to_do() {
+    for (text, says) in [
+        (
+            "\n[gate.callbacks.c]\nurl = \"https://h\"".to_owned(),
+            "line 2, gate.callbacks.c: give one of secret_env",
+        ),
+        (
+            "[gate.callbacks.c]\nurl = \"https://u:p@h\"\nsecret_env = \"S\"".to_owned(),
+            "must not carry a user or password",
+        ),
+        ("[gate.callbacks.c]\nurl = \"h\"\nsecret_env = \"S\"".to_owned(), "url must start with http://"),
+        (
+            "[gate.callbacks.\"a b\"]\nurl = \"https://h\"\nsecret_env = \"S\"".to_owned(),
+            "its name is 1 to 100 of A-Z",
+        ),
         ("[gate.tools]\ny = {}\nx = { argv = [] }".to_owned(), "line 3, gate.tools.x: "),
     ] {
         let message = parse(&text).unwrap_err();

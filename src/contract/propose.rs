@@ -56,6 +56,9 @@ pub struct Propose {
     /// The pending action this one replaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<String>,
+    /// Who is told when it is decided, and when it is over: a name in the gate's configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callback: Option<String>,
 }
 
 /// The queued signal: the call did not run. snake_case, as in Praxiom's contract.

@@ -79,6 +79,9 @@ pub const GATE: [&str; 14] = [
     "sweep.middle",
 ];
 
+/// Where a callback is told.
+pub const CALLBACK: [&str; 2] = ["callback.taken", "callback.sent"];
+
 /// The same on the reviewer's side.
 pub const INBOX: [&str; 5] =
     ["submit.before", "submit.kept", "submit.answered", "submit.noted", "reconcile.middle"];

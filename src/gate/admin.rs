@@ -8,7 +8,7 @@ use secrecy::SecretString;
 use super::audit::{self, AuditHead, Verified};
 use super::error::GateError;
 use super::state::Gate;
-use super::store::{Actor, Refused, StoreError};
+use super::store::{Actor, Callback, Refused, StoreError};
 use super::token::{self, Scope, Token};
 use crate::contract::audit::AuditBody;
 use crate::contract::settle::SettleAs;
@@ -75,6 +75,11 @@ impl Gate {
         }
         let workspace = workspace.unwrap_or(audit::WHOLE_GATE).to_owned();
         Ok(self.store().pause(workspace, paused, who.map(str::to_owned)).await?)
+    }
+
+    /// What callbacks are told and were told in the last days, of all workspaces: what waits first, then the newest.
+    pub async fn callbacks(&self, most: u32) -> Result<Vec<Callback>, GateError> {
+        Ok(self.store().callbacks(most).await?)
     }
 
     /// The newest audit row of every workspace: keep it elsewhere, and [`verify_audit_counting`](Self::verify_audit_counting)

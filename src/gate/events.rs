@@ -15,13 +15,14 @@ use super::metrics::Metrics;
 pub(crate) struct Events {
     revisions: Arc<Mutex<HashMap<String, watch::Sender<u64>>>>,
     approved: Arc<Notify>,
+    called: Arc<watch::Sender<()>>,
     metrics: Metrics,
 }
 
 impl Events {
     /// Nobody listens yet. What is committed is counted in `metrics`.
     pub(crate) fn new(metrics: Metrics) -> Self {
-        Self { revisions: Arc::default(), approved: Arc::default(), metrics }
+        Self { metrics, ..Self::default() }
     }
 
     /// Called by the store after each commit, with how many writes it carried and the words of the timeline it added.
@@ -68,6 +69,16 @@ impl Events {
     /// Something waits to be run. One waiting call is kept when nobody listens.
     pub(crate) fn approved(&self) {
         self.approved.notify_one();
+    }
+
+    /// A callback is to be told something.
+    pub(crate) fn called(&self) {
+        self.called.send_replace(());
+    }
+
+    /// Sees every later [`called`](Self::called); several melt into one.
+    pub(crate) fn watch_called(&self) -> watch::Receiver<()> {
+        self.called.subscribe()
     }
 
     /// Returns after the next [`approved`](Self::approved).

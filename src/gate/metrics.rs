@@ -22,6 +22,7 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
 use super::store::Census;
+use super::trace;
 use crate::domain::{Status, Timestamp};
 
 /// Bounds of request durations, in seconds. The longest wait is a minute.
@@ -232,13 +233,13 @@ pub(crate) async fn observe(State(metrics): State<Metrics>, mut request: Request
     let method = word(request.method());
     let matched = request.extensions().get::<MatchedPath>();
     let route = matched.and_then(|path| metrics.0.routes.get(path.as_str())).copied().unwrap_or(NONE);
-    let named = Named::default();
+    let (named, traceparent) = (Named::default(), trace::of(request.headers()));
     request.extensions_mut().insert(named.clone());
     let response = next.run(request).await;
     let (status, seconds) = (response.status().as_u16(), began.elapsed().as_secs_f64());
     metrics.answered(method, route, status, seconds);
     let ms = (seconds * 1_000.0) as u64;
     // The subject is as its token was made; written as a literal, it cannot begin a line of its own.
-    tracing::debug!(method, route, status, ms, subject = ?named.0.get(), "answered");
+    tracing::debug!(method, route, status, ms, subject = ?named.0.get(), traceparent, "answered");
     response
 }

@@ -15,6 +15,7 @@ use super::events::Events;
 use super::executor::runs::Runs;
 use super::limits::{Rate, Streams};
 use super::metrics::Metrics;
+use super::receivers::{self, Receivers};
 use super::router;
 use super::state::{Gate, Inner};
 use super::store::Store;
@@ -42,6 +43,9 @@ pub fn mistakes(config: &GateConfig) -> Vec<ConfigError> {
         let one = |(name, tool): (&String, &ToolConfig)| [(name.clone(), tool.clone())].into();
         let alone = config.tools.iter().map(|tool| GateConfig { tools: one(tool), ..bare.clone() });
         found.extend(alone.map(|config| Tools::open(&config).map(drop)));
+    }
+    if let Ok(tools) = Tools::open(&bare) {
+        found.extend(receivers::mistakes(config, tools.targets()).into_iter().map(Err));
     }
     found.push(tls(config).and_then(|tls| {
         let outdated = tls.and_then(|tls| tls.outdated(time::now()));
@@ -81,6 +85,7 @@ impl Gate {
 
     async fn over(config: &GateConfig, read_only: bool, clock: Clock) -> Result<Self, GateError> {
         let (tools, tls) = (Arc::new(Tools::open(config)?), tls(config)?);
+        let receivers = Receivers::open(config, tools.targets())?;
         let routes: Vec<_> = router::table().into_iter().map(|route| (route.method, route.path)).collect();
         let metrics = Metrics::new(&routes);
         let events = Events::new(metrics.clone());
@@ -102,6 +107,7 @@ impl Gate {
             tools,
             registered: OnceLock::new(),
             disagreements: Mutex::default(),
+            receivers,
             tls,
             hosts: config.hosts.clone(),
             trusted_proxies: config.trusted_proxies.clone(),

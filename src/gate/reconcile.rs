@@ -12,6 +12,7 @@ use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::audit::{AuditHead, WHOLE_GATE};
+use super::callbacks;
 use super::error::GateError;
 use super::executor::{restarting, take_up};
 use super::state::Gate;
@@ -161,11 +162,12 @@ pub(crate) async fn sweep(gate: &Gate) -> Result<(), StoreError> {
     let going_on = take_up(gate).await;
     let recovered = rounds(gate, || gate.store().recover(gate.inner.tools.safe(), going_on.clone())).await;
     let forgotten = gate.store().forget_flows(FLOWS_KEPT_MILLIS).await;
+    let told = callbacks::sweep(gate).await;
     let (expired, lapsed, recovered) = (expired?, lapsed?, recovered?);
     if expired + lapsed + recovered > 0 {
         tracing::info!(expired, lapsed, recovered, "swept");
     }
-    forgotten.map(drop)
+    forgotten.and(told)
 }
 
 /// A round takes some of what there is, so that others can write in between. A thousand that expire at the same moment must

@@ -11,7 +11,7 @@ use tokio_util::task::TaskTracker;
 use super::error::GateError;
 use super::router::router;
 use super::state::{Gate, Stop};
-use super::{connections, executor, heartbeat, reconcile};
+use super::{callbacks, connections, executor, heartbeat, reconcile};
 
 /// How long requests may take to be answered once nothing runs any more.
 const GRACE: Duration = Duration::from_secs(10);
@@ -36,6 +36,7 @@ async fn serve(gate: Gate, listener: TcpListener, stop: Stop) -> Result<(), Gate
     let reconciler = tasks.spawn(reconcile::run(gate.clone()));
     let mut dispatcher = tasks.spawn(executor::run(gate.clone()));
     let heartbeat = tasks.spawn(heartbeat::run(gate.clone(), address));
+    tasks.spawn(callbacks::run(gate.clone()));
     let requests = TaskTracker::new();
     let router = router(gate.clone(), address, requests.clone());
     let (accepting, inner) = (stopping.clone(), Arc::clone(&gate.inner));

@@ -14,6 +14,7 @@ use super::executor::runs::Runs;
 use super::limits::{Rate, Streams};
 use super::metrics::Metrics;
 use super::policies::{Disagreement, Registered};
+use super::receivers::Receivers;
 use super::store::Store;
 use super::tls::Tls;
 use super::tool::Tools;
@@ -52,6 +53,7 @@ pub(super) struct Inner {
     pub(super) registered: OnceLock<Registered>,
     /// With other gates on this database, as far as is known.
     pub(super) disagreements: Mutex<Vec<Disagreement>>,
+    pub(super) receivers: Receivers,
     /// `None`: plain HTTP.
     pub(super) tls: Option<Tls>,
     /// Names that the gate is called besides its addresses.

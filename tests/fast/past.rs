@@ -51,6 +51,7 @@ async fn desk() -> Desk {
             ("fails".to_owned(), tool("echo 'card expired' >&2; exit 1")),
         ]
         .into(),
+        callbacks: [].into(),
     };
     let gate = Gate::open(&config).await.unwrap();
     let tokens = gate.first_tokens(folder.path()).await.unwrap();

@@ -10,6 +10,7 @@
 mod attached;
 mod bridge;
 mod busy;
+mod callbacks;
 mod command_line;
 mod completions;
 mod demo;

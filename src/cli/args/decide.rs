@@ -60,6 +60,9 @@ pub struct ProposeArgs {
     /// The batch [default: MISSION:TOOL]
     #[arg(long)]
     pub batch: Option<String>,
+    /// Who is told when it is decided and when it is over: a name in the gate's configuration
+    #[arg(long, value_name = "NAME")]
+    pub callback: Option<String>,
     /// Propose it to this gate [default: the configured gate, else the one on this machine]
     #[arg(long, value_name = "URL", requires = "token_file")]
     pub url: Option<String>,

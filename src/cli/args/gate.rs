@@ -50,6 +50,8 @@ pub enum OwnerCommand {
     Settle(SettleArgs),
     /// Delete actions settled long ago; the audit keeps a record of them
     Prune(PruneArgs),
+    /// List what callbacks are told: what waits, what arrived, what was given up
+    Callbacks(CallbacksArgs),
     /// Check, print and anchor the audit
     Audit {
         #[command(flatten)]
@@ -110,6 +112,18 @@ pub struct PruneArgs {
     /// First export what will be deleted to this new file, one JSON object a line
     #[arg(long, value_name = "FILE")]
     pub export: Option<PathBuf>,
+    #[command(flatten)]
+    pub database: DatabaseArg,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct CallbacksArgs {
+    /// At most so many; those that wait come first, then the newest
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub limit: u32,
+    /// One JSON object a line
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub database: DatabaseArg,
 }

@@ -16,8 +16,8 @@ mod words;
 
 pub use decide::{DecideArgs, ProposeArgs};
 pub use gate::{
-    AuditCommand, GateCommand, LogFormat, MoveArgs, OwnerCommand, PauseArgs, PruneArgs, ServeArgs,
-    SettleArgs, TokenCommand,
+    AuditCommand, CallbacksArgs, GateCommand, LogFormat, MoveArgs, OwnerCommand, PauseArgs, PruneArgs,
+    ServeArgs, SettleArgs, TokenCommand,
 };
 pub use hook::{
     HookArgs, HookCommand, HookInstallArgs, HookPlaceArgs, HookResumeArgs, HookRunArgs, HookUninstallArgs,

@@ -8,7 +8,7 @@ use super::{AuditHead, AuditRow, Verified, fingerprint, hash, hex};
 use crate::contract::time;
 use crate::domain::chain::{Chain, Misfit};
 use crate::domain::{Edits, Status, Timestamp, Untrusted};
-use crate::gate::store::{KeptToken, Stored};
+use crate::gate::store::{KeptToken, Origin, Stored};
 use crate::gate::terms;
 use crate::gate::token::Token;
 
@@ -40,6 +40,7 @@ struct Expected {
     chained: bool,
     digest: Option<String>,
     record: Option<String>,
+    origin: Origin,
     resolved: Option<(Timestamp, Option<String>)>,
     reason: Option<String>,
     approval: Option<(u64, Details)>,
@@ -65,6 +66,8 @@ struct Details {
     status: Option<String>,
     digest: Option<String>,
     record: Option<String>,
+    callback: Option<String>,
+    traceparent: Option<String>,
     reason: Option<String>,
     effective_digest: Option<String>,
     terms: Option<String>,
@@ -297,6 +300,7 @@ impl Expected {
             "created" => {
                 self.chained = row.hash.is_some();
                 (self.digest, self.record) = (details.digest, details.record);
+                self.origin = Origin { callback: details.callback, traceparent: details.traceparent };
                 return;
             }
             "dispatched" => {
@@ -341,6 +345,7 @@ impl Expected {
         if self.chained {
             let record = terms::record(action, &stored.proposer).to_string();
             check("proposal", self.record.as_deref() == Some(&record));
+            check("callback or trace", self.origin == stored.origin);
             check("digest", self.digest == row.digest.map(|digest| digest.to_string()));
             check("size", row.size == action.input.as_str().len() as u64);
             check("lease", stored.lease_until.map(time::write) == until && stored.lease_by == holder);

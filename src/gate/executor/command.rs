@@ -67,6 +67,7 @@ fn command(
         .env("PLACET_TOOL", &work.tool)
         .env("PLACET_IDEMPOTENCY_KEY", &work.key)
         .env("PLACET_FENCE", work.fence.to_string())
+        .envs(work.traceparent.as_ref().map(|trace| ("TRACEPARENT", trace)))
         // It can tell that it read all that was approved.
         .env("PLACET_INPUT_LENGTH", input.len().to_string())
         .env("PLACET_INPUT_SHA256", format!("{:x}", Sha256::digest(input)));

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::attempt::Attempt;
+use crate::contract::traceparent;
 use crate::gate::store::Work;
 use crate::net::http::HttpError;
 use crate::net::post::Targets;
@@ -12,13 +13,14 @@ use crate::program::supervisor::OUTPUT_MAX;
 /// 2xx is done. 408 and 5xx may come from a proxy in between, or after the write: it may have landed. Any other answer is a
 /// failure in the tool's own words.
 pub(super) async fn run(targets: &Targets, address: &str, work: &Work, timeout: Duration) -> Attempt {
-    let headers = [
+    let mut headers = vec![
         ("Content-Type", "application/json".to_owned()),
         ("Idempotency-Key", work.key.clone()),
         ("X-Gate-Fence", work.fence.to_string()),
         // Where a pattern is configured, the URL alone does not tell it.
         ("X-Gate-Tool", url::encode(&work.tool)),
     ];
+    headers.extend(work.traceparent.clone().map(|trace| (traceparent::HEADER, trace)));
     match targets.post(address, &headers, work.input.as_str().to_owned(), timeout, OUTPUT_MAX).await {
         Ok((status, body)) if (200..300).contains(&status) => Attempt::Done(body),
         Ok((status, body)) => {

@@ -119,6 +119,7 @@ fn limit(tool: &ToolConfig, over: Instant) -> Duration {
 async fn perform(gate: &Gate, tool: ToolConfig, (work, over): (Work, Instant)) {
     let (id, fence, retry) = (work.id.clone(), work.fence, tool.retry);
     fault::point("run.leased");
+    tracing::debug!(id, fence, traceparent = work.traceparent, "an approved action runs");
     // A task of its own: a panic in there is an outcome out here.
     let mut running = tokio::spawn({
         let gate = gate.clone();

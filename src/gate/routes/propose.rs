@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use axum::extract::{FromRequestParts, State};
-use axum::http::StatusCode;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use uuid::Uuid;
 
@@ -18,8 +18,9 @@ use crate::domain::{Digest, Effect, RawJson, Timestamp, json};
 use crate::gate::auth::Caller;
 use crate::gate::error::{ApiError, FORBIDDEN, INVALID, UNAVAILABLE};
 use crate::gate::state::Gate;
-use crate::gate::store::{NewAction, Reply};
+use crate::gate::store::{NewAction, Origin, Reply};
 use crate::gate::tool::{raised_effect, raised_risk};
+use crate::gate::trace;
 
 /// Longest tool name, in characters.
 const TOOL_MAX: usize = 200;
@@ -28,15 +29,19 @@ const TEXT_MAX: usize = 512;
 /// Longest summary, in characters.
 const SUMMARY_MAX: usize = 16_384;
 
+const NO_CALLBACK: &str =
+    "callback names none of this gate's callbacks; leave it out, or ask who runs the gate";
 /// Said of a tool that the configuration denies.
 const DENIED: &str = "this tool is denied by policy";
 
 pub(crate) async fn propose(
     State(gate): State<Gate>,
     WithinRate(caller): WithinRate,
+    headers: HeaderMap,
     Sent { body: propose, key }: Sent<Propose>,
 ) -> Result<Response, ApiError> {
-    let action = accept(&gate, &caller, propose)?;
+    let origin = Origin { callback: callback(&gate, &propose)?, traceparent: trace::of(&headers) };
+    let action = NewAction { origin, ..accept(&gate, &caller, propose)? };
     let tool_name = action.tool.clone();
     let recorded = gate.store().record(action, gate.inner.limits.pending_per_workspace, key).await?;
     let body = serde_json::to_string(&Queued::of(tool_name, recorded.id));
@@ -103,9 +108,18 @@ fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, A
         checkpoint: propose.checkpoint_id,
         summary: propose.summary,
         supersedes: propose.supersedes,
+        origin: Origin::default(),
         tool,
         input,
     })
+}
+
+/// Its name. An agent can choose no address, and does not learn which names there are.
+fn callback(gate: &Gate, propose: &Propose) -> Result<Option<String>, ApiError> {
+    match &propose.callback {
+        Some(name) if gate.inner.receivers.get(name).is_none() => Err(ApiError::new(INVALID, NO_CALLBACK)),
+        named => Ok(named.clone()),
+    }
 }
 
 /// Ours where the tool has one, also when the input does not fit it: the proposer's words could lie. A preview that cannot be kept

@@ -42,6 +42,9 @@ struct Claimed<'a> {
     idempotency_key: &'a str,
     fence: u64,
     lease_until: String,
+    /// The trace that the proposal belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    traceparent: Option<&'a str>,
 }
 
 pub(crate) async fn claim(
@@ -69,6 +72,7 @@ pub(crate) async fn claim(
         idempotency_key: &work.key,
         fence: work.fence,
         lease_until: time::write(work.lease_until),
+        traceparent: work.traceparent.as_deref(),
     };
     Ok(Json(claimed).into_response())
 }

@@ -4,6 +4,7 @@
 //! all of them in [`ops`], which decides with the rules of [`decision_rules`] and moves a row only along
 //! [`Status::after`](crate::domain::Status::after). Nothing is acknowledged before it is committed.
 
+mod callback;
 mod columns;
 pub(crate) mod context;
 mod counted;
@@ -21,6 +22,8 @@ use std::sync::atomic::AtomicU64;
 
 use async_trait::async_trait;
 
+pub use self::callback::Callback;
+pub(crate) use self::callback::{Delivery, Origin};
 pub(crate) use self::counted::{AskedFlows, Counts};
 
 use super::audit::{AuditHead, AuditRow, Verified};
@@ -59,6 +62,7 @@ pub(crate) struct NewAction {
     pub(crate) digest: Digest,
     pub(crate) expires_at: Option<Timestamp>,
     pub(crate) supersedes: Option<String>,
+    pub(crate) origin: Origin,
 }
 
 /// An action as stored, with what only the gate needs to know.
@@ -67,6 +71,7 @@ pub(crate) struct Stored {
     pub(crate) seq: i64,
     pub(crate) action: PendingAction,
     pub(crate) proposer: String,
+    pub(crate) origin: Origin,
     pub(crate) effective_digest: Option<Digest>,
     /// A digest, or `unbound` for an approval that is older than terms.
     pub(crate) approved_terms: Option<String>,
@@ -186,6 +191,7 @@ pub(crate) struct Work {
     /// `<action id>:<decision revision>`: the same for every run of one decision.
     pub(crate) key: String,
     pub(crate) lease_until: Timestamp,
+    pub(crate) traceparent: Option<String>,
 }
 
 /// What a dispatch came to.
@@ -423,6 +429,8 @@ pub(crate) trait Reads: fmt::Debug + Send + Sync {
     async fn flows(&self, asked: &AskedFlows) -> Result<Flows, StoreError>;
     /// What happened to one action, oldest first.
     async fn timeline(&self, id: &str) -> Result<Vec<AuditRow>, StoreError>;
+    /// What callbacks are told and were told lately, of all workspaces: at most `most`, the newest first, but before them those that wait.
+    async fn callbacks(&self, most: u32) -> Result<Vec<Callback>, StoreError>;
     /// Since when nothing is dispatched in this workspace.
     async fn paused(&self, workspace: &str) -> Result<Option<Timestamp>, StoreError>;
     /// At most `limit` rows of the audit after a revision.
@@ -517,6 +525,12 @@ pub(crate) trait Writes: Send + Sync {
     async fn forget_replies(&self, millis: i64, tombstones: i64) -> Result<u64, StoreError>;
     /// Drops counted minutes that are older than `millis`.
     async fn forget_flows(&self, millis: i64) -> Result<u64, StoreError>;
+    /// Takes what this callback is to be told now: nobody else gets it for `lease` milliseconds.
+    async fn take_callbacks(&self, name: String, lease: i64, most: u32) -> Result<Vec<Callback>, StoreError>;
+    /// Writes down what a try came to, unless another one began since.
+    async fn end_callback(&self, callback: Callback, how: Delivery) -> Result<(), StoreError>;
+    /// Gives up what is `old` milliseconds old and did not arrive, and drops what is over for `over`. Returns how much it gave up.
+    async fn sweep_callbacks(&self, old: i64, over: i64) -> Result<u64, StoreError>;
     /// Stops (`true`) or allows dispatching in a workspace, or in the whole gate (`*`). False when it was so already.
     async fn pause(&self, workspace: String, paused: bool, who: Option<String>) -> Result<bool, StoreError>;
     async fn add_token(&self, token: Token, hash: Vec<u8>) -> Result<(), StoreError>;

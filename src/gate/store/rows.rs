@@ -2,7 +2,7 @@
 
 use super::columns::Columns;
 use super::ops::tx::Swept;
-use super::{KeptToken, StoreError, Stored};
+use super::{Callback, KeptToken, Origin, StoreError, Stored};
 use crate::domain::{
     ActionId, BatchId, Capabilities, Digest, Edits, Effect, PendingAction, RawJson, Revision, Risk, Row,
     Status, Timestamp, Untrusted,
@@ -15,7 +15,7 @@ use crate::gate::tool::Tools;
 /// Everything a [`Row`] needs, and where it stands. By name: what is long (summary, reason, error) stays in the database.
 pub(super) const LIGHT: &str = "SELECT a.seq, a.id, a.workspace, a.batch, a.checkpoint, a.mission, a.session, a.run, \
      a.agent, a.tool, a.title, a.risk, a.effect, a.size, a.digest, a.status, a.created_at, a.expires_at, \
-     a.resolved_at, a.resolved_by, a.fence, a.revision FROM actions a";
+     a.resolved_at, a.resolved_by, a.fence, a.revision, a.callback, a.traceparent FROM actions a";
 /// Everything a [`Stored`] needs.
 pub(super) const WHOLE: &str = "SELECT a.*, p.input, p.preview, p.before, p.user_edits, p.effective_input, p.result \
      FROM actions a JOIN payloads p ON p.seq = a.seq";
@@ -89,6 +89,7 @@ pub(super) fn stored(row: &dyn Columns, tools: &Tools) -> Result<Stored, StoreEr
         seq: row.int("seq")?,
         action: whole(row, tools)?,
         proposer: row.text("proposer")?,
+        origin: origin(row)?,
         effective_digest: effective.map(|text| Digest::parse(&text).ok_or(damaged)).transpose()?,
         approved_terms: row.maybe_text("approved_terms")?,
         decision_revision: row.maybe_int("decision_revision")?.map(number),
@@ -96,6 +97,28 @@ pub(super) fn stored(row: &dyn Columns, tools: &Tools) -> Result<Stored, StoreEr
         lease_by: row.maybe_text("lease_by")?,
         lease_until: time(row, "lease_until")?,
         renewed_until: time(row, "renewed_until")?,
+    })
+}
+
+fn origin(row: &dyn Columns) -> Result<Origin, StoreError> {
+    Ok(Origin { callback: row.maybe_text("callback")?, traceparent: row.maybe_text("traceparent")? })
+}
+
+pub(super) fn callback(row: &dyn Columns) -> Result<Callback, StoreError> {
+    Ok(Callback {
+        workspace: row.text("workspace")?,
+        revision: number(row.int("revision")?),
+        id: row.text("id")?,
+        name: row.text("name")?,
+        action: row.text("action")?,
+        status: row.text("status")?,
+        who: row.maybe_text("who")?,
+        at: Timestamp::from_millis(row.int("at")?),
+        traceparent: row.maybe_text("traceparent")?,
+        tries: number(row.int("tries")?),
+        next_at: time(row, "next_at")?,
+        error: row.maybe_text("error")?,
+        ended_at: time(row, "ended_at")?,
     })
 }
 
@@ -131,7 +154,7 @@ pub(super) fn token(row: &dyn Columns) -> Result<(Token, KeptToken), StoreError>
 pub(super) fn swept(row: &dyn Columns) -> Option<Swept> {
     let swept = || {
         let fence = number(row.int("fence")?);
-        Ok::<_, StoreError>(Swept { seq: row.int("seq")?, row: light(row)?, fence })
+        Ok::<_, StoreError>(Swept { seq: row.int("seq")?, row: light(row)?, origin: origin(row)?, fence })
     };
     swept().inspect_err(|error| tracing::error!(%error, "a row cannot be swept")).ok()
 }

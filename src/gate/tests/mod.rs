@@ -2,6 +2,7 @@
 
 mod backups;
 mod batches;
+mod callbacks;
 mod calls;
 mod contract;
 mod counting;

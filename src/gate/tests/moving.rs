@@ -11,7 +11,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, S
 use tempfile::TempDir;
 
 use super::support::{Answer, TestGate, answer, config, ids, serve};
-use crate::config::{GateConfig, PostgresConfig};
+use crate::config::{CallbackConfig, GateConfig, PostgresConfig, TokenFrom};
 use crate::contract::settle::SettleAs;
 use crate::contract::time;
 use crate::domain::{Flows, Minute, Timestamp};
@@ -33,7 +33,11 @@ impl Places {
         let new = config(folder.path());
         // A move is given the server itself.
         new.server.as_ref().filter(|_| !new.postgres.pooler)?;
-        let old = GateConfig { server: None, ..new.clone() };
+        // Nothing is sent: it has no secret.
+        let secret = TokenFrom::Env("PLACET_NO_SUCH".to_owned());
+        let nobody = CallbackConfig { line: 1, url: "http://127.0.0.1:1/".to_owned(), secret };
+        let callbacks = [("nobody".to_owned(), nobody)].into();
+        let old = GateConfig { server: None, callbacks, ..new.clone() };
         Some(Self { _folder: folder, old, new })
     }
 
@@ -153,7 +157,7 @@ async fn filled(places: &Places) -> (TestGate, String) {
     let path = format!("/api/pending-actions/{approved}/approve");
     assert_eq!(keyed(&gate, &path, EDITS, "decided").await.status, 200);
     claimed(&gate, "{}").await;
-    let back = gate.propose("t", "{}").await;
+    let back = gate.propose_with("t", "{}", r#","callback":"nobody""#).await;
     gate.post_as(&gate.agent, &format!("/api/pending-actions/{back}/withdraw"), "").await;
     for n in 0..12 {
         let more = format!(

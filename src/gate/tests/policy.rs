@@ -53,6 +53,22 @@ async fn a_tool_that_was_approved_before_it_was_denied_is_not_run_and_does_not_w
 }
 
 #[tokio::test]
+async fn g25_a_refused_callback_stops_the_start_and_names_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    for (url, says) in [
+        ("https://169.254.169.254/", "its host is not public; list it in gate.allow_targets"),
+        ("http://agents.example.com/", "it is not https; list it in gate.allow_targets"),
+    ] {
+        let text = format!("\n[gate.callbacks.c]\nurl = \"{url}\"\nsecret_env = \"S\"");
+        let said = refused(folder.path(), &text).await;
+        assert!(
+            said.contains("line 2, gate.callbacks.c: the url is refused") && said.contains(says),
+            "{said}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_program_that_is_not_there_stops_the_start_and_names_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");

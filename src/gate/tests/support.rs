@@ -87,6 +87,7 @@ pub(super) fn config(folder: &Path) -> GateConfig {
         trusted_proxies: Vec::new(),
         stop_within: LIMIT,
         tools: BTreeMap::new(),
+        callbacks: BTreeMap::new(),
     }
 }
 

@@ -131,13 +131,5 @@ async fn key(secret: &TokenFrom) -> Result<Key, String> {
 
 /// Read each time: who changes a secret need not start anything again.
 async fn read(secret: &TokenFrom) -> Result<SecretString, String> {
-    let secret = secret.clone();
-    let read = tokio::task::spawn_blocking(move || secret.read().map_err(|error| error.to_string()));
-    let had = |why: String| format!("its secret cannot be had: {why}");
-    match tokio::time::timeout(LIMIT, read).await {
-        Ok(Ok(Ok(secret))) => Ok(secret),
-        Ok(Ok(Err(why))) => Err(had(why)),
-        Ok(Err(error)) => Err(had(error.to_string())),
-        Err(_) => Err(had(format!("it was not there within {} s", LIMIT.as_secs()))),
-    }
+    secret.read_within(LIMIT).await.map_err(|why| format!("its secret cannot be had: {why}"))
 }

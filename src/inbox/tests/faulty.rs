@@ -54,6 +54,7 @@ async fn served() -> Served {
         trusted_proxies: Vec::new(),
         stop_within: Duration::from_secs(1),
         tools: BTreeMap::new(),
+        callbacks: BTreeMap::new(),
     };
     let gate = Gate::open(&config).await.unwrap();
     let tokens = gate.first_tokens(folder.path()).await.unwrap();

@@ -10,7 +10,7 @@ pub(super) struct Table {
 }
 
 /// All of them, each after those that it refers to. `every_table_and_column_of_both_databases_is_carried` compares them with the migrations.
-pub(super) const TABLES: [Table; 14] = [
+pub(super) const TABLES: [Table; 15] = [
     Table { name: "heads", key: "workspace", columns: "workspace, revision, pending, hash, pruned" },
     Table {
         name: "actions",
@@ -18,7 +18,7 @@ pub(super) const TABLES: [Table; 14] = [
         columns: "seq, id, workspace, batch, checkpoint, mission, session, run, tool_call, agent, requested_by, proposer, tool, \
                   title, summary, risk, effect, size, digest, status, created_at, expires_at, resolved_at, resolved_by, reason, \
                   effective_digest, decision_revision, fence, lease_until, lease_by, error, executed_at, revision, approved_terms, \
-                  renewed_until",
+                  renewed_until, callback, traceparent",
     },
     Table {
         name: "payloads",
@@ -62,6 +62,11 @@ pub(super) const TABLES: [Table; 14] = [
         name: "flows",
         key: "workspace, minute, agent, tool",
         columns: "workspace, minute, agent, tool, arrived, approved, edited, rejected, gone, executed, failed, unknown",
+    },
+    Table {
+        name: "callbacks",
+        key: "workspace, revision",
+        columns: "workspace, revision, id, name, action, status, who, at, traceparent, tries, next_at, error, ended_at",
     },
     Table { name: BEGUN, key: "what", columns: "what, at" },
 ];

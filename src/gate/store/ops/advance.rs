@@ -3,13 +3,14 @@
 use serde_json::{Value, json};
 
 use super::audit::{Note, bump, note};
+use super::callbacks;
 use super::tx::{Counted, Tx, Written};
 use crate::contract::absent::without_nulls;
 use crate::contract::time;
 use crate::domain::{Digest, Flow, RawJson, Row, StatusStep, Timestamp, Untrusted};
 use crate::fault;
 use crate::gate::audit;
-use crate::gate::store::{Refused, StoreError, Stored, decision_rules};
+use crate::gate::store::{Origin, Refused, StoreError, Stored, decision_rules};
 
 /// What goes with a step. What is `None` stays as it was, but for the lease and the error, which belong to one run.
 #[derive(Debug, Default)]
@@ -44,11 +45,12 @@ pub(super) struct Payloads<'a> {
 pub(super) struct StepRow<'a> {
     pub(super) seq: i64,
     pub(super) row: &'a Row,
+    pub(super) origin: &'a Origin,
 }
 
 impl<'a> From<&'a Stored> for StepRow<'a> {
     fn from(stored: &'a Stored) -> Self {
-        Self { seq: stored.seq, row: &stored.action.row }
+        Self { seq: stored.seq, row: &stored.action.row, origin: &stored.origin }
     }
 }
 
@@ -64,7 +66,7 @@ pub(super) async fn advance(
     step: StatusStep,
     change: Change<'_>,
 ) -> Result<u64, StoreError> {
-    let StepRow { seq, row } = place;
+    let StepRow { seq, row, origin } = place;
     let from = &row.status;
     let to = from.after(step).map_err(|_| decision_rules::settled(row))?;
     let workspace = row.workspace.as_ref().map_or("", Untrusted::as_raw);
@@ -100,6 +102,9 @@ pub(super) async fn advance(
     if let Some(result) = change.payloads.result {
         tx.put_result(seq, result).await?;
     }
+    let decided = row.resolved_by.as_ref().map(Untrusted::as_raw);
+    let who = if change.settles { change.by } else { decided };
+    callbacks::keep(tx, (row, origin), (step, &to), revision, who).await?;
     fault::point("row.written");
     let kind = if change.by_hand { "settled" } else { kind(step) };
     let line = Note { action: Some(row.id.as_raw()), kind, who: change.by };

@@ -3,6 +3,7 @@
 
 mod advance;
 mod audit;
+mod callbacks;
 mod decide;
 pub(super) mod lapse;
 mod pause;
@@ -19,8 +20,8 @@ use futures_util::future::BoxFuture;
 
 use self::tx::{Due, Tx};
 use super::{
-    Actor, Dispatched, Finished, Group, Keyed, Lease, NewAction, Prunable, Reads, Recorded, Refused, Reply,
-    Ruling, StoreError, Stored, Writes,
+    Actor, Callback, Delivery, Dispatched, Finished, Group, Keyed, Lease, NewAction, Prunable, Reads,
+    Recorded, Refused, Reply, Ruling, StoreError, Stored, Writes,
 };
 use crate::contract::settle::SettleAs;
 use crate::domain::Timestamp;
@@ -180,6 +181,23 @@ impl<S: Transact> Writes for S {
     async fn forget_flows(&self, millis: i64) -> Result<u64, StoreError> {
         let before = self.now().await?.plus_millis(-millis);
         work!(self, "", before, |tx, before| tx.forget_flows(*before))
+    }
+
+    async fn take_callbacks(&self, name: String, lease: i64, most: u32) -> Result<Vec<Callback>, StoreError> {
+        let now = self.now().await?;
+        let given = (name, (now, now.plus_millis(lease)), most);
+        work!(self, "", given, |tx, (name, from, most)| tx.take_callbacks(name, *from, *most))
+    }
+
+    async fn end_callback(&self, callback: Callback, how: Delivery) -> Result<(), StoreError> {
+        let given = (callback, how, self.now().await?);
+        work!(self, "", given, |tx, (callback, how, now)| callbacks::end(tx, callback, how, *now))
+    }
+
+    async fn sweep_callbacks(&self, old: i64, over: i64) -> Result<u64, StoreError> {
+        let now = self.now().await?;
+        let given = (now, now.plus_millis(-old), now.plus_millis(-over));
+        work!(self, "", given, |tx, (now, old, over)| tx.sweep_callbacks(*now, *old, *over))
     }
 
     async fn pause(&self, workspace: String, paused: bool, who: Option<String>) -> Result<bool, StoreError> {

@@ -6,6 +6,7 @@ use super::advance::{Change, advance, load};
 use super::audit::{Note, bump, note};
 use super::replies;
 use super::tx::{Answer, Counted, Tx, lock, locked};
+use crate::contract::absent::without_nulls;
 use crate::domain::{Flow, StatusStep};
 use crate::gate::store::{Actor, Keyed, NewAction, Recorded, Refused, StoreError, decision_rules};
 use crate::gate::terms;
@@ -43,7 +44,10 @@ pub(super) async fn record(
         "tool": action.tool,
         "digest": action.digest.to_string(),
         "record": terms::record_of(action, now).to_string(),
+        "callback": action.origin.callback,
+        "traceparent": action.origin.traceparent,
     });
+    let created = without_nulls(created);
     let line = Note { action: Some(&action.id), kind: "created", who: Some(&action.proposer) };
     let agent = action.agent.as_deref().unwrap_or_default();
     let arrived = Counted { agent, tool: &action.tool, flow: Flow { arrived: 1, ..Flow::default() } };

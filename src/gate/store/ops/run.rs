@@ -102,6 +102,7 @@ fn work(stored: &Stored, fence: u64, lease_until: Timestamp) -> Work {
         fence,
         key: format!("{}:{}", action.row.id.as_raw(), stored.decision_revision.unwrap_or_default()),
         lease_until,
+        traceparent: stored.origin.traceparent.clone(),
     }
 }
 

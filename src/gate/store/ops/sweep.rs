@@ -15,8 +15,8 @@ const LOST: &str = "the executor was lost in mid-run; nobody knows whether the w
 pub(super) async fn sweep(tx: &mut dyn Tx, workspace: &str, due: &Due) -> Result<u64, StoreError> {
     lock(tx, workspace).await?;
     let found = tx.due(workspace, due).await?;
-    for Swept { seq, row, fence } in &found {
-        let place = StepRow { seq: *seq, row };
+    for Swept { seq, row, origin, fence } in &found {
+        let place = StepRow { seq: *seq, row, origin };
         match due {
             Due::Expired => {
                 let change = Change { settles: true, ..Change::default() };

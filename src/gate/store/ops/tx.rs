@@ -11,7 +11,7 @@ use async_trait::async_trait;
 
 use crate::domain::{Digest, Flow, RawJson, Row, Status, Timestamp};
 use crate::gate::audit::AuditRow;
-use crate::gate::store::{Actor, Group, Keyed, NewAction, Prunable, StoreError, Stored};
+use crate::gate::store::{Actor, Callback, Group, Keyed, NewAction, Origin, Prunable, StoreError, Stored};
 use crate::gate::token::Token;
 use crate::gate::tool::Tools;
 use crate::gate::which::Which;
@@ -84,6 +84,25 @@ pub(crate) trait Tx: Send {
     /// Removes a settled action that is still as it was read, and leaves its key and its call as tombstones. False where it is not.
     async fn bury(&mut self, workspace: &str, action: &Prunable) -> Result<bool, StoreError>;
 
+    /// Keeps what a callback is to be told.
+    async fn put_callback(&mut self, callback: &Callback) -> Result<(), StoreError>;
+    /// Begins a try of at most `most` of what this callback is to be told by `now`; others get it again from `until` on.
+    async fn take_callbacks(
+        &mut self,
+        name: &str,
+        (now, until): (Timestamp, Timestamp),
+        most: u32,
+    ) -> Result<Vec<Callback>, StoreError>;
+    /// Writes what became of it, if it is still this try.
+    async fn put_callback_end(&mut self, callback: &Callback) -> Result<(), StoreError>;
+    /// Ends what did not arrive and is from before `old`; drops some of what ended before `over`. Returns how much it ended.
+    async fn sweep_callbacks(
+        &mut self,
+        now: Timestamp,
+        old: Timestamp,
+        over: Timestamp,
+    ) -> Result<u64, StoreError>;
+
     /// False when it was so already.
     async fn put_pause(
         &mut self,
@@ -112,8 +131,7 @@ pub(crate) struct TxState {
 
 impl TxState {
     pub(crate) const fn new(now: Timestamp, tools: Arc<Tools>) -> Self {
-        let wakes = Wakes { revisions: BTreeMap::new(), approved: false, kinds: Vec::new() };
-        Self { now, tools, heads: BTreeMap::new(), wakes }
+        Self { now, tools, heads: BTreeMap::new(), wakes: Wakes::NONE }
     }
 }
 
@@ -124,14 +142,19 @@ pub(crate) struct Wakes {
     pub(crate) revisions: BTreeMap<String, u64>,
     /// Something is to be run.
     pub(crate) approved: bool,
+    /// A callback is to be told.
+    pub(crate) called: bool,
     /// Words of the timeline, to be counted.
     pub(crate) kinds: Vec<&'static str>,
 }
 
 impl Wakes {
+    const NONE: Self = Self { revisions: BTreeMap::new(), approved: false, called: false, kinds: Vec::new() };
+
     pub(crate) fn add(&mut self, other: Self) {
         self.revisions.extend(other.revisions);
         self.approved |= other.approved;
+        self.called |= other.called;
         self.kinds.extend(other.kinds);
     }
 }
@@ -233,6 +256,7 @@ pub(crate) enum Due {
 pub(crate) struct Swept {
     pub(crate) seq: i64,
     pub(crate) row: Row,
+    pub(crate) origin: Origin,
     pub(crate) fence: u64,
 }
 

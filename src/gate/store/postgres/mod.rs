@@ -1,6 +1,7 @@
 //! The gate's memory in PostgreSQL: a pool of connections, each piece of work a transaction. Any number of gates may share it.
 
 mod audit;
+mod callbacks;
 mod conn;
 mod due;
 mod flows;
@@ -42,8 +43,8 @@ use super::context::Context;
 use super::ops::tx::{Due, TxState, put_heads};
 use super::ops::{Transact, Work};
 use super::{
-    AskedFlows, Census, Changes, Checkpoint, Counts, Filter, Page, Prunable, Reads, StoreError, Stored,
-    Waiting,
+    AskedFlows, Callback, Census, Changes, Checkpoint, Counts, Filter, Page, Prunable, Reads, StoreError,
+    Stored, Waiting,
 };
 use crate::config::PostgresConfig;
 use crate::contract::briefing::BriefingBody;
@@ -325,6 +326,10 @@ impl Reads for PostgresStore {
 
     async fn timeline(&self, id: &str) -> Result<Vec<AuditRow>, StoreError> {
         ask!(self, ask, id, |conn, id| audit::timeline(conn, id))
+    }
+
+    async fn callbacks(&self, most: u32) -> Result<Vec<Callback>, StoreError> {
+        ask!(self, ask, most, |conn, most| callbacks::newest(conn, most))
     }
 
     async fn paused(&self, workspace: &str) -> Result<Option<Timestamp>, StoreError> {

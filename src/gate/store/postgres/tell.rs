@@ -74,6 +74,9 @@ fn wake(events: &Events, wakes: &Wakes) {
     if wakes.approved {
         events.approved();
     }
+    if wakes.called {
+        events.called();
+    }
 }
 
 /// Everything that was committed while the last notification was under way goes in one.
@@ -120,7 +123,7 @@ fn read(payload: &str) -> Option<Wakes> {
     let (run, rest) = payload.split_once(' ')?;
     let (revision, workspace) = rest.split_once(' ')?;
     let revisions = [(workspace.to_owned(), revision.parse().ok()?)].into();
-    Some(Wakes { revisions, approved: run == "r", kinds: Vec::new() })
+    Some(Wakes { revisions, approved: run == "r", called: false, kinds: Vec::new() })
 }
 
 /// Hears until it is stopped, and connects again as often as it must.
@@ -162,7 +165,7 @@ mod tests {
     #[test]
     fn what_is_told_is_what_is_heard() {
         let revisions = [("a workspace".to_owned(), 7)].into();
-        let told = payloads(&Wakes { revisions, approved: true, kinds: Vec::new() });
+        let told = payloads(&Wakes { revisions, approved: true, called: false, kinds: Vec::new() });
 
         let heard = read(&told[0]).unwrap();
 

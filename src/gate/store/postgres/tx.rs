@@ -5,7 +5,7 @@ use sqlx::QueryBuilder;
 
 use super::conn::Conn;
 use super::tail::Tail;
-use super::{due, read};
+use super::{callbacks, due, read};
 use crate::domain::{Effect, Minute, RawJson, Row, Status, Timestamp};
 use crate::gate::audit::{AuditRow, WHOLE_GATE};
 use crate::gate::clock::Clock;
@@ -13,7 +13,7 @@ use crate::gate::store::ops::tx::{
     Answer, Counted, Due, Head, KeptReply, RecordedCall, SWEEP, Swept, Tx, TxState, Written,
 };
 use crate::gate::store::rows::{self, integer, number};
-use crate::gate::store::{Actor, Group, Keyed, NewAction, Prunable, StoreError, Stored};
+use crate::gate::store::{Actor, Callback, Group, Keyed, NewAction, Prunable, StoreError, Stored};
 use crate::gate::token::{Scope, Token};
 
 /// At most so many rows of one kind go in one sweep, so that nobody waits long for the writer.
@@ -50,8 +50,8 @@ const PAUSE_LOCK: i64 = 0x706c_6163_6574;
 
 /// A proposal, its payloads, and one more that waits.
 const INSERT: &str = "WITH a AS (INSERT INTO actions (id, workspace, batch, checkpoint, mission, session, run, tool_call, agent, \
-     requested_by, proposer, tool, title, summary, risk, effect, size, digest, status, created_at, expires_at, revision) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22) RETURNING *), \
+     requested_by, proposer, tool, title, summary, risk, effect, size, digest, status, created_at, expires_at, revision, callback, traceparent) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $26, $27) RETURNING *), \
      p AS (INSERT INTO payloads (seq, input, preview, before) SELECT seq, $23, $24, $25 FROM a), \
      o AS (INSERT INTO outstanding \
      SELECT workspace, COALESCE(batch, id), tool, mission, 1, seq, (risk = 'low')::int, (risk = 'medium')::int, \
@@ -200,6 +200,8 @@ impl Tx for PostgresTx {
             .bind(action.input.as_str())
             .bind(action.preview.as_ref().map(RawJson::as_str))
             .bind(action.before.as_ref().map(RawJson::as_str))
+            .bind(&action.origin.callback)
+            .bind(&action.origin.traceparent)
             .execute(self.conn())
             .await?;
         Ok(())
@@ -414,6 +416,32 @@ impl Tx for PostgresTx {
         let now = self.state.now.as_millis();
         sqlx::query(BURY).bind(seq).bind(now).execute(self.conn()).await?;
         Ok(true)
+    }
+
+    async fn put_callback(&mut self, callback: &Callback) -> Result<(), StoreError> {
+        callbacks::put(self.conn(), callback).await
+    }
+
+    async fn take_callbacks(
+        &mut self,
+        name: &str,
+        from: (Timestamp, Timestamp),
+        most: u32,
+    ) -> Result<Vec<Callback>, StoreError> {
+        callbacks::take(self.conn(), name, from, most).await
+    }
+
+    async fn put_callback_end(&mut self, callback: &Callback) -> Result<(), StoreError> {
+        callbacks::end(self.conn(), callback).await
+    }
+
+    async fn sweep_callbacks(
+        &mut self,
+        now: Timestamp,
+        old: Timestamp,
+        over: Timestamp,
+    ) -> Result<u64, StoreError> {
+        callbacks::sweep(self.conn(), now, old, over).await
     }
 
     async fn put_pause(

@@ -1,6 +1,7 @@
 //! The gate's memory in SQLite: one group-committing writer, readers beside it.
 
 mod audit;
+mod callbacks;
 mod due;
 mod flows;
 mod outstanding;
@@ -33,8 +34,8 @@ use super::context::Context;
 use super::ops::tx::{Due, put_heads};
 use super::ops::{Transact, Work};
 use super::{
-    AskedFlows, Census, Changes, Checkpoint, Counts, Filter, Page, Prunable, Reads, StoreError, Stored,
-    Waiting,
+    AskedFlows, Callback, Census, Changes, Checkpoint, Counts, Filter, Page, Prunable, Reads, StoreError,
+    Stored, Waiting,
 };
 use crate::contract::briefing::BriefingBody;
 use crate::domain::{Flows, Outstanding, PendingAction, Row, Timestamp};
@@ -45,7 +46,7 @@ use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 use crate::sqlite::{self, Database, OpenError};
 
-pub(super) const MIGRATIONS: [&str; 9] = [
+pub(super) const MIGRATIONS: [&str; 10] = [
     include_str!("../../../../assets/migrations/gate/0001_actions.sql"),
     include_str!("../../../../assets/migrations/gate/0002_audit.sql"),
     include_str!("../../../../assets/migrations/gate/0003_flow.sql"),
@@ -55,6 +56,7 @@ pub(super) const MIGRATIONS: [&str; 9] = [
     include_str!("../../../../assets/migrations/gate/0007_calls.sql"),
     include_str!("../../../../assets/migrations/gate/0008_counted_by_rules.sql"),
     include_str!("../../../../assets/migrations/gate/0009_states_and_lists.sql"),
+    include_str!("../../../../assets/migrations/gate/0010_callbacks.sql"),
 ];
 
 /// One database file.
@@ -228,6 +230,10 @@ impl Reads for SqliteStore {
 
     async fn timeline(&self, id: &str) -> Result<Vec<AuditRow>, StoreError> {
         audit::timeline(self.reader(), id).await
+    }
+
+    async fn callbacks(&self, most: u32) -> Result<Vec<Callback>, StoreError> {
+        callbacks::newest(self.reader(), most).await
     }
 
     async fn paused(&self, workspace: &str) -> Result<Option<Timestamp>, StoreError> {

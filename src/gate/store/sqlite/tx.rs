@@ -6,14 +6,14 @@ use async_trait::async_trait;
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection, Transaction};
 
 use super::unwritten::Unwritten;
-use super::{due, read};
+use super::{callbacks, due, read};
 use crate::domain::{Minute, RawJson, Row, Status, Timestamp};
 use crate::gate::audit::AuditRow;
 use crate::gate::store::ops::tx::{
     Answer, Counted, Due, Head, KeptReply, RecordedCall, SWEEP, Swept, Tx, TxState, Written,
 };
 use crate::gate::store::rows::{self, integer, number};
-use crate::gate::store::{Actor, Group, Keyed, NewAction, Prunable, StoreError, Stored};
+use crate::gate::store::{Actor, Callback, Group, Keyed, NewAction, Prunable, StoreError, Stored};
 use crate::gate::token::{Scope, Token};
 use crate::sqlite::Words;
 
@@ -421,6 +421,32 @@ impl Tx for SqliteTx {
             sqlx::query(sql).bind(seq).bind(now).execute(self.conn().await?).await?;
         }
         Ok(true)
+    }
+
+    async fn put_callback(&mut self, callback: &Callback) -> Result<(), StoreError> {
+        callbacks::put(self.conn().await?, callback).await
+    }
+
+    async fn take_callbacks(
+        &mut self,
+        name: &str,
+        from: (Timestamp, Timestamp),
+        most: u32,
+    ) -> Result<Vec<Callback>, StoreError> {
+        callbacks::take(self.conn().await?, name, from, most).await
+    }
+
+    async fn put_callback_end(&mut self, callback: &Callback) -> Result<(), StoreError> {
+        callbacks::end(self.conn().await?, callback).await
+    }
+
+    async fn sweep_callbacks(
+        &mut self,
+        now: Timestamp,
+        old: Timestamp,
+        over: Timestamp,
+    ) -> Result<u64, StoreError> {
+        callbacks::sweep(self.conn().await?, now, old, over).await
     }
 
     async fn put_pause(

@@ -28,8 +28,8 @@ const MOST: usize = 32;
 
 const ACTIONS: Form = Form::Rows([
     "INSERT INTO actions (id, workspace, batch, checkpoint, mission, session, run, tool_call, agent, requested_by, proposer, \
-     tool, title, summary, risk, effect, size, digest, status, created_at, expires_at, revision) VALUES ",
-    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+     tool, title, summary, risk, effect, size, digest, status, created_at, expires_at, revision, callback, traceparent) VALUES ",
+    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "",
 ]);
 const PAYLOADS: Form = Form::Rows([
@@ -308,6 +308,8 @@ impl Unwritten {
             now.as_millis(),
             action.expires_at.map(Timestamp::as_millis),
             revision,
+            action.origin.callback.as_ref(),
+            action.origin.traceparent.as_ref(),
         ];
         let payload = values![
             &action.id,

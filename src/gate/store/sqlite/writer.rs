@@ -161,6 +161,9 @@ async fn commit(mut jobs: Vec<Box<dyn Job>>, pool: &SqlitePool, context: &Contex
         if wakes.approved {
             context.events.approved();
         }
+        if wakes.called {
+            context.events.called();
+        }
     }
 }
 

@@ -81,6 +81,7 @@ pub(in crate::gate::store) fn action(id: &str) -> NewAction {
         digest: Digest::of("t", "w", input.as_str()),
         expires_at: None,
         supersedes: None,
+        origin: Origin::default(),
         input,
     }
 }

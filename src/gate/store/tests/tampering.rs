@@ -25,6 +25,10 @@ fn full(id: &str) -> NewAction {
         batch: text("b"),
         checkpoint: text("c"),
         effect: Some(Effect::External),
+        origin: Origin {
+            callback: text("orchestrator"),
+            traceparent: text("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
+        },
         ..action(id)
     }
 }

@@ -1,0 +1,207 @@
+//! Tells callbacks that an action was decided or is over: signed POSTs, sent again under one id until they arrive, for a day.
+//!
+//! What is told is written in the transaction of the change (`store/ops/callbacks.rs`), so a gate that dies sends it when it is back, or
+//! another gate does. Each receiver has a task of its own: one that hangs holds up no other.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+
+use super::executor::restarting;
+use super::state::Gate;
+use super::store::{Callback, Delivery, StoreError};
+use crate::config::CallbackConfig;
+use crate::contract::action::wire_status;
+use crate::contract::callback::{CallbackBody, CallbackData};
+use crate::contract::{time, traceparent};
+use crate::domain::Status;
+use crate::fault;
+use crate::net::http::HttpError;
+use crate::net::webhook::Key;
+
+/// How many messages one receiver gets at once.
+const AT_ONCE: u32 = 16;
+/// For one exchange.
+const LIMIT: Duration = Duration::from_secs(10);
+/// For reading the secret.
+const SECRET: Duration = Duration::from_secs(5);
+/// Nobody else sends it meanwhile: longer than secret and exchange take. Milliseconds.
+const LEASE_MILLIS: i64 = 30_000;
+/// Of the answer nothing is used but its status.
+const CAP: usize = 1 << 10;
+/// What another gate left, or what is to be sent again, is found so soon.
+const EVERY: Duration = Duration::from_secs(5);
+/// Before the second try; before each later one four times as long, up to the longest. Milliseconds.
+const PAUSE_MILLIS: i64 = 5_000;
+const LONGEST_MILLIS: i64 = 2 * 60 * 60 * 1_000;
+/// What did not arrive in a day is given up. Milliseconds.
+const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
+/// What is over can be listed for so long. Milliseconds.
+const LISTED_MILLIS: i64 = 7 * DAY_MILLIS;
+
+/// Sends until the gate stops, whatever happens.
+pub(super) async fn run(gate: Gate) {
+    let names: Vec<String> = gate.inner.receivers.names().cloned().collect();
+    let senders = names.into_iter().map(|name| keep_sending(gate.clone(), name));
+    join_all(senders).await;
+}
+
+async fn keep_sending(gate: Gate, name: String) {
+    restarting(&gate.inner.draining, || sender(gate.clone(), name.clone())).await;
+}
+
+async fn sender(gate: Gate, name: String) {
+    let Some(callback) = gate.inner.receivers.get(&name) else { return };
+    let mut called = gate.inner.events.watch_called();
+    loop {
+        called.mark_unchanged();
+        tokio::select! {
+            // What is under way is sent again by whoever comes next, under the same id.
+            () = gate.inner.stopping.cancelled() => return,
+            sent = send_due(&gate, &name, callback) => if let Err(error) = sent {
+                tracing::warn!(%error, callback = name, "cannot look for what a callback is to be told");
+            }
+        }
+        tokio::select! {
+            () = gate.inner.draining.cancelled() => return,
+            _ = called.changed() => {}
+            () = tokio::time::sleep(EVERY) => {}
+        }
+    }
+}
+
+/// Sends all that is due to one receiver.
+async fn send_due(gate: &Gate, name: &str, config: &CallbackConfig) -> Result<(), StoreError> {
+    while !gate.inner.draining.is_cancelled() {
+        let due = gate.store().take_callbacks(name.to_owned(), LEASE_MILLIS, AT_ONCE).await?;
+        if due.is_empty() {
+            return Ok(());
+        }
+        // Read each time: who changes a secret need not start the gate again.
+        let key = config.secret.read_within(SECRET).await.and_then(|secret| Key::parse(&secret));
+        let key = key.map_err(|why| format!("its secret cannot be had: {why}"));
+        let sent = due.into_iter().map(|callback| send(gate, config, key.as_ref(), callback));
+        for ended in join_all(sent).await {
+            ended?;
+        }
+    }
+    Ok(())
+}
+
+/// Tries once, and writes down what that came to.
+async fn send(
+    gate: &Gate,
+    config: &CallbackConfig,
+    key: Result<&Key, &String>,
+    callback: Callback,
+) -> Result<(), StoreError> {
+    fault::point("callback.taken");
+    let how = match key {
+        Ok(key) => attempt(gate, config, key, &callback).await,
+        Err(why) => again(&callback, why.clone()),
+    };
+    fault::point("callback.sent");
+    let Callback { id, action, name, tries, traceparent, .. } = &callback;
+    match &how {
+        Delivery::Arrived => {
+            tracing::debug!(id, action, callback = name, tries, traceparent, "told a callback");
+        }
+        Delivery::Failed { why, .. } | Delivery::Refused { why } => {
+            tracing::warn!(why, id, action, callback = name, tries, traceparent, "a callback was not told");
+        }
+    }
+    gate.store().end_callback(callback, how).await
+}
+
+async fn attempt(gate: &Gate, config: &CallbackConfig, key: &Key, callback: &Callback) -> Delivery {
+    let body = match body(callback) {
+        Ok(body) => body,
+        Err(error) => return Delivery::Refused { why: error.to_string() },
+    };
+    let mut headers = key.headers(&callback.id, gate.inner.clock.now().as_millis() / 1_000, &body).to_vec();
+    headers.extend(callback.traceparent.clone().map(|trace| (traceparent::HEADER, trace)));
+    match gate.inner.tools.targets().post(&config.url, &headers, body, LIMIT, CAP).await {
+        Ok((200..=299, _)) => Delivery::Arrived,
+        // Gone: the convention of Standard Webhooks for a receiver that wants nothing more.
+        Ok((410, _)) => Delivery::Refused { why: "the receiver answered HTTP 410".to_owned() },
+        Ok((status, _)) => {
+            let moved = if matches!(status, 300..=399) { "; redirects are not followed" } else { "" };
+            again(callback, format!("the receiver answered HTTP {status}{moved}"))
+        }
+        Err(error) => {
+            // In the words of libraries.
+            tracing::debug!(%error, callback = callback.name, "a callback was not sent, or not answered");
+            again(
+                callback,
+                match error {
+                    HttpError::NotSent(_) => "the receiver cannot be reached",
+                    _ => "the receiver gave no answer",
+                }
+                .to_owned(),
+            )
+        }
+    }
+}
+
+fn again(callback: &Callback, why: String) -> Delivery {
+    let shift = u32::try_from(callback.tries.saturating_sub(1)).unwrap_or(u32::MAX).min(10);
+    Delivery::Failed { why, pause: (PAUSE_MILLIS << (2 * shift)).min(LONGEST_MILLIS) }
+}
+
+fn body(callback: &Callback) -> serde_json::Result<String> {
+    serde_json::to_string(&CallbackBody {
+        kind: CallbackBody::KIND,
+        timestamp: time::write(callback.at),
+        data: CallbackData {
+            pending_action_id: &callback.action,
+            workspace_id: &callback.workspace,
+            revision: callback.revision,
+            status: wire_status(&Status::parse(&callback.status)),
+            resolved_by: callback.who.as_deref(),
+        },
+    })
+}
+
+/// Gives up what is too old, and drops what nobody needs to list any more.
+pub(super) async fn sweep(gate: &Gate) -> Result<(), StoreError> {
+    let given_up = gate.store().sweep_callbacks(DAY_MILLIS, LISTED_MILLIS).await?;
+    if given_up > 0 {
+        tracing::warn!(given_up, "callbacks were not told within a day; `placet gate callbacks` lists them");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Timestamp;
+
+    #[test]
+    fn pauses_grow_and_end_within_a_day_of_tries() {
+        let mut callback = Callback {
+            workspace: String::new(),
+            revision: 1,
+            id: String::new(),
+            name: String::new(),
+            action: String::new(),
+            status: String::new(),
+            who: None,
+            at: Timestamp::from_millis(0),
+            traceparent: None,
+            tries: 0,
+            next_at: None,
+            error: None,
+            ended_at: None,
+        };
+        let mut pauses = Vec::new();
+        while pauses.iter().sum::<i64>() < DAY_MILLIS {
+            callback.tries += 1;
+            let Delivery::Failed { pause, .. } = again(&callback, String::new()) else { panic!() };
+            pauses.push(pause);
+        }
+        assert_eq!(pauses[..4], [5_000, 20_000, 80_000, 320_000]);
+        assert!(pauses.is_sorted() && pauses.len() == 18, "{pauses:?}");
+        callback.tries = u64::MAX;
+        assert!(matches!(again(&callback, String::new()), Delivery::Failed { pause: LONGEST_MILLIS, .. }));
+    }
+}

@@ -1,0 +1,57 @@
+//! Callbacks: what is told of a change is kept in its transaction, and sent after it.
+
+use uuid::Uuid;
+
+use super::tx::Tx;
+use crate::domain::{Row, Status, StatusStep, Timestamp, Untrusted};
+use crate::gate::store::{Callback, Delivery, Origin, StoreError};
+
+/// It was decided, or it is over. That it runs, or is to run again, is told to nobody.
+const fn is_told(step: StatusStep) -> bool {
+    !matches!(step, StatusStep::Dispatch | StatusStep::Requeue)
+}
+
+/// Keeps what the action's callback is to be told of this step, if it has one. `who` decided.
+pub(super) async fn keep(
+    tx: &mut dyn Tx,
+    (row, origin): (&Row, &Origin),
+    (step, to): (StatusStep, &Status),
+    revision: u64,
+    who: Option<&str>,
+) -> Result<(), StoreError> {
+    let Some(name) = origin.callback.as_ref().filter(|_| is_told(step)) else { return Ok(()) };
+    let at = tx.state().now;
+    let callback = Callback {
+        workspace: row.workspace.as_ref().map_or("", Untrusted::as_raw).to_owned(),
+        revision,
+        id: format!("msg_{}", Uuid::now_v7().simple()),
+        name: name.clone(),
+        action: row.id.as_raw().to_owned(),
+        status: to.as_raw().to_owned(),
+        who: who.map(str::to_owned),
+        at,
+        traceparent: origin.traceparent.clone(),
+        tries: 0,
+        next_at: Some(at),
+        error: None,
+        ended_at: None,
+    };
+    tx.put_callback(&callback).await?;
+    tx.state().wakes.called = true;
+    Ok(())
+}
+
+/// Writes down what a try came to by `now`.
+pub(super) async fn end(
+    tx: &mut dyn Tx,
+    callback: &Callback,
+    how: &Delivery,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let (next_at, error, ended_at) = match how {
+        Delivery::Arrived => (None, None, Some(now)),
+        Delivery::Failed { why, pause } => (Some(now.plus_millis(*pause)), Some(why.clone()), None),
+        Delivery::Refused { why } => (None, Some(why.clone()), Some(now)),
+    };
+    tx.put_callback_end(&Callback { next_at, error, ended_at, ..callback.clone() }).await
+}

@@ -1,0 +1,465 @@
+//! Callbacks: what is told, to whom, how often, and what a gate that dies leaves to the next.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::http::{HeaderMap, StatusCode};
+use reqwest::Method;
+use secrecy::SecretString;
+use serde_json::Value;
+use tokio::sync::{Mutex, mpsc};
+
+use super::contract::{CONTRACT, validator};
+use super::support::{LIMIT, TestGate, answer, config, script, start};
+use crate::config::{CallbackConfig, Executor, GateConfig, TokenFrom, ToolConfig};
+use crate::gate::store::{Actor, Callback, Delivery, Ruling, Verdict};
+use crate::gate::{Gate, reconcile};
+use crate::net::testing::serve;
+use crate::net::webhook::Key;
+
+const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+const DAY: i64 = 24 * 60 * 60 * 1_000;
+
+/// One message as it came.
+#[derive(Debug)]
+struct Got {
+    headers: HeaderMap,
+    body: String,
+}
+
+impl Got {
+    fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap()
+    }
+
+    fn status(&self) -> String {
+        self.json()["data"]["status"].as_str().unwrap().to_owned()
+    }
+
+    fn is_signed(&self) -> bool {
+        let key = Key::parse(&SecretString::from(SECRET)).unwrap();
+        let seconds = self.header("webhook-timestamp").parse().unwrap();
+        key.headers(self.header("webhook-id"), seconds, &self.body)
+            .iter()
+            .all(|(name, value)| self.header(name) == value)
+    }
+}
+
+/// Answers with the status that it is set to.
+struct Receiver {
+    config: CallbackConfig,
+    status: Arc<AtomicU16>,
+    got: Mutex<mpsc::UnboundedReceiver<Got>>,
+}
+
+impl Receiver {
+    async fn start() -> Self {
+        let (tell, got) = mpsc::unbounded_channel();
+        let status = Arc::new(AtomicU16::new(204));
+        let now = Arc::clone(&status);
+        let app = Router::new().fallback(move |headers: HeaderMap, body: String| {
+            tell.send(Got { headers, body }).unwrap();
+            let status = StatusCode::from_u16(now.load(Ordering::SeqCst)).unwrap();
+            async move { (status, [("location", "/elsewhere")]) }
+        });
+        let config = at(&format!("{}/hook", serve(app).await));
+        Self { config, status, got: Mutex::new(got) }
+    }
+
+    fn answers(&self, status: u16) {
+        self.status.store(status, Ordering::SeqCst);
+    }
+
+    async fn next(&self) -> Got {
+        tokio::time::timeout(LIMIT, self.got.lock().await.recv()).await.unwrap().unwrap()
+    }
+
+    async fn has_nothing_more(&self) -> bool {
+        self.got.lock().await.try_recv().is_err()
+    }
+}
+
+fn at(url: &str) -> CallbackConfig {
+    let secret = TokenFrom::Command(["printf", "%s", SECRET].map(str::to_owned).to_vec());
+    CallbackConfig { line: 1, url: url.to_owned(), secret }
+}
+
+/// With one tool, `t`, and the receiver as `orchestrator`.
+fn with(folder: &Path, callback: &CallbackConfig, tool: ToolConfig) -> GateConfig {
+    let callbacks = [("orchestrator".to_owned(), callback.clone())].into();
+    GateConfig { callbacks, tools: [("t".to_owned(), tool)].into(), ..config(folder) }
+}
+
+async fn propose(gate: &TestGate, tool: &str, more: &str) -> String {
+    gate.propose_with(tool, r#"{"account":"HIDDEN"}"#, &format!(r#","callback":"orchestrator"{more}"#)).await
+}
+
+async fn listed(gate: &TestGate) -> Vec<Callback> {
+    gate.gate.callbacks(100).await.unwrap()
+}
+
+/// Waits until the only callback is as it should be.
+async fn until(gate: &TestGate, is_so: impl Fn(&Callback) -> bool) -> Callback {
+    let waiting = async {
+        let mut looks = tokio::time::interval(Duration::from_millis(5));
+        loop {
+            looks.tick().await;
+            let [callback] = &listed(gate).await[..] else { panic!("not one callback") };
+            if is_so(callback) {
+                return callback.clone();
+            }
+        }
+    };
+    tokio::time::timeout(LIMIT, waiting).await.expect("the callback never comes to be so")
+}
+
+#[tokio::test]
+async fn decision_and_end_are_told_signed_and_without_the_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let receiver = Receiver::start().await;
+    let gate = start(with(folder.path(), &receiver.config, script("echo HIDDEN"))).await;
+    let id = propose(&gate, "t", "").await;
+    let untold = gate.propose("t", "{}").await;
+
+    gate.reject(&untold, "").await;
+    gate.approve(&id, r#"{"userEdits":{"n":"HIDDEN"},"reason":"HIDDEN"}"#).await;
+    let mut got = [receiver.next().await, receiver.next().await];
+
+    got.sort_by_key(|got| got.json()["data"]["revision"].as_u64());
+    let [approved, executed] = &got;
+    assert_eq!([approved.status(), executed.status()], ["approved", "executed"]);
+    assert_ne!(approved.header("webhook-id"), executed.header("webhook-id"));
+    let schema = validator(&CONTRACT["components"]["schemas"]["Callback"]);
+    for got in &got {
+        assert!(got.is_signed(), "{got:?}");
+        assert!(schema.is_valid(&got.json()), "{}", got.body);
+        let data = &got.json()["data"];
+        assert_eq!((&data["pendingActionId"], &data["resolvedBy"]), (&id.clone().into(), &"owner".into()));
+        assert!(!got.body.contains("HIDDEN") && !got.headers.contains_key("authorization"));
+    }
+    gate.stop().await;
+    assert!(receiver.has_nothing_more().await, "a run that begins is told to nobody");
+}
+
+#[tokio::test]
+async fn every_other_end_is_told_as_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let receiver = Receiver::start().await;
+    let gate = start(with(folder.path(), &receiver.config, ToolConfig::default())).await;
+    let (rejected, withdrawn) = (propose(&gate, "t", "").await, propose(&gate, "t", "").await);
+    let expired = propose(&gate, "t", r#","ttlSeconds":60"#).await;
+    let replaced = propose(&gate, "t", "").await;
+
+    gate.reject(&rejected, "").await;
+    gate.post_as(&gate.agent, &format!("/api/pending-actions/{withdrawn}/withdraw"), "").await;
+    gate.propose_with("t", "{}", &format!(r#","supersedes":"{replaced}""#)).await;
+    gate.gate.inner.clock.pass(60_001);
+    reconcile::sweep(&gate.gate).await.unwrap();
+    let (mut told, mut ids) = (Vec::new(), HashSet::new());
+    while ids.len() < 4 {
+        let got = receiver.next().await;
+        // The clock may have passed the lease of one that was under way.
+        if !ids.insert(got.header("webhook-id").to_owned()) {
+            continue;
+        }
+        let got = got.json();
+        let by = got["data"]["resolvedBy"].as_str().unwrap_or("nobody").to_owned();
+        told.push((
+            got["data"]["pendingActionId"].as_str().unwrap().to_owned(),
+            got["data"]["status"].clone(),
+            by,
+        ));
+    }
+
+    let mut expected = [
+        (rejected, "rejected".into(), "owner".to_owned()),
+        (withdrawn, "withdrawn".into(), "agent".to_owned()),
+        (expired, "expired".into(), "nobody".to_owned()),
+        (replaced, "superseded".into(), "agent".to_owned()),
+    ];
+    told.sort_by(|one, other| one.0.cmp(&other.0));
+    expected.sort_by(|one, other| one.0.cmp(&other.0));
+    assert_eq!(told, expected);
+    gate.stop().await;
+}
+
+#[tokio::test]
+async fn unknown_callback_is_refused_and_no_name_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let receiver = Receiver::start().await;
+    let gate = start(with(folder.path(), &receiver.config, ToolConfig::default())).await;
+
+    for name in ["other", "", "https://evil.example/", "ORCHESTRATOR"] {
+        let body = format!(r#"{{"toolName":"t","workspaceId":"w","toolInput":{{}},"callback":"{name}"}}"#);
+        let refused = gate.post_as(&gate.agent, "/api/pending-actions", &body).await;
+        assert_eq!(refused.code(), (422, "INVALID".to_owned()), "{name}");
+        assert!(refused.at("/error/message").starts_with("callback names none of this gate's callbacks"));
+        assert!(!refused.text.contains("orchestrator"));
+    }
+    assert_eq!(gate.list("").await.at("/items"), "[]");
+    gate.stop().await;
+}
+
+#[tokio::test]
+async fn receiver_that_fails_is_told_again_under_one_id_until_it_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let receiver = Receiver::start().await;
+    let gate = start(with(folder.path(), &receiver.config, ToolConfig::default())).await;
+    gate.gate.inner.clock.stop();
+    let id = propose(&gate, "t", "").await;
+
+    receiver.answers(503);
+    gate.reject(&id, "").await;
+    let first = receiver.next().await;
+    let failed = until(&gate, |it| it.error.is_some()).await;
+    assert_eq!((failed.tries, failed.ended_at), (1, None));
+    assert_eq!(failed.error.as_deref(), Some("the receiver answered HTTP 503"));
+    assert_eq!(failed.next_at, Some(gate.gate.inner.clock.now().plus_millis(5_000)));
+    receiver.answers(307);
+    gate.gate.inner.clock.pass(5_000);
+    gate.gate.inner.events.called();
+    let second = receiver.next().await;
+    let moved = until(&gate, |it| it.error != failed.error).await;
+    assert_eq!(moved.error.as_deref(), Some("the receiver answered HTTP 307; redirects are not followed"));
+    receiver.answers(200);
+    gate.gate.inner.clock.pass(20_000);
+    gate.gate.inner.events.called();
+    let third = receiver.next().await;
+    let arrived = until(&gate, |it| it.ended_at.is_some()).await;
+
+    assert_eq!((arrived.tries, arrived.error, arrived.next_at), (3, None, None));
+    for got in [&second, &third] {
+        assert_eq!(got.header("webhook-id"), first.header("webhook-id"));
+        assert_eq!(got.body, first.body);
+        assert!(got.is_signed());
+    }
+    gate.stop().await;
+    assert!(receiver.has_nothing_more().await);
+}
+
+/// As a gate does whose process ends right after its commit: it is open and sends nothing.
+async fn rejected_by_a_gate_that_dies(config: &GateConfig, taken: bool) -> Callback {
+    let gate = start(config.clone()).await;
+    let id = propose(&gate, "t", "").await;
+    gate.stop().await;
+    let gate = Gate::open(config).await.unwrap();
+    let ruling = Ruling {
+        id,
+        verdict: Verdict::Reject,
+        expected_digest: None,
+        expected_effective_digest: None,
+        expected_terms: None,
+        reason: None,
+    };
+    let by = Actor { subject: "owner".to_owned(), workspace: "w".to_owned() };
+    gate.store().decide(ruling, by, None).await.unwrap();
+    if taken {
+        let mine = gate.store().take_callbacks("orchestrator".to_owned(), 0, 16).await.unwrap();
+        assert_eq!(mine.len(), 1);
+    }
+    let kept = gate.callbacks(1).await.unwrap().remove(0);
+    gate.close().await;
+    kept
+}
+
+#[tokio::test]
+async fn what_a_gate_that_died_had_to_tell_is_told_by_the_next_under_the_same_id() {
+    for taken in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let receiver = Receiver::start().await;
+        let config = with(folder.path(), &receiver.config, ToolConfig::default());
+        let kept = rejected_by_a_gate_that_dies(&config, taken).await;
+        assert_eq!((kept.tries, kept.ended_at), (u64::from(taken), None));
+
+        let gate = start(config).await;
+        let got = receiver.next().await;
+        until(&gate, |it| it.ended_at.is_some()).await;
+
+        assert_eq!(got.header("webhook-id"), kept.id);
+        gate.stop().await;
+        assert!(receiver.has_nothing_more().await);
+    }
+}
+
+#[tokio::test]
+async fn one_gate_at_a_time_has_a_message_and_an_old_try_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let receiver = Receiver::start().await;
+    let config = with(folder.path(), &receiver.config, ToolConfig::default());
+    rejected_by_a_gate_that_dies(&config, false).await;
+    let gate = Gate::open(&config).await.unwrap();
+    let other = gate.open_another(&config).await.ok();
+    let other = other.as_ref().unwrap_or(&gate);
+    gate.inner.clock.stop();
+    let take =
+        async |gate: &Gate| gate.store().take_callbacks("orchestrator".to_owned(), 1_000, 16).await.unwrap();
+
+    let (mut mine, theirs) = tokio::join!(take(&gate), take(other));
+    let mut first = if mine.is_empty() { theirs } else { std::mem::take(&mut mine) };
+    assert_eq!((first.len(), take(other).await.len()), (1, 0));
+    let first = first.remove(0);
+    gate.inner.clock.pass(1_000);
+    let second = take(other).await.remove(0);
+    gate.store().end_callback(first.clone(), Delivery::Arrived).await.unwrap();
+    let still = gate.callbacks(1).await.unwrap().remove(0);
+    assert_eq!((still.ended_at, still.tries, &still.id), (None, 2, &first.id));
+    let why = "the receiver answered HTTP 410".to_owned();
+    gate.store().end_callback(second, Delivery::Refused { why: why.clone() }).await.unwrap();
+
+    let ended = gate.callbacks(1).await.unwrap().remove(0);
+    assert_eq!((ended.next_at, ended.error), (None, Some(why)));
+    assert!(ended.ended_at.is_some());
+    gate.close().await;
+}
+
+#[tokio::test]
+async fn what_does_not_arrive_within_a_day_is_given_up_and_listed_for_a_week() {
+    let folder = tempfile::tempdir().unwrap();
+    let receiver = Receiver::start().await;
+    let gate = start(with(folder.path(), &receiver.config, ToolConfig::default())).await;
+    gate.gate.inner.clock.stop();
+    receiver.answers(500);
+    let id = propose(&gate, "t", "").await;
+    gate.reject(&id, "").await;
+    receiver.next().await;
+    until(&gate, |it| it.error.is_some()).await;
+
+    gate.gate.inner.clock.pass(DAY + 1);
+    reconcile::sweep(&gate.gate).await.unwrap();
+    let given_up = until(&gate, |it| it.ended_at.is_some()).await;
+    assert_eq!(given_up.error.as_deref(), Some("the receiver answered HTTP 500"));
+    let late = Delivery::Failed { why: "late".to_owned(), pause: 1 };
+    gate.gate.store().end_callback(given_up.clone(), late).await.unwrap();
+    assert_eq!(listed(&gate).await, [given_up]);
+    gate.gate.inner.clock.pass(7 * DAY + 1);
+    reconcile::sweep(&gate.gate).await.unwrap();
+
+    assert_eq!(listed(&gate).await, []);
+    gate.stop().await;
+}
+
+#[tokio::test]
+async fn receiver_that_wants_nothing_more_is_told_once_and_a_missing_secret_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let receiver = Receiver::start().await;
+    receiver.answers(410);
+    let gate = start(with(folder.path(), &receiver.config, ToolConfig::default())).await;
+    let id = propose(&gate, "t", "").await;
+    gate.reject(&id, "").await;
+    let gone = until(&gate, |it| it.ended_at.is_some()).await;
+    assert_eq!((gone.tries, gone.error.as_deref()), (1, Some("the receiver answered HTTP 410")));
+    gate.stop().await;
+
+    let folder = tempfile::tempdir().unwrap();
+    let secret = TokenFrom::File(folder.path().join("none"));
+    let without = CallbackConfig { secret, ..receiver.config.clone() };
+    let gate = start(with(folder.path(), &without, ToolConfig::default())).await;
+    let id = propose(&gate, "t", "").await;
+    gate.reject(&id, "").await;
+    let unsigned = until(&gate, |it| it.error.is_some()).await.error.unwrap();
+
+    assert!(unsigned.starts_with("its secret cannot be had: cannot read"), "{unsigned}");
+    receiver.next().await;
+    assert!(receiver.has_nothing_more().await, "nothing is sent unsigned");
+    gate.stop().await;
+}
+
+#[tokio::test]
+async fn receiver_that_hangs_holds_up_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let receiver = Receiver::start().await;
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let hangs = at(&format!("http://{}/", silent.local_addr().unwrap()));
+    let mut config = with(folder.path(), &receiver.config, ToolConfig::default());
+    config.callbacks.insert("hangs".to_owned(), hangs);
+    let gate = start(config).await;
+    let stuck = gate.propose_with("t", "{}", r#","callback":"hangs""#).await;
+    gate.reject(&stuck, "").await;
+    // It has the message by now, and says nothing.
+    let (_connection, _) = tokio::time::timeout(LIMIT, silent.accept()).await.unwrap().unwrap();
+
+    let id = propose(&gate, "t", "").await;
+    gate.reject(&id, "").await;
+
+    assert_eq!(receiver.next().await.status(), "rejected");
+    gate.stop.now.cancel();
+    gate.stop().await;
+}
+
+/// The agent proposes under this trace.
+async fn traced(gate: &TestGate, traces: &[&str], body: &str, key: &str) -> super::support::Answer {
+    let mut request = gate
+        .request(Method::POST, "/api/pending-actions", &gate.agent)
+        .header("content-type", "application/json")
+        .header("idempotency-key", key);
+    for trace in traces {
+        request = request.header("traceparent", *trace);
+    }
+    answer(request.body(body.to_owned())).await
+}
+
+fn call(tool: &str) -> String {
+    format!(r#"{{"toolName":"{tool}","workspaceId":"w","toolInput":{{}},"callback":"orchestrator"}}"#)
+}
+
+#[tokio::test]
+async fn trace_goes_along_to_what_runs_it_to_its_callback_and_into_the_audit() {
+    let folder = tempfile::tempdir().unwrap();
+    let (receiver, service) = (Receiver::start().await, Receiver::start().await);
+    let mut config = with(folder.path(), &receiver.config, script("printf %s \"$TRACEPARENT\""));
+    let executor = Executor::Http { url: service.config.url.clone() };
+    config.tools.insert("service".to_owned(), ToolConfig { executor, ..ToolConfig::default() });
+    let gate = start(config).await;
+    let propose =
+        async |tool: &str| traced(&gate, &[TRACE], &call(tool), tool).await.at("/pending_action_id");
+
+    let (command, posted, pulled) = (propose("t").await, propose("service").await, propose("pulled").await);
+    for id in [&command, &posted, &pulled] {
+        assert_eq!(gate.approve(id, "").await.status, 200);
+    }
+    let claimed = gate.post_as(&gate.agent, &format!("/api/pending-actions/{pulled}/claim"), "").await;
+
+    assert_eq!(gate.until_final(&command).await.at("/result"), TRACE);
+    assert_eq!(service.next().await.header("traceparent"), TRACE);
+    assert_eq!(claimed.at("/traceparent"), TRACE);
+    for _ in 0..5 {
+        assert_eq!(receiver.next().await.header("traceparent"), TRACE);
+    }
+    let created = gate.gate.store().timeline(&command).await.unwrap().remove(0);
+    let details: Value = serde_json::from_str(created.details.as_deref().unwrap()).unwrap();
+    assert_eq!((&details["traceparent"], &details["callback"]), (&TRACE.into(), &"orchestrator".into()));
+    assert_eq!(gate.gate.verify_audit(&[]).await.unwrap().problems, Vec::<String>::new());
+    gate.stop().await;
+}
+
+#[tokio::test]
+async fn trace_is_in_no_key_and_what_is_none_is_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let receiver = Receiver::start().await;
+    let gate = start(with(folder.path(), &receiver.config, ToolConfig::default())).await;
+    let other = TRACE.replace("b7ad", "aaaa");
+
+    let first = traced(&gate, &[TRACE], &call("t"), "k").await;
+    let again = traced(&gate, &[&other], &call("t"), "k").await;
+    let mut ignored = Vec::new();
+    for (key, traces) in [("a", vec!["00-0af7"]), ("b", vec![TRACE, &other]), ("c", vec![])] {
+        ignored.push(traced(&gate, &traces, &call("t"), key).await.at("/pending_action_id"));
+    }
+
+    assert_eq!((again.status, &again.text), (202, &first.text));
+    let origin = async |id: &str| gate.gate.store().get(id).await.unwrap().unwrap().origin.traceparent;
+    assert_eq!(origin(&first.at("/pending_action_id")).await.as_deref(), Some(TRACE));
+    for id in ignored {
+        assert_eq!(origin(&id).await, None);
+    }
+    gate.stop().await;
+}
