@@ -1,0 +1,54 @@
+//! The floor: what any program must pay that shows such rows with ratatui. It never changes, so that figures of different days can be compared.
+
+use std::io;
+use std::time::Duration;
+
+use crossterm::event::{self, Event, KeyCode};
+use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::layout::{Constraint, Layout};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::Line;
+use ratatui::widgets::{Paragraph, Wrap};
+
+/// Rows on the left, one of them under the cursor, and all of that one on the right.
+pub(crate) fn run(rows: usize) -> io::Result<()> {
+    let title =
+        |nth: usize| format!("  low  create_linear_issue  Escalate outage number {nth} in the EU region");
+    let titles: Vec<String> = (0..rows).map(title).collect();
+    enable_raw_mode()?;
+    crossterm::execute!(io::stdout(), EnterAlternateScreen)?;
+    let mut terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+    let (mut at, mut top) = (0_usize, 0);
+    loop {
+        terminal.draw(|frame| {
+            let [head, body] =
+                Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(frame.area());
+            let [list, preview] =
+                Layout::horizontal([Constraint::Percentage(55), Constraint::Min(0)]).areas(body);
+            let height = usize::from(list.height);
+            top = at.min(top).max((at + 1).saturating_sub(height));
+            frame.render_widget(Line::from(format!("{rows} pending, at {}", at + 1)), head);
+            let style = |nth| if nth == at { Modifier::REVERSED.into() } else { Style::new() };
+            let shown = titles.iter().enumerate().skip(top).take(height);
+            let lines: Vec<Line<'_>> =
+                shown.map(|(nth, title)| Line::styled(title.as_str(), style(nth))).collect();
+            frame.render_widget(Paragraph::new(lines), list);
+            let text = format!(
+                "title: Escalate outage number {at} in the EU region\nbody: {}\npriority: 2",
+                "Checkout fails for some customers. ".repeat(8)
+            );
+            frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: false }), preview);
+        })?;
+        while !event::poll(Duration::from_hours(1))? {}
+        match event::read()? {
+            Event::Key(key) if key.code == KeyCode::Char('j') => at = (at + 1).min(rows.saturating_sub(1)),
+            Event::Key(key) if key.code == KeyCode::Char('k') => at = at.saturating_sub(1),
+            Event::Key(key) if key.code == KeyCode::Char('q') => break,
+            _ => {}
+        }
+    }
+    crossterm::execute!(io::stdout(), LeaveAlternateScreen)?;
+    disable_raw_mode()
+}

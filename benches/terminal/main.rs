@@ -1,0 +1,243 @@
+//! What somebody at a terminal waits for: placet beside a floor program and beside its peers, each in a pseudo-terminal of its own.
+//! Prints one Markdown table, the figures of `docs/performance.md`.
+//!
+//! `cargo bench --bench terminal` measures 10,000 and 100,000 rows in about fifteen minutes. After `--`: `--rows N` measures so many
+//! only, `--quick` sees in a minute that everything here still works, `--no-peers` leaves other programs out, and
+//! `--also NAME=PATH` measures another build of placet in the same run.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it prints what it measured, and how far it is"
+)]
+
+mod floor;
+mod peers;
+mod program;
+#[path = "../served/mod.rs"]
+mod served;
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use self::peers::Contestant;
+use self::program::{COLUMNS, Cost, LINES, Program};
+use self::served::{Gate, percentile};
+
+/// How much of everything.
+#[derive(Clone, Copy)]
+struct Scale {
+    starts: usize,
+    keys: usize,
+    held: usize,
+    idle: Duration,
+}
+
+const FULL: Scale = Scale { starts: 5, keys: 60, held: 60, idle: Duration::from_secs(20) };
+const QUICK: Scale = Scale { starts: 1, keys: 6, held: 6, idle: Duration::from_secs(2) };
+
+/// What a key of the inbox costs that changes the whole list.
+const LARGE: [(&str, &[&str]); 6] = [
+    ("`R`", &["R"]),
+    ("a letter of the filter", &["/", "9", "\x1b"]),
+    ("sort by risk, by age", &[",", "r", ",", "a"]),
+    ("group by agent, by batch", &[",", "g", ",", "b"]),
+    ("mark all, stage all, undo", &["*", "x", "u", "*"]),
+    ("to the end, to the top", &["G", "g", "g"]),
+];
+
+#[tokio::main]
+async fn main() {
+    // Cargo says `--bench`.
+    let given: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    let has = |name: &str| given.iter().any(|arg| arg == name);
+    let values = |name: &str| -> Vec<String> {
+        given.windows(2).filter(|pair| pair[0] == name).map(|pair| pair[1].clone()).collect()
+    };
+    if let Some(rows) = values("--floor").first() {
+        return floor::run(rows.parse().unwrap()).unwrap();
+    }
+    rustls::crypto::ring::default_provider().install_default().ok();
+    let scale = if has("--quick") { QUICK } else { FULL };
+    let asked: Vec<usize> = values("--rows").iter().map(|rows| rows.parse().unwrap()).collect();
+    let sizes = match (asked.is_empty(), has("--quick")) {
+        (false, _) => asked,
+        (true, true) => vec![200],
+        (true, false) => vec![10_000, 100_000],
+    };
+    let mut builds = vec![("placet".to_owned(), env!("CARGO_BIN_EXE_placet").to_owned())];
+    let also = values("--also");
+    let also = also.iter().map(|named| named.split_once('=').expect("--also takes NAME=PATH"));
+    builds.extend(also.map(|(name, path)| (name.to_owned(), path.to_owned())));
+    let (mut rows, mut large) = (String::new(), String::new());
+    for size in sizes {
+        let folder = served::folder();
+        let (others, missing) =
+            if has("--no-peers") { (Vec::new(), Vec::new()) } else { peers::peers(folder.path(), size) };
+        missing.iter().for_each(|name| eprintln!("{name} is not installed: it is left out"));
+        eprintln!("== {size} rows: filling a gate");
+        let gate = Gate::serve();
+        gate.client.fill(0, size, 64).await;
+        let contestants = std::iter::once(floor_program(size))
+            .chain(builds.iter().flat_map(|build| placets(&gate, build, size)))
+            .chain(others);
+        for contestant in contestants {
+            eprintln!("== {size} rows: {}", contestant.name);
+            rows.push_str(&measure(&contestant, size, &scale));
+        }
+        for build in &builds {
+            eprintln!("== {size} rows: keys of {}", build.0);
+            large.push_str(&large_keys(&placets(&gate, build, size)[0], size, &scale));
+        }
+    }
+    println!(
+        "{}\n{rows}\n| program | rows | key, with its last byte, and the longest, ms |\n|---|---|---|\n{large}",
+        head()
+    );
+}
+
+fn floor_program(rows: usize) -> Contestant {
+    let this = std::env::current_exe().unwrap().display().to_string();
+    let floor = Contestant::new("floor", &[&this, "--floor", &rows.to_string()], "outage number 0");
+    Contestant { all: Some(format!("{rows} pending")), ..floor }
+}
+
+/// Without colours for sources: with the preview, and with the list alone.
+fn placets(gate: &Gate, (name, path): &(String, String), rows: usize) -> Vec<Contestant> {
+    let folder = gate.folder.path().join(format!("inbox-{name}"));
+    std::fs::create_dir_all(&folder).unwrap();
+    let config = format!(
+        "[[source]]\nname = \"gate\"\nkind = \"gate\"\nurl = \"{}\"\ntoken_file = \"{}\"\n[ui]\nhighlight = false\nhints = false\nhold_seconds = 0\n",
+        gate.client.url(0),
+        owner_token(gate, &folder)
+    );
+    std::fs::write(folder.join("config.toml"), config).unwrap();
+    let env = [("PLACET_CONFIG", folder.join("config.toml")), ("PLACET_STATE_DIR", folder.clone())];
+    let env: Vec<(String, String)> =
+        env.into_iter().map(|(name, value)| (name.to_owned(), value.display().to_string())).collect();
+    let placet = Contestant {
+        env,
+        all: Some(format!("{rows} to decide")),
+        ..Contestant::new(name, &[path], "outage number")
+    };
+    let alone = Contestant { name: format!("{name}, no preview"), first: &["p"], ..placet.clone() };
+    vec![placet, alone]
+}
+
+/// A file with the token, which only its owner can read.
+fn owner_token(gate: &Gate, folder: &Path) -> String {
+    use std::os::unix::fs::PermissionsExt as _;
+    let file = folder.join("token");
+    std::fs::write(&file, &gate.client.owner).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    file.display().to_string()
+}
+
+fn start(of: &Contestant) -> (Program, [Option<Duration>; 3]) {
+    let mut program = Program::start(&of.argv, &of.env);
+    let first = program.when(|screen| !screen.trim().is_empty());
+    let data = program.when(|screen| screen.contains(&of.row));
+    let all = of.all.as_ref().map(|all| program.when(|screen| screen.replace(',', "").contains(all)));
+    if data.is_none() || all == Some(None) {
+        eprintln!("{}: it never showed its rows\n{}", of.name, program.screen());
+    }
+    (program, [first, data, all.unwrap_or(data)])
+}
+
+fn measure(of: &Contestant, rows: usize, scale: &Scale) -> String {
+    let mut started = Vec::new();
+    let mut program = None;
+    for _ in 0..scale.starts {
+        let (running, times) = start(of);
+        started.push(times);
+        program = Some(running);
+    }
+    let Some(program) = program else { return String::new() };
+    of.first.iter().for_each(|key| drop(program.press(key)));
+    program.press(of.keys.0);
+    let (before, moves) = (program.used(), scale.keys.min(usize::from(LINES) * 2 / 3));
+    let costs: Vec<_> = (0..moves).map(|_| program.press(of.keys.0)).collect();
+    let pressed = program.used();
+    let mut times: Vec<Duration> = costs.iter().map(|cost| cost.last).collect();
+    times.sort_unstable();
+    let lag = program.hold(of.keys.0, scale.held).last;
+    let scrolled: Vec<_> = (0..scale.keys / 3).map(|_| program.press(of.keys.0)).collect();
+    let rests = program.used();
+    std::thread::park_timeout(scale.idle);
+    let idle = program.used();
+    let seconds = scale.idle.as_secs_f64();
+    let bytes = |costs: &[Cost]| costs.iter().map(|cost| cost.bytes).sum::<usize>() / costs.len().max(1);
+    format!(
+        "| {} | {rows} | {} | {} | {} | {:.1}/{:.1} | {:.2} | {} | {} | {:.0} | {} | {:.1} | {:.2} | {:.0} |\n",
+        of.name,
+        median(&started, 0),
+        median(&started, 1),
+        median(&started, 2),
+        percentile(&times, 50),
+        percentile(&times, 95),
+        (pressed.cpu.saturating_sub(before.cpu)).as_secs_f64() * 1_000.0 / f64::from(moves as u32),
+        bytes(&costs),
+        bytes(&scrolled),
+        lag.as_secs_f64() * 1_000.0,
+        idle.bytes - rests.bytes,
+        f64::from(u32::try_from(idle.sleeps.saturating_sub(rests.sleeps)).unwrap()) / seconds,
+        (idle.cpu.saturating_sub(rests.cpu)).as_secs_f64() / seconds * 100.0,
+        program.memory(),
+    )
+}
+
+fn median(started: &[[Option<Duration>; 3]], nth: usize) -> String {
+    let mut times: Vec<Duration> = started.iter().filter_map(|times| times[nth]).collect();
+    times.sort_unstable();
+    times
+        .get(times.len() / 2)
+        .map_or_else(|| "-".to_owned(), |time| format!("{:.0}", time.as_secs_f64() * 1_000.0))
+}
+
+fn large_keys(of: &Contestant, rows: usize, scale: &Scale) -> String {
+    let (program, _) = start(of);
+    program.press("j");
+    let mut lines = String::new();
+    for (what, keys) in LARGE {
+        let mut worst = Duration::ZERO;
+        let mut times = Vec::new();
+        for _ in 0..scale.starts {
+            for key in keys {
+                let cost = program.press(key);
+                worst = worst.max(cost.last);
+                times.push(cost.last);
+            }
+        }
+        times.sort_unstable();
+        lines.push_str(&format!(
+            "| {} | {rows} | {what}: p50 {:.1}, longest {:.1} |\n",
+            of.name,
+            percentile(&times, 50),
+            worst.as_secs_f64() * 1_000.0
+        ));
+    }
+    lines
+}
+
+fn head() -> String {
+    let said = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program).args(arguments).output().ok();
+        let text =
+            output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+        text.lines().next().unwrap_or("not installed").to_owned()
+    };
+    let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or_default();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    format!(
+        "Measured on {} in a terminal of {COLUMNS}x{LINES}; {cores} cores{}; {}; {}; {}; {}.\n\n\
+        | program | rows | first paint ms | data ms | all ms | key→last byte p50/p95 ms | CPU a key ms | bytes a move | bytes a scroll | lag after held keys ms | idle bytes | wakeups/s | idle CPU % | RSS MB |\n\
+        |---|---|---|---|---|---|---|---|---|---|---|---|---|---|",
+        said("date", &["-u", "+%Y-%m-%d"]),
+        model.replace('\t', ""),
+        said(env!("CARGO_BIN_EXE_placet"), &["--version"]),
+        said("tig", &["--version"]),
+        said("fzf", &["--version"]),
+        said("neomutt", &["-v"]),
+    )
+}
