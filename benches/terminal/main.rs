@@ -16,6 +16,7 @@ mod program;
 #[path = "../served/mod.rs"]
 mod served;
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -74,7 +75,9 @@ async fn main() {
         let folder = served::folder();
         let (others, missing) =
             if has("--no-peers") { (Vec::new(), Vec::new()) } else { peers::peers(folder.path(), size) };
-        missing.iter().for_each(|name| eprintln!("{name} is not installed: it is left out"));
+        for name in &missing {
+            eprintln!("{name} is not installed: it is left out");
+        }
         eprintln!("== {size} rows: filling a gate");
         let gate = Gate::serve();
         gate.client.fill(0, size, 64).await;
@@ -153,7 +156,9 @@ fn measure(of: &Contestant, rows: usize, scale: &Scale) -> String {
         program = Some(running);
     }
     let Some(program) = program else { return String::new() };
-    of.first.iter().for_each(|key| drop(program.press(key)));
+    for key in of.first {
+        program.press(key);
+    }
     program.press(of.keys.0);
     let (before, moves) = (program.used(), scale.keys.min(usize::from(LINES) * 2 / 3));
     let costs: Vec<_> = (0..moves).map(|_| program.press(of.keys.0)).collect();
@@ -209,12 +214,14 @@ fn large_keys(of: &Contestant, rows: usize, scale: &Scale) -> String {
             }
         }
         times.sort_unstable();
-        lines.push_str(&format!(
-            "| {} | {rows} | {what}: p50 {:.1}, longest {:.1} |\n",
+        writeln!(
+            lines,
+            "| {} | {rows} | {what}: p50 {:.1}, longest {:.1} |",
             of.name,
             percentile(&times, 50),
             worst.as_secs_f64() * 1_000.0
-        ));
+        )
+        .unwrap();
     }
     lines
 }

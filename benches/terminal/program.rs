@@ -12,7 +12,7 @@ pub(crate) const LINES: u16 = 45;
 /// Nothing came for so long: it has drawn all that it draws for a key.
 const QUIET: Duration = Duration::from_millis(120);
 /// A key that draws nothing.
-const NOTHING: Duration = Duration::from_millis(600);
+const NOTHING: Duration = Duration::from_secs(2);
 /// As a keyboard repeats a key that is held.
 const REPEAT: Duration = Duration::from_millis(33);
 pub(crate) const LIMIT: Duration = Duration::from_secs(30);
@@ -71,13 +71,15 @@ impl Program {
         let mut command = CommandBuilder::new(&argv[0]);
         command.args(&argv[1..]);
         command.env("TERM", "xterm-256color");
-        env.iter().for_each(|(name, value)| command.env(name, value));
+        for (name, value) in env {
+            command.env(name, value);
+        }
         let mut reader = pair.master.try_clone_reader().unwrap();
         let writer: Writer = Arc::new(Mutex::new(pair.master.take_writer().unwrap()));
         let came = Arc::new((Mutex::new(Vec::new()), Condvar::new()));
         let (theirs, answers) = (Arc::clone(&came), Arc::clone(&writer));
         std::thread::spawn(move || {
-            let mut chunk = [0; 65_536];
+            let mut chunk = vec![0; 65_536];
             while let Ok(n @ 1..) = reader.read(&mut chunk) {
                 let bytes = chunk[..n].to_vec();
                 for (asked, answer) in ANSWERS {
