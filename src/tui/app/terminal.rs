@@ -28,7 +28,7 @@ use crate::tui::core::model::Model;
 use crate::tui::dashboard::state::StartView;
 
 use super::width_safe_backend;
-use super::width_safe_backend::WidthSafeBackend;
+use super::width_safe_backend::{UnevenRow, WidthSafeBackend};
 
 /// The terminal is ours now. One flag for the process, because a panic hook has no other way to know.
 static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -75,7 +75,7 @@ pub(crate) struct Screen {
     modes: Modes,
     title: String,
     /// Rows of the last frame with something about whose width terminals disagree.
-    uneven: Vec<u16>,
+    uneven: Vec<UnevenRow>,
 }
 
 impl Screen {
@@ -116,6 +116,7 @@ impl Screen {
     /// that does not come costs two seconds.
     pub(crate) fn repaint(&mut self) -> io::Result<()> {
         let size = self.size()?;
+        self.uneven.clear();
         self.terminal.resize(Rect::new(0, 0, size.width, size.height))
     }
 

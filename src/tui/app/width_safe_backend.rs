@@ -1,5 +1,6 @@
 //! Draws so that what terminals measure differently (emoji of several characters, flags, piled marks) stays in its cells: a
-//! terminal that gives it more room than was counted would else push foreign text out of its pane, and leave it there.
+//! terminal that gives it more room than was counted would else push foreign text out of its pane, and leave it there. And says
+//! no more of colours than changes from one cell to the next: a key over a slow line costs what it writes.
 
 use std::io;
 use std::io::Write;
@@ -7,6 +8,7 @@ use std::io::Write;
 use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
 use ratatui::buffer::{Buffer, Cell, CellDiffOption};
 use ratatui::layout::{Position, Size};
+use ratatui::style::{Color, Modifier};
 use unicode_width::UnicodeWidthStr as _;
 
 /// The backend, with the cursor put in its place again after every cell that may have moved it elsewhere.
@@ -19,22 +21,48 @@ impl<W: Write> WidthSafeBackend<W> {
     }
 }
 
+/// A row with something uneven, or below one, as the last frame had it.
+#[derive(Debug)]
+pub(crate) struct UnevenRow {
+    y: u16,
+    is_uneven: bool,
+    cells: Vec<Cell>,
+}
+
 /// Has every cell drawn of the rows where something uneven stands now or stood in the last frame, and of those below, into which
-/// it may have run: to the terminal they may be other than the last frame says. Gives the rows for the next frame.
-pub(crate) fn redraw_uneven(buffer: &mut Buffer, before: &[u16]) -> Vec<u16> {
-    let area = buffer.area;
+/// it may have run, where such a row is another one: to the terminal they may be other than the last frame says. Gives the rows for
+/// the next frame.
+pub(crate) fn redraw_uneven(buffer: &mut Buffer, before: &[UnevenRow]) -> Vec<UnevenRow> {
     halve(buffer);
-    let is_now = |buffer: &Buffer, y: u16| {
-        (area.left()..area.right()).any(|x| buffer.cell((x, y)).is_some_and(|cell| is_uneven(cell.symbol())))
-    };
-    let now: Vec<u16> = (area.top()..area.bottom()).filter(|y| is_now(buffer, *y)).collect();
-    let mut rows: Vec<u16> = now.iter().chain(before).flat_map(|y| [*y, y.saturating_add(1)]).collect();
+    let area = buffer.area;
+    let width = usize::from(area.width).max(1);
+    let cells = |y: u16| buffer.content.chunks(width).nth(usize::from(y.saturating_sub(area.top())));
+    let was = |y: u16| before.iter().find(|row| row.y == y);
+    let is_uneven = |y: u16| cells(y).is_some_and(|cells| cells.iter().any(|cell| is_uneven(cell.symbol())));
+    let uneven: Vec<u16> = (area.top()..area.bottom()).filter(|y| is_uneven(*y)).collect();
+    let is_other = |y: u16| was(y).is_none_or(|row| cells(y) != Some(&*row.cells));
+    let runs_over = |y: u16| uneven.contains(&y) || was(y).is_some_and(|row| row.is_uneven);
+    let below = |y: u16| y.checked_sub(1).filter(|above| runs_over(*above));
+    let ran_over = before.iter().filter(|row| row.is_uneven).map(|row| row.y);
+    let over = uneven.iter().copied().chain(ran_over);
+    let known = before.iter().map(|row| row.y);
+    let mut rows: Vec<u16> = over.flat_map(|y| [y, y.saturating_add(1)]).chain(known).collect();
+    rows.retain(|y| *y < area.bottom());
     rows.sort_unstable();
     rows.dedup();
-    for y in rows {
+    // What was drawn in full the last time is told apart from what is not, and drawn once more without this.
+    let option = |y: u16| {
+        let is_other = is_other(y) || below(y).is_some_and(is_other);
+        if is_other { CellDiffOption::AlwaysUpdate } else { CellDiffOption::Skip }
+    };
+    let options: Vec<(u16, CellDiffOption)> = rows.iter().map(|y| (*y, option(*y))).collect();
+    let stays = |y: &u16| uneven.contains(y) || y.checked_sub(1).is_some_and(|above| uneven.contains(&above));
+    let row = |y: u16| Some(UnevenRow { y, is_uneven: uneven.contains(&y), cells: cells(y)?.to_vec() });
+    let now = rows.into_iter().filter(stays).filter_map(row).collect();
+    for (y, option) in options {
         for x in area.left()..area.right() {
             if let Some(cell) = buffer.cell_mut((x, y)) {
-                cell.diff_option = CellDiffOption::AlwaysUpdate;
+                cell.diff_option = option;
             }
         }
     }
@@ -63,13 +91,110 @@ fn halve(buffer: &mut Buffer) {
 fn is_uneven(symbol: &str) -> bool {
     let mut chars = symbol.chars();
     match (chars.next(), chars.next()) {
-        // European letters, punctuation, arrows and lines one cell each; Chinese, Japanese and Korean two.
+        // European letters, punctuation, arrows, lines and the marks of this screen one cell each; Chinese, Japanese and Korean two.
         (Some(c), None) => !matches!(c,
             '\0'..='\u{58f}' | '\u{1100}'..='\u{11ff}' | '\u{1e00}'..='\u{1fff}' | '\u{2010}'..='\u{22ff}'
-            | '\u{2500}'..='\u{25a0}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7ff}' | '\u{f900}'..='\u{faff}'
+            | '\u{2500}'..='\u{25a0}' | '\u{25b8}' | '\u{25be}' | '\u{270e}' | '\u{2713}' | '\u{2717}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7ff}' | '\u{f900}'..='\u{faff}'
             | '\u{ff01}'..='\u{ffef}'),
         (first, _) => first.is_some(),
     }
+}
+
+/// What the terminal writes in at the moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct CellStyle {
+    foreground: Color,
+    background: Color,
+    underline: Color,
+    modifier: Modifier,
+}
+
+/// With what switches each on, and off. Bold and dim go off together.
+const MODIFIERS: [(Modifier, u8, u8); 8] = [
+    (Modifier::BOLD, 1, 22),
+    (Modifier::DIM, 2, 22),
+    (Modifier::ITALIC, 3, 23),
+    (Modifier::UNDERLINED, 4, 24),
+    (Modifier::SLOW_BLINK, 5, 25),
+    (Modifier::RAPID_BLINK, 6, 25),
+    (Modifier::REVERSED, 7, 27),
+    (Modifier::CROSSED_OUT, 9, 29),
+];
+
+impl CellStyle {
+    /// Writes what is other in this cell, as one sequence.
+    fn become_that_of(&mut self, cell: &Cell, out: &mut impl Write) -> io::Result<()> {
+        let next = Self {
+            foreground: cell.fg,
+            background: cell.bg,
+            underline: cell.underline_color,
+            modifier: cell.modifier,
+        };
+        let before = std::mem::replace(self, next);
+        if before == next {
+            return Ok(());
+        }
+        let mut codes = String::new();
+        let gone = before.modifier - next.modifier;
+        let off = |part: &(Modifier, u8, u8)| gone.contains(part.0);
+        // What goes off with another one is switched on again.
+        let mut kept = before.modifier & next.modifier;
+        for (_, _, code) in MODIFIERS.iter().filter(|part| off(part)) {
+            push(&mut codes, &[*code]);
+            MODIFIERS.iter().filter(|part| part.2 == *code).for_each(|part| kept -= part.0);
+        }
+        for (part, on, _) in MODIFIERS {
+            if next.modifier.contains(part) && !kept.contains(part) {
+                push(&mut codes, &[on]);
+            }
+        }
+        let colours = [
+            (before.foreground, next.foreground, 38),
+            (before.background, next.background, 48),
+            (before.underline, next.underline, 58),
+        ];
+        for (_, colour, base) in colours.into_iter().filter(|(before, next, _)| before != next) {
+            match (colour, named(colour)) {
+                (Color::Rgb(r, g, b), _) => push(&mut codes, &[base, 2, r, g, b]),
+                (_, Some(number)) => push(&mut codes, &[base, 5, number]),
+                (_, None) => push(&mut codes, &[base + 1]),
+            }
+        }
+        write!(out, "\x1b[{codes}m")
+    }
+}
+
+fn push(codes: &mut String, numbers: &[u8]) {
+    for number in numbers {
+        if !codes.is_empty() {
+            codes.push(';');
+        }
+        codes.push_str(&number.to_string());
+    }
+}
+
+/// Its number among the terminal's own.
+const fn named(colour: Color) -> Option<u8> {
+    Some(match colour {
+        Color::Reset | Color::Rgb(..) => return None,
+        Color::Black => 0,
+        Color::Red => 1,
+        Color::Green => 2,
+        Color::Yellow => 3,
+        Color::Blue => 4,
+        Color::Magenta => 5,
+        Color::Cyan => 6,
+        Color::Gray => 7,
+        Color::DarkGray => 8,
+        Color::LightRed => 9,
+        Color::LightGreen => 10,
+        Color::LightYellow => 11,
+        Color::LightBlue => 12,
+        Color::LightMagenta => 13,
+        Color::LightCyan => 14,
+        Color::White => 15,
+        Color::Indexed(number) => number,
+    })
 }
 
 impl<W: Write> Backend for WidthSafeBackend<W> {
@@ -79,22 +204,22 @@ impl<W: Write> Backend for WidthSafeBackend<W> {
     where
         I: Iterator<Item = (u16, u16, &'a Cell)>,
     {
-        // Each run begins with a move of the cursor.
-        let mut run = Vec::new();
+        let (mut style, mut at) = (CellStyle::default(), None);
         for (x, y, cell) in content {
-            if !is_uneven(cell.symbol()) {
-                run.push((x, y, cell));
-                continue;
+            let uneven = is_uneven(cell.symbol());
+            if uneven || at != Some((x, y)) {
+                write!(self.0, "\x1b[{};{}H", y + 1, x + 1)?;
             }
-            // A terminal that gives it less room would leave something old beside it.
-            let mut blank = cell.clone();
-            blank.set_char(' ');
-            let columns = u16::try_from(cell.symbol().width()).unwrap_or(u16::MAX);
-            self.0.draw(run.drain(..))?;
-            self.0.draw((x..x.saturating_add(columns)).map(|x| (x, y, &blank)))?;
-            self.0.draw(std::iter::once((x, y, cell)))?;
+            style.become_that_of(cell, &mut self.0)?;
+            if uneven {
+                // A terminal that gives it less room would leave something old beside it.
+                let columns = cell.symbol().width();
+                write!(self.0, "{:columns$}\x1b[{};{}H", "", y + 1, x + 1)?;
+            }
+            self.0.write_all(cell.symbol().as_bytes())?;
+            at = (!uneven).then_some((x + 1, y));
         }
-        self.0.draw(run.into_iter())
+        if style == CellStyle::default() { Ok(()) } else { self.0.write_all(b"\x1b[0m") }
     }
 
     fn append_lines(&mut self, n: u16) -> io::Result<()> {
@@ -154,6 +279,7 @@ impl<W: Write> Write for WidthSafeBackend<W> {
 #[cfg(test)]
 mod tests {
     use ratatui::layout::Rect;
+    use ratatui::style::Style;
     use std::num::NonZeroU16;
 
     use crate::tui::chrome::theme;
@@ -225,6 +351,44 @@ mod tests {
 
         let drawn: String = buffer.content.iter().map(Cell::symbol).collect();
         assert_eq!(drawn.trim_end(), "\u{6f22}  |\u{6f22}");
+    }
+
+    /// The bytes of a frame over an empty one.
+    fn bytes(frame: &Buffer) -> String {
+        let mut bytes = Vec::new();
+        WidthSafeBackend::new(&mut bytes).draw(Buffer::empty(frame.area).diff(frame).into_iter()).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn only_what_changes_of_a_style_is_written() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 10, 1));
+        let style = |colour| Style::new().fg(colour).bg(Color::Indexed(237));
+        buffer.set_string(0, 0, "a", style(Color::Red).add_modifier(Modifier::BOLD | Modifier::DIM));
+        buffer.set_string(1, 0, "b", style(Color::Red).add_modifier(Modifier::DIM));
+        buffer.set_string(2, 0, "c", style(Color::Rgb(1, 2, 3)).add_modifier(Modifier::DIM));
+        buffer.set_string(3, 0, "d", style(Color::Reset));
+
+        let a = "\x1b[1;1H\x1b[1;2;38;5;1;48;5;237ma";
+        assert_eq!(bytes(&buffer), format!("{a}\x1b[22;2mb\x1b[38;2;1;2;3mc\x1b[22;39md\x1b[0m"));
+    }
+
+    #[test]
+    fn an_uneven_row_that_is_as_it_was_is_not_drawn_again() {
+        let area = Rect::new(0, 0, 20, 3);
+        let frame = |below: &str| {
+            let mut buffer = Buffer::empty(area);
+            buffer.set_string(0, 0, "\u{1f468}\u{200d}\u{1f469}", theme::PLAIN);
+            buffer.set_string(0, 2, below, theme::PLAIN);
+            buffer
+        };
+        let (mut first, mut second) = (frame(""), frame("x"));
+
+        let uneven = redraw_uneven(&mut first, &[]);
+        redraw_uneven(&mut second, &uneven);
+
+        let drawn: Vec<u16> = first.diff(&second).iter().map(|(_, y, _)| *y).collect();
+        assert_eq!(drawn, [2]);
     }
 
     #[test]
