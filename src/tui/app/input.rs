@@ -4,12 +4,13 @@
 //! hurts nobody: the loop still sees that the terminal is gone, and ends the process. And every key is stamped when it comes, not
 //! when somebody has time for it, so that a busy moment does not make typed keys look pasted.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io::{PipeReader, PipeWriter};
 use std::time::Duration;
 
 use crossterm::event;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use tokio::sync::mpsc;
 
 use crate::domain::Timestamp;
@@ -17,8 +18,10 @@ use crate::tui::chrome::theme::palette::Rgb;
 
 use super::clock::now;
 
-/// How long the thread may take to notice that it is to stop.
-const LOOK: Duration = Duration::from_millis(250);
+/// So long a reader is waited for that is to stop.
+const STOPS: Duration = Duration::from_millis(500);
+/// For what is there already. Without any time crossterm looks at nothing.
+const GLANCE: Duration = Duration::from_millis(1);
 /// What may be the beginning of a terminal's answer waits so long for its next character.
 const REST: Duration = Duration::from_millis(50);
 /// Keys that wait for the loop; then the terminal's own buffer holds them.
@@ -27,7 +30,8 @@ const WAITING: usize = 256;
 /// A running reader. Dropping it stops it, without waiting.
 #[derive(Debug)]
 pub(crate) struct Keys {
-    stop: Arc<AtomicBool>,
+    /// Closing it stops the reader, which waits for input and for this.
+    stop: PipeWriter,
     /// Disconnects when the thread has ended.
     reading: std::sync::mpsc::Receiver<()>,
     events: mpsc::Receiver<(Timestamp, TerminalInput)>,
@@ -35,9 +39,8 @@ pub(crate) struct Keys {
 
 impl Keys {
     pub(crate) fn start() -> std::io::Result<Self> {
-        let stop = Arc::new(AtomicBool::new(false));
+        let (stopped, stop) = std::io::pipe()?;
         let (sender, events) = mpsc::channel(WAITING);
-        let stopped = Arc::clone(&stop);
         let (held, reading) = std::sync::mpsc::channel();
         std::thread::Builder::new().name("keys".to_owned()).spawn(move || {
             read(&stopped, &sender);
@@ -56,37 +59,45 @@ impl Keys {
         self.events.try_recv().ok()
     }
 
-    /// Stops, and waits until nobody reads: the terminal is to be somebody else's. Takes up to 250 ms; a reader that spins on a
-    /// vanished terminal is given up after 500.
+    /// Stops, and waits until nobody reads: the terminal is to be somebody else's. A reader that spins on a vanished terminal is
+    /// given up after half a second.
     pub(crate) fn stop(self) {
-        self.stop.store(true, Ordering::Relaxed);
+        let Self { stop, reading, events } = self;
+        drop((stop, events));
         // Ended or given up: either way the terminal changes hands now.
-        let _ = self.reading.recv_timeout(LOOK * 2);
+        let _ = reading.recv_timeout(STOPS);
     }
 }
 
-fn read(stop: &AtomicBool, events: &mpsc::Sender<(Timestamp, TerminalInput)>) {
+fn read(stop: &PipeReader, events: &mpsc::Sender<(Timestamp, TerminalInput)>) {
     let mut replies = Replies::default();
     // When the loop was too busy to take a key: what lies in the terminal's buffer after it came at nobody knows what time, and
     // must not look typed because it was taken slowly.
     let mut crowded = None;
-    while !stop.load(Ordering::Relaxed) && !events.is_closed() {
-        // crossterm looks at nothing when it has no time, which would end this while the buffer is full.
+    while !events.is_closed() {
         if crowded.is_some() && !event::poll(REST).unwrap_or(false) {
             crowded = None;
         }
-        let came = match event::poll(if replies.is_holding() { REST } else { LOOK }) {
-            Ok(true) => event::read(),
-            Ok(false) => {
-                if pass(events, replies.give_up(), now()).is_none() {
-                    return;
+        let came = match event::poll(GLANCE) {
+            Ok(false) => match wait(stop, replies.is_holding().then_some(REST)) {
+                Waited::Input => continue,
+                Waited::Nothing => {
+                    if pass(events, replies.give_up(), now()).is_none() {
+                        return;
+                    }
+                    continue;
                 }
-                continue;
-            }
+                Waited::Over => return,
+            },
+            Ok(true) => event::read(),
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(_) => return,
         };
         let Ok(event) = came else { return };
+        // A signal says so at once; here it would come with the next key.
+        if matches!(event, Event::Resize(..)) {
+            continue;
+        }
         let at = crowded.unwrap_or_else(now);
         match pass(events, replies.take(event), at) {
             None => return,
@@ -94,6 +105,30 @@ fn read(stop: &AtomicBool, events: &mpsc::Sender<(Timestamp, TerminalInput)>) {
             Some(false) => {}
         }
     }
+}
+
+/// What ended a wait for input.
+enum Waited {
+    Input,
+    Nothing,
+    /// The terminal is gone, or the reader is to stop.
+    Over,
+}
+
+/// Waits for input, without ever waking up for nothing.
+fn wait(stop: &PipeReader, limit: Option<Duration>) -> Waited {
+    let stdin = std::io::stdin();
+    let mut fds = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(stop, PollFlags::IN)];
+    let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
+    match poll(&mut fds, limit.as_ref()) {
+        Ok(0) => return Waited::Nothing,
+        Ok(_) => {}
+        Err(Errno::INTR) => return Waited::Input,
+        Err(_) => return Waited::Over,
+    }
+    let [input, stop] = fds.map(|fd| fd.revents());
+    let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+    if input.intersects(gone) || !stop.is_empty() { Waited::Over } else { Waited::Input }
 }
 
 /// Whether it had to wait; nothing when nobody listens any more.

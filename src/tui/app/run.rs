@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use crossterm::event::{Event, MouseEventKind};
 use tokio::sync::mpsc;
-use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until};
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Config, Notify};
@@ -37,8 +37,9 @@ const FRAME: Duration = Duration::from_millis(16);
 const SLOW_FRAME: Duration = Duration::from_millis(200);
 /// So many messages are taken together, and cost one frame.
 const BURST: usize = 256;
-/// How often the terminal is looked for.
-const HEARTBEAT: Duration = Duration::from_millis(500);
+/// Between two ticks, while something counts seconds.
+const SECOND: Duration = Duration::from_secs(1);
+
 /// How the inbox was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Left {
@@ -87,8 +88,19 @@ pub async fn run(
     let (sender, msgs) = mpsc::channel(BURST * 4);
     let effects = Effects::new(inbox, sender).with_ways(ways);
     let (notify, frame) = (ui.notify.clone(), if ui.low_bandwidth { SLOW_FRAME } else { FRAME });
-    let mut app =
-        App { model, screen, effects, msgs, keys: None, host, notify, frame, frames: [None; 2], lent: false };
+    let mut app = App {
+        model,
+        screen,
+        effects,
+        msgs,
+        keys: None,
+        host,
+        notify,
+        frame,
+        frames: [None; 2],
+        ticked: Instant::now(),
+        lent: false,
+    };
     let by = match app.live(signals, shutdown, Theme::asks(&ui.theme, depth)).await {
         // Whatever failed, it failed because the terminal has vanished.
         Err(_) if !is_there() => Ok(LeftBy::Hangup),
@@ -114,6 +126,8 @@ struct App {
     frame: Duration,
     /// When the last two frames were drawn, the older one first.
     frames: [Option<Instant>; 2],
+    /// When time alone was last looked at.
+    ticked: Instant,
     /// The reviewer's editor has the terminal: messages are taken, nothing is drawn.
     lent: bool,
 }
@@ -123,9 +137,10 @@ enum Woken {
     Key(Option<(Timestamp, TerminalInput)>),
     Msgs,
     Frame,
-    Heartbeat,
+    Stumbled,
     Second,
     Continued,
+    Resized,
     End(LeftBy),
 }
 
@@ -142,7 +157,6 @@ impl App {
             self.model.screen.window.asked(now());
             self.screen.ask_background()?;
         }
-        let (mut heartbeat, mut second) = (every(HEARTBEAT), every(Duration::from_secs(1)));
         self.keys = Some(Keys::start()?);
         self.effects.watch();
         for effect in router::start(&mut self.model) {
@@ -151,43 +165,67 @@ impl App {
         let mut burst = Vec::with_capacity(BURST);
         loop {
             signals.lend(self.lent);
+            let tick_at = self.next_tick();
             let woken = tokio::select! {
                 key = next_key(&mut self.keys) => Woken::Key(key),
                 _ = self.msgs.recv_many(&mut burst, BURST) => Woken::Msgs,
                 signal = signals.next() => match signal {
                     Signalled::Continue => Woken::Continued,
+                    Signalled::Resized => Woken::Resized,
                     Signalled::End(by) => Woken::End(by),
                 },
                 () = shutdown.cancelled() => Woken::End(LeftBy::Signal),
-                _ = heartbeat.tick() => Woken::Heartbeat,
-                _ = second.tick() => Woken::Second,
+                () = stumbled() => Woken::Stumbled,
+                () = sleep_until(tick_at) => Woken::Second,
                 () = next_frame(self.model.screen.dirty && !self.lent, self.frames, self.frame) => Woken::Frame,
             };
-            let end = match woken {
-                Woken::Key(None) => Some(LeftBy::Hangup),
-                Woken::Key(Some((at, heard))) => match meant(heard) {
-                    Some(what) => self.update(Msg { at, what })?,
-                    None => None,
-                },
-                Woken::Msgs => match self.take_keys()? {
-                    None => self.take_all(&mut burst)?,
-                    end => end,
-                },
-                Woken::Frame => self.frame()?,
-                Woken::Second => match self.take_keys()? {
-                    None => self.take(What::Tick)?,
-                    end => end,
-                },
-                Woken::Heartbeat if !is_there() => Some(LeftBy::Hangup),
-                Woken::Heartbeat if stumbled() => self.take(What::Stumbled)?,
-                Woken::Heartbeat => None,
-                Woken::Continued => self.resume()?,
-                Woken::End(by) => Some(by),
-            };
+            let end = self.woke(woken, &mut burst)?;
             if let Some(by) = end {
                 return Ok(by);
             }
         }
+    }
+
+    fn woke(&mut self, woken: Woken, burst: &mut Vec<Msg>) -> anyhow::Result<Option<LeftBy>> {
+        Ok(match woken {
+            Woken::Key(None) => Some(LeftBy::Hangup),
+            Woken::Key(Some((at, heard))) => match meant(heard) {
+                Some(what) => self.update(Msg { at, what })?,
+                None => None,
+            },
+            Woken::Msgs => match self.take_keys()? {
+                None => self.take_all(burst)?,
+                end => end,
+            },
+            Woken::Frame => self.frame()?,
+            // Where a terminal vanished and nothing said so.
+            Woken::Second if !is_there() => Some(LeftBy::Hangup),
+            Woken::Second => {
+                self.ticked = Instant::now();
+                match self.take_keys()? {
+                    None => self.take(What::Tick)?,
+                    end => end,
+                }
+            }
+            Woken::Stumbled => self.take(What::Stumbled)?,
+            Woken::Continued => self.resume()?,
+            Woken::Resized if self.lent => None,
+            Woken::Resized => {
+                let size = self.screen.size()?;
+                self.take(What::Resize(size.width, size.height))?
+            }
+            Woken::End(by) => Some(by),
+        })
+    }
+
+    /// A second after the last one, or when the time alone changes something again.
+    fn next_tick(&self) -> Instant {
+        let quiet = if self.lent { None } else { router::quiet_until(&self.model) };
+        let rest = quiet.map_or(SECOND, |until| {
+            let left = u64::try_from(until.since(now())).unwrap_or_default();
+            (Instant::now() + Duration::from_millis(left)).saturating_duration_since(self.ticked)
+        });
+        self.ticked + rest.max(SECOND)
     }
 
     /// Keys that came already go before whatever says that time went by: what is confirmed must know of a key that followed.
@@ -315,12 +353,6 @@ impl App {
         self.keys = None;
         shutdown::wind_up(&mut self.model, &self.effects, &mut self.msgs).await
     }
-}
-
-fn every(period: Duration) -> Interval {
-    let mut interval = interval(period);
-    interval.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    interval
 }
 
 async fn next_key(keys: &mut Option<Keys>) -> Option<(Timestamp, TerminalInput)> {

@@ -20,12 +20,13 @@ const SIGCONT: i32 = 18;
 #[cfg(not(target_os = "linux"))]
 const SIGCONT: i32 = 19;
 
-/// Signals that end the inbox, and the one that wakes it.
+/// Signals that end the inbox, the one that wakes it, and the one that its terminal has another size.
 pub(crate) struct Signals {
     terminate: Signal,
     interrupt: Signal,
     hangup: Signal,
     go_on: Signal,
+    resize: Signal,
     /// Another program has the terminal.
     lent: bool,
 }
@@ -33,6 +34,7 @@ pub(crate) struct Signals {
 /// What a signal asks for.
 pub(crate) enum Signalled {
     Continue,
+    Resized,
     End(LeftBy),
 }
 
@@ -44,6 +46,7 @@ impl Signals {
             interrupt: on(SignalKind::interrupt())?,
             hangup: on(SignalKind::hangup())?,
             go_on: on(SignalKind::from_raw(SIGCONT))?,
+            resize: on(SignalKind::window_change())?,
             lent: false,
         })
     }
@@ -59,6 +62,7 @@ impl Signals {
                 _ = self.terminate.recv() => Signalled::End(LeftBy::Signal),
                 _ = self.interrupt.recv() => if self.lent { continue } else { Signalled::End(LeftBy::Signal) },
                 _ = self.hangup.recv() => Signalled::End(LeftBy::Hangup),
+                _ = self.resize.recv() => Signalled::Resized,
                 _ = self.go_on.recv() => if self.lent { continue } else { Signalled::Continue },
             };
         }

@@ -19,6 +19,7 @@ use crossterm::terminal::{
 use crossterm::{execute, queue};
 use ratatui::Terminal;
 use ratatui::layout::{Rect, Size};
+use tokio::sync::Notify;
 
 use crate::fault;
 use crate::tui::app::words;
@@ -36,7 +37,7 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 static KITTY: AtomicBool = AtomicBool::new(false);
 static TITLED: AtomicBool = AtomicBool::new(false);
 /// A panic elsewhere than on the screen's thread, not told yet.
-static STUMBLED: AtomicBool = AtomicBool::new(false);
+static STUMBLED: Notify = Notify::const_new();
 
 /// Buttons and wheel, in coordinates without a limit. No motion: nothing here follows the pointer, and every report is bytes.
 const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1006h";
@@ -167,9 +168,9 @@ pub(crate) fn is_there() -> bool {
     io::stdin().is_terminal()
 }
 
-/// A task panicked since this was last asked. The log has its message.
-pub(crate) fn stumbled() -> bool {
-    STUMBLED.swap(false, Ordering::SeqCst)
+/// Waits until a task has panicked. The log has its message.
+pub(crate) async fn stumbled() {
+    STUMBLED.notified().await;
 }
 
 /// Stops the process group, as the terminal's own Ctrl-Z would; returns when it goes on.
@@ -235,7 +236,7 @@ fn restore_on_panic() {
                 before(info);
             } else {
                 tracing::error!(%info, "a task panicked");
-                STUMBLED.store(true, Ordering::SeqCst);
+                STUMBLED.notify_one();
             }
         }));
     });

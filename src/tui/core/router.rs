@@ -4,6 +4,7 @@
 use crossterm::event::{KeyEvent, KeyEventKind};
 use ratatui::layout::Size;
 
+use crate::domain::Timestamp;
 use crate::inbox::EventKind;
 use crate::text;
 use crate::tui::chrome::state::{Overlay, Tone};
@@ -12,6 +13,7 @@ use crate::tui::chrome::{copy, leave, overlay, window};
 use crate::tui::dashboard::state::StartView;
 use crate::tui::decide::{confirm_guard, reason, stage};
 use crate::tui::edit::form::EditField;
+use crate::tui::queue::list::SourceState;
 use crate::tui::queue::{filter, saved_filters, sync};
 use crate::tui::submit::{hold, report, resolve_unknown, review};
 use crate::tui::{dashboard, decide, edit, history, preview, queue};
@@ -252,7 +254,7 @@ fn blind(model: &mut Model, command: Command) {
 
 /// A second went by: what depends on the time alone, and texts that wait to be saved.
 fn tick(model: &mut Model) {
-    let minute = |at: crate::domain::Timestamp| at.as_millis() / 60_000;
+    let minute = |at: Timestamp| at.as_millis() / 60_000;
     let counted = minute(model.list.stats_at);
     if minute(model.now) != counted {
         model.recount();
@@ -273,6 +275,32 @@ fn tick(model: &mut Model) {
     hold::look(model);
     report::look_again(model);
     dashboard::update::keep(model);
+}
+
+/// Until when nothing changes by the time alone; `None` while something may with every second. A program that nobody looks at
+/// need not wake up.
+pub(crate) fn quiet_until(model: &Model) -> Option<Timestamp> {
+    let (screen, list, now) = (&model.screen, &model.list, model.now);
+    let lies_over = model.modal.is_some() || screen.overlay.is_some() || !screen.chords.is_empty();
+    let is_under_way = model.submit.held.is_some()
+        || model.is_sending()
+        || model.decide.confirmed.is_some()
+        || !screen.restored
+        || screen.message.is_some();
+    let may_call = !model.settings.rules.is_empty() || !screen.window.is_in_front();
+    let counts = queue::update::counts_seconds(model)
+        || list.sources.iter().any(|source| source.counts_seconds(now))
+        || model.watches()
+        || !model.dashboard.watch.alarms.is_empty();
+    if lies_over || is_under_way || may_call || counts {
+        return None;
+    }
+    let minute = Timestamp::from_millis((now.as_millis().div_euclid(60_000) + 1) * 60_000);
+    let stale = list.sources.iter().filter_map(SourceState::stale_at);
+    let others = [list.stats.next_expiry, queue::update::counts_seconds_from(model), model.submit.look_again];
+    // What is over already changed what it changes.
+    let next = stale.chain(others.into_iter().flatten()).filter(|at| *at > now).min();
+    Some(next.map_or(minute, |next| next.min(minute)))
 }
 
 // Where keys and pasted text go: what lies on top takes them.

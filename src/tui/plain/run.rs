@@ -106,7 +106,7 @@ async fn live(
                 burst.drain(..).flat_map(|msg| session.take(msg)).collect()
             }
             signal = signals.next() => match signal {
-                Signalled::Continue => Vec::new(),
+                Signalled::Continue | Signalled::Resized => Vec::new(),
                 Signalled::End(by) => return Ok(by),
             },
             () = shutdown.cancelled() => return Ok(LeftBy::Signal),

@@ -106,12 +106,22 @@ impl SourceState {
 
     /// By the clock on the wall, also when it jumped: a computer that slept knows at once that it did.
     pub(crate) fn is_stale(&self, now: Timestamp) -> bool {
-        // Who is only asked now and then may miss two answers.
-        let limit = match self.connection {
+        let limit = self.patience().as_millis();
+        self.heard.is_some_and(|at| u128::from(now.since(at).unsigned_abs()) >= limit)
+    }
+
+    /// When it is stale, if nothing is heard of it.
+    pub(crate) fn stale_at(&self) -> Option<Timestamp> {
+        let limit = i64::try_from(self.patience().as_millis()).unwrap_or(i64::MAX);
+        self.heard.map(|at| at.plus_millis(limit))
+    }
+
+    fn patience(&self) -> Duration {
+        match self.connection {
             Connection::Live => self.stale_after,
+            // Who is only asked now and then may miss two answers.
             _ => self.stale_after.max(self.poll * 3),
-        };
-        self.heard.is_some_and(|at| u128::from(now.since(at).unsigned_abs()) >= limit.as_millis())
+        }
     }
 
     /// It is there, and what was read last is still all there is.

@@ -1,7 +1,7 @@
 //! Moving about: cursor, folds, marks, focus. Nothing here decides anything.
 
 use crate::config::{GroupBy, SortBy};
-use crate::domain::{ActionKey, Status};
+use crate::domain::{ActionKey, Status, Timestamp};
 use crate::journal::Write;
 use crate::tui::chrome::state::Focus;
 use crate::tui::core::command::{COMMANDS, Command, Direction, Group, shift};
@@ -429,6 +429,12 @@ pub(crate) fn sweep(model: &mut Model) {
     model.screen.dirty = true;
     let settled: Vec<_> = keys.into_iter().map(|key| (key, None)).collect();
     stage::dropped(model, &settled);
+}
+
+/// When a countdown on screen begins to change with every second.
+pub(crate) fn counts_seconds_from(model: &Model) -> Option<Timestamp> {
+    let at = model.here().filter(|slot| slot.is_pending()).and_then(|slot| slot.entry.row.expires_at)?;
+    Some(at.plus_millis(-SECONDS_FROM))
 }
 
 /// A countdown on screen changes with every second.
