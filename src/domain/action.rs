@@ -38,6 +38,12 @@ macro_rules! foreign_id {
 foreign_id!(ActionId);
 foreign_id!(BatchId);
 
+impl From<Untrusted> for BatchId {
+    fn from(id: Untrusted) -> Self {
+        Self(id)
+    }
+}
+
 /// The name the configuration gives a source: `[a-z0-9-]`, checked when the configuration is read.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct SourceName(Arc<str>);

@@ -1,12 +1,13 @@
 //! The inbox itself: its sources, its journal, and what is asked of one of them alone.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 
 use super::event::Event;
+use super::names::Names;
 use super::notify;
 use super::pace::Pace;
 use super::problem::Problem;
@@ -31,6 +32,7 @@ pub struct Inbox {
     pub(super) tools: Arc<Tools>,
     pub(super) misses: Arc<SyncFailures>,
     pub(super) risks: Arc<HashMap<SourceName, Risks>>,
+    pub(super) names: Arc<Mutex<Names>>,
 }
 
 impl Inbox {
@@ -47,8 +49,8 @@ impl Inbox {
         let timed = sources.into_iter().map(|source| WithTimeouts::over(source, Limits::USUAL));
         let sources: Arc<[WithTimeouts]> = timed.collect();
         let misses = Arc::new(SyncFailures::of(&sources));
-        let (risks, login) = (Arc::default(), None);
-        Self { sources, journal, reviewer, login, pace, tools, misses, risks }
+        let (risks, names, login) = (Arc::default(), Arc::default(), None);
+        Self { sources, journal, reviewer, login, pace, tools, misses, risks, names }
     }
 
     /// No source is waited for longer than this.

@@ -1,8 +1,10 @@
 //! Reads the lists of sources as one list, and actions in full.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::PoisonError;
 
 use futures_util::future::join_all;
+use tokio::sync::mpsc;
 
 use super::core::Inbox;
 use super::problem::{GONE, Problem};
@@ -12,7 +14,7 @@ use crate::contract::time;
 use crate::domain::{
     ActionId, ActionKey, Entry, PendingAction, Revision, Row, SourceName, Timestamp, Untrusted,
 };
-use crate::sources::{self, Full, SourceError};
+use crate::sources::{self, Full, PagesEnd, SourceError};
 
 /// What a sync brought.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +36,31 @@ pub enum Rows {
     All(Vec<Entry>),
     /// Rows as they are now, settled ones too, and keys that are gone altogether.
     Changes { entries: Vec<Entry>, gone: Vec<ActionKey> },
+    /// A part of everything; the rest follows.
+    Page { entries: Vec<Entry>, first: bool },
+    /// The last part: what is not among all that is listed is over.
+    LastPage { entries: Vec<Entry>, listed: HashSet<ActionId> },
+}
+
+impl Rows {
+    /// The rows in it.
+    pub fn entries(&self) -> &[Entry] {
+        match self {
+            Self::All(entries)
+            | Self::Changes { entries, .. }
+            | Self::Page { entries, .. }
+            | Self::LastPage { entries, .. } => entries,
+        }
+    }
+
+    pub fn into_entries(self) -> Vec<Entry> {
+        match self {
+            Self::All(entries)
+            | Self::Changes { entries, .. }
+            | Self::Page { entries, .. }
+            | Self::LastPage { entries, .. } => entries,
+        }
+    }
 }
 
 impl Inbox {
@@ -45,19 +72,70 @@ impl Inbox {
         answer
     }
 
+    /// The same for everything, page by page where the source has pages: each goes to `told`, and the answer has the last.
+    pub async fn sync_in_pages(
+        &self,
+        name: &SourceName,
+        told: mpsc::Sender<Synced>,
+    ) -> Result<Synced, Problem> {
+        let source = self.source(name)?;
+        let (pages, mut come) = mpsc::channel(1);
+        let asked = source.ask(Wait::List, |source| source.list_in_pages(pages));
+        let passing = async {
+            let mut ids = HashSet::new();
+            while let Some(rows) = come.recv().await {
+                let first = ids.is_empty();
+                ids.extend(rows.iter().map(|row| row.id.clone()));
+                let entries = rows.into_iter().map(|row| self.entry(name, row)).collect();
+                let page = Rows::Page { entries, first };
+                if told.send(brought(source, page, None, Vec::new())).await.is_err() {
+                    break;
+                }
+            }
+            ids
+        };
+        let (answer, mut listed) = futures_util::future::join(asked, passing).await;
+        let answer = match answer {
+            Ok(Some(PagesEnd { unreadable, revision })) => {
+                let entries = self.stand_ins(name, &unreadable, &listed);
+                listed.extend(entries.iter().map(|entry| entry.key.id.clone()));
+                Ok(brought(source, Rows::LastPage { entries, listed }, revision, unreadable))
+            }
+            Ok(None) => self.synced(source, None).await,
+            Err(error) => Err(Problem::of(name, &error)),
+        };
+        self.misses.note(name, answer.is_err());
+        answer
+    }
+
+    /// Rows for everything that cannot be read and whose id nothing else has.
+    fn stand_ins(
+        &self,
+        name: &SourceName,
+        unreadable: &[Unreadable],
+        known: &HashSet<ActionId>,
+    ) -> Vec<Entry> {
+        let stand_ins = unreadable.iter().map(|bad| bad.stand_in().row);
+        let stand_ins = stand_ins.filter(|row| !known.contains(&row.id)).map(|mut row| {
+            if row.created_at == Timestamp::default() {
+                row.created_at = time::now();
+            }
+            self.entry(name, row)
+        });
+        stand_ins.collect()
+    }
+
     /// What a source lists, with a stand-in for everything that cannot be read and whose id nothing else has.
     async fn synced(&self, source: &WithTimeouts, since: Option<Revision>) -> Result<Synced, Problem> {
         let name = source.name();
         let entries = |rows: Vec<Row>, unreadable: &[Unreadable]| {
-            let known: HashSet<ActionId> = rows.iter().map(|row| row.id.clone()).collect();
-            let stand_ins = unreadable.iter().map(|bad| bad.stand_in().row);
-            let stand_ins = stand_ins.filter(|row| !known.contains(&row.id)).map(|mut row| {
-                if row.created_at == Timestamp::default() {
-                    row.created_at = time::now();
-                }
-                row
-            });
-            rows.into_iter().chain(stand_ins).map(|row| self.entry(name, row)).collect::<Vec<_>>()
+            let stand_ins = if unreadable.is_empty() {
+                Vec::new()
+            } else {
+                self.stand_ins(name, unreadable, &rows.iter().map(|row| row.id.clone()).collect())
+            };
+            let entries = rows.into_iter().map(|row| self.entry(name, row));
+            entries.chain(stand_ins).collect::<Vec<_>>()
         };
         let answer = source.ask(Wait::List, |source| source.sync(since)).await;
         let (rows, revision, unreadable) = match answer.map_err(|error| Problem::of(name, &error))? {
@@ -69,14 +147,7 @@ impl Inbox {
                 (Rows::Changes { entries: entries(rows, &unreadable), gone }, Some(revision), unreadable)
             }
         };
-        Ok(Synced {
-            source: name.clone(),
-            subject: source.subject(),
-            rows,
-            revision,
-            unreadable: unreadable.into_iter().map(|bad| bad.raw).collect(),
-            at: time::now(),
-        })
+        Ok(brought(source, rows, revision, unreadable))
     }
 
     /// Actions in full, each with its key, in the order of the keys. What could not be had is a problem beside the others.
@@ -115,8 +186,7 @@ impl Inbox {
         let mut ids = match told.map(Option::flatten).map_err(|error| Problem::of(name, &error))? {
             Some(ids) => ids,
             None => {
-                let (Rows::All(rows) | Rows::Changes { entries: rows, .. }) =
-                    self.synced(source, None).await?.rows;
+                let rows = self.synced(source, None).await?.rows.into_entries();
                 let listed = rows.into_iter().map(|entry| entry.key.id);
                 let begins = |id: &ActionId| id.as_raw().starts_with(prefix);
                 listed.filter(begins).chain(self.journal.ids_beginning(name, prefix).await?).collect()
@@ -129,6 +199,7 @@ impl Inbox {
 
     pub(super) fn entry(&self, source: &SourceName, mut row: Row) -> Entry {
         self.raise(source, &mut row);
+        self.names.lock().unwrap_or_else(PoisonError::into_inner).share(&mut row);
         Entry { key: key(source, row.id.clone()), row }
     }
 }
@@ -150,6 +221,17 @@ async fn full(source: &WithTimeouts, mut ids: Vec<ActionId>) -> Result<Vec<Full>
         found.extend(source.get(&ids).await?);
     }
     Ok(found)
+}
+
+fn brought(
+    source: &WithTimeouts,
+    rows: Rows,
+    revision: Option<Revision>,
+    unreadable: Vec<Unreadable>,
+) -> Synced {
+    let unreadable = unreadable.into_iter().map(|bad| bad.raw).collect();
+    let (source, subject) = (source.name().clone(), source.subject());
+    Synced { source, subject, rows, revision, unreadable, at: time::now() }
 }
 
 fn key(source: &SourceName, id: ActionId) -> ActionKey {

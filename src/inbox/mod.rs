@@ -11,6 +11,7 @@ mod follow;
 mod list;
 mod lost;
 mod lost_decisions;
+mod names;
 pub mod notices;
 pub mod notify;
 mod pace;

@@ -28,7 +28,7 @@ pub use error::SourceError;
 pub use health_check::clock;
 pub use setup::OpenError;
 pub use source::{
-    Abilities, Connection, Context, EventKind, Figures, Full, History, Listed, Lookup, Outcomes,
+    Abilities, Connection, Context, EventKind, Figures, Full, History, Listed, Lookup, Outcomes, PagesEnd,
     ResolveUnknown, Source, SourceInfo, Synced, Timeline,
 };
 

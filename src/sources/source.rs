@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
+use tokio::sync::mpsc;
 
 use super::SourceError;
 use crate::contract::action::Unreadable;
@@ -77,6 +78,12 @@ pub trait SourceInfo: fmt::Debug + Send + Sync {
 pub trait Source: SourceInfo {
     /// What is pending, and what waits to be settled; with a revision, only what changed since, where the backend can tell.
     async fn sync(&self, since: Option<Revision>) -> Result<Synced, SourceError>;
+
+    /// Everything, as [`Self::sync`] without a revision has it, page by page as it comes; `None` where it comes in one piece. An
+    /// action that moves on meanwhile may be on two pages: the later one counts.
+    async fn list_in_pages(&self, _: mpsc::Sender<Vec<Row>>) -> Result<Option<PagesEnd>, SourceError> {
+        Ok(None)
+    }
 
     /// Actions in full, in any order. An id the backend does not know is left out; an action that cannot be read is an error
     /// beside the others.
@@ -185,6 +192,14 @@ pub enum Synced {
     All { rows: Vec<Row>, unreadable: Vec<Unreadable>, revision: Option<Revision> },
     /// What changed: rows as they are now, settled ones too, and ids that were purged.
     Changes { rows: Vec<Row>, unreadable: Vec<Unreadable>, purged: Vec<ActionId>, revision: Revision },
+}
+
+/// What is known after the last page of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PagesEnd {
+    pub unreadable: Vec<Unreadable>,
+    /// Of the first page: what changed while paging is asked for again.
+    pub revision: Option<Revision>,
 }
 
 impl Synced {

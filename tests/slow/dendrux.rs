@@ -113,7 +113,7 @@ impl Desk {
         assert!(synced.unreadable.is_empty(), "{:?}", synced.unreadable);
         match synced.rows {
             Rows::All(entries) => entries,
-            Rows::Changes { .. } => panic!("everything was asked for"),
+            other => panic!("everything was asked for in one piece: {other:?}"),
         }
     }
 

@@ -20,7 +20,7 @@ use crate::domain::{
     ActionKey, BatchKey, Draft, Entry, Followed, Outcome, PendingAction, Refusal, Report, ReportLine, Status,
     Submission, SubmissionId, Timestamp, freeze, in_sending_order,
 };
-use crate::inbox::{Inbox, Problem, Rows, Sending};
+use crate::inbox::{Inbox, Problem, Sending};
 use crate::text;
 
 /// Decides, and prints the report that the inbox would show.
@@ -166,7 +166,7 @@ async fn entries(inbox: &Inbox, loaded: &HashMap<ActionKey, PendingAction>) -> H
     let mut entries = HashMap::new();
     for source in sources {
         if let Ok(synced) = inbox.sync(&source, None).await {
-            let (Rows::All(rows) | Rows::Changes { entries: rows, .. }) = synced.rows;
+            let rows = synced.rows.into_entries();
             entries.extend(rows.into_iter().map(|entry| (entry.key.clone(), entry)));
         }
     }

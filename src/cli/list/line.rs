@@ -8,7 +8,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output;
 use crate::domain::time::span;
 use crate::domain::{Entry, Outstanding, SourceName, Timestamp};
-use crate::inbox::{Inbox, Rows};
+use crate::inbox::Inbox;
 
 use super::Wanted;
 
@@ -83,9 +83,7 @@ async fn ask<'a>(inbox: &Inbox, source: &'a SourceName, whole: bool) -> (&'a Sou
         if let Some(counted) = counted.ok()? {
             return Some(Answer::Counted(counted));
         }
-        let (Rows::All(rows) | Rows::Changes { entries: rows, .. }) =
-            inbox.sync(source, None).await.ok()?.rows;
-        Some(Answer::Listed(rows))
+        Some(Answer::Listed(inbox.sync(source, None).await.ok()?.rows.into_entries()))
     };
     (source, tokio::time::timeout(PATIENCE, asking).await.unwrap_or_default())
 }

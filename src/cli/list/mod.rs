@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::config::NamedFilter;
 use crate::contract::action::RowBody;
 use crate::domain::{Entry, SourceName, Status, Timestamp};
-use crate::inbox::{GRACE, Inbox, Problem, Rows, Synced, in_time};
+use crate::inbox::{GRACE, Inbox, Problem, Synced, in_time};
 use crate::text;
 
 use super::args::ListArgs;
@@ -171,7 +171,7 @@ async fn queued(
             Ok(synced) => {
                 found.reached = true;
                 found.problems.extend(synced.unreadable.into_iter().map(|why| unreadable(source, why)));
-                let (Rows::All(rows) | Rows::Changes { entries: rows, .. }) = synced.rows;
+                let rows = synced.rows.into_entries();
                 found.lost += rows.iter().filter(|entry| entry.row.status == Status::Unknown).count();
                 found
                     .entries

@@ -29,6 +29,10 @@ impl SourceFigures {
         targets: &Targets,
         now: Timestamp,
     ) -> Vec<Happening> {
+        if let Rows::Page { entries, first } = rows {
+            self.page(entries, *first, now);
+            return Vec::new();
+        }
         let since = self.heard;
         self.cover(targets, now);
         self.heard = Some(now);
@@ -38,15 +42,17 @@ impl SourceFigures {
             Rows::All(entries) => {
                 self.cut = entries.iter().any(|entry| is_cut(&entry.row));
                 let listed: HashSet<&ActionId> = entries.iter().map(|entry| &entry.row.id).collect();
-                let gone = |id: &&ActionId| !listed.contains(id);
-                let gone: Vec<ActionId> = self.open.ids().filter(gone).cloned().collect();
-                // Beyond the end of a list that is cut, anything may still be pending.
-                let over = if self.cut { Vec::new() } else { gone };
-                for id in &over {
-                    self.gone(&mut look, id);
-                }
+                self.all_but(&mut look, |id| listed.contains(id));
                 self.stand(&mut look, entries);
             }
+            Rows::LastPage { entries, listed } => {
+                self.cut = entries.iter().any(|entry| is_cut(&entry.row));
+                let pages = std::mem::take(&mut self.pages);
+                self.all_but(&mut look, |id| listed.contains(id));
+                self.stand(&mut look, &pages);
+                self.stand(&mut look, entries);
+            }
+            Rows::Page { .. } => {}
             Rows::Changes { entries, gone } => {
                 for key in gone {
                     self.gone(&mut look, &key.id);
@@ -55,6 +61,29 @@ impl SourceFigures {
             }
         }
         look.news.told(&self.name, now)
+    }
+
+    /// A part of a list: all of its pages are one look. What waits at the first look is counted as it comes, being no news.
+    fn page(&mut self, entries: &[Entry], first: bool, now: Timestamp) {
+        if first {
+            self.pages.clear();
+        }
+        if self.heard.is_none() {
+            let mut look = ListReading { since: None, now, gap: false, news: News::default() };
+            self.stand(&mut look, entries);
+        } else {
+            self.pages.extend_from_slice(entries);
+        }
+    }
+
+    /// Everything that was pending is gone, but for what is listed.
+    fn all_but(&mut self, look: &mut ListReading, is_listed: impl Fn(&ActionId) -> bool) {
+        let gone: Vec<ActionId> = self.open.ids().filter(|id| !is_listed(id)).cloned().collect();
+        // Beyond the end of a list that is cut, anything may still be pending.
+        let over = if self.cut { Vec::new() } else { gone };
+        for id in &over {
+            self.gone(look, id);
+        }
     }
 
     /// What became of decisions that were sent from here, where the source does not tell by itself.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::config::Targets;
 use crate::domain::{
-    ActionId, Decider, Flows, Minute, Revision, SourceName, Timestamp, ToolDecided, Untrusted,
+    ActionId, Decider, Entry, Flows, Minute, Revision, SourceName, Timestamp, ToolDecided, Untrusted,
 };
 use crate::inbox::Connection;
 
@@ -76,6 +76,8 @@ pub(super) struct SourceFigures {
     pub(super) gap: bool,
     /// It gave a part of its list only.
     pub(super) cut: bool,
+    /// Of a list that comes page by page: what it had so far.
+    pub(super) pages: Vec<Entry>,
     /// Since when it is not as it should be; `None` while it is.
     pub(super) down_since: Option<Timestamp>,
 }

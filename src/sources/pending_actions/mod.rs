@@ -8,13 +8,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
+use tokio::sync::mpsc;
 
 use super::setup::Patience;
 use super::{
-    Abilities, EventKind, Full, OpenError, Outcomes, Source, SourceError, SourceInfo, Synced, signals,
+    Abilities, EventKind, Full, OpenError, Outcomes, PagesEnd, Source, SourceError, SourceInfo, Synced,
+    signals,
 };
 use crate::config::SourceConfig;
-use crate::domain::{ActionId, Check, Revision, SourceName, SubmissionBatch, Untrusted};
+use crate::domain::{ActionId, Check, Revision, Row, SourceName, SubmissionBatch, Untrusted};
 use crate::net::sse::Limits;
 use client::{Dialect, HintsAt, PendingActions};
 
@@ -79,6 +81,11 @@ impl Source for PendingActions {
         }
         self.learn_me().await;
         self.list().await
+    }
+
+    async fn list_in_pages(&self, pages: mpsc::Sender<Vec<Row>>) -> Result<Option<PagesEnd>, SourceError> {
+        // Praxiom counts requests.
+        if self.is_gate() { self.list_paged(pages).await.map(Some) } else { Ok(None) }
     }
 
     async fn get(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {

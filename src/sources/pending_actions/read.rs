@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 
 use futures_util::stream::{self, StreamExt as _};
+use tokio::sync::mpsc;
 
 use super::client::{Dialect, GET_LIMIT, LONG_LIMIT, PendingActions, ROOT};
 use super::wire;
@@ -11,11 +12,13 @@ use crate::contract::action::{self, Unreadable};
 use crate::domain::{ActionId, Revision, Row};
 use crate::net::url;
 use crate::sources::answer::{self, success};
-use crate::sources::source::permit;
+use crate::sources::source::{PagesEnd, permit};
 use crate::sources::{Full, SourceError, Synced};
 
 /// Rows a page: what the gate gives at most.
 const PAGE: &str = "5000";
+/// Rows of the first page: a screen or two, so that it is there at once.
+const FIRST_PAGE: &str = "100";
 /// More pages than any honest list has; then the list does not end.
 const PAGES_MAX: usize = 1_000;
 /// Actions a request, so that the URL stays short.
@@ -36,7 +39,7 @@ impl PendingActions {
         };
         let pages = self.pages(query, action::read_row).await?;
         let (mut rows, mut unreadable) = (Rows::default(), Vec::new());
-        unreadable.extend(cut_off(&pages));
+        unreadable.extend(cut_off(&pages, pages.items.len()));
         for row in pages.items {
             match row {
                 Ok(row) => rows.put(row),
@@ -46,6 +49,62 @@ impl PendingActions {
         let mut rows: Vec<Row> = rows.all.into_iter().filter(|row| self.lists(&row.status)).collect();
         permit(&mut rows, &mut unreadable, |row| self.can(row));
         Ok(Synced::All { rows, unreadable, revision: pages.revision })
+    }
+
+    /// The same, page by page. The next page is on its way while one is taken apart.
+    pub(super) async fn list_paged(&self, pages: mpsc::Sender<Vec<Row>>) -> Result<PagesEnd, SourceError> {
+        let ask = |limit: &'static str, cursor: Option<String>| async move {
+            let mut query = vec![("status", "pending,unknown"), ("view", "row"), ("limit", limit)];
+            query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
+            success(self.ask(self.path("", &query), LONG_LIMIT).await?)
+        };
+        let ((), mut text) = futures_util::future::join(self.learn_me(), ask(FIRST_PAGE, None)).await;
+        let (mut unreadable, mut revision, mut count, mut cursor) = (Vec::new(), None, 0, None);
+        for number in 0..PAGES_MAX {
+            let told = text?;
+            let likely = wire::likely_cursor(&told);
+            let parsed = parse(told, |text| wire::page(text, action::read_row));
+            let ahead = async {
+                match &likely {
+                    Some(next) => Some(ask(PAGE, Some(next.clone())).await),
+                    None => None,
+                }
+            };
+            let (page, ahead) = futures_util::future::join(parsed, ahead).await;
+            let mut page = page?;
+            if number == 0 {
+                revision = page.revision;
+            }
+            count += page.items.len();
+            let (mut rows, mut bad) = (Vec::with_capacity(page.items.len()), Vec::new());
+            for item in std::mem::take(&mut page.items) {
+                match item {
+                    Ok(row) if self.lists(&row.status) => rows.push(row),
+                    Ok(_) => {}
+                    Err(unreadable) => bad.push(unreadable),
+                }
+            }
+            permit(&mut rows, &mut bad, |row| self.can(row));
+            unreadable.append(&mut bad);
+            if pages.send(rows).await.is_err() {
+                break;
+            }
+            let Some(next) = page.next.take() else {
+                let mut cut = cut_off(&page, count);
+                permit([], &mut cut, |row| self.can(row));
+                unreadable.extend(cut);
+                return Ok(PagesEnd { unreadable, revision });
+            };
+            if cursor.as_ref() == Some(&next) {
+                return Err(answer::nonsense("its pages do not move on"));
+            }
+            text = match ahead.filter(|_| likely.as_ref() == Some(&next)) {
+                Some(text) => text,
+                None => ask(PAGE, Some(next.clone())).await,
+            };
+            cursor = Some(next);
+        }
+        Err(answer::nonsense("its pages do not end"))
     }
 
     /// What changed since; `None` when the backend cannot tell and must be asked for everything.
@@ -197,8 +256,8 @@ impl PendingActions {
 }
 
 /// A list that says that there is more and not where: nobody may take it for everything.
-fn cut_off<T>(pages: &wire::Page<T>) -> Option<Unreadable> {
-    let more = pages.total.is_some_and(|total| total > pages.items.len() as u64);
+fn cut_off<T>(pages: &wire::Page<T>, count: usize) -> Option<Unreadable> {
+    let more = pages.total.is_some_and(|total| total > count as u64);
     (pages.goes_on || more).then(|| Unreadable::new(Unreadable::CUT_OFF, "(the rest of the list)"))
 }
 

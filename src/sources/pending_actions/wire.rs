@@ -74,6 +74,14 @@ pub(super) fn page<T>(text: &str, read: fn(&str) -> Result<T, Unreadable>) -> Op
     })
 }
 
+/// Where the next page begins, as far as the end of the text says so: known before the page is taken apart, which says what counts.
+pub(super) fn likely_cursor(text: &str) -> Option<String> {
+    let end = text.get(text.floor_char_boundary(text.len().saturating_sub(512))..)?;
+    let (_, after) = end.rsplit_once(r#""nextCursor":""#)?;
+    let (cursor, _) = after.split_once('"')?;
+    (!cursor.is_empty() && !cursor.contains('\\')).then(|| cursor.to_owned())
+}
+
 pub(super) fn changes(text: &str) -> Option<Changes> {
     let json::Items { items, beside } = json::items(text, "changes")?;
     let fields = Fields::new(beside);

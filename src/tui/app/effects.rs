@@ -285,7 +285,19 @@ impl Effects {
 
     async fn sync(self, source: SourceName, since: Option<Revision>) {
         let (inbox, name) = (self.inbox.clone(), source.clone());
-        let answer = caught(async move { inbox.sync(&name, since).await }).await;
+        let (told, mut pages) = mpsc::channel(1);
+        let asking = caught(async move {
+            match since {
+                Some(since) => inbox.sync(&name, Some(since)).await,
+                None => inbox.sync_in_pages(&name, told).await,
+            }
+        });
+        let passing = async {
+            while let Some(page) = pages.recv().await {
+                self.say(What::Synced(source.clone(), Ok(page))).await;
+            }
+        };
+        let (answer, ()) = tokio::join!(asking, passing);
         self.say(What::Synced(source, answer)).await;
     }
 

@@ -177,7 +177,7 @@ impl App {
                 () = shutdown.cancelled() => Woken::End(LeftBy::Signal),
                 () = stumbled() => Woken::Stumbled,
                 () = sleep_until(tick_at) => Woken::Second,
-                () = next_frame(self.model.screen.dirty && !self.lent, self.frames, self.frame) => Woken::Frame,
+                () = next_frame(self.model.wants_frame() && !self.lent, self.frames, self.frame) => Woken::Frame,
             };
             let end = self.woke(woken, &mut burst)?;
             if let Some(by) = end {

@@ -18,7 +18,7 @@ use crate::tui::edit::form::EditState;
 use crate::tui::history::state::HistoryState;
 use crate::tui::preview::page::made::{Content, Tab};
 use crate::tui::preview::state::{Preview, PreviewPlace, ReaderState, told_in};
-use crate::tui::queue::counts::Stats;
+use crate::tui::queue::counts;
 use crate::tui::queue::list::{ListState, SourceState, Syncing};
 use crate::tui::queue::slots::{Slot, State};
 use crate::tui::queue::state::Queue;
@@ -122,9 +122,12 @@ impl Model {
         self.queue.placed(self.layout_in_panes().rows.height, self.settings.density).count() as u16
     }
 
-    /// Counts the queue anew.
+    /// Counts what waits anew, and what happened since.
     pub(crate) fn recount(&mut self) {
-        self.list.stats = Stats::of(&self.queue, self.list.frozen.as_ref(), self.now);
+        self.list.stats = match &self.list.frozen {
+            Some(_) => counts::stats_anew(&self.queue, self.list.frozen.as_ref(), self.now),
+            None => counts::stats(&mut self.queue, self.now),
+        };
         self.list.stats_at = self.now;
     }
 
@@ -304,6 +307,11 @@ impl Model {
     /// The screen shows counts only: no action, no sheet, no form can be read on it.
     pub(crate) fn is_blind(&self) -> bool {
         self.layout().shape == Shape::Counts
+    }
+
+    /// Something on the screen is another, and not only that the preview is empty for a moment.
+    pub(crate) fn wants_frame(&self) -> bool {
+        self.screen.dirty && self.preview.blank_from.is_none_or(|from| from <= self.now)
     }
 
     /// Keys are text of a search in the preview.

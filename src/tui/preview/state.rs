@@ -29,6 +29,8 @@ pub(crate) struct Preview {
     pub target: Option<ActionKey>,
     pub moved: Option<Timestamp>,
     pub due: Option<Timestamp>,
+    /// Until then no frame shows that the action under the cursor is not here yet: mostly it comes before.
+    pub blank_from: Option<Timestamp>,
     pub tab: Tab,
     /// The tab that `Diff` returns to.
     pub before_diff: Tab,
@@ -71,6 +73,7 @@ impl Default for Preview {
             target: None,
             moved: None,
             due: None,
+            blank_from: None,
             tab: Tab::Rendered,
             before_diff: Tab::Rendered,
             top: 0,

@@ -9,6 +9,7 @@ use crate::config::Density;
 use crate::domain::{ActionKey, Digest, Entry, Row, Seen, Untrusted};
 use crate::inbox::{Answer, Problem, Question};
 use crate::journal::Write;
+use crate::text::Flags;
 use crate::tui::core::command;
 use crate::tui::core::command::Direction;
 use crate::tui::core::layout::above_message;
@@ -16,6 +17,7 @@ use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, Loaded, What};
 use crate::tui::preview::page::made::{Made, Tab};
+use crate::tui::queue::slots::Slot;
 use crate::tui::queue::state::Line;
 use crate::tui::submit::resolve_unknown;
 use crate::tui::{edit, history, queue};
@@ -27,6 +29,8 @@ use super::state::{Asked, AskedState};
 
 /// While a key is held, the preview waits until it rests for so long.
 const REST: i64 = 80;
+/// An action that is asked for mostly comes within so long: until then the screen stays as it was. Milliseconds.
+const BLANK: i64 = 40;
 /// Bytes of a long text that are counted in one message: text of many scripts takes some 50 ms.
 const AT_ONCE: usize = 512 << 10;
 /// Longer lines are hard to read. Columns.
@@ -39,7 +43,8 @@ const COUNT_ON: u64 = 1;
 /// After every message: shows the action under the cursor, and asks for it where it is not known.
 pub(crate) fn follow(model: &mut Model) {
     let target = model.here().map(|slot| slot.entry.key.clone());
-    if model.preview.target != target {
+    let moved = model.preview.target != target;
+    if moved {
         let held_down = model.preview.moved.is_some_and(|at| model.now.since(at) < REST);
         model.preview.target = target;
         model.preview.moved = Some(model.now);
@@ -61,6 +66,7 @@ pub(crate) fn follow(model: &mut Model) {
         model.preview.loading.extend(wanted.iter().cloned());
         model.effects.push(Effect::Load(wanted));
     }
+    hold_blank(model, moved);
     if model.here().is_none() {
         model.screen.zoom = false;
     }
@@ -71,13 +77,22 @@ pub(crate) fn follow(model: &mut Model) {
     }
 }
 
-/// The shown action and the one after it, and all on screen where their second line needs it, unless they are known or on the way.
+/// An empty preview that is full a moment later flickers, and costs two frames.
+fn hold_blank(model: &mut Model, moved: bool) {
+    let shown = model.preview.shown.as_ref().filter(|shown| model.preview.target.as_ref() == Some(shown));
+    let is_blank = shown.is_some_and(|shown| model.preview.loading.contains(shown));
+    // Before somebody is there, rows come and go under the cursor: they are shown at once.
+    if !is_blank || !model.list.touched || model.layout().text.is_empty() {
+        model.preview.blank_from = None;
+    } else if moved {
+        model.preview.blank_from = Some(model.now.plus_millis(BLANK));
+        model.effects.push(Effect::WakeIn(BLANK.unsigned_abs()));
+    }
+}
+
+/// The shown action and those near it, and all on screen where their second line needs it, unless they are known or on the way.
 fn missing(model: &Model) -> Vec<ActionKey> {
     let Some(shown) = &model.preview.shown else { return Vec::new() };
-    let next = match &model.history.open {
-        Some(view) => view.slot(view.at() + 1).map(|slot| slot.entry.key.clone()),
-        None => next_in_queue(model),
-    };
     let preview = &model.preview;
     let known = |key: &ActionKey| {
         preview.cached(key).is_some() || preview.loading.contains(key) || preview.problems.contains_key(key)
@@ -85,7 +100,11 @@ fn missing(model: &Model) -> Vec<ActionKey> {
     let mut wanted: Vec<ActionKey> = Vec::new();
     if !known(shown) {
         wanted.push(shown.clone());
-        wanted.extend(next.filter(|key| !known(key)));
+    }
+    if preview.target.as_ref() == Some(shown) {
+        wanted.extend(
+            near(model).into_iter().flatten().map(|slot| &slot.entry.key).filter(|key| !known(key)).cloned(),
+        );
     }
     if model.settings.density == Density::Comfortable && model.history.open.is_none() {
         let lines = model.on_screen_lines();
@@ -98,12 +117,21 @@ fn missing(model: &Model) -> Vec<ActionKey> {
     wanted
 }
 
-fn next_in_queue(model: &Model) -> Option<ActionKey> {
-    let below = model.queue.lines().get(model.queue.at() + 1..).unwrap_or_default();
-    below.iter().take(2).find_map(|line| match line {
-        Line::Action(index) => model.queue.slot(*index).map(|slot| slot.entry.key.clone()),
+/// The actions after the one under the cursor, and before it where it is no long one: past a header, too.
+fn near(model: &Model) -> [Option<&Slot>; 2] {
+    let short = |slot: &&Slot| slot.entry.row.size <= SHORT;
+    if let Some(view) = &model.history.open {
+        let before = view.at().checked_sub(1).and_then(|at| view.slot(at));
+        return [view.slot(view.at() + 1), before.filter(short)];
+    }
+    let (lines, at) = (model.queue.lines(), model.queue.at());
+    let action = |line: &Line| match line {
+        Line::Action(index) => model.queue.slot(*index),
         Line::Header(_) => None,
-    })
+    };
+    let after = lines.get(at + 1..).unwrap_or_default().iter().take(2).find_map(action);
+    let before = lines.get(..at).unwrap_or_default().iter().rev().take(2).find_map(action);
+    [after, before.filter(short)]
 }
 
 /// Wraps the text again when anything it depends on is another.
@@ -233,8 +261,10 @@ pub(crate) fn show_tab(model: &mut Model, tab: Tab) {
 
 pub(crate) fn loaded(model: &mut Model, actions: Vec<Loaded>) {
     for (key, answer) in actions {
-        // What was fetched ahead is not on screen yet.
-        model.screen.dirty |= model.preview.target.as_ref() == Some(&key);
+        let flags = flags_in_list(model, &key);
+        // Of what was fetched ahead, the list shows what is to know of it, and its second line.
+        let shows_more = model.history.open.is_some() || model.settings.density == Density::Comfortable;
+        model.screen.dirty |= model.preview.target.as_ref() == Some(&key) || shows_more;
         model.preview.loading.remove(&key);
         match answer {
             Ok(action) => {
@@ -242,10 +272,15 @@ pub(crate) fn loaded(model: &mut Model, actions: Vec<Loaded>) {
                 edit::update::learn(model, &key);
                 history::update::learn(model, &key);
             }
-            Err(problem) => drop(model.preview.problems.insert(key, problem)),
+            Err(problem) => drop(model.preview.problems.insert(key.clone(), problem)),
         }
+        model.screen.dirty |= flags_in_list(model, &key) != flags;
     }
     edit::update::arrived(model);
+}
+
+fn flags_in_list(model: &Model, key: &ActionKey) -> Option<Flags> {
+    model.queue.get(key).map(|slot| model.flags_of(slot))
 }
 
 /// The screen shows the model as it is: notes what the reviewer has now had before their eyes.
@@ -363,7 +398,7 @@ fn fetch(model: &mut Model, question: Question) {
 
 /// The action and what shares its batch, its mission or its session, as far as they are listed.
 fn beside(model: &Model, key: &ActionKey) -> Vec<Row> {
-    let Some(Entry { row: own, .. }) = model.queue.get(key).map(|slot| &slot.entry) else {
+    let Some(Entry { row: own, .. }) = model.queue.get(key).map(|slot| &*slot.entry) else {
         return Vec::new();
     };
     let shares = |row: &Row| {
@@ -372,7 +407,7 @@ fn beside(model: &Model, key: &ActionKey) -> Vec<Row> {
             || same(&own.mission, &row.mission)
             || same(&own.session, &row.session)
     };
-    let open = model.queue.slots().iter().filter(|slot| slot.is_open()).map(|slot| &slot.entry);
+    let open = model.queue.slots().iter().filter(|slot| slot.is_open()).map(|slot| &*slot.entry);
     let listed = open.chain(model.queue.held_pending()).filter(|entry| entry.key.source == key.source);
     let beside = listed.filter(|entry| entry.key == *key || shares(&entry.row));
     beside.map(|entry| entry.row.clone()).collect()

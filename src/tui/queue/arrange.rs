@@ -8,20 +8,103 @@ use crate::domain::{BatchKey, Entry};
 use super::groups::{Group, GroupKey};
 use super::slots::{NOWHERE, Slot};
 use super::state::{Cursor, Line, Queue};
+use super::tally::Tally;
 
 impl Queue {
     /// Takes in what waits and lets go of what is settled. The cursor stays on its row, on its line of the screen,
-    /// or goes to the nearest row that is left. What a filter shows must be found out anew: [`Self::filter`].
+    /// or goes to the nearest row that is left. What a filter shows of what came must be found out: [`Self::filter`].
     pub(crate) fn take_in(&mut self) {
         let nearest = self.survivors();
-        let screen_line = self.at.saturating_sub(self.top);
-        let (kept, over): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.slots).into_iter().partition(Slot::is_open);
+        self.reloads += 1;
+        let over = self.let_go();
         self.same.keep(&over);
-        let kept = kept.into_iter().map(|slot| Slot { fresh: false, ..slot });
-        let held = self.held.drain().map(|(_, entry)| Slot::arrived(entry));
-        let slots = kept.chain(held).collect();
-        self.rebuild(slots, nearest, screen_line);
+        if std::mem::take(&mut self.is_out_of_order) {
+            self.put_in_batches();
+            self.put_in_buckets();
+            self.put_in_order();
+        }
+        self.weave_in_held(nearest);
+        if !over.is_empty() {
+            let before = self.marks.len();
+            self.marks.retain(|key| self.by_key.contains_key(key));
+            self.marks_gone += before - self.marks.len();
+        }
+    }
+
+    /// Takes in what waits. The cursor stays on its row, on its line of the screen.
+    pub(crate) fn take_in_held(&mut self) {
+        self.weave_in_held(self.survivors());
+    }
+
+    fn weave_in_held(&mut self, nearest: Vec<Cursor>) {
+        let screen_line = self.at.saturating_sub(self.top);
+        let held = std::mem::take(&mut self.held);
+        // The filter has not looked at them yet.
+        let hidden = if self.shown.is_some() { held.keys().cloned().collect() } else { HashSet::new() };
+        self.weave_in(held.into_values().map(Slot::arrived).collect(), &hidden);
+        self.arrange();
+        self.cursor = nearest.into_iter().find(|cursor| match cursor {
+            Cursor::Action(key) => self.is_shown(key),
+            Cursor::Header(key) => self.find_group(key).is_some(),
+        });
+        self.stay(None, screen_line);
+    }
+
+    /// Takes settled rows out of the list; those behind them take their places.
+    fn let_go(&mut self) -> Vec<Slot> {
+        let over = self.slots.iter().enumerate().filter(|(_, slot)| !slot.is_open());
+        let over: Vec<usize> = over.map(|(index, _)| index).collect();
+        if over.is_empty() {
+            return Vec::new();
+        }
+        // What stands at each place now, by its index of before.
+        let mut stands: Vec<u32> = (0..self.slots.len() as u32).collect();
+        let mut gone = Vec::with_capacity(over.len());
+        for index in over.into_iter().rev() {
+            let slot = self.slots.swap_remove(index);
+            stands.swap_remove(index);
+            self.by_key.remove(&slot.entry.key);
+            if let Some(shown) = &mut self.shown {
+                shown.swap_remove(index);
+            }
+            gone.push(slot);
+        }
+        let mut now = vec![NOWHERE; stands.len() + gone.len()];
+        for (index, (before, slot)) in stands.into_iter().zip(&self.slots).enumerate() {
+            if before as usize != index
+                && let Some(known) = self.by_key.get_mut(&slot.entry.key)
+            {
+                *known = index as u32;
+            }
+            if let Some(place) = now.get_mut(before as usize) {
+                *place = index as u32;
+            }
+        }
+        let moved = self.order.iter().filter_map(|index| now.get(*index as usize).copied());
+        self.order = moved.filter(|index| *index != NOWHERE).collect();
+        self.same.forget_listed();
+        self.forget_empty();
+        gone
+    }
+
+    /// Folds of groups that are gone are forgotten; and batches and groups, once most of them are empty.
+    fn forget_empty(&mut self) {
+        let mut buckets = vec![false; self.buckets.len()];
+        let mut batches: HashSet<u32> = HashSet::new();
+        for slot in &self.slots {
+            if let Some(bucket) = buckets.get_mut(slot.bucket as usize) {
+                *bucket = true;
+            }
+            batches.insert(slot.batch);
+        }
+        let of = &self.by_key_of_bucket;
+        self.turned.retain(|key| of.get(key).is_some_and(|at| buckets.get(*at as usize) == Some(&true)));
+        let many = |all: usize, used: usize| all > 1_000 && all > used * 2;
+        let used = buckets.iter().filter(|used| **used).count();
+        if many(self.batches.len(), batches.len()) || many(buckets.len(), used) {
+            self.put_in_batches();
+            self.put_in_buckets();
+        }
     }
 
     /// Puts what is unknown first, with new rows for what the list did not have, and takes in nothing else. The cursor stays on its
@@ -36,10 +119,13 @@ impl Queue {
     }
 
     fn rebuild(&mut self, slots: Vec<Slot>, nearest: Vec<Cursor>, screen_line: usize) {
+        self.is_out_of_order = false;
         self.slots = slots;
         self.same.forget_listed();
         let key = |(index, slot): (usize, &Slot)| (slot.entry.key.clone(), index as u32);
         self.by_key = self.slots.iter().enumerate().map(key).collect();
+        self.tally = Tally::default();
+        self.slots.iter().for_each(|slot| self.tally.comes(slot));
         self.shown = None;
         self.put_in_batches();
         self.put_in_order();
@@ -133,23 +219,18 @@ impl Queue {
         }
         self.flatten();
         if self.cursor.is_none() {
-            // The first action rather than a header: the preview has something to show at once.
-            self.go_to(usize::from(matches!(self.lines.first(), Some(Line::Header(_)))));
+            self.go_to_first();
         }
         self.top = self.at.saturating_sub(screen_line);
     }
 
     fn put_in_order(&mut self) {
-        self.order = self.sort_by.order(&self.slots);
-        self.put_in_ranks();
-    }
-
-    pub(crate) fn put_in_ranks(&mut self) {
-        for (rank, index) in self.order.iter().enumerate() {
-            if let Some(slot) = self.slots.get_mut(*index as usize) {
-                slot.rank = rank as u32;
-            }
+        // From the order of before: rows that stay in order are put in order quickly.
+        let mut order = std::mem::take(&mut self.order);
+        if order.len() != self.slots.len() {
+            order = (0..self.slots.len() as u32).collect();
         }
+        self.order = self.sort_by.order(&self.slots, &order);
     }
 
     fn put_in_batches(&mut self) {
@@ -187,9 +268,11 @@ impl Queue {
         self.group_of_bucket.clear();
         self.group_of_bucket.resize(self.buckets.len(), NOWHERE);
         let folds = self.folds();
-        for index in &self.order {
+        // By rank, the batches of what is shown: the second pass needs no row.
+        let mut batches = vec![NOWHERE; self.order.len()];
+        for (rank, index) in self.order.iter().enumerate() {
             let Some(slot) = self.slots.get_mut(*index as usize) else { continue };
-            slot.group = NOWHERE;
+            (slot.group, slot.rank) = (NOWHERE, rank as u32);
             let shown = self.shown.as_ref().is_none_or(|shown| shown.get(*index as usize) == Some(&true));
             let Some(group) = self.group_of_bucket.get_mut(slot.bucket as usize).filter(|_| shown) else {
                 continue;
@@ -209,22 +292,29 @@ impl Queue {
                 });
             }
             slot.group = *group;
+            if let Some(batch) = batches.get_mut(rank) {
+                *batch = slot.batch;
+            }
             if let Some(group) = self.groups.get_mut(*group as usize) {
-                group.slots.push(*index);
+                // Its rank, until all of them have one.
+                group.slots.push(rank as u32);
                 group.open += usize::from(group.key.counts(slot));
             }
         }
-        self.count_batches();
+        self.count_batches(&batches);
     }
 
-    fn count_batches(&mut self) {
+    /// Counts the batches of each group, and puts indices where the ranks of its rows stood.
+    fn count_batches(&mut self, batches: &[u32]) {
         let mut last = vec![NOWHERE; self.batches.len()];
         for (nth, group) in self.groups.iter_mut().enumerate() {
-            for slot in group.slots.iter().filter_map(|index| self.slots.get(*index as usize)) {
-                if let Some(last) = last.get_mut(slot.batch as usize).filter(|last| **last != nth as u32) {
+            for rank in &mut group.slots {
+                let batch = batches.get(*rank as usize).copied().unwrap_or(NOWHERE);
+                if let Some(last) = last.get_mut(batch as usize).filter(|last| **last != nth as u32) {
                     *last = nth as u32;
                     group.batches += 1;
                 }
+                *rank = self.order.get(*rank as usize).copied().unwrap_or(NOWHERE);
             }
         }
     }

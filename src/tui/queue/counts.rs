@@ -1,91 +1,73 @@
-//! Counts over the whole queue, waiting arrivals included; made anew after each sync, not per frame.
+//! Counts over the whole queue, waiting arrivals included; and what is staged of it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashMap;
 
 use crate::config::GroupBy;
-use crate::domain::{
-    BatchKey, Change, Draft, Entry, Row, SourceName, Staged, StagedCounts, Timestamp, Untrusted,
-};
+use crate::domain::{BatchKey, Change, Draft, Entry, Staged, StagedCounts, Timestamp};
 
 use super::groups::Group;
 use super::incoming::FrozenUpdates;
-use super::slots::{Slot, State};
+use super::slots::CountsAs;
 use super::state::Queue;
+use super::tally::{Stats, Tally};
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stats {
-    pub pending: usize,
-    /// Actions that ran, and nobody knows what became of them.
-    pub unknown: usize,
-    pub by_source: Vec<(SourceName, usize)>,
-    /// In the order of their names, as is the next.
-    pub by_agent: Vec<(Untrusted, usize)>,
-    pub by_tool: Vec<(Untrusted, usize)>,
-    /// Low, medium, high (and unknown words), critical.
-    pub risks: [usize; 4],
-    pub oldest: Option<Timestamp>,
-    /// When the next action that is on offer expires.
-    pub next_expiry: Option<Timestamp>,
-    /// Different missions with a pending action: they wait until somebody decides.
-    pub missions: usize,
-    /// Different agents with a pending action.
-    pub agents: usize,
+/// Counts what waits beside the rows. Takes as long as there are arrivals that wait, not rows.
+pub(crate) fn stats(queue: &mut Queue, now: Timestamp) -> Stats {
+    let held = std::mem::take(&mut queue.held);
+    // What waits is on nobody's screen yet: what expires there needs no row to be marked.
+    let counted: Vec<&Entry> = held.values().filter(|entry| !is_late(entry, now)).collect();
+    for entry in &counted {
+        queue.tally.add(entry, counts_as(entry));
+    }
+    let stats = queue.tally.stats();
+    for entry in counted {
+        queue.tally.take(entry, counts_as(entry));
+    }
+    queue.held = held;
+    stats
 }
 
-impl Stats {
-    /// `later` is what was not taken into the list: it counts as if it had been.
-    pub(crate) fn of<'a>(queue: &'a Queue, later: Option<&'a FrozenUpdates>, now: Timestamp) -> Self {
-        let mut stats = Self::default();
-        let slots = || queue.slots().iter();
-        let lost = queue.held().filter(|entry| Slot::outstanding(entry) == State::ToResolve);
-        stats.unknown = slots().filter(|slot| slot.is_lost()).count() + lost.count();
-        let open = slots().filter(|slot| slot.counts_as_pending()).map(|slot| &slot.entry);
-        let present = |entry: &'a Entry| match later {
+/// The same, counted anew. `later` is what was not taken into the list: it counts as if it had been.
+pub(crate) fn stats_anew(queue: &Queue, later: Option<&FrozenUpdates>, now: Timestamp) -> Stats {
+    let mut tally = Tally::default();
+    let mut add = |entry: &Entry, place: CountsAs| {
+        // It is offered as the list has it, and counted as it is now.
+        let present = match later {
             Some(later) => later.present(entry).filter(|entry| entry.row.status.is_pending()),
             None => Some(entry),
         };
-        // What waits is on nobody's screen yet: what expires there needs no row to be marked.
-        let on_time = |entry: &&Entry| !entry.row.has_expired(now);
-        let known = open.chain(queue.held_pending().filter(on_time)).filter_map(present);
-        let arrived = later.into_iter().flat_map(|later| later.arrived(queue)).filter(on_time);
-        let offered = slots().filter(|slot| slot.is_pending()).filter_map(|slot| slot.entry.row.expires_at);
-        let held = queue.held_pending().filter(on_time).filter_map(|entry| entry.row.expires_at);
-        stats.next_expiry = offered.chain(held).min();
-        let (mut missions, mut agents) = (HashSet::new(), HashSet::new());
-        let (mut by_agent, mut by_tool) = (BTreeMap::new(), BTreeMap::new());
-        for entry in known.chain(arrived.filter(|entry| entry.row.status.is_pending())) {
-            stats.count(&entry.row);
-            *by_tool.entry(&entry.row.tool).or_default() += 1;
-            entry.row.agent.iter().for_each(|agent| *by_agent.entry(agent).or_default() += 1);
-            missions.extend(entry.row.mission.as_ref().map(|mission| (&entry.key.source, mission.as_raw())));
-            agents.extend(entry.row.agent.as_ref().map(|agent| (&entry.key.source, agent.as_raw())));
-            match stats.by_source.iter_mut().find(|(source, _)| *source == entry.key.source) {
-                Some((_, count)) => *count += 1,
-                None => stats.by_source.push((entry.key.source.clone(), 1)),
+        match (place, present) {
+            (CountsAs::Lost, _) => tally.add(entry, CountsAs::Lost),
+            (place, present) => {
+                tally.expires(entry, place, 1);
+                if let Some(entry) = present {
+                    tally.add(entry, CountsAs::Counted);
+                }
             }
         }
-        (stats.missions, stats.agents) = (missions.len(), agents.len());
-        (stats.by_agent, stats.by_tool) = (named(by_agent), named(by_tool));
-        stats
-    }
-
-    /// High, critical, or a word this version does not know.
-    pub(crate) fn high_risk(&self) -> usize {
-        let [_, _, high, critical] = self.risks;
-        high + critical
-    }
-
-    fn count(&mut self, row: &Row) {
-        self.pending += 1;
-        if let Some(count) = self.risks.get_mut(usize::from(row.risk.rank())) {
-            *count += 1;
+    };
+    for slot in queue.slots() {
+        if let Some(place) = slot.state.counts_as() {
+            add(&slot.entry, place);
         }
-        self.oldest = Some(self.oldest.map_or(row.created_at, |oldest| oldest.min(row.created_at)));
     }
+    let held = queue.held().filter(|entry| !is_late(entry, now));
+    held.for_each(|entry| add(entry, counts_as(entry)));
+    let arrived = later.into_iter().flat_map(|later| later.arrived(queue));
+    let arrived = arrived.filter(|entry| !entry.row.has_expired(now));
+    for entry in arrived.filter(|entry| entry.row.status.is_pending()) {
+        tally.add(entry, CountsAs::Counted);
+    }
+    tally.stats()
 }
 
-fn named(counts: BTreeMap<&Untrusted, usize>) -> Vec<(Untrusted, usize)> {
-    counts.into_iter().map(|(name, count)| (name.clone(), count)).collect()
+/// How an arrival counts that waits to come into the list.
+fn counts_as(entry: &Entry) -> CountsAs {
+    if entry.row.status.is_pending() { CountsAs::Offered } else { CountsAs::Lost }
+}
+
+fn is_late(entry: &Entry, now: Timestamp) -> bool {
+    entry.row.status.is_pending() && entry.row.has_expired(now)
 }
 
 // How many decisions are staged, in all and per batch, kept up to date step by step.

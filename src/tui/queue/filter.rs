@@ -29,7 +29,7 @@ use super::slots::{Slot, State};
 use super::state::Cursor;
 
 /// So many rows are looked at between two keys: a few milliseconds.
-const STRETCH: usize = 20_000;
+const STRETCH: usize = 8_000;
 
 pub(crate) fn open(model: &mut Model) {
     let line = FilterLine::new(before(model));
@@ -187,6 +187,14 @@ pub(crate) fn search(model: &mut Model) {
     }
 }
 
+/// Some rows are new: the same filter over all of them, while the list shows what it did.
+pub(crate) fn renew(model: &mut Model) {
+    if !again_begins(model) {
+        return;
+    }
+    search(model);
+}
+
 /// Looks at all that is left.
 pub(crate) fn finish(model: &mut Model) {
     stretch(model, usize::MAX);
@@ -194,11 +202,17 @@ pub(crate) fn finish(model: &mut Model) {
 
 /// The list has other rows: the same filter over all of them.
 pub(crate) fn again(model: &mut Model) {
+    if again_begins(model) {
+        finish(model);
+    }
+}
+
+fn again_begins(model: &mut Model) -> bool {
     let filtering = &mut model.list.filtering;
     let filter = filtering.scan.take().map(|scan| scan.filter).or_else(|| filtering.applied.clone());
-    let Some(filter) = filter else { return };
+    let Some(filter) = filter else { return false };
     model.list.filtering.begin(filter, false, &model.queue, model.now);
-    finish(model);
+    true
 }
 
 /// Narrows the open list of what is over, or shows all that was read of it. More is read until the screen is full.
@@ -294,7 +308,7 @@ impl Subject for FilteredRow<'_> {
             Is::Marked => model.queue.marks.contains(key),
             Is::Flagged => model.flags_of(slot).any(),
             Is::High => slot.entry.row.risk.is_high(),
-            Is::New => slot.fresh,
+            Is::New => model.queue.is_fresh(slot),
             Is::Unknown => matches!(slot.state, State::ToResolve | State::Unknown),
             Is::Stale => model
                 .list

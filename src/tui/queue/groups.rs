@@ -1,6 +1,8 @@
 //! What stands together in the list, and which actions are near-identical. A new grouping is applied when the reviewer asks for it.
 
 use std::cmp::{Ordering, Reverse};
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use std::sync::Arc;
 
 use crate::config::{GroupBy, SortBy};
@@ -69,30 +71,45 @@ impl SortBy {
         waits(a).cmp(&waits(b)).then(by).then_with(|| a.entry.key.cmp(&b.entry.key))
     }
 
-    /// Indices of all actions in this order. What is to be settled goes first.
-    pub(crate) fn order(self, slots: &[Slot]) -> Vec<u32> {
+    /// Indices of all actions in this order. What is to be settled goes first. Quick where `from` has them in an order like it.
+    pub(crate) fn order(self, slots: &[Slot], from: &[u32]) -> Vec<u32> {
         match self {
-            Self::Age => sorted(slots, |_| ()),
-            Self::Risk => sorted(slots, |slot| Reverse(slot.entry.row.risk.rank())),
-            Self::Expiry => sorted(slots, |slot| {
+            Self::Age => sorted(slots, from, |_| ()),
+            Self::Risk => sorted(slots, from, |slot| Reverse(slot.entry.row.risk.rank())),
+            Self::Expiry => sorted(slots, from, |slot| {
                 let at = slot.entry.row.expires_at;
                 (at.is_none(), at)
             }),
-            Self::Tool => sorted(slots, |slot| &slot.entry.row.tool),
-            Self::Source => sorted(slots, |slot| &slot.entry.key.source),
+            Self::Tool => {
+                let places = places(slots.iter().map(|slot| &slot.entry.row.tool));
+                sorted(slots, from, |slot| places.get(&slot.entry.row.tool))
+            }
+            Self::Source => {
+                let places = places(slots.iter().map(|slot| &slot.entry.key.source));
+                sorted(slots, from, |slot| places.get(&slot.entry.key.source))
+            }
         }
     }
 }
 
+/// A number for each name, in the order of the names.
+fn places<'a, T: Ord + Hash>(names: impl Iterator<Item = &'a T>) -> HashMap<&'a T, usize> {
+    let names: HashSet<&T> = names.collect();
+    let mut names: Vec<&T> = names.into_iter().collect();
+    names.sort_unstable();
+    names.into_iter().enumerate().map(|(nth, name)| (name, nth)).collect()
+}
+
 /// Compares what was looked up once: rows are large, and far apart.
-fn sorted<'a, K: Ord>(slots: &'a [Slot], key: impl Fn(&'a Slot) -> K) -> Vec<u32> {
-    let key = |(index, slot): (usize, &'a Slot)| {
-        let waits = !slot.is_lost();
-        ((waits, key(slot), slot.entry.row.created_at), &slot.entry.key, index as u32)
+fn sorted<'a, K: Ord>(slots: &'a [Slot], from: &[u32], key: impl Fn(&'a Slot) -> K) -> Vec<u32> {
+    let key = |index: &u32| {
+        let slot = slots.get(*index as usize)?;
+        Some((!slot.is_lost(), key(slot), slot.entry.row.created_at, *index))
     };
-    let mut keyed: Vec<_> = slots.iter().enumerate().map(key).collect();
-    keyed.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(b.1)));
-    keyed.into_iter().map(|(_, _, index)| index).collect()
+    let id = |index: u32| slots.get(index as usize).map(|slot| &slot.entry.key);
+    let mut keyed: Vec<_> = from.iter().filter_map(key).collect();
+    keyed.sort_by(|a, b| (a.0, &a.1, a.2).cmp(&(b.0, &b.1, b.2)).then_with(|| id(a.3).cmp(&id(b.3))));
+    keyed.into_iter().map(|(.., index)| index).collect()
 }
 
 impl GroupKey {

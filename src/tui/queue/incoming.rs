@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::domain::{ActionKey, Digest, Effect, Entry, Risk, Row, SourceName, Status, Timestamp, Untrusted};
+use crate::domain::{
+    ActionId, ActionKey, Digest, Effect, Entry, Risk, Row, SourceName, Status, Timestamp, Untrusted,
+};
 use crate::inbox::Rows;
 
 use super::groups::{Group, GroupKey};
@@ -29,17 +31,22 @@ impl Queue {
         let mut merged = Merged::default();
         match rows {
             Rows::All(entries) => {
-                let listed: HashSet<ActionKey> = entries.iter().map(|entry| entry.key.clone()).collect();
-                self.held.retain(|key, _| key.source != *source || listed.contains(key));
-                let open =
-                    self.slots.iter().filter(|slot| slot.entry.key.source == *source && slot.is_open());
-                let gone = open.map(|slot| slot.entry.key.clone()).filter(|key| !listed.contains(key));
-                for key in gone.collect::<Vec<_>>() {
-                    self.settle(&key, None, &mut merged);
-                }
+                let listed = entries.iter().map(|entry| entry.key.id.clone()).collect();
+                self.leave_out(source, &listed, &mut merged);
                 for entry in entries {
                     self.merge_one(entry, &mut merged);
                 }
+            }
+            Rows::Page { entries, .. } => {
+                for entry in entries {
+                    self.merge_one(entry, &mut merged);
+                }
+            }
+            Rows::LastPage { entries, listed } => {
+                for entry in entries {
+                    self.merge_one(entry, &mut merged);
+                }
+                self.leave_out(source, &listed, &mut merged);
             }
             Rows::Changes { entries, gone } => {
                 for entry in entries {
@@ -52,6 +59,16 @@ impl Queue {
             }
         }
         merged
+    }
+
+    /// What its source lists no more is over.
+    fn leave_out(&mut self, source: &SourceName, listed: &HashSet<ActionId>, merged: &mut Merged) {
+        self.held.retain(|key, _| key.source != *source || listed.contains(&key.id));
+        let open = self.slots.iter().filter(|slot| slot.entry.key.source == *source && slot.is_open());
+        let gone = open.map(|slot| &slot.entry.key).filter(|key| !listed.contains(&key.id));
+        for key in gone.cloned().collect::<Vec<_>>() {
+            self.settle(&key, None, merged);
+        }
     }
 
     fn merge_one(&mut self, entry: Entry, merged: &mut Merged) {
@@ -80,7 +97,10 @@ impl Queue {
         }
         // Some sources use an id again, for what waits anew.
         let anew = held_since(&slot.entry.row) != held_since(&entry.row);
-        slot.entry = entry;
+        self.tally.leaves(slot);
+        self.is_out_of_order |= stands_elsewhere(&slot.entry.row, &entry.row);
+        *slot.entry = entry;
+        self.tally.comes(slot);
         // A settled row that is pending again: the source took the decision back, or never had it.
         let back = matches!(&slot.state, State::Settled(settled) if !settled.ours || anew);
         if back {
@@ -91,8 +111,7 @@ impl Queue {
     /// It ran, and nobody knows what became of it.
     fn lose(&mut self, entry: Entry, merged: &mut Merged) {
         let (key, by) = (entry.key.clone(), entry.row.resolved_by.clone());
-        let Some(slot) = self.slot_mut(&key) else { return };
-        slot.entry = entry;
+        let Some(slot) = self.put_entry(entry) else { return };
         match slot.state {
             // The answer to our own submission comes in a moment.
             State::ToResolve | State::Sending => return,
@@ -103,20 +122,27 @@ impl Queue {
         self.set_state(&key, State::ToResolve);
     }
 
-    fn slot_mut(&mut self, key: &ActionKey) -> Option<&mut Slot> {
-        self.slots.get_mut(*self.by_key.get(key)? as usize)
+    /// Its row is this one now.
+    fn put_entry(&mut self, entry: Entry) -> Option<&Slot> {
+        let slot = self.slots.get_mut(*self.by_key.get(&entry.key)? as usize)?;
+        self.tally.leaves(slot);
+        self.is_out_of_order |= stands_elsewhere(&slot.entry.row, &entry.row);
+        *slot.entry = entry;
+        self.tally.comes(slot);
+        Some(slot)
     }
 
     fn settle(&mut self, key: &ActionKey, entry: Option<Entry>, merged: &mut Merged) {
-        let Some(slot) = self.slot_mut(key) else { return };
         let row = entry.as_ref().map(|entry| &entry.row);
         let status: Option<Status> = row.map(|row| row.status.clone());
         let by = row.and_then(|row| row.resolved_by.clone());
         let at = row.and_then(|row| row.resolved_at);
         let row_is_known = row.is_some();
-        if let Some(entry) = entry {
-            slot.entry = entry;
-        }
+        let slot = match entry {
+            Some(entry) => self.put_entry(entry),
+            None => self.get(key),
+        };
+        let Some(slot) = slot else { return };
         match &slot.state {
             // The answer to our own submission says more, and comes in a moment.
             State::Sending => {}
@@ -140,6 +166,15 @@ impl Queue {
             }
         }
     }
+}
+
+/// A row that becomes the other one belongs to another place of the list, or to another group.
+fn stands_elsewhere(before: &Row, now: &Row) -> bool {
+    let order = |row: &Row| (row.created_at, row.expires_at, row.risk.rank());
+    let names = |row: &Row| [&row.mission, &row.checkpoint, &row.agent].map(Option::clone);
+    order(before) != order(now)
+        || (&before.batch, &before.tool, &before.title) != (&now.batch, &now.tool, &now.title)
+        || names(before) != names(now)
 }
 
 /// Since when it waits. What cannot be read may have no time of its own.
@@ -225,8 +260,15 @@ impl Queue {
         self.held = waiting;
         let keys: Vec<ActionKey> = coming.keys().cloned().collect();
         if !coming.is_empty() {
+            let screen_line = self.at.saturating_sub(self.top);
             let slot = |entry| Slot { came: Some(now), ..Slot::arrived(entry) };
-            self.insert(coming.into_values().map(slot).collect(), hidden);
+            self.weave_in(coming.into_values().map(slot).collect(), hidden);
+            self.arrange();
+            // A cursor's row that is one of several now stays in sight.
+            if let Some(group) = self.here().map(|slot| slot.group) {
+                self.fold(group, false);
+            }
+            self.stay(None, screen_line);
         }
         keys
     }
@@ -274,16 +316,15 @@ impl Queue {
         group.slots.first().map_or(NOWHERE, |index| self.rank(*index))
     }
 
-    /// Puts rows where they belong. The cursor stays on its row, and on its line of the screen.
-    fn insert(&mut self, coming: Vec<Slot>, hidden: &HashSet<ActionKey>) {
-        let screen_line = self.at.saturating_sub(self.top);
-        let mut placed: Vec<(u32, Slot)> =
-            coming.into_iter().map(|slot| (self.place_of(&slot), slot)).collect();
+    /// Puts rows where they belong in the order. [`Self::arrange`] comes after it.
+    pub(crate) fn weave_in(&mut self, mut coming: Vec<Slot>, hidden: &HashSet<ActionKey>) {
         let by = self.sort_by;
-        placed.sort_unstable_by(|(a, one), (b, other)| a.cmp(b).then_with(|| by.compare_slots(one, other)));
-        let mut order = Vec::with_capacity(self.order.len() + placed.len());
+        coming.sort_unstable_by(|one, other| by.compare_slots(one, other));
+        let mut places = vec![0; coming.len()];
+        self.find_places(&coming, &mut places, 0, self.order.len() as u32);
+        let mut order = Vec::with_capacity(self.order.len() + coming.len());
         let mut done = 0;
-        for (place, slot) in placed {
+        for (place, slot) in places.into_iter().zip(coming) {
             order.extend_from_slice(self.order.get(done..place as usize).unwrap_or_default());
             done = done.max(place as usize);
             order.push(self.slots.len() as u32);
@@ -291,13 +332,28 @@ impl Queue {
         }
         order.extend_from_slice(self.order.get(done..).unwrap_or_default());
         self.order = order;
-        self.put_in_ranks();
-        self.arrange();
-        // A cursor's row that is one of several now stays in sight.
-        if let Some(group) = self.here().map(|slot| slot.group) {
-            self.fold(group, false);
+        self.same.forget_listed();
+    }
+
+    /// How many rows of the list stand before each of these, which are in order; those of the list between two places are looked at
+    /// only where something may stand between.
+    fn find_places(&self, coming: &[Slot], places: &mut [u32], from: u32, to: u32) {
+        let half = coming.len() / 2;
+        let Some(slot) = coming.get(half) else { return };
+        if from >= to {
+            return places.fill(from);
         }
-        self.stay(None, screen_line);
+        let before = |index: &u32| {
+            self.slot(*index).is_some_and(|other| self.sort_by.compare_slots(other, slot).is_lt())
+        };
+        let rows = self.order.get(from as usize..to as usize).unwrap_or_default();
+        let place = from + rows.partition_point(before) as u32;
+        let (first, rest) = places.split_at_mut(half);
+        self.find_places(coming.get(..half).unwrap_or_default(), first, from, place);
+        if let Some((own, rest)) = rest.split_first_mut() {
+            *own = place;
+            self.find_places(coming.get(half + 1..).unwrap_or_default(), rest, place, to);
+        }
     }
 
     /// A row behind all others, in its batch and its group.
@@ -313,9 +369,12 @@ impl Queue {
         if let Some(shown) = &mut self.shown {
             shown.push(!hidden.contains(&slot.entry.key));
         }
+        if slot.since > 0 {
+            slot.since = self.reloads + 1;
+        }
+        self.tally.comes(&slot);
         self.by_key.insert(slot.entry.key.clone(), self.slots.len() as u32);
         self.slots.push(slot);
-        self.same.forget_listed();
     }
 
     /// The actions on these lines of the list.
@@ -349,24 +408,38 @@ impl FrozenUpdates {
     pub(crate) fn keep(&mut self, queue: &Queue, source: &SourceName, rows: Rows) {
         match rows {
             Rows::All(entries) => {
-                let listed: HashSet<&ActionKey> = entries.iter().map(|entry| &entry.key).collect();
-                let known = queue.slots().iter().filter(|slot| slot.is_open()).map(|slot| &slot.entry.key);
-                let known = known.chain(queue.held().map(|entry| &entry.key));
-                let gone = known.filter(|key| key.source == *source && !listed.contains(key));
-                let gone: Vec<ActionKey> = gone.cloned().collect();
-                self.news.retain(|key, _| key.source != *source);
-                self.news.extend(gone.into_iter().map(|key| (key, None)));
-                for entry in entries {
-                    if queue.get(&entry.key).is_none_or(|slot| slot.entry != entry) {
-                        self.news.insert(entry.key.clone(), Some(entry));
-                    }
-                }
+                let listed = entries.iter().map(|entry| entry.key.id.clone()).collect();
+                self.are_listed(queue, entries);
+                self.leave_out(queue, source, &listed);
+            }
+            Rows::Page { entries, .. } => self.are_listed(queue, entries),
+            Rows::LastPage { entries, listed } => {
+                self.are_listed(queue, entries);
+                self.leave_out(queue, source, &listed);
             }
             Rows::Changes { entries, gone } => {
                 self.news.extend(entries.into_iter().map(|entry| (entry.key.clone(), Some(entry))));
                 self.news.extend(gone.into_iter().map(|key| (key, None)));
             }
         }
+    }
+
+    fn are_listed(&mut self, queue: &Queue, entries: Vec<Entry>) {
+        for entry in entries {
+            if queue.get(&entry.key).is_some_and(|slot| *slot.entry == entry) {
+                self.news.remove(&entry.key);
+            } else {
+                self.news.insert(entry.key.clone(), Some(entry));
+            }
+        }
+    }
+
+    fn leave_out(&mut self, queue: &Queue, source: &SourceName, listed: &HashSet<ActionId>) {
+        let over = |key: &ActionKey| key.source == *source && !listed.contains(&key.id);
+        self.news.retain(|key, _| !over(key));
+        let known = queue.slots().iter().filter(|slot| slot.is_open()).map(|slot| &slot.entry.key);
+        let gone = known.chain(queue.held().map(|entry| &entry.key)).filter(|key| over(key));
+        self.news.extend(gone.map(|key| (key.clone(), None)));
     }
 
     pub(crate) fn len(&self) -> usize {

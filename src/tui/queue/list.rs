@@ -6,9 +6,9 @@ use crate::domain::{Records, Revision, SourceName, Timestamp, Untrusted};
 use crate::inbox::{Connection, Problem};
 use crate::tui::core::settings::Settings;
 
-use super::counts::Stats;
 use super::filter_state::Filtering;
 use super::incoming::{Arrivals, FrozenUpdates};
+use super::tally::Stats;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ListState {

@@ -13,6 +13,7 @@ pub(crate) mod saved_filters;
 pub(crate) mod slots;
 pub(crate) mod state;
 pub(crate) mod sync;
+pub(crate) mod tally;
 pub(crate) mod update;
 pub(crate) mod view;
 pub(crate) mod words;

@@ -8,10 +8,11 @@ pub(crate) const NOWHERE: u32 = u32::MAX;
 /// An action the list knows. It keeps its place until the next reload, unless it becomes unknown: that stands first.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
-    pub entry: Entry,
+    /// Apart from what is looked at row by row: it is large.
+    pub entry: Box<Entry>,
     pub state: State,
-    /// Came since the last reload.
-    pub fresh: bool,
+    /// How many reloads there had been when it came.
+    pub(crate) since: u32,
     /// When it came into the list that somebody was at already.
     pub came: Option<Timestamp>,
     /// Index of its group, where the filter shows it.
@@ -51,15 +52,56 @@ pub(crate) struct Settled {
     pub error: Option<Untrusted>,
 }
 
+/// How a row counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CountsAs {
+    /// As pending, and it can be decided: its expiry is waited for.
+    Offered,
+    /// As pending.
+    Counted,
+    /// Nobody knows what became of it.
+    Lost,
+}
+
+impl State {
+    /// How it counts; nothing once it is settled.
+    pub(crate) const fn counts_as(&self) -> Option<CountsAs> {
+        match self {
+            Self::Pending => Some(CountsAs::Offered),
+            Self::Held | Self::Sending => Some(CountsAs::Counted),
+            Self::Unknown | Self::ToResolve => Some(CountsAs::Lost),
+            Self::Settled(_) => None,
+        }
+    }
+}
+
 impl Slot {
     pub(crate) fn arrived(entry: Entry) -> Self {
         let state = Self::outstanding(&entry);
-        Self { entry, state, fresh: true, came: None, group: NOWHERE, bucket: 0, batch: 0, rank: 0 }
+        Self {
+            entry: Box::new(entry),
+            state,
+            since: u32::MAX,
+            came: None,
+            group: NOWHERE,
+            bucket: 0,
+            batch: 0,
+            rank: 0,
+        }
     }
 
     /// In a list of what is over: it belongs to no group, and nothing is decided on it.
     pub(crate) fn over(entry: Entry, state: State) -> Self {
-        Self { entry, state, fresh: false, came: None, group: NOWHERE, bucket: 0, batch: 0, rank: 0 }
+        Self {
+            entry: Box::new(entry),
+            state,
+            since: 0,
+            came: None,
+            group: NOWHERE,
+            bucket: 0,
+            batch: 0,
+            rank: 0,
+        }
     }
 
     pub(crate) const fn is_pending(&self) -> bool {
@@ -88,7 +130,7 @@ impl Slot {
 
     /// A decision of ours that was lost sight of, where the list has no row.
     pub(crate) fn lost(entry: Entry) -> Self {
-        Self { state: State::Unknown, fresh: false, ..Self::arrived(entry) }
+        Self { state: State::Unknown, since: 0, ..Self::arrived(entry) }
     }
 
     /// Still something to do: the source has not said that it is over.

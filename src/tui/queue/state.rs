@@ -10,6 +10,7 @@ use crate::inbox::Ran;
 use super::groups::{Group, GroupKey};
 use super::same::{Proposes, Same, SameIndex};
 use super::slots::{Slot, State};
+use super::tally::Tally;
 
 /// Where the reviewer is: an identity, never a row number.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +70,12 @@ pub(crate) struct Queue {
     pub(crate) anchor: Option<(Cursor, usize)>,
     /// Grows whenever the rows that are shown may be others.
     pub(crate) arrangement: u64,
+    /// How often what was settled left the list.
+    pub(crate) reloads: u32,
+    /// Rows belong elsewhere than they stand, until the next reload.
+    pub(crate) is_out_of_order: bool,
+    /// What its rows come to.
+    pub(crate) tally: Tally,
     /// Which rows may propose the same.
     pub(crate) same: SameIndex,
 }
@@ -197,6 +204,12 @@ impl Queue {
         self.cursor = self.lines.get(self.at).and_then(|line| self.identity(*line));
     }
 
+    /// Puts the cursor on the first action rather than on its header: the preview has something to show.
+    pub(crate) fn go_to_first(&mut self) {
+        self.top = 0;
+        self.go_to(usize::from(matches!(self.lines.first(), Some(Line::Header(_)))));
+    }
+
     /// Puts the cursor on an action, unfolding its group. One that is filtered out leaves the cursor where it is.
     pub(crate) fn go_to_action(&mut self, index: u32) {
         let Some(slot) = self.slot(index) else { return };
@@ -276,10 +289,14 @@ impl Queue {
         let Some(slot) = self.by_key.get(key).and_then(|index| self.slots.get_mut(*index as usize)) else {
             return;
         };
+        self.tally.leaves(slot);
         let group = self.groups.get_mut(slot.group as usize);
         let counts = |slot: &Slot| group.as_ref().is_some_and(|group| group.key.counts(slot));
         let was = counts(slot);
+        let was_lost = slot.is_lost();
         slot.state = state;
+        self.is_out_of_order |= slot.is_lost() != was_lost;
+        self.tally.comes(slot);
         let is = counts(slot);
         if let Some(group) = group {
             group.open = (group.open + usize::from(is)).saturating_sub(usize::from(was));
@@ -287,6 +304,11 @@ impl Queue {
         if !slot.counts_as_pending() && self.marks.remove(key) {
             self.marks_gone += 1;
         }
+    }
+
+    /// Came since the last reload.
+    pub(crate) const fn is_fresh(&self, slot: &Slot) -> bool {
+        slot.since > self.reloads
     }
 
     /// What a visible line is about.

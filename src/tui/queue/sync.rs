@@ -1,7 +1,7 @@
 //! Asks a source for its list when it reports a change, and takes the answer into the queue.
 
 use crate::domain::{ActionKey, SourceName, Untrusted};
-use crate::inbox::{Event, EventKind, Problem, Synced};
+use crate::inbox::{Event, EventKind, Problem, Rows, Synced};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome;
@@ -74,14 +74,14 @@ pub(crate) fn reload(model: &mut Model) {
 pub(crate) fn catch_up(model: &mut Model, mut later: FrozenUpdates) {
     for (source, rows) in later.take() {
         let merged = model.queue.merge(&source, rows);
-        merged_in(model, &merged);
+        merged_in(model, &merged, false);
     }
     model.recount();
 }
 
 pub(crate) fn take_in(model: &mut Model) {
     model.queue.take_in();
-    filter::again(model);
+    filter::renew(model);
     model.recount();
 }
 
@@ -121,6 +121,9 @@ pub(crate) fn drawn(model: &mut Model) {
 
 pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced, Problem>) {
     let now = model.now;
+    if let Ok(Synced { rows: rows @ Rows::Page { .. }, .. }) = answer {
+        return page(model, name, rows);
+    }
     let Some(source) = model.source(name) else { return };
     let again = source.syncing == Syncing::Again;
     source.syncing = Syncing::No;
@@ -158,7 +161,7 @@ pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
                 }
                 None => {
                     let merged = model.queue.merge(name, synced.rows);
-                    merged_in(model, &merged);
+                    merged_in(model, &merged, is_first);
                 }
             }
         }
@@ -166,6 +169,16 @@ pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
     if again {
         model.sync(name);
     }
+}
+
+/// A part of a list that is long: the rest follows.
+fn page(model: &mut Model, name: &SourceName, rows: Rows) {
+    let is_first = model.source(name).is_some_and(|source| !source.listed);
+    if let Some(later) = &mut model.list.frozen {
+        return later.keep(&model.queue, name, rows);
+    }
+    let merged = model.queue.merge(name, rows);
+    merged_in(model, &merged, is_first);
 }
 
 /// Says no longer that the source could not be read, and lets its actions be read again.
@@ -184,7 +197,8 @@ fn unreadable(model: &mut Model, source: &SourceName, item: &Untrusted) {
     model.tell(Tone::Bad, vec![said, text::identifier(item)]);
 }
 
-fn merged_in(model: &mut Model, merged: &Merged) {
+/// `is_first`: all that the source ever listed here, of which nobody saw anything come.
+fn merged_in(model: &mut Model, merged: &Merged, is_first: bool) {
     let here = model.here().map(|slot| slot.entry.key.clone());
     say_unmarked(model, merged);
     let touched_here = |key: &ActionKey| here.as_ref() == Some(key);
@@ -193,10 +207,17 @@ fn merged_in(model: &mut Model, merged: &Merged) {
     }
     merged.changed.iter().for_each(|key| model.preview.forget(key));
     merged.settled.iter().for_each(|(key, _)| model.preview.forget(key));
-    if !model.list.touched || model.queue.slots().is_empty() {
+    if !model.list.touched || model.queue.slots().is_empty() || is_first {
         let before = model.queue.cursor().cloned();
-        model.queue.take_in();
-        filter::again(model);
+        if is_first && !model.queue.slots().is_empty() {
+            model.queue.take_in_held();
+        } else {
+            model.queue.take_in();
+        }
+        if is_first && !model.list.touched {
+            model.queue.go_to_first();
+        }
+        filter::renew(model);
         if before.is_some() && model.queue.cursor() != before.as_ref() {
             model.decide.guard.changed(model.now);
         }

@@ -140,7 +140,7 @@ fn keep(model: &mut Model, mut sheet: ReportSheet) {
 fn left_pending(model: &Model, report: &Report) -> u64 {
     let batches: HashSet<&BatchKey> = report.lines.iter().map(|line| &line.batch).collect();
     let undecided = |slot: &&Slot| slot.is_pending() && model.decide.draft.get(&slot.entry.key).is_none();
-    let listed = model.queue.slots().iter().filter(undecided).map(|slot| &slot.entry);
+    let listed = model.queue.slots().iter().filter(undecided).map(|slot| &*slot.entry);
     listed.chain(model.queue.held_pending()).filter(|entry| batches.contains(&entry.batch())).count() as u64
 }
 

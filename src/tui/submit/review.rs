@@ -289,7 +289,7 @@ fn frozen(
 /// What is pending in each batch, whatever the list shows of it.
 fn open_in(model: &Model) -> HashMap<BatchKey, usize> {
     let mut open: HashMap<BatchKey, usize> = HashMap::new();
-    let listed = model.queue.slots().iter().filter(|slot| slot.counts_as_pending()).map(|slot| &slot.entry);
+    let listed = model.queue.slots().iter().filter(|slot| slot.counts_as_pending()).map(|slot| &*slot.entry);
     for entry in listed.chain(model.queue.held_pending()) {
         *open.entry(entry.batch()).or_default() += 1;
     }
@@ -451,8 +451,9 @@ pub(crate) fn grown(model: &Model, batch: &[OfDraft<'_>]) -> Option<String> {
     let held = model.queue.held_pending().filter(|entry| entry.batch() == staged.batch).count();
     let calls = model.queue.calls(&staged.batch);
     let open = calls.iter().filter(|call| model.decide.draft.get(&call.entry.key).is_none());
-    let came =
-        open.filter(|call| call.fresh && call.came.unwrap_or(call.entry.row.created_at) >= since).count();
+    let came = open
+        .filter(|call| model.queue.is_fresh(call) && call.came.unwrap_or(call.entry.row.created_at) >= since)
+        .count();
     let new = text::count(held + came, chrome::words::NEW_CALL);
     let key = model.settings.keymap.key(Command::Reload);
     (held + came > 0).then(|| words::turn_changed(&new, &key))

@@ -26,6 +26,7 @@ use crate::tui::core::settings::{SessionInfo, Settings};
 use crate::tui::decide::state::Guard;
 use crate::tui::history::state::ViewPage;
 use crate::tui::preview::page::made::Tab;
+use crate::tui::queue::counts::{stats, stats_anew};
 use crate::tui::queue::slots::Slot;
 
 /// 2026-11-21T14:22:31Z.
@@ -130,6 +131,19 @@ impl Desk {
         self.synced(Rows::Changes { entries, gone: Vec::new() });
     }
 
+    /// A page of the source's list; more follow.
+    pub(crate) fn page(&mut self, actions: Vec<PendingAction>, first: bool) {
+        let entries = actions.iter().map(|action| entry(action, self.can)).collect();
+        self.world.extend(actions.into_iter().map(|action| (key_of(&action), action)));
+        self.synced(Rows::Page { entries, first });
+    }
+
+    /// There are no more pages; these were on them.
+    pub(crate) fn last_page(&mut self, listed: &[&str]) {
+        let listed = listed.iter().map(|id| ActionId::new(*id)).collect();
+        self.synced(Rows::LastPage { entries: Vec::new(), listed });
+    }
+
     fn synced(&mut self, rows: Rows) {
         let (at, revision, unreadable) = (Timestamp::from_millis(self.at), Some(Revision(7)), Vec::new());
         let synced = Synced { source: source(), subject: None, rows, revision, unreadable, at };
@@ -143,7 +157,20 @@ impl Desk {
     pub(crate) fn say(&mut self, what: What) {
         let msg = Msg { at: Timestamp::from_millis(self.at), what };
         let effects = update(&mut self.model, msg);
+        self.counts_are_right();
         self.take(effects);
+    }
+
+    /// What is counted row by row is what there is.
+    fn counts_are_right(&mut self) {
+        let now = self.model.now;
+        let mut both = [stats(&mut self.model.queue, now), stats_anew(&self.model.queue, None, now)];
+        // Sources stand in the order in which they came.
+        for stats in &mut both {
+            stats.by_source.sort();
+        }
+        let [kept, anew] = both;
+        assert_eq!(kept, anew);
     }
 
     /// The frame is on screen.

@@ -123,7 +123,7 @@ fn a_mail_below_the_list_and_in_full() {
  placet  3 to decide · 1 critical · 1 high         gate live   kim@acme   14:22
  ·  low  Save 2 recommendations                        save_recommendations 9 m
 ▌•  HIGH Mail to mei@example.com                                 send_email 8 m
- •  CRIT Refund 4980.00 EUR                                  refund_payment 7 m
+ •  CRIT Refund 4980.00 EUR             refund_payment  ! hidden characters 7 m
 
 
 

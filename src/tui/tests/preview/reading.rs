@@ -216,17 +216,49 @@ fn lines_of_another_width_do_not_count() {
 }
 
 #[test]
-fn the_next_action_is_fetched_with_the_one_on_screen() {
-    let mut desk = Desk::new(100, 30, few(5));
+fn the_actions_beside_the_one_on_screen_are_fetched_before_a_key_asks_for_them() {
+    let mut desk = Desk::new(100, 30, few(7));
     desk.answers = false;
 
     desk.press("j");
-    assert_eq!(loads(&mut desk), Vec::<Vec<String>>::new(), "2 came with 1");
+    assert_eq!(loads(&mut desk), [["3"]], "2 came with 1");
     desk.press("j");
+    assert_eq!(loads(&mut desk), [["4"]], "3 is on its way");
+    desk.press("G");
+    assert_eq!(loads(&mut desk), [["7", "6"]]);
+    desk.press("k");
+    assert_eq!(loads(&mut desk), [["5"]], "upwards, too");
+}
 
-    assert_eq!(loads(&mut desk), [["3", "4"]]);
-    desk.press("j");
-    assert_eq!(loads(&mut desk), Vec::<Vec<String>>::new(), "4 is on its way");
+#[test]
+fn an_empty_preview_is_held_back_until_its_action_mostly_came() {
+    let mut desk = Desk::new(100, 30, few(9));
+    desk.answers = false;
+
+    desk.press("G");
+    assert!(!desk.model.wants_frame(), "it mostly comes at once");
+    desk.wait(40);
+    desk.say(What::Wake);
+    assert!(desk.model.wants_frame(), "it does not come");
+
+    desk.press("gg");
+    assert!(desk.model.wants_frame(), "it is here");
+}
+
+#[test]
+fn what_is_to_know_of_a_neighbour_is_drawn_once_it_is_read() {
+    for (input, is_drawn) in [("{\"to\":\"a\u{200b}da\"}", true), (r#"{"to":"ada"}"#, false)] {
+        let mut actions = few(3);
+        actions.push(action("9 t agent low 5", "x", input));
+        let mut desk = Desk::new(100, 30, actions.clone());
+        desk.answers = false;
+        desk.press("jj");
+        desk.model.screen.dirty = false;
+
+        desk.say(What::Loaded(vec![(key("9"), Ok(actions.remove(3)))]));
+
+        assert_eq!(desk.model.screen.dirty, is_drawn, "{input}");
+    }
 }
 
 #[test]
@@ -245,7 +277,7 @@ Issue number 11
     desk.wait(80);
     desk.say(What::Wake);
 
-    assert_eq!(loads(&mut desk), [["11", "12"]]);
+    assert_eq!(loads(&mut desk), [["11", "12", "10"]]);
     assert_eq!(desk.here(), "11");
 }
 

@@ -25,6 +25,56 @@ fn syncs(desk: &mut Desk) -> Vec<Effect> {
 }
 
 #[test]
+fn first_page_of_a_list_is_on_screen_before_the_rest() {
+    let mut desk = Desk::unstarted(100, 30, CAN);
+    desk.say(What::Restored(Ok(Box::default())));
+    let mut newest = few(6).split_off(4);
+
+    desk.page(newest.clone(), true);
+    assert!(desk.row(1).contains("Issue number 5"), "{}", desk.screen());
+    desk.page(few(4), false);
+    assert_eq!(desk.here(), "1", "nobody was there yet");
+    desk.last_page(&["1", "2", "3", "4", "5", "6"]);
+    assert_eq!(desk.model.list.stats.pending, 6);
+
+    // Another look, page by page: what is on none of them is over, and what somebody stands on stays.
+    desk.press("jj");
+    desk.page(newest.split_off(1), true);
+    desk.page(few(3), false);
+    assert_eq!(desk.model.list.stats.pending, 6, "the rest may follow");
+    desk.last_page(&["6", "1", "2", "3"]);
+    assert_eq!((desk.model.list.stats.pending, desk.here().as_str()), (4, "3"));
+}
+
+#[test]
+fn list_that_is_frozen_or_freed_between_two_pages_loses_nothing() {
+    for was_frozen in [false, true] {
+        let mut before = few(6);
+        before.drain(3..5);
+        let mut desk = Desk::new(100, 30, before);
+        if was_frozen {
+            desk.press("f");
+        }
+        desk.page(few(2), true);
+        desk.press("f");
+        desk.page(few(5).split_off(2), false);
+        desk.last_page(&["1", "2", "3", "4", "5"]);
+        assert_eq!(desk.model.list.stats.pending, 5, "frozen before: {was_frozen}");
+
+        if desk.model.list.frozen.is_some() {
+            desk.press("f");
+        }
+        assert_eq!(desk.model.list.stats.pending, 5, "frozen before: {was_frozen}");
+        let over = desk.model.queue.slots().iter().filter(|slot| !slot.is_open());
+        assert_eq!(
+            over.map(|slot| slot.entry.key.id.as_raw()).collect::<Vec<_>>(),
+            ["6"],
+            "frozen before: {was_frozen}"
+        );
+    }
+}
+
+#[test]
 fn arrival_above_the_cursor_waits_for_the_next_move() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("j");
