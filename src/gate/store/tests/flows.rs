@@ -9,6 +9,13 @@ use crate::rounds::{Random, rounds};
 const AGENTS: [Option<&str>; 4] = [None, Some(""), Some("refunds"), Some("t0")];
 const HOUR: i64 = 60 * 60 * 1_000;
 
+/// Time passes only where a test lets it: a minute that turned would take what was counted before out of this one.
+async fn still_shelf() -> Shelf {
+    let shelf = shelf().await;
+    shelf.clock.stop();
+    shelf
+}
+
 fn since(shelf: &Shelf, millis: i64) -> AskedFlows {
     let now = shelf.clock.now();
     let from = Minute::of(now.plus_millis(-millis));
@@ -203,7 +210,7 @@ async fn what_is_counted_is_what_happened() {
 
 #[tokio::test]
 async fn what_is_run_again_was_approved_once() {
-    let shelf = shelf().await;
+    let shelf = still_shelf().await;
     shelf.approved("a").await;
     for _ in 0..2 {
         shelf.dispatch("a").await;
@@ -224,7 +231,7 @@ async fn what_is_run_again_was_approved_once() {
 
 #[tokio::test]
 async fn reviewers_are_those_who_decide_and_not_who_takes_back() {
-    let shelf = shelf().await;
+    let shelf = still_shelf().await;
     let decide = async |id: &str, by: &str, waited: i64, verdict: Verdict| {
         shelf.record(id).await.unwrap();
         shelf.clock.pass(waited);
@@ -258,7 +265,7 @@ async fn reviewers_are_those_who_decide_and_not_who_takes_back() {
 
 #[tokio::test]
 async fn queues_beyond_the_most_are_summed() {
-    let shelf = shelf().await;
+    let shelf = still_shelf().await;
     for nth in 0..Queue::MOST + 5 {
         let agent = Some(format!("agent {nth}"));
         let ids = if nth == 40 { 0..2 } else { 0..1 };
@@ -280,7 +287,7 @@ async fn queues_beyond_the_most_are_summed() {
 
 #[tokio::test]
 async fn old_minutes_are_forgotten_and_what_waits_is_not() {
-    let shelf = shelf().await;
+    let shelf = still_shelf().await;
     shelf.record("old").await.unwrap();
     shelf.clock.pass(2 * HOUR);
     shelf.record("new").await.unwrap();
