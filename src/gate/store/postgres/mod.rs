@@ -395,7 +395,8 @@ mod tests {
     use super::*;
     use crate::gate::clock::Clock;
     use crate::gate::events::Events;
-    use crate::gate::store::Writes as _;
+    use crate::gate::store::tests::action;
+    use crate::gate::store::{Actor, Writes as _};
 
     fn test_context() -> Context {
         Context { events: Events::default(), clock: Clock::default(), tools: Arc::new(Tools::none()) }
@@ -427,6 +428,25 @@ mod tests {
         let migrated = migrate(&url).await;
 
         assert!(migrated.is_ok(), "{migrated:?}");
+    }
+
+    /// As docs/gate.md tells it: a later version brings more tables, and nobody is asked again.
+    #[tokio::test]
+    async fn a_user_who_owns_nothing_is_given_rights_once_and_has_them_on_every_table() {
+        let unique = format!("served_{}_{}", std::process::id(), line!());
+        let rights = "ALTER DEFAULT PRIVILEGES GRANT USAGE ON SCHEMAS TO ROLE; \
+             ALTER DEFAULT PRIVILEGES GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ROLE";
+        let Some((owner, url)) = database(&unique, rights).await else { return };
+        migrate(&owner).await.unwrap();
+
+        let store = PostgresStore::open(&url, &PostgresConfig::default(), test_context()).await.unwrap();
+
+        store.record(action("a"), 10, None).await.unwrap();
+        let agent = Actor { subject: "agent".to_owned(), workspace: "w".to_owned() };
+        store.withdraw("a".to_owned(), agent).await.unwrap();
+        store.ping().await.unwrap();
+        assert_eq!(store.verify(&[]).await.unwrap().problems, Vec::<String>::new());
+        store.close().await;
     }
 
     #[tokio::test]

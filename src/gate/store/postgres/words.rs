@@ -26,7 +26,11 @@ const USUAL: [(&[&str], &str); 13] = [
         &["08P01"],
         "what answers is no PostgreSQL server, or a pooler before it: then set pooler = true in [gate.postgres]",
     ),
-    (&["42501"], "the database server refuses it; run `placet gate migrate` as the owner of the database"),
+    (
+        &["42501"],
+        "the database server refuses this user a right; run `placet gate migrate` as the owner of the database, and give the user rights \
+         on the tables of the schema placet",
+    ),
     (&["40001", "40P01"], "other gates were faster many times; try again"),
     (
         &["55P03"],
