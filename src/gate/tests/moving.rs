@@ -445,7 +445,7 @@ async fn a_server_that_refuses_is_said_and_nothing_is_left_there() {
     let reads = refused(places.url().to_owned()).await;
 
     assert!(nowhere.contains("has no such database"), "{nowhere}");
-    assert!(poor.contains("refuses it") && poor.contains("owner"), "{poor}");
+    assert!(poor.contains("refuses this user a right") && poor.contains("owner"), "{poor}");
     assert!(reads.contains("only reads; name the server that writes"), "{reads}");
     assert!(places.is_bare().await);
 }

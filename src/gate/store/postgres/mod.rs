@@ -466,7 +466,8 @@ mod tests {
     /// As at a restart of the server, or of a firewall: nobody who asks then, or writes, is to know.
     #[tokio::test]
     async fn a_connection_that_broke_meanwhile_is_not_the_askers_concern() {
-        let Ok(server) = std::env::var("PLACET_TEST_DATABASE") else { return };
+        let unique = format!("broken_{}_{}", std::process::id(), line!());
+        let Some((server, _)) = database(&unique, "SELECT 1").await else { return };
         migrate(&server).await.unwrap();
         let store = PostgresStore::open(&server, &PostgresConfig::default(), test_context()).await.unwrap();
         let ask = async || store.revision("w").await;
@@ -526,7 +527,8 @@ mod tests {
     /// Twice would be a nuisance where somebody is asked for it.
     #[tokio::test]
     async fn a_password_command_runs_once_also_where_there_is_another_url_to_listen_at() {
-        let Ok(server) = std::env::var("PLACET_TEST_DATABASE") else { return };
+        let unique = format!("asked_{}_{}", std::process::id(), line!());
+        let Some((server, _)) = database(&unique, "SELECT 1").await else { return };
         migrate(&server).await.unwrap();
         let folder = tempfile::tempdir().unwrap();
         let script = format!("echo >> {}/ran; echo password", folder.path().display());
@@ -589,7 +591,8 @@ mod tests {
     /// The server of the tests is set up to acknowledge before it wrote.
     #[tokio::test]
     async fn what_is_acknowledged_is_on_disk_whatever_the_server_is_set_to() {
-        let Ok(server) = std::env::var("PLACET_TEST_DATABASE") else { return };
+        let unique = format!("synced_{}_{}", std::process::id(), line!());
+        let Some((server, _)) = database(&unique, "SELECT 1").await else { return };
         let store = PostgresStore::open(&server, &PostgresConfig::default(), test_context()).await.unwrap();
 
         let set: String = ask!(store, ask, (), |conn, ()| one(conn, "SHOW synchronous_commit")).unwrap();
