@@ -1,13 +1,15 @@
 //! Outstanding counts: the `briefing` event, which is pushed, and the counts that are asked for.
 
+use std::collections::{HashMap, HashSet};
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::fields::Fields;
 use super::time;
-use crate::domain::{BatchCount, BatchId, Briefing, Outstanding, Revision, Risk, ToolOutstanding, json};
+use crate::domain::{Briefing, Outstanding, Revision, ToolOutstanding, json};
 
-/// Data of the event `briefing`, sent on connect and on change. `id:` is the revision.
+/// Data of the event `briefing`, sent on connect and on change. `id:` is the revision. The counts are always whole.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BriefingBody {
@@ -22,11 +24,40 @@ pub struct BriefingBody {
     /// Since when nothing approved is run here; absent while it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_at: Option<String>,
-    /// The oldest batches first; at most 500.
-    pub batches: Vec<BatchBody>,
-    /// More batches wait than are listed.
-    pub truncated: bool,
+    /// The oldest first, as many as were asked for; absent where none were. Of a difference, those that are new or not as they were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batches: Option<Vec<BatchBody>>,
+    /// More batches wait than are listed; absent with them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truncated: Option<bool>,
+    /// Of a difference only: batches that are listed no more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gone: Option<Vec<String>>,
+    /// Of a difference only: the revision of the briefing before it, on the same stream.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<u64>,
     pub revision: u64,
+}
+
+impl BriefingBody {
+    /// What differs from an earlier briefing of the same counts.
+    #[must_use]
+    pub fn difference(&self, earlier: &Self) -> Self {
+        let (now, then) = (self.batches.as_deref(), earlier.batches.as_deref());
+        let (now, then) = (now.unwrap_or_default(), then.unwrap_or_default());
+        let known: HashMap<_, _> = then.iter().map(|batch| (batch.batch_id.as_str(), batch)).collect();
+        let listed: HashSet<_> = now.iter().map(|batch| batch.batch_id.as_str()).collect();
+        let is_news = |batch: &&BatchBody| known.get(batch.batch_id.as_str()) != Some(batch);
+        let gone = then.iter().map(|batch| &batch.batch_id).filter(|id| !listed.contains(id.as_str()));
+        Self {
+            batches: Some(now.iter().filter(is_news).cloned().collect()),
+            gone: Some(gone.cloned().collect()),
+            since: Some(earlier.revision),
+            workspace_id: self.workspace_id.clone(),
+            paused_at: self.paused_at.clone(),
+            ..*self
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -81,14 +112,12 @@ pub fn read(data: &str) -> Option<Briefing> {
             let nested = fields.raw("counts").or_else(|| fields.raw("activeCounts"))?;
             Fields::of(nested)?.number("pendingActions")
         })?;
-    let batches = fields.raw("batches").and_then(json::elements).unwrap_or_default();
     Some(Briefing {
         pending,
         blocked_missions: fields.number("blockedMissions"),
         unknown: fields.number("unknown"),
         lapsing: fields.number("lapsing"),
         paused: fields.time("pausedAt"),
-        batches: batches.into_iter().filter_map(read_batch).collect(),
         revision: fields.number("revision").map(Revision),
     })
 }
@@ -96,18 +125,6 @@ pub fn read(data: &str) -> Option<Briefing> {
 fn count_in(object: &str) -> Option<u64> {
     let fields = Fields::of(object)?;
     ["pending", "count", "total"].into_iter().find_map(|name| fields.number(name))
-}
-
-fn read_batch(text: &str) -> Option<BatchCount> {
-    let fields = Fields::of(text)?;
-    Some(BatchCount {
-        batch: BatchId::new(fields.text("batchId")?.as_raw()),
-        tool: fields.text("toolName").unwrap_or_default(),
-        mission: fields.text("missionId"),
-        pending: fields.number("pending")?,
-        oldest: fields.time("oldestAt"),
-        highest_risk: fields.text("highestRisk").map(|word| Risk::parse(word.as_raw())),
-    })
 }
 
 #[cfg(test)]

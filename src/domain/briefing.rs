@@ -1,6 +1,6 @@
 //! What a source says is outstanding.
 
-use super::{BatchId, Revision, Risk, Risks, Timestamp, Untrusted};
+use super::{Revision, Risk, Risks, Timestamp, Untrusted};
 
 /// Outstanding counts, as a source pushed them. A hint: the list is the truth.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -14,19 +14,7 @@ pub struct Briefing {
     pub lapsing: Option<u64>,
     /// Since when nothing approved is run there; `None` while it is, or where the source does not tell.
     pub paused: Option<Timestamp>,
-    pub batches: Vec<BatchCount>,
     pub revision: Option<Revision>,
-}
-
-/// One batch in a briefing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BatchCount {
-    pub batch: BatchId,
-    pub tool: Untrusted,
-    pub mission: Option<Untrusted>,
-    pub pending: u64,
-    pub oldest: Option<Timestamp>,
-    pub highest_risk: Option<Risk>,
 }
 
 /// What waits at a source, counted by the source itself.

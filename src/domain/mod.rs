@@ -36,7 +36,7 @@ pub use action::{
     ActionId, ActionKey, BatchId, BatchKey, Entry, PendingAction, Revision, Row, SourceName, StandIn,
 };
 pub use alert::AlertKind;
-pub use briefing::{BatchCount, Briefing, Outstanding, ToolOutstanding};
+pub use briefing::{Briefing, Outstanding, ToolOutstanding};
 pub use by_tool::{ByTool, is_pattern, matches};
 pub use capability::{Binding, Capabilities, Note, Notes, On, ReasonRule, Together};
 pub use confirm::{Confirm, Weight, confirm_by};

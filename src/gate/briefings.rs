@@ -1,67 +1,115 @@
-//! Briefings, put together once for everybody who is told the same: a team has many streams open on one workspace.
+//! Briefings, put together and encoded once for everybody who is told the same: a team has many streams open on one workspace.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex as Held, PoisonError, Weak};
+use std::time::Instant;
 
+use axum::body::Bytes;
 use tokio::sync::Mutex;
 
-use super::store::{Counts, Store, StoreError};
+use super::store::{Batches, Counts, Store, StoreError};
+use crate::contract::briefing::BriefingBody;
 use crate::domain::Timestamp;
 
-/// A briefing as it is sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A briefing, in every form in which it is sent.
+#[derive(Debug)]
 pub(crate) struct Counted {
-    pub(crate) revision: u64,
-    pub(crate) paused_at: Option<Timestamp>,
-    pub(crate) lapsing: u64,
-    /// The JSON of a [`BriefingBody`](crate::contract::briefing::BriefingBody).
-    pub(crate) body: Arc<str>,
+    /// Tells it from the others of its desk.
+    number: u64,
+    paused_at: Option<Timestamp>,
+    lapsing: u64,
+    body: BriefingBody,
+    /// Whole, and as differences from those of these numbers.
+    encoded: Held<Vec<(Option<u64>, Bytes)>>,
 }
+
+impl Counted {
+    pub(crate) const fn revision(&self) -> u64 {
+        self.body.revision
+    }
+
+    /// The event as it is sent: whole, or as a difference from an earlier one of the same desk.
+    pub(crate) fn event(&self, earlier: Option<&Self>) -> Result<Bytes, StoreError> {
+        let from = earlier.map(|earlier| earlier.number);
+        let mut encoded = self.encoded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, event)) = encoded.iter().find(|(known, _)| *known == from) {
+            return Ok(event.clone());
+        }
+        let data = match earlier {
+            Some(earlier) => serde_json::to_string(&self.body.difference(&earlier.body)),
+            None => serde_json::to_string(&self.body),
+        };
+        let data = data.map_err(|_| StoreError::Corrupt("a briefing that is no JSON"))?;
+        let event = Bytes::from(format!("event: briefing\nid: {}\ndata: {data}\n\n", self.revision()));
+        encoded.push((from, event.clone()));
+        Ok(event)
+    }
+}
+
+/// What briefings of one form are about.
+type Subject = (Counts, Batches);
 
 /// The newest briefings of what streams are open on.
 #[derive(Debug, Default)]
-pub(crate) struct Briefings(Held<HashMap<Counts, Weak<Desk>>>);
+pub(crate) struct Briefings(Held<HashMap<Subject, Weak<Desk>>>);
 
 /// The newest briefing of one subject. It lives as long as a stream holds it.
 #[derive(Debug)]
 pub(crate) struct Desk {
-    counts: Counts,
-    newest: Mutex<Option<Counted>>,
+    subject: Subject,
+    newest: Mutex<Option<Newest>>,
+}
+
+#[derive(Debug)]
+struct Newest {
+    /// What it says was read after this moment.
+    asked: Instant,
+    counted: Arc<Counted>,
 }
 
 impl Briefings {
-    /// The desk of these counts, shared with all streams on them.
-    pub(crate) fn desk(&self, counts: Counts) -> Arc<Desk> {
+    /// The desk of these counts and batches, shared with all streams on them.
+    pub(crate) fn desk(&self, counts: Counts, batches: Batches) -> Arc<Desk> {
+        let subject = (counts, batches);
         let mut desks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(desk) = desks.get(&counts).and_then(Weak::upgrade) {
+        if let Some(desk) = desks.get(&subject).and_then(Weak::upgrade) {
             return desk;
         }
         // Whoever opens one clears away what nobody holds any more, so that the map cannot grow for ever.
         desks.retain(|_, desk| desk.strong_count() > 0);
-        let desk = Arc::new(Desk { counts: counts.clone(), newest: Mutex::default() });
-        desks.insert(counts, Arc::downgrade(&desk));
+        let desk = Arc::new(Desk { subject: subject.clone(), newest: Mutex::default() });
+        desks.insert(subject, Arc::downgrade(&desk));
         desk
     }
 }
 
 impl Desk {
-    /// The briefing as of now. The first who asks after a change counts, the others wait for that.
-    pub(crate) async fn briefing(&self, store: &dyn Store) -> Result<Counted, StoreError> {
+    /// The briefing as of now. The first who asks after a change counts; for those who ask meanwhile the next one does.
+    pub(crate) async fn briefing(&self, store: &dyn Store) -> Result<Arc<Counted>, StoreError> {
+        let came = Instant::now();
         let mut newest = self.newest.lock().await;
-        // A pause of the whole gate is no revision of this workspace, and time passing is none either.
-        let workspace = &self.counts.workspace;
-        let (head, paused_at) = (store.revision(workspace).await?, store.paused(workspace).await?);
-        let lapsing = store.lapsing(&self.counts).await?;
-        let now = (head, paused_at, lapsing);
-        let is_now = |counted: &&Counted| (counted.revision, counted.paused_at, counted.lapsing) == now;
-        if let Some(counted) = newest.as_ref().filter(is_now) {
-            return Ok(counted.clone());
+        // Read after this call began, by somebody who waited, too.
+        if let Some(newest) = newest.as_ref().filter(|newest| newest.asked >= came) {
+            return Ok(Arc::clone(&newest.counted));
         }
-        let briefing = store.briefing(&self.counts).await?;
-        let body = serde_json::to_string(&briefing);
-        let body = body.map_err(|_| StoreError::Corrupt("a briefing that is no JSON"))?.into();
-        let counted = Counted { revision: briefing.revision, paused_at, lapsing, body };
-        *newest = Some(counted.clone());
+        let asked = Instant::now();
+        let (counts, batches) = &self.subject;
+        // A pause of the whole gate is no revision of this workspace, and time passing is none either.
+        let workspace = &counts.workspace;
+        let (head, paused_at) = (store.revision(workspace).await?, store.paused(workspace).await?);
+        let lapsing = store.lapsing(counts).await?;
+        let now = (head, paused_at, lapsing);
+        let is_now = |known: &Counted| (known.revision(), known.paused_at, known.lapsing) == now;
+        let known = newest.as_ref().map(|newest| &newest.counted);
+        let counted = match known.filter(|known| is_now(known)) {
+            Some(known) => Arc::clone(known),
+            None => {
+                let body = store.briefing(counts, *batches).await?;
+                let number = known.map_or(0, |known| known.number + 1);
+                Arc::new(Counted { number, paused_at, lapsing, body, encoded: Held::default() })
+            }
+        };
+        *newest = Some(Newest { asked, counted: Arc::clone(&counted) });
         Ok(counted)
     }
 }
@@ -74,9 +122,9 @@ mod tests {
     fn what_nobody_listens_to_is_forgotten() {
         let briefings = Briefings::default();
         for n in 0..10 {
-            drop(briefings.desk(Counts { session: Some(n.to_string()), ..Counts::all("w") }));
+            drop(briefings.desk(Counts { session: Some(n.to_string()), ..Counts::all("w") }, Batches::All));
         }
-        let kept = briefings.desk(Counts::all("w"));
+        let kept = briefings.desk(Counts::all("w"), Batches::All);
 
         assert_eq!(briefings.0.lock().unwrap().len(), 1);
         drop(kept);

@@ -1,17 +1,18 @@
 //! `GET …/events`: outstanding counts, pushed.
 //!
-//! A briefing is a whole snapshot, so a slow client misses nothing but the briefings in between. `resync` says that its
-//! rows are too far behind, or from another history, and that listing again beats asking for changes.
+//! A briefing is a whole snapshot, or says what differs from the one that this stream told before, so a slow client misses nothing but
+//! the briefings in between. `resync` says that its rows are too far behind, or from another history, and that listing again beats
+//! asking for changes.
 
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_stream::stream;
+use axum::body::{Body, Bytes};
 use axum::extract::{Query, State};
-use axum::http::header::CACHE_CONTROL;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName};
-use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::Stream;
 use serde::Deserialize;
@@ -23,7 +24,7 @@ use crate::gate::briefings::{Counted, Desk};
 use crate::gate::error::ApiError;
 use crate::gate::limits::OpenStream;
 use crate::gate::state::Gate;
-use crate::gate::store::Counts;
+use crate::gate::store::{Batches, Counts};
 
 /// Between two briefings of one stream: at most 4 a second.
 const BETWEEN_BRIEFINGS: Duration = Duration::from_millis(250);
@@ -39,6 +40,17 @@ pub(crate) struct StreamQuery {
     session: Option<String>,
     #[serde(rename = "mission_id", alias = "missionId")]
     mission: Option<String>,
+    #[serde(default)]
+    batches: Batches,
+    changes: Option<Changes>,
+}
+
+/// What is sent after the first briefing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Changes {
+    /// Of the batches, only those that changed.
+    Only,
 }
 
 pub(crate) async fn stream(
@@ -50,17 +62,23 @@ pub(crate) async fn stream(
     let workspace = caller.reads(query.workspace.as_deref())?.to_owned();
     let open = gate.inner.streams.open(&caller.token.id, &gate.inner.limits)?;
     let seen = headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).and_then(|id| id.parse().ok());
+    let revisions = gate.inner.events.watch(&workspace);
+    let counts = Counts { workspace, session: query.session, mission: query.mission };
     let briefings = Briefings {
-        revisions: gate.inner.events.watch(&workspace),
-        desk: gate.inner.briefings.desk(Counts { workspace, session: query.session, mission: query.mission }),
+        revisions,
+        desk: gate.inner.briefings.desk(counts, query.batches),
+        // Of no batches there is no difference.
+        only_changes: query.changes.is_some() && query.batches != Batches::None,
         seen,
+        told: None,
         ticks: 0,
         caller,
         _open: open,
         gate,
     };
-    let headers = [(CACHE_CONTROL, "no-cache"), (X_ACCEL_BUFFERING, "no")];
-    Ok((headers, Sse::new(briefings.run())).into_response())
+    let headers =
+        [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-cache"), (X_ACCEL_BUFFERING, "no")];
+    Ok((headers, Body::from_stream(briefings.run())).into_response())
 }
 
 /// One open stream.
@@ -69,8 +87,11 @@ struct Briefings {
     caller: Caller,
     desk: Arc<Desk>,
     revisions: watch::Receiver<u64>,
+    only_changes: bool,
     /// The newest revision the client was told of.
     seen: Option<u64>,
+    /// What this stream told last.
+    told: Option<Arc<Counted>>,
     ticks: u64,
     /// Held so that the stream counts while it is open.
     _open: OpenStream,
@@ -78,7 +99,7 @@ struct Briefings {
 
 impl Briefings {
     /// Ends when the gate stops, the token dies, or the store fails: the client then connects again.
-    fn run(mut self) -> impl Stream<Item = Result<Event, Infallible>> {
+    fn run(mut self) -> impl Stream<Item = Result<Bytes, Infallible>> {
         stream! {
             let stopping = self.gate.inner.stopping.clone();
             let mut ticks = interval_at(Instant::now() + TICK, TICK);
@@ -102,7 +123,7 @@ impl Briefings {
                         }
                         _ = ticks.tick() => {
                             let Some(tick) = self.tick().await else { return };
-                            yield Ok(Event::default().event("tick").data(format!("{{\"tick\":{tick}}}")));
+                            yield Ok(format!("event: tick\ndata: {{\"tick\":{tick}}}\n\n").into());
                         }
                     }
                 }
@@ -114,18 +135,24 @@ impl Briefings {
         }
     }
 
-    /// The counts as they are, after a `resync` where the client's rows are not worth following up.
-    async fn brief(&mut self) -> Option<Vec<Event>> {
-        let Counted { revision, body, .. } = self.desk.briefing(self.gate.store()).await.ok()?;
+    /// The counts as they are, after a `resync` where the client's rows are not worth following up; nothing, if it was told them.
+    async fn brief(&mut self) -> Option<Vec<Bytes>> {
+        let counted = self.desk.briefing(self.gate.store()).await.ok()?;
+        if self.told.as_ref().is_some_and(|told| Arc::ptr_eq(told, &counted)) {
+            return Some(Vec::new());
+        }
+        let revision = counted.revision();
         let too_far = u64::from(self.gate.inner.limits.page_rows);
         let behind = self.seen.is_some_and(|seen| seen > revision || revision - seen > too_far);
         self.seen = Some(revision);
         let mut events = Vec::new();
         if behind {
             self.gate.inner.metrics.resynced();
-            events.push(Event::default().event("resync").data(format!("{{\"revision\":{revision}}}")));
+            events.push(format!("event: resync\ndata: {{\"revision\":{revision}}}\n\n").into());
         }
-        events.push(Event::default().event("briefing").id(revision.to_string()).data(&*body));
+        let earlier = self.told.as_deref().filter(|_| self.only_changes);
+        events.push(counted.event(earlier).ok()?);
+        self.told = Some(counted);
         Some(events)
     }
 
@@ -152,8 +179,10 @@ mod tests {
         gate.store().add_token(token.clone(), hash(&secret)).await.unwrap();
         let mut briefings = Briefings {
             revisions: gate.inner.events.watch("w"),
-            desk: gate.inner.briefings.desk(Counts::all("w")),
+            desk: gate.inner.briefings.desk(Counts::all("w"), Batches::All),
+            only_changes: false,
             seen: None,
+            told: None,
             ticks: 0,
             caller: Caller { hash: hash(&secret), token: token.clone() },
             _open: gate.inner.streams.open(&token.id, &gate.inner.limits).unwrap(),

@@ -1,5 +1,7 @@
 //! What is counted: what a briefing is about, and what is asked of how actions came and went.
 
+use serde::Deserialize;
+
 use crate::domain::{Minute, Timestamp};
 
 /// What is asked of how actions came and went.
@@ -33,5 +35,28 @@ impl Counts {
     /// A part of the workspace only.
     pub(crate) const fn is_narrowed(&self) -> bool {
         self.session.is_some() || self.mission.is_some()
+    }
+}
+
+/// Which batches a briefing lists; the oldest are listed first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Batches {
+    None,
+    /// The oldest 20.
+    Top,
+    /// The oldest 500.
+    #[default]
+    All,
+}
+
+impl Batches {
+    /// So many at most.
+    pub(crate) const fn most(self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Top => 20,
+            Self::All => 500,
+        }
     }
 }

@@ -24,7 +24,7 @@ use async_trait::async_trait;
 
 pub use self::callback::Callback;
 pub(crate) use self::callback::{Delivery, Origin};
-pub(crate) use self::counted::{AskedFlows, Counts};
+pub(crate) use self::counted::{AskedFlows, Batches, Counts};
 
 use super::audit::{AuditHead, AuditRow, Verified};
 use super::policies::Registered;
@@ -415,7 +415,7 @@ pub(crate) trait Reads: fmt::Debug + Send + Sync {
     ) -> Result<Changes, StoreError>;
     /// Of the newest change; 0 while there was none.
     async fn revision(&self, workspace: &str) -> Result<u64, StoreError>;
-    async fn briefing(&self, counts: &Counts) -> Result<BriefingBody, StoreError>;
+    async fn briefing(&self, counts: &Counts, batches: Batches) -> Result<BriefingBody, StoreError>;
     /// Checkpoints in which something waits, of one mission or of all; the oldest 500 batches of them.
     async fn checkpoints(
         &self,

@@ -16,7 +16,7 @@ use crate::contract::settle::SettleAs;
 use crate::contract::time;
 use crate::domain::{Flows, Minute, Timestamp};
 use crate::gate::store::moving::MoveError;
-use crate::gate::store::{AskedFlows, Counts};
+use crate::gate::store::{AskedFlows, Batches, Counts};
 use crate::gate::which::Which;
 use crate::gate::{Gate, GateError, Move, Moved, Scope};
 
@@ -198,7 +198,7 @@ async fn told(gate: &Gate) -> Vec<String> {
         let flows = Flows { at: Timestamp::from_millis(0), ..store.flows(&asked).await.unwrap() };
         told.extend([
             format!("{:#?}", store.audit(workspace, 0, 10_000).await.unwrap()),
-            format!("{:#?}", store.briefing(&Counts::all(workspace)).await.unwrap()),
+            format!("{:#?}", store.briefing(&Counts::all(workspace), Batches::All).await.unwrap()),
             format!("{:#?}", store.checkpoints(workspace, None).await.unwrap()),
             format!("{:#?}", store.outstanding(workspace).await.unwrap()),
             format!("{flows:#?}"),

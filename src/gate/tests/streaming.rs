@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::contract;
 use super::support::{BORN, LIMIT, TestGate, plain};
-use crate::gate::store::Counts;
+use crate::gate::briefings::Counted;
+use crate::gate::store::{Batches, Counts};
 
 /// An open stream, read event by event.
 struct Stream {
@@ -121,18 +122,135 @@ async fn many_changes_make_few_briefings_and_the_last_is_right() {
 async fn one_count_serves_every_stream_until_something_changes() {
     let (_folder, gate) = plain().await;
     let (briefings, store) = (&gate.gate.inner.briefings, gate.gate.store());
-    let (one, another) = (briefings.desk(Counts::all("w")), briefings.desk(Counts::all("w")));
-    let session = briefings.desk(Counts { session: Some("s".to_owned()), ..Counts::all("w") });
+    let all = || briefings.desk(Counts::all("w"), Batches::All);
+    let (one, another) = (all(), all());
+    let session = Counts { session: Some("s".to_owned()), ..Counts::all("w") };
+    let (session, fewer) =
+        (briefings.desk(session, Batches::All), briefings.desk(Counts::all("w"), Batches::Top));
 
     let (first, same) = (one.briefing(store).await.unwrap(), another.briefing(store).await.unwrap());
     gate.propose("t", "{}").await;
     let changed = another.briefing(store).await.unwrap();
     let elsewhere = session.briefing(store).await.unwrap();
+    let of_fewer = fewer.briefing(store).await.unwrap();
 
-    assert!(Arc::ptr_eq(&first.body, &same.body));
-    assert_eq!((first.revision, changed.revision, elsewhere.revision), (BORN, BORN + 1, BORN + 1));
-    assert!(changed.body.contains("\"pending\":1"), "{}", changed.body);
-    assert!(elsewhere.body.contains("\"pending\":0"), "{}", elsewhere.body);
+    assert!(Arc::ptr_eq(&first, &same));
+    assert!(!Arc::ptr_eq(&changed, &of_fewer));
+    assert_eq!((first.revision(), changed.revision(), elsewhere.revision()), (BORN, BORN + 1, BORN + 1));
+    let told =
+        |counted: &Counted, earlier| String::from_utf8(counted.event(earlier).unwrap().to_vec()).unwrap();
+    assert!(told(&changed, None).contains("\"pending\":1"), "{}", told(&changed, None));
+    assert!(told(&elsewhere, None).contains("\"pending\":0"), "{}", told(&elsewhere, None));
+    // Encoded once, in each form: the same bytes at the same place.
+    let places = |earlier| [(); 2].map(|()| changed.event(earlier).unwrap().as_ptr());
+    let ([whole, again], [difference, once_more]) = (places(None), places(Some(&*first)));
+    assert_eq!((whole, difference), (again, once_more));
+    assert_ne!(whole, difference);
+}
+
+/// As many batches as are asked for; everything else is told all the same.
+#[tokio::test]
+async fn a_briefing_lists_the_batches_that_are_asked_for() {
+    let (_folder, gate) = plain().await;
+    for nth in 0..21 {
+        gate.propose_with("t", "{}", &format!(r#","batchId":"{nth}","missionId":"m""#)).await;
+    }
+
+    let told = async |query: &str| Stream::open(&gate, query, None).await.next().await.unwrap().data;
+    let (default, all) = (told("").await, told("&batches=all").await);
+    let (top, none) = (told("&batches=top").await, told("&batches=none").await);
+
+    assert_eq!(default, all);
+    let keys = |told: &Value| told.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let counts = ["workspaceId", "pending", "blockedMissions", "unknown", "lapsing"];
+    assert_eq!(keys(&all), [&counts[..], &["batches", "truncated", "revision"]].concat());
+    assert_eq!(keys(&none), [&counts[..], &["revision"]].concat());
+    let listed = |told: &Value| {
+        let batches = told["batches"].as_array().unwrap();
+        (batches.len(), batches[0]["batchId"].clone(), told["truncated"].clone())
+    };
+    assert_eq!(listed(&all), (21, "0".into(), false.into()));
+    assert_eq!(listed(&top), (20, "0".into(), true.into()));
+    for told in [&all, &top, &none] {
+        let counted = (&told["pending"], &told["blockedMissions"], &told["revision"]);
+        assert_eq!(counted, (&21.into(), &1.into(), &(BORN + 21).into()));
+    }
+}
+
+#[tokio::test]
+async fn a_form_that_no_briefing_has_is_refused() {
+    let (_folder, gate) = plain().await;
+    for query in ["batches=some", "batches=", "changes=all", "batches=top&batches=all"] {
+        let path = format!("/api/pending-actions/events?workspace_id=w&{query}");
+
+        let refused = gate.get(&path).await;
+
+        assert_eq!(refused.code(), (400, "BAD_REQUEST".to_owned()), "{query}");
+    }
+}
+
+/// Adds differences up, as a client does.
+fn follow(listed: &mut Vec<Value>, told: &Event, revision: u64) {
+    let (batches, gone) = (told.data["batches"].as_array().unwrap(), told.data["gone"].as_array().unwrap());
+    let is_in = |ids: &[Value], batch: &Value| ids.iter().any(|it| it == batch || it["batchId"] == *batch);
+    assert_eq!(told.data["since"], revision, "{}", told.data);
+    listed.retain(|known| !is_in(batches, &known["batchId"]) && !is_in(gone, &known["batchId"]));
+    listed.extend(batches.iter().cloned());
+    listed.sort_by_key(|batch| batch["oldestAt"].as_str().unwrap().to_owned());
+}
+
+#[tokio::test]
+async fn only_changes_are_sent_to_whoever_asks_for_them() {
+    let (_folder, gate) = plain().await;
+    let clock = &gate.gate.inner.clock;
+    clock.stop();
+    // Batches are told apart by when their oldest came.
+    let propose = async |batch: &str, risk: &str| {
+        clock.pass(1_000);
+        let more = format!(r#","batchId":"{batch}","missionId":"m","risk":"{risk}""#);
+        gate.propose_with("t", "{}", &more).await
+    };
+    let first = propose("a", "low").await;
+    propose("b", "low").await;
+    let mut changes = Stream::open(&gate, "&changes=only", None).await;
+
+    let whole = changes.next().await.unwrap();
+    propose("b", "critical").await;
+    let raised = changes.briefing(BORN + 3).await;
+    propose("c", "low").await;
+    let new = changes.briefing(BORN + 4).await;
+    gate.reject(&first, "").await;
+    let gone = changes.briefing(BORN + 5).await;
+    let now = Stream::open(&gate, "", None).await.next().await.unwrap();
+
+    assert_eq!((&whole.data["since"], &whole.data["gone"]), (&Value::Null, &Value::Null));
+    let told = |event: &Event| {
+        let batches = event.data["batches"].as_array().unwrap();
+        let batches: Vec<_> = batches.iter().map(|it| it["batchId"].as_str().unwrap().to_owned()).collect();
+        (batches.join(","), event.data["gone"].to_string(), event.data["pending"].as_u64().unwrap())
+    };
+    assert_eq!(told(&raised), ("b".to_owned(), "[]".to_owned(), 3));
+    assert_eq!(told(&new), ("c".to_owned(), "[]".to_owned(), 4));
+    assert_eq!(told(&gone), (String::new(), r#"["a"]"#.to_owned(), 3));
+    let mut listed = whole.data["batches"].as_array().unwrap().clone();
+    for (nth, event) in [raised, new, gone].iter().enumerate() {
+        follow(&mut listed, event, BORN + 2 + nth as u64);
+    }
+    assert_eq!(Value::from(listed), now.data["batches"]);
+}
+
+/// Their client has the counts, and asked for no more.
+#[tokio::test]
+async fn of_no_batches_no_differences_are_told() {
+    let (_folder, gate) = plain().await;
+    let mut stream = Stream::open(&gate, "&batches=none&changes=only", None).await;
+
+    stream.next().await.unwrap();
+    gate.propose("t", "{}").await;
+    let after = stream.briefing(BORN + 1).await;
+
+    assert_eq!((&after.data["pending"], &after.data["since"]), (&1.into(), &Value::Null));
+    assert_eq!(after.data["batches"], Value::Null);
 }
 
 #[tokio::test]

@@ -62,7 +62,11 @@ impl SourceInfo for PendingActions {
     fn watch(&self) -> Option<BoxStream<'static, EventKind>> {
         let http = self.http.clone();
         match self.dialect {
-            Dialect::Gate => Some(signals::signals(http, self.path("/events", &[]), self.stream, false)),
+            // Counts are all that is read of them. A gate that does not know the word lists its batches.
+            Dialect::Gate => {
+                let path = self.path("/events", &[("batches", "none")]);
+                Some(signals::signals(http, path, self.stream, false))
+            }
             Dialect::Praxiom => {
                 let HintsAt { path, count_at } = self.hints.clone()?;
                 Some(hints::signals(http, path, Limits { pulse: None, ..self.stream }, count_at))

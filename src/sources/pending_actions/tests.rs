@@ -195,19 +195,23 @@ async fn another_action_than_asked_for_is_not_taken() {
 #[tokio::test]
 async fn the_gate_pushes_its_briefings() {
     use futures_util::StreamExt as _;
-    let gate = Backend::default();
-    gate.on("GET", "/api/pending-actions/events?workspace_id=w")
-        .events("event: briefing\nid: 7\ndata: {\"pending\":3}\n\nevent: tick\ndata: 1\n\n");
-    let source = gate.source(SourceKind::Gate, Some("w")).await;
+    let of_a_gate_that_lists_its_batches = r#"{"pending":3,"batches":[{"batchId":"b","toolName":"t",
+        "missionId":null,"pending":3,"oldestAt":"2026-04-21T18:02:11.420Z","highestRisk":"low"}],"truncated":false}"#;
+    for told in [r#"{"pending":3}"#, &of_a_gate_that_lists_its_batches.replace('\n', "")] {
+        let gate = Backend::default();
+        gate.on("GET", "/api/pending-actions/events?workspace_id=w&batches=none")
+            .events(&format!("event: briefing\nid: 7\ndata: {told}\n\nevent: tick\ndata: 1\n\n"));
+        let source = gate.source(SourceKind::Gate, Some("w")).await;
 
-    let signals = source.watch().unwrap().take(3).collect::<Vec<_>>();
-    let signals = tokio::time::timeout(Duration::from_secs(5), signals).await.unwrap();
+        let signals = source.watch().unwrap().take(3).collect::<Vec<_>>();
+        let signals = tokio::time::timeout(Duration::from_secs(5), signals).await.unwrap();
 
-    let briefing = crate::domain::Briefing { pending: 3, ..crate::domain::Briefing::default() };
-    assert_eq!(
-        signals,
-        [EventKind::Connection(Connection::Live), EventKind::Briefing(briefing), EventKind::Tick]
-    );
+        let briefing = crate::domain::Briefing { pending: 3, ..crate::domain::Briefing::default() };
+        assert_eq!(
+            signals,
+            [EventKind::Connection(Connection::Live), EventKind::Briefing(briefing), EventKind::Tick]
+        );
+    }
 }
 
 #[test]

@@ -43,8 +43,8 @@ use super::context::Context;
 use super::ops::tx::{Due, TxState, put_heads};
 use super::ops::{Transact, Work};
 use super::{
-    AskedFlows, Callback, Census, Changes, Checkpoint, Counts, Filter, Page, Prunable, Reads, StoreError,
-    Stored, Waiting,
+    AskedFlows, Batches, Callback, Census, Changes, Checkpoint, Counts, Filter, Page, Prunable, Reads,
+    StoreError, Stored, Waiting,
 };
 use crate::config::PostgresConfig;
 use crate::contract::briefing::BriefingBody;
@@ -295,10 +295,11 @@ impl Reads for PostgresStore {
         ask!(self, ask, workspace, |conn, workspace| read::revision(conn, workspace))
     }
 
-    async fn briefing(&self, counts: &Counts) -> Result<BriefingBody, StoreError> {
-        ask!(self, ask_of_one_moment, (self, counts), |conn, (store, counts)| async move {
+    async fn briefing(&self, counts: &Counts, batches: Batches) -> Result<BriefingBody, StoreError> {
+        let given = (self, counts, batches);
+        ask!(self, ask_of_one_moment, given, |conn, (store, counts, batches)| async move {
             let lapsing = store.lapsing_on(conn, counts).await?;
-            Ok(BriefingBody { lapsing, ..outstanding::briefing(conn, counts).await? })
+            Ok(BriefingBody { lapsing, ..outstanding::briefing(conn, counts, batches).await? })
         })
     }
 

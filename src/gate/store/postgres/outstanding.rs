@@ -11,9 +11,9 @@ use super::read;
 use crate::contract::briefing::{BatchBody, BriefingBody};
 use crate::contract::time;
 use crate::domain::{Outstanding, Timestamp, ToolOutstanding};
-use crate::gate::store::{Checkpoint, Counts, StoreError, rows};
+use crate::gate::store::{Batches, Checkpoint, Counts, StoreError, rows};
 
-/// Batches in one briefing; more are said to exist and not listed.
+/// Batches in one list of checkpoints.
 const BATCHES: usize = 500;
 
 /// The oldest batches of the workspace.
@@ -58,17 +58,18 @@ pub(super) async fn totals(conn: &mut Conn, workspace: &str) -> Result<Outstandi
 }
 
 /// In one transaction: another gate may write between two of the questions.
-pub(super) async fn briefing(conn: &mut Conn, counts: &Counts) -> Result<BriefingBody, StoreError> {
+pub(super) async fn briefing(
+    conn: &mut Conn,
+    counts: &Counts,
+    batches: Batches,
+) -> Result<BriefingBody, StoreError> {
     let workspace = &counts.workspace;
     let (revision, _) = read::head(&mut *conn, workspace).await?;
     let (pending, blocked, unknown) = count(conn, counts).await?;
-    let most = rows::integer(BATCHES as u64 + 1);
-    let found = if counts.is_narrowed() {
-        batches_of(counts, most).build().fetch_all(&mut *conn).await?
-    } else {
-        sqlx::query(ALL).bind(workspace).bind(most).fetch_all(&mut *conn).await?
+    let listed = match batches {
+        Batches::None => None,
+        some => Some(oldest(&mut *conn, counts, some.most()).await?),
     };
-    let batches = found.iter().take(BATCHES).map(batch).collect::<Result<Vec<_>, _>>()?;
     Ok(BriefingBody {
         workspace_id: workspace.clone(),
         pending: rows::number(pending),
@@ -76,10 +77,24 @@ pub(super) async fn briefing(conn: &mut Conn, counts: &Counts) -> Result<Briefin
         unknown: rows::number(unknown),
         lapsing: 0,
         paused_at: read::paused_since(conn, workspace).await?.map(time::write),
-        batches,
-        truncated: found.len() > BATCHES,
+        truncated: listed.as_ref().map(|(_, more)| *more),
+        batches: listed.map(|(batches, _)| batches),
+        gone: None,
+        since: None,
         revision,
     })
+}
+
+/// The oldest batches, so many at most, and whether there are more.
+async fn oldest(conn: &mut Conn, counts: &Counts, most: usize) -> Result<(Vec<BatchBody>, bool), StoreError> {
+    let asked = rows::integer(most as u64 + 1);
+    let found = if counts.is_narrowed() {
+        batches_of(counts, asked).build().fetch_all(conn).await?
+    } else {
+        sqlx::query(ALL).bind(&counts.workspace).bind(asked).fetch_all(conn).await?
+    };
+    let batches = found.iter().take(most).map(batch).collect::<Result<_, _>>()?;
+    Ok((batches, found.len() > most))
 }
 
 /// Pending actions, missions that wait for them, and actions whose outcome nobody knows.

@@ -34,8 +34,8 @@ use super::context::Context;
 use super::ops::tx::{Due, put_heads};
 use super::ops::{Transact, Work};
 use super::{
-    AskedFlows, Callback, Census, Changes, Checkpoint, Counts, Filter, Page, Prunable, Reads, StoreError,
-    Stored, Waiting,
+    AskedFlows, Batches, Callback, Census, Changes, Checkpoint, Counts, Filter, Page, Prunable, Reads,
+    StoreError, Stored, Waiting,
 };
 use crate::contract::briefing::BriefingBody;
 use crate::domain::{Flows, Outstanding, PendingAction, Row, Timestamp};
@@ -203,9 +203,9 @@ impl Reads for SqliteStore {
         read::revision(self.reader(), workspace).await
     }
 
-    async fn briefing(&self, counts: &Counts) -> Result<BriefingBody, StoreError> {
+    async fn briefing(&self, counts: &Counts, batches: Batches) -> Result<BriefingBody, StoreError> {
         let lapsing = self.lapsing(counts).await?;
-        Ok(BriefingBody { lapsing, ..outstanding::briefing(self.reader(), counts).await? })
+        Ok(BriefingBody { lapsing, ..outstanding::briefing(self.reader(), counts, batches).await? })
     }
 
     async fn checkpoints(

@@ -10,9 +10,9 @@ use super::read;
 use crate::contract::briefing::{BatchBody, BriefingBody};
 use crate::contract::time;
 use crate::domain::{Outstanding, Timestamp, ToolOutstanding};
-use crate::gate::store::{Checkpoint, Counts, StoreError, rows};
+use crate::gate::store::{Batches, Checkpoint, Counts, StoreError, rows};
 
-/// Batches in one briefing; more are said to exist and not listed.
+/// Batches in one list of checkpoints.
 const BATCHES: usize = 500;
 
 /// The oldest batches of the workspace.
@@ -57,17 +57,18 @@ pub(super) async fn totals(pool: &SqlitePool, workspace: &str) -> Result<Outstan
     })
 }
 
-pub(super) async fn briefing(pool: &SqlitePool, counts: &Counts) -> Result<BriefingBody, StoreError> {
+pub(super) async fn briefing(
+    pool: &SqlitePool,
+    counts: &Counts,
+    batches: Batches,
+) -> Result<BriefingBody, StoreError> {
     let workspace = &counts.workspace;
     let revision = read::revision(pool, workspace).await?;
     let (pending, blocked, unknown) = count(pool, counts).await?;
-    let most = rows::integer(BATCHES as u64 + 1);
-    let found = if counts.is_narrowed() {
-        batches_of(counts, most).build().fetch_all(pool).await?
-    } else {
-        sqlx::query(ALL).bind(workspace).bind(most).fetch_all(pool).await?
+    let listed = match batches {
+        Batches::None => None,
+        some => Some(oldest(pool, counts, some.most()).await?),
     };
-    let batches = found.iter().take(BATCHES).map(batch).collect::<Result<Vec<_>, _>>()?;
     let mut conn = pool.acquire().await?;
     Ok(BriefingBody {
         workspace_id: workspace.clone(),
@@ -76,10 +77,28 @@ pub(super) async fn briefing(pool: &SqlitePool, counts: &Counts) -> Result<Brief
         unknown: rows::number(unknown),
         lapsing: 0,
         paused_at: read::paused_since(&mut conn, workspace).await?.map(time::write),
-        batches,
-        truncated: found.len() > BATCHES,
+        truncated: listed.as_ref().map(|(_, more)| *more),
+        batches: listed.map(|(batches, _)| batches),
+        gone: None,
+        since: None,
         revision,
     })
+}
+
+/// The oldest batches, so many at most, and whether there are more.
+async fn oldest(
+    pool: &SqlitePool,
+    counts: &Counts,
+    most: usize,
+) -> Result<(Vec<BatchBody>, bool), StoreError> {
+    let asked = rows::integer(most as u64 + 1);
+    let found = if counts.is_narrowed() {
+        batches_of(counts, asked).build().fetch_all(pool).await?
+    } else {
+        sqlx::query(ALL).bind(&counts.workspace).bind(asked).fetch_all(pool).await?
+    };
+    let batches = found.iter().take(most).map(batch).collect::<Result<_, _>>()?;
+    Ok((batches, found.len() > most))
 }
 
 /// Pending actions, missions that wait for them, and actions whose outcome nobody knows.
