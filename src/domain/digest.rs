@@ -4,6 +4,8 @@ use std::fmt;
 
 use sha2::{Digest as _, Sha256};
 
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
 /// `sha256:` and 64 hex digits over the length-prefixed fields `placet/v1`, tool name, workspace and the exact bytes of
 /// the input (each length as an unsigned 64-bit big-endian number).
 ///
@@ -65,8 +67,11 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("sha256:")?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        let mut text = *b"sha256:0000000000000000000000000000000000000000000000000000000000000000";
+        for (byte, digits) in self.0.iter().zip(text[7..].chunks_exact_mut(2)) {
+            digits.copy_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+        }
+        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
     }
 }
 

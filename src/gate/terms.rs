@@ -32,67 +32,77 @@ pub(crate) fn policy(tool: &ToolConfig, schema: Option<&str>) -> Digest {
 /// Everything of a stored action that never changes, the digest of its bytes included.
 pub(crate) fn record(action: &PendingAction, proposer: &str) -> Digest {
     let row = &action.row;
-    let text = |field: &'_ Option<Untrusted>| field.as_ref().map(|text| text.as_raw().to_owned());
-    let time = |time: Timestamp| time.as_millis().to_string();
+    let (created, expires) = (time(row.created_at), row.expires_at.map(time));
+    let digest = action.digest().to_string();
     let fields = [
-        Some(row.id.as_raw().to_owned()),
-        text(&row.workspace),
-        row.batch.as_ref().map(|batch| BatchId::as_raw(batch).to_owned()),
-        text(&row.checkpoint),
-        text(&row.mission),
-        text(&row.session),
-        text(&row.run),
-        text(&action.tool_call),
-        text(&row.agent),
-        text(&action.requested_by),
-        Some(proposer.to_owned()),
-        Some(row.tool.as_raw().to_owned()),
-        Some(row.title.as_raw().to_owned()),
-        text(&action.summary),
-        Some(row.risk.as_raw().to_owned()),
-        row.effect.as_ref().map(|effect| Effect::as_raw(effect).to_owned()),
-        Some(time(row.created_at)),
-        row.expires_at.map(time),
-        action.preview.as_ref().map(|preview| RawJson::as_str(preview).to_owned()),
-        Some(action.digest().to_string()),
+        Some(row.id.as_raw()),
+        raw(row.workspace.as_ref()),
+        row.batch.as_ref().map(BatchId::as_raw),
+        raw(row.checkpoint.as_ref()),
+        raw(row.mission.as_ref()),
+        raw(row.session.as_ref()),
+        raw(row.run.as_ref()),
+        raw(action.tool_call.as_ref()),
+        raw(row.agent.as_ref()),
+        raw(action.requested_by.as_ref()),
+        Some(proposer),
+        Some(row.tool.as_raw()),
+        Some(row.title.as_raw()),
+        raw(action.summary.as_ref()),
+        Some(row.risk.as_raw()),
+        row.effect.as_ref().map(Effect::as_raw),
+        Some(&created),
+        expires.as_deref(),
+        action.preview.as_ref().map(RawJson::as_str),
+        Some(&digest),
     ];
-    over(&fields, action.before.as_ref())
+    over(fields, action.before.as_ref())
+}
+
+fn raw(text: Option<&Untrusted>) -> Option<&str> {
+    text.map(Untrusted::as_raw)
+}
+
+fn time(time: Timestamp) -> String {
+    time.as_millis().to_string()
 }
 
 /// The record of what is about to be stored: the same, field by field, as it will read afterwards.
 pub(crate) fn record_of(new: &NewAction, created_at: Timestamp) -> Digest {
-    let time = |time: Timestamp| time.as_millis().to_string();
+    let (created, expires) = (time(created_at), new.expires_at.map(time));
+    let digest = new.digest.to_string();
     let fields = [
-        Some(new.id.clone()),
-        Some(new.workspace.clone()),
-        new.batch.clone(),
-        new.checkpoint.clone(),
-        new.mission.clone(),
-        new.session.clone(),
-        new.run.clone(),
-        new.tool_call.clone(),
-        new.agent.clone(),
-        new.requested_by.clone(),
-        Some(new.proposer.clone()),
-        Some(new.tool.clone()),
-        Some(new.title.clone()),
-        new.summary.clone(),
-        Some(new.risk.as_raw().to_owned()),
-        new.effect.as_ref().map(|effect| effect.as_raw().to_owned()),
-        Some(time(created_at)),
-        new.expires_at.map(time),
-        new.preview.as_ref().map(|preview| preview.as_str().to_owned()),
-        Some(new.digest.to_string()),
+        Some(new.id.as_str()),
+        Some(&new.workspace),
+        new.batch.as_deref(),
+        new.checkpoint.as_deref(),
+        new.mission.as_deref(),
+        new.session.as_deref(),
+        new.run.as_deref(),
+        new.tool_call.as_deref(),
+        new.agent.as_deref(),
+        new.requested_by.as_deref(),
+        Some(&new.proposer),
+        Some(&new.tool),
+        Some(&new.title),
+        new.summary.as_deref(),
+        Some(new.risk.as_raw()),
+        new.effect.as_ref().map(Effect::as_raw),
+        Some(&created),
+        expires.as_deref(),
+        new.preview.as_ref().map(RawJson::as_str),
+        Some(&digest),
     ];
-    over(&fields, new.before.as_ref())
+    over(fields, new.before.as_ref())
 }
 
 /// Without a state before, the record is that of earlier versions, bit for bit: approvals from then still hold.
-fn over(fields: &[Option<String>; 20], before: Option<&RawJson>) -> Digest {
-    let fields = fields.iter().map(Option::as_deref);
+fn over(fields: [Option<&str>; 20], before: Option<&RawJson>) -> Digest {
     match before {
         None => Digest::of_fields("placet-record/v1", fields),
-        Some(before) => Digest::of_fields("placet-record/v2", fields.chain([Some(before.as_str())])),
+        Some(before) => {
+            Digest::of_fields("placet-record/v2", fields.into_iter().chain([Some(before.as_str())]))
+        }
     }
 }
 

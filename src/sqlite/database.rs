@@ -9,7 +9,7 @@ use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
-use sqlx::{Connection as _, SqlSafeStr as _};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, SqlSafeStr as _, raw_sql};
 
 use super::turn::Turn;
 use super::words::{MigrateWords, Words};
@@ -66,12 +66,21 @@ pub enum OpenError {
 /// Opens the database at `path`, creates it with mode 0600 when it is missing, and brings it to the newest of `migrations`
 /// (append-only: the first has number 1). Any number of processes may do so at once: they take turns, for at most a minute.
 pub async fn open(path: &Path, migrations: &[&'static str]) -> Result<Database, OpenError> {
+    open_preparing(path, migrations, String::new()).await
+}
+
+/// The same, and each connection that writes begins with these statements, for what it has for itself. They must not need a table.
+pub async fn open_preparing(
+    path: &Path,
+    migrations: &[&'static str],
+    prepare: String,
+) -> Result<Database, OpenError> {
     let options = options(path);
     // Hundreds of unit tests would wait for the disk, and in none of them the power goes. `what_is_committed_is_on_disk` opens as the
     // program does, and so do all tests of the binary.
     #[cfg(test)]
     let options = options.synchronous(SqliteSynchronous::Off);
-    open_with(path, migrations, options).await
+    open_with(path, migrations, options, prepare).await
 }
 
 /// For lists of thousands: rows leave their thread many at a time, and the pages above them stay in memory.
@@ -93,6 +102,7 @@ async fn open_with(
     path: &Path,
     migrations: &[&'static str],
     options: SqliteConnectOptions,
+    prepare: String,
 ) -> Result<Database, OpenError> {
     folder(path)?;
     let file = |error| OpenError::File { path: path.to_owned(), error };
@@ -102,13 +112,18 @@ async fn open_with(
     let write = SqlitePoolOptions::new()
         .max_connections(1)
         .test_before_acquire(false)
+        .after_connect(move |connection, _| {
+            let prepare = prepare.clone();
+            Box::pin(async move { connection.execute(raw_sql(AssertSqlSafe(prepare))).await.map(drop) })
+        })
         // When the disk is full SQLite rolls back by itself, and the driver then counts a transaction that is not there, for ever.
         // Such a connection is closed and replaced, so that writing goes on when there is room again.
         .before_acquire(|connection, _| {
             let usable = !connection.is_in_transaction();
             Box::pin(async move { Ok(usable) })
         })
-        .connect_with(options.clone())
+        // What a statement sets aside needs no file.
+        .connect_with(options.clone().pragma("temp_store", "MEMORY"))
         .await
         .map_err(failed)?;
     fault::point("open.locked");
@@ -210,7 +225,7 @@ impl Database {
         sqlx::query("PRAGMA busy_timeout = 100").execute(&mut *connection).await?;
         let emptied = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut *connection).await;
         let waits = format!("PRAGMA busy_timeout = {}", BUSY.as_millis());
-        sqlx::query(sqlx::AssertSqlSafe(waits)).execute(&mut *connection).await?;
+        sqlx::query(AssertSqlSafe(waits)).execute(&mut *connection).await?;
         emptied.map(drop)
     }
 
@@ -283,7 +298,7 @@ mod tests {
     async fn what_is_committed_is_on_disk() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
-        let database = open_with(&path, &[V1], options(&path)).await.unwrap();
+        let database = open_with(&path, &[V1], options(&path), String::new()).await.unwrap();
 
         let (mode, full): (String, i64) =
             sqlx::query_as("SELECT journal_mode, synchronous FROM pragma_journal_mode, pragma_synchronous")

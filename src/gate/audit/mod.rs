@@ -87,12 +87,10 @@ pub(crate) fn fingerprint(json: &RawJson) -> String {
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
-        // Writing to a string cannot fail.
-        write!(out, "{byte:02x}").ok();
-        out
-    })
+    let digit = |four: u8| char::from(b"0123456789abcdef"[usize::from(four)]);
+    let mut out = String::with_capacity(bytes.len() * 2);
+    out.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]));
+    out
 }
 
 #[cfg(test)]

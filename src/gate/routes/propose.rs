@@ -14,6 +14,7 @@ use crate::contract::fields::Fields;
 use crate::contract::propose::{Propose, Queued};
 use crate::contract::time;
 use crate::contract::tool::Definition;
+use crate::domain::json::Member;
 use crate::domain::{Digest, Effect, RawJson, Timestamp, json};
 use crate::gate::auth::Caller;
 use crate::gate::error::{ApiError, FORBIDDEN, INVALID, UNAVAILABLE};
@@ -140,18 +141,17 @@ struct Identity {
 
 /// Ids that the body leaves out are read from the input, where Praxiom's `@gated` decorator puts them. The input is not changed.
 fn identity(caller: &Caller, propose: &Propose, input: &RawJson) -> Result<Identity, ApiError> {
-    let fields = Fields::of(input.as_str());
-    let fields = fields.ok_or_else(|| ApiError::new(INVALID, "toolInput must be a JSON object"))?;
+    let members = json::members(input.as_str());
+    let members = members.ok_or_else(|| ApiError::new(INVALID, "toolInput must be a JSON object"))?;
+    let is_workspace =
+        |member: &&Member<'_>| ["workspace_id", "workspaceId"].contains(&member.key.text.as_ref());
+    let workspaces: Vec<&str> = members.iter().filter(is_workspace).map(|member| member.value).collect();
+    let fields = Fields::new(members);
     let said = |name: &str| fields.text(name).map(|text| text.as_raw().to_owned());
     let workspace = propose.workspace_id.clone().or_else(|| said("workspaceId"));
     let workspace = caller.workspace(workspace.as_deref())?.to_owned();
     // However often and however spelled: an input that names another tenant must not run for this one.
-    let members = json::members(input.as_str()).unwrap_or_default();
-    let elsewhere = members
-        .iter()
-        .filter(|member| ["workspace_id", "workspaceId"].contains(&member.key.text.as_ref()))
-        .any(|member| member.value != "null" && json::decode(member.value).text != workspace.as_str());
-    if elsewhere {
+    if workspaces.into_iter().any(|value| value != "null" && json::decode(value).text != workspace.as_str()) {
         return Err(ApiError::new(FORBIDDEN, "toolInput names another workspace than this token's"));
     }
     Ok(Identity {

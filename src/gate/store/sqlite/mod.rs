@@ -4,6 +4,7 @@ mod audit;
 mod callbacks;
 mod due;
 mod flows;
+mod forms;
 mod outstanding;
 mod prune;
 mod read;
@@ -77,7 +78,7 @@ const TRIED: Duration = Duration::from_secs(5);
 impl SqliteStore {
     /// Opens the file, brings it up to date and starts the writer.
     pub(crate) async fn open(path: &Path, context: Context) -> Result<Self, OpenError> {
-        Ok(Self::over(sqlite::open(path, &MIGRATIONS).await?, context))
+        Ok(Self::over(sqlite::open_preparing(path, &MIGRATIONS, forms::view()).await?, context))
     }
 
     /// Opens a file that can only be read, and writes nothing.

@@ -20,13 +20,16 @@ use crate::sqlite::Words;
 /// At most so many rows of one kind go in one sweep, so that nobody waits long for the writer.
 const FORGET: i64 = 5_000;
 
+/// By workspace.
+pub(super) type Heads = BTreeMap<String, Head>;
+
 /// Pieces of work in the writer's transaction, one after the other.
 #[derive(Debug)]
 pub(super) struct SqliteTx {
     inner: Transaction<'static, Sqlite>,
     pub(super) state: TxState,
-    /// Heads as the pieces of work before this one left them.
-    known: BTreeMap<String, Head>,
+    /// Heads as the pieces of work before this one left them, in this transaction or in one before.
+    known: Heads,
     /// Of the pieces before this one.
     kept: Unwritten,
     /// Of this one.
@@ -47,9 +50,9 @@ enum Savepoint {
 }
 
 impl SqliteTx {
-    pub(super) fn new(inner: Transaction<'static, Sqlite>, state: TxState) -> Self {
+    pub(super) fn new(inner: Transaction<'static, Sqlite>, state: TxState, known: Heads) -> Self {
         let (kept, own) = (Unwritten::default(), Unwritten::default());
-        Self { inner, state, known: BTreeMap::new(), kept, own, savepoint: Savepoint::None, broken: None }
+        Self { inner, state, known, kept, own, savepoint: Savepoint::None, broken: None }
     }
 
     /// To ask for what nothing unwritten can be part of.
@@ -106,10 +109,10 @@ impl SqliteTx {
         Ok(())
     }
 
-    /// Writes what is left.
-    pub(super) async fn end(mut self) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
+    /// Writes what is left. The heads are as they will be once it is committed.
+    pub(super) async fn end(mut self) -> Result<(Transaction<'static, Sqlite>, Heads), sqlx::Error> {
         self.kept.write(&mut self.inner).await?;
-        Ok(self.inner)
+        Ok((self.inner, self.known))
     }
 }
 

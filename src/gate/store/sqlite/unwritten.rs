@@ -1,167 +1,17 @@
 //! What a group of writes has not written yet: proposals, counts, audit rows, answers, heads.
 //!
 //! Each statement is a way to the thread of the connection and back, which costs more than the statement. So what nothing in the same group
-//! asks for is kept until the end of the group, and then written by few statements: rows of one kind together, and what belongs to
-//! one count added up.
+//! asks for is kept until the end of the group, and what belongs to one count is added up.
 
 use std::collections::BTreeMap;
 
-use sqlx::sqlite::SqliteArguments;
-use sqlx::{Arguments as _, AssertSqlSafe, SqliteConnection};
+use sqlx::SqliteConnection;
 
+use super::forms::{self, Rows, Value, Values, values};
 use crate::domain::{Effect, Flow, Minute, RawJson, Risk, Row, Status, Timestamp, Untrusted};
 use crate::gate::audit::AuditRow;
 use crate::gate::store::ops::tx::{Answer, Counted, Head};
-use crate::gate::store::rows::integer;
 use crate::gate::store::{Actor, Keyed, NewAction};
-
-/// A statement that takes rows.
-enum Form {
-    /// So many in one: how it begins, a row, how it ends.
-    Rows([&'static str; 3]),
-    /// One; repeated for others.
-    Each(&'static str),
-}
-
-/// At most so many rows in one statement.
-const MOST: usize = 32;
-
-const ACTIONS: Form = Form::Rows([
-    "INSERT INTO actions (id, workspace, batch, checkpoint, mission, session, run, tool_call, agent, requested_by, proposer, \
-     tool, title, summary, risk, effect, size, digest, status, created_at, expires_at, revision, callback, traceparent) VALUES ",
-    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    "",
-]);
-const PAYLOADS: Form = Form::Rows([
-    "INSERT INTO payloads (seq, input, preview, before) VALUES ",
-    "((SELECT seq FROM actions WHERE id = ?), ?, ?, ?)",
-    "",
-]);
-const REPLIES: Form = Form::Rows([
-    "INSERT INTO replies (workspace, subject, key, fingerprint, body, at, action) VALUES ",
-    "(?, ?, ?, ?, ?, ?, ?)",
-    "",
-]);
-const AUDIT: Form = Form::Rows([
-    "INSERT INTO audit (workspace, revision, action, kind, at, who, details, hash) VALUES ",
-    "(?, ?, ?, ?, ?, ?, ?, ?)",
-    "",
-]);
-const FLOWS: Form = Form::Rows([
-    "INSERT INTO flows (workspace, minute, agent, tool, arrived, approved, edited, rejected, gone, executed, failed, unknown) VALUES ",
-    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    " ON CONFLICT (workspace, minute, agent, tool) DO UPDATE SET \
-     arrived = arrived + excluded.arrived, approved = approved + excluded.approved, \
-     edited = edited + excluded.edited, rejected = rejected + excluded.rejected, gone = gone + excluded.gone, \
-     executed = executed + excluded.executed, failed = failed + excluded.failed, unknown = unknown + excluded.unknown",
-]);
-const STATES: Form = Form::Rows([
-    "INSERT INTO states (workspace, status, actions) VALUES ",
-    "(?, ?, ?)",
-    " ON CONFLICT (workspace, status) DO UPDATE SET actions = actions + excluded.actions",
-]);
-const HEADS: Form = Form::Rows([
-    "INSERT INTO heads (workspace, revision, pending, hash, pruned) VALUES ",
-    "(?, ?, ?, ?, ?)",
-    " ON CONFLICT (workspace) DO UPDATE SET revision = excluded.revision, pending = excluded.pending, \
-     hash = excluded.hash, pruned = excluded.pruned",
-]);
-
-/// More waits of a batch: of whose first action the id is named.
-const BATCHES_IN: Form = Form::Rows([
-    "INSERT INTO outstanding (workspace, batch, tool, mission, first_seq, pending, low, medium, critical) VALUES ",
-    "(?, ?, ?, ?, (SELECT seq FROM actions WHERE id = ?), ?, ?, ?, ?)",
-    " ON CONFLICT (workspace, batch) DO UPDATE SET pending = pending + excluded.pending, low = low + excluded.low, \
-     medium = medium + excluded.medium, critical = critical + excluded.critical",
-]);
-const MISSIONS_IN: Form = Form::Rows([
-    "INSERT INTO blocked (workspace, mission, pending) VALUES ",
-    "(?, ?, ?)",
-    " ON CONFLICT (workspace, mission) DO UPDATE SET pending = pending + excluded.pending",
-]);
-const QUEUES_IN: Form = Form::Rows([
-    "INSERT INTO waiting (workspace, agent, tool, pending, high) VALUES ",
-    "(?, ?, ?, ?, ?)",
-    " ON CONFLICT (workspace, agent, tool) DO UPDATE SET pending = pending + excluded.pending, high = high + excluded.high",
-]);
-
-/// Less waits of a batch. Its oldest hands its place on to the next.
-const BATCHES_OUT: Form = Form::Each(
-    "UPDATE outstanding SET pending = pending - ?, low = low - ?, medium = medium - ?, critical = critical - ?, \
-     first_seq = COALESCE((SELECT MIN(a.seq) FROM actions a WHERE a.workspace = ? \
-     AND COALESCE(a.batch, a.id) = ? AND a.status = 'pending'), first_seq) \
-     WHERE workspace = ? AND batch = ?; \
-     DELETE FROM outstanding WHERE workspace = ? AND batch = ? AND pending = 0",
-);
-const MISSIONS_OUT: Form = Form::Each(
-    "UPDATE blocked SET pending = pending - ? WHERE workspace = ? AND mission = ?; \
-     DELETE FROM blocked WHERE workspace = ? AND mission = ? AND pending = 0",
-);
-const QUEUES_OUT: Form = Form::Each(
-    "UPDATE waiting SET pending = pending - ?, high = high - ? WHERE workspace = ? AND agent = ? AND tool = ?; \
-     DELETE FROM waiting WHERE workspace = ? AND agent = ? AND tool = ? AND pending = 0",
-);
-
-impl Form {
-    /// As it takes so many rows.
-    fn of(&self, rows: usize) -> String {
-        match self {
-            Self::Rows([begin, row, end]) => [begin, vec![*row; rows].join(", ").as_str(), end].concat(),
-            Self::Each(statement) => vec![*statement; rows].join("; "),
-        }
-    }
-}
-
-/// A value of a row.
-#[derive(Debug, Clone)]
-enum Value {
-    Null,
-    Int(i64),
-    Text(String),
-    Bytes(Vec<u8>),
-}
-
-impl From<i64> for Value {
-    fn from(value: i64) -> Self {
-        Self::Int(value)
-    }
-}
-
-impl From<u64> for Value {
-    fn from(value: u64) -> Self {
-        Self::Int(integer(value))
-    }
-}
-
-impl From<&str> for Value {
-    fn from(value: &str) -> Self {
-        Self::Text(value.to_owned())
-    }
-}
-
-impl From<&String> for Value {
-    fn from(value: &String) -> Self {
-        Self::Text(value.clone())
-    }
-}
-
-impl From<&[u8]> for Value {
-    fn from(value: &[u8]) -> Self {
-        Self::Bytes(value.to_vec())
-    }
-}
-
-impl<T: Into<Self>> From<Option<T>> for Value {
-    fn from(value: Option<T>) -> Self {
-        value.map_or(Self::Null, Into::into)
-    }
-}
-
-macro_rules! values {
-    ($($value:expr),* $(,)?) => { vec![$(Value::from($value)),*] };
-}
-
-type Values = Vec<Value>;
 
 /// How many wait, by risk.
 #[derive(Debug, Clone, Copy, Default)]
@@ -216,6 +66,22 @@ impl Waiting {
         }
         let queue = (workspace.to_owned(), agent.to_owned(), tool.to_owned());
         self.queues.entry(queue).or_default().add(risks);
+    }
+
+    /// As what leaves.
+    fn rows_out(&self) -> [Vec<Values>; 3] {
+        let batches = self.batches.iter().map(|((workspace, batch), risks)| {
+            let Risks { pending, low, medium, critical } = *risks;
+            values![pending, low, medium, critical, workspace, batch, workspace, batch, workspace, batch]
+        });
+        let missions = self
+            .missions
+            .iter()
+            .map(|((workspace, mission), pending)| values![*pending, workspace, mission, workspace, mission]);
+        let queues = self.queues.iter().map(|((workspace, agent, tool), risks)| {
+            values![risks.pending, risks.high(), workspace, agent, tool, workspace, agent, tool]
+        });
+        [batches.collect(), missions.collect(), queues.collect()]
     }
 
     fn add(&mut self, other: &Self) {
@@ -413,36 +279,26 @@ impl Unwritten {
 
     /// Writes it all. Nothing of it is kept.
     pub(super) async fn write(&mut self, conn: &mut SqliteConnection) -> Result<(), sqlx::Error> {
-        let Self { actions, replies, arrived, mut firsts, left, states, flows, audit, heads } =
-            std::mem::take(self);
-        let mut writing = Writing { conn, statement: String::new(), values: Vec::new() };
-        let (rows, payloads): (Vec<_>, Vec<_>) = actions.into_iter().map(|it| (it.row, it.payload)).unzip();
-        let several = rows.len() > 1;
-        writing.put(&ACTIONS, rows).await?;
-        writing.put(&PAYLOADS, payloads).await?;
-        if several {
-            // The counts name them.
-            writing.end().await?;
-        }
+        forms::write(conn, std::mem::take(self).rows()).await
+    }
+
+    fn rows(self) -> Rows {
+        let Self { actions, replies, arrived, mut firsts, left, states, flows, audit, heads } = self;
+        let (actions, payloads) = actions.into_iter().map(|it| (it.row, it.payload)).unzip();
         let batches = arrived.batches.into_iter().map(|((workspace, batch), risks)| {
             let first = firsts.remove(&(workspace.clone(), batch.clone())).unwrap_or_default();
             let (id, tool, mission) = first;
             let Risks { pending, low, medium, critical } = risks;
             values![&workspace, &batch, &tool, mission.as_ref(), &id, pending, low, medium, critical]
         });
-        writing.put(&BATCHES_IN, batches.collect()).await?;
         let missions = arrived.missions.iter();
         let missions = missions.map(|((workspace, mission), pending)| values![workspace, mission, *pending]);
-        writing.put(&MISSIONS_IN, missions.collect()).await?;
         let queues = arrived.queues.iter().map(|((workspace, agent, tool), risks)| {
             values![workspace, agent, tool, risks.pending, risks.high()]
         });
-        writing.put(&QUEUES_IN, queues.collect()).await?;
-        writing.put_out(&left).await?;
+        let [batches_out, missions_out, queues_out] = left.rows_out();
         let states = states.iter().filter(|(_, more)| **more != 0);
         let states = states.map(|((workspace, status), more)| values![workspace, status, *more]);
-        writing.put(&STATES, states.collect()).await?;
-        writing.put(&REPLIES, replies.into_iter().map(|(_, row)| row).collect()).await?;
         let flows = flows.iter().map(|((workspace, minute, agent, tool), flow)| {
             let Flow { arrived, approved, edited, rejected, left, executed, failed, unknown } = *flow;
             values![
@@ -450,81 +306,20 @@ impl Unwritten {
                 unknown
             ]
         });
-        writing.put(&FLOWS, flows.collect()).await?;
-        writing.put(&AUDIT, audit).await?;
-        writing.put(&HEADS, heads.into_values().collect()).await?;
-        writing.end().await
-    }
-}
-
-/// Statements of one row each wait until the end, and are then one text.
-struct Writing<'c> {
-    conn: &'c mut SqliteConnection,
-    statement: String,
-    values: Values,
-}
-
-impl Writing<'_> {
-    /// In parts of which each is a power of two: so there are few texts of a statement, and each is prepared once.
-    async fn put(&mut self, form: &Form, rows: Vec<Values>) -> Result<(), sqlx::Error> {
-        let mut rows = rows.into_iter();
-        while rows.len() > 1 {
-            let part = MOST.min(1 << rows.len().ilog2());
-            self.run(form.of(part), rows.by_ref().take(part).flatten().collect()).await?;
-        }
-        if let Some(row) = rows.next() {
-            if !self.statement.is_empty() {
-                self.statement.push_str("; ");
-            }
-            self.statement.push_str(&form.of(1));
-            self.values.extend(row);
-        }
-        Ok(())
-    }
-
-    async fn put_out(&mut self, left: &Waiting) -> Result<(), sqlx::Error> {
-        if left.batches.is_empty() {
-            return Ok(());
-        }
-        // The first that still waits is looked for among all that arrived.
-        self.end().await?;
-        let batches = left.batches.iter().map(|((workspace, batch), risks)| {
-            let Risks { pending, low, medium, critical } = *risks;
-            values![pending, low, medium, critical, workspace, batch, workspace, batch, workspace, batch]
-        });
-        self.put(&BATCHES_OUT, batches.collect()).await?;
-        let missions = left
-            .missions
-            .iter()
-            .map(|((workspace, mission), pending)| values![*pending, workspace, mission, workspace, mission]);
-        self.put(&MISSIONS_OUT, missions.collect()).await?;
-        let queues = left.queues.iter().map(|((workspace, agent, tool), risks)| {
-            values![risks.pending, risks.high(), workspace, agent, tool, workspace, agent, tool]
-        });
-        self.put(&QUEUES_OUT, queues.collect()).await
-    }
-
-    async fn end(&mut self) -> Result<(), sqlx::Error> {
-        if self.statement.is_empty() {
-            return Ok(());
-        }
-        let (statement, values) = (std::mem::take(&mut self.statement), std::mem::take(&mut self.values));
-        self.run(statement, values).await
-    }
-
-    async fn run(&mut self, statement: String, values: Values) -> Result<(), sqlx::Error> {
-        let mut arguments = SqliteArguments::default();
-        arguments.reserve(values.len(), 0);
-        for value in values {
-            let added = match value {
-                Value::Null => arguments.add(None::<i64>),
-                Value::Int(value) => arguments.add(value),
-                Value::Text(value) => arguments.add(value),
-                Value::Bytes(value) => arguments.add(value),
-            };
-            added.map_err(sqlx::Error::Encode)?;
-        }
-        sqlx::query_with(AssertSqlSafe(statement), arguments).execute(&mut *self.conn).await?;
-        Ok(())
+        [
+            actions,
+            payloads,
+            batches.collect(),
+            missions.collect(),
+            queues.collect(),
+            batches_out,
+            missions_out,
+            queues_out,
+            states.collect(),
+            replies.into_iter().map(|(_, row)| row).collect(),
+            flows.collect(),
+            audit,
+            heads.into_values().collect(),
+        ]
     }
 }

@@ -12,7 +12,7 @@ use sqlx::SqlitePool;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
-use super::tx::SqliteTx;
+use super::tx::{Heads, SqliteTx};
 use crate::fault;
 use crate::gate::store::StoreError;
 use crate::gate::store::context::Context;
@@ -23,6 +23,8 @@ use crate::sqlite;
 const QUEUE: usize = 1_024;
 /// How many pieces of work go into one commit.
 const GROUP: usize = 256;
+/// So many heads are known from one group to the next.
+const HEADS: usize = 1_024;
 
 /// A piece of work, and whom to tell. It may be done again from its beginning, when its group could not be written.
 trait Job: Send {
@@ -110,7 +112,7 @@ impl Writer {
 }
 
 async fn run(mut inbox: mpsc::Receiver<Message>, pool: SqlitePool, context: Context, failure: Failure) {
-    let mut group = Vec::with_capacity(GROUP);
+    let (mut group, mut heads) = (Vec::with_capacity(GROUP), Heads::new());
     while inbox.recv_many(&mut group, GROUP).await > 0 {
         let mut jobs = Vec::with_capacity(group.len());
         for message in group.drain(..) {
@@ -121,7 +123,8 @@ async fn run(mut inbox: mpsc::Receiver<Message>, pool: SqlitePool, context: Cont
         }
         // The transaction is dropped with the group, and so are its answers, which tells its callers. The next group comes:
         // a writer that ended would leave a gate that reads and never writes again.
-        if AssertUnwindSafe(commit(jobs, &pool, &context, &failure)).catch_unwind().await.is_err() {
+        let committed = commit(jobs, &mut heads, &pool, &context, &failure);
+        if AssertUnwindSafe(committed).catch_unwind().await.is_err() {
             tracing::error!("a write broke off; its group was not committed");
         }
     }
@@ -130,17 +133,28 @@ async fn run(mut inbox: mpsc::Receiver<Message>, pool: SqlitePool, context: Cont
 /// One group: begin, each job, what they left to be written, commit, answer, wake.
 ///
 /// Where it could not be written each job has a group of its own: one that the database refuses does no harm to the others.
-async fn commit(mut jobs: Vec<Box<dyn Job>>, pool: &SqlitePool, context: &Context, newest: &Failure) {
+///
+/// `heads` are as the group before left them, so that they need not be read again. Another process may have changed one since, as a command
+/// does that makes a token: then this group's audit meets a row under the same revision, nothing of it is written, and the heads are read.
+async fn commit(
+    mut jobs: Vec<Box<dyn Job>>,
+    heads: &mut Heads,
+    pool: &SqlitePool,
+    context: &Context,
+    newest: &Failure,
+) {
     let (carried, mut wakes) = (jobs.len(), Wakes::default());
-    let committed = match apply(&mut jobs, pool, context, &mut wakes).await {
-        Err(Failed::Unwritten(error)) if carried > 1 => {
+    let known = std::mem::take(heads);
+    let trusted = !known.is_empty();
+    let committed = match apply(&mut jobs, known, pool, context, &mut wakes).await {
+        Err(Failed::Unwritten(error)) if carried > 1 || trusted => {
             tracing::warn!(%error, "a group of writes is written one by one");
             for job in jobs {
-                Box::pin(commit(vec![job], pool, context, newest)).await;
+                Box::pin(commit(vec![job], heads, pool, context, newest)).await;
             }
             return;
         }
-        committed => committed,
+        committed => committed.map(|left| *heads = left),
     };
     let failure = committed.err().map(|failed| {
         let (Failed::Unwritten(error) | Failed::InCommit(error)) = failed;
@@ -174,18 +188,20 @@ enum Failed {
     InCommit(sqlx::Error),
 }
 
-/// When this fails some jobs may not have been reached.
+/// Returns the heads as they are now. When this fails some jobs may not have been reached.
 async fn apply(
     jobs: &mut [Box<dyn Job>],
+    known: Heads,
     pool: &SqlitePool,
     context: &Context,
     wakes: &mut Wakes,
-) -> Result<(), Failed> {
+) -> Result<Heads, Failed> {
     fault::point("commit.before");
     // Where nothing can be written now, it is of no use to try it for each.
     let inner = pool.begin_with(sqlite::BEGIN).await.map_err(Failed::InCommit)?;
     fault::point("commit.begun");
-    let mut tx = SqliteTx::new(inner, TxState::new(context.clock.now(), Arc::clone(&context.tools)));
+    let state = TxState::new(context.clock.now(), Arc::clone(&context.tools));
+    let mut tx = SqliteTx::new(inner, state, known);
     for job in jobs {
         tx.state.now = context.clock.now();
         let keep = job.work(&mut tx).await;
@@ -198,9 +214,12 @@ async fn apply(
             wakes.add(woken);
         }
     }
-    let inner = tx.end().await.map_err(Failed::Unwritten)?;
+    let (inner, mut heads) = tx.end().await.map_err(Failed::Unwritten)?;
     fault::point("commit.ready");
     inner.commit().await.map_err(Failed::InCommit)?;
     fault::point("commit.done");
-    Ok(())
+    if heads.len() > HEADS {
+        heads.clear();
+    }
+    Ok(heads)
 }

@@ -289,3 +289,22 @@ async fn what_only_sqlite_can_see_is_found() {
 
     assert!(problems.iter().any(|problem| problem.starts_with("SQLite's check: ")), "{problems:?}");
 }
+
+/// The writer knows them from its last group.
+#[tokio::test]
+async fn heads_that_another_process_changed_are_read_again() {
+    let shelf = shelf().await;
+    let path = shelf.folder.path().join("gate.db");
+    let other = SqliteStore::open(&path, context(&shelf.clock)).await.unwrap();
+
+    shelf.record("a").await.unwrap();
+    other.record(action("b"), u64::MAX, None).await.unwrap();
+    shelf.record("c").await.unwrap();
+    other.record(action("d"), u64::MAX, None).await.unwrap();
+    let together = tokio::join!(shelf.record("e"), shelf.record("f"));
+
+    assert!(together.0.is_ok() && together.1.is_ok(), "{together:?}");
+    let verified = shelf.store.verify(&[]).await.unwrap();
+    assert_eq!((verified.problems, verified.actions), (vec![], 6));
+    assert_eq!(shelf.store.revision("w").await.unwrap(), 6);
+}
