@@ -1,10 +1,17 @@
-//! What a served gate takes: the real binary, real HTTP, a database on disk. Prints a table.
+//! What a served gate takes, on SQLite and on PostgreSQL: the real binary, real HTTP, a database on disk. Prints a table for each.
 //!
-//! `cargo bench --bench gate` measures, in a few minutes; with `-- proposals` only what is written. `PLACET_BENCH_PROGRAM` measures
-//! another build. `cargo test --bench gate -- --quick` only sees that everything here
-//! still works, in seconds and unoptimised; its figures mean nothing.
+//! `cargo bench --bench gate` measures, in some minutes; with `-- proposals` only what is written, with `sqlite` or `postgres` only one
+//! store. `PLACET_BENCH_PROGRAM` measures another build. Processor time a proposal can be compared on a machine that does other things,
+//! too; how many a second cannot. `cargo test --bench gate -- --quick` only sees that everything here still works, in seconds and
+//! unoptimised; its figures mean nothing. Without PostgreSQL's programs its table is left out, and the bench says so.
 #![allow(clippy::print_stdout, reason = "it prints a table")]
 
+#[path = "scale/lab.rs"]
+#[allow(dead_code, reason = "the bench of several gates uses the rest")]
+mod lab;
+#[path = "../tests/slow/support/postgres.rs"]
+#[allow(dead_code, reason = "the tests use the rest")]
+mod postgres;
 mod served;
 
 use std::path::Path;
@@ -12,11 +19,14 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use placet::for_tests::Fields;
-use sqlx::ConnectOptions as _;
+use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{ConnectOptions as _, Executor as _, SqliteConnection};
 use tokio::sync::mpsc;
 
-use self::served::{APART, Gate, LIST, fsync, listen, open_stream, per_second, times, until};
+use self::lab::{Store, database, server};
+use self::postgres::{Server, programs};
+use self::served::{APART, CONFIG, Gate, LIST, fsync, listen, open_stream, per_second, times, until};
 
 /// How much of everything.
 struct Scale {
@@ -24,6 +34,7 @@ struct Scale {
     together: usize,
     batches: usize,
     changes: usize,
+    past: usize,
     streams: [usize; 3],
     briefings: usize,
     queues: [usize; 3],
@@ -34,6 +45,7 @@ const FULL: Scale = Scale {
     together: 10_000,
     batches: 100,
     changes: 300,
+    past: 100_000,
     streams: [1, 16, 256],
     briefings: 20,
     queues: [1_000, 10_000, 100_000],
@@ -43,6 +55,7 @@ const QUICK: Scale = Scale {
     together: 160,
     batches: 2,
     changes: 10,
+    past: 500,
     streams: [1, 2, 4],
     briefings: 2,
     queues: [200, 300, 400],
@@ -59,39 +72,89 @@ fn disk(folder: &Path, count: usize) {
     row("fsync of 4 KiB, for comparison", &format!("{rate:.0}/s"), &times(took));
 }
 
+/// Where gates are served: each in a database of its own.
+struct Stores {
+    /// `None`: SQLite.
+    server: Option<Server>,
+}
+
+impl Stores {
+    fn store(&self, name: &str) -> Store {
+        self.server.as_ref().map_or(Store::Sqlite, |server| Store::Postgres(database(server, name)))
+    }
+
+    fn serve(&self, name: &str) -> Gate {
+        Gate::serve_with(CONFIG, &self.store(name).arguments())
+    }
+
+    /// A database of nobody, as durable as the gate's.
+    async fn bare(&self, folder: &Path, clients: usize) -> Bare {
+        match self.store("bare") {
+            Store::Postgres(url) => {
+                Bare::Postgres(url.parse::<PgConnectOptions>().unwrap().connect().await.unwrap())
+            }
+            Store::Sqlite => {
+                let options = SqliteConnectOptions::new()
+                    .filename(folder.join(format!("bare-{clients}.db")))
+                    .create_if_missing(true)
+                    .journal_mode(SqliteJournalMode::Wal)
+                    .synchronous(SqliteSynchronous::Full);
+                Bare::Sqlite(options.connect().await.unwrap())
+            }
+        }
+    }
+}
+
+enum Bare {
+    Sqlite(SqliteConnection),
+    Postgres(PgConnection),
+}
+
+impl Bare {
+    async fn run(&mut self, sql: String) {
+        let sql = sqlx::raw_sql(sqlx::AssertSqlSafe(sql));
+        match self {
+            Self::Sqlite(conn) => conn.execute(sql).await.map(drop).unwrap(),
+            Self::Postgres(conn) => conn.execute(sql).await.map(drop).unwrap(),
+        }
+    }
+}
+
 /// The same durability with nothing around it: a table with one index, and so many rows a commit.
-async fn bare(folder: &Path, clients: usize, rows: usize) -> f64 {
-    let options = SqliteConnectOptions::new()
-        .filename(folder.join(format!("bare-{clients}.db")))
-        .create_if_missing(true)
-        .journal_mode(SqliteJournalMode::Wal)
-        .synchronous(SqliteSynchronous::Full);
-    let mut conn = options.connect().await.unwrap();
-    sqlx::query("CREATE TABLE t (id TEXT PRIMARY KEY, input TEXT)").execute(&mut conn).await.unwrap();
+async fn bare(stores: &Stores, folder: &Path, clients: usize, rows: usize) -> f64 {
+    let mut conn = stores.bare(folder, clients).await;
+    conn.run("CREATE TABLE t (id TEXT PRIMARY KEY, input TEXT)".to_owned()).await;
     let input = "Checkout fails for some customers. ".repeat(10);
     let began = Instant::now();
     for group in 0..rows / clients {
         let values = (0..clients).map(|n| format!("('{group:016x}-{n}', '{input}')")).collect::<Vec<_>>();
-        let sql = format!("BEGIN IMMEDIATE; INSERT INTO t VALUES {}; COMMIT", values.join(", "));
-        sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&mut conn).await.unwrap();
+        conn.run(format!("BEGIN; INSERT INTO t VALUES {}; COMMIT", values.join(", "))).await;
     }
     let rate = per_second(rows, began.elapsed());
-    row(&format!("bare SQLite, groups of {clients}"), &format!("{rate:.0}/s"), "");
+    row(&format!("bare commits, groups of {clients}"), &format!("{rate:.0}/s"), "");
     rate
 }
 
-async fn proposals(gate: &Gate, scale: &Scale) {
-    let (took, each) = gate.client.fill(0, scale.alone, 1).await;
-    let rate = per_second(scale.alone, took);
-    row("durable proposals, 1 client", &format!("{rate:.0}/s"), &times(each));
+/// So many by so many clients at once; returns how many a second.
+async fn propose(gate: &Gate, from: usize, count: usize, clients: usize) -> f64 {
+    let cpu = gate.cpu();
+    let (took, each) = gate.client.fill(from, count, clients).await;
+    let cpu = (gate.cpu() - cpu) * 1_000.0 / f64::from(u32::try_from(count).unwrap());
+    let rate = per_second(count, took);
+    let clients = if clients == 1 { "1 client".to_owned() } else { format!("{clients} clients") };
+    let more = format!("{}; {cpu:.0} µs of the gate's processor time each", times(each));
+    row(&format!("durable proposals, {clients}"), &format!("{rate:.0}/s"), &more);
+    rate
+}
+
+async fn proposals(stores: &Stores, gate: &Gate, scale: &Scale) {
+    propose(gate, 0, scale.alone, 1).await;
     let mut from = scale.alone;
     for (clients, goal) in [(4, 2_000.0), (16, 2_000.0), (64, 4_000.0)] {
-        let (took, each) = gate.client.fill(from, scale.together, clients).await;
+        let rate = propose(gate, from, scale.together, clients).await;
         from += scale.together;
-        let rate = per_second(scale.together, took);
-        let what = format!("durable proposals, {clients} clients");
-        row(&what, &format!("{rate:.0}/s"), &times(each));
-        let half = bare(gate.folder.path(), clients, scale.together.div_ceil(clients) * clients).await / 2.0;
+        let rows = scale.together.div_ceil(clients) * clients;
+        let half = bare(stores, gate.folder.path(), clients, rows).await / 2.0;
         let (goal, met) = (half.min(goal), if rate >= half.min(goal) { "met" } else { "MISSED" });
         row("", "", &format!("goal {goal:.0}/s (half of it at the most) {met}"));
     }
@@ -134,8 +197,8 @@ async fn briefings(gate: &Gate, streams: usize, scale: &Scale, pending: usize) {
     row(&what, "", &format!("first: {}; last: {}", times(first), times(last)));
 }
 
-/// A change and the answer to "what changed since I looked", at one length of the queue.
-async fn changes(gate: &Gate, scale: &Scale, pending: usize) -> f64 {
+/// A change and the answer to "what changed since I looked", at one length of the queue or of the past; returns milliseconds.
+async fn changes(gate: &Gate, scale: &Scale, behind: &str) -> f64 {
     let mut revision = gate.client.revision().await;
     let (mut propose, mut read) = (Vec::new(), Vec::new());
     for nth in 0..scale.changes {
@@ -148,7 +211,7 @@ async fn changes(gate: &Gate, scale: &Scale, pending: usize) -> f64 {
     let all: Duration = propose.iter().chain(&read).sum();
     let one = 1_000.0 / per_second(scale.changes, all);
     let more = format!("propose: {}; read: {}", times(propose), times(read));
-    row(&format!("a change and its reading, {pending} pending"), &format!("{one:.2} ms"), &more);
+    row(&format!("a change and its reading, {behind}"), &format!("{one:.2} ms"), &more);
     one
 }
 
@@ -176,32 +239,57 @@ fn memory(gate: &Gate, when: &str) {
     row(&format!("memory, {when}"), &format!("{now} MiB"), goal);
 }
 
-async fn measure(scale: &Scale) {
-    let gate = Gate::serve();
+/// The same costs where as little waits as before, and much is over.
+async fn long_past(stores: &Stores, scale: &Scale) {
+    let gate = stores.serve("past");
+    let fresh = changes(&gate, scale, "nothing settled").await;
+    for from in (0..scale.past).step_by(250) {
+        let batch = format!("past-{from}");
+        let ids = join_all((from..from + 250).map(|nth| gate.client.propose(nth, &batch))).await;
+        let ids: Vec<_> = ids.into_iter().map(|(id, _)| id).collect();
+        gate.client.decide_batch(0, &batch, &ids, true).await;
+    }
+    let behind = changes(&gate, scale, &format!("{} settled", scale.past)).await;
+    flat(behind / fresh);
+    briefings(&gate, 1, scale, scale.changes * 2).await;
+    listing(&gate, scale.changes * 2).await;
+    metrics(&gate).await;
+}
+
+fn flat(growth: f64) {
+    let goal = if growth < 1.5 { "flat: goal met" } else { "not flat: goal MISSED" };
+    row("the last of these to the first", &format!("x {growth:.2}"), goal);
+}
+
+async fn metrics(gate: &Gate) {
+    let (_, took) = gate.client.get("/metrics").await;
+    row("a look at /metrics", &format!("{:.1} ms", took.as_secs_f64() * 1_000.0), "");
+}
+
+async fn measure(stores: &Stores, scale: &Scale) {
+    let gate = stores.serve("proposals");
     disk(gate.folder.path(), scale.alone);
-    proposals(&gate, scale).await;
+    proposals(stores, &gate, scale).await;
     decisions(&gate, scale).await;
     drop(gate);
-    if std::env::args().any(|arg| arg == "proposals") {
+    if asked("proposals") {
         return;
     }
 
-    let gate = Gate::serve();
+    let gate = stores.serve("queues");
     let (mut filled, mut costs) = (0, Vec::new());
     for pending in scale.queues {
         let before = gate.client.revision().await as usize;
         gate.client.fill(filled, pending - before, 32).await;
         filled = pending;
-        costs.push(changes(&gate, scale, pending).await);
+        costs.push(changes(&gate, scale, &format!("{pending} pending")).await);
         if pending == scale.queues[0] {
             for streams in scale.streams {
                 briefings(&gate, streams, scale, pending).await;
             }
         }
     }
-    let growth = costs[costs.len() - 1] / costs[0];
-    let goal = if growth < 1.5 { "flat: goal met" } else { "not flat: goal MISSED" };
-    row("the last of these to the first", &format!("x {growth:.2}"), goal);
+    flat(costs[costs.len() - 1] / costs[0]);
     memory(&gate, "nobody listens");
     for streams in scale.streams {
         briefings(&gate, streams, scale, filled).await;
@@ -210,13 +298,32 @@ async fn measure(scale: &Scale) {
     for _ in 0..3 {
         listing(&gate, filled).await;
     }
-    let (_, took) = gate.client.get("/metrics").await;
-    row("a look at /metrics", &format!("{:.1} ms", took.as_secs_f64() * 1_000.0), "");
+    metrics(&gate).await;
+    drop(gate);
+    long_past(stores, scale).await;
+}
+
+fn asked(word: &str) -> bool {
+    std::env::args().any(|arg| arg == word)
 }
 
 #[tokio::main]
 async fn main() {
     rustls::crypto::ring::default_provider().install_default().ok();
-    let quick = std::env::args().any(|arg| arg == "--quick");
-    measure(if quick { &QUICK } else { &FULL }).await;
+    // The server's data, too, has to be on a disk.
+    tempfile::env::override_temp_dir(env!("CARGO_TARGET_TMPDIR").as_ref()).ok();
+    let scale = if asked("--quick") { &QUICK } else { &FULL };
+    if !asked("postgres") {
+        println!("On SQLite");
+        measure(&Stores { server: None }, scale).await;
+    }
+    if asked("sqlite") {
+        return;
+    }
+    if programs().is_none() {
+        println!("PostgreSQL was left out: its programs are not here (Debian's package postgresql)");
+        return;
+    }
+    println!("\nOn PostgreSQL");
+    measure(&Stores { server: Some(server()) }, scale).await;
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::postgres::{Server, programs};
-use crate::served::{CONFIG, Client, Gate, placet};
+use crate::served::{CONFIG, Client, Gate, cpu_of, placet, stat};
 
 /// Most of it is what the server begins with; these let it keep a million actions in memory, and keep checkpoints apart.
 pub(crate) const SETTINGS: [(&str, &str); 3] =
@@ -118,18 +118,6 @@ impl Cpu {
             server: self.server - before.server,
         }
     }
-}
-
-/// The fields of /proc/PID/stat after the name, which may hold spaces.
-fn stat(pid: u32) -> Option<Vec<String>> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    Some(text.rsplit_once(')')?.1.split_whitespace().map(str::to_owned).collect())
-}
-
-/// A hundred ticks a second, as everywhere on Linux.
-fn cpu_of(pid: u32) -> f64 {
-    let ticks = |field: &String| field.parse::<f64>().unwrap_or_default();
-    stat(pid).map_or(0.0, |fields| fields[11..13].iter().map(ticks).sum::<f64>() * 10.0)
 }
 
 fn children(of: u32) -> impl Iterator<Item = u32> {
