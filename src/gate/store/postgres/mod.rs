@@ -38,6 +38,7 @@ pub(super) use self::server::{Found, Server};
 use self::tail::Tail;
 use self::tell::Teller;
 use self::tx::PostgresTx;
+pub(super) use self::verify::verify_at;
 pub(super) use self::words::{is_usual, usual};
 use super::context::Context;
 use super::ops::tx::{Due, TxState, put_heads};
@@ -163,22 +164,6 @@ impl PostgresStore {
 #[cfg(test)]
 pub(crate) async fn migrate(url: &str) -> Result<(), PostgresError> {
     Server::new(url, &PostgresConfig::default())?.migrate().await
-}
-
-/// What the audit of a database comes to that no gate may open.
-pub(super) async fn verify_at(
-    server: &Server,
-    kept: &[AuditHead],
-    read: &AtomicU64,
-) -> Result<Verified, StoreError> {
-    let alone = PostgresConfig { connections: 1, ..PostgresConfig::default() };
-    let pool = Pool::connect(server.options(false), &alone).await?;
-    let given = (kept, read);
-    let read_everything =
-        pool.read_everything(&given, |conn, (kept, read)| Box::pin(verify::verify(conn, kept, read)));
-    let verified = read_everything.await;
-    pool.close().await;
-    verified
 }
 
 /// The one value that is asked for.

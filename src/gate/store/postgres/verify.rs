@@ -7,7 +7,10 @@ use futures_util::TryStreamExt as _;
 use sqlx::{Executor as _, Postgres, QueryBuilder, Row as _};
 
 use super::conn::Conn;
+use super::pool::Pool;
+use super::server::Server;
 use super::{audit, tokens};
+use crate::config::PostgresConfig;
 use crate::gate::audit::replay::{Gone, Replay};
 use crate::gate::audit::{AuditHead, Verified};
 use crate::gate::store::{StoreError, rows};
@@ -49,6 +52,22 @@ const ROWS: i64 = 5_000;
 const PRUNED: &str = "DECLARE pruned NO SCROLL CURSOR FOR SELECT a.workspace, a.revision, g.value ->> 'id' AS id, COALESCE(g.value ->> 'record', '') AS record \
      FROM audit a, jsonb_array_elements(a.details::jsonb -> 'actions') AS g (value) \
      WHERE a.action IS NULL AND a.kind = 'pruned' ORDER BY 3";
+
+/// What the audit of a database comes to that no gate may open.
+pub(in crate::gate::store) async fn verify_at(
+    server: &Server,
+    kept: &[AuditHead],
+    read: &AtomicU64,
+) -> Result<Verified, StoreError> {
+    let alone = PostgresConfig { connections: 1, ..PostgresConfig::default() };
+    let pool = Pool::connect(server.options(false), &alone).await?;
+    let given = (kept, read);
+    let read_everything =
+        pool.read_everything(&given, |conn, (kept, read)| Box::pin(verify(conn, kept, read)));
+    let verified = read_everything.await;
+    pool.close().await;
+    verified
+}
 
 /// In one transaction, so that a gate that goes on writing does not look like tampering.
 pub(super) async fn verify(
