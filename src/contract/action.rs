@@ -204,8 +204,11 @@ pub fn write(action: &PendingAction) -> Result<Box<RawValue>, serde_json::Error>
 
 /// Reads a row or a whole action as a row.
 pub fn read_row(text: &str) -> Result<Row, Unreadable> {
+    row_of(&object(text)?, text)
+}
+
+fn row_of(fields: &Fields<'_>, text: &str) -> Result<Row, Unreadable> {
     let unreadable = |what| Unreadable::new(what, text);
-    let fields = object(text)?;
     let id = fields.text("id").filter(|id| !id.is_empty()).ok_or_else(|| unreadable("it has no id"))?;
     let tool = fields.text("toolName").ok_or_else(|| unreadable("it has no toolName"))?;
     let status = fields.text("status").ok_or_else(|| unreadable("it has no status"))?;
@@ -302,8 +305,8 @@ fn object(text: &str) -> Result<Fields<'_>, Unreadable> {
 /// Reads a whole action. The payloads keep their exact bytes.
 pub fn read(text: &str) -> Result<PendingAction, Unreadable> {
     let unreadable = |what| Unreadable::new(what, text);
-    let row = read_row(text)?;
     let fields = object(text)?;
+    let row = row_of(&fields, text)?;
     Ok(PendingAction {
         input: fields.json("toolInput").ok_or_else(|| unreadable("it has no toolInput"))?,
         preview: fields.json("preview"),
@@ -318,7 +321,7 @@ pub fn read(text: &str) -> Result<PendingAction, Unreadable> {
         error: fields.text_or_json("error"),
         executed_at: fields.time("executedAt"),
         terms: fields.text("terms").and_then(|text| Digest::parse(text.as_raw())),
-        raw: RawJson::parse(text).map_err(|_| unreadable("it is not valid JSON"))?,
+        raw: RawJson::scanned(text),
         row,
     })
 }

@@ -36,7 +36,7 @@ impl<'a> Fields<'a> {
 
     /// The value as it was written, whatever it is.
     pub fn json(&self, name: &str) -> Option<RawJson> {
-        self.raw(name).and_then(|raw| RawJson::parse(raw).ok())
+        self.raw(name).map(RawJson::scanned)
     }
 
     /// A string's meaning, or a number or word as it was written; nothing for objects and arrays.

@@ -360,7 +360,10 @@ fn headers(given: &[(String, String)]) -> Result<HeaderMap, SetupError> {
 }
 
 async fn read(response: reqwest::Response, cap: usize) -> Result<Vec<u8>, HttpError> {
-    let mut bytes = Vec::new();
+    // As far as it says how long it is: megabytes are not moved while they grow.
+    let length =
+        response.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or_default();
+    let mut bytes = Vec::with_capacity(length.min(cap));
     let mut chunks = response.bytes_stream();
     while let Some(chunk) = chunks.next().await {
         let chunk = chunk.map_err(|error| HttpError::Lost(describe(&error)))?;

@@ -20,9 +20,15 @@ pub fn first_line(text: &Untrusted) -> Shown {
 /// only, so the value stays the same.
 pub fn json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    let mut rest = text;
+    loop {
         // Line ends and tabs between values stay.
-        if matches!(c, '\n' | '\t') || !class::is_unseen(c) {
+        let plain = rest.bytes().take_while(|byte| matches!(byte, b'\n' | b'\t' | 0x20..0x7f)).count();
+        let (ascii, odd) = rest.split_at_checked(plain).unwrap_or((rest, ""));
+        out.push_str(ascii);
+        let Some(c) = odd.chars().next() else { return out };
+        rest = odd.get(c.len_utf8()..).unwrap_or_default();
+        if !class::is_unseen(c) {
             out.push(c);
             continue;
         }
@@ -30,7 +36,6 @@ pub fn json(text: &str) -> String {
             write!(out, "\\u{unit:04x}").ok(); // writing to a String cannot fail
         }
     }
-    out
 }
 
 /// `1 action`, `2 actions`.

@@ -41,6 +41,12 @@ impl RawJson {
         Ok(Self(text))
     }
 
+    /// A value that was found inside of a text that was scanned: it is not looked at again.
+    pub(crate) fn scanned(value: &str) -> Self {
+        debug_assert!(Scanner::new(value).check().is_ok());
+        Self(value.into())
+    }
+
     /// The value `null`.
     pub fn null() -> Self {
         Self("null".into())
@@ -118,12 +124,10 @@ pub fn decode(raw: &str) -> Decoded<'_> {
         return Decoded { text: Cow::Borrowed(inner), lossy: false };
     }
     let (mut text, mut lossy) = (String::with_capacity(inner.len()), false);
-    let mut rest = inner.chars();
-    while let Some(c) = rest.next() {
-        if c != '\\' {
-            text.push(c);
-            continue;
-        }
+    let mut left = inner;
+    while let Some((before, after)) = left.split_once('\\') {
+        text.push_str(before);
+        let mut rest = after.chars();
         match rest.next() {
             Some('n') => text.push('\n'),
             Some('t') => text.push('\t'),
@@ -140,7 +144,9 @@ pub fn decode(raw: &str) -> Decoded<'_> {
             Some(other) => text.push(other),
             None => lossy = true,
         }
+        left = rest.as_str();
     }
+    text.push_str(left);
     Decoded { text: Cow::Owned(text), lossy }
 }
 

@@ -83,7 +83,6 @@ impl Source for PendingActions {
         {
             return Ok(changes);
         }
-        self.learn_me().await;
         self.list().await
     }
 

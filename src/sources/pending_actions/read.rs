@@ -15,8 +15,10 @@ use crate::sources::answer::{self, success};
 use crate::sources::source::{PagesEnd, permit};
 use crate::sources::{Full, SourceError, Synced};
 
-/// Rows a page: what the gate gives at most.
+/// Rows a page of changes, and of what is asked for by id: what the gate gives at most.
 const PAGE: &str = "5000";
+/// Rows a page of the list. While one is taken apart the next is made; a screen takes one in between two keys.
+const LIST_PAGE: &str = "1000";
 /// Rows of the first page: a screen or two, so that it is there at once.
 const FIRST_PAGE: &str = "100";
 /// More pages than any honest list has; then the list does not end.
@@ -31,13 +33,30 @@ const LISTS_FROM: usize = 6;
 pub(super) const STATUSES: [&str; 5] = ["pending", "approved", "executed", "failed", "rejected"];
 
 impl PendingActions {
-    /// Everything pending, and what waits to be settled, page by page.
+    /// Everything pending, and what waits to be settled.
     pub(super) async fn list(&self) -> Result<Synced, SourceError> {
-        let query: &[_] = match self.dialect {
-            Dialect::Gate => &[("status", "pending,unknown"), ("view", "row"), ("limit", PAGE)],
-            Dialect::Praxiom => &[("status", "pending")],
-        };
-        let pages = self.pages(query, action::read_row).await?;
+        match self.dialect {
+            Dialect::Gate => {
+                let (pages, mut come) = mpsc::channel::<Vec<Row>>(1);
+                let collecting = async {
+                    let mut rows = Rows::default();
+                    while let Some(page) = come.recv().await {
+                        for row in page {
+                            rows.put(row);
+                        }
+                    }
+                    rows.all
+                };
+                let (end, rows) = futures_util::future::join(self.list_paged(pages), collecting).await;
+                let PagesEnd { unreadable, revision } = end?;
+                Ok(Synced::All { rows, unreadable, revision })
+            }
+            Dialect::Praxiom => self.list_whole().await,
+        }
+    }
+
+    async fn list_whole(&self) -> Result<Synced, SourceError> {
+        let pages = self.pages(&[("status", "pending")], action::read_row).await?;
         let (mut rows, mut unreadable) = (Rows::default(), Vec::new());
         unreadable.extend(cut_off(&pages, pages.items.len()));
         for row in pages.items {
@@ -66,7 +85,7 @@ impl PendingActions {
             let parsed = parse(told, |text| wire::page(text, action::read_row));
             let ahead = async {
                 match &likely {
-                    Some(next) => Some(ask(PAGE, Some(next.clone())).await),
+                    Some(next) => Some(ask(LIST_PAGE, Some(next.clone())).await),
                     None => None,
                 }
             };
@@ -100,7 +119,7 @@ impl PendingActions {
             }
             text = match ahead.filter(|_| likely.as_ref() == Some(&next)) {
                 Some(text) => text,
-                None => ask(PAGE, Some(next.clone())).await,
+                None => ask(LIST_PAGE, Some(next.clone())).await,
             };
             cursor = Some(next);
         }
