@@ -1,15 +1,103 @@
 //! What a key and a frame cost at 160x45: neither may grow with the queue.
+#![allow(clippy::print_stdout, reason = "it prints what it measured")]
 
 use crossterm::event::KeyCode;
 use divan::{Bencher, black_box};
-use placet::for_tests::{Language, List, lines, paint};
+use placet::for_tests::{Language, List, Pages, lines, paint};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 
 fn main() {
+    for rows in SIZES.into_iter().skip(1) {
+        memory(rows);
+    }
     divan::main();
+}
+
+/// What a row takes, with all that is kept beside it, in bytes. Of Linux only.
+fn memory(rows: usize) {
+    let resident = || {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        line.trim().trim_end_matches(" kB").parse::<usize>().ok()
+    };
+    let before = resident();
+    let list = List::of(rows).unwrap();
+    if let (Some(before), Some(now)) = (before, resident()) {
+        println!("{rows} rows: {} bytes a row", now.saturating_sub(before) * 1_024 / rows);
+    }
+    drop(list);
+}
+
+/// From nothing to the last page, with a frame for each.
+#[divan::bench(args = SIZES, sample_count = 10)]
+fn start(bencher: Bencher<'_, '_>, rows: usize) {
+    bencher.with_inputs(|| (List::empty().unwrap(), Pages::of(rows))).bench_local_values(
+        |(mut list, pages)| {
+            list.read_pages(pages);
+            list
+        },
+    );
+}
+
+/// One action more.
+#[divan::bench(args = SIZES)]
+fn an_arrival(bencher: Bencher<'_, '_>, rows: usize) {
+    let mut list = List::of(rows).unwrap();
+    bencher.bench_local(|| list.arrive());
+}
+
+/// `R` after one action more.
+#[divan::bench(args = SIZES)]
+fn reload(bencher: Bencher<'_, '_>, rows: usize) {
+    let list = std::cell::RefCell::new(List::of(rows).unwrap());
+    bencher.with_inputs(|| list.borrow_mut().arrive()).bench_local_values(|()| {
+        let mut list = list.borrow_mut();
+        list.press('R', 200);
+        list.frame();
+    });
+}
+
+#[divan::bench(args = SIZES)]
+fn to_the_end_and_the_top(bencher: Bencher<'_, '_>, rows: usize) {
+    let mut list = List::of(rows).unwrap();
+    bencher.bench_local(|| {
+        for key in ['G', 'g', 'g'] {
+            list.press(key, 200);
+            list.frame();
+        }
+    });
+}
+
+/// Mark all, stage all, undo, unmark: until all of it is done.
+#[divan::bench(args = SIZES, sample_count = 10)]
+fn stage_all(bencher: Bencher<'_, '_>, rows: usize) {
+    let mut list = List::of(rows).unwrap();
+    bencher.bench_local(|| {
+        for (key, staged) in [('*', 0), ('x', rows), ('u', 0), ('*', 0), ('*', 0)] {
+            list.press(key, 200);
+            list.frame();
+            list.finish();
+            assert_eq!(list.staged(), staged, "after {key}");
+        }
+    });
+}
+
+/// How long one of these keys, with its frame, holds up the next one.
+#[divan::bench(args = ['*', 'x', 'u'], sample_count = 10)]
+fn mark_stage_or_undo_all(bencher: Bencher<'_, '_>, key: char) {
+    let list = std::cell::RefCell::new(List::of(100_000).unwrap());
+    let ready = || {
+        let mut list = list.borrow_mut();
+        "*xu".chars().take_while(|before| *before != key).for_each(|before| list.press(before, 200));
+    };
+    bencher.with_inputs(ready).bench_local_values(|()| {
+        let mut list = list.borrow_mut();
+        list.press(key, 200);
+        list.frame();
+    });
 }
 
 /// Down and up again.
@@ -135,7 +223,7 @@ fn one_stretch_of_a_filter(bencher: Bencher<'_, '_>, rows: usize) {
 
 fn type_key(list: &mut List, key: KeyCode) {
     list.key(key, 200);
-    list.finish_filter();
+    list.finish();
 }
 
 /// By risk, and by age again.

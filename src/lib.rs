@@ -72,7 +72,7 @@ pub mod for_tests {
     pub use crate::program::supervisor::use_placet;
     pub use crate::sources::{AgentClient, open};
     pub use crate::text::lines;
-    pub use crate::tui::bench::{List, paint};
+    pub use crate::tui::bench::{List, Pages, paint};
     pub use crate::tui::review_words;
     pub use crate::tui::{COMMANDS, Group};
 

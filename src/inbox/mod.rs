@@ -38,6 +38,7 @@ pub use decision_history::{History, Next, SentHere};
 pub use event::Event;
 pub use list::{Rows, Synced};
 pub use lost::stand_in;
+pub use names::Names;
 pub(crate) use pace::GRACE;
 pub use problem::Problem;
 pub use question::{Answer, Question};

@@ -8,11 +8,11 @@ use crate::domain::{BatchId, Row, Untrusted};
 const MOST: usize = 100_000;
 
 #[derive(Debug, Default)]
-pub(super) struct Names(HashSet<Untrusted>);
+pub struct Names(HashSet<Untrusted>);
 
 impl Names {
     /// The same row, with the words that others have, too.
-    pub(super) fn share(&mut self, row: &mut Row) {
+    pub fn share(&mut self, row: &mut Row) {
         if self.0.len() > MOST {
             self.0.clear();
         }

@@ -13,7 +13,7 @@ use crate::domain::{
     ReasonRule, Revision, Risk, Row, SourceName, Timestamp,
 };
 use crate::inbox::figures::BoardRequest;
-use crate::inbox::{Rows, Synced};
+use crate::inbox::{Names, Rows, Synced};
 use crate::tui::chrome::theme::Depth;
 use crate::tui::core::draw::view;
 use crate::tui::core::keymap::{Keymap, KeymapError};
@@ -40,27 +40,95 @@ const CAN: Capabilities = Capabilities {
 pub struct List {
     model: Model,
     source: SourceName,
+    screen: Buffer,
+    arrived: usize,
 }
+
+/// What a source lists, newest first, page by page.
+#[derive(Debug)]
+pub struct Pages(Vec<Vec<Entry>>);
+
+impl Pages {
+    /// So many rows, the first page a small one.
+    pub fn of(rows: usize) -> Self {
+        let (source, mut names) = (SourceName::new("gate"), Names::default());
+        let mut all = (0..rows).rev().map(|nth| entry(&source, nth, &mut names));
+        let first: Vec<Entry> = all.by_ref().take(100).collect();
+        let mut pages = vec![first];
+        loop {
+            let page: Vec<Entry> = all.by_ref().take(PAGE).collect();
+            if page.is_empty() {
+                return Self(pages);
+            }
+            pages.push(page);
+        }
+    }
+}
+
+/// Rows a page.
+const PAGE: usize = 1_000;
+const AREA: Rect = Rect { x: 0, y: 0, width: 160, height: 45 };
 
 impl List {
     /// Fails where the command table has keys that cannot be.
     pub fn of(rows: usize) -> Result<Self, KeymapError> {
-        let source = SourceName::new("gate");
-        let size = Size::new(160, 45);
-        let model = Model::new(settings()?, vec![source.clone()], size, Timestamp::default());
-        let mut list = Self { model, source };
-        // Nothing can be staged before the journal was read.
-        list.say(Timestamp::default(), What::Restored(Ok(Box::default())));
-        list.sync(rows);
+        let mut list = Self::empty()?;
+        list.read_pages(Pages::of(rows));
         for key in ['j', 'G', 'k', 'n'] {
             list.press(key, 1_000);
         }
+        list.frame();
         Ok(list)
+    }
+
+    /// Nothing was listed yet.
+    pub fn empty() -> Result<Self, KeymapError> {
+        let source = SourceName::new("gate");
+        let size = Size::new(AREA.width, AREA.height);
+        let model = Model::new(settings()?, vec![source.clone()], size, Timestamp::default());
+        let mut list = Self { model, source, screen: Buffer::empty(AREA), arrived: 0 };
+        // Nothing can be staged before the journal was read.
+        list.say(Timestamp::default(), What::Restored(Ok(Box::default())));
+        Ok(list)
+    }
+
+    /// The list as it comes from a source, with a frame after each page.
+    pub fn read_pages(&mut self, pages: Pages) {
+        let at = Timestamp::default();
+        let listed = pages.0.iter().flatten().map(|entry| entry.key.id.clone()).collect();
+        for (nth, entries) in pages.0.into_iter().enumerate() {
+            let page = self.synced(Rows::Page { entries, first: nth == 0 }, Revision(1), at);
+            self.say(at, What::Synced(self.source.clone(), Ok(page)));
+            self.frame();
+        }
+        let last = self.synced(Rows::LastPage { entries: Vec::new(), listed }, Revision(1), at);
+        self.say(at, What::Synced(self.source.clone(), Ok(last)));
+        self.frame();
+    }
+
+    /// One action more, and the frame that shows it.
+    pub fn arrive(&mut self) {
+        self.arrived += 1;
+        let came = entry(&self.source, 1_000_000 + self.arrived, &mut Names::default());
+        let rows = Rows::Changes { entries: vec![came], gone: Vec::new() };
+        let at = self.model.now.plus_millis(1_000);
+        let synced = self.synced(rows, Revision(2), at);
+        self.say(at, What::Synced(self.source.clone(), Ok(synced)));
+        self.frame();
+    }
+
+    /// Draws, as the loop does it.
+    pub fn frame(&mut self) {
+        self.say(self.model.now, What::Drawn(crate::tui::core::draw::sheet_lines(&self.model)));
+        self.screen.reset();
+        let mut screen = std::mem::take(&mut self.screen);
+        self.draw(AREA, &mut screen);
+        self.screen = screen;
     }
 
     /// The whole list anew.
     pub fn sync(&mut self, rows: usize) {
-        let entries = (0..rows).map(|nth| entry(&self.source, nth)).collect();
+        let entries = Pages::of(rows).0.into_iter().flatten().collect();
         let synced = self.synced(Rows::All(entries), Revision(1), Timestamp::default());
         self.say(Timestamp::default(), What::Synced(self.source.clone(), Ok(synced)));
     }
@@ -68,7 +136,8 @@ impl List {
     /// What one changed action costs the figures; `at` in milliseconds.
     pub fn count_one_change(&mut self, at: i64) {
         let at = Timestamp::from_millis(at);
-        let rows = Rows::Changes { entries: vec![entry(&self.source, 1)], gone: Vec::new() };
+        let rows =
+            Rows::Changes { entries: vec![entry(&self.source, 1, &mut Names::default())], gone: Vec::new() };
         let synced = self.synced(rows, Revision(2), at);
         self.model.dashboard.figures.listed(&synced, at);
     }
@@ -84,8 +153,8 @@ impl List {
         self.say(at, What::Key(KeyEvent::new(key, KeyModifiers::NONE)));
     }
 
-    /// Goes on until the rows are those that the filter asks for.
-    pub fn finish_filter(&mut self) {
+    /// Goes on until nothing is under way any more.
+    pub fn finish(&mut self) {
         while self.model.list.filtering.scan.is_some() {
             self.say(self.model.now, What::Wake);
         }
@@ -174,10 +243,10 @@ pub(crate) fn settings() -> Result<Settings, KeymapError> {
     })
 }
 
-fn entry(source: &SourceName, nth: usize) -> Entry {
+fn entry(source: &SourceName, nth: usize, names: &mut Names) -> Entry {
     let id = ActionId::new(format!("pa-{nth:06}"));
     let title = format!("Escalate outage number {nth} in the EU region");
-    let row = Row {
+    let mut row = Row {
         batch: Some(BatchId::new(format!("batch-{}", nth / 20))),
         workspace: Some("acme".into()),
         agent: Some("support-agent".into()),
@@ -187,5 +256,6 @@ fn entry(source: &SourceName, nth: usize) -> Entry {
         revision: Revision(1),
         ..Row::new(id.clone(), "create_linear_issue".into(), title.into())
     };
+    names.share(&mut row);
     Entry { key: ActionKey { source: source.clone(), id }, row: Row { can: CAN, ..row } }
 }
