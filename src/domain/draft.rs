@@ -1,6 +1,7 @@
 //! Holds the decisions that are staged and not sent. They are local, can be undone, and are saved step by step.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::{ActionKey, BatchKey, Decision, DecisionKind, Digest, Timestamp};
 
@@ -20,14 +21,15 @@ pub struct Staged {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     pub key: ActionKey,
-    pub before: Option<Staged>,
-    pub after: Option<Staged>,
+    pub before: Option<Arc<Staged>>,
+    pub after: Option<Arc<Staged>>,
 }
 
 /// What one key press did; undone and redone as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Step {
-    pub changes: Vec<Change>,
+    /// Shared: of 100,000 changes the draft, the journal and the screen each have the step.
+    pub changes: Arc<Vec<Change>>,
 }
 
 /// All staged decisions, with the steps that led to them.
@@ -35,7 +37,7 @@ pub struct Step {
 /// The staged decisions are those after the first `position` steps; the rest can be redone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Draft {
-    staged: HashMap<ActionKey, Staged>,
+    staged: HashMap<ActionKey, Arc<Staged>>,
     steps: Vec<Step>,
     position: usize,
 }
@@ -48,20 +50,19 @@ impl Draft {
     /// Rebuilds a draft from its saved steps.
     pub fn restore(steps: Vec<Step>, position: usize) -> Self {
         let mut draft = Self { staged: HashMap::new(), position: position.min(steps.len()), steps };
-        let done: Vec<Change> =
-            draft.steps.iter().take(draft.position).flat_map(|step| step.changes.clone()).collect();
-        for change in done {
-            draft.set(change.key, change.after);
+        let done: Vec<Step> = draft.steps.iter().take(draft.position).cloned().collect();
+        for change in done.iter().flat_map(|step| step.changes.iter()) {
+            draft.set(&change.key, change.after.as_ref());
         }
         draft
     }
 
     pub fn get(&self, key: &ActionKey) -> Option<&Staged> {
-        self.staged.get(key)
+        self.staged.get(key).map(|staged| &**staged)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&ActionKey, &Staged)> {
-        self.staged.iter()
+        self.staged.iter().map(|(key, staged)| (key, &**staged))
     }
 
     pub fn len(&self) -> usize {
@@ -80,18 +81,37 @@ impl Draft {
     /// Stages (`Some`) or clears (`None`) decisions as one step, and returns it to be saved. What could be redone is gone.
     /// `None` when nothing would change.
     pub fn stage(&mut self, wanted: impl IntoIterator<Item = (ActionKey, Option<Staged>)>) -> Option<Step> {
-        let mut step = Step::default();
+        let wanted = wanted.into_iter();
+        let most = wanted.size_hint().1.unwrap_or_default();
+        let mut changes = Vec::with_capacity(most);
+        self.staged.reserve(most);
+        // Of a batch that is decided as one, all but the key is the same.
+        let mut last: Option<Arc<Staged>> = None;
         for (key, after) in wanted {
-            let before = self.staged.get(&key).cloned();
-            if before.as_ref().map(|staged| &staged.decision) != after.as_ref().map(|staged| &staged.decision)
-            {
-                self.set(key.clone(), after.clone());
-                step.changes.push(Change { key, before, after });
+            let after = after.map(|after| match &last {
+                Some(known) if **known == after => Arc::clone(known),
+                _ => Arc::clone(last.insert(Arc::new(after))),
+            });
+            let before = match &after {
+                Some(after) => self.staged.insert(key.clone(), Arc::clone(after)),
+                None => self.staged.remove(&key),
+            };
+            let same = match (&before, &after) {
+                (Some(before), Some(after)) => before.decision == after.decision,
+                (None, None) => true,
+                _ => false,
+            };
+            if same {
+                // The one that stood goes on standing: it may be bound to another content.
+                self.set(&key, before.as_ref());
+            } else {
+                changes.push(Change { key, before, after });
             }
         }
-        if step.changes.is_empty() {
+        if changes.is_empty() {
             return None;
         }
+        let step = Step { changes: Arc::new(changes) };
         self.steps.truncate(self.position);
         self.steps.push(step.clone());
         self.position += 1;
@@ -113,7 +133,7 @@ impl Draft {
         let step = self.steps.get(self.position.checked_sub(1)?)?.clone();
         self.position -= 1;
         for change in step.changes.iter().rev() {
-            self.set(change.key.clone(), change.before.clone());
+            self.set(&change.key, change.before.as_ref());
         }
         Some(step)
     }
@@ -122,32 +142,35 @@ impl Draft {
     pub fn redo(&mut self) -> Option<Step> {
         let step = self.steps.get(self.position)?.clone();
         self.position += 1;
-        for change in &step.changes {
-            self.set(change.key.clone(), change.after.clone());
+        for change in step.changes.iter() {
+            self.set(&change.key, change.after.as_ref());
         }
         Some(step)
     }
 
-    /// Forgets an action that is settled, here or elsewhere: its decision, and every step about it, so that undo cannot
-    /// bring back what can no longer be decided. Returns the decision that stood.
-    pub fn settle(&mut self, key: &ActionKey) -> Option<Staged> {
+    /// Forgets actions that are settled, here or elsewhere: their decisions, and all that steps did to them, so that undo cannot
+    /// bring back what can no longer be decided. Returns the decisions that stood.
+    pub fn settle(&mut self, keys: &[ActionKey]) -> Vec<(ActionKey, Arc<Staged>)> {
+        let gone: HashSet<&ActionKey> = keys.iter().collect();
         for step in &mut self.steps {
-            step.changes.retain(|change| change.key != *key);
+            if step.changes.iter().any(|change| gone.contains(&change.key)) {
+                Arc::make_mut(&mut step.changes).retain(|change| !gone.contains(&change.key));
+            }
         }
         let standing = self.steps.iter().take(self.position).filter(|step| !step.changes.is_empty()).count();
         self.steps.retain(|step| !step.changes.is_empty());
         self.position = standing;
-        self.staged.remove(key)
+        keys.iter().filter_map(|key| Some((key.clone(), self.staged.remove(key)?))).collect()
     }
 
     pub fn counts(&self) -> StagedCounts {
         StagedCounts::of(self.staged.values().map(|staged| staged.decision.kind()))
     }
 
-    fn set(&mut self, key: ActionKey, staged: Option<Staged>) {
+    fn set(&mut self, key: &ActionKey, staged: Option<&Arc<Staged>>) {
         match staged {
-            Some(staged) => drop(self.staged.insert(key, staged)),
-            None => drop(self.staged.remove(&key)),
+            Some(staged) => drop(self.staged.insert(key.clone(), Arc::clone(staged))),
+            None => drop(self.staged.remove(key)),
         }
     }
 }
@@ -253,9 +276,9 @@ mod tests {
     fn undo_cannot_bring_back_a_settled_action() {
         let mut draft = draft();
 
-        let gone = draft.settle(&key("2"));
+        let gone = draft.settle(&[key("2")]);
 
-        assert_eq!(gone.unwrap().decision, Decision::REJECT);
+        assert_eq!(gone[0].1.decision, Decision::REJECT);
         assert_eq!((draft.len(), draft.position()), (1, 1));
         draft.undo();
         assert!(draft.is_empty());

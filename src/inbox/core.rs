@@ -157,6 +157,11 @@ impl Inbox {
         self.source(source).map_or(Records::NONE, WithTimeouts::records)
     }
 
+    /// A source knows something around its actions, beside what they say.
+    pub fn has_context(&self, source: &SourceName) -> bool {
+        self.source(source).is_ok_and(WithTimeouts::has_context)
+    }
+
     /// Minutes of the lead's figures that were kept since one; at most 48 hours back.
     pub async fn kept_minutes(&self, since: Minute) -> Result<Vec<KeptMinute>, Problem> {
         self.journal.kept_minutes(since).await.map_err(Problem::from)

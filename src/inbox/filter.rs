@@ -172,7 +172,20 @@ pub struct Finder {
     hay: Vec<char>,
     needle: Vec<char>,
     folded: String,
+    /// What was found last, of what many rows have alike.
+    known: Vec<Known>,
 }
+
+#[derive(Clone, Debug)]
+struct Known {
+    field: Field,
+    word: Word,
+    hay: String,
+    is_like: bool,
+}
+
+/// So many are known at a time.
+const KNOWN: usize = 64;
 
 /// A longer word is looked for as it stands: nucleo-matcher counts the worth of a match in 16 bits, and stops the program beyond.
 const LONGEST: usize = 1_000;
@@ -241,6 +254,7 @@ impl Default for Finder {
             hay: Vec::new(),
             needle: Vec::new(),
             folded: String::new(),
+            known: Vec::new(),
         }
     }
 }
@@ -281,8 +295,13 @@ impl Finder {
                 Field::ALL.iter().any(|field| field.of(entry).is_some_and(|hay| self.contains(hay, word)))
             }
             Want::Fuzzy(word) => {
-                Field::NAMES.iter().any(|field| field.of(entry).is_some_and(|hay| self.is_like(hay, word)))
-                    || self.begins(entry.key.id.as_raw(), word)
+                let mut holds = |field: &Field| {
+                    field.of(entry).is_some_and(|hay| match field {
+                        Field::Title => self.is_like(hay, word),
+                        field => self.is_like_still(*field, hay, word),
+                    })
+                };
+                Field::NAMES.iter().any(&mut holds) || self.begins(entry.key.id.as_raw(), word)
             }
         }
     }
@@ -317,6 +336,26 @@ impl Finder {
 
     fn begins(&mut self, hay: &str, word: &Word) -> bool {
         self.ask(hay, word, &word.text, Matcher::prefix_match).is_some()
+    }
+
+    /// The same of a field that mostly has the text that it had last.
+    fn is_like_still(&mut self, field: Field, hay: &str, word: &Word) -> bool {
+        let nth = self.known.iter().position(|known| known.field == field && known.word == *word);
+        if let Some(known) = nth.and_then(|nth| self.known.get(nth)).filter(|known| known.hay == hay) {
+            return known.is_like;
+        }
+        let is_like = self.is_like(hay, word);
+        let known = Known { field, word: word.clone(), hay: hay.to_owned(), is_like };
+        match nth.and_then(|nth| self.known.get_mut(nth)) {
+            Some(before) => *before = known,
+            None => {
+                if self.known.len() >= KNOWN {
+                    self.known.clear();
+                }
+                self.known.push(known);
+            }
+        }
+        is_like
     }
 
     /// Something in the text is much like the word, and like each of its beginnings: so a longer word never finds more.

@@ -129,6 +129,10 @@ impl WithTimeouts {
         self.source.check(self.limits.check).await
     }
 
+    pub(super) fn has_context(&self) -> bool {
+        self.source.abilities().context.is_some()
+    }
+
     /// What can be told of actions that are over.
     pub(super) fn records(&self) -> Records {
         self.source.abilities().records()

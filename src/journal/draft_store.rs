@@ -2,6 +2,8 @@
 
 use sqlx::{Sqlite, Transaction};
 
+use std::sync::Arc;
+
 use super::beside::kept_filters;
 use super::shape;
 use super::state::{EditText, Journal, JournalError, Restored, Write};
@@ -130,17 +132,18 @@ impl Journal {
     }
 
     fn steps(&self, rows: Vec<ChangeRow>) -> Result<Vec<Step>, JournalError> {
-        let mut steps: Vec<(i64, Step)> = Vec::new();
+        let mut steps: Vec<(i64, Vec<Change>)> = Vec::new();
         for (number, source, action, before, after) in rows {
             let key = shape::key(source, action);
-            let (before, after) = (self.staged(&key, before)?, self.staged(&key, after)?);
+            let (before, after) =
+                (self.staged(&key, before)?.map(Arc::new), self.staged(&key, after)?.map(Arc::new));
             let change = Change { key, before, after };
             match steps.last_mut().filter(|(last, _)| *last == number) {
-                Some((_, step)) => step.changes.push(change),
-                None => steps.push((number, Step { changes: vec![change] })),
+                Some((_, changes)) => changes.push(change),
+                None => steps.push((number, vec![change])),
             }
         }
-        Ok(steps.into_iter().map(|(_, step)| step).collect())
+        Ok(steps.into_iter().map(|(_, changes)| Step { changes: Arc::new(changes) }).collect())
     }
 
     fn staged(&self, key: &ActionKey, text: Option<String>) -> Result<Option<Staged>, JournalError> {
@@ -190,15 +193,15 @@ async fn put_step(tx: &mut Tx, desk: i64, position: usize, step: &Step) -> sqlx:
         .bind(number)
         .execute(&mut **tx)
         .await?;
-    for (nth, change) in (0_i64..).zip(&step.changes) {
+    for (nth, change) in (0_i64..).zip(step.changes.iter()) {
         sqlx::query("INSERT INTO change VALUES ($1, $2, $3, $4, $5, $6, $7)")
             .bind(desk)
             .bind(number)
             .bind(nth)
             .bind(change.key.source.as_str())
             .bind(change.key.id.as_raw())
-            .bind(change.before.as_ref().map(shape::write_staged))
-            .bind(change.after.as_ref().map(shape::write_staged))
+            .bind(change.before.as_deref().map(shape::write_staged))
+            .bind(change.after.as_deref().map(shape::write_staged))
             .execute(&mut **tx)
             .await?;
     }

@@ -86,7 +86,7 @@ impl Desk {
 
     fn settle(&mut self, ids: &[&str]) {
         for id in ids {
-            self.draft.settle(&key(id));
+            self.draft.settle(&[key(id)]);
         }
         self.writes.push(Write::Settle(ids.iter().map(|id| key(id)).collect()));
     }

@@ -47,6 +47,21 @@ pub(super) fn known(title: &str, tool: &str, agent: &str, risk: &str, minutes: i
 }
 
 #[test]
+fn a_finder_that_knows_the_last_row_finds_what_a_new_one_does() {
+    let mut finder = Finder::default();
+    let rows = [("Pay", "pay", "billing"), ("Mail", "send_email", "support"), ("Note", "pay", "support")];
+    let rows = rows.map(|(title, tool, agent)| known(title, tool, agent, "low", 5));
+    for words in ["bill", "supp", "pay supp", "bill supp", "-'bill pay", "team", "onbo send"] {
+        let filter = Filter::parse(words).unwrap();
+        for row in rows.iter().chain(rows.iter().rev()) {
+            let now = Timestamp::from_millis(NOW);
+            let found = Finder::default().holds(&filter, row, now);
+            assert_eq!(finder.holds(&filter, row, now), found, "{words}: {row:?}");
+        }
+    }
+}
+
+#[test]
 fn a_source_that_nobody_has_is_told() {
     let names = [SourceName::new("gate"), SourceName::new("team-gate")];
     let told =

@@ -11,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use crate::domain::{
-    ActionKey, BatchKey, Digest, Entry, FlowsAsked, KeptMinute, Minute, Outcome, Revision, Risk, Row,
-    SourceName, Status, Submission, SubmissionId, Untrusted,
+    ActionKey, BatchKey, Digest, Entry, FlowsAsked, KeptMinute, Minute, Outcome, PendingAction, Revision,
+    Risk, Row, SourceName, Status, Submission, SubmissionId, Untrusted,
 };
 use crate::inbox::figures::Figures;
 use crate::inbox::notices::Notice;
@@ -20,9 +20,11 @@ use crate::inbox::notify::Channels;
 use crate::inbox::{Inbox, Problem};
 use crate::journal::{KeptFilter, Sent, SubmissionRecord, Write};
 use crate::program::Late;
+use crate::text::Flags;
 use crate::tui::app::words;
 use crate::tui::core::msg::{Clip, Effect, Loaded, Msg, What};
 use crate::tui::history::state::{OwnDecision, PageRequest, ViewPage, ViewRow};
+use crate::tui::preview::page::made::Cached;
 use crate::tui::preview::state::{Asked, AskedState};
 
 use super::clock::now;
@@ -359,6 +361,21 @@ impl Effects {
         tokio::join!(following, passing);
     }
 
+    async fn look_through(&self, key: ActionKey, answer: Result<PendingAction, Problem>) {
+        let action = match answer {
+            Ok(action) => action,
+            Err(problem) => return self.say(What::Loaded(vec![(key, Err(problem))])).await,
+        };
+        let [one, other] = [action.clone(), action.clone()];
+        let digest = tokio::task::spawn_blocking(move || one.digest());
+        let flags = tokio::task::spawn_blocking(move || Flags::of(&other));
+        self.say(match tokio::join!(digest, flags) {
+            (Ok(digest), Ok(flags)) => What::LoadedLong(key, Arc::new(Cached::of(action, digest, flags))),
+            _ => What::Loaded(vec![(key, Err(failed_inside()))]),
+        })
+        .await;
+    }
+
     async fn wake_in(self, millis: u64) {
         tokio::time::sleep(Duration::from_millis(millis)).await;
         self.say(What::Wake).await;
@@ -375,14 +392,19 @@ impl Effects {
 async fn caught<T: Send + 'static>(
     asked: impl Future<Output = Result<T, Problem>> + Send + 'static,
 ) -> Result<T, Problem> {
-    let failed = || Problem { source: None, what: words::FAILED_INSIDE.to_owned(), why: None };
-    AbortOnDropHandle::new(tokio::spawn(asked)).await.unwrap_or_else(|_| Err(failed()))
+    AbortOnDropHandle::new(tokio::spawn(asked)).await.unwrap_or_else(|_| Err(failed_inside()))
+}
+
+fn failed_inside() -> Problem {
+    Problem { source: None, what: words::FAILED_INSIDE.to_owned(), why: None }
 }
 
 // Actions in full: each source by itself, so that none waits for another one.
 
 /// So many actions are asked for at once.
 const PAGE: usize = 500;
+/// Longer inputs are looked through before the loop hears of them: no key waits for megabytes. Bytes.
+const LONG: usize = 64 << 10;
 /// A review waits no longer than this for more, once something came: the others can be reviewed without.
 const MORE: Duration = Duration::from_secs(5);
 
@@ -392,8 +414,16 @@ pub(crate) fn each(effects: &Effects, keys: Vec<ActionKey>) {
         let this = effects.clone();
         effects.spawn(async move {
             for page in keys.chunks(PAGE) {
-                let loaded = load(&this, page).await;
-                this.say(What::Loaded(loaded)).await;
+                let is_long = |(_, answer): &Loaded| {
+                    answer.as_ref().is_ok_and(|action| action.input.as_str().len() > LONG)
+                };
+                let (long, loaded): (Vec<_>, Vec<_>) = load(&this, page).await.into_iter().partition(is_long);
+                if !loaded.is_empty() {
+                    this.say(What::Loaded(loaded)).await;
+                }
+                for (key, answer) in long {
+                    this.look_through(key, answer).await;
+                }
             }
         });
     }

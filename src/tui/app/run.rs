@@ -9,6 +9,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Config, Notify};
+use crate::contract::tool;
 use crate::domain::Timestamp;
 use crate::inbox::Inbox;
 use crate::inbox::notify::Channels;
@@ -80,6 +81,7 @@ pub async fn run(
     model.screen.theme = theme;
     for source in &mut model.list.sources {
         source.records = inbox.records(&source.name);
+        source.has_context = inbox.has_context(&source.name);
     }
     model.screen.window.mouse = ui.mouse;
     if ui.low_bandwidth {
@@ -157,6 +159,10 @@ impl App {
             self.model.screen.window.asked(now());
             self.screen.ask_background()?;
         }
+        // Read once, and asked for by the first row: that need not wait for it.
+        drop(tokio::task::spawn_blocking(|| {
+            tool::definition("");
+        }));
         self.keys = Some(Keys::start()?);
         self.effects.watch();
         for effect in router::start(&mut self.model) {

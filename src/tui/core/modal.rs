@@ -187,9 +187,18 @@ pub(crate) struct ReportSheet {
 /// Rows counted by tool and risk, the most harmful first.
 pub(crate) fn by_tool<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<(Untrusted, Risk, usize)> {
     let mut counts: BTreeMap<(Reverse<u8>, &str, &str), (&Row, usize)> = BTreeMap::new();
-    for row in rows {
+    // Rows that are alike mostly stand together.
+    let mut count = |(row, n): (&'a Row, usize)| {
         let key = (Reverse(row.risk.rank()), row.tool.as_raw(), row.risk.as_raw());
-        counts.entry(key).or_insert((row, 0)).1 += 1;
+        counts.entry(key).or_insert((row, 0)).1 += n;
+    };
+    let mut alike: Option<(&Row, usize)> = None;
+    for row in rows {
+        match &mut alike {
+            Some((first, n)) if first.tool == row.tool && first.risk == row.risk => *n += 1,
+            _ => alike.replace((row, 1)).into_iter().for_each(&mut count),
+        }
     }
+    alike.into_iter().for_each(count);
     counts.into_values().map(|(row, n)| (row.tool.clone(), row.risk.clone(), n)).collect()
 }

@@ -170,6 +170,9 @@ impl Model {
 
     /// Decisions of the submission that was sent and has no answer yet. They are in the draft until it comes.
     pub(crate) fn under_way(&self) -> usize {
+        if self.queue.sending == 0 {
+            return 0;
+        }
         let sending = |key: &ActionKey| self.queue.get(key).is_some_and(|slot| slot.state == State::Sending);
         self.decide.draft.iter().filter(|(key, _)| sending(key)).count()
     }

@@ -14,7 +14,7 @@ use crate::inbox::{Answer, Event, Problem, Ran, Reconciled, Sending, Synced, Too
 use crate::journal::{KeptFilter, Learned, Restored, Write};
 use crate::tui::chrome::theme::palette::Rgb;
 use crate::tui::history::state::{PageRequest, ViewPage};
-use crate::tui::preview::page::made::Tab;
+use crate::tui::preview::page::made::{Cached, Tab};
 use crate::tui::preview::state::{Asked, AskedState};
 
 use super::command::Command;
@@ -64,6 +64,8 @@ pub(crate) enum What {
     Source(Event),
     Synced(SourceName, Result<Synced, Problem>),
     Loaded(Vec<Loaded>),
+    /// An action that takes long to look through, looked through.
+    LoadedLong(ActionKey, Arc<Cached>),
     /// The answer to an [`Effect::Ask`].
     Answered {
         asked: Asked,

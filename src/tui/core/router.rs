@@ -90,6 +90,7 @@ fn is_quiet(what: &What) -> bool {
         | What::Wake
         | What::Focus(_)
         | What::Loaded(_)
+        | What::LoadedLong(..)
         | What::Answered { .. }
         | What::Listed { .. }
         | What::KeptMinutes(_)
@@ -117,9 +118,7 @@ fn route(model: &mut Model, what: What) {
             hold::look(model);
             filter::search(model);
         }
-        What::Stumbled => {
-            model.warn(words::A_PART_FAILED);
-        }
+        What::Stumbled => model.warn(words::A_PART_FAILED),
         What::Drawn(sheet) => drawn(model, sheet),
         What::Copied(clip, answer) => copy::copied(model, clip, answer),
         What::Exported(answer) => report::exported(model, answer),
@@ -136,6 +135,7 @@ fn route(model: &mut Model, what: What) {
         What::Ran(ran) => model.queue.ran(ran),
         What::Flows(source, answer) => dashboard::update::flowed(model, &source, answer),
         What::Loaded(actions) => sync::loaded(model, actions),
+        What::LoadedLong(key, cached) => sync::looked_through(model, key, cached),
         What::Listed { number, page } => history::update::listed(model, number, *page),
         What::Answered { asked, stood, answer } => preview::update::told(model, asked, stood, *answer),
         What::ReviewLoaded { review, id, actions } => review::loaded(model, review, &id, actions),

@@ -42,7 +42,8 @@ pub(crate) fn rejectable(model: &mut Model, targets: Vec<ActionKey>) -> Option<V
         let can = model.queue.get(key).map(|slot| slot.entry.row.can)?;
         (!can.reject).then(|| can.why_not(On::Reject))
     };
-    let why = targets.iter().find_map(cannot);
+    let any = model.queue.any_can(|can| !can.reject);
+    let why = targets.iter().filter(|_| any).find_map(cannot);
     let Some(why) = why else { return Some(targets) };
     let all = targets.len();
     let rest: Vec<ActionKey> = targets.into_iter().filter(|key| cannot(key).is_none()).collect();
@@ -129,6 +130,9 @@ fn known_text(model: &Model, key: &ActionKey, says: DecisionKind) -> Option<Stri
     let staged = model.decide.draft.get(key).map(|staged| &staged.decision);
     let staged = staged.filter(|decision| decision.kind().without_edits() == says);
     let said = staged.and_then(Decision::said).map(str::to_owned);
+    if said.is_none() && model.decide.reason_texts.is_empty() {
+        return None;
+    }
     said.or_else(|| model.decide.reason_texts.get(&(key.clone(), says)).cloned())
 }
 
@@ -261,7 +265,7 @@ pub(crate) fn exclude(model: &mut Model) {
     let demands = |key: &ActionKey| {
         model.queue.get(key).is_some_and(|slot| slot.entry.row.can.reason == ReasonRule::Required)
     };
-    if targets.iter().any(demands) {
+    if model.queue.any_can(|can| can.reason == ReasonRule::Required) && targets.iter().any(demands) {
         let for_marks = !model.queue.marks.is_empty();
         return open_for(model, DecisionKind::Reject, targets, for_marks);
     }

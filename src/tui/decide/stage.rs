@@ -1,5 +1,7 @@
 //! Stages, undoes and redoes decisions. Every change of the draft is made here, and is saved.
 
+use std::collections::HashSet;
+
 use crate::domain::{
     ActionKey, BatchKey, Change, Decision, DecisionKind, Seen, SourceName, Staged, Status, Step, Untrusted,
     json, merge,
@@ -25,27 +27,26 @@ pub(crate) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)
     if is_too_early(model) {
         return;
     }
-    let at = model.now;
-    let staged: Vec<(ActionKey, Option<Staged>)> = wanted
-        .into_iter()
-        .filter_map(|(key, decision)| {
-            let slot = model.queue.get(&key)?;
-            let batch: BatchKey = slot.entry.batch();
-            let opened = |digest| {
-                model.reader.seen.of(&key, digest) >= Some(Seen::Opened)
-                    || model.reader.reading.is_on_screen(&key, digest)
-            };
-            let seen = model.preview.cached(&key).filter(|cached| opened(&cached.digest));
-            let digest = seen.map(|cached| cached.digest);
-            let terms = seen.and_then(|cached| cached.action.terms);
-            if let Some(cached) = seen.filter(|_| decision.is_some()) {
-                model.reader.contents.staged(&key, cached);
-            }
-            let staged = decision.map(|decision| Staged { decision, batch, digest, terms, at });
-            Some((key, staged))
-        })
-        .collect();
-    let Some(step) = model.decide.draft.stage(staged) else { return };
+    let Model { queue, preview, reader, decide, now: at, .. } = model;
+    // Of 100,000 rows few were read.
+    let read: HashSet<u32> = preview.cached_keys().filter_map(|key| queue.index(key)).collect();
+    let staged = wanted.into_iter().filter_map(|(key, decision)| {
+        let index = queue.index(&key)?;
+        let batch: BatchKey = queue.slot(index)?.entry.batch();
+        let opened = |digest| {
+            reader.seen.of(&key, digest) >= Some(Seen::Opened) || reader.reading.is_on_screen(&key, digest)
+        };
+        let cached = if read.contains(&index) { preview.cached(&key) } else { None };
+        let seen = cached.filter(|cached| opened(&cached.digest));
+        let digest = seen.map(|cached| cached.digest);
+        let terms = seen.and_then(|cached| cached.action.terms);
+        if let Some(cached) = seen.filter(|_| decision.is_some()) {
+            reader.contents.staged(&key, cached);
+        }
+        let staged = decision.map(|decision| Staged { decision, batch, digest, terms, at: *at });
+        Some((key, staged))
+    });
+    let Some(step) = decide.draft.stage(staged) else { return };
     model.decide.tally.done(&step.changes);
     model.submit.sent_line = false;
     // What was said before is not so any more. A journal that cannot be written is told in its own place.
@@ -126,11 +127,11 @@ fn show(model: &mut Model, key: Option<&ActionKey>) {
 /// Forgets decisions on actions that are settled. Returns those that had one.
 pub(crate) fn settle(model: &mut Model, keys: &[ActionKey]) -> Vec<ActionKey> {
     let mut dropped = Vec::new();
+    for (key, staged) in model.decide.draft.settle(keys) {
+        model.decide.tally.remove(&staged);
+        dropped.push(key);
+    }
     for key in keys {
-        if let Some(staged) = model.decide.draft.settle(key) {
-            model.decide.tally.remove(&staged);
-            dropped.push(key.clone());
-        }
         model.edit.texts.remove(key);
         model.reader.contents.forget(key);
         model.edit.drafted.remove(key);
@@ -155,12 +156,12 @@ pub(crate) fn unstage_changed(model: &mut Model) {
     }
     keys.sort();
     let mut writes = vec![Write::Settle(keys.clone())];
+    for (key, staged) in model.decide.draft.settle(&keys) {
+        model.decide.tally.remove(&staged);
+        model.reader.contents.took_back(&key, staged.digest);
+        keep_typed(model, &key, &staged);
+    }
     for key in &keys {
-        if let Some(staged) = model.decide.draft.settle(key) {
-            model.decide.tally.remove(&staged);
-            model.reader.contents.took_back(key, staged.digest);
-            keep_typed(model, key, &staged);
-        }
         let text = model.edit.texts.get(key).cloned();
         writes.extend(text.map(|text| Write::EditText { key: key.clone(), text: Some(text) }));
         for says in DecisionKind::ALL {
@@ -280,7 +281,7 @@ pub(crate) fn parts(model: &Model, step: &Step, turn: bool) -> Vec<Shown> {
     let key = model.settings.keymap.key(Command::Undo);
     let replaced: Vec<&Change> = step.changes.iter().filter(|change| change.before.is_some()).collect();
     let cleared = replaced.iter().all(|change| change.after.is_none());
-    let before = replaced.first().and_then(|change| change.before.as_ref());
+    let before = replaced.first().and_then(|change| change.before.as_deref());
     match (before, replaced.len()) {
         (None, _) => Vec::new(),
         (Some(before), n) if n == 1 || turn => {
@@ -289,7 +290,7 @@ pub(crate) fn parts(model: &Model, step: &Step, turn: bool) -> Vec<Shown> {
             } else if cleared {
                 words::UNDECIDED_AGAIN.to_owned()
             } else {
-                let after = replaced.first().and_then(|change| change.after.as_ref());
+                let after = replaced.first().and_then(|change| change.after.as_deref());
                 match after.map(|staged| staged.decision.kind().words().phrase) {
                     Some(now) if now != before.decision.kind().words().phrase => format!("{now} now; "),
                     _ => "changed; ".to_owned(),
@@ -362,8 +363,7 @@ pub(crate) fn drop_settled(model: &mut Model) {
         return;
     }
     let listed: Vec<&SourceName> = model.list.sources.iter().filter(|s| s.listed).map(|s| &s.name).collect();
-    let held: std::collections::HashSet<&ActionKey> =
-        model.queue.held_pending().map(|entry| &entry.key).collect();
+    let held: HashSet<&ActionKey> = model.queue.held_pending().map(|entry| &entry.key).collect();
     let gone = |key: &&ActionKey| {
         let open = model.queue.get(key).is_some_and(Slot::counts_as_pending);
         listed.contains(&&key.source) && !open && !held.contains(key)

@@ -10,6 +10,11 @@ use crate::tui::core::model::Model;
 use crate::tui::decide::words;
 use crate::tui::queue::slots::Slot;
 
+/// Some source takes one decision for all calls of a batch.
+fn has_turns(model: &Model) -> bool {
+    model.queue.any_can(|can| can.together == Together::Same)
+}
+
 /// The turn that an action is decided with as one.
 fn turn_of(model: &Model, key: &ActionKey) -> Option<BatchKey> {
     let slot = model.queue.get(key)?;
@@ -19,6 +24,9 @@ fn turn_of(model: &Model, key: &ActionKey) -> Option<BatchKey> {
 /// With every call of the turns that these are of. `None` after saying why: what is not shown is not decided, and without it
 /// nothing of its turn can be.
 pub(crate) fn whole(model: &mut Model, targets: Vec<ActionKey>) -> Option<Vec<ActionKey>> {
+    if !has_turns(model) {
+        return Some(targets);
+    }
     let (mut keys, mut turns) = (Vec::new(), HashSet::new());
     let mut refused = None;
     for key in targets {
@@ -81,6 +89,9 @@ pub(crate) fn drop_parts(
 
 /// Takes out what is of a turn of which not everything is wanted; how many were.
 pub(crate) fn drop_partly(model: &Model, wanted: &mut Vec<(ActionKey, Option<Decision>)>) -> usize {
+    if !has_turns(model) {
+        return 0;
+    }
     let before = wanted.len();
     let keys: HashSet<ActionKey> = wanted.iter().map(|(key, _)| key.clone()).collect();
     wanted.retain(|(key, _)| {
@@ -104,7 +115,9 @@ pub(crate) fn why(model: &Model, targets: &[ActionKey], locked: usize, why: &str
 
 /// With everything that is staged of their turns: taking back works for the whole.
 pub(crate) fn all_staged(model: &Model, targets: Vec<ActionKey>) -> Vec<ActionKey> {
-    let turns: HashSet<BatchKey> = targets.iter().filter_map(|key| turn_of(model, key)).collect();
+    let any = has_turns(model);
+    let turns: HashSet<BatchKey> =
+        targets.iter().filter(|_| any).filter_map(|key| turn_of(model, key)).collect();
     if turns.is_empty() {
         return targets;
     }
@@ -121,9 +134,12 @@ pub(crate) fn all_staged(model: &Model, targets: Vec<ActionKey>) -> Vec<ActionKe
 
 /// `the whole turn: 3 calls`, where a step was about more than the one under the cursor.
 pub(crate) fn words(model: &Model, step: &Step) -> Option<String> {
+    if !has_turns(model) {
+        return None;
+    }
     let mut turns = HashSet::new();
     let mut calls = 0;
-    for change in &step.changes {
+    for change in step.changes.iter() {
         if let Some(turn) = turn_of(model, &change.key) {
             turns.insert(turn);
             calls += 1;

@@ -1,5 +1,7 @@
 //! Handles the decision keys. They are toggles and only stage; nothing here reaches a source.
 
+use std::sync::Arc;
+
 use crate::domain;
 use crate::domain::{
     ActionKey, Decision, DecisionKind, Digest, Lock, On, PendingAction, Seen, Sight, Staged, Status,
@@ -241,7 +243,12 @@ pub(crate) fn approve_rest(model: &mut Model) {
 /// alone: a key decides on what the list shows.
 pub(crate) fn targets(model: &Model) -> Vec<ActionKey> {
     if !model.queue.marks.is_empty() {
-        return model.queue.marked();
+        let marked = model.queue.marked();
+        return marked
+            .into_iter()
+            .filter_map(|index| model.queue.slot(index))
+            .map(|slot| slot.entry.key.clone())
+            .collect();
     }
     let here = model.here().filter(|slot| slot.is_pending());
     here.map(|slot| slot.entry.key.clone()).into_iter().collect()
@@ -255,7 +262,8 @@ pub(crate) fn ready(model: &mut Model) -> Option<Vec<ActionKey>> {
         say_why_not(model);
         return None;
     }
-    if let Some(why) = targets.iter().find_map(|key| read_only(model, key)) {
+    let any = model.queue.any_can(|can| !can.can_decide());
+    if let Some(why) = targets.iter().filter(|_| any).find_map(|key| read_only(model, key)) {
         model.warn(why);
         return None;
     }
@@ -364,7 +372,7 @@ pub(crate) fn finish(model: &mut Model) {
     if !model.queue.marks.is_empty() {
         let marked = model.queue.marked();
         let hidden = model.queue.marks_hidden();
-        model.queue.turn_marks(marked);
+        model.queue.turn_marks(&marked);
         if hidden > 0 {
             model.warn(words::hidden_still_marked(hidden));
         }
@@ -417,10 +425,10 @@ fn reverse(model: &mut Model, moved: StagedChange) {
             (model.decide.draft.redo(), false)
         }
         StagedChange::Done(step) => {
-            return restage(model, step.changes.into_iter().map(|it| (it.key, it.before)));
+            return restage(model, step.changes.iter().map(|it| (it.key.clone(), it.before.clone())));
         }
         StagedChange::Undone(step) => {
-            return restage(model, step.changes.into_iter().map(|it| (it.key, it.after)));
+            return restage(model, step.changes.iter().map(|it| (it.key.clone(), it.after.clone())));
         }
     };
     let Some(step) = step else { return };
@@ -433,8 +441,9 @@ fn reverse(model: &mut Model, moved: StagedChange) {
     save(model, vec![Write::Position(position)]);
 }
 
-fn restage(model: &mut Model, wanted: impl Iterator<Item = (ActionKey, Option<Staged>)>) {
-    let open: Vec<_> = wanted.filter(|(key, _)| model.queue.get(key).is_some_and(Slot::is_pending)).collect();
+fn restage(model: &mut Model, wanted: impl Iterator<Item = (ActionKey, Option<Arc<Staged>>)>) {
+    let open = wanted.filter(|(key, _)| model.queue.get(key).is_some_and(Slot::is_pending));
+    let open: Vec<_> = open.map(|(key, staged)| (key, staged.as_deref().cloned())).collect();
     let Some(step) = model.decide.draft.stage(open) else { return };
     model.decide.tally.done(&step.changes);
     let position = model.decide.draft.position();

@@ -261,7 +261,7 @@ impl View {
 /// In this list nothing is decided, wherever it stands.
 fn over(row: &Row) -> State {
     let (status, by, at) = (Some(row.status.clone()), row.resolved_by.clone(), row.resolved_at);
-    State::Settled(Settled { status, by, at, ours: false, error: None })
+    State::Settled(Box::new(Settled { status, by, at, ours: false, error: None }))
 }
 
 #[derive(Clone, Debug, Default)]

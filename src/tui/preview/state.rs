@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use crate::domain::{ActionKey, Digest, PendingAction, Revision, SeenLog, Status, Timestamp};
+use crate::domain::{ActionKey, Digest, Revision, SeenLog, Status, Timestamp};
 use crate::inbox::{Answer, Problem, Question};
 use crate::text::Shown;
 use crate::tui::preview::page::made::{Cached, Content, Made, Tab};
@@ -96,10 +96,15 @@ impl Preview {
         self.cache.get(key)
     }
 
+    /// Of what is kept.
+    pub(crate) fn cached_keys(&self) -> impl Iterator<Item = &ActionKey> {
+        self.cache.keys()
+    }
+
     /// Keeps an action, and lets go of the one kept longest.
-    pub(crate) fn keep(&mut self, key: &ActionKey, action: PendingAction) {
+    pub(crate) fn keep(&mut self, key: &ActionKey, cached: Arc<Cached>) {
         self.problems.remove(key);
-        if self.cache.insert(key.clone(), Arc::new(Cached::new(action))).is_none() {
+        if self.cache.insert(key.clone(), cached).is_none() {
             self.order.push_back(key.clone());
         }
         while self.order.len() > KEPT {

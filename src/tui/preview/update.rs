@@ -15,8 +15,8 @@ use crate::tui::core::command::Direction;
 use crate::tui::core::layout::above_message;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
-use crate::tui::core::msg::{Effect, Loaded, What};
-use crate::tui::preview::page::made::{Made, Tab};
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::preview::page::made::{Cached, Made, Tab};
 use crate::tui::queue::slots::Slot;
 use crate::tui::queue::state::Line;
 use crate::tui::submit::resolve_unknown;
@@ -259,7 +259,7 @@ pub(crate) fn show_tab(model: &mut Model, tab: Tab) {
     model.preview.left = 0;
 }
 
-pub(crate) fn loaded(model: &mut Model, actions: Vec<Loaded>) {
+pub(crate) fn loaded(model: &mut Model, actions: Vec<(ActionKey, Result<Arc<Cached>, Problem>)>) {
     for (key, answer) in actions {
         let flags = flags_in_list(model, &key);
         // Of what was fetched ahead, the list shows what is to know of it, and its second line.
@@ -267,8 +267,8 @@ pub(crate) fn loaded(model: &mut Model, actions: Vec<Loaded>) {
         model.screen.dirty |= model.preview.target.as_ref() == Some(&key) || shows_more;
         model.preview.loading.remove(&key);
         match answer {
-            Ok(action) => {
-                model.preview.keep(&key, action);
+            Ok(cached) => {
+                model.preview.keep(&key, cached);
                 edit::update::learn(model, &key);
                 history::update::learn(model, &key);
             }
@@ -396,11 +396,15 @@ fn fetch(model: &mut Model, question: Question) {
     }
 }
 
-/// The action and what shares its batch, its mission or its session, as far as they are listed.
+/// The action and what shares its batch, its mission or its session, as far as they are listed; alone where its source does not ask
+/// for that.
 fn beside(model: &Model, key: &ActionKey) -> Vec<Row> {
     let Some(Entry { row: own, .. }) = model.queue.get(key).map(|slot| &*slot.entry) else {
         return Vec::new();
     };
+    if model.list.sources.iter().any(|source| source.name == key.source && !source.has_context) {
+        return vec![own.clone()];
+    }
     let shares = |row: &Row| {
         let same = |own: &Option<Untrusted>, its: &Option<Untrusted>| own.is_some() && own == its;
         own.batch.is_some() && own.batch == row.batch

@@ -15,7 +15,7 @@ use crate::tui::chrome::state::Focus;
 use crate::tui::chrome::theme;
 use crate::tui::core::command::Command;
 use crate::tui::core::layout::{Layout, take_top};
-use crate::tui::core::modal::{LinkTarget, LinksSheet, by_tool};
+use crate::tui::core::modal::{LinkTarget, LinksSheet};
 use crate::tui::core::model::Model;
 use crate::tui::preview::page::line::{Kind, Window};
 use crate::tui::preview::page::made::Tab;
@@ -360,17 +360,17 @@ pub(crate) fn draw_trusted(model: &Model, layout: &Layout, buf: &mut Buffer) {
         Some(row) => one(row, columns, usize::from(area.height)),
         None => Vec::new(),
     };
-    let marked = if model.history.open.is_none() { marked(model) } else { Vec::new() };
+    let marked = if model.history.open.is_none() { model.queue.mark_sums().tools.as_slice() } else { &[] };
     if !marked.is_empty() {
         let marks = ours(format!("{} marked: ", marked.iter().map(|(.., n)| n).sum::<usize>()), theme::BOLD);
         let room = columns.saturating_sub(marks.0.width());
         // What is marked takes both rows where one does not name it all.
         let mut line = vec![marks];
-        if some_width(&marked) <= room || area.height < 2 {
-            line.extend(some(&marked, room));
+        if some_width(marked) <= room || area.height < 2 {
+            line.extend(some(marked, room));
             rows.truncate(usize::from(area.height).saturating_sub(1));
         } else {
-            line.extend(some(&marked, (room + columns).saturating_sub(NAME)));
+            line.extend(some(marked, (room + columns).saturating_sub(NAME)));
             rows.clear();
         }
         let rest = line.split_off(fitting(&line, columns));
@@ -443,12 +443,6 @@ fn does(name: &Untrusted) -> (Shown, &'static str) {
         }
         Some(Reversible::Yes | Reversible::ByHand(_)) | None => (Shown::ours(does), ""),
     }
-}
-
-/// Tools and risks of what is marked and shown, with how many actions each has; the most harmful first.
-fn marked(model: &Model) -> Vec<(Untrusted, Risk, usize)> {
-    let marks = model.queue.marks.iter().filter_map(|key| model.queue.get(key));
-    by_tool(marks.filter(|slot| model.queue.group_of(slot).is_some()).map(|slot| &slot.entry.row))
 }
 
 /// `3 refund_payment CRITICAL, 2 save_document low, +4 tools`, in so many columns.

@@ -17,18 +17,17 @@ impl Queue {
         let nearest = self.survivors();
         self.reloads += 1;
         let over = self.let_go();
+        let moved = std::mem::take(&mut self.is_out_of_order);
+        if over.is_empty() && !moved && !self.is_woven && self.held.is_empty() && self.cursor.is_some() {
+            return;
+        }
         self.same.keep(&over);
-        if std::mem::take(&mut self.is_out_of_order) {
+        if moved {
             self.put_in_batches();
             self.put_in_buckets();
             self.put_in_order();
         }
         self.weave_in_held(nearest);
-        if !over.is_empty() {
-            let before = self.marks.len();
-            self.marks.retain(|key| self.by_key.contains_key(key));
-            self.marks_gone += before - self.marks.len();
-        }
     }
 
     /// Takes in what waits. The cursor stays on its row, on its line of the screen.
@@ -36,18 +35,40 @@ impl Queue {
         self.weave_in_held(self.survivors());
     }
 
+    /// The same while a list comes page by page: what came is shown each time that there is twice as much of it, so that 100 pages do
+    /// not take 100 times as long as one.
+    pub(crate) fn take_in_page(&mut self) {
+        let shown = self.groups.iter().map(|group| group.slots.len()).sum::<usize>();
+        if self.slots.len() + self.held.len() < shown * 2 {
+            self.weave_held();
+        } else {
+            self.take_in_held();
+        }
+    }
+
     fn weave_in_held(&mut self, nearest: Vec<Cursor>) {
         let screen_line = self.at.saturating_sub(self.top);
-        let held = std::mem::take(&mut self.held);
-        // The filter has not looked at them yet.
-        let hidden = if self.shown.is_some() { held.keys().cloned().collect() } else { HashSet::new() };
-        self.weave_in(held.into_values().map(Slot::arrived).collect(), &hidden);
+        self.weave_held();
         self.arrange();
         self.cursor = nearest.into_iter().find(|cursor| match cursor {
             Cursor::Action(key) => self.is_shown(key),
             Cursor::Header(key) => self.find_group(key).is_some(),
         });
         self.stay(None, screen_line);
+    }
+
+    /// Shows what came page by page, where the rest does not come.
+    pub(crate) fn show_pages(&mut self) {
+        if self.is_woven {
+            self.take_in_held();
+        }
+    }
+
+    fn weave_held(&mut self) {
+        let held = std::mem::take(&mut self.held);
+        // The filter has not looked at them yet.
+        let hidden = if self.shown.is_some() { held.keys().cloned().collect() } else { HashSet::new() };
+        self.weave_in(held.into_values().map(Slot::arrived).collect(), &hidden);
     }
 
     /// Takes settled rows out of the list; those behind them take their places.
@@ -64,6 +85,9 @@ impl Queue {
             let slot = self.slots.swap_remove(index);
             stands.swap_remove(index);
             self.by_key.remove(&slot.entry.key);
+            if slot.marked {
+                self.marks.leaves();
+            }
             if let Some(shown) = &mut self.shown {
                 shown.swap_remove(index);
             }
@@ -82,7 +106,7 @@ impl Queue {
         }
         let moved = self.order.iter().filter_map(|index| now.get(*index as usize).copied());
         self.order = moved.filter(|index| *index != NOWHERE).collect();
-        self.same.forget_listed();
+        self.same.moved(&now);
         self.forget_empty();
         gone
     }
@@ -114,14 +138,15 @@ impl Queue {
         let screen_line = self.at.saturating_sub(self.top);
         let listed = |entry: Entry| self.held.remove(&entry.key).unwrap_or(entry);
         let lost: Vec<Slot> = entries.into_iter().map(listed).map(Slot::lost).collect();
-        let slots = std::mem::take(&mut self.slots).into_iter().chain(lost).collect();
-        self.rebuild(slots, nearest, screen_line);
+        let known = self.slots.len();
+        self.slots.extend(lost);
+        (known..self.slots.len()).for_each(|index| self.same.note(index as u32));
+        self.same.take_changed(&self.slots);
+        self.rebuild(nearest, screen_line);
     }
 
-    fn rebuild(&mut self, slots: Vec<Slot>, nearest: Vec<Cursor>, screen_line: usize) {
+    fn rebuild(&mut self, nearest: Vec<Cursor>, screen_line: usize) {
         self.is_out_of_order = false;
-        self.slots = slots;
-        self.same.forget_listed();
         let key = |(index, slot): (usize, &Slot)| (slot.entry.key.clone(), index as u32);
         self.by_key = self.slots.iter().enumerate().map(key).collect();
         self.tally = Tally::default();
@@ -136,9 +161,6 @@ impl Queue {
         });
         self.arrange();
         self.stay(None, screen_line);
-        let before = self.marks.len();
-        self.marks.retain(|key| self.by_key.contains_key(key));
-        self.marks_gone += before - self.marks.len();
     }
 
     /// The cursor, then what stands below it, then what stands above: where it may go when rows leave.
@@ -244,13 +266,20 @@ impl Queue {
     fn put_in_buckets(&mut self) {
         self.buckets.clear();
         self.by_key_of_bucket.clear();
+        let mut last = NOWHERE;
         for slot in &mut self.slots {
             let key = GroupKey::of(slot, self.group_by);
+            // Rows that came together mostly stand together: nothing has to be looked up.
+            if self.buckets.get(last as usize) == Some(&key) {
+                slot.bucket = last;
+                continue;
+            }
             let fresh = self.buckets.len() as u32;
             slot.bucket = *self.by_key_of_bucket.entry(key.clone()).or_insert(fresh);
             if slot.bucket == fresh {
                 self.buckets.push(key);
             }
+            last = slot.bucket;
         }
         // Folds of groups that are gone are forgotten; those of another grouping would be wrong here anyway.
         self.turned.retain(|key| self.by_key_of_bucket.contains_key(key));
@@ -264,7 +293,14 @@ impl Queue {
     /// Groups of what is shown, each where its first action stands.
     pub(crate) fn arrange(&mut self) {
         self.arrangement += 1;
-        self.groups.clear();
+        self.marks.changed();
+        self.is_woven = false;
+        let emptied = |group: Group| {
+            let mut slots = group.slots;
+            slots.clear();
+            slots
+        };
+        let mut spare: Vec<Vec<u32>> = self.groups.drain(..).map(emptied).collect();
         self.group_of_bucket.clear();
         self.group_of_bucket.resize(self.buckets.len(), NOWHERE);
         let folds = self.folds();
@@ -284,7 +320,7 @@ impl Queue {
                 let folded = begins_folded(key, folds) != self.turned.contains(key);
                 self.groups.push(Group {
                     key: key.clone(),
-                    slots: Vec::new(),
+                    slots: spare.pop().unwrap_or_default(),
                     folded,
                     open: 0,
                     batches: 0,

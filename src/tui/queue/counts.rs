@@ -100,35 +100,63 @@ impl StagedTotals {
     }
 
     pub(crate) fn done(&mut self, changes: &[Change]) {
-        for change in changes {
-            change.before.iter().for_each(|staged| self.remove(staged));
-            change.after.iter().for_each(|staged| self.add(staged));
-        }
+        self.change(changes, |change| (change.before.as_deref(), change.after.as_deref()));
     }
 
     pub(crate) fn undone(&mut self, changes: &[Change]) {
-        for change in changes {
-            change.after.iter().for_each(|staged| self.remove(staged));
-            change.before.iter().for_each(|staged| self.add(staged));
+        self.change(changes, |change| (change.after.as_deref(), change.before.as_deref()));
+    }
+
+    /// Changes of one batch mostly stand together: it is looked up once for all of them.
+    fn change(&mut self, changes: &[Change], sides: fn(&Change) -> Sides<'_, Staged>) {
+        for run in changes.chunk_by(|one, next| batches(sides(one)) == batches(sides(next))) {
+            let (was, is): (Vec<&Staged>, Vec<&Staged>) = {
+                let sides = || run.iter().map(sides);
+                (sides().filter_map(|(was, _)| was).collect(), sides().filter_map(|(_, is)| is).collect())
+            };
+            self.remove_all(&was);
+            self.add_all(&is);
+        }
+    }
+
+    /// All of one batch.
+    fn add_all(&mut self, staged: &[&Staged]) {
+        let Some(first) = staged.first() else { return };
+        let counts = self.batches.entry(first.batch.clone()).or_default();
+        for staged in staged {
+            counts.add(staged.decision.kind());
+            self.total.add(staged.decision.kind());
+            self.unopened += usize::from(is_unopened(staged));
+        }
+    }
+
+    /// All of one batch.
+    fn remove_all(&mut self, staged: &[&Staged]) {
+        let Some(first) = staged.first() else { return };
+        let mut counts = self.batches.remove(&first.batch).unwrap_or_default();
+        for staged in staged {
+            counts.remove(staged.decision.kind());
+            self.total.remove(staged.decision.kind());
+            self.unopened = self.unopened.saturating_sub(usize::from(is_unopened(staged)));
+        }
+        if counts != StagedCounts::default() {
+            self.batches.insert(first.batch.clone(), counts);
         }
     }
 
     pub(crate) fn add(&mut self, staged: &Staged) {
-        self.total.add(staged.decision.kind());
-        self.unopened += usize::from(is_unopened(staged));
-        self.batches.entry(staged.batch.clone()).or_default().add(staged.decision.kind());
+        self.add_all(&[staged]);
     }
 
     pub(crate) fn remove(&mut self, staged: &Staged) {
-        self.total.remove(staged.decision.kind());
-        self.unopened = self.unopened.saturating_sub(usize::from(is_unopened(staged)));
-        if let Some(counts) = self.batches.get_mut(&staged.batch) {
-            counts.remove(staged.decision.kind());
-            if *counts == StagedCounts::default() {
-                self.batches.remove(&staged.batch);
-            }
-        }
+        self.remove_all(&[staged]);
     }
+}
+
+type Sides<'a, T> = (Option<&'a T>, Option<&'a T>);
+
+fn batches((was, is): Sides<'_, Staged>) -> Sides<'_, BatchKey> {
+    (was.map(|staged| &staged.batch), is.map(|staged| &staged.batch))
 }
 
 fn is_unopened(staged: &Staged) -> bool {

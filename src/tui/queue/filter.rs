@@ -29,7 +29,7 @@ use super::slots::{Slot, State};
 use super::state::Cursor;
 
 /// So many rows are looked at between two keys: a few milliseconds.
-const STRETCH: usize = 8_000;
+const STRETCH: usize = 5_000;
 
 pub(crate) fn open(model: &mut Model) {
     let line = FilterLine::new(before(model));
@@ -305,7 +305,7 @@ impl Subject for FilteredRow<'_> {
             Is::Opened => model.seen_of(slot).is_some(),
             Is::Staged => self.staged().is_some(),
             Is::Undecided => slot.is_pending() && model.decide.draft.get(key).is_none(),
-            Is::Marked => model.queue.marks.contains(key),
+            Is::Marked => slot.marked,
             Is::Flagged => model.flags_of(slot).any(),
             Is::High => slot.entry.row.risk.is_high(),
             Is::New => model.queue.is_fresh(slot),

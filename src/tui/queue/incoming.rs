@@ -58,6 +58,7 @@ impl Queue {
                 }
             }
         }
+        self.same.take_changed(&self.slots);
         merged
     }
 
@@ -75,7 +76,8 @@ impl Queue {
         let key = entry.key.clone();
         let lost = entry.row.status == Status::Unknown;
         let outstanding = lost || entry.row.status.is_pending();
-        let Some(slot) = self.by_key.get(&key).and_then(|index| self.slots.get_mut(*index as usize)) else {
+        let index = self.index(&key);
+        let Some(slot) = index.and_then(|index| self.slots.get_mut(index as usize)) else {
             if !outstanding {
                 self.held.remove(&key);
             } else if self.held.insert(key, entry).is_none() {
@@ -93,7 +95,9 @@ impl Queue {
         }
         if label(&slot.entry.row) != label(&entry.row) {
             merged.changed.push(key.clone());
-            self.same.forget_listed();
+            if let Some(index) = index {
+                self.same.note(index);
+            }
         }
         // Some sources use an id again, for what waits anew.
         let anew = held_since(&slot.entry.row) != held_since(&entry.row);
@@ -148,20 +152,20 @@ impl Queue {
             State::Sending => {}
             State::Settled(known) => {
                 let status = status.or_else(|| known.status.clone());
-                let state = State::Settled(Settled { status, ..known.clone() });
+                let state = State::Settled(Box::new(Settled { status, ..(**known).clone() }));
                 self.set_state(key, state);
             }
             State::ToResolve => {
                 // The row names who approved it, not who settled it.
                 let settled = Settled { status, by: None, at, ours: false, error: None };
-                self.set_state(key, State::Settled(settled));
+                self.set_state(key, State::Settled(Box::new(settled)));
                 merged.settled.push((key.clone(), None));
             }
             // Whether that is our decision, reading tells; a row that is not listed tells nothing.
             State::Unknown => merged.lost_is_told |= row_is_known,
             State::Pending | State::Held => {
                 let settled = Settled { status, by: by.clone(), at, ours: false, error: None };
-                self.set_state(key, State::Settled(settled));
+                self.set_state(key, State::Settled(Box::new(settled)));
                 merged.settled.push((key.clone(), by));
             }
         }
@@ -318,6 +322,9 @@ impl Queue {
 
     /// Puts rows where they belong in the order. [`Self::arrange`] comes after it.
     pub(crate) fn weave_in(&mut self, mut coming: Vec<Slot>, hidden: &HashSet<ActionKey>) {
+        if coming.is_empty() {
+            return;
+        }
         let by = self.sort_by;
         coming.sort_unstable_by(|one, other| by.compare_slots(one, other));
         let mut places = vec![0; coming.len()];
@@ -332,7 +339,8 @@ impl Queue {
         }
         order.extend_from_slice(self.order.get(done..).unwrap_or_default());
         self.order = order;
-        self.same.forget_listed();
+        self.is_woven = true;
+        self.same.take_changed(&self.slots);
     }
 
     /// How many rows of the list stand before each of these, which are in order; those of the list between two places are looked at
@@ -373,7 +381,9 @@ impl Queue {
             slot.since = self.reloads + 1;
         }
         self.tally.comes(&slot);
-        self.by_key.insert(slot.entry.key.clone(), self.slots.len() as u32);
+        let index = self.slots.len() as u32;
+        self.by_key.insert(slot.entry.key.clone(), index);
+        self.same.note(index);
         self.slots.push(slot);
     }
 

@@ -58,6 +58,8 @@ pub(crate) struct SourceState {
     pub blocked: Option<u64>,
     /// What it can tell of actions that are over.
     pub records: Records,
+    /// It knows something around its actions, for which it wants to know what is listed beside one.
+    pub has_context: bool,
 }
 
 /// At most one sync is under way, and at most one more waits.
@@ -89,6 +91,7 @@ impl SourceState {
             still: false,
             blocked: None,
             records: Records::NONE,
+            has_context: true,
         }
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod filter_state;
 pub(crate) mod groups;
 pub(crate) mod incoming;
 pub(crate) mod list;
+pub(crate) mod marks;
 pub(crate) mod places;
 pub(crate) mod same;
 pub(crate) mod saved_filters;

@@ -1,6 +1,5 @@
 //! Finds actions that propose the same again: an agent that tries twice, or one that was approved already.
 
-use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -9,7 +8,7 @@ use crate::domain::time::age;
 use crate::domain::{ActionKey, Digest, Row, SourceName, Status, Timestamp, Untrusted};
 use crate::inbox::{DAY, Ran};
 
-use super::slots::{Slot, State};
+use super::slots::{NOWHERE, Slot, State};
 use crate::tui::queue::words;
 
 /// So many rows that propose the same are looked at for one row.
@@ -18,8 +17,11 @@ const LOOKED_AT: usize = 64;
 /// Actions by what they propose.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SameIndex {
-    /// Hashes of titles and digests with the index of their row, sorted. Made when it is asked for after rows changed.
-    listed: OnceCell<Vec<(u64, u32)>>,
+    /// Hashes of titles and digests with the index of their row, sorted by hash. A row that changed has those of before, too: what is
+    /// found is compared.
+    listed: Vec<(u32, u32)>,
+    /// Rows that changed since.
+    changed: Vec<u32>,
     /// What was approved lately and is not in the list any more.
     ran: HashMap<u64, Ran>,
 }
@@ -85,9 +87,34 @@ fn hash(source: &SourceName, tool: &Untrusted, what: &impl Hash) -> u64 {
 }
 
 impl SameIndex {
-    /// Rows came, went or changed.
-    pub(crate) fn forget_listed(&mut self) {
-        self.listed.take();
+    /// Another row stands at this index, or what it proposes is another.
+    pub(crate) fn note(&mut self, index: u32) {
+        self.changed.push(index);
+    }
+
+    /// Rows have other indices now: by the index of before, the one of now; [`NOWHERE`] for those that are gone.
+    pub(crate) fn moved(&mut self, now: &[u32]) {
+        let place = |index: &mut u32| {
+            *index = now.get(*index as usize).copied().unwrap_or(NOWHERE);
+            *index != NOWHERE
+        };
+        self.listed.retain_mut(|(_, index)| place(index));
+        self.changed.retain_mut(place);
+    }
+
+    /// Takes in the rows that came or changed. As long as nothing did, this is nothing.
+    pub(crate) fn take_changed(&mut self, slots: &[Slot]) {
+        if self.changed.is_empty() {
+            return;
+        }
+        for index in std::mem::take(&mut self.changed) {
+            let Some(slot) = slots.get(index as usize) else { continue };
+            let proposes = Proposes::of(&slot.entry.key, &slot.entry.row);
+            self.listed.extend(proposes.hashes().map(|(_, hash)| (hash as u32, index)));
+        }
+        #[expect(clippy::stable_sort_primitive, reason = "quick where all but the end is in order")]
+        self.listed.sort();
+        self.listed.dedup();
     }
 
     /// Remembers which of these were approved: they leave the list.
@@ -104,18 +131,6 @@ impl SameIndex {
     /// Nothing was approved lately, as far as is known.
     pub(crate) fn knows_none(&self) -> bool {
         self.ran.is_empty()
-    }
-
-    fn listed(&self, slots: &[Slot]) -> &[(u64, u32)] {
-        self.listed.get_or_init(|| {
-            let mut listed = Vec::with_capacity(2 * slots.len());
-            for (index, slot) in slots.iter().enumerate() {
-                let proposes = Proposes::of(&slot.entry.key, &slot.entry.row);
-                listed.extend(proposes.hashes().map(|(_, hash)| (hash, index as u32)));
-            }
-            listed.sort_unstable();
-            listed
-        })
     }
 
     /// Remembers what was approved lately.
@@ -143,7 +158,6 @@ impl SameIndex {
         now: Timestamp,
         counts: impl Fn(&ActionKey) -> bool,
     ) -> Option<Same> {
-        let listed = self.listed(slots);
         let found = it.hashes().flat_map(|(input, hash)| {
             let ran = self.ran.get(&hash).filter(|ran| {
                 let same = if input { ran.digest == it.digest } else { Some(&ran.title) == it.title };
@@ -151,9 +165,10 @@ impl SameIndex {
                 same && !elsewhere && ran.tool == *it.tool && ran.key != *it.key && now.since(ran.at) < DAY
             });
             let ran = ran.map(|ran| Same { key: ran.key.clone(), approved: Some(ran.at), input });
-            let from = listed.partition_point(|(other, _)| *other < hash);
-            let rows = listed.get(from..).unwrap_or_default().iter();
-            let rows = rows.take_while(move |(other, _)| *other == hash).take(LOOKED_AT);
+            let short = hash as u32;
+            let from = self.listed.partition_point(|(other, _)| *other < short);
+            let rows = self.listed.get(from..).unwrap_or_default().iter();
+            let rows = rows.take_while(move |(other, _)| *other == short).take(LOOKED_AT);
             let rows = rows.filter_map(move |(_, at)| same_as(slots.get(*at as usize)?, it, input, now));
             ran.into_iter().chain(rows)
         });

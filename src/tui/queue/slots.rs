@@ -23,6 +23,7 @@ pub(crate) struct Slot {
     pub(crate) batch: u32,
     /// Its place in the order of the list.
     pub(crate) rank: u32,
+    pub(crate) marked: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ pub(crate) enum State {
     /// Its decision is on the way.
     Sending,
     /// Nothing can be decided any more. The row stays where it is.
-    Settled(Settled),
+    Settled(Box<Settled>),
     /// A decision was sent and we lost sight of it: it is read again, and a human can say what became of it.
     Unknown,
     /// It ran, and nobody knows what became of it: a human must say.
@@ -87,6 +88,7 @@ impl Slot {
             bucket: 0,
             batch: 0,
             rank: 0,
+            marked: false,
         }
     }
 
@@ -101,6 +103,7 @@ impl Slot {
             bucket: 0,
             batch: 0,
             rank: 0,
+            marked: false,
         }
     }
 

@@ -4,13 +4,13 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::config::{Density, GroupBy, SortBy};
-use crate::domain::{ActionKey, BatchKey, Entry, Timestamp};
+use crate::domain::{ActionKey, BatchKey, Capabilities, Entry, Timestamp};
 use crate::inbox::Ran;
 
 use super::groups::{Group, GroupKey};
 use super::same::{Proposes, Same, SameIndex};
 use super::slots::{Slot, State};
-use super::tally::Tally;
+use super::tally::{Marks, Tally};
 
 /// Where the reviewer is: an identity, never a row number.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,15 +63,17 @@ pub(crate) struct Queue {
     pub(crate) at: usize,
     /// The first visible line on screen.
     pub top: usize,
-    pub marks: HashSet<ActionKey>,
-    /// So many marks went because their actions are settled.
-    pub(crate) marks_gone: usize,
+    pub marks: Marks,
     /// The other end of a range, and its line.
     pub(crate) anchor: Option<(Cursor, usize)>,
     /// Grows whenever the rows that are shown may be others.
     pub(crate) arrangement: u64,
     /// How often what was settled left the list.
     pub(crate) reloads: u32,
+    /// Rows whose decision is on its way.
+    pub(crate) sending: usize,
+    /// Rows are in the order that are in no group yet.
+    pub(crate) is_woven: bool,
     /// Rows belong elsewhere than they stand, until the next reload.
     pub(crate) is_out_of_order: bool,
     /// What its rows come to.
@@ -284,6 +286,11 @@ impl Queue {
         self.same.find(&self.slots, &proposes, now, |_| true)
     }
 
+    /// With some pending action of the list that may be done: what no row has need not be looked for row by row.
+    pub(crate) fn any_can(&self, is: impl Fn(&Capabilities) -> bool) -> bool {
+        self.tally.any_can(is)
+    }
+
     /// Changes where an action stands, in place.
     pub(crate) fn set_state(&mut self, key: &ActionKey, state: State) {
         let Some(slot) = self.by_key.get(key).and_then(|index| self.slots.get_mut(*index as usize)) else {
@@ -294,6 +301,8 @@ impl Queue {
         let counts = |slot: &Slot| group.as_ref().is_some_and(|group| group.key.counts(slot));
         let was = counts(slot);
         let was_lost = slot.is_lost();
+        let sends = |state: &State| usize::from(*state == State::Sending);
+        self.sending = (self.sending + sends(&state)).saturating_sub(sends(&slot.state));
         slot.state = state;
         self.is_out_of_order |= slot.is_lost() != was_lost;
         self.tally.comes(slot);
@@ -301,8 +310,8 @@ impl Queue {
         if let Some(group) = group {
             group.open = (group.open + usize::from(is)).saturating_sub(usize::from(was));
         }
-        if !slot.counts_as_pending() && self.marks.remove(key) {
-            self.marks_gone += 1;
+        if !slot.counts_as_pending() && std::mem::take(&mut slot.marked) {
+            self.marks.leaves();
         }
     }
 
@@ -317,124 +326,6 @@ impl Queue {
             Line::Header(index) => self.group(index).map(|group| Cursor::Header(group.key.clone())),
             Line::Action(index) => self.slot(index).map(|slot| Cursor::Action(slot.entry.key.clone())),
         }
-    }
-}
-
-// Marks and ranges: identities, never row numbers.
-
-impl Queue {
-    /// Marked actions that went because they are settled, since marking began.
-    pub(crate) fn marks_gone(&self) -> usize {
-        self.marks_gone
-    }
-
-    pub(crate) fn unmark_all(&mut self) {
-        self.marks.clear();
-        self.marks_gone = 0;
-        self.anchor = None;
-    }
-
-    /// A range is open: everything from where it began to the cursor is as good as marked.
-    pub(crate) fn has_range(&self) -> bool {
-        self.anchor.is_some()
-    }
-
-    pub(crate) fn begin_range(&mut self) {
-        self.anchor = self.cursor.clone().map(|cursor| (cursor, self.at));
-    }
-
-    /// First and last line of the range.
-    pub(crate) fn range(&self) -> Option<(usize, usize)> {
-        let (_, anchor) = self.anchor.as_ref()?;
-        Some((self.at.min(*anchor), self.at.max(*anchor)))
-    }
-
-    pub(crate) fn drop_range(&mut self) {
-        self.anchor = None;
-    }
-
-    /// Ends the range; what can be decided of it and `takes` is marked now. Returns how many it did not take.
-    pub(crate) fn keep_range(&mut self, takes: impl Fn(&ActionKey) -> bool) -> usize {
-        let Some((first, last)) = self.range() else { return 0 };
-        self.anchor = None;
-        let lines = self.lines.get(first..=last).unwrap_or_default();
-        let found = lines.iter().flat_map(|line| self.marked_with(*line));
-        let (found, left): (Vec<ActionKey>, Vec<ActionKey>) = found.partition(takes);
-        self.mark(found);
-        left.len()
-    }
-
-    /// What marking a line marks: a folded group is all of its actions, an open one stands for itself.
-    fn marked_with(&self, line: Line) -> Vec<ActionKey> {
-        let indices: &[u32] = match &line {
-            Line::Action(index) => std::slice::from_ref(index),
-            Line::Header(group) => match self.group(*group) {
-                Some(group) if group.folded => &group.slots,
-                _ => &[],
-            },
-        };
-        let pending = indices.iter().filter_map(|index| self.slot(*index)).filter(|slot| slot.is_pending());
-        pending.map(|slot| slot.entry.key.clone()).collect()
-    }
-
-    fn mark(&mut self, keys: Vec<ActionKey>) {
-        if self.marks.is_empty() {
-            self.marks_gone = 0;
-        }
-        self.marks.extend(keys);
-    }
-
-    /// Marks these, or takes the marks away when all of them are marked.
-    pub(crate) fn turn_marks(&mut self, keys: Vec<ActionKey>) {
-        if keys.iter().all(|key| self.marks.contains(key)) {
-            for key in &keys {
-                self.marks.remove(key);
-            }
-            if self.marks.is_empty() {
-                self.marks_gone = 0;
-            }
-        } else {
-            self.mark(keys);
-        }
-    }
-
-    /// Everything that is shown and can be decided, in folded groups too.
-    pub(crate) fn shown_pending(&self) -> Vec<ActionKey> {
-        let slots = self.groups.iter().flat_map(|group| &group.slots).filter_map(|index| self.slot(*index));
-        slots.filter(|slot| slot.is_pending()).map(|slot| slot.entry.key.clone()).collect()
-    }
-
-    /// What the cursor would mark: its action, or all of its group.
-    pub(crate) fn pending_here(&self) -> Vec<ActionKey> {
-        match &self.cursor {
-            Some(Cursor::Action(key)) => {
-                let pending = self.get(key).is_some_and(Slot::is_pending);
-                pending.then(|| key.clone()).into_iter().collect()
-            }
-            Some(Cursor::Header(key)) => {
-                let slots = self.find_group(key).map(|group| group.slots.as_slice()).unwrap_or_default();
-                let slots = slots.iter().filter_map(|index| self.slot(*index));
-                slots.filter(|slot| slot.is_pending()).map(|slot| slot.entry.key.clone()).collect()
-            }
-            None => Vec::new(),
-        }
-    }
-
-    /// Marked actions that are shown and can be decided, in the order of the list.
-    pub(crate) fn marked(&self) -> Vec<ActionKey> {
-        let found = self.marks.iter().filter_map(|key| self.get(key));
-        let mut shown: Vec<&Slot> =
-            found.filter(|slot| slot.is_pending() && self.group_of(slot).is_some()).collect();
-        shown.sort_unstable_by_key(|slot| slot.rank);
-        shown.into_iter().map(|slot| slot.entry.key.clone()).collect()
-    }
-
-    /// So many marked actions are hidden by the filter.
-    pub(crate) fn marks_hidden(&self) -> usize {
-        if self.shown.is_none() {
-            return 0;
-        }
-        self.marks.iter().filter(|key| !self.is_shown(key)).count()
     }
 }
 

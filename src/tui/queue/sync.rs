@@ -1,5 +1,7 @@
 //! Asks a source for its list when it reports a change, and takes the answer into the queue.
 
+use std::sync::Arc;
+
 use crate::domain::{ActionKey, SourceName, Untrusted};
 use crate::inbox::{Event, EventKind, Problem, Rows, Synced};
 use crate::text;
@@ -10,6 +12,7 @@ use crate::tui::core::model::{Model, problem_parts};
 use crate::tui::core::msg::{Effect, Loaded};
 use crate::tui::decide::stage;
 use crate::tui::preview;
+use crate::tui::preview::page::made::Cached;
 use crate::tui::queue::words;
 use crate::tui::submit::{report, resolve_unknown};
 
@@ -74,7 +77,7 @@ pub(crate) fn reload(model: &mut Model) {
 pub(crate) fn catch_up(model: &mut Model, mut later: FrozenUpdates) {
     for (source, rows) in later.take() {
         let merged = model.queue.merge(&source, rows);
-        merged_in(model, &merged, false);
+        merged_in(model, &merged, Came::Changes);
     }
     model.recount();
 }
@@ -131,6 +134,7 @@ pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
         Err(problem) => {
             let known = source.told && source.problem.as_ref() == Some(&problem);
             (source.problem, source.told) = (Some(problem.clone()), true);
+            model.queue.show_pages();
             // It stands beside the source's name; said every time, it would hide everything else that is said.
             if !known {
                 model.tell_problem(chrome::words::LIST_NOT_READ, &problem);
@@ -161,7 +165,7 @@ pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
                 }
                 None => {
                     let merged = model.queue.merge(name, synced.rows);
-                    merged_in(model, &merged, is_first);
+                    merged_in(model, &merged, if is_first { Came::First } else { Came::Changes });
                 }
             }
         }
@@ -177,8 +181,13 @@ fn page(model: &mut Model, name: &SourceName, rows: Rows) {
     if let Some(later) = &mut model.list.frozen {
         return later.keep(&model.queue, name, rows);
     }
+    let came = match &rows {
+        _ if !is_first => Came::Changes,
+        Rows::Page { first: true, .. } => Came::First,
+        _ => Came::MorePages,
+    };
     let merged = model.queue.merge(name, rows);
-    merged_in(model, &merged, is_first);
+    merged_in(model, &merged, came);
 }
 
 /// Says no longer that the source could not be read, and lets its actions be read again.
@@ -197,8 +206,18 @@ fn unreadable(model: &mut Model, source: &SourceName, item: &Untrusted) {
     model.tell(Tone::Bad, vec![said, text::identifier(item)]);
 }
 
-/// `is_first`: all that the source ever listed here, of which nobody saw anything come.
-fn merged_in(model: &mut Model, merged: &Merged, is_first: bool) {
+/// What rows are that came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Came {
+    /// All that the source ever listed here, or the first part of it, or the last one. Nobody saw anything come.
+    First,
+    /// A part in between.
+    MorePages,
+    Changes,
+}
+
+fn merged_in(model: &mut Model, merged: &Merged, came: Came) {
+    let is_first = came != Came::Changes;
     let here = model.here().map(|slot| slot.entry.key.clone());
     say_unmarked(model, merged);
     let touched_here = |key: &ActionKey| here.as_ref() == Some(key);
@@ -209,10 +228,11 @@ fn merged_in(model: &mut Model, merged: &Merged, is_first: bool) {
     merged.settled.iter().for_each(|(key, _)| model.preview.forget(key));
     if !model.list.touched || model.queue.slots().is_empty() || is_first {
         let before = model.queue.cursor().cloned();
-        if is_first && !model.queue.slots().is_empty() {
-            model.queue.take_in_held();
-        } else {
-            model.queue.take_in();
+        match came {
+            _ if model.queue.slots().is_empty() => model.queue.take_in(),
+            Came::MorePages => model.queue.take_in_page(),
+            Came::First => model.queue.take_in_held(),
+            Came::Changes => model.queue.take_in(),
         }
         if is_first && !model.list.touched {
             model.queue.go_to_first();
@@ -237,7 +257,7 @@ fn merged_in(model: &mut Model, merged: &Merged, is_first: bool) {
 
 /// Marks go with what they were on: a decision on the marked ones is no longer what it was.
 fn say_unmarked(model: &mut Model, merged: &Merged) {
-    let gone = model.queue.marks_gone();
+    let gone = model.queue.marks.gone();
     if merged.settled.is_empty() || gone == 0 {
         return;
     }
@@ -249,8 +269,6 @@ fn say_unmarked(model: &mut Model, merged: &Merged) {
 
 /// So many actions of a group are read for its table.
 const READ: usize = 20;
-/// Of so many marked ones, what they come to is told. The review tells it of any number.
-pub(crate) const MARKED: usize = 100;
 
 /// The first actions of the group under the cursor, and those that are marked, where they are not known yet.
 pub(crate) fn read_ahead(model: &mut Model) {
@@ -264,7 +282,7 @@ pub(crate) fn read_ahead(model: &mut Model) {
     };
     let first = group.into_iter().flat_map(|group| group.slots.iter().take(READ));
     let first = first.filter_map(|index| model.queue.slot(*index)).map(|slot| &slot.entry.key);
-    let marked = model.queue.marks.iter().filter(|_| model.queue.marks.len() <= MARKED);
+    let marked = &model.queue.mark_sums().few;
     let wanted: Vec<ActionKey> = first.chain(marked).filter(|key| !known(key)).cloned().collect();
     if wanted.is_empty() {
         return;
@@ -275,7 +293,17 @@ pub(crate) fn read_ahead(model: &mut Model) {
 
 /// Actions were read; on the header of such a group the screen shows them, and of marked ones what they come to.
 pub(crate) fn loaded(model: &mut Model, actions: Vec<Loaded>) {
-    model.screen.dirty |= actions.iter().any(|(key, _)| model.queue.marks.contains(key));
+    let made = |(key, answer): Loaded| (key, answer.map(Cached::new).map(Arc::new));
+    taken(model, actions.into_iter().map(made).collect());
+}
+
+/// A long one was read, and looked through where no key waited for it.
+pub(crate) fn looked_through(model: &mut Model, key: ActionKey, cached: Arc<Cached>) {
+    taken(model, vec![(key, Ok(cached))]);
+}
+
+fn taken(model: &mut Model, actions: Vec<(ActionKey, Result<Arc<Cached>, Problem>)>) {
+    model.screen.dirty |= actions.iter().any(|(key, _)| model.queue.is_marked(key));
     model.screen.dirty |= matches!(model.queue.cursor(), Some(Cursor::Header(GroupKey::Shape(_))));
     preview::update::loaded(model, actions);
 }

@@ -1,8 +1,9 @@
 //! What the rows of the list come to, kept up to date row by row: counting 100,000 anew takes too long for each change.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 
-use crate::domain::{Entry, SourceName, Timestamp, Untrusted};
+use crate::domain::{ActionKey, Capabilities, Entry, Risk, SourceName, Timestamp, Untrusted};
 
 use super::slots::{CountsAs, Slot};
 
@@ -41,6 +42,8 @@ pub(crate) struct Tally {
     pending: usize,
     risks: [usize; 4],
     sources: Vec<(SourceName, usize)>,
+    /// What may be done with those that are pending: mostly the same with all.
+    cans: Vec<(Capabilities, usize)>,
     tools: BTreeMap<Untrusted, usize>,
     agents: BTreeMap<Untrusted, usize>,
     agents_of: HashMap<(SourceName, Untrusted), usize>,
@@ -84,6 +87,11 @@ impl Tally {
             Some((_, count)) => *count = count.saturating_add_signed(by),
             None => self.sources.push((source.clone(), by.unsigned_abs())),
         }
+        match self.cans.iter_mut().find(|(can, _)| *can == row.can) {
+            Some((_, count)) => *count = count.saturating_add_signed(by),
+            None => self.cans.push((row.can, by.unsigned_abs())),
+        }
+        self.cans.retain(|(_, count)| *count > 0);
         change_sorted(&mut self.tools, &row.tool, by);
         change_sorted(&mut self.created, &row.created_at, by);
         if let Some(agent) = &row.agent {
@@ -100,6 +108,11 @@ impl Tally {
         if let Some(at) = entry.row.expires_at.filter(|_| counts == CountsAs::Offered) {
             change_sorted(&mut self.expiries, &at, by);
         }
+    }
+
+    /// Some pending action may be treated so.
+    pub(crate) fn any_can(&self, is: impl Fn(&Capabilities) -> bool) -> bool {
+        self.cans.iter().any(|(can, _)| is(can))
     }
 
     pub(crate) fn stats(&self) -> Stats {
@@ -141,5 +154,66 @@ fn change(counts: &mut HashMap<OfSource, usize>, (source, name): (&SourceName, &
     *count = count.saturating_add_signed(by);
     if *count == 0 {
         counts.remove(&key);
+    }
+}
+
+/// How many actions are marked, and what they come to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Marks {
+    count: usize,
+    /// So many marks went because their actions are settled.
+    gone: usize,
+    /// Made when it is asked for.
+    sums: OnceCell<MarkSums>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MarkSums {
+    /// Those that the filter does not show.
+    pub hidden: usize,
+    /// All of them, where they are few.
+    pub few: Vec<ActionKey>,
+    /// Tools and risks of those that are shown, with how many actions each has; the most harmful first.
+    pub tools: Vec<(Untrusted, Risk, usize)>,
+}
+
+impl Marks {
+    /// Nothing is marked: what went before is of no interest any more.
+    pub(crate) fn begin(&mut self) {
+        self.gone = 0;
+    }
+
+    /// One more is marked, or one less.
+    pub(crate) const fn turned(&mut self, marked: bool) {
+        self.count = if marked { self.count + 1 } else { self.count.saturating_sub(1) };
+    }
+
+    pub(crate) fn sums(&self, count: impl FnOnce() -> MarkSums) -> &MarkSums {
+        self.sums.get_or_init(count)
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.count
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Marked actions that went because they are settled, since marking began.
+    pub(crate) const fn gone(&self) -> usize {
+        self.gone
+    }
+
+    /// One went with its action.
+    pub(crate) fn leaves(&mut self) {
+        self.count = self.count.saturating_sub(1);
+        self.gone += 1;
+        self.sums.take();
+    }
+
+    /// Others are shown, or none are marked any more.
+    pub(crate) fn changed(&mut self) {
+        self.sums.take();
     }
 }

@@ -224,16 +224,22 @@ pub(crate) fn mark(model: &mut Model) {
         keep_range(model);
         return;
     }
-    let (keys, left) = listed(model, model.queue.pending_here());
-    model.queue.turn_marks(keys);
+    let (known, left) = listed(model, model.queue.pending_here());
+    model.queue.turn_marks(&known);
     say_left_out(model, left);
     down(model, 1);
 }
 
 /// Those of them that were in the list when the key was meant, and how many were not.
-fn listed(model: &Model, keys: Vec<ActionKey>) -> (Vec<ActionKey>, usize) {
-    let (new, known): (Vec<_>, Vec<_>) =
-        keys.into_iter().partition(|key| model.list.arrivals.is_just_listed(key, model.now));
+fn listed(model: &Model, indices: Vec<u32>) -> (Vec<u32>, usize) {
+    if model.list.arrivals.is_empty() {
+        return (indices, 0);
+    }
+    let is_new = |index: &u32| {
+        let slot = model.queue.slot(*index);
+        slot.is_some_and(|slot| model.list.arrivals.is_just_listed(&slot.entry.key, model.now))
+    };
+    let (new, known): (Vec<_>, Vec<_>) = indices.into_iter().partition(is_new);
     (known, new.len())
 }
 
@@ -281,8 +287,8 @@ pub(crate) fn extend(model: &mut Model, way: Direction) {
 /// Marks everything that is shown; when all of it is, nothing is marked any more.
 pub(crate) fn mark_shown(model: &mut Model) {
     model.queue.drop_range();
-    let (keys, left) = listed(model, model.queue.shown_pending());
-    model.queue.turn_marks(keys);
+    let (known, left) = listed(model, model.queue.shown_pending());
+    model.queue.turn_marks(&known);
     let (marked, hidden) = (model.queue.marks.len(), model.queue.marks_hidden());
     let said = match (marked, hidden) {
         (0, _) => words::NOTHING_IS_MARKED.to_owned(),
@@ -423,7 +429,7 @@ pub(crate) fn sweep(model: &mut Model) {
     for key in &keys {
         let at = model.queue.get(key).and_then(|slot| slot.entry.row.expires_at);
         let expired = Settled { status: Some(Status::Expired), by: None, at, ours: false, error: None };
-        model.queue.set_state(key, State::Settled(expired));
+        model.queue.set_state(key, State::Settled(Box::new(expired)));
     }
     model.recount();
     model.screen.dirty = true;

@@ -23,9 +23,9 @@ use crate::tui::preview::page::made::Cached;
 use crate::tui::queue::words;
 
 use super::groups::{Group, GroupKey, varying};
+use super::places;
 use super::slots::{Settled, Slot, State};
 use super::state::Line;
-use super::{places, sync};
 
 /// Columns of the risk's word.
 const RISK: usize = 4;
@@ -99,7 +99,7 @@ pub(crate) fn marked(model: &Model) -> Option<String> {
         return Some(words::range_of(&chrome::words::count(last + 1 - first, "row")));
     }
     let (marked, gone, hidden) =
-        (model.queue.marks.len(), model.queue.marks_gone(), model.queue.marks_hidden());
+        (model.queue.marks.len(), model.queue.marks.gone(), model.queue.marks_hidden());
     let hidden = if hidden > 0 { format!(", {hidden} hidden") } else { String::new() };
     let totals = of_marked(model);
     match (marked, gone) {
@@ -111,9 +111,8 @@ pub(crate) fn marked(model: &Model) -> Option<String> {
 
 /// `: 388.40 EUR, 3 recipients`, where all of them were read.
 fn of_marked(model: &Model) -> String {
-    let marks = &model.queue.marks;
     let mut totals = Totals::default();
-    for key in marks.iter().filter(|_| marks.len() <= sync::MARKED) {
+    for key in &model.queue.mark_sums().few {
         let Some(cached) = model.preview.cached(key) else { return String::new() };
         match model.edits_of(key).map(|edits| merge(&cached.action.input, edits)) {
             Some(Ok(edited)) => totals.add(&cached.action.row.tool, &edited),
@@ -195,7 +194,7 @@ fn lost_words(model: &Model, group: &Group, wide: bool) -> String {
 fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     let key = &slot.entry.key;
     let mut pen = row.pen(model, buf);
-    let marked = row.marked || model.queue.marks.contains(key);
+    let marked = row.marked || slot.marked;
     let mark = mark(model, slot);
     let glyph = mark.map_or(" ", |mark| mark.glyph(model.settings.glyphs));
     let cells = [
@@ -425,7 +424,7 @@ fn shape(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
         let mut pen = Pen::new(buf, area, nth as u16 + 1);
         let letter =
             model.decide.draft.get(&slot.entry.key).map_or('.', |staged| staged.decision.kind().letter());
-        let marked = if model.queue.marks.contains(&slot.entry.key) { '+' } else { ' ' };
+        let marked = if slot.marked { '+' } else { ' ' };
         pen.ours(&format!("{marked}{letter}  "), theme::PLAIN);
         match cached.filter(|_| !fields.is_empty()) {
             Some(cached) => values(cached, &fields, width, &mut pen),

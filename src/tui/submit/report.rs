@@ -147,7 +147,7 @@ fn left_pending(model: &Model, report: &Report) -> u64 {
 /// Where an action stands after its decision was sent.
 fn state_after(model: &Model, line: &ReportLine) -> State {
     let settled = |status: Option<Status>, by, ours| {
-        State::Settled(Settled { status, by, at: Some(model.now), ours, error: None })
+        State::Settled(Box::new(Settled { status, by, at: Some(model.now), ours, error: None }))
     };
     let lost = |slot: &Slot| slot.entry.row.status == Status::Unknown;
     match &line.outcome {
@@ -190,7 +190,7 @@ pub(crate) fn followed(model: &mut Model, followed: &Followed) {
     }
     if let Some(State::Settled(settled)) = model.queue.get(&followed.key).map(|slot| slot.state.clone()) {
         let status = Some(followed.status.clone());
-        let settled = State::Settled(Settled { status, error: followed.error.clone(), ..settled });
+        let settled = State::Settled(Box::new(Settled { status, error: followed.error.clone(), ..*settled }));
         let again = followed.status.is_pending();
         model.queue.set_state(&followed.key, if again { State::Pending } else { settled });
         if again {
@@ -223,7 +223,7 @@ fn not_ours(model: &mut Model, followed: &Followed, status: Option<&Status>, by:
     });
     let settled =
         Settled { status: status.cloned(), by: by.cloned(), at: Some(model.now), ours: false, error: None };
-    model.queue.set_state(&followed.key, State::Settled(settled));
+    model.queue.set_state(&followed.key, State::Settled(Box::new(settled)));
     let open = match &mut model.modal {
         Some(Modal::Report(sheet)) => Some(&mut **sheet),
         Some(_) | None => None,

@@ -252,7 +252,7 @@ fn said_by_hand(model: &mut Model, key: &ActionKey, finding: Resolution, status:
     }
     let ours = finding == Resolution::Landed;
     let settled = Settled { status: Some(status.clone()), by: None, at: Some(model.now), ours, error: None };
-    model.queue.set_state(key, State::Settled(settled));
+    model.queue.set_state(key, State::Settled(Box::new(settled)));
     let outcome = match (finding, status) {
         (Resolution::Landed, Status::Rejected) => Outcome::Rejected,
         (Resolution::Landed, _) => Outcome::Approved,

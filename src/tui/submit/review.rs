@@ -1,6 +1,7 @@
 //! Handles the review sheet: reads everything staged afresh, and freezes it when it is confirmed. The only way to a source.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent};
 
@@ -16,7 +17,7 @@ use crate::tui::core::modal::{Modal, Refused, Review, ReviewSheet, SentWith, by_
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, Loaded};
 use crate::tui::decide::confirm_guard;
-use crate::tui::preview::page::made::Tab;
+use crate::tui::preview::page::made::{Cached, Tab};
 use crate::tui::queue::groups::Group;
 use crate::tui::queue::slots::{Slot, State};
 use crate::tui::submit::words;
@@ -115,7 +116,7 @@ pub(crate) fn loaded(model: &mut Model, number: u64, id: &SubmissionId, actions:
     }
     let review = review(model, id, &keys, &fresh, &unread);
     for (key, action) in fresh {
-        model.preview.keep(&key, action);
+        model.preview.keep(&key, Arc::new(Cached::new(action)));
     }
     if let Some(Modal::Review(sheet)) = &mut model.modal {
         sheet.review = Some(review);

@@ -26,8 +26,9 @@ use crate::tui::core::settings::{SessionInfo, Settings};
 use crate::tui::decide::state::Guard;
 use crate::tui::history::state::ViewPage;
 use crate::tui::preview::page::made::Tab;
-use crate::tui::queue::counts::{stats, stats_anew};
-use crate::tui::queue::slots::Slot;
+use crate::tui::queue::counts::{StagedTotals, stats, stats_anew};
+use crate::tui::queue::same::{Proposes, SameIndex};
+use crate::tui::queue::slots::{Slot, State};
 
 /// 2026-11-21T14:22:31Z.
 pub(crate) const NOW: i64 = 1_795_270_951_000;
@@ -171,6 +172,32 @@ impl Desk {
         }
         let [kept, anew] = both;
         assert_eq!(kept, anew);
+        let (queue, decide) = (&self.model.queue, &self.model.decide);
+        assert_eq!(decide.tally, StagedTotals::of(&decide.draft));
+        assert_eq!(queue.marks.len(), queue.slots().iter().filter(|slot| slot.marked).count());
+        let sending = queue.slots().iter().filter(|slot| slot.state == State::Sending).count();
+        assert_eq!(queue.sending, sending);
+        self.sames_are_found();
+    }
+
+    /// As a look at each pair of rows finds them.
+    fn sames_are_found(&self) {
+        let (queue, now) = (&self.model.queue, self.model.now);
+        if queue.slots().len() > 20 {
+            return;
+        }
+        let mut anew = SameIndex::default();
+        (0..queue.slots().len()).for_each(|index| anew.note(index as u32));
+        anew.take_changed(queue.slots());
+        for slot in queue.slots().iter().filter(|slot| slot.counts_as_pending()) {
+            let it = Proposes::of(&slot.entry.key, &slot.entry.row);
+            let kept = queue.same_as(slot, now);
+            match anew.find(queue.slots(), &it, now, |_| true) {
+                Some(_) => assert!(kept.is_some(), "{:?}", slot.entry.key),
+                // What was approved and has left the list.
+                None => assert!(kept.is_none_or(|same| same.approved.is_some()), "{:?}", slot.entry.key),
+            }
+        }
     }
 
     /// The frame is on screen.

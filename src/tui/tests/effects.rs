@@ -166,7 +166,11 @@ impl Source for Still {
 
     async fn get(&self, _: &[ActionId]) -> Result<Vec<Full>, SourceError> {
         self.answer().await;
-        Ok(vec![Ok(action("1 refund billing low 9", "Refund", "{}"))])
+        let long = format!("{{\"body\":\"{}\"}}", "long ".repeat(20_000));
+        Ok(vec![
+            Ok(action("1 refund billing low 9", "Refund", "{}")),
+            Ok(action("2 refund billing low 9", "Long", &long)),
+        ])
     }
 
     async fn submit(&self, _: &SubmissionBatch, _: &str) -> Result<Outcomes, SourceError> {
@@ -206,6 +210,20 @@ async fn a_source_that_hangs_keeps_no_preview_and_no_review_of_another_one_from_
     assert_eq!(answers, [(at("good"), true), (at("hung"), false)]);
     let problem = actions[1].1.as_ref().unwrap_err();
     assert!(problem.what.starts_with("could not be read"), "{problem:?}");
+}
+
+#[tokio::test]
+async fn a_long_action_is_looked_through_before_the_screen_hears_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (effects, mut msgs) = good_and_hung(folder.path()).await;
+    let long = ActionKey { id: ActionId::new("2"), ..at("good") };
+
+    effects.perform(Effect::Load(vec![long.clone(), at("good")]));
+
+    let What::Loaded(loaded) = next(&mut msgs).await else { panic!("the short one waits for nothing") };
+    assert!(matches!(loaded.as_slice(), [(of, Ok(_))] if *of == at("good")), "{loaded:?}");
+    let What::LoadedLong(key, cached) = next(&mut msgs).await else { panic!("the long one follows") };
+    assert_eq!((key, cached.digest), (long, cached.action.digest()));
 }
 
 #[tokio::test]

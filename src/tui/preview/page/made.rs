@@ -22,6 +22,11 @@ pub(crate) struct Cached {
 impl Cached {
     pub(crate) fn new(action: PendingAction) -> Self {
         let (digest, flags) = (action.digest(), Flags::of(&action));
+        Self::of(action, digest, flags)
+    }
+
+    /// Of an action whose digest and flags were made elsewhere.
+    pub(crate) fn of(action: PendingAction, digest: Digest, flags: Flags) -> Self {
         Self { action, digest, flags, totals: OnceLock::new() }
     }
 

@@ -49,6 +49,7 @@ fn no_key_of_the_inbox_decides_stages_or_sends_anything_here() {
         let pressed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| written(keys))).unwrap();
         let mut desk = watching(160, 45, calm());
         desk.model.decide.draft = at_work.model.decide.draft.clone();
+        desk.model.decide.tally = at_work.model.decide.tally.clone();
         desk.model.screen.message = None;
         desk.saved.clear();
 

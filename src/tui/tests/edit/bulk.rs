@@ -75,9 +75,7 @@ fn what_it_cannot_apply_to_is_listed_and_left_out() {
     );
     desk.press("*");
     if desk.model.queue.marks.is_empty() {
-        for id in ["1", "2", "3", "4", "5", "6"] {
-            desk.model.queue.marks.insert(key(id));
-        }
+        desk.model.queue.turn_marks(&[0, 1, 2, 3, 4, 5]);
     }
 
     desk.press("e<C-u>new<Enter>");

@@ -95,7 +95,7 @@ fn the_queue_is_as_it_was_when_one_comes_back() {
     let mut desk = Desk::new(100, 30, few(6));
     desk.press("jax ");
     desk.changes(vec![action("0 create_linear_issue support low 90", "Early", "{}")]);
-    let (here, staged, marks) = (desk.here(), desk.staged(), desk.model.queue.marks.clone());
+    let (here, staged, marks) = (desk.here(), desk.staged(), desk.model.queue.marked());
     assert!(!marks.is_empty() && desk.model.queue.n_held() == 1);
     desk.pages.push_back(page(&failed()));
     knows(&mut desk, &failed());
@@ -105,7 +105,7 @@ fn the_queue_is_as_it_was_when_one_comes_back() {
     desk.changes(vec![decided(few(6).remove(5), Status::Rejected, "lee")]);
     desk.press("gi");
 
-    assert_eq!((desk.here(), desk.staged(), &desk.model.queue.marks), (here, staged, &marks));
+    assert_eq!((desk.here(), desk.staged(), desk.model.queue.marked()), (here, staged, marks));
     assert_eq!(desk.model.queue.n_held(), 1);
     assert!(!desk.slot("6").is_pending(), "it was told of what happened meanwhile");
     assert_eq!(desk.submitted.len(), 0);

@@ -3,6 +3,7 @@
 use crate::domain::{Decision, Staged, changed_keys};
 use crate::rounds::rounds;
 use crate::tui::core::modal::Modal;
+use crate::tui::queue::counts::StagedTotals;
 use crate::tui::testing::{Desk, action, key};
 
 /// A tool whose own field gives the title.
@@ -158,6 +159,7 @@ fn every_line_of_the_review_can_be_reached_at_every_size() {
         let (batch, at) = (desk.slot("1").entry.batch(), desk.model.now);
         let staged = Staged { decision, batch, digest: Some(pay.digest()), terms: pay.terms, at };
         desk.model.decide.draft.stage([(key("1"), Some(staged))]);
+        desk.model.decide.tally = StagedTotals::of(&desk.model.decide.draft);
         desk.press("S");
         desk.press(&"<PageDown>".repeat(30));
         let end = desk.screen();

@@ -47,6 +47,20 @@ fn first_page_of_a_list_is_on_screen_before_the_rest() {
 }
 
 #[test]
+fn what_came_of_a_list_is_shown_where_the_rest_does_not_come() {
+    let mut desk = Desk::unstarted(100, 30, CAN);
+    desk.say(What::Restored(Ok(Box::default())));
+    desk.page(few(6).split_off(2), true);
+    desk.page(few(2), false);
+    assert_eq!((desk.model.list.stats.pending, desk.model.queue.n_shown()), (6, 4), "too few to move all");
+
+    let problem = Problem { source: Some(source()), what: "broke off".to_owned(), why: None };
+    desk.say(What::Synced(source(), Err(problem)));
+
+    assert_eq!((desk.here().as_str(), desk.model.queue.n_shown()), ("3", 6));
+}
+
+#[test]
 fn list_that_is_frozen_or_freed_between_two_pages_loses_nothing() {
     for was_frozen in [false, true] {
         let mut before = few(6);

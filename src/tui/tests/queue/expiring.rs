@@ -108,7 +108,7 @@ fn next_undecided_marks_and_the_rest_of_the_batch_leave_it_out() {
     desk.press("   ");
     assert_eq!(desk.model.queue.marks.len(), 3);
     tick(&mut desk, MINUTE);
-    assert!(desk.model.queue.marks.iter().all(|key| key.id.as_raw() != "2"), "{:?}", desk.model.queue.marks);
+    assert!(!desk.model.queue.is_marked(&crate::tui::testing::key("2")));
     desk.press("<Esc>ggj");
     assert_eq!(desk.here(), "1");
     desk.press("n");

@@ -1,0 +1,149 @@
+//! Marks and ranges. A mark is on its action, wherever that stands.
+
+use crate::domain::ActionKey;
+use crate::tui::core::modal::by_tool;
+
+use super::slots::{NOWHERE, Slot};
+use super::state::{Cursor, Line, Queue};
+use super::tally::{MarkSums, Marks};
+
+/// Of so many marked actions, what they come to is told. The review tells it of any number.
+pub(crate) const FEW: usize = 100;
+
+impl Queue {
+    pub(crate) fn is_marked(&self, key: &ActionKey) -> bool {
+        !self.marks.is_empty() && self.get(key).is_some_and(|slot| slot.marked)
+    }
+
+    /// What is marked, counted.
+    pub(crate) fn mark_sums(&self) -> &MarkSums {
+        self.marks.sums(|| {
+            if self.marks.is_empty() {
+                return MarkSums::default();
+            }
+            let marked = || self.slots.iter().filter(|slot| slot.marked);
+            let few = if self.marks.len() <= FEW {
+                marked().map(|slot| slot.entry.key.clone()).collect()
+            } else {
+                Vec::new()
+            };
+            let shown = marked().filter(|slot| slot.group != NOWHERE);
+            MarkSums {
+                hidden: marked().filter(|slot| slot.group == NOWHERE).count(),
+                few,
+                tools: by_tool(shown.map(|slot| &slot.entry.row)),
+            }
+        })
+    }
+
+    pub(crate) fn unmark_all(&mut self) {
+        self.slots.iter_mut().for_each(|slot| slot.marked = false);
+        self.marks = Marks::default();
+        self.anchor = None;
+    }
+
+    /// A range is open: everything from where it began to the cursor is as good as marked.
+    pub(crate) fn has_range(&self) -> bool {
+        self.anchor.is_some()
+    }
+
+    pub(crate) fn begin_range(&mut self) {
+        self.anchor = self.cursor.clone().map(|cursor| (cursor, self.at));
+    }
+
+    /// First and last line of the range.
+    pub(crate) fn range(&self) -> Option<(usize, usize)> {
+        let (_, anchor) = self.anchor.as_ref()?;
+        Some((self.at.min(*anchor), self.at.max(*anchor)))
+    }
+
+    pub(crate) fn drop_range(&mut self) {
+        self.anchor = None;
+    }
+
+    /// Ends the range; what can be decided of it and `takes` is marked now. Returns how many it did not take.
+    pub(crate) fn keep_range(&mut self, takes: impl Fn(&ActionKey) -> bool) -> usize {
+        let Some((first, last)) = self.range() else { return 0 };
+        self.anchor = None;
+        let lines = self.lines.get(first..=last).unwrap_or_default();
+        let found = lines.iter().flat_map(|line| self.marked_with(*line));
+        let takes = |index: &u32| self.slot(*index).is_some_and(|slot| takes(&slot.entry.key));
+        let (found, left): (Vec<u32>, Vec<u32>) = found.partition(takes);
+        self.mark(&found);
+        left.len()
+    }
+
+    /// What marking a line marks: a folded group is all of its actions, an open one stands for itself.
+    fn marked_with(&self, line: Line) -> Vec<u32> {
+        match line {
+            Line::Action(index) => self.pending_of(&[index]),
+            Line::Header(group) => match self.group(group) {
+                Some(group) if group.folded => self.pending_of(&group.slots),
+                _ => Vec::new(),
+            },
+        }
+    }
+
+    fn pending_of(&self, indices: &[u32]) -> Vec<u32> {
+        indices.iter().copied().filter(|index| self.slot(*index).is_some_and(Slot::is_pending)).collect()
+    }
+
+    fn mark(&mut self, indices: &[u32]) {
+        if self.marks.is_empty() {
+            self.marks.begin();
+        }
+        self.set_marks(indices, true);
+    }
+
+    fn set_marks(&mut self, indices: &[u32], marked: bool) {
+        self.marks.changed();
+        for index in indices {
+            let Some(slot) = self.slots.get_mut(*index as usize).filter(|slot| slot.marked != marked) else {
+                continue;
+            };
+            slot.marked = marked;
+            self.marks.turned(marked);
+        }
+    }
+
+    /// Marks these, by index, or takes the marks away when all of them are marked.
+    pub(crate) fn turn_marks(&mut self, indices: &[u32]) {
+        if indices.iter().all(|index| self.slot(*index).is_some_and(|slot| slot.marked)) {
+            self.set_marks(indices, false);
+            if self.marks.is_empty() {
+                self.marks.begin();
+            }
+        } else {
+            self.mark(indices);
+        }
+    }
+
+    /// Everything that is shown and can be decided, in folded groups too, by index.
+    pub(crate) fn shown_pending(&self) -> Vec<u32> {
+        self.groups.iter().flat_map(|group| self.pending_of(&group.slots)).collect()
+    }
+
+    /// What the cursor would mark: its action, or all of its group. By index.
+    pub(crate) fn pending_here(&self) -> Vec<u32> {
+        match &self.cursor {
+            Some(Cursor::Action(key)) => {
+                self.index(key).map(|index| self.pending_of(&[index])).unwrap_or_default()
+            }
+            Some(Cursor::Header(key)) => {
+                self.find_group(key).map(|group| self.pending_of(&group.slots)).unwrap_or_default()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// Marked actions that are shown and can be decided, in the order of the list, by index.
+    pub(crate) fn marked(&self) -> Vec<u32> {
+        let is_marked = |slot: &Slot| slot.marked && slot.is_pending() && slot.group != NOWHERE;
+        self.order.iter().copied().filter(|index| self.slot(*index).is_some_and(is_marked)).collect()
+    }
+
+    /// So many marked actions are hidden by the filter.
+    pub(crate) fn marks_hidden(&self) -> usize {
+        if self.shown.is_none() { 0 } else { self.mark_sums().hidden }
+    }
+}
