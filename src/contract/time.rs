@@ -6,6 +6,13 @@ use jiff::{Timestamp as Instant, Zoned, civil::DateTime};
 
 /// RFC 3339 with milliseconds in UTC: `2026-04-21T18:02:11.420Z`. A moment outside the calendar becomes its nearest end.
 pub fn write(at: Timestamp) -> String {
+    let (day, millis) = (at.as_millis().div_euclid(DAY), at.as_millis().rem_euclid(DAY));
+    if (FIRST_DAY..=LAST_DAY).contains(&day) {
+        let (year, month, day) = civil(day);
+        let (hour, minute, second) = (millis / 3_600_000, millis / 60_000 % 60, millis / 1_000 % 60);
+        let millis = millis % 1_000;
+        return format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z");
+    }
     let instant = Instant::from_millisecond(at.as_millis()).unwrap_or(if at.as_millis() < 0 {
         Instant::MIN
     } else {
@@ -17,6 +24,9 @@ pub fn write(at: Timestamp) -> String {
 /// Reads what the backends of this field write: RFC 3339, `+00:00Z` (both marks at once), a naive `T` or space form
 /// taken as UTC, or milliseconds since 1970 as digits.
 pub fn read(text: &str) -> Option<Timestamp> {
+    if let Some(at) = read_ours(text) {
+        return Some(at);
+    }
     let text = text.trim();
     let instant = text
         .parse::<Instant>()
@@ -30,6 +40,50 @@ pub fn read(text: &str) -> Option<Timestamp> {
         Some(instant) => Some(Timestamp::from_millis(instant.as_millisecond())),
         None => text.parse().ok().map(Timestamp::from_millis),
     }
+}
+
+// Lists have a moment or two a row, in the form above: it is written and read here, without the calendar's every case.
+
+/// Milliseconds.
+const DAY: i64 = 86_400_000;
+/// Days since 1970 of the first day of the year 1, and of the last one of 9999.
+const FIRST_DAY: i64 = -719_162;
+const LAST_DAY: i64 = 2_932_896;
+
+/// Year, month and day of a day since 1970, in the Gregorian calendar. Years begin in March, so that the day that some have is their last.
+const fn civil(day: i64) -> (i64, i64, i64) {
+    let day = day + 719_468;
+    let (era, of_era) = (day.div_euclid(146_097), day.rem_euclid(146_097));
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let (of_month, month) =
+        (of_year - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
+    (era * 400 + year + if month <= 2 { 1 } else { 0 }, month, of_month)
+}
+
+/// The other way round.
+const fn day_of(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+/// Exactly the form that [`write`] writes; anything else is somebody else's.
+fn read_ours(text: &str) -> Option<Timestamp> {
+    const FORM: &[u8] = b"0000-00-00T00:00:00.000Z";
+    let is_form = |(byte, form): (&u8, &u8)| if *form == b'0' { byte.is_ascii_digit() } else { byte == form };
+    if text.len() != FORM.len() || !text.as_bytes().iter().zip(FORM).all(is_form) {
+        return None;
+    }
+    let number = |from: usize, to: usize| text.get(from..to)?.parse::<i64>().ok();
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let (hour, minute, second, millis) = (number(11, 13)?, number(14, 16)?, number(17, 19)?, number(20, 23)?);
+    let days = day_of(year, month, day);
+    let is_there = year > 0 && civil(days) == (year, month, day) && hour < 24 && minute < 60 && second < 60;
+    let at = days * DAY + hour * 3_600_000 + minute * 60_000 + second * 1_000 + millis;
+    is_there.then(|| Timestamp::from_millis(at))
 }
 
 /// By a clock on the wall; `None` for what is outside the calendar.
@@ -73,6 +127,29 @@ mod tests {
         assert_eq!(of("2026-11-22T22:01:00Z"), "00:01");
         assert_eq!(of("2026-11-22T21:59:00Z"), "yesterday 23:59");
         assert_eq!(of("2026-11-20T15:08:00Z"), "2026-11-20 17:08");
+    }
+
+    #[test]
+    fn our_own_form_is_that_of_the_calendar() {
+        let mut millis = (FIRST_DAY - 3) * DAY;
+        // A step that meets every day of the month and every time of day.
+        while millis < (LAST_DAY + 3) * DAY {
+            let at = Timestamp::from_millis(millis);
+            if let Ok(instant) = Instant::from_millisecond(millis) {
+                let text = format!("{instant:.3}");
+                assert_eq!(write(at), text);
+                assert_eq!(read(&text), Some(at), "{text}");
+            }
+            millis += 97 * DAY + 40_271_353;
+        }
+        for text in ["2026-02-29", "2026-13-01", "2026-00-10", "2026-04-31", "2100-02-29", "2000-02-29"] {
+            let text = format!("{text}T00:00:00.000Z");
+            let calendar = text.parse::<Instant>().ok().map(|it| Timestamp::from_millis(it.as_millisecond()));
+            assert_eq!(read_ours(&text), calendar, "{text}");
+        }
+        for text in ["2026-04-21T24:00:00.000Z", "2026-04-21T18:60:00.000Z", "+026-04-21T18:02:11.420Z"] {
+            assert_eq!(read_ours(text), None, "{text}");
+        }
     }
 
     #[test]
