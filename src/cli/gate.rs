@@ -18,7 +18,7 @@ use crate::contract::audit::AuditBody;
 use crate::contract::fields::Fields;
 use crate::contract::time;
 use crate::domain::{Status, Untrusted};
-use crate::gate::{AuditHead, Gate, Scope, Token, UnknownScope};
+use crate::gate::{AuditHead, Gate, NewToken, Scope, Token, UnknownScope};
 
 use crate::private;
 use crate::sqlite;
@@ -316,11 +316,12 @@ fn read_heads(path: &Path) -> anyhow::Result<Vec<AuditHead>> {
 
 async fn token(gate: &Gate, command: TokenCommand) -> anyhow::Result<Exit> {
     match command {
-        TokenCommand::Create { scopes, subject, workspace, expires_in } => {
+        TokenCommand::Create { scopes, subject, name, groups, workspace, expires_in } => {
             let scopes = scopes.iter().map(|word| word.parse()).collect::<Result<Vec<Scope>, UnknownScope>>();
             let scopes = scopes.map_err(|unknown| Usage(unknown.to_string()))?;
             let lifetime = expires_in.as_deref().map(input::duration).transpose()?;
-            let token = gate.create_token(&subject, &workspace, &scopes, lifetime).await?;
+            let token = NewToken { subject, name, groups, workspace, scopes, lifetime };
+            let token = gate.issue_token(token).await?;
             output::line(token.expose_secret())?;
             Ok(Exit::Done)
         }
@@ -330,20 +331,37 @@ async fn token(gate: &Gate, command: TokenCommand) -> anyhow::Result<Exit> {
             }
             Ok(Exit::Done)
         }
+        TokenCommand::Rotate { id, overlap } => {
+            let overlap = input::duration(&overlap)?;
+            let new = match token_beginning(gate, &id).await? {
+                Some(id) => gate.rotate_token(&id, overlap).await?,
+                None => None,
+            };
+            let Some(token) = new else { return Ok(no_token()) };
+            output::line(token.expose_secret())?;
+            Ok(Exit::Done)
+        }
         TokenCommand::Revoke { id } => {
-            let tokens = gate.list_tokens().await?.into_iter().filter(|token| token.revoked_at.is_none());
-            let ids: Vec<String> =
-                tokens.map(|token| token.id).filter(|known| known.starts_with(&id)).collect();
-            if let Some(id) = one_of(&id, &ids)?
-                && gate.revoke_token(id).await?
-            {
-                output::line("revoked")?;
-                return Ok(Exit::Done);
+            let Some(id) = token_beginning(gate, &id).await? else { return Ok(no_token()) };
+            if !gate.revoke_token(&id).await? {
+                return Ok(no_token());
             }
-            output::complain("no valid token has this id; `placet gate token list` prints them");
-            Ok(Exit::Failed)
+            output::line("revoked")?;
+            Ok(Exit::Done)
         }
     }
+}
+
+/// The id of the token that is not revoked and begins so.
+async fn token_beginning(gate: &Gate, given: &str) -> anyhow::Result<Option<String>> {
+    let tokens = gate.list_tokens().await?.into_iter().filter(|token| token.revoked_at.is_none());
+    let ids: Vec<String> = tokens.map(|token| token.id).filter(|known| known.starts_with(given)).collect();
+    Ok(one_of(given, &ids)?.map(str::to_owned))
+}
+
+fn no_token() -> Exit {
+    output::complain("no valid token has this id; `placet gate token list` prints them");
+    Exit::Failed
 }
 
 fn print(token: &Token, json: bool) -> anyhow::Result<()> {
@@ -352,11 +370,14 @@ fn print(token: &Token, json: bool) -> anyhow::Result<()> {
         return output::versioned(&json!({
             "id": token.id,
             "subject": token.subject,
+            "name": token.name,
+            "groups": token.groups,
             "workspace": token.workspace,
             "scopes": scopes,
             "createdAt": time::write(token.created_at),
             "expiresAt": token.expires_at.map(time::write),
             "revoked": token.revoked_at.is_some(),
+            "lastUsedAt": token.last_used_at.map(time::write),
         }));
     }
     let (subject, workspace) = (token.subject.as_str().into(), token.workspace.as_str().into());
@@ -368,6 +389,15 @@ fn print(token: &Token, json: bool) -> anyhow::Result<()> {
         (None, Some(at)) => format!("until {}", time::write(at)),
         (None, None) => "valid".to_owned(),
     };
-    output::line(&format!("{}  {subject}  {workspace}  {state:8}  {}", token.id, scopes.join(",")))?;
+    let used =
+        token.last_used_at.map_or_else(|| "never used".to_owned(), |at| format!("used {}", time::write(at)));
+    let mut line = format!("{}  {subject}  {workspace}  {state:8}  {used}  {}", token.id, scopes.join(","));
+    if let Some(name) = &token.name {
+        line.push_str(&format!("  {}", output::shown(&name.as_str().into())));
+    }
+    if !token.groups.is_empty() {
+        line.push_str(&format!("  in {}", output::shown(&token.groups.join(", ").into())));
+    }
+    output::line(&line)?;
     Ok(())
 }

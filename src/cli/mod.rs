@@ -25,6 +25,7 @@ mod schema;
 mod shift;
 mod show;
 mod watch;
+mod whoami;
 
 pub use config::{check as config_check, example as config_example, path as config_path};
 pub use decide::decide;
@@ -41,3 +42,4 @@ pub use propose::propose;
 pub use schema::schema;
 pub use show::show;
 pub use watch::{Watching, watch};
+pub use whoami::whoami;

@@ -1,5 +1,6 @@
 //! What the gate's owner does on the machine itself: tokens, pauses, the audit, and what became of a lost run.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
@@ -9,16 +10,16 @@ use super::audit::{self, AuditHead, Verified};
 use super::error::GateError;
 use super::state::Gate;
 use super::store::{Actor, Callback, Refused, StoreError};
-use super::token::{self, Scope, Token};
+use super::token::{self, NewToken, Scope, Token};
 use crate::contract::audit::AuditBody;
 use crate::contract::settle::SettleAs;
-use crate::domain::{PendingAction, Untrusted};
+use crate::domain::{PendingAction, Timestamp, Untrusted};
 
 /// Audit rows that are read at once.
 const EXPORT_PAGE: u32 = 1_000;
 
 impl Gate {
-    /// Makes a token that is good for `lifetime`, or until it is revoked. The secret is returned once and cannot be read again.
+    /// Makes a token without a name or groups; else as [`issue_token`](Self::issue_token).
     pub async fn create_token(
         &self,
         subject: &str,
@@ -26,6 +27,13 @@ impl Gate {
         scopes: &[Scope],
         lifetime: Option<Duration>,
     ) -> Result<SecretString, GateError> {
+        let (subject, workspace, scopes) = (subject.to_owned(), workspace.to_owned(), scopes.to_vec());
+        self.issue_token(NewToken { subject, workspace, scopes, lifetime, ..NewToken::default() }).await
+    }
+
+    /// Makes a token that is good for its lifetime, or until it is revoked. The secret is returned once and cannot be read again.
+    pub async fn issue_token(&self, new: NewToken) -> Result<SecretString, GateError> {
+        let (subject, workspace) = (new.subject.as_str(), new.workspace.as_str());
         if workspace.trim().is_empty() || workspace == audit::WHOLE_GATE {
             return Err(GateError::Workspace(workspace.to_owned()));
         }
@@ -34,11 +42,41 @@ impl Gate {
         if subject.is_empty() {
             return Err(GateError::Refused("a token needs a subject: who it is for".to_owned()));
         }
-        let millis = lifetime.map(|time| i64::try_from(time.as_millis()).unwrap_or(i64::MAX));
-        let expires_at = millis.map(|millis| self.inner.clock.now().plus_millis(millis));
-        let (token, secret) = Token::issue(subject, workspace, scopes, expires_at);
+        if let Some(group) = new.groups.iter().find(|group| !is_word(group)) {
+            let why =
+                format!("{group:?} is no group: one has 1 to 64 characters, none of them a blank or a comma");
+            return Err(GateError::Refused(why));
+        }
+        let name = new.name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
+        if name.as_ref().is_some_and(|name| name.chars().count() > 100 || name.contains(char::is_control)) {
+            return Err(GateError::Refused("a name has at most 100 characters, on one line".to_owned()));
+        }
+        let expires_at = new.lifetime.map(|time| self.inner.clock.now().plus_millis(millis(time)));
+        let (token, secret) = Token::issue(subject, workspace, &new.scopes, expires_at);
+        let token = Token { name, groups: new.groups, ..token };
         self.inner.store.add_token(token, token::hash(&secret)).await?;
         Ok(secret)
+    }
+
+    /// Makes a token for the subject of another one, with the same name, groups, workspace and scopes. Both are good until the old one
+    /// ends, after `overlap` or before. A new one lives as long as the old one did. `None` when there is no such live token.
+    pub async fn rotate_token(&self, id: &str, overlap: Duration) -> Result<Option<SecretString>, GateError> {
+        let now = self.inner.clock.now();
+        let old = self.list_tokens().await?.into_iter().find(|token| token.id == id && token.is_live(now));
+        let Some(old) = old else { return Ok(None) };
+        let lives = |end: Timestamp| end.as_millis().saturating_sub(old.created_at.as_millis());
+        let expires_at = old.expires_at.map(|end| now.plus_millis(lives(end)));
+        let (token, secret) = Token::issue(&old.subject, &old.workspace, &old.scopes, expires_at);
+        let token = Token { name: old.name, groups: old.groups, ..token };
+        let until = now.plus_millis(millis(overlap));
+        let is = self.store().rotate_token(old.id, until, token, token::hash(&secret)).await?;
+        Ok(is.then_some(secret))
+    }
+
+    /// Whoever a token of this workspace was made for, by subject: the newest name and groups of each.
+    pub(crate) async fn people(&self, workspace: &str) -> Result<BTreeMap<String, Token>, StoreError> {
+        let tokens = self.store().tokens().await?.into_iter().filter(|token| token.workspace == workspace);
+        Ok(tokens.map(|token| (token.subject.clone(), token)).collect())
     }
 
     /// All tokens, oldest first, the revoked ones too.
@@ -136,4 +174,14 @@ impl Gate {
         let by = Actor { subject: who.to_owned(), workspace };
         Ok(self.store().settle(id.to_owned(), how, reason, by).await?.action)
     }
+}
+
+fn millis(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// What may stand between blanks and commas.
+fn is_word(text: &str) -> bool {
+    (1..=64).contains(&text.chars().count())
+        && !text.contains(|c: char| c.is_whitespace() || c.is_control() || c == ',')
 }

@@ -116,8 +116,12 @@ impl Caller {
             .map(|(_, secret)| SecretString::from(secret.trim()))
             .ok_or_else(|| ApiError::new(UNAUTHORIZED, "the Authorization header is not `Bearer TOKEN`"))?;
         let hash = hash(&secret);
-        match gate.store().token(&hash, gate.inner.clock.now()).await? {
-            Some(token) => Ok(Self { token, hash }),
+        let now = gate.inner.clock.now();
+        match gate.store().token(&hash, now).await? {
+            Some(token) => {
+                gate.inner.uses.note(&token, now);
+                Ok(Self { token, hash })
+            }
             None => Err(ApiError::new(UNAUTHORIZED, "this token is not known, was revoked, or has expired")),
         }
     }

@@ -44,4 +44,4 @@ pub use self::error::GateError;
 pub use self::open::{check, mistakes};
 pub use self::state::{Gate, Stop};
 pub use self::store::moving::{Move, Moved};
-pub use self::token::{Scope, Token, UnknownScope};
+pub use self::token::{NewToken, Scope, Token, UnknownScope};

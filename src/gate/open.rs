@@ -23,6 +23,7 @@ use super::store::context::Context;
 use super::store::postgres::PostgresStore;
 use super::store::sqlite::SqliteStore;
 use super::tls::{self, Tls};
+use super::token::Uses;
 use super::tool::Tools;
 use crate::config::{ConfigError, GateConfig, ToolConfig};
 use crate::contract::time;
@@ -115,6 +116,7 @@ impl Gate {
             workspace: config.workspace.clone(),
             keep_settled: config.keep_settled,
             token_prefix: bootstrap_tokens::prefix(&config.database),
+            uses: Uses::default(),
             rate: Rate::default(),
             streams: Streams::default(),
             bodies: Arc::default(),

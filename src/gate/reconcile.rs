@@ -58,6 +58,9 @@ async fn sweeps(gate: Gate) {
             // The next sweep tries again; until then nothing is lost, only late.
             tracing::warn!(%error, "a sweep failed");
         }
+        if let Err(error) = note_uses(&gate).await {
+            tracing::warn!(%error, "cannot note when tokens were used");
+        }
         if let Err(error) = prune(&gate, &mut pruned_at).await {
             tracing::warn!(%error, "cannot prune what was settled long ago");
         }
@@ -101,6 +104,11 @@ pub(crate) async fn forget(gate: &Gate, steady: &mut ClockUptime, now: Instant) 
         store.forget_replies(REPLIES_KEPT.as_millis() as i64, TOMBSTONES_KEPT_MILLIS).await?;
     }
     store.shorten_log().await
+}
+
+pub(crate) async fn note_uses(gate: &Gate) -> Result<(), StoreError> {
+    let uses = gate.inner.uses.take();
+    if uses.is_empty() { Ok(()) } else { gate.store().note_uses(uses).await }
 }
 
 /// A pause, a token or a settlement may come from another process, which wakes nobody here.

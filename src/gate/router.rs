@@ -73,6 +73,7 @@ pub(crate) fn table() -> Vec<Route> {
         writes("/api/gate/resume", ADMIN, owner::resume),
         reads("/api/audit", ADMIN, owner::audit),
         reads("/api/audit/head", READ, owner::head),
+        reads("/api/people", READ, tools::people),
         reads("/api/tools", READ, tools::tools),
         reads("/api/workspaces", AnyToken, tools::workspaces),
         reads("/healthz", Open, tools::healthz),

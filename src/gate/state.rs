@@ -17,6 +17,7 @@ use super::policies::{Disagreement, Registered};
 use super::receivers::Receivers;
 use super::store::Store;
 use super::tls::Tls;
+use super::token::Uses;
 use super::tool::Tools;
 use crate::config::{Limits, Network};
 
@@ -65,6 +66,7 @@ pub(super) struct Inner {
     pub(super) keep_settled: Option<Duration>,
     /// Tells this database's first tokens from those of another one in the same folder.
     pub(super) token_prefix: String,
+    pub(super) uses: Uses,
     pub(super) rate: Rate,
     pub(super) streams: Streams,
     pub(super) bodies: Arc<Bodies>,

@@ -1,7 +1,10 @@
 //! Tokens: whose they are, and what they open. Of a secret only the hash is kept.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
@@ -35,6 +38,10 @@ pub struct Token {
     /// Names the token where it is revoked.
     pub id: String,
     pub subject: String,
+    /// The subject's name, for people to read.
+    pub name: Option<String>,
+    /// What the subject is counted under; words without blanks.
+    pub groups: Vec<String>,
     pub workspace: String,
     pub scopes: Vec<Scope>,
     pub created_at: Timestamp,
@@ -42,6 +49,20 @@ pub struct Token {
     pub revoked_at: Option<Timestamp>,
     /// `None`: it does not end by itself.
     pub expires_at: Option<Timestamp>,
+    /// To within a minute; `None`: never, or before this was noted.
+    pub last_used_at: Option<Timestamp>,
+}
+
+/// Who a new token is for, and what it opens.
+#[derive(Clone, Debug, Default)]
+pub struct NewToken {
+    pub subject: String,
+    pub name: Option<String>,
+    pub groups: Vec<String>,
+    pub workspace: String,
+    pub scopes: Vec<Scope>,
+    /// `None`: until it is revoked.
+    pub lifetime: Option<Duration>,
 }
 
 impl Scope {
@@ -85,6 +106,10 @@ impl FromStr for Scope {
 }
 
 impl Token {
+    pub(crate) fn is_live(&self, now: Timestamp) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|end| end > now)
+    }
+
     /// A new token and its secret, which is shown once and of which only the hash is kept.
     pub(crate) fn issue(
         subject: &str,
@@ -105,14 +130,41 @@ impl Token {
         let token = Self {
             id: Uuid::new_v4().simple().to_string().chars().take(12).collect(),
             subject: subject.to_owned(),
+            name: None,
+            groups: Vec::new(),
             workspace: workspace.to_owned(),
             scopes,
             // The store keeps when it was recorded.
             created_at: Timestamp::default(),
             revoked_at: None,
             expires_at,
+            last_used_at: None,
         };
         (token, SecretString::from(secret))
+    }
+}
+
+/// Which tokens were used, until that is written down: every 5 seconds, each at most once a minute.
+#[derive(Debug, Default)]
+pub(crate) struct Uses(Mutex<HashMap<String, Timestamp>>);
+
+impl Uses {
+    const APART_MILLIS: i64 = 60_000;
+
+    pub(crate) fn note(&self, token: &Token, now: Timestamp) {
+        let is_noted =
+            |last: Timestamp| now.as_millis().saturating_sub(last.as_millis()) < Self::APART_MILLIS;
+        if !token.last_used_at.is_some_and(is_noted) {
+            self.lock().insert(token.id.clone(), now);
+        }
+    }
+
+    pub(crate) fn take(&self) -> Vec<(String, Timestamp)> {
+        self.lock().drain().collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Timestamp>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::contract::action::Unreadable;
 use crate::domain::{
     ActionId, Briefing, Capabilities, Check, ContextEntry, Decision, Flows, FlowsAsked, HistoryEvent,
     KnownTool, ListQuery, Outcome, Outstanding, PendingAction, Records, Resolution, Resolved, Revision, Row,
-    SourceName, SubmissionBatch, Untrusted,
+    SourceName, SubmissionBatch, Timestamp, Untrusted,
 };
 
 /// What became of each decision.
@@ -171,6 +171,21 @@ pub trait Lookup: fmt::Debug + Send + Sync {
     /// Ids that begin so, of everything that the backend keeps; of many, some. `None` where it cannot look them up: its list is
     /// then all that is known.
     async fn beginning(&self, prefix: &str) -> Result<Option<Vec<ActionId>>, SourceError>;
+
+    /// Who the token's bearer is. `None` where it is not told.
+    async fn whoami(&self) -> Result<Option<Identity>, SourceError>;
+}
+
+/// Who a backend takes somebody for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    pub subject: Untrusted,
+    pub name: Option<Untrusted>,
+    pub groups: Vec<Untrusted>,
+    pub workspace: Option<Untrusted>,
+    pub scopes: Vec<Untrusted>,
+    /// `None`: not by itself, or nobody says.
+    pub expires_at: Option<Timestamp>,
 }
 
 #[async_trait]

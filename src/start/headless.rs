@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::cli::args::{ListArgs, LogArgs, ProposeArgs};
+use crate::cli::args::{ListArgs, LogArgs, ProposeArgs, WhoamiArgs};
 use crate::cli::{self, Exit};
 use crate::config::paths::Paths;
 use crate::config::{Config, NamedFilter, SourceConfig, SourceKind, TokenFrom, urls_in};
@@ -26,6 +26,18 @@ pub(super) struct Open {
 /// Opens the configured sources, or the gate on this machine.
 pub(super) async fn open(paths: &Paths) -> anyhow::Result<Open> {
     open_with(paths, Journal::open(&paths.journal())).await
+}
+
+/// `placet whoami`. It needs no journal.
+pub(super) async fn whoami(paths: &Paths, args: &WhoamiArgs) -> anyhow::Result<Exit> {
+    let config = Config::load(paths)?;
+    let _log = logging::start(&paths.log)?;
+    let embedded = Embedded::unless_configured(&config, OnGateEnd::Nobody).await?;
+    let end = cli::whoami(&named(&config, embedded.as_ref()), args).await;
+    if let Some(embedded) = embedded {
+        embedded.close().await;
+    }
+    end
 }
 
 /// `placet list`. A status line is asked for every few seconds and sends nothing: a long journal is not checked first.

@@ -144,6 +144,7 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Hook(args)) => hook::run(&paths, args).await,
         Some(Command::Mcp(args)) => Box::pin(mcp::run(&paths, args)).await,
         Some(Command::Doctor(args)) => doctor::run(&paths, &args).await,
+        Some(Command::Whoami(args)) => headless::whoami(&paths, &args).await,
         Some(Command::Schema { command }) => cli::schema(&command),
         Some(Command::Completions { shell }) => complete::script(shell),
         Some(Command::Complete { values }) => complete::values(values),

@@ -195,6 +195,12 @@ pub enum TokenCommand {
         /// Who it is for; decisions are recorded under this name
         #[arg(long)]
         subject: String,
+        /// Their name, for people to read
+        #[arg(long)]
+        name: Option<String>,
+        /// What they are counted under, like support
+        #[arg(long, value_name = "GROUP", value_delimiter = ',')]
+        groups: Vec<String>,
         /// The one workspace it opens
         #[arg(long)]
         workspace: String,
@@ -202,10 +208,18 @@ pub enum TokenCommand {
         #[arg(long, value_name = "TIME")]
         expires_in: Option<String>,
     },
-    /// Print every token's id, subject, workspace and scopes, never the token
+    /// Print every token's id, subject, workspace, scopes and last use, never the token
     List {
         #[arg(long)]
         json: bool,
+    },
+    /// Create a token in the place of another one and print it, once; the old one goes on for a while
+    Rotate {
+        /// The old token's id, or any unique beginning of it
+        id: String,
+        /// How long both are valid, like 30m or 7d
+        #[arg(long, value_name = "TIME", default_value = "24h")]
+        overlap: String,
     },
     /// Revoke a token at once
     Revoke {

@@ -91,6 +91,8 @@ pub enum Command {
     Mcp(McpArgs),
     /// Check this machine and every source, and say what to fix
     Doctor(DoctorArgs),
+    /// Print as whom each source takes your decisions
+    Whoami(WhoamiArgs),
     /// Print a page of the manual: `placet man | man -l -`
     Man {
         /// keys, config, or a command like `gate serve` [default: placet itself]
@@ -129,6 +131,13 @@ pub struct DoctorArgs {
     #[arg(long, value_name = "NAME")]
     pub source: Option<String>,
     /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct WhoamiArgs {
+    /// One JSON object for each source, a line each
     #[arg(long)]
     pub json: bool,
 }

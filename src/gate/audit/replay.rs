@@ -80,6 +80,8 @@ struct Details {
     scopes: Option<String>,
     hash: Option<String>,
     expires_at: Option<String>,
+    name: Option<String>,
+    groups: Option<String>,
 }
 
 /// One action in the details of a prune, and where those stand.
@@ -165,6 +167,11 @@ impl Replay {
                     issued.revoked_at = Some(row.at);
                 }
             }
+            ("token-ends", Some(token)) => {
+                if let Some(issued) = self.tokens.get_mut(&token) {
+                    issued.details.expires_at = details.expires_at;
+                }
+            }
             ("paused", _) => drop(self.paused.insert(row.workspace.clone())),
             ("resumed", _) => drop(self.paused.remove(&row.workspace)),
             ("pruned", _) => self.prunes = true,
@@ -227,6 +234,8 @@ impl Replay {
             && expected.at == token.created_at
             && expected.revoked_at == token.revoked_at
             && details.subject.as_deref() == Some(&token.subject)
+            && details.name == token.name
+            && details.groups.as_deref().unwrap_or_default() == token.groups.join(" ")
             && details.scopes.as_deref() == Some(&kept.scopes)
             && details.hash.as_deref() == Some(&hex(&kept.hash))
             && details.expires_at == token.expires_at.map(time::write);

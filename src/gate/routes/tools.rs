@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::config::{Executor, Retry};
 use crate::contract::absent::without_nulls;
+use crate::contract::time;
 use crate::domain::{Effect, PreviewShape};
 use crate::gate::auth::Caller;
 use crate::gate::error::{ApiError, UNAVAILABLE};
@@ -85,9 +86,23 @@ pub(crate) async fn workspaces(caller: Caller) -> Response {
         "name": token.workspace,
         "workspaceId": token.workspace,
         "subject": token.subject,
+        "subjectName": token.name,
+        "groups": token.groups,
         "scopes": token.scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>(),
+        "expiresAt": token.expires_at.map(time::write),
     });
-    Json(Items { items: vec![membership] }).into_response()
+    Json(Items { items: vec![without_nulls(membership)] }).into_response()
+}
+
+/// Whoever a token of the workspace was made for, also those who have none any more: they decided once.
+pub(crate) async fn people(State(gate): State<Gate>, caller: Caller) -> Result<Response, ApiError> {
+    let people = gate.people(&caller.token.workspace).await?.into_values();
+    let items: Vec<Value> = people
+        .map(|token| {
+            without_nulls(json!({"subject": token.subject, "name": token.name, "groups": token.groups}))
+        })
+        .collect();
+    Ok(Json(Items { items }).into_response())
 }
 
 /// The process answers.

@@ -534,6 +534,16 @@ pub(crate) trait Writes: Send + Sync {
     /// Stops (`true`) or allows dispatching in a workspace, or in the whole gate (`*`). False when it was so already.
     async fn pause(&self, workspace: String, paused: bool, who: Option<String>) -> Result<bool, StoreError>;
     async fn add_token(&self, token: Token, hash: Vec<u8>) -> Result<(), StoreError>;
+    /// Adds a token in the place of another one, which ends at `until`; false, and nothing is added, when that is no live token.
+    async fn rotate_token(
+        &self,
+        old: String,
+        until: Timestamp,
+        new: Token,
+        hash: Vec<u8>,
+    ) -> Result<bool, StoreError>;
+    /// These tokens were used then.
+    async fn note_uses(&self, uses: Vec<(String, Timestamp)>) -> Result<(), StoreError>;
     /// False when there is no such live token.
     async fn revoke_token(&self, id: String) -> Result<bool, StoreError>;
 }

@@ -141,11 +141,14 @@ pub(super) fn token(row: &dyn Columns) -> Result<(Token, KeptToken), StoreError>
     let token = Token {
         id: row.text("id")?,
         subject: row.text("subject")?,
+        name: row.maybe_text("name")?,
+        groups: row.text("groups")?.split_terminator(' ').map(str::to_owned).collect(),
         workspace: row.text("workspace")?,
         scopes: Scope::read(&scopes),
         created_at: Timestamp::from_millis(row.int("created_at")?),
         revoked_at: time(row, "revoked_at")?,
         expires_at: time(row, "expires_at")?,
+        last_used_at: time(row, "last_used_at")?,
     };
     Ok((token, KeptToken { hash: row.bytes("hash")?, scopes }))
 }

@@ -13,6 +13,7 @@ mod gates;
 mod goals;
 mod moving;
 mod openapi;
+mod people;
 mod policy;
 mod postgres;
 mod postgres_tls;

@@ -164,6 +164,7 @@ async fn every_documented_answer_is_given() {
     seen.get(&ran, &format!("{first}/events")).await;
     for path in [
         "/api/flows?reviewers=true",
+        "/api/people",
         "/api/tools",
         "/api/workspaces",
         "/healthz",

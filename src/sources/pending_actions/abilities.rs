@@ -19,7 +19,7 @@ use crate::net::http::Reply;
 use crate::net::url;
 use crate::sources::answer::{self, success};
 use crate::sources::source::permit;
-use crate::sources::{Figures, History, Listed, Lookup, ResolveUnknown, SourceError, Timeline};
+use crate::sources::{Figures, History, Identity, Listed, Lookup, ResolveUnknown, SourceError, Timeline};
 
 #[async_trait]
 impl History for PendingActions {
@@ -145,6 +145,11 @@ impl Lookup for PendingActions {
             rows.filter_map(|row| row.map_or_else(|bad| bad.id, |row| Some(row.id))).collect();
         let asked_for = |id: &ActionId| id.as_raw().starts_with(prefix);
         Ok(ids.iter().all(asked_for).then_some(ids))
+    }
+
+    async fn whoami(&self) -> Result<Option<Identity>, SourceError> {
+        let reply = success(self.ask("/api/workspaces".to_owned(), GET_LIMIT).await?)?;
+        Ok(wire::identity(&reply, self.workspace.as_deref()))
     }
 }
 

@@ -5,10 +5,11 @@
 
 use crate::contract::action::{self, Unreadable};
 use crate::contract::fields::Fields;
+use crate::contract::time;
 use crate::domain::{ActionId, HistoryEvent, Outcome, PendingAction, Revision, Row, Status, Untrusted, json};
 use crate::domain::{Decision, Item};
 use crate::net::url;
-use crate::sources::SourceError;
+use crate::sources::{Identity, SourceError};
 
 pub(super) const CHANGED: &str =
     "changed since you looked: its input, or its expiry, risk, effect, preview or executor";
@@ -204,14 +205,35 @@ impl Answered {
     }
 }
 
-/// Who the token is, from the list of workspaces. A token whose scopes are not told may decide: the backend will say.
-pub(super) fn me(text: &str, workspace: Option<&str>) -> Option<Me> {
-    let fields = Fields::of(text)?;
-    let items = json::elements(fields.raw("items")?)?;
-    let mine = items.into_iter().filter_map(Fields::of).find(|item| {
+/// The entry of this workspace, or the first, in the list of workspaces.
+fn membership<'a>(text: &'a str, workspace: Option<&str>) -> Option<Fields<'a>> {
+    let items = json::elements(Fields::of(text)?.raw("items")?)?;
+    items.into_iter().filter_map(Fields::of).find(|item| {
         let id = item.text("workspaceId");
         workspace.is_none_or(|workspace| id.is_some_and(|id| id.as_raw() == workspace))
-    })?;
+    })
+}
+
+/// Who the token's bearer is. A gate of before names and groups tells neither.
+pub(super) fn identity(text: &str, workspace: Option<&str>) -> Option<Identity> {
+    let mine = membership(text, workspace)?;
+    let words = |name| {
+        let words = mine.raw(name).and_then(json::elements).unwrap_or_default();
+        words.into_iter().map(|word| Untrusted::from(json::decode(word).text.into_owned())).collect()
+    };
+    Some(Identity {
+        subject: mine.text("subject")?,
+        name: mine.text("subjectName"),
+        groups: words("groups"),
+        workspace: mine.text("workspaceId"),
+        scopes: words("scopes"),
+        expires_at: mine.text("expiresAt").and_then(|at| time::read(at.as_raw())),
+    })
+}
+
+/// Who the token is, from the list of workspaces. A token whose scopes are not told may decide: the backend will say.
+pub(super) fn me(text: &str, workspace: Option<&str>) -> Option<Me> {
+    let mine = membership(text, workspace)?;
     let scopes = mine.raw("scopes").and_then(json::elements);
     let may_decide =
         scopes.is_none_or(|scopes| scopes.into_iter().any(|scope| json::decode(scope).text == "decide"));

@@ -43,7 +43,7 @@ pub(super) const TABLES: [Table; 15] = [
     Table {
         name: "tokens",
         key: "id",
-        columns: "id, hash, subject, workspace, scopes, created_at, revoked_at, expires_at",
+        columns: "id, hash, subject, workspace, scopes, created_at, revoked_at, expires_at, name, groups, last_used_at",
     },
     Table { name: "pauses", key: "workspace", columns: "workspace, at, who" },
     Table {

@@ -213,12 +213,34 @@ impl<S: Transact> Writes for S {
         work!(self, &token.workspace.clone(), (token, hash), |tx, (token, hash)| tokens::add(tx, token, hash))
     }
 
+    async fn rotate_token(
+        &self,
+        old: String,
+        until: Timestamp,
+        new: Token,
+        hash: Vec<u8>,
+    ) -> Result<bool, StoreError> {
+        let workspace = new.workspace.clone();
+        found(work!(self, &workspace, (old, until, new, hash), |tx, (old, until, new, hash)| tokens::rotate(
+            tx, old, *until, new, hash
+        )))
+    }
+
+    async fn note_uses(&self, uses: Vec<(String, Timestamp)>) -> Result<(), StoreError> {
+        work!(self, "", uses, |tx, uses| tokens::note_uses(tx, uses))
+    }
+
     async fn revoke_token(&self, id: String) -> Result<bool, StoreError> {
-        match work!(self, "", id, |tx, id| tokens::revoke(tx, id)) {
-            Ok(()) => Ok(true),
-            Err(StoreError::Refused(Refused::Missing)) => Ok(false),
-            Err(failed) => Err(failed),
-        }
+        found(work!(self, "", id, |tx, id| tokens::revoke(tx, id)))
+    }
+}
+
+/// Whether there was what was to be changed.
+fn found(changed: Result<(), StoreError>) -> Result<bool, StoreError> {
+    match changed {
+        Ok(()) => Ok(true),
+        Err(StoreError::Refused(Refused::Missing)) => Ok(false),
+        Err(failed) => Err(failed),
     }
 }
 

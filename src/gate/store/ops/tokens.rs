@@ -6,24 +6,60 @@ use super::audit::{Note, bump, note};
 use super::tx::{Tx, lock};
 use crate::contract::absent::without_nulls;
 use crate::contract::time;
+use crate::domain::Timestamp;
 use crate::gate::audit;
 use crate::gate::store::{Refused, StoreError};
 use crate::gate::token::{Scope, Token};
 
 pub(super) async fn add(tx: &mut dyn Tx, token: &Token, hash: &[u8]) -> Result<(), StoreError> {
     lock(tx, &token.workspace).await?;
+    issue(tx, token, hash).await
+}
+
+/// Under the workspace's lock.
+async fn issue(tx: &mut dyn Tx, token: &Token, hash: &[u8]) -> Result<(), StoreError> {
     tx.insert_token(token, hash).await?;
     bump(tx, &token.workspace, 0)?;
     // Its hash is no secret: the token has 244 random bits.
     let issued = without_nulls(json!({
         "token": token.id,
         "subject": token.subject,
+        "name": token.name,
+        "groups": Some(token.groups.join(" ")).filter(|groups| !groups.is_empty()),
         "scopes": Scope::write(&token.scopes),
         "hash": audit::hex(hash),
         "expiresAt": token.expires_at.map(time::write),
     }));
     let line = Note { action: None, kind: "token-issued", who: None };
     note(tx, &token.workspace, line, &issued, None).await
+}
+
+/// Both are good until the old one ends, so whoever holds it has time to take the new one.
+pub(super) async fn rotate(
+    tx: &mut dyn Tx,
+    old: &str,
+    until: Timestamp,
+    new: &Token,
+    hash: &[u8],
+) -> Result<(), StoreError> {
+    lock(tx, &new.workspace).await?;
+    if tx.workspace_of_token(old).await?.as_deref() != Some(&new.workspace) {
+        return Err(Refused::Missing.into());
+    }
+    if tx.shorten_token(old, until).await? {
+        bump(tx, &new.workspace, 0)?;
+        let line = Note { action: None, kind: "token-ends", who: None };
+        note(tx, &new.workspace, line, &json!({"token": old, "expiresAt": time::write(until)}), None).await?;
+    }
+    issue(tx, new, hash).await
+}
+
+/// No workspace is locked: this is in no audit.
+pub(super) async fn note_uses(tx: &mut dyn Tx, uses: &[(String, Timestamp)]) -> Result<(), StoreError> {
+    for (id, at) in uses {
+        tx.note_use(id, *at).await?;
+    }
+    Ok(())
 }
 
 pub(super) async fn revoke(tx: &mut dyn Tx, id: &str) -> Result<(), StoreError> {

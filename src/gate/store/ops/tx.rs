@@ -115,6 +115,10 @@ pub(crate) trait Tx: Send {
 
     async fn insert_token(&mut self, token: &Token, hash: &[u8]) -> Result<(), StoreError>;
     async fn workspace_of_token(&mut self, id: &str) -> Result<Option<String>, StoreError>;
+    /// It ends at this time, if it would end later. False when it would not, or is no live token.
+    async fn shorten_token(&mut self, id: &str, until: Timestamp) -> Result<bool, StoreError>;
+    /// No change of the workspace: it has no revision.
+    async fn note_use(&mut self, id: &str, at: Timestamp) -> Result<(), StoreError>;
     /// False when there is no such live token.
     async fn end_token(&mut self, id: &str) -> Result<bool, StoreError>;
 }

@@ -15,11 +15,12 @@ use crate::config::secret::SecretError;
 use crate::config::{PostgresConfig, TokenFrom};
 use crate::gate::store::words;
 
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("../../../../assets/migrations/gate-postgres/0001_gate.sql"),
     include_str!("../../../../assets/migrations/gate-postgres/0002_gates.sql"),
     include_str!("../../../../assets/migrations/gate-postgres/0003_states_and_lists.sql"),
     include_str!("../../../../assets/migrations/gate-postgres/0004_callbacks.sql"),
+    include_str!("../../../../assets/migrations/gate-postgres/0008_people.sql"),
 ];
 
 /// The oldest that it was tried with.

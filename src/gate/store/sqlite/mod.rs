@@ -47,7 +47,7 @@ use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 use crate::sqlite::{self, Database, OpenError};
 
-pub(super) const MIGRATIONS: [&str; 10] = [
+pub(super) const MIGRATIONS: [&str; 11] = [
     include_str!("../../../../assets/migrations/gate/0001_actions.sql"),
     include_str!("../../../../assets/migrations/gate/0002_audit.sql"),
     include_str!("../../../../assets/migrations/gate/0003_flow.sql"),
@@ -58,6 +58,7 @@ pub(super) const MIGRATIONS: [&str; 10] = [
     include_str!("../../../../assets/migrations/gate/0008_counted_by_rules.sql"),
     include_str!("../../../../assets/migrations/gate/0009_states_and_lists.sql"),
     include_str!("../../../../assets/migrations/gate/0010_callbacks.sql"),
+    include_str!("../../../../assets/migrations/gate/0014_people.sql"),
 ];
 
 /// One database file.

@@ -475,8 +475,8 @@ impl Tx for SqliteTx {
     async fn insert_token(&mut self, token: &Token, hash: &[u8]) -> Result<(), StoreError> {
         let now = self.state.now.as_millis();
         sqlx::query(
-            "INSERT INTO tokens (id, hash, subject, workspace, scopes, created_at, expires_at) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            "INSERT INTO tokens (id, hash, subject, workspace, scopes, created_at, expires_at, name, groups) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         )
         .bind(&token.id)
         .bind(hash)
@@ -485,6 +485,8 @@ impl Tx for SqliteTx {
         .bind(Scope::write(&token.scopes))
         .bind(now)
         .bind(token.expires_at.map(Timestamp::as_millis))
+        .bind(&token.name)
+        .bind(token.groups.join(" "))
         .execute(self.conn().await?)
         .await?;
         Ok(())
@@ -493,6 +495,19 @@ impl Tx for SqliteTx {
     async fn workspace_of_token(&mut self, id: &str) -> Result<Option<String>, StoreError> {
         let found = sqlx::query_scalar("SELECT workspace FROM tokens WHERE id = ?1").bind(id);
         Ok(found.fetch_optional(self.ask()).await?)
+    }
+
+    async fn shorten_token(&mut self, id: &str, until: Timestamp) -> Result<bool, StoreError> {
+        let ends = "UPDATE tokens SET expires_at = ?1 WHERE id = ?2 AND revoked_at IS NULL \
+                    AND (expires_at IS NULL OR expires_at > ?1)";
+        let ends = sqlx::query(ends).bind(until.as_millis()).bind(id);
+        Ok(ends.execute(self.conn().await?).await?.rows_affected() > 0)
+    }
+
+    async fn note_use(&mut self, id: &str, at: Timestamp) -> Result<(), StoreError> {
+        let later = "UPDATE tokens SET last_used_at = ?1 WHERE id = ?2 AND COALESCE(last_used_at, 0) < ?1";
+        sqlx::query(later).bind(at.as_millis()).bind(id).execute(self.conn().await?).await?;
+        Ok(())
     }
 
     async fn end_token(&mut self, id: &str) -> Result<bool, StoreError> {

@@ -160,11 +160,14 @@ async fn tokens_that_are_asked_for_together_are_each_told_apart() {
         let token = Token {
             id: format!("t{n}"),
             subject: format!("s{n}"),
+            name: None,
+            groups: Vec::new(),
             workspace: "w".to_owned(),
             scopes: Vec::new(),
             created_at: now,
             revoked_at: None,
             expires_at,
+            last_used_at: None,
         };
         shelf.store.add_token(token, vec![n]).await.unwrap();
     }

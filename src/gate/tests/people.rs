@@ -1,0 +1,144 @@
+//! Whose tokens are: names, groups, last uses, and one token that takes the place of another.
+
+use std::time::Duration;
+
+use reqwest::Method;
+use secrecy::{ExposeSecret as _, SecretString};
+
+use super::support::{LIMIT, TestGate, answer, plain};
+use crate::domain::Timestamp;
+use crate::gate::reconcile::note_uses;
+use crate::gate::token::Token;
+use crate::gate::{NewToken, Scope};
+
+fn kim() -> NewToken {
+    NewToken {
+        subject: "kim".to_owned(),
+        name: Some(" Kim Example ".to_owned()),
+        groups: vec!["support".to_owned(), "nights".to_owned()],
+        workspace: "w".to_owned(),
+        scopes: vec![Scope::Read, Scope::Decide],
+        lifetime: None,
+    }
+}
+
+async fn all_of(gate: &TestGate, subject: &str) -> Vec<Token> {
+    let tokens = gate.gate.list_tokens().await.unwrap();
+    tokens.into_iter().filter(|token| token.subject == subject).collect()
+}
+
+async fn status(gate: &TestGate, token: &SecretString) -> u16 {
+    answer(gate.request(Method::GET, "/api/pending-actions", token)).await.status
+}
+
+#[tokio::test]
+async fn a_person_has_a_name_and_groups_and_the_audit_knows_them() {
+    let (_folder, gate) = plain().await;
+    let token = gate.gate.issue_token(kim()).await.unwrap();
+
+    let me = answer(gate.request(Method::GET, "/api/workspaces", &token)).await;
+    let people = gate.get("/api/people").await;
+
+    assert_eq!(me.at("/items/0/subjectName"), "Kim Example");
+    assert_eq!(me.at("/items/0/groups"), r#"["support","nights"]"#);
+    let named = r#"{"subject":"kim","name":"Kim Example","groups":["support","nights"]}"#;
+    assert!(people.text.contains(named), "{people:?}");
+    assert_eq!(gate.gate.verify_audit(&[]).await.unwrap().problems, Vec::<String>::new());
+    gate.stop().await;
+}
+
+#[tokio::test]
+async fn what_is_no_name_and_no_group_is_refused() {
+    let (_folder, gate) = plain().await;
+    let long = "x".repeat(101);
+    for name in ["two\nlines", &long] {
+        let new = NewToken { name: Some(name.to_owned()), ..kim() };
+        assert!(gate.gate.issue_token(new).await.is_err(), "{name:?}");
+    }
+    for group in ["", "two words", "a,b", &long] {
+        let new = NewToken { groups: vec![group.to_owned()], ..kim() };
+        assert!(gate.gate.issue_token(new).await.is_err(), "{group:?}");
+    }
+    assert_eq!(all_of(&gate, "kim").await, []);
+    gate.stop().await;
+}
+
+#[tokio::test]
+async fn a_rotated_token_and_the_new_one_are_both_good_until_the_old_one_ends() {
+    let (_folder, gate) = plain().await;
+    gate.gate.inner.clock.stop();
+    let lifetime = Some(Duration::from_hours(48));
+    let old = gate.gate.issue_token(NewToken { lifetime, ..kim() }).await.unwrap();
+    let id = all_of(&gate, "kim").await[0].id.clone();
+    gate.gate.inner.clock.pass(60_000);
+
+    let new = gate.gate.rotate_token(&id, Duration::from_hours(1)).await.unwrap().unwrap();
+
+    assert_eq!([status(&gate, &old).await, status(&gate, &new).await], [200, 200]);
+    gate.gate.inner.clock.pass(3_600_001);
+    assert_eq!([status(&gate, &old).await, status(&gate, &new).await], [401, 200]);
+    let tokens = all_of(&gate, "kim").await;
+    let of = |token: &Token| (token.name.clone(), token.groups.clone(), token.scopes.clone());
+    assert_eq!(of(&tokens[0]), of(&tokens[1]));
+    let lived = tokens[1].expires_at.unwrap().as_millis() - tokens[1].created_at.as_millis();
+    assert_eq!(lived, 48 * 60 * 60 * 1_000);
+    assert!(gate.gate.rotate_token(&id, Duration::from_hours(1)).await.unwrap().is_none(), "it is over");
+    assert_eq!(gate.gate.verify_audit(&[]).await.unwrap().problems, Vec::<String>::new());
+    gate.stop().await;
+}
+
+/// A longer overlap must not bring to life what was to end.
+#[tokio::test]
+async fn a_rotation_lets_no_token_live_longer() {
+    let (_folder, gate) = plain().await;
+    gate.gate.inner.clock.stop();
+    let lifetime = Some(Duration::from_mins(5));
+    let old = gate.gate.issue_token(NewToken { lifetime, ..kim() }).await.unwrap();
+    let id = all_of(&gate, "kim").await[0].id.clone();
+
+    gate.gate.rotate_token(&id, Duration::from_hours(1)).await.unwrap().unwrap();
+
+    gate.gate.inner.clock.pass(300_001);
+    assert_eq!(status(&gate, &old).await, 401);
+    assert_eq!(gate.gate.verify_audit(&[]).await.unwrap().problems, Vec::<String>::new());
+    gate.stop().await;
+}
+
+#[tokio::test]
+async fn a_tokens_last_use_is_noted_at_most_once_a_minute_and_is_in_no_audit() {
+    let (_folder, gate) = plain().await;
+    gate.gate.inner.clock.stop();
+    let token = gate.gate.issue_token(kim()).await.unwrap();
+    // Of several gates the first.
+    let ask = async || {
+        let path = format!("{}/api/pending-actions", gate.url);
+        answer(gate.client.get(path).bearer_auth(token.expose_secret())).await.status
+    };
+    let used = async || all_of(&gate, "kim").await[0].last_used_at;
+    // The gate may be about to write it down by itself.
+    let after = async |last: Option<Timestamp>| {
+        let noted = async {
+            while used().await == last {
+                note_uses(&gate.gate).await.unwrap();
+            }
+        };
+        tokio::time::timeout(LIMIT, noted).await.unwrap();
+        used().await
+    };
+    let heads = gate.gate.audit_heads().await.unwrap();
+    assert_eq!(used().await, None);
+
+    ask().await;
+    let first = after(None).await;
+    gate.gate.inner.clock.pass(59_000);
+    ask().await;
+    let noted_soon = gate.gate.inner.uses.take();
+    gate.gate.inner.clock.pass(2_000);
+    ask().await;
+    let later = after(first).await;
+
+    assert_eq!(noted_soon, []);
+    assert_eq!(later.unwrap().as_millis() - first.unwrap().as_millis(), 61_000);
+    assert_eq!(gate.gate.audit_heads().await.unwrap(), heads);
+    gate.stop().await;
+}
