@@ -35,6 +35,7 @@ const AS_RAW: &[(&str, usize, &str)] = &[
     ("src/cli/gate.rs", 1, "our own note, read back"),
     ("src/cli/receipts.rs", 1, "our own file, read back"),
     ("src/cli/watch/event.rs", 5, "JSON"),
+    ("src/cli/whoami.rs", 4, "JSON"),
     ("src/cli/show.rs", 1, "looked up"),
     ("src/cli/shift.rs", 2, "JSON"),
 ];
