@@ -108,6 +108,21 @@ fn field(name: &str, value: Option<&Untrusted>) -> std::io::Result<()> {
     output::line(&format!("{name:<12}{shown}"))
 }
 
+/// Who approved what, where more than one person must.
+fn approvals(action: &PendingAction) -> anyhow::Result<()> {
+    let Some(approvals) = &action.row.approvals else { return Ok(()) };
+    output::line(&format!("{:<12}{} of {}", "approvals", approvals.given(), approvals.needed))?;
+    for approval in &action.approvals {
+        let what = if approval.edits.is_some() { "with these edits:" } else { "as proposed" };
+        let (by, at) = (output::name(&approval.by), time::write(approval.at));
+        output::line(&format!("{:<12}{by}, {at}, {what}", ""))?;
+        if let Some(edits) = &approval.edits {
+            behind_gutter(edits.as_json())?;
+        }
+    }
+    Ok(())
+}
+
 fn text_form(key: &ActionKey, action: &PendingAction, told: &[String]) -> anyhow::Result<()> {
     let row = &action.row;
     let lost = row.status == Status::Unknown;
@@ -137,6 +152,7 @@ fn text_form(key: &ActionKey, action: &PendingAction, told: &[String]) -> anyhow
     if let Some(at) = row.resolved_at {
         output::line(&format!("{:<12}{}", "decided", time::write(at)))?;
     }
+    approvals(action)?;
     field("reason", action.reason.as_ref())?;
     output::line(&format!("{:<12}{}", "digest", action.digest()))?;
     if let Some(approving) = tool::definition(row.tool.as_raw()).approving.as_deref()

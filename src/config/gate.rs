@@ -13,7 +13,7 @@ use super::check::{ConfigError, DAY, Mistakes, line_of, span};
 use super::network::Network;
 use super::paths::Paths;
 use super::secret::TokenFrom;
-use super::tool::{RawTool, ToolConfig};
+use super::tool::{RawTool, RiskApprovals, ToolConfig};
 use crate::domain::matches;
 
 /// The gate, embedded or served.
@@ -43,6 +43,7 @@ pub struct GateConfig {
     pub behind_proxy: bool,
     /// How long an approval waits for an agent to claim the action, unless its tool says otherwise.
     pub approval_ttl: Duration,
+    pub approvals: RiskApprovals,
     /// For how long settled actions are kept; `None`: for ever.
     pub keep_settled: Option<Duration>,
     /// Proxies of ours: each speaks for many clients.
@@ -180,6 +181,7 @@ pub(super) struct RawGate {
     tls_key: Option<PathBuf>,
     behind_proxy: bool,
     approval_ttl: String,
+    approvals: RiskApprovals,
     keep_settled: String,
     trusted_proxies: Vec<String>,
     stop_seconds: u64,
@@ -202,6 +204,7 @@ impl Default for RawGate {
             tls_key: None,
             behind_proxy: false,
             approval_ttl: "7d".to_owned(),
+            approvals: RiskApprovals::default(),
             keep_settled: OFF.to_owned(),
             trusted_proxies: Vec::new(),
             stop_seconds: 60,
@@ -302,6 +305,7 @@ impl RawGate {
             tls,
             behind_proxy: self.behind_proxy,
             approval_ttl,
+            approvals: mistakes.take(self.approvals.validate()).unwrap_or_default(),
             keep_settled,
             trusted_proxies: proxies,
             stop_within: Duration::from_secs(self.stop_seconds),

@@ -66,6 +66,7 @@ fn the_example_documents_every_key() {
         "[mcp.x]\nzz=1",
         "[gate]\nzz=1",
         "[gate.limits]\nzz=1",
+        "[gate.approvals]\nzz=1",
         "[gate.tools.x]\nzz=1",
         "[gate.tools.x.preview]\nzz=1",
         "[gate.callbacks.x]\nurl=\"https://h\"\nzz=1",
@@ -87,6 +88,21 @@ fn a_tool_of_an_mcp_server_is_open_or_gated_and_not_both() {
     let both = parse("[mcp.fs]\nopen = [\"a\"]\ngated = [\"a\"]").unwrap_err();
     assert!(both.contains("in open and in gated"), "{both}");
     assert!(parse("[mcp.\"f.s\"]").unwrap_err().contains("letters, digits"));
+}
+
+#[test]
+fn so_many_people_must_approve_as_there_may_be() {
+    let config = parse("[gate.approvals]\ncritical = 2\n[gate.tools.t]\napprovals = 5").unwrap().gate;
+    assert_eq!((config.approvals.each(), config.tools["t"].approvals), ([1, 1, 1, 2], 5));
+
+    for (wrong, said) in [
+        ("[gate.approvals]\nhigh = 0", "gate.approvals.high is 0"),
+        ("[gate.approvals]\nlow = 6", "gate.approvals.low is 6"),
+        ("[gate.tools.t]\napprovals = 6", "line 1, gate.tools.t: approvals is 6; it is the number of people"),
+    ] {
+        let message = parse(wrong).unwrap_err();
+        assert!(message.contains(said), "{message}");
+    }
 }
 
 #[test]

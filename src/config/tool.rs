@@ -27,6 +27,8 @@ pub struct ToolConfig {
     pub expires_after: Option<Duration>,
     /// How long an approval waits for an agent to claim the action; `None`: as the gate has it.
     pub approval_ttl: Option<Duration>,
+    /// So many different people must approve it, or more where its risk asks for more.
+    pub approvals: u64,
     /// The file with the JSON Schema of its input.
     pub schema: Option<PathBuf>,
     /// `None`: the built-in one; an empty one: the proposer's own.
@@ -68,10 +70,61 @@ impl Default for ToolConfig {
             timeout: Duration::from_mins(1),
             expires_after: None,
             approval_ttl: None,
+            approvals: 1,
             schema: None,
             preview: None,
         }
     }
+}
+
+/// `[gate.approvals]`: how many different people must approve an action of this risk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RiskApprovals {
+    pub low: u64,
+    pub medium: u64,
+    pub high: u64,
+    pub critical: u64,
+}
+
+impl Default for RiskApprovals {
+    fn default() -> Self {
+        Self { low: 1, medium: 1, high: 1, critical: 1 }
+    }
+}
+
+impl RiskApprovals {
+    /// An unknown word counts as high.
+    pub const fn of(&self, risk: &Risk) -> u64 {
+        match risk {
+            Risk::Low => self.low,
+            Risk::Medium => self.medium,
+            Risk::High | Risk::Other(_) => self.high,
+            Risk::Critical => self.critical,
+        }
+    }
+
+    /// From low to critical.
+    pub const fn each(&self) -> [u64; 4] {
+        [self.low, self.medium, self.high, self.critical]
+    }
+
+    pub(super) fn validate(self) -> Result<Self, String> {
+        for (risk, given) in ["low", "medium", "high", "critical"].iter().zip(self.each()) {
+            people(given).map_err(|what| format!("gate.approvals.{risk} {what}"))?;
+        }
+        Ok(self)
+    }
+}
+
+/// More people than this are not asked for one action.
+const PEOPLE_MAX: u64 = 5;
+
+fn people(given: u64) -> Result<u64, String> {
+    if (1..=PEOPLE_MAX).contains(&given) {
+        return Ok(given);
+    }
+    Err(format!("is {given}; it is the number of people who must approve, 1 to {PEOPLE_MAX}"))
 }
 
 #[derive(Deserialize, Default)]
@@ -88,6 +141,7 @@ pub(super) struct RawTool {
     timeout_seconds: Option<u64>,
     expires_after_seconds: Option<u64>,
     approval_ttl: Option<String>,
+    approvals: Option<u64>,
     schema: Option<PathBuf>,
     preview: Option<RawPreview>,
 }
@@ -164,6 +218,7 @@ impl RawTool {
                 Some(given) => Some(span("approval_ttl", &given, 60)?),
                 None => None,
             },
+            approvals: people(self.approvals.unwrap_or(1)).map_err(|what| format!("approvals {what}"))?,
             schema: self.schema.map(|path| folder.join(path)),
             preview: self.preview.map(RawPreview::validate).transpose()?,
         })

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::approvals::{self, ApprovalBody, ApprovalsBody};
 use super::fields::{self, Fields};
 use super::time;
 use super::tool;
@@ -109,6 +110,9 @@ pub struct RowBody<'a> {
     pub size: u64,
     pub digest: Option<String>,
     pub revision: u64,
+    /// Only where more than one person must approve: an action without it reads as it always did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approvals: Option<ApprovalsBody<'a>>,
 }
 
 /// The whole action, `view=full` and get.
@@ -125,6 +129,8 @@ pub struct ActionBody<'a> {
     /// Only where the proposer sent it: an action without it reads as it always did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub given_approvals: Vec<ApprovalBody<'a>>,
     pub user_edits: Option<&'a RawValue>,
     pub effective_input: Option<&'a RawValue>,
     pub reason: Option<&'a str>,
@@ -169,6 +175,7 @@ impl<'a> From<&'a Row> for RowBody<'a> {
             size: row.size,
             digest: row.digest.map(|digest| digest.to_string()),
             revision: row.revision.0,
+            approvals: row.approvals.as_deref().map(ApprovalsBody::from),
         }
     }
 }
@@ -191,6 +198,7 @@ pub fn write(action: &PendingAction) -> Result<Box<RawValue>, serde_json::Error>
         tool_input: raw(&action.input)?,
         preview: action.preview.as_ref().map(raw).transpose()?,
         before: action.before.as_ref().map(raw).transpose()?,
+        given_approvals: action.approvals.iter().map(ApprovalBody::of).collect::<Result<_, _>>()?,
         user_edits: action.user_edits.as_ref().map(Edits::as_json).map(raw).transpose()?,
         effective_input: action.effective_input.as_ref().map(raw).transpose()?,
         reason: text(action.reason.as_ref()),
@@ -241,6 +249,7 @@ fn row_of(fields: &Fields<'_>, text: &str) -> Result<Row, Unreadable> {
         size: fields.number("size").unwrap_or_else(|| input.map_or(0, |input| input.len() as u64)),
         digest: fields.text("digest").and_then(|text| Digest::parse(text.as_raw())),
         revision: Revision(fields.number("revision").unwrap_or_default()),
+        approvals: approvals::of_row(&fields),
         unreadable: None,
         can: Capabilities::READ_ONLY,
         tool,
@@ -249,7 +258,7 @@ fn row_of(fields: &Fields<'_>, text: &str) -> Result<Row, Unreadable> {
 
 /// What stands beside the input and is nothing that this version reads, or could not be understood: a time that is none.
 pub fn beside(raw: &RawJson) -> Vec<json::Member<'_>> {
-    const NAMES: [&str; 34] = [
+    const NAMES: [&str; 36] = [
         "id",
         "workspaceId",
         "missionId",
@@ -270,6 +279,8 @@ pub fn beside(raw: &RawJson) -> Vec<json::Member<'_>> {
         "size",
         "digest",
         "revision",
+        "approvals",
+        "givenApprovals",
         "toolCallId",
         "requestedBy",
         "summary",
@@ -314,6 +325,7 @@ pub fn read(text: &str) -> Result<PendingAction, Unreadable> {
         summary: fields.text("summary"),
         requested_by: fields.text("requestedBy"),
         tool_call: fields.text("toolCallId"),
+        approvals: approvals::given(&fields),
         user_edits: fields.json("userEdits").and_then(|edits| Edits::new(edits).ok()),
         effective_input: fields.json("effectiveInput"),
         reason: fields.text("reason"),

@@ -4,6 +4,8 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
+use super::approvals::ApprovalCount;
+
 /// `POST …/{id}/approve`. An empty body is an approval as proposed.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -94,7 +96,7 @@ impl BatchReply {
     }
 }
 
-/// The four counts of a reply.
+/// The counts of a reply.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     pub approved: u64,
@@ -104,6 +106,14 @@ pub struct Counts {
     /// Changed, invalid or missing. Praxiom does not send it.
     #[serde(default)]
     pub failed: u64,
+    /// Approved by one more person, and pending until others do. Absent where there are none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub accepted: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Counts {
@@ -114,6 +124,7 @@ impl Counts {
                 ItemOutcome::Approved => &mut counts.approved,
                 ItemOutcome::Rejected => &mut counts.rejected,
                 ItemOutcome::Skipped => &mut counts.skipped,
+                ItemOutcome::Accepted => &mut counts.accepted,
                 ItemOutcome::Changed | ItemOutcome::Invalid | ItemOutcome::Missing => &mut counts.failed,
             } += 1;
         }
@@ -131,6 +142,9 @@ pub struct BatchReplyItem {
     pub status: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved_by: Option<String>,
+    /// Only of what is accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approvals: Option<ApprovalCount>,
     /// Why it is changed, invalid or missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
@@ -142,6 +156,8 @@ pub enum ItemOutcome {
     Approved,
     Rejected,
     Skipped,
+    /// It counts, and more people must approve it.
+    Accepted,
     Changed,
     Invalid,
     Missing,

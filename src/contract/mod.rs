@@ -7,6 +7,7 @@
 
 pub mod absent;
 pub mod action;
+pub mod approvals;
 pub mod audit;
 pub mod batch;
 pub mod briefing;

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Capabilities, Digest, Edits, Effect, RawJson, Risk, Status, Timestamp, Untrusted};
+use super::{
+    Approval, Approvals, Capabilities, Digest, Edits, Effect, RawJson, Risk, Status, Timestamp, Untrusted,
+};
 
 /// An id the source chose. As foreign as any other text.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -108,6 +110,8 @@ pub struct Row {
     /// The source's own label for the content; compared with what we compute, never trusted.
     pub digest: Option<Digest>,
     pub revision: Revision,
+    /// `None`: one person is enough.
+    pub approvals: Option<Arc<Approvals>>,
     /// The source listed something that is no action; what there is of it stands in for one.
     pub unreadable: Option<StandIn>,
     /// What may be done with it, as its source says with the row.
@@ -136,6 +140,8 @@ pub struct PendingAction {
     pub summary: Option<Untrusted>,
     pub requested_by: Option<Untrusted>,
     pub tool_call: Option<Untrusted>,
+    /// Those that stand, where it takes more than one person; all of the same content.
+    pub approvals: Vec<Approval>,
     pub user_edits: Option<Edits>,
     /// What ran, or will run, after the edits.
     pub effective_input: Option<RawJson>,

@@ -5,6 +5,7 @@
 
 mod action;
 mod alert;
+mod approvals;
 mod briefing;
 mod by_tool;
 mod capability;
@@ -36,6 +37,7 @@ pub use action::{
     ActionId, ActionKey, BatchId, BatchKey, Entry, PendingAction, Revision, Row, SourceName, StandIn,
 };
 pub use alert::AlertKind;
+pub use approvals::{Approval, Approvals};
 pub use briefing::{Briefing, Outstanding, ToolOutstanding};
 pub use by_tool::{ByTool, is_pattern, matches};
 pub use capability::{Binding, Capabilities, Note, Notes, On, ReasonRule, Together};

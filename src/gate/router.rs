@@ -60,6 +60,7 @@ pub(crate) fn table() -> Vec<Route> {
         reads("/api/pending-actions/{id}/events", READ, one::timeline),
         begins("/api/pending-actions/{id}/approve", DECIDE, decide::approve),
         begins("/api/pending-actions/{id}/reject", DECIDE, decide::reject),
+        writes("/api/pending-actions/{id}/take-back", DECIDE, decide::take_back),
         writes("/api/pending-actions/{id}/withdraw", PROPOSE, decide::withdraw),
         begins("/api/pending-actions/{id}/claim", EXECUTE, pull::claim),
         writes("/api/pending-actions/{id}/renew", EXECUTE, pull::renew),

@@ -1,7 +1,7 @@
 //! What a reviewer agrees to besides the bytes of the input, as digests that can be compared.
 //!
 //! The **record** is everything of a proposal that never changes. The **policy** is what the gate's configuration makes of its
-//! tool: the schema and the executor. The **terms** are both. An approval names the terms that were on screen, they are
+//! tool: the schema, the executor, and how many people must approve. The **terms** are both. An approval names the terms that were on screen, they are
 //! kept with it, and compared once more before anything runs.
 
 use super::store::NewAction;
@@ -27,6 +27,16 @@ pub(crate) fn policy(tool: &ToolConfig, schema: Option<&str>) -> Digest {
         }
     }
     Digest::of_fields("placet-policy/v1", fields)
+}
+
+/// The same policy where so many people must approve. Where one is enough, it is that of earlier versions, bit for bit.
+pub(crate) fn by_people(policy: Digest, needed: &[u64]) -> Digest {
+    if needed.iter().all(|&needed| needed <= 1) {
+        return policy;
+    }
+    let fields: Vec<String> =
+        std::iter::once(policy.to_string()).chain(needed.iter().map(u64::to_string)).collect();
+    Digest::of_fields("placet-policy/v2", fields.iter().map(|field| Some(field.as_str())))
 }
 
 /// Everything of a stored action that never changes, the digest of its bytes included.

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::config::{ConfigError, Executor, GateConfig, Retry, ToolConfig};
+use crate::config::{ConfigError, Executor, GateConfig, Retry, RiskApprovals, ToolConfig};
 use crate::contract::tool::{self, Definition};
 use crate::domain::{ByTool, Digest, Effect, Risk, is_pattern, matches};
 use crate::gate::policies::{EVERY_OTHER, Policies};
@@ -25,6 +25,8 @@ pub(crate) struct Tools {
     targets: Targets,
     default: ToolConfig,
     approval_ttl: Duration,
+    by_risk: RiskApprovals,
+    most_approvals: u64,
 }
 
 /// What stands in one table of the configuration.
@@ -32,7 +34,7 @@ pub(crate) struct Tools {
 struct Configured {
     config: ToolConfig,
     schema: Option<Schema>,
-    /// What it comes to; compared before anything runs.
+    /// What it comes to where one person is enough.
     policy: Digest,
 }
 
@@ -54,6 +56,11 @@ impl Tools {
             targets,
             default: ToolConfig::default(),
             approval_ttl: config.approval_ttl,
+            by_risk: config.approvals,
+            most_approvals: {
+                let of_tools = config.tools.values().map(|tool| tool.approvals);
+                of_tools.chain(config.approvals.each()).max().unwrap_or(1)
+            },
         })
     }
 
@@ -65,7 +72,16 @@ impl Tools {
             targets: Targets::none_listed(),
             default: ToolConfig::default(),
             approval_ttl: Duration::MAX,
+            by_risk: RiskApprovals::default(),
+            most_approvals: 1,
         }
+    }
+
+    /// None is configured, but so many people must approve an action of a risk.
+    #[cfg(test)]
+    pub(crate) fn asking(by_risk: RiskApprovals) -> Self {
+        let most_approvals = by_risk.each().into_iter().max().unwrap_or(1);
+        Self { by_risk, most_approvals, ..Self::none() }
     }
 
     /// Whether the tool takes this input; every input does where no schema is configured. The message names up to three places as
@@ -102,16 +118,33 @@ impl Tools {
         self.configured.iter().map(|(name, tool)| (name, &tool.config))
     }
 
-    /// What the tool's configuration comes to, to be compared before anything runs.
-    pub(crate) fn policy(&self, name: &str) -> Digest {
-        self.configured.get(name).map_or_else(|| terms::policy(&self.default, None), |tool| tool.policy)
+    /// How many different people must approve an action of this tool and this risk.
+    pub(crate) fn approvals(&self, name: &str, risk: &Risk) -> u64 {
+        self.get(name).approvals.max(self.by_risk.of(risk))
+    }
+
+    /// The most people that any action needs.
+    pub(crate) const fn most_approvals(&self) -> u64 {
+        self.most_approvals
+    }
+
+    /// What the configuration comes to for an action of this tool and this risk, to be compared before it runs.
+    pub(crate) fn policy(&self, name: &str, risk: &Risk) -> Digest {
+        let policy =
+            self.configured.get(name).map_or_else(|| terms::policy(&self.default, None), |tool| tool.policy);
+        terms::by_people(policy, &[self.approvals(name, risk)])
     }
 
     /// What all of them come to.
     pub(crate) fn policies(&self) -> Policies {
-        let others = (EVERY_OTHER.to_owned(), terms::policy(&self.default, None).to_string());
-        let mut tools = BTreeMap::from([others]);
-        tools.extend(self.configured.iter().map(|(name, tool)| (name.clone(), tool.policy.to_string())));
+        let policy = |policy: Digest, tool: &ToolConfig| {
+            let needed = self.by_risk.each().map(|needed| needed.max(tool.approvals));
+            terms::by_people(policy, &needed).to_string()
+        };
+        let others = policy(terms::policy(&self.default, None), &self.default);
+        let mut tools = BTreeMap::from([(EVERY_OTHER.to_owned(), others)]);
+        let configured = self.configured.iter();
+        tools.extend(configured.map(|(name, tool)| (name.clone(), policy(tool.policy, &tool.config))));
         Policies { tools, denied: self.denied.clone() }
     }
 
@@ -205,6 +238,19 @@ fn schema_in(path: &Path) -> Result<Schema, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn policy_of_one_person_is_that_of_earlier_versions() {
+        let before = terms::policy(&ToolConfig::default(), None);
+        let (none, asking) =
+            (Tools::none(), Tools::asking(RiskApprovals { critical: 2, ..RiskApprovals::default() }));
+
+        assert_eq!(none.policy("t", &Risk::Critical), before);
+        assert_eq!(asking.policy("t", &Risk::High), before);
+        assert_ne!(asking.policy("t", &Risk::Critical), before);
+        assert_eq!(none.policies().tools[EVERY_OTHER], before.to_string());
+        assert_ne!(none.policies(), asking.policies(), "gates that ask for other numbers differ");
+    }
 
     #[test]
     fn a_proposer_can_only_raise() {

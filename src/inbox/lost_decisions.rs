@@ -27,6 +27,10 @@ impl Lost<'_> {
         let ran = action.executed_at.is_some() && matches!(row.status, Status::Other(_));
         let outcome = match self.proof {
             Some(true) if asked.hands_back() => return Some(Outcome::Accepted),
+            // It counts, and more people must approve.
+            Some(true) if asked.approves() && row.approvals.is_some() && row.status.is_pending() => {
+                return Some(Outcome::Accepted);
+            }
             _ if asked.approves() && ran => Outcome::Approved,
             _ => Outcome::by_status(asked, &row.status, row.resolved_by.as_ref())?,
         };
@@ -48,7 +52,8 @@ impl Lost<'_> {
     /// somebody else's decision.
     pub(super) fn of_accepted(&self, action: &PendingAction) -> Option<Outcome> {
         let is_proof = action.row.status != Status::Running || self.proof == Some(true);
-        self.outcome(action).filter(|_| is_proof && !self.asked.hands_back())
+        let outcome = self.outcome(action).filter(|outcome| *outcome != Outcome::Accepted);
+        outcome.filter(|_| is_proof && !self.asked.hands_back())
     }
 
     fn may_be_ours(&self, action: &PendingAction) -> bool {
@@ -137,6 +142,24 @@ mod tests {
             "it came back"
         );
         assert_eq!(outcome(DecisionKind::Retry, None, "running"), skipped("running"));
+    }
+
+    #[test]
+    fn approval_that_waits_for_others_was_accepted() {
+        let approvals = r#""status":"pending","approvals":{"given":1,"needed":2,"by":["kim"]}"#;
+        let outcome = |proof, more: &str| {
+            let effective = Digest::of("t", "w", r#"{"a":1}"#);
+            let (asked, begun_at) = (DecisionKind::Approve, Timestamp::default());
+            let lost = Lost { asked, effective, begun_at, subject: None, proof };
+            (lost.outcome(&settled(more)), lost.of_accepted(&settled(more)))
+        };
+
+        assert_eq!(outcome(Some(true), approvals), (Some(Outcome::Accepted), None), "and stays so");
+        assert_eq!(outcome(None, approvals), (None, None));
+        let approved =
+            r#""status":"approved","resolvedBy":"lee","approvals":{"given":2,"needed":2,"by":["kim","lee"]}"#;
+        assert_eq!(outcome(Some(true), approved).1, Some(Outcome::Approved), "ours counted");
+        assert!(matches!(outcome(Some(false), approved).1, Some(Outcome::Skipped { .. })));
     }
 
     #[test]

@@ -33,6 +33,18 @@ impl Inbox {
         }
     }
 
+    /// Takes back the approval of an action that this reviewer sent, while more people must approve. An error means that the source did
+    /// not say that it is taken back.
+    pub async fn take_back_approval(&self, key: &ActionKey) -> Result<(), Problem> {
+        let source = self.source(&key.source)?;
+        let told = source.ask_able(Wait::Actions(0), |able| Some(able.take_back?.take_back(&key.id)));
+        match told.await {
+            Ok(Some(())) => Ok(()),
+            Ok(None) => Err(Problem::at(&key.source, "takes no approval back")),
+            Err(error) => Err(Problem::of(&key.source, &error)),
+        }
+    }
+
     async fn is_unknown(&self, key: &ActionKey) -> bool {
         let Ok(source) = self.source(&key.source) else { return false };
         let Ok(actions) = source.get(std::slice::from_ref(&key.id)).await else { return false };

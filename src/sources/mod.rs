@@ -29,7 +29,7 @@ pub use health_check::clock;
 pub use setup::OpenError;
 pub use source::{
     Abilities, Connection, Context, EventKind, Figures, Full, History, Identity, Listed, Lookup, Outcomes,
-    PagesEnd, ResolveUnknown, Source, SourceInfo, Synced, Timeline,
+    PagesEnd, ResolveUnknown, Source, SourceInfo, Synced, TakeBack, Timeline,
 };
 
 /// The source that a configuration describes. Opens no connection and reads no token yet; a `ca_file` is read.

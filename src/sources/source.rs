@@ -124,6 +124,7 @@ pub struct Abilities<'a> {
     pub figures: Option<&'a dyn Figures>,
     pub lookup: Option<&'a dyn Lookup>,
     pub resolve_unknown: Option<&'a dyn ResolveUnknown>,
+    pub take_back: Option<&'a dyn TakeBack>,
 }
 
 impl Abilities<'_> {
@@ -198,6 +199,13 @@ pub trait ResolveUnknown: fmt::Debug + Send + Sync {
         finding: Resolution,
         reason: Option<String>,
     ) -> Result<Resolved, SourceError>;
+}
+
+/// Where more than one person must approve.
+#[async_trait]
+pub trait TakeBack: fmt::Debug + Send + Sync {
+    /// Takes this reviewer's own approval back, once, while more people must approve.
+    async fn take_back(&self, id: &ActionId) -> Result<(), SourceError>;
 }
 
 /// The answer to a sync.

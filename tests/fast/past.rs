@@ -43,6 +43,7 @@ async fn desk() -> Desk {
         tls: None,
         behind_proxy: false,
         approval_ttl: Duration::from_hours(168),
+        approvals: Default::default(),
         keep_settled: None,
         trusted_proxies: Vec::new(),
         stop_within: LIMIT,

@@ -12,6 +12,9 @@ pub struct DecideArgs {
     /// Reject this action, given the same way; repeat for more
     #[arg(long, value_name = "ID")]
     pub reject: Vec<String>,
+    /// Take your own approval of this action back, given the same way, while more people must approve it; repeat for more
+    #[arg(long, value_name = "ID", conflicts_with_all = ["approve", "reject", "from", "dry_run", "follow", "json"])]
+    pub take_back: Vec<String>,
     /// Why, for every rejection given by --reject
     #[arg(long, requires = "reject")]
     pub reason: Option<String>,

@@ -14,6 +14,7 @@ use self::dry::DryRun;
 use self::plan::{Plan, plan};
 use super::args::DecideArgs;
 use super::exit::Exit;
+use super::find::{SearchedId, find};
 use super::output::{self, problem};
 use super::report;
 use crate::domain::{
@@ -25,6 +26,9 @@ use crate::text;
 
 /// Decides, and prints the report that the inbox would show.
 pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow::Result<Exit> {
+    if !args.take_back.is_empty() {
+        return take_back(inbox, args).await;
+    }
     if !args.dry_run {
         tell_of_earlier(inbox).await;
     }
@@ -67,6 +71,29 @@ pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow:
     let followed = follow(inbox, &mut report, args.follow).await;
     report::print(&report, &followed, args.json)?;
     Ok(exit(&report, &followed))
+}
+
+/// Takes approvals back, one after the other; one that cannot be stops no other.
+async fn take_back(inbox: &Inbox, args: &DecideArgs) -> anyhow::Result<Exit> {
+    let sought = |id| SearchedId { id, source: args.source.as_deref(), may_begin: true };
+    let sought: Vec<_> = args.take_back.iter().map(|id| sought(id)).collect();
+    let mut exit = Exit::Done;
+    for found in find(inbox, &sought).await? {
+        let answer = match found {
+            Ok((key, action)) => inbox.take_back_approval(&key).await.map(|()| action),
+            Err(not_found) => Err(not_found.problem),
+        };
+        match answer {
+            Ok(action) => {
+                output::line(&format!("your approval is taken back: {}", output::shown(&action.row.title)))?;
+            }
+            Err(failed) => {
+                output::complain(&problem(&failed));
+                exit = Exit::Failed;
+            }
+        }
+    }
+    Ok(exit)
 }
 
 /// What was approved from here and failed later is a failure.

@@ -124,7 +124,10 @@ fn vanished(source: SourceName, wish: &RequestedDecision) -> ReportLine {
 /// Why a bare id does not approve this action. A digest comes from `show --json`, which tells the same.
 fn asks_for_a_look(wish: &RequestedDecision, action: &PendingAction) -> Option<String> {
     let bare = matches!(wish.decision, Word::Approve) && wish.digest.is_none();
-    let reasons = if bare { text::Flags::of(action).reasons() } else { Vec::new() };
+    let mut reasons = if bare { text::Flags::of(action).reasons() } else { Vec::new() };
+    if bare && action.approvals.iter().any(|approval| approval.edits.is_some()) {
+        reasons.push("somebody approved it with edits".to_owned());
+    }
     (!reasons.is_empty()).then(|| reasons.join(", "))
 }
 

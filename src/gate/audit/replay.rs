@@ -8,7 +8,8 @@ use super::{AuditHead, AuditRow, Verified, fingerprint, hash, hex};
 use crate::contract::time;
 use crate::domain::chain::{Chain, Misfit};
 use crate::domain::{Edits, Status, Timestamp, Untrusted};
-use crate::gate::store::{KeptToken, Origin, Stored};
+use crate::gate::store::subject::is_same_subject;
+use crate::gate::store::{KeptApproval, KeptToken, Origin, Stored};
 use crate::gate::terms;
 use crate::gate::token::Token;
 
@@ -46,9 +47,19 @@ struct Expected {
     approval: Option<(u64, Details)>,
     fence: u64,
     lease: Option<(Option<String>, Option<String>)>,
+    /// Of those that more than one person must approve.
+    approvals: Vec<ExpectedApproval>,
     result: Option<String>,
     error: Option<String>,
     executed_at: Option<Timestamp>,
+}
+
+#[derive(Debug)]
+struct ExpectedApproval {
+    subject: String,
+    /// Effective digest and terms.
+    content: (Option<String>, Option<String>),
+    fingerprint: String,
 }
 
 #[derive(Debug)]
@@ -72,6 +83,8 @@ struct Details {
     effective_digest: Option<String>,
     terms: Option<String>,
     edits: Option<String>,
+    policy: Option<String>,
+    approvers: Option<Vec<String>>,
     lease_until: Option<String>,
     result: Option<String>,
     error: Option<String>,
@@ -305,6 +318,7 @@ impl Expected {
         }
         self.error.clone_from(&details.error);
         self.lease = None;
+        self.count_approval(row, &details);
         match row.kind.as_str() {
             "created" => {
                 self.chained = row.hash.is_some();
@@ -335,6 +349,30 @@ impl Expected {
         }
     }
 
+    /// By the rule of `gate/store/approvals.rs`: all that count are of one content, and nobody counts twice.
+    fn count_approval(&mut self, row: &AuditRow, details: &Details) {
+        let who = row.who.as_deref().unwrap_or_default();
+        match (row.kind.as_str(), &details.approvers) {
+            ("approval-given" | "approved", Some(_)) => {
+                let content = (details.effective_digest.clone(), details.terms.clone());
+                self.approvals.retain(|it| it.content == content && !is_same_subject(&it.subject, who));
+                let said = |field: &Option<String>| field.clone().unwrap_or_default();
+                let fingerprint = format!(
+                    "{} {who:?} {} {} {} {} {}",
+                    row.revision,
+                    row.at.as_millis(),
+                    said(&content.0),
+                    said(&content.1),
+                    said(&details.policy),
+                    said(&details.edits)
+                );
+                self.approvals.push(ExpectedApproval { subject: who.to_owned(), content, fingerprint });
+            }
+            ("approval-taken-back", _) => self.approvals.retain(|it| !is_same_subject(&it.subject, who)),
+            _ => {}
+        }
+    }
+
     /// Names of what differs.
     fn compare(&self, stored: &Stored) -> Vec<&'static str> {
         let (action, row) = (&stored.action, &stored.action.row);
@@ -355,6 +393,8 @@ impl Expected {
             let record = terms::record(action, &stored.proposer).to_string();
             check("proposal", self.record.as_deref() == Some(&record));
             check("callback or trace", self.origin == stored.origin);
+            let kept = stored.approvals.iter().map(KeptApproval::fingerprint);
+            check("approvals", kept.eq(self.approvals.iter().map(|it| it.fingerprint.clone())));
             check("digest", self.digest == row.digest.map(|digest| digest.to_string()));
             check("size", row.size == action.input.as_str().len() as u64);
             check("lease", stored.lease_until.map(time::write) == until && stored.lease_by == holder);

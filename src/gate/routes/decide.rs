@@ -1,4 +1,4 @@
-//! `approve`, `reject` and `withdraw` of one action.
+//! `approve`, `reject`, `take-back` and `withdraw` of one action.
 
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -59,6 +59,16 @@ async fn decide(
     key: Option<Keyed>,
 ) -> Result<Response, ApiError> {
     Ok(reply(StatusCode::OK, gate.store().decide(ruling, caller.actor(), key).await?))
+}
+
+/// Takes back an approval that was not the last that it takes.
+pub(crate) async fn take_back(
+    State(gate): State<Gate>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
+    let stored = gate.store().take_back(id, caller.actor()).await?;
+    full_response(&stored.action)
 }
 
 pub(crate) async fn withdraw(

@@ -1,5 +1,6 @@
 //! What the gate knows of its tools, the caller's workspaces, and whether the gate is well.
 
+use std::collections::BTreeSet;
 use std::sync::PoisonError;
 
 use axum::Json;
@@ -17,6 +18,8 @@ use crate::gate::auth::Caller;
 use crate::gate::error::{ApiError, UNAVAILABLE};
 use crate::gate::policies::Disagreement;
 use crate::gate::state::Gate;
+use crate::gate::store::subject::folded;
+use crate::gate::token::{Scope, Token};
 
 /// A list that is short enough to come as a whole.
 #[derive(Debug, Serialize)]
@@ -38,6 +41,8 @@ struct ToolBody<'a> {
     expires_after_seconds: Option<u64>,
     /// How long an approval waits for an agent; `None`: the gate runs it itself.
     approval_ttl_seconds: Option<u64>,
+    /// Of an action of its own risk.
+    approvals: u64,
     /// What its input must look like, as configured.
     schema: Option<&'a RawValue>,
     /// What the gate shows of the input beside it; `None`: the proposer's own preview.
@@ -67,6 +72,7 @@ pub(crate) async fn tools(State(gate): State<Gate>) -> Result<Response, ApiError
             expires_after_seconds: config.expires_after.map(|after| after.as_secs()),
             approval_ttl_seconds: (config.executor == Executor::Pull)
                 .then(|| gate.inner.tools.approval_ttl(name).as_secs()),
+            approvals: gate.inner.tools.approvals(name, &definition.risk),
             schema: gate.inner.tools.schema_text(name).and_then(|text| serde_json::from_str(text).ok()),
             preview: definition.preview.filter(|shape| !shape.is_empty()).map(|shape| preview(&shape)),
         }
@@ -79,9 +85,10 @@ fn preview(shape: &PreviewShape) -> Value {
 }
 
 /// The token's workspace, and who its bearer is in it.
-pub(crate) async fn workspaces(caller: Caller) -> Response {
+pub(crate) async fn workspaces(State(gate): State<Gate>, caller: Caller) -> Result<Response, ApiError> {
     let token = caller.token;
-    let membership = json!({
+    let approvals = approvals(&gate, &token.workspace).await?;
+    let membership = without_nulls(json!({
         "id": token.workspace,
         "name": token.workspace,
         "workspaceId": token.workspace,
@@ -90,8 +97,9 @@ pub(crate) async fn workspaces(caller: Caller) -> Response {
         "groups": token.groups,
         "scopes": token.scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>(),
         "expiresAt": token.expires_at.map(time::write),
-    });
-    Json(Items { items: vec![without_nulls(membership)] }).into_response()
+        "approvals": approvals,
+    }));
+    Ok(Json(Items { items: vec![membership] }).into_response())
 }
 
 /// Whoever a token of the workspace was made for, also those who have none any more: they decided once.
@@ -103,6 +111,21 @@ pub(crate) async fn people(State(gate): State<Gate>, caller: Caller) -> Result<R
         })
         .collect();
     Ok(Json(Items { items }).into_response())
+}
+
+/// Where more than one person must approve something: whether so many can.
+async fn approvals(gate: &Gate, workspace: &str) -> Result<Option<Value>, ApiError> {
+    let needed = gate.inner.tools.most_approvals();
+    if needed <= 1 {
+        return Ok(None);
+    }
+    let now = gate.inner.clock.now();
+    let may_decide = |token: &Token| {
+        token.is_live(now) && token.workspace == workspace && token.scopes.contains(&Scope::Decide)
+    };
+    let tokens = gate.store().tokens().await?.into_iter().filter(may_decide);
+    let people: BTreeSet<String> = tokens.map(|token| folded(&token.subject)).collect();
+    Ok(Some(json!({"needed": needed, "deciders": people.len()})))
 }
 
 /// The process answers.

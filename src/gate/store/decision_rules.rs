@@ -1,5 +1,7 @@
 //! The rules of a decision: whether it may be made about this action. Pure, and asked inside the deciding transaction.
 
+use super::approvals::{self, Approval};
+use super::subject::is_same_subject;
 use super::{Actor, Refused, Ruling, Stored, Verdict};
 use crate::domain::{Digest, Edits, RawJson, Row, Status, Timestamp, Untrusted, merge};
 use crate::gate::tool::Tools;
@@ -11,15 +13,6 @@ pub(crate) enum Judged {
     Reject,
 }
 
-/// What exactly is approved.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Approval {
-    /// The edits and the input after them; `None` without edits.
-    pub(crate) edited: Option<(RawJson, RawJson)>,
-    pub(crate) digest: Digest,
-    pub(crate) terms: Digest,
-}
-
 /// The wall between workspaces.
 pub(crate) fn within(stored: &Stored, by: &Actor) -> Result<(), Refused> {
     let workspace = stored.action.row.workspace.as_ref().map_or("", Untrusted::as_raw);
@@ -29,15 +22,6 @@ pub(crate) fn within(stored: &Stored, by: &Actor) -> Result<(), Refused> {
 /// Is it their own proposal?
 pub(crate) fn is_proposer(stored: &Stored, by: &Actor) -> bool {
     is_same_subject(&stored.proposer, &by.subject)
-}
-
-/// Do both name the same person or program? Blanks around a name and upper and lower case make no other one of it.
-pub(crate) fn is_same_subject(one: &str, other: &str) -> bool {
-    // Upper case first: it makes one of letters that have several lower forms.
-    let folded = |name: &str| -> String {
-        name.trim().chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
-    };
-    one == other || folded(one) == folded(other)
 }
 
 /// Who settled it, when, and how; for a refusal that says so.
@@ -114,7 +98,7 @@ fn approve(
         terms,
         "its expiry, risk, effect, preview, schema or executor is not the one you saw; read it again",
     )?;
-    Ok(Approval { edited, digest, terms })
+    Ok(Approval { edited, digest, terms, policy: tools.policy(tool, &stored.action.row.risk) })
 }
 
 fn expect(expected: Option<&str>, actual: Digest, changed: &'static str) -> Result<(), Refused> {
@@ -139,10 +123,16 @@ pub(crate) fn not_as_approved(stored: &Stored, tools: &Tools, predates_terms: bo
     if !bytes {
         return Some("the stored input is not the one that was approved; it was not run");
     }
+    let needed = tools.approvals(action.row.tool.as_raw(), &action.row.risk);
+    let enough =
+        |effective| action.terms.is_some_and(|terms| approvals::are_enough(stored, effective, terms, needed));
+    if !stored.effective_digest.is_some_and(enough) {
+        return Some("fewer people approved it than must by now; it was not run. Propose it again");
+    }
     let approved = stored.approved_terms.as_deref();
     let terms = (approved == Some(UNBOUND) && predates_terms)
         || (approved.is_some() && approved == action.terms.map(|terms| terms.to_string()).as_deref());
-    let changed = "the tool's executor or schema, or the action itself, changed after the approval; it was not run. \
+    let changed = "the tool's executor, schema or number of approvals, or the action itself, changed after the approval; it was not run. \
                    Propose it again";
     (!terms).then_some(changed)
 }
@@ -160,20 +150,4 @@ pub(crate) fn settle(stored: &Stored, by: &Actor) -> Result<(), Refused> {
         return Err(settled(&stored.action.row));
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn blanks_and_case_make_no_other_subject() {
-        for (one, other) in [("solo", "Solo "), ("solo", "\tSOLO\n"), ("straße", "STRASSE"), ("ΟΔΟΣ", "οδος")]
-        {
-            assert!(is_same_subject(one, other), "{one:?} {other:?}");
-        }
-        for (one, other) in [("solo", "so lo"), ("solo", "solo2"), ("ı", "i1")] {
-            assert!(!is_same_subject(one, other), "{one:?} {other:?}");
-        }
-    }
 }

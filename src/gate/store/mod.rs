@@ -4,6 +4,7 @@
 //! all of them in [`ops`], which decides with the rules of [`decision_rules`] and moves a row only along
 //! [`Status::after`](crate::domain::Status::after). Nothing is acknowledged before it is committed.
 
+pub(crate) mod approvals;
 mod callback;
 mod columns;
 pub(crate) mod context;
@@ -14,6 +15,7 @@ mod ops;
 pub(crate) mod postgres;
 mod rows;
 pub(crate) mod sqlite;
+pub(crate) mod subject;
 #[cfg(test)]
 mod tests;
 
@@ -72,6 +74,8 @@ pub(crate) struct Stored {
     pub(crate) action: PendingAction,
     pub(crate) proposer: String,
     pub(crate) origin: Origin,
+    /// Where more than one person must approve, by revision: also those that count no more, because the terms are others by now.
+    pub(crate) approvals: Vec<KeptApproval>,
     pub(crate) effective_digest: Option<Digest>,
     /// A digest, or `unbound` for an approval that is older than terms.
     pub(crate) approved_terms: Option<String>,
@@ -98,6 +102,21 @@ pub(crate) struct Prunable {
     pub(crate) proposer: String,
     /// Of everything of it that never changed, as the audit has it.
     pub(crate) record: Digest,
+}
+
+/// One person's approval, as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct KeptApproval {
+    /// Under which it was given.
+    pub(crate) revision: u64,
+    pub(crate) subject: String,
+    pub(crate) at: Timestamp,
+    /// Of what would run.
+    pub(crate) effective: Digest,
+    pub(crate) terms: Digest,
+    /// Of the tool, for its risk; a part of the terms.
+    pub(crate) policy: Digest,
+    pub(crate) edits: Option<RawJson>,
 }
 
 /// Who asks: a token's subject inside its workspace.
@@ -319,6 +338,8 @@ pub(crate) enum Refused {
     Own,
     #[error("only who proposed it may do this")]
     NotProposer,
+    #[error("no approval of yours stands; there is nothing to take back")]
+    NotApproved,
     #[error("it is {} already", .status.as_raw())]
     State { status: Status, by: Option<String>, at: Option<Timestamp> },
     #[error("{0}")]
@@ -483,6 +504,8 @@ pub(crate) trait Writes: Send + Sync {
         by: Actor,
         key: Option<Keyed>,
     ) -> Result<Reply, StoreError>;
+    /// An approver takes their approval back, while more people must approve.
+    async fn take_back(&self, id: String, by: Actor) -> Result<Stored, StoreError>;
     async fn withdraw(&self, id: String, by: Actor) -> Result<Stored, StoreError>;
     /// A human ends what is `unknown`.
     async fn settle(

@@ -1,5 +1,8 @@
 //! Converts rows of a database to what they mean.
 
+use std::sync::Arc;
+
+use super::approvals::{self, light_approvals, whole_approvals};
 use super::columns::Columns;
 use super::ops::tx::Swept;
 use super::{Callback, KeptToken, Origin, StoreError, Stored};
@@ -12,19 +15,60 @@ use crate::gate::terms;
 use crate::gate::token::{Scope, Token};
 use crate::gate::tool::Tools;
 
+macro_rules! light {
+    ($($more:expr),*) => {
+        concat!(
+            "SELECT a.seq, a.id, a.workspace, a.batch, a.checkpoint, a.mission, a.session, a.run, \
+             a.agent, a.tool, a.title, a.risk, a.effect, a.size, a.digest, a.status, a.created_at, a.expires_at, \
+             a.resolved_at, a.resolved_by, a.fence, a.revision, a.callback, a.traceparent",
+            $($more,)*
+            " FROM actions a"
+        )
+    };
+}
 /// Everything a [`Row`] needs, and where it stands. By name: what is long (summary, reason, error) stays in the database.
-pub(super) const LIGHT: &str = "SELECT a.seq, a.id, a.workspace, a.batch, a.checkpoint, a.mission, a.session, a.run, \
-     a.agent, a.tool, a.title, a.risk, a.effect, a.size, a.digest, a.status, a.created_at, a.expires_at, \
-     a.resolved_at, a.resolved_by, a.fence, a.revision, a.callback, a.traceparent FROM actions a";
+pub(super) const LIGHT: &str = light!();
+/// The same where more than one person must approve something.
+pub(super) const LIGHT_APPROVED: &str = light!(", ", light_approvals!());
+
+/// What [`light`] reads.
+pub(super) const fn listing(tools: &Tools) -> &'static str {
+    if tools.most_approvals() > 1 { LIGHT_APPROVED } else { LIGHT }
+}
+
 /// Everything a [`Stored`] needs.
-pub(super) const WHOLE: &str = "SELECT a.*, p.input, p.preview, p.before, p.user_edits, p.effective_input, p.result \
-     FROM actions a JOIN payloads p ON p.seq = a.seq";
+pub(super) const WHOLE: &str = concat!(
+    "SELECT a.*, p.input, p.preview, p.before, p.user_edits, p.effective_input, p.result, ",
+    whole_approvals!(),
+    " FROM actions a JOIN payloads p ON p.seq = a.seq"
+);
+/// As [`WHOLE`], with the moment of the newest audit row.
+pub(super) const WHOLE_SETTLED: &str = concat!(
+    "SELECT a.*, p.input, p.preview, p.before, p.user_edits, p.effective_input, p.result, h.at AS settled_at, ",
+    whole_approvals!(),
+    " FROM actions a JOIN payloads p ON p.seq = a.seq JOIN audit h ON h.workspace = a.workspace AND h.revision = a.revision"
+);
 /// Final, and never `unknown`: of that a human still has to find out what became of it. In the words of an index, which is used for
 /// nothing else.
 pub(super) const SETTLED: &str =
     "a.status IN ('rejected', 'executed', 'failed', 'expired', 'withdrawn', 'superseded')";
 
-pub(super) fn light(row: &dyn Columns) -> Result<Row, StoreError> {
+pub(super) fn light(row: &dyn Columns, tools: &Tools) -> Result<Row, StoreError> {
+    if tools.most_approvals() > 1 { approved(row, tools) } else { bare(row) }
+}
+
+/// With who approved it.
+fn approved(row: &dyn Columns, tools: &Tools) -> Result<Row, StoreError> {
+    let mut light = bare(row)?;
+    let (tool, risk) = (light.tool.as_raw(), &light.risk);
+    let by = approvals::names(row, light.status.is_pending(), || tools.policy(tool, risk))?;
+    let told = approvals::told(&light, by, tools.approvals(tool, risk));
+    light.approvals = told.map(Arc::new);
+    Ok(light)
+}
+
+/// Without what depends on the tools.
+fn bare(row: &dyn Columns) -> Result<Row, StoreError> {
     Ok(Row {
         id: ActionId::new(row.text("id")?),
         batch: row.maybe_text("batch")?.map(BatchId::new),
@@ -46,19 +90,20 @@ pub(super) fn light(row: &dyn Columns) -> Result<Row, StoreError> {
         size: number(row.int("size")?),
         digest: Digest::parse(&row.text("digest")?),
         revision: Revision(number(row.int("revision")?)),
+        approvals: None,
         unreadable: None,
         can: Capabilities::READ_ONLY,
     })
 }
 
 pub(super) fn whole(row: &dyn Columns, tools: &Tools) -> Result<PendingAction, StoreError> {
-    let light = light(row)?;
+    let light = approved(row, tools)?;
     let input = json(row, "input")?.ok_or(StoreError::Corrupt("an action without an input"))?;
     let edits = json(row, "user_edits")?.map(Edits::new).transpose();
     let merged = json(row, "effective_input")?;
     // Without edits the merged input is the proposed one, and is not stored twice.
     let was_approved = light.resolved_at.is_some() && runs(&light.status) || light.has_lapsed();
-    let policy = tools.policy(light.tool.as_raw());
+    let policy = tools.policy(light.tool.as_raw(), &light.risk);
     let mut action = PendingAction {
         terms: None,
         effective_input: merged.or_else(|| was_approved.then(|| input.clone())),
@@ -67,6 +112,7 @@ pub(super) fn whole(row: &dyn Columns, tools: &Tools) -> Result<PendingAction, S
         summary: foreign(row, "summary")?,
         requested_by: foreign(row, "requested_by")?,
         tool_call: foreign(row, "tool_call")?,
+        approvals: Vec::new(),
         user_edits: edits.map_err(|_| StoreError::Corrupt("edits that are no edits"))?,
         reason: foreign(row, "reason")?,
         result: json(row, "result")?,
@@ -79,6 +125,7 @@ pub(super) fn whole(row: &dyn Columns, tools: &Tools) -> Result<PendingAction, S
     };
     let record = terms::record(&action, &row.text("proposer")?);
     action.terms = Some(terms::terms(record, policy));
+    action.approvals = approvals::standing(approvals::kept(row)?, &action);
     Ok(action)
 }
 
@@ -90,6 +137,7 @@ pub(super) fn stored(row: &dyn Columns, tools: &Tools) -> Result<Stored, StoreEr
         action: whole(row, tools)?,
         proposer: row.text("proposer")?,
         origin: origin(row)?,
+        approvals: approvals::kept(row)?,
         effective_digest: effective.map(|text| Digest::parse(&text).ok_or(damaged)).transpose()?,
         approved_terms: row.maybe_text("approved_terms")?,
         decision_revision: row.maybe_int("decision_revision")?.map(number),
@@ -157,7 +205,7 @@ pub(super) fn token(row: &dyn Columns) -> Result<(Token, KeptToken), StoreError>
 pub(super) fn swept(row: &dyn Columns) -> Option<Swept> {
     let swept = || {
         let fence = number(row.int("fence")?);
-        Ok::<_, StoreError>(Swept { seq: row.int("seq")?, row: light(row)?, origin: origin(row)?, fence })
+        Ok::<_, StoreError>(Swept { seq: row.int("seq")?, row: bare(row)?, origin: origin(row)?, fence })
     };
     swept().inspect_err(|error| tracing::error!(%error, "a row cannot be swept")).ok()
 }

@@ -11,7 +11,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, S
 use tempfile::TempDir;
 
 use super::support::{Answer, TestGate, answer, config, ids, serve};
-use crate::config::{CallbackConfig, GateConfig, PostgresConfig, TokenFrom};
+use crate::config::{CallbackConfig, GateConfig, PostgresConfig, RiskApprovals, TokenFrom};
 use crate::contract::settle::SettleAs;
 use crate::contract::time;
 use crate::domain::{Flows, Minute, Timestamp};
@@ -37,6 +37,8 @@ impl Places {
         let secret = TokenFrom::Env("PLACET_NO_SUCH".to_owned());
         let nobody = CallbackConfig { line: 1, url: "http://127.0.0.1:1/".to_owned(), secret };
         let callbacks = [("nobody".to_owned(), nobody)].into();
+        let approvals = RiskApprovals { critical: 2, ..RiskApprovals::default() };
+        let new = GateConfig { approvals, ..new };
         let old = GateConfig { server: None, callbacks, ..new.clone() };
         Some(Self { _folder: folder, old, new })
     }
@@ -166,6 +168,8 @@ async fn filled(places: &Places) -> (TestGate, String) {
         );
         gate.propose_with(["t", "u"][n % 2], &format!(r#"{{"n":{n}.0}}"#), &more).await;
     }
+    let half = gate.propose_with("t", r#"{"n":1}"#, r#","risk":"critical""#).await;
+    assert_eq!(gate.approve(&half, EDITS).await.at("/approvals/given"), "1");
     let older = gate.propose("t", "{}").await;
     gate.propose_with("t", "{}", &format!(r#","supersedes":"{older}""#)).await;
     gate.gate.create_token("guest", "x", &[Scope::Read], None).await.unwrap();

@@ -7,7 +7,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::contract::{CONTRACT, check_event, documented, operations, validator};
-use super::support::{TestGate, answer, plain, script, with_tool};
+use super::support::{TestGate, answer, config, plain, script, start};
+use crate::config::{GateConfig, RiskApprovals};
 use crate::gate::auth::Access;
 use crate::gate::router;
 use crate::gate::token::Scope;
@@ -135,7 +136,10 @@ async fn settle_and_own(seen: &mut Seen, ran: &TestGate) {
 /// Every answer is checked where it is received; this sees that each one of the document comes.
 #[tokio::test]
 async fn every_documented_answer_is_given() {
-    let (_folder, ran) = with_tool(script("cat")).await;
+    let folder = tempfile::tempdir().unwrap();
+    let approvals = RiskApprovals { critical: 2, ..RiskApprovals::default() };
+    let tools = [("t".to_owned(), script("cat"))].into();
+    let ran = start(GateConfig { approvals, tools, ..config(folder.path()) }).await;
     let mut seen = Seen::default();
     let all = "/api/pending-actions";
     let more =
@@ -156,6 +160,9 @@ async fn every_documented_answer_is_given() {
     let result = format!(r#"{{"fence":{fence},"result":[1.10]}}"#);
     seen.post(&ran, &format!("{pulled}/result"), &result).await;
     let taken_back = ran.propose("t", "{}").await;
+    let half = ran.propose_with("t", "{}", r#","risk":"critical""#).await;
+    seen.post(&ran, &format!("{all}/{half}/approve"), "").await;
+    seen.post(&ran, &format!("{all}/{half}/take-back"), "").await;
     let withdraw = format!("{all}/{taken_back}/withdraw");
     seen.0.insert(ran.post_as(&ran.agent, &withdraw, "").await.named);
     for path in ["", "?view=row", "?view=row&limit=1", "?status=executed", "/changes?since=0", "/counts"] {

@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use super::{contract, postgres};
-use crate::config::{Executor, GateConfig, Limits, Retry, ToolConfig};
+use crate::config::{Executor, GateConfig, Limits, Retry, RiskApprovals, ToolConfig};
 use crate::domain::Status;
 use crate::gate::{Gate, GateError, Scope, Stop};
 
@@ -83,6 +83,7 @@ pub(super) fn config(folder: &Path) -> GateConfig {
         tls: None,
         behind_proxy: false,
         approval_ttl: Duration::from_hours(168),
+        approvals: RiskApprovals::default(),
         keep_settled: None,
         trusted_proxies: Vec::new(),
         stop_within: LIMIT,

@@ -50,6 +50,7 @@ async fn served() -> Served {
         tls: None,
         behind_proxy: false,
         approval_ttl: Duration::from_hours(168),
+        approvals: crate::config::RiskApprovals::default(),
         keep_settled: None,
         trusted_proxies: Vec::new(),
         stop_within: Duration::from_secs(1),

@@ -19,7 +19,9 @@ use crate::net::http::Reply;
 use crate::net::url;
 use crate::sources::answer::{self, success};
 use crate::sources::source::permit;
-use crate::sources::{Figures, History, Identity, Listed, Lookup, ResolveUnknown, SourceError, Timeline};
+use crate::sources::{
+    Figures, History, Identity, Listed, Lookup, ResolveUnknown, SourceError, TakeBack, Timeline,
+};
 
 #[async_trait]
 impl History for PendingActions {
@@ -210,6 +212,20 @@ impl ResolveUnknown for PendingActions {
                 Ok(Resolved::Already { status, by: self.settler(&segment).await })
             }
             404 => Err(SourceError::Refused { why: wire::GONE.into() }),
+            _ => Err(answer::refusal(&reply)),
+        }
+    }
+}
+
+#[async_trait]
+impl TakeBack for PendingActions {
+    async fn take_back(&self, id: &ActionId) -> Result<(), SourceError> {
+        let path = format!("{ROOT}/{}/take-back", wire::segment(id)?);
+        let reply = self.post(path, String::new(), None).await?;
+        match reply.status {
+            200..=299 => Ok(()),
+            404 => Err(SourceError::Refused { why: wire::GONE.into() }),
+            409 => Err(SourceError::Refused { why: answer::message(&reply) }),
             _ => Err(answer::refusal(&reply)),
         }
     }

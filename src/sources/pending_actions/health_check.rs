@@ -49,9 +49,31 @@ impl PendingActions {
             } else {
                 Check::warn("token", "it may look, and not decide", "get a token with the scope `decide`")
             });
+            checks.extend(self.check_approvers().await);
             checks.extend(self.check_readiness().await);
         }
         checks
+    }
+
+    /// Whether so many people can decide as must approve something. A gate that asks for one person says nothing of it.
+    async fn check_approvers(&self) -> Option<Check> {
+        let reply = self.ask("/api/workspaces".to_owned(), GET_LIMIT).await.ok()?;
+        let items = json::items(&reply.text, "items").filter(|_| reply.status == 200)?.items;
+        let of_mine = |item: &Fields<'_>| {
+            let id = item.text("workspaceId");
+            self.workspace.as_deref().is_none_or(|mine| id.is_some_and(|id| id.as_raw() == mine))
+        };
+        let mine = items.into_iter().filter_map(Fields::of).find(of_mine)?;
+        let approvals = Fields::of(mine.raw("approvals")?)?;
+        let (needed, deciders) = (approvals.number("needed")?, approvals.number("deciders")?);
+        let found = format!("some actions take {needed} people, and {deciders} can decide in this workspace");
+        Some(if deciders < needed {
+            let advice = "create tokens with the scope `decide` for more people (placet gate token create --subject NAME), or ask for fewer: \
+                          `approvals` in [gate.tools.NAME] and [gate.approvals]";
+            Check::warn("approvals", found, advice)
+        } else {
+            Check::good("approvals", found)
+        })
     }
 
     /// What the gate says of itself, and of other gates on its database. One that does not say is none the worse.

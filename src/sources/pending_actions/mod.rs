@@ -16,7 +16,9 @@ use super::{
     signals,
 };
 use crate::config::SourceConfig;
-use crate::domain::{ActionId, Check, Revision, Row, SourceName, SubmissionBatch, Untrusted};
+use crate::domain::{
+    ActionId, Check, Decision, PendingAction, Revision, Row, SourceName, SubmissionBatch, Untrusted, merge,
+};
 use crate::net::sse::Limits;
 use client::{Dialect, HintsAt, PendingActions};
 
@@ -57,6 +59,19 @@ impl SourceInfo for PendingActions {
             Dialect::Gate => Duration::ZERO,
             Dialect::Praxiom => PRAXIOM_POLL,
         }
+    }
+
+    /// Where more than one person must approve, the action names them and what each approved.
+    fn ours(&self, action: &PendingAction, decision: &Decision, _: &str) -> Option<bool> {
+        let (approvals, me) = (action.row.approvals.as_ref()?, self.me().subject?);
+        if !decision.kind().approves() {
+            return None;
+        }
+        let merged = decision.edits().map(|edits| merge(&action.input, edits)).transpose().ok()?;
+        let effective = action.digest_of(merged.as_ref().unwrap_or(&action.input).as_str());
+        let is_given = action.approvals.iter().any(|it| it.by == me && it.effective == effective);
+        // While it is pending, ours may still be on its way.
+        (is_given || !action.row.status.is_pending() && !approvals.by.is_empty()).then_some(is_given)
     }
 
     fn watch(&self) -> Option<BoxStream<'static, EventKind>> {
@@ -112,6 +127,7 @@ impl Source for PendingActions {
                 figures: Some(self),
                 lookup: Some(self),
                 resolve_unknown: Some(self),
+                take_back: Some(self),
                 ..history
             },
         }

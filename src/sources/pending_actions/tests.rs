@@ -306,3 +306,24 @@ async fn what_a_gate_says_of_itself_and_of_other_gates_is_checked() {
     let (said, advice) = ("HTTP 503: the disk is full".into(), "see to what it said".to_owned());
     assert_eq!(told(503, away).await, [("ready", Verdict::Bad, Some(said), advice)]);
 }
+
+#[tokio::test]
+async fn a_check_warns_where_fewer_people_can_decide_than_must() {
+    let told = async |approvals: &str| {
+        let gate = Backend::default();
+        gate.always("GET", 200, r#"{"items":[],"nextCursor":null,"revision":1}"#);
+        let me = format!(
+            r#"{{"items":[{{"id":"w","workspaceId":"w","subject":"kim","scopes":["decide"]{approvals}}}]}}"#
+        );
+        gate.on("GET", "/api/workspaces").reply(200, me);
+        let checks = gate.source(SourceKind::Gate, Some("w")).await.check(Duration::from_secs(20)).await;
+        let check = checks.into_iter().find(|check| check.what == "approvals")?;
+        Some((check.verdict, check.found))
+    };
+
+    assert_eq!(told("").await, None);
+    let enough = "some actions take 2 people, and 2 can decide in this workspace".to_owned();
+    assert_eq!(told(r#","approvals":{"needed":2,"deciders":2}"#).await, Some((Verdict::Good, enough)));
+    let (verdict, found) = told(r#","approvals":{"needed":3,"deciders":1}"#).await.unwrap();
+    assert_eq!((verdict, found.contains("take 3 people, and 1 can decide")), (Verdict::Warn, true));
+}

@@ -144,6 +144,12 @@ pub(super) fn standing(text: &str) -> Option<(Status, Option<Untrusted>)> {
     Some((Status::parse(fields.text("status")?.as_raw()), fields.text("resolvedBy")))
 }
 
+/// Whether an approval was taken that is not the last: the action stays pending, and says how many it takes.
+pub(super) fn is_counted(text: &str) -> bool {
+    let row = action::read_row(unwrapped(text)).ok();
+    row.is_some_and(|row| row.status.is_pending() && row.approvals.is_some_and(|it| it.given() > 0))
+}
+
 /// What happened to an action, in order. An event without a word or a time is left out.
 pub(super) fn timeline(text: &str) -> Option<Vec<HistoryEvent>> {
     let items = json::elements(Fields::of(text)?.raw("items")?)?;
@@ -196,6 +202,8 @@ impl Answered {
         match (self.outcome.as_raw(), &item.decision) {
             ("approved", Decision::Approve { .. }) => Some(Outcome::Approved),
             ("rejected", Decision::Reject { .. }) => Some(Outcome::Rejected),
+            // It counts, and more people must approve.
+            ("accepted", Decision::Approve { .. }) => Some(Outcome::Accepted),
             ("skipped", _) => Some(Outcome::Skipped { status: self.status.clone(), by: self.by.clone() }),
             ("changed", _) => failed(CHANGED),
             ("invalid", _) => failed("the source does not accept this decision"),

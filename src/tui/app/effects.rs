@@ -122,6 +122,11 @@ impl Effects {
                 let answer = caught(async move { inbox.settle(&of, finding, reason).await }).await;
                 this.say(What::Resolved(key, finding, answer)).await;
             })),
+            Effect::TakeBackApproval(key) => drop(self.must_finish.spawn(async move {
+                let (inbox, of) = (this.inbox.clone(), key.clone());
+                let answer = caught(async move { inbox.take_back_approval(&of).await }).await;
+                this.say(What::ApprovalTakenBack(key, answer)).await;
+            })),
             Effect::Follow(keys) => self.spawn(this.follow(keys)),
             Effect::Save(writes) => self.save(writes),
             Effect::Learn(learned) => self.spawn(async move { this.inbox.learn(learned).await }),

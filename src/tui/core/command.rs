@@ -42,6 +42,7 @@ pub enum Command {
     /// Hands it back, with what is said for that.
     Ask(DecisionKind),
     ResolveUnknown,
+    TakeBack,
     Edit,
     EditOutside,
     Editor,
@@ -208,6 +209,7 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::Clear, "clear", Group::Decide, &[KeyContext::Inbox], &["Backspace", "Delete"], "back to undecided").also("reset none"),
     spec(Command::Undo, "undo", Group::Decide, &[KeyContext::Inbox], &["u"], "undo the last staging step, or recall a held submission").hint("undo").also("back z revert mistake"),
     spec(Command::Redo, "redo", Group::Decide, &[KeyContext::Inbox], &["U"], "redo").also("again"),
+    spec(Command::TakeBack, "take-back", Group::Decide, &[KeyContext::Inbox], &["g u"], "take your approval back, where more people must approve").also("approval two people withdraw"),
     spec(Command::ApproveRest, "approve-rest", Group::Decide, &[KeyContext::Inbox], &["A"], "approve the rest of this group, as shown: opened, not high-risk").also("all batch"),
     spec(Command::ReviewBatch, "review-batch", Group::Submit, &[KeyContext::Inbox], &["s"], "review and submit this batch, or all batches of this group").hint("send").also("send commit flush"),
     spec(Command::ReviewAll, "review-all", Group::Submit, &[KeyContext::Inbox], &["S"], "review and submit all batches").hint("send all").also("send commit flush everything"),

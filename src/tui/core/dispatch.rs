@@ -5,7 +5,7 @@ use crate::tui::chrome::state::Focus;
 use crate::tui::chrome::words;
 use crate::tui::chrome::{copy, leave, overlay, window};
 use crate::tui::decide::state::{Confirmed, Guard};
-use crate::tui::decide::{reason, stage};
+use crate::tui::decide::{reason, stage, take_back};
 use crate::tui::preview::page::made::Tab;
 use crate::tui::preview::reader;
 use crate::tui::queue::{filter, places, saved_filters, sync};
@@ -77,6 +77,7 @@ pub(crate) fn run(model: &mut Model, command: Command) {
         Command::ShowChanged => review::changed(model),
         Command::NextReason => reason::next_template(model),
         Command::ResolveUnknown => resolve_unknown::open(model),
+        Command::TakeBack => take_back::ask(model),
         Command::Landed => resolve_unknown::pick(model, Resolution::Landed),
         Command::NotLanded => resolve_unknown::pick(model, Resolution::NotLanded),
         Command::RunAgain => resolve_unknown::pick(model, Resolution::RunAgain),

@@ -164,8 +164,18 @@ impl Model {
 
     /// The edits that are staged for an action, or those its draft text would send.
     pub(crate) fn edits_of(&self, key: &ActionKey) -> Option<&Edits> {
-        let staged = self.decide.draft.get(key).and_then(|staged| staged.decision.edits());
-        staged.or_else(|| self.edit.drafted.get(key))
+        let staged = self.decide.draft.get(key);
+        let own = staged.and_then(|staged| staged.decision.edits()).or_else(|| self.edit.drafted.get(key));
+        let is_of_us = self.edit.texts.contains_key(key)
+            || staged.is_some_and(|staged| staged.decision.kind().approves());
+        own.or_else(|| if is_of_us { None } else { self.approved_edits(key) })
+    }
+
+    /// What those changed who approved it already, where more people must. They approved one content: where one of them changed nothing,
+    /// it is the proposed one.
+    pub(crate) fn approved_edits(&self, key: &ActionKey) -> Option<&Edits> {
+        let approvals = &self.preview.cached(key)?.action.approvals;
+        approvals.first()?.edits.as_ref().filter(|_| approvals.iter().all(|it| it.edits.is_some()))
     }
 
     /// Decisions of the submission that was sent and has no answer yet. They are in the draft until it comes.

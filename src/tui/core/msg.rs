@@ -111,6 +111,8 @@ pub(crate) enum What {
     Followed(Followed),
     /// The answer to an [`Effect::ResolveUnknown`].
     Resolved(ActionKey, Resolution, Result<Resolved, Problem>),
+    /// The answer to an [`Effect::TakeBackApproval`].
+    ApprovalTakenBack(ActionKey, Result<(), Problem>),
     Reconciled(Result<Vec<Reconciled>, Problem>),
     /// Decisions that never landed, as they were staged.
     TakenBack(Result<Vec<(ActionKey, Staged)>, Problem>),
@@ -242,6 +244,8 @@ pub(crate) enum Effect {
         finding: Resolution,
         reason: Option<String>,
     },
+    /// An approval that was sent, while more people must approve.
+    TakeBackApproval(ActionKey),
     /// In the order they are asked for.
     Save(Vec<Write>),
     /// What a newcomer knows by now.

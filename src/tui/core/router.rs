@@ -11,7 +11,7 @@ use crate::tui::chrome::state::{Overlay, Tone};
 use crate::tui::chrome::words;
 use crate::tui::chrome::{copy, leave, overlay, window};
 use crate::tui::dashboard::state::StartView;
-use crate::tui::decide::{confirm_guard, reason, stage};
+use crate::tui::decide::{confirm_guard, reason, stage, take_back};
 use crate::tui::edit::form::EditField;
 use crate::tui::queue::list::SourceState;
 use crate::tui::queue::{filter, saved_filters, sync};
@@ -150,6 +150,7 @@ fn route(model: &mut Model, what: What) {
             report::followed(model, &followed);
         }
         What::Resolved(key, finding, answer) => resolve_unknown::answered(model, &key, finding, answer),
+        What::ApprovalTakenBack(key, answer) => take_back::answered(model, &key, answer),
         What::Reconciled(answer) => report::reconciled(model, answer),
         What::TakenBack(answer) => stage::taken_back(model, answer),
         What::Restored(mut answer) => {

@@ -4,6 +4,7 @@ pub(crate) mod confirm_guard;
 pub(crate) mod reason;
 pub(crate) mod stage;
 pub(crate) mod state;
+pub(crate) mod take_back;
 pub(crate) mod turns;
 pub(crate) mod update;
 pub(crate) mod words;

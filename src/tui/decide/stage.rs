@@ -20,7 +20,7 @@ use crate::tui::queue::counts::StagedTotals;
 use crate::tui::queue::slots::{Slot, State};
 use crate::tui::submit::hold;
 
-use super::{confirm_guard, turns};
+use super::{confirm_guard, take_back, turns};
 
 /// Stages (`Some`) or clears (`None`) decisions as one step. Bound to the content that was on screen, where it was.
 pub(crate) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)>) {
@@ -89,7 +89,13 @@ pub(crate) fn undo(model: &mut Model) {
         return;
     }
     let Some(step) = model.decide.draft.undo() else {
-        model.say(words::NOTHING_TO_UNDO);
+        match take_back::here(model) {
+            Some(_) => {
+                let key = model.settings.keymap.key(Command::TakeBack);
+                model.say(words::nothing_to_undo_but(&key));
+            }
+            None => model.say(words::NOTHING_TO_UNDO),
+        }
         return;
     };
     model.decide.tally.undone(&step.changes);

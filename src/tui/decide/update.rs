@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::domain;
 use crate::domain::{
-    ActionKey, Decision, DecisionKind, Digest, Lock, On, PendingAction, Seen, Sight, Staged, Status,
+    ActionKey, Decision, DecisionKind, Digest, Edits, Lock, On, PendingAction, Seen, Sight, Staged, Status,
     changed_keys,
 };
 use crate::journal::Write;
@@ -136,7 +136,7 @@ pub(crate) fn approval(model: &Model, key: &ActionKey) -> Result<Decision, Strin
             }
             (edits.clone(), comment.clone())
         }
-        _ => (None, None),
+        _ => (approved_by_others(model, slot)?, None),
     };
     let asks = slot.entry.row.can.answer;
     let Some(draft) = model.edit.texts.get(key) else {
@@ -153,6 +153,21 @@ pub(crate) fn approval(model: &Model, key: &ActionKey) -> Result<Decision, Strin
         return Err(words::ANSWER_FIRST.to_owned());
     }
     Ok(Decision::Approve { edits, comment })
+}
+
+/// The edits of those who approved it already. What they approved must have been before one's eyes: approving another content would take
+/// the place of their approvals.
+fn approved_by_others(model: &Model, slot: &Slot) -> Result<Option<Edits>, String> {
+    let key = &slot.entry.key;
+    if slot.entry.row.approvals.as_ref().is_none_or(|approvals| approvals.given() == 0) {
+        return Ok(None);
+    }
+    let edits = model.approved_edits(key);
+    let is_seen = edits.is_none() || model.preview.shown.as_ref() == Some(key);
+    if model.preview.cached(key).is_none() || !is_seen {
+        return Err(words::APPROVED_LOOK_FIRST.to_owned());
+    }
+    Ok(edits.cloned())
 }
 
 /// The number of the first line that was not read, where its text is, and whether it is on screen.

@@ -35,6 +35,10 @@ pub(crate) const AND_UNDECIDED_AGAIN: &str = ", undecided again";
 
 pub(crate) const ANSWER_FIRST: &str = "it needs an answer: write one first";
 pub(crate) const ANSWER_OR_READ_FIRST: &str = "answer them, or read them to the end, first";
+pub(crate) const APPROVED_LOOK_FIRST: &str = "somebody approved it already: look at what they approved first";
+pub(crate) const NOTHING_TO_TAKE_BACK: &str = "you have not approved this action, or nobody else must";
+pub(crate) const NOT_TAKEN_BACK: &str = "your approval was not taken back: ";
+pub(crate) const APPROVAL_TAKEN_BACK: &str = ": your approval is taken back";
 pub(crate) const READ_FIRST: &str = "read them to the end first";
 pub(crate) const THIS_ACTION_IS_GONE: &str = "this action is gone";
 pub(crate) const CHANGED_AFTER_EDIT: &str = "its content changed after your edit; open the form and check it";
@@ -49,6 +53,7 @@ pub(crate) const ALREADY_DECIDED: &str = "already decided";
 pub(crate) const EVERYTHING_SHOWN: &str = "everything shown";
 
 sentences! {
+    nothing_to_undo_but(key: &str) => "nothing to undo; {key} takes back your approval";
     too_fast(keys: usize, back: &str) => "ignored {keys} keys that came too fast to be typed (pasted?){back}";
 
     cannot_be_rejected(left_out: usize, all: usize, why: &str) => "{left_out} of {all} marked cannot be rejected; mark only the others: {why}";

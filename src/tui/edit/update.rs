@@ -117,7 +117,10 @@ fn try_open(model: &mut Model, keys: Vec<ActionKey>, outside: bool) {
         Some(draft) if draft.of == digest => draft.text.clone(),
         Some(_) | None => {
             let staged = model.decide.draft.get(&key).filter(|staged| staged.digest == Some(digest));
-            let edits = staged.and_then(|staged| staged.decision.edits());
+            let edits = match staged {
+                Some(staged) => staged.decision.edits(),
+                None => model.approved_edits(&key),
+            };
             let merged = edits.and_then(|edits| merge(&input, edits).ok());
             merged.map_or(proposed, |merged| json::pretty(merged.as_str()))
         }

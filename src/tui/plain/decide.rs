@@ -168,6 +168,14 @@ pub(crate) fn undo(session: &mut Session) {
     back_or_forth(session, Command::Undo);
 }
 
+/// The answer is read out when it comes.
+pub(crate) fn take_back(session: &mut Session) {
+    session.give(Intent::Command(Command::TakeBack));
+    if let Some(heard) = session.heard() {
+        session.say(&heard);
+    }
+}
+
 pub(crate) fn redo(session: &mut Session) {
     back_or_forth(session, Command::Redo);
 }

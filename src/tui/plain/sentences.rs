@@ -89,6 +89,11 @@ pub(crate) fn action(model: &Model, slot: &Slot) -> String {
         let left = at.since(model.now);
         said.push(if left > 0 { words::expires_in(&spoken(left)) } else { "Expired.".to_owned() });
     }
+    if let Some(approvals) = row.approvals.as_ref().filter(|_| slot.is_pending()) {
+        let names: Vec<String> = approvals.by.iter().map(name).collect();
+        let by = if names.is_empty() { String::new() } else { format!(", by {}", names.join(", ")) };
+        said.push(words::approvals(approvals.given(), approvals.needed, &by));
+    }
     let standing = standing(model, slot);
     if !standing.is_empty() {
         said.push(standing);

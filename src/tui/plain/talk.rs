@@ -126,6 +126,7 @@ impl Session {
             Verb::Rest => decide::rest(self),
             Verb::Clear => decide::clear(self),
             Verb::Undo => decide::undo(self),
+            Verb::TakeBack => decide::take_back(self),
             Verb::Redo => decide::redo(self),
             Verb::Edit => edit::edit(self, rest, at),
             Verb::Revert => edit::revert(self),

@@ -21,6 +21,7 @@ pub(crate) enum Verb {
     Rest,
     Clear,
     Undo,
+    TakeBack,
     Redo,
     Next,
     Previous,
@@ -81,6 +82,7 @@ pub(crate) const WORDS: &[Word] = &[
     word(Verb::Rest, "rest", "", "stages approvals for the rest of this batch: read, and not high-risk", &[Command::ApproveRest]),
     word(Verb::Clear, "clear", "", "makes this action undecided again", &[Command::Clear]),
     word(Verb::Undo, "undo", "", "undoes the last step", &[Command::Undo]),
+    word(Verb::TakeBack, "take-back", "", "takes your approval of this action back, where more people must approve", &[Command::TakeBack]),
     word(Verb::Redo, "redo", "", "does it again", &[Command::Redo]),
     word(Verb::Next, "next", "", "goes to the next undecided action", &[Command::NextUndecided]),
     word(Verb::Previous, "previous", "", "goes to the previous undecided action", &[Command::PreviousUndecided]),
@@ -319,6 +321,7 @@ sentences! {
     nth_of(nth: usize, total: usize) => "Action {nth} of {total}";
     action(place: &str, risk: &str, tool: &str, title: &str, waiting: &str, at: &str) => "{place}. {risk}. {tool}. Title: {title}. Waiting {waiting}.{at}";
     expires_in(left: &str) => "Expires in {left}.";
+    approvals(given: u64, needed: u64, by: &str) => "{given} of {needed} approvals{by}.";
     look_twice(flags: &str) => "Warning: look twice: {flags}.";
     before_you_decide(told: &str) => "Before you decide: {told}.";
     with_edits(keys: &str) => " with edit of {keys}";

@@ -38,6 +38,7 @@ pub(crate) const WHAT_RAN: &str = "What ran";
 pub(crate) const WHAT_RUNS: &str = "What runs";
 pub(crate) const YOUR_EDITS_REPLACE: &str = "your edits replace";
 pub(crate) const APPROVED_EDITS_REPLACE: &str = "approved with edits that replace";
+pub(crate) const AS_PROPOSED: &str = "as proposed";
 pub(crate) const THE_OUTCOME_IS_UNKNOWN: &str = ": the outcome is unknown";
 pub(crate) const THEN_DECIDED_BY: &str = "  decided by ";
 pub(crate) const GATE_PAUSED: &str = "the gate is paused: it runs after the gate resumes";
@@ -92,6 +93,8 @@ pub(crate) const DECISIONS_ON: &str = "decisions on ";
 pub(crate) const OPEN_WHICH_LINK: &str = "Open which link?";
 
 sentences! {
+    approvals(given: u64, needed: u64) => "{given} of {needed} approvals";
+    approved_with_edits(keys: &str) => "with edits: {keys}";
     unchanged_keys(keys: &str) => "{keys} the same before and after";
     unchanged_since(keys: &str) => "{keys} unchanged since you saw it";
     keys_stay(more: usize) => "{more} other keys stay as proposed";

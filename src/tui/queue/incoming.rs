@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::domain::{
-    ActionId, ActionKey, Digest, Effect, Entry, Risk, Row, SourceName, Status, Timestamp, Untrusted,
+    ActionId, ActionKey, Approvals, Digest, Effect, Entry, Risk, Row, SourceName, Status, Timestamp,
+    Untrusted,
 };
 use crate::inbox::Rows;
 
@@ -186,9 +187,10 @@ fn held_since(row: &Row) -> Option<Timestamp> {
     row.unreadable.is_none().then_some(row.created_at)
 }
 
-/// What a list tells of the content and of the terms: another one, and what was on screen is not what there is.
-fn label(row: &Row) -> Label<'_> {
-    (row.digest, &row.title, &row.risk, row.effect.as_ref(), row.expires_at, held_since(row))
+/// What a list tells of the content, of the terms and of who approved it: another one, and what was on screen is not what there is.
+fn label(row: &Row) -> (Label<'_>, Option<&Approvals>) {
+    let label = (row.digest, &row.title, &row.risk, row.effect.as_ref(), row.expires_at, held_since(row));
+    (label, row.approvals.as_deref())
 }
 
 type Label<'a> =

@@ -218,8 +218,9 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     // An action alone has no header that names its tool.
     let alone = slot.is_lost() || single;
     let tool = text::identifier(&slot.entry.row.tool).cut(if alone && pen.left() >= 64 { 22 } else { 0 });
+    let people = approvals(model, slot, pen.left());
     let gap = |width: usize| if width == 0 { 0 } else { width + 2 };
-    let end = when.len() + 2 + gap(flag.len()) + gap(tool.width());
+    let end = when.len() + 2 + gap(flag.len()) + gap(tool.width()) + gap(people.width());
     pen.before(end, |pen| {
         if slot.is_pending() && model.has_changed(key) {
             pen.ours("(changed) ", theme::WARN);
@@ -234,10 +235,27 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     if tool.width() > 0 {
         pen.ours(" ", theme::PLAIN).shown(&tool, theme::DIM).ours(" ", theme::PLAIN);
     }
+    if people.width() > 0 {
+        pen.ours(" ", theme::PLAIN).shown(&people, theme::KEY).ours(" ", theme::PLAIN);
+    }
     if !flag.is_empty() {
         pen.ours(" ", theme::PLAIN).ours(&flag, theme::WARN).ours(" ", theme::PLAIN);
     }
     pen.ours(&when, when_style);
+}
+
+/// `1 of 2 · kim`: who approved what more than one person must approve.
+fn approvals(model: &Model, slot: &Slot, room: usize) -> Shown {
+    let Some(approvals) = slot.entry.row.approvals.as_ref().filter(|_| slot.is_pending()) else {
+        return Shown::ours("");
+    };
+    let mut shown = Shown::ours(words::approvals(approvals.given(), approvals.needed));
+    let names = if room < 40 { &[] } else { approvals.by.as_slice() };
+    for (nth, by) in names.iter().enumerate() {
+        let between = if nth == 0 { theme::dot(model.settings.glyphs) } else { ", " };
+        shown = shown.followed_by(Shown::ours(between)).followed_by(text::name(by).cut(12));
+    }
+    shown
 }
 
 /// The time that is left, where it is short; else the age.

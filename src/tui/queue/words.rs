@@ -57,6 +57,7 @@ sentences! {
     live_again(changes: &str) => "live: caught up with {changes}";
 
     none_matches(all: &str) => "  None of {all} matches.";
+    approvals(given: u64, needed: u64) => "{given} of {needed}";
     range_of(rows: &str) => "range of {rows}";
     marked_pending(marked: usize, all: usize, totals: &str, hidden: &str) => "{marked} of {all} marked still pending{totals}{hidden}";
     turn_decided(decided: usize, all: usize) => "turn, {decided} of {all} decided";

@@ -1,9 +1,11 @@
 //! What the review says of its approvals taken together: how much they come to, and which of them may be meant once.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::contract::tool::{self, Totals};
 use crate::domain::{ActionKey, DecisionKind, PendingAction, RawJson, Staged, Untrusted, merge};
+use crate::tui::core::modal::SentWith;
 use crate::tui::core::model::Model;
 use crate::tui::queue::same::Proposes;
 
@@ -33,6 +35,30 @@ pub(super) fn totals(sent: &[OfDraft<'_>], fresh: &HashMap<ActionKey, PendingAct
         totals.add(&action.row.tool, edited(staged, action).as_ref().unwrap_or(&action.input));
     }
     totals.parts()
+}
+
+/// What more than one person must approve: it waits for others, or takes the place of what they approved.
+pub(super) fn people(sent: &[OfDraft<'_>], fresh: &HashMap<ActionKey, PendingAction>) -> Vec<SentWith> {
+    let mut told: Vec<SentWith> = Vec::new();
+    for (key, staged, action) in approvals(sent, fresh) {
+        let Some(needed) = action.row.approvals.as_ref().map(|approvals| approvals.needed) else { continue };
+        let edited = edited(staged, action);
+        let effective = action.digest_of(edited.as_ref().unwrap_or(&action.input).as_str());
+        let others = action.approvals.iter().filter(|it| it.effective == effective).count() as u64;
+        let words = match action.approvals.first() {
+            Some(_) if others == 0 => words::OTHER_THAN_APPROVED.to_owned(),
+            _ if others + 1 >= needed => continue,
+            _ => words::waits_for_others(needed),
+        };
+        let does = staged.decision.kind().words().doing;
+        let words = Cow::Owned(words);
+        let same = |it: &&mut SentWith| it.source == key.source && it.does == does && it.words == words;
+        match told.iter_mut().find(same) {
+            Some(told) => told.count += 1,
+            None => told.push(SentWith { source: key.source.clone(), does, count: 1, words }),
+        }
+    }
+    told
 }
 
 /// Titles of approvals that propose what another action does, and what became of that one. Who excludes the other has seen to it.

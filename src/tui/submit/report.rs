@@ -155,6 +155,12 @@ fn state_after(model: &Model, line: &ReportLine) -> State {
         _ if model.queue.get(&line.key).is_some_and(lost) => State::ToResolve,
         Outcome::Approved => settled(Some(Status::Approved), None, true),
         Outcome::Rejected => settled(Some(Status::Rejected), None, true),
+        // It counts, and the action waits for more people.
+        Outcome::Accepted
+            if model.queue.get(&line.key).is_some_and(|slot| slot.entry.row.approvals.is_some()) =>
+        {
+            State::Pending
+        }
         Outcome::Accepted => settled(Some(Status::Other("accepted".into())), None, true),
         Outcome::Skipped { status, by } => settled(status.clone(), by.clone(), false),
         Outcome::Failed { .. } => State::Pending,

@@ -184,7 +184,7 @@ fn review(
         left_pending,
         hidden: sent.iter().filter(|(key, _)| model.queue.is_filtered_out(key)).count(),
         bound: bound(model, &sent),
-        told: goes(model, &sent),
+        told: goes(model, &sent).into_iter().chain(judging::people(&sent, fresh)).collect(),
         tools: by_tool(sent.iter().filter_map(|(key, _)| fresh.get(*key)).map(|action| &action.row)),
         sources: sent.iter().map(|(key, _)| &key.source).collect::<HashSet<_>>().len(),
         edited: sent.iter().filter_map(edit).collect(),

@@ -23,6 +23,9 @@ pub(crate) const NOT_SHOWN: &str = "not shown";
 pub(crate) const SAME: &str = "same as";
 pub(crate) const HIGH_RISK: &str = "high-risk";
 
+pub(crate) const OTHER_THAN_APPROVED: &str =
+    "not what others approved already: it takes the place of their approvals, and they must approve it anew";
+
 /// What happens to what is decided so.
 pub(crate) const fn kind(kind: DecisionKind) -> &'static str {
     match kind {
@@ -183,6 +186,7 @@ pub(crate) const HIDDEN_BY_FILTER: &str = "it is hidden by the filter: clear tha
 pub(crate) const REVIEW_CLOSED: &str = "review closed: ";
 
 sentences! {
+    waits_for_others(needed: u64) => "it stays pending until {needed} people approved it";
     recalled(n: &str) => "recalled: nothing was sent, {n} staged as before";
     about_to_be_sent(n: &str, key: &str) => "{n} about to be sent ({key} recalls); new decisions go next";
 

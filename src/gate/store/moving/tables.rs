@@ -10,7 +10,7 @@ pub(super) struct Table {
 }
 
 /// All of them, each after those that it refers to. `every_table_and_column_of_both_databases_is_carried` compares them with the migrations.
-pub(super) const TABLES: [Table; 15] = [
+pub(super) const TABLES: [Table; 16] = [
     Table { name: "heads", key: "workspace", columns: "workspace, revision, pending, hash, pruned" },
     Table {
         name: "actions",
@@ -24,6 +24,11 @@ pub(super) const TABLES: [Table; 15] = [
         name: "payloads",
         key: "seq",
         columns: "seq, input, preview, user_edits, effective_input, result, before",
+    },
+    Table {
+        name: "approvals",
+        key: "seq, revision",
+        columns: "seq, revision, subject, at, effective_digest, terms, policy, edits",
     },
     Table {
         name: "audit",

@@ -10,6 +10,7 @@ use crate::contract::time;
 use crate::domain::{Digest, Flow, RawJson, Row, StatusStep, Timestamp, Untrusted};
 use crate::fault;
 use crate::gate::audit;
+use crate::gate::store::KeptApproval;
 use crate::gate::store::{Origin, Refused, StoreError, Stored, decision_rules};
 
 /// What goes with a step. What is `None` stays as it was, but for the lease and the error, which belong to one run.
@@ -22,6 +23,8 @@ pub(super) struct Change<'a> {
     pub(super) settles: bool,
     /// What was approved, and under which terms; makes this step's revision the decision's.
     pub(super) approved: Option<(Digest, Digest)>,
+    /// Everybody who approved, where it took more than one.
+    pub(super) approvers: Option<Approvers<'a>>,
     /// Moment until which, and subject by whom, the action is run under a new fence.
     pub(super) lease: Option<(Timestamp, Option<&'a str>)>,
     /// Moment before which the gate does not run it again. It stands where the lease of a running action stands.
@@ -32,6 +35,13 @@ pub(super) struct Change<'a> {
     pub(super) by_hand: bool,
     pub(super) error: Option<&'a str>,
     pub(super) payloads: Payloads<'a>,
+}
+
+/// Who approved, and the policy under which they did.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Approvers<'a> {
+    pub(super) all: &'a [KeptApproval],
+    pub(super) policy: Digest,
 }
 
 #[derive(Debug, Default)]
@@ -150,6 +160,8 @@ fn details(status: &str, change: &Change<'_>) -> Value {
         "reason": change.reason,
         "effectiveDigest": change.approved.map(|(digest, _)| digest.to_string()),
         "terms": change.approved.map(|(_, terms)| terms.to_string()),
+        "policy": change.approvers.map(|it| it.policy.to_string()),
+        "approvers": change.approvers.map(|it| it.all.iter().map(|one| one.subject.as_str()).collect::<Vec<_>>()),
         "edits": change.payloads.edited.map(|(edits, _)| audit::fingerprint(edits)),
         "leaseUntil": lease_until(change).map(time::write),
         "result": change.payloads.result.map(audit::fingerprint),

@@ -3,9 +3,11 @@
 use std::collections::HashSet;
 
 use super::advance::{Change, Payloads, advance, load};
+use super::approvals;
 use super::replies::{keep, kept};
 use super::tx::{Answer, Tx, lock};
 use crate::contract::action::{self, wire_status};
+use crate::contract::approvals::ApprovalCount;
 use crate::contract::batch::{BatchReply, BatchReplyItem, ItemOutcome};
 use crate::contract::checkpoint::CheckpointReply;
 use crate::contract::settle::SettleAs;
@@ -39,21 +41,20 @@ async fn resolve(
     stored: &Stored,
     ruling: &Ruling,
     by: &Actor,
-) -> Result<ItemOutcome, StoreError> {
+) -> Result<(ItemOutcome, Option<ApprovalCount>), StoreError> {
     let reason = ruling.reason.as_deref();
     let change = Change { by: Some(&by.subject), reason, settles: true, ..Change::default() };
     let state = tx.state();
     match decision_rules::judge(stored, ruling, by, &state.tools, state.now)? {
         Judged::Reject => {
             advance(tx, stored.into(), StatusStep::Reject, change).await?;
-            Ok(ItemOutcome::Rejected)
+            Ok((ItemOutcome::Rejected, None))
         }
         Judged::Approve(approval) => {
             let payloads = Payloads { edited: approval.edited.as_ref(), result: None };
             let approved = Some((approval.digest, approval.terms));
             let change = Change { approved, payloads, ..change };
-            advance(tx, stored.into(), StatusStep::Approve, change).await?;
-            Ok(ItemOutcome::Approved)
+            approvals::approve(tx, stored, &approval, by, change).await
         }
     }
 }
@@ -190,7 +191,10 @@ async fn item(
     let batch = stored.action.row.batch.as_ref().map(|batch| batch.as_raw().to_owned());
     let pending = Some(Status::Pending);
     let item = match resolve(tx, &stored, ruling, by).await {
-        Ok(outcome) => {
+        Ok((outcome @ ItemOutcome::Accepted, approvals)) => {
+            BatchReplyItem { approvals, ..entry(ruling, outcome, pending, None) }
+        }
+        Ok((outcome, _)) => {
             let status = if outcome == ItemOutcome::Approved { Status::Approved } else { Status::Rejected };
             let by = Some(by.subject.clone());
             BatchReplyItem { resolved_by: by, ..entry(ruling, outcome, Some(status), None) }
@@ -227,6 +231,7 @@ fn entry(
         outcome,
         status: status.map(|status| wire_status(&status).to_owned()),
         resolved_by: None,
+        approvals: None,
         message,
     }
 }

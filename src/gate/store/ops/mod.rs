@@ -2,6 +2,7 @@
 //! order, and what is refused.
 
 mod advance;
+mod approvals;
 mod audit;
 mod callbacks;
 mod decide;
@@ -91,6 +92,10 @@ impl<S: Transact> Writes for S {
         work!(self, &by.workspace.clone(), (group, rulings, by, key), |tx, (group, rulings, by, key)| {
             decide::decide_group(tx, group, rulings, by, key.as_ref())
         })
+    }
+
+    async fn take_back(&self, id: String, by: Actor) -> Result<Stored, StoreError> {
+        work!(self, &by.workspace.clone(), (id, by), |tx, (id, by)| approvals::take_back(tx, id, by))
     }
 
     async fn withdraw(&self, id: String, by: Actor) -> Result<Stored, StoreError> {

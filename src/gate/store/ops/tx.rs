@@ -11,6 +11,7 @@ use async_trait::async_trait;
 
 use crate::domain::{Digest, Flow, RawJson, Row, Status, Timestamp};
 use crate::gate::audit::AuditRow;
+use crate::gate::store::KeptApproval;
 use crate::gate::store::{Actor, Callback, Group, Keyed, NewAction, Origin, Prunable, StoreError, Stored};
 use crate::gate::token::Token;
 use crate::gate::tool::Tools;
@@ -45,6 +46,8 @@ pub(crate) trait Tx: Send {
     /// Writes a step to the row, where its revision is still `from`. False where it is not.
     async fn compare_and_set(&mut self, seq: i64, from: u64, to: &Written<'_>) -> Result<bool, StoreError>;
     async fn put_edits(&mut self, seq: i64, edits: &RawJson, merged: &RawJson) -> Result<(), StoreError>;
+    /// These are the approvals of an action that more than one person must approve, and no others.
+    async fn put_approvals(&mut self, seq: i64, approvals: &[KeptApproval]) -> Result<(), StoreError>;
     async fn put_result(&mut self, seq: i64, result: &RawJson) -> Result<(), StoreError>;
     /// Counts an action, which was pending until now, out of what waits.
     async fn count_out(&mut self, seq: i64, row: &Row) -> Result<(), StoreError>;
@@ -233,6 +236,25 @@ pub(crate) struct Written<'a> {
     pub(crate) lease_by: Option<&'a str>,
     pub(crate) error: Option<&'a str>,
     pub(crate) executed_at: Option<Timestamp>,
+}
+
+impl Written<'_> {
+    /// It stays pending, under a new revision.
+    pub(crate) const fn pending(revision: u64) -> Self {
+        Self {
+            status: Status::Pending,
+            revision,
+            resolved_at: None,
+            resolved_by: None,
+            reason: None,
+            approved: None,
+            is_taken: false,
+            lease_until: None,
+            lease_by: None,
+            error: None,
+            executed_at: None,
+        }
+    }
 }
 
 /// What happened, and whose it is counted as.

@@ -1,5 +1,6 @@
 //! The gate's memory in PostgreSQL: a pool of connections, each piece of work a transaction. Any number of gates may share it.
 
+mod approvals;
 mod audit;
 mod callbacks;
 mod conn;
@@ -255,13 +256,11 @@ impl Reads for PostgresStore {
     }
 
     async fn rows(&self, filter: &Filter) -> Result<Page<Row>, StoreError> {
-        ask!(self, ask, filter, |conn, filter| read::rows(conn, filter))
+        ask!(self, ask, (self, filter), |conn, (store, filter)| read::rows(conn, filter, store.tools()))
     }
 
     async fn actions(&self, filter: &Filter) -> Result<Page<PendingAction>, StoreError> {
-        ask!(self, ask, (self, filter), |conn, (store, filter)| {
-            read::actions(conn, filter, &store.context.tools)
-        })
+        ask!(self, ask, (self, filter), |conn, (store, filter)| read::actions(conn, filter, store.tools()))
     }
 
     async fn changes(
@@ -271,8 +270,9 @@ impl Reads for PostgresStore {
         limit: u32,
         bytes: u64,
     ) -> Result<Changes, StoreError> {
-        ask!(self, ask, (workspace, since, limit, bytes), |conn, (workspace, since, limit, bytes)| {
-            read::changes(conn, workspace, since, limit, bytes)
+        let page = (limit, bytes);
+        ask!(self, ask, (self, (workspace, since), page), |conn, (it, since, page)| {
+            read::changes(conn, since, page, it.tools())
         })
     }
 

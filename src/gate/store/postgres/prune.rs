@@ -5,14 +5,10 @@ use sqlx::{QueryBuilder, Row as _};
 
 use super::conn::Conn;
 use crate::domain::Timestamp;
-use crate::gate::store::rows::{self, SETTLED};
+use crate::gate::store::rows::{self, SETTLED, WHOLE_SETTLED};
 use crate::gate::store::{Prunable, StoreError};
 use crate::gate::terms;
 use crate::gate::tool::Tools;
-
-/// As [`rows::WHOLE`], with the moment of the newest audit row.
-const WHOLE: &str = "SELECT a.*, p.input, p.preview, p.before, p.user_edits, p.effective_input, p.result, h.at AS settled_at \
-     FROM actions a JOIN payloads p ON p.seq = a.seq JOIN audit h ON h.workspace = a.workspace AND h.revision = a.revision";
 
 /// Actions that may go, in the order in which they were settled, up to the first that is to stay: the rest is not read. An action is as
 /// old as its newest audit row: what was approved a year ago and ran today is of today.
@@ -23,7 +19,7 @@ pub(super) async fn settled(
     (limit, bytes): (u32, u64),
     tools: &Tools,
 ) -> Result<Vec<Prunable>, StoreError> {
-    let mut query = QueryBuilder::new(WHOLE);
+    let mut query = QueryBuilder::new(WHOLE_SETTLED);
     query.push(" WHERE a.workspace = ").push_bind(workspace).push(" AND ").push(SETTLED);
     query.push(" ORDER BY a.revision LIMIT ").push_bind(i64::from(limit));
     let mut found = query.build().fetch(&mut *conn);

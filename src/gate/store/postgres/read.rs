@@ -19,8 +19,8 @@ pub(super) async fn get(conn: &mut Conn, id: &str, tools: &Tools) -> Result<Opti
     query.build().fetch_optional(&mut *conn).await?.map(|row| rows::stored(&row, tools)).transpose()
 }
 
-pub(super) async fn rows(conn: &mut Conn, filter: &Filter) -> Result<Page<Row>, StoreError> {
-    page(conn, filter, rows::LIGHT, |row| rows::light(row), light_weight).await
+pub(super) async fn rows(conn: &mut Conn, filter: &Filter, tools: &Tools) -> Result<Page<Row>, StoreError> {
+    page(conn, filter, rows::listing(tools), |row| rows::light(row, tools), light_weight).await
 }
 
 pub(super) async fn actions(
@@ -172,10 +172,9 @@ pub(super) async fn head(conn: &mut Conn, workspace: &str) -> Result<(u64, u64),
 
 pub(super) async fn changes(
     conn: &mut Conn,
-    workspace: &str,
-    since: u64,
-    limit: u32,
-    bytes: u64,
+    (workspace, since): (&str, u64),
+    (limit, bytes): (u32, u64),
+    tools: &Tools,
 ) -> Result<Changes, StoreError> {
     // The head is read first: every change up to it is in the rows read after it.
     let (head, pruned) = head(conn, workspace).await?;
@@ -183,14 +182,14 @@ pub(super) async fn changes(
     if since > head || since < pruned {
         return Ok(Changes { rows: Vec::new(), revision: head, more: false, complete: false });
     }
-    let mut query = QueryBuilder::new(rows::LIGHT);
+    let mut query = QueryBuilder::new(rows::listing(tools));
     query.push(" WHERE a.workspace = ").push_bind(workspace);
     query.push(" AND a.revision > ").push_bind(rows::integer(since));
     query.push(" ORDER BY a.revision LIMIT ").push_bind(i64::from(limit) + 1);
     let mut found = query.build().fetch(&mut *conn);
     let (mut rows, mut more, mut weight) = (Vec::new(), false, 0_u64);
     while let Some(found) = found.try_next().await? {
-        let row = rows::light(&found)?;
+        let row = rows::light(&found, tools)?;
         weight += light_weight(&row);
         // At least one, as in a page.
         if rows.len() >= limit as usize || (weight > bytes && !rows.is_empty()) {

@@ -5,10 +5,11 @@ use sqlx::QueryBuilder;
 
 use super::conn::Conn;
 use super::tail::Tail;
-use super::{callbacks, due, read};
+use super::{approvals, callbacks, due, read};
 use crate::domain::{Effect, Minute, RawJson, Row, Status, Timestamp};
 use crate::gate::audit::{AuditRow, WHOLE_GATE};
 use crate::gate::clock::Clock;
+use crate::gate::store::KeptApproval;
 use crate::gate::store::ops::tx::{
     Answer, Counted, Due, Head, KeptReply, RecordedCall, SWEEP, Swept, Tx, TxState, Written,
 };
@@ -106,7 +107,7 @@ const BURY: &str = "WITH a AS (SELECT * FROM actions WHERE seq = $1), \
      SELECT workspace, proposer, session, tool_call, digest, $2 FROM a \
      WHERE session IS NOT NULL AND tool_call IS NOT NULL AND tool_call <> '' \
      ON CONFLICT (workspace, proposer, session, tool_call) DO UPDATE SET digest = excluded.digest, pruned_at = excluded.pruned_at), \
-     p AS (DELETE FROM payloads WHERE seq = $1) DELETE FROM actions WHERE seq = $1";
+     v AS (DELETE FROM approvals WHERE seq = $1), p AS (DELETE FROM payloads WHERE seq = $1) DELETE FROM actions WHERE seq = $1";
 
 /// Answers of which a day is enough.
 const OLD_REPLIES: &str = "DELETE FROM replies WHERE (workspace, subject, key) IN \
@@ -237,6 +238,10 @@ impl Tx for PostgresTx {
             .execute(self.conn())
             .await?;
         Ok(())
+    }
+
+    async fn put_approvals(&mut self, seq: i64, approvals: &[KeptApproval]) -> Result<(), StoreError> {
+        approvals::put(self.conn(), seq, approvals).await
     }
 
     async fn put_result(&mut self, seq: i64, result: &RawJson) -> Result<(), StoreError> {

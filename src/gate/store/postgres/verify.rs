@@ -37,7 +37,8 @@ const MISCOUNTED: &str = "WITH pending AS (SELECT * FROM actions WHERE status = 
 
 /// What stands in one of two tables that say it together: neither half is read where the other is missing.
 const HALVES: &str = "SELECT 'action ' || id FROM actions a WHERE NOT EXISTS (SELECT 1 FROM payloads p WHERE p.seq = a.seq) \
-     UNION ALL SELECT 'payload ' || seq FROM payloads p WHERE NOT EXISTS (SELECT 1 FROM actions a WHERE a.seq = p.seq)";
+     UNION ALL SELECT 'payload ' || seq FROM payloads p WHERE NOT EXISTS (SELECT 1 FROM actions a WHERE a.seq = p.seq) \
+     UNION ALL SELECT 'approval of ' || seq FROM approvals v WHERE NOT EXISTS (SELECT 1 FROM actions a WHERE a.seq = v.seq)";
 
 /// Triggers that are not there any more, or are switched off, so that something else could be done.
 const GUARDS_GONE: &str = "SELECT guard FROM (VALUES ('audit_is_never_changed'), ('audit_is_never_cut')) AS guards (guard) \

@@ -1,5 +1,6 @@
 //! The gate's memory in SQLite: one group-committing writer, readers beside it.
 
+mod approvals;
 mod audit;
 mod callbacks;
 mod due;
@@ -47,7 +48,7 @@ use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 use crate::sqlite::{self, Database, OpenError};
 
-pub(super) const MIGRATIONS: [&str; 11] = [
+pub(super) const MIGRATIONS: [&str; 12] = [
     include_str!("../../../../assets/migrations/gate/0001_actions.sql"),
     include_str!("../../../../assets/migrations/gate/0002_audit.sql"),
     include_str!("../../../../assets/migrations/gate/0003_flow.sql"),
@@ -58,7 +59,8 @@ pub(super) const MIGRATIONS: [&str; 11] = [
     include_str!("../../../../assets/migrations/gate/0008_counted_by_rules.sql"),
     include_str!("../../../../assets/migrations/gate/0009_states_and_lists.sql"),
     include_str!("../../../../assets/migrations/gate/0010_callbacks.sql"),
-    include_str!("../../../../assets/migrations/gate/0014_people.sql"),
+    include_str!("../../../../assets/migrations/gate/0011_approvals.sql"),
+    include_str!("../../../../assets/migrations/gate/0012_people.sql"),
 ];
 
 /// One database file.
@@ -184,7 +186,7 @@ impl Reads for SqliteStore {
     }
 
     async fn rows(&self, filter: &Filter) -> Result<Page<Row>, StoreError> {
-        read::rows(self.reader(), filter).await
+        read::rows(self.reader(), filter, &self.tools).await
     }
 
     async fn actions(&self, filter: &Filter) -> Result<Page<PendingAction>, StoreError> {
@@ -198,7 +200,7 @@ impl Reads for SqliteStore {
         limit: u32,
         bytes: u64,
     ) -> Result<Changes, StoreError> {
-        read::changes(self.reader(), workspace, since, limit, bytes).await
+        read::changes(self.reader(), (workspace, since), (limit, bytes), &self.tools).await
     }
 
     async fn revision(&self, workspace: &str) -> Result<u64, StoreError> {

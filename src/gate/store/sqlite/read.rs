@@ -18,8 +18,8 @@ pub(super) async fn get(pool: &SqlitePool, id: &str, tools: &Tools) -> Result<Op
     query.build().fetch_optional(pool).await?.map(|row| rows::stored(&row, tools)).transpose()
 }
 
-pub(super) async fn rows(pool: &SqlitePool, filter: &Filter) -> Result<Page<Row>, StoreError> {
-    page(pool, filter, rows::LIGHT, |row| rows::light(row), light_weight).await
+pub(super) async fn rows(pool: &SqlitePool, filter: &Filter, tools: &Tools) -> Result<Page<Row>, StoreError> {
+    page(pool, filter, rows::listing(tools), |row| rows::light(row, tools), light_weight).await
 }
 
 pub(super) async fn actions(
@@ -179,10 +179,9 @@ async fn head(pool: &SqlitePool, workspace: &str) -> Result<(u64, u64), StoreErr
 
 pub(super) async fn changes(
     pool: &SqlitePool,
-    workspace: &str,
-    since: u64,
-    limit: u32,
-    bytes: u64,
+    (workspace, since): (&str, u64),
+    (limit, bytes): (u32, u64),
+    tools: &Tools,
 ) -> Result<Changes, StoreError> {
     // The head is read first: every change up to it is in the rows read after it.
     let (head, pruned) = head(pool, workspace).await?;
@@ -190,14 +189,14 @@ pub(super) async fn changes(
     if since > head || since < pruned {
         return Ok(Changes { rows: Vec::new(), revision: head, more: false, complete: false });
     }
-    let mut query = QueryBuilder::new(rows::LIGHT);
+    let mut query = QueryBuilder::new(rows::listing(tools));
     query.push(" WHERE a.workspace = ").push_bind(workspace);
     query.push(" AND a.revision > ").push_bind(rows::integer(since));
     query.push(" ORDER BY a.revision LIMIT ").push_bind(i64::from(limit) + 1);
     let mut found = query.build().fetch(pool);
     let (mut rows, mut more, mut weight) = (Vec::new(), false, 0_u64);
     while let Some(found) = found.try_next().await? {
-        let row = rows::light(&found)?;
+        let row = rows::light(&found, tools)?;
         weight += light_weight(&row);
         // At least one, as in a page.
         if rows.len() >= limit as usize || (weight > bytes && !rows.is_empty()) {

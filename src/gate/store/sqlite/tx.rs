@@ -6,9 +6,10 @@ use async_trait::async_trait;
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection, Transaction};
 
 use super::unwritten::Unwritten;
-use super::{callbacks, due, read};
+use super::{approvals, callbacks, due, read};
 use crate::domain::{Minute, RawJson, Row, Status, Timestamp};
 use crate::gate::audit::AuditRow;
+use crate::gate::store::KeptApproval;
 use crate::gate::store::ops::tx::{
     Answer, Counted, Due, Head, KeptReply, RecordedCall, SWEEP, Swept, Tx, TxState, Written,
 };
@@ -135,12 +136,13 @@ const STEP: &str = "UPDATE actions SET status = ?3, revision = ?4, resolved_at =
      renewed_until = NULL, error = ?14, executed_at = COALESCE(?15, executed_at) WHERE seq = ?1 AND revision = ?2";
 
 /// An action goes: its key and its call stay behind. `?1` is its place, `?2` the moment.
-const BURY: [&str; 4] = [
+const BURY: [&str; 5] = [
     "UPDATE replies SET pruned_at = ?2 WHERE action = (SELECT id FROM actions WHERE seq = ?1)",
     "INSERT INTO pruned_calls (workspace, proposer, session, tool_call, digest, pruned_at) \
      SELECT workspace, proposer, session, tool_call, digest, ?2 FROM actions \
      WHERE seq = ?1 AND session IS NOT NULL AND tool_call IS NOT NULL AND tool_call <> '' \
      ON CONFLICT DO UPDATE SET digest = excluded.digest, pruned_at = excluded.pruned_at",
+    "DELETE FROM approvals WHERE seq = ?1",
     "DELETE FROM payloads WHERE seq = ?1",
     "DELETE FROM actions WHERE seq = ?1",
 ];
@@ -246,6 +248,10 @@ impl Tx for SqliteTx {
             .execute(self.conn().await?)
             .await?;
         Ok(())
+    }
+
+    async fn put_approvals(&mut self, seq: i64, approvals: &[KeptApproval]) -> Result<(), StoreError> {
+        approvals::put(self.conn().await?, seq, approvals).await
     }
 
     async fn put_result(&mut self, seq: i64, result: &RawJson) -> Result<(), StoreError> {

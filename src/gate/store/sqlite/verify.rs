@@ -40,7 +40,8 @@ const MISCOUNTED: &str = "WITH counted AS (SELECT workspace, COALESCE(batch, id)
 
 /// What stands in one of two tables that say it together: neither half is read where the other is missing.
 const HALVES: &str = "SELECT 'action ' || id FROM actions WHERE seq NOT IN (SELECT seq FROM payloads) \
-     UNION ALL SELECT 'payload ' || seq FROM payloads WHERE seq NOT IN (SELECT seq FROM actions)";
+     UNION ALL SELECT 'payload ' || seq FROM payloads WHERE seq NOT IN (SELECT seq FROM actions) \
+     UNION ALL SELECT 'approval of ' || seq FROM approvals WHERE seq NOT IN (SELECT seq FROM actions)";
 
 /// Triggers that are not there any more, so that something else could be done.
 const GUARDS_GONE: &str = "SELECT column1 FROM (VALUES ('audit_is_never_changed'), ('audit_is_never_cut')) \

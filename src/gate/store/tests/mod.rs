@@ -10,7 +10,7 @@ use super::context::Context;
 use super::postgres::PostgresStore;
 use super::sqlite::SqliteStore;
 use super::*;
-use crate::config::GateConfig;
+use crate::config::{GateConfig, RiskApprovals};
 use crate::gate::clock::Clock;
 use crate::gate::events::Events;
 use crate::gate::tests::settings;
@@ -29,7 +29,8 @@ pub(in crate::gate::store) struct Shelf<S: ?Sized = dyn Store> {
 }
 
 pub(in crate::gate::store) fn context(clock: &Clock) -> Context {
-    Context { events: Events::default(), clock: clock.clone(), tools: Arc::new(Tools::none()) }
+    let tools = Tools::asking(RiskApprovals { critical: 2, ..RiskApprovals::default() });
+    Context { events: Events::default(), clock: clock.clone(), tools: Arc::new(tools) }
 }
 
 async fn open(config: &GateConfig, context: Context) -> Box<dyn Store> {

@@ -58,6 +58,8 @@ async fn lived_in() -> (Shelf, Vec<AuditHead>) {
         let new = NewAction { expires_at, ..full(id) };
         store.record(new, 1_000, None).await.unwrap();
     }
+    store.record(NewAction { risk: Risk::Critical, ..full("half") }, 1_000, None).await.unwrap();
+    store.decide(approval("half"), owner(), None).await.unwrap();
     shelf.clock.pass(1_000);
     store.expire().await.unwrap();
     store.withdraw("withdrawn".to_owned(), Actor { subject: "agent".to_owned(), ..owner() }).await.unwrap();
@@ -85,7 +87,7 @@ async fn lived_in() -> (Shelf, Vec<AuditHead>) {
 }
 
 /// Tables whose every cell the audit answers for, with their keys.
-const TABLES: [Audited; 6] = [
+const TABLES: [Audited; 7] = [
     ("audit", "revision", &["workspace", "revision", "action", "kind", "at", "who", "details", "hash"]),
     (
         "actions",
@@ -126,6 +128,7 @@ const TABLES: [Audited; 6] = [
             "approved_terms",
         ],
     ),
+    ("approvals", "seq", &["revision", "subject", "at", "effective_digest", "terms", "policy", "edits"]),
     ("payloads", "seq", &["input", "preview", "user_edits", "effective_input", "result"]),
     (
         "tokens",
@@ -171,6 +174,7 @@ fn change(random: &mut Random, behind: &Behind) -> String {
                 "actions" => {
                     "seq = (SELECT MAX(seq) + 1 FROM actions), id = id || 'x', revision = revision + 1000"
                 }
+                "approvals" => "revision = revision + 1000",
                 "payloads" => "seq = (SELECT MAX(seq) + 1 FROM payloads)",
                 "tokens" => &format!("id = id || 'x', hash = {}", behind.blob(32)),
                 _ => "workspace = workspace || 'x'",

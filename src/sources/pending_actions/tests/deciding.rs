@@ -84,6 +84,59 @@ async fn every_word_about_an_item_is_understood_and_others_are_read() {
     assert_eq!(outcomes, ids.map(id).into_iter().zip(want).collect::<Vec<_>>());
 }
 
+/// The answer to an approval of action 1, after which `kim` and perhaps others stand.
+fn after_approval(status: &str, by: &[&str], effective: &Digest) -> String {
+    let given: Vec<_> = by
+        .iter()
+        .map(|by| json!({"by": by, "at": "2026-04-21T18:02:11.420Z", "effectiveDigest": effective.to_string()}))
+        .collect();
+    let mut action: Value = serde_json::from_str(&fake::text("1", "{}", status)).unwrap();
+    action["approvals"] = json!({"given": by.len(), "needed": 2, "by": by});
+    action["givenApprovals"] = json!(given);
+    action.to_string()
+}
+
+#[tokio::test]
+async fn an_approval_that_waits_for_others_is_accepted() {
+    let gate = Backend::default();
+    let digest = Digest::of("t", "w", "{}");
+    let items = json!([{"pendingActionId": "1", "outcome": "accepted", "status": "pending",
+        "approvals": {"given": 1, "needed": 2}}]);
+    let reply = json!({"batchId": "b", "approved": 0, "rejected": 0, "skipped": 0, "failed": 0, "accepted": 1, "items": items});
+    gate.on("POST", "/api/pending-actions/batch/b/approve").reply(200, reply.to_string());
+    gate.on("POST", "/api/pending-actions/1/approve")
+        .reply(200, after_approval("pending", &["kim"], &digest));
+    let source = gate.source(SourceKind::Gate, Some("w")).await;
+
+    let in_batch = source.submit(&batch(Some("b"), &[("1", Decision::APPROVE)]), "k").await.unwrap();
+    let alone = source.submit(&approve("1"), "k").await.unwrap();
+
+    assert_eq!(in_batch, [(id("1"), Outcome::Accepted)]);
+    assert_eq!(alone, [(id("1"), Outcome::Accepted)]);
+}
+
+#[tokio::test]
+async fn an_action_names_whose_approvals_it_has() {
+    let gate = Backend::default();
+    let me = r#"{"items":[{"id":"w","workspaceId":"w","subject":"kim","scopes":["decide"]}]}"#;
+    gate.on("GET", "/api/workspaces").reply(200, me);
+    let source = gate.source(SourceKind::Gate, Some("w")).await;
+    // Asks who this is.
+    drop(source.get(&[id("1")]).await);
+    let (mine, other) = (Digest::of("t", "w", "{}"), Digest::of("t", "w", r#"{"n":2}"#));
+
+    for (status, by, effective, ours) in [
+        ("pending", &["kim"][..], mine, Some(true)),
+        ("pending", &["kim"][..], other, None),
+        ("pending", &["lee"][..], mine, None),
+        ("executed", &["kim", "lee"][..], mine, Some(true)),
+        ("approved", &["ann", "lee"][..], mine, Some(false)),
+    ] {
+        let action = crate::contract::action::read(&after_approval(status, by, &effective)).unwrap();
+        assert_eq!(source.ours(&action, &Decision::APPROVE, "k"), ours, "{status} {by:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_batch_that_is_refused_whole_says_why() {
     let gate = Backend::default();

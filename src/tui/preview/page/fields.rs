@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::contract::tool::{Reversible, Showing};
 use crate::contract::{action, tool};
 use crate::domain::json::Member;
-use crate::domain::{Edits, RawJson, Status, Untrusted, json};
+use crate::domain::{Edits, RawJson, Status, Untrusted, json, merge};
 use crate::text;
 use crate::text::{Badge, Flags, Shown};
 
@@ -23,16 +23,22 @@ const FIELDS: usize = 2_000;
 /// What runs, every field of it; what approving does; then what the agent says of it.
 pub(crate) fn rendered(writer: &mut Writer, cached: &Cached, of: &Made, zone: &jiff::tz::TimeZone) {
     settled(writer, cached, of.paused, zone);
+    approvals(writer, cached, zone);
     unreadable(writer, cached);
     if of.seen.is_some() {
         writer.ours(Kind::Warn, words::CHANGED);
     }
     flagged(writer, &cached.flags);
     if let Some(edits) = &of.edits {
-        writer.ours(Kind::New, words::edits_replace(whose_edits(&of.status), &listed(&edits.keys())));
+        writer.ours(Kind::New, words::edits_replace(whose_edits(cached, edits), &listed(&edits.keys())));
         writer.blank();
     }
-    let input = ran(writer, cached).unwrap_or(&cached.action.input);
+    let approved = of.edits.as_ref().filter(|edits| is_approved(cached, edits));
+    let approved = approved.and_then(|edits| merge(&cached.action.input, edits).ok());
+    if approved.is_some() {
+        writer.ours(Kind::Key, words::with_edits(words::WHAT_RUNS));
+    }
+    let input = approved.as_ref().or_else(|| ran(writer, cached)).unwrap_or(&cached.action.input);
     let said = PreviewComparison::of(cached);
     let mut values = Values::new(writer, &said);
     let showing = tool::showing(cached.action.row.tool.as_raw());
@@ -70,8 +76,39 @@ fn ran<'a>(writer: &mut Writer, cached: &'a Cached) -> Option<&'a RawJson> {
 }
 
 /// Those of the form that is open here, or those that somebody approved it with.
-const fn whose_edits(status: &Status) -> &'static str {
-    if status.is_pending() { words::YOUR_EDITS_REPLACE } else { words::APPROVED_EDITS_REPLACE }
+fn whose_edits(cached: &Cached, edits: &Edits) -> &'static str {
+    if cached.action.row.status.is_pending() && !is_approved(cached, edits) {
+        words::YOUR_EDITS_REPLACE
+    } else {
+        words::APPROVED_EDITS_REPLACE
+    }
+}
+
+/// They are those of somebody who approved it, and more people must.
+fn is_approved(cached: &Cached, edits: &Edits) -> bool {
+    let action = &cached.action;
+    let theirs = action.approvals.first().is_some_and(|first| first.edits.as_ref() == Some(edits));
+    theirs && action.row.status.is_pending()
+}
+
+/// Who approved what, where more than one person must.
+fn approvals(writer: &mut Writer, cached: &Cached, zone: &jiff::tz::TimeZone) {
+    let action = &cached.action;
+    let Some(approvals) = &action.row.approvals else { return };
+    writer.ours(Kind::Key, words::approvals(approvals.given(), approvals.needed));
+    for approval in &action.approvals {
+        let what = match &approval.edits {
+            Some(edits) => words::approved_with_edits(&listed(&edits.keys())),
+            None => words::AS_PROPOSED.to_owned(),
+        };
+        let at = moment(approval.at, zone);
+        writer.push(vec![
+            (Kind::Dim, Shown::ours("  ")),
+            (Kind::Plain, text::name(&approval.by)),
+            (Kind::Dim, Shown::ours(format!("  {what}  {at}"))),
+        ]);
+    }
+    writer.blank();
 }
 
 /// What became of an action that is not pending any more, with everything that its executor said.

@@ -28,6 +28,7 @@ fn a_prefix_says_what_may_follow_and_hides_no_cursor() {
 
     insta::assert_snapshot!(desk.sheet(), @"
 g then
+  u   take your approval back, where more people must approve
   r   the report of the last submission
   g   first
   e   the preview's end
@@ -79,12 +80,12 @@ fn a_key_that_follows_no_prefix_decides_nothing() {
         said.push(desk.message());
     }
     insta::assert_snapshot!(said.join("\n"), @"
-g a does nothing; after g comes r g e i h w
-g x does nothing; after g comes r g e i h w
-g A does nothing; after g comes r g e i h w
-g s does nothing; after g comes r g e i h w
-g Enter does nothing; after g comes r g e i h w
-g q does nothing; after g comes r g e i h w
+g a does nothing; after g comes u r g e i h w
+g x does nothing; after g comes u r g e i h w
+g A does nothing; after g comes u r g e i h w
+g s does nothing; after g comes u r g e i h w
+g Enter does nothing; after g comes u r g e i h w
+g q does nothing; after g comes u r g e i h w
 ");
     desk.press("a");
     assert_eq!(desk.staged(), "1A");
@@ -241,7 +242,7 @@ fn the_palette_gives_a_command_where_it_was_opened() {
 Command
   : undo
   > undo                 u              undo the last staging step, or recall a held submission
-1 of 127   Enter runs   Tab completes   Esc closes
+1 of 128   Enter runs   Tab completes   Esc closes
 ");
     desk.press("<Enter>");
     assert_eq!(desk.staged(), "");
@@ -279,7 +280,7 @@ Command
   : landed
   > landed               e              (not here) settling: it landed (executed)
     not-landed           f              (not here) settling: it did not land (failed)
-2 of 127   Enter runs   Tab completes   Esc closes
+2 of 128   Enter runs   Tab completes   Esc closes
 ");
     desk.press("<Enter>");
     assert_eq!(desk.message(), "landed does nothing here");
@@ -473,7 +474,7 @@ fn every_named_key_is_the_one_that_is_bound() {
     desk.press("<F9>:");
     say(&desk, "the palette", &["F4 runs   F3 completes   F9 closes"]);
     desk.press("<F9>?");
-    insta::assert_snapshot!(desk.sheet_line(27), @"1-25 of 171   Down F7 scroll   F9 closes");
+    insta::assert_snapshot!(desk.sheet_line(27), @"1-25 of 172   Down F7 scroll   F9 closes");
     desk.press("<F9><Tab>/x");
     say(&desk, "a search", &["F4 keeps   F9 ends"]);
     desk.press("<F9><F9>'");

@@ -1,0 +1,182 @@
+//! Several people for one action: whose approvals it has, which of them count, and when they are enough. Pure.
+//!
+//! An approval counts for one content under certain terms. All that count for an action are of different people, none of whom proposed
+//! it, and of the same content: whoever approves another one takes the place of all before.
+
+use super::columns::Columns;
+use super::subject::is_same_subject;
+use super::{Actor, KeptApproval, StoreError, Stored};
+use crate::domain::{self, Digest, Edits, PendingAction, RawJson, Row, Timestamp, Untrusted};
+use crate::gate::audit;
+
+/// What exactly is approved.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Approval {
+    /// The edits and the input after them; `None` without edits.
+    pub(crate) edited: Option<(RawJson, RawJson)>,
+    pub(crate) digest: Digest,
+    pub(crate) terms: Digest,
+    /// Of the tool, for its risk; a part of the terms.
+    pub(crate) policy: Digest,
+}
+
+/// What one more approval comes to.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// Those that count with it. They are enough.
+    Enough(Vec<KeptApproval>),
+    /// Those that count with it. More people must approve.
+    More(Vec<KeptApproval>),
+    /// This person's approval of this content counts already.
+    Again,
+}
+
+impl KeptApproval {
+    /// One that is being given; the revision and the moment come with the step.
+    fn new(approval: &Approval, by: &Actor) -> Self {
+        Self {
+            revision: 0,
+            subject: by.subject.clone(),
+            at: Timestamp::default(),
+            effective: approval.digest,
+            terms: approval.terms,
+            policy: approval.policy,
+            edits: approval.edited.as_ref().map(|(edits, _)| edits.clone()),
+        }
+    }
+
+    /// As the audit names it.
+    pub(crate) fn fingerprint(&self) -> String {
+        let edits = self.edits.as_ref().map(audit::fingerprint).unwrap_or_default();
+        let Self { revision, subject, effective, terms, policy, .. } = self;
+        format!("{revision} {subject:?} {} {effective} {terms} {policy} {edits}", self.at.as_millis())
+    }
+}
+
+/// Counts an approval that may be given, where so many people are needed.
+pub(crate) fn count(stored: &Stored, approval: &Approval, by: &Actor, needed: u64) -> Counted {
+    let own = |kept: &&KeptApproval| is_same_subject(&kept.subject, &by.subject);
+    let mut standing = that_count(stored, approval.digest, approval.terms);
+    let gave_it = standing.iter().any(own);
+    standing.retain(|kept| !own(kept));
+    if gave_it && (standing.len() as u64) + 1 < needed {
+        return Counted::Again;
+    }
+    let mut counted: Vec<KeptApproval> = standing.into_iter().cloned().collect();
+    counted.push(KeptApproval::new(approval, by));
+    if counted.len() as u64 >= needed { Counted::Enough(counted) } else { Counted::More(counted) }
+}
+
+/// Whether enough people approved what is about to run.
+pub(crate) fn are_enough(stored: &Stored, effective: Digest, terms: Digest, needed: u64) -> bool {
+    needed <= 1 || that_count(stored, effective, terms).len() as u64 >= needed
+}
+
+/// Nobody twice, and never who proposed it.
+fn that_count(stored: &Stored, effective: Digest, terms: Digest) -> Vec<&KeptApproval> {
+    let mut counted: Vec<&KeptApproval> = Vec::new();
+    for kept in &stored.approvals {
+        let is_of_this = kept.effective == effective && kept.terms == terms;
+        let counts = |other: &str| is_same_subject(other, &kept.subject);
+        if is_of_this && !counts(&stored.proposer) && !counted.iter().any(|it| counts(&it.subject)) {
+            counted.push(kept);
+        }
+    }
+    counted
+}
+
+/// A person who approves where several must, by a name that can be kept beside others.
+pub(crate) fn can_be_kept(by: &Actor) -> bool {
+    !by.subject.contains(char::is_control)
+}
+
+/// Between approvals, and between what is told of one. No text of them holds either: JSON has no such characters, and no subject either.
+const APART: [char; 2] = ['\u{1e}', '\u{1f}'];
+
+/// Approvals of the action `a`, in no order, for lists: what can be told without reading the action.
+macro_rules! light_approvals {
+    () => {
+        "(SELECT string_agg(v.revision || '\u{1f}' || v.policy || '\u{1f}' || v.subject, '\u{1e}') \
+         FROM approvals v WHERE v.seq = a.seq) AS approvals"
+    };
+}
+
+/// The same, whole.
+macro_rules! whole_approvals {
+    () => {
+        "(SELECT string_agg(v.revision || '\u{1f}' || v.policy || '\u{1f}' || v.subject || '\u{1f}' || v.at || '\u{1f}' || \
+         v.effective_digest || '\u{1f}' || v.terms || '\u{1f}' || COALESCE('=' || v.edits, ''), '\u{1e}') \
+         FROM approvals v WHERE v.seq = a.seq) AS approvals"
+    };
+}
+pub(super) use {light_approvals, whole_approvals};
+
+/// What stands in the column of [`light_approvals`] or [`whole_approvals`], the first approval first.
+fn split(text: &str) -> Result<Vec<(u64, Vec<&str>)>, StoreError> {
+    let [between, within] = APART;
+    let one = |text: &'_ str| -> Option<u64> { text.split(within).next()?.parse().ok() };
+    let each = text.split(between).map(|text| Some((one(text)?, text.split(within).skip(1).collect())));
+    let mut each: Vec<(u64, Vec<&str>)> = each.collect::<Option<_>>().ok_or(DAMAGED)?;
+    each.sort_by_key(|(revision, _)| *revision);
+    Ok(each)
+}
+
+const DAMAGED: StoreError = StoreError::Corrupt("an approval that is none");
+
+/// Who approved, for a list: those whose approvals are not from under another policy, while it is pending.
+pub(super) fn names(
+    row: &dyn Columns,
+    is_pending: bool,
+    policy: impl Fn() -> Digest,
+) -> Result<Vec<Untrusted>, StoreError> {
+    let Some(text) = row.maybe_text("approvals")? else { return Ok(Vec::new()) };
+    let policy = policy().to_string();
+    let name = |(_, fields): (u64, Vec<&str>)| match fields.as_slice() {
+        [of, subject, ..] => (!is_pending || *of == policy).then(|| Untrusted::from(*subject)),
+        _ => None,
+    };
+    Ok(split(&text)?.into_iter().filter_map(name).collect())
+}
+
+/// All that are kept.
+pub(super) fn kept(row: &dyn Columns) -> Result<Vec<KeptApproval>, StoreError> {
+    let Some(text) = row.maybe_text("approvals")? else { return Ok(Vec::new()) };
+    split(&text)?.into_iter().map(|(revision, it)| one(revision, &it).ok_or(DAMAGED)).collect()
+}
+
+fn one(revision: u64, fields: &[&str]) -> Option<KeptApproval> {
+    let [policy, subject, at, effective, terms, edits] = fields else { return None };
+    // Absent is not empty.
+    let edits = match edits.strip_prefix('=') {
+        Some(edits) => Some(RawJson::parse(edits).ok()?),
+        None if edits.is_empty() => None,
+        None => return None,
+    };
+    Some(KeptApproval {
+        revision,
+        subject: (*subject).to_owned(),
+        at: Timestamp::from_millis(at.parse().ok()?),
+        effective: Digest::parse(effective)?,
+        terms: Digest::parse(terms)?,
+        policy: Digest::parse(policy)?,
+        edits,
+    })
+}
+
+/// For who reads the action: those that stand, and of what is settled those that there were.
+pub(super) fn standing(kept: Vec<KeptApproval>, action: &PendingAction) -> Vec<domain::Approval> {
+    let stands = |kept: &KeptApproval| !action.row.status.is_pending() || Some(kept.terms) == action.terms;
+    let approval = |kept: KeptApproval| domain::Approval {
+        by: Untrusted::from(kept.subject),
+        at: kept.at,
+        effective: kept.effective,
+        edits: kept.edits.and_then(|edits| Edits::new(edits).ok()),
+    };
+    kept.into_iter().filter(stands).map(approval).collect()
+}
+
+/// What a list tells of them. Nothing where one person is enough, or where it was settled without any.
+pub(super) fn told(row: &Row, by: Vec<Untrusted>, needed: u64) -> Option<domain::Approvals> {
+    let is_told = if row.status.is_pending() { needed > 1 } else { !by.is_empty() };
+    is_told.then(|| domain::Approvals { needed: needed.max(by.len() as u64), by })
+}

@@ -1,0 +1,127 @@
+//! Approvals where more than one person must approve: rows of their own. The action stays pending until the last of them, and each is a
+//! change with a revision and an audit row.
+
+use serde_json::{Value, json};
+
+use super::advance::{Approvers, Change, advance, load};
+use super::audit::{Note, bump, note};
+use super::tx::{Tx, Written, lock};
+use crate::contract::absent::without_nulls;
+use crate::contract::approvals::ApprovalCount;
+use crate::contract::batch::ItemOutcome;
+use crate::domain::{Status, StatusStep, Untrusted};
+use crate::gate::audit;
+use crate::gate::store::approvals::{Approval, Counted, can_be_kept, count};
+use crate::gate::store::subject::is_same_subject;
+use crate::gate::store::{Actor, KeptApproval, Refused, StoreError, Stored, decision_rules};
+
+/// Approves, or keeps that one more person does. `change` is what an approval by one person would be.
+pub(super) async fn approve(
+    tx: &mut dyn Tx,
+    stored: &Stored,
+    approval: &Approval,
+    by: &Actor,
+    change: Change<'_>,
+) -> Result<(ItemOutcome, Option<ApprovalCount>), StoreError> {
+    let row = &stored.action.row;
+    let needed = tx.state().tools.approvals(row.tool.as_raw(), &row.risk);
+    if needed <= 1 && stored.approvals.is_empty() {
+        advance(tx, stored.into(), StatusStep::Approve, change).await?;
+        return Ok((ItemOutcome::Approved, None));
+    }
+    if !can_be_kept(by) {
+        return Err(Refused::Invalid("your token's subject holds a control character".to_owned()).into());
+    }
+    let given = |given: usize| Some(ApprovalCount { given: given as u64, needed });
+    match count(stored, approval, by, needed) {
+        Counted::Again => Ok((ItemOutcome::Accepted, given(stored.action.approvals.len()))),
+        Counted::Enough(mut all) => {
+            let approvers = Approvers { all: &all, policy: approval.policy };
+            let change = Change { approvers: Some(approvers), ..change };
+            let revision = advance(tx, stored.into(), StatusStep::Approve, change).await?;
+            put(tx, stored, &mut all, revision).await?;
+            Ok((ItemOutcome::Approved, given(all.len())))
+        }
+        Counted::More(mut all) => {
+            let details = given_details(stored, approval, &all, (needed, change.reason));
+            let revision = stay(tx, stored, by, ("approval-given", &details)).await?;
+            put(tx, stored, &mut all, revision).await?;
+            Ok((ItemOutcome::Accepted, given(all.len())))
+        }
+    }
+}
+
+/// The last of them is the one that was just given.
+async fn put(
+    tx: &mut dyn Tx,
+    stored: &Stored,
+    all: &mut [KeptApproval],
+    revision: u64,
+) -> Result<(), StoreError> {
+    let at = tx.state().now;
+    if let Some(last) = all.last_mut() {
+        (last.revision, last.at) = (revision, at);
+    }
+    tx.put_approvals(stored.seq, all).await
+}
+
+/// What the audit keeps of an approval that is not the last.
+fn given_details(
+    stored: &Stored,
+    approval: &Approval,
+    all: &[KeptApproval],
+    (needed, reason): (u64, Option<&str>),
+) -> Value {
+    let stands = |kept: &&KeptApproval| all.iter().any(|it| is_same_subject(&it.subject, &kept.subject));
+    let voided: Vec<&str> =
+        stored.approvals.iter().filter(|kept| !stands(kept)).map(|kept| kept.subject.as_str()).collect();
+    without_nulls(json!({
+        "status": Status::Pending.as_raw(),
+        "reason": reason,
+        "effectiveDigest": approval.digest.to_string(),
+        "terms": approval.terms.to_string(),
+        "policy": approval.policy.to_string(),
+        "edits": approval.edited.as_ref().map(|(edits, _)| audit::fingerprint(edits)),
+        "approvers": all.iter().map(|one| one.subject.as_str()).collect::<Vec<_>>(),
+        "needed": needed,
+        "voided": Some(voided).filter(|voided| !voided.is_empty()),
+    }))
+}
+
+/// An approver takes theirs back, as long as more people must approve.
+pub(super) async fn take_back(tx: &mut dyn Tx, id: &str, by: &Actor) -> Result<Stored, StoreError> {
+    lock(tx, &by.workspace).await?;
+    let stored = load(tx, id).await?;
+    decision_rules::within(&stored, by)?;
+    if !stored.action.row.status.is_pending() {
+        return Err(decision_rules::settled(&stored.action.row).into());
+    }
+    let others = |kept: &&KeptApproval| !is_same_subject(&kept.subject, &by.subject);
+    let left: Vec<KeptApproval> = stored.approvals.iter().filter(others).cloned().collect();
+    if left.len() == stored.approvals.len() {
+        return Err(Refused::NotApproved.into());
+    }
+    let approvers: Vec<&str> = left.iter().map(|one| one.subject.as_str()).collect();
+    let details = json!({"status": Status::Pending.as_raw(), "approvers": approvers});
+    stay(tx, &stored, by, ("approval-taken-back", &details)).await?;
+    tx.put_approvals(stored.seq, &left).await?;
+    load(tx, id).await
+}
+
+/// A change after which it is still pending. Returns its revision.
+async fn stay(
+    tx: &mut dyn Tx,
+    stored: &Stored,
+    by: &Actor,
+    (kind, details): (&'static str, &Value),
+) -> Result<u64, StoreError> {
+    let row = &stored.action.row;
+    let workspace = row.workspace.as_ref().map_or("", Untrusted::as_raw);
+    let revision = bump(tx, workspace, 0)?;
+    if !tx.compare_and_set(stored.seq, row.revision.0, &Written::pending(revision)).await? {
+        return Err(decision_rules::settled(row).into());
+    }
+    let line = Note { action: Some(row.id.as_raw()), kind, who: Some(&by.subject) };
+    note(tx, workspace, line, details, None).await?;
+    Ok(revision)
+}

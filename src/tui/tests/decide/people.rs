@@ -1,0 +1,142 @@
+//! Actions that more than one person must approve.
+
+use std::sync::Arc;
+
+use crate::domain::{
+    Approval, Approvals, Decision, Edits, Outcome, PendingAction, RawJson, Timestamp, merge,
+};
+use crate::tui::core::modal::Modal;
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::queue::slots::State;
+use crate::tui::submit::words;
+use crate::tui::testing::{Desk, few, key};
+
+/// The action, which two people must approve: these did, with these edits.
+fn approved(action: &PendingAction, by: &[&str], edits: Option<&str>) -> PendingAction {
+    let edits = edits.map(|edits| Edits::new(RawJson::parse(edits).unwrap()).unwrap());
+    let merged = edits.as_ref().map(|edits| merge(&action.input, edits).unwrap());
+    let effective = action.digest_of(merged.as_ref().unwrap_or(&action.input).as_str());
+    let approval = |by: &&str| Approval {
+        by: (*by).into(),
+        at: Timestamp::from_millis(1_800_000_000_000),
+        effective,
+        edits: edits.clone(),
+    };
+    let mut action = action.clone();
+    let by = by.iter();
+    action.row.approvals =
+        Some(Arc::new(Approvals { needed: 2, by: by.clone().map(|by| (*by).into()).collect() }));
+    action.approvals = by.map(approval).collect();
+    action
+}
+
+fn desk(by: &[&str], edits: Option<&str>) -> Desk {
+    let mut actions = few(2);
+    actions[0] = approved(&actions[0], by, edits);
+    let mut desk = Desk::new(110, 30, actions);
+    desk.model.list.sources[0].subject = Some("lee".into());
+    desk.drawn();
+    desk
+}
+
+fn edits(desk: &Desk) -> Option<String> {
+    let staged = desk.model.decide.draft.get(&key("1"))?;
+    staged.decision.edits().map(|edits| edits.as_json().as_str().to_owned())
+}
+
+/// What the open review says of approvals by several people.
+fn told(desk: &Desk) -> Vec<String> {
+    let Some(Modal::Review(sheet)) = &desk.model.modal else { panic!("no review is open") };
+    sheet.review.as_ref().unwrap().told.iter().map(|told| told.words.to_string()).collect()
+}
+
+#[test]
+fn row_and_preview_say_who_approved_what() {
+    let desk = desk(&["kim"], Some(r#"{"n":5}"#));
+
+    let screen = desk.screen();
+
+    assert!(screen.contains("1 of 2 · kim"), "{screen}");
+    assert!(screen.contains("1 of 2 approvals"), "{screen}");
+    assert!(screen.contains("kim  with edits: n"), "{screen}");
+    assert!(screen.contains("What runs, with the approver's edits"), "{screen}");
+    assert!(screen.contains("n      5"), "{screen}");
+}
+
+#[test]
+fn approve_key_approves_what_was_approved() {
+    let mut desk = desk(&["kim"], Some(r#"{"n":5}"#));
+
+    desk.press("a");
+    assert_eq!(edits(&desk).as_deref(), Some(r#"{"n":5}"#));
+    desk.press("S");
+    assert_eq!(told(&desk), Vec::<String>::new(), "the last approval goes like any other");
+    desk.press("<Esc>ka");
+    assert_eq!(desk.staged(), "", "the same key again");
+}
+
+#[test]
+fn first_approval_is_said_to_wait_and_the_action_stays_pending() {
+    let mut desk = desk(&[], None);
+
+    desk.press("aS");
+    assert_eq!(told(&desk), [words::waits_for_others(2)]);
+    desk.wait(500);
+    desk.press("y");
+    desk.reports(|_| Outcome::Accepted);
+
+    assert_eq!(desk.slot("1").state, State::Pending);
+    assert_eq!(desk.staged(), "");
+    assert!(desk.screen().contains("1 accepted"), "{}", desk.screen());
+}
+
+#[test]
+fn other_content_is_said_to_take_the_place_of_approvals() {
+    let mut desk = desk(&[], None);
+    desk.press("ak");
+    // Meanwhile somebody approves it with edits.
+    let now = approved(&few(1)[0], &["kim"], Some(r#"{"n":5}"#));
+    desk.changes(vec![now]);
+
+    desk.wait(1_000);
+    desk.press("S");
+
+    assert_eq!(edits(&desk), None);
+    assert_eq!(told(&desk), [words::OTHER_THAN_APPROVED]);
+}
+
+#[test]
+fn what_others_approved_is_looked_at_first() {
+    let mut desk = desk(&[], None);
+    desk.press("j");
+    let now = approved(&few(1)[0], &["kim"], Some(r#"{"n":5}"#));
+    desk.changes(vec![now]);
+    desk.wait(1_000);
+
+    // Marked, and the cursor elsewhere.
+    desk.press("k j");
+    desk.answers = false;
+    desk.press("a");
+
+    let staged = desk.model.decide.draft.get(&key("1")).map(|staged| staged.decision.clone());
+    assert_ne!(staged, Some(Decision::APPROVE), "nobody approves another content without a look");
+}
+
+#[test]
+fn own_approval_is_taken_back_by_a_key_of_its_own() {
+    let mut mine = desk(&["lee"], None);
+    mine.press("u");
+    assert!(mine.message().contains("takes back your approval"), "{}", mine.message());
+
+    mine.press("gu");
+    let asked = |desk: &Desk| {
+        desk.effects.iter().filter(|effect| matches!(effect, Effect::TakeBackApproval(_))).count()
+    };
+    assert_eq!(asked(&mine), 1);
+    mine.say(What::ApprovalTakenBack(key("1"), Ok(())));
+    assert!(mine.message().contains("your approval is taken back"), "{}", mine.message());
+
+    let mut theirs = desk(&["kim"], None);
+    theirs.press("gu");
+    assert_eq!(asked(&theirs), 0);
+}
