@@ -7,7 +7,7 @@
 #![allow(clippy::print_stdout, reason = "it prints a table")]
 
 #[path = "scale/lab.rs"]
-#[allow(dead_code, reason = "the bench of several gates uses the rest")]
+#[allow(dead_code, clippy::struct_field_names, reason = "the bench of several gates uses the rest")]
 mod lab;
 #[path = "../tests/slow/support/postgres.rs"]
 #[allow(dead_code, reason = "the tests use the rest")]

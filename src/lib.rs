@@ -55,8 +55,8 @@ pub use start::run;
 pub mod for_tests {
     pub use crate::cli::args::{Args, Command, GateCommand};
     pub use crate::config::{
-        Dendrux, Executor, GateConfig, Limits, PostgresConfig, Retry, SourceConfig, SourceKind, TokenFrom,
-        ToolConfig,
+        Dendrux, Executor, GateConfig, Limits, PostgresConfig, Retry, RiskApprovals, SourceConfig,
+        SourceKind, TokenFrom, ToolConfig,
     };
     pub use crate::contract::fields::Fields;
     pub use crate::contract::time::now;

@@ -391,13 +391,14 @@ fn print(token: &Token, json: bool) -> anyhow::Result<()> {
     };
     let used =
         token.last_used_at.map_or_else(|| "never used".to_owned(), |at| format!("used {}", time::write(at)));
-    let mut line = format!("{}  {subject}  {workspace}  {state:8}  {used}  {}", token.id, scopes.join(","));
-    if let Some(name) = &token.name {
-        line.push_str(&format!("  {}", output::shown(&name.as_str().into())));
-    }
-    if !token.groups.is_empty() {
-        line.push_str(&format!("  in {}", output::shown(&token.groups.join(", ").into())));
-    }
-    output::line(&line)?;
+    let name = token.name.as_ref().map(|name| format!("  {}", output::shown(&name.as_str().into())));
+    let groups = Some(token.groups.join(", ")).filter(|groups| !groups.is_empty());
+    let groups = groups.map(|groups| format!("  in {}", output::shown(&groups.into())));
+    let (name, groups) = (name.unwrap_or_default(), groups.unwrap_or_default());
+    let scopes = scopes.join(",");
+    output::line(&format!(
+        "{}  {subject}  {workspace}  {state:8}  {used}  {scopes}{name}{groups}",
+        token.id
+    ))?;
     Ok(())
 }

@@ -44,23 +44,16 @@ fn text_form(config: &SourceConfig, told: &Result<Option<Identity>, String>) -> 
         Ok(None) => "the source does not say; its token or its login decides".to_owned(),
         Ok(Some(who)) => {
             let all = |words: &[Untrusted]| words.iter().map(output::name).collect::<Vec<_>>().join(", ");
-            let mut text = output::name(&who.subject);
-            if let Some(name) = &who.name {
-                text.push_str(&format!(" ({})", output::name(name)));
-            }
-            if !who.groups.is_empty() {
-                text.push_str(&format!(" in {}", all(&who.groups)));
-            }
-            if let Some(workspace) = &who.workspace {
-                text.push_str(&format!(", workspace {}", output::name(workspace)));
-            }
-            if !who.scopes.is_empty() {
-                text.push_str(&format!(", may {}", all(&who.scopes)));
-            }
-            if let Some(at) = who.expires_at {
-                text.push_str(&format!(", until {}", time::write(at)));
-            }
-            text
+            let several = |words: &[Untrusted]| (!words.is_empty()).then(|| all(words));
+            let parts = [
+                Some(output::name(&who.subject)),
+                who.name.as_ref().map(|name| format!(" ({})", output::name(name))),
+                several(&who.groups).map(|groups| format!(" in {groups}")),
+                who.workspace.as_ref().map(|workspace| format!(", workspace {}", output::name(workspace))),
+                several(&who.scopes).map(|scopes| format!(", may {scopes}")),
+                who.expires_at.map(|at| format!(", until {}", time::write(at))),
+            ];
+            parts.into_iter().flatten().collect()
         }
     };
     Ok(output::line(&format!("{source}: {text}"))?)

@@ -249,7 +249,7 @@ fn row_of(fields: &Fields<'_>, text: &str) -> Result<Row, Unreadable> {
         size: fields.number("size").unwrap_or_else(|| input.map_or(0, |input| input.len() as u64)),
         digest: fields.text("digest").and_then(|text| Digest::parse(text.as_raw())),
         revision: Revision(fields.number("revision").unwrap_or_default()),
-        approvals: approvals::of_row(&fields),
+        approvals: approvals::of_row(fields),
         unreadable: None,
         can: Capabilities::READ_ONLY,
         tool,

@@ -4,8 +4,6 @@ use std::fmt;
 
 use sha2::{Digest as _, Sha256};
 
-const DIGITS: &[u8; 16] = b"0123456789abcdef";
-
 /// `sha256:` and 64 hex digits over the length-prefixed fields `placet/v1`, tool name, workspace and the exact bytes of
 /// the input (each length as an unsigned 64-bit big-endian number).
 ///
@@ -65,11 +63,16 @@ impl Digest {
     }
 }
 
+/// For four bits; a formatter for each byte is what a proposal would feel.
+const fn digit(four: u8) -> u8 {
+    if four < 10 { b'0' + four } else { b'a' + four - 10 }
+}
+
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = *b"sha256:0000000000000000000000000000000000000000000000000000000000000000";
         for (byte, digits) in self.0.iter().zip(text[7..].chunks_exact_mut(2)) {
-            digits.copy_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+            digits.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
         }
         f.write_str(std::str::from_utf8(&text).unwrap_or_default())
     }

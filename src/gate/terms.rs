@@ -66,7 +66,7 @@ pub(crate) fn record(action: &PendingAction, proposer: &str) -> Digest {
         action.preview.as_ref().map(RawJson::as_str),
         Some(&digest),
     ];
-    over(fields, action.before.as_ref())
+    over(&fields, action.before.as_ref())
 }
 
 fn raw(text: Option<&Untrusted>) -> Option<&str> {
@@ -103,15 +103,15 @@ pub(crate) fn record_of(new: &NewAction, created_at: Timestamp) -> Digest {
         new.preview.as_ref().map(RawJson::as_str),
         Some(&digest),
     ];
-    over(fields, new.before.as_ref())
+    over(&fields, new.before.as_ref())
 }
 
 /// Without a state before, the record is that of earlier versions, bit for bit: approvals from then still hold.
-fn over(fields: [Option<&str>; 20], before: Option<&RawJson>) -> Digest {
+fn over(fields: &[Option<&str>; 20], before: Option<&RawJson>) -> Digest {
     match before {
-        None => Digest::of_fields("placet-record/v1", fields),
+        None => Digest::of_fields("placet-record/v1", fields.iter().copied()),
         Some(before) => {
-            Digest::of_fields("placet-record/v2", fields.into_iter().chain([Some(before.as_str())]))
+            Digest::of_fields("placet-record/v2", fields.iter().copied().chain([Some(before.as_str())]))
         }
     }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use placet::for_tests::{
     ActionKey, AgentClient, Decision, Edits, Entry, Executor, Gate, GateConfig, Inbox, Journal, Limits,
-    PostgresConfig, RawJson, Retry, Rows, SourceConfig, SourceKind, SourceName, Staged, Status, SubmissionId,
-    Timestamp, TokenFrom, ToolConfig, Untrusted, freeze, open, use_placet,
+    PostgresConfig, RawJson, Retry, RiskApprovals, Rows, SourceConfig, SourceKind, SourceName, Staged,
+    Status, SubmissionId, Timestamp, TokenFrom, ToolConfig, Untrusted, freeze, open, use_placet,
 };
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -43,7 +43,7 @@ async fn desk() -> Desk {
         tls: None,
         behind_proxy: false,
         approval_ttl: Duration::from_hours(168),
-        approvals: Default::default(),
+        approvals: RiskApprovals::default(),
         keep_settled: None,
         trusted_proxies: Vec::new(),
         stop_within: LIMIT,

@@ -87,7 +87,7 @@ pub(crate) fn fingerprint(json: &RawJson) -> String {
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    let digit = |four: u8| char::from(b"0123456789abcdef"[usize::from(four)]);
+    let digit = |four: u8| char::from_digit(u32::from(four), 16).unwrap_or('0');
     let mut out = String::with_capacity(bytes.len() * 2);
     out.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]));
     out

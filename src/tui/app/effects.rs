@@ -122,11 +122,7 @@ impl Effects {
                 let answer = caught(async move { inbox.settle(&of, finding, reason).await }).await;
                 this.say(What::Resolved(key, finding, answer)).await;
             })),
-            Effect::TakeBackApproval(key) => drop(self.must_finish.spawn(async move {
-                let (inbox, of) = (this.inbox.clone(), key.clone());
-                let answer = caught(async move { inbox.take_back_approval(&of).await }).await;
-                this.say(What::ApprovalTakenBack(key, answer)).await;
-            })),
+            Effect::TakeBackApproval(key) => drop(self.must_finish.spawn(this.take_back_approval(key))),
             Effect::Follow(keys) => self.spawn(this.follow(keys)),
             Effect::Save(writes) => self.save(writes),
             Effect::Learn(learned) => self.spawn(async move { this.inbox.learn(learned).await }),
@@ -149,6 +145,12 @@ impl Effects {
             | Effect::Editor { .. }
             | Effect::Quit => {}
         }
+    }
+
+    async fn take_back_approval(self, key: ActionKey) {
+        let (inbox, of) = (self.inbox.clone(), key.clone());
+        let answer = caught(async move { inbox.take_back_approval(&of).await }).await;
+        self.say(What::ApprovalTakenBack(key, answer)).await;
     }
 
     async fn keep_filters(self, filters: Vec<KeptFilter>) {

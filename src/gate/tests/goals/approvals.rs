@@ -265,7 +265,9 @@ async fn play(gate: &TestGate, people: &[SecretString], seed: u64) -> bool {
         model.agrees(&gate.action(&id).await, &format!("seed {seed}: {tried:?}: {}", told.text));
     }
     assert_eq!(inputs.len(), usize::from(model.may_run()), "seed {seed}: {tried:?}");
-    inputs.iter().for_each(|input| ran(input, &tried));
+    for input in &inputs {
+        ran(input, &tried);
+    }
     !inputs.is_empty()
 }
 
