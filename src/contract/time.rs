@@ -70,7 +70,7 @@ const fn day_of(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// Exactly the form that [`write`] writes; anything else is somebody else's.
+/// Exactly the form that [`write()`] writes; anything else is somebody else's.
 fn read_ours(text: &str) -> Option<Timestamp> {
     const FORM: &[u8] = b"0000-00-00T00:00:00.000Z";
     let is_form = |(byte, form): (&u8, &u8)| if *form == b'0' { byte.is_ascii_digit() } else { byte == form };

@@ -31,7 +31,7 @@ pub(super) const LIGHT: &str = light!();
 /// The same where more than one person must approve something.
 pub(super) const LIGHT_APPROVED: &str = light!(", ", light_approvals!());
 
-/// What [`light`] reads.
+/// What [`light()`] reads.
 pub(super) const fn listing(tools: &Tools) -> &'static str {
     if tools.most_approvals() > 1 { LIGHT_APPROVED } else { LIGHT }
 }
