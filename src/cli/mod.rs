@@ -3,6 +3,7 @@
 //! Text is for people and goes through the same door as on the screen; `--json` is for scripts and stays exact.
 
 pub mod args;
+mod claim;
 mod columns;
 mod config;
 mod context;
@@ -27,6 +28,7 @@ mod show;
 mod watch;
 mod whoami;
 
+pub use claim::claim;
 pub use config::{check as config_check, example as config_example, path as config_path};
 pub use decide::decide;
 pub use doctor::{Findings, chosen, doctor};

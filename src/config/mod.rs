@@ -31,7 +31,7 @@ pub use notify::{NotifyOn, NotifyRule, NotifyTo, Webhook, WebhookForm};
 pub use secret::TokenFrom;
 pub use source::{AgentsApi, Auth, Dendrux, Praxiom, ReviewKind, SourceConfig, SourceKind, Warden, urls_in};
 pub use tool::{Executor, Retry, RiskApprovals, ToolConfig};
-pub use ui::{Density, Glyphs, GroupBy, Keyboard, Notify, Preset, SortBy, ThemeChoice};
+pub use ui::{Claiming, Density, Glyphs, GroupBy, Keyboard, Notify, Preset, SortBy, ThemeChoice};
 pub use watch::{QueueTargets, Targets, Watch};
 
 #[cfg(test)]

@@ -46,6 +46,16 @@ pub struct Ui {
     /// What must be read to its end before it can be approved.
     #[serde(with = "ReadBeforeApprove")]
     pub read_before_approve: ReadFirst,
+    pub claim: Claiming,
+}
+
+/// When an action is claimed without a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Claiming {
+    Off,
+    /// When it stays open for ten seconds.
+    Auto,
 }
 
 /// How a reviewer who looks elsewhere is told that something waits.
@@ -212,6 +222,7 @@ impl Default for Ui {
             low_bandwidth: false,
             highlight: true,
             read_before_approve: ReadFirst::Risky,
+            claim: Claiming::Off,
         }
     }
 }

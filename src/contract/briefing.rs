@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::claim::{self, ClaimBody};
 use super::fields::Fields;
 use super::time;
 use crate::domain::{Briefing, Outstanding, Revision, ToolOutstanding, json};
@@ -36,6 +37,8 @@ pub struct BriefingBody {
     /// Of a difference only: the revision of the briefing before it, on the same stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<u64>,
+    /// Who is on what in the whole workspace, the newest first; at most 1,000.
+    pub claims: Vec<ClaimBody>,
     pub revision: u64,
 }
 
@@ -55,6 +58,7 @@ impl BriefingBody {
             since: Some(earlier.revision),
             workspace_id: self.workspace_id.clone(),
             paused_at: self.paused_at.clone(),
+            claims: self.claims.clone(),
             ..*self
         }
     }
@@ -118,6 +122,7 @@ pub fn read(data: &str) -> Option<Briefing> {
         unknown: fields.number("unknown"),
         lapsing: fields.number("lapsing"),
         paused: fields.time("pausedAt"),
+        claims: claim::beside(&fields),
         revision: fields.number("revision").map(Revision),
     })
 }

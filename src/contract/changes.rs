@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::claim::ClaimBody;
+
 /// `GET /api/pending-actions`: newest first.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -13,6 +15,9 @@ pub struct ListReply<T = Box<RawValue>> {
     /// The workspace's revision when the list was read; Praxiom does not send one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
+    /// Who is on what in the whole workspace; on the first page alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claims: Option<Vec<ClaimBody>>,
 }
 
 /// `GET /api/pending-actions/changes?since=`: what changed after a revision, one entry an action.
@@ -25,6 +30,9 @@ pub struct ChangesReply {
     pub more: bool,
     /// False when the feed cannot tell everything since then: list again.
     pub complete: bool,
+    /// Who is on what in the whole workspace: no change of theirs has a revision.
+    #[serde(default)]
+    pub claims: Vec<ClaimBody>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]

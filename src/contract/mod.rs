@@ -14,6 +14,7 @@ pub mod briefing;
 pub mod callback;
 pub mod changes;
 pub mod checkpoint;
+pub mod claim;
 pub mod error;
 pub mod fields;
 pub mod flows;

@@ -1,6 +1,6 @@
 //! What a source says is outstanding.
 
-use super::{Revision, Risk, Risks, Timestamp, Untrusted};
+use super::{Claim, Revision, Risk, Risks, Timestamp, Untrusted};
 
 /// Outstanding counts, as a source pushed them. A hint: the list is the truth.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -14,6 +14,8 @@ pub struct Briefing {
     pub lapsing: Option<u64>,
     /// Since when nothing approved is run there; `None` while it is, or where the source does not tell.
     pub paused: Option<Timestamp>,
+    /// Who is on what; `None` where nobody can say so.
+    pub claims: Option<Vec<Claim>>,
     pub revision: Option<Revision>,
 }
 

@@ -6,10 +6,12 @@ use std::time::Instant;
 
 use axum::body::Bytes;
 use tokio::sync::Mutex;
+use tokio::time::{self, Duration};
 
 use super::store::{Batches, Counts, Store, StoreError};
 use crate::contract::briefing::BriefingBody;
-use crate::domain::Timestamp;
+use crate::contract::claim;
+use crate::domain::{Claim, Timestamp};
 
 /// A briefing, in every form in which it is sent.
 #[derive(Debug)]
@@ -18,6 +20,8 @@ pub(crate) struct Counted {
     number: u64,
     paused_at: Option<Timestamp>,
     lapsing: u64,
+    /// As they are in the body.
+    pub(crate) claims: Arc<[Claim]>,
     body: BriefingBody,
     /// Whole, and as differences from those of these numbers.
     encoded: Held<Vec<(Option<u64>, Bytes)>>,
@@ -58,6 +62,8 @@ pub(crate) struct Briefings(Held<HashMap<Subject, Weak<Desk>>>);
 pub(crate) struct Desk {
     subject: Subject,
     newest: Mutex<Option<Newest>>,
+    /// Who is on what, and when that was read.
+    claims: Mutex<Option<(time::Instant, Arc<[Claim]>)>>,
 }
 
 #[derive(Debug)]
@@ -66,6 +72,9 @@ struct Newest {
     asked: Instant,
     counted: Arc<Counted>,
 }
+
+/// For so long nobody asks again who is on what.
+const BETWEEN_CLAIMS: Duration = Duration::from_secs(1);
 
 impl Briefings {
     /// The desk of these counts and batches, shared with all streams on them.
@@ -77,7 +86,8 @@ impl Briefings {
         }
         // Whoever opens one clears away what nobody holds any more, so that the map cannot grow for ever.
         desks.retain(|_, desk| desk.strong_count() > 0);
-        let desk = Arc::new(Desk { subject: subject.clone(), newest: Mutex::default() });
+        let desk =
+            Arc::new(Desk { subject: subject.clone(), newest: Mutex::default(), claims: Mutex::default() });
         desks.insert(subject, Arc::downgrade(&desk));
         desk
     }
@@ -98,19 +108,42 @@ impl Desk {
         let workspace = &counts.workspace;
         let (head, paused_at) = (store.revision(workspace).await?, store.paused(workspace).await?);
         let lapsing = store.lapsing(counts).await?;
-        let now = (head, paused_at, lapsing);
-        let is_now = |known: &Counted| (known.revision(), known.paused_at, known.lapsing) == now;
+        let claims = self.claims(store).await?;
+        let now = (head, paused_at, lapsing, &claims);
+        let is_now =
+            |known: &Counted| (known.revision(), known.paused_at, known.lapsing, &known.claims) == now;
         let known = newest.as_ref().map(|newest| &newest.counted);
         let counted = match known.filter(|known| is_now(known)) {
             Some(known) => Arc::clone(known),
             None => {
-                let body = store.briefing(counts, *batches).await?;
+                let counted = store.briefing(counts, *batches).await?;
+                let body = BriefingBody { claims: claim::write(&claims), ..counted };
                 let number = known.map_or(0, |known| known.number + 1);
-                Arc::new(Counted { number, paused_at, lapsing, body, encoded: Held::default() })
+                Arc::new(Counted { number, paused_at, lapsing, claims, body, encoded: Held::default() })
             }
         };
         *newest = Some(Newest { asked, counted: Arc::clone(&counted) });
         Ok(counted)
+    }
+
+    /// Who is on what, as it was at most a second ago.
+    pub(crate) async fn claims(&self, store: &dyn Store) -> Result<Arc<[Claim]>, StoreError> {
+        let mut known = self.claims.lock().await;
+        if let Some((read_at, claims)) = known.as_ref()
+            && read_at.elapsed() < BETWEEN_CLAIMS
+        {
+            return Ok(Arc::clone(claims));
+        }
+        let read_at = time::Instant::now();
+        let claims: Arc<[Claim]> = store.claims(&self.subject.0.workspace).await?.into();
+        *known = Some((read_at, Arc::clone(&claims)));
+        Ok(claims)
+    }
+
+    /// When a claim of now is told: not before the next look.
+    pub(crate) async fn claims_due(&self) -> time::Instant {
+        let known = self.claims.lock().await;
+        known.as_ref().map_or_else(time::Instant::now, |(read_at, _)| *read_at + BETWEEN_CLAIMS)
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) struct Events {
     revisions: Arc<Mutex<HashMap<String, watch::Sender<u64>>>>,
     approved: Arc<Notify>,
     called: Arc<watch::Sender<()>>,
+    claims: Arc<Mutex<HashMap<String, watch::Sender<()>>>>,
     metrics: Metrics,
 }
 
@@ -79,6 +80,20 @@ impl Events {
     /// Sees every later [`called`](Self::called); several melt into one.
     pub(crate) fn watch_called(&self) -> watch::Receiver<()> {
         self.called.subscribe()
+    }
+
+    /// Somebody in this workspace is on something, or no longer.
+    pub(crate) fn claimed(&self, workspace: &str) {
+        let mut claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
+        if claims.get(workspace).is_some_and(|sender| sender.send(()).is_err()) {
+            claims.remove(workspace);
+        }
+    }
+
+    /// Sees every later [`claimed`](Self::claimed); several melt into one.
+    pub(crate) fn watch_claims(&self, workspace: &str) -> watch::Receiver<()> {
+        let mut claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
+        claims.entry(workspace.to_owned()).or_insert_with(|| watch::channel(()).0).subscribe()
     }
 
     /// Returns after the next [`approved`](Self::approved).

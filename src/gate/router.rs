@@ -21,7 +21,7 @@ use super::bodies::bounded;
 use super::error::{ApiError, envelope};
 use super::host_guard::{Door, reject_browsers};
 use super::metrics::observe;
-use super::routes::{batch, changes, checkpoint, counts, decide, flows, get as one, list, metrics};
+use super::routes::{batch, changes, checkpoint, claims, counts, decide, flows, get as one, list, metrics};
 use super::routes::{openapi, owner, propose, pull, stream, tools};
 use super::state::Gate;
 use super::token::Scope;
@@ -69,6 +69,9 @@ pub(crate) fn table() -> Vec<Route> {
         reads("/api/checkpoints", READ, checkpoint::list),
         begins("/api/checkpoints/{id}/approve", DECIDE, checkpoint::approve),
         begins("/api/checkpoints/{id}/reject", DECIDE, checkpoint::reject),
+        reads("/api/claims", READ, claims::list),
+        writes("/api/claims/{id}", DECIDE, claims::claim),
+        writes("/api/claims/{id}/end", DECIDE, claims::end),
         reads("/api/flows", READ, flows::flows),
         writes("/api/gate/pause", ADMIN, owner::pause),
         writes("/api/gate/resume", ADMIN, owner::resume),

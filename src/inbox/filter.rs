@@ -11,6 +11,7 @@
 //! | `risk:>=medium`, `effect:external` | an order: low, medium, high, critical; read, write, external, destructive |
 //! | `age:>1h30m`, `expires:<30m`, `expires:never` | a time in s, m, h, d, w |
 //! | `is:unopened` | a state, see [`Is`] |
+//! | `claimed:me`, `claimed:none`, `claimed:kim` | who is on it |
 //! | `kind:exclude` | what is staged, by the kind of decision |
 //! | `-…` | whatever the rest does not hold for; a word after `-` is exact |
 //!
@@ -63,6 +64,7 @@ struct Term {
 enum Want {
     Is(Vec<Is>),
     Kind(Vec<DecisionKind>),
+    Claimed(Vec<ClaimedBy>),
     Risk(Vec<(Compare, i64)>),
     Effect(Vec<(Compare, i64)>),
     /// In milliseconds.
@@ -96,6 +98,23 @@ pub enum Is {
     Stale,
     /// It cannot be decided any more.
     Settled,
+    /// It is out of sight until a time.
+    Snoozed,
+}
+
+/// Who is on an action, as it is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum ClaimedBy {
+    Me,
+    None,
+    Name(Word),
+}
+
+/// Who is on an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claimant<'a> {
+    Me(&'a str),
+    Other(&'a str),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,6 +182,8 @@ pub trait Subject {
     /// The kind of decision that is staged.
     fn staged(&self) -> Option<DecisionKind>;
     fn is(&self, state: Is) -> bool;
+    /// Who is on it.
+    fn claimed(&self) -> Option<Claimant<'_>>;
 }
 
 /// Decides whether filters hold. Keeps the memory that this takes; make one and use it for many actions.
@@ -205,6 +226,15 @@ impl Filter {
     /// It holds for everything.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
+    }
+
+    /// It asks for what is snoozed, which is out of sight otherwise.
+    pub fn shows_snoozed(&self) -> bool {
+        let asks = |term: &Term| match &term.want {
+            Want::Is(states) => states.contains(&Is::Snoozed),
+            _ => false,
+        };
+        self.terms.iter().any(|term| !term.negated && asks(term))
     }
 
     /// Fails where it names a source and none of these is called so: it would find nothing, and nobody would know why.
@@ -277,6 +307,13 @@ impl Finder {
                 other => subject.is(*other),
             }),
             Want::Kind(kinds) => subject.staged().is_some_and(|staged| kinds.contains(&staged)),
+            Want::Claimed(wanted) => wanted.iter().any(|by| match (by, subject.claimed()) {
+                (ClaimedBy::Me, Some(Claimant::Me(_))) | (ClaimedBy::None, None) => true,
+                (ClaimedBy::Name(word), Some(Claimant::Me(name) | Claimant::Other(name))) => {
+                    self.begins(name, word)
+                }
+                _ => false,
+            }),
             Want::Risk(orders) => any(orders, row.risk.rank().into()),
             Want::Effect(orders) => {
                 row.effect.as_ref().is_some_and(|effect| any(orders, effect.rank().into()))

@@ -12,7 +12,7 @@ use super::timeouts::{Wait, WithTimeouts};
 use crate::contract::action::Unreadable;
 use crate::contract::time;
 use crate::domain::{
-    ActionId, ActionKey, Entry, PendingAction, Revision, Row, SourceName, Timestamp, Untrusted,
+    ActionId, ActionKey, Claim, Entry, PendingAction, Revision, Row, SourceName, Timestamp, Untrusted,
 };
 use crate::sources::{self, Full, PagesEnd, SourceError};
 
@@ -22,6 +22,8 @@ pub struct Synced {
     pub source: SourceName,
     /// Who decides there, as far as it told: the name that it will write down.
     pub subject: Option<Untrusted>,
+    /// Who is on what there; `None` where nobody can say so.
+    pub claims: Option<Vec<Claim>>,
     pub rows: Rows,
     /// The next sync's `since`.
     pub revision: Option<Revision>,
@@ -230,8 +232,8 @@ fn brought(
     unreadable: Vec<Unreadable>,
 ) -> Synced {
     let unreadable = unreadable.into_iter().map(|bad| bad.raw).collect();
-    let (source, subject) = (source.name().clone(), source.subject());
-    Synced { source, subject, rows, revision, unreadable, at: time::now() }
+    let (source, subject, claims) = (source.name().clone(), source.subject(), source.claims());
+    Synced { source, subject, claims, rows, revision, unreadable, at: time::now() }
 }
 
 fn key(source: &SourceName, id: ActionId) -> ActionKey {

@@ -1,6 +1,7 @@
 //! What a reviewer does, for every screen: reads several sources as one, watches, submits, follows, reconciles. The terminal and
 //! the command line both use it.
 
+mod claims;
 mod core;
 mod decided_before;
 mod decision_history;

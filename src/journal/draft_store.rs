@@ -5,8 +5,8 @@ use sqlx::{Sqlite, Transaction};
 use std::sync::Arc;
 
 use super::beside::kept_filters;
-use super::shape;
 use super::state::{EditText, Journal, JournalError, Restored, Write};
+use super::{shape, snooze};
 use crate::contract::time;
 use crate::domain::{ActionKey, Change, DecisionKind, Digest, Draft, Seen, Staged, Step};
 
@@ -23,6 +23,7 @@ impl Journal {
             None => *self.adopted.get_or_try_init(|| self.adopt()).await?,
         };
         let mut restored = self.read_desk(desk).await?;
+        restored.snoozes = self.snoozes().await?;
         restored.learned = self.learned();
         restored.filters = kept_filters(&self.path);
         self.desk.get_or_init(|| async { desk }).await;
@@ -87,6 +88,7 @@ impl Journal {
                     put_reason(&mut tx, desk, key, *says, text.as_deref()).await
                 }
                 Write::EditText { key, text } => put_text(&mut tx, desk, key, text.as_ref()).await,
+                Write::Snooze { key, snooze } => snooze::put(&mut tx, key, snooze.as_ref()).await,
             };
             written.map_err(|error| self.failed(error))?;
         }

@@ -10,6 +10,7 @@ mod minutes;
 mod owner;
 mod receipt;
 mod shape;
+mod snooze;
 mod state;
 mod submission_record;
 #[cfg(test)]
@@ -19,6 +20,6 @@ mod verify;
 pub use beside::kept_filters;
 pub use receipt::{Field, Receipt};
 pub use shape::LastSeen;
-pub use state::{EditText, Journal, JournalError, KeptFilter, Learned, Restored, Write};
+pub use state::{EditText, Journal, JournalError, KeptFilter, Learned, Restored, Snooze, Write};
 pub use submission_record::{Sent, State, SubmissionRecord};
 pub use verify::{Checked, Head, SavedHead};

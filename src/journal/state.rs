@@ -7,7 +7,7 @@ use std::sync::Arc;
 use sqlx::sqlite::SqlitePool;
 use tokio::sync::OnceCell;
 
-use crate::domain::{ActionKey, DecisionKind, Digest, Draft, Seen, SeenLog, Step};
+use crate::domain::{ActionKey, DecisionKind, Digest, Draft, Seen, SeenLog, Step, Timestamp};
 use crate::sqlite::{self, Database};
 
 use super::owner::Owner;
@@ -18,7 +18,7 @@ pub type Learned = BTreeMap<String, u8>;
 /// The name of a filter that was saved in the inbox, and the filter as it is written. One line each, without tabs.
 pub type KeptFilter = (String, String);
 
-pub(super) const MIGRATIONS: [&str; 9] = [
+pub(super) const MIGRATIONS: [&str; 10] = [
     include_str!("../../assets/migrations/journal/0001_journal.sql"),
     include_str!("../../assets/migrations/journal/0002_terms.sql"),
     include_str!("../../assets/migrations/journal/0003_held.sql"),
@@ -28,6 +28,7 @@ pub(super) const MIGRATIONS: [&str; 9] = [
     include_str!("../../assets/migrations/journal/0007_open.sql"),
     include_str!("../../assets/migrations/journal/0008_risk.sql"),
     include_str!("../../assets/migrations/journal/0009_receipt_forms.sql"),
+    include_str!("../../assets/migrations/journal/0010_snoozes.sql"),
 ];
 
 /// The journal of one run. Cloning is cheap: every clone is the same run.
@@ -98,12 +99,17 @@ pub enum Write {
         key: ActionKey,
         text: Option<EditText>,
     },
+    /// Out of sight until a time; `None` when it is back.
+    Snooze {
+        key: ActionKey,
+        snooze: Option<Snooze>,
+    },
 }
 
 impl Write {
-    /// About what was on screen, and not about what anybody did.
+    /// About what is on screen, and not about what anybody did: it lies on no desk.
     pub const fn is_about_looking(&self) -> bool {
-        matches!(self, Self::Seen { .. } | Self::Looked { .. })
+        matches!(self, Self::Seen { .. } | Self::Looked { .. } | Self::Snooze { .. })
     }
 }
 
@@ -113,6 +119,14 @@ pub struct EditText {
     pub text: String,
     /// Of the input it was typed over.
     pub of: Digest,
+}
+
+/// Out of sight, for whoever works on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Snooze {
+    pub until: Timestamp,
+    /// Of what the list told of it then.
+    pub label: Digest,
 }
 
 /// What a journal knows when the inbox starts.
@@ -125,6 +139,7 @@ pub struct Restored {
     pub learned: Learned,
     pub filters: Vec<KeptFilter>,
     pub reason_texts: HashMap<(ActionKey, DecisionKind), String>,
+    pub snoozes: HashMap<ActionKey, Snooze>,
 }
 
 impl Journal {

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use super::SourceError;
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Briefing, Capabilities, Check, ContextEntry, Decision, Flows, FlowsAsked, HistoryEvent,
+    ActionId, Briefing, Capabilities, Check, Claim, ContextEntry, Decision, Flows, FlowsAsked, HistoryEvent,
     KnownTool, ListQuery, Outcome, Outstanding, PendingAction, Records, Resolution, Resolved, Revision, Row,
     SourceName, SubmissionBatch, Timestamp, Untrusted,
 };
@@ -27,6 +27,11 @@ pub trait SourceInfo: fmt::Debug + Send + Sync {
 
     /// Who decides here, as far as the backend told: the subject that `resolved_by` will name.
     fn subject(&self) -> Option<Untrusted> {
+        None
+    }
+
+    /// Who is on what there, as it told with its list last; `None` where it keeps no claims, or an older gate does not.
+    fn claims(&self) -> Option<Vec<Claim>> {
         None
     }
 
@@ -125,6 +130,7 @@ pub struct Abilities<'a> {
     pub lookup: Option<&'a dyn Lookup>,
     pub resolve_unknown: Option<&'a dyn ResolveUnknown>,
     pub take_back: Option<&'a dyn TakeBack>,
+    pub claims: Option<&'a dyn Claims>,
 }
 
 impl Abilities<'_> {
@@ -206,6 +212,15 @@ pub trait ResolveUnknown: fmt::Debug + Send + Sync {
 pub trait TakeBack: fmt::Debug + Send + Sync {
     /// Takes this reviewer's own approval back, once, while more people must approve.
     async fn take_back(&self, id: &ActionId) -> Result<(), SourceError>;
+}
+
+#[async_trait]
+pub trait Claims: fmt::Debug + Send + Sync {
+    /// Says that we are on it, or still are. Returns whose claim it is then: somebody else's where they were first.
+    async fn claim(&self, id: &ActionId) -> Result<Claim, SourceError>;
+
+    /// Ends our claim, if there is one.
+    async fn end_claim(&self, id: &ActionId) -> Result<(), SourceError>;
 }
 
 /// The answer to a sync.

@@ -130,6 +130,11 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
             let end = cli::show(open.inbox(), &args).await;
             open.close(end).await
         }
+        Some(Command::Claim(args)) => {
+            let open = headless::open(&paths).await?;
+            let end = cli::claim(open.inbox(), &args).await;
+            open.close(end).await
+        }
         Some(Command::Decide(args)) => {
             let open = headless::open(&paths).await?;
             let end = cli::decide(open.inbox(), &args, time::now()).await;

@@ -195,7 +195,7 @@ impl List {
 
     fn synced(&self, rows: Rows, revision: Revision, at: Timestamp) -> Synced {
         let (source, revision) = (self.source.clone(), Some(revision));
-        Synced { subject: None, source, rows, revision, unreadable: Vec::new(), at }
+        Synced { subject: None, claims: None, source, rows, revision, unreadable: Vec::new(), at }
     }
 }
 
@@ -237,6 +237,7 @@ pub(crate) fn settings() -> Result<Settings, KeymapError> {
         depth: Depth::Full,
         low_bandwidth: false,
         highlight: true,
+        claim_by_itself: false,
         reduced_motion: false,
         read_first: ReadFirst::Risky,
         opens: StartView::Inbox,

@@ -20,6 +20,7 @@ macro_rules! sentences {
 pub(crate) mod app;
 pub mod bench;
 pub(crate) mod chrome;
+pub(crate) mod claims;
 pub(crate) mod core;
 pub(crate) mod dashboard;
 pub(crate) mod decide;
@@ -28,6 +29,7 @@ pub(crate) mod history;
 pub(crate) mod plain;
 pub(crate) mod preview;
 pub(crate) mod queue;
+pub(crate) mod snooze;
 pub(crate) mod submit;
 #[cfg(any(test, fuzzing))]
 #[cfg_attr(fuzzing, expect(dead_code, reason = "tests press keys by name, a fuzzer does not"))]

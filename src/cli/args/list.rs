@@ -69,6 +69,19 @@ pub struct ListArgs {
 }
 
 #[derive(Debug, ClapArgs)]
+pub struct ClaimArgs {
+    /// The action's id or any unique beginning of it; several are claimed one after another
+    #[arg(required = true)]
+    pub id: Vec<String>,
+    /// Its source, when several know the id
+    #[arg(long, value_name = "NAME")]
+    pub source: Option<String>,
+    /// You are no longer on it
+    #[arg(long)]
+    pub end: bool,
+}
+
+#[derive(Debug, ClapArgs)]
 pub struct ShowArgs {
     /// The action's id or any unique beginning of it; several are shown one after another
     #[arg(required = true)]

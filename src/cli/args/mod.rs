@@ -23,7 +23,7 @@ pub use hook::{
     HookArgs, HookCommand, HookInstallArgs, HookPlaceArgs, HookResumeArgs, HookRunArgs, HookUninstallArgs,
     HookWaitArgs,
 };
-pub use list::{ListArgs, ShowArgs};
+pub use list::{ClaimArgs, ListArgs, ShowArgs};
 pub use log::{LogArgs, LogCommand, ReportArgs, ShiftArgs};
 pub use mcp::{McpArgs, McpCommand, McpServerArgs};
 pub use shell::{CompletedShell, Values};
@@ -75,6 +75,8 @@ pub enum Command {
     List(ListArgs),
     /// Print actions in full
     Show(ShowArgs),
+    /// Say to other reviewers that you are on actions; it keeps nobody from deciding
+    Claim(ClaimArgs),
     /// Approve or reject actions by id
     Decide(DecideArgs),
     /// Print decisions made here, and verify their receipts

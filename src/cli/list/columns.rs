@@ -5,12 +5,14 @@ use std::io;
 use crate::cli::columns::{self, Column, chosen};
 use crate::cli::output;
 use crate::contract::time;
-use crate::domain::{BatchId, Effect, Entry, Status, Timestamp, Untrusted};
+use crate::domain::{ActionKey, BatchId, Claim, Effect, Entry, Status, Timestamp, Untrusted};
 use crate::text::{self, Shown};
 
 /// A row, at the moment of printing.
 pub(in crate::cli) struct Row<'a> {
     entry: &'a Entry,
+    /// Who is on it.
+    claim: Option<&'a Claim>,
     now: Timestamp,
     /// For spreadsheets: ages as seconds, to reckon with.
     plain: bool,
@@ -31,7 +33,7 @@ pub(super) const fn is_queued(status: &Status) -> bool {
 type Cell<'a> = fn(&Row<'a>) -> Shown;
 
 /// Every column there is.
-pub(in crate::cli) fn columns<'a>() -> [Column<Row<'a>>; 19] {
+pub(in crate::cli) fn columns<'a>() -> [Column<Row<'a>>; 20] {
     let column = |name, most, cell: Cell<'a>| Column { name, most, cell };
     [
         column("id", usize::MAX, |row| text::identifier(row.entry.key.id.untrusted())),
@@ -58,6 +60,12 @@ pub(in crate::cli) fn columns<'a>() -> [Column<Row<'a>>; 19] {
         column("expires", 24, |row| moment(row.entry.row.expires_at)),
         column("decided", 24, |row| moment(row.entry.row.resolved_at)),
         column("by", 24, |row| row.entry.row.resolved_by.as_ref().map(text::name).unwrap_or_default()),
+        column("claimed", 24, |row| {
+            let Some(claim) = row.claim else { return Shown::default() };
+            let since = row.now.since(claim.since);
+            let since = if row.plain { time::write(claim.since) } else { output::age(since) };
+            text::name(&claim.by).followed_by(Shown::ours(format!(" {since}")))
+        }),
         column("workspace", 24, |row| id(row.entry.row.workspace.as_ref())),
         column("session", 36, |row| id(row.entry.row.session.as_ref())),
         column("run", 36, |row| id(row.entry.row.run.as_ref())),
@@ -78,8 +86,9 @@ fn moment(at: Option<Timestamp>) -> Shown {
 }
 
 /// `asked` are the statuses that are listed.
-pub(super) fn text(
-    entries: &[Entry],
+pub(super) fn text<'a>(
+    entries: &'a [Entry],
+    claimed: impl Fn(&ActionKey) -> Option<&'a Claim>,
     names: &[String],
     (asked, several): (&[Status], bool),
     now: Timestamp,
@@ -96,19 +105,33 @@ pub(super) fn text(
     if asked.len() > 1 {
         or.insert(0, "status");
     }
-    columns::text(&chosen(&columns(), names, &or), &rows(entries, now, false))
+    let rows = rows(entries, claimed, now, false);
+    if rows.iter().any(|row| row.claim.is_some()) {
+        or.splice(or.len() - 1..or.len() - 1, ["claimed"]);
+    }
+    columns::text(&chosen(&columns(), names, &or), &rows)
 }
 
-pub(super) fn csv(entries: &[Entry], names: &[String], now: Timestamp) -> io::Result<()> {
+pub(super) fn csv<'a>(
+    entries: &'a [Entry],
+    claimed: impl Fn(&ActionKey) -> Option<&'a Claim>,
+    names: &[String],
+    now: Timestamp,
+) -> io::Result<()> {
     let or = [
         "source", "id", "status", "risk", "effect", "tool", "title", "age", "created", "expires", "decided",
         "by", "agent", "mission", "batch",
     ];
-    columns::csv(&chosen(&columns(), names, &or), &rows(entries, now, true))
+    columns::csv(&chosen(&columns(), names, &or), &rows(entries, claimed, now, true))
 }
 
-fn rows(entries: &[Entry], now: Timestamp, plain: bool) -> Vec<Row<'_>> {
-    entries.iter().map(|entry| Row { entry, now, plain }).collect()
+fn rows<'a>(
+    entries: &'a [Entry],
+    claimed: impl Fn(&ActionKey) -> Option<&'a Claim>,
+    now: Timestamp,
+    plain: bool,
+) -> Vec<Row<'a>> {
+    entries.iter().map(|entry| Row { entry, claim: claimed(&entry.key), now, plain }).collect()
 }
 
 #[cfg(test)]
@@ -128,9 +151,14 @@ mod tests {
             };
             let key = ActionKey { source: SourceName::new("s"), id };
             let entry = Entry { key, row };
-            (columns().iter().find(|it| it.name == name).unwrap().cell)(&Row { entry: &entry, now, plain })
-                .plain()
-                .clone()
+            (columns().iter().find(|it| it.name == name).unwrap().cell)(&Row {
+                entry: &entry,
+                claim: None,
+                now,
+                plain,
+            })
+            .plain()
+            .clone()
         };
 
         assert_eq!(
@@ -150,7 +178,7 @@ mod tests {
 
     #[test]
     fn every_column_that_can_be_asked_for_is_there() {
-        let names = "id source tool title risk effect age status batch agent mission created expires decided by workspace \
+        let names = "id source tool title risk effect age status batch agent mission created expires decided by claimed workspace \
                      session run size";
         assert_eq!(columns().map(|column| column.name).join(" "), names);
     }

@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::config::NamedFilter;
 use crate::contract::action::RowBody;
-use crate::domain::{Entry, SourceName, Status, Timestamp};
+use crate::contract::time;
+use crate::domain::{Claim, Entry, SourceName, Status, Timestamp};
 use crate::inbox::{GRACE, Inbox, Problem, Synced, in_time};
 use crate::text;
 
@@ -44,6 +45,22 @@ struct ItemJson<'a> {
     source: &'a str,
     #[serde(flatten)]
     row: RowBody<'a>,
+    /// Who said to be on it, and since when; absent where nobody did.
+    #[serde(skip_serializing_if = "Option::is_none", rename = "claimedBy")]
+    claimed_by: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none", rename = "claimedAt")]
+    claimed_at: Option<String>,
+}
+
+impl<'a> ItemJson<'a> {
+    fn of(entry: &'a Entry, claim: Option<&'a Claim>) -> Self {
+        Self {
+            source: entry.key.source.as_str(),
+            row: RowBody::from(&entry.row),
+            claimed_by: claim.map(|claim| claim.by.as_raw()),
+            claimed_at: claim.map(|claim| time::write(claim.since)),
+        }
+    }
 }
 
 /// What was found.
@@ -95,10 +112,7 @@ pub async fn list(
     let found = find(inbox, args, &sources, &mut wanted).await;
     let problems: Vec<String> = found.problems.iter().map(problem).collect();
     if args.json {
-        let items = found
-            .entries
-            .iter()
-            .map(|it| ItemJson { source: it.key.source.as_str(), row: RowBody::from(&it.row) });
+        let items = found.entries.iter().map(|it| ItemJson::of(it, wanted.claimed(&it.key)));
         output::versioned(&ListJson {
             items: items.collect(),
             more: found.more,
@@ -106,7 +120,7 @@ pub async fn list(
             problems,
         })?;
     } else if args.csv {
-        columns::csv(&found.entries, &args.columns, now)?;
+        columns::csv(&found.entries, |key| wanted.claimed(key), &args.columns, now)?;
         if found.more {
             output::complain(&found.cut());
         }
@@ -115,7 +129,7 @@ pub async fn list(
         }
     } else {
         if found.reached || !found.entries.is_empty() {
-            table(&found, args, sources.len() > 1, now)?;
+            table(&found, args, (&wanted, sources.len() > 1), now)?;
         }
         for problem in &problems {
             output::line(&format!("! {problem}"))?;
@@ -171,6 +185,7 @@ async fn queued(
             Ok(synced) => {
                 found.reached = true;
                 found.problems.extend(synced.unreadable.into_iter().map(|why| unreadable(source, why)));
+                wanted.learn(source, synced.subject.as_ref(), synced.claims.unwrap_or_default());
                 let rows = synced.rows.into_entries();
                 found.lost += rows.iter().filter(|entry| entry.row.status == Status::Unknown).count();
                 found
@@ -272,9 +287,20 @@ fn summary(found: &Found, args: &ListArgs) -> String {
     format!("{count} {}", status.as_deref().unwrap_or(one))
 }
 
-fn table(found: &Found, args: &ListArgs, several: bool, now: Timestamp) -> anyhow::Result<()> {
+fn table(
+    found: &Found,
+    args: &ListArgs,
+    (wanted, several): (&Wanted, bool),
+    now: Timestamp,
+) -> anyhow::Result<()> {
     if !found.entries.is_empty() {
-        columns::text(&found.entries, &args.columns, (&args.status, several), now)?;
+        columns::text(
+            &found.entries,
+            |key| wanted.claimed(key),
+            &args.columns,
+            (&args.status, several),
+            now,
+        )?;
     }
     output::line(&summary(found, args))?;
     let expired = found.entries.iter().filter(|entry| entry.row.is_pending_and_expired(now)).count();

@@ -1,16 +1,25 @@
 //! Which actions: the inbox's own filter language, without a screen.
 
+use std::collections::HashMap;
+
 use crate::cli::args::ListArgs;
 use crate::cli::exit::Usage;
 use crate::config::NamedFilter;
-use crate::domain::{DecisionKind, Entry, SourceName, Status, Timestamp};
-use crate::inbox::filter::{Filter, Finder, Is, Subject};
+use crate::domain::{ActionKey, Claim, DecisionKind, Entry, SourceName, Status, Timestamp, Untrusted};
+use crate::inbox::filter::{Claimant, Filter, Finder, Is, Subject};
 
 /// A filter and what it takes to apply it.
 pub(super) struct Wanted {
     filter: Filter,
     finder: Finder,
     now: Timestamp,
+    claims: HashMap<ActionKey, Claimed>,
+}
+
+/// Who is on an action.
+pub(super) struct Claimed {
+    pub(super) claim: Claim,
+    is_mine: bool,
 }
 
 impl Wanted {
@@ -37,11 +46,27 @@ impl Wanted {
                  is:settled"
             )));
         }
-        Ok(Self { filter, finder: Finder::default(), now })
+        Ok(Self { filter, finder: Finder::default(), now, claims: HashMap::new() })
     }
 
     pub(super) fn holds(&mut self, entry: &Entry) -> bool {
-        self.filter.is_empty() || self.finder.holds(&self.filter, &Listed { entry, now: self.now }, self.now)
+        let claimed = self.claims.get(&entry.key);
+        let listed = Listed { entry, now: self.now, claimed };
+        self.filter.is_empty() || self.finder.holds(&self.filter, &listed, self.now)
+    }
+
+    /// Takes who is on what at a source; `me` is who we are there.
+    pub(super) fn learn(&mut self, source: &SourceName, me: Option<&Untrusted>, claims: Vec<Claim>) {
+        for claim in claims {
+            let key = ActionKey { source: source.clone(), id: claim.id.clone() };
+            let is_mine = me == Some(&claim.by);
+            self.claims.insert(key, Claimed { claim, is_mine });
+        }
+    }
+
+    /// Who is on it.
+    pub(super) fn claimed(&self, key: &ActionKey) -> Option<&Claim> {
+        self.claims.get(key).map(|claimed| &claimed.claim)
     }
 
     /// Everything is wanted.
@@ -68,6 +93,7 @@ fn unknown(name: &str, saved: &[NamedFilter]) -> Usage {
 struct Listed<'a> {
     entry: &'a Entry,
     now: Timestamp,
+    claimed: Option<&'a Claimed>,
 }
 
 impl Subject for Listed<'_> {
@@ -77,6 +103,12 @@ impl Subject for Listed<'_> {
 
     fn staged(&self) -> Option<DecisionKind> {
         None
+    }
+
+    fn claimed(&self) -> Option<Claimant<'_>> {
+        let Claimed { claim, is_mine } = self.claimed?;
+        let by = claim.by.as_raw();
+        Some(if *is_mine { Claimant::Me(by) } else { Claimant::Other(by) })
     }
 
     fn is(&self, state: Is) -> bool {
@@ -94,6 +126,7 @@ impl Subject for Listed<'_> {
             | Is::Marked
             | Is::Flagged
             | Is::New
+            | Is::Snoozed
             | Is::Stale => false,
         }
     }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::list::light;
 use crate::contract::changes::{Change, ChangesReply};
+use crate::contract::claim;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
 use crate::gate::state::Gate;
@@ -29,6 +30,7 @@ pub(crate) async fn changes(
     let limit = query.limit.unwrap_or(page).clamp(1, page);
     let bytes = gate.inner.limits.page_bytes;
     let changes = gate.store().changes(workspace, query.since, limit, bytes).await?;
+    let claims = gate.store().claims(workspace).await?;
     let change = |row| {
         let light = light(row)?;
         Ok(Change { revision: row.revision.0, id: row.id.as_raw().to_owned(), row: Some(light) })
@@ -38,6 +40,7 @@ pub(crate) async fn changes(
         revision: changes.revision,
         more: changes.more,
         complete: changes.complete,
+        claims: claim::write(&claims),
     };
     Ok(Json(reply).into_response())
 }

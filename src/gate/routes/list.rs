@@ -9,6 +9,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::reply::full;
 use crate::contract::action::RowBody;
 use crate::contract::changes::ListReply;
+use crate::contract::claim::{self, ClaimBody};
 use crate::domain::{Row, Status};
 use crate::gate::auth::Caller;
 use crate::gate::error::{ApiError, INVALID};
@@ -53,23 +54,33 @@ pub(crate) async fn list(
 ) -> Result<Response, ApiError> {
     let workspace = caller.reads(query.workspace_id.as_deref())?.to_owned();
     let filter = filter(&gate, workspace, &query)?;
+    // No page has them but the first.
+    let claims = match query.cursor {
+        None => Some(claim::write(&gate.store().claims(&filter.workspace).await?)),
+        Some(_) => None,
+    };
     match query.view.as_deref() {
         None | Some("full") => {
             let page = gate.store().actions(&filter).await?;
             let items = page.items.iter().map(full).collect::<Result<_, _>>()?;
-            Ok(reply(items, page.next, page.revision))
+            Ok(reply(items, page.next, page.revision, claims))
         }
         Some("row") => {
             let page = gate.store().rows(&filter).await?;
-            Ok(reply(page.items.iter().map(RowBody::from).collect(), page.next, page.revision))
+            Ok(reply(page.items.iter().map(RowBody::from).collect(), page.next, page.revision, claims))
         }
         Some(_) => Err(ApiError::new(INVALID, "view is row or full")),
     }
 }
 
-fn reply(items: Vec<impl Serialize>, next: Option<i64>, revision: u64) -> Response {
+fn reply(
+    items: Vec<impl Serialize>,
+    next: Option<i64>,
+    revision: u64,
+    claims: Option<Vec<ClaimBody>>,
+) -> Response {
     let next_cursor = next.map(|seq| format!("{seq:x}"));
-    Json(ListReply { items, next_cursor, revision: Some(revision) }).into_response()
+    Json(ListReply { items, next_cursor, revision: Some(revision), claims }).into_response()
 }
 
 /// A row on the wire.

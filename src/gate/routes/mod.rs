@@ -3,6 +3,7 @@
 pub(crate) mod batch;
 pub(crate) mod changes;
 pub(crate) mod checkpoint;
+pub(crate) mod claims;
 pub(crate) mod counts;
 pub(crate) mod decide;
 pub(crate) mod flows;

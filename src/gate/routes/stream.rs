@@ -62,10 +62,12 @@ pub(crate) async fn stream(
     let workspace = caller.reads(query.workspace.as_deref())?.to_owned();
     let open = gate.inner.streams.open(&caller.token.id, &gate.inner.limits)?;
     let seen = headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).and_then(|id| id.parse().ok());
-    let revisions = gate.inner.events.watch(&workspace);
+    let (revisions, claims) =
+        (gate.inner.events.watch(&workspace), gate.inner.events.watch_claims(&workspace));
     let counts = Counts { workspace, session: query.session, mission: query.mission };
     let briefings = Briefings {
         revisions,
+        claims,
         desk: gate.inner.briefings.desk(counts, query.batches),
         // Of no batches there is no difference.
         only_changes: query.changes.is_some() && query.batches != Batches::None,
@@ -87,6 +89,7 @@ struct Briefings {
     caller: Caller,
     desk: Arc<Desk>,
     revisions: watch::Receiver<u64>,
+    claims: watch::Receiver<()>,
     only_changes: bool,
     /// The newest revision the client was told of.
     seen: Option<u64>,
@@ -104,8 +107,11 @@ impl Briefings {
             let stopping = self.gate.inner.stopping.clone();
             let mut ticks = interval_at(Instant::now() + TICK, TICK);
             ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            let mut claims_due = None;
             loop {
                 self.revisions.mark_unchanged();
+                // What is due now is in this briefing.
+                claims_due = claims_due.filter(|due| *due > Instant::now());
                 let began = Instant::now();
                 let Some(events) = self.brief().await else { return };
                 let took = began.elapsed();
@@ -121,9 +127,17 @@ impl Briefings {
                             if changed.is_err() { return }
                             break;
                         }
+                        changed = self.claims.changed() => {
+                            if changed.is_err() { return }
+                            claims_due = Some(self.desk.claims_due().await);
+                        }
+                        () = sleep_until(claims_due.unwrap_or(began)), if claims_due.is_some() => break,
                         _ = ticks.tick() => {
                             let Some(tick) = self.tick().await else { return };
                             yield Ok(format!("event: tick\ndata: {{\"tick\":{tick}}}\n\n").into());
+                            // A claim ends in silence.
+                            let Ok(claims) = self.desk.claims(self.gate.store()).await else { return };
+                            if self.told.as_ref().is_some_and(|told| told.claims != claims) { break }
                         }
                     }
                 }
@@ -179,6 +193,7 @@ mod tests {
         gate.store().add_token(token.clone(), hash(&secret)).await.unwrap();
         let mut briefings = Briefings {
             revisions: gate.inner.events.watch("w"),
+            claims: gate.inner.events.watch_claims("w"),
             desk: gate.inner.briefings.desk(Counts::all("w"), Batches::All),
             only_changes: false,
             seen: None,

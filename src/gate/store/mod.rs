@@ -35,7 +35,7 @@ use super::which::Which;
 use crate::contract::briefing::{BatchBody, BriefingBody};
 use crate::contract::settle::SettleAs;
 use crate::domain::{
-    Digest, Effect, Flows, Outstanding, PendingAction, RawJson, Risk, Row, Status, Timestamp,
+    Claim, Digest, Effect, Flows, Outstanding, PendingAction, RawJson, Risk, Row, Status, Timestamp,
 };
 
 /// A proposal, checked and ready to be recorded.
@@ -231,6 +231,9 @@ pub(crate) enum Finished {
     /// The same, of a tool that may safely be run again: it is, a bounded number of times.
     Again(String),
 }
+
+/// Claims in one answer at most.
+pub(crate) const CLAIMS_MAX: u32 = 1_000;
 
 /// A token's columns as they are written, where their meaning is not enough.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -450,6 +453,8 @@ pub(crate) trait Reads: fmt::Debug + Send + Sync {
     async fn flows(&self, asked: &AskedFlows) -> Result<Flows, StoreError>;
     /// What happened to one action, oldest first.
     async fn timeline(&self, id: &str) -> Result<Vec<AuditRow>, StoreError>;
+    /// What somebody said to be on, of what is pending: at most [`CLAIMS_MAX`], the newest first.
+    async fn claims(&self, workspace: &str) -> Result<Vec<Claim>, StoreError>;
     /// What callbacks are told and were told lately, of all workspaces: at most `most`, the newest first, but before them those that wait.
     async fn callbacks(&self, most: u32) -> Result<Vec<Callback>, StoreError>;
     /// Since when nothing is dispatched in this workspace.
@@ -548,6 +553,10 @@ pub(crate) trait Writes: Send + Sync {
     async fn forget_replies(&self, millis: i64, tombstones: i64) -> Result<u64, StoreError>;
     /// Drops counted minutes that are older than `millis`.
     async fn forget_flows(&self, millis: i64) -> Result<u64, StoreError>;
+    /// Says that somebody is on a pending action, or still is. Returns whose it is then: whoever was first keeps it.
+    async fn claim(&self, id: String, by: Actor) -> Result<Claim, StoreError>;
+    /// Ends one's own claim. False when there was none.
+    async fn end_claim(&self, id: String, by: Actor) -> Result<bool, StoreError>;
     /// Takes what this callback is to be told now: nobody else gets it for `lease` milliseconds.
     async fn take_callbacks(&self, name: String, lease: i64, most: u32) -> Result<Vec<Callback>, StoreError>;
     /// Writes down what a try came to, unless another one began since.

@@ -7,8 +7,8 @@ use super::columns::Columns;
 use super::ops::tx::Swept;
 use super::{Callback, KeptToken, Origin, StoreError, Stored};
 use crate::domain::{
-    ActionId, BatchId, Capabilities, Digest, Edits, Effect, PendingAction, RawJson, Revision, Risk, Row,
-    Status, Timestamp, Untrusted,
+    ActionId, BatchId, Capabilities, Claim, Digest, Edits, Effect, PendingAction, RawJson, Revision, Risk,
+    Row, Status, Timestamp, Untrusted,
 };
 use crate::gate::audit::AuditRow;
 use crate::gate::terms;
@@ -167,6 +167,14 @@ pub(super) fn callback(row: &dyn Columns) -> Result<Callback, StoreError> {
         next_at: time(row, "next_at")?,
         error: row.maybe_text("error")?,
         ended_at: time(row, "ended_at")?,
+    })
+}
+
+pub(super) fn claim(row: &dyn Columns) -> Result<Claim, StoreError> {
+    Ok(Claim {
+        id: ActionId::new(row.text("action")?),
+        by: row.text("who")?.into(),
+        since: Timestamp::from_millis(row.int("since")?),
     })
 }
 

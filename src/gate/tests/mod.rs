@@ -5,6 +5,7 @@ mod backups;
 mod batches;
 mod callbacks;
 mod calls;
+mod claims;
 mod contract;
 mod counting;
 mod deciding;

@@ -156,6 +156,7 @@ async fn filled(places: &Places) -> (TestGate, String) {
         gate.post_as(&gate.agent, &format!("/api/pending-actions/{id}/result"), &body).await;
     }
     let approved = gate.propose("t", r#"{"n":1}"#).await;
+    gate.post(&format!("/api/claims/{approved}"), "").await;
     let path = format!("/api/pending-actions/{approved}/approve");
     assert_eq!(keyed(&gate, &path, EDITS, "decided").await.status, 200);
     claimed(&gate, "{}").await;

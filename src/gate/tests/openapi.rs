@@ -151,6 +151,10 @@ async fn every_documented_answer_is_given() {
 
     seen.post(&ran, &format!("{first}/approve"), r#"{"userEdits":{"n":1},"reason":"yes"}"#).await;
     seen.get(&ran, &format!("{first}?wait=15s&until=final")).await;
+    for path in ["", "/end"] {
+        seen.post(&ran, &format!("/api/claims/{}{path}", ids[1]), "").await;
+    }
+    seen.get(&ran, "/api/claims").await;
     seen.post(&ran, &format!("{second}/reject"), r#"{"reason":"no"}"#).await;
     seen.post(&ran, &format!("{all}/batch/m:t/approve"), r#"{"items":[{"pendingActionId":"none"}]}"#).await;
     seen.post(&ran, &format!("{pulled}/approve"), "").await;

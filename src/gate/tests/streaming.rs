@@ -11,20 +11,20 @@ use crate::gate::briefings::Counted;
 use crate::gate::store::{Batches, Counts};
 
 /// An open stream, read event by event.
-struct Stream {
+pub(super) struct Stream {
     response: Response,
     text: String,
 }
 
 #[derive(Debug)]
-struct Event {
-    name: String,
-    id: Option<String>,
-    data: Value,
+pub(super) struct Event {
+    pub(super) name: String,
+    pub(super) id: Option<String>,
+    pub(super) data: Value,
 }
 
 impl Stream {
-    async fn open(gate: &TestGate, query: &str, last_event_id: Option<&str>) -> Self {
+    pub(super) async fn open(gate: &TestGate, query: &str, last_event_id: Option<&str>) -> Self {
         let path = format!("/api/pending-actions/events?workspace_id=w{query}");
         let mut request = gate.request(Method::GET, &path, &gate.owner);
         if let Some(id) = last_event_id {
@@ -39,7 +39,7 @@ impl Stream {
     }
 
     /// `None` when the stream ended.
-    async fn next(&mut self) -> Option<Event> {
+    pub(super) async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some((event, rest)) = self.text.split_once("\n\n") {
                 let field = |name: &str| {
@@ -163,8 +163,8 @@ async fn a_briefing_lists_the_batches_that_are_asked_for() {
     assert_eq!(default, all);
     let keys = |told: &Value| told.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     let counts = ["workspaceId", "pending", "blockedMissions", "unknown", "lapsing"];
-    assert_eq!(keys(&all), [&counts[..], &["batches", "truncated", "revision"]].concat());
-    assert_eq!(keys(&none), [&counts[..], &["revision"]].concat());
+    assert_eq!(keys(&all), [&counts[..], &["batches", "truncated", "claims", "revision"]].concat());
+    assert_eq!(keys(&none), [&counts[..], &["claims", "revision"]].concat());
     let listed = |told: &Value| {
         let batches = told["batches"].as_array().unwrap();
         (batches.len(), batches[0]["batchId"].clone(), told["truncated"].clone())

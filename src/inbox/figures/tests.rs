@@ -58,6 +58,7 @@ fn synced(rows: Vec<Row>, all: bool) -> Synced {
     Synced {
         source: source(),
         subject: None,
+        claims: None,
         rows: if all { Rows::All(entries) } else { Rows::Changes { entries, gone: Vec::new() } },
         revision: Some(Revision(1)),
         unreadable: Vec::new(),

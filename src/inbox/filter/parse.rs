@@ -3,7 +3,9 @@
 use crate::domain::time::time_sum;
 use crate::domain::{DecisionKind, Effect, Risk};
 
-use super::{Compare, Expiry, Field, FieldText, Filter, FilterError, Is, Mistake, Part, Term, Want, Word};
+use super::{
+    ClaimedBy, Compare, Expiry, Field, FieldText, Filter, FilterError, Is, Mistake, Part, Term, Want, Word,
+};
 
 /// A field's name, and what it takes.
 struct FieldSpec {
@@ -21,6 +23,7 @@ enum Read {
     Expires,
     Is,
     Kind,
+    Claimed,
 }
 
 const TEXT: &str = "text, or = and all of the text, or == and exactly the text, or its beginning and *";
@@ -40,7 +43,7 @@ const FIELDS: &[FieldSpec] = &[
     },
     FieldSpec {
         name: "is",
-        takes: "unopened, opened, staged, undecided, marked, flagged, high, new, unknown, stale or settled",
+        takes: "unopened, opened, staged, undecided, marked, flagged, high, new, unknown, stale, settled or snoozed",
         read: Read::Is,
     },
     FieldSpec { name: "source", takes: TEXT, read: Read::Text(Field::Source) },
@@ -53,6 +56,7 @@ const FIELDS: &[FieldSpec] = &[
     FieldSpec { name: "workspace", takes: TEXT, read: Read::Text(Field::Workspace) },
     FieldSpec { name: "status", takes: TEXT, read: Read::Text(Field::Status) },
     FieldSpec { name: "by", takes: TEXT, read: Read::Text(Field::By) },
+    FieldSpec { name: "claimed", takes: "me, none, or the beginning of a name", read: Read::Claimed },
     FieldSpec { name: "kind", takes: DecisionKind::NAMES, read: Read::Kind },
     FieldSpec {
         name: "effect",
@@ -75,6 +79,7 @@ const STATES: &[(&str, Is)] = &[
     ("unknown", Is::Unknown),
     ("stale", Is::Stale),
     ("settled", Is::Settled),
+    ("snoozed", Is::Snoozed),
 ];
 
 /// As they are named over counts.
@@ -92,7 +97,7 @@ impl Filter {
         }
         // What costs least is asked first.
         terms.sort_by_key(|term| match term.want {
-            Want::Is(_) | Want::Kind(_) => 1,
+            Want::Is(_) | Want::Kind(_) | Want::Claimed(_) => 1,
             Want::Risk(_) | Want::Effect(_) | Want::Age(_) | Want::Expires(_) => 0,
             Want::Field(..) => 2,
             Want::Exact(_) => 3,
@@ -272,6 +277,15 @@ impl FieldSpec {
                 Some(how) => time(text).map(|than| Expiry::In(how, than)),
             })?),
             Read::Is => Want::Is(each(values, |how, text| named(STATES, how, text))?),
+            Read::Claimed => Want::Claimed(each(values, |how, text| {
+                let by = match text {
+                    "" => return None,
+                    "me" => ClaimedBy::Me,
+                    "none" => ClaimedBy::None,
+                    name => ClaimedBy::Name(Word::new(name, true)),
+                };
+                how.is_none().then_some(by)
+            })?),
             Read::Kind => Want::Kind(each(values, |how, text| named(&kinds(), how, text))?),
         })
     }

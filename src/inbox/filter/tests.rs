@@ -7,7 +7,7 @@ use crate::domain::{
 };
 use crate::rounds;
 
-use super::{Filter, Finder, Is, Subject};
+use super::{Claimant, Filter, Finder, Is, Subject};
 
 const NOW: i64 = 1_000_000_000;
 const MINUTE: i64 = 60_000;
@@ -17,6 +17,7 @@ pub(super) struct Known {
     pub(super) entry: Entry,
     staged: Option<DecisionKind>,
     is: Vec<Is>,
+    claimed: Option<&'static str>,
 }
 
 impl Subject for Known {
@@ -28,6 +29,12 @@ impl Subject for Known {
     }
     fn is(&self, state: Is) -> bool {
         self.is.contains(&state)
+    }
+    fn claimed(&self) -> Option<Claimant<'_>> {
+        match self.claimed? {
+            "me" => Some(Claimant::Me("lee")),
+            name => Some(Claimant::Other(name)),
+        }
     }
 }
 
@@ -43,7 +50,7 @@ pub(super) fn known(title: &str, tool: &str, agent: &str, risk: &str, minutes: i
         ..Row::new(ActionId::new("pa-3f9c"), tool.into(), title.into())
     };
     let key = ActionKey { source: SourceName::new("team-gate"), id: row.id.clone() };
-    Known { entry: Entry { key, row }, staged: None, is: vec![Is::Unopened] }
+    Known { entry: Entry { key, row }, staged: None, is: vec![Is::Unopened], claimed: None }
 }
 
 #[test]
@@ -360,4 +367,23 @@ fn what_only_a_screen_knows_is_named() {
     assert_eq!(asked("a is:high,marked").as_deref(), Some("is:marked"));
     assert_eq!(asked("-is:unopened").as_deref(), Some("is:unopened"));
     assert_eq!(asked("kind:exclude").as_deref(), Some("kind:"));
+}
+
+#[test]
+fn claims_are_found_by_whose_they_are() {
+    let found = |text: &str| {
+        let filter = Filter::parse(text).unwrap();
+        [None, Some("me"), Some("Kim"), Some("kimberly")].map(|claimed| {
+            let subject = Known { claimed, ..known("t", "t", "a", "low", 1) };
+            Finder::default().holds(&filter, &subject, Timestamp::from_millis(NOW))
+        })
+    };
+
+    assert_eq!(found("claimed:me"), [false, true, false, false]);
+    assert_eq!(found("claimed:none"), [true, false, false, false]);
+    assert_eq!(found("-claimed:none"), [false, true, true, true]);
+    assert_eq!(found("claimed:kim"), [false, false, true, true]);
+    assert_eq!(found("claimed:me,none"), [true, true, false, false]);
+    assert!(Filter::parse("claimed:>me").is_err());
+    assert_eq!(Filter::parse("claimed:me").unwrap().only_on_screen(), None);
 }

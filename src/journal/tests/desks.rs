@@ -90,3 +90,21 @@ async fn reasons_comments_and_guidance_come_back_each_as_what_it_is_until_they_a
     next.save(&[Write::Settle(vec![key("1")])]).await.unwrap();
     assert!(next.restore().await.unwrap().reason_texts.is_empty());
 }
+
+#[tokio::test]
+async fn what_is_snoozed_is_known_to_the_next_run_and_takes_no_desk() {
+    let place = Place::new();
+    let journal = place.open().await;
+    some_desk().save(&journal).await;
+    crash(journal).await;
+    let snooze = |until| Some(Snooze { until: Timestamp::from_millis(until), label: digest("1") });
+    let write = |id: &str, snooze| Write::Snooze { key: key(id), snooze };
+
+    let next = place.open().await;
+    next.save(&[write("1", snooze(1)), write("2", snooze(2)), write("1", snooze(3))]).await.unwrap();
+    next.save(&[write("2", None)]).await.unwrap();
+
+    let restored = next.restore().await.unwrap();
+    assert_eq!(restored.snoozes, [(key("1"), snooze(3).unwrap())].into());
+    assert_eq!(restored.draft, some_desk().draft, "it works at the desk that was left");
+}

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::wire::{self, Me};
 use crate::config::{Praxiom, SourceConfig, SourceKind};
-use crate::domain::{Binding, Capabilities, Note, Notes, On, ReasonRule, Row, SourceName, Status};
+use crate::domain::{Binding, Capabilities, Claim, Note, Notes, On, ReasonRule, Row, SourceName, Status};
 use crate::net::http::{Ask, Http, Reply};
 use crate::net::sse::Limits;
 use crate::net::url;
@@ -39,6 +39,8 @@ pub(super) struct PendingActions {
     pub(super) has_flows: AtomicBool,
     /// The backend answered who we are, or that it does not tell.
     pub(super) asked_me: AtomicBool,
+    /// Who is on what, as it told last.
+    pub(super) claims: Mutex<Option<Vec<Claim>>>,
     pub(super) stream: Limits,
     /// Where something is pushed that is no gate's stream.
     pub(super) hints: Option<HintsAt>,
@@ -81,6 +83,7 @@ impl PendingActions {
             has_changes: AtomicBool::new(true),
             has_flows: AtomicBool::new(true),
             asked_me: AtomicBool::new(false),
+            claims: Mutex::default(),
             stream: signals::limits(patience),
             hints,
         })
@@ -106,6 +109,11 @@ impl PendingActions {
 
     pub(super) fn me(&self) -> Me {
         self.me.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Keeps who is on what, as a list has it beside its rows.
+    pub(super) fn learn_claims(&self, claims: Option<Vec<Claim>>) {
+        *self.claims.lock().unwrap_or_else(PoisonError::into_inner) = claims.filter(|_| self.is_gate());
     }
 
     /// What its list holds: what a human has to do something about.

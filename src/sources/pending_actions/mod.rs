@@ -3,7 +3,7 @@
 //! The gate compares digests itself, tells what changed since a revision, and pushes briefings. Praxiom does none of it:
 //! there, actions are read again just before sending, lists are whole, and what a batch came to is read afterwards.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -17,12 +17,14 @@ use super::{
 };
 use crate::config::SourceConfig;
 use crate::domain::{
-    ActionId, Check, Decision, PendingAction, Revision, Row, SourceName, SubmissionBatch, Untrusted, merge,
+    ActionId, Check, Claim, Decision, PendingAction, Revision, Row, SourceName, SubmissionBatch, Untrusted,
+    merge,
 };
 use crate::net::sse::Limits;
 use client::{Dialect, HintsAt, PendingActions};
 
 mod abilities;
+mod claims;
 mod client;
 mod context;
 mod health_check;
@@ -52,6 +54,10 @@ impl SourceInfo for PendingActions {
 
     fn subject(&self) -> Option<Untrusted> {
         self.me().subject
+    }
+
+    fn claims(&self) -> Option<Vec<Claim>> {
+        self.claims.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn least_poll(&self) -> Duration {
@@ -128,6 +134,7 @@ impl Source for PendingActions {
                 lookup: Some(self),
                 resolve_unknown: Some(self),
                 take_back: Some(self),
+                claims: Some(self),
                 ..history
             },
         }

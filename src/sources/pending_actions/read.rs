@@ -92,6 +92,7 @@ impl PendingActions {
             let (page, ahead) = futures_util::future::join(parsed, ahead).await;
             let mut page = page?;
             if number == 0 {
+                self.learn_claims(page.claims.take());
                 revision = page.revision;
             }
             count += page.items.len();
@@ -141,6 +142,7 @@ impl PendingActions {
             if !changes.complete {
                 return Ok(None);
             }
+            self.learn_claims(changes.claims);
             for row in changes.rows {
                 match row {
                     Ok(row) => rows.put(row),
@@ -250,8 +252,14 @@ impl PendingActions {
         query: &[(&str, &str)],
         read: fn(&str) -> Result<T, Unreadable>,
     ) -> Result<wire::Page<T>, SourceError> {
-        let mut all =
-            wire::Page { items: Vec::new(), next: None, revision: None, goes_on: false, total: None };
+        let mut all = wire::Page {
+            items: Vec::new(),
+            next: None,
+            revision: None,
+            goes_on: false,
+            total: None,
+            claims: None,
+        };
         for number in 0..PAGES_MAX {
             let mut query = query.to_vec();
             query.extend(all.next.as_deref().map(|cursor| ("cursor", cursor)));

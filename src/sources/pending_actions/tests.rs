@@ -15,6 +15,7 @@ use crate::config::Praxiom;
 use crate::domain::{Decision, Digest, Edits, Outcome, RawJson, Status, Verdict};
 use crate::net::testing::nobody;
 
+mod claims;
 mod deciding;
 mod edits;
 mod fake;

@@ -4,9 +4,12 @@
 //! the whole page with it.
 
 use crate::contract::action::{self, Unreadable};
+use crate::contract::claim;
 use crate::contract::fields::Fields;
 use crate::contract::time;
-use crate::domain::{ActionId, HistoryEvent, Outcome, PendingAction, Revision, Row, Status, Untrusted, json};
+use crate::domain::{
+    ActionId, Claim, HistoryEvent, Outcome, PendingAction, Revision, Row, Status, Untrusted, json,
+};
 use crate::domain::{Decision, Item};
 use crate::net::url;
 use crate::sources::{Identity, SourceError};
@@ -32,6 +35,8 @@ pub(super) struct Page<T> {
     pub(super) goes_on: bool,
     /// How many there are on all pages, where it says so.
     pub(super) total: Option<u64>,
+    /// Who is on what in the whole workspace, where it says so.
+    pub(super) claims: Option<Vec<Claim>>,
 }
 
 /// One reply of the changes feed.
@@ -42,6 +47,7 @@ pub(super) struct Changes {
     pub(super) revision: Revision,
     pub(super) more: bool,
     pub(super) complete: bool,
+    pub(super) claims: Option<Vec<Claim>>,
 }
 
 /// The answer to a batch: counts, and where the backend names them, what became of each.
@@ -72,6 +78,7 @@ pub(super) fn page<T>(text: &str, read: fn(&str) -> Result<T, Unreadable>) -> Op
         revision: fields.number("revision").map(Revision),
         goes_on: fields.flag("hasMore").unwrap_or_default(),
         total: fields.number("total"),
+        claims: claim::beside(&fields),
     })
 }
 
@@ -104,6 +111,7 @@ pub(super) fn changes(text: &str) -> Option<Changes> {
         revision: Revision(fields.number("revision")?),
         more: fields.flag("more").unwrap_or_default(),
         complete: fields.flag("complete").unwrap_or(true),
+        claims: claim::beside(&fields),
     })
 }
 

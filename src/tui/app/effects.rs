@@ -123,6 +123,7 @@ impl Effects {
                 this.say(What::Resolved(key, finding, answer)).await;
             })),
             Effect::TakeBackApproval(key) => drop(self.must_finish.spawn(this.take_back_approval(key))),
+            Effect::Claim { key, end } => self.spawn(this.claim(key, end)),
             Effect::Follow(keys) => self.spawn(this.follow(keys)),
             Effect::Save(writes) => self.save(writes),
             Effect::Learn(learned) => self.spawn(async move { this.inbox.learn(learned).await }),
@@ -145,6 +146,15 @@ impl Effects {
             | Effect::Editor { .. }
             | Effect::Quit => {}
         }
+    }
+
+    async fn claim(self, key: ActionKey, end: bool) {
+        let answer = if end {
+            self.inbox.end_claim(&key).await.map(|()| None)
+        } else {
+            self.inbox.claim(&key).await.map(Some)
+        };
+        self.say(What::Claimed(key, answer)).await;
     }
 
     async fn take_back_approval(self, key: ActionKey) {

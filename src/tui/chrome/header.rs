@@ -15,6 +15,7 @@ use crate::tui::core::command::Command;
 use crate::tui::core::layout::Layout;
 use crate::tui::core::model::Model;
 use crate::tui::queue::filter;
+use crate::tui::snooze;
 
 use super::pen::Pen;
 use super::{pen, theme, words};
@@ -92,6 +93,9 @@ fn counts(model: &Model, layout: &Layout) -> Vec<(Shown, Style, bool)> {
     if let Some(later) = &model.list.frozen {
         let waits = if later.len() == 0 { String::new() } else { words::not_shown(later.len()) };
         say(format!("FROZEN{waits} ({} follows)", key(Command::Freeze)), theme::WARN, true);
+    }
+    if let Some(snoozed) = snooze::view::count(model) {
+        say(snoozed, theme::PLAIN, roomy);
     }
     if let Some((count, filter)) = filter::stands(model) {
         say(format!("{count} ({} clears)", key(Command::Back)), theme::WARN, true);

@@ -17,6 +17,7 @@ use crate::tui::core::msg::Effect;
 use crate::tui::edit::view::area_of;
 use crate::tui::queue;
 use crate::tui::queue::filter;
+use crate::tui::snooze;
 
 use super::find_command::{Entry, HelpLine, KEYS};
 use super::pen::{Pen, frame};
@@ -184,6 +185,7 @@ fn ask(model: &mut Model, ask: ArgumentCommand, argument: &str) {
         ArgumentCommand::Filter => filter::write(model, argument),
         ArgumentCommand::Sort => queue::update::sort_word(model, argument),
         ArgumentCommand::Group => queue::update::group_word(model, argument),
+        ArgumentCommand::Snooze => snooze::update::until(model, argument),
         ArgumentCommand::Help => {
             model.screen.overlay = Some(Overlay::Help(Finder::with(argument)));
         }

@@ -57,6 +57,11 @@ impl Window {
         self.in_front == Some(true)
     }
 
+    /// Somebody looks elsewhere, as far as that is known.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.in_front == Some(false)
+    }
+
     /// A click now only brought the window to the front.
     pub(crate) fn is_focusing(&self, now: Timestamp) -> bool {
         self.in_front == Some(false)

@@ -43,6 +43,8 @@ pub enum Command {
     Ask(DecisionKind),
     ResolveUnknown,
     TakeBack,
+    Claim,
+    Snooze,
     Edit,
     EditOutside,
     Editor,
@@ -204,6 +206,8 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::Comment, "comment", Group::Decide, &[KeyContext::Inbox], &["c"], "a comment beside the decision; on an undecided action: approve with a comment").also("note why"),
     spec(Command::Ask(DecisionKind::Retry), "retry", Group::Decide, &[KeyContext::Inbox], &["r"], "ask the agent to try again, with guidance, where the source can").hint("retry").also("again respond reply guidance"),
     spec(Command::ResolveUnknown, "settle", Group::Decide, &[KeyContext::Inbox], &["t"], "resolve an action whose outcome is unknown").hint("settle").also("unknown lost"),
+    spec(Command::Claim, "claim", Group::Decide, &[KeyContext::Inbox], &["C"], "say that you are on this action, or no longer; anybody may still decide it").also("assign take mine lock"),
+    spec(Command::Snooze, "snooze-until", Group::Decide, &[KeyContext::Inbox], &["Z"], "hide this action or the marked ones until a time; a snoozed one: back now").also("later hide remind defer snooze"),
     spec(Command::Edit, "edit", Group::Decide, &[KeyContext::Inbox], &["e"], "edit the input before approving; marked: the same change").hint("edit").also("change modify"),
     spec(Command::EditOutside, "edit-outside", Group::Decide, &[KeyContext::Inbox], &["E"], "edit the input in $VISUAL or $EDITOR").also("vim nano external"),
     spec(Command::Clear, "clear", Group::Decide, &[KeyContext::Inbox], &["Backspace", "Delete"], "back to undecided").also("reset none"),
@@ -345,6 +349,7 @@ pub(crate) enum ArgumentCommand {
     Filter,
     Sort,
     Group,
+    Snooze,
 }
 
 /// One row of the table of those. Its body is one line in `update/overlay.rs`.
@@ -366,6 +371,7 @@ pub(crate) const ARGUMENT_COMMANDS: &[AskSpec] = &[
     AskSpec { ask: ArgumentCommand::Filter, name: "filter", places: &[KeyContext::Inbox], argument: "TEXT", values: &[], help: "filter the list by this text" },
     AskSpec { ask: ArgumentCommand::Sort, name: "sort", places: &[KeyContext::Inbox], argument: "BY", values: &["age", "risk", "expiry", "tool", "source"], help: "sort the list" },
     AskSpec { ask: ArgumentCommand::Group, name: "group", places: &[KeyContext::Inbox], argument: "BY", values: &["batch", "mission", "checkpoint", "agent", "source", "shape"], help: "group the list" },
+    AskSpec { ask: ArgumentCommand::Snooze, name: "snooze", places: &[KeyContext::Inbox], argument: "UNTIL", values: &[], help: "hide until: 1h, 17:00, tomorrow 9:00, mon; off: all back" },
     AskSpec { ask: ArgumentCommand::Help, name: "help", places: &[KeyContext::Anywhere], argument: "WORD", values: &[], help: "help on a word or a key" },
 ];
 

@@ -10,7 +10,7 @@ use crate::tui::preview::page::made::Tab;
 use crate::tui::preview::reader;
 use crate::tui::queue::{filter, places, saved_filters, sync};
 use crate::tui::submit::{report, resolve_unknown, review};
-use crate::tui::{dashboard, decide, edit, history, preview, queue};
+use crate::tui::{claims, dashboard, decide, edit, history, preview, queue, snooze};
 
 use super::command::{Command, Direction};
 use super::modal::Modal;
@@ -81,6 +81,8 @@ pub(crate) fn run(model: &mut Model, command: Command) {
         Command::Landed => resolve_unknown::pick(model, Resolution::Landed),
         Command::NotLanded => resolve_unknown::pick(model, Resolution::NotLanded),
         Command::RunAgain => resolve_unknown::pick(model, Resolution::RunAgain),
+        Command::Claim => claims::update::toggle(model),
+        Command::Snooze => snooze::update::key(model),
         Command::Edit => edit::update::open(model),
         Command::EditOutside => edit::update::open_outside(model),
         Command::Editor => edit::update::editor(model),

@@ -11,6 +11,7 @@ use crate::tui::edit::bulk;
 use crate::tui::preview;
 use crate::tui::preview::page::made::Tab;
 use crate::tui::queue::incoming::Arrivals;
+use crate::tui::snooze;
 use crate::tui::submit::{resolve_unknown, review};
 
 use super::dispatch::seeing;
@@ -32,6 +33,7 @@ pub(crate) fn given(model: &mut Model, given: Intent) {
         Intent::Exclude { reason } => exclude(model, reason.as_deref()),
         Intent::Comment(text) => comment(model, &text),
         Intent::Ask(kind, text) => ask(model, kind, &text),
+        Intent::Snooze(until) => snooze::update::until(model, &until),
         Intent::Draft(text) => draft(model, text),
         Intent::Answer(answer) => review::answered(model, &answer),
         Intent::ResolveUnknown { finding, reason } => resolve_unknown::given(model, finding, reason),

@@ -417,6 +417,7 @@ const WEB: &[Row] = &[
     (Command::ExcludeBecause, &["!"]),
     (Command::Undo, &["z", "u"]),
     (Command::Zoom, &["Z"]),
+    (Command::Snooze, &["b"]),
 ];
 
 pub(crate) const fn rows(preset: Preset) -> &'static [Row] {

@@ -11,6 +11,7 @@ use crate::inbox::notices::Notices;
 use crate::text;
 use crate::text::{Flags, Shown};
 use crate::tui::chrome::state::{Focus, Message, Overlay, Screen, Tone};
+use crate::tui::claims::state::ClaimsState;
 use crate::tui::core;
 use crate::tui::dashboard::state::{DashboardState, Watch};
 use crate::tui::decide::state::DecideState;
@@ -22,6 +23,7 @@ use crate::tui::queue::counts;
 use crate::tui::queue::list::{ListState, SourceState, Syncing};
 use crate::tui::queue::slots::{Slot, State};
 use crate::tui::queue::state::Queue;
+use crate::tui::snooze::state::SnoozeState;
 use crate::tui::submit::held::SubmitState;
 
 use super::command::KeyContext;
@@ -45,6 +47,8 @@ pub(crate) struct Model {
     pub submit: SubmitState,
     pub history: HistoryState,
     pub dashboard: DashboardState,
+    pub claims: ClaimsState,
+    pub snooze: SnoozeState,
     pub modal: Option<Modal>,
     pub screen: Screen,
     /// What is asked of the world; taken after every message.
@@ -74,6 +78,8 @@ impl Model {
             edit: EditState::default(),
             submit: SubmitState::default(),
             history: HistoryState::default(),
+            claims: ClaimsState::default(),
+            snooze: SnoozeState::default(),
             modal: None,
             screen: Screen::of(size),
             effects: Vec::new(),
@@ -269,7 +275,12 @@ impl Model {
         let here = self.here().filter(|slot| slot.is_pending() && self.history.open.is_none());
         let Some(slot) = here else { return Vec::new() };
         let same = self.queue.same_as(slot, self.now).map(|same| Cow::Owned(same.told(self.now)));
-        same.into_iter().chain(slot.entry.row.can.told().into_iter().map(|(_, words)| words)).collect()
+        let claimed = self.claims.note(&slot.entry.key, &self.list.sources, self.now).map(Cow::Owned);
+        claimed
+            .into_iter()
+            .chain(same)
+            .chain(slot.entry.row.can.told().into_iter().map(|(_, words)| words))
+            .collect()
     }
 
     /// What the reviewer saw of this action, or decided or typed on, when that is another content than this one.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crossterm::event::{KeyEvent, MouseEvent};
 
 use crate::domain::{
-    ActionKey, DecisionKind, Digest, Flows, FlowsAsked, Followed, KeptMinute, PendingAction, Report,
+    ActionKey, Claim, DecisionKind, Digest, Flows, FlowsAsked, Followed, KeptMinute, PendingAction, Report,
     Resolution, Resolved, Revision, Row, SourceName, Staged, Submission, SubmissionId, Timestamp, Untrusted,
 };
 use crate::inbox::notices::Notice;
@@ -113,6 +113,8 @@ pub(crate) enum What {
     Resolved(ActionKey, Resolution, Result<Resolved, Problem>),
     /// The answer to an [`Effect::TakeBackApproval`].
     ApprovalTakenBack(ActionKey, Result<(), Problem>),
+    /// The answer to an [`Effect::Claim`]; `None` where the claim ended.
+    Claimed(ActionKey, Result<Option<Claim>, Problem>),
     Reconciled(Result<Vec<Reconciled>, Problem>),
     /// Decisions that never landed, as they were staged.
     TakenBack(Result<Vec<(ActionKey, Staged)>, Problem>),
@@ -152,6 +154,8 @@ pub(crate) enum Intent {
     Comment(String),
     /// Hands it back, with what is said for that.
     Ask(DecisionKind, String),
+    /// Out of sight until then.
+    Snooze(String),
     /// The whole input as JSON text, kept as a draft; `None` is the input as it was proposed.
     Draft(Option<String>),
     /// To the question of the review: exactly what it asks for sends, anything else goes back.
@@ -239,6 +243,11 @@ pub(crate) enum Effect {
         left_pending: u64,
     },
     Follow(Vec<ActionKey>),
+    /// Says that we are on it, or still are, or (`end`) no longer.
+    Claim {
+        key: ActionKey,
+        end: bool,
+    },
     ResolveUnknown {
         key: ActionKey,
         finding: Resolution,

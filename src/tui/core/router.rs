@@ -5,7 +5,8 @@ use crossterm::event::{KeyEvent, KeyEventKind};
 use ratatui::layout::Size;
 
 use crate::domain::Timestamp;
-use crate::inbox::EventKind;
+use crate::inbox::{EventKind, Problem};
+use crate::journal::Restored;
 use crate::text;
 use crate::tui::chrome::state::{Overlay, Tone};
 use crate::tui::chrome::words;
@@ -16,7 +17,7 @@ use crate::tui::edit::form::EditField;
 use crate::tui::queue::list::SourceState;
 use crate::tui::queue::{filter, saved_filters, sync};
 use crate::tui::submit::{hold, report, resolve_unknown, review};
-use crate::tui::{dashboard, decide, edit, history, preview, queue};
+use crate::tui::{claims, dashboard, decide, edit, history, preview, queue, snooze};
 
 use super::command::{Command, KeyContext};
 use super::dispatch::{run, seeing};
@@ -68,6 +69,7 @@ pub(crate) fn handle(model: &mut Model, msg: Msg) {
     route(model, msg.what);
     // What just came may be over already.
     queue::update::sweep(model);
+    snooze::update::sweep(model);
     if news {
         window::call(model);
     }
@@ -78,6 +80,10 @@ pub(crate) fn handle(model: &mut Model, msg: Msg) {
         queue::update::keep_in_view(model);
     }
     preview::update::follow(model);
+    if moves {
+        claims::update::worked(model);
+    }
+    claims::update::follow(model);
     sync::read_ahead(model);
     dashboard::update::follow(model);
 }
@@ -151,19 +157,25 @@ fn route(model: &mut Model, what: What) {
         }
         What::Resolved(key, finding, answer) => resolve_unknown::answered(model, &key, finding, answer),
         What::ApprovalTakenBack(key, answer) => take_back::answered(model, &key, answer),
+        What::Claimed(key, answer) => claims::update::answered(model, &key, answer),
         What::Reconciled(answer) => report::reconciled(model, answer),
         What::TakenBack(answer) => stage::taken_back(model, answer),
-        What::Restored(mut answer) => {
-            let known = answer.as_mut().ok();
-            let filters = known.map(|known| std::mem::take(&mut known.filters)).unwrap_or_default();
-            stage::restored(model, answer);
-            saved_filters::restored(model, filters);
-        }
+        What::Restored(answer) => restored(model, answer),
         What::Noticed { rule, answer } => window::noticed(model, rule, answer),
         What::KeptMinutes(_) => {}
         What::FiltersKept(answer) => saved_filters::kept(model, answer),
         What::Saved { saves, answer } => stage::saved(model, saves, answer),
     }
+}
+
+/// What the journal kept of the last time.
+fn restored(model: &mut Model, mut answer: Result<Box<Restored>, Problem>) {
+    let known = answer.as_mut().ok();
+    let known = known.map(|it| (std::mem::take(&mut it.filters), std::mem::take(&mut it.snoozes)));
+    let (filters, snoozes) = known.unwrap_or_default();
+    stage::restored(model, answer);
+    snooze::update::restored(model, snoozes);
+    saved_filters::restored(model, filters);
 }
 
 /// Notes what was on screen.
@@ -273,6 +285,7 @@ fn tick(model: &mut Model) {
     edit::update::save(model);
     reason::save(model);
     dispatch::confirmed(model);
+    claims::update::tick(model);
     hold::look(model);
     report::look_again(model);
     dashboard::update::keep(model);
@@ -298,7 +311,13 @@ pub(crate) fn quiet_until(model: &Model) -> Option<Timestamp> {
     }
     let minute = Timestamp::from_millis((now.as_millis().div_euclid(60_000) + 1) * 60_000);
     let stale = list.sources.iter().filter_map(SourceState::stale_at);
-    let others = [list.stats.next_expiry, queue::update::counts_seconds_from(model), model.submit.look_again];
+    let others = [
+        claims::update::due(model),
+        model.snooze.next(),
+        list.stats.next_expiry,
+        queue::update::counts_seconds_from(model),
+        model.submit.look_again,
+    ];
     // What is over already changed what it changes.
     let next = stale.chain(others.into_iter().flatten()).filter(|at| *at > now).min();
     Some(next.map_or(minute, |next| next.min(minute)))

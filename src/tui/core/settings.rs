@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::config::{Config, Density, Glyphs};
+use crate::config::{Claiming, Config, Density, Glyphs};
 use crate::tui::chrome::theme::Depth;
 use crate::tui::dashboard::state::StartView;
 use crate::tui::queue::filter_state::Triage;
@@ -33,6 +33,8 @@ pub(crate) struct Settings {
     pub depth: Depth,
     /// Nothing changes by itself every second.
     pub reduced_motion: bool,
+    /// What stays open for a while is claimed.
+    pub claim_by_itself: bool,
     /// As few cells are redrawn as possible.
     pub low_bandwidth: bool,
     /// Source texts are in colours, where there are any.
@@ -71,6 +73,7 @@ impl Settings {
             depth: Depth::None,
             reduced_motion: ui.reduced_motion || ui.low_bandwidth,
             low_bandwidth: ui.low_bandwidth,
+            claim_by_itself: ui.claim == Claiming::Auto,
             highlight: ui.highlight,
             read_first: ui.read_before_approve,
             opens: StartView::Inbox,

@@ -110,6 +110,22 @@ pub(crate) fn comment(session: &mut Session, rest: &str, at: Timestamp) {
     }
 }
 
+/// Says to others that this reviewer is on it, or no longer. The answer of the source is told as news.
+pub(crate) fn claim(session: &mut Session) {
+    session.give(Intent::Command(Command::Claim));
+    session.say_heard();
+}
+
+/// Out of sight until a time. The next action is read out.
+pub(crate) fn snooze(session: &mut Session, rest: &str) {
+    let before = browse::here(&session.model);
+    session.give(Intent::Snooze(rest.to_owned()));
+    session.say_heard();
+    if browse::here(&session.model) != before {
+        browse::announce(session);
+    }
+}
+
 pub(crate) fn ask(session: &mut Session, kind: DecisionKind, rest: &str, at: Timestamp) {
     let can = session.model.here().map(|slot| slot.entry.row.can);
     if let Some(can) = can.filter(|can| !can.takes(kind)) {

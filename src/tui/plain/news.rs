@@ -46,8 +46,10 @@ pub(crate) fn take(session: &mut Session, msg: Msg) {
     let counted = matches!(msg.what, What::Synced(..));
     let (was_sending, was_held) =
         (session.model.submit.sending.is_some(), session.model.submit.held.is_some());
-    let answered =
-        matches!(msg.what, What::Submitted(..) | What::Sending(_, Sending::Partly(_)) | What::Resolved(..));
+    let answered = matches!(
+        msg.what,
+        What::Submitted(..) | What::Sending(_, Sending::Partly(_)) | What::Resolved(..) | What::Claimed(..)
+    );
     let report = match &msg.what {
         What::Submitted(id, Ok(_)) | What::Sending(id, Sending::Partly(_)) => Some(id.clone()),
         _ => None,

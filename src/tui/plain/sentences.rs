@@ -102,6 +102,9 @@ pub(crate) fn action(model: &Model, slot: &Slot) -> String {
     if slot.is_pending() && !flags.is_empty() {
         said.push(words::look_twice(&flags.join(", ")));
     }
+    if let Some(note) = model.claims.note(&slot.entry.key, &model.list.sources, model.now) {
+        said.push(format!("{note}."));
+    }
     if let Some(same) = model.queue.same_as(slot, model.now) {
         said.push(format!("Warning: {}.", same.told(model.now)));
     }

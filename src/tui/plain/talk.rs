@@ -131,6 +131,8 @@ impl Session {
             Verb::Edit => edit::edit(self, rest, at),
             Verb::Revert => edit::revert(self),
             Verb::Settle => decide::settle(self, rest, at),
+            Verb::Claim => decide::claim(self),
+            Verb::Snooze => decide::snooze(self, rest),
             Verb::Next => browse::step(self, To::Next),
             Verb::Previous => browse::step(self, To::Previous),
             Verb::First => browse::go(self, 1),

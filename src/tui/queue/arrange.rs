@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::config::{GroupBy, SortBy};
-use crate::domain::{BatchKey, Entry};
+use crate::domain::{ActionKey, BatchKey, Entry};
 
 use super::groups::{Group, GroupKey};
 use super::slots::{NOWHERE, Slot};
@@ -197,6 +197,21 @@ impl Queue {
         self.rearrange(|queue| queue.shown = shown);
     }
 
+    /// These are out of sight, and no others.
+    pub(crate) fn put_away(&mut self, keys: HashSet<ActionKey>) {
+        self.rearrange(|queue| {
+            for slot in &mut queue.slots {
+                let away = keys.contains(&slot.entry.key);
+                if slot.away != away {
+                    queue.tally.leaves(slot);
+                    slot.away = away;
+                    queue.tally.comes(slot);
+                }
+            }
+            queue.away = keys;
+        });
+    }
+
     /// By index, what the filter shows.
     pub(crate) fn shown(&self) -> Option<&[bool]> {
         self.shown.as_deref()
@@ -310,6 +325,7 @@ impl Queue {
             let Some(slot) = self.slots.get_mut(*index as usize) else { continue };
             (slot.group, slot.rank) = (NOWHERE, rank as u32);
             let shown = self.shown.as_ref().is_none_or(|shown| shown.get(*index as usize) == Some(&true));
+            let shown = shown && (!slot.away || self.shows_away);
             let Some(group) = self.group_of_bucket.get_mut(slot.bucket as usize).filter(|_| shown) else {
                 continue;
             };

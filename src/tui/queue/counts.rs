@@ -15,7 +15,8 @@ use super::tally::{Stats, Tally};
 pub(crate) fn stats(queue: &mut Queue, now: Timestamp) -> Stats {
     let held = std::mem::take(&mut queue.held);
     // What waits is on nobody's screen yet: what expires there needs no row to be marked.
-    let counted: Vec<&Entry> = held.values().filter(|entry| !is_late(entry, now)).collect();
+    let counts = |entry: &&Entry| !is_late(entry, now) && !queue.away.contains(&entry.key);
+    let counted: Vec<&Entry> = held.values().filter(counts).collect();
     for entry in &counted {
         queue.tally.add(entry, counts_as(entry));
     }
@@ -47,11 +48,11 @@ pub(crate) fn stats_anew(queue: &Queue, later: Option<&FrozenUpdates>, now: Time
         }
     };
     for slot in queue.slots() {
-        if let Some(place) = slot.state.counts_as() {
+        if let Some(place) = slot.counts_as() {
             add(&slot.entry, place);
         }
     }
-    let held = queue.held().filter(|entry| !is_late(entry, now));
+    let held = queue.held().filter(|entry| !is_late(entry, now) && !queue.away.contains(&entry.key));
     held.for_each(|entry| add(entry, counts_as(entry)));
     let arrived = later.into_iter().flat_map(|later| later.arrived(queue));
     let arrived = arrived.filter(|entry| !entry.row.has_expired(now));

@@ -10,7 +10,7 @@ use ratatui::widgets::{Clear, Widget as _};
 use tui_textarea::TextArea;
 
 use crate::domain::{ActionKey, DecisionKind, Entry, SourceName, Untrusted};
-use crate::inbox::filter::{Filter, Finder, Is, Subject};
+use crate::inbox::filter::{Claimant, Filter, Finder, Is, Subject};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome;
@@ -159,6 +159,7 @@ fn restore(model: &mut Model, then: Option<(Cursor, usize)>) {
 fn show_all(model: &mut Model) {
     model.list.filtering.scan = None;
     model.list.filtering.applied = None;
+    model.queue.shows_away = false;
     model.queue.filter(None);
 }
 
@@ -270,6 +271,7 @@ fn stretch(model: &mut Model, most: usize) -> bool {
         model.list.filtering.scan = Some(scan);
         return false;
     }
+    model.queue.shows_away = scan.filter.shows_snoozed();
     model.queue.filter(Some(scan.shown));
     model.list.filtering.applied = Some(scan.filter);
     if let Some(Modal::Filter(line)) = &mut model.modal {
@@ -298,6 +300,10 @@ impl Subject for FilteredRow<'_> {
         self.own.or(staged)
     }
 
+    fn claimed(&self) -> Option<Claimant<'_>> {
+        self.model.claims.claimant(&self.slot.entry.key, &self.model.list.sources)
+    }
+
     fn is(&self, state: Is) -> bool {
         let (model, slot, key) = (self.model, self.slot, &self.slot.entry.key);
         match state {
@@ -316,6 +322,7 @@ impl Subject for FilteredRow<'_> {
                 .iter()
                 .any(|source| source.name == key.source && source.is_stale(model.now)),
             Is::Settled => matches!(slot.state, State::Settled(_)),
+            Is::Snoozed => slot.away,
         }
     }
 }

@@ -382,6 +382,7 @@ impl Queue {
         if slot.since > 0 {
             slot.since = self.reloads + 1;
         }
+        slot.away = !self.away.is_empty() && self.away.contains(&slot.entry.key);
         self.tally.comes(&slot);
         let index = self.slots.len() as u32;
         self.by_key.insert(slot.entry.key.clone(), index);

@@ -24,6 +24,8 @@ pub(crate) struct Slot {
     /// Its place in the order of the list.
     pub(crate) rank: u32,
     pub(crate) marked: bool,
+    /// Snoozed: out of sight, and not counted.
+    pub away: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +91,7 @@ impl Slot {
             batch: 0,
             rank: 0,
             marked: false,
+            away: false,
         }
     }
 
@@ -104,7 +107,13 @@ impl Slot {
             batch: 0,
             rank: 0,
             marked: false,
+            away: false,
         }
+    }
+
+    /// How it counts; nothing once it is settled, or while it is out of sight.
+    pub(crate) fn counts_as(&self) -> Option<CountsAs> {
+        self.state.counts_as().filter(|_| !self.away)
     }
 
     pub(crate) const fn is_pending(&self) -> bool {

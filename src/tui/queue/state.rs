@@ -80,6 +80,10 @@ pub(crate) struct Queue {
     pub(crate) tally: Tally,
     /// Which rows may propose the same.
     pub(crate) same: SameIndex,
+    /// Snoozed, in the list or not.
+    pub(crate) away: HashSet<ActionKey>,
+    /// A filter asks for what is snoozed.
+    pub(crate) shows_away: bool,
 }
 
 impl Queue {

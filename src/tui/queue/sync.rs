@@ -8,6 +8,7 @@ use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome;
 use crate::tui::chrome::state::Tone;
+use crate::tui::claims;
 use crate::tui::core::model::{Model, problem_parts};
 use crate::tui::core::msg::{Effect, Loaded};
 use crate::tui::decide::stage;
@@ -44,6 +45,7 @@ pub(crate) fn event(model: &mut Model, event: Event) {
                 source.is_there(now);
             }
             model.screen.dirty |= news;
+            claims::update::told(model, &event.source, briefing.claims);
             if is_known {
             } else {
                 model.sync(&event.source);
@@ -144,11 +146,13 @@ pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
             let problem = source.problem.take();
             source.told = false;
             source.heard = Some(now);
+            let claims = synced.claims;
             let is_first = !std::mem::replace(&mut source.listed, true);
             source.subject = synced.subject;
             source.revision = synced.revision;
             let news = synced.unreadable.iter().find(|item| !source.unreadable.contains(item)).cloned();
             source.unreadable = synced.unreadable;
+            claims::update::told(model, name, claims);
             if is_first {
                 model.effects.push(Effect::AskRan(name.clone()));
             }

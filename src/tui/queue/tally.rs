@@ -54,13 +54,13 @@ pub(crate) struct Tally {
 
 impl Tally {
     pub(crate) fn comes(&mut self, slot: &Slot) {
-        if let Some(counts) = slot.state.counts_as() {
+        if let Some(counts) = slot.counts_as() {
             self.add(&slot.entry, counts);
         }
     }
 
     pub(crate) fn leaves(&mut self, slot: &Slot) {
-        if let Some(counts) = slot.state.counts_as() {
+        if let Some(counts) = slot.counts_as() {
             self.take(&slot.entry, counts);
         }
     }

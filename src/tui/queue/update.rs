@@ -11,11 +11,11 @@ use crate::tui::core::msg::Effect;
 use crate::tui::decide::stage;
 use crate::tui::preview::reader;
 use crate::tui::queue::words;
-use crate::tui::{history, preview};
+use crate::tui::{claims, history, preview};
 
 use super::counts::StagedByGroup;
 use super::incoming::FrozenUpdates;
-use super::slots::{Settled, State};
+use super::slots::{Settled, Slot, State};
 use super::state::{Cursor, Line};
 use super::sync;
 
@@ -176,8 +176,15 @@ pub(crate) fn next_undecided(model: &mut Model, way: Direction) {
     }
     let found = step_to_undecided(model, way) || (sync::arrive_all(model) && step_to_undecided(model, way));
     if !found {
-        let shown =
-            if model.queue.shown().is_some() { words::SHOWN_IS_DECIDED } else { words::ALL_IS_DECIDED };
+        let is_left =
+            model.queue.after_cursor().any(|index| is_undecided(model, index) && !is_next(model, index));
+        let shown = if is_left {
+            claims::words::OTHERS_ARE_ON_IT
+        } else if model.queue.shown().is_some() {
+            words::SHOWN_IS_DECIDED
+        } else {
+            words::ALL_IS_DECIDED
+        };
         model.say(shown);
     }
 }
@@ -204,10 +211,16 @@ fn is_undecided(model: &Model, index: u32) -> bool {
     slot.is_some_and(|slot| slot.is_pending() && model.decide.draft.get(&slot.entry.key).is_none())
 }
 
+/// It can be decided, nothing is staged, and it is not left to somebody else.
+fn is_next(model: &Model, index: u32) -> bool {
+    let is_free = |slot: &Slot| !claims::update::is_left_to_others(model, slot);
+    is_undecided(model, index) && model.queue.slot(index).is_some_and(is_free)
+}
+
 fn find_undecided(model: &Model, way: Direction, is_stop: impl Fn(&ActionKey) -> bool) -> Option<u32> {
     let undecided = |index: &u32| {
         let key = model.queue.slot(*index).map(|slot| &slot.entry.key);
-        is_undecided(model, *index) && key.is_some_and(&is_stop)
+        is_next(model, *index) && key.is_some_and(&is_stop)
     };
     let here = model.here().map(|slot| &slot.entry.key);
     let other = |index: &u32| model.queue.slot(*index).map(|slot| &slot.entry.key) != here;

@@ -21,6 +21,7 @@ use crate::tui::core::model::Model;
 use crate::tui::preview::page::fields::{changes, edited_title};
 use crate::tui::preview::page::made::Cached;
 use crate::tui::queue::words;
+use crate::tui::snooze;
 
 use super::groups::{Group, GroupKey, varying};
 use super::places;
@@ -220,7 +221,9 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     let tool = text::identifier(&slot.entry.row.tool).cut(if alone && pen.left() >= 64 { 22 } else { 0 });
     let people = approvals(model, slot, pen.left());
     let gap = |width: usize| if width == 0 { 0 } else { width + 2 };
-    let end = when.len() + 2 + gap(flag.len()) + gap(tool.width()) + gap(people.width());
+    let claimed = claimed(model, slot, pen.left());
+    let end =
+        when.len() + 2 + gap(flag.len()) + gap(tool.width()) + gap(people.width()) + gap(claimed.width());
     pen.before(end, |pen| {
         if slot.is_pending() && model.has_changed(key) {
             pen.ours("(changed) ", theme::WARN);
@@ -237,6 +240,9 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     }
     if people.width() > 0 {
         pen.ours(" ", theme::PLAIN).shown(&people, theme::KEY).ours(" ", theme::PLAIN);
+    }
+    if claimed.width() > 0 {
+        pen.ours(" ", theme::PLAIN).shown(&claimed, theme::KEY).ours(" ", theme::PLAIN);
     }
     if !flag.is_empty() {
         pen.ours(" ", theme::PLAIN).ours(&flag, theme::WARN).ours(" ", theme::PLAIN);
@@ -266,6 +272,21 @@ fn when(model: &Model, slot: &Slot) -> (String, Style) {
         None if slot.is_lost() => ("UNKNOWN".to_owned(), theme::WARN),
         None => (chrome::words::row_age(slot.entry.row.created_at, model.now), theme::DIM),
     }
+}
+
+/// `kim · 2 min`, where somebody is on it.
+fn claimed(model: &Model, slot: &Slot, room: usize) -> Shown {
+    if let Some(snoozed) = snooze::view::of_row(model, slot) {
+        return Shown::ours(snoozed);
+    }
+    let named = model
+        .claims
+        .named(&slot.entry.key, &model.list.sources, model.now)
+        .filter(|_| slot.counts_as_pending());
+    let Some((who, since)) = named else { return Shown::default() };
+    let dot = theme::dot(model.settings.glyphs);
+    let who = Shown::ours(who).cut(if room < 56 { 8 } else { 16 });
+    Shown::ours(format!("{}{dot}{since}", who.plain()))
 }
 
 /// What asks for a second look: no foreign text reaches its place.

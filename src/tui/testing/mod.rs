@@ -147,7 +147,7 @@ impl Desk {
 
     fn synced(&mut self, rows: Rows) {
         let (at, revision, unreadable) = (Timestamp::from_millis(self.at), Some(Revision(7)), Vec::new());
-        let synced = Synced { source: source(), subject: None, rows, revision, unreadable, at };
+        let synced = Synced { source: source(), subject: None, claims: None, rows, revision, unreadable, at };
         self.say(What::Synced(source(), Ok(synced)));
     }
 

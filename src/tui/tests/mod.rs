@@ -2,6 +2,7 @@
 //! A folder for each folder of `src/tui`; what spans them stands here.
 
 pub(crate) mod chrome;
+pub(crate) mod claims;
 pub(crate) mod continuity;
 pub(crate) mod dashboard;
 pub(crate) mod decide;
@@ -13,5 +14,6 @@ pub(crate) mod keystrokes;
 pub(crate) mod plain;
 pub(crate) mod preview;
 pub(crate) mod queue;
+pub(crate) mod snooze;
 pub(crate) mod stray;
 pub(crate) mod submit;

@@ -10,7 +10,7 @@ pub(super) struct Table {
 }
 
 /// All of them, each after those that it refers to. `every_table_and_column_of_both_databases_is_carried` compares them with the migrations.
-pub(super) const TABLES: [Table; 16] = [
+pub(super) const TABLES: [Table; 17] = [
     Table { name: "heads", key: "workspace", columns: "workspace, revision, pending, hash, pruned" },
     Table {
         name: "actions",
@@ -73,6 +73,7 @@ pub(super) const TABLES: [Table; 16] = [
         key: "workspace, revision",
         columns: "workspace, revision, id, name, action, status, who, at, traceparent, tries, next_at, error, ended_at",
     },
+    Table { name: "claims", key: "workspace, action", columns: "workspace, action, who, since, until" },
     Table { name: BEGUN, key: "what", columns: "what, at" },
 ];
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::advance::{Approvers, Change, advance, load};
 use super::audit::{Note, bump, note};
+use super::claims;
 use super::tx::{Tx, Written, lock};
 use crate::contract::absent::without_nulls;
 use crate::contract::approvals::ApprovalCount;
@@ -46,6 +47,9 @@ pub(super) async fn approve(
             let details = given_details(stored, approval, &all, (needed, change.reason));
             let revision = stay(tx, stored, by, ("approval-given", &details)).await?;
             put(tx, stored, &mut all, revision).await?;
+            // It waits for somebody else now.
+            let now = tx.state().now;
+            claims::end_own(tx, row.id.as_raw(), by, now).await?;
             Ok((ItemOutcome::Accepted, given(all.len())))
         }
     }

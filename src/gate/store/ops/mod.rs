@@ -5,6 +5,7 @@ mod advance;
 mod approvals;
 mod audit;
 mod callbacks;
+mod claims;
 mod decide;
 pub(super) mod lapse;
 mod pause;
@@ -25,7 +26,7 @@ use super::{
     Recorded, Refused, Reply, Ruling, StoreError, Stored, Writes,
 };
 use crate::contract::settle::SettleAs;
-use crate::domain::Timestamp;
+use crate::domain::{Claim, Timestamp};
 use crate::gate::token::Token;
 use crate::gate::tool::Tools;
 use crate::gate::which::Which;
@@ -186,6 +187,16 @@ impl<S: Transact> Writes for S {
     async fn forget_flows(&self, millis: i64) -> Result<u64, StoreError> {
         let before = self.now().await?.plus_millis(-millis);
         work!(self, "", before, |tx, before| tx.forget_flows(*before))
+    }
+
+    async fn claim(&self, id: String, by: Actor) -> Result<Claim, StoreError> {
+        let given = (id, by, self.now().await?);
+        work!(self, "", given, |tx, (id, by, now)| claims::claim(tx, id, by, *now))
+    }
+
+    async fn end_claim(&self, id: String, by: Actor) -> Result<bool, StoreError> {
+        let given = (id, by, self.now().await?);
+        work!(self, "", given, |tx, (id, by, now)| claims::end(tx, id, by, *now))
     }
 
     async fn take_callbacks(&self, name: String, lease: i64, most: u32) -> Result<Vec<Callback>, StoreError> {

@@ -4,12 +4,12 @@
 //! its revision is still the one that was read. So of two writers in one workspace the second sees what the first did, on every database
 //! and in every process.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::domain::{Digest, Flow, RawJson, Row, Status, Timestamp};
+use crate::domain::{Claim, Digest, Flow, RawJson, Row, Status, Timestamp};
 use crate::gate::audit::AuditRow;
 use crate::gate::store::KeptApproval;
 use crate::gate::store::{Actor, Callback, Group, Keyed, NewAction, Origin, Prunable, StoreError, Stored};
@@ -87,6 +87,17 @@ pub(crate) trait Tx: Send {
     /// Removes a settled action that is still as it was read, and leaves its key and its call as tombstones. False where it is not.
     async fn bury(&mut self, workspace: &str, action: &Prunable) -> Result<bool, StoreError>;
 
+    /// Writes that somebody is on a pending action of others, unless somebody else is, and for how long from `now` on; drops claims of the
+    /// workspace that are over. Returns whose it is, and whether that is news; `None`: it is not pending, or their own.
+    async fn put_claim(
+        &mut self,
+        by: &Actor,
+        action: &str,
+        now: Timestamp,
+    ) -> Result<Option<(Claim, bool)>, StoreError>;
+    /// False when they were not on it.
+    async fn end_claim(&mut self, by: &Actor, action: &str, now: Timestamp) -> Result<bool, StoreError>;
+
     /// Keeps what a callback is to be told.
     async fn put_callback(&mut self, callback: &Callback) -> Result<(), StoreError>;
     /// Begins a try of at most `most` of what this callback is to be told by `now`; others get it again from `until` on.
@@ -151,17 +162,26 @@ pub(crate) struct Wakes {
     pub(crate) approved: bool,
     /// A callback is to be told.
     pub(crate) called: bool,
+    /// Workspaces in which somebody began or ended to be on something.
+    pub(crate) claimed: BTreeSet<String>,
     /// Words of the timeline, to be counted.
     pub(crate) kinds: Vec<&'static str>,
 }
 
 impl Wakes {
-    const NONE: Self = Self { revisions: BTreeMap::new(), approved: false, called: false, kinds: Vec::new() };
+    const NONE: Self = Self {
+        revisions: BTreeMap::new(),
+        approved: false,
+        called: false,
+        claimed: BTreeSet::new(),
+        kinds: Vec::new(),
+    };
 
     pub(crate) fn add(&mut self, other: Self) {
         self.revisions.extend(other.revisions);
         self.approved |= other.approved;
         self.called |= other.called;
+        self.claimed.extend(other.claimed);
         self.kinds.extend(other.kinds);
     }
 }

@@ -3,6 +3,7 @@
 mod approvals;
 mod audit;
 mod callbacks;
+mod claims;
 mod conn;
 mod due;
 mod flows;
@@ -50,7 +51,7 @@ use super::{
 };
 use crate::config::PostgresConfig;
 use crate::contract::briefing::BriefingBody;
-use crate::domain::{Flows, Outstanding, PendingAction, Row, Timestamp};
+use crate::domain::{Claim, Flows, Outstanding, PendingAction, Row, Timestamp};
 use crate::fault;
 use crate::gate::audit::{AuditHead, AuditRow, Verified};
 use crate::gate::policies::Registered;
@@ -312,6 +313,12 @@ impl Reads for PostgresStore {
 
     async fn timeline(&self, id: &str) -> Result<Vec<AuditRow>, StoreError> {
         ask!(self, ask, id, |conn, id| audit::timeline(conn, id))
+    }
+
+    async fn claims(&self, workspace: &str) -> Result<Vec<Claim>, StoreError> {
+        // This gate's clock follows the server's.
+        let now = self.context.clock.now();
+        ask!(self, ask, (workspace, now), |conn, (workspace, now)| claims::all(conn, workspace, now))
     }
 
     async fn callbacks(&self, most: u32) -> Result<Vec<Callback>, StoreError> {

@@ -15,13 +15,14 @@ use crate::config::secret::SecretError;
 use crate::config::{PostgresConfig, TokenFrom};
 use crate::gate::store::words;
 
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../../../../assets/migrations/gate-postgres/0001_gate.sql"),
     include_str!("../../../../assets/migrations/gate-postgres/0002_gates.sql"),
     include_str!("../../../../assets/migrations/gate-postgres/0003_states_and_lists.sql"),
     include_str!("../../../../assets/migrations/gate-postgres/0004_callbacks.sql"),
     include_str!("../../../../assets/migrations/gate-postgres/0005_approvals.sql"),
     include_str!("../../../../assets/migrations/gate-postgres/0006_people.sql"),
+    include_str!("../../../../assets/migrations/gate-postgres/0007_claims.sql"),
 ];
 
 /// The oldest that it was tried with.

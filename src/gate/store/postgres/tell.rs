@@ -77,6 +77,9 @@ fn wake(events: &Events, wakes: &Wakes) {
     if wakes.called {
         events.called();
     }
+    for workspace in &wakes.claimed {
+        events.claimed(workspace);
+    }
 }
 
 /// Everything that was committed while the last notification was under way goes in one.
@@ -113,17 +116,22 @@ async fn notify(mut conn: PgConnection, wakes: &Wakes, pooler: bool) -> Result<P
     Ok(conn)
 }
 
-/// `r` or `-` (something is to be run), the revision, the workspace.
+/// `r` or `-` (something is to be run), the revision, the workspace; or `c`, 0, and a workspace in which somebody is on something.
 fn payloads(wakes: &Wakes) -> Vec<String> {
     let run = if wakes.approved { 'r' } else { '-' };
-    wakes.revisions.iter().map(|(workspace, revision)| format!("{run} {revision} {workspace}")).collect()
+    let changed = wakes.revisions.iter().map(|(workspace, revision)| format!("{run} {revision} {workspace}"));
+    changed.chain(wakes.claimed.iter().map(|workspace| format!("c 0 {workspace}"))).collect()
 }
 
 fn read(payload: &str) -> Option<Wakes> {
     let (run, rest) = payload.split_once(' ')?;
     let (revision, workspace) = rest.split_once(' ')?;
-    let revisions = [(workspace.to_owned(), revision.parse().ok()?)].into();
-    Some(Wakes { revisions, approved: run == "r", called: false, kinds: Vec::new() })
+    let (workspace, revision) = (workspace.to_owned(), revision.parse().ok()?);
+    Some(if run == "c" {
+        Wakes { claimed: [workspace].into(), ..Wakes::default() }
+    } else {
+        Wakes { revisions: [(workspace, revision)].into(), approved: run == "r", ..Wakes::default() }
+    })
 }
 
 /// Hears until it is stopped, and connects again as often as it must.
@@ -165,11 +173,14 @@ mod tests {
     #[test]
     fn what_is_told_is_what_is_heard() {
         let revisions = [("a workspace".to_owned(), 7)].into();
-        let told = payloads(&Wakes { revisions, approved: true, called: false, kinds: Vec::new() });
+        let claimed = ["a workspace".to_owned()].into();
+        let told = payloads(&Wakes { revisions, approved: true, claimed, ..Wakes::default() });
 
-        let heard = read(&told[0]).unwrap();
+        let [heard, claimed] = [0, 1].map(|nth| read(&told[nth]).unwrap());
 
         assert_eq!((heard.revisions["a workspace"], heard.approved), (7, true));
+        assert!(heard.claimed.is_empty() && claimed.revisions.is_empty() && !claimed.approved);
+        assert!(claimed.claimed.contains("a workspace"));
         assert!(read("").is_none() && read("r x w").is_none());
     }
 }

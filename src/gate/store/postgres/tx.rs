@@ -5,8 +5,8 @@ use sqlx::QueryBuilder;
 
 use super::conn::Conn;
 use super::tail::Tail;
-use super::{approvals, callbacks, due, read};
-use crate::domain::{Effect, Minute, RawJson, Row, Status, Timestamp};
+use super::{approvals, callbacks, claims, due, read};
+use crate::domain::{Claim, Effect, Minute, RawJson, Row, Status, Timestamp};
 use crate::gate::audit::{AuditRow, WHOLE_GATE};
 use crate::gate::clock::Clock;
 use crate::gate::store::KeptApproval;
@@ -421,6 +421,19 @@ impl Tx for PostgresTx {
         let now = self.state.now.as_millis();
         sqlx::query(BURY).bind(seq).bind(now).execute(self.conn()).await?;
         Ok(true)
+    }
+
+    async fn put_claim(
+        &mut self,
+        by: &Actor,
+        action: &str,
+        now: Timestamp,
+    ) -> Result<Option<(Claim, bool)>, StoreError> {
+        claims::put(self.conn(), by, action, now).await
+    }
+
+    async fn end_claim(&mut self, by: &Actor, action: &str, now: Timestamp) -> Result<bool, StoreError> {
+        claims::end(self.conn(), by, action, now).await
     }
 
     async fn put_callback(&mut self, callback: &Callback) -> Result<(), StoreError> {

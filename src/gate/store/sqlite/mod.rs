@@ -3,6 +3,7 @@
 mod approvals;
 mod audit;
 mod callbacks;
+mod claims;
 mod due;
 mod flows;
 mod forms;
@@ -40,7 +41,7 @@ use super::{
     StoreError, Stored, Waiting,
 };
 use crate::contract::briefing::BriefingBody;
-use crate::domain::{Flows, Outstanding, PendingAction, Row, Timestamp};
+use crate::domain::{Claim, Flows, Outstanding, PendingAction, Row, Timestamp};
 use crate::gate::audit::{AuditHead, AuditRow, Verified};
 use crate::gate::clock::Clock;
 use crate::gate::token::Token;
@@ -48,7 +49,7 @@ use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 use crate::sqlite::{self, Database, OpenError};
 
-pub(super) const MIGRATIONS: [&str; 12] = [
+pub(super) const MIGRATIONS: [&str; 13] = [
     include_str!("../../../../assets/migrations/gate/0001_actions.sql"),
     include_str!("../../../../assets/migrations/gate/0002_audit.sql"),
     include_str!("../../../../assets/migrations/gate/0003_flow.sql"),
@@ -61,6 +62,7 @@ pub(super) const MIGRATIONS: [&str; 12] = [
     include_str!("../../../../assets/migrations/gate/0010_callbacks.sql"),
     include_str!("../../../../assets/migrations/gate/0011_approvals.sql"),
     include_str!("../../../../assets/migrations/gate/0012_people.sql"),
+    include_str!("../../../../assets/migrations/gate/0013_claims.sql"),
 ];
 
 /// One database file.
@@ -234,6 +236,10 @@ impl Reads for SqliteStore {
 
     async fn timeline(&self, id: &str) -> Result<Vec<AuditRow>, StoreError> {
         audit::timeline(self.reader(), id).await
+    }
+
+    async fn claims(&self, workspace: &str) -> Result<Vec<Claim>, StoreError> {
+        claims::all(self.reader(), workspace, self.clock.now()).await
     }
 
     async fn callbacks(&self, most: u32) -> Result<Vec<Callback>, StoreError> {

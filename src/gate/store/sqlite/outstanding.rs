@@ -81,6 +81,7 @@ pub(super) async fn briefing(
         batches: listed.map(|(batches, _)| batches),
         gone: None,
         since: None,
+        claims: Vec::new(),
         revision,
     })
 }

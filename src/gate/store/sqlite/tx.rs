@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection, Transaction};
 
 use super::unwritten::Unwritten;
-use super::{approvals, callbacks, due, read};
-use crate::domain::{Minute, RawJson, Row, Status, Timestamp};
+use super::{approvals, callbacks, claims, due, read};
+use crate::domain::{Claim, Minute, RawJson, Row, Status, Timestamp};
 use crate::gate::audit::AuditRow;
 use crate::gate::store::KeptApproval;
 use crate::gate::store::ops::tx::{
@@ -430,6 +430,19 @@ impl Tx for SqliteTx {
             sqlx::query(sql).bind(seq).bind(now).execute(self.conn().await?).await?;
         }
         Ok(true)
+    }
+
+    async fn put_claim(
+        &mut self,
+        by: &Actor,
+        action: &str,
+        now: Timestamp,
+    ) -> Result<Option<(Claim, bool)>, StoreError> {
+        claims::put(self.written().await?, by, action, now).await
+    }
+
+    async fn end_claim(&mut self, by: &Actor, action: &str, now: Timestamp) -> Result<bool, StoreError> {
+        claims::end(self.conn().await?, by, action, now).await
     }
 
     async fn put_callback(&mut self, callback: &Callback) -> Result<(), StoreError> {

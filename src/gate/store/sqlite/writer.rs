@@ -178,6 +178,9 @@ async fn commit(
         if wakes.called {
             context.events.called();
         }
+        for workspace in &wakes.claimed {
+            context.events.claimed(workspace);
+        }
     }
 }
 

@@ -242,7 +242,7 @@ fn the_palette_gives_a_command_where_it_was_opened() {
 Command
   : undo
   > undo                 u              undo the last staging step, or recall a held submission
-1 of 128   Enter runs   Tab completes   Esc closes
+1 of 131   Enter runs   Tab completes   Esc closes
 ");
     desk.press("<Enter>");
     assert_eq!(desk.staged(), "");
@@ -280,7 +280,7 @@ Command
   : landed
   > landed               e              (not here) settling: it landed (executed)
     not-landed           f              (not here) settling: it did not land (failed)
-2 of 128   Enter runs   Tab completes   Esc closes
+2 of 131   Enter runs   Tab completes   Esc closes
 ");
     desk.press("<Enter>");
     assert_eq!(desk.message(), "landed does nothing here");
@@ -474,7 +474,7 @@ fn every_named_key_is_the_one_that_is_bound() {
     desk.press("<F9>:");
     say(&desk, "the palette", &["F4 runs   F3 completes   F9 closes"]);
     desk.press("<F9>?");
-    insta::assert_snapshot!(desk.sheet_line(27), @"1-25 of 172   Down F7 scroll   F9 closes");
+    insta::assert_snapshot!(desk.sheet_line(27), @"1-25 of 176   Down F7 scroll   F9 closes");
     desk.press("<F9><Tab>/x");
     say(&desk, "a search", &["F4 keeps   F9 ends"]);
     desk.press("<F9><F9>'");

@@ -21,7 +21,8 @@ fn desk(width: u16) -> Desk {
 fn tells(desk: &mut Desk, subject: &str) {
     let (subject, at) = (Some(subject.into()), desk.model.now);
     let rows = Rows::Changes { entries: Vec::new(), gone: Vec::new() };
-    let synced = Synced { source: source(), subject, rows, revision: None, unreadable: Vec::new(), at };
+    let synced =
+        Synced { source: source(), subject, claims: None, rows, revision: None, unreadable: Vec::new(), at };
     desk.say(What::Synced(source(), Ok(synced)));
 }
 

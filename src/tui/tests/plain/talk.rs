@@ -113,6 +113,7 @@ impl Talk {
         let synced = Synced {
             source: source(),
             subject: None,
+            claims: None,
             rows,
             revision: None,
             unreadable: Vec::new(),

@@ -418,7 +418,15 @@ fn what_cannot_be_read_is_named_once() {
         let at = Timestamp::default();
         desk.say(What::Synced(
             source(),
-            Ok(Synced { source: source(), subject: None, rows, revision: None, unreadable, at }),
+            Ok(Synced {
+                source: source(),
+                subject: None,
+                claims: None,
+                rows,
+                revision: None,
+                unreadable,
+                at,
+            }),
         ));
     };
 

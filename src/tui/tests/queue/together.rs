@@ -41,6 +41,7 @@ fn five(width: u16, height: u16, mine: Vec<PendingAction>) -> Desk {
         let synced = Synced {
             source: named(name),
             subject: None,
+            claims: None,
             rows,
             revision: Some(Revision(1)),
             unreadable: Vec::new(),

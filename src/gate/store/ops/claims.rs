@@ -1,0 +1,64 @@
+//! Claims: somebody says to be on an action. They touch neither the action nor its audit, so the head is not locked.
+
+use super::tx::Tx;
+use crate::domain::{Claim, Timestamp};
+use crate::gate::store::{Actor, Refused, StoreError};
+
+/// Says that `by` is on it, or still is. Whoever was first keeps it.
+pub(super) async fn claim(
+    tx: &mut dyn Tx,
+    id: &str,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<Claim, StoreError> {
+    is_here(tx, id, by).await?;
+    let found = tx.put_claim(by, id, now).await?;
+    let Some((claim, is_new)) = found else { return Err(unfit(tx, id, by).await?.into()) };
+    if is_new {
+        tx.state().wakes.claimed.insert(by.workspace.clone());
+    }
+    Ok(claim)
+}
+
+/// Ends one's own claim.
+pub(super) async fn end(tx: &mut dyn Tx, id: &str, by: &Actor, now: Timestamp) -> Result<bool, StoreError> {
+    is_here(tx, id, by).await?;
+    end_own(tx, id, by, now).await
+}
+
+/// Ends the claim of somebody who is done with it, if there is one.
+pub(super) async fn end_own(
+    tx: &mut dyn Tx,
+    id: &str,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let ended = tx.end_claim(by, id, now).await?;
+    if ended {
+        tx.state().wakes.claimed.insert(by.workspace.clone());
+    }
+    Ok(ended)
+}
+
+async fn is_here(tx: &mut dyn Tx, id: &str, by: &Actor) -> Result<(), StoreError> {
+    match tx.workspace_of(id).await? {
+        None => Err(Refused::Missing.into()),
+        Some(workspace) if workspace == by.workspace => Ok(()),
+        Some(_) => Err(Refused::Foreign.into()),
+    }
+}
+
+/// Why nobody, or not this one, can be on it.
+async fn unfit(tx: &mut dyn Tx, id: &str, by: &Actor) -> Result<Refused, StoreError> {
+    let Some(stored) = tx.load(id).await? else { return Ok(Refused::Missing) };
+    let row = stored.action.row;
+    Ok(if row.status.is_pending() && stored.proposer == by.subject {
+        Refused::Own
+    } else {
+        Refused::State {
+            status: row.status,
+            by: row.resolved_by.map(|by| by.as_raw().to_owned()),
+            at: row.resolved_at,
+        }
+    })
+}

@@ -1,0 +1,44 @@
+//! What is out of sight until a time. It lies on no desk: whoever works on this machine sees it so at the next start.
+
+use std::collections::HashMap;
+
+use sqlx::{Sqlite, Transaction};
+
+use super::shape;
+use super::state::{Journal, JournalError, Snooze};
+use crate::domain::{ActionKey, Timestamp};
+
+impl Journal {
+    pub(super) async fn snoozes(&self) -> Result<HashMap<ActionKey, Snooze>, JournalError> {
+        let rows = sqlx::query_as::<_, (String, String, i64, String)>(
+            "SELECT source, action, until, label FROM snooze",
+        );
+        let rows = self.done(rows.fetch_all(self.read())).await?;
+        let snooze = |(source, action, until, label): (String, String, i64, String)| {
+            let snooze = Snooze { until: Timestamp::from_millis(until), label: self.digest(&label)? };
+            Ok((shape::key(source, action), snooze))
+        };
+        rows.into_iter().map(snooze).collect()
+    }
+}
+
+pub(super) async fn put(
+    tx: &mut Transaction<'static, Sqlite>,
+    key: &ActionKey,
+    snooze: Option<&Snooze>,
+) -> sqlx::Result<()> {
+    let put = match snooze {
+        Some(snooze) => sqlx::query(
+            "INSERT INTO snooze (source, action, until, label) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (source, action) DO UPDATE SET until = excluded.until, label = excluded.label",
+        )
+        .bind(key.source.as_str())
+        .bind(key.id.as_raw())
+        .bind(snooze.until.as_millis())
+        .bind(snooze.label.to_string()),
+        None => sqlx::query("DELETE FROM snooze WHERE source = $1 AND action = $2")
+            .bind(key.source.as_str())
+            .bind(key.id.as_raw()),
+    };
+    put.execute(&mut **tx).await.map(drop)
+}

@@ -1,0 +1,94 @@
+//! Who is on what, as the sources tell it.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::domain::{ActionKey, Claim, SourceName, Timestamp, Untrusted};
+use crate::inbox::filter::Claimant;
+use crate::text;
+use crate::tui::queue::list::SourceState;
+
+use super::words;
+
+/// Claims of all sources.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ClaimsState {
+    pub(super) of: HashMap<ActionKey, Claim>,
+    /// Sources that tell claims.
+    pub(super) kept_at: HashSet<SourceName>,
+    /// What is open, and since when.
+    pub(super) open: Option<(ActionKey, Timestamp)>,
+    /// What was claimed because it stayed open, and not by the key.
+    pub(super) by_itself: Option<ActionKey>,
+    /// When our claim of an action was said last.
+    pub(super) said: HashMap<ActionKey, Timestamp>,
+}
+
+/// Whose a claim is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Holder<'a> {
+    Me,
+    Other(&'a Untrusted),
+}
+
+impl ClaimsState {
+    /// Takes what a source tells of all its claims. True where they are others now.
+    pub(crate) fn told(&mut self, source: &SourceName, claims: Option<Vec<Claim>>) -> bool {
+        let Some(claims) = claims else { return false };
+        self.kept_at.insert(source.clone());
+        let key = |claim: &Claim| ActionKey { source: source.clone(), id: claim.id.clone() };
+        let now: HashMap<ActionKey, Claim> = claims.into_iter().map(|claim| (key(&claim), claim)).collect();
+        let before = self.of.iter().filter(|(key, _)| key.source == *source);
+        if before.clone().count() == now.len()
+            && before.clone().all(|(key, claim)| now.get(key) == Some(claim))
+        {
+            return false;
+        }
+        self.of.retain(|key, _| key.source != *source);
+        self.of.extend(now);
+        true
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.of.is_empty()
+    }
+
+    /// Who is on this action.
+    pub(crate) fn holder(&self, key: &ActionKey, sources: &[SourceState]) -> Option<(Holder<'_>, Timestamp)> {
+        let claim = self.of.get(key)?;
+        let source = sources.iter().find(|source| source.name == key.source);
+        let me = source.and_then(|source| source.subject.as_ref());
+        let holder = if me == Some(&claim.by) { Holder::Me } else { Holder::Other(&claim.by) };
+        Some((holder, claim.since))
+    }
+
+    /// The same for the filter.
+    pub(crate) fn claimant(&self, key: &ActionKey, sources: &[SourceState]) -> Option<Claimant<'_>> {
+        let by = self.of.get(key)?.by.as_raw();
+        Some(match self.holder(key, sources)?.0 {
+            Holder::Me => Claimant::Me(by),
+            Holder::Other(_) => Claimant::Other(by),
+        })
+    }
+
+    /// Who, and for how long: `kim` and `2 min`.
+    pub(crate) fn named(
+        &self,
+        key: &ActionKey,
+        sources: &[SourceState],
+        now: Timestamp,
+    ) -> Option<(String, String)> {
+        let (holder, at) = self.holder(key, sources)?;
+        let who = match holder {
+            Holder::Me => words::YOU.to_owned(),
+            Holder::Other(name) => text::name(name).cut(16).plain(),
+        };
+        Some((who, words::since(now.since(at))))
+    }
+
+    /// What the preview says of it: nothing of one's own.
+    pub(crate) fn note(&self, key: &ActionKey, sources: &[SourceState], now: Timestamp) -> Option<String> {
+        let is_theirs = matches!(self.holder(key, sources), Some((Holder::Other(_), _)));
+        let (who, since) = self.named(key, sources, now).filter(|_| is_theirs)?;
+        Some(words::note(&who, &since))
+    }
+}

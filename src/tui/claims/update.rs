@@ -1,0 +1,170 @@
+//! Claiming, ending a claim, and what claims change of the list.
+
+use crate::domain::{ActionKey, Claim, SourceName, Timestamp};
+use crate::inbox::Problem;
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::Effect;
+use crate::tui::queue::slots::Slot;
+
+use super::state::Holder;
+use super::words;
+
+/// Our claim is said again so often while its action is worked on. Milliseconds.
+const AGAIN: i64 = 60_000;
+/// What stays open for so long is claimed, where the configuration wants it. Milliseconds.
+const STAYS_OPEN: i64 = 10_000;
+
+/// The key: claims the action under the cursor, or ends one's claim of it. Never the marked ones.
+pub(crate) fn toggle(model: &mut Model) {
+    let Some(slot) = model.here().filter(|slot| slot.is_pending() && model.history.open.is_none()) else {
+        return model.warn(words::ONLY_PENDING);
+    };
+    let key = slot.entry.key.clone();
+    if !model.claims.kept_at.contains(&key.source) {
+        return model.warn(words::NOT_KEPT);
+    }
+    match model.claims.holder(&key, &model.list.sources) {
+        Some((Holder::Other(_), _)) => {
+            if let Some((who, since)) = model.claims.named(&key, &model.list.sources, model.now) {
+                model.say(words::theirs(&who, &since));
+            }
+        }
+        Some((Holder::Me, _)) => end(model, key),
+        None => {
+            model.claims.by_itself.take_if(|known| *known == key);
+            ask(model, key);
+        }
+    }
+}
+
+fn ask(model: &mut Model, key: ActionKey) {
+    model.claims.said.insert(key.clone(), model.now);
+    model.effects.push(Effect::Claim { key, end: false });
+}
+
+fn end(model: &mut Model, key: ActionKey) {
+    model.claims.said.remove(&key);
+    model.claims.by_itself.take_if(|known| *known == key);
+    model.effects.push(Effect::Claim { key, end: true });
+}
+
+/// The answer to an [`Effect::Claim`]: the claim as it stands; `None` where ours ended.
+pub(crate) fn answered(model: &mut Model, key: &ActionKey, answer: Result<Option<Claim>, Problem>) {
+    let known = model.claims.of.get(key).cloned();
+    let quiet = model.claims.by_itself.as_ref() == Some(key);
+    match answer {
+        Err(problem) => {
+            model.claims.said.remove(key);
+            if !quiet {
+                model.tell_problem(words::NOT_CLAIMED, &problem);
+            }
+        }
+        Ok(None) => {
+            model.claims.of.remove(key);
+            if !quiet {
+                model.say(words::ENDED);
+            }
+        }
+        Ok(Some(claim)) => {
+            let news = known.as_ref() != Some(&claim);
+            model.claims.of.insert(key.clone(), claim);
+            match model.claims.holder(key, &model.list.sources) {
+                Some((Holder::Me, _)) if news && !quiet => model.say(words::CLAIMED),
+                Some((Holder::Other(_), _)) => {
+                    model.claims.said.remove(key);
+                    if let Some((who, since)) =
+                        model.claims.named(key, &model.list.sources, model.now).filter(|_| !quiet)
+                    {
+                        model.say(words::theirs(&who, &since));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    model.screen.dirty = true;
+}
+
+/// A source told who is on what.
+pub(crate) fn told(model: &mut Model, source: &SourceName, claims: Option<Vec<Claim>>) {
+    model.screen.dirty |= model.claims.told(source, claims);
+}
+
+/// What is worked on: the action that is open in the inbox.
+fn open(model: &Model) -> Option<&ActionKey> {
+    let is_here = model.history.open.is_none() && !model.watches() && !model.is_blind();
+    let slot = model.here().filter(|slot| is_here && slot.is_pending())?;
+    Some(&slot.entry.key)
+}
+
+/// A key was pressed, or a line was written: our claim of what is open goes on.
+pub(crate) fn worked(model: &mut Model) {
+    if model.claims.said.is_empty() {
+        return;
+    }
+    let Some(key) = open(model).cloned() else { return };
+    let is_due = model.claims.said.get(&key).is_some_and(|at| model.now.since(*at) >= AGAIN);
+    if is_due && matches!(model.claims.holder(&key, &model.list.sources), Some((Holder::Me, _))) {
+        ask(model, key);
+    }
+}
+
+/// Around every message, where what stays open is claimed by itself: what was left undecided is not claimed any more.
+pub(crate) fn follow(model: &mut Model) {
+    if !model.settings.claim_by_itself || !model.list.touched {
+        return;
+    }
+    let now_open = open(model).cloned();
+    if model.claims.open.as_ref().map(|(key, _)| key) == now_open.as_ref() {
+        return;
+    }
+    model.claims.open = now_open.map(|key| (key, model.now));
+    let left = model.claims.by_itself.clone().filter(|key| model.decide.draft.get(key).is_none());
+    if let Some(key) = left
+        && matches!(model.claims.holder(&key, &model.list.sources), Some((Holder::Me, _)))
+    {
+        model.claims.said.remove(&key);
+        model.effects.push(Effect::Claim { key, end: true });
+    }
+}
+
+/// When what is open is claimed by itself.
+pub(crate) fn due(model: &Model) -> Option<Timestamp> {
+    let (key, since) = model.claims.open.as_ref()?;
+    let free = model.claims.kept_at.contains(&key.source) && !model.claims.of.contains_key(key);
+    let free = free && !model.claims.said.contains_key(key) && !model.screen.window.is_behind();
+    free.then(|| since.plus_millis(STAYS_OPEN))
+}
+
+/// A second went by.
+pub(crate) fn tick(model: &mut Model) {
+    if due(model).is_none_or(|at| at > model.now) {
+        return;
+    }
+    if let Some((key, _)) = model.claims.open.clone() {
+        model.claims.by_itself = Some(key.clone());
+        ask(model, key);
+    }
+}
+
+/// Somebody else is on it, and nothing presses: the way to the next undecided action leads past it.
+pub(crate) fn is_left_to_others(model: &Model, slot: &Slot) -> bool {
+    if model.claims.is_empty() {
+        return false;
+    }
+    matches!(model.claims.holder(&slot.entry.key, &model.list.sources), Some((Holder::Other(_), _)))
+        && !presses(model, slot)
+}
+
+/// Critical, soon to expire, or waiting for longer than it should.
+fn presses(model: &Model, slot: &Slot) -> bool {
+    let (row, targets, now) = (&slot.entry.row, &model.settings.targets, model.now);
+    let beyond = |millis: i64, limit: std::time::Duration| {
+        u128::from(millis.max(0).unsigned_abs()) > limit.as_millis()
+    };
+    let own = |name: &crate::domain::Untrusted| model.settings.queue_targets.get(name.as_raw());
+    let target = row.agent.as_ref().and_then(own).or_else(|| own(&row.tool)).copied().unwrap_or(targets.age);
+    let target = if row.risk.is_high() { target.min(targets.high_risk) } else { target };
+    let expires = row.expires_at.is_some_and(|at| !beyond(at.since(now), targets.expiring));
+    row.risk == crate::domain::Risk::Critical || expires || beyond(now.since(row.created_at), target)
+}

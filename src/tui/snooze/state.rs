@@ -1,0 +1,33 @@
+//! What is snoozed, until when, and what it was then.
+
+use std::collections::HashMap;
+
+use crate::domain::{ActionKey, Digest, Effect, Row, Timestamp};
+use crate::journal::Snooze;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SnoozeState {
+    pub(super) of: HashMap<ActionKey, Snooze>,
+}
+
+impl SnoozeState {
+    /// When the first of them is back.
+    pub(crate) fn next(&self) -> Option<Timestamp> {
+        self.of.values().map(|snooze| snooze.until).min()
+    }
+}
+
+/// What a list tells of content, risk and terms: another one, and it is back.
+pub(super) fn label(row: &Row) -> Digest {
+    let digest = row.digest.map(|digest| digest.to_string());
+    let (size, expires) = (row.size.to_string(), row.expires_at.map(|at| at.as_millis().to_string()));
+    let fields = [
+        digest.as_deref(),
+        Some(row.title.as_raw()),
+        Some(row.risk.as_raw()),
+        row.effect.as_ref().map(Effect::as_raw),
+        expires.as_deref(),
+        Some(size.as_str()),
+    ];
+    Digest::of_fields("snooze", fields)
+}
