@@ -245,8 +245,12 @@ async fn long_past(stores: &Stores, scale: &Scale) {
     let fresh = changes(&gate, scale, "nothing settled").await;
     for from in (0..scale.past).step_by(250) {
         let batch = format!("past-{from}");
-        let ids = join_all((from..from + 250).map(|nth| gate.client.propose(nth, &batch))).await;
-        let ids: Vec<_> = ids.into_iter().map(|(id, _)| id).collect();
+        let mut ids = Vec::new();
+        // A gate lets one address open no more than 128 connections at once.
+        for some in (from..from + 250).step_by(50) {
+            let proposed = join_all((some..some + 50).map(|nth| gate.client.propose(nth, &batch))).await;
+            ids.extend(proposed.into_iter().map(|(id, _)| id));
+        }
         gate.client.decide_batch(0, &batch, &ids, true).await;
     }
     let behind = changes(&gate, scale, &format!("{} settled", scale.past)).await;
