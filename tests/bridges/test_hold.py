@@ -163,6 +163,9 @@ class Holding(unittest.TestCase):
                 self.assertEqual(self.ran, [])
 
     def test_waiting_that_is_broken_off_withdraws(self) -> None:
+        # A shell starts what runs behind it deaf to this signal.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
         def interrupt() -> None:
             pending("interrupted")
             os.kill(os.getpid(), signal.SIGINT)
