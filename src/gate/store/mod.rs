@@ -12,6 +12,7 @@ mod counted;
 pub(crate) mod decision_rules;
 pub(in crate::gate) mod moving;
 mod ops;
+mod piece;
 pub(crate) mod postgres;
 mod rows;
 pub(crate) mod sqlite;
@@ -20,6 +21,7 @@ pub(crate) mod subject;
 mod tests;
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use async_trait::async_trait;
@@ -370,12 +372,13 @@ pub(crate) enum Refused {
     StaleFence,
 }
 
-#[derive(Debug, thiserror::Error)]
+/// Everybody whose work was in the same transaction is told the same.
+#[derive(Debug, Clone, thiserror::Error)]
 pub(crate) enum StoreError {
     #[error(transparent)]
     Refused(#[from] Refused),
     #[error("the database failed: {}", words(.0))]
-    Database(#[from] sqlx::Error),
+    Database(Arc<sqlx::Error>),
     /// With what is wrong, in plain words.
     #[error("the database failed: {0}")]
     Commit(String),
@@ -383,6 +386,12 @@ pub(crate) enum StoreError {
     Corrupt(&'static str),
     #[error("the gate is closing")]
     Closed,
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Database(Arc::new(error))
+    }
 }
 
 /// What an error of a database means, in plain words.

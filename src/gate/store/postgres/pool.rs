@@ -55,7 +55,7 @@ macro_rules! ask {
 }
 pub(super) use ask;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Pool {
     pool: PgPool,
     /// Something in front of the server gives each transaction any connection.
@@ -224,7 +224,7 @@ async fn answers(conn: &mut PgConnection, limit: Duration) -> Result<(), sqlx::E
 }
 
 fn silent() -> StoreError {
-    StoreError::Database(std::io::Error::from(std::io::ErrorKind::TimedOut).into())
+    sqlx::Error::Io(std::io::ErrorKind::TimedOut.into()).into()
 }
 
 /// How often something was tried.

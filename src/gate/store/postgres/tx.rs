@@ -1,12 +1,14 @@
 //! A write transaction of PostgreSQL, as the rules ask for it.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use sqlx::QueryBuilder;
 
 use super::conn::Conn;
-use super::tail::Tail;
+use super::unwritten::Unwritten;
 use super::{approvals, callbacks, claims, due, read};
-use crate::domain::{Claim, Effect, Minute, RawJson, Row, Status, Timestamp};
+use crate::domain::{Claim, Minute, RawJson, Row, Status, Timestamp};
 use crate::gate::audit::{AuditRow, WHOLE_GATE};
 use crate::gate::clock::Clock;
 use crate::gate::store::KeptApproval;
@@ -20,18 +22,68 @@ use crate::gate::token::{Scope, Token};
 /// At most so many rows of one kind go in one sweep, so that nobody waits long for the writer.
 const FORGET: i64 = 5_000;
 
-/// A piece of work in a transaction of its own.
+/// Pieces of work in one transaction, one after the other.
 #[derive(Debug)]
 pub(super) struct PostgresTx {
     pub(super) conn: Conn,
     pub(super) state: TxState,
-    pub(super) clock: Clock,
-    pub(super) tail: Tail,
+    clock: Clock,
+    /// Heads that are locked, as the pieces before this one left them.
+    known: BTreeMap<String, Head>,
+    /// What the pieces before this one left to be written.
+    kept: Unwritten,
+    /// Of this one.
+    own: Unwritten,
+    /// This piece changed something that only the end of the transaction undoes.
+    changed: bool,
 }
 
 impl PostgresTx {
-    pub(super) fn conn(&mut self) -> &mut Conn {
+    pub(super) fn new(conn: Conn, state: TxState, clock: Clock) -> Self {
+        let (kept, own) = (Unwritten::default(), Unwritten::default());
+        Self { conn, state, clock, known: BTreeMap::new(), kept, own, changed: false }
+    }
+
+    /// To ask for what nothing unwritten can be part of.
+    fn ask(&mut self) -> &mut Conn {
         &mut self.conn
+    }
+
+    /// To write at once.
+    fn conn(&mut self) -> &mut Conn {
+        self.changed = true;
+        &mut self.conn
+    }
+
+    /// To ask for anything: all that is kept is written before.
+    async fn written(&mut self) -> Result<&mut Conn, StoreError> {
+        self.kept.write(&mut self.conn).await?;
+        self.changed |= self.own.write(&mut self.conn).await?;
+        Ok(&mut self.conn)
+    }
+
+    /// To ask for something, part of which may not be written yet.
+    async fn written_if(&mut self, about: impl Fn(&Unwritten) -> bool) -> Result<&mut Conn, StoreError> {
+        if about(&self.kept) || about(&self.own) { self.written().await } else { Ok(self.ask()) }
+    }
+
+    /// What this piece locked and changed holds for the next ones, and is forgotten where it is not kept. False where something of it is
+    /// left all the same.
+    pub(super) fn end_of_piece(&mut self, keep: bool) -> bool {
+        let (heads, own) = (std::mem::take(&mut self.state.heads), std::mem::take(&mut self.own));
+        if keep {
+            self.known.extend(heads);
+            self.kept.add(own);
+        }
+        !std::mem::take(&mut self.changed)
+    }
+
+    /// Writes what is left.
+    pub(super) async fn end(mut self) -> Result<Conn, (Conn, StoreError)> {
+        match self.kept.write(&mut self.conn).await {
+            Ok(_) => Ok(self.conn),
+            Err(error) => Err((self.conn, error)),
+        }
     }
 }
 
@@ -48,21 +100,6 @@ const NEW_HEAD: &str =
 /// Held by everybody who looks whether the whole gate is paused, and alone by who pauses it: so nothing is dispatched after a pause was
 /// acknowledged. The number has no meaning.
 const PAUSE_LOCK: i64 = 0x706c_6163_6574;
-
-/// A proposal, its payloads, and one more that waits.
-const INSERT: &str = "WITH a AS (INSERT INTO actions (id, workspace, batch, checkpoint, mission, session, run, tool_call, agent, \
-     requested_by, proposer, tool, title, summary, risk, effect, size, digest, status, created_at, expires_at, revision, callback, traceparent) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $26, $27) RETURNING *), \
-     p AS (INSERT INTO payloads (seq, input, preview, before) SELECT seq, $23, $24, $25 FROM a), \
-     o AS (INSERT INTO outstanding \
-     SELECT workspace, COALESCE(batch, id), tool, mission, 1, seq, (risk = 'low')::int, (risk = 'medium')::int, \
-     (risk = 'critical')::int FROM a \
-     ON CONFLICT (workspace, batch) DO UPDATE SET pending = outstanding.pending + 1, low = outstanding.low + excluded.low, \
-     medium = outstanding.medium + excluded.medium, critical = outstanding.critical + excluded.critical), \
-     b AS (INSERT INTO blocked SELECT workspace, mission, 1 FROM a WHERE mission IS NOT NULL \
-     ON CONFLICT (workspace, mission) DO UPDATE SET pending = blocked.pending + 1) \
-     INSERT INTO waiting SELECT workspace, COALESCE(agent, ''), tool, 1, (risk NOT IN ('low', 'medium'))::int FROM a \
-     ON CONFLICT (workspace, agent, tool) DO UPDATE SET pending = waiting.pending + 1, high = waiting.high + excluded.high";
 
 /// One less waits: `$1` is its place. The oldest of a batch hands its place on to the next. All parts see the counts as they were.
 const COUNT_OUT: &str = "WITH a AS (SELECT *, COALESCE(batch, id) AS of_batch, COALESCE(agent, '') AS of_agent FROM actions WHERE seq = $1), \
@@ -123,31 +160,37 @@ impl Tx for PostgresTx {
     }
 
     async fn lock_head(&mut self, workspace: &str) -> Result<Option<Head>, StoreError> {
+        if let Some(head) = self.known.get(workspace) {
+            return Ok(Some(head.clone()));
+        }
         let locked = sqlx::query_as::<_, (i64, i64, i64, Option<Vec<u8>>, i64)>(LOCK).bind(workspace);
-        let found = match locked.fetch_optional(self.conn()).await? {
+        let found = match locked.fetch_optional(self.ask()).await? {
             Some(found) => found,
             None => {
                 sqlx::query(NEW_HEAD).bind(workspace).execute(self.conn()).await?;
-                sqlx::query_as(LOCK).bind(workspace).fetch_one(self.conn()).await?
+                sqlx::query_as(LOCK).bind(workspace).fetch_one(self.ask()).await?
             }
         };
         let (revision, pending, pruned, hash, now) = found;
         self.state.now = self.clock.of_server(Timestamp::from_millis(now));
-        Ok(Some(Head {
+        let head = Head {
             revision: number(revision),
             pending: number(pending),
             pruned: number(pruned),
             hash,
             ..Head::new(workspace)
-        }))
+        };
+        self.known.insert(workspace.to_owned(), head.clone());
+        Ok(Some(head))
     }
 
     async fn put_head(&mut self, head: &Head) -> Result<(), StoreError> {
-        self.tail.put(&mut self.conn, head).await
+        self.own.head(head);
+        Ok(())
     }
 
     async fn append_audit(&mut self, row: &AuditRow, hash: &[u8]) -> Result<(), StoreError> {
-        self.tail.note(row, hash);
+        self.own.note(row, hash);
         Ok(())
     }
 
@@ -157,54 +200,24 @@ impl Tx for PostgresTx {
         at: Timestamp,
         counted: &Counted<'_>,
     ) -> Result<(), StoreError> {
-        self.tail.count(workspace, at, counted);
+        self.own.count(workspace, at, counted);
         Ok(())
     }
 
     async fn workspace_of(&mut self, action: &str) -> Result<Option<String>, StoreError> {
         let found = sqlx::query_scalar("SELECT workspace FROM actions WHERE id = $1").bind(action);
-        Ok(found.fetch_optional(self.conn()).await?)
+        Ok(found.fetch_optional(self.written_if(|it| it.has_action(action)).await?).await?)
     }
 
     async fn load(&mut self, id: &str) -> Result<Option<Stored>, StoreError> {
         let mut query = QueryBuilder::new(rows::WHOLE);
         query.push(" WHERE a.id = ").push_bind(id);
-        let found = query.build().fetch_optional(self.conn()).await?;
+        let found = query.build().fetch_optional(self.written_if(|it| it.has_action(id)).await?).await?;
         found.map(|row| rows::stored(&row, &self.state.tools)).transpose()
     }
 
     async fn insert_action(&mut self, action: &NewAction, revision: u64) -> Result<(), StoreError> {
-        let now = self.state.now.as_millis();
-        sqlx::query(INSERT)
-            .bind(&action.id)
-            .bind(&action.workspace)
-            .bind(&action.batch)
-            .bind(&action.checkpoint)
-            .bind(&action.mission)
-            .bind(&action.session)
-            .bind(&action.run)
-            .bind(&action.tool_call)
-            .bind(&action.agent)
-            .bind(&action.requested_by)
-            .bind(&action.proposer)
-            .bind(&action.tool)
-            .bind(&action.title)
-            .bind(&action.summary)
-            .bind(action.risk.as_raw())
-            .bind(action.effect.as_ref().map(Effect::as_raw))
-            .bind(integer(action.input.as_str().len() as u64))
-            .bind(action.digest.to_string())
-            .bind(Status::Pending.as_raw())
-            .bind(now)
-            .bind(action.expires_at.map(Timestamp::as_millis))
-            .bind(integer(revision))
-            .bind(action.input.as_str())
-            .bind(action.preview.as_ref().map(RawJson::as_str))
-            .bind(action.before.as_ref().map(RawJson::as_str))
-            .bind(&action.origin.callback)
-            .bind(&action.origin.traceparent)
-            .execute(self.conn())
-            .await?;
+        self.own.insert(action, revision, self.state.now);
         Ok(())
     }
 
@@ -259,7 +272,7 @@ impl Tx for PostgresTx {
     }
 
     async fn count_state(&mut self, workspace: &str, status: &Status, more: i64) -> Result<(), StoreError> {
-        self.tail.count_state(workspace, status, more);
+        self.own.count_state(workspace, status, more);
         Ok(())
     }
 
@@ -274,7 +287,7 @@ impl Tx for PostgresTx {
         let oldest = due::push(&mut query, due, self.state.now);
         query.push(" AND a.workspace = ").push_bind(workspace.to_owned());
         query.push(" ORDER BY ").push(oldest).push(" LIMIT ").push_bind(SWEEP);
-        let found = query.build().fetch_all(self.conn()).await?;
+        let found = query.build().fetch_all(self.written_if(Unwritten::has_actions).await?).await?;
         Ok(found.iter().filter_map(|row| rows::swept(row)).collect())
     }
 
@@ -287,7 +300,11 @@ impl Tx for PostgresTx {
                 ("SELECT EXISTS (SELECT 1 FROM actions WHERE workspace = $1 AND checkpoint = $2)", name)
             }
         };
-        Ok(sqlx::query_scalar(sql).bind(workspace).bind(name).fetch_one(self.conn()).await?)
+        Ok(sqlx::query_scalar(sql)
+            .bind(workspace)
+            .bind(name)
+            .fetch_one(self.written_if(Unwritten::has_actions).await?)
+            .await?)
     }
 
     async fn has_group_elsewhere(&mut self, group: &Group) -> Result<bool, StoreError> {
@@ -296,7 +313,10 @@ impl Tx for PostgresTx {
             Group::Batch(name) => (in_batches, name),
             Group::Checkpoint(name) => (in_checkpoints, name),
         };
-        Ok(sqlx::query_scalar(sql).bind(name).fetch_one(self.conn()).await?)
+        Ok(sqlx::query_scalar(sql)
+            .bind(name)
+            .fetch_one(self.written_if(Unwritten::has_actions).await?)
+            .await?)
     }
 
     async fn foreign_among(&mut self, workspace: &str, ids: &[&str]) -> Result<Option<String>, StoreError> {
@@ -306,14 +326,17 @@ impl Tx for PostgresTx {
             list.push_bind((*id).to_owned());
         }
         query.push(") AND workspace <> ").push_bind(workspace.to_owned()).push(" LIMIT 1");
-        Ok(query.build_query_scalar().fetch_optional(self.conn()).await?)
+        Ok(query
+            .build_query_scalar()
+            .fetch_optional(self.written_if(|it| ids.iter().any(|id| it.has_action(id))).await?)
+            .await?)
     }
 
     async fn newest_holder(&mut self, action: &str) -> Result<Option<String>, StoreError> {
         let dispatched =
             "SELECT who FROM audit WHERE action = $1 AND kind = 'dispatched' ORDER BY revision DESC LIMIT 1";
         let found: Option<Option<String>> =
-            sqlx::query_scalar(dispatched).bind(action).fetch_optional(self.conn()).await?;
+            sqlx::query_scalar(dispatched).bind(action).fetch_optional(self.written().await?).await?;
         Ok(found.flatten())
     }
 
@@ -328,11 +351,11 @@ impl Tx for PostgresTx {
              AND kind = 'approved' AND hash IS NULL)",
         );
         let found = found.bind(workspace).bind(revision.map(integer)).bind(action);
-        Ok(found.fetch_one(self.conn()).await?)
+        Ok(found.fetch_one(self.written().await?).await?)
     }
 
     async fn lapse_begun(&mut self) -> Result<Timestamp, StoreError> {
-        due::lapse_begun(self.conn()).await
+        due::lapse_begun(self.ask()).await
     }
 
     async fn reply(&mut self, by: &Actor, key: &str) -> Result<Option<KeptReply>, StoreError> {
@@ -343,30 +366,13 @@ impl Tx for PostgresTx {
         .bind(&by.workspace)
         .bind(&by.subject)
         .bind(key)
-        .fetch_optional(self.conn())
+        .fetch_optional(self.written_if(|it| it.has_reply(by, key)).await?)
         .await?;
         Ok(found.map(|(fingerprint, answer, is_pruned)| KeptReply { fingerprint, answer, is_pruned }))
     }
 
     async fn put_reply(&mut self, by: &Actor, key: &Keyed, answer: Answer<'_>) -> Result<(), StoreError> {
-        let (body, action) = match answer {
-            Answer::Body(body) => (body, None),
-            Answer::Action(id) => ("", Some(id)),
-        };
-        let now = self.state.now.as_millis();
-        sqlx::query(
-            "INSERT INTO replies (workspace, subject, key, fingerprint, body, at, action) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7)",
-        )
-        .bind(&by.workspace)
-        .bind(&by.subject)
-        .bind(&key.key)
-        .bind(&key.fingerprint)
-        .bind(body)
-        .bind(now)
-        .bind(action)
-        .execute(self.conn())
-        .await?;
+        self.own.reply(by, key, answer, self.state.now);
         Ok(())
     }
 
@@ -376,6 +382,7 @@ impl Tx for PostgresTx {
                     ORDER BY (digest = $5) DESC, seq DESC LIMIT 1";
         let pruned = "SELECT NULL::text, digest FROM pruned_calls WHERE workspace = $1 AND proposer = $2 AND session = $3 \
                       AND tool_call = $4 ORDER BY (digest = $5) LIMIT 1";
+        let conn = self.written_if(|it| it.has_call_of(action)).await?;
         for sql in [live, pruned] {
             let found: Option<(Option<String>, String)> = sqlx::query_as(sql)
                 .bind(&action.workspace)
@@ -383,7 +390,7 @@ impl Tx for PostgresTx {
                 .bind(&action.session)
                 .bind(&action.tool_call)
                 .bind(action.digest.to_string())
-                .fetch_optional(self.conn())
+                .fetch_optional(&mut *conn)
                 .await?;
             if let Some((id, digest)) = found {
                 return Ok(Some(RecordedCall { id, digest }));
@@ -416,7 +423,7 @@ impl Tx for PostgresTx {
         find.push(" AND a.workspace = ").push_bind(workspace.to_owned());
         find.push(" AND a.revision = ").push_bind(integer(action.row.revision.0));
         find.push(" AND ").push(rows::SETTLED);
-        let seq: Option<i64> = find.build_query_scalar().fetch_optional(self.conn()).await?;
+        let seq: Option<i64> = find.build_query_scalar().fetch_optional(self.written().await?).await?;
         let Some(seq) = seq else { return Ok(false) };
         let now = self.state.now.as_millis();
         sqlx::query(BURY).bind(seq).bind(now).execute(self.conn()).await?;
@@ -429,6 +436,7 @@ impl Tx for PostgresTx {
         action: &str,
         now: Timestamp,
     ) -> Result<Option<(Claim, bool)>, StoreError> {
+        self.written().await?;
         claims::put(self.conn(), by, action, now).await
     }
 
@@ -482,8 +490,8 @@ impl Tx for PostgresTx {
     }
 
     async fn paused_since(&mut self, workspace: &str) -> Result<Option<Timestamp>, StoreError> {
-        sqlx::query("SELECT pg_advisory_xact_lock_shared($1)").bind(PAUSE_LOCK).execute(self.conn()).await?;
-        read::paused_since(self.conn(), workspace).await
+        sqlx::query("SELECT pg_advisory_xact_lock_shared($1)").bind(PAUSE_LOCK).execute(self.ask()).await?;
+        read::paused_since(self.ask(), workspace).await
     }
 
     async fn insert_token(&mut self, token: &Token, hash: &[u8]) -> Result<(), StoreError> {
@@ -508,7 +516,7 @@ impl Tx for PostgresTx {
 
     async fn workspace_of_token(&mut self, id: &str) -> Result<Option<String>, StoreError> {
         let found = sqlx::query_scalar("SELECT workspace FROM tokens WHERE id = $1").bind(id);
-        Ok(found.fetch_optional(self.conn()).await?)
+        Ok(found.fetch_optional(self.ask()).await?)
     }
 
     async fn shorten_token(&mut self, id: &str, until: Timestamp) -> Result<bool, StoreError> {

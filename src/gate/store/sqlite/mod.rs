@@ -34,11 +34,11 @@ use self::tokens::Lookups;
 pub(super) use self::verify::verify;
 use self::writer::Writer;
 use super::context::Context;
-use super::ops::tx::{Due, put_heads};
+use super::ops::tx::Due;
 use super::ops::{Transact, Work};
 use super::{
     AskedFlows, Batches, Callback, Census, Changes, Checkpoint, Counts, Filter, Page, Prunable, Reads,
-    StoreError, Stored, Waiting,
+    StoreError, Stored, Waiting, piece,
 };
 use crate::contract::briefing::BriefingBody;
 use crate::domain::{Claim, Flows, Outstanding, PendingAction, Row, Timestamp};
@@ -121,17 +121,7 @@ impl Transact for SqliteStore {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        let given = Arc::new(given);
-        self.writer
-            .run(move |tx| {
-                let given = Arc::clone(&given);
-                Box::pin(async move {
-                    let done = work(tx, &given).await?;
-                    put_heads(tx).await?;
-                    Ok(done)
-                })
-            })
-            .await
+        self.writer.run(piece::on(given, work)).await
     }
 
     fn tools(&self) -> &Tools {

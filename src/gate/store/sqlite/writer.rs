@@ -4,12 +4,12 @@
 //! next one together. A refused piece undoes only itself, and nobody is answered before the commit that carries their work.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use sqlx::SqlitePool;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
 use super::tx::{Heads, SqliteTx};
@@ -17,6 +17,7 @@ use crate::fault;
 use crate::gate::store::StoreError;
 use crate::gate::store::context::Context;
 use crate::gate::store::ops::tx::{TxState, Wakes};
+use crate::gate::store::piece::{Piece, answered, piece};
 use crate::sqlite;
 
 /// How many pieces of work may wait; beyond, callers wait.
@@ -26,43 +27,10 @@ const GROUP: usize = 256;
 /// So many heads are known from one group to the next.
 const HEADS: usize = 1_024;
 
-/// A piece of work, and whom to tell. It may be done again from its beginning, when its group could not be written.
-trait Job: Send {
-    /// Returns whether it is to be kept.
-    fn work<'t>(&'t mut self, tx: &'t mut SqliteTx) -> BoxFuture<'t, bool>;
-    fn answer(self: Box<Self>, committed: Result<(), StoreError>);
-}
-
-struct Piece<T, F> {
-    work: F,
-    done: Option<Result<T, StoreError>>,
-    reply: oneshot::Sender<Result<T, StoreError>>,
-}
-
-impl<T, F> Job for Piece<T, F>
-where
-    T: Send,
-    F: for<'t> Fn(&'t mut SqliteTx) -> BoxFuture<'t, Result<T, StoreError>> + Send,
-{
-    fn work<'t>(&'t mut self, tx: &'t mut SqliteTx) -> BoxFuture<'t, bool> {
-        Box::pin(async move {
-            let done = (self.work)(tx).await;
-            let keep = done.is_ok();
-            self.done = Some(done);
-            keep
-        })
-    }
-
-    fn answer(self: Box<Self>, committed: Result<(), StoreError>) {
-        // The caller may have gone away; what is committed stays committed.
-        if let Some(done) = self.done {
-            self.reply.send(committed.and(done)).ok();
-        }
-    }
-}
+type Job = Box<dyn Piece<SqliteTx>>;
 
 enum Message {
-    Work(Box<dyn Job>),
+    Work(Job),
     Stop,
 }
 
@@ -71,20 +39,16 @@ enum Message {
 pub(super) struct Writer {
     messages: mpsc::Sender<Message>,
     tasks: TaskTracker,
-    failure: Failure,
 }
-
-/// Why the newest group was not committed, for those of it that were not reached.
-type Failure = Arc<Mutex<Option<String>>>;
 
 impl Writer {
     /// Starts the writer. It ends when it is stopped, or when its last handle is gone.
     pub(super) fn start(pool: SqlitePool, context: Context) -> Self {
         let (messages, inbox) = mpsc::channel(QUEUE);
-        let (tasks, failure) = (TaskTracker::new(), Failure::default());
-        tasks.spawn(run(inbox, pool, context, Arc::clone(&failure)));
+        let tasks = TaskTracker::new();
+        tasks.spawn(run(inbox, pool, context));
         tasks.close();
-        Self { messages, tasks, failure }
+        Self { messages, tasks }
     }
 
     /// Does `work` in a transaction; returns after its commit. An error undoes it.
@@ -93,14 +57,9 @@ impl Writer {
         T: Send + 'static,
         F: for<'t> Fn(&'t mut SqliteTx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
     {
-        let (reply, answered) = oneshot::channel();
-        let job = Box::new(Piece { work, done: None, reply });
-        self.messages.send(Message::Work(job)).await.map_err(|_| StoreError::Closed)?;
-        // Its group failed before its turn: the answer was dropped with the work.
-        answered.await.map_err(|_| {
-            let why = self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            StoreError::Commit(why.unwrap_or_else(|| "the write was not reached".to_owned()))
-        })?
+        let (piece, answer) = piece(work);
+        self.messages.send(Message::Work(piece)).await.map_err(|_| StoreError::Closed)?;
+        answered(answer).await
     }
 
     /// Finishes what is queued, then ends.
@@ -111,7 +70,7 @@ impl Writer {
     }
 }
 
-async fn run(mut inbox: mpsc::Receiver<Message>, pool: SqlitePool, context: Context, failure: Failure) {
+async fn run(mut inbox: mpsc::Receiver<Message>, pool: SqlitePool, context: Context) {
     let (mut group, mut heads) = (Vec::with_capacity(GROUP), Heads::new());
     while inbox.recv_many(&mut group, GROUP).await > 0 {
         let mut jobs = Vec::with_capacity(group.len());
@@ -123,7 +82,7 @@ async fn run(mut inbox: mpsc::Receiver<Message>, pool: SqlitePool, context: Cont
         }
         // The transaction is dropped with the group, and so are its answers, which tells its callers. The next group comes:
         // a writer that ended would leave a gate that reads and never writes again.
-        let committed = commit(jobs, &mut heads, &pool, &context, &failure);
+        let committed = commit(jobs, &mut heads, &pool, &context);
         if AssertUnwindSafe(committed).catch_unwind().await.is_err() {
             tracing::error!("a write broke off; its group was not committed");
         }
@@ -136,13 +95,7 @@ async fn run(mut inbox: mpsc::Receiver<Message>, pool: SqlitePool, context: Cont
 ///
 /// `heads` are as the group before left them, so that they need not be read again. Another process may have changed one since, as a command
 /// does that makes a token: then this group's audit meets a row under the same revision, nothing of it is written, and the heads are read.
-async fn commit(
-    mut jobs: Vec<Box<dyn Job>>,
-    heads: &mut Heads,
-    pool: &SqlitePool,
-    context: &Context,
-    newest: &Failure,
-) {
+async fn commit(mut jobs: Vec<Job>, heads: &mut Heads, pool: &SqlitePool, context: &Context) {
     let (carried, mut wakes) = (jobs.len(), Wakes::default());
     let known = std::mem::take(heads);
     let trusted = !known.is_empty();
@@ -150,7 +103,7 @@ async fn commit(
         Err(Failed::Unwritten(error)) if carried > 1 || trusted => {
             tracing::warn!(%error, "a group of writes is written one by one");
             for job in jobs {
-                Box::pin(commit(vec![job], heads, pool, context, newest)).await;
+                Box::pin(commit(vec![job], heads, pool, context)).await;
             }
             return;
         }
@@ -161,7 +114,6 @@ async fn commit(
         tracing::error!(%error, "a group of writes was not committed");
         sqlite::Words(&error).to_string()
     });
-    newest.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&failure);
     if failure.is_none() {
         context.events.committed(carried, &wakes.kinds);
     }
@@ -193,7 +145,7 @@ enum Failed {
 
 /// Returns the heads as they are now. When this fails some jobs may not have been reached.
 async fn apply(
-    jobs: &mut [Box<dyn Job>],
+    jobs: &mut [Job],
     known: Heads,
     pool: &SqlitePool,
     context: &Context,

@@ -1,0 +1,255 @@
+//! What only a store on PostgreSQL has. Where `PLACET_TEST_DATABASE` names no server these do nothing; the tests that run the gate's tests
+//! again name one.
+
+use super::*;
+use crate::gate::clock::Clock;
+use crate::gate::events::Events;
+use crate::gate::store::tests::action;
+use crate::gate::store::{Actor, Refused, Writes as _};
+
+fn test_context() -> Context {
+    Context { events: Events::default(), clock: Clock::default(), tools: Arc::new(Tools::none()) }
+}
+
+/// A database of its own, made by these statements; the second URL is for a role that may only do what they allow.
+async fn database(name: &str, statements: &str) -> Option<(String, String)> {
+    let server = std::env::var("PLACET_TEST_DATABASE").ok()?;
+    let run = async |url: &str, sql: String| {
+        let options: sqlx::postgres::PgConnectOptions = url.parse().unwrap();
+        let mut conn = sqlx::ConnectOptions::connect(&options).await.unwrap();
+        sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&mut conn).await.unwrap();
+    };
+    run(&server, format!("CREATE DATABASE {name}")).await;
+    run(&server, format!("DROP ROLE IF EXISTS {name}; CREATE ROLE {name} LOGIN")).await;
+    let (base, _) = server.rsplit_once('/').unwrap();
+    let url = format!("{base}/{name}");
+    run(&url, statements.replace("ROLE", name)).await;
+    Some((url.clone(), url.replace("placet@", &format!("{name}@"))))
+}
+
+#[tokio::test]
+async fn where_the_schema_was_made_for_a_gate_its_owner_needs_no_more_rights() {
+    let unique = format!("owned_{}_{}", std::process::id(), line!());
+    let Some((_, url)) = database(&unique, "CREATE SCHEMA placet AUTHORIZATION ROLE").await else {
+        return;
+    };
+
+    let migrated = migrate(&url).await;
+
+    assert!(migrated.is_ok(), "{migrated:?}");
+}
+
+/// As docs/gate.md tells it: a later version brings more tables, and nobody is asked again.
+#[tokio::test]
+async fn a_user_who_owns_nothing_is_given_rights_once_and_has_them_on_every_table() {
+    let unique = format!("served_{}_{}", std::process::id(), line!());
+    let rights = "ALTER DEFAULT PRIVILEGES GRANT USAGE ON SCHEMAS TO ROLE; \
+         ALTER DEFAULT PRIVILEGES GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ROLE";
+    let Some((owner, url)) = database(&unique, rights).await else { return };
+    migrate(&owner).await.unwrap();
+
+    let store = PostgresStore::open(&url, &PostgresConfig::default(), test_context()).await.unwrap();
+
+    store.record(action("a"), 10, None).await.unwrap();
+    let agent = Actor { subject: "agent".to_owned(), workspace: "w".to_owned() };
+    store.withdraw("a".to_owned(), agent).await.unwrap();
+    store.ping().await.unwrap();
+    assert_eq!(store.verify(&[]).await.unwrap().problems, Vec::<String>::new());
+    store.close().await;
+}
+
+#[tokio::test]
+async fn a_gate_that_may_not_make_tables_says_that_there_is_none() {
+    let unique = format!("empty_{}_{}", std::process::id(), line!());
+    let Some((url, _)) = database(&unique, "SELECT 1").await else { return };
+    let behind = PostgresConfig { pooler: true, ..PostgresConfig::default() };
+
+    let read = PostgresStore::open_to_read(&url, &PostgresConfig::default(), test_context()).await;
+    let pooled = PostgresStore::open(&url, &behind, test_context()).await;
+
+    for refused in [read.unwrap_err(), pooled.unwrap_err()] {
+        assert!(matches!(refused, PostgresError::NoGate { .. }), "{refused}");
+    }
+}
+
+/// As at a restart of the server, or of a firewall: nobody who asks then, or writes, is to know.
+#[tokio::test]
+async fn a_connection_that_broke_meanwhile_is_not_the_askers_concern() {
+    let unique = format!("broken_{}_{}", std::process::id(), line!());
+    let Some((server, _)) = database(&unique, "SELECT 1").await else { return };
+    migrate(&server).await.unwrap();
+    let store = PostgresStore::open(&server, &PostgresConfig::default(), test_context()).await.unwrap();
+    let ask = async || store.revision("w").await;
+    for _ in 0..5 {
+        let (first, second, third) = tokio::join!(ask(), ask(), ask());
+        assert!(first.is_ok() && second.is_ok() && third.is_ok());
+        let (end, me) =
+            ("pg_terminate_backend(pid)", "application_name = 'placet gate' AND pid <> pg_backend_pid()");
+        let end =
+            format!("SELECT count({end}) FROM pg_stat_activity WHERE {me} AND datname = current_database()");
+        let options: sqlx::postgres::PgConnectOptions = server.parse().unwrap();
+        let mut other = sqlx::ConnectOptions::connect(&options).await.unwrap();
+        sqlx::raw_sql(sqlx::AssertSqlSafe(end)).execute(&mut other).await.unwrap();
+
+        let paused = store.pause("w".to_owned(), true, None).await;
+        let resumed = store.pause("w".to_owned(), false, None).await;
+
+        assert!(paused.is_ok() && resumed.is_ok(), "{paused:?} {resumed:?}");
+    }
+    store.close().await;
+}
+
+/// As a server whose disk is full: what needs no room goes on.
+#[tokio::test]
+async fn a_gate_that_met_a_full_disk_is_not_ready_until_there_is_room() {
+    let unique = format!("full_{}_{}", std::process::id(), line!());
+    let Some((url, _)) = database(&unique, "SELECT 1").await else { return };
+    migrate(&url).await.unwrap();
+    let run = async |sql: &'static str| {
+        let options: sqlx::postgres::PgConnectOptions = url.parse().unwrap();
+        let mut conn = sqlx::ConnectOptions::connect(&options).await.unwrap();
+        sqlx::raw_sql(sql).execute(&mut conn).await.unwrap();
+    };
+    let open = async || PostgresStore::open(&url, &PostgresConfig::default(), test_context()).await.unwrap();
+    let (writes, reads) = (open().await, open().await);
+    run("CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS \
+         $$ BEGIN RAISE EXCEPTION 'no space' USING ERRCODE = '53100'; END $$; \
+         CREATE TRIGGER full_disk BEFORE INSERT ON placet.audit FOR EACH ROW EXECUTE FUNCTION full_disk(); \
+         CREATE TRIGGER full_disk BEFORE INSERT ON placet.gates FOR EACH ROW EXECUTE FUNCTION full_disk()")
+    .await;
+    assert!(writes.ping().await.is_ok() && writes.pause("w".to_owned(), true, None).await.is_err());
+
+    for _ in 0..2 {
+        let said = writes.ping().await.unwrap_err().to_string();
+        assert!(said.contains("the disk of the database server is full; make room there"), "{said}");
+    }
+
+    assert!(reads.ping().await.is_ok(), "it met nothing");
+    run("DROP TRIGGER full_disk ON placet.audit; DROP TRIGGER full_disk ON placet.gates").await;
+    assert!(writes.ping().await.is_ok());
+    let left: i64 = ask!(reads, ask, (), |conn, ()| one(conn, "SELECT count(*) FROM gates")).unwrap();
+    assert_eq!(left, 0);
+}
+
+/// Twice would be a nuisance where somebody is asked for it.
+#[tokio::test]
+async fn a_password_command_runs_once_also_where_there_is_another_url_to_listen_at() {
+    let unique = format!("asked_{}_{}", std::process::id(), line!());
+    let Some((server, _)) = database(&unique, "SELECT 1").await else { return };
+    migrate(&server).await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!("echo >> {}/ran; echo password", folder.path().display());
+    let command = crate::config::TokenFrom::Command(["sh", "-c", &script].map(str::to_owned).to_vec());
+    let listen_url = Some(server.clone());
+    let config = PostgresConfig { password: Some(command), listen_url, ..PostgresConfig::default() };
+
+    let store = PostgresStore::open(&server, &config, test_context()).await.unwrap();
+
+    store.close().await;
+    assert_eq!(std::fs::read_to_string(folder.path().join("ran")).unwrap(), "\n");
+}
+
+#[tokio::test]
+async fn a_locked_workspace_takes_one_connection() {
+    let unique = format!("locked_{}_{}", std::process::id(), line!());
+    let Some((server, _)) = database(&unique, "SELECT 1").await else { return };
+    migrate(&server).await.unwrap();
+    let config = PostgresConfig { connections: 4, ..PostgresConfig::default() };
+    let store = Arc::new(PostgresStore::open(&server, &config, test_context()).await.unwrap());
+    let (locked, free) = ("locked-for-a-while", "free-meanwhile");
+    store.pause(locked.to_owned(), true, None).await.unwrap();
+    let options: sqlx::postgres::PgConnectOptions = server.parse().unwrap();
+    let mut foreign = sqlx::ConnectOptions::connect(&options).await.unwrap();
+    let mut other = sqlx::ConnectOptions::connect(&options).await.unwrap();
+    let lock = format!("BEGIN; SELECT 1 FROM placet.heads WHERE workspace = '{locked}' FOR UPDATE");
+    sqlx::raw_sql(sqlx::AssertSqlSafe(lock)).execute(&mut foreign).await.unwrap();
+    let blocked = "SELECT count(*) FROM pg_stat_activity \
+                   WHERE cardinality(pg_blocking_pids(pid)) > 0 AND datname = current_database()";
+
+    let writes: Vec<_> = (0..8)
+        .map(|_| {
+            let store = Arc::clone(&store);
+            tokio::spawn(async move { store.pause(locked.to_owned(), false, None).await })
+        })
+        .collect();
+    let waits = async |conn: &mut sqlx::PgConnection| -> i64 {
+        sqlx::query_scalar(blocked).fetch_one(conn).await.unwrap()
+    };
+    let until_one_waits = async {
+        while waits(&mut other).await < 1 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_mins(1), until_one_waits).await.unwrap();
+    let mut most = 0;
+    for n in 0..20 {
+        store.pause(free.to_owned(), n % 2 == 0, None).await.unwrap();
+        most = most.max(waits(&mut other).await);
+    }
+    sqlx::raw_sql("COMMIT").execute(&mut foreign).await.unwrap();
+    for write in writes {
+        write.await.unwrap().unwrap();
+    }
+    store.close().await;
+
+    assert!(most <= 1, "{most} of 4 connections waited for one workspace");
+}
+
+/// What is refused in it is refused alone, before it changed something and after.
+#[tokio::test]
+async fn what_waits_for_a_workspace_goes_into_one_transaction() {
+    let unique = format!("grouped_{}_{}", std::process::id(), line!());
+    let Some((server, _)) = database(&unique, "SELECT 1").await else { return };
+    migrate(&server).await.unwrap();
+    let open = PostgresStore::open(&server, &PostgresConfig::default(), test_context()).await;
+    let store = Arc::new(open.unwrap());
+    store.record(action("old"), 100, None).await.unwrap();
+    let options: sqlx::postgres::PgConnectOptions = server.parse().unwrap();
+    let mut foreign = sqlx::ConnectOptions::connect(&options).await.unwrap();
+    let lock = "BEGIN; SELECT 1 FROM placet.heads WHERE workspace = 'w' FOR UPDATE";
+    sqlx::raw_sql(lock).execute(&mut foreign).await.unwrap();
+    let record = |id: &str, limit| {
+        let (store, new) = (Arc::clone(&store), action(id));
+        tokio::spawn(async move { store.record(new, limit, None).await })
+    };
+    let queued = async |how_many| {
+        let until = async {
+            while store.writer.waiting("w") != Some(how_many) {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_mins(1), until).await.unwrap();
+    };
+
+    let first = record("first", 100);
+    queued(0).await;
+    let others: Vec<_> = (0..20).map(|n| record(&format!("a{n}"), 100)).collect();
+    let no_room = record("full", 1);
+    queued(21).await;
+    sqlx::raw_sql("COMMIT").execute(&mut foreign).await.unwrap();
+
+    first.await.unwrap().unwrap();
+    for other in others {
+        other.await.unwrap().unwrap();
+    }
+    assert!(matches!(no_room.await.unwrap(), Err(StoreError::Refused(Refused::Full(1)))));
+    let transactions = "SELECT count(DISTINCT xmin::text) FROM actions WHERE id LIKE 'a%'";
+    let transactions: i64 = ask!(store, ask, transactions, |conn, sql| one(conn, sql)).unwrap();
+    assert_eq!(transactions, 1);
+    let pending = store.outstanding("w").await.unwrap().pending;
+    assert_eq!((pending, store.verify(&[]).await.unwrap().problems), (22, Vec::<String>::new()));
+    store.close().await;
+}
+
+/// The server of the tests is set up to acknowledge before it wrote.
+#[tokio::test]
+async fn what_is_acknowledged_is_on_disk_whatever_the_server_is_set_to() {
+    let unique = format!("synced_{}_{}", std::process::id(), line!());
+    let Some((server, _)) = database(&unique, "SELECT 1").await else { return };
+    let store = PostgresStore::open(&server, &PostgresConfig::default(), test_context()).await.unwrap();
+
+    let set: String = ask!(store, ask, (), |conn, ()| one(conn, "SHOW synchronous_commit")).unwrap();
+
+    store.close().await;
+    assert_eq!(set, "on");
+}
