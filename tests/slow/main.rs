@@ -32,6 +32,7 @@ mod logs;
 mod oracle;
 mod pictures;
 mod plain;
+mod plans;
 mod postgres_password;
 mod proxied;
 mod quiet;
