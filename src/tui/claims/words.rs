@@ -9,11 +9,11 @@ pub(crate) const NOT_CLAIMED: &str = "it could not be claimed: ";
 pub(crate) const OTHERS_ARE_ON_IT: &str = "what is left here is claimed by others";
 
 sentences! {
-    theirs(who: &str, since: &str) => "{who} is on it since {since}; you can decide it all the same";
-    note(who: &str, since: &str) => "{who} is on it since {since}";
+    theirs(who: &str, since: &str) => "{who} is on it for {since}; you can decide it all the same";
+    note(who: &str, since: &str) => "{who} is on it for {since}";
 }
 
-/// `2 min`, `now`: for how long, in milliseconds.
+/// `2 min`: for so many milliseconds.
 pub(crate) fn since(millis: i64) -> String {
     match millis.max(0) / 60_000 {
         0 => "1 min".to_owned(),
