@@ -29,6 +29,7 @@ mod risk;
 mod risks;
 mod seen;
 mod status;
+pub mod subject;
 mod submission;
 pub mod time;
 mod tool;

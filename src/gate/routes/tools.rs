@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 use crate::config::{Executor, Retry};
 use crate::contract::absent::without_nulls;
 use crate::contract::time;
+use crate::domain::subject::folded;
 use crate::domain::{Effect, PreviewShape};
 use crate::gate::auth::Caller;
 use crate::gate::error::{ApiError, UNAVAILABLE};
 use crate::gate::policies::Disagreement;
 use crate::gate::state::Gate;
-use crate::gate::store::subject::folded;
 use crate::gate::token::{Scope, Token};
 
 /// A list that is short enough to come as a whole.

@@ -4,8 +4,8 @@
 //! it, and of the same content: whoever approves another one takes the place of all before.
 
 use super::columns::Columns;
-use super::subject::is_same_subject;
 use super::{Actor, KeptApproval, StoreError, Stored};
+use crate::domain::subject::is_same_subject;
 use crate::domain::{self, Digest, Edits, PendingAction, RawJson, Row, Timestamp, Untrusted};
 use crate::gate::audit;
 

@@ -1,8 +1,8 @@
 //! The rules of a decision: whether it may be made about this action. Pure, and asked inside the deciding transaction.
 
 use super::approvals::{self, Approval};
-use super::subject::is_same_subject;
 use super::{Actor, Refused, Ruling, Stored, Verdict};
+use crate::domain::subject::is_same_subject;
 use crate::domain::{Digest, Edits, RawJson, Row, Status, Timestamp, Untrusted, merge};
 use crate::gate::tool::Tools;
 

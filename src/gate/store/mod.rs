@@ -16,7 +16,6 @@ mod piece;
 pub(crate) mod postgres;
 mod rows;
 pub(crate) mod sqlite;
-pub(crate) mod subject;
 #[cfg(test)]
 mod tests;
 

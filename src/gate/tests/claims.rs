@@ -4,7 +4,8 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 
 use super::streaming::Stream;
-use super::support::{Answer, BORN, TestGate, plain};
+use super::support::{Answer, BORN, TestGate, plain, with_tool};
+use crate::config::ToolConfig;
 use crate::domain::Claim;
 use crate::gate::Scope;
 
@@ -112,6 +113,46 @@ async fn claim_keeps_nobody_from_deciding_and_ends_with_the_decision() {
         (late.code(), late.at("/error/resolvedBy")),
         ((409, "INVALID_STATE".to_owned()), "lee".to_owned())
     );
+}
+
+/// Blanks and case make no other person, as with approvals.
+#[tokio::test]
+async fn another_spelling_of_a_subject_is_the_same_person() {
+    let (_folder, gate) = plain().await;
+    let (kim, other) = (member(&gate, "kim").await, member(&gate, " KIM").await);
+    let proposer = member(&gate, "Agent ").await;
+    let id = gate.propose("t", "{}").await;
+    gate.gate.inner.clock.stop();
+    let clock = &gate.gate.inner.clock;
+
+    let first = claim(&gate, &kim, &id).await;
+    clock.pass(Claim::QUIET - 1);
+    assert_eq!(claim(&gate, &other, &id).await.text, first.text, "still on it, under the name of before");
+    clock.pass(Claim::QUIET - 1);
+    assert_eq!(claims(&gate).await, [format!("kim on {id}")], "for longer");
+    assert_eq!(end(&gate, &other, &id).await, json!(true));
+
+    assert_eq!(claims(&gate).await, Vec::<String>::new());
+    assert_eq!(claim(&gate, &proposer, &id).await.code(), (403, "FORBIDDEN".to_owned()), "their own");
+}
+
+#[tokio::test]
+async fn first_approval_ends_its_givers_claim_and_no_other() {
+    let (_folder, gate) = with_tool(ToolConfig { approvals: 2, ..ToolConfig::default() }).await;
+    let (kim, lee) = (member(&gate, "kim").await, member(&gate, "lee").await);
+    let (mine, theirs) = (gate.propose("t", "{}").await, gate.propose("t", "{}").await);
+    claim(&gate, &kim, &mine).await;
+    claim(&gate, &lee, &theirs).await;
+    let mut stream = Stream::open(&gate, "", None).await;
+    assert_eq!(stream.next().await.unwrap().data["claims"].as_array().unwrap().len(), 2);
+
+    for id in [&mine, &theirs] {
+        let approved = gate.post_as(&kim, &format!("/api/pending-actions/{id}/approve"), "").await;
+        assert_eq!((approved.status, approved.at("/status")), (200, "pending".to_owned()));
+    }
+
+    assert_eq!(claims(&gate).await, [format!("lee on {theirs}")]);
+    while stream.next().await.unwrap().data["claims"].as_array().is_none_or(|claims| claims.len() != 1) {}
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::domain::{ActionKey, Claim, SourceName, Timestamp, Untrusted};
+use crate::domain::{ActionKey, Claim, SourceName, Timestamp, Untrusted, subject};
 use crate::inbox::filter::Claimant;
 use crate::text;
 use crate::tui::queue::list::SourceState;
@@ -57,7 +57,8 @@ impl ClaimsState {
         let claim = self.of.get(key)?;
         let source = sources.iter().find(|source| source.name == key.source);
         let me = source.and_then(|source| source.subject.as_ref());
-        let holder = if me == Some(&claim.by) { Holder::Me } else { Holder::Other(&claim.by) };
+        let is_mine = me.is_some_and(|me| subject::is_same(me, &claim.by));
+        let holder = if is_mine { Holder::Me } else { Holder::Other(&claim.by) };
         Some((holder, claim.since))
     }
 

@@ -1,6 +1,6 @@
 //! Takes an approval back that was sent, while more people must approve.
 
-use crate::domain::ActionKey;
+use crate::domain::{ActionKey, subject};
 use crate::inbox::Problem;
 use crate::text;
 use crate::text::Shown;
@@ -17,7 +17,7 @@ pub(crate) fn here(model: &Model) -> Option<ActionKey> {
     let approvals = slot.entry.row.approvals.as_ref()?;
     let source = model.list.sources.iter().find(|source| source.name == slot.entry.key.source)?;
     let me = source.subject.as_ref()?;
-    approvals.by.contains(me).then(|| slot.entry.key.clone())
+    approvals.by.iter().any(|by| subject::is_same(by, me)).then(|| slot.entry.key.clone())
 }
 
 /// Sends it at once: it only makes more people decide.

@@ -10,10 +10,10 @@ use super::tx::{Tx, Written, lock};
 use crate::contract::absent::without_nulls;
 use crate::contract::approvals::ApprovalCount;
 use crate::contract::batch::ItemOutcome;
+use crate::domain::subject::is_same_subject;
 use crate::domain::{Status, StatusStep, Untrusted};
 use crate::gate::audit;
 use crate::gate::store::approvals::{Approval, Counted, can_be_kept, count};
-use crate::gate::store::subject::is_same_subject;
 use crate::gate::store::{Actor, KeptApproval, Refused, StoreError, Stored, decision_rules};
 
 /// Approves, or keeps that one more person does. `change` is what an approval by one person would be.

@@ -1,6 +1,7 @@
 //! Claims: somebody says to be on an action. They touch neither the action nor its audit, so the head is not locked.
 
 use super::tx::Tx;
+use crate::domain::subject::is_same_subject;
 use crate::domain::{Claim, Timestamp};
 use crate::gate::store::{Actor, Refused, StoreError};
 
@@ -12,6 +13,12 @@ pub(super) async fn claim(
     now: Timestamp,
 ) -> Result<Claim, StoreError> {
     is_here(tx, id, by).await?;
+    let about = tx.claim_of(&by.workspace, id, now).await?;
+    let Some((proposer, holder)) = about else { return Err(Refused::Missing.into()) };
+    if is_same_subject(&proposer, &by.subject) {
+        return Err(unfit(tx, id, by).await?.into());
+    }
+    let by = &as_spelled(by, holder);
     let found = tx.put_claim(by, id, now).await?;
     let Some((claim, is_new)) = found else { return Err(unfit(tx, id, by).await?.into()) };
     if is_new {
@@ -33,11 +40,18 @@ pub(super) async fn end_own(
     by: &Actor,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
-    let ended = tx.end_claim(by, id, now).await?;
+    let Some((_, holder)) = tx.claim_of(&by.workspace, id, now).await? else { return Ok(false) };
+    let ended = tx.end_claim(&as_spelled(by, holder), id, now).await?;
     if ended {
         tx.state().wakes.claimed.insert(by.workspace.clone());
     }
     Ok(ended)
+}
+
+/// Under the name under which they are on it already, whatever spelling that is.
+fn as_spelled(by: &Actor, holder: Option<String>) -> Actor {
+    let own = holder.filter(|holder| is_same_subject(holder, &by.subject));
+    Actor { subject: own.unwrap_or_else(|| by.subject.clone()), workspace: by.workspace.clone() }
 }
 
 async fn is_here(tx: &mut dyn Tx, id: &str, by: &Actor) -> Result<(), StoreError> {
@@ -52,7 +66,7 @@ async fn is_here(tx: &mut dyn Tx, id: &str, by: &Actor) -> Result<(), StoreError
 async fn unfit(tx: &mut dyn Tx, id: &str, by: &Actor) -> Result<Refused, StoreError> {
     let Some(stored) = tx.load(id).await? else { return Ok(Refused::Missing) };
     let row = stored.action.row;
-    Ok(if row.status.is_pending() && stored.proposer == by.subject {
+    Ok(if row.status.is_pending() && is_same_subject(&stored.proposer, &by.subject) {
         Refused::Own
     } else {
         Refused::State {

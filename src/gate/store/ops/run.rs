@@ -4,10 +4,11 @@ use super::advance::{Change, Payloads, StepRow, advance, load};
 use super::lapse;
 use super::replies::{keep, kept};
 use super::tx::{Answer, Tx, lock};
+use crate::domain::subject::is_same_subject;
 use crate::domain::{RawJson, Status, StatusStep, Timestamp, Untrusted};
 use crate::gate::store::rows::integer;
 use crate::gate::store::{
-    Actor, Dispatched, Finished, Keyed, Lease, Refused, StoreError, Stored, Work, decision_rules, subject,
+    Actor, Dispatched, Finished, Keyed, Lease, Refused, StoreError, Stored, Work, decision_rules,
 };
 
 /// So many runs of one approval may be lost; then a human is asked, whatever the tool says of itself.
@@ -193,7 +194,7 @@ async fn was_held_by(tx: &mut dyn Tx, id: &str, holder: Option<&str>) -> Result<
 
 fn is_same_holder(one: Option<&str>, other: Option<&str>) -> bool {
     match (one, other) {
-        (Some(one), Some(other)) => subject::is_same_subject(one, other),
+        (Some(one), Some(other)) => is_same_subject(one, other),
         (one, other) => one == other,
     }
 }

@@ -87,8 +87,15 @@ pub(crate) trait Tx: Send {
     /// Removes a settled action that is still as it was read, and leaves its key and its call as tombstones. False where it is not.
     async fn bury(&mut self, workspace: &str, action: &Prunable) -> Result<bool, StoreError>;
 
-    /// Writes that somebody is on a pending action of others, unless somebody else is, and for how long from `now` on; drops claims of the
-    /// workspace that are over. Returns whose it is, and whether that is news; `None`: it is not pending, or their own.
+    /// Who proposed an action, and who is on it now.
+    async fn claim_of(
+        &mut self,
+        workspace: &str,
+        action: &str,
+        now: Timestamp,
+    ) -> Result<Option<(String, Option<String>)>, StoreError>;
+    /// Writes that somebody is on a pending action, unless somebody else is, and for how long from `now` on; drops claims of the
+    /// workspace that are over. Returns whose it is, and whether that is news; `None`: it is not pending.
     async fn put_claim(
         &mut self,
         by: &Actor,

@@ -430,6 +430,15 @@ impl Tx for PostgresTx {
         Ok(true)
     }
 
+    async fn claim_of(
+        &mut self,
+        workspace: &str,
+        action: &str,
+        now: Timestamp,
+    ) -> Result<Option<(String, Option<String>)>, StoreError> {
+        claims::about(self.conn(), workspace, action, now).await
+    }
+
     async fn put_claim(
         &mut self,
         by: &Actor,

@@ -10,13 +10,16 @@ const OVER: &str = "DELETE FROM claims WHERE workspace = ?1 AND until <= ?2";
 /// Whoever was first keeps it, until it is over; the same one again is on it for longer.
 const PUT: &str = "INSERT INTO claims (workspace, action, who, since, until) \
      SELECT a.workspace, a.id, ?3, ?4, ?5 FROM actions a WHERE a.id = ?2 AND a.workspace = ?1 \
-     AND a.status = 'pending' AND a.proposer <> ?3 \
+     AND a.status = 'pending' \
      ON CONFLICT (workspace, action) DO UPDATE SET \
      who = CASE WHEN claims.until <= ?4 THEN excluded.who ELSE claims.who END, \
      since = CASE WHEN claims.until <= ?4 THEN excluded.since ELSE claims.since END, \
      until = CASE WHEN claims.until <= ?4 OR claims.who = excluded.who THEN excluded.until ELSE claims.until END \
      RETURNING action, who, since";
 const END: &str = "DELETE FROM claims WHERE workspace = ?1 AND action = ?2 AND who = ?3 AND until > ?4";
+/// Who proposed it, and who is on it.
+const ABOUT: &str = "SELECT a.proposer, c.who FROM actions a LEFT JOIN claims c \
+     ON c.workspace = a.workspace AND c.action = a.id AND c.until > ?3 WHERE a.id = ?2 AND a.workspace = ?1";
 /// What was decided has no claim any more: nobody has to end it.
 const ALL: &str = "SELECT c.action, c.who, c.since FROM claims c JOIN actions a ON a.id = c.action \
      WHERE c.workspace = ?1 AND c.until > ?2 AND a.status = 'pending' ORDER BY c.since DESC, c.action LIMIT ?3";
@@ -37,6 +40,17 @@ pub(super) async fn put(
         let is_new = claim.since == now && claim.by.as_raw() == by.subject;
         (claim, is_new)
     }))
+}
+
+/// Who proposed it, and who is on it, as they are spelled; `None`: there is no such action.
+pub(super) async fn about(
+    conn: &mut SqliteConnection,
+    workspace: &str,
+    action: &str,
+    now: Timestamp,
+) -> Result<Option<(String, Option<String>)>, StoreError> {
+    let about = sqlx::query_as(ABOUT).bind(workspace).bind(action).bind(now.as_millis());
+    Ok(about.fetch_optional(conn).await?)
 }
 
 pub(super) async fn end(

@@ -432,6 +432,15 @@ impl Tx for SqliteTx {
         Ok(true)
     }
 
+    async fn claim_of(
+        &mut self,
+        workspace: &str,
+        action: &str,
+        now: Timestamp,
+    ) -> Result<Option<(String, Option<String>)>, StoreError> {
+        claims::about(self.written().await?, workspace, action, now).await
+    }
+
     async fn put_claim(
         &mut self,
         by: &Actor,
