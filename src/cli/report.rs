@@ -32,6 +32,10 @@ pub(super) fn csv(report: &Report, followed: &HashMap<ActionKey, Followed>) -> a
         column("error", |(_, later)| {
             later.and_then(|it| it.error.as_ref()).map(text::line).unwrap_or_default()
         }),
+        column("approvals", |(line, _)| match line.outcome {
+            Outcome::PartlyApproved { given, needed } => Shown::ours(format!("{given} of {needed}")),
+            _ => Shown::default(),
+        }),
     ];
     let rows: Vec<FollowedLine<'_>> =
         report.lines.iter().map(|line| (line, followed.get(&line.key))).collect();
@@ -87,6 +91,9 @@ pub(super) fn outcome(asked: DecisionKind, outcome: &Outcome, edits: &str) -> St
             format!("skipped, {}", text::skipped(asked, status.as_ref(), by.as_ref()).plain())
         }
         Outcome::Accepted => "accepted".to_owned(),
+        Outcome::PartlyApproved { given, needed } => {
+            format!("accepted, {}", text::partly_approved(*given, *needed))
+        }
         Outcome::Failed { why } => format!("failed, {}", output::shown(why)),
         Outcome::Unknown { why } => format!("unknown, {}", output::shown(why)),
     }
@@ -144,5 +151,7 @@ mod tests {
         assert_eq!(told(approved(), "", Some(seen("expired", None))), "approved, then expired");
         assert_eq!(told(Outcome::Accepted, "", Some(seen("executed", None))), "accepted");
         assert_eq!(told(Outcome::Rejected, "", None), "rejected");
+        let partly = Outcome::PartlyApproved { given: 1, needed: 3 };
+        assert_eq!(told(partly, "", None), "accepted, 1 of 3: 2 more people must approve");
     }
 }

@@ -15,6 +15,11 @@ pub enum Outcome {
     },
     /// Taken, and settled later.
     Accepted,
+    /// The approval counts, and more people must approve: the action stays pending.
+    PartlyApproved {
+        given: u64,
+        needed: u64,
+    },
     /// The source refused it; nothing landed, and the decision stays staged.
     Failed {
         why: Untrusted,
@@ -75,9 +80,14 @@ impl Outcome {
     pub fn is_open(&self, asked: DecisionKind) -> bool {
         match self {
             Self::Unknown { .. } => true,
-            Self::Accepted => !asked.hands_back(),
+            Self::Accepted | Self::PartlyApproved { .. } => !asked.hands_back(),
             Self::Approved | Self::Rejected | Self::Skipped { .. } | Self::Failed { .. } => false,
         }
+    }
+
+    /// The source has it, and reading tells what becomes of it.
+    pub const fn is_accepted(&self) -> bool {
+        matches!(self, Self::Accepted | Self::PartlyApproved { .. })
     }
 
     /// What a decision of this kind came to that landed, and where its action stands by that.
@@ -113,7 +123,7 @@ impl Counts {
                 Outcome::Approved => counts.approved += 1,
                 Outcome::Rejected => counts.rejected += 1,
                 Outcome::Skipped { .. } => counts.skipped += 1,
-                Outcome::Accepted => counts.accepted += 1,
+                Outcome::Accepted | Outcome::PartlyApproved { .. } => counts.accepted += 1,
                 Outcome::Failed { .. } => counts.failed += 1,
                 Outcome::Unknown { .. } => counts.unknown += 1,
             }

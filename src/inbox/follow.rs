@@ -84,7 +84,8 @@ async fn promised(
             submissions.insert(submission.clone(), past);
         }
         let Some(Some(past)) = submissions.get(&submission) else { continue };
-        let is_promise = |sent: &Sent| sent.key == key && sent.outcome == Some(Outcome::Accepted);
+        let is_promise =
+            |sent: &Sent| sent.key == key && sent.outcome.as_ref().is_some_and(Outcome::is_accepted);
         if let Some(nth) = past.items.iter().position(is_promise) {
             promised.insert(id.clone(), Promised { past: Arc::clone(past), nth });
         }

@@ -27,9 +27,9 @@ impl Lost<'_> {
         let ran = action.executed_at.is_some() && matches!(row.status, Status::Other(_));
         let outcome = match self.proof {
             Some(true) if asked.hands_back() => return Some(Outcome::Accepted),
-            // It counts, and more people must approve.
-            Some(true) if asked.approves() && row.approvals.is_some() && row.status.is_pending() => {
-                return Some(Outcome::Accepted);
+            Some(true) if asked.approves() && row.status.is_pending() => {
+                let approvals = row.approvals.as_ref()?;
+                return Some(Outcome::PartlyApproved { given: approvals.given(), needed: approvals.needed });
             }
             _ if asked.approves() && ran => Outcome::Approved,
             _ => Outcome::by_status(asked, &row.status, row.resolved_by.as_ref())?,
@@ -52,7 +52,7 @@ impl Lost<'_> {
     /// somebody else's decision.
     pub(super) fn of_accepted(&self, action: &PendingAction) -> Option<Outcome> {
         let is_proof = action.row.status != Status::Running || self.proof == Some(true);
-        let outcome = self.outcome(action).filter(|outcome| *outcome != Outcome::Accepted);
+        let outcome = self.outcome(action).filter(|outcome| !outcome.is_accepted());
         outcome.filter(|_| is_proof && !self.asked.hands_back())
     }
 
@@ -154,7 +154,8 @@ mod tests {
             (lost.outcome(&settled(more)), lost.of_accepted(&settled(more)))
         };
 
-        assert_eq!(outcome(Some(true), approvals), (Some(Outcome::Accepted), None), "and stays so");
+        let partly = Outcome::PartlyApproved { given: 1, needed: 2 };
+        assert_eq!(outcome(Some(true), approvals), (Some(partly), None), "and stays so");
         assert_eq!(outcome(None, approvals), (None, None));
         let approved =
             r#""status":"approved","resolvedBy":"lee","approvals":{"given":2,"needed":2,"by":["kim","lee"]}"#;

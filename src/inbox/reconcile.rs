@@ -158,7 +158,7 @@ async fn learn(inbox: &Inbox, past: &SubmissionRecord) -> Learnt {
                 // It may be the one that cannot be read.
                 None if unreadable => None,
                 // It was taken, and may be told of later.
-                None if sent.outcome == Some(Outcome::Accepted) => None,
+                None if sent.outcome.as_ref().is_some_and(Outcome::is_accepted) => None,
                 // While an approval runs, some sources do not tell of it: it may come back.
                 None if !is_over(inbox, past) => None,
                 None => missing(past, sent, source),
@@ -202,7 +202,7 @@ fn judge(
     source: &WithTimeouts,
     action: &PendingAction,
 ) -> Option<Outcome> {
-    if sent.outcome == Some(Outcome::Accepted) {
+    if sent.outcome.as_ref().is_some_and(Outcome::is_accepted) {
         return of_accepted(past, sent, source, action);
     }
     let subject = source.subject();

@@ -22,6 +22,7 @@ pub fn report_json(report: &Report, followed: &HashMap<ActionKey, Followed>) -> 
             "why": why.map(Untrusted::as_raw),
             "resolvedBy": by.map(Untrusted::as_raw),
             "status": later.map(|it| it.status.as_raw()).or_else(|| settled_as(&line.outcome)),
+            "approvals": approvals(&line.outcome),
             "error": later.and_then(|it| it.error.as_ref()).map(Untrusted::as_raw),
         }))
     };
@@ -39,6 +40,14 @@ pub fn report_json(report: &Report, followed: &HashMap<ActionKey, Followed>) -> 
     })
 }
 
+/// How many approvals there are and must be, of one that was not the last.
+fn approvals(outcome: &Outcome) -> Option<Value> {
+    match outcome {
+        Outcome::PartlyApproved { given, needed } => Some(json!({"given": given, "needed": needed})),
+        _ => None,
+    }
+}
+
 /// What a skipped action was already, where its source told.
 pub fn settled_as(outcome: &Outcome) -> Option<&str> {
     match outcome {
@@ -53,7 +62,7 @@ pub fn outcome_words(outcome: &Outcome) -> (&'static str, Option<&Untrusted>, Op
         Outcome::Approved => ("approved", None, None),
         Outcome::Rejected => ("rejected", None, None),
         Outcome::Skipped { by, .. } => ("skipped", None, by.as_ref()),
-        Outcome::Accepted => ("accepted", None, None),
+        Outcome::Accepted | Outcome::PartlyApproved { .. } => ("accepted", None, None),
         Outcome::Failed { why } => ("failed", Some(why), None),
         Outcome::Unknown { why } => ("unknown", Some(why), None),
     }
@@ -65,7 +74,7 @@ mod tests {
     use crate::domain::{ActionId, BatchKey, DecisionKind, SourceName, SubmissionId};
 
     #[test]
-    fn skipped_decision_carries_what_its_action_was_already() {
+    fn report_says_what_a_skipped_action_was_and_how_many_approved() {
         let line = |id: &str, outcome| {
             let key = ActionKey { source: SourceName::new("s"), id: ActionId::new(id) };
             let batch = BatchKey::Alone(key.clone());
@@ -77,6 +86,7 @@ mod tests {
             line("1", skipped(Some("executed"))),
             line("2", skipped(None)),
             line("3", Outcome::Rejected),
+            line("4", Outcome::PartlyApproved { given: 1, needed: 2 }),
         ];
         let report = Report { id: SubmissionId::new("r"), lines, left_pending: 0 };
 
@@ -84,5 +94,11 @@ mod tests {
 
         let of = |n: usize| json["items"][n].get("status").and_then(Value::as_str);
         assert_eq!([of(0), of(1), of(2)], [Some("executed"), None, None]);
+        let partly = &json["items"][3];
+        assert_eq!(
+            (&partly["outcome"], &partly["approvals"]),
+            (&json!("accepted"), &json!({"given": 1, "needed": 2}))
+        );
+        assert_eq!(json["accepted"], 1);
     }
 }

@@ -87,7 +87,9 @@ impl Decided {
             None | Some(Outcome::Unknown { .. }) => self.unknown += 1,
             Some(Outcome::Skipped { .. }) => self.skipped += 1,
             Some(Outcome::Failed { .. }) => self.failed += 1,
-            Some(Outcome::Approved | Outcome::Rejected | Outcome::Accepted) => {
+            Some(
+                Outcome::Approved | Outcome::Rejected | Outcome::Accepted | Outcome::PartlyApproved { .. },
+            ) => {
                 let kind = sent.decision.kind();
                 self.taken.add(kind);
                 self.failed_after += u64::from(failed_after && kind.approves());

@@ -41,6 +41,7 @@ enum OutcomeShape {
     Rejected,
     Skipped { status: Option<String>, by: Option<String> },
     Accepted,
+    PartlyApproved { given: u64, needed: u64 },
     Failed { why: String },
     Unknown { why: String },
 }
@@ -116,6 +117,9 @@ pub(super) fn write_outcome(outcome: &Outcome) -> String {
             by: by.as_ref().map(raw),
         },
         Outcome::Accepted => OutcomeShape::Accepted,
+        Outcome::PartlyApproved { given, needed } => {
+            OutcomeShape::PartlyApproved { given: *given, needed: *needed }
+        }
         Outcome::Failed { why } => OutcomeShape::Failed { why: raw(why) },
         Outcome::Unknown { why } => OutcomeShape::Unknown { why: raw(why) },
     })
@@ -129,6 +133,7 @@ pub(super) fn read_outcome(text: &str) -> Option<Outcome> {
             Outcome::Skipped { status: status.as_deref().map(Status::parse), by: by.map(Untrusted::from) }
         }
         OutcomeShape::Accepted => Outcome::Accepted,
+        OutcomeShape::PartlyApproved { given, needed } => Outcome::PartlyApproved { given, needed },
         OutcomeShape::Failed { why } => Outcome::Failed { why: Untrusted::from(why) },
         OutcomeShape::Unknown { why } => Outcome::Unknown { why: Untrusted::from(why) },
     })
@@ -229,6 +234,7 @@ mod tests {
             Outcome::Rejected,
             Outcome::Skipped { status: Some(Status::parse("spicy")), by: Some(why()) },
             Outcome::Accepted,
+            Outcome::PartlyApproved { given: 1, needed: 2 },
             Outcome::Failed { why: why() },
             Outcome::Unknown { why: why() },
         ] {

@@ -30,4 +30,4 @@ pub use identifier::{identifier, identifier_part, name};
 pub use lines::{blank, blank_lines, count, first_line, json, line, line_of, lines, part};
 pub use rows::{NARROWEST, column, hidden, row, styled};
 pub use shown::{PieceKind, Shown};
-pub use skipped::skipped;
+pub use skipped::{partly_approved, skipped};

@@ -23,6 +23,14 @@ pub fn skipped(asked: DecisionKind, status: Option<&Status>, by: Option<&Untrust
     }
 }
 
+/// `1 of 2: 1 more person must approve`, of an approval that is not the last.
+pub fn partly_approved(given: u64, needed: u64) -> String {
+    match needed.saturating_sub(given) {
+        1 => format!("{given} of {needed}: 1 more person must approve"),
+        more => format!("{given} of {needed}: {more} more people must approve"),
+    }
+}
+
 /// Only a decision makes it so; what expired or was withdrawn had none.
 const fn is_decided(status: &Status) -> bool {
     use Status as S;

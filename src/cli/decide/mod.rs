@@ -218,7 +218,7 @@ async fn follow(inbox: &Inbox, report: &mut Report, seconds: Option<u64>) -> Has
     let told = inbox.ended(report).into_iter();
     let mut latest: HashMap<_, _> = told.map(|followed| (followed.key.clone(), followed)).collect();
     let Some(seconds) = seconds else { return latest };
-    let open = |line: &&ReportLine| matches!(line.outcome, Outcome::Approved | Outcome::Accepted);
+    let open = |line: &&ReportLine| line.outcome == Outcome::Approved || line.outcome.is_accepted();
     let keys: Vec<ActionKey> = report.lines.iter().filter(open).map(|line| line.key.clone()).collect();
     let open_actions = keys.len();
     let (changes, mut received) = mpsc::channel(64);

@@ -204,10 +204,9 @@ impl PendingActions {
     async fn settle_one(&self, item: &Item, reply: &Reply) -> Outcome {
         let said = wire::standing(&reply.text)
             .and_then(|(status, by)| Outcome::by_status(item.kind(), &status, by.as_ref()));
-        match said {
+        match said.or_else(|| wire::counted(&reply.text).filter(|_| item.kind().approves())) {
             Some(outcome) => outcome,
             None if reply.status == 202 => Outcome::Accepted,
-            None if item.kind().approves() && wire::is_counted(&reply.text) => Outcome::Accepted,
             None => self.read_one(item, 0).await,
         }
     }

@@ -65,6 +65,8 @@ pub(super) struct Answered {
     status: Option<Status>,
     by: Option<Untrusted>,
     message: Option<Untrusted>,
+    /// How many approvals there are, and must be.
+    approvals: Option<(u64, u64)>,
 }
 
 /// A list, or a bare array of items.
@@ -152,10 +154,11 @@ pub(super) fn standing(text: &str) -> Option<(Status, Option<Untrusted>)> {
     Some((Status::parse(fields.text("status")?.as_raw()), fields.text("resolvedBy")))
 }
 
-/// Whether an approval was taken that is not the last: the action stays pending, and says how many it takes.
-pub(super) fn is_counted(text: &str) -> bool {
-    let row = action::read_row(unwrapped(text)).ok();
-    row.is_some_and(|row| row.status.is_pending() && row.approvals.is_some_and(|it| it.given() > 0))
+/// Of an approval that was taken and is not the last: the action stays pending, and says how many it takes.
+pub(super) fn counted(text: &str) -> Option<Outcome> {
+    let row = action::read_row(unwrapped(text)).ok().filter(|row| row.status.is_pending())?;
+    let approvals = row.approvals.filter(|approvals| approvals.given() > 0)?;
+    Some(Outcome::PartlyApproved { given: approvals.given(), needed: approvals.needed })
 }
 
 /// What happened to an action, in order. An event without a word or a time is left out.
@@ -197,6 +200,10 @@ fn answered(text: &str) -> Option<Answered> {
         status: fields.text("status").map(|word| Status::parse(word.as_raw())),
         by: fields.text("resolvedBy"),
         message: fields.text("message"),
+        approvals: fields
+            .raw("approvals")
+            .and_then(Fields::of)
+            .and_then(|it| Some((it.number("given")?, it.number("needed")?))),
     })
 }
 
@@ -210,8 +217,10 @@ impl Answered {
         match (self.outcome.as_raw(), &item.decision) {
             ("approved", Decision::Approve { .. }) => Some(Outcome::Approved),
             ("rejected", Decision::Reject { .. }) => Some(Outcome::Rejected),
-            // It counts, and more people must approve.
-            ("accepted", Decision::Approve { .. }) => Some(Outcome::Accepted),
+            ("accepted", Decision::Approve { .. }) => Some(match self.approvals {
+                Some((given, needed)) => Outcome::PartlyApproved { given, needed },
+                None => Outcome::Accepted,
+            }),
             ("skipped", _) => Some(Outcome::Skipped { status: self.status.clone(), by: self.by.clone() }),
             ("changed", _) => failed(CHANGED),
             ("invalid", _) => failed("the source does not accept this decision"),

@@ -146,7 +146,7 @@ pub(super) fn cell(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Approved => "approved".to_owned(),
         Outcome::Rejected => "rejected".to_owned(),
-        Outcome::Accepted => "accepted".to_owned(),
+        Outcome::Accepted | Outcome::PartlyApproved { .. } => "accepted".to_owned(),
         Outcome::Skipped { status, by } => {
             let status = status.as_ref().map_or("?", |status| status.as_raw());
             format!("skipped: {status} by {}", by.as_ref().map_or("?", Untrusted::as_raw))

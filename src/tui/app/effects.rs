@@ -570,7 +570,7 @@ fn row(past: &SubmissionRecord, sent: &Sent) -> ViewRow {
         Some(Outcome::Accepted) => Status::Other("accepted".into()),
         Some(Outcome::Rejected) => Status::Rejected,
         Some(Outcome::Skipped { status: Some(status), .. }) => status.clone(),
-        Some(Outcome::Failed { .. }) => Status::Pending,
+        Some(Outcome::Failed { .. } | Outcome::PartlyApproved { .. }) => Status::Pending,
         Some(Outcome::Skipped { status: None, .. } | Outcome::Unknown { .. }) | None => Status::Unknown,
     };
     let row = Row {

@@ -211,7 +211,7 @@ fn said(own: &OwnDecision) -> (Shown, Style) {
         (None | Some(Outcome::Unknown { .. }), _) => return (Shown::ours("UNKNOWN"), theme::WARN),
         (Some(Outcome::Approved), None) => "approved",
         (Some(Outcome::Rejected), _) => "rejected",
-        (Some(Outcome::Accepted), _) => "accepted",
+        (Some(Outcome::Accepted | Outcome::PartlyApproved { .. }), _) => "accepted",
         (Some(Outcome::Skipped { .. }), _) => "skipped",
         (Some(Outcome::Failed { .. }), _) => "refused",
     };

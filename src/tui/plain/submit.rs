@@ -214,11 +214,14 @@ fn rest(all: usize, what: &str, said: &mut Vec<String>) {
 /// `Sent. 5 approved, 2 rejected, 1 skipped, 3 left pending.` and a sentence for what did not go as asked.
 pub(crate) fn report_lines(model: &Model, sheet: &ReportSheet) -> Vec<String> {
     let counts = sheet.report.counts();
+    let partly = |line: &&ReportLine| matches!(line.outcome, Outcome::PartlyApproved { .. });
+    let partly = sheet.report.lines.iter().filter(partly).count() as u64;
     let all = [
         (counts.approved, "approved"),
         (counts.rejected, "rejected"),
         (counts.skipped, "skipped"),
-        (counts.accepted, words::ACCEPTED_AND_SETTLED_LATER),
+        (partly, "accepted"),
+        (counts.accepted - partly, words::ACCEPTED_AND_SETTLED_LATER),
         (counts.failed, "failed"),
         (counts.unknown, "unknown"),
         (counts.left_pending, review_words::LEFT_PENDING),
@@ -237,6 +240,9 @@ fn trouble(line: &ReportLine) -> Option<String> {
     let title = foreign(&line.title);
     match &line.outcome {
         Outcome::Approved | Outcome::Rejected | Outcome::Accepted => None,
+        Outcome::PartlyApproved { given, needed } => {
+            Some(words::accepted(&title, &text::partly_approved(*given, *needed)))
+        }
         Outcome::Skipped { status, by } => {
             let why = text::skipped(line.decision, status.as_ref(), by.as_ref()).plain();
             Some(format!("Skipped: {title}. {}", sentences::sentence(&why)))

@@ -325,6 +325,7 @@ sentences! {
     nth_of(nth: usize, total: usize) => "Action {nth} of {total}";
     action(place: &str, risk: &str, tool: &str, title: &str, waiting: &str, at: &str) => "{place}. {risk}. {tool}. Title: {title}. Waiting {waiting}.{at}";
     expires_in(left: &str) => "Expires in {left}.";
+    accepted(title: &str, why: &str) => "Accepted: {title}. {why}.";
     approvals(given: u64, needed: u64, by: &str) => "{given} of {needed} approvals{by}.";
     look_twice(flags: &str) => "Warning: look twice: {flags}.";
     before_you_decide(told: &str) => "Before you decide: {told}.";

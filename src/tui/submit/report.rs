@@ -99,7 +99,7 @@ fn take(model: &mut Model, mut report: Report, only: Option<&HashSet<ActionKey>>
         if !matches!(line.outcome, Outcome::Failed { .. }) {
             done.push(line.key.clone());
         }
-        if matches!(line.outcome, Outcome::Approved | Outcome::Accepted) {
+        if line.outcome == Outcome::Approved || line.outcome.is_accepted() {
             follow.push(line.key.clone());
         }
         lost |= matches!(state, State::Unknown | State::ToResolve);
@@ -155,15 +155,9 @@ fn state_after(model: &Model, line: &ReportLine) -> State {
         _ if model.queue.get(&line.key).is_some_and(lost) => State::ToResolve,
         Outcome::Approved => settled(Some(Status::Approved), None, true),
         Outcome::Rejected => settled(Some(Status::Rejected), None, true),
-        // It counts, and the action waits for more people.
-        Outcome::Accepted
-            if model.queue.get(&line.key).is_some_and(|slot| slot.entry.row.approvals.is_some()) =>
-        {
-            State::Pending
-        }
         Outcome::Accepted => settled(Some(Status::Other("accepted".into())), None, true),
         Outcome::Skipped { status, by } => settled(status.clone(), by.clone(), false),
-        Outcome::Failed { .. } => State::Pending,
+        Outcome::Failed { .. } | Outcome::PartlyApproved { .. } => State::Pending,
         Outcome::Unknown { .. } => State::Unknown,
     }
 }
@@ -429,6 +423,9 @@ fn line(line: &ReportLine) -> String {
         Outcome::Approved => "approved".to_owned(),
         Outcome::Rejected => "rejected".to_owned(),
         Outcome::Accepted => "accepted".to_owned(),
+        Outcome::PartlyApproved { given, needed } => {
+            format!("accepted, {}", text::partly_approved(*given, *needed))
+        }
         Outcome::Skipped { status, by } => {
             format!("skipped, {}", text::skipped(line.decision, status.as_ref(), by.as_ref()).plain())
         }

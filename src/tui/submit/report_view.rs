@@ -305,6 +305,10 @@ impl Ended {
             }
             (Outcome::Approved, None) => ours("approved", theme::PLAIN),
             (Outcome::Accepted, None) => ours("accepted", theme::PLAIN),
+            (Outcome::PartlyApproved { given, needed }, None) => {
+                let why = text::Shown::ours(text::partly_approved(*given, *needed));
+                Self { why: Some(why), ..ours("accepted", theme::PLAIN) }
+            }
             (Outcome::Rejected, None) => ours("rejected", theme::PLAIN),
         }
     }

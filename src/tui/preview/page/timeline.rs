@@ -167,6 +167,9 @@ fn answer(asked: DecisionKind, outcome: Option<&Outcome>) -> String {
         Some(Outcome::Approved) => "approved".to_owned(),
         Some(Outcome::Rejected) => "rejected".to_owned(),
         Some(Outcome::Accepted) => words::TAKEN_SETTLED_LATER.to_owned(),
+        Some(Outcome::PartlyApproved { given, needed }) => {
+            format!("accepted: {}", text::partly_approved(*given, *needed))
+        }
         Some(Outcome::Skipped { status, by }) => {
             format!("skipped: {}", text::skipped(asked, status.as_ref(), by.as_ref()).plain())
         }

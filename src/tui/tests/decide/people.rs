@@ -83,11 +83,17 @@ fn first_approval_is_said_to_wait_and_the_action_stays_pending() {
     assert_eq!(told(&desk), [words::waits_for_others(2)]);
     desk.wait(500);
     desk.press("y");
-    desk.reports(|_| Outcome::Accepted);
+    desk.reports(|_| Outcome::PartlyApproved { given: 1, needed: 2 });
 
     assert_eq!(desk.slot("1").state, State::Pending);
     assert_eq!(desk.staged(), "");
     assert!(desk.screen().contains("1 accepted"), "{}", desk.screen());
+    desk.press("gr");
+    assert!(
+        desk.screen().contains("accepted  1 of 2: 1 more person must approve"),
+        "the report: {}",
+        desk.screen()
+    );
 }
 
 #[test]
