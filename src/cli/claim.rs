@@ -1,6 +1,10 @@
 //! `placet claim ID`: says to others that this reviewer is on an action, or (`--end`) no longer.
 
-use crate::domain::ActionKey;
+use serde_json::json;
+
+use crate::contract::absent::without_nulls;
+use crate::contract::time;
+use crate::domain::{ActionKey, Claim, subject};
 use crate::inbox::Inbox;
 use crate::text;
 
@@ -16,7 +20,7 @@ pub async fn claim(inbox: &Inbox, args: &ClaimArgs) -> anyhow::Result<Exit> {
     let mut exit = Exit::Done;
     for found in find(inbox, &sought).await? {
         let ended = match found {
-            Ok((key, _)) => one(inbox, &key, args.end).await?,
+            Ok((key, _)) => one(inbox, &key, args).await?,
             Err(not_found) => {
                 output::complain(&problem(&not_found.problem));
                 not_found.exit
@@ -29,33 +33,44 @@ pub async fn claim(inbox: &Inbox, args: &ClaimArgs) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-async fn one(inbox: &Inbox, key: &ActionKey, end: bool) -> anyhow::Result<Exit> {
-    let id = output::identifier(key.id.untrusted());
-    if end {
-        return Ok(match inbox.end_claim(key).await {
-            Ok(()) => {
-                output::line(&format!("{id} is not claimed by you"))?;
-                Exit::Done
-            }
-            Err(why) => {
-                output::complain(&problem(&why));
-                Exit::Failed
-            }
-        });
-    }
-    match inbox.claim(key).await {
-        Ok(claim) if inbox.subject(&key.source).is_none_or(|me| me == claim.by) => {
-            output::line(&format!("{id} is claimed by you, for five minutes; anybody may still decide it"))?;
-            Ok(Exit::Done)
-        }
-        Ok(claim) => {
-            let name = text::name(&claim.by).plain();
-            output::line(&format!("{id} is claimed by {name} already; you may decide it all the same"))?;
-            Ok(Exit::Skipped)
-        }
+async fn one(inbox: &Inbox, key: &ActionKey, args: &ClaimArgs) -> anyhow::Result<Exit> {
+    let claimed =
+        if args.end { inbox.end_claim(key).await.map(|()| None) } else { inbox.claim(key).await.map(Some) };
+    let claimed = match claimed {
+        Ok(claimed) => claimed,
         Err(why) => {
             output::complain(&problem(&why));
-            Ok(Exit::Failed)
+            return Ok(Exit::Failed);
         }
+    };
+    let mine = |claim: &Claim| inbox.subject(&key.source).is_none_or(|me| subject::is_same(&me, &claim.by));
+    let outcome = match &claimed {
+        None => "ended",
+        Some(claim) if mine(claim) => "claimed",
+        Some(_) => "taken",
+    };
+    if args.json {
+        output::versioned(&without_nulls(json!({
+            "source": key.source.as_str(),
+            "id": key.id.as_raw(),
+            "outcome": outcome,
+            "claimedBy": claimed.as_ref().map(|claim| claim.by.as_raw()),
+            "claimedAt": claimed.as_ref().map(|claim| time::write(claim.since)),
+        })))?;
+    } else {
+        output::line(&said(key, outcome, claimed.as_ref()))?;
+    }
+    Ok(if outcome == "taken" { Exit::Skipped } else { Exit::Done })
+}
+
+fn said(key: &ActionKey, outcome: &str, claimed: Option<&Claim>) -> String {
+    let id = output::identifier(key.id.untrusted());
+    match (outcome, claimed) {
+        ("taken", Some(claim)) => {
+            let name = text::name(&claim.by).plain();
+            format!("{id} is claimed by {name} already; you may decide it all the same")
+        }
+        ("claimed", _) => format!("{id} is claimed by you, for five minutes; anybody may still decide it"),
+        _ => format!("{id} is not claimed by you"),
     }
 }

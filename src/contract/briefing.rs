@@ -137,6 +137,36 @@ mod tests {
     use super::*;
     use crate::domain::Timestamp;
 
+    /// A member that a difference forgot would never be told to who asks for differences only.
+    #[test]
+    fn difference_has_every_member_that_is_not_of_batches_whole() {
+        let body = |n: u64, word: &str| BriefingBody {
+            workspace_id: "w".to_owned(),
+            pending: n,
+            blocked_missions: n,
+            unknown: n,
+            lapsing: n,
+            paused_at: Some(word.to_owned()),
+            batches: Some(Vec::new()),
+            truncated: Some(n > 1),
+            gone: None,
+            since: None,
+            claims: vec![ClaimBody {
+                pending_action_id: word.to_owned(),
+                claimed_by: word.to_owned(),
+                claimed_at: word.to_owned(),
+            }],
+            revision: n,
+        };
+        let (earlier, now) = (body(1, "a"), body(2, "b"));
+
+        let mut told = serde_json::to_value(now.difference(&earlier)).unwrap();
+
+        assert_eq!((&told["gone"], &told["since"]), (&json!([]), &json!(1)));
+        told.as_object_mut().unwrap().retain(|name, _| !["gone", "since"].contains(&name.as_str()));
+        assert_eq!(told, serde_json::to_value(&now).unwrap());
+    }
+
     #[test]
     fn counts_are_read_as_they_were_written() {
         let tool = ToolOutstanding { tool: "t\u{202e}".into(), pending: 3, high: 1 };

@@ -79,6 +79,9 @@ pub struct ClaimArgs {
     /// You are no longer on it
     #[arg(long)]
     pub end: bool,
+    /// One JSON object a line for each action
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reqwest::{Method, Response};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::contract;
 use super::support::{BORN, LIMIT, TestGate, plain};
@@ -237,6 +237,40 @@ async fn only_changes_are_sent_to_whoever_asks_for_them() {
         follow(&mut listed, event, BORN + 2 + nth as u64);
     }
     assert_eq!(Value::from(listed), now.data["batches"]);
+}
+
+/// Everything but the batches is whole in a difference, whatever of it changed.
+#[tokio::test]
+async fn difference_tells_also_what_is_no_change_of_a_batch() {
+    let (_folder, gate) = plain().await;
+    let id = gate.propose("t", "{}").await;
+    let mut changes = Stream::open(&gate, "&changes=only", None).await;
+    changes.next().await.unwrap();
+    let mut told = async |is_told: fn(&Value) -> bool| loop {
+        let event = changes.next().await.unwrap();
+        if event.name == "briefing" && is_told(&event.data) {
+            return event.data;
+        }
+    };
+    let all_but_batches = |mut data: Value| {
+        for of_a_difference in ["batches", "gone", "since", "truncated"] {
+            data.as_object_mut().unwrap().remove(of_a_difference);
+        }
+        data
+    };
+
+    for path in [format!("/api/claims/{id}"), "/api/gate/pause".to_owned()] {
+        assert_eq!(gate.post_as(&gate.owner, &path, "").await.status, 200, "{path}");
+    }
+    let held = told(|data| data["claims"] != json!([]) && data["pausedAt"].is_string()).await;
+    let now = async || Stream::open(&gate, "", None).await.next().await.unwrap().data;
+    assert_eq!(held["batches"], json!([]));
+    assert_eq!(all_but_batches(held), all_but_batches(now().await));
+    for path in [format!("/api/claims/{id}/end"), "/api/gate/resume".to_owned()] {
+        assert_eq!(gate.post_as(&gate.owner, &path, "").await.status, 200, "{path}");
+    }
+    let ended = told(|data| data["claims"] == json!([]) && data["pausedAt"].is_null()).await;
+    assert_eq!(all_but_batches(ended), all_but_batches(now().await));
 }
 
 /// Their client has the counts, and asked for no more.

@@ -48,7 +48,11 @@ pub(crate) fn take(session: &mut Session, msg: Msg) {
         (session.model.submit.sending.is_some(), session.model.submit.held.is_some());
     let answered = matches!(
         msg.what,
-        What::Submitted(..) | What::Sending(_, Sending::Partly(_)) | What::Resolved(..) | What::Claimed(..)
+        What::Submitted(..)
+            | What::Sending(_, Sending::Partly(_))
+            | What::Resolved(..)
+            | What::Claimed(..)
+            | What::ApprovalTakenBack(..)
     );
     let report = match &msg.what {
         What::Submitted(id, Ok(_)) | What::Sending(id, Sending::Partly(_)) => Some(id.clone()),

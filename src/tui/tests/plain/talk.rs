@@ -30,6 +30,8 @@ pub(crate) struct Talk {
     pub(crate) left: bool,
     /// Sources that were asked for their own counts.
     pub(crate) asked: usize,
+    /// Everything else that was asked of the world.
+    pub(crate) others: Vec<Effect>,
     pub(crate) context: Result<Vec<ContextEntry>, Problem>,
     /// Everything on the terminal, typed lines echoed as a terminal does.
     pub(crate) heard: String,
@@ -72,6 +74,7 @@ impl Talk {
             waiting: Vec::new(),
             left: false,
             asked: 0,
+            others: Vec::new(),
             context: Ok(Vec::new()),
             heard: String::new(),
         };
@@ -158,7 +161,7 @@ impl Talk {
                 Effect::ResolveUnknown { .. } => self.settled += 1,
                 Effect::Flows { .. } => self.asked += 1,
                 Effect::Quit => self.left = true,
-                _ => {}
+                other => self.others.push(other),
             }
         }
         let said = self.session.said();

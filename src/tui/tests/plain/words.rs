@@ -1,9 +1,14 @@
 //! What is said to what.
 
-use crate::domain::{Capabilities, Note, Notes, Status};
+use crate::domain::{
+    ActionId, Approvals, Briefing, Capabilities, Claim, Note, Notes, Revision, Status, Timestamp,
+};
+use crate::inbox::{Event, EventKind};
+use crate::journal::Write;
+use crate::tui::core::msg::{Effect, What};
 use crate::tui::plain::session::How;
 use crate::tui::plain::words::WORDS;
-use crate::tui::testing::{CAN, action, decided, few, key, lost};
+use crate::tui::testing::{CAN, NOW, action, decided, few, key, lost, source};
 
 use super::talk::{SCRIPT, TERMINAL, Talk, risky};
 
@@ -345,9 +350,89 @@ fn the_figures_are_read_out_as_sentences() {
 The last 60 minutes. All: 3 pending, over target, 1 high risk, oldest 3 h 12 min. 1 over the target of 1 h 0 min.
 Source gate: 3 pending, over target, 1 high risk, oldest 3 h 12 min.
 Queue support: 2 pending, starting, oldest 59 min.
-Queue refunds-agent: 1 pending, over target, 1 high risk, oldest 3 h 12 min.
+Queue refunds-agent: 1 pending, over target, 1 high risk, oldest 3 h 12 min. 1 over the target of 1 h 0 min.
 Approved 0, excluded 0, left undecided 0, failed after approval 0, outcome unknown 0.
 Alert. gate: 1 high-risk over 15 m.
 Alert. gate: 1 over 1 h.
 ");
+}
+
+/// The source is a gate where this reviewer is `lee`, and tells who is on what.
+fn as_lee(talk: &mut Talk, claims: Vec<Claim>) {
+    talk.session.model.list.sources[0].subject = Some("lee".into());
+    let briefing = Briefing { revision: Some(Revision(7)), claims: Some(claims), ..Briefing::default() };
+    talk.take(What::Source(Event { source: source(), kind: EventKind::Briefing(briefing) }));
+}
+
+/// Claims that were asked of the source, and whether they were to end; then forgotten.
+fn claims_asked(talk: &mut Talk) -> Vec<(String, bool)> {
+    let asked = std::mem::take(&mut talk.others).into_iter().filter_map(|effect| match effect {
+        Effect::Claim { key, end } => Some((key.id.as_raw().to_owned(), end)),
+        _ => None,
+    });
+    asked.collect()
+}
+
+#[test]
+fn claim_asks_the_source_and_reads_its_answer_out() {
+    let mut talk = Talk::new(TERMINAL, few(2));
+    let claim =
+        |by: &str| Claim { id: ActionId::new("1"), by: by.into(), since: Timestamp::from_millis(NOW) };
+
+    assert!(talk.types("claim").contains("keeps no claims"), "{}", talk.heard);
+    assert_eq!(claims_asked(&mut talk), []);
+    as_lee(&mut talk, Vec::new());
+    talk.types("claim");
+    assert_eq!(claims_asked(&mut talk), [("1".to_owned(), false)]);
+    talk.take(What::Claimed(key("1"), Ok(Some(claim("lee")))));
+    assert!(talk.heard.contains("others see that you are on it"), "{}", talk.heard);
+    talk.types("claim");
+    assert_eq!(claims_asked(&mut talk), [("1".to_owned(), true)]);
+    talk.take(What::Claimed(key("1"), Ok(None)));
+    assert!(talk.heard.contains("No longer claimed"), "{}", talk.heard);
+
+    as_lee(&mut talk, vec![claim("kim")]);
+    let heard = talk.types("claim");
+    assert!(heard.contains("is on it for 1 min"), "{heard}");
+    assert_eq!(claims_asked(&mut talk), []);
+}
+
+#[test]
+fn snooze_hides_the_action_and_reads_the_next_one_out() {
+    let mut talk = Talk::new(TERMINAL, few(2));
+
+    assert!(talk.types("snooze soon").contains("Snooze takes a time"), "{}", talk.heard);
+    let heard = talk.types("snooze 1h");
+    assert!(heard.contains("1 action snoozed until") && heard.contains("Issue number 2"), "{heard}");
+    let kept = |talk: &Talk| {
+        let snoozes = talk.saved.iter().filter_map(|write| match write {
+            Write::Snooze { key, snooze } => Some((key.id.as_raw().to_owned(), snooze.is_some())),
+            _ => None,
+        });
+        snoozes.collect::<Vec<_>>()
+    };
+    assert_eq!(kept(&talk), [("1".to_owned(), true)]);
+    let heard = talk.types("snooze off");
+    assert!(heard.contains("is back"), "{heard}");
+    assert_eq!(kept(&talk).last(), Some(&("1".to_owned(), false)));
+}
+
+#[test]
+fn take_back_asks_the_source_only_where_own_approval_stands() {
+    let mut actions = few(2);
+    let by = vec!["Lee".into()];
+    actions[0].row.approvals = Some(Approvals { needed: 2, by }.into());
+    let mut talk = Talk::new(TERMINAL, actions);
+    as_lee(&mut talk, Vec::new());
+    let asked = |talk: &Talk| {
+        talk.others.iter().filter(|effect| matches!(effect, Effect::TakeBackApproval(_))).count()
+    };
+
+    talk.types("take-back");
+    assert_eq!(asked(&talk), 1);
+    talk.take(What::ApprovalTakenBack(key("1"), Ok(())));
+    assert!(talk.heard.contains("pproval is taken back"), "{}", talk.heard);
+    talk.types("next");
+    let heard = talk.types("take-back");
+    assert_eq!(asked(&talk), 1, "{heard}");
 }
