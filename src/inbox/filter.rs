@@ -12,6 +12,7 @@
 //! | `age:>1h30m`, `expires:<30m`, `expires:never` | a time in s, m, h, d, w |
 //! | `is:unopened` | a state, see [`Is`] |
 //! | `claimed:me`, `claimed:none`, `claimed:kim` | who is on it |
+//! | `approvals:waiting`, `approvals:none`, `approvals:me`, `approvals:kim` | of what several people must approve: some did, nobody did, who did |
 //! | `kind:exclude` | what is staged, by the kind of decision |
 //! | `-…` | whatever the rest does not hold for; a word after `-` is exact |
 //!
@@ -19,7 +20,7 @@
 
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
-use crate::domain::{DecisionKind, Entry, SourceName, Timestamp};
+use crate::domain::{DecisionKind, Entry, SourceName, Timestamp, Untrusted, subject};
 
 mod exact;
 mod parse;
@@ -65,6 +66,7 @@ enum Want {
     Is(Vec<Is>),
     Kind(Vec<DecisionKind>),
     Claimed(Vec<ClaimedBy>),
+    Approvals(Vec<ApprovedBy>),
     Risk(Vec<(Compare, i64)>),
     Effect(Vec<(Compare, i64)>),
     /// In milliseconds.
@@ -107,6 +109,17 @@ pub enum Is {
 enum ClaimedBy {
     Me,
     None,
+    Name(Word),
+}
+
+/// Whose approvals an action has that several people must approve, as it is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum ApprovedBy {
+    /// It has some, and waits for more.
+    Waiting,
+    /// It waits for the first.
+    None,
+    Me,
     Name(Word),
 }
 
@@ -184,6 +197,8 @@ pub trait Subject {
     fn is(&self, state: Is) -> bool;
     /// Who is on it.
     fn claimed(&self) -> Option<Claimant<'_>>;
+    /// Who we are at its source, where that told.
+    fn me(&self) -> Option<&Untrusted>;
 }
 
 /// Decides whether filters hold. Keeps the memory that this takes; make one and use it for many actions.
@@ -314,6 +329,7 @@ impl Finder {
                 }
                 _ => false,
             }),
+            Want::Approvals(wanted) => wanted.iter().any(|by| self.approved(by, subject)),
             Want::Risk(orders) => any(orders, row.risk.rank().into()),
             Want::Effect(orders) => {
                 row.effect.as_ref().is_some_and(|effect| any(orders, effect.rank().into()))
@@ -340,6 +356,20 @@ impl Finder {
                 };
                 Field::NAMES.iter().any(&mut holds) || self.begins(entry.key.id.as_raw(), word)
             }
+        }
+    }
+
+    fn approved(&mut self, by: &ApprovedBy, subject: &impl Subject) -> bool {
+        let row = &subject.entry().row;
+        let Some(approvals) = &row.approvals else { return false };
+        let waits = row.status.is_pending() && approvals.given() < approvals.needed;
+        match by {
+            ApprovedBy::Waiting => waits && approvals.given() > 0,
+            ApprovedBy::None => waits && approvals.given() == 0,
+            ApprovedBy::Me => {
+                subject.me().is_some_and(|me| approvals.by.iter().any(|by| subject::is_same(by, me)))
+            }
+            ApprovedBy::Name(word) => approvals.by.iter().any(|by| self.begins(by.as_raw(), word)),
         }
     }
 
@@ -482,7 +512,7 @@ impl Field {
             Self::Status => return Some(row.status.as_raw()),
             Self::By => row.resolved_by.as_ref(),
         };
-        text.map(crate::domain::Untrusted::as_raw)
+        text.map(Untrusted::as_raw)
     }
 }
 

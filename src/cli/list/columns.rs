@@ -33,7 +33,7 @@ pub(super) const fn is_queued(status: &Status) -> bool {
 type Cell<'a> = fn(&Row<'a>) -> Shown;
 
 /// Every column there is.
-pub(in crate::cli) fn columns<'a>() -> [Column<Row<'a>>; 20] {
+pub(in crate::cli) fn columns<'a>() -> [Column<Row<'a>>; 21] {
     let column = |name, most, cell: Cell<'a>| Column { name, most, cell };
     [
         column("id", usize::MAX, |row| text::identifier(row.entry.key.id.untrusted())),
@@ -65,6 +65,14 @@ pub(in crate::cli) fn columns<'a>() -> [Column<Row<'a>>; 20] {
             let since = row.now.since(claim.since);
             let since = if row.plain { time::write(claim.since) } else { output::age(since) };
             text::name(&claim.by).followed_by(Shown::ours(format!(" {since}")))
+        }),
+        column("approvals", 32, |row| {
+            let Some(approvals) = &row.entry.row.approvals else { return Shown::default() };
+            let mut shown = Shown::ours(format!("{} of {}", approvals.given(), approvals.needed));
+            for name in &approvals.by {
+                shown = shown.followed_by(Shown::ours(" ")).followed_by(text::name(name));
+            }
+            shown
         }),
         column("workspace", 24, |row| id(row.entry.row.workspace.as_ref())),
         column("session", 36, |row| id(row.entry.row.session.as_ref())),
@@ -106,8 +114,10 @@ pub(super) fn text<'a>(
         or.insert(0, "status");
     }
     let rows = rows(entries, claimed, now, false);
-    if rows.iter().any(|row| row.claim.is_some()) {
-        or.splice(or.len() - 1..or.len() - 1, ["claimed"]);
+    let more: [(&str, fn(&Row<'_>) -> bool); 2] =
+        [("claimed", |row| row.claim.is_some()), ("approvals", |row| row.entry.row.approvals.is_some())];
+    for (name, _) in more.into_iter().filter(|(_, has)| rows.iter().any(has)) {
+        or.insert(or.len() - 1, name);
     }
     columns::text(&chosen(&columns(), names, &or), &rows)
 }
@@ -178,7 +188,7 @@ mod tests {
 
     #[test]
     fn every_column_that_can_be_asked_for_is_there() {
-        let names = "id source tool title risk effect age status batch agent mission created expires decided by claimed workspace \
+        let names = "id source tool title risk effect age status batch agent mission created expires decided by claimed approvals workspace \
                      session run size";
         assert_eq!(columns().map(|column| column.name).join(" "), names);
     }

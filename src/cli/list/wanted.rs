@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use crate::cli::args::ListArgs;
 use crate::cli::exit::Usage;
 use crate::config::NamedFilter;
-use crate::domain::{ActionKey, Claim, DecisionKind, Entry, SourceName, Status, Timestamp, Untrusted};
+use crate::domain::{
+    ActionKey, Claim, DecisionKind, Entry, SourceName, Status, Timestamp, Untrusted, subject,
+};
 use crate::inbox::filter::{Claimant, Filter, Finder, Is, Subject};
 
 /// A filter and what it takes to apply it.
@@ -14,6 +16,8 @@ pub(super) struct Wanted {
     finder: Finder,
     now: Timestamp,
     claims: HashMap<ActionKey, Claimed>,
+    /// Who we are at sources that told.
+    subjects: HashMap<SourceName, Untrusted>,
 }
 
 /// Who is on an action.
@@ -46,20 +50,22 @@ impl Wanted {
                  is:settled"
             )));
         }
-        Ok(Self { filter, finder: Finder::default(), now, claims: HashMap::new() })
+        Ok(Self { filter, finder: Finder::default(), now, claims: HashMap::new(), subjects: HashMap::new() })
     }
 
     pub(super) fn holds(&mut self, entry: &Entry) -> bool {
         let claimed = self.claims.get(&entry.key);
-        let listed = Listed { entry, now: self.now, claimed };
+        let me = self.subjects.get(&entry.key.source);
+        let listed = Listed { entry, now: self.now, claimed, me };
         self.filter.is_empty() || self.finder.holds(&self.filter, &listed, self.now)
     }
 
     /// Takes who is on what at a source; `me` is who we are there.
     pub(super) fn learn(&mut self, source: &SourceName, me: Option<&Untrusted>, claims: Vec<Claim>) {
+        self.subjects.extend(me.map(|me| (source.clone(), me.clone())));
         for claim in claims {
             let key = ActionKey { source: source.clone(), id: claim.id.clone() };
-            let is_mine = me == Some(&claim.by);
+            let is_mine = me.is_some_and(|me| subject::is_same(me, &claim.by));
             self.claims.insert(key, Claimed { claim, is_mine });
         }
     }
@@ -94,6 +100,7 @@ struct Listed<'a> {
     entry: &'a Entry,
     now: Timestamp,
     claimed: Option<&'a Claimed>,
+    me: Option<&'a Untrusted>,
 }
 
 impl Subject for Listed<'_> {
@@ -109,6 +116,10 @@ impl Subject for Listed<'_> {
         let Claimed { claim, is_mine } = self.claimed?;
         let by = claim.by.as_raw();
         Some(if *is_mine { Claimant::Me(by) } else { Claimant::Other(by) })
+    }
+
+    fn me(&self) -> Option<&Untrusted> {
+        self.me
     }
 
     fn is(&self, state: Is) -> bool {

@@ -4,7 +4,8 @@ use crate::domain::time::time_sum;
 use crate::domain::{DecisionKind, Effect, Risk};
 
 use super::{
-    ClaimedBy, Compare, Expiry, Field, FieldText, Filter, FilterError, Is, Mistake, Part, Term, Want, Word,
+    ApprovedBy, ClaimedBy, Compare, Expiry, Field, FieldText, Filter, FilterError, Is, Mistake, Part, Term,
+    Want, Word,
 };
 
 /// A field's name, and what it takes.
@@ -24,6 +25,7 @@ enum Read {
     Is,
     Kind,
     Claimed,
+    Approvals,
 }
 
 const TEXT: &str = "text, or = and all of the text, or == and exactly the text, or its beginning and *";
@@ -57,6 +59,11 @@ const FIELDS: &[FieldSpec] = &[
     FieldSpec { name: "status", takes: TEXT, read: Read::Text(Field::Status) },
     FieldSpec { name: "by", takes: TEXT, read: Read::Text(Field::By) },
     FieldSpec { name: "claimed", takes: "me, none, or the beginning of a name", read: Read::Claimed },
+    FieldSpec {
+        name: "approvals",
+        takes: "waiting, none, me, or the beginning of a name",
+        read: Read::Approvals,
+    },
     FieldSpec { name: "kind", takes: DecisionKind::NAMES, read: Read::Kind },
     FieldSpec {
         name: "effect",
@@ -97,7 +104,7 @@ impl Filter {
         }
         // What costs least is asked first.
         terms.sort_by_key(|term| match term.want {
-            Want::Is(_) | Want::Kind(_) | Want::Claimed(_) => 1,
+            Want::Is(_) | Want::Kind(_) | Want::Claimed(_) | Want::Approvals(_) => 1,
             Want::Risk(_) | Want::Effect(_) | Want::Age(_) | Want::Expires(_) => 0,
             Want::Field(..) => 2,
             Want::Exact(_) => 3,
@@ -283,6 +290,16 @@ impl FieldSpec {
                     "me" => ClaimedBy::Me,
                     "none" => ClaimedBy::None,
                     name => ClaimedBy::Name(Word::new(name, true)),
+                };
+                how.is_none().then_some(by)
+            })?),
+            Read::Approvals => Want::Approvals(each(values, |how, text| {
+                let by = match text {
+                    "" => return None,
+                    "waiting" => ApprovedBy::Waiting,
+                    "none" => ApprovedBy::None,
+                    "me" => ApprovedBy::Me,
+                    name => ApprovedBy::Name(Word::new(name, true)),
                 };
                 how.is_none().then_some(by)
             })?),

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use crate::domain::{
-    ActionId, ActionKey, BatchId, DecisionKind, Effect, Entry, Risk, Row, SourceName, Timestamp,
+    ActionId, ActionKey, Approvals, BatchId, DecisionKind, Effect, Entry, Risk, Row, SourceName, Status,
+    Timestamp, Untrusted,
 };
 use crate::rounds;
 
@@ -18,6 +19,7 @@ pub(super) struct Known {
     staged: Option<DecisionKind>,
     is: Vec<Is>,
     claimed: Option<&'static str>,
+    me: Option<Untrusted>,
 }
 
 impl Subject for Known {
@@ -36,6 +38,9 @@ impl Subject for Known {
             name => Some(Claimant::Other(name)),
         }
     }
+    fn me(&self) -> Option<&Untrusted> {
+        self.me.as_ref()
+    }
 }
 
 pub(super) fn known(title: &str, tool: &str, agent: &str, risk: &str, minutes: i64) -> Known {
@@ -50,7 +55,7 @@ pub(super) fn known(title: &str, tool: &str, agent: &str, risk: &str, minutes: i
         ..Row::new(ActionId::new("pa-3f9c"), tool.into(), title.into())
     };
     let key = ActionKey { source: SourceName::new("team-gate"), id: row.id.clone() };
-    Known { entry: Entry { key, row }, staged: None, is: vec![Is::Unopened], claimed: None }
+    Known { entry: Entry { key, row }, staged: None, is: vec![Is::Unopened], claimed: None, me: None }
 }
 
 #[test]
@@ -386,4 +391,33 @@ fn claims_are_found_by_whose_they_are() {
     assert_eq!(found("claimed:me,none"), [true, true, false, false]);
     assert!(Filter::parse("claimed:>me").is_err());
     assert_eq!(Filter::parse("claimed:me").unwrap().only_on_screen(), None);
+}
+
+#[test]
+fn approvals_are_found_by_whose_they_are_and_whether_more_are_needed() {
+    let found = |text: &str| {
+        let filter = Filter::parse(text).unwrap();
+        let holds = |by: Option<&[&str]>, status: &str| {
+            let mut subject = Known { me: Some("lee".into()), ..known("t", "t", "a", "low", 1) };
+            let by = by.map(|by| by.iter().map(|by| (*by).into()).collect());
+            subject.entry.row.approvals = by.map(|by| Approvals { needed: 2, by }.into());
+            subject.entry.row.status = Status::parse(status);
+            Finder::default().holds(&filter, &subject, Timestamp::from_millis(NOW))
+        };
+        [
+            holds(None, "pending"),
+            holds(Some(&[]), "pending"),
+            holds(Some(&["Kim"]), "pending"),
+            holds(Some(&["Lee "]), "pending"),
+            holds(Some(&["kim", "lee"]), "approved"),
+        ]
+    };
+
+    assert_eq!(found("approvals:waiting"), [false, false, true, true, false]);
+    assert_eq!(found("approvals:none"), [false, true, false, false, false]);
+    assert_eq!(found("approvals:me"), [false, false, false, true, true], "however it is spelled");
+    assert_eq!(found("approvals:kim"), [false, false, true, false, true]);
+    assert_eq!(found("approvals:waiting -approvals:me"), [false, false, true, false, false]);
+    assert!(Filter::parse("approvals:>2").is_err());
+    assert_eq!(Filter::parse("approvals:me").unwrap().only_on_screen(), None);
 }

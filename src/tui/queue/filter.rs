@@ -304,6 +304,11 @@ impl Subject for FilteredRow<'_> {
         self.model.claims.claimant(&self.slot.entry.key, &self.model.list.sources)
     }
 
+    fn me(&self) -> Option<&Untrusted> {
+        let sources = &self.model.list.sources;
+        sources.iter().find(|source| source.name == self.slot.entry.key.source)?.subject.as_ref()
+    }
+
     fn is(&self, state: Is) -> bool {
         let (model, slot, key) = (self.model, self.slot, &self.slot.entry.key);
         match state {
