@@ -1,10 +1,12 @@
-//! `placet log shift`: what a shift was like, for pasting into a chat. Counts, names of sources and tools, and who decided.
+//! `placet log shift`: what a shift was like, for pasting into a chat: counts, names of sources and tools, and who decided; and what it
+//! hands over, with ids and titles.
 
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use crate::contract::time;
 use crate::domain::{DecisionKind, Minute, SourceName, Timestamp, Untrusted};
+use crate::inbox::Inbox;
 use crate::inbox::figures::words;
 use crate::inbox::shift::{Counting, Decided, Shift, Stood};
 use crate::journal::Journal;
@@ -12,7 +14,10 @@ use crate::text;
 
 use super::args::ShiftArgs;
 use super::exit::{Exit, Usage};
-use super::{input, output};
+use super::input;
+use super::output::{self, problem};
+
+mod handed_over;
 
 /// Submissions read at a time.
 const PAGE: u32 = 100;
@@ -37,6 +42,7 @@ const HEAD_REST: [&str; 9] = [
 /// `journal` is `None` where nothing was ever decided. Reads only, also while inboxes run.
 pub(super) async fn shift(
     journal: Option<&Journal>,
+    inbox: Option<&Inbox>,
     args: &ShiftArgs,
     now: Timestamp,
 ) -> anyhow::Result<Exit> {
@@ -54,12 +60,24 @@ pub(super) async fn shift(
         minutes = journal.kept_minutes(Minute::of(from)).await?;
     }
     let shift = counting.end(&minutes);
-    if args.json {
-        output::versioned(&json(&shift)?)?;
-    } else if args.csv {
+    if args.csv {
         csv(&shift).iter().try_for_each(|row| output::records(&text::csv::record(row)))?;
+        return Ok(Exit::Done);
+    }
+    // What is left now says nothing of a shift that ended before.
+    let left = match inbox.filter(|_| args.until.is_none()) {
+        Some(inbox) => Some(inbox.handed_over().await.map_err(|why| anyhow::anyhow!(problem(&why)))?),
+        None => None,
+    };
+    if args.json {
+        let mut json = json(&shift)?;
+        if let (Some(left), Some(json)) = (&left, json.as_object_mut()) {
+            json.insert("handedOver".to_owned(), handed_over::json(left));
+        }
+        output::versioned(&json)?;
     } else {
-        lines(&shift, &zone).iter().try_for_each(|line| output::line(line))?;
+        let left = left.iter().flat_map(|left| handed_over::lines(left, &zone));
+        lines(&shift, &zone).into_iter().chain(left).try_for_each(|line| output::line(&line))?;
     }
     Ok(Exit::Done)
 }

@@ -9,7 +9,8 @@ use super::state::{Journal, JournalError, Snooze};
 use crate::domain::{ActionKey, Timestamp};
 
 impl Journal {
-    pub(super) async fn snoozes(&self) -> Result<HashMap<ActionKey, Snooze>, JournalError> {
+    /// Those that were not ended, also where their time is over.
+    pub async fn snoozes(&self) -> Result<HashMap<ActionKey, Snooze>, JournalError> {
         let rows = sqlx::query_as::<_, (String, String, i64, String)>(
             "SELECT source, action, until, label FROM snooze",
         );

@@ -106,7 +106,7 @@ pub enum LogCommand {
     },
     /// Print the report of one submission again, with current outcomes
     Report(ReportArgs),
-    /// Summarise a shift in about forty lines for a chat: counts, and names of sources and tools
+    /// Summarise a shift for a chat: counts, names of sources and tools, and what it hands over
     Shift(ShiftArgs),
 }
 

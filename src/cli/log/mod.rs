@@ -39,7 +39,7 @@ pub async fn log(
         Some(LogCommand::Export { to, csv }) => {
             receipts::export(journal.ok_or_else(missing)?, to.as_deref(), *csv).await
         }
-        Some(LogCommand::Shift(args)) => shift::shift(journal, args, now).await,
+        Some(LogCommand::Shift(args)) => shift::shift(journal, inbox, args, now).await,
         Some(LogCommand::Report(args)) => submission::print(journal.ok_or_else(missing)?, inbox, args).await,
     }
 }
