@@ -13,6 +13,8 @@ pub struct Watch {
     pub queue_targets: QueueTargets,
     /// Who decided, and how fast, is shown where the source tells.
     pub reviewers: bool,
+    /// The same of groups of people.
+    pub groups: bool,
 }
 
 /// What a lead wants to be told of.
@@ -61,6 +63,7 @@ pub(super) struct RawWatch {
     expiring_minutes: Option<u64>,
     growing_minutes: Option<u64>,
     reviewers: bool,
+    groups: bool,
     queue: BTreeMap<String, RawQueue>,
 }
 
@@ -96,6 +99,6 @@ impl RawWatch {
             (name, age)
         };
         let queue_targets = self.queue.into_iter().map(target).collect();
-        Watch { targets, queue_targets, reviewers: self.reviewers }
+        Watch { targets, queue_targets, reviewers: self.reviewers, groups: self.groups }
     }
 }

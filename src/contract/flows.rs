@@ -25,16 +25,7 @@ pub fn write(workspace: &str, flows: &Flows) -> Value {
             "failed": it.failed,
         })
     };
-    let reviewer = |it: &Decider| {
-        json!({
-            "subject": it.name.as_raw(),
-            "approved": it.approved,
-            "edited": it.edited,
-            "rejected": it.rejected,
-            "medianWaitMs": it.median_wait,
-            "lastAt": time::write(it.last),
-        })
-    };
+    let deciders = |of: &[Decider], name| of.iter().map(|it| write_decider(it, name)).collect::<Vec<_>>();
     without_nulls(json!({
         "workspaceId": workspace,
         "at": time::write(flows.at),
@@ -42,9 +33,25 @@ pub fn write(workspace: &str, flows: &Flows) -> Value {
         "queues": queues.into_iter().map(write_queue).collect::<Vec<_>>(),
         "rest": rest.into_iter().map(write_queue).next(),
         "tools": flows.tools.iter().map(tool).collect::<Vec<_>>(),
-        "reviewers": flows.reviewers.iter().map(reviewer).collect::<Vec<_>>(),
+        "reviewers": deciders(&flows.reviewers, "subject"),
+        "groups": deciders(&flows.groups, "group"),
         "truncated": flows.truncated,
     }))
+}
+
+/// `name` is the member that names it; absent of those in no group.
+fn write_decider(of: &Decider, name: &str) -> Value {
+    let mut written = json!({
+        "approved": of.approved,
+        "edited": of.edited,
+        "rejected": of.rejected,
+        "medianWaitMs": of.median_wait,
+        "lastAt": time::write(of.last),
+    });
+    if let Some(members) = written.as_object_mut().filter(|_| !of.name.is_empty()) {
+        members.insert(name.to_owned(), of.name.as_raw().into());
+    }
+    written
 }
 
 fn write_queue(queue: &QueueFlow) -> Value {
@@ -97,7 +104,12 @@ pub fn read(text: &str) -> Option<Flows> {
         reviewers: elements("reviewers")
             .into_iter()
             .filter_map(Fields::of)
-            .filter_map(|it| reviewer(&it))
+            .filter_map(|it| decider(&it, it.text("subject")?))
+            .collect(),
+        groups: elements("groups")
+            .into_iter()
+            .filter_map(Fields::of)
+            .filter_map(|it| decider(&it, it.text("group").unwrap_or_else(|| "".into())))
             .collect(),
         truncated: fields.flag("truncated").unwrap_or_default(),
     })
@@ -149,9 +161,9 @@ fn tool(fields: &Fields<'_>) -> Option<ToolDecided> {
     })
 }
 
-fn reviewer(fields: &Fields<'_>) -> Option<Decider> {
+fn decider(fields: &Fields<'_>, name: Untrusted) -> Option<Decider> {
     Some(Decider {
-        name: fields.text("subject")?,
+        name,
         approved: count(fields, "approved"),
         edited: fields.number("edited").map(|edited| edited.min(LARGEST)),
         rejected: count(fields, "rejected"),
@@ -170,6 +182,13 @@ mod tests {
         };
         let queue =
             |queue, pending| QueueFlow { queue, pending, minutes: vec![minute(7, 3, 0), minute(9, 0, 4)] };
+        let group = |name: &str| Decider {
+            name: name.into(),
+            rejected: 2,
+            median_wait: 9,
+            last: Timestamp::from_millis(599_999),
+            ..Decider::default()
+        };
         Flows {
             at: Timestamp::from_millis(600_000),
             from: Timestamp::from_millis(60_000),
@@ -193,6 +212,7 @@ mod tests {
                 median_wait: 14_000,
                 last: Timestamp::from_millis(599_999),
             }],
+            groups: ["support", ""].map(group).to_vec(),
             truncated: false,
         }
     }

@@ -133,6 +133,8 @@ pub struct FlowsAsked {
     pub decided_since: Timestamp,
     /// Who decided, too.
     pub reviewers: bool,
+    /// What groups of people decided, too.
+    pub groups: bool,
 }
 
 /// What a source that counts by itself tells of the last hours: the same to everybody who asks.
@@ -147,6 +149,8 @@ pub struct Flows {
     pub tools: Vec<ToolDecided>,
     /// Who decided, since what was asked for; empty unless it was asked for.
     pub reviewers: Vec<Decider>,
+    /// The same of groups, where that was asked for. Who is in several counts in each; the empty name is of those in none.
+    pub groups: Vec<Decider>,
     /// Some tools, or the older decisions of reviewers, are left out.
     pub truncated: bool,
 }
@@ -172,7 +176,7 @@ pub struct ToolDecided {
     pub failed: u64,
 }
 
-/// Somebody who decided.
+/// Somebody who decided, or a group of people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Decider {
     pub name: Untrusted,

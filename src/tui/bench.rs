@@ -228,6 +228,7 @@ pub(crate) fn settings() -> Result<Settings, KeymapError> {
         targets: Targets::default(),
         queue_targets: QueueTargets::new(),
         reviewers: false,
+        groups: false,
         rules: Vec::new(),
         reasons: Vec::new(),
         hold: std::time::Duration::ZERO,

@@ -109,7 +109,8 @@ async fn until(
     };
     let sources = chosen(inbox, args.source.as_deref())?;
     let figures = Figures::new(watching.watch.targets, watching.watch.reviewers, &sources)
-        .with_queue_targets(&watching.watch.queue_targets);
+        .with_queue_targets(&watching.watch.queue_targets)
+        .with_groups(watching.watch.groups);
     let mut observer = Observer::start(inbox.clone(), figures, args.window.unwrap_or(HOUR), &sources).await;
     let limit = if args.once && !args.line { ALL } else { SOON };
     tokio::pin!(end);

@@ -53,6 +53,7 @@ pub(super) fn lines(board: &Board, targets: Targets) -> Vec<String> {
         let pad = " ".repeat(width.saturating_sub(name.width()));
         joined(&format!("{}{pad}", name.plain()), &row.verdict, &row.figures, &row.state)
     }));
+    lines.extend(decided_by(board));
     if !board.alerts.is_empty() {
         lines.push(String::new());
     }
@@ -63,6 +64,27 @@ pub(super) fn lines(board: &Board, targets: Targets) -> Vec<String> {
             .map(|alert| format!("! {}: {}", alert.source, words::alert(alert.kind, alert.count, &targets))),
     );
     lines
+}
+
+/// Who decided, under a heading of its own, where that is switched on.
+fn decided_by(board: &Board) -> Vec<String> {
+    let Some(all) = board.decided_by() else { return Vec::new() };
+    let head = [String::new(), format!("DECIDED BY, LAST {} MIN", board.window)];
+    if all.is_empty() {
+        return [&head[..], &["no source told who decided".to_owned()]].concat();
+    }
+    let names: Vec<Shown> = all.iter().map(|of| cells::decided_by(*of).cut(NAME)).collect();
+    let width = names.iter().map(Shown::width).max().unwrap_or_default().max(head[1].len());
+    let line = |name: &str, used: usize, cells: [String; 5]| {
+        let cells = cells.iter().zip(cells::DECIDED);
+        let cells: String = cells.map(|(cell, (_, width))| format!("{cell:>width$}")).collect();
+        format!("{name}{}{cells}", " ".repeat(width.saturating_sub(used)))
+    };
+    let headings = cells::DECIDED.map(|(heading, _)| heading.to_uppercase());
+    let rows = names.iter().zip(&all);
+    let rows = rows.map(|(name, of)| line(&name.plain(), name.width(), cells::decided(&of.line().decider)));
+    let [gap, title] = head;
+    [gap, line(&title, title.len(), headings)].into_iter().chain(rows).collect()
 }
 
 fn joined(name: &str, verdict: &str, figures: &[String; 9], state: &str) -> String {

@@ -65,21 +65,26 @@ fn source(name: &str, pending: u64, heard: Option<i64>) -> SourceBoard {
 
 /// One source that is well, one whose data is old, and one that never answered.
 fn board() -> Board {
-    let queue = |queue, pending, oldest| QueueLine { queue, standing: standing(pending, oldest) };
+    let queue =
+        |queue, pending, oldest| QueueLine { queue, target: 3_600_000, standing: standing(pending, oldest) };
     let hostile = "refunds\u{1b}[2J\u{202e}\n";
     let trend = Trend::ClearsIn(23 * 60_000);
     let clears = Standing { trend, state: QueueState::Clearing, ..standing(9, 40) };
     let queues = vec![
         queue(Queue::Agent(hostile.into()), 9, 192),
-        QueueLine { queue: Queue::Tool("save_document".into()), standing: clears },
-        QueueLine { queue: Queue::Rest, standing: Standing { pending: 1, ..Standing::default() } },
+        QueueLine { queue: Queue::Tool("save_document".into()), target: 900_000, standing: clears },
+        QueueLine {
+            queue: Queue::Rest,
+            target: 3_600_000,
+            standing: Standing { pending: 1, ..Standing::default() },
+        },
     ];
     let away = SourceBoard {
         standing: Standing::default(),
         connection: Connection::Polling,
         ..source("away", 0, None)
     };
-    let decided = ToolDecided { tool: "t".into(), approved: 3, edited: Some(1), rejected: 2, failed: 1 };
+    let of_tool = ToolDecided { tool: "t".into(), approved: 3, edited: Some(1), rejected: 2, failed: 1 };
     let kim = Decider {
         name: "kim".into(),
         approved: 3,
@@ -88,6 +93,8 @@ fn board() -> Board {
         median_wait: 14_000,
         last: ago(1),
     };
+    let nobodys = Decider { name: "".into(), approved: 1, edited: Some(1), ..Decider::default() };
+    let decided = |decider| ReviewerLine { source: SourceName::new("team"), decider };
     Board {
         at: NOW,
         window: 60,
@@ -102,7 +109,7 @@ fn board() -> Board {
             pending: 4,
             high: 1,
             oldest: Some(ago(3)),
-            decided: Some(decided),
+            decided: Some(of_tool),
         }],
         ages: Ages {
             counts: [1, 2, 3, 4, 5],
@@ -111,7 +118,8 @@ fn board() -> Board {
             target: 3_600_000,
             over_target: 7,
         },
-        reviewers: Some(vec![ReviewerLine { source: SourceName::new("team"), decider: kim }]),
+        groups: Some(vec![decided(Decider { name: "support".into(), ..kim.clone() }), decided(nobodys)]),
+        reviewers: Some(vec![decided(kim)]),
         outcomes: Flow { arrived: 9, approved: 5, edited: 2, failed: 1, ..Flow::default() },
         edits_told: true,
         alerts: vec![
@@ -151,6 +159,11 @@ team                           OVER TARGET         88      8   3 h 12!      7   
 old                            OVER TARGET?       22?     2?  3 h 12!?     7?      3?    9.0?       0?     6.5?          -  STALE, data 71 s old
 away                           NO DATA              -      -         -      -       -       -        -        -          -  NO ANSWER
 all                            OVER TARGET?      110?    11?  3 h 12!?     7?      3?    9.0?       0?     6.5?          -
+
+DECIDED BY, LAST 60 MIN  ALL  APPR  EXCL  EDIT  MEDIAN
+group support              4     3     1     -    14 s
+no group                   1     1     0     1     0 s
+kim                        4     3     1     -    14 s
 
 ! old: down for 1 min
 ! team: 7 over 1 h";
@@ -265,9 +278,13 @@ fn the_board_as_json_has_every_figure_and_leaves_out_what_nobody_knows() {
     assert_eq!(told["reviewers"][0]["medianWaitMs"], 14_000);
     assert_eq!(told["alerts"][0], json!({"kind": "source-down", "source": "old", "count": 1}));
 
-    let quiet = Board { reviewers: None, edits_told: false, ..board };
+    assert_eq!((&told["groups"][0]["group"], told["groups"][1].get("group")), (&json!("support"), None));
+    assert_eq!(told["sources"][0]["queues"][1]["targetMs"], 900_000);
+
+    let quiet = Board { reviewers: None, groups: None, edits_told: false, ..board };
     let told = value(&quiet.json(|_| None));
-    assert_eq!((told.get("reviewers"), told["outcomes"].get("edited")), (None, None));
+    assert_eq!((told.get("reviewers"), told.get("groups")), (None, None));
+    assert_eq!(told["outcomes"].get("edited"), None);
 }
 
 #[test]

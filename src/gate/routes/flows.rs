@@ -1,5 +1,7 @@
 //! `GET /api/flows`: how actions came and went, counted by the gate itself, so that all who watch see the same.
 
+use std::collections::HashMap;
+
 use axum::Json;
 use axum::extract::{Query, State};
 use axum::response::{IntoResponse as _, Response};
@@ -7,6 +9,7 @@ use serde::Deserialize;
 
 use crate::contract::flows::write;
 use crate::contract::time;
+use crate::domain::subject::folded;
 use crate::domain::{Minute, Timestamp};
 use crate::gate::auth::Caller;
 use crate::gate::error::{ApiError, INVALID};
@@ -27,6 +30,8 @@ pub(crate) struct FlowsQuery {
     decided_since: Option<String>,
     #[serde(default)]
     reviewers: bool,
+    #[serde(default)]
+    groups: bool,
 }
 
 pub(crate) async fn flows(
@@ -40,9 +45,16 @@ pub(crate) async fn flows(
     let decided = minute("decided_since", query.decided_since.as_deref(), now)?;
     let from = from.unwrap_or_else(|| Minute::of(now.plus_millis(-USUAL_MILLIS)));
     let decided = decided.unwrap_or(from);
-    let asked = AskedFlows { workspace, from, decided, now, reviewers: query.reviewers };
+    let groups = if query.groups { Some(groups(&gate, &workspace).await?) } else { None };
+    let asked = AskedFlows { workspace, from, decided, now, reviewers: query.reviewers, groups };
     let flows = gate.store().flows(&asked).await?;
     Ok(Json(write(&asked.workspace, &flows)).into_response())
+}
+
+/// The groups of everybody who has or had a token of the workspace.
+async fn groups(gate: &Gate, workspace: &str) -> Result<HashMap<String, Vec<String>>, ApiError> {
+    let people = gate.people(workspace).await?.into_values();
+    Ok(people.map(|token| (folded(&token.subject), token.groups)).collect())
 }
 
 /// The minute that is asked for, at most as far back as minutes are kept.

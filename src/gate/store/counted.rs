@@ -1,5 +1,7 @@
 //! What is counted: what a briefing is about, and what is asked of how actions came and went.
 
+use std::collections::HashMap;
+
 use serde::Deserialize;
 
 use crate::domain::{Minute, Timestamp};
@@ -15,6 +17,8 @@ pub(crate) struct AskedFlows {
     pub(crate) now: Timestamp,
     /// Who decided, too.
     pub(crate) reviewers: bool,
+    /// And their groups: those of each subject, which is folded.
+    pub(crate) groups: Option<HashMap<String, Vec<String>>>,
 }
 
 /// What a briefing counts: a workspace, or of it only one session, one mission, or what is of both.

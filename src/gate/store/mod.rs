@@ -9,6 +9,7 @@ mod callback;
 mod columns;
 pub(crate) mod context;
 mod counted;
+mod deciders;
 pub(crate) mod decision_rules;
 pub(in crate::gate) mod moving;
 mod ops;

@@ -122,6 +122,7 @@ async fn sqlite_rows(gate: &TestGate) -> usize {
         decided: Minute::new(0),
         now: gate.gate.inner.clock.now(),
         reviewers: false,
+        groups: None,
     };
     let told = gate.gate.store().flows(&asked).await.unwrap();
     told.queues.iter().map(|queue| queue.minutes.len()).sum()

@@ -199,6 +199,7 @@ async fn told(gate: &Gate) -> Vec<String> {
             decided: Minute::new(0),
             now: gate.inner.clock.now(),
             reviewers: true,
+            groups: None,
         };
         let flows = Flows { at: Timestamp::from_millis(0), ..store.flows(&asked).await.unwrap() };
         told.extend([

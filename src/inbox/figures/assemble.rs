@@ -1,13 +1,14 @@
 //! The board, from everything that is known.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use super::alerts;
 use super::decided::quantile;
 use super::ledger::{Ledger, QueueIndex};
 use super::reading::{self, Reading};
 use super::source::SourceFigures;
-use super::sums::Sums;
+use super::sums::{self, Sums};
 use super::{
     Ages, Board, BoardRequest, Figures, Queue, QueueLine, ReviewerLine, SourceBoard, Standing, ToolLine,
 };
@@ -33,7 +34,7 @@ impl Figures {
         let ask = BoardRequest { window: ask.window.clamp(1, Self::LONGEST), ..ask };
         let mut board = Board { at: now, window: ask.window, edits_told: true, ..Board::default() };
         let (mut readings, mut ages, mut tools) = (Vec::new(), Vec::new(), Tools::default());
-        let mut reviewers = Vec::new();
+        let (mut reviewers, mut groups) = (Vec::new(), Vec::new());
         for source in &self.sources {
             let mut sums = Sums::of(&source.open, &self.targets, &self.queue_targets, now);
             let (mut line, reading) = self.source_board(source, &mut sums, (ask, believed), now);
@@ -48,16 +49,16 @@ impl Figures {
             }
             ages.append(&mut sums.ages);
             tools.take(sums.tools, decided.tools);
-            let name = &source.name;
-            reviewers.extend(
-                decided.reviewers.into_iter().map(|decider| ReviewerLine { source: name.clone(), decider }),
-            );
+            let line = |decider| ReviewerLine { source: source.name.clone(), decider };
+            reviewers.extend(decided.reviewers.into_iter().map(line));
+            groups.extend(decided.groups.into_iter().map(line));
         }
         board.alerts.sort_by_key(|alert| alert.kind);
         board.total = total(&board.sources, &readings);
         board.tools = tools.told();
         board.ages = self.ages(&mut ages, board.total.over_target);
         board.reviewers = self.reviewers.then(|| busiest_first(reviewers));
+        board.groups = self.groups.then(|| busiest_first(groups));
         board.events = self.events.iter().cloned().collect();
         board
     }
@@ -80,7 +81,8 @@ impl Figures {
         let is_there = source.heard.is_some_and(|heard| !stale || now.since(heard) < Trend::LEAST);
         readings.all.lately = readings.all.lately.filter(|_| is_there);
         all.take(&readings.all, is_there);
-        let queues = queues(&mut lines, ledger, readings.queues, is_there);
+        let target = |queue: &Queue| sums::target(queue, &self.targets, &self.queue_targets);
+        let queues = queues(&mut lines, ledger, (readings.queues, is_there), target);
         let board = SourceBoard {
             name: source.name.clone(),
             standing: all,
@@ -105,9 +107,13 @@ impl Figures {
                 *count += 1;
             }
         }
-        let target = i64::try_from(self.targets.age.as_millis()).unwrap_or(i64::MAX);
+        let target = millis(self.targets.age);
         Ages { counts, median: quantile(ages, 50), p90: quantile(ages, 90), target, over_target }
     }
+}
+
+fn millis(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
 }
 
 fn busiest_first(mut lines: Vec<ReviewerLine>) -> Vec<ReviewerLine> {
@@ -212,9 +218,10 @@ fn by_place(lines: &HashMap<Queue, Standing>, ledger: &Ledger) -> HashMap<QueueI
 fn queues(
     lines: &mut HashMap<Queue, Standing>,
     ledger: &Ledger,
-    mut readings: HashMap<QueueIndex, Reading>,
-    is_there: bool,
+    (mut readings, is_there): (HashMap<QueueIndex, Reading>, bool),
+    target: impl Fn(&Queue) -> Duration,
 ) -> Vec<QueueLine> {
+    let target = |queue: &Queue| millis(target(queue));
     let mut queues: Vec<QueueLine> = Vec::new();
     for (queue, place) in ledger.queues() {
         let reading = readings.remove(&place).unwrap_or_default();
@@ -224,12 +231,12 @@ fn queues(
         }
         let mut standing = line.unwrap_or_default();
         standing.take(&reading, is_there);
-        queues.push(QueueLine { queue: queue.clone(), standing });
+        queues.push(QueueLine { queue: queue.clone(), target: target(queue), standing });
     }
     // In no minute yet: a queue that just came.
     queues.extend(lines.drain().map(|(queue, mut standing)| {
         standing.take(&Reading::default(), is_there);
-        QueueLine { queue, standing }
+        QueueLine { target: target(&queue), queue, standing }
     }));
     queues.sort_by(|a, b| {
         let pending = b.standing.pending.cmp(&a.standing.pending);

@@ -29,6 +29,8 @@ pub struct Board {
     pub ages: Ages,
     /// `None`: switched off. Empty: no source told who decided.
     pub reviewers: Option<Vec<ReviewerLine>>,
+    /// The same of groups of people.
+    pub groups: Option<Vec<ReviewerLine>>,
     /// In the window.
     pub outcomes: Flow,
     /// Every source with approvals tells which of them were edited.
@@ -37,6 +39,33 @@ pub struct Board {
     pub events: Vec<Happening>,
     /// The gravest first.
     pub alerts: Vec<Alert>,
+}
+
+/// A line of who decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecidedBy<'a> {
+    Reviewer(&'a ReviewerLine),
+    /// Its people together; the empty name is of those in no group.
+    Group(&'a ReviewerLine),
+}
+
+impl Board {
+    /// Who decided: groups, then people. `None`: both are switched off.
+    pub fn decided_by(&self) -> Option<Vec<DecidedBy<'_>>> {
+        if self.groups.is_none() && self.reviewers.is_none() {
+            return None;
+        }
+        let groups = self.groups.iter().flatten().map(DecidedBy::Group);
+        Some(groups.chain(self.reviewers.iter().flatten().map(DecidedBy::Reviewer)).collect())
+    }
+}
+
+impl<'a> DecidedBy<'a> {
+    pub const fn line(self) -> &'a ReviewerLine {
+        match self {
+            Self::Reviewer(line) | Self::Group(line) => line,
+        }
+    }
 }
 
 /// How a queue, a source, or everything stands.
@@ -99,6 +128,8 @@ impl SourceBoard {
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueLine {
     pub queue: Queue,
+    /// For so long its actions may wait. Milliseconds.
+    pub target: i64,
     pub standing: Standing,
 }
 

@@ -1,8 +1,8 @@
 //! The figures of a source or a queue as cells: what each is called, what it says, and what is remarkable in it. The
 //! screen, the table and the line of the shell only lay them out.
 
-use super::{Standing, words};
-use crate::domain::{Queue, QueueState, Rate, Timestamp};
+use super::{DecidedBy, Standing, words};
+use crate::domain::{Decider, Queue, QueueState, Rate, Timestamp};
 use crate::text::{self, Shown};
 
 /// One figure.
@@ -101,6 +101,35 @@ impl Cell {
         let doubt = if doubtful && self.is_known() { "?" } else { "" };
         format!("{}{late}{doubt}", self.text)
     }
+}
+
+/// What the columns of who decided are called, with the columns that each needs.
+pub const DECIDED: [(&str, usize); 5] = [("all", 5), ("appr", 6), ("excl", 6), ("edit", 6), ("median", 8)];
+
+/// Who decided, as a line names them.
+pub fn decided_by(of: DecidedBy<'_>) -> Shown {
+    let name = &of.line().decider.name;
+    match of {
+        DecidedBy::Reviewer(_) => text::name(name),
+        DecidedBy::Group(_) if name.is_empty() => Shown::ours("no group"),
+        DecidedBy::Group(_) => Shown::ours("group ").followed_by(text::name(name)),
+    }
+}
+
+/// What they decided, in the order of [`DECIDED`].
+pub fn decided(of: &Decider) -> [String; 5] {
+    [
+        (of.approved + of.rejected).to_string(),
+        of.approved.to_string(),
+        of.rejected.to_string(),
+        of.edited.map_or_else(|| "-".to_owned(), |edited| edited.to_string()),
+        waited(of.median_wait),
+    ]
+}
+
+/// `14 s`, or minutes and more.
+fn waited(millis: i64) -> String {
+    if millis < 60_000 { format!("{} s", millis.max(0) / 1_000) } else { words::span(millis) }
 }
 
 /// How it stands, with a `?` where it is of a source that is not heard.

@@ -33,8 +33,8 @@ use source::SourceFigures;
 
 pub use crate::domain::AlertKind;
 pub use board::{
-    About, Ages, Alert, Board, BoardRequest, Happening, HappeningKind, QueueLine, ReviewerLine, SourceBoard,
-    Standing, ToolLine,
+    About, Ages, Alert, Board, BoardRequest, DecidedBy, Happening, HappeningKind, QueueLine, ReviewerLine,
+    SourceBoard, Standing, ToolLine,
 };
 
 /// So many happenings are known, the newest.
@@ -48,6 +48,8 @@ pub struct Figures {
     queue_targets: QueueTargets,
     /// Who decided is told.
     reviewers: bool,
+    /// And what groups of people decided.
+    groups: bool,
     sources: Vec<SourceFigures>,
     /// Newest first.
     events: VecDeque<Happening>,
@@ -60,7 +62,15 @@ impl Figures {
     /// `reviewers`: who decided is on the board, where a source tells.
     pub fn new(targets: Targets, reviewers: bool, sources: &[SourceName]) -> Self {
         let sources = sources.iter().cloned().map(SourceFigures::new).collect();
-        Self { targets, queue_targets: QueueTargets::new(), reviewers, sources, events: VecDeque::new() }
+        let (queue_targets, groups) = (QueueTargets::new(), false);
+        Self { targets, queue_targets, reviewers, groups, sources, events: VecDeque::new() }
+    }
+
+    /// With what groups of people decided, where a source tells.
+    #[must_use]
+    pub fn with_groups(mut self, groups: bool) -> Self {
+        self.groups = groups;
+        self
     }
 
     /// With targets of single queues.
@@ -166,6 +176,7 @@ impl Figures {
             since: back(window.max(reading::BACK)),
             decided_since: back(window),
             reviewers: self.reviewers,
+            groups: self.groups,
         };
         self.source(source)?.asks(window, now).then_some(asked)
     }

@@ -23,6 +23,7 @@ const TOLD: i64 = 2 * Minute::MILLIS;
 pub(super) struct DecidedThere {
     pub(super) tools: Vec<ToolDecided>,
     pub(super) reviewers: Vec<Decider>,
+    pub(super) groups: Vec<Decider>,
     /// Not all of it is here.
     pub(super) truncated: bool,
     /// It tells which approvals were edited.
@@ -121,6 +122,7 @@ impl SourceFigures {
             Some(told) if told.window.is_none_or(|asked| asked == window) => DecidedThere {
                 tools: told.flows.tools.clone(),
                 reviewers: told.flows.reviewers.clone(),
+                groups: told.flows.groups.clone(),
                 truncated: told.flows.truncated,
                 edits_told: true,
             },
@@ -128,6 +130,8 @@ impl SourceFigures {
             None => DecidedThere {
                 tools: self.deeds.tools(since),
                 reviewers: self.deeds.reviewers(since),
+                // Who is in which group only the source knows.
+                groups: Vec::new(),
                 truncated: self.deeds.is_full_since(since),
                 edits_told: false,
             },

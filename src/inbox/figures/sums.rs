@@ -52,8 +52,7 @@ impl Sums {
         let tool = |name: &Untrusted| ToolLine { tool: name.clone(), ..ToolLine::default() };
         sums.tools = open.tools().all().map(tool).collect();
         sums.queues = open.queues().all().map(|_| Standing::default()).collect();
-        let target = |queue: &Queue| own_target(queue, own).unwrap_or(targets.age);
-        let ages: Vec<Duration> = open.queues().all().map(target).collect();
+        let ages: Vec<Duration> = open.queues().all().map(|queue| target(queue, targets, own)).collect();
         let (mut missions, mut blocked) = (Missions::default(), Missions::default());
         for known in open.all() {
             let Some(line) = sums.queues.get_mut(known.queue as usize) else { continue };
@@ -92,12 +91,13 @@ impl Standing {
     }
 }
 
-/// The target that is configured for the queue by its name.
-fn own_target(queue: &Queue, own: &QueueTargets) -> Option<Duration> {
-    match queue {
+/// The target that is configured for the queue by its name, else the one of all.
+pub(super) fn target(queue: &Queue, targets: &Targets, own: &QueueTargets) -> Duration {
+    let own = match queue {
         Queue::Agent(name) | Queue::Tool(name) => own.get(name.as_raw()).copied(),
         Queue::Rest => None,
-    }
+    };
+    own.unwrap_or(targets.age)
 }
 
 /// Never of a time that lies ahead: clocks differ.

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Ages, Board, QueueLine, SourceBoard, Standing, ToolLine};
+use super::{Ages, Board, QueueLine, ReviewerLine, SourceBoard, Standing, ToolLine};
 use crate::contract::absent::without_nulls;
 use crate::contract::time;
 use crate::domain::{Flow, Queue, Rate, SourceName, Trend};
@@ -19,21 +19,10 @@ impl Board {
     /// known is absent. `problem` says why a source could not be listed the last time, in words that went through the door.
     pub fn json(&self, problem: impl Fn(&SourceName) -> Option<String>) -> Value {
         let source = |source| source_json(source, problem(&source.name).as_deref());
-        let reviewers = self.reviewers.as_ref().map(|lines| {
-            let reviewer = |line: &super::ReviewerLine| {
-                let decider = &line.decider;
-                json!({
-                    "source": line.source.as_str(),
-                    "subject": decider.name.as_raw(),
-                    "approved": decider.approved,
-                    "edited": decider.edited,
-                    "rejected": decider.rejected,
-                    "medianWaitMs": decider.median_wait,
-                    "lastAt": time::write(decider.last),
-                })
-            };
-            lines.iter().map(reviewer).collect::<Vec<_>>()
-        });
+        let deciders = |lines: &Option<Vec<ReviewerLine>>, name| {
+            let lines = lines.as_ref()?.iter().map(|line| decider_json(line, name));
+            Some(lines.collect::<Vec<_>>())
+        };
         let alert = |alert: &super::Alert| json!({"kind": alert.kind.name(), "source": alert.source.as_str(), "count": alert.count});
         without_nulls(json!({
             "version": VERSION,
@@ -48,7 +37,8 @@ impl Board {
             "outcomes": flow_json(&self.outcomes, self.edits_told),
             "arrivalsOverWindow": self.total.arrivals,
             "resolvesOverWindow": self.total.resolves,
-            "reviewers": reviewers,
+            "reviewers": deciders(&self.reviewers, "subject"),
+            "groups": deciders(&self.groups, "group"),
             "alerts": self.alerts.iter().map(alert).collect::<Vec<_>>(),
         }))
     }
@@ -108,8 +98,25 @@ impl Board {
     }
 }
 
+/// `name` is the member that names it; absent of those in no group.
+fn decider_json(line: &ReviewerLine, name: &str) -> Value {
+    let decider = &line.decider;
+    let mut written = json!({
+        "source": line.source.as_str(),
+        "approved": decider.approved,
+        "edited": decider.edited,
+        "rejected": decider.rejected,
+        "medianWaitMs": decider.median_wait,
+        "lastAt": time::write(decider.last),
+    });
+    if let Some(members) = written.as_object_mut().filter(|_| !decider.name.is_empty()) {
+        members.insert(name.to_owned(), decider.name.as_raw().into());
+    }
+    written
+}
+
 fn source_json(source: &SourceBoard, problem: Option<&str>) -> Value {
-    let queue = |line: &QueueLine| json!({"queue": queue_json(&line.queue), "standing": standing_json(&line.standing)});
+    let queue = |line: &QueueLine| json!({"queue": queue_json(&line.queue), "targetMs": line.target, "standing": standing_json(&line.standing)});
     json!({
         "source": source.name.as_str(),
         "connection": connection(&source.connection),
@@ -238,7 +245,7 @@ mod tests {
     fn a_table_has_names_as_they_are_shown_and_no_formula() {
         let figures = Figures::new(crate::config::Targets::default(), false, &[SourceName::new("team")]);
         let mut board = figures.board(BoardRequest { window: 60, columns: 1 }, Timestamp::from_millis(0));
-        let queue = |queue| QueueLine { queue, standing: Standing::default() };
+        let queue = |queue| QueueLine { queue, target: 0, standing: Standing::default() };
         board.sources[0].queues = vec![
             queue(Queue::Agent("a\u{1b}[2J\u{202e}b".into())),
             queue(Queue::Agent("  =1+1".into())),

@@ -217,7 +217,11 @@ async fn a_receiver_that_is_not_public_must_be_allowed() {
 fn hostile(at: i64, count: u64) -> Board {
     let foreign = Untrusted::from("\u{1b}]9;pay me\u{7}\n{\"count\":0}");
     let standing = Standing { pending: 7, high: 2, over_target: count, ..Standing::default() };
-    let queues = vec![QueueLine { queue: Queue::Agent(foreign.clone()), standing: standing.clone() }];
+    let queues = vec![QueueLine {
+        queue: Queue::Agent(foreign.clone()),
+        target: 3_600_000,
+        standing: standing.clone(),
+    }];
     let name = SourceName::new("gate");
     let key = ActionKey { source: name.clone(), id: ActionId::new("\u{7}") };
     let about = About { key, tool: foreign.clone(), title: foreign.clone(), high: true };

@@ -100,7 +100,8 @@ impl Figures for PendingActions {
         let workspace = self.workspace.as_deref().map(|workspace| ("workspace_id", workspace));
         let since = [("since", since.as_str()), ("decided_since", decided.as_str())];
         let reviewers = asked.reviewers.then_some(("reviewers", "true"));
-        let query: Vec<_> = workspace.into_iter().chain(since).chain(reviewers).collect();
+        let groups = asked.groups.then_some(("groups", "true"));
+        let query: Vec<_> = workspace.into_iter().chain(since).chain(reviewers).chain(groups).collect();
         let reply = self.ask(format!("/api/flows{}", url::query(&query)), LONG_LIMIT).await?;
         let flows = counted(&reply, flows::read)?;
         self.has_flows.store(flows.is_some(), Ordering::Relaxed);

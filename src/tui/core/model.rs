@@ -62,7 +62,8 @@ impl Model {
             queue: Queue::new(settings.triage.group, settings.triage.sort),
             dashboard: DashboardState {
                 figures: Figures::new(settings.targets, settings.reviewers, &sources)
-                    .with_queue_targets(&settings.queue_targets),
+                    .with_queue_targets(&settings.queue_targets)
+                    .with_groups(settings.groups),
                 notices: Notices::new(&settings.rules, settings.targets),
                 kept_at: None,
                 watch: Watch::default(),

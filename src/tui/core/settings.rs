@@ -45,6 +45,8 @@ pub(crate) struct Settings {
     pub queue_targets: crate::config::QueueTargets,
     /// Who decided is told, where a source tells it.
     pub reviewers: bool,
+    /// And what groups of people decided.
+    pub groups: bool,
     pub opens: StartView,
     /// Who is told of what while they look elsewhere; empty: a few things, as `Window` has them.
     pub rules: Vec<crate::config::NotifyRule>,
@@ -64,6 +66,7 @@ impl Settings {
             targets: watch.targets,
             queue_targets: watch.queue_targets.clone(),
             reviewers: watch.reviewers,
+            groups: watch.groups,
             rules: config.notify.clone(),
             reasons: config.reasons.clone(),
             hold: ui.hold,

@@ -35,7 +35,7 @@ pub(crate) fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let Some(row) = rows.get(watch.at(Panel::Queues)) else { return };
     let (standing, doubtful) = (row.standing(), !row.source().is_good());
     let [first, second] = halves(area);
-    pending(model, standing, doubtful, first, buf);
+    pending(model, row, doubtful, first, buf);
     flows(model, standing, doubtful, second, buf);
 }
 
@@ -54,7 +54,8 @@ fn halves(area: Rect) -> [Rect; 2] {
     [first, rest]
 }
 
-fn pending(model: &Model, standing: &Standing, doubtful: bool, area: Rect, buf: &mut Buffer) {
+fn pending(model: &Model, row: &Row<'_>, doubtful: bool, area: Rect, buf: &mut Buffer) {
+    let standing = row.standing();
     let style = if doubtful { theme::DIM } else { theme::PLAIN };
     let values = &standing.spark;
     let mut pen = Pen::new(buf, area, 0);
@@ -65,6 +66,13 @@ fn pending(model: &Model, standing: &Standing, doubtful: bool, area: Rect, buf: 
     let known = values.iter().flatten();
     if let (Some(first), Some(most)) = (known.clone().next(), known.max()) {
         pen.ours(&words::from_most(*first, *most), theme::DIM);
+    }
+    if standing.over_target > 0 {
+        let target = row.target(&model.settings.targets);
+        pen.ours(
+            &words::over_target(standing.over_target, &target),
+            if doubtful { theme::DIM } else { theme::WARN },
+        );
     }
     let ascii = model.settings.glyphs == Glyphs::Ascii;
     let line = Line {

@@ -39,7 +39,7 @@ const MOST: [Figure; 8] = [
     Figure::OutMean,
     Figure::Clears,
 ];
-const FEW: [Figure; 4] = [Figure::Pending, Figure::High, Figure::Oldest, Figure::Clears];
+const FEW: [Figure; 5] = [Figure::Pending, Figure::High, Figure::Oldest, Figure::Over, Figure::Clears];
 const LEAST: [Figure; 3] = [Figure::Pending, Figure::High, Figure::Oldest];
 
 /// `OVER TARGET?`, with the gap before.

@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 
 use ratatui::buffer::Buffer;
 
+use crate::config::Targets;
 use crate::domain::{Queue, Timestamp};
-use crate::inbox::figures::{QueueLine, SourceBoard, Standing};
+use crate::inbox::figures::{self, DecidedBy, QueueLine, SourceBoard, Standing};
 use crate::tui::chrome::pen::Pen;
 use crate::tui::chrome::theme;
 use crate::tui::core::model::Model;
@@ -32,6 +33,14 @@ impl Row<'_> {
         match self {
             Self::Source(source) => &source.standing,
             Self::Queue(_, line) => &line.standing,
+        }
+    }
+
+    /// How long its actions may wait, in words.
+    pub(crate) fn target(&self, targets: &Targets) -> String {
+        match self {
+            Self::Source(_) => figures::words::target(targets),
+            Self::Queue(_, line) => figures::words::span(line.target),
         }
     }
 
@@ -77,7 +86,7 @@ impl Watch {
         match panel {
             Panel::Queues => board.sources.iter().map(|source| 1 + source.queues.len()).sum(),
             Panel::Tools => board.tools.len(),
-            Panel::Reviewers => board.reviewers.as_ref().map_or(0, Vec::len),
+            Panel::Reviewers => board.decided_by().map_or(0, |lines| lines.len()),
             Panel::Events => board.events.len(),
             Panel::Alerts => board.alerts.len(),
             Panel::Ages | Panel::Chart => 0,
@@ -90,8 +99,12 @@ impl Watch {
             Panel::Queues => self.rows().get(nth)?.at(),
             Panel::Tools => RowId::Tool(board.tools.get(nth)?.tool.clone()),
             Panel::Reviewers => {
-                let line = board.reviewers.as_ref()?.get(nth)?;
-                RowId::Reviewer(line.source.clone(), line.decider.name.clone())
+                let of = *board.decided_by()?.get(nth)?;
+                let (source, name) = (of.line().source.clone(), of.line().decider.name.clone());
+                match of {
+                    DecidedBy::Reviewer(_) => RowId::Reviewer(source, name),
+                    DecidedBy::Group(_) => RowId::Group(source, name),
+                }
             }
             Panel::Events => RowId::Event(Box::new(board.events.get(nth)?.clone())),
             Panel::Alerts => {

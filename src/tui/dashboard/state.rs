@@ -15,6 +15,7 @@ pub(crate) enum RowId {
     Queue(SourceName, Option<crate::domain::Queue>),
     Tool(Untrusted),
     Reviewer(SourceName, Untrusted),
+    Group(SourceName, Untrusted),
     Event(Box<Happening>),
     Alert(AlertKind, SourceName),
 }

@@ -118,7 +118,7 @@ fn tab(model: &mut Model, way: Direction) {
     let all = layout_on_screen(model).shape == WatchShape::All;
     let watch = &mut model.dashboard.watch;
     watch.alerts_only = false;
-    let told = watch.board.reviewers.is_some();
+    let told = watch.board.decided_by().is_some();
     let is_there = |panel: &Panel| (!all || panel.has_rows()) && (told || *panel != Panel::Reviewers);
     let panels: Vec<Panel> = Panel::ALL.into_iter().filter(is_there).collect();
     let at = panels.iter().position(|panel| *panel == watch.panel).unwrap_or_default();
@@ -278,7 +278,7 @@ pub(crate) fn open_row(model: &mut Model) {
         Some(RowId::Tool(tool)) => narrow(model, Filter::of_tool(&tool)),
         Some(RowId::Event(happening)) => event(model, &happening),
         Some(RowId::Alert(kind, source)) => alert(model, kind, &Filter::of_source(&source)),
-        Some(RowId::Reviewer(..)) | None => {
+        Some(RowId::Reviewer(..) | RowId::Group(..)) | None => {
             model.say(words::NOTHING_TO_OPEN);
         }
     }

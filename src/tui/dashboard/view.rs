@@ -5,7 +5,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::inbox::figures;
+use crate::inbox::figures::{self, cells};
 use crate::text::{self, Shown};
 use crate::tui::chrome;
 use crate::tui::chrome::pen::{Pen, row, rule};
@@ -59,7 +59,7 @@ fn layout_in(model: &Model, area: Rect) -> WatchLayout {
     let wanted = Wanted {
         focus: watch.focus(),
         below: watch.below,
-        reviewers: watch.board.reviewers.is_some(),
+        reviewers: watch.board.decided_by().is_some(),
         alerts: events_view::alert_lines(model, area.width, 2).len() as u16,
     };
     super::layout::watch(area, wanted)
@@ -310,38 +310,24 @@ pub(crate) fn ages(model: &Model, area: Rect, buf: &mut Buffer) {
 pub(crate) fn reviewers(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
     let (text, rows, board) =
         (layout.text(Panel::Reviewers), layout.rows(Panel::Reviewers), &model.dashboard.watch.board);
-    if board.reviewers.as_ref().is_none_or(Vec::is_empty) {
+    let lines = board.decided_by().unwrap_or_default();
+    if lines.is_empty() {
         Pen::new(buf, text, 0).ours(words::NOBODY_TOLD, theme::DIM);
         return;
     }
-    let numbers = [("all", 5), ("appr", 6), ("excl", 6), ("edit", 6), ("median", 8)];
-    let taken: usize = numbers.iter().map(|(_, width)| width).sum();
+    let taken: usize = cells::DECIDED.iter().map(|(_, width)| width).sum();
     let name = usize::from(text.width).saturating_sub(1 + taken).min(40);
     let mut pen = Pen::new(buf, text, 0);
-    pen.ours(" reviewer", theme::DIM).to(text.x.saturating_add(1 + name as u16));
-    for (heading, width) in numbers {
+    pen.ours(words::DECIDED_BY, theme::DIM).to(text.x.saturating_add(1 + name as u16));
+    for (heading, width) in cells::DECIDED {
         right(heading, width, theme::DIM, &mut pen);
     }
-    let lines = board.reviewers.as_deref().unwrap_or_default();
     for (nth, line, here) in on_screen(model, layout, Panel::Reviewers, buf) {
-        let Some(of) = lines.get(nth).map(|line| &line.decider) else { continue };
+        let Some(of) = lines.get(nth) else { continue };
         let mut pen = row(model, rows, line, here, buf);
-        pen.column(&text::name(&of.name), name, theme::PLAIN);
-        let edited = of.edited.map_or_else(|| "-".to_owned(), |edited| edited.to_string());
-        let cells = [
-            (of.approved + of.rejected).to_string(),
-            of.approved.to_string(),
-            of.rejected.to_string(),
-            edited,
-            waited(of.median_wait),
-        ];
-        for (cell, (_, width)) in cells.iter().zip(numbers) {
+        pen.column(&cells::decided_by(*of), name, theme::PLAIN);
+        for (cell, (_, width)) in cells::decided(&of.line().decider).iter().zip(cells::DECIDED) {
             right(cell, width, theme::PLAIN, &mut pen);
         }
     }
-}
-
-/// `14 s`, or minutes and more.
-fn waited(millis: i64) -> String {
-    if millis < 60_000 { format!("{} s", millis.max(0) / 1_000) } else { figures::words::span(millis) }
 }

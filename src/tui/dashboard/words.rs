@@ -34,9 +34,11 @@ pub(crate) const WITH_UNKNOWN_OUTCOME: &str = "with unknown outcome";
 pub(crate) const NOTHING_DECIDED: &str = "nothing decided";
 pub(crate) const NOTHING_IS_PENDING: &str = " nothing is pending";
 pub(crate) const AGE_HEAD: &str = " age       pending";
+pub(crate) const DECIDED_BY: &str = " decided by";
 pub(crate) const NOBODY_TOLD: &str = " No source reported who decided.";
 
 sentences! {
+    over_target(count: u64, target: &str) => "   {count} over {target}";
     from_most(first: u64, most: u64) => "   from {first}, most {most}";
     now_and_mean(word: &str, now: &str, dot: &str, mean: &str) => "{word} {now} now{dot}{mean} mean  ";
 

@@ -2,7 +2,7 @@
 
 use crate::domain::time::spoken;
 use crate::domain::{Queue, Timestamp, Trend};
-use crate::inbox::figures::{self, Board, BoardRequest, QueueLine, SourceBoard, Standing};
+use crate::inbox::figures::{self, Board, BoardRequest, DecidedBy, QueueLine, SourceBoard, Standing, cells};
 use crate::tui::chrome;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
@@ -77,6 +77,7 @@ fn sentences(model: &Model, board: &Board) -> Vec<String> {
         let of = &board.outcomes;
         said.push(words::since_then(of.approved, of.rejected, of.left, of.failed, of.unknown));
     }
+    said.extend(decided_by(board));
     said.extend(board.alerts.iter().map(|alert| {
         let words = figures::words::alert(alert.kind, alert.count, &model.settings.targets);
         format!("Alert. {}: {words}.", alert.source)
@@ -107,7 +108,25 @@ fn of_queue(line: &QueueLine, at: Timestamp) -> String {
         Queue::Tool(tool) => format!("tool {}", plain::sentences::identifier(tool)),
         Queue::Rest => words::ALL_OTHERS.to_owned(),
     };
-    format!("Queue {name}: {}.", standing(&line.standing, at))
+    let over = match line.standing.over_target {
+        0 => String::new(),
+        n => words::over_target(n, &spoken(line.target)),
+    };
+    format!("Queue {name}: {}.{over}", standing(&line.standing, at))
+}
+
+/// Who decided, where that is switched on: a sentence each.
+fn decided_by(board: &Board) -> Vec<String> {
+    let Some(all) = board.decided_by() else { return Vec::new() };
+    if all.is_empty() {
+        return vec![words::NOBODY_TOLD_WHO_DECIDED.to_owned()];
+    }
+    let one = |of: &DecidedBy<'_>| {
+        let decider = &of.line().decider;
+        let name = cells::decided_by(*of).plain();
+        words::decided(&name, decider.approved, decider.rejected, &spoken(decider.median_wait))
+    };
+    all.iter().map(one).collect()
 }
 
 /// `88 pending, growing, 1 high risk, oldest 3 h 12 min, now 3 in and 1 out a minute, in 15 minutes 9.0 in and 6.5 out a minute`

@@ -261,6 +261,7 @@ pub(crate) const NOTHING_CAN_BE_SENT: &str = "Nothing can be sent.";
 pub(crate) const LIST_NAMES_ALL: &str = "list names all of them.";
 pub(crate) const TYPE_YES: &str = "Type yes to send, anything else goes back.";
 pub(crate) const OF_THESE: &str = "of these";
+pub(crate) const NOBODY_TOLD_WHO_DECIDED: &str = "No source reported who decided.";
 pub(crate) const ACCEPTED_AND_SETTLED_LATER: &str = "accepted and settled later";
 pub(crate) const AFTER_APPROVAL: &str = "After approval";
 pub(crate) const SINCE_THEN: &str = "Since then";
@@ -325,6 +326,7 @@ sentences! {
     nth_of(nth: usize, total: usize) => "Action {nth} of {total}";
     action(place: &str, risk: &str, tool: &str, title: &str, waiting: &str, at: &str) => "{place}. {risk}. {tool}. Title: {title}. Waiting {waiting}.{at}";
     expires_in(left: &str) => "Expires in {left}.";
+    decided(who: &str, approved: u64, excluded: u64, median: &str) => "Decided by {who}: {approved} approved, {excluded} excluded, half of them within {median}.";
     accepted(title: &str, why: &str) => "Accepted: {title}. {why}.";
     approvals(given: u64, needed: u64, by: &str) => "{given} of {needed} approvals{by}.";
     look_twice(flags: &str) => "Warning: look twice: {flags}.";

@@ -1,7 +1,7 @@
 //! How actions came and went. It is counted when it happens, so that reading costs the minutes that are told and not what the queue
 //! holds.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use futures_util::TryStreamExt as _;
 use sqlx::Row as _;
@@ -9,13 +9,12 @@ use sqlx::postgres::PgRow;
 
 use super::conn::Conn;
 use crate::domain::{Decider, Flow, Flows, Minute, Queue, QueueFlow, Timestamp, ToolDecided, Untrusted};
+use crate::gate::store::deciders::{self, Deciders};
 use crate::gate::store::rows::{integer, number};
 use crate::gate::store::{AskedFlows, StoreError};
 
 /// Most tools in one answer.
 const TOOLS: usize = 500;
-/// Most decisions from which reviewers are told.
-const DECISIONS: usize = 20_000;
 
 /// The queues that are told apart: where most waits, then where most happened. `$2` is the first minute.
 pub(super) const QUEUES: &str = "SELECT agent <> '' AS named, CASE WHEN agent <> '' THEN agent ELSE tool END AS queue, \
@@ -35,12 +34,19 @@ pub(super) const DECIDED: &str = "SELECT tool, SUM(approved)::bigint AS approved
      GROUP BY tool HAVING SUM(approved + rejected + failed) > 0 \
      ORDER BY SUM(approved + rejected) DESC, tool LIMIT $3";
 
-/// `$2` is a moment.
-pub(super) const REVIEWED: &str = "SELECT resolved_by, status = 'rejected' AS rejected, \
-     COALESCE(effective_digest, digest) <> digest AS edited, resolved_at, resolved_at - created_at AS waited \
+/// `$2` is a moment. Who decided what is over.
+pub(super) const REVIEWED: &str = "SELECT resolved_by AS subject, (CASE WHEN status = 'rejected' THEN 1 ELSE 0 END)::bigint AS rejected, \
+     (CASE WHEN COALESCE(effective_digest, digest) <> digest THEN 1 ELSE 0 END)::bigint AS edited, resolved_at AS at, \
+     resolved_at - created_at AS waited \
      FROM actions WHERE workspace = $1 AND resolved_at >= $2 AND resolved_by <> proposer \
      AND status NOT IN ('withdrawn', 'superseded') \
      ORDER BY resolved_at DESC LIMIT $3";
+
+/// Who approved before them, where more than one person must: their approvals stand, and were not the last.
+pub(super) const GIVEN: &str = "SELECT v.subject, 0::bigint AS rejected, \
+     (CASE WHEN v.effective_digest <> a.digest THEN 1 ELSE 0 END)::bigint AS edited, v.at, v.at - a.created_at AS waited \
+     FROM approvals v JOIN actions a ON a.seq = v.seq WHERE a.workspace = $1 AND v.at >= $2 \
+     AND (a.resolved_by IS NULL OR a.resolved_by <> v.subject) ORDER BY v.at DESC LIMIT $3";
 
 /// In one transaction: a proposal between two of the questions would be in the minutes and not among what waits.
 pub(super) async fn read(conn: &mut Conn, asked: &AskedFlows) -> Result<Flows, StoreError> {
@@ -50,10 +56,11 @@ pub(super) async fn read(conn: &mut Conn, asked: &AskedFlows) -> Result<Flows, S
     let begun = begun.map_or(asked.from, |at| Minute::of(Timestamp::from_millis(at).min(asked.now)));
     let queues = queues(conn, asked).await?;
     let (tools, more) = tools(conn, asked).await?;
-    let (reviewers, older) =
-        if asked.reviewers { reviewers(conn, asked).await? } else { (Vec::new(), false) };
+    let asks = asked.reviewers || asked.groups.is_some();
+    let ((reviewers, groups), older) =
+        if asks { deciders(conn, asked).await? } else { ((Vec::new(), Vec::new()), false) };
     let from = asked.from.max(begun).start();
-    Ok(Flows { at: asked.now, from, queues, tools, reviewers, truncated: more || older })
+    Ok(Flows { at: asked.now, from, queues, tools, reviewers, groups, truncated: more || older })
 }
 
 async fn queues(conn: &mut Conn, asked: &AskedFlows) -> Result<Vec<QueueFlow>, StoreError> {
@@ -122,46 +129,27 @@ async fn tools(conn: &mut Conn, asked: &AskedFlows) -> Result<(Vec<ToolDecided>,
     Ok((found.into_iter().take(TOOLS).map(tool).collect(), more))
 }
 
-/// Who decided; true when there are older decisions that were not looked at.
-async fn reviewers(conn: &mut Conn, asked: &AskedFlows) -> Result<(Vec<Decider>, bool), StoreError> {
-    let mut rows = sqlx::query(REVIEWED)
-        .bind(&asked.workspace)
-        .bind(asked.decided.start().as_millis())
-        .bind(integer(DECISIONS as u64 + 1))
-        .fetch(conn);
-    let mut deciders: BTreeMap<String, (Decider, Vec<i64>)> = BTreeMap::new();
-    let mut seen = 0;
-    while let Some(row) = rows.try_next().await? {
-        seen += 1;
-        if seen > DECISIONS {
-            break;
+/// Who decided, and their groups; true when there are older decisions that were not looked at.
+async fn deciders(
+    conn: &mut Conn,
+    asked: &AskedFlows,
+) -> Result<((Vec<Decider>, Vec<Decider>), bool), StoreError> {
+    let (mut deciders, mut older) = (Deciders::new(asked), false);
+    for question in [REVIEWED, GIVEN] {
+        let mut rows = sqlx::query(question)
+            .bind(&asked.workspace)
+            .bind(asked.decided.start().as_millis())
+            .bind(integer(deciders::MOST as u64 + 1))
+            .fetch(&mut *conn);
+        let mut seen = 0;
+        while let Some(row) = rows.try_next().await? {
+            seen += 1;
+            if seen > deciders::MOST {
+                older = true;
+                break;
+            }
+            deciders.add(&row)?;
         }
-        let name: String = row.try_get("resolved_by")?;
-        let first = || (decider(&name), Vec::new());
-        let (decider, waits) = deciders.entry(name.clone()).or_insert_with(first);
-        let at: i64 = row.try_get("resolved_at")?;
-        decider.last = decider.last.max(Timestamp::from_millis(at));
-        if row.try_get("rejected")? {
-            decider.rejected += 1;
-        } else {
-            decider.approved += 1;
-            let edited: bool = row.try_get("edited")?;
-            decider.edited = decider.edited.map(|count| count + u64::from(edited));
-        }
-        waits.push(row.try_get("waited")?);
     }
-    let mut told: Vec<Decider> = deciders.into_values().map(with_median).collect();
-    told.sort_by_key(|decider| std::cmp::Reverse(decider.approved + decider.rejected));
-    Ok((told, seen > DECISIONS))
-}
-
-fn decider(name: &str) -> Decider {
-    let last = Timestamp::from_millis(i64::MIN);
-    Decider { name: name.into(), approved: 0, edited: Some(0), rejected: 0, median_wait: 0, last }
-}
-
-fn with_median((decider, mut waits): (Decider, Vec<i64>)) -> Decider {
-    waits.sort_unstable();
-    let middle = waits.get(waits.len().saturating_sub(1) / 2);
-    Decider { median_wait: middle.copied().unwrap_or_default().max(0), ..decider }
+    Ok((deciders.told(), older))
 }

@@ -49,7 +49,7 @@ use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 use crate::sqlite::{self, Database, OpenError};
 
-pub(super) const MIGRATIONS: [&str; 13] = [
+pub(super) const MIGRATIONS: [&str; 14] = [
     include_str!("../../../../assets/migrations/gate/0001_actions.sql"),
     include_str!("../../../../assets/migrations/gate/0002_audit.sql"),
     include_str!("../../../../assets/migrations/gate/0003_flow.sql"),
@@ -63,6 +63,7 @@ pub(super) const MIGRATIONS: [&str; 13] = [
     include_str!("../../../../assets/migrations/gate/0011_approvals.sql"),
     include_str!("../../../../assets/migrations/gate/0012_people.sql"),
     include_str!("../../../../assets/migrations/gate/0013_claims.sql"),
+    include_str!("../../../../assets/migrations/gate/0014_approvals_by_time.sql"),
 ];
 
 /// One database file.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::*;
-use crate::domain::{Flow, Flows, Minute, Outstanding, Queue, ToolDecided, ToolOutstanding};
+use crate::domain::{Decider, Flow, Flows, Minute, Outstanding, Queue, ToolDecided, ToolOutstanding};
 use crate::rounds::{Random, rounds};
 
 const AGENTS: [Option<&str>; 4] = [None, Some(""), Some("refunds"), Some("t0")];
@@ -19,7 +19,7 @@ async fn still_shelf() -> Shelf {
 fn since(shelf: &Shelf, millis: i64) -> AskedFlows {
     let now = shelf.clock.now();
     let from = Minute::of(now.plus_millis(-millis));
-    AskedFlows { workspace: "w".to_owned(), from, decided: from, now, reviewers: true }
+    AskedFlows { workspace: "w".to_owned(), from, decided: from, now, reviewers: true, groups: None }
 }
 
 /// Everything that can happen, by chance, and what it changed: found by looking at every action before and after.
@@ -261,6 +261,74 @@ async fn reviewers_are_those_who_decide_and_not_who_takes_back() {
     assert_eq!((told.reviewers[1].last, told.truncated), (last.unwrap(), false));
     let unasked = AskedFlows { reviewers: false, ..since(&shelf, HOUR / 2) };
     assert!(shelf.store.flows(&unasked).await.unwrap().reviewers.is_empty());
+}
+
+/// `support: 2 approved, 1 edited, 0 rejected, 9 s`, one after the other.
+fn said(deciders: &[Decider]) -> Vec<String> {
+    let said = deciders.iter().map(|it| {
+        let (approved, edited, seconds) = (it.approved, it.edited.unwrap(), it.median_wait / 1_000);
+        format!(
+            "{}: {approved} approved, {edited} edited, {} rejected, {seconds} s",
+            it.name.as_raw(),
+            it.rejected
+        )
+    });
+    said.collect()
+}
+
+#[tokio::test]
+async fn group_is_counted_by_its_people_and_names_nobody() {
+    let shelf = still_shelf().await;
+    for (id, by, waited) in [("1", "ada", 1_000), ("2", "Bob", 5_000), ("3", "cas", 9_000)] {
+        shelf.record(id).await.unwrap();
+        shelf.clock.pass(waited);
+        let by = Actor { subject: by.to_owned(), ..owner() };
+        shelf.store.decide(approval(id), by, None).await.unwrap();
+    }
+    let groups = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let members =
+        [("ada", groups(&["support", "nights"])), ("bob", groups(&["support"])), ("cas", groups(&[]))];
+    let groups = Some(members.map(|(name, groups)| (name.to_owned(), groups)).into());
+    let asked = AskedFlows { reviewers: false, groups, ..since(&shelf, HOUR) };
+
+    let told = shelf.store.flows(&asked).await.unwrap();
+
+    let want = [
+        "support: 2 approved, 0 edited, 0 rejected, 1 s",
+        ": 1 approved, 0 edited, 0 rejected, 9 s",
+        "nights: 1 approved, 0 edited, 0 rejected, 1 s",
+    ];
+    assert_eq!(said(&told.groups), want);
+    assert_eq!(told.reviewers, [], "people are told to who asks for people");
+}
+
+#[tokio::test]
+async fn approval_that_more_people_must_follow_counts_for_who_gave_it() {
+    let shelf = still_shelf().await;
+    let approve = async |id: &str, by: &str, edits: Option<RawJson>| {
+        let by = Actor { subject: by.to_owned(), ..owner() };
+        shelf
+            .store
+            .decide(Ruling { verdict: Verdict::Approve { edits }, ..approval(id) }, by, None)
+            .await
+            .unwrap();
+    };
+    for id in ["waits", "over", "voided"] {
+        // Two people must approve what is critical here.
+        let action = NewAction { risk: Risk::Critical, ..action(id) };
+        shelf.store.record(action, 1_000, None).await.unwrap();
+    }
+    shelf.clock.pass(3_000);
+    approve("waits", "ada", None).await;
+    approve("over", "ada", None).await;
+    approve("over", "bob", None).await;
+    approve("voided", "ada", None).await;
+    approve("voided", "bob", RawJson::parse(r#"{"n":2}"#).ok()).await;
+
+    let told = shelf.store.flows(&since(&shelf, HOUR)).await.unwrap();
+
+    let want = ["ada: 2 approved, 0 edited, 0 rejected, 3 s", "bob: 2 approved, 1 edited, 0 rejected, 3 s"];
+    assert_eq!(said(&told.reviewers), want);
 }
 
 #[tokio::test]

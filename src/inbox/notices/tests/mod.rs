@@ -208,13 +208,19 @@ fn a_rule_can_be_about_one_source_one_queue_or_many_only() {
     let mut evening = Evening::of(&[of_b, many, queue]);
 
     assert_eq!(evening.after(0, &[alert(AlertKind::OverTarget, "a", 4)]), [""; 0]);
-    let line = |name: &str, standing| QueueLine { queue: Queue::Agent(Untrusted::from(name)), standing };
+    let line = |name: &str, standing| QueueLine {
+        queue: Queue::Agent(Untrusted::from(name)),
+        target: 3_600_000,
+        standing,
+    };
     let busy = Standing { pending: 9, high: 2, over_target: 3, growing_for: 15, ..Standing::default() };
     evening.board.sources[0].queues =
         vec![line("other", Standing { over_target: 50, ..busy.clone() }), line("refunds", busy)];
-    evening.board.sources[0]
-        .queues
-        .push(QueueLine { queue: Queue::Rest, standing: Standing { high: 7, ..Standing::default() } });
+    evening.board.sources[0].queues.push(QueueLine {
+        queue: Queue::Rest,
+        target: 3_600_000,
+        standing: Standing { high: 7, ..Standing::default() },
+    });
     let told =
         evening.after(MINUTE, &[alert(AlertKind::OverTarget, "a", 5), alert(AlertKind::OverTarget, "b", 1)]);
 
@@ -334,7 +340,8 @@ fn nothing_that_somebody_else_wrote_is_told() {
     let hostile = Untrusted::from("\u{1b}]9;x\u{7}");
     let standing = Standing { pending: 3, over_target: 2, ..Standing::default() };
     evening.board.sources[0].standing.pending = 3;
-    evening.board.sources[0].queues = vec![QueueLine { queue: Queue::Tool(hostile), standing }];
+    evening.board.sources[0].queues =
+        vec![QueueLine { queue: Queue::Tool(hostile), target: 3_600_000, standing }];
     evening.board.alerts = AlertKind::ALL.map(|kind| alert(kind, "a", 3)).to_vec();
     let notices = evening.look();
 

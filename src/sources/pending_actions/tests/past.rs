@@ -102,10 +102,10 @@ async fn the_gate_is_asked_what_it_counted_and_one_that_does_not_count_only_once
     let path = "/api/flows?workspace_id=w&since=1970-01-01T00%3A01%3A00.000Z&decided_since=1970-01-01T00%3A01%3A00.000Z";
     let body = r#"{"at":60001,"from":60000,"queues":[{"tool":"t","pending":3,"minutes":[]}]}"#;
     gate.on("GET", path).reply(200, body).reply(500, "").reply(200, "[]").reply(404, "");
-    gate.on("GET", &format!("{path}&reviewers=true")).reply(200, body);
+    gate.on("GET", &format!("{path}&reviewers=true&groups=true")).reply(200, body);
     let source = gate.source(SourceKind::Gate, Some("w")).await;
     let since = Timestamp::from_millis(60_000);
-    let asked = |reviewers| FlowsAsked { since, decided_since: since, reviewers };
+    let asked = |reviewers| FlowsAsked { since, decided_since: since, reviewers, groups: reviewers };
 
     let figures = source.abilities().figures.unwrap();
 

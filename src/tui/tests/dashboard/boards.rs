@@ -49,7 +49,7 @@ fn wave(in_a_quarter: u64) -> Vec<Option<u64>> {
 }
 
 fn agent(name: &str, standing: Standing) -> QueueLine {
-    QueueLine { queue: Queue::Agent(name.into()), standing }
+    QueueLine { queue: Queue::Agent(name.into()), target: 3_600_000, standing }
 }
 
 fn source(name: &str, standing: Standing, queues: Vec<QueueLine>) -> SourceBoard {
@@ -107,6 +107,7 @@ pub(crate) fn calm() -> Board {
                 standing(3, 0, 7, 3, 3, 2),
                 vec![QueueLine {
                     queue: Queue::Tool("saga commit crm.*".into()),
+                    target: 60 * MINUTE,
                     standing: standing(3, 0, 7, 3, 3, 2),
                 }],
             ),
@@ -124,6 +125,7 @@ pub(crate) fn calm() -> Board {
             over_target: 0,
         },
         reviewers: None,
+        groups: None,
         outcomes: Flow { arrived: 40, approved: 33, edited: 4, rejected: 7, executed: 33, ..Flow::default() },
         edits_told: true,
         events: events(),
@@ -188,6 +190,7 @@ pub(crate) fn growing() -> Board {
             reviewer("maria", 60, Some(0), 14, 22_000),
             reviewer("lee", 41, None, 0, 180_000),
         ]),
+        groups: Some(vec![reviewer("support", 161, Some(5), 26, 18_000)]),
         alerts: vec![
             alert(AlertKind::HighRisk, "sagas", 3),
             alert(AlertKind::OverTarget, "gate", 19),

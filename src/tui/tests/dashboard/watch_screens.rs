@@ -101,7 +101,7 @@ fn a_queue_that_grows_on_a_wide_screen() {
 
 
 ── gate, 60 min ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
- pending 88   from 31, most 88                                                  ⠤ in 9 now · 9.0 mean   • out 6 now · 6.5 mean
+ pending 88   from 31, most 88   9 over 1 h                                     ⠤ in 9 now · 9.0 mean   • out 6 now · 6.5 mean
  88  │                                                       ⣀⣀⣀⣀⣠⣤⣤⣤⣤⣴⣶⣶⣶⣶⣿⣿   18.0/min│      ⢠⡇      ⢀⢾       ⣼       ⡰⡇      ⢠⡇      ⢀⢾       ⣼       ⡰⡇
      │                                     ⣀⣀⣀⣀⣠⣤⣤⣤⣶⣶⣶⣶⣶⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿           │     ⡰⠁•     ⢠⠃•⡄    ⢀⠎•⡄     ⡜ •     ⡰⠁•     ⢠⠃•⡄    ⢀⠎•⡄     ⡜•⢣
      │                 ⢀⣀⣀⣀⣠⣤⣤⣤⣤⣶⣶⣶⣶⣶⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿           │    ⡜ •⢸    ⢠⠃• ⡇   ⢠⠃• ⡇    ⡜• ⢸    ⡜ •⢸    ⢠⠃• ⡇   ⢠⠃• ⡇    ⡜• ⢸
@@ -111,11 +111,11 @@ fn a_queue_that_grows_on_a_wide_screen() {
      └───────────────────────────────────────────────────────────────────────           └──────────────────────────────────────────────────────────────────────
  13:22                                13:52                             14:22       13:22                                13:52                            14:22
 ── By tool, 60 min ───────────────────────────────────────────── By age ─────────────────────────────────── By reviewer, 60 min ────────────────────────────────
- tool                     pending high  oldest  appr% edited%  age       pending                          reviewer                all  appr  excl  edit  median
- refund_payment                 6    0    18 m    88%      5%  < 5 m          24  ━━━━━━━━━━━━━━━         kim                     113   101    12     5    14 s
- google_drive_write             3    0     4 m    83%     11%  5-15 m         37  ━━━━━━━━━━━━━━━━━━━━━━  maria                    74    60    14     0    22 s
- saga commit crm.*              3    0     7 m    79%      0%  15-60 m        21  ━━━━━━━━━━━━━           lee                      41    41     0     -     3 m
-                                                               1-4 h          28  ━━━━━━━━━━━━━━━━━
+ tool                     pending high  oldest  appr% edited%  age       pending                          decided by              all  appr  excl  edit  median
+ refund_payment                 6    0    18 m    88%      5%  < 5 m          24  ━━━━━━━━━━━━━━━         group support           187   161    26     5    18 s
+ google_drive_write             3    0     4 m    83%     11%  5-15 m         37  ━━━━━━━━━━━━━━━━━━━━━━  kim                     113   101    12     5    14 s
+ saga commit crm.*              3    0     7 m    79%      0%  15-60 m        21  ━━━━━━━━━━━━━           maria                    74    60    14     0    22 s
+                                                               1-4 h          28  ━━━━━━━━━━━━━━━━━       lee                      41    41     0     -     3 m
                                                                > 4 h           0
 
                                                                median 19 m  p90 1 h 10  28 over 1 h

@@ -166,12 +166,12 @@ fn a_calm_morning_in_one_table() {
  placet watch  12 pending · oldest 18 m                                   14:22
 
 ── Queues, most pending first ─────────────────────── 1 of 5   Tab next panel ──
- queue                state        pending  high  oldest  clears in   source
-▌gate                 CLEARING           9     0    18 m     45 min   ok
-   refunds-agent      CLEARING           6     0    18 m     30 min
-   drive-sync         OK                 3     0     4 m          -
- sagas                OK                 3     0     7 m          -   ok
-   tool saga commit…  OK                 3     0     7 m          -
+ queue                      state        pending  high  oldest  over  clears in
+▌gate                       CLEARING           9     0    18 m     0     45 min
+   refunds-agent            CLEARING           6     0    18 m     0     30 min
+   drive-sync               OK                 3     0     4 m     0          -
+ sagas                      OK                 3     0     7 m     0          -
+   tool saga commit crm.*   OK                 3     0     7 m     0          -
 
 
 
@@ -232,14 +232,14 @@ fn a_source_that_is_down_in_one_table() {
  placet watch  31? pending  2 of 3 sources ok · woo-store data 70 s old   14:22
  ! woo-store: down for 1 min
 ── Queues, most pending first ─────────────────────── 2 of 7   Tab next panel ──
- queue                state        pending  high  oldest  clears in   source
- woo-store            STARTING?         19?    0?   55 m?         -   RETRY 12 s
-▌  shop-agent         STARTING?         19?    0?   55 m?         -
- gate                 CLEARING           9     0    18 m     45 min   ok
-   refunds-agent      CLEARING           6     0    18 m     30 min
-   drive-sync         OK                 3     0     4 m          -
- sagas                OK                 3     0     7 m          -   ok
-   tool saga commit…  OK                 3     0     7 m          -
+ queue                      state        pending  high  oldest  over  clears in
+ woo-store                  RETRY 12 s        19?    0?   55 m?    0?         -
+▌  shop-agent               STARTING?         19?    0?   55 m?    0?         -
+ gate                       CLEARING           9     0    18 m     0     45 min
+   refunds-agent            CLEARING           6     0    18 m     0     30 min
+   drive-sync               OK                 3     0     4 m     0          -
+ sagas                      OK                 3     0     7 m     0          -
+   tool saga commit crm.*   OK                 3     0     7 m     0          -
 
 
 

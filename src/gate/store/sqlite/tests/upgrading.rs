@@ -113,6 +113,7 @@ async fn the_last_two_days_of_a_database_of_the_second_version_are_counted() {
         decided: Minute::new(0),
         now: clock.now(),
         reviewers: true,
+        groups: None,
     };
     let flows = store.flows(&asked).await.unwrap();
 
