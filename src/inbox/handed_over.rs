@@ -153,7 +153,7 @@ mod tests {
             at: NOW,
         };
         let snooze = |id: &str, later: i64| {
-            (key(id), Snooze { until: NOW.plus_millis(later), label: Digest::of("t", "w", id) })
+            (key(id), Snooze { until: NOW.plus_millis(later), label: Digest::of("t", "w", id), terms: None })
         };
         let snoozes = [snooze("snoozed", 1), snooze("back", 0), snooze("gone", 1)].into();
 

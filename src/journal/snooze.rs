@@ -11,12 +11,14 @@ use crate::domain::{ActionKey, Timestamp};
 impl Journal {
     /// Those that were not ended, also where their time is over.
     pub async fn snoozes(&self) -> Result<HashMap<ActionKey, Snooze>, JournalError> {
-        let rows = sqlx::query_as::<_, (String, String, i64, String)>(
-            "SELECT source, action, until, label FROM snooze",
+        let rows = sqlx::query_as::<_, (String, String, i64, String, Option<String>)>(
+            "SELECT source, action, until, label, terms FROM snooze",
         );
         let rows = self.done(rows.fetch_all(self.read())).await?;
-        let snooze = |(source, action, until, label): (String, String, i64, String)| {
-            let snooze = Snooze { until: Timestamp::from_millis(until), label: self.digest(&label)? };
+        type Kept = (String, String, i64, String, Option<String>);
+        let snooze = |(source, action, until, label, terms): Kept| {
+            let terms = terms.map(|terms| self.digest(&terms)).transpose()?;
+            let snooze = Snooze { until: Timestamp::from_millis(until), label: self.digest(&label)?, terms };
             Ok((shape::key(source, action), snooze))
         };
         rows.into_iter().map(snooze).collect()
@@ -30,13 +32,15 @@ pub(super) async fn put(
 ) -> sqlx::Result<()> {
     let put = match snooze {
         Some(snooze) => sqlx::query(
-            "INSERT INTO snooze (source, action, until, label) VALUES ($1, $2, $3, $4)
-             ON CONFLICT (source, action) DO UPDATE SET until = excluded.until, label = excluded.label",
+            "INSERT INTO snooze (source, action, until, label, terms) VALUES ($1, $2, $3, $4, $5)
+             ON CONFLICT (source, action) DO UPDATE SET until = excluded.until, label = excluded.label,
+             terms = excluded.terms",
         )
         .bind(key.source.as_str())
         .bind(key.id.as_raw())
         .bind(snooze.until.as_millis())
-        .bind(snooze.label.to_string()),
+        .bind(snooze.label.to_string())
+        .bind(snooze.terms.map(|terms| terms.to_string())),
         None => sqlx::query("DELETE FROM snooze WHERE source = $1 AND action = $2")
             .bind(key.source.as_str())
             .bind(key.id.as_raw()),

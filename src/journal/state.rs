@@ -18,7 +18,7 @@ pub type Learned = BTreeMap<String, u8>;
 /// The name of a filter that was saved in the inbox, and the filter as it is written. One line each, without tabs.
 pub type KeptFilter = (String, String);
 
-pub(super) const MIGRATIONS: [&str; 10] = [
+pub(super) const MIGRATIONS: [&str; 11] = [
     include_str!("../../assets/migrations/journal/0001_journal.sql"),
     include_str!("../../assets/migrations/journal/0002_terms.sql"),
     include_str!("../../assets/migrations/journal/0003_held.sql"),
@@ -29,6 +29,7 @@ pub(super) const MIGRATIONS: [&str; 10] = [
     include_str!("../../assets/migrations/journal/0008_risk.sql"),
     include_str!("../../assets/migrations/journal/0009_receipt_forms.sql"),
     include_str!("../../assets/migrations/journal/0010_snoozes.sql"),
+    include_str!("../../assets/migrations/journal/0011_snooze_terms.sql"),
 ];
 
 /// The journal of one run. Cloning is cheap: every clone is the same run.
@@ -127,6 +128,8 @@ pub struct Snooze {
     pub until: Timestamp,
     /// Of what the list told of it then.
     pub label: Digest,
+    /// Its terms then, as soon as they are known: a gate's configuration may change them, and no list tells of that.
+    pub terms: Option<Digest>,
 }
 
 /// What a journal knows when the inbox starts.

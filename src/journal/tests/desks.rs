@@ -97,7 +97,10 @@ async fn what_is_snoozed_is_known_to_the_next_run_and_takes_no_desk() {
     let journal = place.open().await;
     some_desk().save(&journal).await;
     crash(journal).await;
-    let snooze = |until| Some(Snooze { until: Timestamp::from_millis(until), label: digest("1") });
+    let terms = |until| (until > 1).then(|| digest("2"));
+    let snooze = |until| {
+        Some(Snooze { until: Timestamp::from_millis(until), label: digest("1"), terms: terms(until) })
+    };
     let write = |id: &str, snooze| Write::Snooze { key: key(id), snooze };
 
     let next = place.open().await;

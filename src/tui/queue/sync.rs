@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::domain::{ActionKey, SourceName, Untrusted};
-use crate::inbox::{Event, EventKind, Problem, Rows, Synced};
+use crate::inbox::{Connection, Event, EventKind, Problem, Rows, Synced};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome;
@@ -15,6 +15,7 @@ use crate::tui::decide::stage;
 use crate::tui::preview;
 use crate::tui::preview::page::made::Cached;
 use crate::tui::queue::words;
+use crate::tui::snooze;
 use crate::tui::submit::{report, resolve_unknown};
 
 use super::filter;
@@ -30,8 +31,12 @@ pub(crate) fn event(model: &mut Model, event: Event) {
     let Some(source) = model.source(&event.source) else { return };
     match event.kind {
         EventKind::Connection(connection) => {
+            let is_back = connection == Connection::Live && source.connection != connection;
             source.connection = connection;
             source.connection_at = now;
+            if is_back {
+                snooze::update::connected(model, &event.source);
+            }
         }
         EventKind::Tick => {
             source.is_there(now);
@@ -309,5 +314,8 @@ pub(crate) fn looked_through(model: &mut Model, key: ActionKey, cached: Arc<Cach
 fn taken(model: &mut Model, actions: Vec<(ActionKey, Result<Arc<Cached>, Problem>)>) {
     model.screen.dirty |= actions.iter().any(|(key, _)| model.queue.is_marked(key));
     model.screen.dirty |= matches!(model.queue.cursor(), Some(Cursor::Header(GroupKey::Shape(_))));
+    for (key, cached) in actions.iter().filter_map(|(key, answer)| Some((key, answer.as_ref().ok()?))) {
+        snooze::update::loaded(model, key, cached.action.terms);
+    }
     preview::update::loaded(model, actions);
 }

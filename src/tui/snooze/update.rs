@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::domain::{ActionKey, Timestamp};
+use crate::domain::{ActionKey, Digest, SourceName, Timestamp};
 use crate::journal::{Snooze, Write};
 use crate::tui::chrome;
 use crate::tui::chrome::state::{Finder, Overlay};
@@ -78,7 +78,8 @@ fn put(model: &mut Model, keys: &[ActionKey], at: Timestamp) {
         }
         shortened |= until < at;
         first = first.min(until);
-        let snooze = Snooze { until, label: label(row) };
+        let terms = model.preview.cached(key).and_then(|cached| cached.action.terms);
+        let snooze = Snooze { until, label: label(row), terms };
         writes.push(Write::Snooze { key: key.clone(), snooze: Some(snooze) });
     }
     for write in &writes {
@@ -87,6 +88,7 @@ fn put(model: &mut Model, keys: &[ActionKey], at: Timestamp) {
         }
     }
     model.effects.push(Effect::Save(writes));
+    read_again(model, |_, snooze| snooze.terms.is_none());
     model.queue.unmark_all();
     model.decide.guard.changed(model.now);
     put_away(model);
@@ -122,6 +124,40 @@ pub(crate) fn restored(model: &mut Model, snoozes: HashMap<ActionKey, Snooze>) {
     }
     model.snooze.of.extend(snoozes);
     put_away(model);
+    read_again(model, |_, _| true);
+}
+
+/// A source is heard again: it may have been configured anew meanwhile.
+pub(crate) fn connected(model: &mut Model, source: &SourceName) {
+    read_again(model, |key, _| key.source == *source);
+}
+
+/// Asks for these in full: their terms stand in no list.
+fn read_again(model: &mut Model, of: impl Fn(&ActionKey, &Snooze) -> bool) {
+    let wanted = model.snooze.of.iter().filter(|(key, snooze)| of(key, snooze));
+    let mut wanted: Vec<ActionKey> = wanted.map(|(key, _)| key.clone()).collect();
+    wanted.sort();
+    if !wanted.is_empty() {
+        model.effects.push(Effect::Load(wanted));
+    }
+}
+
+/// An action was read in full. Under other terms than those of then it is back.
+pub(crate) fn loaded(model: &mut Model, key: &ActionKey, terms: Option<Digest>) {
+    let Some(terms) = terms else { return };
+    let Some(snooze) = model.snooze.of.get_mut(key) else { return };
+    match snooze.terms {
+        Some(then) if then == terms => {}
+        Some(_) => {
+            wake(model, vec![key.clone()]);
+            model.say(words::changed(&chrome::words::count(1, "action")));
+        }
+        None => {
+            snooze.terms = Some(terms);
+            let write = Write::Snooze { key: key.clone(), snooze: Some(*snooze) };
+            model.effects.push(Effect::Save(vec![write]));
+        }
+    }
 }
 
 /// Around every message: what is due, changed, decided or over is snoozed no more.

@@ -1,9 +1,10 @@
 //! Out of sight until a time: hidden, counted apart, back in time, and never what is staged.
 
-use crate::domain::{Risk, Timestamp};
+use crate::domain::{Digest, Risk, Timestamp};
+use crate::inbox::{Connection, Event, EventKind};
 use crate::journal::{Restored, Write};
-use crate::tui::core::msg::What;
-use crate::tui::testing::{Desk, NOW, few, key};
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::testing::{Desk, NOW, few, key, source};
 
 const HOUR: i64 = 3_600_000;
 
@@ -175,4 +176,45 @@ fn what_is_settled_meanwhile_is_snoozed_no_more() {
 
     assert_eq!(saved(&mut desk), ["1 back"]);
     assert!(!desk.header().contains("snoozed"), "{}", desk.header());
+}
+
+/// What was asked to be read in full, and forgotten.
+fn read_again(desk: &mut Desk) -> Vec<String> {
+    let asked = desk.effects.iter().filter_map(|effect| match effect {
+        Effect::Load(keys) => Some(keys.iter().map(|key| key.id.as_raw().to_owned()).collect::<Vec<_>>()),
+        _ => None,
+    });
+    let asked = asked.collect::<Vec<_>>().concat();
+    desk.effects.clear();
+    asked
+}
+
+#[test]
+fn other_terms_by_configuration_alone_bring_it_back() {
+    let terms = |word: &str| Some(Digest::of_fields("terms", [Some(word)]));
+    let mut actions = few(4);
+    actions.iter_mut().for_each(|action| action.terms = terms("then"));
+    let mut desk = Desk::new(100, 30, actions.clone());
+    desk.drawn();
+    let connects = |desk: &mut Desk| {
+        for connection in [Connection::Connecting, Connection::Live] {
+            let kind = EventKind::Connection(connection);
+            desk.say(What::Source(Event { source: source(), kind }));
+        }
+    };
+    snooze(&mut desk, "1h");
+    desk.answers = false;
+    desk.effects.clear();
+
+    connects(&mut desk);
+    assert_eq!(read_again(&mut desk), ["1"], "the gate may have been configured anew");
+    desk.say(What::Loaded(vec![(key("1"), Ok(actions[0].clone()))]));
+    assert_eq!(shown(&desk), "2 3 4", "the same terms");
+    actions[0].terms = terms("now");
+    desk.say(What::Loaded(vec![(key("1"), Ok(actions[0].clone()))]));
+
+    assert_eq!(shown(&desk), "1 2 3 4");
+    assert!(desk.status_line().contains("changed while snoozed"), "{}", desk.status_line());
+    connects(&mut desk);
+    assert_eq!(read_again(&mut desk), Vec::<String>::new());
 }
