@@ -110,6 +110,13 @@ fn every_command_prints_what_the_schema_says() {
     let over = checked(&home, "list", &["--json", "--status", "executed,rejected"]);
     assert_eq!(over[0]["items"].as_array().unwrap().len(), 2, "{over:?}");
 
+    let claimed = checked(&home, "claim", &["--json", &ids[3], &ids[4]]);
+    assert_eq!((claimed.len(), &claimed[0]["outcome"]), (2, &"claimed".into()));
+    assert_eq!(checked(&home, "claim", &["--json", "--end", &ids[4]])[0]["outcome"], "ended");
+    let shift = checked(&home, "log shift", &["--json"]);
+    assert_eq!(shift[0]["handedOver"]["claimed"][0]["id"], ids[3].as_str(), "{shift:?}");
+    assert_eq!(shift[0]["handedOver"]["problems"].as_array().map(Vec::len), Some(1), "away does not answer");
+
     let log = checked(&home, "log", &["--json"]);
     assert_eq!(log[0]["items"].as_array().unwrap().len(), 2);
     let submission = log[0]["items"][0]["submission"].as_str().unwrap().to_owned();
@@ -127,7 +134,7 @@ fn the_board_is_what_the_schema_says() {
     let gate_home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&gate_home, &[]);
     let away = "[[source]]\nname = \"away\"\nkind = \"gate\"\nurl = \"http://127.0.0.1:9\"\n";
-    let home = Home::with_config(&format!("{}{away}[watch]\nreviewers = true\n", team(&gate, &gate_home)));
+    let home = Home::with_config(&format!("{}{away}[watch]\nreviewers = true\ngroups = true\n", team(&gate, &gate_home)));
     let decided = propose(&gate, "one");
     propose(&gate, "two");
     home.run(&["decide", "--approve", &decided]);
@@ -136,6 +143,7 @@ fn the_board_is_what_the_schema_says() {
 
     assert_eq!((&board[0]["complete"], &board[0]["total"]["pending"]), (&Value::Bool(false), &1.into()));
     assert_eq!(board[0]["reviewers"][0]["subject"], "owner", "{board:?}");
+    assert_eq!((&board[0]["groups"][0]["approved"], board[0]["groups"][0].get("group")), (&1.into(), None));
 }
 
 #[test]

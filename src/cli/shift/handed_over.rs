@@ -3,11 +3,10 @@
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::clock;
 use crate::cli::output::{self, problem};
 use crate::contract::absent::without_nulls;
 use crate::contract::time;
-use crate::domain::Untrusted;
+use crate::domain::{Timestamp, Untrusted};
 use crate::inbox::{HandedOver, Left, WhyLeft};
 use crate::text;
 
@@ -15,6 +14,10 @@ use crate::text;
 const NAMED: usize = 10;
 /// Columns of a title.
 const TITLE: usize = 60;
+
+fn clock(at: Timestamp, zone: &TimeZone, form: &str) -> String {
+    time::formatted(at, zone, form).unwrap_or_default()
+}
 
 /// A line each, below the line that says why.
 pub(super) fn lines(all: &HandedOver, zone: &TimeZone) -> Vec<String> {
@@ -89,7 +92,7 @@ pub(super) fn json(all: &HandedOver) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{ActionId, ActionKey, SourceName, Timestamp};
+    use crate::domain::{ActionId, ActionKey, SourceName};
     use crate::inbox::Problem;
 
     /// 2026-11-20T14:00Z.
