@@ -134,7 +134,10 @@ fn the_board_is_what_the_schema_says() {
     let gate_home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&gate_home, &[]);
     let away = "[[source]]\nname = \"away\"\nkind = \"gate\"\nurl = \"http://127.0.0.1:9\"\n";
-    let home = Home::with_config(&format!("{}{away}[watch]\nreviewers = true\ngroups = true\n", team(&gate, &gate_home)));
+    let home = Home::with_config(&format!(
+        "{}{away}[watch]\nreviewers = true\ngroups = true\n",
+        team(&gate, &gate_home)
+    ));
     let decided = propose(&gate, "one");
     propose(&gate, "two");
     home.run(&["decide", "--approve", &decided]);

@@ -41,10 +41,11 @@ pub(super) const REVIEWED: &str = "SELECT resolved_by AS subject, (CASE WHEN sta
      AND status NOT IN ('withdrawn', 'superseded') \
      ORDER BY resolved_at DESC LIMIT ?3";
 
-/// Who approved before them, where more than one person must: their approvals stand, and were not the last.
+/// Who approved before them, where more than one person must: their approvals stand, and were not the last. They are few, so they are
+/// looked for by their time; by the workspace all of its actions would be read.
 pub(super) const GIVEN: &str = "SELECT v.subject, 0 AS rejected, \
      (CASE WHEN v.effective_digest <> a.digest THEN 1 ELSE 0 END) AS edited, v.at, v.at - a.created_at AS waited \
-     FROM approvals v JOIN actions a ON a.seq = v.seq WHERE a.workspace = ?1 AND v.at >= ?2 \
+     FROM approvals v JOIN actions a ON a.seq = v.seq WHERE +a.workspace = ?1 AND v.at >= ?2 \
      AND (a.resolved_by IS NULL OR a.resolved_by <> v.subject) ORDER BY v.at DESC LIMIT ?3";
 
 /// In one transaction: a proposal between two of the questions would be in the minutes and not among what waits.

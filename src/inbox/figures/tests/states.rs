@@ -168,6 +168,8 @@ fn a_queue_with_a_target_of_its_own_is_measured_by_that() {
 
     let over: Vec<_> = board.sources[0].queues.iter().map(|line| line.standing.over_target).collect();
     assert_eq!((over, board.total.over_target), (vec![1, 0], 1));
+    let targets: Vec<_> = board.sources[0].queues.iter().map(|line| line.target / Minute::MILLIS).collect();
+    assert_eq!(targets, [5, 60]);
     assert_eq!(board.alerts, [Alert { kind: K::OverTarget, source: source(), count: 1 }]);
 }
 

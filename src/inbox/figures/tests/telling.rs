@@ -1,7 +1,7 @@
 //! Sources that count by themselves.
 
 use super::*;
-use crate::domain::ToolDecided;
+use crate::domain::{Decider, ToolDecided};
 
 fn flows(from: i64, now: i64, pending: u64, minutes: &[(i64, u64, u64)]) -> Flows {
     let minute = |&(seconds, arrived, approved)| {
@@ -114,6 +114,26 @@ fn tools_and_reviewers_of_another_window_are_not_told_under_this_one() {
 
     assert_eq!(figures.board(BoardRequest { window: 1_440, columns: 60 }, at(1)).tools.len(), 1);
     assert_eq!(figures.board(hour(), at(1)).tools, []);
+}
+
+#[test]
+fn groups_are_on_the_board_only_where_they_are_switched_on_and_told() {
+    let group = |name: &str, approved| Decider { name: name.into(), approved, ..Decider::default() };
+    let told = Flows { groups: vec![group("nights", 1), group("support", 2)], ..flows(-3_600, 0, 0, &[]) };
+    let groups = |on: bool, told: Option<Flows>| {
+        let mut figures = figures().with_groups(on);
+        figures.listed(&all(Vec::new()), at(0));
+        assert_eq!(figures.flows_due(&source(), 60, at(0)).unwrap().groups, on, "nobody is asked for less");
+        if let Some(told) = told {
+            figures.told(&source(), told, at(0));
+        }
+        let groups = figures.board(hour(), at(1)).groups?;
+        Some(groups.iter().map(|line| line.decider.name.as_raw().to_owned()).collect::<Vec<_>>())
+    };
+
+    assert_eq!(groups(true, Some(told.clone())), Some(vec!["support".to_owned(), "nights".to_owned()]));
+    assert_eq!(groups(false, Some(told)), None);
+    assert_eq!(groups(true, None), Some(Vec::new()), "a source that counts nothing by itself");
 }
 
 #[test]
