@@ -95,7 +95,7 @@ fn left(synced: Synced, snoozes: HashMap<ActionKey, Snooze>, now: Timestamp) -> 
 
 /// `None`: it is back by now.
 fn snoozed(key: ActionKey, title: Option<Untrusted>, snooze: &Snooze, now: Timestamp) -> Option<Left> {
-    (snooze.until > now).then(|| Left { key, title, why: WhyLeft::Snoozed { until: snooze.until } })
+    (snooze.until > now).then_some(Left { key, title, why: WhyLeft::Snoozed { until: snooze.until } })
 }
 
 impl WhyLeft {

@@ -8,14 +8,13 @@ use super::shape;
 use super::state::{Journal, JournalError, Snooze};
 use crate::domain::{ActionKey, Timestamp};
 
+type Kept = (String, String, i64, String, Option<String>);
+
 impl Journal {
     /// Those that were not ended, also where their time is over.
     pub async fn snoozes(&self) -> Result<HashMap<ActionKey, Snooze>, JournalError> {
-        let rows = sqlx::query_as::<_, (String, String, i64, String, Option<String>)>(
-            "SELECT source, action, until, label, terms FROM snooze",
-        );
+        let rows = sqlx::query_as::<_, Kept>("SELECT source, action, until, label, terms FROM snooze");
         let rows = self.done(rows.fetch_all(self.read())).await?;
-        type Kept = (String, String, i64, String, Option<String>);
         let snooze = |(source, action, until, label, terms): Kept| {
             let terms = terms.map(|terms| self.digest(&terms)).transpose()?;
             let snooze = Snooze { until: Timestamp::from_millis(until), label: self.digest(&label)?, terms };

@@ -110,13 +110,6 @@ fn every_command_prints_what_the_schema_says() {
     let over = checked(&home, "list", &["--json", "--status", "executed,rejected"]);
     assert_eq!(over[0]["items"].as_array().unwrap().len(), 2, "{over:?}");
 
-    let claimed = checked(&home, "claim", &["--json", &ids[3], &ids[4]]);
-    assert_eq!((claimed.len(), &claimed[0]["outcome"]), (2, &"claimed".into()));
-    assert_eq!(checked(&home, "claim", &["--json", "--end", &ids[4]])[0]["outcome"], "ended");
-    let shift = checked(&home, "log shift", &["--json"]);
-    assert_eq!(shift[0]["handedOver"]["claimed"][0]["id"], ids[3].as_str(), "{shift:?}");
-    assert_eq!(shift[0]["handedOver"]["problems"].as_array().map(Vec::len), Some(1), "away does not answer");
-
     let log = checked(&home, "log", &["--json"]);
     assert_eq!(log[0]["items"].as_array().unwrap().len(), 2);
     let submission = log[0]["items"][0]["submission"].as_str().unwrap().to_owned();
@@ -127,6 +120,24 @@ fn every_command_prints_what_the_schema_says() {
     assert!(checked(&home, "log export", &[]).len() >= 4);
     let doctor = checked(&home, "doctor", &["--json"]);
     assert_eq!(doctor[0]["version"], 1);
+}
+
+/// A shift's report is there where something was decided.
+#[test]
+fn claims_and_what_a_shift_hands_over_are_what_the_schema_says() {
+    let gate_home = Home::with_config(WRITE_FILE);
+    let gate = Gate::serve(&gate_home, &[]);
+    let away = "[[source]]\nname = \"away\"\nkind = \"gate\"\nurl = \"http://127.0.0.1:9\"\n";
+    let home = Home::with_config(&format!("{}{away}", team(&gate, &gate_home)));
+    let ids: Vec<String> = (0..3).map(|n| propose(&gate, &format!("note {n}"))).collect();
+    home.run(&["decide", "--reject", &ids[2], "--source", "team"]);
+
+    let claimed = checked(&home, "claim", &["--json", &ids[0], &ids[1]]);
+    assert_eq!((claimed.len(), &claimed[0]["outcome"]), (2, &"claimed".into()));
+    assert_eq!(checked(&home, "claim", &["--json", "--end", &ids[1]])[0]["outcome"], "ended");
+    let shift = checked(&home, "log shift", &["--json"]);
+    assert_eq!(shift[0]["handedOver"]["claimed"][0]["id"], ids[0].as_str(), "{shift:?}");
+    assert_eq!(shift[0]["handedOver"]["problems"].as_array().map(Vec::len), Some(1), "away does not answer");
 }
 
 #[test]

@@ -114,9 +114,9 @@ pub(super) fn text<'a>(
         or.insert(0, "status");
     }
     let rows = rows(entries, claimed, now, false);
-    let more: [(&str, fn(&Row<'_>) -> bool); 2] =
-        [("claimed", |row| row.claim.is_some()), ("approvals", |row| row.entry.row.approvals.is_some())];
-    for (name, _) in more.into_iter().filter(|(_, has)| rows.iter().any(has)) {
+    let claimed = rows.iter().any(|row| row.claim.is_some());
+    let approved = rows.iter().any(|row| row.entry.row.approvals.is_some());
+    for (name, _) in [("claimed", claimed), ("approvals", approved)].into_iter().filter(|(_, any)| *any) {
         or.insert(or.len() - 1, name);
     }
     columns::text(&chosen(&columns(), names, &or), &rows)

@@ -77,8 +77,8 @@ fn decided_by(board: &Board) -> Vec<String> {
     let width = names.iter().map(Shown::width).max().unwrap_or_default().max(head[1].len());
     let line = |name: &str, used: usize, cells: [String; 5]| {
         let cells = cells.iter().zip(cells::DECIDED);
-        let cells: String = cells.map(|(cell, (_, width))| format!("{cell:>width$}")).collect();
-        format!("{name}{}{cells}", " ".repeat(width.saturating_sub(used)))
+        let cells: Vec<String> = cells.map(|(cell, (_, width))| format!("{cell:>width$}")).collect();
+        format!("{name}{}{}", " ".repeat(width.saturating_sub(used)), cells.concat())
     };
     let headings = cells::DECIDED.map(|(heading, _)| heading.to_uppercase());
     let rows = names.iter().zip(&all);

@@ -63,6 +63,12 @@ fn source(name: &str, pending: u64, heard: Option<i64>) -> SourceBoard {
     }
 }
 
+fn decided(name: &str, approved: u64) -> ReviewerLine {
+    let (edited, rejected, median_wait) = (None, 1, 14_000);
+    let decider = Decider { name: name.into(), approved, edited, rejected, median_wait, last: ago(1) };
+    ReviewerLine { source: SourceName::new("team"), decider }
+}
+
 /// One source that is well, one whose data is old, and one that never answered.
 fn board() -> Board {
     let queue =
@@ -85,16 +91,6 @@ fn board() -> Board {
         ..source("away", 0, None)
     };
     let of_tool = ToolDecided { tool: "t".into(), approved: 3, edited: Some(1), rejected: 2, failed: 1 };
-    let kim = Decider {
-        name: "kim".into(),
-        approved: 3,
-        edited: None,
-        rejected: 1,
-        median_wait: 14_000,
-        last: ago(1),
-    };
-    let nobodys = Decider { name: "".into(), approved: 1, edited: Some(1), ..Decider::default() };
-    let decided = |decider| ReviewerLine { source: SourceName::new("team"), decider };
     Board {
         at: NOW,
         window: 60,
@@ -118,8 +114,8 @@ fn board() -> Board {
             target: 3_600_000,
             over_target: 7,
         },
-        groups: Some(vec![decided(Decider { name: "support".into(), ..kim.clone() }), decided(nobodys)]),
-        reviewers: Some(vec![decided(kim)]),
+        groups: Some(vec![decided("support", 3), decided("", 1)]),
+        reviewers: Some(vec![decided("kim", 3)]),
         outcomes: Flow { arrived: 9, approved: 5, edited: 2, failed: 1, ..Flow::default() },
         edits_told: true,
         alerts: vec![
@@ -162,7 +158,7 @@ all                            OVER TARGET?      110?    11?  3 h 12!?     7?   
 
 DECIDED BY, LAST 60 MIN  ALL  APPR  EXCL  EDIT  MEDIAN
 group support              4     3     1     -    14 s
-no group                   1     1     0     1     0 s
+no group                   2     1     1     -    14 s
 kim                        4     3     1     -    14 s
 
 ! old: down for 1 min

@@ -193,7 +193,9 @@ fn read_again(desk: &mut Desk) -> Vec<String> {
 fn other_terms_by_configuration_alone_bring_it_back() {
     let terms = |word: &str| Some(Digest::of_fields("terms", [Some(word)]));
     let mut actions = few(4);
-    actions.iter_mut().for_each(|action| action.terms = terms("then"));
+    for action in &mut actions {
+        action.terms = terms("then");
+    }
     let mut desk = Desk::new(100, 30, actions.clone());
     desk.drawn();
     let connects = |desk: &mut Desk| {
