@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use serde::Serialize;
 
 use crate::domain::Untrusted;
 pub(super) use crate::domain::time::short as age;
 use crate::inbox::Problem;
-use crate::text::{self, Shown};
+use crate::text::{self, People, Shown};
 
 /// One line of text that is ours or went through the door, on standard output. A closed pipe (`| head`) is a normal end.
 pub fn line(text: &str) -> io::Result<()> {
@@ -45,6 +46,21 @@ pub(super) fn bytes(bytes: &[u8]) -> io::Result<()> {
     }
 }
 
+/// Somebody whom a source knows by name.
+#[derive(Serialize)]
+pub(super) struct PersonJson<'a> {
+    subject: &'a str,
+    name: &'a str,
+}
+
+impl<'a> PersonJson<'a> {
+    /// Those of these subjects that have a name.
+    pub(super) fn all(people: &'a People, subjects: impl IntoIterator<Item = &'a Untrusted>) -> Vec<Self> {
+        let named = people.named(subjects).into_iter();
+        named.map(|(subject, name)| Self { subject: subject.as_raw(), name: name.as_raw() }).collect()
+    }
+}
+
 /// Somebody looks at standard output.
 pub(super) fn is_looked_at() -> bool {
     io::stdout().is_terminal()
@@ -65,12 +81,12 @@ pub(super) fn unread() -> bool {
 }
 
 /// One line of JSON, the same on a terminal and in a pipe.
-pub fn json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+pub fn json(value: &impl Serialize) -> anyhow::Result<()> {
     Ok(records(&json_line(value)?)?)
 }
 
 /// The same, with the version in front that every JSON of a command has.
-pub(super) fn versioned(value: &impl serde::Serialize) -> anyhow::Result<()> {
+pub(super) fn versioned(value: &impl Serialize) -> anyhow::Result<()> {
     json(&Versioned::of(value))
 }
 
@@ -91,7 +107,7 @@ impl<T> Versioned<T> {
 }
 
 /// The same, to be written elsewhere.
-pub(super) fn json_line(value: &impl serde::Serialize) -> anyhow::Result<String> {
+pub(super) fn json_line(value: &impl Serialize) -> anyhow::Result<String> {
     Ok(text::json(&serde_json::to_string(value)?) + "\n")
 }
 

@@ -88,7 +88,7 @@ pub(super) fn outcome(asked: DecisionKind, outcome: &Outcome, edits: &str) -> St
         Outcome::Approved => format!("approved{edits}"),
         Outcome::Rejected => "rejected".to_owned(),
         Outcome::Skipped { status, by } => {
-            format!("skipped, {}", text::skipped(asked, status.as_ref(), by.as_ref()).plain())
+            format!("skipped, {}", text::skipped(asked, status.as_ref(), by.as_ref().map(text::name)).plain())
         }
         Outcome::Accepted => "accepted".to_owned(),
         Outcome::PartlyApproved { given, needed } => {

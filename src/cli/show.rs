@@ -6,13 +6,14 @@ use serde_json::value::RawValue;
 use crate::contract::{time, tool};
 use crate::domain::{ActionKey, PendingAction, RawJson, Status, Untrusted, json};
 use crate::inbox::Inbox;
-use crate::text;
+use crate::text::{self, People};
 
 use super::args::ShowArgs;
 use super::context::{self, PassageJson};
 use super::exit::Exit;
 use super::find::{SearchedId, find};
-use super::output::{self, problem};
+use super::list::people_of;
+use super::output::{self, PersonJson, problem};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -29,6 +30,9 @@ struct ShowJson<'a> {
     /// Why that could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     context_problem: Option<String>,
+    /// What the source calls those who decided it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    people: Vec<PersonJson<'a>>,
 }
 
 /// Prints actions, one after another. One that nobody has is told of and does not hide the others; the worst decides how it ends.
@@ -83,6 +87,8 @@ async fn one(inbox: &Inbox, key: &ActionKey, action: &PendingAction, json: bool)
     if pending && !flags.is_empty() {
         told.push(format!("look twice: {}", flags.join(", ")));
     }
+    let is_of_somebody = action.row.deciders().next().is_some();
+    let people = if is_of_somebody { people_of(inbox, &key.source).await } else { None }.unwrap_or_default();
     if json {
         let raw: Box<RawValue> = serde_json::from_str(action.raw.as_str().trim())?;
         return output::versioned(&ShowJson {
@@ -92,16 +98,17 @@ async fn one(inbox: &Inbox, key: &ActionKey, action: &PendingAction, json: bool)
             before_deciding: told,
             context: context::json(context.as_deref().unwrap_or_default())?,
             context_problem: context.as_ref().err().map(problem),
+            people: PersonJson::all(&people, action.row.deciders()),
         });
     }
-    text_form(key, action, &told)?;
+    text_form(key, action, &told, &people)?;
     context::text_form(&context)
 }
 
 fn field(name: &str, value: Option<&Untrusted>) -> std::io::Result<()> {
     let Some(value) = value else { return Ok(()) };
     let shown = match name {
-        "agent" | "decided by" | "approved by" => output::name(value),
+        "agent" => output::name(value),
         "id" | "tool" | "mission" | "batch" | "workspace" => output::identifier(value),
         _ => output::shown(value),
     };
@@ -109,12 +116,12 @@ fn field(name: &str, value: Option<&Untrusted>) -> std::io::Result<()> {
 }
 
 /// Who approved what, where more than one person must.
-fn approvals(action: &PendingAction) -> anyhow::Result<()> {
+fn approvals(action: &PendingAction, people: &People) -> anyhow::Result<()> {
     let Some(approvals) = &action.row.approvals else { return Ok(()) };
     output::line(&format!("{:<12}{} of {}", "approvals", approvals.given(), approvals.needed))?;
     for approval in &action.approvals {
         let what = if approval.edits.is_some() { "with these edits:" } else { "as proposed" };
-        let (by, at) = (output::name(&approval.by), time::write(approval.at));
+        let (by, at) = (people.called(&approval.by, usize::MAX).plain(), time::write(approval.at));
         output::line(&format!("{:<12}{by}, {at}, {what}", ""))?;
         if let Some(edits) = &approval.edits {
             behind_gutter(edits.as_json())?;
@@ -123,7 +130,12 @@ fn approvals(action: &PendingAction) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn text_form(key: &ActionKey, action: &PendingAction, told: &[String]) -> anyhow::Result<()> {
+fn text_form(
+    key: &ActionKey,
+    action: &PendingAction,
+    told: &[String],
+    people: &People,
+) -> anyhow::Result<()> {
     let row = &action.row;
     let lost = row.status == Status::Unknown;
     field("id", Some(key.id.untrusted()))?;
@@ -148,11 +160,14 @@ fn text_form(key: &ActionKey, action: &PendingAction, told: &[String]) -> anyhow
     if let Some(expires) = row.expires_at {
         output::line(&format!("{:<12}{}", "expires", time::write(expires)))?;
     }
-    field(if lost { "approved by" } else { "decided by" }, row.resolved_by.as_ref())?;
+    if let Some(by) = &row.resolved_by {
+        let name = if lost { "approved by" } else { "decided by" };
+        output::line(&format!("{name:<12}{}", people.called(by, usize::MAX).plain()))?;
+    }
     if let Some(at) = row.resolved_at {
         output::line(&format!("{:<12}{}", "decided", time::write(at)))?;
     }
-    approvals(action)?;
+    approvals(action, people)?;
     field("reason", action.reason.as_ref())?;
     output::line(&format!("{:<12}{}", "digest", action.digest()))?;
     if let Some(approving) = tool::definition(row.tool.as_raw()).approving.as_deref()

@@ -158,6 +158,11 @@ pub struct PendingAction {
 }
 
 impl Row {
+    /// Whoever decided it, or approved it while more people must.
+    pub fn deciders(&self) -> impl Iterator<Item = &Untrusted> {
+        self.resolved_by.iter().chain(self.approvals.iter().flat_map(|approvals| &approvals.by))
+    }
+
     /// It expired after a human approved it: nobody ran it in time. What expires undecided has nobody who resolved it.
     pub fn has_lapsed(&self) -> bool {
         self.status == Status::Expired && self.resolved_by.is_some()

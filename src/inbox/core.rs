@@ -15,8 +15,8 @@ use super::timeouts::{Limits, Wait, WithTimeouts};
 use super::tools::{Tool, Tools};
 use super::watch::{self, SyncFailures};
 use crate::domain::{
-    Check, Flows, FlowsAsked, KeptMinute, Minute, Outstanding, Records, Risks, Row, SourceName, Submission,
-    SubmissionId, Untrusted,
+    Check, Flows, FlowsAsked, KeptMinute, Minute, Outstanding, Person, Records, Risks, Row, SourceName,
+    Submission, SubmissionId, Untrusted,
 };
 use crate::journal::{Journal, KeptFilter, Learned, Restored, SubmissionRecord, Write};
 use crate::sources::Source;
@@ -144,6 +144,12 @@ impl Inbox {
             Some(risks) => counted.raised(risks),
             None => counted,
         }))
+    }
+
+    /// Everybody who acts at a source or did; `None` where it tells nothing of them.
+    pub async fn people(&self, source: &SourceName) -> Result<Option<Vec<Person>>, Problem> {
+        let told = self.source(source)?.ask_able(Wait::Look, |able| Some(able.lookup?.people())).await;
+        told.map(Option::flatten).map_err(|error| Problem::of(source, &error))
     }
 
     /// Looks every source over, all at once; in configured order. Only reads.

@@ -11,7 +11,7 @@
 //! | `risk:>=medium`, `effect:external` | an order: low, medium, high, critical; read, write, external, destructive |
 //! | `age:>1h30m`, `expires:<30m`, `expires:never` | a time in s, m, h, d, w |
 //! | `is:unopened` | a state, see [`Is`] |
-//! | `claimed:me`, `claimed:none`, `claimed:kim` | who is on it |
+//! | `claimed:me`, `claimed:none`, `claimed:kim` | who is on it, by name or subject |
 //! | `approvals:waiting`, `approvals:none`, `approvals:me`, `approvals:kim` | of what several people must approve: some did, nobody did, who did |
 //! | `kind:exclude` | what is staged, by the kind of decision |
 //! | `-…` | whatever the rest does not hold for; a word after `-` is exact |
@@ -126,8 +126,8 @@ enum ApprovedBy {
 /// Who is on an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claimant<'a> {
-    Me(&'a str),
-    Other(&'a str),
+    Me(&'a Untrusted),
+    Other(&'a Untrusted),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,6 +199,8 @@ pub trait Subject {
     fn claimed(&self) -> Option<Claimant<'_>>;
     /// Who we are at its source, where that told.
     fn me(&self) -> Option<&Untrusted>;
+    /// What its source calls a subject.
+    fn name(&self, subject: &Untrusted) -> Option<&Untrusted>;
 }
 
 /// Decides whether filters hold. Keeps the memory that this takes; make one and use it for many actions.
@@ -324,8 +326,8 @@ impl Finder {
             Want::Kind(kinds) => subject.staged().is_some_and(|staged| kinds.contains(&staged)),
             Want::Claimed(wanted) => wanted.iter().any(|by| match (by, subject.claimed()) {
                 (ClaimedBy::Me, Some(Claimant::Me(_))) | (ClaimedBy::None, None) => true,
-                (ClaimedBy::Name(word), Some(Claimant::Me(name) | Claimant::Other(name))) => {
-                    self.begins(name, word)
+                (ClaimedBy::Name(word), Some(Claimant::Me(by) | Claimant::Other(by))) => {
+                    self.is_called(by, word, subject)
                 }
                 _ => false,
             }),
@@ -342,7 +344,10 @@ impl Finder {
             }),
             Want::Field(field, texts) => {
                 let found = field.of(entry);
-                texts.iter().any(|text| self.is_text(found, text))
+                let name = row.resolved_by.as_ref().filter(|_| *field == Field::By);
+                let name = name.and_then(|by| subject.name(by)).map(Untrusted::as_raw);
+                let is_text = |text| self.is_text(found, text) || name.is_some() && self.is_text(name, text);
+                texts.iter().any(is_text)
             }
             Want::Exact(word) => {
                 Field::ALL.iter().any(|field| field.of(entry).is_some_and(|hay| self.contains(hay, word)))
@@ -369,7 +374,7 @@ impl Finder {
             ApprovedBy::Me => {
                 subject.me().is_some_and(|me| approvals.by.iter().any(|by| subject::is_same(by, me)))
             }
-            ApprovedBy::Name(word) => approvals.by.iter().any(|by| self.begins(by.as_raw(), word)),
+            ApprovedBy::Name(word) => approvals.by.iter().any(|by| self.is_called(by, word, subject)),
         }
     }
 
@@ -399,6 +404,11 @@ impl Finder {
 
     fn is_all(&mut self, hay: &str, word: &Word) -> bool {
         self.ask(hay, word, &word.text, Matcher::exact_match).is_some()
+    }
+
+    /// By subject, or by name.
+    fn is_called(&mut self, by: &Untrusted, word: &Word, at: &impl Subject) -> bool {
+        self.begins(by.as_raw(), word) || at.name(by).is_some_and(|name| self.begins(name.as_raw(), word))
     }
 
     fn begins(&mut self, hay: &str, word: &Word) -> bool {

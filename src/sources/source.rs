@@ -11,8 +11,8 @@ use super::SourceError;
 use crate::contract::action::Unreadable;
 use crate::domain::{
     ActionId, Briefing, Capabilities, Check, Claim, ContextEntry, Decision, Flows, FlowsAsked, HistoryEvent,
-    KnownTool, ListQuery, Outcome, Outstanding, PendingAction, Records, Resolution, Resolved, Revision, Row,
-    SourceName, SubmissionBatch, Timestamp, Untrusted,
+    KnownTool, ListQuery, Outcome, Outstanding, PendingAction, Person, Records, Resolution, Resolved,
+    Revision, Row, SourceName, SubmissionBatch, Timestamp, Untrusted,
 };
 
 /// What became of each decision.
@@ -181,6 +181,9 @@ pub trait Lookup: fmt::Debug + Send + Sync {
 
     /// Who the token's bearer is. `None` where it is not told.
     async fn whoami(&self) -> Result<Option<Identity>, SourceError>;
+
+    /// Everybody who acts there or did. `None` where it is not told.
+    async fn people(&self) -> Result<Option<Vec<Person>>, SourceError>;
 }
 
 /// Who a backend takes somebody for.

@@ -1,17 +1,16 @@
 //! Why a decision was skipped, in words: the same on every screen and in the shell.
 
-use super::identifier::name;
 use super::lines::line;
 use super::shown::Shown;
-use crate::domain::{DecisionKind, Outcome, Status, Untrusted};
+use crate::domain::{DecisionKind, Outcome, Status};
 
 /// `executed by lee`, `decided by someone else: rejected`, `approved already, by you or by someone else`, `expired`,
 /// `no longer in the source`: what became of an action that was asked for in the way `asked`, and who did it.
-pub fn skipped(asked: DecisionKind, status: Option<&Status>, by: Option<&Untrusted>) -> Shown {
+pub fn skipped(asked: DecisionKind, status: Option<&Status>, by: Option<Shown>) -> Shown {
     let word = |status: &Status| line(&status.word());
     match (status, by) {
-        (Some(status), Some(by)) => word(status).followed_by(Shown::ours(" by ")).followed_by(name(by)),
-        (None, Some(by)) => Shown::ours("decided by ").followed_by(name(by)),
+        (Some(status), Some(by)) => word(status).followed_by(Shown::ours(" by ")).followed_by(by),
+        (None, Some(by)) => Shown::ours("decided by ").followed_by(by),
         (None, None) => Shown::ours("no longer in the source"),
         (Some(status), None) => match Outcome::by_status(asked, status, None) {
             Some(Outcome::Approved | Outcome::Rejected) => {
@@ -43,15 +42,15 @@ mod tests {
 
     #[test]
     fn skipped_decision_names_who_was_first_only_where_that_is_known() {
-        let lee = Untrusted::from("lee");
+        let lee = Shown::ours("lee");
         let told = |asked, status: Option<&str>, by| {
             let status = status.map(Status::parse);
             skipped(asked, status.as_ref(), by).plain()
         };
         let (approve, reject) = (DecisionKind::Approve, DecisionKind::Reject);
 
-        assert_eq!(told(approve, Some("rejected"), Some(&lee)), "rejected by lee");
-        assert_eq!(told(approve, None, Some(&lee)), "decided by lee");
+        assert_eq!(told(approve, Some("rejected"), Some(lee.clone())), "rejected by lee");
+        assert_eq!(told(approve, None, Some(lee.clone())), "decided by lee");
         assert_eq!(told(reject, Some("executed"), None), "decided by someone else: executed");
         assert_eq!(told(approve, Some("rejected"), None), "decided by someone else: rejected");
         let either = "executed already, by you or by someone else";

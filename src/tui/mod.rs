@@ -26,6 +26,7 @@ pub(crate) mod dashboard;
 pub(crate) mod decide;
 pub(crate) mod edit;
 pub(crate) mod history;
+pub(crate) mod people;
 pub(crate) mod plain;
 pub(crate) mod preview;
 pub(crate) mod queue;

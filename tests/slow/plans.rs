@@ -144,9 +144,15 @@ fn every_route(address: &Address) -> BTreeSet<String> {
     for part in ["", "?mission_id=m", "?session_id=s", "?batches=none", "?batches=top&changes=only"] {
         caller.listen(part);
     }
-    for route in
-        ["/api/checkpoints", "/api/flows", "/api/flows?reviewers=true", "/api/audit/head", "/api/people", "/api/tools", "/api/workspaces"]
-    {
+    for route in [
+        "/api/checkpoints",
+        "/api/flows",
+        "/api/flows?reviewers=true",
+        "/api/audit/head",
+        "/api/people",
+        "/api/tools",
+        "/api/workspaces",
+    ] {
         caller.call("GET", route, "", "");
     }
     for route in ["/api/audit", "/healthz", "/metrics", "/openapi.json", "/readyz"] {

@@ -5,14 +5,17 @@ use std::io;
 use crate::cli::columns::{self, Column, chosen};
 use crate::cli::output;
 use crate::contract::time;
-use crate::domain::{ActionKey, BatchId, Claim, Effect, Entry, Status, Timestamp, Untrusted};
-use crate::text::{self, Shown};
+use crate::domain::{BatchId, Claim, Effect, Entry, Status, Timestamp, Untrusted};
+use crate::text::{self, People, Shown};
+
+use super::wanted::Wanted;
 
 /// A row, at the moment of printing.
 pub(in crate::cli) struct Row<'a> {
     entry: &'a Entry,
     /// Who is on it.
     claim: Option<&'a Claim>,
+    people: Option<&'a People>,
     now: Timestamp,
     /// For spreadsheets: ages as seconds, to reckon with.
     plain: bool,
@@ -22,6 +25,11 @@ impl Row<'_> {
     /// Its source still lists it as pending.
     fn is_expired(&self) -> bool {
         self.entry.row.is_pending_and_expired(self.now)
+    }
+
+    /// Who a subject is.
+    fn who(&self, subject: &Untrusted) -> Shown {
+        self.people.map_or_else(|| text::name(subject), |people| people.called(subject, usize::MAX))
     }
 }
 
@@ -59,18 +67,18 @@ pub(in crate::cli) fn columns<'a>() -> [Column<Row<'a>>; 21] {
         column("created", 24, |row| Shown::ours(time::write(row.entry.row.created_at))),
         column("expires", 24, |row| moment(row.entry.row.expires_at)),
         column("decided", 24, |row| moment(row.entry.row.resolved_at)),
-        column("by", 24, |row| row.entry.row.resolved_by.as_ref().map(text::name).unwrap_or_default()),
+        column("by", 24, |row| row.entry.row.resolved_by.as_ref().map(|by| row.who(by)).unwrap_or_default()),
         column("claimed", 24, |row| {
             let Some(claim) = row.claim else { return Shown::default() };
             let since = row.now.since(claim.since);
             let since = if row.plain { time::write(claim.since) } else { output::age(since) };
-            text::name(&claim.by).followed_by(Shown::ours(format!(" {since}")))
+            row.who(&claim.by).followed_by(Shown::ours(format!(" {since}")))
         }),
         column("approvals", 32, |row| {
             let Some(approvals) = &row.entry.row.approvals else { return Shown::default() };
             let mut shown = Shown::ours(format!("{} of {}", approvals.given(), approvals.needed));
             for name in &approvals.by {
-                shown = shown.followed_by(Shown::ours(" ")).followed_by(text::name(name));
+                shown = shown.followed_by(Shown::ours(" ")).followed_by(row.who(name));
             }
             shown
         }),
@@ -94,9 +102,9 @@ fn moment(at: Option<Timestamp>) -> Shown {
 }
 
 /// `asked` are the statuses that are listed.
-pub(super) fn text<'a>(
-    entries: &'a [Entry],
-    claimed: impl Fn(&ActionKey) -> Option<&'a Claim>,
+pub(super) fn text(
+    entries: &[Entry],
+    wanted: &Wanted,
     names: &[String],
     (asked, several): (&[Status], bool),
     now: Timestamp,
@@ -113,7 +121,7 @@ pub(super) fn text<'a>(
     if asked.len() > 1 {
         or.insert(0, "status");
     }
-    let rows = rows(entries, claimed, now, false);
+    let rows = rows(entries, wanted, now, false);
     let claimed = rows.iter().any(|row| row.claim.is_some());
     let approved = rows.iter().any(|row| row.entry.row.approvals.is_some());
     for (name, _) in [("claimed", claimed), ("approvals", approved)].into_iter().filter(|(_, any)| *any) {
@@ -122,26 +130,20 @@ pub(super) fn text<'a>(
     columns::text(&chosen(&columns(), names, &or), &rows)
 }
 
-pub(super) fn csv<'a>(
-    entries: &'a [Entry],
-    claimed: impl Fn(&ActionKey) -> Option<&'a Claim>,
-    names: &[String],
-    now: Timestamp,
-) -> io::Result<()> {
+pub(super) fn csv(entries: &[Entry], wanted: &Wanted, names: &[String], now: Timestamp) -> io::Result<()> {
     let or = [
         "source", "id", "status", "risk", "effect", "tool", "title", "age", "created", "expires", "decided",
         "by", "agent", "mission", "batch",
     ];
-    columns::csv(&chosen(&columns(), names, &or), &rows(entries, claimed, now, true))
+    columns::csv(&chosen(&columns(), names, &or), &rows(entries, wanted, now, true))
 }
 
-fn rows<'a>(
-    entries: &'a [Entry],
-    claimed: impl Fn(&ActionKey) -> Option<&'a Claim>,
-    now: Timestamp,
-    plain: bool,
-) -> Vec<Row<'a>> {
-    entries.iter().map(|entry| Row { entry, claim: claimed(&entry.key), now, plain }).collect()
+fn rows<'a>(entries: &'a [Entry], wanted: &'a Wanted, now: Timestamp, plain: bool) -> Vec<Row<'a>> {
+    let row = |entry: &'a Entry| {
+        let (claim, people) = (wanted.claimed(&entry.key), wanted.people(&entry.key.source));
+        Row { entry, claim, people, now, plain }
+    };
+    entries.iter().map(row).collect()
 }
 
 #[cfg(test)]
@@ -164,6 +166,7 @@ mod tests {
             (columns().iter().find(|it| it.name == name).unwrap().cell)(&Row {
                 entry: &entry,
                 claim: None,
+                people: None,
                 now,
                 plain,
             })

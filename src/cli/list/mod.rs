@@ -2,19 +2,20 @@
 
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use serde::Serialize;
 
 use crate::config::NamedFilter;
 use crate::contract::action::RowBody;
 use crate::contract::time;
-use crate::domain::{Claim, Entry, SourceName, Status, Timestamp};
+use crate::domain::{Entry, SourceName, Status, Timestamp};
 use crate::inbox::{GRACE, Inbox, Problem, Synced, in_time};
-use crate::text;
+use crate::text::{self, People};
 
 use super::args::ListArgs;
 use super::exit::Exit;
 use super::find::chosen;
-use super::output::{self, Progress, problem};
+use super::output::{self, PersonJson, Progress, problem};
 
 mod columns;
 mod line;
@@ -50,15 +51,21 @@ struct ItemJson<'a> {
     claimed_by: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none", rename = "claimedAt")]
     claimed_at: Option<String>,
+    /// What their source calls those who are named above.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    people: Vec<PersonJson<'a>>,
 }
 
 impl<'a> ItemJson<'a> {
-    fn of(entry: &'a Entry, claim: Option<&'a Claim>) -> Self {
+    fn of(entry: &'a Entry, wanted: &'a Wanted) -> Self {
+        let (claim, people) = (wanted.claimed(&entry.key), wanted.people(&entry.key.source));
+        let subjects = entry.row.deciders().chain(claim.map(|claim| &claim.by));
         Self {
             source: entry.key.source.as_str(),
             row: RowBody::from(&entry.row),
             claimed_by: claim.map(|claim| claim.by.as_raw()),
             claimed_at: claim.map(|claim| time::write(claim.since)),
+            people: people.map(|people| PersonJson::all(people, subjects)).unwrap_or_default(),
         }
     }
 }
@@ -108,11 +115,12 @@ pub async fn list(
     if args.line {
         return line::print(inbox, &sources, &mut wanted).await;
     }
-    settle(inbox).await;
+    let ((), people) = tokio::join!(settle(inbox), people(inbox, &sources));
+    people.into_iter().for_each(|(source, people)| wanted.learn_people(&source, people));
     let found = find(inbox, args, &sources, &mut wanted).await;
     let problems: Vec<String> = found.problems.iter().map(problem).collect();
     if args.json {
-        let items = found.entries.iter().map(|it| ItemJson::of(it, wanted.claimed(&it.key)));
+        let items = found.entries.iter().map(|it| ItemJson::of(it, &wanted));
         output::versioned(&ListJson {
             items: items.collect(),
             more: found.more,
@@ -120,7 +128,7 @@ pub async fn list(
             problems,
         })?;
     } else if args.csv {
-        columns::csv(&found.entries, |key| wanted.claimed(key), &args.columns, now)?;
+        columns::csv(&found.entries, &wanted, &args.columns, now)?;
         if found.more {
             output::complain(&found.cut());
         }
@@ -145,6 +153,18 @@ pub async fn settle(inbox: &Inbox) {
         Ok(Ok(_)) => {}
         Err(_) => tracing::warn!("open decisions could not be read again in time"),
     }
+}
+
+/// What each source calls its people. Never waited for for long: subjects stand where names would.
+async fn people(inbox: &Inbox, sources: &[SourceName]) -> Vec<(SourceName, Option<People>)> {
+    let asking = sources.iter().map(|source| async { (source.clone(), people_of(inbox, source).await) });
+    join_all(asking).await
+}
+
+/// The same of one source.
+pub(super) async fn people_of(inbox: &Inbox, source: &SourceName) -> Option<People> {
+    let told = tokio::time::timeout(SETTLING, inbox.people(source)).await;
+    told.ok()?.ok()?.map(People::of)
 }
 
 async fn find(inbox: &Inbox, args: &ListArgs, sources: &[SourceName], wanted: &mut Wanted) -> Found {
@@ -294,13 +314,7 @@ fn table(
     now: Timestamp,
 ) -> anyhow::Result<()> {
     if !found.entries.is_empty() {
-        columns::text(
-            &found.entries,
-            |key| wanted.claimed(key),
-            &args.columns,
-            (&args.status, several),
-            now,
-        )?;
+        columns::text(&found.entries, wanted, &args.columns, (&args.status, several), now)?;
     }
     output::line(&summary(found, args))?;
     let expired = found.entries.iter().filter(|entry| entry.row.is_pending_and_expired(now)).count();

@@ -9,6 +9,7 @@ use crate::domain::{
     ActionKey, Claim, DecisionKind, Entry, SourceName, Status, Timestamp, Untrusted, subject,
 };
 use crate::inbox::filter::{Claimant, Filter, Finder, Is, Subject};
+use crate::text::People;
 
 /// A filter and what it takes to apply it.
 pub(super) struct Wanted {
@@ -18,6 +19,7 @@ pub(super) struct Wanted {
     claims: HashMap<ActionKey, Claimed>,
     /// Who we are at sources that told.
     subjects: HashMap<SourceName, Untrusted>,
+    people: HashMap<SourceName, People>,
 }
 
 /// Who is on an action.
@@ -50,13 +52,20 @@ impl Wanted {
                  is:settled"
             )));
         }
-        Ok(Self { filter, finder: Finder::default(), now, claims: HashMap::new(), subjects: HashMap::new() })
+        Ok(Self {
+            filter,
+            finder: Finder::default(),
+            now,
+            claims: HashMap::new(),
+            subjects: HashMap::new(),
+            people: HashMap::new(),
+        })
     }
 
     pub(super) fn holds(&mut self, entry: &Entry) -> bool {
         let claimed = self.claims.get(&entry.key);
-        let me = self.subjects.get(&entry.key.source);
-        let listed = Listed { entry, now: self.now, claimed, me };
+        let (me, people) = (self.subjects.get(&entry.key.source), self.people.get(&entry.key.source));
+        let listed = Listed { entry, now: self.now, claimed, me, people };
         self.filter.is_empty() || self.finder.holds(&self.filter, &listed, self.now)
     }
 
@@ -73,6 +82,16 @@ impl Wanted {
     /// Who is on it.
     pub(super) fn claimed(&self, key: &ActionKey) -> Option<&Claim> {
         self.claims.get(key).map(|claimed| &claimed.claim)
+    }
+
+    /// Takes what a source calls its people, where it tells.
+    pub(super) fn learn_people(&mut self, source: &SourceName, people: Option<People>) {
+        self.people.extend(people.map(|people| (source.clone(), people)));
+    }
+
+    /// The people of a source; nobody where it tells nothing.
+    pub(super) fn people(&self, source: &SourceName) -> Option<&People> {
+        self.people.get(source)
     }
 
     /// Everything is wanted.
@@ -101,6 +120,7 @@ struct Listed<'a> {
     now: Timestamp,
     claimed: Option<&'a Claimed>,
     me: Option<&'a Untrusted>,
+    people: Option<&'a People>,
 }
 
 impl Subject for Listed<'_> {
@@ -114,12 +134,16 @@ impl Subject for Listed<'_> {
 
     fn claimed(&self) -> Option<Claimant<'_>> {
         let Claimed { claim, is_mine } = self.claimed?;
-        let by = claim.by.as_raw();
+        let by = &claim.by;
         Some(if *is_mine { Claimant::Me(by) } else { Claimant::Other(by) })
     }
 
     fn me(&self) -> Option<&Untrusted> {
         self.me
+    }
+
+    fn name(&self, subject: &Untrusted) -> Option<&Untrusted> {
+        self.people?.name(subject)
     }
 
     fn is(&self, state: Is) -> bool {

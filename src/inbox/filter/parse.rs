@@ -58,10 +58,14 @@ const FIELDS: &[FieldSpec] = &[
     FieldSpec { name: "workspace", takes: TEXT, read: Read::Text(Field::Workspace) },
     FieldSpec { name: "status", takes: TEXT, read: Read::Text(Field::Status) },
     FieldSpec { name: "by", takes: TEXT, read: Read::Text(Field::By) },
-    FieldSpec { name: "claimed", takes: "me, none, or the beginning of a name", read: Read::Claimed },
+    FieldSpec {
+        name: "claimed",
+        takes: "me, none, or the beginning of a name or subject",
+        read: Read::Claimed,
+    },
     FieldSpec {
         name: "approvals",
-        takes: "waiting, none, me, or the beginning of a name",
+        takes: "waiting, none, me, or the beginning of a name or subject",
         read: Read::Approvals,
     },
     FieldSpec { name: "kind", takes: DecisionKind::NAMES, read: Read::Kind },

@@ -18,8 +18,10 @@ pub(super) struct Known {
     pub(super) entry: Entry,
     staged: Option<DecisionKind>,
     is: Vec<Is>,
-    claimed: Option<&'static str>,
+    claimed: Option<Untrusted>,
     me: Option<Untrusted>,
+    /// By subject.
+    names: Vec<(Untrusted, Untrusted)>,
 }
 
 impl Subject for Known {
@@ -32,11 +34,12 @@ impl Subject for Known {
     fn is(&self, state: Is) -> bool {
         self.is.contains(&state)
     }
+    fn name(&self, subject: &Untrusted) -> Option<&Untrusted> {
+        self.names.iter().find(|(known, _)| known == subject).map(|(_, name)| name)
+    }
     fn claimed(&self) -> Option<Claimant<'_>> {
-        match self.claimed? {
-            "me" => Some(Claimant::Me("lee")),
-            name => Some(Claimant::Other(name)),
-        }
+        let by = self.claimed.as_ref()?;
+        Some(if by.as_raw() == "me" { Claimant::Me(by) } else { Claimant::Other(by) })
     }
     fn me(&self) -> Option<&Untrusted> {
         self.me.as_ref()
@@ -55,7 +58,14 @@ pub(super) fn known(title: &str, tool: &str, agent: &str, risk: &str, minutes: i
         ..Row::new(ActionId::new("pa-3f9c"), tool.into(), title.into())
     };
     let key = ActionKey { source: SourceName::new("team-gate"), id: row.id.clone() };
-    Known { entry: Entry { key, row }, staged: None, is: vec![Is::Unopened], claimed: None, me: None }
+    Known {
+        entry: Entry { key, row },
+        staged: None,
+        is: vec![Is::Unopened],
+        claimed: None,
+        me: None,
+        names: Vec::new(),
+    }
 }
 
 #[test]
@@ -379,7 +389,7 @@ fn claims_are_found_by_whose_they_are() {
     let found = |text: &str| {
         let filter = Filter::parse(text).unwrap();
         [None, Some("me"), Some("Kim"), Some("kimberly")].map(|claimed| {
-            let subject = Known { claimed, ..known("t", "t", "a", "low", 1) };
+            let subject = Known { claimed: claimed.map(Untrusted::from), ..known("t", "t", "a", "low", 1) };
             Finder::default().holds(&filter, &subject, Timestamp::from_millis(NOW))
         })
     };
@@ -420,4 +430,30 @@ fn approvals_are_found_by_whose_they_are_and_whether_more_are_needed() {
     assert_eq!(found("approvals:waiting -approvals:me"), [false, false, true, false, false]);
     assert!(Filter::parse("approvals:>2").is_err());
     assert_eq!(Filter::parse("approvals:me").unwrap().only_on_screen(), None);
+}
+
+#[test]
+fn people_are_found_by_subject_and_by_name() {
+    let mut subject = known("t", "t", "a", "low", 1);
+    subject.claimed = Some("k-81".into());
+    subject.entry.row.resolved_by = Some("k-81".into());
+    subject.names = vec![("k-81".into(), "Kim Example".into()), ("l-7".into(), "Lee".into())];
+    let holds = |text: &str| {
+        Finder::default().holds(&Filter::parse(text).unwrap(), &subject, Timestamp::from_millis(NOW))
+    };
+
+    for text in [
+        "claimed:k-81",
+        "claimed:kim",
+        "claimed:\"kim ex\"",
+        "by:k-81",
+        "by:example",
+        "by:==\"Kim Example\"",
+        "-by:lee",
+    ] {
+        assert!(holds(text), "{text}");
+    }
+    for text in ["claimed:example", "claimed:lee", "by:lee", "-by:kim", "-by:k-81", "kim"] {
+        assert!(!holds(text), "{text}");
+    }
 }

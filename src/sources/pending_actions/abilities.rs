@@ -12,8 +12,8 @@ use crate::contract::fields::Fields;
 use crate::contract::settle::{Settle, SettleAs};
 use crate::contract::{action, briefing, error, flows, time};
 use crate::domain::{
-    ActionId, Effect, Flows, FlowsAsked, HistoryEvent, KnownTool, ListQuery, Outstanding, PreviewShape,
-    Resolution, Resolved, Risk, Row, Status, Untrusted, json,
+    ActionId, Effect, Flows, FlowsAsked, HistoryEvent, KnownTool, ListQuery, Outstanding, Person,
+    PreviewShape, Resolution, Resolved, Risk, Row, Status, Untrusted, json,
 };
 use crate::net::http::Reply;
 use crate::net::url;
@@ -153,6 +153,18 @@ impl Lookup for PendingActions {
     async fn whoami(&self) -> Result<Option<Identity>, SourceError> {
         let reply = success(self.ask("/api/workspaces".to_owned(), GET_LIMIT).await?)?;
         Ok(wire::identity(&reply, self.workspace.as_deref()))
+    }
+
+    /// A gate of before people have names has no such route.
+    async fn people(&self) -> Result<Option<Vec<Person>>, SourceError> {
+        let reply = self.ask("/api/people".to_owned(), GET_LIMIT).await?;
+        match reply.status {
+            200 => {
+                wire::people(&reply.text).map(Some).ok_or_else(|| answer::nonsense("its people are no list"))
+            }
+            404 => Ok(None),
+            _ => Err(answer::refusal(&reply)),
+        }
     }
 }
 

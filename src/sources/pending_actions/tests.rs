@@ -21,6 +21,7 @@ mod edits;
 mod fake;
 mod guarded;
 mod past;
+mod people;
 mod poison;
 mod praxiom;
 mod suite;

@@ -8,7 +8,7 @@ use crate::contract::claim;
 use crate::contract::fields::Fields;
 use crate::contract::time;
 use crate::domain::{
-    ActionId, Claim, HistoryEvent, Outcome, PendingAction, Revision, Row, Status, Untrusted, json,
+    ActionId, Claim, HistoryEvent, Outcome, PendingAction, Person, Revision, Row, Status, Untrusted, json,
 };
 use crate::domain::{Decision, Item};
 use crate::net::url;
@@ -254,6 +254,14 @@ pub(super) fn identity(text: &str, workspace: Option<&str>) -> Option<Identity> 
         scopes: words("scopes"),
         expires_at: mine.text("expiresAt").and_then(|at| time::read(at.as_raw())),
     })
+}
+
+/// Everybody whom the gate knows. An entry without a subject is left out.
+pub(super) fn people(text: &str) -> Option<Vec<Person>> {
+    let items = json::elements(Fields::of(text)?.raw("items")?)?;
+    let person =
+        |fields: Fields<'_>| Some(Person { subject: fields.text("subject")?, name: fields.text("name") });
+    Some(items.into_iter().filter_map(Fields::of).filter_map(person).collect())
 }
 
 /// Who the token is, from the list of workspaces. A token whose scopes are not told may decide: the backend will say.

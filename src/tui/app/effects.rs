@@ -97,6 +97,7 @@ impl Effects {
             Effect::Ask { asked, stood, listed } => self.spawn(this.ask(asked, stood, listed)),
             Effect::List { number, ask } => self.spawn(this.list(number, ask)),
             Effect::AskRan(source) => self.spawn(this.ask_ran(source)),
+            Effect::AskPeople(source) => self.spawn(this.ask_people(source)),
             Effect::Flows { source, asked } => self.spawn(this.flows(source, asked)),
             Effect::LoadForReview { review, keys } => self.spawn(async move {
                 let actions = for_review(&this, keys).await;
@@ -348,6 +349,11 @@ impl Effects {
     async fn ask_ran(self, source: SourceName) {
         let ran = self.inbox.ran_lately(&source).await;
         self.say(What::Ran(ran)).await;
+    }
+
+    async fn ask_people(self, source: SourceName) {
+        let answer = self.inbox.people(&source).await;
+        self.say(What::People(source, answer)).await;
     }
 
     async fn list(self, number: u64, ask: PageRequest) {

@@ -4,10 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use crate::domain::{ActionKey, Claim, SourceName, Timestamp, Untrusted, subject};
 use crate::inbox::filter::Claimant;
-use crate::text;
+use crate::text::Shown;
+use crate::tui::people::state::PeopleState;
 use crate::tui::queue::list::SourceState;
 
 use super::words;
+
+/// Columns of whoever is on it, in a sentence.
+pub(super) const ROOM: usize = 40;
 
 /// Claims of all sources.
 #[derive(Clone, Debug, Default)]
@@ -64,32 +68,38 @@ impl ClaimsState {
 
     /// The same for the filter.
     pub(crate) fn claimant(&self, key: &ActionKey, sources: &[SourceState]) -> Option<Claimant<'_>> {
-        let by = self.of.get(key)?.by.as_raw();
+        let by = &self.of.get(key)?.by;
         Some(match self.holder(key, sources)?.0 {
             Holder::Me => Claimant::Me(by),
             Holder::Other(_) => Claimant::Other(by),
         })
     }
 
-    /// Who, and for how long: `kim` and `2 min`.
+    /// Who, in `room` columns, and for how long: `Kim Example` and `2 min`.
     pub(crate) fn named(
         &self,
         key: &ActionKey,
-        sources: &[SourceState],
+        (sources, people): (&[SourceState], &PeopleState),
         now: Timestamp,
-    ) -> Option<(String, String)> {
+        room: usize,
+    ) -> Option<(Shown, String)> {
         let (holder, at) = self.holder(key, sources)?;
         let who = match holder {
-            Holder::Me => words::YOU.to_owned(),
-            Holder::Other(name) => text::name(name).cut(16).plain(),
+            Holder::Me => Shown::ours(words::YOU),
+            Holder::Other(subject) => people.called(&key.source, subject, room),
         };
         Some((who, words::since(now.since(at))))
     }
 
     /// What the preview says of it: nothing of one's own.
-    pub(crate) fn note(&self, key: &ActionKey, sources: &[SourceState], now: Timestamp) -> Option<String> {
+    pub(crate) fn note(
+        &self,
+        key: &ActionKey,
+        (sources, people): (&[SourceState], &PeopleState),
+        now: Timestamp,
+    ) -> Option<String> {
         let is_theirs = matches!(self.holder(key, sources), Some((Holder::Other(_), _)));
-        let (who, since) = self.named(key, sources, now).filter(|_| is_theirs)?;
-        Some(words::note(&who, &since))
+        let (who, since) = self.named(key, (sources, people), now, ROOM).filter(|_| is_theirs)?;
+        Some(words::note(&who.plain(), &since))
     }
 }

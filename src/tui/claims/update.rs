@@ -6,7 +6,7 @@ use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::queue::slots::Slot;
 
-use super::state::Holder;
+use super::state::{Holder, ROOM};
 use super::words;
 
 /// Our claim is said again so often while its action is worked on. Milliseconds.
@@ -25,8 +25,8 @@ pub(crate) fn toggle(model: &mut Model) {
     }
     match model.claims.holder(&key, &model.list.sources) {
         Some((Holder::Other(_), _)) => {
-            if let Some((who, since)) = model.claims.named(&key, &model.list.sources, model.now) {
-                model.say(words::theirs(&who, &since));
+            if let Some(theirs) = theirs(model, &key) {
+                model.say(theirs);
             }
         }
         Some((Holder::Me, _)) => end(model, key),
@@ -35,6 +35,13 @@ pub(crate) fn toggle(model: &mut Model) {
             ask(model, key);
         }
     }
+}
+
+/// Who else is on it.
+fn theirs(model: &Model, key: &ActionKey) -> Option<String> {
+    let of = (model.list.sources.as_slice(), &model.people);
+    let (who, since) = model.claims.named(key, of, model.now, ROOM)?;
+    Some(words::theirs(&who.plain(), &since))
 }
 
 fn ask(model: &mut Model, key: ActionKey) {
@@ -72,10 +79,8 @@ pub(crate) fn answered(model: &mut Model, key: &ActionKey, answer: Result<Option
                 Some((Holder::Me, _)) if news && !quiet => model.say(words::CLAIMED),
                 Some((Holder::Other(_), _)) => {
                     model.claims.said.remove(key);
-                    if let Some((who, since)) =
-                        model.claims.named(key, &model.list.sources, model.now).filter(|_| !quiet)
-                    {
-                        model.say(words::theirs(&who, &since));
+                    if let Some(theirs) = theirs(model, key).filter(|_| !quiet) {
+                        model.say(theirs);
                     }
                 }
                 _ => {}

@@ -17,6 +17,7 @@ use crate::tui::dashboard::state::{DashboardState, Watch};
 use crate::tui::decide::state::DecideState;
 use crate::tui::edit::form::EditState;
 use crate::tui::history::state::HistoryState;
+use crate::tui::people::state::PeopleState;
 use crate::tui::preview::page::made::{Content, Tab};
 use crate::tui::preview::state::{Preview, PreviewPlace, ReaderState, told_in};
 use crate::tui::queue::counts;
@@ -48,6 +49,7 @@ pub(crate) struct Model {
     pub history: HistoryState,
     pub dashboard: DashboardState,
     pub claims: ClaimsState,
+    pub people: PeopleState,
     pub snooze: SnoozeState,
     pub modal: Option<Modal>,
     pub screen: Screen,
@@ -80,6 +82,7 @@ impl Model {
             submit: SubmitState::default(),
             history: HistoryState::default(),
             claims: ClaimsState::default(),
+            people: PeopleState::default(),
             snooze: SnoozeState::default(),
             modal: None,
             screen: Screen::of(size),
@@ -276,7 +279,8 @@ impl Model {
         let here = self.here().filter(|slot| slot.is_pending() && self.history.open.is_none());
         let Some(slot) = here else { return Vec::new() };
         let same = self.queue.same_as(slot, self.now).map(|same| Cow::Owned(same.told(self.now)));
-        let claimed = self.claims.note(&slot.entry.key, &self.list.sources, self.now).map(Cow::Owned);
+        let of = (self.list.sources.as_slice(), &self.people);
+        let claimed = self.claims.note(&slot.entry.key, of, self.now).map(Cow::Owned);
         claimed
             .into_iter()
             .chain(same)

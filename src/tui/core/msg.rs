@@ -6,8 +6,9 @@ use std::sync::Arc;
 use crossterm::event::{KeyEvent, MouseEvent};
 
 use crate::domain::{
-    ActionKey, Claim, DecisionKind, Digest, Flows, FlowsAsked, Followed, KeptMinute, PendingAction, Report,
-    Resolution, Resolved, Revision, Row, SourceName, Staged, Submission, SubmissionId, Timestamp, Untrusted,
+    ActionKey, Claim, DecisionKind, Digest, Flows, FlowsAsked, Followed, KeptMinute, PendingAction, Person,
+    Report, Resolution, Resolved, Revision, Row, SourceName, Staged, Submission, SubmissionId, Timestamp,
+    Untrusted,
 };
 use crate::inbox::notices::Notice;
 use crate::inbox::{Answer, Event, Problem, Ran, Reconciled, Sending, Synced, Tool};
@@ -101,6 +102,8 @@ pub(crate) enum What {
     },
     /// The answer to an [`Effect::AskRan`].
     Ran(Vec<Ran>),
+    /// The answer to an [`Effect::AskPeople`]; `None` where the source does not tell.
+    People(SourceName, Result<Option<Vec<Person>>, Problem>),
     /// The answer to an [`Effect::Flows`]; `None` where the source does not count by itself.
     Flows(SourceName, Result<Option<Flows>, Problem>),
     /// The answer to an [`Effect::ExportBoard`]: the files, or why there are none.
@@ -210,6 +213,8 @@ pub(crate) enum Effect {
     },
     /// What ran lately at a source, when it was listed for the first time.
     AskRan(SourceName),
+    /// Everybody who acts at a source or did.
+    AskPeople(SourceName),
     /// How actions came and went at a source, as it counted, and who decided.
     Flows {
         source: SourceName,

@@ -17,7 +17,7 @@ use crate::tui::edit::form::EditField;
 use crate::tui::queue::list::SourceState;
 use crate::tui::queue::{filter, saved_filters, sync};
 use crate::tui::submit::{hold, report, resolve_unknown, review};
-use crate::tui::{claims, dashboard, decide, edit, history, preview, queue, snooze};
+use crate::tui::{claims, dashboard, decide, edit, history, people, preview, queue, snooze};
 
 use super::command::{Command, KeyContext};
 use super::dispatch::{run, seeing};
@@ -60,6 +60,7 @@ pub(crate) fn handle(model: &mut Model, msg: Msg) {
     model.screen.dirty |= !is_quiet(&msg.what);
     let news = window::is_news(&msg.what);
     dashboard::update::feed(model, &msg.what);
+    people::update::feed(model, &msg.what);
     let brings = matches!(msg.what, What::Synced(..) | What::Resize(..));
     let moves = matches!(msg.what, What::Key(_) | What::Intent(_) | What::Mouse(_));
     let stood = if moves { model.queue.cursor().cloned() } else { None };
@@ -101,6 +102,7 @@ fn is_quiet(what: &What) -> bool {
         | What::Listed { .. }
         | What::KeptMinutes(_)
         | What::Flows(..)
+        | What::People(..)
         | What::Noticed { answer: Ok(()), .. }
         | What::FiltersKept(Ok(()))
         | What::Saved { saves: 0, answer: Ok(()) } => true,
@@ -139,6 +141,7 @@ fn route(model: &mut Model, what: What) {
             sync::synced(model, &source, answer);
         }
         What::Ran(ran) => model.queue.ran(ran),
+        What::People(source, answer) => people::update::told(model, &source, answer),
         What::Flows(source, answer) => dashboard::update::flowed(model, &source, answer),
         What::Loaded(actions) => sync::loaded(model, actions),
         What::LoadedLong(key, cached) => sync::looked_through(model, key, cached),

@@ -52,7 +52,7 @@ fn one(model: &Model, event: &Happening, pen: &mut Pen<'_>) {
         let width = longest_name(&model.dashboard.watch.board).clamp(4, if narrow { 8 } else { 20 });
         pen.column(&Shown::ours(event.source.as_str()), width, theme::PLAIN).ours("  ", theme::PLAIN);
     }
-    what(event, pen);
+    what(model, event, pen);
 }
 
 /// Bad news is in capitals.
@@ -72,7 +72,8 @@ const fn word(what: &K) -> (&'static str, Style) {
     }
 }
 
-fn what(event: &Happening, pen: &mut Pen<'_>) {
+fn what(model: &Model, event: &Happening, pen: &mut Pen<'_>) {
+    let by = |who: Option<&Untrusted>| who.map(|who| model.people.called(&event.source, who, 24));
     match &event.what {
         K::Arrived { queue, count: 1, first, .. } => {
             let from = match queue {
@@ -97,13 +98,13 @@ fn what(event: &Happening, pen: &mut Pen<'_>) {
         }
         K::Decided { status, by: who, about: of } => {
             pen.shown(&decided(status), theme::PLAIN);
-            by(who.as_ref(), pen);
+            decided_by(by(who.as_ref()), pen);
             pen.ours("   ", theme::PLAIN);
             about(of, pen.left(), pen);
         }
         K::DecidedMany { approved, rejected, by: who } => {
             pen.ours(&words::decided_many(*approved, *rejected), theme::PLAIN);
-            by(who.as_ref(), pen);
+            decided_by(by(who.as_ref()), pen);
         }
         K::Left { status, about: of } => {
             let how = status.as_ref().map_or_else(|| Shown::ours("gone"), decided);
@@ -139,9 +140,9 @@ fn about(of: &About, columns: usize, pen: &mut Pen<'_>) {
     pen.shown(&text::line(&of.title).cut(pen.left().saturating_sub(after)), theme::PLAIN);
 }
 
-fn by(who: Option<&Untrusted>, pen: &mut Pen<'_>) {
+fn decided_by(who: Option<Shown>, pen: &mut Pen<'_>) {
     if let Some(who) = who {
-        pen.ours(" by ", theme::DIM).shown(&text::name(who).cut(24), theme::PLAIN);
+        pen.ours(" by ", theme::DIM).shown(&who, theme::PLAIN);
     }
 }
 

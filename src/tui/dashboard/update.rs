@@ -20,6 +20,7 @@ use crate::tui::core::msg::{Effect, What};
 use crate::tui::dashboard::words;
 use crate::tui::history;
 use crate::tui::history::state::ViewKind;
+use crate::tui::people;
 use crate::tui::queue::state::Cursor;
 use crate::tui::queue::{filter, sync};
 
@@ -241,6 +242,7 @@ fn mute(model: &mut Model) {
 fn reload(model: &mut Model) {
     model.dashboard.watch.asking.clear();
     model.dashboard.figures.ask_again();
+    people::update::ask_again(model);
     model.sync_all();
     if model.dashboard.watch.frozen.is_none() {
         refresh_now(model);

@@ -325,7 +325,11 @@ pub(crate) fn reviewers(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
     for (nth, line, here) in on_screen(model, layout, Panel::Reviewers, buf) {
         let Some(of) = lines.get(nth) else { continue };
         let mut pen = row(model, rows, line, here, buf);
-        pen.column(&cells::decided_by(*of), name, theme::PLAIN);
+        let called = match of {
+            figures::DecidedBy::Reviewer(line) => model.people.called_anywhere(&line.decider.name, name),
+            figures::DecidedBy::Group(_) => cells::decided_by(*of),
+        };
+        pen.column(&called, name, theme::PLAIN);
         for (cell, (_, width)) in cells::decided(&of.line().decider).iter().zip(cells::DECIDED) {
             right(cell, width, theme::PLAIN, &mut pen);
         }

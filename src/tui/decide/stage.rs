@@ -357,7 +357,9 @@ fn settled_by(model: &Model, key: &ActionKey) -> Vec<Shown> {
         (Some(Status::Expired), _) => vec![title, Shown::ours(" expired")],
         (Some(Status::Superseded), _) => vec![title, Shown::ours(words::WAS_SUPERSEDED)],
         (Some(Status::Withdrawn), _) => vec![title, Shown::ours(words::WAS_WITHDRAWN)],
-        (_, Some(by)) => vec![title, Shown::ours(words::WAS_DECIDED_BY), text::name(by).cut(30)],
+        (_, Some(by)) => {
+            vec![title, Shown::ours(words::WAS_DECIDED_BY), model.people.called(&key.source, by, 30)]
+        }
         (Some(_), None) => vec![title, Shown::ours(words::WAS_DECIDED_ELSEWHERE)],
         (None, None) => vec![title, Shown::ours(words::NO_LONGER_IN_SOURCE)],
     }

@@ -340,7 +340,7 @@ pub(crate) fn say_why_not(model: &mut Model) {
     };
     match &slot.state {
         State::Settled(settled) => {
-            let parts = settled_by(settled);
+            let parts = settled_by(settled, model.people.who(&slot.entry.key, settled.by.as_ref()));
             model.tell(Tone::Bad, parts);
         }
         State::Held => drop(hold::is_in_the_way(model)),
@@ -369,14 +369,14 @@ pub(crate) fn caps_lock(model: &mut Model) {
     }
 }
 
-fn settled_by(settled: &Settled) -> Vec<text::Shown> {
+fn settled_by(settled: &Settled, by: Option<text::Shown>) -> Vec<text::Shown> {
     if settled.status == Some(Status::Expired) {
         return vec![text::Shown::ours(words::EXPIRED)];
     }
     let mut parts = vec![text::Shown::ours(words::ALREADY_DECIDED)];
-    if let Some(by) = &settled.by {
+    if let Some(by) = by {
         parts.push(text::Shown::ours(" by "));
-        parts.push(text::name(by));
+        parts.push(by);
     }
     parts
 }

@@ -130,7 +130,8 @@ fn action(model: &Model, view: &View, (nth, slot): (usize, &Slot), area: Rect, l
     let who = match (area.width, view.kind) {
         (..60, ViewKind::Failed | ViewKind::Mine) => 0,
         (..60, _) => 9,
-        _ => 14,
+        (..100, _) => 14,
+        _ => 20,
     };
     let status = if view.kind.is_mixed() { STATUS } else { 0 };
     let when = when(model, (row, own, read), area.width < 60);
@@ -154,7 +155,9 @@ fn action(model: &Model, view: &View, (nth, slot): (usize, &Slot), area: Rect, l
         pen.column(&word, status - 1, style).ours(" ", theme::PLAIN);
     }
     if who > 0 {
-        let by = row.resolved_by.as_ref().map_or_else(Shown::default, text::line);
+        let source = &slot.entry.key.source;
+        let by =
+            row.resolved_by.as_ref().map(|by| model.people.called(source, by, who - 1)).unwrap_or_default();
         pen.column(&by, who - 1, theme::DIM).ours(" ", theme::PLAIN);
     }
     pen.ours(&format!("{when:>width$} ", width = time - 1), theme::PLAIN);

@@ -31,6 +31,11 @@ pub(crate) fn name(text: &Untrusted) -> String {
     shortened(&text::name(text))
 }
 
+/// Who did something to an action, likewise.
+fn person(model: &Model, slot: &Slot, subject: &Untrusted) -> String {
+    shortened(&model.people.called(&slot.entry.key.source, subject, usize::MAX))
+}
+
 fn shortened(shown: &Shown) -> String {
     if shown.width() <= LONGEST {
         return shown.plain();
@@ -90,7 +95,7 @@ pub(crate) fn action(model: &Model, slot: &Slot) -> String {
         said.push(if left > 0 { words::expires_in(&spoken(left)) } else { "Expired.".to_owned() });
     }
     if let Some(approvals) = row.approvals.as_ref().filter(|_| slot.is_pending()) {
-        let names: Vec<String> = approvals.by.iter().map(name).collect();
+        let names: Vec<String> = approvals.by.iter().map(|by| person(model, slot, by)).collect();
         let by = if names.is_empty() { String::new() } else { format!(", by {}", names.join(", ")) };
         said.push(words::approvals(approvals.given(), approvals.needed, &by));
     }
@@ -102,7 +107,8 @@ pub(crate) fn action(model: &Model, slot: &Slot) -> String {
     if slot.is_pending() && !flags.is_empty() {
         said.push(words::look_twice(&flags.join(", ")));
     }
-    if let Some(note) = model.claims.note(&slot.entry.key, &model.list.sources, model.now) {
+    let of = (model.list.sources.as_slice(), &model.people);
+    if let Some(note) = model.claims.note(&slot.entry.key, of, model.now) {
         said.push(format!("{note}."));
     }
     if let Some(same) = model.queue.same_as(slot, model.now) {
@@ -134,7 +140,7 @@ pub(crate) fn standing(model: &Model, slot: &Slot) -> String {
         State::Settled(settled) => {
             let how = settled.status.as_ref().map_or_else(|| "settled".to_owned(), status);
             let by = match &settled.by {
-                Some(by) => format!(" by {}", name(by)),
+                Some(by) => format!(" by {}", person(model, slot, by)),
                 None if settled.ours => words::BY_YOU.to_owned(),
                 None => String::new(),
             };

@@ -230,13 +230,13 @@ pub(crate) fn report_lines(model: &Model, sheet: &ReportSheet) -> Vec<String> {
         all.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
     let mut said = vec![format!("Sent. {}.", sentences::sentence(&all.join(", ")).trim_end_matches('.'))];
     said.extend(sheet.waits.iter().map(|(source, n)| words::on_the_way(*n, source)));
-    said.extend(sheet.report.lines.iter().filter_map(trouble));
+    said.extend(sheet.report.lines.iter().filter_map(|line| trouble(model, line)));
     said.extend(followed(model, sheet));
     said
 }
 
 /// A sentence for what did not go as asked, with the reason.
-fn trouble(line: &ReportLine) -> Option<String> {
+fn trouble(model: &Model, line: &ReportLine) -> Option<String> {
     let title = foreign(&line.title);
     match &line.outcome {
         Outcome::Approved | Outcome::Rejected | Outcome::Accepted => None,
@@ -244,7 +244,8 @@ fn trouble(line: &ReportLine) -> Option<String> {
             Some(words::accepted(&title, &text::partly_approved(*given, *needed)))
         }
         Outcome::Skipped { status, by } => {
-            let why = text::skipped(line.decision, status.as_ref(), by.as_ref()).plain();
+            let by = model.people.who(&line.key, by.as_ref());
+            let why = text::skipped(line.decision, status.as_ref(), by).plain();
             Some(format!("Skipped: {title}. {}", sentences::sentence(&why)))
         }
         Outcome::Failed { why } => Some(words::failed(&title, &sentences::sentence(&foreign(why)))),

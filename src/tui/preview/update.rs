@@ -6,10 +6,11 @@ use std::sync::Arc;
 use ratatui::layout::Rect;
 
 use crate::config::Density;
-use crate::domain::{ActionKey, Digest, Entry, Row, Seen, Untrusted};
+use crate::domain::{ActionKey, Digest, Entry, Outcome, Row, Seen, Untrusted};
 use crate::inbox::{Answer, Problem, Question};
 use crate::journal::Write;
-use crate::text::Flags;
+use crate::text;
+use crate::text::{Flags, Shown};
 use crate::tui::core::command;
 use crate::tui::core::command::Direction;
 use crate::tui::core::layout::above_message;
@@ -205,7 +206,27 @@ fn made(model: &Model, tab: Tab, width: u16) -> Option<Made> {
         paused: model.is_paused(&key.source),
         told: model.reader.answers.get(key, tab).map(|told| told.number),
         can: here.filter(|slot| slot.is_pending()).map(|slot| slot.entry.row.can),
+        called: called(model, key, cached, tab),
     })
+}
+
+/// What those are called who did something to an action, as far as the page names them, and it is not their subject.
+fn called(model: &Model, key: &ActionKey, cached: &Cached, tab: Tab) -> Vec<(Untrusted, Shown)> {
+    let action = &cached.action;
+    let mut subjects: Vec<&Untrusted> = action.approvals.iter().map(|approval| &approval.by).collect();
+    subjects.extend(&action.row.resolved_by);
+    let told = model.reader.answers.get(key, tab).map(|told| &*told.answer);
+    if let Some(Ok(Answer::History(told))) = told {
+        subjects.extend(told.events.iter().flatten().filter_map(|event| event.by.as_ref()));
+        subjects.extend(told.sent.iter().filter_map(|one| match &one.sent.outcome {
+            Some(Outcome::Skipped { by, .. }) => by.as_ref(),
+            _ => None,
+        }));
+    }
+    subjects.sort();
+    subjects.dedup();
+    let called = |by: &Untrusted| (by.clone(), model.people.called(&key.source, by, usize::MAX));
+    subjects.into_iter().map(called).filter(|(by, shown)| *shown != text::name(by)).collect()
 }
 
 fn last_top(model: &Model) -> usize {

@@ -309,6 +309,10 @@ impl Subject for FilteredRow<'_> {
         sources.iter().find(|source| source.name == self.slot.entry.key.source)?.subject.as_ref()
     }
 
+    fn name(&self, subject: &Untrusted) -> Option<&Untrusted> {
+        self.model.people.name(&self.slot.entry.key.source, subject)
+    }
+
     fn is(&self, state: Is) -> bool {
         let (model, slot, key) = (self.model, self.slot, &self.slot.entry.key);
         match state {

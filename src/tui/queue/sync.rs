@@ -12,6 +12,7 @@ use crate::tui::claims;
 use crate::tui::core::model::{Model, problem_parts};
 use crate::tui::core::msg::{Effect, Loaded};
 use crate::tui::decide::stage;
+use crate::tui::people;
 use crate::tui::preview;
 use crate::tui::preview::page::made::Cached;
 use crate::tui::queue::words;
@@ -77,6 +78,7 @@ pub(crate) fn reload(model: &mut Model) {
         model.submit.look_again = Some(model.now);
     }
     report::look_again(model);
+    people::update::ask_again(model);
     model.sync_all();
 }
 
@@ -160,6 +162,7 @@ pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
             claims::update::told(model, name, claims);
             if is_first {
                 model.effects.push(Effect::AskRan(name.clone()));
+                people::update::ask(model, name);
             }
             if let Some(item) = news {
                 unreadable(model, name, &item);

@@ -212,7 +212,7 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     let risk_style = if matches!(slot.state, State::Settled(_)) { theme::DIM } else { theme::risk(risk) };
     pen.column(&chrome::words::risk(risk), RISK, risk_style).ours(" ", theme::PLAIN);
     if let State::Settled(settled) = &slot.state {
-        return outcome(settled, slot, pen);
+        return outcome(model, settled, slot, pen);
     }
     let (when, when_style) = when(model, slot);
     let flag = flag(model, slot, pen.left());
@@ -257,9 +257,11 @@ fn approvals(model: &Model, slot: &Slot, room: usize) -> Shown {
     };
     let mut shown = Shown::ours(words::approvals(approvals.given(), approvals.needed));
     let names = if room < 40 { &[] } else { approvals.by.as_slice() };
+    let each = if room < 80 { 12 } else { 20 };
     for (nth, by) in names.iter().enumerate() {
         let between = if nth == 0 { theme::dot(model.settings.glyphs) } else { ", " };
-        shown = shown.followed_by(Shown::ours(between)).followed_by(text::name(by).cut(12));
+        let by = model.people.called(&slot.entry.key.source, by, each);
+        shown = shown.followed_by(Shown::ours(between)).followed_by(by);
     }
     shown
 }
@@ -279,14 +281,11 @@ fn claimed(model: &Model, slot: &Slot, room: usize) -> Shown {
     if let Some(snoozed) = snooze::view::of_row(model, slot) {
         return Shown::ours(snoozed);
     }
-    let named = model
-        .claims
-        .named(&slot.entry.key, &model.list.sources, model.now)
-        .filter(|_| slot.counts_as_pending());
+    let of = (model.list.sources.as_slice(), &model.people);
+    let room = if room < 56 { 8 } else { 16 };
+    let named = model.claims.named(&slot.entry.key, of, model.now, room).filter(|_| slot.counts_as_pending());
     let Some((who, since)) = named else { return Shown::default() };
-    let dot = theme::dot(model.settings.glyphs);
-    let who = Shown::ours(who).cut(if room < 56 { 8 } else { 16 });
-    Shown::ours(format!("{}{dot}{since}", who.plain()))
+    who.followed_by(Shown::ours(format!("{}{since}", theme::dot(model.settings.glyphs))))
 }
 
 /// What asks for a second look: no foreign text reaches its place.
@@ -329,9 +328,11 @@ fn mark(model: &Model, slot: &Slot) -> Option<Mark> {
 }
 
 /// A settled row stays in place and says what became of it, and by whom.
-fn outcome(settled: &Settled, slot: &Slot, mut pen: Pen<'_>) {
+fn outcome(model: &Model, settled: &Settled, slot: &Slot, mut pen: Pen<'_>) {
     let status = chrome::words::status(settled.status.as_ref()).cut(12);
-    let by = settled.by.as_ref().filter(|_| !settled.ours).map(|by| text::name(by).cut(16));
+    let by = settled.by.as_ref().filter(|_| !settled.ours);
+    let by =
+        by.map(|by| model.people.called(&slot.entry.key.source, by, if pen.left() < 80 { 16 } else { 24 }));
     let width = status.width() + by.as_ref().map_or(0, |by| by.width() + 4);
     let style = if settled.error.is_some() { theme::BAD } else { theme::DIM };
     let room = pen.left().saturating_sub(width + 2);

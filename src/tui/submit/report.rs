@@ -232,6 +232,7 @@ fn not_ours(model: &mut Model, followed: &Followed, status: Option<&Status>, by:
         // The line comes back for what went wrong later.
         model.submit.sent_line |= note(sheet, followed);
     }
+    let by = model.people.who(&followed.key, by);
     let why = text::skipped(asked.unwrap_or(DecisionKind::Approve), status, by);
     let title = text::line(&followed.title).cut(40);
     model.tell(Tone::Bad, vec![Shown::ours(words::SKIPPED_NOT_OURS), title, Shown::ours(": "), why.cut(60)]);
@@ -427,7 +428,10 @@ fn line(line: &ReportLine) -> String {
             format!("accepted, {}", text::partly_approved(*given, *needed))
         }
         Outcome::Skipped { status, by } => {
-            format!("skipped, {}", text::skipped(line.decision, status.as_ref(), by.as_ref()).plain())
+            format!(
+                "skipped, {}",
+                text::skipped(line.decision, status.as_ref(), by.as_ref().map(text::name)).plain()
+            )
         }
         Outcome::Failed { why: said } => why("failed", said),
         Outcome::Unknown { why: said } => why("unknown", said),

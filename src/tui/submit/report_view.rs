@@ -255,7 +255,7 @@ const TITLE: usize = 44;
 
 /// A line for each action, what went wrong first.
 fn outcomes(model: &Model, sheet: &ReportSheet, room: usize) -> Vec<Parts> {
-    let told = |line| (line, Ended::of(line, sheet.followed.get(&line.key)));
+    let told = |line| (line, Ended::of(model, line, sheet.followed.get(&line.key)));
     let mut all: Vec<(&ReportLine, Ended)> = sheet.report.lines.iter().map(told).collect();
     all.sort_by_key(|(_, ended)| match ended.style {
         theme::BAD => 0,
@@ -275,11 +275,12 @@ struct Ended {
 }
 
 impl Ended {
-    fn of(line: &ReportLine, followed: Option<&Followed>) -> Self {
+    fn of(model: &Model, line: &ReportLine, followed: Option<&Followed>) -> Self {
         let ours = |word: &'static str, style| Self { word: text::Shown::ours(word), style, why: None };
         match (&line.outcome, followed) {
             (Outcome::Skipped { status, by }, _) => {
-                let why = text::skipped(line.decision, status.as_ref(), by.as_ref());
+                let by = model.people.who(&line.key, by.as_ref());
+                let why = text::skipped(line.decision, status.as_ref(), by);
                 Self { why: Some(why), ..ours("skipped", theme::WARN) }
             }
             (Outcome::Failed { why }, _) => Self { why: Some(text::line(why)), ..ours("failed", theme::BAD) },

@@ -346,7 +346,8 @@ fn approved(model: &Model, sheet: &ResolveSheet, pen: &mut Pen<'_>) {
     }
     pen.ours("approved", theme::DIM);
     if let Some(by) = &row.resolved_by {
-        pen.ours(" by ", theme::DIM).shown(&text::name(by).cut(24), theme::PLAIN);
+        let by = model.people.called(&sheet.key.source, by, 24);
+        pen.ours(" by ", theme::DIM).shown(&by, theme::PLAIN);
     }
     if let Some(at) = row.resolved_at {
         pen.ours(&format!(" {} ago", chrome::words::age(at, model.now)), theme::DIM);

@@ -11,6 +11,7 @@ pub(crate) mod effects;
 pub(crate) mod history;
 pub(crate) mod hostile;
 pub(crate) mod keystrokes;
+mod people;
 pub(crate) mod plain;
 pub(crate) mod preview;
 pub(crate) mod queue;

@@ -23,7 +23,8 @@ pub(crate) fn context(
     let mut field = |name: &str, value: Option<&Untrusted>| {
         if let Some(value) = value {
             let shown = match name {
-                "agent" | words::ASKED_BY | words::DECIDED_BY => text::name(value),
+                words::DECIDED_BY => of.who(value),
+                "agent" | words::ASKED_BY => text::name(value),
                 "status" | "reason" | "error" | "risk" | "effect" => text::line(value),
                 _ => text::identifier(value),
             };

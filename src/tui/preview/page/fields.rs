@@ -22,8 +22,8 @@ const FIELDS: usize = 2_000;
 
 /// What runs, every field of it; what approving does; then what the agent says of it.
 pub(crate) fn rendered(writer: &mut Writer, cached: &Cached, of: &Made, zone: &jiff::tz::TimeZone) {
-    settled(writer, cached, of.paused, zone);
-    approvals(writer, cached, zone);
+    settled(writer, cached, of, zone);
+    approvals(writer, cached, of, zone);
     unreadable(writer, cached);
     if of.seen.is_some() {
         writer.ours(Kind::Warn, words::CHANGED);
@@ -92,7 +92,7 @@ fn is_approved(cached: &Cached, edits: &Edits) -> bool {
 }
 
 /// Who approved what, where more than one person must.
-fn approvals(writer: &mut Writer, cached: &Cached, zone: &jiff::tz::TimeZone) {
+fn approvals(writer: &mut Writer, cached: &Cached, of: &Made, zone: &jiff::tz::TimeZone) {
     let action = &cached.action;
     let Some(approvals) = &action.row.approvals else { return };
     writer.ours(Kind::Key, words::approvals(approvals.given(), approvals.needed));
@@ -104,7 +104,7 @@ fn approvals(writer: &mut Writer, cached: &Cached, zone: &jiff::tz::TimeZone) {
         let at = moment(approval.at, zone);
         writer.push(vec![
             (Kind::Dim, Shown::ours("  ")),
-            (Kind::Plain, text::name(&approval.by)),
+            (Kind::Plain, of.who(&approval.by)),
             (Kind::Dim, Shown::ours(format!("  {what}  {at}"))),
         ]);
     }
@@ -112,7 +112,7 @@ fn approvals(writer: &mut Writer, cached: &Cached, zone: &jiff::tz::TimeZone) {
 }
 
 /// What became of an action that is not pending any more, with everything that its executor said.
-fn settled(writer: &mut Writer, cached: &Cached, paused: bool, zone: &jiff::tz::TimeZone) {
+fn settled(writer: &mut Writer, cached: &Cached, of: &Made, zone: &jiff::tz::TimeZone) {
     let action = &cached.action;
     if action.row.status.is_pending() {
         return;
@@ -131,14 +131,15 @@ fn settled(writer: &mut Writer, cached: &Cached, paused: bool, zone: &jiff::tz::
     }
     if let Some(by) = &action.row.resolved_by {
         let how = if lost { " by " } else { words::THEN_DECIDED_BY };
-        line.extend([(Kind::Dim, Shown::ours(how)), (Kind::Plain, text::name(by))]);
+        line.extend([(Kind::Dim, Shown::ours(how)), (Kind::Plain, of.who(by))]);
     }
     if let Some(at) = action.row.resolved_at.filter(|_| lost) {
         line.push((Kind::Dim, Shown::ours(format!("  {}", moment(at, zone)))));
     }
     writer.push(line);
     if action.row.status == Status::Approved {
-        let (kind, why) = if paused { (Kind::Warn, words::GATE_PAUSED) } else { (Kind::Dim, words::WAITING) };
+        let (kind, why) =
+            if of.paused { (Kind::Warn, words::GATE_PAUSED) } else { (Kind::Dim, words::WAITING) };
         writer.wrapped(kind, 2, &Shown::ours(why));
     }
     let mut said = |name: &str, text: Option<&str>| {

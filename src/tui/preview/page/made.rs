@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use crate::contract::tool::Totals;
-use crate::domain::{ActionKey, Capabilities, Digest, Edits, PendingAction, RawJson};
+use crate::domain::{ActionKey, Capabilities, Digest, Edits, PendingAction, RawJson, Untrusted};
 use crate::inbox::Question;
-use crate::text::Flags;
+use crate::text::{self, Flags, Shown};
 
 /// An action in full, with what was found out about it.
 #[derive(Clone, Debug)]
@@ -112,6 +112,8 @@ pub(crate) struct Made {
     pub told: Option<u64>,
     /// What may be done with it, where the Context tab says so.
     pub can: Option<Capabilities>,
+    /// What those on it are called who are called otherwise than their subject.
+    pub called: Vec<(Untrusted, Shown)>,
 }
 
 impl Made {
@@ -132,10 +134,18 @@ impl Made {
             paused,
             told,
             can,
+            called,
         } = self;
         (key, digest, tab, folds) == (&other.key, &other.digest, &other.tab, &other.folds)
             && (edits, seen, status, *paused, *told)
                 == (&other.edits, &other.seen, &other.status, other.paused, other.told)
             && (*stacked, *colours, *can) == (other.stacked, other.colours, other.can)
+            && *called == other.called
+    }
+
+    /// Who a subject is.
+    pub(crate) fn who(&self, subject: &Untrusted) -> Shown {
+        let called = self.called.iter().find(|(known, _)| known == subject);
+        called.map_or_else(|| text::name(subject), |(_, shown)| shown.clone())
     }
 }

@@ -56,7 +56,7 @@ impl Page {
             Tab::Diff => before_after::compared(&mut writer, cached, &of, zone),
             Tab::Raw => fields::raw(&mut writer, cached, &of.folds),
             Tab::Context => context::context(&mut writer, cached, row, (&of, told), zone),
-            Tab::History => timeline::history(&mut writer, cached, told, zone),
+            Tab::History => timeline::history(&mut writer, cached, (&of, told), zone),
         }
         writer.flush();
         let needed = writer.needed.unwrap_or(writer.blocks.len());

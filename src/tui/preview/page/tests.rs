@@ -35,6 +35,7 @@ fn page(cached: &Cached, tab: Tab, width: u16) -> Page {
         paused: false,
         told: None,
         can: None,
+        called: Vec::new(),
     };
     let mut page = Page::new(made, cached, &cached.action.row, None, &jiff::tz::TimeZone::UTC);
     page.count(usize::MAX);

@@ -1,12 +1,12 @@
 //! What happened to an action, in order: by its source's timeline where there is one, and by what was sent from here.
 
-use crate::domain::{DecisionKind, HistoryEvent, Outcome, PendingAction, Timestamp, Untrusted, json};
+use crate::domain::{DecisionKind, HistoryEvent, Outcome, PendingAction, Timestamp, json};
 use crate::inbox::{Answer, History, Problem, SentHere};
 use crate::text;
 use crate::text::Shown;
 
 use super::line::{Kind, listed, moment, readable};
-use super::made::Cached;
+use super::made::{Cached, Made};
 use super::writer::Writer;
 use crate::tui::preview::words;
 
@@ -18,7 +18,7 @@ const NAME: usize = 8;
 pub(crate) fn history(
     writer: &mut Writer,
     cached: &Cached,
-    told: Option<&Result<Answer, Problem>>,
+    (of, told): (&Made, Option<&Result<Answer, Problem>>),
     zone: &jiff::tz::TimeZone,
 ) {
     let told = match told {
@@ -26,7 +26,7 @@ pub(crate) fn history(
         Some(Ok(Answer::History(told))) => told,
         _ => return writer.ours(Kind::Dim, words::ASKING_WHAT_HAPPENED),
     };
-    let mut page = Page { writer, action: &cached.action, zone };
+    let mut page = Page { writer, action: &cached.action, of, zone };
     match &told.events {
         Some(events) => events.iter().for_each(|event| page.event(event)),
         None => page.without_timeline(told.problem.as_ref()),
@@ -37,13 +37,17 @@ pub(crate) fn history(
 struct Page<'a> {
     writer: &'a mut Writer,
     action: &'a PendingAction,
+    of: &'a Made,
     zone: &'a jiff::tz::TimeZone,
 }
 
 impl Page<'_> {
     /// `approved     2026-11-21 14:22:31 UTC   by lee`, and below it what was said.
     fn event(&mut self, event: &HistoryEvent) {
-        let by = event.by.as_ref().map_or_else(|| Shown::ours(words::BY_THE_SOURCE), by_whom);
+        let by = event
+            .by
+            .as_ref()
+            .map_or_else(|| Shown::ours(words::BY_THE_SOURCE), |by| by_whom(self.of.who(by)));
         self.line(&text::line(&event.kind), kind_of(event.kind.as_raw()), event.at, by);
         let details = event.details.as_ref();
         let said = |name: &str| details.and_then(|details| details.member(name)).map(str::to_owned);
@@ -67,7 +71,7 @@ impl Page<'_> {
         let row = &self.action.row;
         self.line(&Shown::ours("created"), Kind::Key, row.created_at, Shown::default());
         if let Some(at) = row.resolved_at {
-            let by = row.resolved_by.as_ref().map_or_else(Shown::default, by_whom);
+            let by = row.resolved_by.as_ref().map_or_else(Shown::default, |by| by_whom(self.of.who(by)));
             self.line(&Shown::ours("decided"), Kind::Key, at, by);
             self.edits();
             self.more("reason", self.action.reason.as_ref().map(|reason| reason.as_raw().to_owned()));
@@ -90,7 +94,8 @@ impl Page<'_> {
         self.writer.blank();
         self.writer.ours(Kind::Key, words::SENT_FROM_HERE);
         for one in &told.sent {
-            let by = one.reviewer.as_deref().map_or_else(Shown::default, |by| by_whom(&by.into()));
+            let by =
+                one.reviewer.as_deref().map_or_else(Shown::default, |by| by_whom(text::name(&by.into())));
             let word = one.sent.decision.kind().without_edits().words().phrase;
             self.line(&Shown::ours(word), Kind::Key, one.at, by);
             self.of_decision(one);
@@ -101,7 +106,7 @@ impl Page<'_> {
         let decision = &one.sent.decision;
         self.more("edits", decision.edits().map(|edits| listed(&edits.keys())));
         self.more(decision.kind().words().said, decision.said().map(str::to_owned));
-        self.more("answer", Some(answer(one.sent.decision.kind(), one.sent.outcome.as_ref())));
+        self.more("answer", Some(answer(self.of, one.sent.decision.kind(), one.sent.outcome.as_ref())));
     }
 
     fn edits(&mut self) {
@@ -148,8 +153,8 @@ fn failed(writer: &mut Writer, problem: &Problem) {
     }
 }
 
-fn by_whom(who: &Untrusted) -> Shown {
-    Shown::ours("by ").followed_by(text::name(who))
+fn by_whom(who: Shown) -> Shown {
+    Shown::ours("by ").followed_by(who)
 }
 
 fn kind_of(word: &str) -> Kind {
@@ -161,7 +166,7 @@ fn kind_of(word: &str) -> Kind {
 }
 
 /// What the source said to it.
-fn answer(asked: DecisionKind, outcome: Option<&Outcome>) -> String {
+fn answer(of: &Made, asked: DecisionKind, outcome: Option<&Outcome>) -> String {
     match outcome {
         None => words::MAY_NOT_HAVE_BEEN_SENT.to_owned(),
         Some(Outcome::Approved) => "approved".to_owned(),
@@ -171,7 +176,8 @@ fn answer(asked: DecisionKind, outcome: Option<&Outcome>) -> String {
             format!("accepted: {}", text::partly_approved(*given, *needed))
         }
         Some(Outcome::Skipped { status, by }) => {
-            format!("skipped: {}", text::skipped(asked, status.as_ref(), by.as_ref()).plain())
+            let by = by.as_ref().map(|by| of.who(by));
+            format!("skipped: {}", text::skipped(asked, status.as_ref(), by).plain())
         }
         Some(Outcome::Failed { why }) => format!("refused: {}", why.as_raw()),
         Some(Outcome::Unknown { why }) => format!("unknown: {}", why.as_raw()),

@@ -1,0 +1,26 @@
+//! The people of a gate, as it tells them; an older gate tells nothing.
+
+use super::*;
+use crate::domain::Person;
+
+#[tokio::test]
+async fn people_come_with_names_where_they_have_some() {
+    let gate = Backend::default();
+    let people = r#"{"items":[{"subject":"kim","name":"Kim Example","groups":["a"]},{"subject":"lee"},{"name":"nobody"},7]}"#;
+    gate.on("GET", "/api/people").reply(200, people);
+    let source = gate.source(SourceKind::Gate, Some("w")).await;
+
+    let told = source.abilities().lookup.unwrap().people().await.unwrap();
+
+    let kim = Person { subject: "kim".into(), name: Some("Kim Example".into()) };
+    assert_eq!(told, Some(vec![kim, Person { subject: "lee".into(), name: None }]));
+}
+
+#[tokio::test]
+async fn older_gate_tells_no_people_and_that_is_no_error() {
+    let gate = Backend::default();
+    gate.on("GET", "/api/people").reply(404, "");
+    let source = gate.source(SourceKind::Gate, Some("w")).await;
+
+    assert_eq!(source.abilities().lookup.unwrap().people().await.unwrap(), None);
+}
