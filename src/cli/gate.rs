@@ -66,10 +66,10 @@ pub async fn owner(config: GateConfig, command: OwnerCommand, who: Option<String
     end
 }
 
-/// A missing program or key, or a refused target, must not stand in the way of revoking a token.
+/// A missing program, key or secret, or a refused target, must not stand in the way of revoking a token.
 fn bare(config: GateConfig) -> GateConfig {
     let (tools, callbacks) = (BTreeMap::new(), BTreeMap::new());
-    GateConfig { tools, callbacks, allow_targets: Vec::new(), tls: None, ..config }
+    GateConfig { tools, callbacks, allow_targets: Vec::new(), tls: None, proxy: None, ..config }
 }
 
 /// Opening a database brings it to this version. A file is made by the gate itself, when it starts.

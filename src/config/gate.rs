@@ -12,6 +12,7 @@ use super::callback::{CallbackConfig, RawCallback};
 use super::check::{ConfigError, DAY, Mistakes, line_of, span};
 use super::network::Network;
 use super::paths::Paths;
+use super::proxy::{ProxyConfig, RawProxy};
 use super::secret::TokenFrom;
 use super::tool::{RawTool, RiskApprovals, ToolConfig};
 use crate::domain::matches;
@@ -48,6 +49,8 @@ pub struct GateConfig {
     pub keep_settled: Option<Duration>,
     /// Proxies of ours: each speaks for many clients.
     pub trusted_proxies: Vec<Network>,
+    /// `None`: no proxy says who somebody is.
+    pub proxy: Option<ProxyConfig>,
     /// How long a gate that is told to stop waits for what runs.
     pub stop_within: Duration,
     /// By names or patterns.
@@ -184,6 +187,7 @@ pub(super) struct RawGate {
     approvals: RiskApprovals,
     keep_settled: String,
     trusted_proxies: Vec<String>,
+    proxy: Option<RawProxy>,
     stop_seconds: u64,
     tools: BTreeMap<Spanned<String>, RawTool>,
     callbacks: BTreeMap<Spanned<String>, RawCallback>,
@@ -207,6 +211,7 @@ impl Default for RawGate {
             approvals: RiskApprovals::default(),
             keep_settled: OFF.to_owned(),
             trusted_proxies: Vec::new(),
+            proxy: None,
             stop_seconds: 60,
             tools: BTreeMap::new(),
             callbacks: BTreeMap::new(),
@@ -289,7 +294,9 @@ impl RawGate {
             mistakes.0.push(format!("gate.stop_seconds is more than a day ({DAY})"));
         }
         let hosts = self.hosts.iter().filter_map(|name| mistakes.take(host(name))).collect();
-        let proxies = self.trusted_proxies.iter().filter_map(|text| mistakes.take(proxy(text))).collect();
+        let proxies: Vec<_> =
+            self.trusted_proxies.iter().filter_map(|text| mistakes.take(proxy(text))).collect();
+        let proxy = self.proxy.and_then(|proxy| proxy.validate(folder, &proxies, mistakes));
         let place = mistakes.take(database(&self.database, &paths.state)).unwrap_or_default();
         GateConfig {
             file: paths.config.clone(),
@@ -308,6 +315,7 @@ impl RawGate {
             approvals: mistakes.take(self.approvals.validate()).unwrap_or_default(),
             keep_settled,
             trusted_proxies: proxies,
+            proxy,
             stop_within: Duration::from_secs(self.stop_seconds),
             tools,
             callbacks,

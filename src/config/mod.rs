@@ -11,6 +11,7 @@ mod mcp;
 mod network;
 mod notify;
 pub mod paths;
+mod proxy;
 pub mod secret;
 mod source;
 mod tool;
@@ -28,6 +29,9 @@ pub use network::Network;
 #[cfg(test)]
 pub use notify::Quiet;
 pub use notify::{NotifyOn, NotifyRule, NotifyTo, Webhook, WebhookForm};
+#[cfg(test)]
+pub use proxy::GroupRights;
+pub use proxy::{EVERYBODY, ProxyConfig};
 pub use secret::TokenFrom;
 pub use source::{AgentsApi, Auth, Dendrux, Praxiom, ReviewKind, SourceConfig, SourceKind, Warden, urls_in};
 pub use tool::{Executor, Retry, RiskApprovals, ToolConfig};

@@ -67,6 +67,8 @@ fn the_example_documents_every_key() {
         "[gate]\nzz=1",
         "[gate.limits]\nzz=1",
         "[gate.approvals]\nzz=1",
+        "[gate.proxy]\nzz=1",
+        "[gate.proxy.groups.x]\nzz=1",
         "[gate.tools.x]\nzz=1",
         "[gate.tools.x.preview]\nzz=1",
         "[gate.callbacks.x]\nurl=\"https://h\"\nzz=1",
@@ -88,6 +90,50 @@ fn a_tool_of_an_mcp_server_is_open_or_gated_and_not_both() {
     let both = parse("[mcp.fs]\nopen = [\"a\"]\ngated = [\"a\"]").unwrap_err();
     assert!(both.contains("in open and in gated"), "{both}");
     assert!(parse("[mcp.\"f.s\"]").unwrap_err().contains("letters, digits"));
+}
+
+/// What only the proxy can say must come from nobody else, and give nobody the gate.
+#[test]
+fn proxy_names_people_only_where_nobody_else_can() {
+    const PROXIES: &str = "[gate]\ntrusted_proxies = [\"10.0.0.1\"]\n";
+    const WHO: &str = "[gate.proxy]\nidentity_header = \"X-User\"\ngroups_header = \"X-Groups\"\n";
+    const SECRET: &str = "secret_header = \"X-Secret\"\nsecret_env = \"S\"\n";
+    const GROUP: &str = "[gate.proxy.groups.a]\nworkspaces = [\"w\"]\nscopes = [\"read\"]\n";
+    let whole = parse(&[PROXIES, WHO, SECRET, GROUP].concat()).unwrap().gate.proxy.unwrap();
+    assert_eq!((whole.identity_header.as_str(), whole.groups["a"].scopes.len()), ("x-user", 1));
+
+    let with = |secret: &str, group: &str| [PROXIES, WHO, secret, group].concat();
+    let group = |workspaces: &str, scopes: &str| {
+        with(SECRET, &format!("[gate.proxy.groups.a]\nworkspaces = [{workspaces}]\nscopes = [{scopes}]\n"))
+    };
+    for (wrong, said) in [
+        ([WHO, SECRET, GROUP].concat(), "name its address in gate.trusted_proxies"),
+        (with("", GROUP), "give secret_header and one of secret_env"),
+        (with("secret_env = \"S\"\n", GROUP), "give secret_header and one of"),
+        (with("secret_header = \"X-S\"\n", GROUP), "give secret_header and one of"),
+        (with(&format!("{SECRET}secret_file = \"f\"\n"), GROUP), "give secret_header and one of"),
+        (with(SECRET, ""), "nobody could do anything"),
+        ([PROXIES, "[gate.proxy]\n", SECRET, GROUP].concat(), "identity_header is missing"),
+        (with("secret_header = \"x-USER\"\nsecret_env = \"S\"\n", GROUP), "is named twice"),
+        (with("secret_header = \"Authorization\"\nsecret_env = \"S\"\n", GROUP), "means something else"),
+        (with("secret_header = \"X Y\"\nsecret_env = \"S\"\n", GROUP), "is no name of a header"),
+        (
+            group("\"w\"", "\"read\", \"admin\""),
+            "gate.proxy.groups.a: the scope admin is given to nobody by a proxy",
+        ),
+        (group("\"w\"", "\"write\""), "\"write\" is no scope"),
+        (group("\"w\"", ""), "name its scopes"),
+        (group("", "\"read\""), "name its workspaces"),
+        (group("\"*\"", "\"read\""), "name its workspaces"),
+    ] {
+        let message = parse(&wrong).unwrap_err();
+        assert!(message.contains(said), "{said}: {message}");
+    }
+    let everybody = "[gate.proxy]\nidentity_header = \"X-User\"\n";
+    let all = GROUP.replace("groups.a", "groups.\"*\"");
+    assert!(parse(&[PROXIES, everybody, SECRET, &all].concat()).is_ok());
+    let nobody = parse(&[PROXIES, everybody, SECRET, GROUP].concat()).unwrap_err();
+    assert!(nobody.contains("nobody could do anything"), "{nobody}");
 }
 
 #[test]

@@ -37,20 +37,14 @@ impl Gate {
         if workspace.trim().is_empty() || workspace == audit::WHOLE_GATE {
             return Err(GateError::Workspace(workspace.to_owned()));
         }
-        // Blanks around a name make no other subject of it.
-        let subject = subject.trim();
-        if subject.is_empty() {
-            return Err(GateError::Refused("a token needs a subject: who it is for".to_owned()));
-        }
-        if let Some(group) = new.groups.iter().find(|group| !is_word(group)) {
+        let refused = |why: &str| GateError::Refused(why.to_owned());
+        let subject = token::subject(subject).map_err(refused)?;
+        if let Some(group) = new.groups.iter().find(|group| !token::is_word(group)) {
             let why =
                 format!("{group:?} is no group: one has 1 to 64 characters, none of them a blank or a comma");
             return Err(GateError::Refused(why));
         }
-        let name = new.name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
-        if name.as_ref().is_some_and(|name| name.chars().count() > 100 || name.contains(char::is_control)) {
-            return Err(GateError::Refused("a name has at most 100 characters, on one line".to_owned()));
-        }
+        let name = token::name(new.name.as_deref()).map_err(refused)?.map(str::to_owned);
         let expires_at = new.lifetime.map(|time| self.inner.clock.now().plus_millis(millis(time)));
         let (token, secret) = Token::issue(subject, workspace, &new.scopes, expires_at);
         let token = Token { name, groups: new.groups, ..token };
@@ -73,10 +67,14 @@ impl Gate {
         Ok(is.then_some(secret))
     }
 
-    /// Whoever a token of this workspace was made for, by subject: the newest name and groups of each.
+    /// Whoever a token of this workspace was made for or a proxy named, by subject: the newest name and groups of each.
     pub(crate) async fn people(&self, workspace: &str) -> Result<BTreeMap<String, Token>, StoreError> {
         let tokens = self.store().tokens().await?.into_iter().filter(|token| token.workspace == workspace);
-        Ok(tokens.map(|token| (token.subject.clone(), token)).collect())
+        let mut people: BTreeMap<_, _> = tokens.map(|token| (token.subject.clone(), token)).collect();
+        for person in self.store().proxied(workspace).await? {
+            people.insert(person.subject.clone(), person);
+        }
+        Ok(people)
     }
 
     /// All tokens, oldest first, the revoked ones too.
@@ -178,10 +176,4 @@ impl Gate {
 
 fn millis(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
-}
-
-/// What may stand between blanks and commas.
-fn is_word(text: &str) -> bool {
-    (1..=64).contains(&text.chars().count())
-        && !text.contains(|c: char| c.is_whitespace() || c.is_control() || c == ',')
 }

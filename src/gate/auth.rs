@@ -1,4 +1,4 @@
-//! Checks the token of a request: whose it is, its workspace, and its scopes.
+//! Checks who sent a request, by its token or by a proxy of ours: the workspace, and the scopes.
 //!
 //! A token belongs to a subject and a workspace. Its workspace is the wall, its scopes are the doors. Deciders and
 //! proposers are named by their token, never by a body.
@@ -13,16 +13,31 @@ use secrecy::SecretString;
 
 use super::error::{ApiError, BAD_REQUEST, FORBIDDEN, INVALID, UNAUTHORIZED};
 use super::metrics::Named;
+use super::proxy::{FromProxy, WORKSPACE};
 use super::state::Gate;
 use super::store::{Actor, StoreError};
 use super::token::{Scope, Token, hash};
+use crate::domain::Timestamp;
 
-/// Whoever sent this request, proved by their token.
+/// How long a stream of somebody whom a proxy names may last: then the client opens another one, and the proxy says again who it is.
+/// Milliseconds.
+const STREAM: i64 = 15 * 60 * 1_000;
+
+/// Whoever sent this request, proved by their token, or by a proxy of ours.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
+    /// Of somebody whom a proxy names: as if by a token.
     pub(crate) token: Token,
-    /// To look the token up again while a stream is open.
-    pub(crate) hash: Vec<u8>,
+    pub(crate) proof: Proof,
+}
+
+/// How it is known who a caller is.
+#[derive(Clone, Debug)]
+pub(crate) enum Proof {
+    /// The token's hash, to look it up again while a stream is open.
+    Token(Vec<u8>),
+    /// A proxy said so; it holds until then.
+    Proxy { until: Timestamp },
 }
 
 impl Caller {
@@ -31,7 +46,15 @@ impl Caller {
         if self.token.scopes.contains(&scope) {
             return Ok(());
         }
-        Err(ApiError::new(FORBIDDEN, format!("this token lacks the scope `{scope}`; use one that has it")))
+        Err(ApiError::new(
+            FORBIDDEN,
+            match self.proof {
+                Proof::Token(_) => format!("this token lacks the scope `{scope}`; use one that has it"),
+                Proof::Proxy { .. } => {
+                    format!("your groups lack the scope `{scope}`; gate.proxy.groups can give it")
+                }
+            },
+        ))
     }
 
     /// The workspace that is read: the token's, and when one is named it must be that.
@@ -44,7 +67,17 @@ impl Caller {
         match named {
             None | Some("") => Err(ApiError::new(INVALID, "workspace_id is missing; name the workspace")),
             Some(named) if named == self.token.workspace => Ok(named),
-            Some(_) => Err(ApiError::new(FORBIDDEN, "this token belongs to another workspace")),
+            Some(_) => Err(ApiError::new(
+                FORBIDDEN,
+                match self.proof {
+                    Proof::Token(_) => "this token belongs to another workspace".to_owned(),
+                    Proof::Proxy { .. } => {
+                        format!(
+                            "this request is for another workspace; name the same one in the header `{WORKSPACE}`"
+                        )
+                    }
+                },
+            )),
         }
     }
 
@@ -52,9 +85,13 @@ impl Caller {
         Actor { subject: self.token.subject.clone(), workspace: self.token.workspace.clone() }
     }
 
-    /// Is the token still good? Asked again and again while a stream is open.
+    /// Is it still known? Asked again and again while a stream is open.
     pub(crate) async fn is_live(&self, gate: &Gate) -> Result<bool, StoreError> {
-        Ok(gate.store().token(&self.hash, gate.inner.clock.now()).await?.is_some())
+        let now = gate.inner.clock.now();
+        match &self.proof {
+            Proof::Token(hash) => Ok(gate.store().token(hash, now).await?.is_some()),
+            Proof::Proxy { until } => Ok(now < *until),
+        }
     }
 }
 
@@ -75,7 +112,10 @@ pub(crate) async fn guard(
     next: Next,
 ) -> Result<Response, ApiError> {
     if access != Access::Open {
-        let caller = Caller::prove(request.headers(), &gate).await?;
+        let caller = match Caller::by_proxy(&mut request, &gate).await? {
+            Some(caller) => caller,
+            None => Caller::prove(request.headers(), &gate).await?,
+        };
         if let Some(named) = request.extensions().get::<Named>() {
             named.0.set(caller.token.subject.clone()).ok();
         }
@@ -106,6 +146,24 @@ impl<S: Sync> FromRequestParts<S> for Caller {
 const MISSING: &str = "a token is missing; send it as `Authorization: Bearer TOKEN`";
 
 impl Caller {
+    /// Whoever a proxy of ours names. `None`: nobody, and a token counts.
+    pub(crate) async fn by_proxy(request: &mut Request, gate: &Gate) -> Result<Option<Self>, ApiError> {
+        let Some(proxy) = &gate.inner.proxy else { return Ok(None) };
+        let from_proxy = request.extensions().get::<FromProxy>().is_some_and(|from| from.0);
+        let person = proxy.person(request.headers(), from_proxy);
+        proxy.strip(request.headers_mut());
+        let Some(token) = person? else { return Ok(None) };
+        let now = gate.inner.clock.now();
+        if proxy.is_news(&token, now)
+            && let Err(error) = gate.store().note_proxied(token.clone(), now).await
+        {
+            // Others do not see their name; nothing else depends on it.
+            tracing::warn!(%error, "somebody whom the proxy names is not written down");
+            proxy.forget(&token);
+        }
+        Ok(Some(Self { token, proof: Proof::Proxy { until: now.plus_millis(STREAM) } }))
+    }
+
     async fn prove(headers: &HeaderMap, gate: &Gate) -> Result<Self, ApiError> {
         let header = headers.get(AUTHORIZATION).ok_or_else(|| ApiError::new(UNAUTHORIZED, MISSING))?;
         let secret = header
@@ -120,7 +178,7 @@ impl Caller {
         match gate.store().token(&hash, now).await? {
             Some(token) => {
                 gate.inner.uses.note(&token, now);
-                Ok(Self { token, hash })
+                Ok(Self { token, proof: Proof::Token(hash) })
             }
             None => Err(ApiError::new(UNAUTHORIZED, "this token is not known, was revoked, or has expired")),
         }

@@ -24,6 +24,7 @@ use tokio::time::{Sleep, sleep};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::proxy::FromProxy;
 use super::tls::{self, Tls};
 use crate::config::Network;
 
@@ -112,7 +113,8 @@ async fn connection(shared: Shared, stream: TcpStream, (half_open, crowded_out):
     }
     prepare(&stream);
     let (heard, leave) = (CancellationToken::new(), shared.stopping.child_token());
-    let mut talk = std::pin::pin!(talk(&shared, Progressing::new(stream), &heard, &leave));
+    let from_proxy = FromProxy(half_open.client.trusted);
+    let mut talk = std::pin::pin!(talk(&shared, from_proxy, Progressing::new(stream), &heard, &leave));
     tokio::select! {
         () = &mut talk => return,
         () = heard.cancelled() => {}
@@ -140,31 +142,36 @@ fn prepare(stream: &TcpStream) {
 /// The handshake, then requests and answers. `heard` is cancelled with the first complete head.
 async fn talk(
     shared: &Shared,
+    from_proxy: FromProxy,
     stream: Progressing<TcpStream>,
     heard: &CancellationToken,
     leave: &CancellationToken,
 ) {
-    let Some(tls) = &shared.tls else { return exchange(&shared.router, stream, heard, leave).await };
+    let Some(tls) = &shared.tls else {
+        return exchange(&shared.router, from_proxy, stream, heard, leave).await;
+    };
     let shaken = tokio::select! {
         () = leave.cancelled() => return,
         shaken = tls::shake(tls, stream) => shaken,
     };
     match shaken {
-        Ok(stream) => exchange(&shared.router, stream, heard, leave).await,
+        Ok(stream) => exchange(&shared.router, from_proxy, stream, heard, leave).await,
         Err(error) => tracing::debug!(%error, "a TLS handshake failed"),
     }
 }
 
 async fn exchange<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     router: &Router,
+    from_proxy: FromProxy,
     stream: S,
     heard: &CancellationToken,
     leave: &CancellationToken,
 ) {
     let router = TowerToHyperService::new(router.clone());
     let heard = heard.clone();
-    let service = service_fn(move |request: Request<Incoming>| {
+    let service = service_fn(move |mut request: Request<Incoming>| {
         heard.cancel();
+        request.extensions_mut().insert(from_proxy);
         router.call(request)
     });
     let mut http = http1::Builder::new();

@@ -22,6 +22,7 @@ mod limits;
 mod metrics;
 mod open;
 mod policies;
+mod proxy;
 mod prune;
 mod receivers;
 mod reconcile;

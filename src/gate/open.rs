@@ -15,6 +15,7 @@ use super::events::Events;
 use super::executor::runs::Runs;
 use super::limits::{Rate, Streams};
 use super::metrics::Metrics;
+use super::proxy::Proxy;
 use super::receivers::{self, Receivers};
 use super::router;
 use super::state::{Gate, Inner};
@@ -87,6 +88,7 @@ impl Gate {
     async fn over(config: &GateConfig, read_only: bool, clock: Clock) -> Result<Self, GateError> {
         let (tools, tls) = (Arc::new(Tools::open(config)?), tls(config)?);
         let receivers = Receivers::open(config, tools.targets())?;
+        let proxy = Proxy::open(config).await?;
         let routes: Vec<_> = router::table().into_iter().map(|route| (route.method, route.path)).collect();
         let metrics = Metrics::new(&routes);
         let events = Events::new(metrics.clone());
@@ -112,6 +114,7 @@ impl Gate {
             tls,
             hosts: config.hosts.clone(),
             trusted_proxies: config.trusted_proxies.clone(),
+            proxy,
             limits: config.limits.clone(),
             workspace: config.workspace.clone(),
             keep_settled: config.keep_settled,

@@ -14,6 +14,7 @@ use super::executor::runs::Runs;
 use super::limits::{Rate, Streams};
 use super::metrics::Metrics;
 use super::policies::{Disagreement, Registered};
+use super::proxy::Proxy;
 use super::receivers::Receivers;
 use super::store::Store;
 use super::tls::Tls;
@@ -60,6 +61,8 @@ pub(super) struct Inner {
     /// Names that the gate is called besides its addresses.
     pub(super) hosts: Vec<String>,
     pub(super) trusted_proxies: Vec<Network>,
+    /// `None`: no proxy says who somebody is.
+    pub(super) proxy: Option<Proxy>,
     pub(super) limits: Limits,
     pub(super) workspace: String,
     /// For how long settled actions are kept; `None`: for ever.

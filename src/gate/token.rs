@@ -106,6 +106,22 @@ impl FromStr for Scope {
 }
 
 impl Token {
+    /// Somebody whom a proxy names: as if by a token, which does not exist. What they may do, and where, is for the caller to say.
+    pub(crate) fn by_proxy(subject: String, name: Option<String>, groups: Vec<String>) -> Self {
+        Self {
+            id: String::new(),
+            subject,
+            name,
+            groups,
+            workspace: String::new(),
+            scopes: Vec::new(),
+            created_at: Timestamp::default(),
+            revoked_at: None,
+            expires_at: None,
+            last_used_at: None,
+        }
+    }
+
     pub(crate) fn is_live(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| end > now)
     }
@@ -142,6 +158,32 @@ impl Token {
         };
         (token, SecretString::from(secret))
     }
+}
+
+/// A subject as it is kept: blanks around it make no other one. Fails with a sentence.
+pub(super) fn subject(text: &str) -> Result<&str, &'static str> {
+    match text.trim() {
+        "" => Err("a token needs a subject: who it is for"),
+        subject if subject.chars().count() > 200 || subject.contains(char::is_control) => {
+            Err("a subject has at most 200 characters, on one line")
+        }
+        subject => Ok(subject),
+    }
+}
+
+/// A name as it is kept; `None` where there is none. Fails with a sentence.
+pub(super) fn name(text: Option<&str>) -> Result<Option<&str>, &'static str> {
+    let name = text.map(str::trim).filter(|name| !name.is_empty());
+    if name.is_some_and(|name| name.chars().count() > 100 || name.contains(char::is_control)) {
+        return Err("a name has at most 100 characters, on one line");
+    }
+    Ok(name)
+}
+
+/// What may stand between blanks and commas: a group.
+pub(super) fn is_word(text: &str) -> bool {
+    (1..=64).contains(&text.chars().count())
+        && !text.contains(|c: char| c.is_whitespace() || c.is_control() || c == ',')
 }
 
 /// Which tokens were used, until that is written down: every 5 seconds, each at most once a minute.

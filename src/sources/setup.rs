@@ -10,6 +10,9 @@ use crate::domain::SourceName;
 use crate::net::Bearer;
 use crate::net::http::{Http, Scheme, SetupError, Way};
 
+/// Says at a gate which workspace a request is for.
+const WORKSPACE: &str = "x-gate-workspace";
+
 /// How long a source waits, and for what.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
@@ -51,12 +54,20 @@ pub(super) fn http(config: &SourceConfig, patience: Patience) -> Result<Http, Op
         Auth::Basic { user } => Scheme::Basic(user.clone()),
         Auth::Header { name } => Scheme::Header(name.clone()),
     };
+    let mut headers = config.headers.clone();
+    // Whoever comes by a login at a proxy may work in several. Others are not asked for it.
+    if let Some(workspace) = config.workspace.as_ref().filter(|_| config.kind == SourceKind::Gate)
+        && workspace.bytes().all(|byte| byte.is_ascii_graphic())
+        && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(WORKSPACE))
+    {
+        headers.push((WORKSPACE.to_owned(), workspace.clone()));
+    }
     let way = Way {
         ca: ca.as_deref(),
         env_proxy: config.env_proxy,
         insecure_http: config.insecure_http,
         scheme,
-        headers: &config.headers,
+        headers: &headers,
         longest: patience.request,
         more: &config.more_urls,
         untouched: if config.kind == SourceKind::Gate { answer::nothing_was_done } else { |_| false },

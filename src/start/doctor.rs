@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use crate::agent::hook;
 use crate::cli::args::DoctorArgs;
 use crate::cli::{self, Exit};
-use crate::config::Config;
 use crate::config::paths::Paths;
+use crate::config::{Config, ProxyConfig};
 use crate::domain::Check;
 use crate::inbox::notify;
 use crate::journal::Journal;
+use crate::text;
 use crate::tui;
 
 use super::embedded::{Embedded, OnGateEnd};
@@ -34,6 +35,7 @@ pub(super) async fn run(paths: &Paths, args: &DoctorArgs) -> anyhow::Result<Exit
     }
     let _log = logging::start(&paths.log);
     let mut checks = vec![configured(paths, &config)];
+    checks.extend(config.gate.proxy.as_ref().map(|proxy| login(proxy, config.gate.trusted_proxies.len())));
     checks.extend(state(&paths.state));
     checks.push(journal(&paths.journal()).await);
     checks.extend(tui::check_host(
@@ -84,6 +86,28 @@ fn configured(paths: &Paths, config: &Config) -> Check {
         n => format!("{path}, {n} sources"),
     };
     Check::good("configuration", found)
+}
+
+/// Who says to the gate who somebody is.
+fn login(proxy: &ProxyConfig, addresses: usize) -> Check {
+    let ProxyConfig { identity_header, secret_header, groups, .. } = proxy;
+    let groups: Vec<_> = groups.keys().map(String::as_str).collect();
+    let found = format!(
+        "the gate takes who somebody is from {identity_header}, with the secret in {secret_header}, from {}; groups: {}",
+        text::count(addresses, "trusted network"),
+        groups.join(", ")
+    );
+    match proxy.secret.read() {
+        Ok(_) => Check::good("login at a proxy", found),
+        Err(error) => {
+            let advice = "give it to the gate; it does not start without (an environment variable is that of the gate's process)";
+            Check::warn(
+                "login at a proxy",
+                format!("{found}; its secret cannot be read here: {error}"),
+                advice,
+            )
+        }
+    }
 }
 
 /// Whether files can be written there, and how much room is left.

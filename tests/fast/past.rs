@@ -46,6 +46,7 @@ async fn desk() -> Desk {
         approvals: RiskApprovals::default(),
         keep_settled: None,
         trusted_proxies: Vec::new(),
+        proxy: None,
         stop_within: LIMIT,
         tools: [
             ("works".to_owned(), tool("cat")),

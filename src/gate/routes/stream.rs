@@ -183,6 +183,7 @@ impl Briefings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gate::auth::Proof;
     use crate::gate::token::{Scope, Token, hash};
 
     #[tokio::test]
@@ -199,7 +200,7 @@ mod tests {
             seen: None,
             told: None,
             ticks: 0,
-            caller: Caller { hash: hash(&secret), token: token.clone() },
+            caller: Caller { proof: Proof::Token(hash(&secret)), token: token.clone() },
             _open: gate.inner.streams.open(&token.id, &gate.inner.limits).unwrap(),
             gate: gate.clone(),
         };

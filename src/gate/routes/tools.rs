@@ -21,6 +21,9 @@ use crate::gate::policies::Disagreement;
 use crate::gate::state::Gate;
 use crate::gate::token::{Scope, Token};
 
+/// Somebody whom a proxy named last so long ago may be gone. Milliseconds.
+const LATELY: i64 = 30 * 24 * 60 * 60 * 1_000;
+
 /// A list that is short enough to come as a whole.
 #[derive(Debug, Serialize)]
 pub(super) struct Items<T> {
@@ -123,7 +126,9 @@ async fn approvals(gate: &Gate, workspace: &str) -> Result<Option<Value>, ApiErr
     let may_decide = |token: &Token| {
         token.is_live(now) && token.workspace == workspace && token.scopes.contains(&Scope::Decide)
     };
-    let tokens = gate.store().tokens().await?.into_iter().filter(may_decide);
+    let is_there = |person: &Token| person.last_used_at.is_some_and(|at| now.since(at) < LATELY);
+    let proxied = gate.store().proxied(workspace).await?.into_iter().filter(is_there);
+    let tokens = gate.store().tokens().await?.into_iter().chain(proxied).filter(may_decide);
     let people: BTreeSet<String> = tokens.map(|token| folded(&token.subject)).collect();
     Ok(Some(json!({"needed": needed, "deciders": people.len()})))
 }

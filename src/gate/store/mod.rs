@@ -496,6 +496,8 @@ pub(crate) trait Reads: fmt::Debug + Send + Sync {
     /// The live token with this hash.
     async fn token(&self, hash: &[u8], now: Timestamp) -> Result<Option<Token>, StoreError>;
     async fn tokens(&self) -> Result<Vec<Token>, StoreError>;
+    /// People whom a proxy named in this workspace, each as their last request had them; see [`Token::by_proxy`].
+    async fn proxied(&self, workspace: &str) -> Result<Vec<Token>, StoreError>;
     /// Finishes what is queued and closes the database.
     async fn close(&self);
 }
@@ -585,6 +587,8 @@ pub(crate) trait Writes: Send + Sync {
     ) -> Result<bool, StoreError>;
     /// These tokens were used then.
     async fn note_uses(&self, uses: Vec<(String, Timestamp)>) -> Result<(), StoreError>;
+    /// A proxy named this person at this moment.
+    async fn note_proxied(&self, person: Token, at: Timestamp) -> Result<(), StoreError>;
     /// False when there is no such live token.
     async fn revoke_token(&self, id: String) -> Result<bool, StoreError>;
 }

@@ -209,6 +209,15 @@ pub(super) fn token(row: &dyn Columns) -> Result<(Token, KeptToken), StoreError>
     Ok((token, KeptToken { hash: row.bytes("hash")?, scopes }))
 }
 
+/// Somebody whom a proxy named.
+pub(super) fn proxied(row: &dyn Columns) -> Result<Token, StoreError> {
+    let seen_at = Timestamp::from_millis(row.int("seen_at")?);
+    let groups = row.text("groups")?.split_terminator(' ').map(str::to_owned).collect();
+    let (workspace, scopes) = (row.text("workspace")?, Scope::read(&row.text("scopes")?));
+    let person = Token::by_proxy(row.text("subject")?, row.maybe_text("name")?, groups);
+    Ok(Token { workspace, scopes, last_used_at: Some(seen_at), ..person })
+}
+
 /// A damaged row must not keep the others from being swept.
 pub(super) fn swept(row: &dyn Columns) -> Option<Swept> {
     let swept = || {

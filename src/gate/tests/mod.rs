@@ -20,6 +20,7 @@ mod policy;
 mod postgres;
 mod postgres_tls;
 mod proposing;
+mod proxy;
 mod pruning;
 mod pulling;
 mod reach;

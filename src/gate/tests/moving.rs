@@ -18,7 +18,7 @@ use crate::domain::{Flows, Minute, Timestamp};
 use crate::gate::store::moving::MoveError;
 use crate::gate::store::{AskedFlows, Batches, Counts};
 use crate::gate::which::Which;
-use crate::gate::{Gate, GateError, Move, Moved, Scope};
+use crate::gate::{Gate, GateError, Move, Moved, Scope, Token};
 
 /// The old and the new one.
 struct Places {
@@ -157,6 +157,9 @@ async fn filled(places: &Places) -> (TestGate, String) {
     }
     let approved = gate.propose("t", r#"{"n":1}"#).await;
     gate.post(&format!("/api/claims/{approved}"), "").await;
+    let person = Token::by_proxy("kim é".to_owned(), Some("Kim".to_owned()), vec!["support".to_owned()]);
+    let person = Token { workspace: "w".to_owned(), scopes: vec![Scope::Read, Scope::Decide], ..person };
+    gate.gate.store().note_proxied(person, gate.gate.inner.clock.now()).await.unwrap();
     let path = format!("/api/pending-actions/{approved}/approve");
     assert_eq!(keyed(&gate, &path, EDITS, "decided").await.status, 200);
     claimed(&gate, "{}").await;
@@ -210,6 +213,7 @@ async fn told(gate: &Gate) -> Vec<String> {
             format!("{flows:#?}"),
             format!("{:#?}", store.changes(workspace, 0, 10_000, 1 << 30).await.unwrap()),
             format!("{:#?}", store.paused(workspace).await.unwrap()),
+            format!("{:#?}", store.proxied(workspace).await.unwrap()),
             census_of(gate, workspace).await,
         ]);
     }

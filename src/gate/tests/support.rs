@@ -86,6 +86,7 @@ pub(super) fn config(folder: &Path) -> GateConfig {
         approvals: RiskApprovals::default(),
         keep_settled: None,
         trusted_proxies: Vec::new(),
+        proxy: None,
         stop_within: LIMIT,
         tools: BTreeMap::new(),
         callbacks: BTreeMap::new(),

@@ -53,6 +53,7 @@ async fn served() -> Served {
         approvals: crate::config::RiskApprovals::default(),
         keep_settled: None,
         trusted_proxies: Vec::new(),
+        proxy: None,
         stop_within: Duration::from_secs(1),
         tools: BTreeMap::new(),
         callbacks: BTreeMap::new(),

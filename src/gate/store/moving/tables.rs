@@ -10,7 +10,7 @@ pub(super) struct Table {
 }
 
 /// All of them, each after those that it refers to. `every_table_and_column_of_both_databases_is_carried` compares them with the migrations.
-pub(super) const TABLES: [Table; 17] = [
+pub(super) const TABLES: [Table; 18] = [
     Table { name: "heads", key: "workspace", columns: "workspace, revision, pending, hash, pruned" },
     Table {
         name: "actions",
@@ -74,6 +74,11 @@ pub(super) const TABLES: [Table; 17] = [
         columns: "workspace, revision, id, name, action, status, who, at, traceparent, tries, next_at, error, ended_at",
     },
     Table { name: "claims", key: "workspace, action", columns: "workspace, action, who, since, until" },
+    Table {
+        name: "proxied",
+        key: "workspace, subject",
+        columns: "workspace, subject, name, groups, scopes, seen_at",
+    },
     Table { name: BEGUN, key: "what", columns: "what, at" },
 ];
 

@@ -246,6 +246,10 @@ impl<S: Transact> Writes for S {
         work!(self, "", uses, |tx, uses| tokens::note_uses(tx, uses))
     }
 
+    async fn note_proxied(&self, person: Token, at: Timestamp) -> Result<(), StoreError> {
+        work!(self, "", (person, at), |tx, (person, at)| tx.put_proxied(person, *at))
+    }
+
     async fn revoke_token(&self, id: String) -> Result<bool, StoreError> {
         found(work!(self, "", id, |tx, id| tokens::revoke(tx, id)))
     }

@@ -140,6 +140,8 @@ pub(crate) trait Tx: Send {
     async fn shorten_token(&mut self, id: &str, until: Timestamp) -> Result<bool, StoreError>;
     /// No change of the workspace: it has no revision.
     async fn note_use(&mut self, id: &str, at: Timestamp) -> Result<(), StoreError>;
+    /// Writes that a proxy named this person. No change of the workspace: it has no revision.
+    async fn put_proxied(&mut self, person: &Token, at: Timestamp) -> Result<(), StoreError>;
     /// False when there is no such live token.
     async fn end_token(&mut self, id: &str) -> Result<bool, StoreError>;
 }

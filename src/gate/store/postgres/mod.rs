@@ -339,6 +339,10 @@ impl Reads for PostgresStore {
         ask!(self, ask, (), |conn, ()| tokens::all(conn))
     }
 
+    async fn proxied(&self, workspace: &str) -> Result<Vec<Token>, StoreError> {
+        ask!(self, ask, workspace, |conn, workspace| tokens::proxied(conn, workspace))
+    }
+
     async fn close(&self) {
         self.writer.stop().await;
     }

@@ -15,7 +15,7 @@ use crate::config::secret::SecretError;
 use crate::config::{PostgresConfig, TokenFrom};
 use crate::gate::store::words;
 
-const MIGRATIONS: [&str; 8] = [
+const MIGRATIONS: [&str; 9] = [
     include_str!("../../../../assets/migrations/gate-postgres/0001_gate.sql"),
     include_str!("../../../../assets/migrations/gate-postgres/0002_gates.sql"),
     include_str!("../../../../assets/migrations/gate-postgres/0003_states_and_lists.sql"),
@@ -24,6 +24,7 @@ const MIGRATIONS: [&str; 8] = [
     include_str!("../../../../assets/migrations/gate-postgres/0006_people.sql"),
     include_str!("../../../../assets/migrations/gate-postgres/0007_claims.sql"),
     include_str!("../../../../assets/migrations/gate-postgres/0008_approvals_by_time.sql"),
+    include_str!("../../../../assets/migrations/gate-postgres/0009_proxied.sql"),
 ];
 
 /// The oldest that it was tried with.

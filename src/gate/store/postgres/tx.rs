@@ -7,7 +7,7 @@ use sqlx::QueryBuilder;
 
 use super::conn::Conn;
 use super::unwritten::Unwritten;
-use super::{approvals, callbacks, claims, due, read};
+use super::{approvals, callbacks, claims, due, read, tokens};
 use crate::domain::{Claim, Minute, RawJson, Row, Status, Timestamp};
 use crate::gate::audit::{AuditRow, WHOLE_GATE};
 use crate::gate::clock::Clock;
@@ -539,6 +539,10 @@ impl Tx for PostgresTx {
         let later = "UPDATE tokens SET last_used_at = $1 WHERE id = $2 AND COALESCE(last_used_at, 0) < $1";
         sqlx::query(later).bind(at.as_millis()).bind(id).execute(self.conn()).await?;
         Ok(())
+    }
+
+    async fn put_proxied(&mut self, person: &Token, at: Timestamp) -> Result<(), StoreError> {
+        tokens::put_proxied(self.conn(), person, at).await
     }
 
     async fn end_token(&mut self, id: &str) -> Result<bool, StoreError> {

@@ -49,7 +49,7 @@ use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 use crate::sqlite::{self, Database, OpenError};
 
-pub(super) const MIGRATIONS: [&str; 14] = [
+pub(super) const MIGRATIONS: [&str; 15] = [
     include_str!("../../../../assets/migrations/gate/0001_actions.sql"),
     include_str!("../../../../assets/migrations/gate/0002_audit.sql"),
     include_str!("../../../../assets/migrations/gate/0003_flow.sql"),
@@ -64,6 +64,7 @@ pub(super) const MIGRATIONS: [&str; 14] = [
     include_str!("../../../../assets/migrations/gate/0012_people.sql"),
     include_str!("../../../../assets/migrations/gate/0013_claims.sql"),
     include_str!("../../../../assets/migrations/gate/0014_approvals_by_time.sql"),
+    include_str!("../../../../assets/migrations/gate/0015_proxied.sql"),
 ];
 
 /// One database file.
@@ -287,6 +288,10 @@ impl Reads for SqliteStore {
 
     async fn tokens(&self) -> Result<Vec<Token>, StoreError> {
         tokens::all(self.reader()).await
+    }
+
+    async fn proxied(&self, workspace: &str) -> Result<Vec<Token>, StoreError> {
+        tokens::proxied(self.reader(), workspace).await
     }
 
     async fn close(&self) {

@@ -10,9 +10,9 @@ use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
 use crate::domain::Timestamp;
-use crate::gate::store::rows::token;
+use crate::gate::store::rows::{proxied as person, token};
 use crate::gate::store::{KeptToken, StoreError};
-use crate::gate::token::Token;
+use crate::gate::token::{Scope, Token};
 
 /// Every request asks whose its token is. Those that come while one is being answered are answered together, by what the database says after
 /// all of them asked; the connection stays where it is.
@@ -98,4 +98,26 @@ pub(super) async fn all(pool: &SqlitePool) -> Result<Vec<Token>, StoreError> {
 pub(super) async fn kept(conn: &mut SqliteConnection) -> Result<Vec<(Token, KeptToken)>, StoreError> {
     let found = sqlx::query("SELECT * FROM tokens ORDER BY created_at, id").fetch_all(conn).await?;
     found.iter().map(|row| token(row)).collect()
+}
+
+/// People whom a proxy named.
+pub(super) async fn proxied(conn: &SqlitePool, workspace: &str) -> Result<Vec<Token>, StoreError> {
+    let found = sqlx::query("SELECT * FROM proxied WHERE workspace = ?1 ORDER BY subject").bind(workspace);
+    found.fetch_all(conn).await?.iter().map(|row| person(row)).collect()
+}
+
+/// The newest counts, also where two gates write at once.
+pub(super) async fn put_proxied(
+    conn: &mut SqliteConnection,
+    person: &Token,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let put = "INSERT INTO proxied (workspace, subject, name, groups, scopes, seen_at) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
+               ON CONFLICT (workspace, subject) DO UPDATE SET name = excluded.name, groups = excluded.groups, \
+               scopes = excluded.scopes, seen_at = excluded.seen_at WHERE proxied.seen_at <= excluded.seen_at";
+    let put = sqlx::query(put).bind(&person.workspace).bind(&person.subject).bind(&person.name);
+    let put = put.bind(person.groups.join(" ")).bind(Scope::write(&person.scopes)).bind(at.as_millis());
+    put.execute(conn).await?;
+    Ok(())
 }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection, Transaction};
 
 use super::unwritten::Unwritten;
-use super::{approvals, callbacks, claims, due, read};
+use super::{approvals, callbacks, claims, due, read, tokens};
 use crate::domain::{Claim, Minute, RawJson, Row, Status, Timestamp};
 use crate::gate::audit::AuditRow;
 use crate::gate::store::KeptApproval;
@@ -536,6 +536,10 @@ impl Tx for SqliteTx {
         let later = "UPDATE tokens SET last_used_at = ?1 WHERE id = ?2 AND COALESCE(last_used_at, 0) < ?1";
         sqlx::query(later).bind(at.as_millis()).bind(id).execute(self.conn().await?).await?;
         Ok(())
+    }
+
+    async fn put_proxied(&mut self, person: &Token, at: Timestamp) -> Result<(), StoreError> {
+        tokens::put_proxied(self.conn().await?, person, at).await
     }
 
     async fn end_token(&mut self, id: &str) -> Result<bool, StoreError> {

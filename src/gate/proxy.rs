@@ -1,0 +1,214 @@
+//! Who somebody is, as a proxy in front of the gate says: the proxy has asked for a login, and names the person in headers.
+//!
+//! The headers count only from a trusted address and only with a secret that the proxy shares with the gate. A request that has the
+//! identity header otherwise is refused, and never taken for one without it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::http::header::AUTHORIZATION;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use secrecy::ExposeSecret as _;
+use sha2::{Digest as _, Sha256};
+
+use super::error::{ApiError, FORBIDDEN, UNAUTHORIZED};
+use super::token::{self, Scope, Token};
+use crate::config::{ConfigError, EVERYBODY, GateConfig};
+use crate::domain::Timestamp;
+
+/// Says which workspace a request is for, where a person may work in several.
+pub(crate) const WORKSPACE: HeaderName = HeaderName::from_static("x-gate-workspace");
+/// Shorter ones could be guessed.
+const SHORTEST: usize = 16;
+/// How long a secret may take to be read.
+const READ: Duration = Duration::from_secs(10);
+/// Who was seen is written down again after so long. Milliseconds.
+const NOTED: i64 = 60_000;
+/// So many people are remembered as written down; then it begins anew.
+const MOST: usize = 10_000;
+
+/// Sent with the request by the connection it came on: its other end is a proxy of ours.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FromProxy(pub(crate) bool);
+
+/// The proxy's part of the configuration, ready to judge requests.
+#[derive(Debug)]
+pub(crate) struct Proxy {
+    identity: HeaderName,
+    name: Option<HeaderName>,
+    groups: Option<HeaderName>,
+    secret_header: HeaderName,
+    /// SHA-256 of the secret.
+    secret: [u8; 32],
+    rights: BTreeMap<String, (Vec<String>, Vec<Scope>)>,
+    /// Who was written down, as what, and when.
+    noted: Mutex<HashMap<(String, String), (Token, Timestamp)>>,
+}
+
+impl Proxy {
+    /// Reads the secret. `None` where no proxy says who somebody is.
+    pub(super) async fn open(config: &GateConfig) -> Result<Option<Self>, ConfigError> {
+        let Some(proxy) = &config.proxy else { return Ok(None) };
+        let wrong = |what: String| config.error(format!("gate.proxy: {what}"));
+        let secret =
+            proxy.secret.read_within(READ).await.map_err(|why| wrong(format!("its secret: {why}")))?;
+        if secret.expose_secret().chars().count() < SHORTEST {
+            return Err(wrong(format!("its secret has fewer than {SHORTEST} characters; take a random one")));
+        }
+        let header =
+            |name: &String| name.parse::<HeaderName>().map_err(|error| wrong(format!("{name}: {error}")));
+        let rights = proxy.groups.iter().map(|(group, rights)| {
+            // The configuration lets no other words through.
+            let scopes =
+                rights.scopes.iter().filter_map(|word| word.parse().ok()).filter(|it| *it != Scope::Admin);
+            (group.clone(), (rights.workspaces.clone(), scopes.collect()))
+        });
+        Ok(Some(Self {
+            identity: header(&proxy.identity_header)?,
+            name: proxy.name_header.as_ref().map(header).transpose()?,
+            groups: proxy.groups_header.as_ref().map(header).transpose()?,
+            secret_header: header(&proxy.secret_header)?,
+            secret: Sha256::digest(secret.expose_secret().trim().as_bytes()).into(),
+            rights: rights.collect(),
+            noted: Mutex::default(),
+        }))
+    }
+
+    /// The person that a request is of; `None` where it names nobody, and a token counts.
+    pub(super) fn person(&self, headers: &HeaderMap, from_proxy: bool) -> Result<Option<Token>, ApiError> {
+        if !headers.contains_key(&self.identity) {
+            return Ok(None);
+        }
+        let refused = |why: String| ApiError::new(UNAUTHORIZED, why);
+        // The same words for both: who tries is not told which of them was missing.
+        let proof = || {
+            format!(
+                "`{}` counts only from the gate's own proxy, with its secret; send a token instead",
+                self.identity
+            )
+        };
+        let secret = self.one(headers, &self.secret_header).map_err(|_| refused(proof()))?;
+        let is_proved = secret.is_some_and(|secret| self.is_secret(secret));
+        if !from_proxy || !is_proved {
+            return Err(refused(proof()));
+        }
+        if headers.contains_key(AUTHORIZATION) {
+            return Err(refused(format!(
+                "this request has a token and `{}`, and may be of two; send one of them (a proxy that names people must drop Authorization)",
+                self.identity
+            )));
+        }
+        let subject = self.text(headers, &self.identity)?.unwrap_or_default();
+        let subject = token::subject(subject).map_err(|_| {
+            refused(format!("`{}` holds no subject: one has 1 to 200 characters, on one line", self.identity))
+        })?;
+        let name = match &self.name {
+            // Whoever has a name that cannot be kept goes without one.
+            Some(name) => token::name(self.text(headers, name)?).unwrap_or_default(),
+            None => None,
+        };
+        let groups = match &self.groups {
+            Some(groups) => self.text(headers, groups)?.unwrap_or_default(),
+            None => "",
+        };
+        let groups: BTreeSet<&str> =
+            groups.split(',').map(str::trim).filter(|group| token::is_word(group)).collect();
+        let groups = groups.into_iter().filter(|group| *group != EVERYBODY).map(str::to_owned).collect();
+        let person = Token::by_proxy(subject.to_owned(), name.map(str::to_owned), groups);
+        self.in_workspace(person, headers).map(Some)
+    }
+
+    /// Finds the workspace that the request is for, and what the person may do there.
+    fn in_workspace(&self, person: Token, headers: &HeaderMap) -> Result<Token, ApiError> {
+        let mut opened: BTreeMap<&str, BTreeSet<Scope>> = BTreeMap::new();
+        for group in person.groups.iter().map(String::as_str).chain([EVERYBODY]) {
+            let Some((workspaces, scopes)) = self.rights.get(group) else { continue };
+            for workspace in workspaces {
+                opened.entry(workspace).or_default().extend(scopes);
+            }
+        }
+        let wanted = self.text(headers, &WORKSPACE)?;
+        let found = match (wanted, opened.len()) {
+            (_, 0) => Err(ApiError::new(
+                FORBIDDEN,
+                "none of your groups may do anything at this gate; ask whoever runs it to list one in gate.proxy.groups",
+            )),
+            (Some(wanted), _) => opened.get_key_value(wanted).ok_or_else(|| {
+                ApiError::new(
+                    FORBIDDEN,
+                    format!("none of your groups opens the workspace that `{WORKSPACE}` names"),
+                )
+            }),
+            (None, count) => opened.iter().next().filter(|_| count == 1).ok_or_else(|| {
+                let all = opened.keys().copied().collect::<Vec<_>>().join(", ");
+                let why = format!(
+                    "you may work in several workspaces: {all}; name one in the header `{WORKSPACE}`"
+                );
+                ApiError::new(FORBIDDEN, why)
+            }),
+        };
+        let (workspace, scopes) = found?;
+        // Limits count by it. No token's id is so long.
+        let id = format!("{workspace}\n{}", super::store::subject::folded(&person.subject));
+        let (workspace, scopes) = ((*workspace).to_owned(), scopes.iter().copied().collect());
+        Ok(Token { id, workspace, scopes, ..person })
+    }
+
+    /// Takes away what only this file reads, so that nothing else can show it.
+    pub(super) fn strip(&self, headers: &mut HeaderMap) {
+        let all = [Some(&self.identity), self.name.as_ref(), self.groups.as_ref(), Some(&self.secret_header)];
+        for name in all.into_iter().flatten() {
+            headers.remove(name);
+        }
+    }
+
+    /// Whether this person is to be written down now: new, changed, or seen a while ago.
+    pub(super) fn is_news(&self, person: &Token, now: Timestamp) -> bool {
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (person.workspace.clone(), person.subject.clone());
+        if noted.get(&key).is_some_and(|(known, at)| known == person && now.since(*at) < NOTED) {
+            return false;
+        }
+        if noted.len() >= MOST {
+            noted.clear();
+        }
+        noted.insert(key, (person.clone(), now));
+        true
+    }
+
+    /// It could not be written down: the next request tries again.
+    pub(super) fn forget(&self, person: &Token) {
+        let key = (person.workspace.clone(), person.subject.clone());
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+    }
+
+    /// Digests are compared, each byte of them: how long that takes says nothing of the secret.
+    fn is_secret(&self, given: &HeaderValue) -> bool {
+        let given: [u8; 32] = Sha256::digest(given.as_bytes()).into();
+        let differ = given.iter().zip(&self.secret).fold(0, |differ, (one, other)| differ | (one ^ other));
+        std::hint::black_box(differ) == 0
+    }
+
+    /// A header that may stand once. Of two, the one that we read need not be the proxy's.
+    fn one<'a>(
+        &self,
+        headers: &'a HeaderMap,
+        name: &HeaderName,
+    ) -> Result<Option<&'a HeaderValue>, ApiError> {
+        let mut all = headers.get_all(name).iter();
+        match (all.next(), all.next()) {
+            (value, None) => Ok(value),
+            (_, Some(_)) => Err(ApiError::new(
+                UNAUTHORIZED,
+                format!("`{name}` stands more than once; the proxy must replace what came from outside"),
+            )),
+        }
+    }
+
+    fn text<'a>(&self, headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, ApiError> {
+        let Some(value) = self.one(headers, name)? else { return Ok(None) };
+        let text = std::str::from_utf8(value.as_bytes());
+        text.map(Some).map_err(|_| ApiError::new(UNAUTHORIZED, format!("`{name}` is not UTF-8")))
+    }
+}
