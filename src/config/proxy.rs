@@ -111,7 +111,7 @@ impl RawProxy {
             mistakes.0.push(NO_GROUPS.to_owned());
         }
         for (group, rights) in &self.groups {
-            mistakes.take(rights.check().map_err(|what| format!("gate.proxy.groups.{group}: {what}")));
+            mistakes.take(rights.check(group).map_err(|what| format!("gate.proxy.groups.{group}: {what}")));
         }
         mistakes.0.dedup();
         if mistakes.0.len() > before {
@@ -129,7 +129,10 @@ impl RawProxy {
 }
 
 impl GroupRights {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self, group: &str) -> Result<(), String> {
+        if group.is_empty() || group.contains(|c: char| c.is_whitespace() || c.is_control() || c == ',') {
+            return Err("a group is one word, without blanks and commas".to_owned());
+        }
         if self.workspaces.is_empty()
             || self.workspaces.iter().any(|name| name.trim().is_empty() || name == "*")
         {

@@ -125,6 +125,7 @@ fn proxy_names_people_only_where_nobody_else_can() {
         (group("\"w\"", ""), "name its scopes"),
         (group("", "\"read\""), "name its workspaces"),
         (group("\"*\"", "\"read\""), "name its workspaces"),
+        (with(SECRET, &GROUP.replace("groups.a", "groups.\"a b\"")), "a group is one word"),
     ] {
         let message = parse(&wrong).unwrap_err();
         assert!(message.contains(said), "{said}: {message}");

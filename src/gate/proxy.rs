@@ -88,7 +88,7 @@ impl Proxy {
                 self.identity
             )
         };
-        let secret = self.one(headers, &self.secret_header).map_err(|_| refused(proof()))?;
+        let secret = one(headers, &self.secret_header).map_err(|_| refused(proof()))?;
         let is_proved = secret.is_some_and(|secret| self.is_secret(secret));
         if !from_proxy || !is_proved {
             return Err(refused(proof()));
@@ -99,22 +99,23 @@ impl Proxy {
                 self.identity
             )));
         }
-        let subject = self.text(headers, &self.identity)?.unwrap_or_default();
+        let subject = text(headers, &self.identity)?.unwrap_or_default();
         let subject = token::subject(subject).map_err(|_| {
             refused(format!("`{}` holds no subject: one has 1 to 200 characters, on one line", self.identity))
         })?;
         let name = match &self.name {
             // Whoever has a name that cannot be kept goes without one.
-            Some(name) => token::name(self.text(headers, name)?).unwrap_or_default(),
+            Some(name) => token::name(text(headers, name)?).unwrap_or_default(),
             None => None,
         };
         let groups = match &self.groups {
-            Some(groups) => self.text(headers, groups)?.unwrap_or_default(),
+            Some(groups) => text(headers, groups)?.unwrap_or_default(),
             None => "",
         };
-        let groups: BTreeSet<&str> =
-            groups.split(',').map(str::trim).filter(|group| token::is_word(group)).collect();
-        let groups = groups.into_iter().filter(|group| *group != EVERYBODY).map(str::to_owned).collect();
+        // Of hundreds of groups in a directory, those count that are listed here.
+        let is_listed = |group: &&str| *group != EVERYBODY && self.rights.contains_key(*group);
+        let groups: BTreeSet<&str> = groups.split(',').map(str::trim).filter(is_listed).collect();
+        let groups = groups.into_iter().map(str::to_owned).collect();
         let person = Token::by_proxy(subject.to_owned(), name.map(str::to_owned), groups);
         self.in_workspace(person, headers).map(Some)
     }
@@ -128,7 +129,7 @@ impl Proxy {
                 opened.entry(workspace).or_default().extend(scopes);
             }
         }
-        let wanted = self.text(headers, &WORKSPACE)?;
+        let wanted = text(headers, &WORKSPACE)?;
         let found = match (wanted, opened.len()) {
             (_, 0) => Err(ApiError::new(
                 FORBIDDEN,
@@ -189,26 +190,22 @@ impl Proxy {
         let differ = given.iter().zip(&self.secret).fold(0, |differ, (one, other)| differ | (one ^ other));
         std::hint::black_box(differ) == 0
     }
+}
 
-    /// A header that may stand once. Of two, the one that we read need not be the proxy's.
-    fn one<'a>(
-        &self,
-        headers: &'a HeaderMap,
-        name: &HeaderName,
-    ) -> Result<Option<&'a HeaderValue>, ApiError> {
-        let mut all = headers.get_all(name).iter();
-        match (all.next(), all.next()) {
-            (value, None) => Ok(value),
-            (_, Some(_)) => Err(ApiError::new(
-                UNAUTHORIZED,
-                format!("`{name}` stands more than once; the proxy must replace what came from outside"),
-            )),
-        }
+/// A header that may stand once. Of two, the one that we read need not be the proxy's.
+fn one<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a HeaderValue>, ApiError> {
+    let mut all = headers.get_all(name).iter();
+    match (all.next(), all.next()) {
+        (value, None) => Ok(value),
+        (_, Some(_)) => Err(ApiError::new(
+            UNAUTHORIZED,
+            format!("`{name}` stands more than once; the proxy must replace what came from outside"),
+        )),
     }
+}
 
-    fn text<'a>(&self, headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, ApiError> {
-        let Some(value) = self.one(headers, name)? else { return Ok(None) };
-        let text = std::str::from_utf8(value.as_bytes());
-        text.map(Some).map_err(|_| ApiError::new(UNAUTHORIZED, format!("`{name}` is not UTF-8")))
-    }
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, ApiError> {
+    let Some(value) = one(headers, name)? else { return Ok(None) };
+    let text = std::str::from_utf8(value.as_bytes());
+    text.map(Some).map_err(|_| ApiError::new(UNAUTHORIZED, format!("`{name}` is not UTF-8")))
 }

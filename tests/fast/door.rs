@@ -44,7 +44,7 @@ const AS_RAW: &[(&str, usize, &str)] = &[
     ("src/tui/claims/update.rs", 1, "looked up"),
     ("src/tui/snooze/state.rs", 3, "digested"),
     ("src/cli/list/mod.rs", 1, "JSON"),
-    ("src/cli/output.rs", 2, "JSON"),
+    ("src/cli/output.rs", 1, "JSON"),
 ];
 
 /// What writes to a terminal, and where it may.

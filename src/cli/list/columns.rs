@@ -5,10 +5,8 @@ use std::io;
 use crate::cli::columns::{self, Column, chosen};
 use crate::cli::output;
 use crate::contract::time;
-use crate::domain::{BatchId, Claim, Effect, Entry, Status, Timestamp, Untrusted};
+use crate::domain::{ActionKey, BatchId, Claim, Effect, Entry, Status, Timestamp, Untrusted};
 use crate::text::{self, People, Shown};
-
-use super::wanted::Wanted;
 
 /// A row, at the moment of printing.
 pub(in crate::cli) struct Row<'a> {
@@ -37,6 +35,9 @@ impl Row<'_> {
 pub(super) const fn is_queued(status: &Status) -> bool {
     matches!(status, Status::Pending | Status::Unknown)
 }
+
+/// Who is on an action, and what its source calls its people.
+pub(super) type Known<'a> = (Option<&'a Claim>, Option<&'a People>);
 
 type Cell<'a> = fn(&Row<'a>) -> Shown;
 
@@ -102,9 +103,9 @@ fn moment(at: Option<Timestamp>) -> Shown {
 }
 
 /// `asked` are the statuses that are listed.
-pub(super) fn text(
-    entries: &[Entry],
-    wanted: &Wanted,
+pub(super) fn text<'a>(
+    entries: &'a [Entry],
+    known: impl Fn(&ActionKey) -> Known<'a>,
     names: &[String],
     (asked, several): (&[Status], bool),
     now: Timestamp,
@@ -121,7 +122,7 @@ pub(super) fn text(
     if asked.len() > 1 {
         or.insert(0, "status");
     }
-    let rows = rows(entries, wanted, now, false);
+    let rows = rows(entries, known, now, false);
     let claimed = rows.iter().any(|row| row.claim.is_some());
     let approved = rows.iter().any(|row| row.entry.row.approvals.is_some());
     for (name, _) in [("claimed", claimed), ("approvals", approved)].into_iter().filter(|(_, any)| *any) {
@@ -130,17 +131,27 @@ pub(super) fn text(
     columns::text(&chosen(&columns(), names, &or), &rows)
 }
 
-pub(super) fn csv(entries: &[Entry], wanted: &Wanted, names: &[String], now: Timestamp) -> io::Result<()> {
+pub(super) fn csv<'a>(
+    entries: &'a [Entry],
+    known: impl Fn(&ActionKey) -> Known<'a>,
+    names: &[String],
+    now: Timestamp,
+) -> io::Result<()> {
     let or = [
         "source", "id", "status", "risk", "effect", "tool", "title", "age", "created", "expires", "decided",
         "by", "agent", "mission", "batch",
     ];
-    columns::csv(&chosen(&columns(), names, &or), &rows(entries, wanted, now, true))
+    columns::csv(&chosen(&columns(), names, &or), &rows(entries, known, now, true))
 }
 
-fn rows<'a>(entries: &'a [Entry], wanted: &'a Wanted, now: Timestamp, plain: bool) -> Vec<Row<'a>> {
+fn rows<'a>(
+    entries: &'a [Entry],
+    known: impl Fn(&ActionKey) -> Known<'a>,
+    now: Timestamp,
+    plain: bool,
+) -> Vec<Row<'a>> {
     let row = |entry: &'a Entry| {
-        let (claim, people) = (wanted.claimed(&entry.key), wanted.people(&entry.key.source));
+        let (claim, people) = known(&entry.key);
         Row { entry, claim, people, now, plain }
     };
     entries.iter().map(row).collect()

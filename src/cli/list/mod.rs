@@ -58,7 +58,7 @@ struct ItemJson<'a> {
 
 impl<'a> ItemJson<'a> {
     fn of(entry: &'a Entry, wanted: &'a Wanted) -> Self {
-        let (claim, people) = (wanted.claimed(&entry.key), wanted.people(&entry.key.source));
+        let (claim, people) = wanted.known(&entry.key);
         let subjects = entry.row.deciders().chain(claim.map(|claim| &claim.by));
         Self {
             source: entry.key.source.as_str(),
@@ -116,7 +116,9 @@ pub async fn list(
         return line::print(inbox, &sources, &mut wanted).await;
     }
     let ((), people) = tokio::join!(settle(inbox), people(inbox, &sources));
-    people.into_iter().for_each(|(source, people)| wanted.learn_people(&source, people));
+    for (source, people) in people {
+        wanted.learn_people(&source, people);
+    }
     let found = find(inbox, args, &sources, &mut wanted).await;
     let problems: Vec<String> = found.problems.iter().map(problem).collect();
     if args.json {
@@ -128,7 +130,7 @@ pub async fn list(
             problems,
         })?;
     } else if args.csv {
-        columns::csv(&found.entries, &wanted, &args.columns, now)?;
+        columns::csv(&found.entries, |key| wanted.known(key), &args.columns, now)?;
         if found.more {
             output::complain(&found.cut());
         }
@@ -314,7 +316,7 @@ fn table(
     now: Timestamp,
 ) -> anyhow::Result<()> {
     if !found.entries.is_empty() {
-        columns::text(&found.entries, wanted, &args.columns, (&args.status, several), now)?;
+        columns::text(&found.entries, |key| wanted.known(key), &args.columns, (&args.status, several), now)?;
     }
     output::line(&summary(found, args))?;
     let expired = found.entries.iter().filter(|entry| entry.row.is_pending_and_expired(now)).count();

@@ -11,6 +11,8 @@ use crate::domain::{
 use crate::inbox::filter::{Claimant, Filter, Finder, Is, Subject};
 use crate::text::People;
 
+use super::columns::Known;
+
 /// A filter and what it takes to apply it.
 pub(super) struct Wanted {
     filter: Filter,
@@ -79,19 +81,14 @@ impl Wanted {
         }
     }
 
-    /// Who is on it.
-    pub(super) fn claimed(&self, key: &ActionKey) -> Option<&Claim> {
-        self.claims.get(key).map(|claimed| &claimed.claim)
-    }
-
     /// Takes what a source calls its people, where it tells.
     pub(super) fn learn_people(&mut self, source: &SourceName, people: Option<People>) {
         self.people.extend(people.map(|people| (source.clone(), people)));
     }
 
-    /// The people of a source; nobody where it tells nothing.
-    pub(super) fn people(&self, source: &SourceName) -> Option<&People> {
-        self.people.get(source)
+    /// Who is on it, and what its source calls its people.
+    pub(super) fn known(&self, key: &ActionKey) -> Known<'_> {
+        (self.claims.get(key).map(|claimed| &claimed.claim), self.people.get(&key.source))
     }
 
     /// Everything is wanted.

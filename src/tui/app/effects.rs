@@ -109,12 +109,7 @@ impl Effects {
                 let answer = caught(async move { inbox.hold(&submission, left_pending).await }).await;
                 this.say(What::Held(id, answer)).await;
             })),
-            Effect::Recall(id) => drop(self.must_finish.spawn(async move {
-                // What stays behind does no harm: it is never sent, and the next start forgets it.
-                if let Err(problem) = this.inbox.recall(&id).await {
-                    tracing::error!(what = problem.what, "cannot forget what was held");
-                }
-            })),
+            Effect::Recall(id) => drop(self.must_finish.spawn(this.recall(id))),
             Effect::Submit { submission, left_pending } => {
                 drop(self.must_finish.spawn(this.submit(*submission, left_pending)));
             }
@@ -146,6 +141,13 @@ impl Effects {
             | Effect::Suspend
             | Effect::Editor { .. }
             | Effect::Quit => {}
+        }
+    }
+
+    async fn recall(self, id: SubmissionId) {
+        // What stays behind does no harm: it is never sent, and the next start forgets it.
+        if let Err(problem) = self.inbox.recall(&id).await {
+            tracing::error!(what = problem.what, "cannot forget what was held");
         }
     }
 

@@ -78,7 +78,9 @@ pub(crate) fn ask_again(model: &mut Model) {
         known.asked_about.clear();
     }
     let sources: Vec<SourceName> = model.people.of.keys().cloned().collect();
-    sources.iter().for_each(|source| ask(model, source));
+    for source in &sources {
+        ask(model, source);
+    }
 }
 
 /// The answer to an [`Effect::AskPeople`]. Without one, subjects stand where names would.
