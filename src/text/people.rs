@@ -72,16 +72,18 @@ impl People {
     /// Who this is, in `room` columns: the name, and the subject behind it in brackets where the name alone could be taken for somebody
     /// else's; where that does not fit, the subject. A name is never cut: its beginning could be another one.
     pub fn called(&self, subject: &Untrusted, room: usize) -> Shown {
-        let with = |text: &Untrusted| {
-            name(text).followed_by(Shown::ours(" (")).followed_by(name(subject)).followed_by(Shown::ours(")"))
-        };
+        let in_brackets = || Shown::ours("(").followed_by(name(subject)).followed_by(Shown::ours(")"));
+        let with = |text: &Untrusted| name(text).followed_by(Shown::ours(" ")).followed_by(in_brackets());
+        // A subject that is what somebody else is called never stands without a sign that it is one.
+        let pretends = is_ours(subject) || self.is_named_by_another(subject);
         let full = match self.name(subject) {
             Some(known) if self.is_unmistakable(known) => name(known),
             Some(known) => with(known),
-            None if self.is_named_by_another(subject) => with(subject),
-            None => return name(subject).cut(room),
+            None if pretends => with(subject),
+            None => name(subject),
         };
-        if full.width() <= room { full } else { name(subject).cut(room) }
+        let short = if pretends { in_brackets() } else { name(subject) };
+        if full.width() <= room { full } else { short.cut(room) }
     }
 
     /// Letters, digits, single blanks and what stands in names, as nobody else is called. Whoever has it is one of `names`.
@@ -92,7 +94,7 @@ impl People {
             && !text.ends_with(' ')
             && !text.contains("  ")
             && text.chars().all(inner)
-            && !OURS.iter().any(|word| word.eq_ignore_ascii_case(text))
+            && !is_ours(known)
             && self.looks.get(&look(known)).is_some_and(|owner| !owner.several)
     }
 
@@ -104,6 +106,10 @@ impl People {
                 .get(&look(subject))
                 .is_some_and(|owner| owner.is_name && (owner.several || owner.subject != folded(subject)))
     }
+}
+
+fn is_ours(text: &Untrusted) -> bool {
+    OURS.iter().any(|word| word.eq_ignore_ascii_case(text.as_raw().trim()))
 }
 
 /// The gate takes subjects that differ so for one.
@@ -170,6 +176,7 @@ mod tests {
         assert_eq!(called(&[("kim", "Kim"), ("mallory", "KIM")]), ["Kim (kim)", "KIM (mallory)"]);
         let subject = called(&[("kim", "Kim Example"), ("Kim Example", "")]);
         assert_eq!(subject, ["Kim Example (kim)", "Kim Example (Kim Example)"]);
+        assert_eq!(called(&[("you", "")]), ["you (you)"]);
         let unknown = people(&[("kim", "Kim Example")]).called(&"Kim Example".into(), 80);
         assert_eq!(unknown.plain(), "Kim Example (Kim Example)");
         for name in
@@ -187,6 +194,11 @@ mod tests {
         assert_eq!([of("kim", 11), of("kim", 10), of("kim", 2)], ["Kim Example", "kim", "k…"]);
         assert_eq!([of("k2", 8), of("k2", 7)], ["Ada (k2)", "k2"]);
         assert_eq!(of("a-long-subject", 8), "a-long-…");
+        assert_eq!(
+            [of("Kim Example", 30), of("Kim Example", 13)],
+            ["Kim Example (Kim Example)", "(Kim Example)"]
+        );
+        assert_eq!([of("Kim Example", 8), of("you", 6)], ["(Kim Ex…", "(you)"]);
     }
 
     #[test]

@@ -26,7 +26,7 @@ impl PeopleState {
     pub(crate) fn called(&self, source: &SourceName, subject: &Untrusted, room: usize) -> Shown {
         match self.of.get(source) {
             Some(known) => known.people.called(subject, room),
-            None => text::name(subject).cut(room),
+            None => People::default().called(subject, room),
         }
     }
 
