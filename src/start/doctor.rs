@@ -98,14 +98,10 @@ fn login(proxy: &ProxyConfig, addresses: usize) -> Check {
         groups.join(", ")
     );
     match proxy.secret.read() {
-        Ok(_) => Check::good("login at a proxy", found),
+        Ok(_) => Check::good("proxy login", found),
         Err(error) => {
             let advice = "give it to the gate; it does not start without (an environment variable is that of the gate's process)";
-            Check::warn(
-                "login at a proxy",
-                format!("{found}; its secret cannot be read here: {error}"),
-                advice,
-            )
+            Check::warn("proxy login", format!("{found}; its secret cannot be read here: {error}"), advice)
         }
     }
 }
