@@ -63,8 +63,15 @@ fn saw<'a>(model: &mut Model, source: &SourceName, subjects: impl IntoIterator<I
     }
 }
 
+/// Asks a source that was never asked: beside its first list, so that the names are there with it.
+pub(crate) fn ask_first(model: &mut Model, source: &SourceName) {
+    if !model.people.of.contains_key(source) {
+        ask(model, source);
+    }
+}
+
 /// Asks a source, if it is not being asked.
-pub(crate) fn ask(model: &mut Model, source: &SourceName) {
+fn ask(model: &mut Model, source: &SourceName) {
     let known = model.people.of.entry(source.clone()).or_default();
     if !std::mem::replace(&mut known.asking, true) {
         model.effects.push(Effect::AskPeople(source.clone()));

@@ -57,7 +57,10 @@ pub(crate) fn event(model: &mut Model, event: Event) {
                 model.sync(&event.source);
             }
         }
-        EventKind::Changed => model.sync(&event.source),
+        EventKind::Changed => {
+            people::update::ask_first(model, &event.source);
+            model.sync(&event.source);
+        }
     }
 }
 
@@ -162,7 +165,7 @@ pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
             claims::update::told(model, name, claims);
             if is_first {
                 model.effects.push(Effect::AskRan(name.clone()));
-                people::update::ask(model, name);
+                people::update::ask_first(model, name);
             }
             if let Some(item) = news {
                 unreadable(model, name, &item);
