@@ -151,7 +151,7 @@ impl Proxy {
         };
         let (workspace, scopes) = found?;
         // Limits count by it. No token's id is so long.
-        let id = format!("{workspace}\n{}", super::store::subject::folded(&person.subject));
+        let id = format!("{workspace}\n{}", crate::domain::subject::folded(&person.subject));
         let (workspace, scopes) = ((*workspace).to_owned(), scopes.iter().copied().collect());
         Ok(Token { id, workspace, scopes, ..person })
     }
