@@ -1,5 +1,6 @@
 //! Keys of one object that are the same, or look it.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use unicode_normalization::UnicodeNormalization as _;
@@ -22,7 +23,7 @@ pub struct DoubtfulKeys {
 /// Looks at every object in the value, however deep. A malformed text is looked at up to where it breaks.
 pub fn doubtful_keys(text: &str) -> DoubtfulKeys {
     let mut found = DoubtfulKeys::default();
-    let mut open: Vec<Level> = Vec::new();
+    let mut open: Vec<Level<'_>> = Vec::new();
     let mut scanner = Scanner::new(text);
     while let Ok(Some(token)) = scanner.next_token() {
         match token.kind {
@@ -49,23 +50,28 @@ pub fn duplicate_keys(text: &str) -> Vec<String> {
 }
 
 /// What a key means; half a surrogate pair means nothing, and stays as it was written.
-fn meaning(raw: &str) -> String {
+fn meaning(raw: &str) -> Cow<'_, str> {
     let decoded = decode(raw);
-    if decoded.lossy { raw.to_owned() } else { decoded.text.into_owned() }
+    if decoded.lossy { Cow::Borrowed(raw) } else { decoded.text }
 }
 
-fn path(open: &[Level]) -> String {
-    let parts = open.iter().map(|level| level.current.as_str()).filter(|part| !part.is_empty());
+fn path(open: &[Level<'_>]) -> String {
+    let parts = open.iter().map(|level| &*level.current).filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join(".")
 }
 
+/// Of so many keys each is compared with each: most objects have few, and a text may have a million objects.
+const FEW: usize = 24;
+
 /// One open object or array.
 #[derive(Default)]
-struct Level {
+struct Level<'a> {
     /// With whether it was told that it stands twice.
-    keys: HashMap<String, bool>,
+    few: Vec<(Cow<'a, str>, bool)>,
+    /// Where they are more, all of them.
+    keys: HashMap<Cow<'a, str>, bool>,
     folded: HashSet<String>,
-    current: String,
+    current: Cow<'a, str>,
 }
 
 enum Seen {
@@ -76,15 +82,35 @@ enum Seen {
     Alike,
 }
 
-impl Level {
-    fn put(&mut self, key: String) -> Seen {
+impl<'a> Level<'a> {
+    fn put(&mut self, key: Cow<'a, str>) -> Seen {
         self.current.clone_from(&key);
-        if let Some(told) = self.keys.get_mut(&key) {
+        let known = match self.few.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, told)) => Some(told),
+            None => self.keys.get_mut(&key),
+        };
+        if let Some(told) = known {
             return if std::mem::replace(told, true) { Seen::Told } else { Seen::Twice };
         }
-        let folded = fold(&key);
+        if self.keys.is_empty() && self.few.len() < FEW {
+            let alike = self.few.iter().any(|(known, _)| are_alike(known, &key));
+            self.few.push((key, false));
+            return if alike { Seen::Alike } else { Seen::New };
+        }
+        for (known, told) in self.few.drain(..) {
+            self.folded.insert(fold(&known));
+            self.keys.insert(known, told);
+        }
+        let is_new = self.folded.insert(fold(&key));
         self.keys.insert(key, false);
-        if self.folded.insert(folded) { Seen::New } else { Seen::Alike }
+        if is_new { Seen::New } else { Seen::Alike }
+    }
+}
+
+fn are_alike(one: &str, other: &str) -> bool {
+    match (one.is_ascii(), other.is_ascii()) {
+        (true, true) => one.eq_ignore_ascii_case(other),
+        _ => fold(one) == fold(other),
     }
 }
 
@@ -117,6 +143,19 @@ mod tests {
     }
 
     /// Both would take minutes if any step were repeated for every key.
+    #[test]
+    fn keys_are_compared_among_few_and_among_many() {
+        for all in [3, FEW - 1, FEW, FEW + 1, 3 * FEW] {
+            let keys: String = (0..all).map(|n| format!("\"k{n}\":1,")).collect();
+            let found = doubtful_keys(&format!("{{{keys}\"K1\":1,\"k2\":1,\"k2\":1,\"\u{212a}1\":1}}"));
+
+            assert_eq!(
+                (found.duplicates, found.alike),
+                (vec!["k2".to_owned()], vec!["K1".into(), "\u{212a}1".into()])
+            );
+        }
+    }
+
     #[test]
     fn many_keys_and_deep_ones_cost_no_more_than_their_length() {
         let n = rounds(50_000, 210_000) as usize;
