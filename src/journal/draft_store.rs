@@ -1,6 +1,6 @@
 //! The desk of a run: its draft, step by step, and the texts in its edit forms. And what was seen, for all desks.
 
-use sqlx::{Sqlite, Transaction};
+use sqlx::{QueryBuilder, Sqlite, Transaction};
 
 use std::sync::Arc;
 
@@ -160,6 +160,9 @@ impl Journal {
     }
 }
 
+/// Changes of a step that one statement writes: of 100,000, each in a statement of its own would take many times as long.
+const AT_ONCE: usize = 200;
+
 /// Another content begins with no time on screen.
 async fn put_seen(tx: &mut Tx, key: &ActionKey, digest: &Digest, seen: Seen) -> sqlx::Result<()> {
     sqlx::query(
@@ -195,17 +198,30 @@ async fn put_step(tx: &mut Tx, desk: i64, position: usize, step: &Step) -> sqlx:
         .bind(number)
         .execute(&mut **tx)
         .await?;
-    for (nth, change) in (0_i64..).zip(step.changes.iter()) {
-        sqlx::query("INSERT INTO change VALUES ($1, $2, $3, $4, $5, $6, $7)")
-            .bind(desk)
-            .bind(number)
-            .bind(nth)
-            .bind(change.key.source.as_str())
-            .bind(change.key.id.as_raw())
-            .bind(change.before.as_deref().map(shape::write_staged))
-            .bind(change.after.as_deref().map(shape::write_staged))
-            .execute(&mut **tx)
-            .await?;
+    // Of a batch that is decided as one, all but the key is the same: its form is written once.
+    let mut last: (Option<Arc<Staged>>, String) = (None, String::new());
+    let mut written = |staged: &Option<Arc<Staged>>| {
+        let staged = staged.as_ref()?;
+        if !last.0.as_ref().is_some_and(|last| Arc::ptr_eq(last, staged)) {
+            last = (Some(Arc::clone(staged)), shape::write_staged(staged));
+        }
+        Some(last.1.clone())
+    };
+    let mut nth = 0_i64;
+    for changes in step.changes.chunks(AT_ONCE) {
+        let mut insert = QueryBuilder::new("INSERT INTO change ");
+        insert.push_values(changes, |mut row, change| {
+            row.push_bind(desk)
+                .push_bind(number)
+                .push_bind(nth)
+                .push_bind(change.key.source.as_str())
+                .push_bind(change.key.id.as_raw())
+                .push_bind(written(&change.before))
+                .push_bind(written(&change.after));
+            nth += 1;
+        });
+        // Only a full one comes again.
+        insert.build().persistent(changes.len() == AT_ONCE).execute(&mut **tx).await?;
     }
     put_position(tx, desk, position).await
 }
@@ -261,24 +277,27 @@ async fn put_reason(
         .map(drop)
 }
 
+fn push_keys(query: &mut QueryBuilder<Sqlite>, keys: &[ActionKey]) {
+    query.push("(source, action) IN (").push_values(keys, |mut row, key| {
+        row.push_bind(key.source.as_str().to_owned()).push_bind(key.id.as_raw().to_owned());
+    });
+    query.push(")");
+}
+
 /// Mirrors [`Draft::settle`]: changes about the keys go, steps that are then empty go, and the position counts what stays.
 async fn settle(tx: &mut Tx, desk: i64, keys: &[ActionKey]) -> sqlx::Result<()> {
-    const FORGET: [&str; 4] = [
-        "DELETE FROM change WHERE desk = $1 AND source = $2 AND action = $3",
-        "DELETE FROM edit_text WHERE desk = $1 AND source = $2 AND action = $3",
-        "DELETE FROM reason_text WHERE desk = $1 AND source = $2 AND action = $3",
-        // What was seen of an action that is over is of no use to any desk.
-        "DELETE FROM seen WHERE $1 > 0 AND source = $2 AND action = $3",
-    ];
-    for key in keys {
-        for sql in FORGET {
-            sqlx::query(sql)
-                .bind(desk)
-                .bind(key.source.as_str())
-                .bind(key.id.as_raw())
-                .execute(&mut **tx)
-                .await?;
+    const OF_DESK: [&str; 3] = ["change", "edit_text", "reason_text"];
+    for keys in keys.chunks(AT_ONCE) {
+        for table in OF_DESK {
+            let mut delete = QueryBuilder::new("DELETE FROM ");
+            delete.push(table).push(" WHERE desk = ").push_bind(desk).push(" AND ");
+            push_keys(&mut delete, keys);
+            delete.build().persistent(keys.len() == AT_ONCE).execute(&mut **tx).await?;
         }
+        // What was seen of an action that is over is of no use to any desk.
+        let mut delete = QueryBuilder::new("DELETE FROM seen WHERE ");
+        push_keys(&mut delete, keys);
+        delete.build().persistent(keys.len() == AT_ONCE).execute(&mut **tx).await?;
     }
     let position: i64 =
         sqlx::query_scalar("SELECT position FROM desk WHERE id = $1").bind(desk).fetch_one(&mut **tx).await?;

@@ -155,6 +155,26 @@ async fn a_draft_survives_a_crash_step_by_step() {
 }
 
 #[tokio::test]
+async fn a_step_of_any_size_is_restored_and_settled_as_it_was() {
+    let ids: Vec<String> = (0..450).map(|n| n.to_string()).collect();
+    let all =
+        |decision: &Decision| ids.iter().map(|id| (id.as_str(), Some(decision.clone()))).collect::<Vec<_>>();
+    let place = Place::new();
+    let mut desk = Desk::default();
+    desk.stage(&all(&Decision::APPROVE));
+    desk.stage(&all(&edited()));
+    desk.stage(&all(&Decision::APPROVE)[..201]);
+    let journal = place.open().await;
+    desk.save(&journal).await;
+    assert_eq!(journal.restore().await.unwrap().draft, desk.draft);
+
+    desk.settle(&ids.iter().map(String::as_str).take(401).collect::<Vec<_>>());
+    desk.save(&journal).await;
+
+    assert_eq!(journal.restore().await.unwrap().draft, desk.draft);
+}
+
+#[tokio::test]
 async fn a_new_step_ends_what_could_be_redone_on_disk_too() {
     let place = Place::new();
     let mut desk = some_desk();
