@@ -219,16 +219,13 @@ fn row_of(fields: &Fields<'_>, text: &str) -> Result<Row, Unreadable> {
     let unreadable = |what| Unreadable::new(what, text);
     let id = fields.text("id").filter(|id| !id.is_empty()).ok_or_else(|| unreadable("it has no id"))?;
     let tool = fields.text("toolName").ok_or_else(|| unreadable("it has no toolName"))?;
-    let status = fields.text("status").ok_or_else(|| unreadable("it has no status"))?;
+    let status = fields.meaning("status").ok_or_else(|| unreadable("it has no status"))?;
     let input = fields.raw("toolInput");
     let known = tool::definition(tool.as_raw());
     let title = fields.text("title").or_else(|| Some(Untrusted::from(known.title(tool.as_raw(), input?))));
     Ok(Row {
-        id: ActionId::new(id.as_raw()),
-        batch: fields
-            .text("batchId")
-            .filter(|batch| !batch.is_empty())
-            .map(|batch| BatchId::new(batch.as_raw())),
+        id: ActionId::from(id),
+        batch: fields.text("batchId").filter(|batch| !batch.is_empty()).map(BatchId::from),
         checkpoint: fields.text("checkpointId"),
         workspace: fields.text("workspaceId"),
         mission: fields.text("missionId"),
@@ -236,18 +233,15 @@ fn row_of(fields: &Fields<'_>, text: &str) -> Result<Row, Unreadable> {
         run: fields.text("runId"),
         agent: fields.text("agent"),
         title: title.unwrap_or_else(|| tool.clone()),
-        risk: fields.text("risk").map_or_else(|| known.risk.clone(), |word| Risk::parse(word.as_raw())),
-        effect: fields
-            .text("effect")
-            .map(|word| Effect::parse(word.as_raw()))
-            .or_else(|| known.effect.clone()),
-        status: Status::parse(status.as_raw()),
+        risk: fields.meaning("risk").map_or_else(|| known.risk.clone(), |word| Risk::parse(&word)),
+        effect: fields.meaning("effect").map(|word| Effect::parse(&word)).or_else(|| known.effect.clone()),
+        status: Status::parse(&status),
         created_at: fields.time("createdAt").unwrap_or_else(|| Timestamp::from_millis(0)),
         expires_at: fields.time("expiresAt"),
         resolved_at: fields.time("resolvedAt"),
         resolved_by: fields.text("resolvedBy"),
         size: fields.number("size").unwrap_or_else(|| input.map_or(0, |input| input.len() as u64)),
-        digest: fields.text("digest").and_then(|text| Digest::parse(text.as_raw())),
+        digest: fields.meaning("digest").and_then(|text| Digest::parse(&text)),
         revision: Revision(fields.number("revision").unwrap_or_default()),
         approvals: approvals::of_row(fields),
         unreadable: None,

@@ -1,5 +1,7 @@
 //! Tolerant access to the members of a JSON object: both spellings, nulls as absence, exact bytes.
 
+use std::borrow::Cow;
+
 use crate::domain::json::{self, Member};
 use crate::domain::{RawJson, Timestamp, Untrusted};
 
@@ -41,8 +43,13 @@ impl<'a> Fields<'a> {
 
     /// A string's meaning, or a number or word as it was written; nothing for objects and arrays.
     pub fn text(&self, name: &str) -> Option<Untrusted> {
+        self.meaning(name).map(|text| Untrusted::from(&*text))
+    }
+
+    /// The same, for who reads it and does not keep it.
+    pub fn meaning(&self, name: &str) -> Option<Cow<'a, str>> {
         let raw = self.raw(name).filter(|raw| !raw.starts_with(['{', '[']))?;
-        Some(Untrusted::from(json::decode(raw).text.into_owned()))
+        Some(json::decode(raw).text)
     }
 
     /// A string's meaning, or for an object or an array its written form: nothing is lost.
@@ -51,11 +58,11 @@ impl<'a> Fields<'a> {
     }
 
     pub fn time(&self, name: &str) -> Option<Timestamp> {
-        self.text(name).and_then(|text| super::time::read(text.as_raw()))
+        self.meaning(name).and_then(|text| super::time::read(&text))
     }
 
     pub fn number(&self, name: &str) -> Option<u64> {
-        self.text(name).and_then(|text| text.as_raw().parse().ok())
+        self.meaning(name).and_then(|text| text.parse().ok())
     }
 
     pub fn flag(&self, name: &str) -> Option<bool> {

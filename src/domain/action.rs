@@ -31,6 +31,11 @@ macro_rules! foreign_id {
             }
         }
         impl fmt::Debug for $name {
+        impl From<Untrusted> for $name {
+            fn from(id: Untrusted) -> Self {
+                Self(id)
+            }
+        }
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 self.0.fmt(f)
             }
@@ -39,12 +44,6 @@ macro_rules! foreign_id {
 }
 foreign_id!(ActionId);
 foreign_id!(BatchId);
-
-impl From<Untrusted> for BatchId {
-    fn from(id: Untrusted) -> Self {
-        Self(id)
-    }
-}
 
 /// The name the configuration gives a source: `[a-z0-9-]`, checked when the configuration is read.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
