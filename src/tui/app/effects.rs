@@ -24,6 +24,7 @@ use crate::text::Flags;
 use crate::tui::app::words;
 use crate::tui::core::msg::{Clip, Effect, Loaded, Msg, What};
 use crate::tui::history::state::{OwnDecision, PageRequest, ViewPage, ViewRow};
+use crate::tui::preview::page::ToLayOut;
 use crate::tui::preview::page::made::Cached;
 use crate::tui::preview::state::{Asked, AskedState};
 
@@ -94,6 +95,7 @@ impl Effects {
             Effect::TakeBack { id, keys } => drop(self.must_finish.spawn(this.take_back(id, keys))),
             Effect::Sync { source, since } => self.spawn(this.sync(source, since)),
             Effect::Load(keys) => each(&this, keys),
+            Effect::LayOut(page) => self.spawn(this.lay_out(*page)),
             Effect::Ask { asked, stood, listed } => self.spawn(this.ask(asked, stood, listed)),
             Effect::List { number, ask } => self.spawn(this.list(number, ask)),
             Effect::AskRan(source) => self.spawn(this.ask_ran(source)),
@@ -399,6 +401,13 @@ impl Effects {
             _ => What::Loaded(vec![(key, Err(failed_inside()))]),
         })
         .await;
+    }
+
+    async fn lay_out(self, page: ToLayOut) {
+        // A panic of ours leaves the preview without its page, and says so as every other.
+        if let Ok(page) = tokio::task::spawn_blocking(move || page.lay_out()).await {
+            self.say(What::LaidOut(Box::new(page))).await;
+        }
     }
 
     async fn wake_in(self, millis: u64) {

@@ -16,6 +16,7 @@ use crate::journal::{KeptFilter, Learned, Restored, Write};
 use crate::tui::chrome::theme::palette::Rgb;
 use crate::tui::history::state::{PageRequest, ViewPage};
 use crate::tui::preview::page::made::{Cached, Tab};
+use crate::tui::preview::page::{Page, ToLayOut};
 use crate::tui::preview::state::{Asked, AskedState};
 
 use super::command::Command;
@@ -67,6 +68,8 @@ pub(crate) enum What {
     Loaded(Vec<Loaded>),
     /// An action that takes long to look through, looked through.
     LoadedLong(ActionKey, Arc<Cached>),
+    /// The answer to an [`Effect::LayOut`].
+    LaidOut(Box<Page>),
     /// The answer to an [`Effect::Ask`].
     Answered {
         asked: Asked,
@@ -199,6 +202,8 @@ pub(crate) enum Effect {
         since: Option<Revision>,
     },
     Load(Vec<ActionKey>),
+    /// The page of a long action.
+    LayOut(Box<ToLayOut>),
     /// A question about an action that stood like this when it was asked.
     Ask {
         asked: Asked,

@@ -144,6 +144,7 @@ fn route(model: &mut Model, what: What) {
         What::People(source, answer) => people::update::told(model, &source, answer),
         What::Flows(source, answer) => dashboard::update::flowed(model, &source, answer),
         What::Loaded(actions) => sync::loaded(model, actions),
+        | What::LaidOut(_)
         What::LoadedLong(key, cached) => sync::looked_through(model, key, cached),
         What::Listed { number, page } => history::update::listed(model, number, *page),
         What::Answered { asked, stood, answer } => preview::update::told(model, asked, stood, *answer),
@@ -191,6 +192,7 @@ fn drawn(model: &mut Model, sheet: SheetLines) {
     if model.is_blind() {
         resolve_unknown::hidden(model);
         preview::update::covered(model);
+        What::LaidOut(page) => preview::update::laid_out(model, *page),
         review::hidden(model);
         return preview::update::note_on_screen(model, true);
     }

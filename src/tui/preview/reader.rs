@@ -83,9 +83,10 @@ pub(crate) fn step(model: &mut Model, way: Direction, by: usize) {
         return update::scroll(model, way, by);
     }
     let height = usize::from(model.layout().text.height).max(1);
-    let Some(page) = model.preview.page.as_mut() else { return };
-    if way == Direction::Down && by == usize::MAX {
-        page.count(usize::MAX);
+    let Some(page) = &model.preview.page else { return };
+    model.preview.to_end = way == Direction::Down && by == usize::MAX && !page.is_counted();
+    if model.preview.to_end {
+        return;
     }
     let cursor = command::shift(model.preview.cursor, way, by).min(page.len().saturating_sub(1));
     model.preview.cursor = cursor;
@@ -137,8 +138,5 @@ fn set(model: &mut Model, line: usize, change: impl FnOnce(&mut BTreeSet<usize>)
     change(&mut folds);
     model.preview.folds = Some((key, digest, Arc::new(folds)));
     update::make_page(model);
-    if let Some(row) = model.preview.page.as_mut().and_then(|page| page.row_of_json(line)) {
-        model.preview.cursor = row;
-        step(model, Direction::Down, 0);
-    }
+    update::go_to_line(model, line);
 }

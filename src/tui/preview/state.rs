@@ -35,6 +35,10 @@ pub(crate) struct Preview {
     /// The tab that `Diff` returns to.
     pub before_diff: Tab,
     pub top: usize,
+    /// The end is where it goes, once it is known how far that is.
+    pub to_end: bool,
+    /// The line of the Raw tab's text where its cursor goes, once its page is there.
+    pub to_line: Option<usize>,
     /// Columns that are left of the screen, where lines do not wrap.
     pub left: usize,
     pub wrap: bool,
@@ -50,6 +54,8 @@ pub(crate) struct Preview {
     pub search: Option<Search>,
     /// The text of the tab.
     pub page: Option<Page>,
+    /// The page that is being laid out elsewhere, because it is long.
+    pub laying: Option<Made>,
     /// The text of the Context tab, where it stands beside the others.
     pub context: Option<Page>,
 }
@@ -77,6 +83,8 @@ impl Default for Preview {
             tab: Tab::Rendered,
             before_diff: Tab::Rendered,
             top: 0,
+            to_end: false,
+            to_line: None,
             left: 0,
             wrap: true,
             stacked: false,
@@ -86,6 +94,7 @@ impl Default for Preview {
             folds: None,
             search: None,
             page: None,
+            laying: None,
             context: None,
         }
     }

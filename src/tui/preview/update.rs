@@ -23,7 +23,7 @@ use crate::tui::queue::state::Line;
 use crate::tui::submit::resolve_unknown;
 use crate::tui::{edit, history, queue};
 
-use super::page::Page;
+use super::page::{Page, ToLayOut};
 use super::reading_time::{OnScreen, Reads, TIME_FOR_FORM, TimeOnScreen, time_for};
 use super::search;
 use super::state::{Asked, AskedState};
@@ -32,12 +32,14 @@ use super::state::{Asked, AskedState};
 const REST: i64 = 80;
 /// An action that is asked for mostly comes within so long: until then the screen stays as it was. Milliseconds.
 const BLANK: i64 = 40;
-/// Bytes of a long text that are counted in one message: text of many scripts takes some 50 ms.
-const AT_ONCE: usize = 512 << 10;
+/// Bytes of a long text that are counted in one message: text of many scripts takes some 10 ms.
+const AT_ONCE: usize = 128 << 10;
 /// Longer lines are hard to read. Columns.
 const PROSE: u16 = 88;
 /// What is not under the cursor is read for its second line up to this size. Bytes.
 const SHORT: u64 = 64 << 10;
+/// A longer action is laid out where no key waits for it. Bytes.
+const LONG: usize = 256 << 10;
 /// Milliseconds until counting goes on.
 const COUNT_ON: u64 = 1;
 
@@ -58,8 +60,7 @@ pub(crate) fn follow(model: &mut Model) {
         model.preview.due = None;
         model.screen.dirty |= model.preview.shown != model.preview.target;
         model.preview.shown = model.preview.target.clone();
-        model.preview.top = 0;
-        model.preview.left = 0;
+        to_the_top(model);
     }
     history::update::follow(model);
     let wanted = missing(model);
@@ -144,15 +145,30 @@ pub(crate) fn make_page(model: &mut Model) {
             // Folds are other blocks, and have a cursor that stays.
             made.as_ref().is_some_and(|made| page.of.is_other_width(made))
         });
-        model.preview.page = made.and_then(|made| written(model, made));
-        if let (Some(before), Some(page)) = (before, &mut model.preview.page) {
-            model.preview.top = page.row_of(&before.anchor(model.preview.top));
-            model.preview.cursor = page.row_of(&before.anchor(model.preview.cursor));
+        let wanted = made.and_then(|made| to_lay_out(model, made));
+        match wanted {
+            Some(wanted) if is_long(&wanted) && !model.preview.stacked => {
+                // The same text at another width stays until then.
+                model.preview.page = before;
+                if model.preview.laying.as_ref() != Some(&wanted.of) {
+                    model.preview.laying = Some(wanted.of.clone());
+                    model.effects.push(Effect::LayOut(Box::new(wanted)));
+                }
+            }
+            wanted => {
+                model.preview.laying = None;
+                show_page(model, before, wanted.map(ToLayOut::lay_out));
+            }
         }
     }
     if let Some(page) = model.preview.page.as_mut().filter(|page| !page.is_counted()) {
         page.count(AT_ONCE);
         model.screen.dirty = true;
+    }
+    if model.preview.to_end && model.preview.page.as_ref().is_none_or(Page::is_counted) {
+        let last = model.preview.page.as_ref().map_or(0, Page::len).saturating_sub(1);
+        model.preview.to_end = false;
+        (model.preview.top, model.preview.cursor) = (last_top(model), last);
     }
     search::follow(model);
     let last = last_top(model);
@@ -162,11 +178,52 @@ pub(crate) fn make_page(model: &mut Model) {
     model.preview.cursor = model.preview.cursor.clamp(model.preview.top, bottom);
 }
 
+/// A page whose text is long enough that a key would wait for its layout.
+fn is_long(page: &ToLayOut) -> bool {
+    page.cached.action.raw.as_str().len().max(page.cached.action.input.as_str().len()) > LONG
+}
+
+/// A long page is laid out. Where another one is wanted by now, that one is on its way.
+pub(crate) fn laid_out(model: &mut Model, page: Page) {
+    if model.preview.laying.as_ref() != Some(&page.of) {
+        return;
+    }
+    model.preview.laying = None;
+    let before = model.preview.page.take().filter(|before| before.of.is_other_width(&page.of));
+    model.screen.dirty = true;
+    show_page(model, before, Some(page));
+    if let Some(line) = model.preview.to_line.take() {
+        go_to_line(model, line);
+    }
+}
+
+/// Puts the cursor of the Raw tab on a line of its text: once the page is there, where it is laid out elsewhere.
+pub(crate) fn go_to_line(model: &mut Model, line: usize) {
+    let height = usize::from(model.layout().text.height).max(1);
+    let Some(page) = &mut model.preview.page else {
+        model.preview.to_line = Some(line);
+        return;
+    };
+    if let Some(row) = page.row_of_json(line) {
+        model.preview.cursor = row;
+        model.preview.top = model.preview.top.min(row).max((row + 1).saturating_sub(height));
+    }
+}
+
+/// What stood at the top of the page before stays there, where it is the same text.
+fn show_page(model: &mut Model, before: Option<Page>, page: Option<Page>) {
+    model.preview.page = page;
+    if let (Some(before), Some(page)) = (before, &mut model.preview.page) {
+        model.preview.top = page.row_of(&before.anchor(model.preview.top));
+        model.preview.cursor = page.row_of(&before.anchor(model.preview.cursor));
+    }
+}
+
 /// The Context tab beside the preview; it holds little, and does not scroll.
 fn make_context(model: &mut Model) {
     let made = made(model, Tab::Context, model.layout().context.width);
     if model.preview.context.as_ref().map(|page| &page.of) != made.as_ref() {
-        let mut page = made.and_then(|made| written(model, made));
+        let mut page = made.and_then(|made| to_lay_out(model, made)).map(ToLayOut::lay_out);
         if let Some(page) = &mut page {
             page.count(AT_ONCE);
         }
@@ -175,11 +232,11 @@ fn make_context(model: &mut Model) {
     }
 }
 
-fn written(model: &Model, made: Made) -> Option<Page> {
-    let cached = model.preview.cached(&made.key)?;
-    let row = model.queue.get(&made.key).map_or(&cached.action.row, |slot| &slot.entry.row);
-    let told = model.reader.answers.get(&made.key, made.tab).map(|told| Arc::clone(&told.answer));
-    Some(Page::new(made, cached, row, told.as_deref(), &model.settings.zone))
+fn to_lay_out(model: &Model, of: Made) -> Option<ToLayOut> {
+    let cached = Arc::clone(model.preview.cached(&of.key)?);
+    let row = model.queue.get(&of.key).map_or(&cached.action.row, |slot| &slot.entry.row).clone();
+    let told = model.reader.answers.get(&of.key, of.tab).map(|told| Arc::clone(&told.answer));
+    Some(ToLayOut { of, cached, row, told, zone: model.settings.zone.clone() })
 }
 
 fn made(model: &Model, tab: Tab, width: u16) -> Option<Made> {
@@ -235,10 +292,11 @@ fn last_top(model: &Model) -> usize {
 }
 
 pub(crate) fn scroll(model: &mut Model, way: Direction, by: usize) {
-    if let Some(page) = model.preview.page.as_mut().filter(|_| way == Direction::Down && by == usize::MAX) {
-        page.count(usize::MAX);
+    // The end of a long text is known when all of it is counted: it is gone to then.
+    model.preview.to_end = way == Direction::Down && by == usize::MAX;
+    if !model.preview.to_end || model.preview.page.as_ref().is_none_or(Page::is_counted) {
+        model.preview.top = command::shift(model.preview.top, way, by).min(last_top(model));
     }
-    model.preview.top = command::shift(model.preview.top, way, by).min(last_top(model));
 }
 
 pub(crate) fn page(model: &mut Model, way: Direction) {
@@ -276,8 +334,13 @@ pub(crate) fn diff(model: &mut Model) {
 
 pub(crate) fn show_tab(model: &mut Model, tab: Tab) {
     model.preview.tab = tab;
-    model.preview.top = 0;
-    model.preview.left = 0;
+    to_the_top(model);
+}
+
+/// What is shown is another text.
+fn to_the_top(model: &mut Model) {
+    (model.preview.top, model.preview.left) = (0, 0);
+    (model.preview.to_end, model.preview.to_line) = (false, None);
 }
 
 pub(crate) fn loaded(model: &mut Model, actions: Vec<(ActionKey, Result<Arc<Cached>, Problem>)>) {

@@ -212,6 +212,7 @@ impl Desk {
                     let loaded = self.loaded(&keys);
                     self.say(What::Loaded(loaded));
                 }
+                Effect::LayOut(page) => self.say(What::LaidOut(Box::new(page.lay_out()))),
                 Effect::LoadForReview { review, keys } if self.answers => self.reviews(review, &keys),
                 Effect::Ask { asked, stood, listed } => {
                     self.effects.push(Effect::Ask { asked: asked.clone(), stood: stood.clone(), listed });
@@ -280,6 +281,14 @@ impl Desk {
                 self.drawn();
             }
         }
+    }
+
+    /// All of a long text is counted, as it is while nobody presses anything.
+    pub(crate) fn counts(&mut self) {
+        while self.model.preview.page.as_ref().is_some_and(|page| !page.is_counted()) {
+            self.say(What::Wake);
+        }
+        self.drawn();
     }
 
     /// Presses keys so far apart that a full pane is read in between.

@@ -20,6 +20,8 @@ pub(crate) mod timeline;
 pub(crate) mod value;
 pub(crate) mod writer;
 
+use std::sync::Arc;
+
 use crate::domain::Row;
 use crate::inbox::{Answer, Problem};
 use crate::text;
@@ -39,6 +41,32 @@ pub(crate) struct Page {
     rows: usize,
     /// The blocks of what runs; those after them are about it.
     needed: usize,
+}
+
+/// Everything that a page is laid out from, for where no key waits for it.
+#[derive(Clone, Debug)]
+pub(crate) struct ToLayOut {
+    pub of: Made,
+    pub cached: Arc<Cached>,
+    pub row: Row,
+    pub told: Option<Arc<Result<Answer, Problem>>>,
+    pub zone: jiff::tz::TimeZone,
+}
+
+/// What it was made from says what it is.
+impl PartialEq for ToLayOut {
+    fn eq(&self, other: &Self) -> bool {
+        self.of == other.of
+    }
+}
+
+impl Eq for ToLayOut {}
+
+impl ToLayOut {
+    pub(crate) fn lay_out(self) -> Page {
+        let Self { of, cached, row, told, zone } = self;
+        Page::new(of, &cached, &row, told.as_deref(), &zone)
+    }
 }
 
 impl Page {

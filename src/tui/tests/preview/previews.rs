@@ -110,11 +110,9 @@ fn ten_megabytes_are_read_to_their_last_line_a_little_at_a_time() {
     let mut desk = Desk::new(120, 30, vec![action("1 save_document agent low 1", "Novel", &input)]);
 
     desk.drawn();
-    insta::assert_snapshot!(desk.tabs(), @"[Rendered]  ] tabs            unread   1-23/24577+");
+    insta::assert_snapshot!(desk.tabs(), @"[Rendered]  ] tabs             unread   1-23/6145+");
     assert!(desk.effects.iter().any(|effect| matches!(effect, Effect::WakeIn(1))));
-    for _ in 0..40 {
-        desk.say(What::Wake);
-    }
+    desk.counts();
     insta::assert_snapshot!(desk.tabs(), @"[Rendered]  ] tabs            unread   1-23/230009");
     desk.press("3G");
     insta::assert_snapshot!(desk.preview_line(16), @"  the very last line");
@@ -128,8 +126,38 @@ fn the_end_is_reached_before_everything_is_counted() {
     let mut desk = Desk::new(100, 30, vec![action("1 save_document agent low 1", "One line", &input)]);
 
     desk.press("3G");
+    desk.counts();
 
     insta::assert_snapshot!(desk.preview_line(16), @"  x the end");
+}
+
+#[test]
+fn who_scrolls_meanwhile_does_not_go_to_the_end() {
+    let text = "All work and no play makes Jack a dull boy.\\n".repeat(24_000);
+    let input = format!("{{\"text\":\"{text}the very last line\"}}");
+    let mut desk = Desk::new(120, 30, vec![action("1 save_document agent low 1", "Novel", &input)]);
+
+    desk.press("3GK");
+    desk.counts();
+
+    assert_eq!(desk.model.preview.top, 0);
+}
+
+#[test]
+fn a_long_page_that_comes_late_is_not_shown_for_another_action() {
+    let long = format!("{{\"text\":\"{}\"}}", "All work and no play. ".repeat(20_000));
+    let actions = vec![
+        action("1 save_document agent low 2", "Novel", &long),
+        action("2 save_document agent low 1", "Sequel", &long),
+    ];
+    let mut desk = Desk::new(120, 30, actions);
+    let page = desk.model.preview.page.clone().unwrap();
+    desk.press("j");
+    assert_eq!(desk.model.preview.page.as_ref().map(|page| page.of.key.clone()), Some(key("2")));
+
+    desk.say(What::LaidOut(Box::new(page)));
+
+    assert_eq!(desk.model.preview.page.as_ref().map(|page| page.of.key.clone()), Some(key("2")));
 }
 
 #[test]

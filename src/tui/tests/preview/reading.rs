@@ -54,6 +54,8 @@ fn the_last_line_of_a_megabyte_can_be_reached() {
     assert_eq!(desk.model.seen_of(desk.slot("1")), Some(Seen::Opened));
 
     desk.press("3G");
+    assert_eq!(desk.model.preview.top, 0, "how far the end is, counting tells");
+    desk.counts();
 
     insta::assert_snapshot!(desk.preview_line(16), @"  the very last line");
     assert_eq!(desk.model.seen_of(desk.slot("1")), Some(Seen::Opened), "only its ends were on screen");
