@@ -1,5 +1,6 @@
 //! A proposed write waiting for a human.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -30,12 +31,12 @@ macro_rules! foreign_id {
                 &self.0
             }
         }
-        impl fmt::Debug for $name {
         impl From<Untrusted> for $name {
             fn from(id: Untrusted) -> Self {
                 Self(id)
             }
         }
+        impl fmt::Debug for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 self.0.fmt(f)
             }
@@ -71,6 +72,14 @@ pub struct ActionKey {
     pub source: SourceName,
     pub id: ActionId,
 }
+
+/// By action. A key for all rows looks up 100,000 of them, and hashing was most of it: this hash is quick, and seeded, because ids are
+/// foreign.
+pub type KeyMap<V> = HashMap<ActionKey, V, foldhash::fast::RandomState>;
+
+/// The same among the actions of one source.
+pub type IdMap<V> = HashMap<ActionId, V, foldhash::fast::RandomState>;
+pub type IdSet = HashSet<ActionId, foldhash::fast::RandomState>;
 
 /// A batch among all sources. An action without a batch stands alone, as a batch of one.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

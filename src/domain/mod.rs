@@ -37,7 +37,8 @@ mod tool;
 mod untrusted;
 
 pub use action::{
-    ActionId, ActionKey, BatchId, BatchKey, Entry, PendingAction, Revision, Row, SourceName, StandIn,
+    ActionId, ActionKey, BatchId, BatchKey, Entry, IdMap, IdSet, KeyMap, PendingAction, Revision, Row,
+    SourceName, StandIn,
 };
 pub use alert::AlertKind;
 pub use approvals::{Approval, Approvals};

@@ -1,8 +1,6 @@
 //! What the reviewer has had in front of their eyes.
 
-use std::collections::HashMap;
-
-use super::{ActionKey, Digest};
+use super::{ActionKey, Digest, KeyMap};
 
 /// How much of one content was on screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,7 +13,7 @@ pub enum Seen {
 
 /// What was seen, per action and content: a changed content is unseen again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SeenLog(HashMap<ActionKey, (Digest, Seen)>);
+pub struct SeenLog(KeyMap<(Digest, Seen)>);
 
 impl SeenLog {
     /// Notes that `digest` was on screen; true when that is news.

@@ -1,6 +1,6 @@
 //! Reads the lists of sources as one list, and actions in full.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::PoisonError;
 
 use futures_util::future::join_all;
@@ -12,7 +12,7 @@ use super::timeouts::{Wait, WithTimeouts};
 use crate::contract::action::Unreadable;
 use crate::contract::time;
 use crate::domain::{
-    ActionId, ActionKey, Claim, Entry, PendingAction, Revision, Row, SourceName, Timestamp, Untrusted,
+    ActionId, ActionKey, Claim, Entry, IdSet, PendingAction, Revision, Row, SourceName, Timestamp, Untrusted,
 };
 use crate::sources::{self, Full, PagesEnd, SourceError};
 
@@ -41,7 +41,7 @@ pub enum Rows {
     /// A part of everything; the rest follows.
     Page { entries: Vec<Entry>, first: bool },
     /// The last part: what is not among all that is listed is over.
-    LastPage { entries: Vec<Entry>, listed: HashSet<ActionId> },
+    LastPage { entries: Vec<Entry>, listed: IdSet },
 }
 
 impl Rows {
@@ -84,7 +84,7 @@ impl Inbox {
         let (pages, mut come) = mpsc::channel(1);
         let asked = source.ask(Wait::List, |source| source.list_in_pages(pages));
         let passing = async {
-            let mut ids = HashSet::new();
+            let mut ids = IdSet::default();
             while let Some(rows) = come.recv().await {
                 let first = ids.is_empty();
                 ids.extend(rows.iter().map(|row| row.id.clone()));
@@ -111,12 +111,7 @@ impl Inbox {
     }
 
     /// Rows for everything that cannot be read and whose id nothing else has.
-    fn stand_ins(
-        &self,
-        name: &SourceName,
-        unreadable: &[Unreadable],
-        known: &HashSet<ActionId>,
-    ) -> Vec<Entry> {
+    fn stand_ins(&self, name: &SourceName, unreadable: &[Unreadable], known: &IdSet) -> Vec<Entry> {
         let stand_ins = unreadable.iter().map(|bad| bad.stand_in().row);
         let stand_ins = stand_ins.filter(|row| !known.contains(&row.id)).map(|mut row| {
             if row.created_at == Timestamp::default() {

@@ -52,7 +52,7 @@ const FENCES: &[(&str, &[&str])] = &[
 ];
 
 /// Crates that the domain may use: pure ones.
-const DOMAIN_CRATES: &[&str] = &["sha2", "thiserror", "unicode_normalization", "std", "core"];
+const DOMAIN_CRATES: &[&str] = &["foldhash", "sha2", "thiserror", "unicode_normalization", "std", "core"];
 
 const MAX_LINES: usize = 600;
 

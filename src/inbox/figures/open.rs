@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hash, RandomState};
+use std::num::NonZero;
 
-use crate::domain::{ActionId, Queue, Row, Status, Timestamp, Untrusted};
+use crate::domain::{ActionId, IdMap, Queue, Row, Status, Timestamp, Untrusted};
 
 use super::ledger::QueueIndex;
 use super::stage::Stage;
@@ -20,7 +21,7 @@ pub(super) struct OpenAction {
     pub(super) queue: Number,
     pub(super) title: Untrusted,
     /// A hash of its mission: only different ones are counted.
-    pub(super) mission: Option<u64>,
+    pub(super) mission: Option<NonZero<u64>>,
     pub(super) created: Timestamp,
     pub(super) expires: Option<Timestamp>,
     pub(super) high: bool,
@@ -32,7 +33,7 @@ pub(super) struct OpenAction {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Open {
-    known: HashMap<ActionId, OpenAction>,
+    known: IdMap<OpenAction>,
     pending: HashMap<QueueIndex, u64>,
     tools: Names<Untrusted>,
     queues: Names<Queue>,
@@ -84,7 +85,10 @@ impl Open {
             tool: self.tools.number(&row.tool),
             queue: self.queues.number(&Queue::of(row)),
             title: row.title.clone(),
-            mission: row.mission.as_ref().map(|mission| self.hasher.hash_one(mission)),
+            mission: row
+                .mission
+                .as_ref()
+                .map(|mission| NonZero::new(self.hasher.hash_one(mission)).unwrap_or(NonZero::<u64>::MIN)),
             created: row.created_at,
             expires: row.expires_at,
             high: row.risk.is_high(),

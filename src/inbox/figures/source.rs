@@ -1,11 +1,11 @@
 //! One source: what is pending there, and what every look at it shows to have come and gone.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::config::Targets;
 use crate::domain::{
-    ActionId, Decider, Entry, Flows, Minute, Revision, SourceName, Timestamp, ToolDecided, Untrusted,
+    ActionId, Decider, Entry, Flows, IdMap, Minute, Revision, SourceName, Timestamp, ToolDecided, Untrusted,
 };
 use crate::inbox::Connection;
 
@@ -67,7 +67,7 @@ pub(super) struct SourceFigures {
     /// Something may have changed since the last list.
     pub(super) behind: bool,
     pub(super) revision: Option<Revision>,
-    pub(super) over: HashMap<ActionId, Over>,
+    pub(super) over: IdMap<Over>,
     /// When its own counts were asked for last, and over how many minutes.
     pub(super) asked: Option<(Timestamp, u32)>,
     /// Something happened since.

@@ -26,7 +26,7 @@ impl Hasher for Hashed {
     }
 }
 
-type Missions = HashSet<u64, BuildHasherDefault<Hashed>>;
+type Missions = HashSet<std::num::NonZero<u64>, BuildHasherDefault<Hashed>>;
 
 /// The counts of what is pending, without what only time tells.
 #[derive(Debug, Default)]

@@ -404,7 +404,7 @@ impl Effects {
     }
 
     async fn lay_out(self, page: ToLayOut) {
-        // A panic of ours leaves the preview without its page, and says so as every other.
+        // A panic says on screen that a part failed, and there is no page.
         if let Ok(page) = tokio::task::spawn_blocking(move || page.lay_out()).await {
             self.say(What::LaidOut(Box::new(page))).await;
         }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use crate::domain::{ActionKey, Digest, Revision, SeenLog, Status, Timestamp};
+use crate::domain::{ActionKey, Digest, KeyMap, Revision, SeenLog, Status, Timestamp};
 use crate::inbox::{Answer, Problem, Question};
 use crate::text::Shown;
 use crate::tui::preview::page::made::{Cached, Content, Made, Tab};
@@ -19,7 +19,7 @@ const KEPT: usize = 256;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Preview {
-    cache: HashMap<ActionKey, Arc<Cached>>,
+    cache: KeyMap<Arc<Cached>>,
     order: VecDeque<ActionKey>,
     pub loading: HashSet<ActionKey>,
     pub problems: HashMap<ActionKey, Problem>,
@@ -71,7 +71,7 @@ pub(crate) enum PreviewPlace {
 impl Default for Preview {
     fn default() -> Self {
         Self {
-            cache: HashMap::new(),
+            cache: KeyMap::default(),
             order: VecDeque::new(),
             loading: HashSet::new(),
             problems: HashMap::new(),

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::domain::{
-    ActionId, ActionKey, Approvals, Digest, Effect, Entry, Risk, Row, SourceName, Status, Timestamp,
+    ActionKey, Approvals, Digest, Effect, Entry, IdSet, KeyMap, Risk, Row, SourceName, Status, Timestamp,
     Untrusted,
 };
 use crate::inbox::Rows;
@@ -64,7 +64,7 @@ impl Queue {
     }
 
     /// What its source lists no more is over.
-    fn leave_out(&mut self, source: &SourceName, listed: &HashSet<ActionId>, merged: &mut Merged) {
+    fn leave_out(&mut self, source: &SourceName, listed: &IdSet, merged: &mut Merged) {
         self.held.retain(|key, _| key.source != *source || listed.contains(&key.id));
         let open = self.slots.iter().filter(|slot| slot.entry.key.source == *source && slot.is_open());
         let gone = open.map(|slot| &slot.entry.key).filter(|key| !listed.contains(&key.id));
@@ -259,10 +259,9 @@ impl Queue {
     /// The filter does not show those in `hidden`. Returns what came in.
     pub(crate) fn admit(&mut self, all: bool, hidden: &HashSet<ActionKey>, now: Timestamp) -> Vec<ActionKey> {
         let waiting = std::mem::take(&mut self.held);
-        let (coming, waiting): (HashMap<_, _>, HashMap<_, _>) =
-            waiting.into_iter().partition(|(key, entry)| {
-                all || hidden.contains(key) || self.moves_nothing(&Slot::arrived(entry.clone()))
-            });
+        let (coming, waiting): (KeyMap<_>, KeyMap<_>) = waiting.into_iter().partition(|(key, entry)| {
+            all || hidden.contains(key) || self.moves_nothing(&Slot::arrived(entry.clone()))
+        });
         self.held = waiting;
         let keys: Vec<ActionKey> = coming.keys().cloned().collect();
         if !coming.is_empty() {
@@ -447,7 +446,7 @@ impl FrozenUpdates {
         }
     }
 
-    fn leave_out(&mut self, queue: &Queue, source: &SourceName, listed: &HashSet<ActionId>) {
+    fn leave_out(&mut self, queue: &Queue, source: &SourceName, listed: &IdSet) {
         let over = |key: &ActionKey| key.source == *source && !listed.contains(&key.id);
         self.news.retain(|key, _| !over(key));
         let known = queue.slots().iter().filter(|slot| slot.is_open()).map(|slot| &slot.entry.key);

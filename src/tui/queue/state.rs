@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::config::{Density, GroupBy, SortBy};
-use crate::domain::{ActionKey, BatchKey, Capabilities, Entry, Timestamp};
+use crate::domain::{ActionKey, BatchKey, Capabilities, Entry, KeyMap, Timestamp};
 use crate::inbox::Ran;
 
 use super::groups::{Group, GroupKey};
@@ -40,9 +40,9 @@ pub(crate) struct Placed {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Queue {
     pub(crate) slots: Vec<Slot>,
-    pub(crate) by_key: HashMap<ActionKey, u32>,
+    pub(crate) by_key: KeyMap<u32>,
     /// Arrivals that wait to come into the list.
-    pub(crate) held: HashMap<ActionKey, Entry>,
+    pub(crate) held: KeyMap<Entry>,
     pub(crate) group_by: GroupBy,
     pub(crate) sort_by: SortBy,
     /// All actions in the order of the list, filtered out ones too.
