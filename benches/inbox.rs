@@ -91,13 +91,33 @@ fn mark_stage_or_undo_all(bencher: Bencher<'_, '_>, key: char) {
     let list = std::cell::RefCell::new(List::of(100_000).unwrap());
     let ready = || {
         let mut list = list.borrow_mut();
-        "*xu".chars().take_while(|before| *before != key).for_each(|before| list.press(before, 200));
+        for before in "*xu".chars().take_while(|before| *before != key) {
+            list.press(before, 200);
+            list.finish();
+        }
     };
     bencher.with_inputs(ready).bench_local_values(|()| {
         let mut list = list.borrow_mut();
         list.press(key, 200);
         list.frame();
     });
+}
+
+/// The longest that one stretch of it holds up a key.
+#[divan::bench(args = ['a', 'x', 'u'], sample_count = 10)]
+fn a_stretch_of_stage_or_undo_all(bencher: Bencher<'_, '_>, key: char) {
+    let list = std::cell::RefCell::new(List::of(100_000).unwrap());
+    let ready = || {
+        let mut list = list.borrow_mut();
+        list.finish();
+        for before in "*x".chars().take(if key == 'u' { 2 } else { 1 }) {
+            list.press(before, 200);
+            list.finish();
+        }
+        list.press(key, 200);
+        list.stretch();
+    };
+    bencher.with_inputs(ready).bench_local_values(|()| list.borrow_mut().stretch());
 }
 
 /// Down and up again.
@@ -237,7 +257,13 @@ fn sort(bencher: Bencher<'_, '_>, rows: usize) {
 #[divan::bench(args = SIZES)]
 fn group(bencher: Bencher<'_, '_>, rows: usize) {
     let mut list = List::of(rows).unwrap();
-    bencher.bench_local(|| [',', 'x', ',', 'b'].map(|key| list.press(key, 200)));
+    bencher.bench_local(|| {
+        for key in ['x', 'b'] {
+            list.press(',', 200);
+            list.press(key, 200);
+            list.finish();
+        }
+    });
 }
 
 /// A mebibyte through the door: what a key in a long text waits for, were all of it made.

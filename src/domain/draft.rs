@@ -1,9 +1,9 @@
 //! Holds the decisions that are staged and not sent. They are local, can be undone, and are saved step by step.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::{ActionKey, BatchKey, Decision, DecisionKind, Digest, Timestamp};
+use super::{ActionKey, BatchKey, Decision, DecisionKind, Digest, KeyMap, Timestamp};
 
 /// A staged decision on one action.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,9 +37,23 @@ pub struct Step {
 /// The staged decisions are those after the first `position` steps; the rest can be redone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Draft {
-    staged: HashMap<ActionKey, Arc<Staged>>,
+    staged: KeyMap<Arc<Staged>>,
     steps: Vec<Step>,
     position: usize,
+}
+
+/// A step that is being put together.
+#[derive(Clone, Debug, Default)]
+pub struct OpenStep {
+    changes: Vec<Change>,
+    last: Option<Arc<Staged>>,
+}
+
+impl OpenStep {
+    /// What it changed so far.
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
 }
 
 /// How many decisions of each kind are staged.
@@ -49,7 +63,7 @@ pub struct StagedCounts([usize; DecisionKind::ALL.len()]);
 impl Draft {
     /// Rebuilds a draft from its saved steps.
     pub fn restore(steps: Vec<Step>, position: usize) -> Self {
-        let mut draft = Self { staged: HashMap::new(), position: position.min(steps.len()), steps };
+        let mut draft = Self { staged: KeyMap::default(), position: position.min(steps.len()), steps };
         let done: Vec<Step> = draft.steps.iter().take(draft.position).cloned().collect();
         for change in done.iter().flat_map(|step| step.changes.iter()) {
             draft.set(&change.key, change.after.as_ref());
@@ -81,37 +95,48 @@ impl Draft {
     /// Stages (`Some`) or clears (`None`) decisions as one step, and returns it to be saved. What could be redone is gone.
     /// `None` when nothing would change.
     pub fn stage(&mut self, wanted: impl IntoIterator<Item = (ActionKey, Option<Staged>)>) -> Option<Step> {
-        let wanted = wanted.into_iter();
-        let most = wanted.size_hint().1.unwrap_or_default();
-        let mut changes = Vec::with_capacity(most);
-        self.staged.reserve(most);
-        // Of a batch that is decided as one, all but the key is the same.
-        let mut last: Option<Arc<Staged>> = None;
+        let mut open = OpenStep::default();
         for (key, after) in wanted {
-            let after = after.map(|after| match &last {
-                Some(known) if **known == after => Arc::clone(known),
-                _ => Arc::clone(last.insert(Arc::new(after))),
-            });
-            let before = match &after {
-                Some(after) => self.staged.insert(key.clone(), Arc::clone(after)),
-                None => self.staged.remove(&key),
-            };
-            let same = match (&before, &after) {
-                (Some(before), Some(after)) => before.decision == after.decision,
-                (None, None) => true,
-                _ => false,
-            };
-            if same {
-                // The one that stood goes on standing: it may be bound to another content.
-                self.set(&key, before.as_ref());
-            } else {
-                changes.push(Change { key, before, after });
-            }
+            self.put(&mut open, key, after);
         }
-        if changes.is_empty() {
+        self.end(open)
+    }
+
+    /// There will be so many decisions more.
+    pub fn reserve(&mut self, more: usize) {
+        self.staged.reserve(more);
+    }
+
+    /// Stages or clears one decision of a step that is not at its end: [`Self::end`] makes a step of it.
+    pub fn put(&mut self, open: &mut OpenStep, key: ActionKey, after: Option<Staged>) {
+        // Of a batch that is decided as one, all but the key is the same.
+        let after = after.map(|after| match &open.last {
+            Some(known) if **known == after => Arc::clone(known),
+            _ => Arc::clone(open.last.insert(Arc::new(after))),
+        });
+        let before = match &after {
+            Some(after) => self.staged.insert(key.clone(), Arc::clone(after)),
+            None => self.staged.remove(&key),
+        };
+        let same = match (&before, &after) {
+            (Some(before), Some(after)) => before.decision == after.decision,
+            (None, None) => true,
+            _ => false,
+        };
+        if same {
+            // The one that stood goes on standing: it may be bound to another content.
+            self.set(&key, before.as_ref());
+        } else {
+            open.changes.push(Change { key, before, after });
+        }
+    }
+
+    /// The step is at its end, and returned to be saved. What could be redone is gone. `None` when it changed nothing.
+    pub fn end(&mut self, open: OpenStep) -> Option<Step> {
+        if open.changes.is_empty() {
             return None;
         }
-        let step = Step { changes: Arc::new(changes) };
+        let step = Step { changes: Arc::new(open.changes) };
         self.steps.truncate(self.position);
         self.steps.push(step.clone());
         self.position += 1;
@@ -130,22 +155,38 @@ impl Draft {
 
     /// Takes the last step back, and returns it.
     pub fn undo(&mut self) -> Option<Step> {
-        let step = self.steps.get(self.position.checked_sub(1)?)?.clone();
-        self.position -= 1;
-        for change in step.changes.iter().rev() {
-            self.set(&change.key, change.before.as_ref());
-        }
+        let step = self.last()?.clone();
+        self.put_before(&step.changes);
+        self.step_back();
         Some(step)
     }
 
     /// Takes the last undone step again, and returns it.
     pub fn redo(&mut self) -> Option<Step> {
-        let step = self.steps.get(self.position)?.clone();
-        self.position += 1;
-        for change in step.changes.iter() {
-            self.set(&change.key, change.after.as_ref());
-        }
+        let step = self.next()?.clone();
+        self.put_after(&step.changes);
+        self.step_on();
         Some(step)
+    }
+
+    /// Takes some changes of the last step back; when all of them are, [`Self::step_back`].
+    pub fn put_before(&mut self, changes: &[Change]) {
+        changes.iter().rev().for_each(|change| self.set(&change.key, change.before.as_ref()));
+    }
+
+    /// Takes some changes of the next step again; when all of them are, [`Self::step_on`].
+    pub fn put_after(&mut self, changes: &[Change]) {
+        changes.iter().for_each(|change| self.set(&change.key, change.after.as_ref()));
+    }
+
+    /// The last step stands no more.
+    pub const fn step_back(&mut self) {
+        self.position = self.position.saturating_sub(1);
+    }
+
+    /// The next step stands.
+    pub fn step_on(&mut self) {
+        self.position = (self.position + 1).min(self.steps.len());
     }
 
     /// Forgets actions that are settled, here or elsewhere: their decisions, and all that steps did to them, so that undo cannot

@@ -22,6 +22,7 @@ use crate::tui::core::msg::{Msg, What};
 use crate::tui::core::router::update;
 use crate::tui::core::settings::{SessionInfo, Settings};
 use crate::tui::dashboard::state::StartView;
+use crate::tui::decide::update::is_busy;
 use crate::tui::preview::page::colours::{Lex, lex};
 use crate::tui::queue::filter_state::Triage;
 
@@ -155,9 +156,20 @@ impl List {
 
     /// Goes on until nothing is under way any more.
     pub fn finish(&mut self) {
-        while self.model.list.filtering.scan.is_some() {
-            self.say(self.model.now, What::Wake);
+        while self.is_busy() {
+            self.stretch();
         }
+    }
+
+    /// Goes on with what is under way until a key may come, with the frame that shows it.
+    pub fn stretch(&mut self) {
+        self.say(self.model.now, What::Wake);
+        self.frame();
+    }
+
+    fn is_busy(&self) -> bool {
+        let model = &self.model;
+        model.list.filtering.scan.is_some() || model.queue.is_regrouping() || is_busy(model)
     }
 
     /// Shows the Raw tab of an input, in full, with colours for sources or without.

@@ -340,6 +340,28 @@ impl Command {
     }
 }
 
+impl Command {
+    /// It moves a cursor or scrolls, and looks at nothing else.
+    pub(crate) const fn only_moves(self) -> bool {
+        matches!(
+            self,
+            Self::Down
+                | Self::Up
+                | Self::Top
+                | Self::Bottom
+                | Self::HalfDown
+                | Self::HalfUp
+                | Self::Fold
+                | Self::Unfold
+                | Self::ScrollDown
+                | Self::ScrollUp
+                | Self::PageDown
+                | Self::PageUp
+                | Self::PreviewEnd
+        )
+    }
+}
+
 // Commands that are given with an argument.
 
 /// A command that is given with an argument, in the palette only.

@@ -5,8 +5,8 @@ use crate::journal::EditText;
 use crate::tui::chrome::words;
 use crate::tui::decide::reason::commented;
 use crate::tui::decide::stage;
-use crate::tui::decide::state::Guard;
-use crate::tui::decide::update::{approval, finish, ready, say_spared, spare};
+use crate::tui::decide::state::{Guard, Then, Wanted};
+use crate::tui::decide::update::{approval, finish_all, ready, spare, stage_then};
 use crate::tui::edit::bulk;
 use crate::tui::preview;
 use crate::tui::preview::page::made::Tab;
@@ -38,6 +38,8 @@ pub(crate) fn given(model: &mut Model, given: Intent) {
         Intent::Answer(answer) => review::answered(model, &answer),
         Intent::ResolveUnknown { finding, reason } => resolve_unknown::given(model, finding, reason),
     }
+    // Who reads lines hears what became of one before the next.
+    finish_all(model);
 }
 
 fn go(model: &mut Model, key: &ActionKey) {
@@ -66,9 +68,8 @@ fn decide(model: &mut Model, decision: impl Fn(&Model, &ActionKey) -> Result<Dec
         }
     }
     let spared = spare(model, &mut wanted);
-    stage::stage(model, wanted);
-    say_spared(model, spared);
-    finish(model);
+    let (wanted, moment) = (Wanted::Each(wanted.into_iter()), stage::moment(model));
+    stage_then(model, wanted, Then { spared, moves_on: true, ..Then::default() }, moment);
 }
 
 fn approve(model: &mut Model, comment: Option<&str>) {

@@ -40,6 +40,7 @@ pub(crate) fn start(model: &mut Model) -> Vec<Effect> {
 
 /// The inbox ends, whoever ends it: what was typed and not saved yet is saved, and what is held is not sent.
 pub(crate) fn end(model: &mut Model) -> Vec<Effect> {
+    decide::update::finish_all(model);
     hold::recall(model);
     model.screen.leaving = true;
     leave::close_form(model);
@@ -64,6 +65,9 @@ pub(crate) fn handle(model: &mut Model, msg: Msg) {
     let brings = matches!(msg.what, What::Synced(..) | What::Resize(..));
     let moves = matches!(msg.what, What::Key(_) | What::Intent(_) | What::Mouse(_));
     let stood = if moves { model.queue.cursor().cloned() } else { None };
+    if decide::update::is_busy(model) && !leaves_the_draft_alone(model, &msg.what) {
+        decide::update::finish_all(model);
+    }
     preview::update::time_passed(model, &msg.what);
     preview::update::pass(model);
     queue::update::sweep(model);
@@ -89,6 +93,46 @@ pub(crate) fn handle(model: &mut Model, msg: Msg) {
     dashboard::update::follow(model);
 }
 
+/// What may come between two stretches of what a key does to many decisions: whatever else comes is about what it leads to.
+fn leaves_the_draft_alone(model: &Model, what: &What) -> bool {
+    // What expires now takes its decision along.
+    if model.list.stats.next_expiry.is_some_and(|at| at <= model.now) {
+        return false;
+    }
+    match what {
+        What::Drawn(_)
+        | What::Wake
+        | What::Focus(_)
+        | What::Resize(..)
+        | What::Source(_)
+        | What::Loaded(_)
+        | What::LoadedLong(..)
+        | What::LaidOut(_)
+        | What::Answered { .. }
+        | What::KeptMinutes(_)
+        | What::Saved { .. } => true,
+        What::Key(key) => only_moves(model, *key),
+        _ => false,
+    }
+}
+
+/// A key that moves the cursor or scrolls, pressed by somebody.
+fn only_moves(model: &Model, key: KeyEvent) -> bool {
+    if key.kind == KeyEventKind::Release {
+        return true;
+    }
+    let lies_over = model.modal.is_some() || model.screen.overlay.is_some() || model.is_searching();
+    if lies_over || model.decide.guard.is_close(model.now) {
+        return false;
+    }
+    let chords = [model.screen.chords.as_slice(), &[Chord::from(key)]].concat();
+    match model.settings.keymap.lookup(&chords, model.places()) {
+        Lookup::Command(command) => command.only_moves(),
+        Lookup::Prefix => true,
+        Lookup::Nothing => false,
+    }
+}
+
 /// What changes nothing on the screen by itself; the rooms that it reaches say when it does.
 fn is_quiet(what: &What) -> bool {
     match what {
@@ -98,6 +142,7 @@ fn is_quiet(what: &What) -> bool {
         | What::Focus(_)
         | What::Loaded(_)
         | What::LoadedLong(..)
+        | What::LaidOut(_)
         | What::Answered { .. }
         | What::Listed { .. }
         | What::KeptMinutes(_)
@@ -124,6 +169,8 @@ fn route(model: &mut Model, what: What) {
         What::Wake => {
             dispatch::confirmed(model);
             hold::look(model);
+            decide::update::go_on(model);
+            queue::update::go_on_grouping(model);
             filter::search(model);
         }
         What::Stumbled => model.warn(words::A_PART_FAILED),
@@ -144,8 +191,8 @@ fn route(model: &mut Model, what: What) {
         What::People(source, answer) => people::update::told(model, &source, answer),
         What::Flows(source, answer) => dashboard::update::flowed(model, &source, answer),
         What::Loaded(actions) => sync::loaded(model, actions),
-        | What::LaidOut(_)
         What::LoadedLong(key, cached) => sync::looked_through(model, key, cached),
+        What::LaidOut(page) => preview::update::laid_out(model, *page),
         What::Listed { number, page } => history::update::listed(model, number, *page),
         What::Answered { asked, stood, answer } => preview::update::told(model, asked, stood, *answer),
         What::ReviewLoaded { review, id, actions } => review::loaded(model, review, &id, actions),
@@ -192,7 +239,6 @@ fn drawn(model: &mut Model, sheet: SheetLines) {
     if model.is_blind() {
         resolve_unknown::hidden(model);
         preview::update::covered(model);
-        What::LaidOut(page) => preview::update::laid_out(model, *page),
         review::hidden(model);
         return preview::update::note_on_screen(model, true);
     }

@@ -20,8 +20,8 @@ use crate::tui::decide::words;
 use crate::tui::edit::view::{area_of, title};
 use crate::tui::queue::slots::Slot;
 
-use super::stage::stage;
-use super::update::{approval, clear_targets, finish, kind, ready, say_spared, say_why_not, spare};
+use super::state::{Then, Wanted};
+use super::update::{approval, clear_targets, kind, ready, say_why_not, spare, stage_but_spare, stage_then};
 use super::{stage, turns, update};
 
 pub(crate) fn open(model: &mut Model, says: DecisionKind) {
@@ -101,7 +101,7 @@ pub(crate) fn open_for(model: &mut Model, says: DecisionKind, keys: Vec<ActionKe
         ReasonRule::Optional => 1,
         ReasonRule::Required => 2,
     });
-    let text = keys.iter().find_map(|key| known_text(model, key, says)).unwrap_or_default();
+    let text = keys.iter().find_map(|key| model.decide.known_text(key, says)).unwrap_or_default();
     let rule = rule.unwrap_or(ReasonRule::NotKept);
     model.modal = Some(Modal::Reason(Box::new(ReasonForm {
         says,
@@ -117,23 +117,6 @@ fn area(text: String) -> TextArea<'static> {
     let mut area = TextArea::new(vec![text]);
     area.move_cursor(CursorMove::End);
     area
-}
-
-/// Why it is to be excluded, as far as that was typed.
-pub(crate) fn known_reason(model: &Model, key: &ActionKey) -> Option<String> {
-    let text = known_text(model, key, DecisionKind::Reject)?;
-    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
-}
-
-/// What was typed before, staged or not.
-fn known_text(model: &Model, key: &ActionKey, says: DecisionKind) -> Option<String> {
-    let staged = model.decide.draft.get(key).map(|staged| &staged.decision);
-    let staged = staged.filter(|decision| decision.kind().without_edits() == says);
-    let said = staged.and_then(Decision::said).map(str::to_owned);
-    if said.is_none() && model.decide.reason_texts.is_empty() {
-        return None;
-    }
-    said.or_else(|| model.decide.reason_texts.get(&(key.clone(), says)).cloned())
 }
 
 /// A digit in an empty field takes the reason of that number.
@@ -207,11 +190,8 @@ pub(crate) fn accept(model: &mut Model) {
     // A comment beside what was decided before moves nothing.
     let decided = says.approves() && wanted.iter().all(|(key, _)| model.decide.draft.get(key).is_some());
     let spared = if for_marks { spare(model, &mut wanted) } else { 0 };
-    stage(model, wanted);
-    say_spared(model, spared);
-    if !decided {
-        finish(model);
-    }
+    let (wanted, moment) = (Wanted::Each(wanted.into_iter()), stage::moment(model));
+    stage_then(model, wanted, Then { spared, moves_on: !decided, ..Then::default() }, moment);
 }
 
 /// An approval with another comment. It is bound to what is on screen now, so it asks for what approving asks for.
@@ -259,7 +239,8 @@ fn text_of(form: &ReasonForm) -> String {
 pub(crate) fn exclude(model: &mut Model) {
     let Some(targets) = ready(model) else { return };
     if targets.iter().all(|key| kind(model, key).is_some_and(DecisionKind::rejects)) {
-        return clear_targets(model, targets);
+        let moment = stage::moment(model);
+        return clear_targets(model, targets, moment);
     }
     let Some(targets) = rejectable(model, targets) else { return };
     let demands = |key: &ActionKey| {
@@ -270,15 +251,8 @@ pub(crate) fn exclude(model: &mut Model) {
         return open_for(model, DecisionKind::Reject, targets, for_marks);
     }
     // What was typed as its reason goes along, also after the toggle went back and forth.
-    let because = |key: ActionKey| {
-        let reason = known_reason(model, &key);
-        (key, Some(Decision::Reject { reason }))
-    };
-    let mut wanted: Vec<_> = targets.into_iter().map(because).collect();
-    let spared = spare(model, &mut wanted);
-    stage(model, wanted);
-    say_spared(model, spared);
-    finish(model);
+    let moment = stage::moment(model);
+    stage_but_spare(model, Wanted::Excluded(targets.into_iter()), true, moment);
 }
 
 // The field for what is said beside a decision.

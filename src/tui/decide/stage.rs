@@ -1,10 +1,11 @@
 //! Stages, undoes and redoes decisions. Every change of the draft is made here, and is saved.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use crate::domain::{
-    ActionKey, BatchKey, Change, Decision, DecisionKind, Seen, SourceName, Staged, Status, Step, Untrusted,
-    json, merge,
+    ActionKey, Change, Decision, DecisionKind, OpenStep, Seen, SourceName, Staged, Status, Step,
+    Untrusted, json, merge,
 };
 use crate::inbox::Problem;
 use crate::journal::{EditText, Restored, Write};
@@ -16,56 +17,158 @@ use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::decide::words;
 use crate::tui::preview::page::line::listed;
+use crate::tui::preview::page::made::Cached;
 use crate::tui::queue::counts::StagedTotals;
 use crate::tui::queue::slots::{Slot, State};
 use crate::tui::submit::hold;
 
+use super::state::{Bulk, Moment, StagedChange, Staging, Wanted, Way};
 use super::{confirm_guard, take_back, turns};
 
 /// Stages (`Some`) or clears (`None`) decisions as one step. Bound to the content that was on screen, where it was.
 pub(crate) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)>) {
+    let moment = moment(model);
+    begin(model, Wanted::Each(wanted.into_iter()), moment);
+    finish(model);
+}
+
+/// The same, to be done by [`stretch`]es.
+pub(crate) fn begin(model: &mut Model, wanted: Wanted, moment: Moment) {
+    finish(model);
     if is_too_early(model) {
         return;
     }
-    let Model { queue, preview, reader, decide, now: at, .. } = model;
-    // Of 100,000 rows few were read.
-    let read: HashSet<u32> = preview.cached_keys().filter_map(|key| queue.index(key)).collect();
-    let staged = wanted.into_iter().filter_map(|(key, decision)| {
-        let index = queue.index(&key)?;
-        let batch: BatchKey = queue.slot(index)?.entry.batch();
-        let opened = |digest| {
-            reader.seen.of(&key, digest) >= Some(Seen::Opened) || reader.reading.is_on_screen(&key, digest)
-        };
-        let cached = if read.contains(&index) { preview.cached(&key) } else { None };
-        let seen = cached.filter(|cached| opened(&cached.digest));
+    model.decide.draft.reserve(wanted.len());
+    let staging = Staging { wanted, step: OpenStep::default(), moment };
+    model.decide.bulk = Some(Bulk { way: Way::Stage(staging), in_stretches: false });
+}
+
+/// Takes so many changes of the step that is being taken. True when nothing is left of it.
+pub(crate) fn stretch(model: &mut Model, most: usize) -> bool {
+    let Some(mut bulk) = model.decide.bulk.take() else { return true };
+    let is_over = match &mut bulk.way {
+        Way::Stage(staging) => {
+            put_some(model, staging, most);
+            staging.wanted.len() == 0
+        }
+        Way::Undo { step, left } => {
+            let from = left.saturating_sub(most);
+            let changes = step.changes.get(from..*left).unwrap_or_default();
+            model.decide.draft.put_before(changes);
+            model.decide.tally.undone(changes);
+            *left = from;
+            from == 0
+        }
+        Way::Redo { step, done } => {
+            let to = done.saturating_add(most).min(step.changes.len());
+            let changes = step.changes.get(*done..to).unwrap_or_default();
+            model.decide.draft.put_after(changes);
+            model.decide.tally.done(changes);
+            *done = to;
+            to == step.changes.len()
+        }
+    };
+    model.screen.dirty = true;
+    if is_over {
+        taken(model, bulk);
+    } else {
+        if !std::mem::replace(&mut bulk.in_stretches, true) {
+            model.screen.saved.open += 1;
+        }
+        model.decide.bulk = Some(bulk);
+    }
+    is_over
+}
+
+/// Takes all that is left of it. Whatever else reads or changes the draft comes after that.
+pub(crate) fn finish(model: &mut Model) {
+    stretch(model, usize::MAX);
+}
+
+/// Now, with what is or was on screen as it is now. Of 100,000 rows few were read.
+pub(crate) fn moment(model: &Model) -> Moment {
+    let reader = &model.reader;
+    let opened = |(key, cached): &(&ActionKey, &Arc<Cached>)| {
+        let seen = reader.seen.of(key, &cached.digest) >= Some(Seen::Opened);
+        seen || reader.reading.is_on_screen(key, &cached.digest)
+    };
+    let all = model.preview.all_cached().filter(opened);
+    let opened = all.map(|(key, cached)| (key.clone(), Arc::clone(cached))).collect();
+    Moment { at: model.now, opened }
+}
+
+fn put_some(model: &mut Model, staging: &mut Staging, most: usize) {
+    let Staging { wanted, step, moment: Moment { at, opened } } = staging;
+    let Model { queue, reader, decide, .. } = model;
+    let before = step.changes().len();
+    for _ in 0..most.min(wanted.len()) {
+        let Some((key, decision)) = decide.next_of(wanted) else { break };
+        let Some(slot) = queue.get(&key) else { continue };
+        let seen = opened.get(&key);
         let digest = seen.map(|cached| cached.digest);
         let terms = seen.and_then(|cached| cached.action.terms);
         if let Some(cached) = seen.filter(|_| decision.is_some()) {
             reader.contents.staged(&key, cached);
         }
-        let staged = decision.map(|decision| Staged { decision, batch, digest, terms, at: *at });
-        Some((key, staged))
-    });
-    let Some(step) = decide.draft.stage(staged) else { return };
-    model.decide.tally.done(&step.changes);
+        let staged =
+            decision.map(|decision| Staged { decision, batch: slot.entry.batch(), digest, terms, at: *at });
+        decide.draft.put(step, key, staged);
+    }
+    decide.tally.done(step.changes().get(before..).unwrap_or_default());
+}
+
+/// All of a step is taken: it is said, and saved.
+fn taken(model: &mut Model, bulk: Bulk) {
+    let (write, moved) = match bulk.way {
+        Way::Stage(Staging { step, .. }) => {
+            let Some(step) = model.decide.draft.end(step) else {
+                model.screen.saved.open =
+                    model.screen.saved.open.saturating_sub(usize::from(bulk.in_stretches));
+                return;
+            };
+            say_staged(model, &step);
+            let position = model.decide.draft.position();
+            (Write::Step { position, step: step.clone() }, StagedChange::Done(step))
+        }
+        Way::Undo { step, .. } => {
+            model.decide.draft.step_back();
+            let changed = step.changes.len();
+            model.say(if changed == 1 { "undone".to_owned() } else { words::undone(changed) });
+            (Write::Position(model.decide.draft.position()), StagedChange::Undone(step))
+        }
+        Way::Redo { step, .. } => {
+            model.decide.draft.step_on();
+            let changed = step.changes.len();
+            model.say(if changed == 1 { "redone".to_owned() } else { words::redone(changed) });
+            (Write::Position(model.decide.draft.position()), StagedChange::Done(step))
+        }
+    };
+    if bulk.in_stretches {
+        // The key that took it is gone by: it may be one of a burst all the same.
+        model.decide.guard.moved(moved);
+        model.screen.saved.open = model.screen.saved.open.saturating_sub(1);
+    }
+    save(model, vec![write]);
+}
+
+fn say_staged(model: &mut Model, step: &Step) {
     model.submit.sent_line = false;
     // What was said before is not so any more. A journal that cannot be written is told in its own place.
     if model.screen.message.as_ref().is_some_and(|said| said.tone == Tone::Bad || said.at < model.now) {
         model.screen.message = None;
     }
-    let turn = turns::words(model, &step);
-    let parts = parts(model, &step, turn.is_some());
+    let turn = turns::words(model, step);
+    let parts = parts(model, step, turn.is_some());
     let turn: Vec<Shown> = turn.map(Shown::ours).into_iter().collect();
     if !turn.is_empty() || !parts.is_empty() {
         let between = if turn.is_empty() || parts.is_empty() { "" } else { "; " };
         model.tell(Tone::Plain, [turn, vec![Shown::ours(between)], parts].concat());
     }
-    let position = model.decide.draft.position();
-    save(model, vec![Write::Step { position, step }]);
 }
 
 /// Everything that is not on its way back to undecided, as one step. Also what no list shows now.
 pub(crate) fn clear_unsent(model: &mut Model) {
+    finish(model);
     let sending = |key: &ActionKey| model.queue.get(key).is_some_and(|slot| slot.state == State::Sending);
     let keys = model.decide.draft.iter().map(|(key, _)| key).filter(|key| !sending(key));
     let mut cleared: Vec<(ActionKey, Option<Staged>)> = keys.map(|key| (key.clone(), None)).collect();
@@ -88,7 +191,8 @@ pub(crate) fn undo(model: &mut Model) {
     if hold::recall(model) || is_too_early(model) || confirm_guard::is_burst(model) {
         return;
     }
-    let Some(step) = model.decide.draft.undo() else {
+    finish(model);
+    let Some(step) = model.decide.draft.last().cloned() else {
         match take_back::here(model) {
             Some(_) => {
                 let key = model.settings.keymap.key(Command::TakeBack);
@@ -98,12 +202,20 @@ pub(crate) fn undo(model: &mut Model) {
         }
         return;
     };
-    model.decide.tally.undone(&step.changes);
-    let changed = step.changes.len();
     show(model, step.changes.first().map(|change| &change.key));
-    model.say(if changed == 1 { "undone".to_owned() } else { words::undone(changed) });
-    let position = model.decide.draft.position();
-    save(model, vec![Write::Position(position)]);
+    let left = step.changes.len();
+    model.decide.bulk = Some(Bulk { way: Way::Undo { step, left }, in_stretches: false });
+    first_stretch(model);
+}
+
+/// So many decisions are taken in one stretch: a few milliseconds.
+pub(crate) const STRETCH: usize = 5_000;
+
+/// What is not done in it goes on between keys.
+pub(crate) fn first_stretch(model: &mut Model) {
+    if !stretch(model, STRETCH) {
+        model.effects.push(Effect::WakeIn(0));
+    }
 }
 
 pub(crate) fn redo(model: &mut Model) {
@@ -111,16 +223,14 @@ pub(crate) fn redo(model: &mut Model) {
     if hold::is_in_the_way(model) || is_too_early(model) || confirm_guard::is_burst(model) {
         return;
     }
-    let Some(step) = model.decide.draft.redo() else {
+    finish(model);
+    let Some(step) = model.decide.draft.next().cloned() else {
         model.say(words::NOTHING_TO_REDO);
         return;
     };
-    model.decide.tally.done(&step.changes);
-    let changed = step.changes.len();
     show(model, step.changes.first().map(|change| &change.key));
-    model.say(if changed == 1 { "redone".to_owned() } else { words::redone(changed) });
-    let position = model.decide.draft.position();
-    save(model, vec![Write::Position(position)]);
+    model.decide.bulk = Some(Bulk { way: Way::Redo { step, done: 0 }, in_stretches: false });
+    first_stretch(model);
 }
 
 /// Puts the cursor where something just changed.
@@ -132,6 +242,7 @@ fn show(model: &mut Model, key: Option<&ActionKey>) {
 
 /// Forgets decisions on actions that are settled. Returns those that had one.
 pub(crate) fn settle(model: &mut Model, keys: &[ActionKey]) -> Vec<ActionKey> {
+    finish(model);
     let mut dropped = Vec::new();
     for (key, staged) in model.decide.draft.settle(keys) {
         model.decide.tally.remove(&staged);
@@ -153,6 +264,7 @@ pub(crate) fn settle(model: &mut Model, keys: &[ActionKey]) -> Vec<ActionKey> {
 
 /// Takes back decisions on another content than the source lists now. What was typed stays: the reason, and the edits for comparing.
 pub(crate) fn unstage_changed(model: &mut Model) {
+    finish(model);
     let is_open = |key: &ActionKey| model.queue.get(key).is_some_and(|slot| slot.state == State::Pending);
     let keys =
         model.decide.draft.iter().map(|(key, _)| key).filter(|key| model.is_stale(key) && is_open(key));
@@ -266,6 +378,7 @@ pub(crate) fn taken_back(model: &mut Model, answer: Result<Vec<(ActionKey, Stage
             return;
         }
     };
+    finish(model);
     let free = back.into_iter().filter(|(key, _)| model.decide.draft.get(key).is_none());
     let free: Vec<_> = free.map(|(key, staged)| (key, Some(staged))).collect();
     let Some(step) = model.decide.draft.stage(free) else { return };

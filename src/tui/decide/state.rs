@@ -1,9 +1,14 @@
 //! What is staged, what keys have just done to it, and which keys were not meant: held, pasted, or pressed at something that changed.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use crate::domain::{ActionKey, DecisionKind, Draft, Resolution, Step, Timestamp};
+use crate::domain::{
+    ActionKey, Decision, DecisionKind, Draft, KeyMap, OpenStep, Resolution, Step, Timestamp,
+};
+use crate::tui::chrome::state::Tone;
 use crate::tui::core::command::Command;
+use crate::tui::preview::page::made::Cached;
 use crate::tui::queue::counts::{StagedByGroup, StagedTotals};
 use crate::tui::queue::groups::GroupKey;
 
@@ -19,6 +24,121 @@ pub(crate) struct DecideState {
     pub decided_in: Option<GroupKey>,
     /// Typed into reason fields, staged or not.
     pub reason_texts: HashMap<(ActionKey, DecisionKind), String>,
+    pub looking: Option<Looking>,
+    pub bulk: Option<Bulk>,
+    /// What follows on what is under way.
+    pub then: Option<Then>,
+}
+
+// What a key does to many actions, a stretch at a time: between two stretches the cursor moves, and nothing else happens. Whatever
+// else comes waits until all of it is done.
+
+/// A key that approves: what each action would be approved with, and why some cannot be.
+#[derive(Clone, Debug)]
+pub(crate) struct Looking {
+    pub targets: Vec<ActionKey>,
+    pub next: usize,
+    pub wanted: Vec<(ActionKey, Option<Decision>)>,
+    pub locked: Vec<(ActionKey, String)>,
+    pub moment: Moment,
+}
+
+/// When a key was pressed, and what was, or had been, on screen then: whatever is opened while it is carried out was not.
+#[derive(Clone, Debug)]
+pub(crate) struct Moment {
+    pub at: Timestamp,
+    pub opened: KeyMap<Arc<Cached>>,
+}
+
+/// A step that is being taken.
+#[derive(Clone, Debug)]
+pub(crate) struct Bulk {
+    pub way: Way,
+    /// More than one stretch: it is said on screen that it is not saved yet.
+    pub in_stretches: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Way {
+    Stage(Staging),
+    /// So many of its changes stand still.
+    Undo {
+        step: Step,
+        left: usize,
+    },
+    /// So many of its changes stand already.
+    Redo {
+        step: Step,
+        done: usize,
+    },
+}
+
+/// Decisions that are being staged.
+#[derive(Clone, Debug)]
+pub(crate) struct Staging {
+    pub wanted: Wanted,
+    pub step: OpenStep,
+    pub moment: Moment,
+}
+
+/// What becomes of which actions.
+#[derive(Clone, Debug)]
+pub(crate) enum Wanted {
+    Each(std::vec::IntoIter<(ActionKey, Option<Decision>)>),
+    /// Excluded, each with the reason that was typed for it.
+    Excluded(std::vec::IntoIter<ActionKey>),
+    /// Back to undecided.
+    Cleared(std::vec::IntoIter<ActionKey>),
+}
+
+impl Wanted {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Each(wanted) => wanted.len(),
+            Self::Excluded(keys) | Self::Cleared(keys) => keys.len(),
+        }
+    }
+}
+
+impl DecideState {
+    /// The next of them, and its decision.
+    pub(crate) fn next_of(&self, wanted: &mut Wanted) -> Option<(ActionKey, Option<Decision>)> {
+        match wanted {
+            Wanted::Each(wanted) => wanted.next(),
+            Wanted::Excluded(keys) => keys.next().map(|key| {
+                let reason = self.known_reason(&key);
+                (key, Some(Decision::Reject { reason }))
+            }),
+            Wanted::Cleared(keys) => keys.next().map(|key| (key, None)),
+        }
+    }
+
+    /// Why it is to be excluded, as far as that was typed.
+    pub(crate) fn known_reason(&self, key: &ActionKey) -> Option<String> {
+        let text = self.known_text(key, DecisionKind::Reject)?;
+        Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+    }
+
+    /// What was typed before, staged or not.
+    pub(crate) fn known_text(&self, key: &ActionKey, says: DecisionKind) -> Option<String> {
+        let staged = self.draft.get(key).map(|staged| &staged.decision);
+        let staged = staged.filter(|decision| decision.kind().without_edits() == says);
+        let said = staged.and_then(Decision::said).map(str::to_owned);
+        if said.is_none() && self.reason_texts.is_empty() {
+            return None;
+        }
+        said.or_else(|| self.reason_texts.get(&(key.clone(), says)).cloned())
+    }
+}
+
+/// What follows when all of it is staged.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Then {
+    pub said: Option<(Tone, String)>,
+    /// Decisions that the key left alone, because somebody typed words for them.
+    pub spared: usize,
+    /// On to the next undecided action, or the marks go.
+    pub moves_on: bool,
 }
 
 // Keys that were not meant: typed at something that just changed, repeated by a held key, or pasted.
@@ -118,7 +238,8 @@ impl Guard {
         self.last_pressed = Some(now);
     }
 
-    fn is_close(&self, now: Timestamp) -> bool {
+    /// A key now comes right after the last one, as no two typed ones do.
+    pub(crate) fn is_close(&self, now: Timestamp) -> bool {
         self.last_pressed.is_some_and(|at| now.since(at) <= BURST_GAP)
     }
 

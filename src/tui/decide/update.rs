@@ -14,6 +14,7 @@ use crate::tui::chrome::state::Tone;
 use crate::tui::core::command::Command;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
+use crate::tui::core::msg::Effect;
 use crate::tui::decide::words;
 use crate::tui::preview::page::made::Tab;
 use crate::tui::preview::reading_time::{Reads, time_for};
@@ -23,9 +24,9 @@ use crate::tui::submit::hold;
 use crate::tui::{edit, queue};
 
 use super::confirm_guard::is_burst;
-use super::stage::{is_too_early, save, stage};
-use super::state::StagedChange;
-use super::turns;
+use super::stage::{STRETCH, is_too_early, save};
+use super::state::{Looking, Moment, StagedChange, Then, Wanted};
+use super::{stage, turns};
 
 /// There is nothing to approve before its answer is written.
 fn asks(model: &Model, key: &ActionKey) -> bool {
@@ -39,19 +40,42 @@ pub(crate) fn approve(model: &mut Model) {
     if !model.decide.guard.may_repeat(model.now) {
         return;
     }
-    let mut wanted = Vec::new();
-    let mut locked = Vec::new();
-    for key in &targets {
+    let (wanted, locked, moment) = (Vec::with_capacity(targets.len()), Vec::new(), stage::moment(model));
+    model.decide.looking = Some(Looking { next: 0, wanted, locked, targets, moment });
+    if !look(model, LOOK) {
+        model.effects.push(Effect::WakeIn(0));
+    }
+}
+
+/// So many actions are looked at in one stretch: a few milliseconds.
+const LOOK: usize = 2_000;
+
+/// Looks what so many of the aimed at would be approved with. True when nothing is left to look at.
+fn look(model: &mut Model, most: usize) -> bool {
+    let Some(mut looking) = model.decide.looking.take() else { return true };
+    let end = looking.next.saturating_add(most).min(looking.targets.len());
+    for key in looking.targets.get(looking.next..end).unwrap_or_default() {
         match approval(model, key) {
-            Ok(decision) => wanted.push((key.clone(), Some(decision))),
-            Err(why) => locked.push((key.clone(), why)),
+            Ok(decision) => looking.wanted.push((key.clone(), Some(decision))),
+            Err(why) => looking.locked.push((key.clone(), why)),
         }
     }
+    looking.next = end;
+    let is_over = end == looking.targets.len();
+    if is_over {
+        looked(model, looking);
+    } else {
+        model.decide.looking = Some(looking);
+    }
+    is_over
+}
+
+fn looked(model: &mut Model, Looking { targets, mut wanted, locked, moment, .. }: Looking) {
     turns::drop_parts(model, &mut wanted, &locked);
     if let Some((key, why)) = locked.first().filter(|_| wanted.is_empty()) {
         // Taking an approval back asks for nothing.
         if targets.iter().all(|key| kind(model, key).is_some_and(DecisionKind::approves)) {
-            return clear_targets(model, targets);
+            return clear_targets(model, targets, moment);
         }
         let (key, alone) = (key.clone(), targets.len() == 1);
         if alone && asks(model, &key) {
@@ -65,23 +89,81 @@ pub(crate) fn approve(model: &mut Model) {
     let left_out = targets.len() - wanted.len();
     let all = left_out == 0 && wanted.iter().all(|(key, decision)| is_staged(model, key, decision.as_ref()));
     if all {
-        return clear_targets(model, targets);
+        return clear_targets(model, targets, moment);
     }
     let spared = spare(model, &mut wanted);
-    stage(model, wanted);
-    if left_out > 0 {
+    let said = (left_out > 0).then(|| {
         let answers = locked.iter().any(|(key, _)| asks(model, key));
         let why = if answers { words::ANSWER_OR_READ_FIRST } else { words::READ_FIRST };
-        model.warn(words::marked_left_out(left_out, targets.len(), why));
+        (Tone::Bad, words::marked_left_out(left_out, targets.len(), why))
+    });
+    stage_then(model, Wanted::Each(wanted.into_iter()), Then { said, spared, moves_on: true }, moment);
+}
+
+/// The same for what may be marked, of which decisions with words are left alone.
+pub(crate) fn stage_but_spare(model: &mut Model, mut wanted: Wanted, moves_on: bool, moment: Moment) {
+    let mut spared = 0;
+    if may_spare(model) {
+        let mut each: Vec<_> = std::iter::from_fn(|| model.decide.next_of(&mut wanted)).collect();
+        spared = spare(model, &mut each);
+        wanted = Wanted::Each(each.into_iter());
     }
-    say_spared(model, spared);
-    finish(model);
+    stage_then(model, wanted, Then { spared, moves_on, ..Then::default() }, moment);
+}
+
+fn may_spare(model: &Model) -> bool {
+    !model.queue.marks.is_empty() && model.decide.tally.with_words() > 0
+}
+
+/// Stages as one step, in stretches where it is about many, and goes on from there.
+pub(crate) fn stage_then(model: &mut Model, wanted: Wanted, then: Then, moment: Moment) {
+    stage::begin(model, wanted, moment);
+    model.decide.then = Some(then);
+    stage::first_stretch(model);
+    follow_up(model);
+}
+
+/// What is under way goes on for a stretch, and asks to go on when that was not the last one.
+pub(crate) fn go_on(model: &mut Model) {
+    if !is_busy(model) {
+        return;
+    }
+    if !look(model, LOOK) || !stage::stretch(model, STRETCH) {
+        model.effects.push(Effect::WakeIn(0));
+    }
+    follow_up(model);
+}
+
+/// A key is not done yet with what it is about.
+pub(crate) const fn is_busy(model: &Model) -> bool {
+    model.decide.looking.is_some() || model.decide.bulk.is_some() || model.decide.then.is_some()
+}
+
+/// All that is under way is done at once: what comes next is about what it leads to.
+pub(crate) fn finish_all(model: &mut Model) {
+    look(model, usize::MAX);
+    stage::finish(model);
+    follow_up(model);
+}
+
+fn follow_up(model: &mut Model) {
+    if model.decide.bulk.is_some() {
+        return;
+    }
+    let Some(then) = model.decide.then.take() else { return };
+    if let Some((tone, said)) = then.said {
+        model.tell(tone, vec![text::Shown::ours(said)]);
+    }
+    say_spared(model, then.spared);
+    if then.moves_on {
+        finish(model);
+    }
 }
 
 /// Takes out of what a key would do to marked actions the decisions that hold words or edits: somebody typed those for one action.
 /// Returns how many those are.
 pub(crate) fn spare(model: &Model, wanted: &mut Vec<(ActionKey, Option<Decision>)>) -> usize {
-    if model.queue.marks.is_empty() {
+    if !may_spare(model) {
         return 0;
     }
     let before = wanted.len();
@@ -196,15 +278,13 @@ pub(crate) fn clear(model: &mut Model) {
         return;
     }
     let targets = turns::all_staged(model, targets(model));
-    stage(model, targets.into_iter().map(|key| (key, None)).collect());
+    let moment = stage::moment(model);
+    stage_then(model, Wanted::Cleared(targets.into_iter()), Then::default(), moment);
 }
 
 /// Back to undecided, by the same key again.
-pub(crate) fn clear_targets(model: &mut Model, targets: Vec<ActionKey>) {
-    let mut wanted: Vec<_> = targets.into_iter().map(|key| (key, None)).collect();
-    let spared = spare(model, &mut wanted);
-    stage(model, wanted);
-    say_spared(model, spared);
+pub(crate) fn clear_targets(model: &mut Model, targets: Vec<ActionKey>, moment: Moment) {
+    stage_but_spare(model, Wanted::Cleared(targets.into_iter()), false, moment);
 }
 
 /// The rest of this batch: what is undecided, was opened, is not high-risk, and may be approved without a second look.
@@ -240,7 +320,6 @@ pub(crate) fn approve_rest(model: &mut Model) {
     let parts = turns::drop_partly(model, &mut wanted);
     other += parts;
     let approved = wanted.len();
-    stage(model, wanted);
     let left: Vec<String> =
         [(unopened, "unread"), (high, "high-risk"), (other, words::TO_BE_READ_OR_ANSWERED)]
             .iter()
@@ -251,7 +330,10 @@ pub(crate) fn approve_rest(model: &mut Model) {
     let word = model.queue.group_by().word();
     let shown = if model.queue.shown().is_some() { words::AS_FAR_AS_IT_IS } else { "" };
     let new = queue::update::just_arrived(new).map(|said| format!("; {said}")).unwrap_or_default();
-    model.say(words::rest_approved(word, shown, approved, &left, &new));
+    let said = words::rest_approved(word, shown, approved, &left, &new);
+    let then = Then { said: Some((Tone::Plain, said)), ..Then::default() };
+    let moment = stage::moment(model);
+    stage_then(model, Wanted::Each(wanted.into_iter()), then, moment);
 }
 
 /// The marked actions that are shown and can still be decided, else the one under the cursor. What the filter hides is left

@@ -105,9 +105,9 @@ impl Preview {
         self.cache.get(key)
     }
 
-    /// Of what is kept.
-    pub(crate) fn cached_keys(&self) -> impl Iterator<Item = &ActionKey> {
-        self.cache.keys()
+    /// All that is kept.
+    pub(crate) fn all_cached(&self) -> impl Iterator<Item = (&ActionKey, &Arc<Cached>)> {
+        self.cache.iter()
     }
 
     /// Keeps an action, and lets go of the one kept longest.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::config::{GroupBy, SortBy};
 use crate::domain::{ActionKey, BatchKey, Entry};
 
-use super::groups::{Group, GroupKey};
+use super::groups::{Buckets, Group, GroupKey, Regrouped, Regrouping};
 use super::slots::{NOWHERE, Slot};
 use super::state::{Cursor, Line, Queue};
 use super::tally::Tally;
@@ -121,8 +121,8 @@ impl Queue {
             }
             batches.insert(slot.batch);
         }
-        let of = &self.by_key_of_bucket;
-        self.turned.retain(|key| of.get(key).is_some_and(|at| buckets.get(*at as usize) == Some(&true)));
+        let of = &self.buckets;
+        self.turned.retain(|key| of.number(key).is_some_and(|at| buckets.get(at as usize) == Some(&true)));
         let many = |all: usize, used: usize| all > 1_000 && all > used * 2;
         let used = buckets.iter().filter(|used| **used).count();
         if many(self.batches.len(), batches.len()) || many(buckets.len(), used) {
@@ -157,7 +157,7 @@ impl Queue {
         self.put_in_buckets();
         self.cursor = nearest.into_iter().find(|cursor| match cursor {
             Cursor::Action(key) => self.by_key.contains_key(key),
-            Cursor::Header(key) => self.by_key_of_bucket.contains_key(key),
+            Cursor::Header(key) => self.buckets.number(key).is_some(),
         });
         self.arrange();
         self.stay(None, screen_line);
@@ -184,12 +184,34 @@ impl Queue {
         });
     }
 
-    /// Groups the rows otherwise. The cursor stays on its row, or goes to the header of a folded group that it is in.
-    pub(crate) fn regroup(&mut self, by: GroupBy) {
-        self.rearrange(|queue| {
-            queue.group_by = by;
-            queue.put_in_buckets();
-        });
+    /// Begins to group the rows otherwise: [`Self::regroup_some`] goes on with it.
+    pub(crate) fn begin_regroup(&mut self, by: GroupBy) {
+        self.regrouping = Some(Regrouping::new(by, self.arrangement));
+    }
+
+    /// Looks at so many rows for another grouping. The cursor then stays on its row, or goes to the header of a folded group that it is
+    /// in. Gives the grouping when that was the last of them.
+    pub(crate) fn regroup_some(&mut self, most: usize) -> Option<GroupBy> {
+        match self.regrouping.take()?.look(&self.slots, self.arrangement, most) {
+            Ok(Regrouped { by, buckets, of }) => {
+                self.rearrange(|queue| {
+                    queue.group_by = by;
+                    queue.buckets = buckets;
+                    queue.slots.iter_mut().zip(of).for_each(|(slot, bucket)| slot.bucket = bucket);
+                    queue.forget_turned();
+                });
+                Some(by)
+            }
+            Err(rest) => {
+                self.regrouping = Some(rest);
+                None
+            }
+        }
+    }
+
+    /// A grouping is looked for.
+    pub(crate) const fn is_regrouping(&self) -> bool {
+        self.regrouping.is_some()
     }
 
     /// Shows those rows only whose place is true, by index; `None` shows all.
@@ -279,25 +301,18 @@ impl Queue {
     }
 
     fn put_in_buckets(&mut self) {
-        self.buckets.clear();
-        self.by_key_of_bucket.clear();
-        let mut last = NOWHERE;
+        self.regrouping = None;
+        self.buckets = Buckets::default();
         for slot in &mut self.slots {
-            let key = GroupKey::of(slot, self.group_by);
-            // Rows that came together mostly stand together: nothing has to be looked up.
-            if self.buckets.get(last as usize) == Some(&key) {
-                slot.bucket = last;
-                continue;
-            }
-            let fresh = self.buckets.len() as u32;
-            slot.bucket = *self.by_key_of_bucket.entry(key.clone()).or_insert(fresh);
-            if slot.bucket == fresh {
-                self.buckets.push(key);
-            }
-            last = slot.bucket;
+            slot.bucket = self.buckets.place(slot, self.group_by);
         }
-        // Folds of groups that are gone are forgotten; those of another grouping would be wrong here anyway.
-        self.turned.retain(|key| self.by_key_of_bucket.contains_key(key));
+        self.forget_turned();
+    }
+
+    /// Folds of groups that are gone are forgotten; those of another grouping would be wrong here anyway.
+    fn forget_turned(&mut self) {
+        let buckets = &self.buckets;
+        self.turned.retain(|key| buckets.number(key).is_some());
     }
 
     /// Near-identical actions are one row until somebody opens it.
@@ -330,7 +345,7 @@ impl Queue {
                 continue;
             };
             if *group == NOWHERE
-                && let Some(key) = self.buckets.get(slot.bucket as usize)
+                && let Some(key) = self.buckets.get(slot.bucket)
             {
                 *group = self.groups.len() as u32;
                 let folded = begins_folded(key, folds) != self.turned.contains(key);

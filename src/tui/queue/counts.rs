@@ -78,6 +78,8 @@ pub(crate) struct StagedTotals {
     total: StagedCounts,
     /// Approvals of what was not opened before.
     unopened: usize,
+    /// Somebody typed words or edits for them.
+    with_words: usize,
     batches: HashMap<BatchKey, StagedCounts>,
 }
 
@@ -94,6 +96,10 @@ impl StagedTotals {
 
     pub(crate) fn unopened(&self) -> usize {
         self.unopened
+    }
+
+    pub(crate) fn with_words(&self) -> usize {
+        self.with_words
     }
 
     pub(crate) fn batch(&self, batch: &BatchKey) -> StagedCounts {
@@ -128,6 +134,7 @@ impl StagedTotals {
             counts.add(staged.decision.kind());
             self.total.add(staged.decision.kind());
             self.unopened += usize::from(is_unopened(staged));
+            self.with_words += usize::from(staged.decision.has_words());
         }
     }
 
@@ -139,6 +146,8 @@ impl StagedTotals {
             counts.remove(staged.decision.kind());
             self.total.remove(staged.decision.kind());
             self.unopened = self.unopened.saturating_sub(usize::from(is_unopened(staged)));
+            let with_words = usize::from(staged.decision.has_words());
+            self.with_words = self.with_words.saturating_sub(with_words);
         }
         if counts != StagedCounts::default() {
             self.batches.insert(first.batch.clone(), counts);

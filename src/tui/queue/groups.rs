@@ -137,6 +137,29 @@ impl GroupKey {
         }
     }
 
+    /// [`Self::of`] would be this one; found out without making another.
+    fn is_of(&self, slot: &Slot, by: GroupBy) -> bool {
+        let (key, row) = (&slot.entry.key, &slot.entry.row);
+        if slot.is_lost() {
+            return *self == Self::ToResolve;
+        }
+        match (self, by) {
+            (Self::Batch(BatchKey::Batch(source, batch)), GroupBy::Batch) => {
+                row.batch.as_ref() == Some(batch) && *source == key.source
+            }
+            (Self::Mission(source, mission), GroupBy::Mission) => {
+                *mission == row.mission && *source == key.source
+            }
+            (Self::Checkpoint(source, checkpoint), GroupBy::Checkpoint) => {
+                *checkpoint == row.checkpoint && *source == key.source
+            }
+            (Self::Agent(source, agent), GroupBy::Agent) => *agent == row.agent && *source == key.source,
+            (Self::Source(source), GroupBy::Source) => *source == key.source,
+            (Self::Shape(shape), GroupBy::Shape) => shape.is_of(&slot.entry),
+            _ => false,
+        }
+    }
+
     /// It counts among those that wait for somebody.
     pub(crate) fn counts(&self, slot: &Slot) -> bool {
         match self {
@@ -144,6 +167,80 @@ impl GroupKey {
             _ => slot.counts_as_pending(),
         }
     }
+}
+
+/// All groups there would be without a filter.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Buckets {
+    keys: Vec<GroupKey>,
+    by_key: HashMap<GroupKey, u32>,
+    last: u32,
+}
+
+impl Buckets {
+    /// Number of the one that a row is in; another one where it is in none yet.
+    pub(crate) fn place(&mut self, slot: &Slot, by: GroupBy) -> u32 {
+        // Rows that came together mostly stand together: nothing has to be looked up.
+        if self.get(self.last).is_some_and(|last| last.is_of(slot, by)) {
+            return self.last;
+        }
+        let key = GroupKey::of(slot, by);
+        let fresh = self.keys.len() as u32;
+        self.last = *self.by_key.entry(key).or_insert_with_key(|key| {
+            self.keys.push(key.clone());
+            fresh
+        });
+        self.last
+    }
+
+    pub(crate) fn get(&self, number: u32) -> Option<&GroupKey> {
+        self.keys.get(number as usize)
+    }
+
+    pub(crate) fn number(&self, key: &GroupKey) -> Option<u32> {
+        self.by_key.get(key).copied()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.keys.len()
+    }
+}
+
+/// Another grouping that is looked for: the list stands as it did until all rows were looked at.
+#[derive(Clone, Debug)]
+pub(crate) struct Regrouping {
+    by: GroupBy,
+    /// Of the list that is looked at; another one is looked at anew.
+    arrangement: u64,
+    buckets: Buckets,
+    /// By index, the number of its bucket.
+    of: Vec<u32>,
+}
+
+impl Regrouping {
+    pub(crate) fn new(by: GroupBy, arrangement: u64) -> Self {
+        Self { by, arrangement, buckets: Buckets::default(), of: Vec::new() }
+    }
+
+    /// Looks at so many rows. Gives the grouping once it was the last.
+    pub(crate) fn look(mut self, slots: &[Slot], arrangement: u64, most: usize) -> Result<Regrouped, Self> {
+        if self.arrangement != arrangement {
+            self = Self::new(self.by, arrangement);
+        }
+        let rest = slots.get(self.of.len()..).unwrap_or_default();
+        self.of.extend(rest.iter().take(most).map(|slot| self.buckets.place(slot, self.by)));
+        if self.of.len() < slots.len() {
+            return Err(self);
+        }
+        Ok(Regrouped { by: self.by, buckets: self.buckets, of: self.of })
+    }
+}
+
+/// A grouping of all rows.
+pub(crate) struct Regrouped {
+    pub(crate) by: GroupBy,
+    pub(crate) buckets: Buckets,
+    pub(crate) of: Vec<u32>,
 }
 
 impl Group {
@@ -184,6 +281,22 @@ impl Shape {
             agent: row.agent.clone(),
             title: title.into(),
         }
+    }
+}
+
+impl Shape {
+    /// [`Self::of`] would be this one.
+    fn is_of(&self, entry: &Entry) -> bool {
+        let row = &entry.row;
+        let mut pattern = Some(self.title.as_raw());
+        for part in parts(row.title.as_raw()) {
+            let text = if part.varies { VARIES } else { part.text };
+            pattern = pattern.and_then(|rest| rest.strip_prefix(text));
+        }
+        pattern == Some("")
+            && self.source == entry.key.source
+            && self.tool == row.tool
+            && self.agent == row.agent
     }
 }
 

@@ -369,12 +369,7 @@ impl Queue {
     fn put(&mut self, mut slot: Slot, hidden: &HashSet<ActionKey>) {
         let fresh = self.batches.len() as u32;
         slot.batch = *self.batches.entry(slot.entry.batch()).or_insert(fresh);
-        let key = GroupKey::of(&slot, self.group_by);
-        let fresh = self.buckets.len() as u32;
-        slot.bucket = *self.by_key_of_bucket.entry(key.clone()).or_insert(fresh);
-        if slot.bucket == fresh {
-            self.buckets.push(key);
-        }
+        slot.bucket = self.buckets.place(&slot, self.group_by);
         if let Some(shown) = &mut self.shown {
             shown.push(!hidden.contains(&slot.entry.key));
         }

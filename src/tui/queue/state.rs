@@ -7,7 +7,7 @@ use crate::config::{Density, GroupBy, SortBy};
 use crate::domain::{ActionKey, BatchKey, Capabilities, Entry, KeyMap, Timestamp};
 use crate::inbox::Ran;
 
-use super::groups::{Group, GroupKey};
+use super::groups::{Buckets, Group, GroupKey, Regrouping};
 use super::same::{Proposes, Same, SameIndex};
 use super::slots::{Slot, State};
 use super::tally::{Marks, Tally};
@@ -50,9 +50,10 @@ pub(crate) struct Queue {
     /// By index, whether the filter shows an action; `None` without a filter.
     pub(crate) shown: Option<Vec<bool>>,
     /// All groups there would be without a filter; a slot knows its own.
-    pub(crate) buckets: Vec<GroupKey>,
+    pub(crate) buckets: Buckets,
+    /// Another grouping that is looked for.
+    pub(crate) regrouping: Option<Regrouping>,
     pub(crate) batches: HashMap<BatchKey, u32>,
-    pub(crate) by_key_of_bucket: HashMap<GroupKey, u32>,
     /// Index of a bucket's group; none when nothing of it is shown.
     pub(crate) group_of_bucket: Vec<u32>,
     /// Groups that are folded where others are not, or the other way round.
@@ -271,7 +272,7 @@ impl Queue {
 
     /// Index of a group, for folding.
     pub(crate) fn group_index(&self, key: &GroupKey) -> Option<u32> {
-        let bucket = *self.by_key_of_bucket.get(key)?;
+        let bucket = self.buckets.number(key)?;
         let group = *self.group_of_bucket.get(bucket as usize)?;
         self.group(group).map(|_| group)
     }

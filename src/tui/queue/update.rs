@@ -371,7 +371,22 @@ pub(crate) fn sort(model: &mut Model, by: SortBy) {
 
 pub(crate) fn group(model: &mut Model, by: GroupBy) {
     model.queue.drop_range();
-    model.queue.regroup(by);
+    model.queue.begin_regroup(by);
+    go_on_grouping(model);
+}
+
+/// Rows that are looked at between two keys: a few milliseconds.
+const STRETCH: usize = 10_000;
+
+/// Goes on to look for another grouping. The old one stands until it is found.
+pub(crate) fn go_on_grouping(model: &mut Model) {
+    if !model.queue.is_regrouping() {
+        return;
+    }
+    let Some(by) = model.queue.regroup_some(STRETCH) else {
+        return model.effects.push(Effect::WakeIn(0));
+    };
+    model.screen.dirty = true;
     let key = model.settings.keymap.key(Command::Unfold);
     model.say(match by {
         GroupBy::Shape => words::grouped_by_shape(&key),

@@ -2,7 +2,8 @@
 
 use crate::config::GroupBy;
 use crate::domain::Timestamp;
-use crate::tui::testing::{Desk, NOW, action, few};
+use crate::tui::core::msg::What;
+use crate::tui::testing::{Desk, NOW, action, few, key};
 
 use super::screens::queue;
 use super::triage::{checkpoints, ids, top};
@@ -197,4 +198,38 @@ fn shapes_in_two_panes() {
  grouped by shape: near-identical actions are one row; l opens it
  Enter unfold  A approve rest  s send  a approve  x exclude  e edit  Space mark          ? all keys
 ");
+}
+
+#[test]
+fn the_old_groups_stay_until_the_new_ones_are_found_and_the_last_key_counts() {
+    let issue = |i: usize| {
+        let title = format!("Issue number {i}");
+        action(&format!("pa-{i:05} create_linear_issue support low {i}"), &title, r#"{"title":"x"}"#)
+    };
+    let mut desk = Desk::new(100, 30, (0..21_000).map(issue).collect());
+    let until_found = |desk: &mut Desk| {
+        while desk.model.queue.is_regrouping() {
+            desk.say(What::Wake);
+        }
+    };
+
+    desk.press(",x");
+    assert_eq!(desk.model.queue.group_by(), GroupBy::Batch);
+    let here = desk.here();
+    desk.changes(vec![issue(30_000)]);
+    desk.press("j");
+    assert_ne!(desk.here(), here, "the cursor moves");
+    let here = desk.here();
+    until_found(&mut desk);
+    assert_eq!(desk.model.queue.group_by(), GroupBy::Shape);
+    assert_eq!(desk.model.queue.groups().iter().map(|group| group.slots.len()).collect::<Vec<_>>(), [21_001]);
+    desk.press("l");
+    assert!(desk.model.queue.is_shown(&key(&here)));
+
+    // What was asked for last comes, and what was asked for before it does not come after it.
+    desk.press(",g,x,o");
+    until_found(&mut desk);
+    assert_eq!(desk.model.queue.group_by(), GroupBy::Source);
+    (0..3).for_each(|_| desk.say(What::Wake));
+    assert_eq!(desk.model.queue.group_by(), GroupBy::Source);
 }

@@ -1,0 +1,105 @@
+//! Keys about thousands of actions: they are done in stretches, and between two of them the cursor moves.
+
+use crate::domain::{PendingAction, Status, Step};
+use crate::journal::Write;
+use crate::rounds::{Random, rounds};
+use crate::tui::core::msg::What;
+use crate::tui::decide::update::is_busy;
+use crate::tui::testing::{Desk, action, decided, key_of};
+
+/// So many that a key takes several stretches.
+const MANY: usize = 11_000;
+
+fn issue(i: usize) -> PendingAction {
+    let title = format!("Issue number {i}");
+    action(&format!("pa-{i:05} create_linear_issue support low {i}"), &title, r#"{"title":"x"}"#)
+}
+
+fn many(rows: usize) -> Desk {
+    Desk::new(100, 30, (0..rows).map(issue).collect())
+}
+
+fn until_done(desk: &mut Desk) {
+    while is_busy(&desk.model) {
+        desk.say(What::Wake);
+    }
+}
+
+fn steps(desk: &Desk) -> Vec<&Step> {
+    let step = |write| if let &Write::Step { ref step, .. } = write { Some(step) } else { None };
+    desk.saved.iter().filter_map(step).collect()
+}
+
+#[test]
+fn a_key_for_thousands_is_done_in_stretches_and_saved_as_one_step() {
+    let mut desk = many(MANY);
+
+    desk.press("*x");
+    let begun = desk.model.decide.draft.len();
+    assert!(begun > 0 && begun < MANY, "{begun}");
+    assert!(steps(&desk).is_empty(), "nothing of it is saved before all of it is decided");
+    assert!(desk.status_line().ends_with("saving"), "{}", desk.status_line());
+    let before = desk.here();
+    desk.press("j");
+    assert_ne!(desk.here(), before, "the cursor moves");
+    assert_eq!(desk.model.decide.draft.len(), begun);
+    until_done(&mut desk);
+
+    assert_eq!(desk.model.decide.draft.len(), MANY);
+    assert_eq!(steps(&desk).iter().map(|step| step.changes.len()).collect::<Vec<_>>(), [MANY]);
+    assert!(desk.model.queue.marks.is_empty());
+    assert!(desk.status_line().ends_with("saved"), "{}", desk.status_line());
+}
+
+#[test]
+fn a_key_that_decides_waits_for_the_one_before_it() {
+    let mut desk = many(MANY);
+
+    desk.press("*xu");
+    assert_eq!(steps(&desk).len(), 1, "the step is taken before it is undone");
+    let left = desk.model.decide.draft.len();
+    assert!(left > 0 && left < MANY, "{left}");
+    desk.press("U");
+    assert_eq!(desk.saved.last(), Some(&Write::Position(0)), "it is undone before it is redone");
+    until_done(&mut desk);
+
+    assert_eq!(desk.model.decide.draft.len(), MANY);
+    assert_eq!(desk.saved.last(), Some(&Write::Position(1)));
+}
+
+#[test]
+fn what_is_decided_elsewhere_meanwhile_is_not_staged() {
+    let mut desk = many(MANY);
+    desk.press("*x");
+
+    desk.changes(vec![decided(issue(MANY - 1), Status::Approved, "lee")]);
+
+    assert!(!is_busy(&desk.model));
+    assert_eq!(desk.model.decide.draft.len(), MANY - 1);
+    assert_eq!(desk.model.decide.draft.get(&key_of(&issue(MANY - 1))), None);
+}
+
+#[test]
+fn keys_lead_to_the_same_however_the_stretches_fall_between_them() {
+    let mut random = Random::seeded();
+    for round in 0..rounds(2, 40) {
+        let (mut waits, mut hurries) = (many(5_100), many(5_100));
+        for _ in 0..8 {
+            let keys = ["*", "*x", "a", "*a", "u", "U", "j", "G", "*<Backspace>"][random.below(9)];
+            waits.press(keys);
+            until_done(&mut waits);
+            hurries.press(keys);
+            (0..random.below(2)).for_each(|_| hurries.say(What::Wake));
+        }
+        until_done(&mut hurries);
+
+        // Too much to be told of.
+        assert!(hurries.model.decide.draft == waits.model.decide.draft, "round {round}");
+        assert_eq!(hurries.model.queue.marked(), waits.model.queue.marked(), "round {round}");
+        let decisions = |desk: &Desk| {
+            let is_about_deciding = |write: &&Write| !write.is_about_looking();
+            desk.saved.iter().filter(is_about_deciding).cloned().collect::<Vec<_>>()
+        };
+        assert!(decisions(&hurries) == decisions(&waits), "round {round}");
+    }
+}
