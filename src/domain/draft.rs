@@ -171,12 +171,16 @@ impl Draft {
 
     /// Takes some changes of the last step back; when all of them are, [`Self::step_back`].
     pub fn put_before(&mut self, changes: &[Change]) {
-        changes.iter().rev().for_each(|change| self.set(&change.key, change.before.as_ref()));
+        for change in changes.iter().rev() {
+            self.set(&change.key, change.before.as_ref());
+        }
     }
 
     /// Takes some changes of the next step again; when all of them are, [`Self::step_on`].
     pub fn put_after(&mut self, changes: &[Change]) {
-        changes.iter().for_each(|change| self.set(&change.key, change.after.as_ref()));
+        for change in changes {
+            self.set(&change.key, change.after.as_ref());
+        }
     }
 
     /// The last step stands no more.

@@ -101,11 +101,7 @@ impl Effects {
             Effect::AskRan(source) => self.spawn(this.ask_ran(source)),
             Effect::AskPeople(source) => self.spawn(this.ask_people(source)),
             Effect::Flows { source, asked } => self.spawn(this.flows(source, asked)),
-            Effect::LoadForReview { review, keys } => self.spawn(async move {
-                let actions = for_review(&this, keys).await;
-                let id = SubmissionId::new(uuid::Uuid::now_v7().to_string());
-                this.say(What::ReviewLoaded { review, id, actions }).await;
-            }),
+            Effect::LoadForReview { review, keys } => self.spawn(this.load_for_review(review, keys)),
             Effect::Hold { submission, left_pending } => drop(self.must_finish.spawn(async move {
                 let (inbox, id) = (this.inbox.clone(), submission.id().clone());
                 let answer = caught(async move { inbox.hold(&submission, left_pending).await }).await;
@@ -151,6 +147,12 @@ impl Effects {
         if let Err(problem) = self.inbox.recall(&id).await {
             tracing::error!(what = problem.what, "cannot forget what was held");
         }
+    }
+
+    async fn load_for_review(self, review: u64, keys: Vec<ActionKey>) {
+        let actions = for_review(&self, keys).await;
+        let id = SubmissionId::new(uuid::Uuid::now_v7().to_string());
+        self.say(What::ReviewLoaded { review, id, actions }).await;
     }
 
     async fn claim(self, key: ActionKey, end: bool) {

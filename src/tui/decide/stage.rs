@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::domain::{
-    ActionKey, Change, Decision, DecisionKind, OpenStep, Seen, SourceName, Staged, Status, Step,
-    Untrusted, json, merge,
+    ActionKey, Change, Decision, DecisionKind, OpenStep, Seen, SourceName, Staged, Status, Step, Untrusted,
+    json, merge,
 };
 use crate::inbox::Problem;
 use crate::journal::{EditText, Restored, Write};

@@ -72,7 +72,7 @@ fn screens() -> Vec<(&'static str, Desk)> {
         desk.press(keys);
         (keys, desk)
     };
-    let others = [("the watch view", watching(160, 45, growing())), ("one column", at_work(80, 24))];
+    let others = vec![("the watch view", watching(160, 45, growing())), ("one column", at_work(80, 24))];
     SCREENS.into_iter().map(pressed).chain(others).collect()
 }
 

@@ -26,8 +26,13 @@ fn until_done(desk: &mut Desk) {
 }
 
 fn steps(desk: &Desk) -> Vec<&Step> {
-    let step = |write| if let &Write::Step { ref step, .. } = write { Some(step) } else { None };
-    desk.saved.iter().filter_map(step).collect()
+    let mut steps = Vec::new();
+    for write in &desk.saved {
+        if let Write::Step { step, .. } = write {
+            steps.push(step);
+        }
+    }
+    steps
 }
 
 #[test]
