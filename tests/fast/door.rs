@@ -40,7 +40,6 @@ const AS_RAW: &[(&str, usize, &str)] = &[
     ("src/cli/shift.rs", 2, "JSON"),
     ("src/cli/shift/handed_over.rs", 4, "JSON"),
     ("src/cli/claim.rs", 2, "JSON"),
-    ("src/tui/claims/state.rs", 1, "handed to the filter"),
     ("src/tui/claims/update.rs", 1, "looked up"),
     ("src/tui/snooze/state.rs", 3, "digested"),
     ("src/cli/list/mod.rs", 1, "JSON"),

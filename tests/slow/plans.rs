@@ -28,6 +28,8 @@ argv = ["true"]
 const LARGE: [&str; 8] =
     ["actions", "approvals", "audit", "callbacks", "events", "payloads", "pruned_calls", "replies"];
 
+const ACTIONS: &str = "/api/pending-actions";
+
 /// Whoever calls, and the routes that were called, as `openapi.json` names them.
 struct Caller<'a> {
     address: &'a Address,
@@ -90,7 +92,6 @@ fn proposal(tool: &str, n: usize) -> String {
 
 /// Calls each route at least once.
 fn every_route(address: &Address) -> BTreeSet<String> {
-    const ACTIONS: &str = "/api/pending-actions";
     let mut caller = Caller { address, called: BTreeSet::new() };
     let ids: Vec<String> = (0..8).map(|n| propose(address, &proposal("pull", n))).collect();
     let [approved, edited, rejected, withdrawn, in_batch, claimed, ..] = &ids[..] else { panic!("{ids:?}") };
@@ -117,8 +118,18 @@ fn every_route(address: &Address) -> BTreeSet<String> {
     caller.call("POST", &format!("{ACTIONS}/batch/{{batch}}/approve"), "b-pull", &batch);
     caller.call("POST", "/api/checkpoints/{id}/approve", "c-note", r#"{"items":[]}"#);
     caller.call("POST", "/api/checkpoints/{id}/reject", "c-checked", r#"{"items":[]}"#);
+    // It is settled by hand only where nobody knows what became of it.
+    caller.note("POST", &action("/settle"));
+    let path = action("/settle").replace("{id}", edited);
+    let settle = request(address, &address.owner_token, "POST", &path, r#"{"as":"failed"}"#);
+    assert_eq!(settle.status, 409, "{settle:?}");
+    read_everything(&mut caller, edited);
+    caller.called
+}
+
+fn read_everything(caller: &mut Caller<'_>, id: &str) {
     for end in ["", "/events"] {
-        caller.call("GET", &action(end), edited, "");
+        caller.call("GET", &format!("{ACTIONS}/{{id}}{end}"), id, "");
     }
     let parts = [
         "",
@@ -161,17 +172,6 @@ fn every_route(address: &Address) -> BTreeSet<String> {
     for route in ["/api/gate/pause", "/api/gate/resume"] {
         caller.call("POST", route, "", "");
     }
-    // It is settled by hand only where nobody knows what became of it.
-    caller.note("POST", &action("/settle"));
-    let settle = request(
-        address,
-        &address.owner_token,
-        "POST",
-        &action("/settle").replace("{id}", edited),
-        r#"{"as":"failed"}"#,
-    );
-    assert_eq!(settle.status, 409, "{settle:?}");
-    caller.called
 }
 
 /// The statements in a log, each once.

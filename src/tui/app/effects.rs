@@ -8,28 +8,30 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::{AbortOnDropHandle, TaskTracker};
+use tokio_util::task::TaskTracker;
 
 use crate::domain::{
-    ActionKey, BatchKey, Digest, Entry, FlowsAsked, KeptMinute, Minute, Outcome, PendingAction, Revision,
-    Risk, Row, SourceName, Status, Submission, SubmissionId, Untrusted,
+    ActionKey, Digest, FlowsAsked, KeptMinute, Minute, PendingAction, Revision, Row, SourceName, Submission,
+    SubmissionId, Untrusted,
 };
 use crate::inbox::figures::Figures;
 use crate::inbox::notices::Notice;
 use crate::inbox::notify::Channels;
 use crate::inbox::{Inbox, Problem};
-use crate::journal::{KeptFilter, Sent, SubmissionRecord, Write};
+use crate::journal::{KeptFilter, Write};
 use crate::program::Late;
 use crate::text::Flags;
 use crate::tui::app::words;
 use crate::tui::core::msg::{Clip, Effect, Loaded, Msg, What};
-use crate::tui::history::state::{OwnDecision, PageRequest, ViewPage, ViewRow};
+use crate::tui::history::state::PageRequest;
 use crate::tui::preview::page::ToLayOut;
 use crate::tui::preview::page::made::Cached;
 use crate::tui::preview::state::{Asked, AskedState};
 
+use super::caught::{caught, failed_inside};
 use super::clock::now;
 use super::os;
+use super::pages::read;
 
 /// Approved actions are followed for so long.
 const FOLLOW: Duration = Duration::from_hours(1);
@@ -423,18 +425,6 @@ impl Effects {
     }
 }
 
-/// On a task of its own: a panic of ours is an answer too, so that the screen does not wait for ever. A submission needs no
-/// such thing, because the inbox answers for it.
-async fn caught<T: Send + 'static>(
-    asked: impl Future<Output = Result<T, Problem>> + Send + 'static,
-) -> Result<T, Problem> {
-    AbortOnDropHandle::new(tokio::spawn(asked)).await.unwrap_or_else(|_| Err(failed_inside()))
-}
-
-fn failed_inside() -> Problem {
-    Problem { source: None, what: words::FAILED_INSIDE.to_owned(), why: None }
-}
-
 // Actions in full: each source by itself, so that none waits for another one.
 
 /// So many actions are asked for at once.
@@ -534,74 +524,4 @@ pub(crate) async fn keep(effects: Effects, minutes: Vec<KeptMinute>) {
     if let Err(problem) = caught(async move { inbox.keep_minutes(&minutes).await }).await {
         tracing::warn!(what = problem.what, "the last minute's figures cannot be saved");
     }
-}
-
-// Pages of what is over, as the screen's lists take them.
-
-/// So many submissions of the journal are a page of its history.
-const SUBMISSIONS: u32 = 50;
-
-/// What failed as a whole is a problem on a page without rows.
-pub(crate) async fn read(inbox: Inbox, ask: PageRequest) -> ViewPage {
-    let answer = match ask {
-        PageRequest::Listed { statuses, next, then_ours } => {
-            caught(async move {
-                let listing = inbox.listed(None, &statuses, next).await;
-                let row = |entry| ViewRow { entry, own: None };
-                let on = |next| PageRequest::Listed { statuses, next: Some(next), then_ours };
-                let ours = then_ours.then_some(PageRequest::Decided { skip: 0 });
-                Ok(ViewPage {
-                    rows: listing.entries.into_iter().map(row).collect(),
-                    next: listing.next.map(on).or(ours),
-                    problems: listing.problems,
-                    unreadable: listing.unreadable.len(),
-                    at: listing.at,
-                })
-            })
-            .await
-        }
-        PageRequest::Decided { skip } => caught(decided(inbox, skip)).await,
-    };
-    answer.unwrap_or_else(|problem| ViewPage { problems: vec![problem], at: now(), ..ViewPage::default() })
-}
-
-async fn decided(inbox: Inbox, skip: u32) -> Result<ViewPage, Problem> {
-    let past = inbox.decided(skip, SUBMISSIONS).await?;
-    let more = past.len() == SUBMISSIONS as usize;
-    Ok(ViewPage {
-        rows: past.iter().flat_map(|past| past.items.iter().map(|sent| row(past, sent))).collect(),
-        next: more.then_some(PageRequest::Decided { skip: skip.saturating_add(SUBMISSIONS) }),
-        at: now(),
-        ..ViewPage::default()
-    })
-}
-
-/// A row with what the journal knows: where the action stands now is read when the row is on screen.
-fn row(past: &SubmissionRecord, sent: &Sent) -> ViewRow {
-    let batch = match &sent.batch {
-        BatchKey::Batch(_, batch) => Some(batch.clone()),
-        BatchKey::Alone(_) => None,
-    };
-    let ended = sent.followed.as_ref().map(|seen| seen.status.clone());
-    let ended = ended.filter(|_| sent.outcome == Some(Outcome::Approved));
-    let status = match &sent.outcome {
-        Some(Outcome::Approved) => ended.clone().unwrap_or(Status::Approved),
-        Some(Outcome::Accepted) => Status::Other("accepted".into()),
-        Some(Outcome::Rejected) => Status::Rejected,
-        Some(Outcome::Skipped { status: Some(status), .. }) => status.clone(),
-        Some(Outcome::Failed { .. } | Outcome::PartlyApproved { .. }) => Status::Pending,
-        Some(Outcome::Skipped { status: None, .. } | Outcome::Unknown { .. }) | None => Status::Unknown,
-    };
-    let row = Row {
-        batch,
-        // The journal did not always keep it.
-        risk: sent.risk.clone().unwrap_or_else(|| Risk::parse("?")),
-        status,
-        created_at: past.begun_at,
-        digest: Some(sent.digest),
-        ..Row::new(sent.key.id.clone(), sent.tool.clone(), sent.title.clone())
-    };
-    let (decision, outcome) = (sent.decision.kind(), sent.outcome.clone());
-    let own = OwnDecision { decision, at: past.begun_at, outcome, ended };
-    ViewRow { entry: Entry { key: sent.key.clone(), row }, own: Some(own) }
 }

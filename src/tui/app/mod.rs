@@ -1,10 +1,12 @@
 //! The program around the pure core: the terminal, the loop, effects, shutdown, and other programs.
 
+mod caught;
 pub(crate) mod clock;
 pub(crate) mod effects;
 pub(crate) mod environment;
 pub(crate) mod input;
 pub(crate) mod os;
+mod pages;
 pub(crate) mod run;
 pub(crate) mod shutdown;
 pub(crate) mod terminal;

@@ -9,8 +9,8 @@ pub(crate) const NOT_CLAIMED: &str = "it could not be claimed: ";
 pub(crate) const OTHERS_ARE_ON_IT: &str = "what is left here is claimed by others";
 
 sentences! {
-    theirs(who: &str, since: &str) => "{who} is on it for {since}; you can decide it all the same";
-    note(who: &str, since: &str) => "{who} is on it for {since}";
+    theirs(who: &str, since: &str) => "{who} has been on it for {since}; you can decide it all the same";
+    note(who: &str, since: &str) => "{who} has been on it for {since}";
 }
 
 /// `2 min`: for so many milliseconds.

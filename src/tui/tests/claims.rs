@@ -48,7 +48,7 @@ fn the_row_and_the_preview_say_who_is_on_it() {
 
     let screen = desk.screen();
     assert!(screen.contains("kim · 2 min") && screen.contains("you · 1 min"), "{screen}");
-    assert!(screen.contains("! kim is on it for 2 min"), "{screen}");
+    assert!(screen.contains("! kim has been on it for 2 min"), "{screen}");
     told(&mut desk, Some(vec![claim("1", "kim", 3)]));
     let screen = desk.screen();
     assert!(screen.contains("kim · 3 min") && !screen.contains("you ·"), "{screen}");
@@ -88,7 +88,7 @@ fn what_somebody_else_is_on_is_not_taken_over_and_can_be_decided() {
     desk.press("C");
     assert_eq!(asked(&mut desk), Vec::<String>::new());
     assert!(
-        desk.status_line().contains("kim is on it for 2 min; you can decide it"),
+        desk.status_line().contains("kim has been on it for 2 min; you can decide it"),
         "{}",
         desk.status_line()
     );
