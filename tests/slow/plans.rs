@@ -24,9 +24,9 @@ executor = "command"
 argv = ["true"]
 "#;
 
-/// What grows with history.
-const LARGE: [&str; 8] =
-    ["actions", "approvals", "audit", "callbacks", "events", "payloads", "pruned_calls", "replies"];
+/// What may be read through: workspaces, tokens, versions of the tables, and what a statement brings itself. An alias counts as any other
+/// name, so that none hides a table that grows with history.
+const SMALL: [&str; 6] = ["heads", "tokens", "_sqlx_migrations", "CONSTANT", "(subquery-2)", "(subquery-4)"];
 
 const ACTIONS: &str = "/api/pending-actions";
 
@@ -144,7 +144,7 @@ fn read_everything(caller: &mut Caller<'_>, id: &str) {
         "?risk=medium",
         "?claimable=true",
         "?id_prefix=pa",
-        "?view=summary",
+        "?view=row",
         "?agent=a&risk=low&limit=3",
     ];
     for part in parts {
@@ -184,13 +184,18 @@ fn statements(log: &str) -> BTreeSet<String> {
     log.lines().filter_map(of).collect()
 }
 
-/// The steps of a statement that read through a large table.
+/// The steps of a statement that read through more than a small table.
 async fn scans(conn: &mut SqliteConnection, statement: &str) -> Vec<String> {
     let explain = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {statement}"));
     let steps =
         sqlx::raw_sql(explain).fetch_all(conn).await.unwrap_or_else(|error| panic!("{statement}: {error}"));
     let steps = steps.iter().map(|step| step.get::<String, _>("detail"));
-    steps.filter(|step| LARGE.iter().any(|table| step.starts_with(&format!("SCAN {table}")))).collect()
+    steps
+        .filter(|step| {
+            let read = step.strip_prefix("SCAN ").and_then(|rest| rest.split(' ').next());
+            read.is_some_and(|table| !SMALL.contains(&table) && !table.ends_with("-ROW"))
+        })
+        .collect()
 }
 
 #[tokio::test]

@@ -24,7 +24,8 @@ pub(super) async fn workspaces(
     due: &Due,
     now: Timestamp,
 ) -> Result<Vec<String>, StoreError> {
-    let mut query = QueryBuilder::new("SELECT DISTINCT a.workspace FROM actions a");
+    // The plus keeps SQLite from walking all actions in the order of their workspaces.
+    let mut query = QueryBuilder::new("SELECT DISTINCT +a.workspace FROM actions a");
     push(&mut query, due, now);
     Ok(query.build_query_scalar().fetch_all(pool).await?)
 }
