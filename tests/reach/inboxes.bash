@@ -25,6 +25,7 @@ free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1
 until_true() {
     for _ in $(seq 300); do "$@" && return; sleep 0.1; done
     echo "never happened: $*" >&2
+    look >&2
     exit 1
 }
 # The program of the gate; another one than the inboxes' where versions differ.

@@ -28,7 +28,6 @@ argv = ["/bin/true"]
 title = "{title}"
 approvals = 2
 TOML
-"$gate_program" gate init >&2
 serve
 token kim "$people" --name "Kim Example"
 token lee "$people"
@@ -68,7 +67,6 @@ gates=() urls=() reviewers=()
 gate_program=$older
 export PLACET_STATE_DIR=$home/older-gate
 echo '[gate]' >"$PLACET_CONFIG"
-"$gate_program" gate init >&2
 rm -rf "$home/kim" "$home/lee" "$home/kim-shell"
 serve
 token kim "$people"

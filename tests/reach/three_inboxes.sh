@@ -14,11 +14,10 @@ cat >"$PLACET_CONFIG" <<TOML
 [gate.tools.grant_access]
 executor = "command"
 argv = ["/bin/true"]
-risk = "high"
+risk = "medium"
 title = "{title}"
 approvals = 2
 TOML
-"$placet" gate init >&2
 serve
 token kim read,decide --name "Kim Example" --groups support
 token lee read,decide --name "Lee Example" --groups support
@@ -36,8 +35,8 @@ for who in kim lee; do waits "$who" "4 to decide"; done
 look
 
 step "Kim says to be on the first issue (C); n leads Lee past it"
-keys kim g g n C
-waits lee "Kim"
+keys kim g g C
+waits lee "· 1 min"
 keys lee g g n
 look
 
@@ -48,20 +47,20 @@ waits lee "3 to decide"
 look
 
 step "Kim approves the access: it still waits, and Lee sees whose approval is there"
-keys kim g g a
+keys kim G a
 sends kim
 waits lee "1 of 2"
 look
 
 step "Kim takes it back (g u), thinks again, and approves once more"
-keys kim g g g u
+keys kim G g u
 until_true gone lee "1 of 2"
-keys kim g g a
+keys kim G a
 sends kim
 waits lee "1 of 2"
 
 step "Lee approves, too: now it runs"
-keys lee g g a
+keys lee G a
 sends lee
 for who in kim lee; do waits "$who" "2 to decide"; done
 look
@@ -75,8 +74,8 @@ waits ana "1 snoozed"
 look
 
 step "Lee and Ana decide the same action at the same time: one of them decided, the other one learns who"
-keys ana G a s
-keys lee G x s
+keys ana g g a s
+keys lee g g n n x s
 for who in ana lee; do waits "$who" "Press y to send"; done
 sleep 1.2
 tmux -S "$home/tmux" send-keys -t ana y \; send-keys -t lee y

@@ -31,7 +31,7 @@ risk = "low"
 "#;
 
 /// Who proposes, as the gate writes it down.
-const SUBJECT: &str = "k\u{1b}]0;owned\u{7}im\u{202e}\u{9b}2J";
+const SUBJECT: &str = "k\u{202e}im\u{2066}\u{200b}\u{e0041}";
 
 #[derive(Deserialize)]
 struct Case {

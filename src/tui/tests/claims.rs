@@ -103,7 +103,7 @@ fn who_was_second_is_told_who_was_first() {
     desk.press("C");
     answers(&mut desk, "1", Some("kim"));
 
-    assert!(desk.status_line().contains("kim is on it"), "{}", desk.status_line());
+    assert!(desk.status_line().contains("kim has been on it for 1 min"), "{}", desk.status_line());
 }
 
 #[test]

@@ -151,8 +151,8 @@ fn drill_a_full_disk_of_the_log_stops_the_server_and_loses_nothing() {
     let (ids, refused) = propose_until_full(&nodes[0]);
 
     assert!(blames_the_database(&refused), "{}", refused.body);
-    let said = ready(&nodes[1]);
-    assert!(blames_the_database(&said), "{}", said.body);
+    // Between two attempts to recover the server may answer for a moment.
+    eventually("the other gate says so, too", || blames_the_database(&ready(&nodes[1])).then_some(()));
     disk.make_room();
     // PostgreSQL ended by itself, or tries to recover.
     server.stop(How::Immediate);
