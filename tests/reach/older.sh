@@ -45,13 +45,14 @@ keys kim g g a
 sends kim
 waits lee "1 to decide"
 echo "the older inbox gives the first approval of two; the newer one gives the second"
-keys kim g g a
+keys kim G a
 sends kim
 waits lee "1 of 2"
 look
-keys lee g g a
+keys lee G a
 sends lee
-for who in kim lee; do waits "$who" "Nothing is pending"; done
+for who in kim lee; do waits "$who" "executed"; done
+look
 echo "the older program reads lists, and decides, in the shell"
 proposes "Prices are shown twice"
 as_kim() { env PLACET_CONFIG="$home/kim.toml" PLACET_STATE_DIR="$home/kim-shell" HOME="$home" "$older" "$@"; }
@@ -91,7 +92,7 @@ echo "it decides"
 keys kim g g a
 sends kim
 waits lee "2 to decide"
-keys lee g g x
+keys lee G x
 sends lee
 look
 audit
