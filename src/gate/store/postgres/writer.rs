@@ -8,6 +8,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use tokio::sync::Semaphore;
@@ -26,6 +27,9 @@ use crate::gate::store::ops::Work;
 use crate::gate::store::ops::tx::{TxState, Wakes};
 use crate::gate::store::piece::{Piece, answered, on, piece};
 
+/// How long work waits for its turn: longer than a holder of the head that fell silent is left alone by the server (5 s, in `SETTINGS`), and
+/// who waited for it takes to try again.
+const TURN: Duration = Duration::from_secs(10);
 /// So many pieces of work go into one transaction at the most.
 const GROUP: usize = 128;
 
@@ -83,8 +87,7 @@ impl Writer {
         }
         let number = self.queue(workspace, piece);
         let mut answer = std::pin::pin!(answered(answer));
-        // One waits for a turn as long as for a connection.
-        match timeout(PATIENCE, &mut answer).await {
+        match timeout(TURN, &mut answer).await {
             Ok(done) => done,
             Err(_) if self.withdraw(workspace, number) => Err(too_long()),
             Err(_) => answer.await,
