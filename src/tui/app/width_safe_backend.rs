@@ -1,6 +1,6 @@
 //! Draws so that what terminals measure differently (emoji of several characters, flags, piled marks) stays in its cells: a
 //! terminal that gives it more room than was counted would else push foreign text out of its pane, and leave it there. And says
-//! no more of colours than changes from one cell to the next: a key over a slow line costs what it writes.
+//! no more than changes from one cell to the next, a whole frame in one write: a key over a slow line costs what it writes.
 
 use std::io;
 use std::io::Write;
@@ -11,13 +11,21 @@ use ratatui::layout::{Position, Size};
 use ratatui::style::{Color, Modifier};
 use unicode_width::UnicodeWidthStr as _;
 
-/// The backend, with the cursor put in its place again after every cell that may have moved it elsewhere.
+/// The backend, with the cursor put in its place again after every cell that may have moved it elsewhere. What is drawn stays here
+/// until [`Write::flush`], at the end of a frame: [`Backend::flush`], which comes in the middle of one, sends nothing.
 #[derive(Debug)]
-pub(crate) struct WidthSafeBackend<W: Write>(CrosstermBackend<W>);
+pub(crate) struct WidthSafeBackend<W: Write> {
+    out: W,
+    unsent: Vec<u8>,
+}
 
 impl<W: Write> WidthSafeBackend<W> {
-    pub(crate) const fn new(writer: W) -> Self {
-        Self(CrosstermBackend::new(writer))
+    pub(crate) const fn new(out: W) -> Self {
+        Self { out, unsent: Vec::new() }
+    }
+
+    fn crossterm(&mut self) -> CrosstermBackend<&mut Vec<u8>> {
+        CrosstermBackend::new(&mut self.unsent)
     }
 }
 
@@ -121,15 +129,30 @@ const MODIFIERS: [(Modifier, u8, u8); 8] = [
     (Modifier::CROSSED_OUT, 9, 29),
 ];
 
+/// What shows on a blank, too.
+const ON_BLANKS: Modifier = Modifier::UNDERLINED.union(Modifier::REVERSED).union(Modifier::CROSSED_OUT);
+
 impl CellStyle {
-    /// Writes what is other in this cell, as one sequence.
-    fn become_that_of(&mut self, cell: &Cell, out: &mut impl Write) -> io::Result<()> {
-        let next = Self {
+    fn of(cell: &Cell) -> Self {
+        Self {
             foreground: cell.fg,
             background: cell.bg,
             underline: cell.underline_color,
             modifier: cell.modifier,
-        };
+        }
+    }
+
+    /// Of a blank between the two nothing shows but its background.
+    const fn shows_no_blank(self, next: Self) -> bool {
+        !self.modifier.union(next.modifier).intersects(ON_BLANKS)
+    }
+
+    /// Writes what is other in this cell, as one sequence.
+    fn become_that_of(&mut self, cell: &Cell, out: &mut impl Write) -> io::Result<()> {
+        let mut next = Self::of(cell);
+        if cell.symbol() == " " && self.shows_no_blank(next) {
+            next = Self { background: next.background, ..*self };
+        }
         let before = std::mem::replace(self, next);
         if before == next {
             return Ok(());
@@ -197,6 +220,76 @@ const fn named(colour: Color) -> Option<u8> {
     })
 }
 
+/// So many blanks are cheaper erased than written.
+const ERASED: u16 = 11;
+
+/// What was written of a frame up to now.
+#[derive(Debug, Default)]
+struct Written {
+    style: CellStyle,
+    /// Where the terminal's cursor is, where all terminals agree on it.
+    cursor: Option<Position>,
+    /// Blanks from the cursor on that are not written yet: in the default background, which erasing gives on every terminal.
+    blanks: u16,
+}
+
+impl Written {
+    fn draw(&mut self, out: &mut impl Write, at: Position, cell: &Cell) -> io::Result<()> {
+        let is_blank = cell.symbol() == " "
+            && (cell.bg, self.style.background) == (Color::Reset, Color::Reset)
+            && self.style.shows_no_blank(CellStyle::of(cell));
+        let after = self.cursor.map(|cursor| Position { x: cursor.x + self.blanks, ..cursor });
+        if is_blank && self.blanks > 0 && after == Some(at) {
+            self.blanks += 1;
+            return Ok(());
+        }
+        let uneven = is_uneven(cell.symbol());
+        self.write_blanks(out)?;
+        match self.cursor {
+            Some(cursor) if cursor == at && !uneven => {}
+            Some(cursor) if cursor.y == at.y && cursor.x < at.x && !uneven => {
+                write!(out, "\x1b[{}C", at.x - cursor.x)?;
+            }
+            _ => go_to(out, at)?,
+        }
+        if is_blank {
+            (self.cursor, self.blanks) = (Some(at), 1);
+            return Ok(());
+        }
+        self.style.become_that_of(cell, out)?;
+        let columns = if uneven || !cell.symbol().is_ascii() { cell.symbol().width() } else { 1 };
+        if uneven {
+            // A terminal that gives it less room would leave something old beside it.
+            write!(out, "{:columns$}", "")?;
+            go_to(out, at)?;
+        }
+        out.write_all(cell.symbol().as_bytes())?;
+        self.cursor = (!uneven && columns == 1).then_some(Position { x: at.x + 1, ..at });
+        Ok(())
+    }
+
+    fn write_blanks(&mut self, out: &mut impl Write) -> io::Result<()> {
+        let blanks = std::mem::take(&mut self.blanks);
+        match &mut self.cursor {
+            _ if blanks >= ERASED => write!(out, "\x1b[{blanks}X"),
+            Some(cursor) => {
+                cursor.x += blanks;
+                write!(out, "{:1$}", "", usize::from(blanks))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn end(mut self, out: &mut impl Write) -> io::Result<()> {
+        self.write_blanks(out)?;
+        if self.style == CellStyle::default() { Ok(()) } else { out.write_all(b"\x1b[0m") }
+    }
+}
+
+fn go_to(out: &mut impl Write, at: Position) -> io::Result<()> {
+    write!(out, "\x1b[{};{}H", at.y + 1, at.x + 1)
+}
+
 impl<W: Write> Backend for WidthSafeBackend<W> {
     type Error = io::Error;
 
@@ -204,75 +297,67 @@ impl<W: Write> Backend for WidthSafeBackend<W> {
     where
         I: Iterator<Item = (u16, u16, &'a Cell)>,
     {
-        let (mut style, mut at) = (CellStyle::default(), None);
+        let mut line = Written::default();
         for (x, y, cell) in content {
-            let uneven = is_uneven(cell.symbol());
-            if uneven || at != Some((x, y)) {
-                write!(self.0, "\x1b[{};{}H", y + 1, x + 1)?;
-            }
-            style.become_that_of(cell, &mut self.0)?;
-            if uneven {
-                // A terminal that gives it less room would leave something old beside it.
-                let columns = cell.symbol().width();
-                write!(self.0, "{:columns$}\x1b[{};{}H", "", y + 1, x + 1)?;
-            }
-            self.0.write_all(cell.symbol().as_bytes())?;
-            at = (!uneven).then_some((x + 1, y));
+            line.draw(&mut self.unsent, Position { x, y }, cell)?;
         }
-        if style == CellStyle::default() { Ok(()) } else { self.0.write_all(b"\x1b[0m") }
+        line.end(&mut self.unsent)
     }
 
     fn append_lines(&mut self, n: u16) -> io::Result<()> {
-        self.0.append_lines(n)
+        self.crossterm().append_lines(n)
     }
 
     fn hide_cursor(&mut self) -> io::Result<()> {
-        self.0.hide_cursor()
+        self.crossterm().hide_cursor()
     }
 
-    /// Never fails: ratatui shows the cursor once more when it is dropped and prints the error, and printing to a terminal that has
-    /// vanished panics. A frame still fails there, with its end.
+    /// Not sent, so it never fails: ratatui shows the cursor once more when it is dropped and prints the error, and printing to a
+    /// terminal that has vanished panics.
     fn show_cursor(&mut self) -> io::Result<()> {
-        drop(self.0.show_cursor());
-        Ok(())
+        self.crossterm().show_cursor()
     }
 
     fn get_cursor_position(&mut self) -> io::Result<Position> {
-        self.0.get_cursor_position()
+        self.crossterm().get_cursor_position()
     }
 
     fn set_cursor_position<P: Into<Position>>(&mut self, position: P) -> io::Result<()> {
-        self.0.set_cursor_position(position)
+        self.crossterm().set_cursor_position(position)
     }
 
     fn clear(&mut self) -> io::Result<()> {
-        self.0.clear()
+        self.crossterm().clear()
     }
 
     fn clear_region(&mut self, clear_type: ClearType) -> io::Result<()> {
-        self.0.clear_region(clear_type)
+        self.crossterm().clear_region(clear_type)
     }
 
     fn size(&self) -> io::Result<Size> {
-        self.0.size()
+        CrosstermBackend::new(io::sink()).size()
     }
 
     fn window_size(&mut self) -> io::Result<WindowSize> {
-        self.0.window_size()
+        self.crossterm().window_size()
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Backend::flush(&mut self.0)
+        Ok(())
     }
 }
 
 impl<W: Write> Write for WidthSafeBackend<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
+        self.unsent.write(bytes)
     }
 
+    /// A frame that fails is not sent again.
     fn flush(&mut self) -> io::Result<()> {
-        Write::flush(&mut self.0)
+        let sent = self.out.write_all(&self.unsent);
+        self.unsent.clear();
+        sent?;
+        self.out.flush()
     }
 }
 
@@ -297,7 +382,9 @@ mod tests {
             next.set_string(19, 1, "|", theme::PLAIN);
             uneven = redraw_uneven(&mut next, &uneven);
             let mut bytes = Vec::new();
-            WidthSafeBackend::new(&mut bytes).draw(last.diff(&next).into_iter()).unwrap();
+            let mut backend = WidthSafeBackend::new(&mut bytes);
+            backend.draw(last.diff(&next).into_iter()).unwrap();
+            Write::flush(&mut backend).unwrap();
             screen.process(&bytes);
             last = next;
         }
@@ -337,7 +424,7 @@ mod tests {
     fn showing_the_cursor_on_a_vanished_terminal_is_no_error() {
         let mut backend = WidthSafeBackend::new(Vanished);
 
-        assert!(backend.hide_cursor().is_err() && Backend::flush(&mut backend).is_err());
+        assert!(backend.hide_cursor().is_ok() && Write::flush(&mut backend).is_err());
         assert!(backend.show_cursor().is_ok());
     }
 
@@ -356,7 +443,9 @@ mod tests {
     /// The bytes of a frame over an empty one.
     fn bytes(frame: &Buffer) -> String {
         let mut bytes = Vec::new();
-        WidthSafeBackend::new(&mut bytes).draw(Buffer::empty(frame.area).diff(frame).into_iter()).unwrap();
+        let mut backend = WidthSafeBackend::new(&mut bytes);
+        backend.draw(Buffer::empty(frame.area).diff(frame).into_iter()).unwrap();
+        Write::flush(&mut backend).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 
@@ -371,6 +460,41 @@ mod tests {
 
         let a = "\x1b[1;1H\x1b[1;2;38;5;1;48;5;237ma";
         assert_eq!(bytes(&buffer), format!("{a}\x1b[22;2mb\x1b[38;2;1;2;3mc\x1b[22;39md\x1b[0m"));
+    }
+
+    #[test]
+    fn a_blank_is_written_in_whatever_colours_the_text_before_it_has() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 10, 1));
+        buffer.set_string(0, 0, "a", Color::Red);
+        buffer.set_string(1, 0, " ", Style::new().fg(Color::Blue).bold());
+        buffer.set_string(2, 0, "b", Color::Red);
+        buffer.set_string(3, 0, " ", Style::new().fg(Color::Red).bg(Color::Green));
+        buffer.set_string(4, 0, " ", Style::new().fg(Color::Red).bg(Color::Green).underlined());
+        buffer.set_string(5, 0, "c", Color::Red);
+
+        let text = "\x1b[1;1H\x1b[38;5;1ma b\x1b[48;5;2m \x1b[4m \x1b[24;49mc\x1b[0m";
+        assert_eq!(bytes(&buffer), text);
+    }
+
+    #[test]
+    fn many_blanks_are_erased_and_few_are_written() {
+        let frame = |text: &str| {
+            let mut buffer = Buffer::empty(Rect::new(0, 0, 40, 2));
+            buffer.set_string(0, 0, text, theme::PLAIN);
+            buffer.set_string(39, 1, "|", theme::PLAIN);
+            buffer
+        };
+        let before = frame("0123456789012345678901234567890123456789");
+        let after = |text: &str| {
+            let mut backend = WidthSafeBackend::new(Vec::new());
+            backend.draw(before.diff(&frame(text)).into_iter()).unwrap();
+            String::from_utf8(backend.unsent).unwrap()
+        };
+
+        assert_eq!(after("0123456789012345678901234567890123    89"), "\x1b[1;35H    ");
+        assert_eq!(after("0123             7890123456789012345 7 9"), "\x1b[1;5H\x1b[13X\x1b[32C \x1b[1C ");
+        assert_eq!(after("0123             x890123456789"), "\x1b[1;5H\x1b[13X\x1b[13Cx\x1b[12C          ");
+        assert_eq!(after("0123                           7"), "\x1b[1;5H\x1b[27X\x1b[27C7        ");
     }
 
     #[test]
@@ -396,6 +520,6 @@ mod tests {
         let row = second_frame("", "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467} pay \u{1f1e9}\u{1f1ea} 10");
         let column = |text: &str| row.find(text).map(|at| row[..at].width());
         assert!(column("pay").is_some() && column("10").is_some(), "{row:?}");
-        assert!(row.trim().ends_with('|') && row.lines().count() == 3, "{row:?}");
+        assert!(row.trim().ends_with('|') && row.lines().count() == 2, "{row:?}");
     }
 }
