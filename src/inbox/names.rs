@@ -8,7 +8,7 @@ use crate::domain::{BatchId, Row, Untrusted};
 const MOST: usize = 100_000;
 
 #[derive(Debug, Default)]
-pub struct Names(HashSet<Untrusted>);
+pub struct Names(HashSet<Untrusted, foldhash::fast::RandomState>);
 
 impl Names {
     /// The same row, with the words that others have, too.

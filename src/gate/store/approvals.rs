@@ -97,7 +97,7 @@ const APART: [char; 2] = ['\u{1e}', '\u{1f}'];
 macro_rules! light_approvals {
     () => {
         "(SELECT string_agg(v.revision || '\u{1f}' || v.policy || '\u{1f}' || v.subject, '\u{1e}') \
-         FROM approvals v WHERE v.seq = a.seq) AS approvals"
+         FROM approvals v WHERE v.seq = a.seq)"
     };
 }
 
@@ -106,7 +106,7 @@ macro_rules! whole_approvals {
     () => {
         "(SELECT string_agg(v.revision || '\u{1f}' || v.policy || '\u{1f}' || v.subject || '\u{1f}' || v.at || '\u{1f}' || \
          v.effective_digest || '\u{1f}' || v.terms || '\u{1f}' || COALESCE('=' || v.edits, ''), '\u{1e}') \
-         FROM approvals v WHERE v.seq = a.seq) AS approvals"
+         FROM approvals v WHERE v.seq = a.seq)"
     };
 }
 pub(super) use {light_approvals, whole_approvals};

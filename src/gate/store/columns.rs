@@ -1,13 +1,24 @@
 //! A row of a database as plain values, whichever database it came from.
 
+use std::borrow::Cow;
+
 use sqlx::Row as _;
 use sqlx::postgres::PgRow;
 use sqlx::sqlite::SqliteRow;
 
-/// Columns by their names. `maybe_…`: it may be NULL.
+/// Columns by their names. `maybe_…`: it may be NULL. `lent`: text as it stands there, for what is read by the thousand.
 pub(crate) trait Columns {
-    fn text(&self, name: &str) -> Result<String, sqlx::Error>;
-    fn maybe_text(&self, name: &str) -> Result<Option<String>, sqlx::Error>;
+    fn lent(&self, name: &str) -> Result<Cow<'_, str>, sqlx::Error>;
+    fn maybe_lent(&self, name: &str) -> Result<Option<Cow<'_, str>>, sqlx::Error>;
+
+    fn text(&self, name: &str) -> Result<String, sqlx::Error> {
+        self.lent(name).map(Cow::into_owned)
+    }
+
+    fn maybe_text(&self, name: &str) -> Result<Option<String>, sqlx::Error> {
+        Ok(self.maybe_lent(name)?.map(Cow::into_owned))
+    }
+
     fn int(&self, name: &str) -> Result<i64, sqlx::Error>;
     fn maybe_int(&self, name: &str) -> Result<Option<i64>, sqlx::Error>;
     fn bytes(&self, name: &str) -> Result<Vec<u8>, sqlx::Error>;
@@ -17,12 +28,13 @@ pub(crate) trait Columns {
 macro_rules! columns_of {
     ($row:ty) => {
         impl Columns for $row {
-            fn text(&self, name: &str) -> Result<String, sqlx::Error> {
-                self.try_get(name)
+            fn lent(&self, name: &str) -> Result<Cow<'_, str>, sqlx::Error> {
+                self.try_get(name).map(Cow::Borrowed)
             }
 
-            fn maybe_text(&self, name: &str) -> Result<Option<String>, sqlx::Error> {
-                self.try_get(name)
+            fn maybe_lent(&self, name: &str) -> Result<Option<Cow<'_, str>>, sqlx::Error> {
+                let text: Option<&str> = self.try_get(name)?;
+                Ok(text.map(Cow::Borrowed))
             }
 
             fn int(&self, name: &str) -> Result<i64, sqlx::Error> {

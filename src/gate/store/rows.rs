@@ -15,38 +15,81 @@ use crate::gate::terms;
 use crate::gate::token::{Scope, Token};
 use crate::gate::tool::Tools;
 
-macro_rules! light {
-    ($($more:expr),*) => {
-        concat!(
-            "SELECT a.seq, a.id, a.workspace, a.batch, a.checkpoint, a.mission, a.session, a.run, \
-             a.agent, a.tool, a.title, a.risk, a.effect, a.size, a.digest, a.status, a.created_at, a.expires_at, \
-             a.resolved_at, a.resolved_by, a.fence, a.revision, a.callback, a.traceparent",
-            $($more,)*
-            " FROM actions a"
+/// Everything a [`Row`] needs, and where it stands. By name: what is long (summary, reason, error) stays in the database.
+macro_rules! light_columns {
+    ($as:ident) => {
+        $as!(
+            seq,
+            id,
+            workspace,
+            batch,
+            checkpoint,
+            mission,
+            session,
+            run,
+            agent,
+            tool,
+            title,
+            risk,
+            effect,
+            size,
+            digest,
+            status,
+            created_at,
+            expires_at,
+            resolved_at,
+            resolved_by,
+            fence,
+            revision,
+            callback,
+            traceparent
         )
     };
 }
-/// Everything a [`Row`] needs, and where it stands. By name: what is long (summary, reason, error) stays in the database.
-pub(super) const LIGHT: &str = light!();
+macro_rules! names {
+    ($($column:ident),*) => { [$(stringify!($column),)* "approvals"] };
+}
+macro_rules! apart {
+    ($first:ident, $($column:ident),*) => { concat!("a.", stringify!($first), $(", a.", stringify!($column)),*) };
+}
+/// The columns of a packed row, in their order; the last one only of [`PACKED_APPROVED`].
+pub(super) const NAMES: [&str; 25] = light_columns!(names);
+pub(super) const LIGHT: &str = concat!("SELECT ", light_columns!(apart), " FROM actions a");
 /// The same where more than one person must approve something.
-pub(super) const LIGHT_APPROVED: &str = light!(", ", light_approvals!());
+pub(super) const LIGHT_APPROVED: &str =
+    concat!("SELECT ", light_columns!(apart), ", ", light_approvals!(), " AS approvals FROM actions a");
+/// The same two, with all columns in one.
+pub(super) const PACKED: &str =
+    concat!("SELECT a.seq, json_array(", light_columns!(apart), ") AS packed FROM actions a");
+pub(super) const PACKED_APPROVED: &str = concat!(
+    "SELECT a.seq, json_array(",
+    light_columns!(apart),
+    ", ",
+    light_approvals!(),
+    ") AS packed FROM actions a"
+);
 
 /// What [`light()`] reads.
 pub(super) const fn listing(tools: &Tools) -> &'static str {
     if tools.most_approvals() > 1 { LIGHT_APPROVED } else { LIGHT }
 }
 
+/// The same, packed.
+pub(super) const fn packed_listing(tools: &Tools) -> &'static str {
+    if tools.most_approvals() > 1 { PACKED_APPROVED } else { PACKED }
+}
+
 /// Everything a [`Stored`] needs.
 pub(super) const WHOLE: &str = concat!(
     "SELECT a.*, p.input, p.preview, p.before, p.user_edits, p.effective_input, p.result, ",
     whole_approvals!(),
-    " FROM actions a JOIN payloads p ON p.seq = a.seq"
+    " AS approvals FROM actions a JOIN payloads p ON p.seq = a.seq"
 );
 /// As [`WHOLE`], with the moment of the newest audit row.
 pub(super) const WHOLE_SETTLED: &str = concat!(
     "SELECT a.*, p.input, p.preview, p.before, p.user_edits, p.effective_input, p.result, h.at AS settled_at, ",
     whole_approvals!(),
-    " FROM actions a JOIN payloads p ON p.seq = a.seq JOIN audit h ON h.workspace = a.workspace AND h.revision = a.revision"
+    " AS approvals FROM actions a JOIN payloads p ON p.seq = a.seq JOIN audit h ON h.workspace = a.workspace AND h.revision = a.revision"
 );
 /// Final, and never `unknown`: of that a human still has to find out what became of it. In the words of an index, which is used for
 /// nothing else.
@@ -70,25 +113,25 @@ fn approved(row: &dyn Columns, tools: &Tools) -> Result<Row, StoreError> {
 /// Without what depends on the tools.
 fn bare(row: &dyn Columns) -> Result<Row, StoreError> {
     Ok(Row {
-        id: ActionId::new(row.text("id")?),
-        batch: row.maybe_text("batch")?.map(BatchId::new),
+        id: ActionId::new(row.lent("id")?),
+        batch: row.maybe_lent("batch")?.map(BatchId::new),
         checkpoint: foreign(row, "checkpoint")?,
         workspace: foreign(row, "workspace")?,
         mission: foreign(row, "mission")?,
         session: foreign(row, "session")?,
         run: foreign(row, "run")?,
         agent: foreign(row, "agent")?,
-        tool: Untrusted::from(row.text("tool")?),
-        title: Untrusted::from(row.text("title")?),
-        risk: Risk::parse(&row.text("risk")?),
-        effect: row.maybe_text("effect")?.map(|word| Effect::parse(&word)),
-        status: Status::parse(&row.text("status")?),
+        tool: Untrusted::new(row.lent("tool")?),
+        title: Untrusted::new(row.lent("title")?),
+        risk: Risk::parse(&row.lent("risk")?),
+        effect: row.maybe_lent("effect")?.map(|word| Effect::parse(&word)),
+        status: Status::parse(&row.lent("status")?),
         created_at: Timestamp::from_millis(row.int("created_at")?),
         expires_at: time(row, "expires_at")?,
         resolved_at: time(row, "resolved_at")?,
         resolved_by: foreign(row, "resolved_by")?,
         size: number(row.int("size")?),
-        digest: Digest::parse(&row.text("digest")?),
+        digest: Digest::parse(&row.lent("digest")?),
         revision: Revision(number(row.int("revision")?)),
         approvals: None,
         unreadable: None,
@@ -242,7 +285,7 @@ fn runs(status: &Status) -> bool {
 }
 
 fn foreign(row: &dyn Columns, column: &str) -> Result<Option<Untrusted>, StoreError> {
-    Ok(row.maybe_text(column)?.map(Untrusted::from))
+    Ok(row.maybe_lent(column)?.map(Untrusted::new))
 }
 
 fn time(row: &dyn Columns, column: &str) -> Result<Option<Timestamp>, StoreError> {

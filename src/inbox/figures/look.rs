@@ -177,9 +177,9 @@ impl SourceFigures {
         }
         let place = self.seen.place(&Queue::of(row));
         let high = row.risk.is_high();
-        let about = self.about(&row.id, (&row.tool, &row.title), high);
         let first = look.since.is_none();
         if !first && before != Some(stage) && (before.is_some() || look.is_new(row) || !flow.is_nothing()) {
+            let about = self.about(&row.id, (&row.tool, &row.title), high);
             self.tell(look, row, before, stage, about);
         }
         match stage {

@@ -8,6 +8,7 @@ mod due;
 mod flows;
 mod forms;
 mod outstanding;
+mod packed;
 mod prune;
 mod read;
 #[cfg(test)]

@@ -4,6 +4,7 @@ use futures_util::TryStreamExt as _;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row as _, Sqlite, SqliteConnection, SqlitePool};
 
+use super::packed::Packed;
 use super::which;
 use crate::domain::{BatchId, PendingAction, Row, Status, Timestamp, Untrusted};
 use crate::gate::audit::WHOLE_GATE;
@@ -19,7 +20,7 @@ pub(super) async fn get(pool: &SqlitePool, id: &str, tools: &Tools) -> Result<Op
 }
 
 pub(super) async fn rows(pool: &SqlitePool, filter: &Filter, tools: &Tools) -> Result<Page<Row>, StoreError> {
-    page(pool, filter, rows::listing(tools), |row| rows::light(row, tools), light_weight).await
+    page(pool, filter, rows::packed_listing(tools), |row| unpacked(row, tools), light_weight).await
 }
 
 pub(super) async fn actions(
@@ -28,6 +29,10 @@ pub(super) async fn actions(
     tools: &Tools,
 ) -> Result<Page<PendingAction>, StoreError> {
     page(pool, filter, rows::WHOLE, |row| rows::whole(row, tools), weight).await
+}
+
+fn unpacked(row: &SqliteRow, tools: &Tools) -> Result<Row, StoreError> {
+    rows::light(&Packed::of(row.try_get("packed")?)?, tools)
 }
 
 /// About how many bytes a row takes on the wire, whatever its input weighs.
@@ -189,14 +194,14 @@ pub(super) async fn changes(
     if since > head || since < pruned {
         return Ok(Changes { rows: Vec::new(), revision: head, more: false, complete: false });
     }
-    let mut query = QueryBuilder::new(rows::listing(tools));
+    let mut query = QueryBuilder::new(rows::packed_listing(tools));
     query.push(" WHERE a.workspace = ").push_bind(workspace);
     query.push(" AND a.revision > ").push_bind(rows::integer(since));
     query.push(" ORDER BY a.revision LIMIT ").push_bind(i64::from(limit) + 1);
     let mut found = query.build().fetch(pool);
     let (mut rows, mut more, mut weight) = (Vec::new(), false, 0_u64);
     while let Some(found) = found.try_next().await? {
-        let row = rows::light(&found, tools)?;
+        let row = unpacked(&found, tools)?;
         weight += light_weight(&row);
         // At least one, as in a page.
         if rows.len() >= limit as usize || (weight > bytes && !rows.is_empty()) {

@@ -205,7 +205,7 @@ async fn every_list_is_looked_up_in_its_order() {
                 limit: 10,
                 ..Filter::default()
             };
-            for select in [rows::LIGHT, rows::LIGHT_APPROVED, rows::WHOLE] {
+            for select in [rows::PACKED, rows::PACKED_APPROVED, rows::WHOLE] {
                 let plan = plan(&shelf.store, read::list(select, &filter).sql().as_str()).await;
 
                 let walks = |step: &String| step.starts_with("SCAN") && !step.contains("(subquery");
