@@ -6,7 +6,7 @@ use crate::config::{GroupBy, SortBy};
 use crate::domain::{ActionKey, BatchKey, Entry};
 
 use super::groups::{Buckets, Group, GroupKey, Regrouped, Regrouping};
-use super::slots::{NOWHERE, Slot};
+use super::slots::{ByKey, NOWHERE, Slot};
 use super::state::{Cursor, Line, Queue};
 use super::tally::Tally;
 
@@ -84,7 +84,7 @@ impl Queue {
         for index in over.into_iter().rev() {
             let slot = self.slots.swap_remove(index);
             stands.swap_remove(index);
-            self.by_key.remove(&slot.entry.key);
+            self.by_key.moves(&slot.entry.key, index as u32, None);
             if slot.marked {
                 self.marks.leaves();
             }
@@ -95,10 +95,8 @@ impl Queue {
         }
         let mut now = vec![NOWHERE; stands.len() + gone.len()];
         for (index, (before, slot)) in stands.into_iter().zip(&self.slots).enumerate() {
-            if before as usize != index
-                && let Some(known) = self.by_key.get_mut(&slot.entry.key)
-            {
-                *known = index as u32;
+            if before as usize != index {
+                self.by_key.moves(&slot.entry.key, before, Some(index as u32));
             }
             if let Some(place) = now.get_mut(before as usize) {
                 *place = index as u32;
@@ -147,8 +145,7 @@ impl Queue {
 
     fn rebuild(&mut self, nearest: Vec<Cursor>, screen_line: usize) {
         self.is_out_of_order = false;
-        let key = |(index, slot): (usize, &Slot)| (slot.entry.key.clone(), index as u32);
-        self.by_key = self.slots.iter().enumerate().map(key).collect();
+        self.by_key = ByKey::of(&self.slots);
         self.tally = Tally::default();
         self.slots.iter().for_each(|slot| self.tally.comes(slot));
         self.shown = None;
@@ -156,7 +153,7 @@ impl Queue {
         self.put_in_order();
         self.put_in_buckets();
         self.cursor = nearest.into_iter().find(|cursor| match cursor {
-            Cursor::Action(key) => self.by_key.contains_key(key),
+            Cursor::Action(key) => self.get(key).is_some(),
             Cursor::Header(key) => self.buckets.number(key).is_some(),
         });
         self.arrange();

@@ -129,7 +129,8 @@ impl Queue {
 
     /// Its row is this one now.
     fn put_entry(&mut self, entry: Entry) -> Option<&Slot> {
-        let slot = self.slots.get_mut(*self.by_key.get(&entry.key)? as usize)?;
+        let index = self.index(&entry.key)?;
+        let slot = self.slots.get_mut(index as usize)?;
         self.tally.leaves(slot);
         self.is_out_of_order |= stands_elsewhere(&slot.entry.row, &entry.row);
         *slot.entry = entry;
@@ -379,7 +380,7 @@ impl Queue {
         slot.away = !self.away.is_empty() && self.away.contains(&slot.entry.key);
         self.tally.comes(&slot);
         let index = self.slots.len() as u32;
-        self.by_key.insert(slot.entry.key.clone(), index);
+        self.by_key.put(&self.slots, &slot.entry.key, index);
         self.same.note(index);
         self.slots.push(slot);
     }

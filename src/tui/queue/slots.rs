@@ -1,6 +1,11 @@
 //! One action in the list, and where it stands.
 
-use crate::domain::{Entry, Status, Timestamp, Untrusted};
+use std::hash::BuildHasher as _;
+
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+
+use crate::domain::{ActionKey, Entry, Status, Timestamp, Untrusted};
 
 /// A slot that stands in no group, because the filter does not show it.
 pub(crate) const NOWHERE: u32 = u32::MAX;
@@ -148,5 +153,43 @@ impl Slot {
     /// Still something to do: the source has not said that it is over.
     pub(crate) const fn is_open(&self) -> bool {
         !matches!(self.state, State::Settled(_))
+    }
+}
+
+/// The index of each action among the slots. It holds no second copy of their keys: of 100,000 actions that is 5 MB.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ByKey {
+    indices: HashTable<u32>,
+    hasher: RandomState,
+}
+
+impl ByKey {
+    pub(crate) fn of(slots: &[Slot]) -> Self {
+        let mut all = Self { indices: HashTable::with_capacity(slots.len()), ..Self::default() };
+        slots.iter().enumerate().for_each(|(index, slot)| all.put(slots, &slot.entry.key, index as u32));
+        all
+    }
+
+    pub(crate) fn get(&self, slots: &[Slot], key: &ActionKey) -> Option<u32> {
+        let is_it = |index: &u32| slots.get(*index as usize).is_some_and(|slot| slot.entry.key == *key);
+        self.indices.find(self.hasher.hash_one(key), is_it).copied()
+    }
+
+    /// An action that is not known yet. It may be among the slots, or come in there next.
+    pub(crate) fn put(&mut self, slots: &[Slot], key: &ActionKey, index: u32) {
+        let of =
+            |index: &u32| slots.get(*index as usize).map_or(0, |slot| self.hasher.hash_one(&slot.entry.key));
+        self.indices.insert_unique(self.hasher.hash_one(key), index, of);
+    }
+
+    /// An action that stood at this index goes to another one, or out of the list.
+    pub(crate) fn moves(&mut self, key: &ActionKey, from: u32, to: Option<u32>) {
+        let Ok(mut known) = self.indices.find_entry(self.hasher.hash_one(key), |index| *index == from) else {
+            return;
+        };
+        match to {
+            Some(to) => *known.get_mut() = to,
+            None => drop(known.remove()),
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::inbox::Ran;
 
 use super::groups::{Buckets, Group, GroupKey, Regrouping};
 use super::same::{Proposes, Same, SameIndex};
-use super::slots::{Slot, State};
+use super::slots::{ByKey, Slot, State};
 use super::tally::{Marks, Tally};
 
 /// Where the reviewer is: an identity, never a row number.
@@ -40,7 +40,7 @@ pub(crate) struct Placed {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Queue {
     pub(crate) slots: Vec<Slot>,
-    pub(crate) by_key: KeyMap<u32>,
+    pub(crate) by_key: ByKey,
     /// Arrivals that wait to come into the list.
     pub(crate) held: KeyMap<Entry>,
     pub(crate) group_by: GroupBy,
@@ -140,12 +140,12 @@ impl Queue {
     }
 
     pub(crate) fn get(&self, key: &ActionKey) -> Option<&Slot> {
-        self.slots.get(*self.by_key.get(key)? as usize)
+        self.slots.get(self.index(key)? as usize)
     }
 
     /// Index of an action, for [`Self::go_to_action`].
     pub(crate) fn index(&self, key: &ActionKey) -> Option<u32> {
-        self.by_key.get(key).copied()
+        self.by_key.get(&self.slots, key)
     }
 
     pub(crate) fn slot(&self, index: u32) -> Option<&Slot> {
@@ -298,7 +298,7 @@ impl Queue {
 
     /// Changes where an action stands, in place.
     pub(crate) fn set_state(&mut self, key: &ActionKey, state: State) {
-        let Some(slot) = self.by_key.get(key).and_then(|index| self.slots.get_mut(*index as usize)) else {
+        let Some(slot) = self.index(key).and_then(|index| self.slots.get_mut(index as usize)) else {
             return;
         };
         self.tally.leaves(slot);
