@@ -52,15 +52,16 @@ macro_rules! names {
 macro_rules! apart {
     ($first:ident, $($column:ident),*) => { concat!("a.", stringify!($first), $(", a.", stringify!($column)),*) };
 }
-/// The columns of a packed row, in their order; the last one only of [`PACKED_APPROVED`].
-pub(super) const NAMES: [&str; 25] = light_columns!(names);
+pub(super) const PACKED_COLUMNS: usize = 25;
+/// The columns of a packed row, in their order; NULL is the last one of [`PACKED`].
+pub(super) const NAMES: [&str; PACKED_COLUMNS] = light_columns!(names);
 pub(super) const LIGHT: &str = concat!("SELECT ", light_columns!(apart), " FROM actions a");
 /// The same where more than one person must approve something.
 pub(super) const LIGHT_APPROVED: &str =
     concat!("SELECT ", light_columns!(apart), ", ", light_approvals!(), " AS approvals FROM actions a");
 /// The same two, with all columns in one.
 pub(super) const PACKED: &str =
-    concat!("SELECT a.seq, json_array(", light_columns!(apart), ") AS packed FROM actions a");
+    concat!("SELECT a.seq, json_array(", light_columns!(apart), ", NULL) AS packed FROM actions a");
 pub(super) const PACKED_APPROVED: &str = concat!(
     "SELECT a.seq, json_array(",
     light_columns!(apart),

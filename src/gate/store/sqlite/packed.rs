@@ -1,5 +1,5 @@
-//! A row that SQLite hands over as one JSON array. It copies each column of each row of an answer, under locks of its own: of a list of
-//! 100,000 rows that was half the time.
+//! Rows that SQLite hands over as one JSON text. It copies each column of each row of an answer, on a thread of its own, and gives each
+//! row to ours: of a list of 100,000 rows that was two thirds of the time.
 
 use std::borrow::Cow;
 
@@ -8,18 +8,23 @@ use serde_json::value::RawValue;
 use sqlx::error::BoxDynError;
 
 use crate::gate::store::columns::Columns;
-use crate::gate::store::rows::NAMES;
+use crate::gate::store::rows::{NAMES, PACKED_COLUMNS};
 
 /// Lent where nothing in it is escaped.
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The values, in the order of [`NAMES`].
-pub(super) struct Packed<'a>(Vec<&'a RawValue>);
+#[derive(Deserialize)]
+pub(super) struct Packed<'a>(#[serde(borrow)] [&'a RawValue; PACKED_COLUMNS]);
 
 impl<'a> Packed<'a> {
-    pub(super) fn of(text: &'a str) -> Result<Self, sqlx::Error> {
-        serde_json::from_str(text).map(Self).map_err(damaged)
+    pub(super) fn one(text: &'a str) -> Result<Self, sqlx::Error> {
+        serde_json::from_str(text).map_err(damaged)
+    }
+
+    pub(super) fn several(text: &'a str) -> Result<Vec<Self>, sqlx::Error> {
+        serde_json::from_str(text).map_err(damaged)
     }
 
     fn get<T: Deserialize<'a>>(&self, name: &str) -> Result<T, sqlx::Error> {

@@ -1,6 +1,9 @@
 //! Reading: one action, pages, changes, what is to be run. Never through the writer.
 
+use std::cmp::Reverse;
+
 use futures_util::TryStreamExt as _;
+use futures_util::future::join;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row as _, Sqlite, SqliteConnection, SqlitePool};
 
@@ -8,10 +11,14 @@ use super::packed::Packed;
 use super::which;
 use crate::domain::{BatchId, PendingAction, Row, Status, Timestamp, Untrusted};
 use crate::gate::audit::WHOLE_GATE;
+use crate::gate::store::columns::Columns as _;
 use crate::gate::store::rows;
 use crate::gate::store::{Census, Changes, Filter, LookedUp, Page, StoreError, Stored, Waiting};
 use crate::gate::tool::Tools;
 use crate::gate::which::Which;
+
+/// So many rows come in one piece.
+const PIECE: u32 = 500;
 
 pub(super) async fn get(pool: &SqlitePool, id: &str, tools: &Tools) -> Result<Option<Stored>, StoreError> {
     let mut query = QueryBuilder::new(rows::WHOLE);
@@ -19,8 +26,58 @@ pub(super) async fn get(pool: &SqlitePool, id: &str, tools: &Tools) -> Result<Op
     query.build().fetch_optional(pool).await?.map(|row| rows::stored(&row, tools)).transpose()
 }
 
+/// While a piece is taken apart, SQLite makes the next.
 pub(super) async fn rows(pool: &SqlitePool, filter: &Filter, tools: &Tools) -> Result<Page<Row>, StoreError> {
-    page(pool, filter, rows::packed_listing(tools), |row| unpacked(row, tools), light_weight).await
+    let revision = revision(pool, &filter.workspace).await?;
+    let most = u64::from(filter.limit);
+    let mut page = Page { items: Vec::new(), next: None, revision };
+    let (mut asked, mut bytes, mut last) = (0, 0, 0);
+    let mut come = piece(pool, filter, &mut asked, tools).await?;
+    while let Some((until, text)) = come {
+        let rest = Filter { before: Some(until), ..filter.clone() };
+        let ahead = piece(pool, &rest, &mut asked, tools);
+        let (ahead, rows) = join(ahead, async { unpacked(&text, tools) }).await;
+        for (seq, row) in rows? {
+            bytes += light_weight(&row);
+            // At least one item, as in any page.
+            if page.items.len() as u64 >= most || (bytes > filter.bytes && !page.items.is_empty()) {
+                page.next = Some(last);
+                return Ok(page);
+            }
+            last = seq;
+            page.items.push(row);
+        }
+        come = ahead?;
+    }
+    Ok(page)
+}
+
+/// The next rows of a page, packed, with the last one's number; nothing once enough were asked for, or there are no more.
+async fn piece(
+    pool: &SqlitePool,
+    filter: &Filter,
+    asked: &mut u32,
+    tools: &Tools,
+) -> Result<Option<(i64, String)>, StoreError> {
+    // One more than the page holds tells that it goes on.
+    let limit = PIECE.min((filter.limit + 1).saturating_sub(*asked));
+    if limit == 0 {
+        return Ok(None);
+    }
+    *asked += limit;
+    let mut query = QueryBuilder::new("SELECT min(seq), '[' || group_concat(packed) || ']' FROM (");
+    push_list(&mut query, rows::packed_listing(tools), filter, limit);
+    query.push(")");
+    let (until, text): (Option<i64>, Option<String>) = query.build_query_as().fetch_one(pool).await?;
+    Ok(until.zip(text))
+}
+
+/// The newest first: how they were strung together has no promised order.
+fn unpacked(text: &str, tools: &Tools) -> Result<Vec<(i64, Row)>, StoreError> {
+    let row = |packed: &Packed<'_>| Ok((packed.int("seq")?, rows::light(packed, tools)?));
+    let mut rows = Packed::several(text)?.iter().map(row).collect::<Result<Vec<_>, StoreError>>()?;
+    rows.sort_by_key(|(seq, _)| Reverse(*seq));
+    Ok(rows)
 }
 
 pub(super) async fn actions(
@@ -29,10 +86,6 @@ pub(super) async fn actions(
     tools: &Tools,
 ) -> Result<Page<PendingAction>, StoreError> {
     page(pool, filter, rows::WHOLE, |row| rows::whole(row, tools), weight).await
-}
-
-fn unpacked(row: &SqliteRow, tools: &Tools) -> Result<Row, StoreError> {
-    rows::light(&Packed::of(row.try_get("packed")?)?, tools)
 }
 
 /// About how many bytes a row takes on the wire, whatever its input weighs.
@@ -64,7 +117,8 @@ async fn page<T>(
     weight: fn(&T) -> u64,
 ) -> Result<Page<T>, StoreError> {
     let revision = revision(pool, &filter.workspace).await?;
-    let mut query = list(select, filter);
+    let mut query = QueryBuilder::new("");
+    push_list(&mut query, select, filter, filter.limit + 1);
     let mut found = query.build().fetch(pool);
     let (mut items, mut next, mut last, mut bytes) = (Vec::new(), None, 0_i64, 0_u64);
     while let Some(row) = found.try_next().await? {
@@ -81,19 +135,18 @@ async fn page<T>(
     Ok(Page { items, next, revision })
 }
 
-/// The newest that a filter lets through, and one more.
-pub(super) fn list(select: &'static str, filter: &Filter) -> QueryBuilder<Sqlite> {
-    let mut query = QueryBuilder::new(select);
-    push_filter(&mut query, filter);
-    query.push(" ORDER BY a.seq DESC LIMIT ").push_bind(i64::from(filter.limit) + 1);
-    query
+/// The newest that a filter lets through, so many.
+pub(super) fn push_list(query: &mut QueryBuilder<Sqlite>, select: &'static str, filter: &Filter, limit: u32) {
+    query.push(select);
+    push_filter(query, filter, limit);
+    query.push(" ORDER BY a.seq DESC LIMIT ").push_bind(i64::from(limit));
 }
 
 /// A plus keeps SQLite from looking up by this.
-fn push_filter(query: &mut QueryBuilder<Sqlite>, filter: &Filter) {
+fn push_filter(query: &mut QueryBuilder<Sqlite>, filter: &Filter, limit: u32) {
     let by = filter.looked_up();
     if by == LookedUp::ByStatus {
-        return push_newest_of_each(query, filter);
+        return push_newest_of_each(query, filter, limit);
     }
     query
         .push(if by == LookedUp::ById { " WHERE +a.workspace = " } else { " WHERE a.workspace = " })
@@ -110,7 +163,7 @@ fn push_filter(query: &mut QueryBuilder<Sqlite>, filter: &Filter) {
 
 /// The newest of each status, of which the newest of all are among: an index has those of one status in their order, and of several in
 /// none.
-fn push_newest_of_each(query: &mut QueryBuilder<Sqlite>, filter: &Filter) {
+fn push_newest_of_each(query: &mut QueryBuilder<Sqlite>, filter: &Filter, limit: u32) {
     query.push(" WHERE a.seq IN (");
     for (nth, status) in filter.statuses.iter().enumerate() {
         query.push(if nth == 0 { "" } else { " UNION ALL " });
@@ -118,7 +171,7 @@ fn push_newest_of_each(query: &mut QueryBuilder<Sqlite>, filter: &Filter) {
         query.push_bind(filter.workspace.clone());
         query.push(" AND a.status = ").push_bind(status.clone());
         push_equal_and_older(query, filter, LookedUp::ByStatus);
-        query.push(" ORDER BY a.seq DESC LIMIT ").push_bind(i64::from(filter.limit) + 1).push(")");
+        query.push(" ORDER BY a.seq DESC LIMIT ").push_bind(i64::from(limit)).push(")");
     }
     query.push(")");
 }
@@ -201,7 +254,7 @@ pub(super) async fn changes(
     let mut found = query.build().fetch(pool);
     let (mut rows, mut more, mut weight) = (Vec::new(), false, 0_u64);
     while let Some(found) = found.try_next().await? {
-        let row = unpacked(&found, tools)?;
+        let row = rows::light(&Packed::one(found.try_get("packed")?)?, tools)?;
         weight += light_weight(&row);
         // At least one, as in a page.
         if rows.len() >= limit as usize || (weight > bytes && !rows.is_empty()) {
