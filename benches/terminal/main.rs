@@ -47,6 +47,39 @@ const LARGE: [(&str, &[&str]); 6] = [
     ("to the end, to the top", &["G", "g", "g"]),
 ];
 
+/// What of such a key keeps the next one waiting.
+struct Behind {
+    what: &'static str,
+    first: &'static [&'static str],
+    key: &'static str,
+    next: &'static str,
+    /// What the next key shows.
+    brings: &'static str,
+    back: &'static [&'static str],
+}
+
+const HELP: Behind =
+    Behind { what: "nothing", first: &[], key: "", next: "?", brings: "HERE: the list", back: &["\x1b"] };
+const BEHIND: [Behind; 8] = [
+    HELP,
+    Behind { what: "`R`", key: "R", ..HELP },
+    Behind {
+        what: "a letter of the filter",
+        first: &["/"],
+        key: "9",
+        next: "8",
+        brings: "/ 98",
+        back: &["\x1b"],
+    },
+    Behind { what: "sort by risk", first: &[","], key: "r", back: &["\x1b", ",", "a"], ..HELP },
+    Behind { what: "group by agent", first: &[","], key: "g", back: &["\x1b", ",", "b"], ..HELP },
+    Behind { what: "stage all", first: &["*"], key: "x", back: &["\x1b", "u", "*"], ..HELP },
+    Behind { what: "undo it", first: &["*", "x"], key: "u", back: &["\x1b", "*"], ..HELP },
+    Behind { what: "to the end", key: "G", back: &["\x1b", "g", "g"], ..HELP },
+];
+/// The next key comes so many milliseconds later: while the key is worked on, and while what it asked for comes.
+const LATER: [u64; 7] = [0, 2, 5, 15, 30, 60, 120];
+
 #[tokio::main]
 async fn main() {
     // Cargo says `--bench`.
@@ -70,7 +103,7 @@ async fn main() {
     let also = values("--also");
     let also = also.iter().map(|named| named.split_once('=').expect("--also takes NAME=PATH"));
     builds.extend(also.map(|(name, path)| (name.to_owned(), path.to_owned())));
-    let (mut rows, mut large) = (String::new(), String::new());
+    let (mut rows, mut large, mut behind) = (String::new(), String::new(), String::new());
     for size in sizes {
         let folder = served::folder();
         let (others, missing) =
@@ -90,11 +123,14 @@ async fn main() {
         }
         for build in &builds {
             eprintln!("== {size} rows: keys of {}", build.0);
-            large.push_str(&large_keys(&placets(&gate, build, size)[0], size, &scale));
+            let placet = &placets(&gate, build, size)[0];
+            large.push_str(&large_keys(placet, size, &scale));
+            behind.push_str(&keys_behind(placet, size));
         }
     }
     println!(
-        "{}\n{rows}\n| program | rows | key, with its last byte, and the longest, ms |\n|---|---|---|\n{large}",
+        "{}\n{rows}\n| program | rows | key, with its last byte, and the longest, ms |\n|---|---|---|\n{large}\n\
+        | program | rows | behind this key | the next one p50/longest ms |\n|---|---|---|---|\n{behind}",
         head()
     );
 }
@@ -222,6 +258,28 @@ fn large_keys(of: &Contestant, rows: usize, scale: &Scale) -> String {
             worst.as_secs_f64() * 1_000.0
         )
         .unwrap();
+    }
+    lines
+}
+
+fn keys_behind(of: &Contestant, rows: usize) -> String {
+    let (mut program, _) = start(of);
+    program.press("j");
+    let mut lines = String::new();
+    for Behind { what, first, key, next, brings, back } in BEHIND {
+        let mut times = Vec::new();
+        for later in LATER.map(Duration::from_millis) {
+            for key in first {
+                program.press(key);
+            }
+            times.push(program.press_behind(key, later, next, brings));
+            for key in back {
+                program.press(key);
+            }
+        }
+        times.sort_unstable();
+        let (median, longest) = (percentile(&times, 50), percentile(&times, 100));
+        writeln!(lines, "| {} | {rows} | {what} | {median:.1}/{longest:.1} |", of.name).unwrap();
     }
     lines
 }

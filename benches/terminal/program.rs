@@ -156,6 +156,16 @@ impl Program {
         self.rest(before, sent)
     }
 
+    /// Presses a key, and another one so long after it: the time until the screen shows what that one brings.
+    pub(crate) fn press_behind(&mut self, key: &str, after: Duration, next: &str, brings: &str) -> Duration {
+        self.screen();
+        self.send(key);
+        std::thread::park_timeout(after);
+        let sent = self.send(next);
+        let shown = self.when(|screen| screen.contains(brings)).map(|since| self.began + since);
+        shown.map_or(LIMIT, |shown| shown.saturating_duration_since(sent))
+    }
+
     /// Waits until nothing more comes.
     fn rest(&self, before: usize, sent: Instant) -> Cost {
         let mut came = self.came.0.lock().unwrap();

@@ -18,7 +18,7 @@ use crate::sources::{Full, SourceError, Synced};
 /// Rows a page of changes, and of what is asked for by id: what the gate gives at most.
 const PAGE: &str = "5000";
 /// Rows a page of the list. While one is taken apart the next is made; a screen takes one in between two keys.
-const LIST_PAGE: &str = "2500";
+const LIST_PAGE: &str = "1000";
 /// Rows of the first page: a screen or two, so that it is there at once.
 const FIRST_PAGE: &str = "100";
 /// More pages than any honest list has; then the list does not end.

@@ -6,7 +6,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
-use crossterm::cursor::{Hide, Show};
+use crossterm::cursor::Show;
 use crossterm::event::{
     DisableBracketedPaste, DisableFocusChange, EnableBracketedPaste, EnableFocusChange,
     KeyboardEnhancementFlags, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
@@ -95,8 +95,7 @@ impl Screen {
     /// One frame, as one synchronized update: no terminal shows half of it.
     pub(crate) fn draw(&mut self, model: &Model) -> io::Result<()> {
         let title = chrome::words::title(model);
-        // The cursor does not run along with the drawing where synchronized updates are not known.
-        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate, Hide)?;
+        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
         if self.modes.title && title != self.title {
             TITLED.store(true, Ordering::SeqCst);
             queue!(self.terminal.backend_mut(), SetTitle(&title))?;
@@ -124,6 +123,7 @@ impl Screen {
     /// Takes the terminal again, after [`give_back`] or a stop from outside.
     pub(crate) fn resume(&mut self) -> io::Result<()> {
         enter(self.modes)?;
+        self.terminal.backend_mut().forget();
         self.title.clear();
         self.repaint()
     }

@@ -11,17 +11,35 @@ use ratatui::layout::{Position, Size};
 use ratatui::style::{Color, Modifier};
 use unicode_width::UnicodeWidthStr as _;
 
+const SHOW: &[u8] = b"\x1b[?25h";
+const HIDE: &[u8] = b"\x1b[?25l";
+/// A longer frame is drawn without the cursor, which would run along where synchronized updates are not known. Bytes.
+const LONG: usize = 1_024;
+
 /// The backend, with the cursor put in its place again after every cell that may have moved it elsewhere. What is drawn stays here
 /// until [`Write::flush`], at the end of a frame: [`Backend::flush`], which comes in the middle of one, sends nothing.
 #[derive(Debug)]
 pub(crate) struct WidthSafeBackend<W: Write> {
     out: W,
     unsent: Vec<u8>,
+    /// Whether the terminal shows its cursor; `None` where somebody else may have had it.
+    cursor: Option<bool>,
 }
 
 impl<W: Write> WidthSafeBackend<W> {
     pub(crate) const fn new(out: W) -> Self {
-        Self { out, unsent: Vec::new() }
+        Self { out, unsent: Vec::new(), cursor: None }
+    }
+
+    /// The terminal was somebody else's.
+    pub(crate) const fn forget(&mut self) {
+        self.cursor = None;
+    }
+
+    fn show(&mut self, cursor: bool) {
+        if self.cursor.replace(cursor) != Some(cursor) {
+            self.unsent.extend_from_slice(if cursor { SHOW } else { HIDE });
+        }
     }
 
     fn crossterm(&mut self) -> CrosstermBackend<&mut Vec<u8>> {
@@ -309,13 +327,15 @@ impl<W: Write> Backend for WidthSafeBackend<W> {
     }
 
     fn hide_cursor(&mut self) -> io::Result<()> {
-        self.crossterm().hide_cursor()
+        self.show(false);
+        Ok(())
     }
 
     /// Not sent, so it never fails: ratatui shows the cursor once more when it is dropped and prints the error, and printing to a
     /// terminal that has vanished panics.
     fn show_cursor(&mut self) -> io::Result<()> {
-        self.crossterm().show_cursor()
+        self.show(true);
+        Ok(())
     }
 
     fn get_cursor_position(&mut self) -> io::Result<Position> {
@@ -354,6 +374,10 @@ impl<W: Write> Write for WidthSafeBackend<W> {
 
     /// A frame that fails is not sent again.
     fn flush(&mut self) -> io::Result<()> {
+        if self.cursor == Some(true) && self.unsent.len() > LONG {
+            drop(self.unsent.splice(0..0, HIDE.iter().copied()));
+            self.unsent.extend_from_slice(SHOW);
+        }
         let sent = self.out.write_all(&self.unsent);
         self.unsent.clear();
         sent?;
@@ -426,6 +450,23 @@ mod tests {
 
         assert!(backend.hide_cursor().is_ok() && Write::flush(&mut backend).is_err());
         assert!(backend.show_cursor().is_ok());
+    }
+
+    #[test]
+    fn a_cursor_that_is_shown_is_not_shown_again_and_does_not_run_along_with_a_long_frame() {
+        let mut sent = Vec::new();
+        let mut backend = WidthSafeBackend::new(&mut sent);
+        let mut frame = |bytes: usize| {
+            backend.show_cursor().unwrap();
+            backend.write_all(&vec![b'.'; bytes]).unwrap();
+            Write::flush(&mut backend).unwrap();
+        };
+        frame(1);
+        frame(2);
+        frame(LONG + 1);
+
+        let long = ".".repeat(LONG + 1);
+        assert_eq!(String::from_utf8(sent).unwrap(), format!("\x1b[?25h...\x1b[?25l{long}\x1b[?25h"));
     }
 
     #[test]
