@@ -62,7 +62,7 @@ impl Perform for Judge {
     fn csi_dispatch(&mut self, params: &Params, intermediates: &[u8], _ignore: bool, action: char) {
         let first = params.iter().next().and_then(|it| it.first()).copied().unwrap_or_default();
         let fine = match (intermediates, action) {
-            (b"", 'H' | 'J' | 'K' | 'm') | (b">" | b"<", 'u') => true,
+            (b"", 'C' | 'H' | 'J' | 'K' | 'X' | 'm') | (b">" | b"<", 'u') => true,
             (b"?", 'h' | 'l') => first == SYNCHRONIZED || MODES.contains(&first),
             _ => false,
         };

@@ -87,7 +87,7 @@ fn what_is_decided_elsewhere_meanwhile_is_not_staged() {
 #[test]
 fn keys_lead_to_the_same_however_the_stretches_fall_between_them() {
     let mut random = Random::seeded();
-    for round in 0..rounds(2, 40) {
+    for round in 0..rounds(1, 40) {
         let (mut waits, mut hurries) = (many(5_100), many(5_100));
         for _ in 0..8 {
             let keys = ["*", "*x", "a", "*a", "u", "U", "j", "G", "*<Backspace>"][random.below(9)];

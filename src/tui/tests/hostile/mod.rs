@@ -6,16 +6,18 @@ mod oracle;
 mod places;
 
 use std::collections::HashMap;
+use std::io::Write;
 use std::num::NonZeroU16;
 use std::path::Path;
 
-use ratatui::backend::{Backend as _, CrosstermBackend};
+use ratatui::backend::Backend as _;
 use ratatui::buffer::Buffer;
 use serde::Deserialize;
 
 use crate::rounds::is_long;
 use crate::text;
 use crate::text::{Badge, Badges};
+use crate::tui::app::width_safe_backend::WidthSafeBackend;
 use crate::tui::testing::Desk;
 
 /// A text that wants to be something else than it is.
@@ -63,8 +65,9 @@ impl Frame {
     pub(crate) fn of(desk: &Desk) -> Self {
         let buffer = desk.buffer();
         let mut bytes = Vec::new();
-        let cells = Buffer::empty(buffer.area).diff(&buffer);
-        CrosstermBackend::new(&mut bytes).draw(cells.into_iter()).unwrap();
+        let mut backend = WidthSafeBackend::new(&mut bytes);
+        backend.draw(Buffer::empty(buffer.area).diff(&buffer).into_iter()).unwrap();
+        Write::flush(&mut backend).unwrap();
         let (rows, columns) = (buffer.area.height, buffer.area.width);
         let mut screen =
             vt100::Parser::new(NonZeroU16::new(rows).unwrap(), NonZeroU16::new(columns).unwrap(), 0);

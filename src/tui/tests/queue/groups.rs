@@ -206,7 +206,7 @@ fn the_old_groups_stay_until_the_new_ones_are_found_and_the_last_key_counts() {
         let title = format!("Issue number {i}");
         action(&format!("pa-{i:05} create_linear_issue support low {i}"), &title, r#"{"title":"x"}"#)
     };
-    let mut desk = Desk::new(100, 30, (0..21_000).map(issue).collect());
+    let mut desk = Desk::new(100, 30, (0..11_000).map(issue).collect());
     let until_found = |desk: &mut Desk| {
         while desk.model.queue.is_regrouping() {
             desk.say(What::Wake);
@@ -222,7 +222,7 @@ fn the_old_groups_stay_until_the_new_ones_are_found_and_the_last_key_counts() {
     let here = desk.here();
     until_found(&mut desk);
     assert_eq!(desk.model.queue.group_by(), GroupBy::Shape);
-    assert_eq!(desk.model.queue.groups().iter().map(|group| group.slots.len()).collect::<Vec<_>>(), [21_001]);
+    assert_eq!(desk.model.queue.groups().iter().map(|group| group.slots.len()).collect::<Vec<_>>(), [11_001]);
     desk.press("l");
     assert!(desk.model.queue.is_shown(&key(&here)));
 

@@ -168,28 +168,28 @@ fn one_action_among_ten_thousand_is_found_by_words_and_excluded() {
 }
 
 #[test]
-fn a_hundred_thousand_rows_are_searched_in_stretches() {
+fn many_rows_are_searched_in_stretches() {
     let issue = |i: usize| {
         let title = format!("Issue number {i}");
         action(&format!("pa-{i} create_linear_issue support low {}", i % 50), &title, r#"{"title":"x"}"#)
     };
-    let mut desk = Desk::new(100, 30, (1..=50_000).map(issue).collect());
+    let mut desk = Desk::new(100, 30, (1..=20_000).map(issue).collect());
     desk.press("/");
     desk.effects.clear();
 
-    desk.hurry("4", 200);
+    desk.hurry("1", 200);
     assert_eq!(desk.effects, [Effect::WakeIn(0)], "it goes on after other keys had their turn");
-    insta::assert_snapshot!(desk.status_line(), @" / 4                                                                                       looking…");
+    insta::assert_snapshot!(desk.status_line(), @" / 1                                                                                       looking…");
     desk.hurry("9", 20);
     desk.hurry("999", 200);
-    assert_eq!(desk.model.queue.n_shown(), 50_000, "the rows stay until the search is over");
+    assert_eq!(desk.model.queue.n_shown(), 20_000, "the rows stay until the search is over");
     while desk.model.list.filtering.scan.is_some() {
         desk.say(What::Wake);
     }
 
-    assert_eq!(ids(&desk), "pa-49999");
+    assert_eq!(ids(&desk), "pa-19999");
     desk.press("<Backspace><Enter>");
-    assert_eq!(desk.model.queue.n_shown(), 10 + 1 + 4, "Enter waits for the end of the search");
+    assert_eq!(desk.model.queue.n_shown(), 10 + 1 + 1, "Enter waits for the end of the search");
 }
 
 #[test]
