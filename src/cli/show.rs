@@ -60,7 +60,7 @@ pub async fn show(inbox: &Inbox, args: &ShowArgs) -> anyhow::Result<Exit> {
 
 /// The bytes as they came, for a pipe. On a terminal they go through the door, which they could drive otherwise.
 fn raw(key: &ActionKey, action: &PendingAction, several: bool) -> anyhow::Result<()> {
-    if let Some(stand_in) = action.row.unreadable {
+    if let Some(stand_in) = &action.row.unreadable {
         let id = output::identifier(key.id.untrusted());
         output::complain(&format!("{id} cannot be read: {}; its bytes, as a JSON string", stand_in.what));
     }
@@ -211,7 +211,7 @@ fn doubts(action: &PendingAction) -> anyhow::Result<()> {
             output::line(&format!("{name:<12}{}", names.plain()))?;
         }
     }
-    if let Some(stand_in) = action.row.unreadable {
+    if let Some(stand_in) = &action.row.unreadable {
         output::line(&format!("{:<12}{}; its bytes:", "! unreadable", stand_in.what))?;
     }
     Ok(())

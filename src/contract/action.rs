@@ -76,7 +76,7 @@ impl Unreadable {
             expires_at: fields.time("expiresAt"),
             resolved_at: fields.time("resolvedAt"),
             resolved_by: fields.text("resolvedBy"),
-            unreadable: Some(StandIn { what: self.what, has_id: self.id.is_some() }),
+            unreadable: Some(Box::new(StandIn { what: self.what, has_id: self.id.is_some() })),
             can: self.can,
             ..Row::new(id, tool, Untrusted::from(format!("cannot be read: {}", self.what)))
         };

@@ -121,7 +121,7 @@ pub struct Row {
     /// `None`: one person is enough.
     pub approvals: Option<Arc<Approvals>>,
     /// The source listed something that is no action; what there is of it stands in for one.
-    pub unreadable: Option<StandIn>,
+    pub unreadable: Option<Box<StandIn>>,
     /// What may be done with it, as its source says with the row.
     pub can: Capabilities,
 }

@@ -1,29 +1,53 @@
 //! A moment, without a clock; and ages, spans and times of day, written and read.
 
+use std::fmt;
+use std::num::NonZero;
 use std::time::Duration;
 
 /// Milliseconds since 1970-01-01T00:00:00Z. Reading the clock is the caller's business: time arrives here as a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Timestamp(i64);
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(
+    /// With the sign turned over, which keeps their order. Never zero, so that a moment that may be missing takes no more room: a row
+    /// of a list has three.
+    NonZero<u64>,
+);
 
 impl Timestamp {
+    /// The earliest `i64` is one millisecond later here.
     pub const fn from_millis(millis: i64) -> Self {
-        Self(millis)
+        match NonZero::new(millis.cast_unsigned() ^ SIGN) {
+            Some(turned) => Self(turned),
+            None => Self(NonZero::<u64>::MIN),
+        }
     }
 
     pub const fn as_millis(self) -> i64 {
-        self.0
+        (self.0.get() ^ SIGN).cast_signed()
     }
 
     /// Milliseconds from `earlier` to `self`; zero when `earlier` lies ahead, as clocks of two machines differ.
     pub const fn since(self, earlier: Self) -> i64 {
-        let gap = self.0.saturating_sub(earlier.0);
+        let gap = self.as_millis().saturating_sub(earlier.as_millis());
         if gap < 0 { 0 } else { gap }
     }
 
     #[must_use]
     pub const fn plus_millis(self, millis: i64) -> Self {
-        Self(self.0.saturating_add(millis))
+        Self::from_millis(self.as_millis().saturating_add(millis))
+    }
+}
+
+const SIGN: u64 = 1 << 63;
+
+impl Default for Timestamp {
+    fn default() -> Self {
+        Self::from_millis(0)
+    }
+}
+
+impl fmt::Debug for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Timestamp").field(&self.as_millis()).finish()
     }
 }
 
@@ -143,6 +167,17 @@ pub fn minute_of_day(text: &str) -> Option<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moments_stand_in_their_order_from_the_first_to_the_last() {
+        let millis = [i64::MIN + 1, -1, 0, 1, i64::MAX];
+        let times = millis.map(Timestamp::from_millis);
+
+        assert_eq!(times.map(Timestamp::as_millis), millis);
+        assert!(times.is_sorted() && times[2] == Timestamp::default());
+        assert_eq!(Timestamp::from_millis(i64::MIN), times[0]);
+        assert_eq!(size_of::<Option<Timestamp>>(), 8);
+    }
 
     #[test]
     fn ages_are_short() {

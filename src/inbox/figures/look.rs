@@ -290,5 +290,5 @@ impl ListReading {
 
 /// Stands for all that a source did not give.
 fn is_cut(row: &Row) -> bool {
-    row.unreadable.is_some_and(|stand_in| stand_in.what == Unreadable::CUT_OFF)
+    row.unreadable.as_ref().is_some_and(|stand_in| stand_in.what == Unreadable::CUT_OFF)
 }

@@ -62,7 +62,7 @@ impl AgentsApi {
 
     /// `foreign`: another user created it.
     fn can(&self, row: &Row, foreign: bool) -> Capabilities {
-        if row.unreadable.is_some_and(|stand_in| !stand_in.has_id) {
+        if row.unreadable.as_ref().is_some_and(|stand_in| !stand_in.has_id) {
             return Capabilities::READ_ONLY;
         }
         if self.subject().is_none() {

@@ -47,7 +47,7 @@ pub(super) struct ConfusedAi {
 
 /// What may be done with a row.
 fn can(row: &Row) -> Capabilities {
-    if row.unreadable.is_some_and(|stand_in| !stand_in.has_id) {
+    if row.unreadable.as_ref().is_some_and(|stand_in| !stand_in.has_id) {
         return Capabilities::READ_ONLY;
     }
     Capabilities {

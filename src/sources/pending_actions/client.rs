@@ -95,7 +95,7 @@ impl PendingActions {
             Dialect::Gate => (ReasonRule::Optional, true, Binding::Source, Notes::of(&[])),
             Dialect::Praxiom => (ReasonRule::NotKept, false, Binding::FreshRead, Notes::of(&PRAXIOM_NOTES)),
         };
-        if row.unreadable.is_some_and(|stand_in| !stand_in.has_id) {
+        if row.unreadable.as_ref().is_some_and(|stand_in| !stand_in.has_id) {
             return Capabilities { notes: Notes::of(&[NAMELESS]), ..Capabilities::READ_ONLY };
         }
         if !self.me().may_decide {

@@ -37,7 +37,7 @@ const NOTES: [Note; 11] = [
 
 /// What may be done with a row of which no more is known: one that is over, or stands in for what cannot be read.
 pub(super) fn plain(row: &Row) -> Capabilities {
-    let nameless = row.unreadable.is_some_and(|stand_in| !stand_in.has_id);
+    let nameless = row.unreadable.as_ref().is_some_and(|stand_in| !stand_in.has_id);
     if nameless { Capabilities::READ_ONLY } else { PLAIN }
 }
 

@@ -20,9 +20,10 @@ use super::clock::now;
 
 /// So long a reader is waited for that is to stop.
 const STOPS: Duration = Duration::from_millis(500);
-/// For what is there already. Without any time crossterm looks at nothing.
-const GLANCE: Duration = Duration::from_millis(1);
-/// What may be the beginning of a terminal's answer waits so long for its next character.
+/// For what is there already. Without any time crossterm looks at nothing, and for less than a millisecond it spins.
+const GLANCE: Duration = Duration::from_micros(50);
+/// What may be the beginning of a terminal's answer waits so long for its next character. After so long a thread that lost its turn in a
+/// glance looks again: crossterm may hold a key that it has read already.
 const REST: Duration = Duration::from_millis(50);
 /// Keys that wait for the loop; then the terminal's own buffer holds them.
 const WAITING: usize = 256;
@@ -74,14 +75,16 @@ fn read(stop: &PipeReader, events: &mpsc::Sender<(Timestamp, TerminalInput)>) {
     // When the loop was too busy to take a key: what lies in the terminal's buffer after it came at nobody knows what time, and
     // must not look typed because it was taken slowly.
     let mut crowded = None;
+    let mut rests = false;
     while !events.is_closed() {
         if crowded.is_some() && !event::poll(REST).unwrap_or(false) {
             crowded = None;
         }
         let came = match event::poll(GLANCE) {
-            Ok(false) => match wait(stop, replies.is_holding().then_some(REST)) {
+            Ok(false) => match wait(stop, (replies.is_holding() || !rests).then_some(REST)) {
                 Waited::Input => continue,
                 Waited::Nothing => {
+                    rests = true;
                     if pass(events, replies.give_up(), now()).is_none() {
                         return;
                     }
@@ -94,6 +97,7 @@ fn read(stop: &PipeReader, events: &mpsc::Sender<(Timestamp, TerminalInput)>) {
             Err(_) => return,
         };
         let Ok(event) = came else { return };
+        rests = false;
         // A signal says so at once; here it would come with the next key.
         if matches!(event, Event::Resize(..)) {
             continue;

@@ -174,7 +174,7 @@ pub(crate) fn raw(writer: &mut Writer, cached: &Cached, folds: &BTreeSet<usize>)
 
 /// What stands in for an action shows bytes, and says that they are no more than that.
 fn unreadable(writer: &mut Writer, cached: &Cached) {
-    let Some(stand_in) = cached.action.row.unreadable else { return };
+    let Some(stand_in) = &cached.action.row.unreadable else { return };
     writer.ours(Kind::Warn, words::unreadable(stand_in.what));
     let can = if stand_in.has_id { words::RAW_WITH_ID } else { words::RAW_WITHOUT_ID };
     writer.ours(Kind::Dim, can);
