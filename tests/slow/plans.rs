@@ -1,5 +1,8 @@
 //! Every route of a served gate is called, and SQLite is asked how it goes about each statement that it was sent: none may read through a
-//! table that grows with history. The statements are taken from the gate's own log, so that none can be forgotten.
+//! table that grows with history. The statements are taken from the gate's own log, so that none can be forgotten. PostgreSQL is asked in
+//! `plans/postgres.rs`.
+
+mod postgres;
 
 use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};

@@ -16,19 +16,19 @@ use crate::gate::store::{Batches, Checkpoint, Counts, StoreError, rows};
 /// Batches in one list of checkpoints.
 const BATCHES: usize = 500;
 
-/// The oldest batches of the workspace.
-const ALL: &str = "SELECT o.batch, o.tool, o.mission, o.pending, a.created_at AS oldest, \
+/// The oldest batches of the workspace. What came first is looked up for each: joined, all of history before it might be read.
+const ALL: &str = "SELECT o.batch, o.tool, o.mission, o.pending, \
+     (SELECT a.created_at FROM actions a WHERE a.seq = o.first_seq) AS oldest, \
      (CASE WHEN o.critical > 0 THEN 3 WHEN o.low + o.medium < o.pending THEN 2 WHEN o.medium > 0 THEN 1 ELSE 0 END)::bigint \
-     AS risk FROM outstanding o JOIN actions a ON a.seq = o.first_seq \
-     WHERE o.workspace = $1 ORDER BY o.first_seq LIMIT $2";
+     AS risk FROM outstanding o WHERE o.workspace = $1 ORDER BY o.first_seq LIMIT $2";
 
 const COUNTS: &str = "SELECT COALESCE((SELECT pending FROM heads WHERE workspace = $1), 0), \
      (SELECT COUNT(*) FROM blocked WHERE workspace = $1), \
      (SELECT COUNT(*) FROM actions WHERE workspace = $1 AND status = 'unknown')";
 
 /// What waits altogether, and since when: the first to arrive is the oldest. `$1` is the workspace.
-pub(super) const TOTALS: &str = "SELECT COALESCE(SUM(pending), 0)::bigint, COALESCE(SUM(high), 0)::bigint, (SELECT a.created_at \
-     FROM outstanding o JOIN actions a ON a.seq = o.first_seq WHERE o.workspace = $1 ORDER BY o.first_seq LIMIT 1) \
+pub(super) const TOTALS: &str = "SELECT COALESCE(SUM(pending), 0)::bigint, COALESCE(SUM(high), 0)::bigint, (SELECT \
+     (SELECT a.created_at FROM actions a WHERE a.seq = o.first_seq) FROM outstanding o WHERE o.workspace = $1 ORDER BY o.first_seq LIMIT 1) \
      FROM waiting WHERE workspace = $1";
 
 /// The tools of which most waits.
