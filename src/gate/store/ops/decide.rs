@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::advance::{Change, Payloads, advance, load};
 use super::approvals;
 use super::replies::{keep, kept};
-use super::tx::{Answer, Tx, lock};
+use super::tx::{Answer, Loaded, Tx, lock};
 use crate::contract::action::{self, wire_status};
 use crate::contract::approvals::ApprovalCount;
 use crate::contract::batch::{BatchReply, BatchReplyItem, ItemOutcome};
@@ -113,8 +113,12 @@ pub(super) async fn decide_group(
     each_once(rulings)?;
     within_one_workspace(tx, rulings, by).await?;
     let mut items = Vec::with_capacity(rulings.len());
-    for ruling in rulings {
-        items.push(item(tx, group, ruling, by).await?);
+    for some in rulings.chunks(LOADED) {
+        // Each is listed once, and a decision changes no other action: what was loaded holds until its turn.
+        let ids: Vec<&str> = some.iter().map(|ruling| ruling.id.as_str()).collect();
+        for (ruling, loaded) in some.iter().zip(tx.load_all(&ids).await?) {
+            items.push(item(tx, group, (ruling, loaded), by).await?);
+        }
     }
     let body = match group {
         Group::Batch(batch) => {
@@ -153,6 +157,8 @@ fn each_once(rulings: &[Ruling]) -> Result<(), Refused> {
 
 /// Actions that are looked up in one question.
 const LOOKED_UP: usize = 500;
+/// Actions that are loaded at once, with everything that they hold.
+const LOADED: usize = 50;
 
 /// A batch that crosses workspaces is refused whole, as the contract demands: whoever sent it took one workspace for another.
 async fn within_one_workspace(tx: &mut dyn Tx, rulings: &[Ruling], by: &Actor) -> Result<(), StoreError> {
@@ -169,10 +175,10 @@ async fn within_one_workspace(tx: &mut dyn Tx, rulings: &[Ruling], by: &Actor) -
 async fn item(
     tx: &mut dyn Tx,
     group: &Group,
-    ruling: &Ruling,
+    (ruling, loaded): (&Ruling, Loaded),
     by: &Actor,
 ) -> Result<(Option<String>, BatchReplyItem), StoreError> {
-    let found = match tx.load(&ruling.id).await {
+    let found = match loaded {
         Ok(found) => found,
         Err(StoreError::Corrupt(what)) => {
             let why =

@@ -1,9 +1,9 @@
 //! A write transaction of PostgreSQL, as the rules ask for it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use async_trait::async_trait;
-use sqlx::QueryBuilder;
+use sqlx::{QueryBuilder, Row as _};
 
 use super::conn::Conn;
 use super::unwritten::Unwritten;
@@ -13,7 +13,7 @@ use crate::gate::audit::{AuditRow, WHOLE_GATE};
 use crate::gate::clock::Clock;
 use crate::gate::store::KeptApproval;
 use crate::gate::store::ops::tx::{
-    Answer, Counted, Due, Head, KeptReply, RecordedCall, SWEEP, Swept, Tx, TxState, Written,
+    Answer, Counted, Due, Head, KeptReply, Loaded, RecordedCall, SWEEP, Swept, Tx, TxState, Written,
 };
 use crate::gate::store::rows::{self, integer, number};
 use crate::gate::store::{Actor, Callback, Group, Keyed, NewAction, Prunable, StoreError, Stored};
@@ -100,24 +100,6 @@ const NEW_HEAD: &str =
 /// Held by everybody who looks whether the whole gate is paused, and alone by who pauses it: so nothing is dispatched after a pause was
 /// acknowledged. The number has no meaning.
 const PAUSE_LOCK: i64 = 0x706c_6163_6574;
-
-/// One less waits: `$1` is its place. The oldest of a batch hands its place on to the next. All parts see the counts as they were.
-const COUNT_OUT: &str = "WITH a AS (SELECT *, COALESCE(batch, id) AS of_batch, COALESCE(agent, '') AS of_agent FROM actions WHERE seq = $1), \
-     o AS (UPDATE outstanding SET pending = outstanding.pending - 1, low = low - (a.risk = 'low')::int, \
-     medium = medium - (a.risk = 'medium')::int, critical = critical - (a.risk = 'critical')::int, \
-     first_seq = CASE WHEN first_seq <> a.seq THEN first_seq ELSE COALESCE((SELECT MIN(n.seq) FROM actions n \
-     WHERE n.workspace = a.workspace AND COALESCE(n.batch, n.id) = a.of_batch AND n.status = 'pending'), first_seq) END \
-     FROM a WHERE outstanding.workspace = a.workspace AND outstanding.batch = a.of_batch AND outstanding.pending > 1), \
-     od AS (DELETE FROM outstanding USING a WHERE outstanding.workspace = a.workspace \
-     AND outstanding.batch = a.of_batch AND outstanding.pending = 1), \
-     b AS (UPDATE blocked SET pending = blocked.pending - 1 FROM a WHERE blocked.workspace = a.workspace \
-     AND blocked.mission = a.mission AND blocked.pending > 1), \
-     bd AS (DELETE FROM blocked USING a WHERE blocked.workspace = a.workspace AND blocked.mission = a.mission \
-     AND blocked.pending = 1), \
-     w AS (UPDATE waiting SET pending = waiting.pending - 1, high = waiting.high - (a.risk NOT IN ('low', 'medium'))::int FROM a \
-     WHERE waiting.workspace = a.workspace AND waiting.agent = a.of_agent AND waiting.tool = a.tool AND waiting.pending > 1) \
-     DELETE FROM waiting USING a WHERE waiting.workspace = a.workspace AND waiting.agent = a.of_agent \
-     AND waiting.tool = a.tool AND waiting.pending = 1";
 
 /// Minutes that nobody may ask for any more. Workspace by workspace, where the table's own order leads to the oldest.
 const OLD_FLOWS: &str = "DELETE FROM flows WHERE workspace IN (SELECT workspace FROM heads) AND minute < $1";
@@ -216,6 +198,18 @@ impl Tx for PostgresTx {
         found.map(|row| rows::stored(&row, &self.state.tools)).transpose()
     }
 
+    async fn load_all(&mut self, ids: &[&str]) -> Result<Vec<Loaded>, StoreError> {
+        let mut query = QueryBuilder::new(rows::WHOLE);
+        query.push(" WHERE a.id = ANY (").push_bind(ids).push(")");
+        let conn = self.written_if(|it| ids.iter().any(|id| it.has_action(id))).await?;
+        let found = query.build().fetch_all(conn).await?;
+        let mut loaded = HashMap::with_capacity(found.len());
+        for row in &found {
+            loaded.insert(row.try_get::<&str, _>("id")?, rows::stored(row, &self.state.tools));
+        }
+        Ok(ids.iter().map(|id| loaded.remove(*id).transpose()).collect())
+    }
+
     async fn insert_action(&mut self, action: &NewAction, revision: u64) -> Result<(), StoreError> {
         self.own.insert(action, revision, self.state.now);
         Ok(())
@@ -267,7 +261,7 @@ impl Tx for PostgresTx {
     }
 
     async fn count_out(&mut self, seq: i64, _: &Row) -> Result<(), StoreError> {
-        sqlx::query(COUNT_OUT).bind(seq).execute(self.conn()).await?;
+        self.own.count_out(seq);
         Ok(())
     }
 

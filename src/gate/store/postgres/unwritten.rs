@@ -1,4 +1,5 @@
-//! What a group of writes has not written yet: proposals, answers, rows of the audit, counts and the heads of its workspaces.
+//! What a group of writes has not written yet: proposals, answers, what waits no more, rows of the audit, counts and the heads of its
+//! workspaces.
 //!
 //! Everybody else who writes to the workspace waits from the lock of the head to the commit, and each statement in between is a way to the
 //! server and back. So what nothing in the same group reads is kept until its end, and then written in one statement of each kind.
@@ -66,6 +67,30 @@ const TEXTS: [fn(&NewAction) -> Option<&str>; 21] = [
     |it| it.before.as_ref().map(RawJson::as_str),
 ];
 
+/// So many less wait: `$1` are their places. Where the oldest of a batch is among them, its place goes to the oldest that still waits.
+/// All parts see the counts as they were.
+const COUNT_OUT: &str = "WITH a AS (SELECT *, COALESCE(batch, id) AS of_batch, COALESCE(agent, '') AS of_agent FROM actions WHERE seq = ANY ($1)), \
+     batches AS (SELECT workspace, of_batch, count(*) AS gone, count(*) FILTER (WHERE risk = 'low') AS low, \
+     count(*) FILTER (WHERE risk = 'medium') AS medium, count(*) FILTER (WHERE risk = 'critical') AS critical FROM a GROUP BY 1, 2), \
+     missions AS (SELECT workspace, mission, count(*) AS gone FROM a WHERE mission IS NOT NULL GROUP BY 1, 2), \
+     queues AS (SELECT workspace, of_agent, tool, count(*) AS gone, count(*) FILTER (WHERE risk NOT IN ('low', 'medium')) AS high \
+     FROM a GROUP BY 1, 2, 3), \
+     o AS (UPDATE outstanding AS k SET pending = k.pending - g.gone, low = k.low - g.low, medium = k.medium - g.medium, \
+     critical = k.critical - g.critical, \
+     first_seq = CASE WHEN k.first_seq <> ALL ($1) THEN k.first_seq ELSE COALESCE((SELECT MIN(n.seq) FROM actions n \
+     WHERE n.workspace = g.workspace AND COALESCE(n.batch, n.id) = g.of_batch AND n.status = 'pending'), k.first_seq) END \
+     FROM batches g WHERE k.workspace = g.workspace AND k.batch = g.of_batch AND k.pending > g.gone), \
+     od AS (DELETE FROM outstanding k USING batches g WHERE k.workspace = g.workspace AND k.batch = g.of_batch \
+     AND k.pending <= g.gone), \
+     b AS (UPDATE blocked AS k SET pending = k.pending - g.gone FROM missions g \
+     WHERE k.workspace = g.workspace AND k.mission = g.mission AND k.pending > g.gone), \
+     bd AS (DELETE FROM blocked k USING missions g WHERE k.workspace = g.workspace AND k.mission = g.mission \
+     AND k.pending <= g.gone), \
+     w AS (UPDATE waiting AS k SET pending = k.pending - g.gone, high = k.high - g.high FROM queues g \
+     WHERE k.workspace = g.workspace AND k.agent = g.of_agent AND k.tool = g.tool AND k.pending > g.gone) \
+     DELETE FROM waiting k USING queues g WHERE k.workspace = g.workspace AND k.agent = g.of_agent AND k.tool = g.tool \
+     AND k.pending <= g.gone";
+
 /// Answers under their keys.
 const REPLIES: &str = "INSERT INTO replies (workspace, subject, key, fingerprint, body, at, action) \
      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[], $6::bigint[], $7::text[])";
@@ -108,6 +133,8 @@ struct Replied {
 pub(super) struct Unwritten {
     arrived: Vec<Arrived>,
     replies: Vec<Replied>,
+    /// The places of what was pending until now. Their new status is written.
+    left: Vec<i64>,
     audit: Vec<(AuditRow, Vec<u8>)>,
     /// By workspace.
     counts: BTreeMap<String, BTreeMap<CountKey, Flow>>,
@@ -153,6 +180,11 @@ impl Unwritten {
         self.replies.push(Replied { by: by.clone(), key: key.clone(), body, action, at });
     }
 
+    /// One less waits.
+    pub(super) fn count_out(&mut self, seq: i64) {
+        self.left.push(seq);
+    }
+
     pub(super) fn note(&mut self, row: &AuditRow, hash: &[u8]) {
         self.audit.push((row.clone(), hash.to_vec()));
     }
@@ -177,6 +209,7 @@ impl Unwritten {
     pub(super) fn add(&mut self, later: Self) {
         self.arrived.extend(later.arrived);
         self.replies.extend(later.replies);
+        self.left.extend(later.left);
         self.audit.extend(later.audit);
         for (workspace, counts) in later.counts {
             let of_workspace = self.counts.entry(workspace).or_default();
@@ -197,13 +230,17 @@ impl Unwritten {
     /// Writes it: what belongs to a head with the head. False when there was nothing.
     pub(super) async fn write(&mut self, conn: &mut Conn) -> Result<bool, StoreError> {
         let (arrived, replies) = (std::mem::take(&mut self.arrived), std::mem::take(&mut self.replies));
-        let heads = std::mem::take(&mut self.heads);
-        let is_something = !(arrived.is_empty() && replies.is_empty() && heads.is_empty());
+        let (left, heads) = (std::mem::take(&mut self.left), std::mem::take(&mut self.heads));
+        let is_something = !(arrived.is_empty() && replies.is_empty() && left.is_empty() && heads.is_empty());
         if !arrived.is_empty() {
             inserting(&arrived).execute(&mut *conn).await?;
         }
         if !replies.is_empty() {
             replying(&replies).execute(&mut *conn).await?;
+        }
+        if !left.is_empty() {
+            // After what arrived: a batch that would be empty in between stays the same one.
+            sqlx::query(COUNT_OUT).bind(left).execute(&mut *conn).await?;
         }
         for head in heads.into_values() {
             self.put(conn, &head).await?;

@@ -16,6 +16,7 @@ use crate::gate::events::Events;
 use crate::gate::tests::settings;
 use crate::gate::tool::Tools;
 
+mod batches;
 mod behind;
 mod binding;
 mod flows;
