@@ -1,4 +1,5 @@
-//! The floor: what any program must pay that shows such rows with ratatui. It never changes, so that figures of different days can be compared.
+//! The floor: what any program must pay that shows such rows with ratatui. It never changes, so that figures of different days can be
+//! compared. Dressed, its rows look like placet's, for what the look costs: two colours a row, and a background under the cursor's row.
 
 use std::io;
 use std::time::Duration;
@@ -8,12 +9,12 @@ use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_ra
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::{Constraint, Layout};
-use ratatui::style::{Modifier, Style};
-use ratatui::text::Line;
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
 /// Rows on the left, one of them under the cursor, and all of that one on the right.
-pub(crate) fn run(rows: usize) -> io::Result<()> {
+pub(crate) fn run(rows: usize, dressed: bool) -> io::Result<()> {
     let title =
         |nth: usize| format!("  low  create_linear_issue  Escalate outage number {nth} in the EU region");
     let titles: Vec<String> = (0..rows).map(title).collect();
@@ -32,8 +33,12 @@ pub(crate) fn run(rows: usize) -> io::Result<()> {
             frame.render_widget(Line::from(format!("{rows} pending, at {}", at + 1)), head);
             let style = |nth| if nth == at { Modifier::REVERSED.into() } else { Style::new() };
             let shown = titles.iter().enumerate().skip(top).take(height);
-            let lines: Vec<Line<'_>> =
-                shown.map(|(nth, title)| Line::styled(title.as_str(), style(nth))).collect();
+            let lines: Vec<Line<'_>> = shown
+                .map(|(nth, title)| match dressed {
+                    false => Line::styled(title.as_str(), style(nth)),
+                    true => dress(nth, nth == at, usize::from(list.width)),
+                })
+                .collect();
             frame.render_widget(Paragraph::new(lines), list);
             let text = format!(
                 "title: Escalate outage number {at} in the EU region\nbody: {}\npriority: 2",
@@ -51,4 +56,17 @@ pub(crate) fn run(rows: usize) -> io::Result<()> {
     }
     crossterm::execute!(io::stdout(), LeaveAlternateScreen)?;
     disable_raw_mode()
+}
+
+fn dress(nth: usize, is_here: bool, width: usize) -> Line<'static> {
+    let [dim, text] = [248, 254].map(|colour| Style::new().fg(Color::Indexed(colour)));
+    let title = format!("med  Escalate outage number {nth} in the EU region");
+    let age = width.saturating_sub(4 + title.len() + 3);
+    let line = Line::from(vec![
+        Span::styled(if is_here { "\u{258c} " } else { "  " }, Color::Indexed(117)),
+        Span::styled("\u{b7} ", dim),
+        Span::styled(title, text),
+        Span::styled(format!("{:>age$}", "59 m"), dim),
+    ]);
+    if is_here { line.style(Style::new().bg(Color::Indexed(237))) } else { line }
 }

@@ -89,7 +89,7 @@ async fn main() {
         given.windows(2).filter(|pair| pair[0] == name).map(|pair| pair[1].clone()).collect()
     };
     if let Some(rows) = values("--floor").first() {
-        return floor::run(rows.parse().unwrap()).unwrap();
+        return floor::run(rows.parse().unwrap(), has("--dressed")).unwrap();
     }
     rustls::crypto::ring::default_provider().install_default().ok();
     let scale = if has("--quick") { QUICK } else { FULL };
@@ -114,7 +114,9 @@ async fn main() {
         eprintln!("== {size} rows: filling a gate");
         let gate = Gate::serve();
         gate.client.fill(0, size, 64).await;
-        let contestants = std::iter::once(floor_program(size))
+        let contestants = [false, true]
+            .into_iter()
+            .map(|dressed| floor_program(size, dressed))
             .chain(builds.iter().flat_map(|build| placets(&gate, build, size)))
             .chain(others);
         for contestant in contestants {
@@ -135,9 +137,10 @@ async fn main() {
     );
 }
 
-fn floor_program(rows: usize) -> Contestant {
+fn floor_program(rows: usize, dressed: bool) -> Contestant {
     let this = std::env::current_exe().unwrap().display().to_string();
-    let floor = Contestant::new("floor", &[&this, "--floor", &rows.to_string()], "outage number 0");
+    let (name, how) = if dressed { ("floor, dressed", "--dressed") } else { ("floor", "--plain") };
+    let floor = Contestant::new(name, &[&this, "--floor", &rows.to_string(), how], "outage number 0");
     Contestant { all: Some(format!("{rows} pending")), ..floor }
 }
 

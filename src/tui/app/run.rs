@@ -368,12 +368,13 @@ async fn next_key(keys: &mut Option<Keys>) -> Option<(Timestamp, TerminalInput)>
     }
 }
 
-/// A lone key is drawn at once, and what it brought, too; only a third frame waits its turn. Nothing is drawn when nothing changed.
+/// A lone key is drawn at once, and what it brought, too; only a third frame waits, one turn after the second. Nothing is drawn when
+/// nothing changed.
 async fn next_frame(dirty: bool, frames: [Option<Instant>; 2], apart: Duration) {
     match frames {
         _ if !dirty => std::future::pending().await,
-        [Some(before_last), _] => sleep_until(before_last + apart * 2).await,
-        [None, _] => {}
+        [Some(before_last), Some(last)] => sleep_until((before_last + apart * 2).min(last + apart)).await,
+        _ => {}
     }
 }
 
