@@ -34,9 +34,9 @@ pub(crate) fn run(rows: usize, dressed: bool) -> io::Result<()> {
             let style = |nth| if nth == at { Modifier::REVERSED.into() } else { Style::new() };
             let shown = titles.iter().enumerate().skip(top).take(height);
             let lines: Vec<Line<'_>> = shown
-                .map(|(nth, title)| match dressed {
-                    false => Line::styled(title.as_str(), style(nth)),
-                    true => dress(nth, nth == at, usize::from(list.width)),
+                .map(|(nth, title)| {
+                    let dress = || dress(nth, nth == at, usize::from(list.width));
+                    if dressed { dress() } else { Line::styled(title.as_str(), style(nth)) }
                 })
                 .collect();
             frame.render_widget(Paragraph::new(lines), list);
