@@ -67,7 +67,7 @@ fn draw_row(screen: &Screen, row: u16, palette: &Palette, svg: &mut String) {
         let (from, look) = (column, look(cell, palette));
         let mut text = String::new();
         // What is wider than a cell stands alone, so that no font moves what follows.
-        while let Some(cell) = screen.cell(row, column).filter(|cell| self::look(cell, palette) == look) {
+        while let Some(cell) = screen.cell(row, column).filter(|cell| goes_on(cell, &look, palette)) {
             let wide = cell.is_wide() || !cell.contents().is_ascii();
             if wide && !text.is_empty() {
                 break;
@@ -125,7 +125,22 @@ fn look(cell: &Cell, palette: &Palette) -> Look {
     if cell.inverse() {
         std::mem::swap(&mut text, &mut behind);
     }
+    // Of a blank nothing else shows, and what colour it was written in depends on what was written before it.
+    if is_blank(cell) && !cell.underline() {
+        return Look { text: palette.text.to_owned(), behind, bold: false, underlined: false };
+    }
     Look { text, behind, bold: cell.bold(), underlined: cell.underline() }
+}
+
+fn is_blank(cell: &Cell) -> bool {
+    matches!(cell.contents(), "" | " ")
+}
+
+/// The cell looks like this, or is a blank in the same background.
+fn goes_on(cell: &Cell, so_far: &Look, palette: &Palette) -> bool {
+    let look = look(cell, palette);
+    look == *so_far
+        || is_blank(cell) && (&look.behind, look.underlined) == (&so_far.behind, so_far.underlined)
 }
 
 /// The colours of xterm: sixteen by name, a cube of six, and greys.
