@@ -22,8 +22,8 @@ use super::clock::now;
 const STOPS: Duration = Duration::from_millis(500);
 /// For what is there already. Without any time crossterm looks at nothing, and for less than a millisecond it spins.
 const GLANCE: Duration = Duration::from_micros(50);
-/// What may be the beginning of a terminal's answer waits so long for its next character. After so long a thread that lost its turn in a
-/// glance looks again: crossterm may hold a key that it has read already.
+/// What may be the beginning of a terminal's answer waits so long for its next character. And so long after the last key the thread looks
+/// once more: where it lost its turn in a glance, crossterm holds a key that it has read already.
 const REST: Duration = Duration::from_millis(50);
 /// Keys that wait for the loop; then the terminal's own buffer holds them.
 const WAITING: usize = 256;

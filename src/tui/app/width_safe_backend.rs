@@ -247,6 +247,8 @@ struct Written {
     style: CellStyle,
     /// Where the terminal's cursor is, where all terminals agree on it.
     cursor: Option<Position>,
+    /// Nothing but ASCII was written since it was put there: a terminal for Chinese or Japanese may give a dot or a line two cells.
+    is_sure: bool,
     /// Blanks from the cursor on that are not written yet: in the default background, which erasing gives on every terminal.
     blanks: u16,
 }
@@ -265,10 +267,13 @@ impl Written {
         self.write_blanks(out)?;
         match self.cursor {
             Some(cursor) if cursor == at && !uneven => {}
-            Some(cursor) if cursor.y == at.y && cursor.x < at.x && !uneven => {
+            Some(cursor) if self.is_sure && cursor.y == at.y && cursor.x < at.x && !uneven => {
                 write!(out, "\x1b[{}C", at.x - cursor.x)?;
             }
-            _ => go_to(out, at)?,
+            _ => {
+                go_to(out, at)?;
+                self.is_sure = true;
+            }
         }
         if is_blank {
             (self.cursor, self.blanks) = (Some(at), 1);
@@ -282,6 +287,7 @@ impl Written {
             go_to(out, at)?;
         }
         out.write_all(cell.symbol().as_bytes())?;
+        self.is_sure &= cell.symbol().is_ascii();
         self.cursor = (!uneven && columns == 1).then_some(Position { x: at.x + 1, ..at });
         Ok(())
     }
@@ -535,6 +541,8 @@ mod tests {
         assert_eq!(after("0123456789012345678901234567890123    89"), "\x1b[1;35H    ");
         assert_eq!(after("0123             7890123456789012345 7 9"), "\x1b[1;5H\x1b[13X\x1b[32C \x1b[1C ");
         assert_eq!(after("0123             x890123456789"), "\x1b[1;5H\x1b[13X\x1b[13Cx\x1b[12C          ");
+        // A dot may have taken two cells.
+        assert_eq!(after("01\u{b7}3   789"), "\x1b[1;3H\u{b7}\x1b[1;5H   \x1b[3C\x1b[30X");
         assert_eq!(after("0123                           7"), "\x1b[1;5H\x1b[27X\x1b[27C7        ");
     }
 

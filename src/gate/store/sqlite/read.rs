@@ -17,8 +17,8 @@ use crate::gate::store::{Census, Changes, Filter, LookedUp, Page, StoreError, St
 use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 
-/// So many rows come in one piece.
-const PIECE: u32 = 500;
+/// So many rows come in one piece; in unit tests few, so that their pages have several.
+const PIECE: u32 = if cfg!(test) { 3 } else { 500 };
 
 pub(super) async fn get(pool: &SqlitePool, id: &str, tools: &Tools) -> Result<Option<Stored>, StoreError> {
     let mut query = QueryBuilder::new(rows::WHOLE);
@@ -31,11 +31,12 @@ pub(super) async fn rows(pool: &SqlitePool, filter: &Filter, tools: &Tools) -> R
     let revision = revision(pool, &filter.workspace).await?;
     let most = u64::from(filter.limit);
     let mut page = Page { items: Vec::new(), next: None, revision };
-    let (mut asked, mut bytes, mut last) = (0, 0, 0);
-    let mut come = piece(pool, filter, &mut asked, tools).await?;
+    // One more than the page holds tells that it goes on.
+    let (mut left, mut bytes, mut last) = (filter.limit.saturating_add(1), 0, 0);
+    let mut come = piece(pool, filter, &mut left, tools).await?;
     while let Some((until, text)) = come {
         let rest = Filter { before: Some(until), ..filter.clone() };
-        let ahead = piece(pool, &rest, &mut asked, tools);
+        let ahead = piece(pool, &rest, &mut left, tools);
         let (ahead, rows) = join(ahead, async { unpacked(&text, tools) }).await;
         for (seq, row) in rows? {
             bytes += light_weight(&row);
@@ -52,23 +53,23 @@ pub(super) async fn rows(pool: &SqlitePool, filter: &Filter, tools: &Tools) -> R
     Ok(page)
 }
 
-/// The next rows of a page, packed, with the last one's number; nothing once enough were asked for, or there are no more.
+/// The next of the rows that are `left`, packed, with the last one's number; nothing once there are no more.
 async fn piece(
     pool: &SqlitePool,
     filter: &Filter,
-    asked: &mut u32,
+    left: &mut u32,
     tools: &Tools,
 ) -> Result<Option<(i64, String)>, StoreError> {
-    // One more than the page holds tells that it goes on.
-    let limit = PIECE.min((filter.limit + 1).saturating_sub(*asked));
+    let limit = PIECE.min(*left);
     if limit == 0 {
         return Ok(None);
     }
-    *asked += limit;
-    let mut query = QueryBuilder::new("SELECT min(seq), '[' || group_concat(packed) || ']' FROM (");
+    let mut query = QueryBuilder::new("SELECT count(*), min(seq), '[' || group_concat(packed) || ']' FROM (");
     push_list(&mut query, rows::packed_listing(tools), filter, limit);
     query.push(")");
-    let (until, text): (Option<i64>, Option<String>) = query.build_query_as().fetch_one(pool).await?;
+    let (count, until, text): (i64, Option<i64>, Option<String>) =
+        query.build_query_as().fetch_one(pool).await?;
+    *left = if count < i64::from(limit) { 0 } else { *left - limit };
     Ok(until.zip(text))
 }
 
@@ -118,7 +119,7 @@ async fn page<T>(
 ) -> Result<Page<T>, StoreError> {
     let revision = revision(pool, &filter.workspace).await?;
     let mut query = QueryBuilder::new("");
-    push_list(&mut query, select, filter, filter.limit + 1);
+    push_list(&mut query, select, filter, filter.limit.saturating_add(1));
     let mut found = query.build().fetch(pool);
     let (mut items, mut next, mut last, mut bytes) = (Vec::new(), None, 0_i64, 0_u64);
     while let Some(row) = found.try_next().await? {
