@@ -221,6 +221,32 @@ async fn every_list_is_looked_up_in_its_order() {
 }
 
 #[tokio::test]
+async fn a_page_of_several_pieces_has_each_row_once_and_in_its_order() {
+    let shelf = shelf().await;
+    for n in 0..9 {
+        shelf.record(&format!("a{n}")).await.unwrap();
+    }
+    for (statuses, limit) in [(&["pending"][..], 7), (&["pending", "unknown"], 7), (&[], 6), (&[], 8)] {
+        let statuses = statuses.iter().map(|&status| status.to_owned()).collect();
+        let mut filter =
+            Filter { workspace: "w".to_owned(), statuses, limit, bytes: u64::MAX, ..Filter::default() };
+        let (mut ids, mut pages) = (Vec::new(), 0);
+        loop {
+            let page = shelf.store.rows(&filter).await.unwrap();
+            pages += 1;
+            ids.extend(page.items.iter().map(|row| row.id.as_raw().to_owned()));
+            match page.next {
+                Some(next) => filter.before = Some(next),
+                None => break,
+            }
+        }
+
+        assert_eq!(ids, (0..9).rev().map(|n| format!("a{n}")).collect::<Vec<_>>());
+        assert_eq!(pages, 2, "{limit}");
+    }
+}
+
+#[tokio::test]
 async fn a_closed_store_says_so() {
     let shelf = shelf().await;
     shelf.record("a").await.unwrap();
