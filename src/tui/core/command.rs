@@ -341,8 +341,9 @@ impl Command {
 }
 
 impl Command {
-    /// It moves a cursor or scrolls, and looks at nothing else.
-    pub(crate) const fn only_moves(self) -> bool {
+    /// It moves a cursor, scrolls, or changes how something is shown: what is staged is the same after it, and what it does is the
+    /// same whatever is staged.
+    pub(crate) const fn leaves_the_draft_alone(self) -> bool {
         matches!(
             self,
             Self::Down
@@ -358,6 +359,18 @@ impl Command {
                 | Self::PageDown
                 | Self::PageUp
                 | Self::PreviewEnd
+                | Self::PreviousTab
+                | Self::NextTab
+                | Self::Wrap
+                | Self::GoLeft
+                | Self::GoRight
+                | Self::HidePreview
+                | Self::PreviewBelow
+                | Self::FocusPlaces
+                | Self::FocusList
+                | Self::FocusPreview
+                | Self::Help
+                | Self::Repaint
         )
     }
 }

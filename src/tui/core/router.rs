@@ -111,23 +111,30 @@ fn leaves_the_draft_alone(model: &Model, what: &What) -> bool {
         | What::Answered { .. }
         | What::KeptMinutes(_)
         | What::Saved { .. } => true,
-        What::Key(key) => only_moves(model, *key),
+        What::Key(key) => key_leaves_it_alone(model, *key),
         _ => false,
     }
 }
 
-/// A key that moves the cursor or scrolls, pressed by somebody.
-fn only_moves(model: &Model, key: KeyEvent) -> bool {
+/// A key that leaves what is staged alone, also by being the last of a burst, which takes back what its first ones staged.
+fn key_leaves_it_alone(model: &Model, key: KeyEvent) -> bool {
+    let chord = Chord::from(key);
     if key.kind == KeyEventKind::Release {
         return true;
     }
-    let lies_over = model.modal.is_some() || model.screen.overlay.is_some() || model.is_searching();
-    if lies_over || model.decide.guard.is_close(model.now) {
+    if model.decide.guard.would_burst(model.now, chord.char().is_some()) {
         return false;
     }
-    let chords = [model.screen.chords.as_slice(), &[Chord::from(key)]].concat();
+    let reads_help = matches!(model.screen.overlay, Some(Overlay::Help(_)));
+    if reads_help {
+        return true;
+    }
+    if model.modal.is_some() || model.screen.overlay.is_some() || model.is_searching() {
+        return false;
+    }
+    let chords = [model.screen.chords.as_slice(), &[chord]].concat();
     match model.settings.keymap.lookup(&chords, model.places()) {
-        Lookup::Command(command) => command.only_moves(),
+        Lookup::Command(command) => command.leaves_the_draft_alone(),
         Lookup::Prefix => true,
         Lookup::Nothing => false,
     }

@@ -249,6 +249,11 @@ impl Guard {
         (self.run >= BURST && self.is_close(now)).then_some(self.run)
     }
 
+    /// A key now makes a burst of those before it, or goes on with one.
+    pub(crate) fn would_burst(&self, now: Timestamp, is_char: bool) -> bool {
+        self.is_close(now) && self.run + usize::from(is_char) >= BURST
+    }
+
     /// Notes what the present key did to what is staged.
     pub(crate) fn moved(&mut self, moved: StagedChange) {
         self.moved.push(moved);
