@@ -212,7 +212,12 @@ pub fn write(action: &PendingAction) -> Result<Box<RawValue>, serde_json::Error>
 
 /// Reads a row or a whole action as a row.
 pub fn read_row(text: &str) -> Result<Row, Unreadable> {
-    row_of(&object(text)?, text)
+    read_row_with(text, None)
+}
+
+/// The same, where its members may have been found already.
+pub fn read_row_with(text: &str, fields: Option<Fields<'_>>) -> Result<Row, Unreadable> {
+    row_of(&fields.map_or_else(|| object(text), Ok)?, text)
 }
 
 fn row_of(fields: &Fields<'_>, text: &str) -> Result<Row, Unreadable> {
@@ -309,8 +314,13 @@ fn object(text: &str) -> Result<Fields<'_>, Unreadable> {
 
 /// Reads a whole action. The payloads keep their exact bytes.
 pub fn read(text: &str) -> Result<PendingAction, Unreadable> {
+    read_with(text, None)
+}
+
+/// The same, where its members may have been found already.
+pub fn read_with(text: &str, fields: Option<Fields<'_>>) -> Result<PendingAction, Unreadable> {
     let unreadable = |what| Unreadable::new(what, text);
-    let fields = object(text)?;
+    let fields = fields.map_or_else(|| object(text), Ok)?;
     let row = row_of(&fields, text)?;
     Ok(PendingAction {
         input: fields.json("toolInput").ok_or_else(|| unreadable("it has no toolInput"))?,

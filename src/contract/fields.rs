@@ -72,7 +72,8 @@ impl<'a> Fields<'a> {
 
 /// The camelCase `name` or its snake_case twin.
 pub(super) fn is(name: &str, key: &str) -> bool {
-    name == key || is_snake(name, key)
+    // Both spellings begin alike, and most names do not.
+    name.as_bytes().first() == key.as_bytes().first() && (name == key || is_snake(name, key))
 }
 
 fn is_snake(name: &str, key: &str) -> bool {

@@ -10,8 +10,16 @@ pub fn write(at: Timestamp) -> String {
     if (FIRST_DAY..=LAST_DAY).contains(&day) {
         let (year, month, day) = civil(day);
         let (hour, minute, second) = (millis / 3_600_000, millis / 60_000 % 60, millis / 1_000 % 60);
-        let millis = millis % 1_000;
-        return format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z");
+        let mut text = *b"0000-00-00T00:00:00.000Z";
+        let fields = [(0..4, year), (5..7, month), (8..10, day), (11..13, hour), (14..16, minute)];
+        let fields = fields.into_iter().chain([(17..19, second), (20..23, millis % 1_000)]);
+        for (place, mut value) in fields {
+            for digit in text.get_mut(place).unwrap_or_default().iter_mut().rev() {
+                *digit = b'0' + (value % 10) as u8;
+                value /= 10;
+            }
+        }
+        return String::from_utf8_lossy(&text).into_owned();
     }
     let instant = Instant::from_millisecond(at.as_millis()).unwrap_or(if at.as_millis() < 0 {
         Instant::MIN

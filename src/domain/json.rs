@@ -12,7 +12,7 @@ mod value;
 
 pub use keys::{DoubtfulKeys, doubtful_keys, duplicate_keys};
 pub use layout::{compact, legible, pretty};
-pub use loose::{Items, items};
+pub use loose::{Items, items, read_items};
 #[cfg(any(test, fuzzing))]
 pub use scan::MAX_DEPTH;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::scan::{Scanner, TokenKind};
-use super::value::{Member, decode};
+use super::value::{Member, decode, members_here};
 
 /// A list, alone or in an object, with its items as they came: each is a value, or whatever stands in a value's place.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,18 +29,28 @@ struct Head<'a> {
 /// the rest of the text can be read to its very end.
 pub fn items<'a>(text: &'a str, name: &str) -> Option<Items<'a>> {
     let head = head(text, name)?;
-    if let Some(found) = head.rest(head.at) {
-        return Some(found);
+    head.rest(head.at).or_else(|| head.salvaged())
+}
+
+/// The same, each item taken apart by `read`, which is given the members of an object where nothing is broken: so the text is looked at
+/// once.
+pub fn read_items<'a, T>(
+    text: &'a str,
+    name: &str,
+    read: impl Fn(&'a str, Option<Vec<Member<'a>>>) -> T,
+) -> Option<(Vec<T>, Vec<Member<'a>>)> {
+    let head = head(text, name)?;
+    let mut items = Vec::new();
+    let take = |at| {
+        let (end, members) = head.object(at).or_else(|| Some((head.item(at)?, None)))?;
+        items.push(read(head.text.get(at..end)?.trim_end_matches(is_space), members));
+        Some(end)
+    };
+    if let Some(beside) = head.each(head.at, take) {
+        return Some((items, beside));
     }
-    let (items, doubtful) = head.until_lost();
-    let mut budget = text.len().saturating_mul(8);
-    for (before, broken) in doubtful.into_iter().rev().take(TRIED) {
-        let items = items.get(..before)?;
-        if let Some(found) = head.around(items, broken, &mut budget) {
-            return Some(found);
-        }
-    }
-    None
+    let found = head.salvaged()?;
+    Some((found.items.into_iter().map(|item| read(item, None)).collect(), found.beside))
 }
 
 /// So many items are taken for the one that reaches too far.
@@ -74,17 +84,48 @@ impl<'a> Head<'a> {
     /// All items from there on, and what comes after the list; `None` unless it all fits together.
     fn rest(&self, from: usize) -> Option<Items<'a>> {
         let mut items = Vec::new();
+        let take = |at| {
+            let end = self.item(at)?;
+            items.push(self.text.get(at..end)?.trim_end_matches(is_space));
+            Some(end)
+        };
+        let beside = self.each(from, take)?;
+        Some(Items { items, beside })
+    }
+
+    /// Gives `take` where each item begins from there on, which says where it ends; and gives what stands beside the list.
+    fn each(&self, from: usize, mut take: impl FnMut(usize) -> Option<usize>) -> Option<Vec<Member<'a>>> {
         let mut at = self.skip(from);
         // An empty list; behind a comma it would be an item that is missing.
         let mut ended = from == self.at && self.byte(at) == Some(b']');
         while !ended {
-            let end = self.item(at)?;
-            items.push(self.text.get(at..end)?.trim_end_matches(is_space));
+            let end = take(at)?;
             ended = self.byte(end) == Some(b']');
             at = if ended { end } else { self.skip(end + 1) };
         }
         let after = self.after(at + 1)?;
-        Some(Items { items, beside: self.beside.iter().cloned().chain(after).collect() })
+        Some(self.beside.iter().cloned().chain(after).collect())
+    }
+
+    /// Where the object that begins here ends, and its members.
+    fn object(&self, at: usize) -> Option<(usize, Option<Vec<Member<'a>>>)> {
+        let text = self.text.get(at..)?;
+        let mut scanner = Scanner::new(text);
+        let (members, true) = members_here(text, &mut scanner)? else { return None };
+        Some((self.behind(at + scanner.at())?, Some(members)))
+    }
+
+    /// What there is of it where an item reaches too far.
+    fn salvaged(&self) -> Option<Items<'a>> {
+        let (items, doubtful) = self.until_lost();
+        let mut budget = self.text.len().saturating_mul(8);
+        for (before, broken) in doubtful.into_iter().rev().take(TRIED) {
+            let items = items.get(..before)?;
+            if let Some(found) = self.around(items, broken, &mut budget) {
+                return Some(found);
+            }
+        }
+        None
     }
 
     /// All of it, when the item that begins there ends before some object, or with the list.
@@ -132,7 +173,12 @@ impl<'a> Head<'a> {
 
     fn strict(&self, at: usize) -> Option<usize> {
         let span = Scanner::new(self.text.get(at..)?).value_span().ok()?;
-        Some(self.skip(at + span.end)).filter(|end| matches!(self.byte(*end), Some(b',' | b']')))
+        self.behind(at + span.end)
+    }
+
+    /// The comma or the bracket behind an item that ends here.
+    fn behind(&self, at: usize) -> Option<usize> {
+        Some(self.skip(at)).filter(|end| matches!(self.byte(*end), Some(b',' | b']')))
     }
 
     /// The same by brackets and quotes alone.

@@ -79,6 +79,11 @@ impl<'a> Scanner<'a> {
         self.open.len()
     }
 
+    /// Bytes from the start to what comes next.
+    pub(super) const fn at(&self) -> usize {
+        self.at
+    }
+
     /// Reads the whole text; an error unless it is exactly one value.
     pub fn check(mut self) -> Result<(), JsonError> {
         while self.next_token()?.is_some() {}

@@ -88,21 +88,32 @@ pub fn members(text: &str) -> Option<Vec<Member<'_>>> {
 /// The members of the object `text` as far as it can be read, and whether that is all of it; `None` when it begins no object.
 pub fn members_until_broken(text: &str) -> Option<(Vec<Member<'_>>, bool)> {
     let mut scanner = Scanner::new(text);
+    let (members, ends) = members_here(text, &mut scanner)?;
+    Some((members, ends && scanner.next_token() == Ok(None)))
+}
+
+/// The members of the object that the scanner of `text` is at, as far as it can be read, and whether it ends.
+pub(super) fn members_here<'a>(text: &'a str, scanner: &mut Scanner<'a>) -> Option<(Vec<Member<'a>>, bool)> {
     if scanner.next_token().ok()??.kind != TokenKind::ObjectStart {
         return None;
     }
     let mut members = Vec::new();
     while let Ok(Some(token)) = scanner.next_token() {
         if token.kind == TokenKind::ObjectEnd {
-            let whole = scanner.next_token() == Ok(None);
-            return Some((members, whole));
+            return Some((members, true));
         }
         let Ok(span) = scanner.value_span() else { break };
         let Some(value) = text.get(span.clone()) else { break };
+        if members.is_empty() {
+            members.reserve(MEMBERS);
+        }
         members.push(Member { raw_key: token.text, key: decode(token.text), value, span });
     }
     Some((members, false))
 }
+
+/// So many members are room for what a list has of an action.
+const MEMBERS: usize = 24;
 
 /// The elements of the array `text`; `None` when it is no array or malformed.
 pub fn elements(text: &str) -> Option<Vec<&str>> {

@@ -2,8 +2,10 @@
 //! what is pending by queue is counted as they come and go.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher as _, Hash, RandomState};
+use std::hash::{BuildHasher as _, Hash};
 use std::num::NonZero;
+
+use foldhash::fast::RandomState;
 
 use crate::domain::{ActionId, IdMap, Queue, Row, Status, Timestamp, Untrusted};
 
@@ -118,7 +120,9 @@ impl Open {
 /// Names that stand once, as numbers, as long as somebody uses them.
 #[derive(Clone, Debug)]
 pub(super) struct Names<T> {
-    numbers: HashMap<T, Number>,
+    numbers: HashMap<T, Number, RandomState>,
+    /// What was asked for last: rows that are alike come together.
+    last: Number,
     /// By number; with how many actions use it.
     used: Vec<(T, usize)>,
     free: Vec<Number>,
@@ -126,7 +130,7 @@ pub(super) struct Names<T> {
 
 impl<T> Default for Names<T> {
     fn default() -> Self {
-        Self { numbers: HashMap::new(), used: Vec::new(), free: Vec::new() }
+        Self { numbers: HashMap::default(), last: 0, used: Vec::new(), free: Vec::new() }
     }
 }
 
@@ -141,10 +145,16 @@ impl<T: Clone + Eq + Hash> Names<T> {
     }
 
     fn number(&mut self, name: &T) -> Number {
+        let last = self.used.get_mut(self.last as usize);
+        if let Some((_, users)) = last.filter(|(known, users)| *users > 0 && known == name) {
+            *users += 1;
+            return self.last;
+        }
         if let Some(number) = self.numbers.get(name).copied() {
             if let Some((_, users)) = self.used.get_mut(number as usize) {
                 *users += 1;
             }
+            self.last = number;
             return number;
         }
         let entry = (name.clone(), 1);

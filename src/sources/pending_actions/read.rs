@@ -56,7 +56,7 @@ impl PendingActions {
     }
 
     async fn list_whole(&self) -> Result<Synced, SourceError> {
-        let pages = self.pages(&[("status", "pending")], action::read_row).await?;
+        let pages = self.pages(&[("status", "pending")], action::read_row_with).await?;
         let (mut rows, mut unreadable) = (Rows::default(), Vec::new());
         unreadable.extend(cut_off(&pages, pages.items.len()));
         for row in pages.items {
@@ -82,7 +82,7 @@ impl PendingActions {
         for number in 0..PAGES_MAX {
             let told = text?;
             let likely = wire::likely_cursor(&told);
-            let parsed = parse(told, |text| wire::page(text, action::read_row));
+            let parsed = parse(told, |text| wire::page(text, action::read_row_with));
             let ahead = async {
                 match &likely {
                     Some(next) => Some(ask(LIST_PAGE, Some(next.clone())).await),
@@ -203,7 +203,7 @@ impl PendingActions {
     async fn by_ids(&self, ids: &[ActionId]) -> Result<Option<Vec<Full>>, SourceError> {
         let joined = ids.iter().map(ActionId::as_raw).collect::<Vec<_>>().join(",");
         let query = [("ids", joined.as_str()), ("view", "full"), ("limit", PAGE)];
-        let pages = match self.pages(&query, action::read).await {
+        let pages = match self.pages(&query, action::read_with).await {
             Err(SourceError::Refused { .. }) => return Ok(None),
             other => other?,
         };
@@ -235,7 +235,7 @@ impl PendingActions {
             if wanted.is_empty() {
                 break;
             }
-            for action in self.pages(&[("status", status)], action::read).await?.items {
+            for action in self.pages(&[("status", status)], action::read_with).await?.items {
                 // What has no id cannot be told to be ours; it is told once, with the list.
                 let id = action.as_ref().map_or_else(|bad| bad.id.as_ref(), |action| Some(&action.row.id));
                 if id.is_some_and(|id| wanted.remove(id)) {
@@ -250,7 +250,7 @@ impl PendingActions {
     pub(super) async fn pages<T: Send + 'static>(
         &self,
         query: &[(&str, &str)],
-        read: fn(&str) -> Result<T, Unreadable>,
+        read: wire::ReadItem<T>,
     ) -> Result<wire::Page<T>, SourceError> {
         let mut all = wire::Page {
             items: Vec::new(),

@@ -69,13 +69,17 @@ pub(super) struct Answered {
     approvals: Option<(u64, u64)>,
 }
 
+/// Reads an item, of which the members may be known.
+pub(super) type ReadItem<T> = fn(&str, Option<Fields<'_>>) -> Result<T, Unreadable>;
+
 /// A list, or a bare array of items.
-pub(super) fn page<T>(text: &str, read: fn(&str) -> Result<T, Unreadable>) -> Option<Page<T>> {
-    let json::Items { items, beside } = json::items(text, "items")?;
+pub(super) fn page<T>(text: &str, read: ReadItem<T>) -> Option<Page<T>> {
+    let (items, beside) =
+        json::read_items(text, "items", |item, members| read(item, members.map(Fields::new)))?;
     let fields = Fields::new(beside);
     let next = fields.text("nextCursor").filter(|cursor| !cursor.is_empty());
     Some(Page {
-        items: items.into_iter().map(read).collect(),
+        items,
         next: next.map(|cursor| cursor.as_raw().to_owned()),
         revision: fields.number("revision").map(Revision),
         goes_on: fields.flag("hasMore").unwrap_or_default(),
