@@ -68,8 +68,9 @@ pub(crate) async fn list(
             reply(items, page.next, page.revision, claims)
         }
         Some("row") => {
-            let page = gate.store().rows(&filter).await?;
-            reply(page.items.iter().map(RowBody::from).collect(), page.next, page.revision, claims)
+            let mut rows = Rows::with_room_for(filter.limit);
+            let page = gate.store().rows(&filter, &mut |row| rows.write(row)).await?;
+            rows.end(page.next, page.revision, claims)
         }
         Some(_) => Err(ApiError::new(INVALID, "view is row or full")),
     }
@@ -81,12 +82,58 @@ fn reply(
     revision: u64,
     claims: Option<Vec<ClaimBody>>,
 ) -> Result<Response, ApiError> {
-    let next_cursor = next.map(|seq| format!("{seq:x}"));
-    // axum's `Json` would begin with room for a hundred bytes, and copy a long page at each step of its growth.
-    let mut body = Vec::with_capacity(items.len() * ROW);
-    let list = ListReply { items, next_cursor, revision: Some(revision), claims };
-    serde_json::to_writer(&mut body, &list).map_err(|_| StoreError::Corrupt("a row that is no JSON"))?;
+    let mut body = Vec::new();
+    write(&mut body, &list_of(items, next, revision, claims))?;
     Ok(([(CONTENT_TYPE, "application/json")], body).into_response())
+}
+
+fn list_of<T>(
+    items: Vec<T>,
+    next: Option<i64>,
+    revision: u64,
+    claims: Option<Vec<ClaimBody>>,
+) -> ListReply<T> {
+    ListReply { items, next_cursor: next.map(|seq| format!("{seq:x}")), revision: Some(revision), claims }
+}
+
+fn write(body: &mut Vec<u8>, value: &impl Serialize) -> Result<(), StoreError> {
+    serde_json::to_writer(body, value).map_err(|_| StoreError::Corrupt("a row that is no JSON"))
+}
+
+/// A list whose rows are written as they are read.
+struct Rows(Vec<u8>);
+
+/// For more rows than these, room is made as they come.
+const MANY: u32 = 1_000;
+/// How a list begins.
+const BEGIN: &str = r#"{"items":["#;
+
+impl Rows {
+    fn with_room_for(rows: u32) -> Self {
+        let mut body = Vec::with_capacity(rows.min(MANY) as usize * ROW);
+        body.extend_from_slice(BEGIN.as_bytes());
+        Self(body)
+    }
+
+    fn write(&mut self, row: &Row) -> Result<(), StoreError> {
+        if self.0.len() > BEGIN.len() {
+            self.0.push(b',');
+        }
+        write(&mut self.0, &RowBody::from(row))
+    }
+
+    /// What stands behind the rows is as in a list without any.
+    fn end(
+        mut self,
+        next: Option<i64>,
+        revision: u64,
+        claims: Option<Vec<ClaimBody>>,
+    ) -> Result<Response, ApiError> {
+        let mut without = Vec::new();
+        write(&mut without, &list_of::<()>(Vec::new(), next, revision, claims))?;
+        self.0.extend_from_slice(without.strip_prefix(BEGIN.as_bytes()).unwrap_or_default());
+        Ok(([(CONTENT_TYPE, "application/json")], self.0).into_response())
+    }
 }
 
 /// A row on the wire.

@@ -303,6 +303,9 @@ pub(crate) struct Page<T> {
     pub(crate) revision: u64,
 }
 
+/// Takes the rows of a page, one after another: each is written into an answer while the next ones are read.
+pub(crate) type TakeRow<'a> = dyn FnMut(&Row) -> Result<(), StoreError> + Send + 'a;
+
 /// What changed after a revision.
 #[derive(Debug)]
 pub(crate) struct Changes {
@@ -436,7 +439,8 @@ pub(crate) trait Reads: fmt::Debug + Send + Sync {
     async fn get(&self, id: &str) -> Result<Option<Stored>, StoreError>;
     /// The workspace of an action that was pruned.
     async fn was_there(&self, id: &str) -> Result<Option<String>, StoreError>;
-    async fn rows(&self, filter: &Filter) -> Result<Page<Row>, StoreError>;
+    /// A page whose rows were all given to `take`.
+    async fn rows(&self, filter: &Filter, take: &mut TakeRow<'_>) -> Result<Page<()>, StoreError>;
     async fn actions(&self, filter: &Filter) -> Result<Page<PendingAction>, StoreError>;
     /// At most `limit` rows and, beyond the first, about `bytes` bytes on the wire.
     async fn changes(

@@ -39,10 +39,10 @@ use super::ops::tx::Due;
 use super::ops::{Transact, Work};
 use super::{
     AskedFlows, Batches, Callback, Census, Changes, Checkpoint, Counts, Filter, Page, Prunable, Reads,
-    StoreError, Stored, Waiting, piece,
+    StoreError, Stored, TakeRow, Waiting, piece,
 };
 use crate::contract::briefing::BriefingBody;
-use crate::domain::{Claim, Flows, Outstanding, PendingAction, Row, Timestamp};
+use crate::domain::{Claim, Flows, Outstanding, PendingAction, Timestamp};
 use crate::gate::audit::{AuditHead, AuditRow, Verified};
 use crate::gate::clock::Clock;
 use crate::gate::token::Token;
@@ -180,8 +180,8 @@ impl Reads for SqliteStore {
         prune::was_there(self.reader(), id).await
     }
 
-    async fn rows(&self, filter: &Filter) -> Result<Page<Row>, StoreError> {
-        read::rows(self.reader(), filter, &self.tools).await
+    async fn rows(&self, filter: &Filter, take: &mut TakeRow<'_>) -> Result<Page<()>, StoreError> {
+        read::rows(self.reader(), filter, &self.tools, take).await
     }
 
     async fn actions(&self, filter: &Filter) -> Result<Page<PendingAction>, StoreError> {

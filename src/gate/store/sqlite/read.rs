@@ -13,12 +13,12 @@ use crate::domain::{BatchId, PendingAction, Row, Status, Timestamp, Untrusted};
 use crate::gate::audit::WHOLE_GATE;
 use crate::gate::store::columns::Columns as _;
 use crate::gate::store::rows;
-use crate::gate::store::{Census, Changes, Filter, LookedUp, Page, StoreError, Stored, Waiting};
+use crate::gate::store::{Census, Changes, Filter, LookedUp, Page, StoreError, Stored, TakeRow, Waiting};
 use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 
-/// So many rows come in one piece; in unit tests few, so that their pages have several.
-const PIECE: u32 = if cfg!(test) { 3 } else { 500 };
+/// At most so many rows come in one piece; in unit tests few, so that their pages have several.
+const PIECE: u32 = if cfg!(test) { 3 } else { 256 };
 
 pub(super) async fn get(pool: &SqlitePool, id: &str, tools: &Tools) -> Result<Option<Stored>, StoreError> {
     let mut query = QueryBuilder::new(rows::WHOLE);
@@ -27,40 +27,50 @@ pub(super) async fn get(pool: &SqlitePool, id: &str, tools: &Tools) -> Result<Op
 }
 
 /// While a piece is taken apart, SQLite makes the next.
-pub(super) async fn rows(pool: &SqlitePool, filter: &Filter, tools: &Tools) -> Result<Page<Row>, StoreError> {
+pub(super) async fn rows(
+    pool: &SqlitePool,
+    filter: &Filter,
+    tools: &Tools,
+    take: &mut TakeRow<'_>,
+) -> Result<Page<()>, StoreError> {
     let revision = revision(pool, &filter.workspace).await?;
-    let most = u64::from(filter.limit);
-    let mut page = Page { items: Vec::new(), next: None, revision };
+    let mut taken = Taken { most: filter.limit, bytes: filter.bytes, rows: 0, weight: 0, last: 0, take };
     // One more than the page holds tells that it goes on.
-    let (mut left, mut bytes, mut last) = (filter.limit.saturating_add(1), 0, 0);
-    let mut come = piece(pool, filter, &mut left, tools).await?;
+    let mut left = filter.limit.saturating_add(1);
+    let piece = left.div_ceil(left.div_ceil(PIECE));
+    let mut come = packed(pool, filter, &mut left, piece, tools).await?;
     while let Some((until, text)) = come {
         let rest = Filter { before: Some(until), ..filter.clone() };
-        let ahead = piece(pool, &rest, &mut left, tools);
-        let (ahead, rows) = join(ahead, async { unpacked(&text, tools) }).await;
-        for (seq, row) in rows? {
-            bytes += light_weight(&row);
-            // At least one item, as in any page.
-            if page.items.len() as u64 >= most || (bytes > filter.bytes && !page.items.is_empty()) {
-                page.next = Some(last);
-                return Ok(page);
-            }
-            last = seq;
-            page.items.push(row);
+        let ahead = packed(pool, &rest, &mut left, piece, tools);
+        let (ahead, is_full) = join(ahead, async { unpack(&text, tools, &mut taken) }).await;
+        if is_full? {
+            return Ok(Page { items: Vec::new(), next: Some(taken.last), revision });
         }
         come = ahead?;
     }
-    Ok(page)
+    Ok(Page { items: Vec::new(), next: None, revision })
+}
+
+/// What of a page was taken.
+struct Taken<'a, 't> {
+    most: u32,
+    bytes: u64,
+    rows: u32,
+    weight: u64,
+    /// The number of the last one.
+    last: i64,
+    take: &'a mut TakeRow<'t>,
 }
 
 /// The next of the rows that are `left`, packed, with the last one's number; nothing once there are no more.
-async fn piece(
+async fn packed(
     pool: &SqlitePool,
     filter: &Filter,
     left: &mut u32,
+    piece: u32,
     tools: &Tools,
 ) -> Result<Option<(i64, String)>, StoreError> {
-    let limit = PIECE.min(*left);
+    let limit = piece.min(*left);
     if limit == 0 {
         return Ok(None);
     }
@@ -73,12 +83,24 @@ async fn piece(
     Ok(until.zip(text))
 }
 
-/// The newest first: how they were strung together has no promised order.
-fn unpacked(text: &str, tools: &Tools) -> Result<Vec<(i64, Row)>, StoreError> {
-    let row = |packed: &Packed<'_>| Ok((packed.int("seq")?, rows::light(packed, tools)?));
-    let mut rows = Packed::several(text)?.iter().map(row).collect::<Result<Vec<_>, StoreError>>()?;
+/// Takes the rows of a piece, the newest first: how they were strung together has no promised order. True once the page is full.
+fn unpack(text: &str, tools: &Tools, taken: &mut Taken<'_, '_>) -> Result<bool, StoreError> {
+    let mut rows = Vec::with_capacity(PIECE as usize);
+    for packed in Packed::several(text)? {
+        rows.push((packed.int("seq")?, packed));
+    }
     rows.sort_by_key(|(seq, _)| Reverse(*seq));
-    Ok(rows)
+    for (seq, packed) in rows {
+        let row = rows::light(&packed, tools)?;
+        taken.weight += light_weight(&row);
+        // At least one item, as in any page.
+        if taken.rows >= taken.most || (taken.weight > taken.bytes && taken.rows > 0) {
+            return Ok(true);
+        }
+        (taken.rows, taken.last) = (taken.rows + 1, seq);
+        (taken.take)(&row)?;
+    }
+    Ok(false)
 }
 
 pub(super) async fn actions(
@@ -170,11 +192,21 @@ fn push_newest_of_each(query: &mut QueryBuilder<Sqlite>, filter: &Filter, limit:
         query.push(if nth == 0 { "" } else { " UNION ALL " });
         query.push("SELECT seq FROM (SELECT a.seq FROM actions a WHERE a.workspace = ");
         query.push_bind(filter.workspace.clone());
-        query.push(" AND a.status = ").push_bind(status.clone());
+        query.push(" AND a.status = ");
+        push_status(query, status);
         push_equal_and_older(query, filter, LookedUp::ByStatus);
         query.push(" ORDER BY a.seq DESC LIMIT ").push_bind(i64::from(limit)).push(")");
     }
     query.push(")");
+}
+
+/// In the statement's own text: an index may be about actions of one status only, and SQLite would plan anew for each value.
+fn push_status(query: &mut QueryBuilder<Sqlite>, status: &str) {
+    if status.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        query.push("'").push(status).push("'");
+    } else {
+        query.push_bind(status.to_owned());
+    }
 }
 
 fn push_equal_and_older(query: &mut QueryBuilder<Sqlite>, filter: &Filter, by: LookedUp) {
