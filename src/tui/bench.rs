@@ -169,7 +169,10 @@ impl List {
 
     fn is_busy(&self) -> bool {
         let model = &self.model;
-        model.list.filtering.scan.is_some() || model.queue.is_regrouping() || is_busy(model)
+        model.list.filtering.scan.is_some()
+            || model.queue.is_sorting()
+            || model.queue.is_regrouping()
+            || is_busy(model)
     }
 
     /// Shows the Raw tab of an input, in full, with colours for sources or without.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use tui_textarea::TextArea;
 
 use crate::domain::{
-    ActionKey, BatchKey, Binding, Confirm, DecisionKind, Followed, ReasonRule, Report, Resolution, Risk, Row,
+    ActionKey, BatchKey, Binding, Confirm, DecisionKind, Followed, ReasonRule, Report, Resolution, Risk,
     SourceName, StagedCounts, Submission, Timestamp, Untrusted,
 };
 use crate::tui::edit::form::EditForm;
@@ -184,21 +184,23 @@ pub(crate) struct ReportSheet {
     pub waits: Vec<(SourceName, usize)>,
 }
 
-/// Rows counted by tool and risk, the most harmful first.
-pub(crate) fn by_tool<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<(Untrusted, Risk, usize)> {
-    let mut counts: BTreeMap<(Reverse<u8>, &str, &str), (&Row, usize)> = BTreeMap::new();
+/// So many rows of a tool and a risk, added up and the most harmful first.
+pub(crate) fn by_tool<'a>(
+    rows: impl Iterator<Item = (&'a Untrusted, &'a Risk, usize)>,
+) -> Vec<(Untrusted, Risk, usize)> {
+    let mut counts: BTreeMap<_, (&Untrusted, &Risk, usize)> = BTreeMap::new();
     // Rows that are alike mostly stand together.
-    let mut count = |(row, n): (&'a Row, usize)| {
-        let key = (Reverse(row.risk.rank()), row.tool.as_raw(), row.risk.as_raw());
-        counts.entry(key).or_insert((row, 0)).1 += n;
+    let mut count = |(tool, risk, n): (&'a Untrusted, &'a Risk, usize)| {
+        let key = (Reverse(risk.rank()), tool.as_raw(), risk.as_raw());
+        counts.entry(key).or_insert((tool, risk, 0)).2 += n;
     };
-    let mut alike: Option<(&Row, usize)> = None;
+    let mut alike: Option<(&Untrusted, &Risk, usize)> = None;
     for row in rows {
         match &mut alike {
-            Some((first, n)) if first.tool == row.tool && first.risk == row.risk => *n += 1,
-            _ => alike.replace((row, 1)).into_iter().for_each(&mut count),
+            Some((tool, risk, n)) if (*tool, *risk) == (row.0, row.1) => *n += row.2,
+            _ => alike.replace(row).into_iter().for_each(&mut count),
         }
     }
     alike.into_iter().for_each(count);
-    counts.into_values().map(|(row, n)| (row.tool.clone(), row.risk.clone(), n)).collect()
+    counts.into_values().map(|(tool, risk, n)| (tool.clone(), risk.clone(), n)).collect()
 }

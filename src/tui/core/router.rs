@@ -177,6 +177,7 @@ fn route(model: &mut Model, what: What) {
             dispatch::confirmed(model);
             hold::look(model);
             decide::update::go_on(model);
+            queue::update::go_on_sorting(model);
             queue::update::go_on_grouping(model);
             filter::search(model);
         }

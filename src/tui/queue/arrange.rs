@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::config::{GroupBy, SortBy};
 use crate::domain::{ActionKey, BatchKey, Entry};
 
-use super::groups::{Buckets, Group, GroupKey, Regrouped, Regrouping};
+use super::groups::{Buckets, Group, GroupKey, Regrouped, Regrouping, Sorting};
 use super::slots::{ByKey, NOWHERE, Slot};
 use super::state::{Cursor, Line, Queue};
 use super::tally::Tally;
@@ -127,6 +127,10 @@ impl Queue {
             self.put_in_batches();
             self.put_in_buckets();
         }
+        let kinds: HashSet<u32> = self.slots.iter().map(|slot| slot.kind).collect();
+        if many(self.tally.kinds().all().len(), kinds.len()) {
+            self.tally = Tally::of(&mut self.slots);
+        }
     }
 
     /// Puts what is unknown first, with new rows for what the list did not have, and takes in nothing else. The cursor stays on its
@@ -146,8 +150,7 @@ impl Queue {
     fn rebuild(&mut self, nearest: Vec<Cursor>, screen_line: usize) {
         self.is_out_of_order = false;
         self.by_key = ByKey::of(&self.slots);
-        self.tally = Tally::default();
-        self.slots.iter().for_each(|slot| self.tally.comes(slot));
+        self.tally = Tally::of(&mut self.slots);
         self.shown = None;
         self.put_in_batches();
         self.put_in_order();
@@ -173,12 +176,36 @@ impl Queue {
         std::iter::once(cursor).chain(near).collect()
     }
 
-    /// Puts the rows in another order. The cursor stays on its row.
-    pub(crate) fn sort(&mut self, by: SortBy) {
-        self.rearrange(|queue| {
-            queue.sort_by = by;
-            queue.put_in_order();
-        });
+    /// Begins to put the rows in another order: [`Self::sort_some`] goes on with it.
+    pub(crate) fn begin_sort(&mut self, by: SortBy) {
+        self.sorting = Some(self.sorting_by(by));
+    }
+
+    /// Looks at so many rows for another order. The cursor then stays on its row. Gives the order's name when that was the last of them.
+    pub(crate) fn sort_some(&mut self, most: usize) -> Option<SortBy> {
+        let mut sorting = self.sorting.take()?;
+        if sorting.is_late(&self.slots, self.arrangement) {
+            sorting = self.sorting_by(sorting.by());
+        }
+        match sorting.look(&self.slots, most) {
+            Ok((by, order)) => {
+                self.rearrange(|queue| (queue.sort_by, queue.order) = (by, order));
+                Some(by)
+            }
+            Err(rest) => {
+                self.sorting = Some(rest);
+                None
+            }
+        }
+    }
+
+    fn sorting_by(&self, by: SortBy) -> Sorting {
+        Sorting::new(by, &self.order, self.tally.kinds(), self.arrangement)
+    }
+
+    /// Another order is looked for.
+    pub(crate) const fn is_sorting(&self) -> bool {
+        self.sorting.is_some()
     }
 
     /// Begins to group the rows otherwise: [`Self::regroup_some`] goes on with it.
@@ -282,11 +309,12 @@ impl Queue {
 
     fn put_in_order(&mut self) {
         // From the order of before: rows that stay in order are put in order quickly.
-        let mut order = std::mem::take(&mut self.order);
-        if order.len() != self.slots.len() {
-            order = (0..self.slots.len() as u32).collect();
+        if self.order.len() != self.slots.len() {
+            self.order = (0..self.slots.len() as u32).collect();
         }
-        self.order = self.sort_by.order(&self.slots, &order);
+        if let Ok((_, order)) = self.sorting_by(self.sort_by).look(&self.slots, usize::MAX) {
+            self.order = order;
+        }
     }
 
     fn put_in_batches(&mut self) {

@@ -1,14 +1,15 @@
 //! What stands together in the list, and which actions are near-identical. A new grouping is applied when the reviewer asks for it.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::{HashMap, HashSet};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
 use std::sync::Arc;
 
 use crate::config::{GroupBy, SortBy};
-use crate::domain::{BatchKey, Entry, SourceName, Untrusted};
+use crate::domain::{BatchKey, Entry, SourceName, Timestamp, Untrusted};
 
-use super::slots::Slot;
+use super::slots::{NOWHERE, Slot};
+use super::tally::Kinds;
 
 /// What stands together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -64,52 +65,99 @@ impl SortBy {
         }
     }
 
-    /// Which of two actions stands first, as [`Self::order`] has it.
+    /// Which of two actions stands first, as [`Sorting`] has it.
     pub(crate) fn compare_slots(self, a: &Slot, b: &Slot) -> Ordering {
         let waits = |slot: &Slot| !slot.is_lost();
         let by = self.compare(&a.entry, &b.entry);
         waits(a).cmp(&waits(b)).then(by).then_with(|| a.entry.key.cmp(&b.entry.key))
     }
 
-    /// Indices of all actions in this order. What is to be settled goes first. Quick where `from` has them in an order like it.
-    pub(crate) fn order(self, slots: &[Slot], from: &[u32]) -> Vec<u32> {
+    fn key(self, slots: &[Slot], places: &[u64], index: u32) -> Keyed {
+        let slot = slots.get(index as usize);
+        let kind = slot.map_or(NOWHERE, |slot| slot.kind);
+        let place = places.get(kind as usize).copied().unwrap_or_default();
+        let expires = slot.and_then(|slot| slot.entry.row.expires_at).filter(|_| self == Self::Expiry);
+        Keyed {
+            waits: slot.is_some_and(|slot| !slot.is_lost()),
+            // What does not expire stands last.
+            place: if self == Self::Expiry { (u64::from(expires.is_none()), expires) } else { (place, None) },
+            created: slot.map(|slot| slot.entry.row.created_at).unwrap_or_default(),
+        }
+    }
+
+    /// By kind, where its rows stand among those of others.
+    fn places(self, kinds: &Kinds) -> Vec<u64> {
         match self {
-            Self::Age => sorted(slots, from, |_| ()),
-            Self::Risk => sorted(slots, from, |slot| Reverse(slot.entry.row.risk.rank())),
-            Self::Expiry => sorted(slots, from, |slot| {
-                let at = slot.entry.row.expires_at;
-                (at.is_none(), at)
-            }),
-            Self::Tool => {
-                let places = places(slots.iter().map(|slot| &slot.entry.row.tool));
-                sorted(slots, from, |slot| places.get(&slot.entry.row.tool))
-            }
-            Self::Source => {
-                let places = places(slots.iter().map(|slot| &slot.entry.key.source));
-                sorted(slots, from, |slot| places.get(&slot.entry.key.source))
-            }
+            Self::Age | Self::Expiry => vec![0; kinds.all().len()],
+            Self::Risk => kinds.all().map(|kind| u64::from(u8::MAX - kind.risk.rank())).collect(),
+            Self::Tool => in_order(kinds.all().map(|kind| &kind.tool)),
+            Self::Source => in_order(kinds.all().map(|kind| &kind.source)),
         }
     }
 }
 
-/// A number for each name, in the order of the names.
-fn places<'a, T: Ord + Hash>(names: impl Iterator<Item = &'a T>) -> HashMap<&'a T, usize> {
-    let names: HashSet<&T> = names.collect();
-    let mut names: Vec<&T> = names.into_iter().collect();
-    names.sort_unstable();
-    names.into_iter().enumerate().map(|(nth, name)| (name, nth)).collect()
+/// For each name, how many others stand before it.
+fn in_order<'a, T: Ord + 'a>(names: impl Iterator<Item = &'a T>) -> Vec<u64> {
+    let names: Vec<&T> = names.collect();
+    let sorted: BTreeSet<&T> = names.iter().copied().collect();
+    let places: BTreeMap<&T, u64> = sorted.into_iter().zip(0..).collect();
+    names.iter().filter_map(|name| places.get(name).copied()).collect()
 }
 
-/// Compares what was looked up once: rows are large, and far apart.
-fn sorted<'a, K: Ord>(slots: &'a [Slot], from: &[u32], key: impl Fn(&'a Slot) -> K) -> Vec<u32> {
-    let key = |index: &u32| {
-        let slot = slots.get(*index as usize)?;
-        Some((!slot.is_lost(), key(slot), slot.entry.row.created_at, *index))
-    };
-    let id = |index: u32| slots.get(index as usize).map(|slot| &slot.entry.key);
-    let mut keyed: Vec<_> = from.iter().filter_map(key).collect();
-    keyed.sort_by(|a, b| (a.0, &a.1, a.2).cmp(&(b.0, &b.1, b.2)).then_with(|| id(a.3).cmp(&id(b.3))));
-    keyed.into_iter().map(|(.., index)| index).collect()
+/// What rows are put in order by, looked up once: rows are large, and far apart. What is to be settled goes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Keyed {
+    waits: bool,
+    place: (u64, Option<Timestamp>),
+    created: Timestamp,
+}
+
+/// Another order that is looked for: the list stands as it did until all rows were looked at.
+#[derive(Clone, Debug)]
+pub(crate) struct Sorting {
+    by: SortBy,
+    /// Of the list that is looked at; another one is looked at anew.
+    arrangement: u64,
+    /// Indices of its rows, as they stood.
+    from: Vec<u32>,
+    /// By kind.
+    places: Vec<u64>,
+    /// With the row's index; each stretch is in order.
+    keyed: Vec<(Keyed, u32)>,
+}
+
+impl Sorting {
+    /// Quick where `from` has the rows in an order like it.
+    pub(crate) fn new(by: SortBy, from: &[u32], kinds: &Kinds, arrangement: u64) -> Self {
+        Self { by, arrangement, from: from.to_vec(), places: by.places(kinds), keyed: Vec::new() }
+    }
+
+    /// The rows are others than those that are looked at.
+    pub(crate) fn is_late(&self, slots: &[Slot], arrangement: u64) -> bool {
+        self.arrangement != arrangement || self.from.len() != slots.len()
+    }
+
+    pub(crate) const fn by(&self) -> SortBy {
+        self.by
+    }
+
+    /// Looks at so many rows. Gives the order once it was the last.
+    pub(crate) fn look(mut self, slots: &[Slot], most: usize) -> Result<(SortBy, Vec<u32>), Self> {
+        let done = self.keyed.len();
+        let rest = self.from.get(done..).unwrap_or_default();
+        let keyed = |index: &u32| (self.by.key(slots, &self.places, *index), *index);
+        self.keyed.extend(rest.iter().take(most).map(keyed));
+        let key = |index: u32| slots.get(index as usize).map(|slot| &slot.entry.key);
+        let compare = |(a, one): &(Keyed, u32), (b, other): &(Keyed, u32)| {
+            a.cmp(b).then_with(|| key(*one).cmp(&key(*other)))
+        };
+        self.keyed.get_mut(done..).unwrap_or_default().sort_by(compare);
+        if self.keyed.len() < self.from.len() {
+            return Err(self);
+        }
+        self.keyed.sort_by(compare);
+        Ok((self.by, self.keyed.into_iter().map(|(_, index)| index).collect()))
+    }
 }
 
 impl GroupKey {

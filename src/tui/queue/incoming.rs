@@ -39,6 +39,7 @@ impl Queue {
                 }
             }
             Rows::Page { entries, .. } => {
+                self.held.reserve(entries.len());
                 for entry in entries {
                     self.merge_one(entry, &mut merged);
                 }
@@ -378,7 +379,7 @@ impl Queue {
             slot.since = self.reloads + 1;
         }
         slot.away = !self.away.is_empty() && self.away.contains(&slot.entry.key);
-        self.tally.comes(&slot);
+        self.tally.comes(&mut slot);
         let index = self.slots.len() as u32;
         self.by_key.put(&self.slots, &slot.entry.key, index);
         self.same.note(index);

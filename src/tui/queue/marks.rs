@@ -27,12 +27,17 @@ impl Queue {
             } else {
                 Vec::new()
             };
-            let shown = marked().filter(|slot| slot.group != NOWHERE);
-            MarkSums {
-                hidden: marked().filter(|slot| slot.group == NOWHERE).count(),
-                few,
-                tools: by_tool(shown.map(|slot| &slot.entry.row)),
+            let mut kinds = vec![0; self.tally.kinds().all().len()];
+            let mut hidden = 0;
+            for slot in marked() {
+                match kinds.get_mut(slot.kind as usize) {
+                    Some(count) if slot.group != NOWHERE => *count += 1,
+                    _ => hidden += 1,
+                }
             }
+            let kinds = self.tally.kinds().all().zip(kinds).filter(|(_, count)| *count > 0);
+            let tools = by_tool(kinds.map(|(kind, count)| (&kind.tool, &kind.risk, count)));
+            MarkSums { hidden, few, tools }
         })
     }
 

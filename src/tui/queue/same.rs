@@ -1,7 +1,9 @@
 //! Finds actions that propose the same again: an agent that tries twice, or one that was approved already.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher as _, Hash, Hasher as _};
+
+use foldhash::fast::FixedState;
 
 use crate::contract::tool;
 use crate::domain::time::age;
@@ -17,9 +19,10 @@ const LOOKED_AT: usize = 64;
 /// Actions by what they propose.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SameIndex {
-    /// Hashes of titles and digests with the index of their row, sorted by hash. A row that changed has those of before, too: what is
-    /// found is compared.
-    listed: Vec<(u32, u32)>,
+    /// Hashes of titles and digests with the index of their row, in parts that are sorted by hash, each less than half as long as the one
+    /// before it: a list that comes page by page is not sorted anew for each. A row that changed has those of before, too: what is found
+    /// is compared.
+    listed: Vec<Vec<(u32, u32)>>,
     /// Rows that changed since.
     changed: Vec<u32>,
     /// What was approved lately and is not in the list any more.
@@ -80,7 +83,8 @@ impl<'a> Proposes<'a> {
 }
 
 fn hash(source: &SourceName, tool: &Untrusted, what: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    // Whoever makes many titles of one hash has 64 of them looked at.
+    let mut hasher = FixedState::default().build_hasher();
     (source, tool).hash(&mut hasher);
     what.hash(&mut hasher);
     hasher.finish()
@@ -98,7 +102,7 @@ impl SameIndex {
             *index = now.get(*index as usize).copied().unwrap_or(NOWHERE);
             *index != NOWHERE
         };
-        self.listed.retain_mut(|(_, index)| place(index));
+        self.listed.iter_mut().for_each(|part| part.retain_mut(|(_, index)| place(index)));
         self.changed.retain_mut(place);
     }
 
@@ -107,14 +111,20 @@ impl SameIndex {
         if self.changed.is_empty() {
             return;
         }
+        let mut part = Vec::with_capacity(self.changed.len() * 2);
         for index in std::mem::take(&mut self.changed) {
             let Some(slot) = slots.get(index as usize) else { continue };
             let proposes = Proposes::of(&slot.entry.key, &slot.entry.row);
-            self.listed.extend(proposes.hashes().map(|(_, hash)| (hash as u32, index)));
+            part.extend(proposes.hashes().map(|(_, hash)| (hash as u32, index)));
         }
-        #[expect(clippy::stable_sort_primitive, reason = "quick where all but the end is in order")]
-        self.listed.sort();
-        self.listed.dedup();
+        part.sort_unstable();
+        while let Some(before) = self.listed.pop_if(|before| before.len() <= part.len() * 2) {
+            part.extend(before);
+            #[expect(clippy::stable_sort_primitive, reason = "quick where both halves are in order")]
+            part.sort();
+        }
+        part.dedup();
+        self.listed.push(part);
     }
 
     /// Remembers which of these were approved: they leave the list.
@@ -166,9 +176,12 @@ impl SameIndex {
             });
             let ran = ran.map(|ran| Same { key: ran.key.clone(), approved: Some(ran.at), input });
             let short = hash as u32;
-            let from = self.listed.partition_point(|(other, _)| *other < short);
-            let rows = self.listed.get(from..).unwrap_or_default().iter();
-            let rows = rows.take_while(move |(other, _)| *other == short).take(LOOKED_AT);
+            let rows = self.listed.iter().flat_map(move |part| {
+                let from = part.partition_point(|(other, _)| *other < short);
+                let rows = part.get(from..).unwrap_or_default().iter();
+                rows.take_while(move |(other, _)| *other == short)
+            });
+            let rows = rows.take(LOOKED_AT);
             let rows = rows.filter_map(move |(_, at)| same_as(slots.get(*at as usize)?, it, input, now));
             ran.into_iter().chain(rows)
         });

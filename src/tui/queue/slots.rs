@@ -24,6 +24,8 @@ pub(crate) struct Slot {
     pub(crate) group: u32,
     /// Index of the group it would be in without a filter.
     pub(crate) bucket: u32,
+    /// Number of what it has in common with others.
+    pub(crate) kind: u32,
     /// Counts the batches of the list.
     pub(crate) batch: u32,
     /// Its place in the order of the list.
@@ -93,6 +95,7 @@ impl Slot {
             came: None,
             group: NOWHERE,
             bucket: 0,
+            kind: 0,
             batch: 0,
             rank: 0,
             marked: false,
@@ -109,6 +112,7 @@ impl Slot {
             came: None,
             group: NOWHERE,
             bucket: 0,
+            kind: 0,
             batch: 0,
             rank: 0,
             marked: false,
@@ -179,6 +183,10 @@ impl ByKey {
     pub(crate) fn put(&mut self, slots: &[Slot], key: &ActionKey, index: u32) {
         let of =
             |index: &u32| slots.get(*index as usize).map_or(0, |slot| self.hasher.hash_one(&slot.entry.key));
+        // Each growth looks at all keys: seldom.
+        if self.indices.len() == self.indices.capacity() {
+            self.indices.reserve(self.indices.len() * 3, of);
+        }
         self.indices.insert_unique(self.hasher.hash_one(key), index, of);
     }
 

@@ -7,7 +7,7 @@ use crate::config::{Density, GroupBy, SortBy};
 use crate::domain::{ActionKey, BatchKey, Capabilities, Entry, KeyMap, Timestamp};
 use crate::inbox::Ran;
 
-use super::groups::{Buckets, Group, GroupKey, Regrouping};
+use super::groups::{Buckets, Group, GroupKey, Regrouping, Sorting};
 use super::same::{Proposes, Same, SameIndex};
 use super::slots::{ByKey, Slot, State};
 use super::tally::{Marks, Tally};
@@ -51,6 +51,8 @@ pub(crate) struct Queue {
     pub(crate) shown: Option<Vec<bool>>,
     /// All groups there would be without a filter; a slot knows its own.
     pub(crate) buckets: Buckets,
+    /// Another order that is looked for.
+    pub(crate) sorting: Option<Sorting>,
     /// Another grouping that is looked for.
     pub(crate) regrouping: Option<Regrouping>,
     pub(crate) batches: HashMap<BatchKey, u32>,

@@ -3,6 +3,8 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 
+use foldhash::fast::RandomState;
+
 use crate::domain::{ActionKey, Capabilities, Entry, Risk, SourceName, Timestamp, Untrusted};
 
 use super::slots::{CountsAs, Slot};
@@ -40,20 +42,86 @@ impl Stats {
 pub(crate) struct Tally {
     lost: usize,
     pending: usize,
-    risks: [usize; 4],
-    sources: Vec<(SourceName, usize)>,
+    kinds: Kinds,
     /// What may be done with those that are pending: mostly the same with all.
     cans: Vec<(Capabilities, usize)>,
-    tools: BTreeMap<Untrusted, usize>,
     agents: BTreeMap<Untrusted, usize>,
-    agents_of: HashMap<(SourceName, Untrusted), usize>,
-    missions_of: HashMap<(SourceName, Untrusted), usize>,
+    agents_of: HashMap<OfSource, usize, RandomState>,
+    missions_of: HashMap<OfSource, usize, RandomState>,
     created: BTreeMap<Timestamp, usize>,
     expiries: BTreeMap<Timestamp, usize>,
 }
 
+/// What many rows have in common, looked up by a number that stands with the row: rows are large, and far apart.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Kind {
+    pub source: SourceName,
+    pub tool: Untrusted,
+    pub risk: Risk,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Kinds {
+    /// With how many rows each has that count as pending.
+    all: Vec<(Kind, usize)>,
+    numbers: HashMap<Kind, u32, RandomState>,
+    /// Asked for last: rows that are alike come together.
+    last: u32,
+}
+
+impl Kinds {
+    pub(crate) fn all(&self) -> impl ExactSizeIterator<Item = &Kind> {
+        self.all.iter().map(|(kind, _)| kind)
+    }
+
+    fn number(&mut self, entry: &Entry) -> u32 {
+        let (source, row) = (&entry.key.source, &entry.row);
+        let is_it = |(kind, _): &(Kind, usize)| {
+            kind.tool == row.tool && kind.risk == row.risk && kind.source == *source
+        };
+        if !self.all.get(self.last as usize).is_some_and(is_it) {
+            let kind = Kind { source: source.clone(), tool: row.tool.clone(), risk: row.risk.clone() };
+            self.last = *self.numbers.entry(kind).or_insert_with_key(|kind| {
+                self.all.push((kind.clone(), 0));
+                self.all.len() as u32 - 1
+            });
+        }
+        self.last
+    }
+
+    /// So many rows more, or fewer.
+    fn change(&mut self, number: u32, by: isize) {
+        if let Some((_, count)) = self.all.get_mut(number as usize) {
+            *count = count.saturating_add_signed(by);
+        }
+    }
+
+    /// Rows by what `name` says of their kind, in the order of the kinds.
+    fn counted<K: Ord>(&self, name: impl Fn(&Kind) -> K) -> BTreeMap<K, usize> {
+        let mut counts = BTreeMap::new();
+        for (kind, count) in self.all.iter().filter(|(_, count)| *count > 0) {
+            *counts.entry(name(kind)).or_default() += count;
+        }
+        counts
+    }
+}
+
 impl Tally {
-    pub(crate) fn comes(&mut self, slot: &Slot) {
+    /// Of all these.
+    pub(crate) fn of(slots: &mut [Slot]) -> Self {
+        let mut tally = Self::default();
+        for slot in slots {
+            tally.comes(slot);
+        }
+        tally
+    }
+
+    pub(crate) fn kinds(&self) -> &Kinds {
+        &self.kinds
+    }
+
+    pub(crate) fn comes(&mut self, slot: &mut Slot) {
+        slot.kind = self.kinds.number(&slot.entry);
         if let Some(counts) = slot.counts_as() {
             self.add(&slot.entry, counts);
         }
@@ -80,19 +148,13 @@ impl Tally {
         }
         let (source, row) = (&entry.key.source, &entry.row);
         self.pending = self.pending.saturating_add_signed(by);
-        if let Some(count) = self.risks.get_mut(usize::from(row.risk.rank())) {
-            *count = count.saturating_add_signed(by);
-        }
-        match self.sources.iter_mut().find(|(name, _)| name == source) {
-            Some((_, count)) => *count = count.saturating_add_signed(by),
-            None => self.sources.push((source.clone(), by.unsigned_abs())),
-        }
+        let kind = self.kinds.number(entry);
+        self.kinds.change(kind, by);
         match self.cans.iter_mut().find(|(can, _)| *can == row.can) {
             Some((_, count)) => *count = count.saturating_add_signed(by),
             None => self.cans.push((row.can, by.unsigned_abs())),
         }
         self.cans.retain(|(_, count)| *count > 0);
-        change_sorted(&mut self.tools, &row.tool, by);
         change_sorted(&mut self.created, &row.created_at, by);
         if let Some(agent) = &row.agent {
             change_sorted(&mut self.agents, agent, by);
@@ -116,16 +178,20 @@ impl Tally {
     }
 
     pub(crate) fn stats(&self) -> Stats {
-        let named = |counts: &BTreeMap<Untrusted, usize>| {
-            counts.iter().map(|(name, count)| (name.clone(), *count)).collect()
-        };
+        let mut risks = [0; 4];
+        for (rank, count) in self.kinds.counted(|kind| kind.risk.rank()) {
+            if let Some(risk) = risks.get_mut(usize::from(rank)) {
+                *risk = count;
+            }
+        }
+        let agents = self.agents.iter().map(|(name, count)| (name.clone(), *count));
         Stats {
             pending: self.pending,
             unknown: self.lost,
-            by_source: self.sources.iter().filter(|(_, count)| *count > 0).cloned().collect(),
-            by_agent: named(&self.agents),
-            by_tool: named(&self.tools),
-            risks: self.risks,
+            by_source: self.kinds.counted(|kind| kind.source.clone()).into_iter().collect(),
+            by_agent: agents.collect(),
+            by_tool: self.kinds.counted(|kind| kind.tool.clone()).into_iter().collect(),
+            risks,
             oldest: self.created.keys().next().copied(),
             next_expiry: self.expiries.keys().next().copied(),
             missions: self.missions_of.len(),
@@ -148,7 +214,11 @@ fn change_sorted<K: Clone + Ord>(counts: &mut BTreeMap<K, usize>, key: &K, by: i
 
 type OfSource = (SourceName, Untrusted);
 
-fn change(counts: &mut HashMap<OfSource, usize>, (source, name): (&SourceName, &Untrusted), by: isize) {
+fn change(
+    counts: &mut HashMap<OfSource, usize, RandomState>,
+    (source, name): (&SourceName, &Untrusted),
+    by: isize,
+) {
     let key = (source.clone(), name.clone());
     let count = counts.entry(key.clone()).or_default();
     *count = count.saturating_add_signed(by);

@@ -359,7 +359,19 @@ pub(crate) fn count(model: &mut Model) {
 
 pub(crate) fn sort(model: &mut Model, by: SortBy) {
     model.queue.drop_range();
-    model.queue.sort(by);
+    model.queue.begin_sort(by);
+    go_on_sorting(model);
+}
+
+/// Goes on to look for another order. The old one stands until it is found.
+pub(crate) fn go_on_sorting(model: &mut Model) {
+    if !model.queue.is_sorting() {
+        return;
+    }
+    let Some(by) = model.queue.sort_some(STRETCH) else {
+        return model.effects.push(Effect::WakeIn(0));
+    };
+    model.screen.dirty = true;
     model.say(match by {
         SortBy::Age => words::SORTED_BY_AGE,
         SortBy::Risk => words::SORTED_BY_RISK,

@@ -171,21 +171,21 @@ fn review(
     let seen = &model.reader.seen;
     let unseen = |key: &ActionKey, action: &PendingAction| seen.of(key, &action.digest()).is_none();
     let title = |action: &PendingAction| action.row.title.clone();
-    let changed = |key: &ActionKey, action: &PendingAction| {
-        seen.last(key).is_some_and(|(digest, _)| digest != action.digest())
-    };
+    let changed =
+        |key: &ActionKey, action: &PendingAction| seen.last(key).is_some_and(|it| it.0 != action.digest());
     let edit = |(key, staged): &OfDraft<'_>| Some((title(fresh.get(*key)?), staged.decision.edits()?.keys()));
     let counts = StagedCounts::of(sent.iter().map(|(_, staged)| staged.decision.kind()));
     let high_risk = approvals().filter(|(_, action)| action.row.risk.is_high()).count();
-    let unopened: Vec<_> =
-        approvals().filter(|(key, action)| unseen(key, action)).map(|(_, a)| title(a)).collect();
+    let unopened = approvals().filter(|(key, action)| unseen(key, action));
+    let unopened: Vec<_> = unopened.map(|(_, action)| title(action)).collect();
+    let rows = sent.iter().filter_map(|(key, _)| Some(&fresh.get(*key)?.row));
     Review {
         confirm: confirm_by(Weight { counts, high_risk, unopened: unopened.len() }),
         left_pending,
         hidden: sent.iter().filter(|(key, _)| model.queue.is_filtered_out(key)).count(),
         bound: bound(model, &sent),
         told: goes(model, &sent).into_iter().chain(judging::people(&sent, fresh)).collect(),
-        tools: by_tool(sent.iter().filter_map(|(key, _)| fresh.get(*key)).map(|action| &action.row)),
+        tools: by_tool(rows.map(|row| (&row.tool, &row.risk, 1))),
         sources: sent.iter().map(|(key, _)| &key.source).collect::<HashSet<_>>().len(),
         edited: sent.iter().filter_map(edit).collect(),
         expiring: expiring(&sent, fresh, model.now),

@@ -238,7 +238,8 @@ fn no_arrival_moves_what_stands_between_the_top_and_the_cursor() {
         let n = 1 + random.below(40);
         let mut desk =
             Desk::new(100, 16 + random.below(20) as u16, (0..n).map(|id| some(&mut random, id)).collect());
-        desk.model.queue.sort([SortBy::Age, SortBy::Risk, SortBy::Tool][random.below(3)]);
+        desk.model.queue.begin_sort([SortBy::Age, SortBy::Risk, SortBy::Tool][random.below(3)]);
+        desk.model.queue.sort_some(usize::MAX);
         desk.model.queue.begin_regroup([GroupBy::Batch, GroupBy::Source, GroupBy::Shape][random.below(3)]);
         desk.model.queue.regroup_some(usize::MAX);
         for _ in 0..=random.below(30) {
