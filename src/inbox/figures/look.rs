@@ -48,7 +48,10 @@ impl SourceFigures {
             Rows::LastPage { entries, listed } => {
                 self.cut = entries.iter().any(|entry| is_cut(&entry.row));
                 let pages = std::mem::take(&mut self.pages);
-                self.all_but(&mut look, |id| listed.contains(id));
+                // At the first look all that is listed was counted as it came: as many are all of them.
+                if since.is_some() || self.open.ids().len() != listed.len() {
+                    self.all_but(&mut look, |id| listed.contains(id));
+                }
                 self.stand(&mut look, &pages);
                 self.stand(&mut look, entries);
             }

@@ -101,6 +101,30 @@ fn what_waits_at_the_first_look_is_no_arrival_and_no_rate_is_told_before_a_minut
 }
 
 #[test]
+fn a_list_in_pages_counts_what_its_last_page_says_is_listed() {
+    let page = |ids: &[&str], first| {
+        let rows = ids.iter().map(|id| row(id, "kim", 0, Status::Pending)).collect();
+        Synced { rows: Rows::Page { entries: all(rows).rows.into_entries(), first }, ..all(Vec::new()) }
+    };
+    let last = |ids: &[&str]| {
+        let listed = ids.iter().map(|id| ActionId::new(*id)).collect();
+        Synced { rows: Rows::LastPage { entries: Vec::new(), listed }, ..all(Vec::new()) }
+    };
+    let mut figures = figures();
+    // A list that broke off, and `gone` was gone when it was asked for again.
+    figures.listed(&page(&["1", "gone"], true), at(0));
+    figures.listed(&page(&["1", "2"], true), at(5));
+    assert_eq!(line(&figures, 5).pending, 3, "what waits is counted as it comes");
+
+    figures.listed(&last(&["1", "2"]), at(6));
+    assert_eq!(line(&figures, 6).pending, 2);
+
+    figures.listed(&page(&["1", "3"], true), at(60));
+    figures.listed(&last(&["1", "3"]), at(61));
+    assert_eq!(line(&figures, 61).pending, 2, "as many as before, and others");
+}
+
+#[test]
 fn rates_are_over_the_time_that_was_watched() {
     let mut figures = figures();
     figures.listed(&all(Vec::new()), at(0));

@@ -48,7 +48,11 @@ impl Queue {
                 for entry in entries {
                     self.merge_one(entry, &mut merged);
                 }
-                self.leave_out(source, &listed, &mut merged);
+                // All that is listed is in the list or waits to come into it: where those are as many, nothing was left out, and 100,000
+                // rows need not be looked up.
+                if self.count_of(source) != listed.len() {
+                    self.leave_out(source, &listed, &mut merged);
+                }
             }
             Rows::Changes { entries, gone } => {
                 for entry in entries {
@@ -62,6 +66,13 @@ impl Queue {
         }
         self.same.take_changed(&self.slots);
         merged
+    }
+
+    /// How many actions of a source are in the list, whatever became of them, or wait to come into it.
+    fn count_of(&self, source: &SourceName) -> usize {
+        let is_its: Vec<bool> = self.tally.kinds().all().map(|kind| kind.source == *source).collect();
+        let listed = self.slots.iter().filter(|slot| is_its.get(slot.kind as usize) == Some(&true));
+        listed.count() + self.held.keys().filter(|key| key.source == *source).count()
     }
 
     /// What its source lists no more is over.
