@@ -6,6 +6,8 @@
 //! unoptimised; its figures mean nothing. Without PostgreSQL's programs its table is left out, and the bench says so.
 #![allow(clippy::print_stdout, reason = "it prints a table")]
 
+#[path = "served/bare.rs"]
+mod bare;
 #[path = "scale/lab.rs"]
 #[allow(dead_code, clippy::struct_field_names, reason = "the bench of several gates uses the rest")]
 mod lab;
@@ -120,8 +122,34 @@ impl Bare {
     }
 }
 
+/// The same requests to the floor of a gate. It stands beside SQLite only.
+async fn bare_server(scale: &Scale) {
+    let server = bare::start();
+    println!("A bare server, on SQLite");
+    propose(&server, 0, scale.alone, 1).await;
+    let mut from = scale.alone;
+    for clients in [4, 16, 64] {
+        propose(&server, from, scale.together, clients).await;
+        from += scale.together;
+    }
+    let rows = scale.queues[2];
+    server.client.fill(from, rows.saturating_sub(from), 64).await;
+    for _ in 0..3 {
+        read_apart(&server).await;
+    }
+}
+
+/// A list as an inbox reads it: each page is taken apart while the next one comes.
+async fn read_apart(gate: &Gate) {
+    let (began, cpu) = (Instant::now(), gate.cpu());
+    let rows = bare::read_all(&gate.client).await;
+    let took = began.elapsed().as_secs_f64() * 1_000.0;
+    let more = format!("{:.0} ms of the server's processor time", gate.cpu() - cpu);
+    row(&format!("a list of {rows} pending, taken apart"), &format!("{took:.0} ms"), &more);
+}
+
 /// The same durability with nothing around it: a table with one index, and so many rows a commit.
-async fn bare(stores: &Stores, folder: &Path, clients: usize, rows: usize) -> f64 {
+async fn commits(stores: &Stores, folder: &Path, clients: usize, rows: usize) -> f64 {
     let mut conn = stores.bare(folder, clients).await;
     conn.run("CREATE TABLE t (id TEXT PRIMARY KEY, input TEXT)".to_owned()).await;
     let input = "Checkout fails for some customers. ".repeat(10);
@@ -142,7 +170,7 @@ async fn propose(gate: &Gate, from: usize, count: usize, clients: usize) -> f64 
     let cpu = (gate.cpu() - cpu) * 1_000.0 / f64::from(u32::try_from(count).unwrap());
     let rate = per_second(count, took);
     let clients = if clients == 1 { "1 client".to_owned() } else { format!("{clients} clients") };
-    let more = format!("{}; {cpu:.0} µs of the gate's processor time each", times(each));
+    let more = format!("{}; {cpu:.0} µs of the server's processor time each", times(each));
     row(&format!("durable proposals, {clients}"), &format!("{rate:.0}/s"), &more);
     rate
 }
@@ -154,7 +182,7 @@ async fn proposals(stores: &Stores, gate: &Gate, scale: &Scale) {
         let rate = propose(gate, from, scale.together, clients).await;
         from += scale.together;
         let rows = scale.together.div_ceil(clients) * clients;
-        let half = bare(stores, gate.folder.path(), clients, rows).await / 2.0;
+        let half = commits(stores, gate.folder.path(), clients, rows).await / 2.0;
         let (goal, met) = (half.min(goal), if rate >= half.min(goal) { "met" } else { "MISSED" });
         row("", "", &format!("goal {goal:.0}/s (half of it at the most) {met}"));
     }
@@ -301,6 +329,7 @@ async fn measure(stores: &Stores, scale: &Scale) {
     memory(&gate, "after the streams");
     for _ in 0..3 {
         listing(&gate, filled).await;
+        read_apart(&gate).await;
     }
     metrics(&gate).await;
     drop(gate);
@@ -316,10 +345,14 @@ async fn main() {
     rustls::crypto::ring::default_provider().install_default().ok();
     // The server's data, too, has to be on a disk.
     tempfile::env::override_temp_dir(env!("CARGO_TARGET_TMPDIR").as_ref()).ok();
+    if let Some(folder) = std::env::args().skip_while(|arg| arg != "--bare").nth(1) {
+        return bare::serve(folder.as_ref()).await;
+    }
     let scale = if asked("--quick") { &QUICK } else { &FULL };
     if !asked("postgres") {
         println!("On SQLite");
         measure(&Stores { server: None }, scale).await;
+        bare_server(scale).await;
     }
     if asked("sqlite") {
         return;

@@ -57,6 +57,34 @@ fn a_key_for_thousands_is_done_in_stretches_and_saved_as_one_step() {
 }
 
 #[test]
+fn help_waits_for_no_decision() {
+    let mut desk = many(MANY);
+    desk.press("*x");
+    let begun = desk.model.decide.draft.len();
+
+    desk.press("]wpp?");
+    assert!(desk.model.screen.overlay.is_some());
+    desk.press("j<Esc>");
+
+    assert_eq!(desk.model.decide.draft.len(), begun, "none of these keys needs to know what is staged");
+    until_done(&mut desk);
+    assert_eq!(desk.model.decide.draft.len(), MANY);
+}
+
+#[test]
+fn a_burst_takes_back_all_that_its_first_keys_began() {
+    let mut desk = many(MANY);
+    desk.press("*");
+
+    desk.wait(350);
+    desk.hurry("xjj", 2);
+
+    assert!(!is_busy(&desk.model));
+    assert!(desk.model.decide.draft.is_empty());
+    assert_eq!(desk.saved.last(), Some(&Write::Position(0)), "it was taken, and taken back");
+}
+
+#[test]
 fn a_key_that_decides_waits_for_the_one_before_it() {
     let mut desk = many(MANY);
 

@@ -1,0 +1,201 @@
+//! The floor of a gate and of an inbox's list: the same requests to a server that knows a token, keeps rows in groups that are on disk,
+//! and lists them; and a client that takes the rows apart. Neither keeps history, counts, or forbids anything.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::routing::post;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{QueryBuilder, SqlitePool};
+use tokio::sync::{mpsc, oneshot};
+
+use super::served::{Client, Gate, LIST, folder};
+
+/// As the gate's.
+const GROUP: usize = 256;
+const PAGE: u32 = 1_000;
+
+struct Write {
+    id: String,
+    row: String,
+    input: String,
+    done: oneshot::Sender<()>,
+}
+
+#[derive(Clone)]
+struct Server {
+    read: SqlitePool,
+    writes: mpsc::Sender<Write>,
+    number: Arc<std::sync::atomic::AtomicU64>,
+}
+
+/// Starts this program again as the server.
+pub(crate) fn start() -> Gate {
+    let folder = folder();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.arg("--bare").arg(folder.path()).stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut url = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
+    Gate { child, folder, client: Client::new(url.trim(), "default", "token", "token") }
+}
+
+/// The server. Ends with its process.
+pub(crate) async fn serve(folder: &Path) {
+    let options = SqliteConnectOptions::new()
+        .filename(folder.join("bare.db"))
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full);
+    let write = SqlitePoolOptions::new().max_connections(1).connect_with(options.clone()).await.unwrap();
+    for table in [
+        "CREATE TABLE tokens (token TEXT PRIMARY KEY)",
+        "INSERT INTO tokens VALUES ('token')",
+        "CREATE TABLE rows (seq INTEGER PRIMARY KEY, id TEXT UNIQUE, row TEXT)",
+        "CREATE TABLE inputs (seq INTEGER PRIMARY KEY, input TEXT)",
+    ] {
+        sqlx::query(table).execute(&write).await.unwrap();
+    }
+    let read =
+        SqlitePoolOptions::new().max_connections(5).connect_with(options.read_only(true)).await.unwrap();
+    let (writes, come) = mpsc::channel(1_024);
+    tokio::spawn(write_groups(write, come));
+    let server = Server { read, writes, number: Arc::default() };
+    let routes = Router::new().route(LIST, post(propose).get(list)).with_state(server);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    println!("http://{}", listener.local_addr().unwrap());
+    axum::serve(listener, routes).await.unwrap();
+}
+
+async fn write_groups(pool: SqlitePool, mut come: mpsc::Receiver<Write>) {
+    let mut group = Vec::with_capacity(GROUP);
+    while come.recv_many(&mut group, GROUP).await > 0 {
+        let mut tx = pool.begin_with("BEGIN IMMEDIATE").await.unwrap();
+        let mut rows = QueryBuilder::new("INSERT INTO rows (id, row) ");
+        rows.push_values(&group, |mut row, it| {
+            row.push_bind(it.id.clone()).push_bind(it.row.clone());
+        });
+        rows.build().execute(&mut *tx).await.unwrap();
+        let mut inputs = QueryBuilder::new("INSERT INTO inputs (input) ");
+        inputs.push_values(&group, |mut row, it| {
+            row.push_bind(it.input.clone());
+        });
+        inputs.build().execute(&mut *tx).await.unwrap();
+        tx.commit().await.unwrap();
+        for it in group.drain(..) {
+            it.done.send(()).ok();
+        }
+    }
+}
+
+async fn is_known(server: &Server, headers: &HeaderMap) -> bool {
+    let token = headers.get("authorization").and_then(|it| it.to_str().ok()?.strip_prefix("Bearer "));
+    let known = sqlx::query("SELECT 1 FROM tokens WHERE token = ?").bind(token.unwrap_or_default());
+    known.fetch_optional(&server.read).await.unwrap().is_some()
+}
+
+async fn propose(State(server): State<Server>, headers: HeaderMap, body: Bytes) -> (StatusCode, String) {
+    if !is_known(&server, &headers).await {
+        return (StatusCode::UNAUTHORIZED, String::new());
+    }
+    let Ok(proposed) = serde_json::from_slice::<Value>(&body) else {
+        return (StatusCode::BAD_REQUEST, String::new());
+    };
+    let number = server.number.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let id = format!("01a215ec-f339-750c-9200-{number:012}");
+    // As long as the gate's rows are.
+    let row = json!({
+        "id": id, "workspaceId": proposed["workspaceId"], "missionId": proposed["missionId"], "sessionId": null,
+        "batchId": proposed["batchId"], "checkpointId": null, "runId": null, "agent": null,
+        "toolName": proposed["toolName"], "title": proposed["toolInput"]["title"], "risk": "medium", "effect": "external",
+        "status": "pending", "createdAt": "2026-01-01T00:00:00.000Z", "expiresAt": null, "resolvedAt": null,
+        "resolvedBy": null, "size": body.len(), "digest": format!("sha256:{number:064}"), "revision": number,
+    });
+    let (done, committed) = oneshot::channel();
+    let write =
+        Write { id: id.clone(), row: row.to_string(), input: proposed["toolInput"].to_string(), done };
+    if server.writes.send(write).await.is_err() || committed.await.is_err() {
+        return (StatusCode::INTERNAL_SERVER_ERROR, String::new());
+    }
+    (StatusCode::ACCEPTED, json!({ "pending_action_id": id }).to_string())
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    cursor: Option<i64>,
+}
+
+async fn list(
+    State(server): State<Server>,
+    headers: HeaderMap,
+    Query(asked): Query<Asked>,
+) -> (StatusCode, String) {
+    if !is_known(&server, &headers).await {
+        return (StatusCode::UNAUTHORIZED, String::new());
+    }
+    let page = "SELECT count(*), min(seq), group_concat(row) FROM \
+        (SELECT seq, row FROM rows WHERE seq < ? ORDER BY seq DESC LIMIT ?)";
+    let page = sqlx::query_as(page).bind(asked.cursor.unwrap_or(i64::MAX)).bind(PAGE);
+    let (count, last, rows): (u32, Option<i64>, Option<String>) = page.fetch_one(&server.read).await.unwrap();
+    let next = last.filter(|_| count == PAGE).map(|last| format!(r#","nextCursor":"{last}""#));
+    let (rows, next) = (rows.unwrap_or_default(), next.unwrap_or_default());
+    (StatusCode::OK, format!(r#"{{"items":[{rows}]{next},"revision":{count}}}"#))
+}
+
+/// What of a row a client keeps that looks at nothing.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(dead_code, reason = "it is kept as an inbox keeps it")]
+struct Row {
+    id: String,
+    workspace_id: Option<String>,
+    mission_id: Option<String>,
+    session_id: Option<String>,
+    batch_id: Option<String>,
+    checkpoint_id: Option<String>,
+    run_id: Option<String>,
+    agent: Option<String>,
+    tool_name: String,
+    title: String,
+    risk: String,
+    effect: Option<String>,
+    status: String,
+    created_at: String,
+    expires_at: Option<String>,
+    resolved_at: Option<String>,
+    resolved_by: Option<String>,
+    size: u64,
+    digest: Option<String>,
+    revision: u64,
+}
+
+#[derive(Deserialize)]
+struct Page {
+    items: Vec<Row>,
+}
+
+/// All pages, each taken apart while the next one is asked for; returns how many rows there were.
+pub(crate) async fn read_all(client: &Client) -> usize {
+    let mut cursor = Some(String::new());
+    let mut parsing = Vec::new();
+    while let Some(from) = cursor {
+        let (page, _) =
+            client.get(&format!("{LIST}?view=row&status=pending,unknown&limit={PAGE}{from}")).await;
+        let end = page.rsplit_once(r#""nextCursor":""#).and_then(|(_, end)| end.split_once('"'));
+        cursor = end.map(|(next, _)| format!("&cursor={next}"));
+        parsing.push(tokio::task::spawn_blocking(move || serde_json::from_str::<Page>(&page).unwrap().items));
+    }
+    let mut rows = Vec::new();
+    for page in parsing {
+        rows.extend(page.await.unwrap());
+    }
+    rows.len()
+}
