@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::alerts;
 use super::decided::quantile;
-use super::ledger::{Ledger, QueueIndex};
+use super::ledger::{ByPlace, Ledger, QueueIndex};
 use super::reading::{self, Reading};
 use super::source::SourceFigures;
 use super::sums::{self, Sums};
@@ -206,7 +206,7 @@ fn over_a_quarter(count: u64, over: i64) -> u64 {
 }
 
 /// What is pending in the places of the ledger that counts.
-fn by_place(lines: &HashMap<Queue, Standing>, ledger: &Ledger) -> HashMap<QueueIndex, u64> {
+fn by_place(lines: &HashMap<Queue, Standing>, ledger: &Ledger) -> ByPlace {
     let places = ledger.queues().filter_map(|(queue, place)| {
         let pending = lines.get(queue)?.pending;
         (pending > 0).then_some((place, pending))

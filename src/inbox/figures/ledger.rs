@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
+use foldhash::fast::RandomState;
+
 use crate::domain::{Flow, Flows, KeptMinute, KeptQueue, Minute, Queue, SourceName, Timestamp};
 
 /// The longest window, in minutes.
@@ -11,6 +13,9 @@ pub(super) const LONGEST: u32 = 24 * 60;
 /// Where a queue stands in a [`Ledger`].
 pub(super) type QueueIndex = u16;
 
+/// How much there is of each queue, by its place.
+pub(super) type ByPlace = HashMap<QueueIndex, u64, RandomState>;
+
 /// The place of everything beyond the most that are told apart.
 #[expect(clippy::cast_possible_truncation, reason = "a small constant")]
 const REST: QueueIndex = Queue::MOST as QueueIndex;
@@ -18,7 +23,7 @@ const REST: QueueIndex = Queue::MOST as QueueIndex;
 /// What is known of some minutes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
-    places: HashMap<Queue, QueueIndex>,
+    places: HashMap<Queue, QueueIndex, RandomState>,
     pub(super) minutes: BTreeMap<Minute, Slot>,
     /// Not kept yet.
     changed: BTreeSet<Minute>,
@@ -76,7 +81,7 @@ impl Ledger {
         if let Some(place) = self.places.get(queue) {
             return *place;
         }
-        if *queue == Queue::Rest {
+        if *queue == Queue::Rest || self.places.len() >= usize::from(REST) {
             return REST;
         }
         let taken: BTreeSet<QueueIndex> = self.places.values().copied().collect();
@@ -105,7 +110,7 @@ impl Ledger {
         &mut self,
         from: Timestamp,
         to: Timestamp,
-        pending: &HashMap<QueueIndex, u64>,
+        pending: &ByPlace,
         limit: Duration,
     ) -> bool {
         let last = Minute::of(to);
@@ -159,7 +164,7 @@ impl Ledger {
     pub(super) fn take_unkept(
         &mut self,
         source: &SourceName,
-        pending: &HashMap<QueueIndex, u64>,
+        pending: &ByPlace,
         now: Timestamp,
     ) -> Vec<KeptMinute> {
         let names: HashMap<QueueIndex, Queue> =
@@ -203,7 +208,7 @@ impl Ledger {
 
 impl Slot {
     /// So much was pending at its end.
-    fn end(&mut self, pending: &HashMap<QueueIndex, u64>) {
+    fn end(&mut self, pending: &ByPlace) {
         self.ended = true;
         self.cells.values_mut().for_each(|cell| cell.pending = 0);
         for (place, count) in pending.iter().filter(|(_, count)| **count > 0) {

@@ -178,7 +178,8 @@ impl SourceFigures {
         if !flow.is_nothing() {
             self.count(row, Minute::of(at), &flow);
         }
-        let place = self.seen.place(&Queue::of(row));
+        let queue = Queue::of(row);
+        let place = self.seen.place(&queue);
         let high = row.risk.is_high();
         let first = look.since.is_none();
         if !first && before != Some(stage) && (before.is_some() || look.is_new(row) || !flow.is_nothing()) {
@@ -188,7 +189,7 @@ impl SourceFigures {
         match stage {
             Stage::Pending | Stage::Unknown => {
                 self.over.remove(&row.id);
-                self.open.put(row, place);
+                self.open.put(row, &queue, place);
             }
             _ => {
                 self.open.take(&row.id);

@@ -9,7 +9,7 @@ use foldhash::fast::RandomState;
 
 use crate::domain::{ActionId, IdMap, Queue, Row, Status, Timestamp, Untrusted};
 
-use super::ledger::QueueIndex;
+use super::ledger::{ByPlace, QueueIndex};
 use super::stage::Stage;
 
 /// Stands for a name.
@@ -36,7 +36,7 @@ pub(super) struct OpenAction {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Open {
     known: IdMap<OpenAction>,
-    pending: HashMap<QueueIndex, u64>,
+    pending: ByPlace,
     tools: Names<Untrusted>,
     queues: Names<Queue>,
     hasher: RandomState,
@@ -63,7 +63,7 @@ impl Open {
     }
 
     /// What is pending, by queue.
-    pub(super) fn pending(&self) -> &HashMap<QueueIndex, u64> {
+    pub(super) fn pending(&self) -> &ByPlace {
         &self.pending
     }
 
@@ -76,7 +76,7 @@ impl Open {
         &self.queues
     }
 
-    pub(super) fn put(&mut self, row: &Row, place: QueueIndex) {
+    pub(super) fn put(&mut self, row: &Row, queue: &Queue, place: QueueIndex) {
         let ours = self.take(&row.id).and_then(|known| known.ours);
         let lost = row.status == Status::Unknown;
         if !lost {
@@ -85,7 +85,7 @@ impl Open {
         let known = OpenAction {
             place,
             tool: self.tools.number(&row.tool),
-            queue: self.queues.number(&Queue::of(row)),
+            queue: self.queues.number(queue),
             title: row.title.clone(),
             mission: row
                 .mission

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::domain::{Flow, LastMinute, Minute, Rate, Timestamp};
 
 use super::BoardRequest;
-use super::ledger::{Ledger, QueueIndex, Slot};
+use super::ledger::{ByPlace, Ledger, QueueIndex, Slot};
 
 /// Rates are over so many minutes, the present one with them.
 const RATE: i64 = 15;
@@ -83,7 +83,7 @@ impl Cut {
 /// Reads a ledger; `pending` is what is pending now in the queues that it tells apart, `in_all` in all of them.
 pub(super) fn read(
     ledger: &Ledger,
-    pending: &HashMap<QueueIndex, u64>,
+    pending: &ByPlace,
     in_all: u64,
     ask: BoardRequest,
     now: Timestamp,

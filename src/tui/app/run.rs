@@ -112,8 +112,8 @@ pub async fn run(
     let left =
         Left { by: by?, staged: app.model.unsent(), sending: app.model.under_way(), unfinished: !finished };
     // What it knew of 100,000 actions goes with the process: letting go of each took longer than leaving.
-    let _kept = std::mem::ManuallyDrop::new(std::mem::take(&mut app.model.queue));
-    drop(app);
+    let App { model, .. } = app;
+    let _kept = std::mem::ManuallyDrop::new(model);
     Ok(left)
 }
 

@@ -210,10 +210,12 @@ pub(crate) fn undo(model: &mut Model) {
 
 /// So many decisions are taken in one stretch: a few milliseconds.
 pub(crate) const STRETCH: usize = 5_000;
+/// And in the first, which comes on top of finding what the key is about.
+const FIRST: usize = 1_000;
 
 /// What is not done in it goes on between keys.
 pub(crate) fn first_stretch(model: &mut Model) {
-    if !stretch(model, STRETCH) {
+    if !stretch(model, FIRST) {
         model.effects.push(Effect::WakeIn(0));
     }
 }
