@@ -48,12 +48,17 @@ impl SourceFigures {
             Rows::LastPage { entries, listed } => {
                 self.cut = entries.iter().any(|entry| is_cut(&entry.row));
                 let pages = std::mem::take(&mut self.pages);
-                // At the first look all that is listed was counted as it came: as many are all of them.
+                if since.is_none() {
+                    self.stand(&mut look, entries);
+                }
+                // At the first look all that is listed is counted by now: as many are all of them.
                 if since.is_some() || self.open.ids().len() != listed.len() {
                     self.all_but(&mut look, |id| listed.contains(id));
                 }
-                self.stand(&mut look, &pages);
-                self.stand(&mut look, entries);
+                if since.is_some() {
+                    self.stand(&mut look, &pages);
+                    self.stand(&mut look, entries);
+                }
             }
             Rows::Page { .. } => {}
             Rows::Changes { entries, gone } => {

@@ -110,6 +110,15 @@ fn a_list_in_pages_counts_what_its_last_page_says_is_listed() {
         let listed = ids.iter().map(|id| ActionId::new(*id)).collect();
         Synced { rows: Rows::LastPage { entries: Vec::new(), listed }, ..all(Vec::new()) }
     };
+    let mut unreadable = figures();
+    unreadable.listed(&page(&["1", "gone"], true), at(0));
+    let Synced { rows: Rows::LastPage { listed, .. }, .. } = last(&["1", "cannot be read"]) else { panic!() };
+    let stands_in = all(vec![row("cannot be read", "kim", 0, Status::Pending)]).rows.into_entries();
+    let rows = Rows::LastPage { entries: stands_in, listed };
+    unreadable.listed(&Synced { rows, ..all(Vec::new()) }, at(1));
+    let ids: Vec<&str> = unreadable.sources[0].open.ids().map(ActionId::as_raw).collect();
+    assert!(ids.len() == 2 && !ids.contains(&"gone"), "as many as are listed, and not the same: {ids:?}");
+
     let mut figures = figures();
     // A list that broke off, and `gone` was gone when it was asked for again.
     figures.listed(&page(&["1", "gone"], true), at(0));

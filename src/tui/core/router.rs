@@ -125,9 +125,10 @@ fn key_leaves_it_alone(model: &Model, key: KeyEvent) -> bool {
     if model.decide.guard.would_burst(model.now, chord.char().is_some()) {
         return false;
     }
-    let reads_help = matches!(model.screen.overlay, Some(Overlay::Help(_)));
-    if reads_help {
-        return true;
+    // Whoever leaves finds all of it saved.
+    let leaves = |found| matches!(found, Lookup::Command(Command::Suspend | Command::Interrupt));
+    if matches!(model.screen.overlay, Some(Overlay::Help(_))) {
+        return !leaves(model.settings.keymap.lookup(&[chord], model.places()));
     }
     if model.modal.is_some() || model.screen.overlay.is_some() || model.is_searching() {
         return false;
@@ -271,7 +272,9 @@ fn pressed(model: &mut Model, key: KeyEvent) {
     dispatch::another_key(model);
     decide::update::take_back_burst(model);
     let before = model.decide.draft.position();
+    model.decide.in_key = true;
     taken(model, key, chord);
+    model.decide.in_key = false;
     decide::update::note_move(model, before);
 }
 

@@ -39,8 +39,9 @@ pub(crate) fn begin(model: &mut Model, wanted: Wanted, moment: Moment) {
         return;
     }
     model.decide.draft.reserve(wanted.len());
+    let run = moment.run;
     let staging = Staging { wanted, step: OpenStep::default(), moment };
-    model.decide.bulk = Some(Bulk { way: Way::Stage(staging), in_stretches: false });
+    model.decide.bulk = Some(Bulk { way: Way::Stage(staging), run, in_stretches: false });
 }
 
 /// Takes so many changes of the step that is being taken. True when nothing is left of it.
@@ -94,11 +95,11 @@ pub(crate) fn moment(model: &Model) -> Moment {
     };
     let all = model.preview.all_cached().filter(opened);
     let opened = all.map(|(key, cached)| (key.clone(), Arc::clone(cached))).collect();
-    Moment { at: model.now, opened }
+    Moment { at: model.now, run: model.decide.guard.present_run(), opened }
 }
 
 fn put_some(model: &mut Model, staging: &mut Staging, most: usize) {
-    let Staging { wanted, step, moment: Moment { at, opened } } = staging;
+    let Staging { wanted, step, moment: Moment { at, opened, .. } } = staging;
     let Model { queue, reader, decide, .. } = model;
     let before = step.changes().len();
     for _ in 0..most.min(wanted.len()) {
@@ -143,9 +144,11 @@ fn taken(model: &mut Model, bulk: Bulk) {
             (Write::Position(model.decide.draft.position()), StagedChange::Done(step))
         }
     };
-    if bulk.in_stretches {
-        // The key that took it is gone by: it may be one of a burst all the same.
+    // The key that took it is gone by: it may be one of a burst all the same.
+    if !model.decide.in_key && bulk.run == model.decide.guard.present_run() {
         model.decide.guard.moved(moved);
+    }
+    if bulk.in_stretches {
         model.screen.saved.open = model.screen.saved.open.saturating_sub(1);
     }
     save(model, vec![write]);
@@ -204,7 +207,8 @@ pub(crate) fn undo(model: &mut Model) {
     };
     show(model, step.changes.first().map(|change| &change.key));
     let left = step.changes.len();
-    model.decide.bulk = Some(Bulk { way: Way::Undo { step, left }, in_stretches: false });
+    let run = model.decide.guard.present_run();
+    model.decide.bulk = Some(Bulk { way: Way::Undo { step, left }, run, in_stretches: false });
     first_stretch(model);
 }
 
@@ -231,7 +235,8 @@ pub(crate) fn redo(model: &mut Model) {
         return;
     };
     show(model, step.changes.first().map(|change| &change.key));
-    model.decide.bulk = Some(Bulk { way: Way::Redo { step, done: 0 }, in_stretches: false });
+    let run = model.decide.guard.present_run();
+    model.decide.bulk = Some(Bulk { way: Way::Redo { step, done: 0 }, run, in_stretches: false });
     first_stretch(model);
 }
 

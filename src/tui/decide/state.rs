@@ -28,6 +28,8 @@ pub(crate) struct DecideState {
     pub bulk: Option<Bulk>,
     /// What follows on what is under way.
     pub then: Option<Then>,
+    /// A key is being taken: what it does to the draft is noted after it.
+    pub in_key: bool,
 }
 
 // What a key does to many actions, a stretch at a time: between two stretches the cursor moves, and nothing else happens. Whatever
@@ -47,6 +49,8 @@ pub(crate) struct Looking {
 #[derive(Clone, Debug)]
 pub(crate) struct Moment {
     pub at: Timestamp,
+    /// The run of keys that it belongs to.
+    pub run: u64,
     pub opened: KeyMap<Arc<Cached>>,
 }
 
@@ -54,6 +58,8 @@ pub(crate) struct Moment {
 #[derive(Clone, Debug)]
 pub(crate) struct Bulk {
     pub way: Way,
+    /// The run of keys that its key belongs to.
+    pub run: u64,
     /// More than one stretch: it is said on screen that it is not saved yet.
     pub in_stretches: bool,
 }
@@ -185,6 +191,8 @@ pub(crate) struct Guard {
     wide: bool,
     /// Characters of the present run: keys that each came right after another.
     run: usize,
+    /// How many runs there were.
+    runs: u64,
     /// What the keys of the present run did to what is staged.
     moved: Vec<StagedChange>,
     /// And that it was taken back.
@@ -231,6 +239,7 @@ impl Guard {
         self.hasty = self.is_close(now);
         if !self.hasty {
             self.run = 0;
+            self.runs += 1;
             self.moved.clear();
             self.took_back = false;
         }
@@ -247,6 +256,11 @@ impl Guard {
     /// input method that hands over a word at once is followed by a person's Enter.
     pub(crate) fn burst(&self, now: Timestamp) -> Option<usize> {
         (self.run >= BURST && self.is_close(now)).then_some(self.run)
+    }
+
+    /// The number of the present run.
+    pub(crate) const fn present_run(&self) -> u64 {
+        self.runs
     }
 
     /// A key now makes a burst of those before it, or goes on with one.

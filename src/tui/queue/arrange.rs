@@ -78,6 +78,7 @@ impl Queue {
         if over.is_empty() {
             return Vec::new();
         }
+        self.has_left = true;
         // What stands at each place now, by its index of before.
         let mut stands: Vec<u32> = (0..self.slots.len() as u32).collect();
         let mut gone = Vec::with_capacity(over.len());
@@ -126,10 +127,6 @@ impl Queue {
         if many(self.batches.len(), batches.len()) || many(buckets.len(), used) {
             self.put_in_batches();
             self.put_in_buckets();
-        }
-        let kinds: HashSet<u32> = self.slots.iter().map(|slot| slot.kind).collect();
-        if many(self.tally.kinds().all().len(), kinds.len()) {
-            self.tally = Tally::of(&mut self.slots);
         }
     }
 

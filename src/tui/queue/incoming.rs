@@ -11,6 +11,7 @@ use crate::inbox::Rows;
 use super::groups::{Group, GroupKey};
 use super::slots::{NOWHERE, Settled, Slot, State};
 use super::state::{Line, Queue};
+use super::tally::Tally;
 
 /// What a sync changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,7 +39,8 @@ impl Queue {
                     self.merge_one(entry, &mut merged);
                 }
             }
-            Rows::Page { entries, .. } => {
+            Rows::Page { entries, first } => {
+                self.has_left &= !first;
                 self.held.reserve(entries.len());
                 for entry in entries {
                     self.merge_one(entry, &mut merged);
@@ -48,9 +50,9 @@ impl Queue {
                 for entry in entries {
                     self.merge_one(entry, &mut merged);
                 }
-                // All that is listed is in the list or waits to come into it: where those are as many, nothing was left out, and 100,000
-                // rows need not be looked up.
-                if self.count_of(source) != listed.len() {
+                // Unless something left since, all that is listed is in the list or waits to come into it: where those are as many, nothing
+                // was left out, and 100,000 rows need not be looked up.
+                if self.has_left || self.count_of(source) != listed.len() {
                     self.leave_out(source, &listed, &mut merged);
                 }
             }
@@ -59,13 +61,22 @@ impl Queue {
                     self.merge_one(entry, &mut merged);
                 }
                 for key in gone {
-                    self.held.remove(&key);
+                    self.has_left |= self.held.remove(&key).is_some();
                     self.settle(&key, None, &mut merged);
                 }
             }
         }
         self.same.take_changed(&self.slots);
+        self.forget_kinds();
         merged
+    }
+
+    /// Kinds that no row is of, once there are many: some agents never use a name twice.
+    fn forget_kinds(&mut self) {
+        if self.tally.kinds().all().len() > 1_000 + self.slots.len() * 2 {
+            self.tally = Tally::of(&mut self.slots);
+            self.arrangement += 1;
+        }
     }
 
     /// How many actions of a source are in the list, whatever became of them, or wait to come into it.
@@ -92,6 +103,7 @@ impl Queue {
         let index = self.index(&key);
         let Some(slot) = index.and_then(|index| self.slots.get_mut(index as usize)) else {
             if !outstanding {
+                self.has_left = true;
                 self.held.remove(&key);
             } else if self.held.insert(key, entry).is_none() {
                 merged.arrived += 1;
@@ -115,7 +127,10 @@ impl Queue {
         // Some sources use an id again, for what waits anew.
         let anew = held_since(&slot.entry.row) != held_since(&entry.row);
         self.tally.leaves(slot);
-        self.is_out_of_order |= stands_elsewhere(&slot.entry.row, &entry.row);
+        if stands_elsewhere(&slot.entry.row, &entry.row) {
+            self.is_out_of_order = true;
+            self.arrangement += 1;
+        }
         *slot.entry = entry;
         self.tally.comes(slot);
         // A settled row that is pending again: the source took the decision back, or never had it.
@@ -144,7 +159,10 @@ impl Queue {
         let index = self.index(&entry.key)?;
         let slot = self.slots.get_mut(index as usize)?;
         self.tally.leaves(slot);
-        self.is_out_of_order |= stands_elsewhere(&slot.entry.row, &entry.row);
+        if stands_elsewhere(&slot.entry.row, &entry.row) {
+            self.is_out_of_order = true;
+            self.arrangement += 1;
+        }
         *slot.entry = entry;
         self.tally.comes(slot);
         Some(slot)

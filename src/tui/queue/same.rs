@@ -20,7 +20,7 @@ const LOOKED_AT: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SameIndex {
     /// Hashes of titles and digests with the index of their row, in parts that are sorted by hash, each less than half as long as the one
-    /// before it: a list that comes page by page is not sorted anew for each. A row that changed has those of before, too: what is found
+    /// before it was: a list that comes page by page is not sorted anew for each. A row that changed has those of before, too: what is found
     /// is compared.
     listed: Vec<Vec<(u32, u32)>>,
     /// Rows that changed since.

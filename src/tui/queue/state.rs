@@ -79,6 +79,8 @@ pub(crate) struct Queue {
     pub(crate) is_woven: bool,
     /// Rows belong elsewhere than they stand, until the next reload.
     pub(crate) is_out_of_order: bool,
+    /// Something left the list, or did not come into it, since the first page of a list came that comes in pages.
+    pub(crate) has_left: bool,
     /// What its rows come to.
     pub(crate) tally: Tally,
     /// Which rows may propose the same.
@@ -311,7 +313,10 @@ impl Queue {
         let sends = |state: &State| usize::from(*state == State::Sending);
         self.sending = (self.sending + sends(&state)).saturating_sub(sends(&slot.state));
         slot.state = state;
-        self.is_out_of_order |= slot.is_lost() != was_lost;
+        if slot.is_lost() != was_lost {
+            self.is_out_of_order = true;
+            self.arrangement += 1;
+        }
         self.tally.comes(slot);
         let is = counts(slot);
         if let Some(group) = group {

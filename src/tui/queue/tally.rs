@@ -37,7 +37,7 @@ impl Stats {
     }
 }
 
-/// With how many rows each has; without those that have none.
+/// With how many rows each has. Only kinds that no row is of any more stay for a while.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     lost: usize,

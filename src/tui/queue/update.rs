@@ -371,6 +371,7 @@ pub(crate) fn go_on_sorting(model: &mut Model) {
     let Some(by) = model.queue.sort_some(STRETCH) else {
         return model.effects.push(Effect::WakeIn(0));
     };
+    model.queue.drop_range();
     model.screen.dirty = true;
     model.say(match by {
         SortBy::Age => words::SORTED_BY_AGE,
@@ -398,6 +399,7 @@ pub(crate) fn go_on_grouping(model: &mut Model) {
     let Some(by) = model.queue.regroup_some(STRETCH) else {
         return model.effects.push(Effect::WakeIn(0));
     };
+    model.queue.drop_range();
     model.screen.dirty = true;
     let key = model.settings.keymap.key(Command::Unfold);
     model.say(match by {

@@ -85,6 +85,18 @@ fn a_burst_takes_back_all_that_its_first_keys_began() {
 }
 
 #[test]
+fn a_word_typed_at_once_takes_back_no_key_of_before() {
+    let mut desk = many(MANY);
+    desk.press("*x?");
+
+    desk.wait(350);
+    desk.hurry("kim", 2);
+    until_done(&mut desk);
+
+    assert_eq!(desk.model.decide.draft.len(), MANY);
+}
+
+#[test]
 fn a_key_that_decides_waits_for_the_one_before_it() {
     let mut desk = many(MANY);
 

@@ -89,6 +89,21 @@ fn list_that_is_frozen_or_freed_between_two_pages_loses_nothing() {
 }
 
 #[test]
+fn row_that_leaves_between_two_pages_hides_none_that_is_listed_no_more() {
+    let mut desk = Desk::new(100, 30, few(4));
+
+    desk.page(few(1), true);
+    // Somebody decides the first one, and a reload lets go of it: as many rows are left as are listed.
+    desk.changes(vec![decided(few(1).remove(0), Status::Approved, "lee")]);
+    desk.press("R");
+    desk.page(few(3).split_off(1), false);
+    desk.last_page(&["1", "2", "3"]);
+
+    let open = desk.model.queue.slots().iter().filter(|slot| slot.is_open());
+    assert_eq!(open.map(|slot| slot.entry.key.id.as_raw()).collect::<Vec<_>>(), ["2", "3"]);
+}
+
+#[test]
 fn arrival_above_the_cursor_waits_for_the_next_move() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("j");
