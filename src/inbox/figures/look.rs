@@ -48,16 +48,14 @@ impl SourceFigures {
             Rows::LastPage { entries, listed } => {
                 self.cut = entries.iter().any(|entry| is_cut(&entry.row));
                 let pages = std::mem::take(&mut self.pages);
-                if since.is_none() {
-                    self.stand(&mut look, entries);
-                }
-                // At the first look all that is listed is counted by now: as many are all of them.
-                if since.is_some() || self.open.ids().len() != listed.len() {
-                    self.all_but(&mut look, |id| listed.contains(id));
-                }
                 if since.is_some() {
+                    self.all_but(&mut look, |id| listed.contains(id));
                     self.stand(&mut look, &pages);
-                    self.stand(&mut look, entries);
+                }
+                self.stand(&mut look, entries);
+                // At the first look all that is listed is counted by now: as many are all of them.
+                if since.is_none() && self.open.ids().len() != listed.len() {
+                    self.all_but(&mut look, |id| listed.contains(id));
                 }
             }
             Rows::Page { .. } => {}

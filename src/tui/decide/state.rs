@@ -32,8 +32,8 @@ pub(crate) struct DecideState {
     pub in_key: bool,
 }
 
-// What a key does to many actions, a stretch at a time: between two stretches the cursor moves, and nothing else happens. Whatever
-// else comes waits until all of it is done.
+// What a key does to many actions, a stretch at a time: what leaves the draft alone may come between two stretches (the cursor
+// moves, help opens). Whatever else comes waits until all of it is done.
 
 /// A key that approves: what each action would be approved with, and why some cannot be.
 #[derive(Clone, Debug)]

@@ -17,7 +17,7 @@ impl Queue {
         let nearest = self.survivors();
         self.reloads += 1;
         let over = self.let_go();
-        let moved = std::mem::take(&mut self.is_out_of_order);
+        let moved = std::mem::take(&mut self.strays) > 0;
         if over.is_empty() && !moved && !self.is_woven && self.held.is_empty() && self.cursor.is_some() {
             return;
         }
@@ -145,7 +145,7 @@ impl Queue {
     }
 
     fn rebuild(&mut self, nearest: Vec<Cursor>, screen_line: usize) {
-        self.is_out_of_order = false;
+        self.strays = 0;
         self.by_key = ByKey::of(&self.slots);
         self.tally = Tally::of(&mut self.slots);
         self.shown = None;
@@ -181,7 +181,7 @@ impl Queue {
     /// Looks at so many rows for another order. The cursor then stays on its row. Gives the order's name when that was the last of them.
     pub(crate) fn sort_some(&mut self, most: usize) -> Option<SortBy> {
         let mut sorting = self.sorting.take()?;
-        if sorting.is_late(&self.slots, self.arrangement) {
+        if sorting.is_late(self.slots.len(), self.stands()) {
             sorting = self.sorting_by(sorting.by());
         }
         match sorting.look(&self.slots, most) {
@@ -196,8 +196,13 @@ impl Queue {
         }
     }
 
-    fn sorting_by(&self, by: SortBy) -> Sorting {
-        Sorting::new(by, &self.order, self.tally.kinds(), self.arrangement)
+    pub(crate) fn sorting_by(&self, by: SortBy) -> Sorting {
+        Sorting::new(by, &self.order, self.tally.kinds(), self.stands())
+    }
+
+    /// Another value as soon as an order that is looked for may be another.
+    const fn stands(&self) -> (u64, u32) {
+        (self.arrangement, self.strays)
     }
 
     /// Another order is looked for.

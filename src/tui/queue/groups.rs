@@ -116,9 +116,9 @@ struct Keyed {
 #[derive(Clone, Debug)]
 pub(crate) struct Sorting {
     by: SortBy,
-    /// Of the list that is looked at; another one is looked at anew.
-    arrangement: u64,
-    /// Indices of its rows, as they stood.
+    /// How the list stood that is looked at; another one is looked at anew.
+    stood: (u64, u32),
+    /// Indices of its rows.
     from: Vec<u32>,
     /// By kind.
     places: Vec<u64>,
@@ -128,13 +128,13 @@ pub(crate) struct Sorting {
 
 impl Sorting {
     /// Quick where `from` has the rows in an order like it.
-    pub(crate) fn new(by: SortBy, from: &[u32], kinds: &Kinds, arrangement: u64) -> Self {
-        Self { by, arrangement, from: from.to_vec(), places: by.places(kinds), keyed: Vec::new() }
+    pub(crate) fn new(by: SortBy, from: &[u32], kinds: &Kinds, stood: (u64, u32)) -> Self {
+        Self { by, stood, from: from.to_vec(), places: by.places(kinds), keyed: Vec::new() }
     }
 
     /// The rows are others than those that are looked at.
-    pub(crate) fn is_late(&self, slots: &[Slot], arrangement: u64) -> bool {
-        self.arrangement != arrangement || self.from.len() != slots.len()
+    pub(crate) fn is_late(&self, rows: usize, stands: (u64, u32)) -> bool {
+        self.stood != stands || self.from.len() != rows
     }
 
     pub(crate) const fn by(&self) -> SortBy {

@@ -75,7 +75,8 @@ impl Queue {
     fn forget_kinds(&mut self) {
         if self.tally.kinds().all().len() > 1_000 + self.slots.len() * 2 {
             self.tally = Tally::of(&mut self.slots);
-            self.arrangement += 1;
+            // It goes by numbers of kinds.
+            self.sorting = self.sorting.take().map(|sorting| self.sorting_by(sorting.by()));
         }
     }
 
@@ -127,10 +128,7 @@ impl Queue {
         // Some sources use an id again, for what waits anew.
         let anew = held_since(&slot.entry.row) != held_since(&entry.row);
         self.tally.leaves(slot);
-        if stands_elsewhere(&slot.entry.row, &entry.row) {
-            self.is_out_of_order = true;
-            self.arrangement += 1;
-        }
+        self.strays += u32::from(stands_elsewhere(&slot.entry.row, &entry.row));
         *slot.entry = entry;
         self.tally.comes(slot);
         // A settled row that is pending again: the source took the decision back, or never had it.
@@ -159,10 +157,7 @@ impl Queue {
         let index = self.index(&entry.key)?;
         let slot = self.slots.get_mut(index as usize)?;
         self.tally.leaves(slot);
-        if stands_elsewhere(&slot.entry.row, &entry.row) {
-            self.is_out_of_order = true;
-            self.arrangement += 1;
-        }
+        self.strays += u32::from(stands_elsewhere(&slot.entry.row, &entry.row));
         *slot.entry = entry;
         self.tally.comes(slot);
         Some(slot)

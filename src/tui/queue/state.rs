@@ -77,8 +77,8 @@ pub(crate) struct Queue {
     pub(crate) sending: usize,
     /// Rows are in the order that are in no group yet.
     pub(crate) is_woven: bool,
-    /// Rows belong elsewhere than they stand, until the next reload.
-    pub(crate) is_out_of_order: bool,
+    /// How often a row came to belong elsewhere than it stands, since the last reload.
+    pub(crate) strays: u32,
     /// Something left the list, or did not come into it, since the first page of a list came that comes in pages.
     pub(crate) has_left: bool,
     /// What its rows come to.
@@ -313,10 +313,7 @@ impl Queue {
         let sends = |state: &State| usize::from(*state == State::Sending);
         self.sending = (self.sending + sends(&state)).saturating_sub(sends(&slot.state));
         slot.state = state;
-        if slot.is_lost() != was_lost {
-            self.is_out_of_order = true;
-            self.arrangement += 1;
-        }
+        self.strays += u32::from(slot.is_lost() != was_lost);
         self.tally.comes(slot);
         let is = counts(slot);
         if let Some(group) = group {

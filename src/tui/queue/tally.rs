@@ -37,7 +37,7 @@ impl Stats {
     }
 }
 
-/// With how many rows each has. Only kinds that no row is of any more stay for a while.
+/// How many rows there are of each. A kind that has none any more stays for a while.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     lost: usize,
@@ -96,7 +96,7 @@ impl Kinds {
         }
     }
 
-    /// Rows by what `name` says of their kind, in the order of the kinds.
+    /// How many rows there are by what `name` says of their kind.
     fn counted<K: Ord>(&self, name: impl Fn(&Kind) -> K) -> BTreeMap<K, usize> {
         let mut counts = BTreeMap::new();
         for (kind, count) in self.all.iter().filter(|(_, count)| *count > 0) {

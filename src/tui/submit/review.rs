@@ -171,8 +171,9 @@ fn review(
     let seen = &model.reader.seen;
     let unseen = |key: &ActionKey, action: &PendingAction| seen.of(key, &action.digest()).is_none();
     let title = |action: &PendingAction| action.row.title.clone();
-    let changed =
-        |key: &ActionKey, action: &PendingAction| seen.last(key).is_some_and(|it| it.0 != action.digest());
+    let changed = |key: &ActionKey, action: &PendingAction| {
+        seen.last(key).is_some_and(|(digest, _)| digest != action.digest())
+    };
     let edit = |(key, staged): &OfDraft<'_>| Some((title(fresh.get(*key)?), staged.decision.edits()?.keys()));
     let counts = StagedCounts::of(sent.iter().map(|(_, staged)| staged.decision.kind()));
     let high_risk = approvals().filter(|(_, action)| action.row.risk.is_high()).count();

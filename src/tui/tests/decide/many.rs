@@ -1,4 +1,4 @@
-//! Keys about thousands of actions: they are done in stretches, and between two of them the cursor moves.
+//! Keys about thousands of actions: they are done in stretches, and what leaves the draft alone comes between them.
 
 use crate::domain::{PendingAction, Status, Step};
 use crate::journal::Write;
@@ -69,6 +69,16 @@ fn help_waits_for_no_decision() {
     assert_eq!(desk.model.decide.draft.len(), begun, "none of these keys needs to know what is staged");
     until_done(&mut desk);
     assert_eq!(desk.model.decide.draft.len(), MANY);
+}
+
+#[test]
+fn who_suspends_from_help_has_all_of_it_saved() {
+    let mut desk = many(MANY);
+    desk.press("*x?");
+
+    desk.press("<C-z>");
+
+    assert_eq!(steps(&desk).len(), 1);
 }
 
 #[test]

@@ -104,6 +104,40 @@ fn row_that_leaves_between_two_pages_hides_none_that_is_listed_no_more() {
 }
 
 #[test]
+fn row_that_changes_while_rows_are_sorted_stands_where_it_belongs() {
+    let mut desk = Desk::new(100, 30, few(6));
+    desk.model.queue.begin_sort(SortBy::Tool);
+    assert_eq!(desk.model.queue.sort_some(4), None);
+
+    let mut last = desk.model.queue.slots().last().map(|slot| (*slot.entry).clone()).unwrap();
+    last.row.tool = "aa_another".into();
+    desk.model.queue.merge(&source(), Rows::Changes { entries: vec![last], gone: Vec::new() });
+    assert_eq!(desk.model.queue.sort_some(usize::MAX), Some(SortBy::Tool));
+
+    let order: Vec<_> =
+        desk.model.queue.order().iter().filter_map(|index| desk.model.queue.slot(*index)).collect();
+    assert!(order.is_sorted_by(|a, b| SortBy::Tool.compare_slots(a, b).is_lt()));
+    assert_eq!(order.first().map(|slot| slot.entry.row.tool.as_raw()), Some("aa_another"));
+}
+
+#[test]
+fn tools_that_no_row_is_of_are_forgotten() {
+    let mut desk = Desk::new(100, 30, few(1));
+    for nth in 0..1_200 {
+        let mut same = few(1).remove(0);
+        same.row.tool = format!("tool-{nth}").as_str().into();
+        desk.changes(vec![same]);
+    }
+
+    assert!(
+        desk.model.queue.tally.kinds().all().len() < 300,
+        "{}",
+        desk.model.queue.tally.kinds().all().len()
+    );
+    assert_eq!(desk.model.list.stats.by_tool, [("tool-1199".into(), 1)]);
+}
+
+#[test]
 fn arrival_above_the_cursor_waits_for_the_next_move() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("j");
