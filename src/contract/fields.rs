@@ -48,7 +48,7 @@ impl<'a> Fields<'a> {
 
     /// The same, for who reads it and does not keep it.
     pub fn meaning(&self, name: &str) -> Option<Cow<'a, str>> {
-        let raw = self.raw(name).filter(|raw| !raw.starts_with(['{', '[']))?;
+        let raw = self.raw(name).filter(|raw| !matches!(raw.as_bytes().first(), Some(b'{' | b'[')))?;
         Some(json::decode(raw).text)
     }
 

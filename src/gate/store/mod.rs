@@ -303,6 +303,13 @@ pub(crate) struct Page<T> {
     pub(crate) revision: u64,
 }
 
+/// What stands behind the rows of a page: as in [`Page`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PageEnd {
+    pub(crate) next: Option<i64>,
+    pub(crate) revision: u64,
+}
+
 /// Takes the rows of a page, one after another: each is written into an answer while the next ones are read.
 pub(crate) type TakeRow<'a> = dyn FnMut(&Row) -> Result<(), StoreError> + Send + 'a;
 
@@ -440,7 +447,7 @@ pub(crate) trait Reads: fmt::Debug + Send + Sync {
     /// The workspace of an action that was pruned.
     async fn was_there(&self, id: &str) -> Result<Option<String>, StoreError>;
     /// A page whose rows were all given to `take`.
-    async fn rows(&self, filter: &Filter, take: &mut TakeRow<'_>) -> Result<Page<()>, StoreError>;
+    async fn rows(&self, filter: &Filter, take: &mut TakeRow<'_>) -> Result<PageEnd, StoreError>;
     async fn actions(&self, filter: &Filter) -> Result<Page<PendingAction>, StoreError>;
     /// At most `limit` rows and, beyond the first, about `bytes` bytes on the wire.
     async fn changes(

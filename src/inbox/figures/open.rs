@@ -2,6 +2,7 @@
 //! what is pending by queue is counted as they come and go.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::{BuildHasher as _, Hash};
 use std::num::NonZero;
 
@@ -77,7 +78,6 @@ impl Open {
     }
 
     pub(super) fn put(&mut self, row: &Row, queue: &Queue, place: QueueIndex) {
-        let ours = self.take(&row.id).and_then(|known| known.ours);
         let lost = row.status == Status::Unknown;
         if !lost {
             *self.pending.entry(place).or_default() += 1;
@@ -95,14 +95,26 @@ impl Open {
             expires: row.expires_at,
             high: row.risk.is_high(),
             lost,
-            ours,
+            ours: None,
         };
-        self.known.insert(row.id.clone(), known);
+        match self.known.entry(row.id.clone()) {
+            Entry::Vacant(new) => drop(new.insert(known)),
+            Entry::Occupied(mut old) => {
+                let ours = old.get().ours;
+                let old = old.insert(OpenAction { ours, ..known });
+                self.let_go(&old);
+            }
+        }
     }
 
     /// Its tool's name is known as long as nothing else is put.
     pub(super) fn take(&mut self, id: &ActionId) -> Option<OpenAction> {
         let known = self.known.remove(id)?;
+        self.let_go(&known);
+        Some(known)
+    }
+
+    fn let_go(&mut self, known: &OpenAction) {
         if !known.lost
             && let Some(count) = self.pending.get_mut(&known.place)
         {
@@ -113,7 +125,6 @@ impl Open {
         }
         self.tools.let_go(known.tool);
         self.queues.let_go(known.queue);
-        Some(known)
     }
 }
 

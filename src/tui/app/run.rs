@@ -32,7 +32,8 @@ use super::shutdown;
 use super::shutdown::{LeftBy, Signalled, Signals};
 use super::terminal::{Modes, Screen, give_back, is_there, stop_process, stumbled};
 
-/// Sixty frames a second at most. Two may come close together: a key, and the preview that it asked for.
+/// Sixty frames a second at most, and twice as many for keys: who pressed one waits for it. Two may come close together: a key, and the
+/// preview that it asked for.
 const FRAME: Duration = Duration::from_millis(16);
 /// Five a second, for slow lines.
 const SLOW_FRAME: Duration = Duration::from_millis(200);
@@ -99,6 +100,7 @@ pub async fn run(
         host,
         notify,
         frame,
+        keyed: false,
         frames: [None; 2],
         ticked: Instant::now(),
         lent: false,
@@ -128,6 +130,8 @@ struct App {
     notify: Notify,
     /// The least time between frames, over two of them.
     frame: Duration,
+    /// The next frame shows a key.
+    keyed: bool,
     /// When the last two frames were drawn, the older one first.
     frames: [Option<Instant>; 2],
     /// When time alone was last looked at.
@@ -174,6 +178,7 @@ impl App {
         loop {
             signals.lend(self.lent);
             let tick_at = self.next_tick();
+            let apart = if self.keyed { self.frame / 2 } else { self.frame };
             let woken = tokio::select! {
                 key = next_key(&mut self.keys) => Woken::Key(key),
                 _ = self.msgs.recv_many(&mut burst, BURST) => Woken::Msgs,
@@ -185,7 +190,7 @@ impl App {
                 () = shutdown.cancelled() => Woken::End(LeftBy::Signal),
                 () = stumbled() => Woken::Stumbled,
                 () = sleep_until(tick_at) => Woken::Second,
-                () = next_frame(self.model.wants_frame() && !self.lent, self.frames, self.frame) => Woken::Frame,
+                () = next_frame(self.model.wants_frame() && !self.lent, self.frames, apart) => Woken::Frame,
             };
             let end = self.woke(woken, &mut burst)?;
             if let Some(by) = end {
@@ -198,7 +203,7 @@ impl App {
         Ok(match woken {
             Woken::Key(None) => Some(LeftBy::Hangup),
             Woken::Key(Some((at, heard))) => match meant(heard) {
-                Some(what) => self.update(Msg { at, what })?,
+                Some(what) => self.key(Msg { at, what })?,
                 None => None,
             },
             Woken::Msgs => match self.take_keys()? {
@@ -241,12 +246,17 @@ impl App {
         for _ in 0..BURST {
             let Some((at, heard)) = self.keys.as_mut().and_then(Keys::waiting) else { break };
             if let Some(what) = meant(heard)
-                && let Some(by) = self.update(Msg { at, what })?
+                && let Some(by) = self.key(Msg { at, what })?
             {
                 return Ok(Some(by));
             }
         }
         Ok(None)
+    }
+
+    fn key(&mut self, msg: Msg) -> anyhow::Result<Option<LeftBy>> {
+        self.keyed = true;
+        self.update(msg)
     }
 
     fn take_all(&mut self, burst: &mut Vec<Msg>) -> anyhow::Result<Option<LeftBy>> {
@@ -303,7 +313,7 @@ impl App {
     }
 
     fn draw(&mut self) -> std::io::Result<()> {
-        self.model.screen.dirty = false;
+        (self.model.screen.dirty, self.keyed) = (false, false);
         self.frames.rotate_left(1);
         self.frames[1] = Some(Instant::now());
         self.screen.draw(&self.model)

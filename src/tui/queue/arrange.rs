@@ -135,7 +135,7 @@ impl Queue {
     pub(crate) fn put_lost_first(&mut self, entries: Vec<Entry>) {
         let nearest = self.survivors();
         let screen_line = self.at.saturating_sub(self.top);
-        let listed = |entry: Entry| self.held.remove(&entry.key).unwrap_or(entry);
+        let listed = |entry: Entry| self.held.swap_remove(&entry.key).unwrap_or(entry);
         let lost: Vec<Slot> = entries.into_iter().map(listed).map(Slot::lost).collect();
         let known = self.slots.len();
         self.slots.extend(lost);

@@ -3,14 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::domain::{
-    ActionKey, Approvals, Digest, Effect, Entry, IdSet, KeyMap, Risk, Row, SourceName, Status, Timestamp,
-    Untrusted,
+    ActionKey, Approvals, Digest, Effect, Entry, IdSet, Risk, Row, SourceName, Status, Timestamp, Untrusted,
 };
 use crate::inbox::Rows;
 
 use super::groups::{Group, GroupKey};
 use super::slots::{NOWHERE, Settled, Slot, State};
-use super::state::{Line, Queue};
+use super::state::{Held, Line, Queue};
 use super::tally::Tally;
 
 /// What a sync changed.
@@ -61,7 +60,7 @@ impl Queue {
                     self.merge_one(entry, &mut merged);
                 }
                 for key in gone {
-                    self.has_left |= self.held.remove(&key).is_some();
+                    self.has_left |= self.held.swap_remove(&key).is_some();
                     self.settle(&key, None, &mut merged);
                 }
             }
@@ -105,7 +104,7 @@ impl Queue {
         let Some(slot) = index.and_then(|index| self.slots.get_mut(index as usize)) else {
             if !outstanding {
                 self.has_left = true;
-                self.held.remove(&key);
+                self.held.swap_remove(&key);
             } else if self.held.insert(key, entry).is_none() {
                 merged.arrived += 1;
             }
@@ -285,7 +284,7 @@ impl Queue {
     /// The filter does not show those in `hidden`. Returns what came in.
     pub(crate) fn admit(&mut self, all: bool, hidden: &HashSet<ActionKey>, now: Timestamp) -> Vec<ActionKey> {
         let waiting = std::mem::take(&mut self.held);
-        let (coming, waiting): (KeyMap<_>, KeyMap<_>) = waiting.into_iter().partition(|(key, entry)| {
+        let (coming, waiting): (Held, Held) = waiting.into_iter().partition(|(key, entry)| {
             all || hidden.contains(key) || self.moves_nothing(&Slot::arrived(entry.clone()))
         });
         self.held = waiting;

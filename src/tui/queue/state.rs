@@ -3,8 +3,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use foldhash::fast::RandomState;
+use indexmap::IndexMap;
+
 use crate::config::{Density, GroupBy, SortBy};
-use crate::domain::{ActionKey, BatchKey, Capabilities, Entry, KeyMap, Timestamp};
+use crate::domain::{ActionKey, BatchKey, Capabilities, Entry, Timestamp};
 use crate::inbox::Ran;
 
 use super::groups::{Buckets, Group, GroupKey, Regrouping, Sorting};
@@ -37,12 +40,15 @@ pub(crate) struct Placed {
     pub height: u16,
 }
 
+/// Rows in the order they came in: mostly that of the list.
+pub(crate) type Held = IndexMap<ActionKey, Entry, RandomState>;
+
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Queue {
     pub(crate) slots: Vec<Slot>,
     pub(crate) by_key: ByKey,
     /// Arrivals that wait to come into the list.
-    pub(crate) held: KeyMap<Entry>,
+    pub(crate) held: Held,
     pub(crate) group_by: GroupBy,
     pub(crate) sort_by: SortBy,
     /// All actions in the order of the list, filtered out ones too.
@@ -55,7 +61,7 @@ pub(crate) struct Queue {
     pub(crate) sorting: Option<Sorting>,
     /// Another grouping that is looked for.
     pub(crate) regrouping: Option<Regrouping>,
-    pub(crate) batches: HashMap<BatchKey, u32>,
+    pub(crate) batches: HashMap<BatchKey, u32, RandomState>,
     /// Index of a bucket's group; none when nothing of it is shown.
     pub(crate) group_of_bucket: Vec<u32>,
     /// Groups that are folded where others are not, or the other way round.

@@ -123,32 +123,34 @@ impl Tally {
     pub(crate) fn comes(&mut self, slot: &mut Slot) {
         slot.kind = self.kinds.number(&slot.entry);
         if let Some(counts) = slot.counts_as() {
-            self.add(&slot.entry, counts);
+            self.change(&slot.entry, slot.kind, counts, 1);
         }
     }
 
+    /// One that came.
     pub(crate) fn leaves(&mut self, slot: &Slot) {
         if let Some(counts) = slot.counts_as() {
-            self.take(&slot.entry, counts);
+            self.change(&slot.entry, slot.kind, counts, -1);
         }
     }
 
     pub(crate) fn add(&mut self, entry: &Entry, counts: CountsAs) {
-        self.change(entry, counts, 1);
+        let kind = self.kinds.number(entry);
+        self.change(entry, kind, counts, 1);
     }
 
     pub(crate) fn take(&mut self, entry: &Entry, counts: CountsAs) {
-        self.change(entry, counts, -1);
+        let kind = self.kinds.number(entry);
+        self.change(entry, kind, counts, -1);
     }
 
-    fn change(&mut self, entry: &Entry, counts: CountsAs, by: isize) {
+    fn change(&mut self, entry: &Entry, kind: u32, counts: CountsAs, by: isize) {
         if counts == CountsAs::Lost {
             self.lost = self.lost.saturating_add_signed(by);
             return;
         }
         let (source, row) = (&entry.key.source, &entry.row);
         self.pending = self.pending.saturating_add_signed(by);
-        let kind = self.kinds.number(entry);
         self.kinds.change(kind, by);
         match self.cans.iter_mut().find(|(can, _)| *can == row.can) {
             Some((_, count)) => *count = count.saturating_add_signed(by),

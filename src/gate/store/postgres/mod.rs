@@ -46,8 +46,8 @@ use super::context::Context;
 use super::ops::tx::Due;
 use super::ops::{Transact, Work};
 use super::{
-    AskedFlows, Batches, Callback, Census, Changes, Checkpoint, Counts, Filter, Page, Prunable, Reads,
-    StoreError, Stored, TakeRow, Waiting,
+    AskedFlows, Batches, Callback, Census, Changes, Checkpoint, Counts, Filter, Page, PageEnd, Prunable,
+    Reads, StoreError, Stored, TakeRow, Waiting,
 };
 use crate::config::PostgresConfig;
 use crate::contract::briefing::BriefingBody;
@@ -218,11 +218,11 @@ impl Reads for PostgresStore {
         ask!(self, ask, id, |conn, id| prune::was_there(conn, id))
     }
 
-    async fn rows(&self, filter: &Filter, take: &mut TakeRow<'_>) -> Result<Page<()>, StoreError> {
+    async fn rows(&self, filter: &Filter, take: &mut TakeRow<'_>) -> Result<PageEnd, StoreError> {
         let page: Page<Row> =
             ask!(self, ask, (self, filter), |conn, (store, filter)| read::rows(conn, filter, store.tools()))?;
         page.items.iter().try_for_each(take)?;
-        Ok(Page { items: Vec::new(), next: page.next, revision: page.revision })
+        Ok(PageEnd { next: page.next, revision: page.revision })
     }
 
     async fn actions(&self, filter: &Filter) -> Result<Page<PendingAction>, StoreError> {

@@ -38,8 +38,8 @@ use super::context::Context;
 use super::ops::tx::Due;
 use super::ops::{Transact, Work};
 use super::{
-    AskedFlows, Batches, Callback, Census, Changes, Checkpoint, Counts, Filter, Page, Prunable, Reads,
-    StoreError, Stored, TakeRow, Waiting, piece,
+    AskedFlows, Batches, Callback, Census, Changes, Checkpoint, Counts, Filter, Page, PageEnd, Prunable,
+    Reads, StoreError, Stored, TakeRow, Waiting, piece,
 };
 use crate::contract::briefing::BriefingBody;
 use crate::domain::{Claim, Flows, Outstanding, PendingAction, Timestamp};
@@ -180,7 +180,7 @@ impl Reads for SqliteStore {
         prune::was_there(self.reader(), id).await
     }
 
-    async fn rows(&self, filter: &Filter, take: &mut TakeRow<'_>) -> Result<Page<()>, StoreError> {
+    async fn rows(&self, filter: &Filter, take: &mut TakeRow<'_>) -> Result<PageEnd, StoreError> {
         read::rows(self.reader(), filter, &self.tools, take).await
     }
 

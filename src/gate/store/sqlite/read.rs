@@ -13,7 +13,9 @@ use crate::domain::{BatchId, PendingAction, Row, Status, Timestamp, Untrusted};
 use crate::gate::audit::WHOLE_GATE;
 use crate::gate::store::columns::Columns as _;
 use crate::gate::store::rows;
-use crate::gate::store::{Census, Changes, Filter, LookedUp, Page, StoreError, Stored, TakeRow, Waiting};
+use crate::gate::store::{
+    Census, Changes, Filter, LookedUp, Page, PageEnd, StoreError, Stored, TakeRow, Waiting,
+};
 use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 
@@ -32,7 +34,7 @@ pub(super) async fn rows(
     filter: &Filter,
     tools: &Tools,
     take: &mut TakeRow<'_>,
-) -> Result<Page<()>, StoreError> {
+) -> Result<PageEnd, StoreError> {
     let revision = revision(pool, &filter.workspace).await?;
     let mut taken = Taken { most: filter.limit, bytes: filter.bytes, rows: 0, weight: 0, last: 0, take };
     // One more than the page holds tells that it goes on.
@@ -44,11 +46,11 @@ pub(super) async fn rows(
         let ahead = packed(pool, &rest, &mut left, piece, tools);
         let (ahead, is_full) = join(ahead, async { unpack(&text, tools, &mut taken) }).await;
         if is_full? {
-            return Ok(Page { items: Vec::new(), next: Some(taken.last), revision });
+            return Ok(PageEnd { next: Some(taken.last), revision });
         }
         come = ahead?;
     }
-    Ok(Page { items: Vec::new(), next: None, revision })
+    Ok(PageEnd { next: None, revision })
 }
 
 /// What of a page was taken.
