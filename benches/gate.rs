@@ -1,5 +1,5 @@
 //! What a served gate takes, on SQLite and on PostgreSQL: the real binary, real HTTP, a database on disk. Prints a table for each, and one
-//! for a bare server on SQLite, which is the floor.
+//! for a bare server there, which is the floor.
 //!
 //! `cargo bench --bench gate` measures, in some minutes; with `-- proposals` only what is written, with `sqlite` or `postgres` only one
 //! store. `PLACET_BENCH_PROGRAM` measures another build. Processor time a proposal can be compared on a machine that does other things,
@@ -123,17 +123,21 @@ impl Bare {
     }
 }
 
-/// The same requests to the floor of a gate. It stands beside SQLite only.
-async fn bare_server(scale: &Scale) {
-    let server = bare::start();
-    println!("A bare server, on SQLite");
+/// The same requests to the floor of a gate.
+async fn bare_server(stores: &Stores, scale: &Scale) {
+    let url = match stores.store("floor") {
+        Store::Postgres(url) => Some(url),
+        Store::Sqlite => None,
+    };
+    let server = bare::start(url.as_deref());
+    println!("A bare server beside it");
     propose(&server, 0, scale.alone, 1).await;
     let mut from = scale.alone;
     for clients in [4, 16, 64] {
         propose(&server, from, scale.together, clients).await;
         from += scale.together;
     }
-    if asked("proposals") {
+    if asked("proposals") || url.is_some() {
         return;
     }
     let rows = scale.queues[2].max(from);
@@ -350,14 +354,15 @@ async fn main() {
     rustls::crypto::ring::default_provider().install_default().ok();
     // The server's data, too, has to be on a disk.
     tempfile::env::override_temp_dir(env!("CARGO_TARGET_TMPDIR").as_ref()).ok();
-    if let Some(folder) = std::env::args().skip_while(|arg| arg != "--bare").nth(1) {
-        return bare::serve(folder.as_ref()).await;
+    if let Some(place) = std::env::args().skip_while(|arg| arg != "--bare").nth(1) {
+        return bare::serve(&place).await;
     }
     let scale = if asked("--quick") { &QUICK } else { &FULL };
     if !asked("postgres") {
         println!("On SQLite");
-        measure(&Stores { server: None }, scale).await;
-        bare_server(scale).await;
+        let stores = Stores { server: None };
+        measure(&stores, scale).await;
+        bare_server(&stores, scale).await;
     }
     if asked("sqlite") {
         return;
@@ -367,5 +372,7 @@ async fn main() {
         return;
     }
     println!("\nOn PostgreSQL");
-    measure(&Stores { server: Some(server()) }, scale).await;
+    let stores = Stores { server: Some(server()) };
+    measure(&stores, scale).await;
+    bare_server(&stores, scale).await;
 }

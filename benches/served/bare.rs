@@ -1,5 +1,5 @@
 //! The floor of a gate and of an inbox's list: the same requests to a server that knows a token, keeps rows in groups that are on disk,
-//! and lists them; and a client that takes the rows apart. Neither keeps history, counts, or forbids anything.
+//! and, on SQLite, lists them; and a client that takes the rows apart. Neither keeps history, counts, or forbids anything.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -14,7 +14,7 @@ use axum::routing::post;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{QueryBuilder, SqlitePool};
+use sqlx::{PgPool, QueryBuilder, SqlitePool};
 use tokio::sync::{mpsc, oneshot};
 
 use super::served::{Client, Gate, LIST, folder};
@@ -31,48 +31,96 @@ struct Write {
 }
 
 #[derive(Clone)]
+enum Database {
+    /// For reading.
+    Sqlite(SqlitePool),
+    Postgres(PgPool),
+}
+
+#[derive(Clone)]
 struct Server {
-    read: SqlitePool,
+    database: Database,
     writes: mpsc::Sender<Write>,
     number: Arc<std::sync::atomic::AtomicU64>,
 }
 
-/// Starts this program again as the server.
-pub(crate) fn start() -> Gate {
+/// Starts this program again as the server: on SQLite, or on the PostgreSQL at this URL.
+pub(crate) fn start(url: Option<&str>) -> Gate {
     let folder = folder();
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.arg("--bare").arg(folder.path()).stdin(Stdio::null()).stdout(Stdio::piped());
+    command
+        .arg("--bare")
+        .arg(url.map_or(folder.path(), Path::new))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut url = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
     Gate { child, folder, client: Client::new(url.trim(), "default", "token", "token") }
 }
 
-/// The server. Ends with its process.
-pub(crate) async fn serve(folder: &Path) {
+/// The server, in a folder or at a URL. Ends with its process.
+pub(crate) async fn serve(place: &str) {
+    let (writes, come) = mpsc::channel(1_024);
+    let database = if place.starts_with("postgres://") {
+        Database::Postgres(on_postgres(place, come).await)
+    } else {
+        Database::Sqlite(on_sqlite(Path::new(place), come).await)
+    };
+    let server = Server { database, writes, number: Arc::default() };
+    let routes = Router::new().route(LIST, post(propose).get(list)).with_state(server);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    println!("http://{}", listener.local_addr().unwrap());
+    axum::serve(listener, routes).await.unwrap();
+}
+
+const TABLES: [&str; 4] = [
+    "CREATE TABLE tokens (token TEXT PRIMARY KEY)",
+    "INSERT INTO tokens VALUES ('token')",
+    "CREATE TABLE rows (seq INTEGER PRIMARY KEY, id TEXT UNIQUE, row TEXT)",
+    "CREATE TABLE inputs (seq INTEGER PRIMARY KEY, input TEXT)",
+];
+
+async fn on_sqlite(folder: &Path, come: mpsc::Receiver<Write>) -> SqlitePool {
     let options = SqliteConnectOptions::new()
         .filename(folder.join("bare.db"))
         .create_if_missing(true)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full);
     let write = SqlitePoolOptions::new().max_connections(1).connect_with(options.clone()).await.unwrap();
-    for table in [
-        "CREATE TABLE tokens (token TEXT PRIMARY KEY)",
-        "INSERT INTO tokens VALUES ('token')",
-        "CREATE TABLE rows (seq INTEGER PRIMARY KEY, id TEXT UNIQUE, row TEXT)",
-        "CREATE TABLE inputs (seq INTEGER PRIMARY KEY, input TEXT)",
-    ] {
+    for table in TABLES {
         sqlx::query(table).execute(&write).await.unwrap();
     }
-    let read =
-        SqlitePoolOptions::new().max_connections(5).connect_with(options.read_only(true)).await.unwrap();
-    let (writes, come) = mpsc::channel(1_024);
     tokio::spawn(write_groups(write, come));
-    let server = Server { read, writes, number: Arc::default() };
-    let routes = Router::new().route(LIST, post(propose).get(list)).with_state(server);
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    println!("http://{}", listener.local_addr().unwrap());
-    axum::serve(listener, routes).await.unwrap();
+    SqlitePoolOptions::new().max_connections(5).connect_with(options.read_only(true)).await.unwrap()
+}
+
+/// With one connection that writes, as on SQLite.
+async fn on_postgres(url: &str, mut come: mpsc::Receiver<Write>) -> PgPool {
+    let pool = PgPool::connect(url).await.unwrap();
+    for table in TABLES {
+        let table = table.replace("seq INTEGER", "seq BIGSERIAL");
+        sqlx::query(sqlx::AssertSqlSafe(table)).execute(&pool).await.unwrap();
+    }
+    let write = pool.clone();
+    tokio::spawn(async move {
+        let mut group = Vec::with_capacity(GROUP);
+        while come.recv_many(&mut group, GROUP).await > 0 {
+            let mut tx = write.begin().await.unwrap();
+            let texts =
+                |text: fn(&Write) -> &String| group.iter().map(|it| text(it).clone()).collect::<Vec<_>>();
+            let rows = "INSERT INTO rows (id, row) SELECT * FROM unnest($1::text[], $2::text[])";
+            let rows = sqlx::query(rows).bind(texts(|it| &it.id)).bind(texts(|it| &it.row));
+            rows.execute(&mut *tx).await.unwrap();
+            let inputs = sqlx::query("INSERT INTO inputs (input) SELECT * FROM unnest($1::text[])");
+            inputs.bind(texts(|it| &it.input)).execute(&mut *tx).await.unwrap();
+            tx.commit().await.unwrap();
+            for it in group.drain(..) {
+                it.done.send(()).ok();
+            }
+        }
+    });
+    pool
 }
 
 async fn write_groups(pool: SqlitePool, mut come: mpsc::Receiver<Write>) {
@@ -98,8 +146,15 @@ async fn write_groups(pool: SqlitePool, mut come: mpsc::Receiver<Write>) {
 
 async fn is_known(server: &Server, headers: &HeaderMap) -> bool {
     let token = headers.get("authorization").and_then(|it| it.to_str().ok()?.strip_prefix("Bearer "));
-    let known = sqlx::query("SELECT 1 FROM tokens WHERE token = ?").bind(token.unwrap_or_default());
-    known.fetch_optional(&server.read).await.unwrap().is_some()
+    let (token, known) = (token.unwrap_or_default(), "SELECT 1 FROM tokens WHERE token = $1");
+    match &server.database {
+        Database::Sqlite(read) => {
+            sqlx::query(known).bind(token).fetch_optional(read).await.unwrap().is_some()
+        }
+        Database::Postgres(pool) => {
+            sqlx::query(known).bind(token).fetch_optional(pool).await.unwrap().is_some()
+        }
+    }
 }
 
 async fn propose(State(server): State<Server>, headers: HeaderMap, body: Bytes) -> (StatusCode, String) {
@@ -133,6 +188,7 @@ struct Asked {
     cursor: Option<i64>,
 }
 
+/// On SQLite only.
 async fn list(
     State(server): State<Server>,
     headers: HeaderMap,
@@ -141,10 +197,11 @@ async fn list(
     if !is_known(&server, &headers).await {
         return (StatusCode::UNAUTHORIZED, String::new());
     }
+    let Database::Sqlite(read) = &server.database else { return (StatusCode::NOT_FOUND, String::new()) };
     let page = "SELECT count(*), min(seq), group_concat(row) FROM \
         (SELECT seq, row FROM rows WHERE seq < ? ORDER BY seq DESC LIMIT ?)";
     let page = sqlx::query_as(page).bind(asked.cursor.unwrap_or(i64::MAX)).bind(PAGE);
-    let (count, last, rows): (u32, Option<i64>, Option<String>) = page.fetch_one(&server.read).await.unwrap();
+    let (count, last, rows): (u32, Option<i64>, Option<String>) = page.fetch_one(read).await.unwrap();
     let next = last.filter(|_| count == PAGE).map(|last| format!(r#","nextCursor":"{last}""#));
     let (rows, next) = (rows.unwrap_or_default(), next.unwrap_or_default());
     (StatusCode::OK, format!(r#"{{"items":[{rows}]{next},"revision":{count}}}"#))

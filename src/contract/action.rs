@@ -183,32 +183,47 @@ impl<'a> From<&'a Row> for RowBody<'a> {
 /// The JSON of an action in full. Payload bytes are embedded unchanged.
 ///
 /// Fails only when a stored payload is no JSON, which the gate never stores.
-pub fn write(action: &PendingAction) -> Result<Box<RawValue>, serde_json::Error> {
+pub fn write(action: &PendingAction) -> Result<String, serde_json::Error> {
+    let mut text = Vec::new();
+    write_into(&mut text, action)?;
+    String::from_utf8(text).map_err(serde::ser::Error::custom)
+}
+
+/// The same behind what was written before it.
+pub fn write_into(text: &mut Vec<u8>, action: &PendingAction) -> Result<(), serde_json::Error> {
     fn raw(json: &RawJson) -> Result<&RawValue, serde_json::Error> {
         serde_json::from_str(json.as_str())
     }
-    fn text(field: Option<&Untrusted>) -> Option<&str> {
+    fn said(field: Option<&Untrusted>) -> Option<&str> {
         field.map(Untrusted::as_raw)
     }
-    serde_json::value::to_raw_value(&ActionBody {
+    // Megabytes are not moved while they grow.
+    let payloads = [&action.preview, &action.before, &action.effective_input, &action.result];
+    let payloads = payloads.into_iter().flatten().chain([&action.input]);
+    text.reserve(payloads.map(|json| json.as_str().len()).sum::<usize>() + AROUND);
+    let body = ActionBody {
         row: RowBody::from(&action.row),
-        tool_call_id: text(action.tool_call.as_ref()),
-        requested_by: text(action.requested_by.as_ref()),
-        summary: text(action.summary.as_ref()),
+        tool_call_id: said(action.tool_call.as_ref()),
+        requested_by: said(action.requested_by.as_ref()),
+        summary: said(action.summary.as_ref()),
         tool_input: raw(&action.input)?,
         preview: action.preview.as_ref().map(raw).transpose()?,
         before: action.before.as_ref().map(raw).transpose()?,
         given_approvals: action.approvals.iter().map(ApprovalBody::of).collect::<Result<_, _>>()?,
         user_edits: action.user_edits.as_ref().map(Edits::as_json).map(raw).transpose()?,
         effective_input: action.effective_input.as_ref().map(raw).transpose()?,
-        reason: text(action.reason.as_ref()),
+        reason: said(action.reason.as_ref()),
         result: action.result.as_ref().map(raw).transpose()?,
-        error: text(action.error.as_ref()),
+        error: said(action.error.as_ref()),
         executed_at: action.executed_at.map(time::write),
         terms: action.terms.map(|terms| terms.to_string()),
         tool_result: ToolResult::of(action),
-    })
+    };
+    serde_json::to_writer(text, &body)
 }
+
+/// About what an action takes on the wire around its payloads. Bytes.
+const AROUND: usize = 1_024;
 
 /// Reads a row or a whole action as a row.
 pub fn read_row(text: &str) -> Result<Row, Unreadable> {
@@ -322,23 +337,25 @@ pub fn read_with(text: &str, fields: Option<Fields<'_>>) -> Result<PendingAction
     let unreadable = |what| Unreadable::new(what, text);
     let fields = fields.map_or_else(|| object(text), Ok)?;
     let row = row_of(&fields, text)?;
+    let raw = RawJson::scanned(text);
+    let json = |name| fields.raw(name).map(|value| raw.part(text, value));
     Ok(PendingAction {
-        input: fields.json("toolInput").ok_or_else(|| unreadable("it has no toolInput"))?,
-        preview: fields.json("preview"),
-        before: fields.json("before"),
+        input: json("toolInput").ok_or_else(|| unreadable("it has no toolInput"))?,
+        preview: json("preview"),
+        before: json("before"),
         summary: fields.text("summary"),
         requested_by: fields.text("requestedBy"),
         tool_call: fields.text("toolCallId"),
         approvals: approvals::given(&fields),
         user_edits: fields.json("userEdits").and_then(|edits| Edits::new(edits).ok()),
-        effective_input: fields.json("effectiveInput"),
+        effective_input: json("effectiveInput"),
         reason: fields.text("reason"),
-        result: fields.json("result"),
+        result: json("result"),
         error: fields.text_or_json("error"),
         executed_at: fields.time("executedAt"),
         terms: fields.text("terms").and_then(|text| Digest::parse(text.as_raw())),
-        raw: RawJson::scanned(text),
         row,
+        raw,
     })
 }
 
@@ -367,9 +384,9 @@ mod tests {
         action.row.digest = Some(action.digest());
 
         let wire = write(&action).unwrap();
-        let mut again = read(wire.get()).unwrap();
+        let mut again = read(&wire).unwrap();
 
-        assert!(wire.get().contains(r#""toolInput":{"amount":1.10,"n":18446744073709551616,"a":1,"a":2}"#));
+        assert!(wire.contains(r#""toolInput":{"amount":1.10,"n":18446744073709551616,"a":1,"a":2}"#));
         again.raw = action.raw.clone();
         assert_eq!(again, action);
     }

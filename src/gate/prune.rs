@@ -4,6 +4,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use serde_json::value::RawValue;
+
 use super::audit::WHOLE_GATE;
 use super::error::GateError;
 use super::state::Gate;
@@ -67,7 +69,7 @@ impl Gate {
 /// One pruned action as it is kept elsewhere.
 fn line(prunable: &Prunable) -> Result<String, StoreError> {
     let corrupt = |_| StoreError::Corrupt("a payload that is no JSON");
-    let pending_action = action::write(&prunable.action).map_err(corrupt)?;
+    let pending_action = action::write(&prunable.action).and_then(RawValue::from_string).map_err(corrupt)?;
     let record = prunable.record.to_string();
     let body = PrunedBody {
         version: 1,

@@ -4,6 +4,7 @@ use icu_properties::props::{BidiClass, BidiControl, BinaryProperty as _, Enumera
 
 use super::class::{is_base, is_mark, is_ours, is_twin};
 use super::identifier::{is_mixed, is_styled, words};
+use super::rows::only;
 use super::units::{Face, Mode, REPEATS, units};
 
 /// So many blank lines in a row push the rest out of sight.
@@ -157,7 +158,7 @@ fn line_of_split(line: &str) -> &str {
 
 /// Not only printable ASCII without wide gaps: most text needs no closer look.
 fn is_odd(line: &str) -> bool {
-    line.bytes().any(|byte| byte != b'\t' && !(0x20..0x7f).contains(&byte))
+    !only(line, |byte| matches!(byte, b'\t' | 0x20..0x7f))
         || line.contains(WIDE_GAP)
         || line.matches('\t').count() >= REPEATS
 }

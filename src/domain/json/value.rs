@@ -2,15 +2,19 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::scan::{JsonError, Scanner, TokenKind};
 use crate::domain::Untrusted;
 
-/// One JSON value, byte for byte as it was received. Cloning is cheap.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct RawJson(Arc<str>);
+/// One JSON value, byte for byte as it was received. Cloning is cheap, and so is a part of it.
+#[derive(Clone)]
+pub struct RawJson {
+    text: Arc<String>,
+    part: Range<usize>,
+}
 
 /// A key and its value inside an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,30 +39,53 @@ pub struct Decoded<'a> {
 
 impl RawJson {
     /// Takes a text that must be one JSON value; white space around it is kept.
-    pub fn parse(text: impl Into<Arc<str>>) -> Result<Self, JsonError> {
+    pub fn parse(text: impl Into<String>) -> Result<Self, JsonError> {
         let text = text.into();
         Scanner::new(&text).check()?;
-        Ok(Self(text))
+        Ok(Self::whole(text))
+    }
+
+    fn whole(text: String) -> Self {
+        let part = 0..text.len();
+        Self { text: Arc::new(text), part }
     }
 
     /// A value that was found inside of a text that was scanned: it is not looked at again.
     pub(crate) fn scanned(value: &str) -> Self {
         debug_assert!(Scanner::new(value).check().is_ok());
-        Self(value.into())
+        Self::whole(value.to_owned())
+    }
+
+    /// The same for a value in `text`, of which this is a copy: megabytes are not copied once more.
+    pub(crate) fn part(&self, text: &str, value: &str) -> Self {
+        let at = self.part.start + value.as_ptr().addr().saturating_sub(text.as_ptr().addr());
+        let part = at..at + value.len();
+        match self.text.get(part.clone()) {
+            Some(found) if found == value => Self { text: Arc::clone(&self.text), part },
+            _ => Self::scanned(value),
+        }
+    }
+
+    /// Where a part of the text stands in a text that anybody may keep; `None` where it is a text of its own.
+    pub(crate) fn place_of(&self, part: &str) -> Option<(Arc<String>, Range<usize>)> {
+        let at = part.as_ptr().addr().checked_sub(self.text.as_ptr().addr())?;
+        let place = at..at.checked_add(part.len())?;
+        let is_it = self.text.get(place.clone())?.as_ptr() == part.as_ptr();
+        is_it.then(|| (Arc::clone(&self.text), place))
     }
 
     /// The value `null`.
     pub fn null() -> Self {
-        Self("null".into())
+        Self::whole("null".to_owned())
     }
 
     pub fn as_str(&self) -> &str {
-        &self.0
+        self.text.get(self.part.clone()).unwrap_or_default()
     }
 
     /// The members of an object in written order, duplicates included; `None` when this is no object.
     pub fn members(&self) -> Option<Vec<Member<'_>>> {
-        members(&self.0)
+        members(self.as_str())
     }
 
     /// The value of the last member called `key`, as most parsers would take it.
@@ -75,7 +102,21 @@ impl Default for RawJson {
 
 impl fmt::Debug for RawJson {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", Untrusted::new(Arc::clone(&self.0)))
+        write!(f, "{:?}", Untrusted::new(self.as_str()))
+    }
+}
+
+impl PartialEq for RawJson {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for RawJson {}
+
+impl Hash for RawJson {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
     }
 }
 

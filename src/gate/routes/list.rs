@@ -6,11 +6,10 @@ use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::reply::full;
-use crate::contract::action::RowBody;
+use crate::contract::action::{self, RowBody};
 use crate::contract::changes::ListReply;
 use crate::contract::claim::{self, ClaimBody};
-use crate::domain::{Row, Status};
+use crate::domain::{PendingAction, Row, Status};
 use crate::gate::auth::Caller;
 use crate::gate::error::{ApiError, INVALID};
 use crate::gate::state::Gate;
@@ -61,31 +60,19 @@ pub(crate) async fn list(
         None => Some(claim::write(&gate.store().claims(&filter.workspace).await?)),
         Some(_) => None,
     };
+    let mut items = Items::with_room_for(filter.limit);
     match query.view.as_deref() {
         None | Some("full") => {
             let page = gate.store().actions(&filter).await?;
-            let items = page.items.iter().map(full).collect::<Result<_, _>>()?;
-            reply(items, page.next, page.revision, claims)
+            page.items.iter().try_for_each(|action| items.write_whole(action))?;
+            items.end(page.next, page.revision, claims)
         }
         Some("row") => {
-            let mut rows = Rows::with_room_for(filter.limit);
-            let page = gate.store().rows(&filter, &mut |row| rows.write(row)).await?;
-            rows.end(page.next, page.revision, claims)
+            let page = gate.store().rows(&filter, &mut |row| items.write_row(row)).await?;
+            items.end(page.next, page.revision, claims)
         }
         Some(_) => Err(ApiError::new(INVALID, "view is row or full")),
     }
-}
-
-fn reply(
-    items: Vec<impl Serialize>,
-    next: Option<i64>,
-    revision: u64,
-    claims: Option<Vec<ClaimBody>>,
-) -> Result<Response, ApiError> {
-    // axum's `Json` would begin with room for a hundred bytes, and copy a long page at each step of its growth.
-    let mut body = Vec::with_capacity(items.len() * ROW);
-    write(&mut body, &list_of(items, next, revision, claims))?;
-    Ok(([(CONTENT_TYPE, "application/json")], body).into_response())
 }
 
 fn list_of<T>(
@@ -101,26 +88,35 @@ fn write(body: &mut Vec<u8>, value: &impl Serialize) -> Result<(), StoreError> {
     serde_json::to_writer(body, value).map_err(|_| StoreError::Corrupt("a row that is no JSON"))
 }
 
-/// A list whose rows are written as they are read.
-struct Rows(Vec<u8>);
+/// A list whose items are written as they are read.
+struct Items(Vec<u8>);
 
 /// For more rows than these, room is made as they come.
 const MANY: u32 = 1_000;
 /// How a list begins.
 const BEGIN: &str = r#"{"items":["#;
 
-impl Rows {
+impl Items {
     fn with_room_for(rows: u32) -> Self {
         let mut body = Vec::with_capacity(rows.min(MANY) as usize * ROW);
         body.extend_from_slice(BEGIN.as_bytes());
         Self(body)
     }
 
-    fn write(&mut self, row: &Row) -> Result<(), StoreError> {
+    fn write_row(&mut self, row: &Row) -> Result<(), StoreError> {
+        self.comma();
+        write(&mut self.0, &RowBody::from(row))
+    }
+
+    fn write_whole(&mut self, action: &PendingAction) -> Result<(), StoreError> {
+        self.comma();
+        action::write_into(&mut self.0, action).map_err(|_| StoreError::Corrupt("a payload that is no JSON"))
+    }
+
+    fn comma(&mut self) {
         if self.0.len() > BEGIN.len() {
             self.0.push(b',');
         }
-        write(&mut self.0, &RowBody::from(row))
     }
 
     /// What stands behind the rows is as in a list without any.

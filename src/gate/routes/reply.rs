@@ -31,11 +31,8 @@ pub(super) fn reply(status: StatusCode, reply: Reply) -> Response {
     response
 }
 
-/// An action in full, on the wire.
-pub(super) fn full(action: &PendingAction) -> Result<Box<RawValue>, ApiError> {
-    action::write(action).map_err(|_| StoreError::Corrupt("a payload that is no JSON").into())
-}
-
+/// An action in full.
 pub(super) fn full_response(action: &PendingAction) -> Result<Response, ApiError> {
-    Ok(json(StatusCode::OK, full(action)?.get().to_owned()))
+    let body = action::write(action).map_err(|_| StoreError::Corrupt("a payload that is no JSON"))?;
+    Ok(json(StatusCode::OK, body))
 }

@@ -481,7 +481,8 @@ pub(crate) struct Cell {
 
 pub(crate) fn cell(value: &str) -> Cell {
     let value = value.trim();
-    let text = if value.starts_with(['{', '[']) { json::compact(value) } else { line::readable(value) };
+    let text =
+        if value.starts_with(['{', '[']) { json::compact(value).into() } else { line::readable(value) };
     let shown = text::lines(&text);
     let (lines, first) = (shown.len(), shown.into_iter().next().unwrap_or_default());
     Cell { shown: first, whole: lines == 1, lines }

@@ -30,7 +30,7 @@ pub(super) async fn decide(
     resolve(tx, &stored, ruling, by).await?;
     let decided = load(tx, &ruling.id).await?;
     let body = action::write(&decided.action);
-    let body = body.map_err(|_| StoreError::Corrupt("a payload that is no JSON"))?.get().to_owned();
+    let body = body.map_err(|_| StoreError::Corrupt("a payload that is no JSON"))?;
     keep(tx, by, key, Answer::Body(&body)).await?;
     Ok(Reply { body, replayed: false })
 }

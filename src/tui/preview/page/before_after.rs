@@ -201,12 +201,13 @@ fn below(writer: &mut Writer, values: [Option<&str>; 3]) {
 
 /// Long values: what differs, line by line.
 fn by_line(writer: &mut Writer, was: Option<&str>, is: Option<&str>, edit: Option<&str>) {
-    let text = |value: Option<&str>| value.map(readable).unwrap_or_default();
+    let [was, is, edit] = [was, is, edit].map(|value| value.map(readable));
     writer.ours(Kind::Dim, words::SEEN_AND_NOW_INDENTED);
-    changed(writer, &text(was), &text(is));
-    if edit.is_some() {
+    let is = is.unwrap_or_default();
+    changed(writer, &was.unwrap_or_default(), &is);
+    if let Some(edit) = edit {
         writer.ours(Kind::Dim, words::NOW_AND_EDIT);
-        changed(writer, &text(is), &text(edit));
+        changed(writer, &is, &edit);
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn rendered(writer: &mut Writer, cached: &Cached, of: &Made, zone: &j
     }
     let input = approved.as_ref().or_else(|| ran(writer, cached)).unwrap_or(&cached.action.input);
     let said = PreviewComparison::of(cached);
-    let mut values = Values::new(writer, &said);
+    let mut values = Values::new(writer, &said, input);
     let showing = tool::showing(cached.action.row.tool.as_raw());
     match input.members() {
         Some(members) if members.len() <= FIELDS => {

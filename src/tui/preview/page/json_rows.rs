@@ -21,7 +21,7 @@ struct Folded {
     lines: usize,
 }
 
-pub(crate) fn raw(writer: &mut Writer, json: &Arc<str>, folds: &BTreeSet<usize>) {
+pub(crate) fn raw(writer: &mut Writer, json: &Arc<String>, folds: &BTreeSet<usize>) {
     let colours = writer.colours;
     let part = |range| Block::Long(Long::new(Arc::clone(json), range, 0, Kind::Plain).json(colours));
     let mut at = 0;

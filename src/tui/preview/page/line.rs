@@ -1,5 +1,7 @@
 //! One line of a page, in parts, and how keys, sizes, times and units are written in it.
 
+use std::borrow::Cow;
+
 use crate::contract::time;
 use crate::contract::tool::Unit;
 use crate::domain::json::{Decoded, Member};
@@ -92,7 +94,7 @@ pub(crate) fn key_of(member: &Member<'_>) -> Shown {
 
 /// A value for reading: a string's meaning, a short list or object on one line, a long one indented. A string that could be
 /// taken for something else keeps its quotes.
-pub(crate) fn readable(value: &str) -> String {
+pub(crate) fn readable(value: &str) -> Cow<'_, str> {
     let value = value.trim();
     if value.starts_with('"') {
         let Decoded { text: meaning, lossy } = json::decode(value);
@@ -103,14 +105,14 @@ pub(crate) fn readable(value: &str) -> String {
             || (meaning.starts_with(['{', '[', '"']) && RawJson::parse(meaning.as_ref()).is_ok())
             || (!meaning.contains('\n') && meaning.trim() != meaning)
             || meaning.parse::<f64>().is_ok();
-        return if ambiguous { json::legible(value).into_owned() } else { meaning.into_owned() };
+        return if ambiguous { json::legible(value) } else { meaning };
     }
     if !value.starts_with(['{', '[']) {
-        return value.to_owned();
+        return value.into();
     }
     let value = json::legible(value);
     let compact = json::compact(&value);
-    if compact.len() <= 40 { compact } else { json::pretty(&value) }
+    if compact.len() <= 40 { compact.into() } else { json::pretty(&value).into() }
 }
 
 /// Names, through the door, joined.

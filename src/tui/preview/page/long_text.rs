@@ -15,7 +15,7 @@ use super::search::{Needle, mark};
 /// A part of a text as rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Long {
-    text: Arc<str>,
+    text: Arc<String>,
     range: Range<usize>,
     /// Columns before every row.
     indent: usize,
@@ -39,7 +39,7 @@ struct Counting {
 }
 
 impl Long {
-    pub(crate) fn new(text: Arc<str>, range: Range<usize>, indent: usize, kind: Kind) -> Self {
+    pub(crate) fn new(text: Arc<String>, range: Range<usize>, indent: usize, kind: Kind) -> Self {
         let (json, language) = (false, None);
         let mut long = Self { text, range, indent, kind, json, language, starts: Vec::new(), counting: None };
         long.counting = Some(long.line_at(long.range.start, Lex::default()));

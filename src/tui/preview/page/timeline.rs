@@ -53,7 +53,9 @@ impl Page<'_> {
         let said = |name: &str| details.and_then(|details| details.member(name)).map(str::to_owned);
         match event.kind.as_raw() {
             "approved" => self.edits(),
-            "executed" => self.more("result", self.action.result.as_ref().map(|r| readable(r.as_str()))),
+            "executed" => {
+                self.more("result", self.action.result.as_ref().map(|r| readable(r.as_str()).into_owned()))
+            }
             "settled" => self.more("as", said("status").map(|status| meaning(&status))),
             _ => {}
         }
@@ -82,7 +84,7 @@ impl Page<'_> {
         let now = Shown::ours(format!("{:<WORD$} ", "now"));
         let status = text::line(&row.status.word());
         self.writer.push(vec![(Kind::Key, now), (kind_of(row.status.as_raw()), status)]);
-        self.more("result", self.action.result.as_ref().map(|result| readable(result.as_str())));
+        self.more("result", self.action.result.as_ref().map(|result| readable(result.as_str()).into_owned()));
         self.more("error", self.action.error.as_ref().map(|error| error.as_raw().to_owned()));
     }
 

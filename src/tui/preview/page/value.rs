@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 
 use crate::contract::tool::{Field, Form, Language, Unit};
-use crate::domain::json;
 use crate::domain::json::Member;
+use crate::domain::{RawJson, json};
 use crate::text;
 use crate::text::Shown;
 
@@ -28,6 +28,8 @@ const SHORT: usize = 40;
 pub(crate) struct Values<'a, 'w> {
     pub(crate) writer: &'w mut Writer,
     said: &'a PreviewComparison<'a>,
+    /// What the values are of: megabytes of it are not copied.
+    of: &'a RawJson,
     left: usize,
 }
 
@@ -41,8 +43,8 @@ struct Entry<'m, 'a> {
 }
 
 impl<'a, 'w> Values<'a, 'w> {
-    pub(crate) fn new(writer: &'w mut Writer, said: &'a PreviewComparison<'a>) -> Self {
-        Self { writer, said, left: MOST }
+    pub(crate) fn new(writer: &'w mut Writer, said: &'a PreviewComparison<'a>, of: &'a RawJson) -> Self {
+        Self { writer, said, of, left: MOST }
     }
 
     /// The whole input: what is known of its fields first, in the order that is known.
@@ -111,7 +113,10 @@ impl<'a, 'w> Values<'a, 'w> {
             let indent = indent + mark_width(entry) + 2;
             match language.filter(|_| kind == Kind::Plain) {
                 Some(language) => self.writer.source(Some(language), indent, text),
-                None => self.writer.long(kind, indent, text),
+                None => match self.of.place_of(&text) {
+                    Some((whole, part)) => self.writer.long_part(kind, indent, whole, part),
+                    None => self.writer.long(kind, indent, text),
+                },
             }
             for (kind, after) in after {
                 self.line(indent, kind, &after);
@@ -355,7 +360,7 @@ impl<'a> Column<'a> {
         let value = json::legible(raw);
         let start = value.get(..begins(&value, 4 * WIDEST)).unwrap_or_default();
         let whole = raw.len() == member.value.len() && start.len() == value.len();
-        let readable = if whole { readable(&value) } else { start.to_owned() };
+        let readable = if whole { readable(&value) } else { start.into() };
         let unit =
             self.field.and_then(|field| field.unit.as_ref()).filter(|unit| !matches!(unit, Unit::Word(_)));
         match unit.and_then(|unit| line::after(unit, member.value, object)) {

@@ -1,5 +1,6 @@
 //! Puts a page together, line by line.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::contract::tool::Language;
@@ -80,25 +81,30 @@ impl Writer {
     }
 
     /// Text of any length, each of its lines wrapped or not as the page is.
-    pub(crate) fn long(&mut self, kind: Kind, indent: usize, text: impl Into<Arc<str>>) {
+    pub(crate) fn long(&mut self, kind: Kind, indent: usize, text: impl Into<String>) {
         let text = text.into();
         let all = 0..text.len();
-        self.block(Block::Long(Long::new(text, all, indent, kind)));
+        self.block(Block::Long(Long::new(Arc::new(text), all, indent, kind)));
+    }
+
+    /// The same of a part of a text that others keep, too.
+    pub(crate) fn long_part(&mut self, kind: Kind, indent: usize, text: Arc<String>, part: Range<usize>) {
+        self.block(Block::Long(Long::new(text, part, indent, kind)));
     }
 
     /// The same, written in a language that is known.
-    pub(crate) fn source(&mut self, language: Option<Language>, indent: usize, text: impl Into<Arc<str>>) {
+    pub(crate) fn source(&mut self, language: Option<Language>, indent: usize, text: impl Into<String>) {
         let text = text.into();
         let all = 0..text.len();
         let language = language.filter(|_| self.colours);
-        self.block(Block::Long(Long::new(text, all, indent, Kind::Plain).painted(language)));
+        self.block(Block::Long(Long::new(Arc::new(text), all, indent, Kind::Plain).painted(language)));
     }
 
     /// JSON that is laid out in lines.
-    pub(crate) fn json(&mut self, indent: usize, text: impl Into<Arc<str>>) {
+    pub(crate) fn json(&mut self, indent: usize, text: impl Into<String>) {
         let text = text.into();
         let all = 0..text.len();
-        self.block(Block::Long(Long::new(text, all, indent, Kind::Plain).json(self.colours)));
+        self.block(Block::Long(Long::new(Arc::new(text), all, indent, Kind::Plain).json(self.colours)));
     }
 
     /// Foreign words in their hues, where there are any.
