@@ -1,5 +1,7 @@
 //! An action on the wire: Praxiom's resource with the extra fields of our gate.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -329,15 +331,22 @@ fn object(text: &str) -> Result<Fields<'_>, Unreadable> {
 
 /// Reads a whole action. The payloads keep their exact bytes.
 pub fn read(text: &str) -> Result<PendingAction, Unreadable> {
-    read_with(text, None)
+    read_with(text, None, None)
 }
 
-/// The same, where its members may have been found already.
-pub fn read_with(text: &str, fields: Option<Fields<'_>>) -> Result<PendingAction, Unreadable> {
+/// The same, where its members may have been found already. One that is most of a reply is kept as a part of it.
+pub fn read_with(
+    text: &str,
+    fields: Option<Fields<'_>>,
+    reply: Option<&Arc<String>>,
+) -> Result<PendingAction, Unreadable> {
     let unreadable = |what| Unreadable::new(what, text);
     let fields = fields.map_or_else(|| object(text), Ok)?;
     let row = row_of(&fields, text)?;
-    let raw = RawJson::scanned(text);
+    let raw = match reply.filter(|reply| reply.len() < text.len() * 2) {
+        Some(reply) => RawJson::scanned_in(reply, text),
+        None => RawJson::scanned(text),
+    };
     let json = |name| fields.raw(name).map(|value| raw.part(text, value));
     Ok(PendingAction {
         input: json("toolInput").ok_or_else(|| unreadable("it has no toolInput"))?,
@@ -376,6 +385,22 @@ mod tests {
         assert_eq!(action.row.batch, Some(BatchId::new("m:refund")));
         assert_eq!(action.row.session, None);
         assert_eq!(action.row.size, 52);
+    }
+
+    #[test]
+    fn an_action_that_is_most_of_a_reply_is_kept_as_a_part_of_it() {
+        let alone = Arc::new(format!("[{ACTION}]"));
+        let among = Arc::new(format!("[{ACTION},{ACTION},{ACTION}]"));
+        let is_part = |reply: &Arc<String>| {
+            let text = reply.get(1..=ACTION.len()).unwrap();
+            let action = read_with(text, None, Some(reply)).unwrap();
+            assert_eq!(action, read(ACTION).unwrap());
+            [&action.raw, &action.input]
+                .map(|json| reply.as_bytes().as_ptr_range().contains(&json.as_str().as_ptr()))
+        };
+
+        assert_eq!(is_part(&alone), [true, true]);
+        assert_eq!(is_part(&among), [false, false], "one of many does not keep all of them");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What a failed request means. The HTTP status decides first, the error's code second.
 
+use std::sync::Arc;
+
 use super::SourceError;
 use crate::contract::error;
 use crate::domain::{Item, Outcome, Row, Untrusted};
@@ -52,7 +54,16 @@ pub(super) async fn parsed<T: Send + 'static>(
     otherwise: &str,
     read: impl FnOnce(&str) -> Option<T> + Send + 'static,
 ) -> Result<T, SourceError> {
-    let parsed = tokio::task::spawn_blocking(move || read(&text)).await;
+    parsed_to_keep(text, otherwise, |text| read(text)).await
+}
+
+/// The same, where what is read may keep the text.
+pub(super) async fn parsed_to_keep<T: Send + 'static>(
+    text: String,
+    otherwise: &str,
+    read: impl FnOnce(&Arc<String>) -> Option<T> + Send + 'static,
+) -> Result<T, SourceError> {
+    let parsed = tokio::task::spawn_blocking(move || read(&Arc::new(text))).await;
     parsed.ok().flatten().ok_or_else(|| nonsense(otherwise))
 }
 

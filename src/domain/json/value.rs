@@ -56,22 +56,26 @@ impl RawJson {
         Self::whole(value.to_owned())
     }
 
-    /// The same for a value in `text`, of which this is a copy: megabytes are not copied once more.
-    pub(crate) fn part(&self, text: &str, value: &str) -> Self {
-        let at = self.part.start + value.as_ptr().addr().saturating_sub(text.as_ptr().addr());
-        let part = at..at + value.len();
-        match self.text.get(part.clone()) {
-            Some(found) if found == value => Self { text: Arc::clone(&self.text), part },
+    /// The same for a value in a text that others keep, too: megabytes are not copied, and the text stays as long as the value.
+    pub(crate) fn scanned_in(text: &Arc<String>, value: &str) -> Self {
+        match place(text, value) {
+            Some(part) => Self { text: Arc::clone(text), part },
+            None => Self::scanned(value),
+        }
+    }
+
+    /// A value that was found in the text of this one, or in the text that this one is a copy of.
+    pub(crate) fn part(&self, copied: &str, value: &str) -> Self {
+        let at = value.as_ptr().addr().saturating_sub(copied.as_ptr().addr());
+        match self.as_str().get(at..at + value.len()) {
+            Some(own) if std::ptr::eq(own, value) || own == value => Self::scanned_in(&self.text, own),
             _ => Self::scanned(value),
         }
     }
 
     /// Where a part of the text stands in a text that anybody may keep; `None` where it is a text of its own.
     pub(crate) fn place_of(&self, part: &str) -> Option<(Arc<String>, Range<usize>)> {
-        let at = part.as_ptr().addr().checked_sub(self.text.as_ptr().addr())?;
-        let place = at..at.checked_add(part.len())?;
-        let is_it = self.text.get(place.clone())?.as_ptr() == part.as_ptr();
-        is_it.then(|| (Arc::clone(&self.text), place))
+        Some((Arc::clone(&self.text), place(&self.text, part)?))
     }
 
     /// The value `null`.
@@ -118,6 +122,13 @@ impl Hash for RawJson {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.as_str().hash(state);
     }
+}
+
+/// Where a part stands in the text that it is borrowed from.
+fn place(text: &str, part: &str) -> Option<Range<usize>> {
+    let at = part.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
+    let place = at..at.checked_add(part.len())?;
+    std::ptr::eq(text.get(place.clone())?, part).then_some(place)
 }
 
 /// The members of the object `text`; `None` when it is no object or malformed.
@@ -266,6 +277,26 @@ mod tests {
         ];
         assert_eq!(members, want.map(|(k, v)| (k.to_owned(), v.to_owned())));
         assert_eq!(json.member("to"), Some("\"x\""));
+    }
+
+    #[test]
+    fn a_value_in_a_text_that_is_kept_is_no_copy() {
+        let reply = Arc::new(r#"{"items":[{"input":{"a":1}}]}"#.to_owned());
+        let (item, elsewhere) = (reply.get(10..27).unwrap(), r#"{"input":{"a":1}}"#.to_owned());
+        let input = item.get(9..16).unwrap();
+
+        let kept = RawJson::scanned_in(&reply, item);
+        let copied = RawJson::scanned(item);
+        let parts =
+            [kept.part(item, input), copied.part(item, input), kept.part(&elsewhere, &elsewhere[9..16])];
+
+        assert_eq!((kept.as_str(), kept.as_str().as_ptr()), (item, item.as_ptr()));
+        assert_eq!(parts.each_ref().map(RawJson::as_str), [input; 3]);
+        assert_eq!(parts[0].as_str().as_ptr(), input.as_ptr());
+        assert_eq!(parts[1].as_str().as_ptr(), copied.as_str()[9..].as_ptr());
+        assert_eq!(kept, RawJson::scanned_in(&reply, &elsewhere), "what is borrowed elsewhere is copied");
+        let place = kept.place_of(input).map(|(text, part)| (Arc::ptr_eq(&text, &reply), part));
+        assert_eq!((place, kept.place_of(&elsewhere)), (Some((true, 19..26)), None));
     }
 
     #[test]

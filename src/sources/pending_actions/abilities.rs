@@ -10,7 +10,7 @@ use super::read::{STATUSES, parse};
 use super::wire;
 use crate::contract::fields::Fields;
 use crate::contract::settle::{Settle, SettleAs};
-use crate::contract::{action, briefing, error, flows, time};
+use crate::contract::{briefing, error, flows, time};
 use crate::domain::{
     ActionId, Effect, Flows, FlowsAsked, HistoryEvent, KnownTool, ListQuery, Outstanding, Person,
     PreviewShape, Resolution, Resolved, Risk, Row, Status, Untrusted, json,
@@ -42,7 +42,7 @@ impl Timeline for PendingActions {
         match reply.status {
             // A gate of before it kept timelines, or an action that was purged.
             404 => Err(SourceError::Refused { why: wire::GONE.into() }),
-            _ => parse(success(reply)?, wire::timeline).await,
+            _ => parse(success(reply)?, |text| wire::timeline(text)).await,
         }
     }
 }
@@ -55,7 +55,7 @@ impl PendingActions {
         asked.extend(query.tool.as_ref().map(|tool| ("tool_name", tool.as_raw())));
         asked.extend(query.cursor.as_deref().map(|cursor| ("cursor", cursor)));
         let reply = self.ask(self.path("", &asked), LONG_LIMIT).await?;
-        let page = parse(success(reply)?, |text| wire::page(text, action::read_row_with)).await?;
+        let page = parse(success(reply)?, |text| wire::page(text, wire::row)).await?;
         if page.next.is_some() && page.next == query.cursor {
             return Err(answer::nonsense("its pages do not move on"));
         }
@@ -66,7 +66,7 @@ impl PendingActions {
     async fn all_of(&self, statuses: &[Status]) -> Result<Listed, SourceError> {
         let mut all = Listed::default();
         for word in STATUSES.into_iter().filter(|word| statuses.contains(&Status::parse(word))) {
-            let page = self.pages(&[("status", word)], action::read_row_with).await?;
+            let page = self.pages(&[("status", word)], wire::row).await?;
             let page = listed(page, |row| row.status.as_raw() == word);
             all.rows.extend(page.rows);
             all.unreadable.extend(page.unreadable);
@@ -141,9 +141,7 @@ impl Lookup for PendingActions {
     /// Whatever became of them. A gate from before the question answers with anything.
     async fn beginning(&self, prefix: &str) -> Result<Option<Vec<ActionId>>, SourceError> {
         let asked = self.path("", &[("id_prefix", prefix), ("view", "row"), ("limit", BEGINNING)]);
-        let page = parse(success(self.ask(asked, GET_LIMIT).await?)?, |text| {
-            wire::page(text, action::read_row_with)
-        });
+        let page = parse(success(self.ask(asked, GET_LIMIT).await?)?, |text| wire::page(text, wire::row));
         let rows = page.await?.items.into_iter();
         let ids: Vec<ActionId> =
             rows.filter_map(|row| row.map_or_else(|bad| bad.id, |row| Some(row.id))).collect();

@@ -1,6 +1,7 @@
 //! Lists, changes, and actions in full.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use futures_util::stream::{self, StreamExt as _};
@@ -8,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::client::{Dialect, GET_LIMIT, LONG_LIMIT, PendingActions, ROOT};
 use super::wire;
-use crate::contract::action::{self, Unreadable};
+use crate::contract::action::Unreadable;
 use crate::domain::{ActionId, Revision, Row};
 use crate::net::url;
 use crate::sources::answer::{self, success};
@@ -56,7 +57,7 @@ impl PendingActions {
     }
 
     async fn list_whole(&self) -> Result<Synced, SourceError> {
-        let pages = self.pages(&[("status", "pending")], action::read_row_with).await?;
+        let pages = self.pages(&[("status", "pending")], wire::row).await?;
         let (mut rows, mut unreadable) = (Rows::default(), Vec::new());
         unreadable.extend(cut_off(&pages, pages.items.len()));
         for row in pages.items {
@@ -82,7 +83,7 @@ impl PendingActions {
         for number in 0..PAGES_MAX {
             let told = text?;
             let likely = wire::likely_cursor(&told);
-            let parsed = parse(told, |text| wire::page(text, action::read_row_with));
+            let parsed = parse(told, |text| wire::page(text, wire::row));
             let ahead = async {
                 match &likely {
                     Some(next) => Some(ask(LIST_PAGE, Some(next.clone())).await),
@@ -138,7 +139,7 @@ impl PendingActions {
                 self.has_changes.store(false, Ordering::Relaxed);
                 return Ok(None);
             }
-            let changes = parse(success(reply)?, wire::changes).await?;
+            let changes = parse(success(reply)?, |text| wire::changes(text)).await?;
             if !changes.complete {
                 return Ok(None);
             }
@@ -203,7 +204,7 @@ impl PendingActions {
     async fn by_ids(&self, ids: &[ActionId]) -> Result<Option<Vec<Full>>, SourceError> {
         let joined = ids.iter().map(ActionId::as_raw).collect::<Vec<_>>().join(",");
         let query = [("ids", joined.as_str()), ("view", "full"), ("limit", PAGE)];
-        let pages = match self.pages(&query, action::read_with).await {
+        let pages = match self.pages(&query, wire::whole).await {
             Err(SourceError::Refused { .. }) => return Ok(None),
             other => other?,
         };
@@ -235,7 +236,7 @@ impl PendingActions {
             if wanted.is_empty() {
                 break;
             }
-            for action in self.pages(&[("status", status)], action::read_with).await?.items {
+            for action in self.pages(&[("status", status)], wire::whole).await?.items {
                 // What has no id cannot be told to be ours; it is told once, with the list.
                 let id = action.as_ref().map_or_else(|bad| bad.id.as_ref(), |action| Some(&action.row.id));
                 if id.is_some_and(|id| wanted.remove(id)) {
@@ -307,7 +308,7 @@ impl Rows {
 
 pub(super) async fn parse<T: Send + 'static>(
     text: String,
-    read: impl FnOnce(&str) -> Option<T> + Send + 'static,
+    read: impl FnOnce(&Arc<String>) -> Option<T> + Send + 'static,
 ) -> Result<T, SourceError> {
-    answer::parsed(text, "the reply is not of the pending-actions contract", read).await
+    answer::parsed_to_keep(text, "the reply is not of the pending-actions contract", read).await
 }

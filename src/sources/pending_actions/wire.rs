@@ -3,6 +3,8 @@
 //! The members are found by `domain::json` and not by serde: some backends write `NaN`, and one such item must not take
 //! the whole page with it.
 
+use std::sync::Arc;
+
 use crate::contract::action::{self, Unreadable};
 use crate::contract::claim;
 use crate::contract::fields::Fields;
@@ -69,13 +71,25 @@ pub(super) struct Answered {
     approvals: Option<(u64, u64)>,
 }
 
-/// Reads an item, of which the members may be known.
-pub(super) type ReadItem<T> = fn(&str, Option<Fields<'_>>) -> Result<T, Unreadable>;
+/// Reads an item of a reply, of which the members may be known.
+pub(super) type ReadItem<T> = fn(&Arc<String>, &str, Option<Fields<'_>>) -> Result<T, Unreadable>;
+
+pub(super) fn row(_: &Arc<String>, item: &str, fields: Option<Fields<'_>>) -> Result<Row, Unreadable> {
+    action::read_row_with(item, fields)
+}
+
+pub(super) fn whole(
+    reply: &Arc<String>,
+    item: &str,
+    fields: Option<Fields<'_>>,
+) -> Result<PendingAction, Unreadable> {
+    action::read_with(item, fields, Some(reply))
+}
 
 /// A list, or a bare array of items.
-pub(super) fn page<T>(text: &str, read: ReadItem<T>) -> Option<Page<T>> {
+pub(super) fn page<T>(text: &Arc<String>, read: ReadItem<T>) -> Option<Page<T>> {
     let (items, beside) =
-        json::read_items(text, "items", |item, members| read(item, members.map(Fields::new)))?;
+        json::read_items(text, "items", |item, members| read(text, item, members.map(Fields::new)))?;
     let fields = Fields::new(beside);
     let next = fields.text("nextCursor").filter(|cursor| !cursor.is_empty());
     Some(Page {

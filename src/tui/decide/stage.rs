@@ -146,7 +146,7 @@ fn taken(model: &mut Model, bulk: Bulk) {
     };
     // The key that took it is gone by: it may be one of a burst all the same.
     if !model.decide.in_key && bulk.run == model.decide.guard.present_run() {
-        model.decide.guard.moved(moved, model.now);
+        model.decide.guard.moved(moved);
     }
     if bulk.in_stretches {
         model.screen.saved.open = model.screen.saved.open.saturating_sub(1);

@@ -268,11 +268,9 @@ impl Guard {
         self.is_close(now) && self.run + usize::from(is_char) >= BURST
     }
 
-    /// Notes what the present key did to what is staged, as long as another one may still make a burst of it.
-    pub(crate) fn moved(&mut self, moved: StagedChange, now: Timestamp) {
-        if self.is_close(now) {
-            self.moved.push(moved);
-        }
+    /// Notes what the present key did to what is staged.
+    pub(crate) fn moved(&mut self, moved: StagedChange) {
+        self.moved.push(moved);
     }
 
     /// What the keys of a burst did to what is staged, the last first: taken back once.

@@ -555,7 +555,7 @@ pub(crate) fn note_move(model: &mut Model, before: usize) {
         _ => None,
     };
     if let Some(moved) = moved {
-        model.decide.guard.moved(moved, model.now);
+        model.decide.guard.moved(moved);
     }
 }
 

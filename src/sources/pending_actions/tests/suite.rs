@@ -3,8 +3,8 @@
 //! that it is in. It is not part of this repository; `own_cases_are_read_as_the_suite_demands` holds always.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::contract::action;
 use crate::domain::{RawJson, json};
 use crate::sources::pending_actions::wire;
 
@@ -42,7 +42,7 @@ fn judge(name: &str, bytes: &[u8]) -> &'static str {
         _ => {}
     }
     for list in [text.clone(), format!("{{\"items\":{text}}}")] {
-        let page = wire::page(&list, action::read_row_with);
+        let page = wire::page(&Arc::new(list), wire::row);
         assert!(
             page.is_none_or(|page| page.items.iter().all(Result::is_err)),
             "{name} made an action of nothing"
@@ -51,7 +51,8 @@ fn judge(name: &str, bytes: &[u8]) -> &'static str {
     let good = r#"{"id":"g","toolName":"t","status":"pending","toolInput":{}}"#;
     let item = format!(r#"{{"id":"p","toolName":"t","status":"pending","toolInput":{text}}}"#);
     let page = format!(r#"{{"items":[{good},{item},{good}],"nextCursor":null}}"#);
-    let page = wire::page(&page, action::read_with).unwrap_or_else(|| panic!("{name} took the whole list"));
+    let page =
+        wire::page(&Arc::new(page), wire::whole).unwrap_or_else(|| panic!("{name} took the whole list"));
     let usable = page.items.iter().filter(|item| item.is_ok()).count();
     match verdict {
         "refused" => assert!(usable == 2 || text.trim() == "null", "{name}: {usable} usable"),

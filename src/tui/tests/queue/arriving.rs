@@ -9,6 +9,7 @@ use crate::tui::core::msg::{Effect, What};
 use crate::tui::core::router;
 use crate::tui::queue::slots::State;
 use crate::tui::queue::state::Cursor;
+use crate::tui::queue::update;
 use crate::tui::testing::{CAN, Desk, action, decided, few, key, source};
 
 fn newcomer() -> crate::domain::PendingAction {
@@ -118,6 +119,19 @@ fn row_that_changes_while_rows_are_sorted_stands_where_it_belongs() {
         desk.model.queue.order().iter().filter_map(|index| desk.model.queue.slot(*index)).collect();
     assert!(order.is_sorted_by(|a, b| SortBy::Tool.compare_slots(a, b).is_lt()));
     assert_eq!(order.first().map(|slot| slot.entry.row.tool.as_raw()), Some("aa_another"));
+}
+
+#[test]
+fn range_that_is_begun_while_rows_are_sorted_ends_with_their_order() {
+    let mut desk = Desk::new(100, 30, few(6));
+    desk.model.queue.begin_sort(SortBy::Tool);
+    assert_eq!(desk.model.queue.sort_some(4), None);
+    desk.model.queue.begin_range();
+
+    update::go_on_sorting(&mut desk.model);
+
+    assert_eq!(desk.model.queue.sort_by(), SortBy::Tool);
+    assert!(!desk.model.queue.has_range(), "other rows stand in it now");
 }
 
 #[test]
