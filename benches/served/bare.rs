@@ -13,6 +13,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use sqlx::postgres::PgPoolOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{PgPool, QueryBuilder, SqlitePool};
 use tokio::sync::{mpsc, oneshot};
@@ -95,14 +96,16 @@ async fn on_sqlite(folder: &Path, come: mpsc::Receiver<Write>) -> SqlitePool {
     SqlitePoolOptions::new().max_connections(5).connect_with(options.read_only(true)).await.unwrap()
 }
 
-/// With one connection that writes, as on SQLite.
+/// With one connection that writes, as on SQLite, and as many others as a gate has.
 async fn on_postgres(url: &str, mut come: mpsc::Receiver<Write>) -> PgPool {
-    let pool = PgPool::connect(url).await.unwrap();
+    let connect = async |most| {
+        PgPoolOptions::new().max_connections(most).test_before_acquire(false).connect(url).await.unwrap()
+    };
+    let (pool, write) = (connect(15).await, connect(1).await);
     for table in TABLES {
         let table = table.replace("seq INTEGER", "seq BIGSERIAL");
-        sqlx::query(sqlx::AssertSqlSafe(table)).execute(&pool).await.unwrap();
+        sqlx::query(sqlx::AssertSqlSafe(table)).execute(&write).await.unwrap();
     }
-    let write = pool.clone();
     tokio::spawn(async move {
         let mut group = Vec::with_capacity(GROUP);
         while come.recv_many(&mut group, GROUP).await > 0 {
@@ -166,14 +169,15 @@ async fn propose(State(server): State<Server>, headers: HeaderMap, body: Bytes) 
     };
     let number = server.number.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     let id = format!("01a215ec-f339-750c-9200-{number:012}");
-    // As long as the gate's rows are.
-    let row = json!({
+    // As long as the gate's rows are, which leave out what is null.
+    let mut row = json!({
         "id": id, "workspaceId": proposed["workspaceId"], "missionId": proposed["missionId"], "sessionId": null,
         "batchId": proposed["batchId"], "checkpointId": null, "runId": null, "agent": null,
         "toolName": proposed["toolName"], "title": proposed["toolInput"]["title"], "risk": "medium", "effect": "external",
         "status": "pending", "createdAt": "2026-01-01T00:00:00.000Z", "expiresAt": null, "resolvedAt": null,
         "resolvedBy": null, "size": body.len(), "digest": format!("sha256:{number:064}"), "revision": number,
     });
+    row.as_object_mut().unwrap().retain(|_, value| !value.is_null());
     let (done, committed) = oneshot::channel();
     let write =
         Write { id: id.clone(), row: row.to_string(), input: proposed["toolInput"].to_string(), done };
@@ -244,8 +248,9 @@ pub(crate) async fn read_all(client: &Client) -> usize {
     let mut cursor = Some(String::new());
     let mut parsing = Vec::new();
     while let Some(from) = cursor {
-        let (page, _) =
-            client.get(&format!("{LIST}?view=row&status=pending,unknown&limit={PAGE}{from}")).await;
+        let (page, _) = client
+            .get(&format!("{LIST}?view=row&nulls=false&status=pending,unknown&limit={PAGE}{from}"))
+            .await;
         let end = page.rsplit_once(r#""nextCursor":""#).and_then(|(_, end)| end.split_once('"'));
         cursor = end.map(|(next, _)| format!("&cursor={next}"));
         parsing.push(tokio::task::spawn_blocking(move || serde_json::from_str::<Page>(&page).unwrap().items));

@@ -88,29 +88,44 @@ impl Unreadable {
     }
 }
 
+/// `None`: the member is left out.
+type Nullable<T> = Option<Option<T>>;
+
 /// The light form of an action, `view=row`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RowBody<'a> {
     pub id: &'a str,
-    pub workspace_id: Option<&'a str>,
-    pub mission_id: Option<&'a str>,
-    pub session_id: Option<&'a str>,
-    pub batch_id: Option<&'a str>,
-    pub checkpoint_id: Option<&'a str>,
-    pub run_id: Option<&'a str>,
-    pub agent: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workspace_id: Nullable<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mission_id: Nullable<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Nullable<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch_id: Nullable<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint_id: Nullable<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_id: Nullable<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Nullable<&'a str>,
     pub tool_name: &'a str,
     pub title: &'a str,
     pub risk: &'a str,
-    pub effect: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effect: Nullable<&'a str>,
     pub status: &'a str,
     pub created_at: String,
-    pub expires_at: Option<String>,
-    pub resolved_at: Option<String>,
-    pub resolved_by: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Nullable<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolved_at: Nullable<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolved_by: Nullable<&'a str>,
     pub size: u64,
-    pub digest: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Nullable<String>,
     pub revision: u64,
     /// Only where more than one person must approve: an action without it reads as it always did.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -155,27 +170,38 @@ pub fn wire_status(status: &Status) -> &str {
 
 impl<'a> From<&'a Row> for RowBody<'a> {
     fn from(row: &'a Row) -> Self {
-        let text = |field: &'a Option<Untrusted>| field.as_ref().map(Untrusted::as_raw);
+        Self::of(row, true)
+    }
+}
+
+impl<'a> RowBody<'a> {
+    /// Without `nulls`, what has no value is left out.
+    pub fn of(row: &'a Row, nulls: bool) -> Self {
+        fn nullable<T>(value: Option<T>, nulls: bool) -> Nullable<T> {
+            if nulls || value.is_some() { Some(value) } else { None }
+        }
+        let text = |field: &'a Option<Untrusted>| nullable(field.as_ref().map(Untrusted::as_raw), nulls);
+        let time = |at: Option<Timestamp>| nullable(at.map(time::write), nulls);
         Self {
             id: row.id.as_raw(),
             workspace_id: text(&row.workspace),
             mission_id: text(&row.mission),
             session_id: text(&row.session),
-            batch_id: row.batch.as_ref().map(BatchId::as_raw),
+            batch_id: nullable(row.batch.as_ref().map(BatchId::as_raw), nulls),
             checkpoint_id: text(&row.checkpoint),
             run_id: text(&row.run),
             agent: text(&row.agent),
             tool_name: row.tool.as_raw(),
             title: row.title.as_raw(),
             risk: row.risk.as_raw(),
-            effect: row.effect.as_ref().map(Effect::as_raw),
+            effect: nullable(row.effect.as_ref().map(Effect::as_raw), nulls),
             status: wire_status(&row.status),
             created_at: time::write(row.created_at),
-            expires_at: row.expires_at.map(time::write),
-            resolved_at: row.resolved_at.map(time::write),
+            expires_at: time(row.expires_at),
+            resolved_at: time(row.resolved_at),
             resolved_by: text(&row.resolved_by),
             size: row.size,
-            digest: row.digest.map(|digest| digest.to_string()),
+            digest: nullable(row.digest.map(|digest| digest.to_string()), nulls),
             revision: row.revision.0,
             approvals: row.approvals.as_deref().map(ApprovalsBody::from),
         }
@@ -199,7 +225,7 @@ pub fn write_into(text: &mut Vec<u8>, action: &PendingAction) -> Result<(), serd
     fn said(field: Option<&Untrusted>) -> Option<&str> {
         field.map(Untrusted::as_raw)
     }
-    // Megabytes are not moved while they grow.
+    // Megabytes are seldom moved while they grow.
     let payloads = [&action.preview, &action.before, &action.effective_input, &action.result];
     let payloads = payloads.into_iter().flatten().chain([&action.input]);
     text.reserve(payloads.map(|json| json.as_str().len()).sum::<usize>() + AROUND);

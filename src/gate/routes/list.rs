@@ -43,6 +43,7 @@ pub(crate) struct ListQuery {
     limit: Option<u32>,
     cursor: Option<String>,
     view: Option<String>,
+    nulls: Option<bool>,
     /// Of what is approved, only what nothing runs yet.
     #[serde(default)]
     claimable: bool,
@@ -60,7 +61,7 @@ pub(crate) async fn list(
         None => Some(claim::write(&gate.store().claims(&filter.workspace).await?)),
         Some(_) => None,
     };
-    let mut items = Items::with_room_for(filter.limit);
+    let (mut items, nulls) = (Items::with_room_for(filter.limit), query.nulls.unwrap_or(true));
     match query.view.as_deref() {
         None | Some("full") => {
             let page = gate.store().actions(&filter).await?;
@@ -68,7 +69,7 @@ pub(crate) async fn list(
             items.end(page.next, page.revision, claims)
         }
         Some("row") => {
-            let page = gate.store().rows(&filter, &mut |row| items.write_row(row)).await?;
+            let page = gate.store().rows(&filter, &mut |row| items.write_row(row, nulls)).await?;
             items.end(page.next, page.revision, claims)
         }
         Some(_) => Err(ApiError::new(INVALID, "view is row or full")),
@@ -103,9 +104,9 @@ impl Items {
         Self(body)
     }
 
-    fn write_row(&mut self, row: &Row) -> Result<(), StoreError> {
+    fn write_row(&mut self, row: &Row, nulls: bool) -> Result<(), StoreError> {
         self.comma();
-        write(&mut self.0, &RowBody::from(row))
+        write(&mut self.0, &RowBody::of(row, nulls))
     }
 
     fn write_whole(&mut self, action: &PendingAction) -> Result<(), StoreError> {

@@ -57,6 +57,23 @@ async fn a_row_is_light_and_the_whole_is_whole() {
 }
 
 #[tokio::test]
+async fn rows_can_be_had_without_what_is_null() {
+    let (_folder, gate) = plain().await;
+    gate.propose_with("t", "{}", r#","agent":"a""#).await;
+    let other = gate.propose_with("t", "{}", r#","missionId":"m","sessionId":"s""#).await;
+    gate.reject(&other, "").await;
+
+    let mut rows = gate.list("&view=row").await.json()["items"].clone();
+    let short = gate.list("&view=row&nulls=false").await.json()["items"].clone();
+
+    for row in rows.as_array_mut().unwrap() {
+        row.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+    }
+    assert_eq!(short, rows);
+    assert_eq!(gate.list("&view=row&nulls=true").await.text, gate.list("&view=row").await.text);
+}
+
+#[tokio::test]
 async fn filters_find_what_they_name() {
     let (_folder, gate) = plain().await;
     let a = gate.propose_with("ta", "{}", r#","missionId":"m1","runId":"r","risk":"critical""#).await;

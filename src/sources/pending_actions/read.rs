@@ -74,7 +74,8 @@ impl PendingActions {
     /// The same, page by page. The next page is on its way while one is taken apart.
     pub(super) async fn list_paged(&self, pages: mpsc::Sender<Vec<Row>>) -> Result<PagesEnd, SourceError> {
         let ask = |limit: &'static str, cursor: Option<String>| async move {
-            let mut query = vec![("status", "pending,unknown"), ("view", "row"), ("limit", limit)];
+            let mut query =
+                vec![("status", "pending,unknown"), ("view", "row"), ("nulls", "false"), ("limit", limit)];
             query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
             success(self.ask(self.path("", &query), LONG_LIMIT).await?)
         };

@@ -56,11 +56,14 @@ async fn a_list_is_read_to_its_end_and_one_bad_item_hides_no_other() {
         )
     };
     let row = |id: &str| format!(r#"{{"id":"{id}","toolName":"t","status":"pending","title":"x"}}"#);
-    gate.on("GET", "/api/pending-actions?workspace_id=w%2F1&status=pending%2Cunknown&view=row&limit=100")
-        .reply(200, page(&[&row("1"), r#"{"id":"poison","status":NaN}"#, "17", &row("2")], r#""c&1""#));
     gate.on(
         "GET",
-        "/api/pending-actions?workspace_id=w%2F1&status=pending%2Cunknown&view=row&limit=1000&cursor=c%261",
+        "/api/pending-actions?workspace_id=w%2F1&status=pending%2Cunknown&view=row&nulls=false&limit=100",
+    )
+    .reply(200, page(&[&row("1"), r#"{"id":"poison","status":NaN}"#, "17", &row("2")], r#""c&1""#));
+    gate.on(
+        "GET",
+        "/api/pending-actions?workspace_id=w%2F1&status=pending%2Cunknown&view=row&nulls=false&limit=1000&cursor=c%261",
     )
     .reply(200, page(&[&row("2"), &row("3"), r#"{"id":"4","toolName":"t","status":"executed"}"#], "null"));
 

@@ -32,9 +32,10 @@ use super::shutdown;
 use super::shutdown::{LeftBy, Signalled, Signals};
 use super::terminal::{Modes, Screen, give_back, is_there, stop_process, stumbled};
 
-/// Sixty frames a second at most, and twice as many for keys: who pressed one waits for it. Two may come close together: a key, and the
-/// preview that it asked for.
+/// Sixty frames a second at most. Two may come close together: a key, and the preview that it asked for.
 const FRAME: Duration = Duration::from_millis(16);
+/// The same where a frame shows a key: somebody waits for it.
+const KEY_FRAME: Duration = Duration::from_millis(8);
 /// Five a second, for slow lines.
 const SLOW_FRAME: Duration = Duration::from_millis(200);
 /// So many messages are taken together, and cost one frame.
@@ -178,7 +179,7 @@ impl App {
         loop {
             signals.lend(self.lent);
             let tick_at = self.next_tick();
-            let apart = if self.keyed { self.frame / 2 } else { self.frame };
+            let apart = if self.keyed && self.frame == FRAME { KEY_FRAME } else { self.frame };
             let woken = tokio::select! {
                 key = next_key(&mut self.keys) => Woken::Key(key),
                 _ = self.msgs.recv_many(&mut burst, BURST) => Woken::Msgs,
@@ -255,7 +256,7 @@ impl App {
     }
 
     fn key(&mut self, msg: Msg) -> anyhow::Result<Option<LeftBy>> {
-        self.keyed = true;
+        self.keyed |= matches!(msg.what, What::Key(_));
         self.update(msg)
     }
 

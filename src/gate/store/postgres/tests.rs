@@ -182,6 +182,7 @@ async fn a_locked_workspace_takes_one_connection() {
         }
     };
     tokio::time::timeout(std::time::Duration::from_mins(1), until_one_waits).await.unwrap();
+    assert!(writes.iter().all(|write| !write.is_finished()), "nobody is refused for a lock");
     let mut most = 0;
     for n in 0..20 {
         store.pause(free.to_owned(), n % 2 == 0, None).await.unwrap();

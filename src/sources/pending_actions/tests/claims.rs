@@ -3,7 +3,8 @@
 use super::*;
 use crate::domain::{Claim, Timestamp};
 
-const LIST: &str = "/api/pending-actions?workspace_id=w&status=pending%2Cunknown&view=row&limit=100";
+const LIST: &str =
+    "/api/pending-actions?workspace_id=w&status=pending%2Cunknown&view=row&nulls=false&limit=100";
 
 fn claim(id: &str, by: &str) -> String {
     format!(r#"{{"pendingActionId":"{id}","claimedBy":"{by}","claimedAt":"2026-04-21T18:02:11.420Z"}}"#)

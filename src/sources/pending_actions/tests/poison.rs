@@ -32,7 +32,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-const LIST: &str = "/api/pending-actions?status=pending%2Cunknown&view=row&limit=100";
+const LIST: &str = "/api/pending-actions?status=pending%2Cunknown&view=row&nulls=false&limit=100";
 
 /// A hundred items, of which one is this.
 fn page(item: &[u8], place: usize) -> Vec<u8> {

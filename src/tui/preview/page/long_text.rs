@@ -141,8 +141,9 @@ impl Long {
         before.rfind('\n').map_or(self.range.start, |lf| self.range.start + lf + 1)
     }
 
-    /// The row that a byte of the text is in.
+    /// The row that a byte of the part is in.
     pub(crate) fn row_of(&self, byte: usize) -> usize {
+        let byte = self.range.start + byte;
         self.starts.partition_point(|(at, _)| *at as usize <= byte).saturating_sub(1)
     }
 
@@ -163,16 +164,17 @@ impl Long {
         text::column(&self.text, row.clone(), columns.saturating_sub(self.indent)) < row.len()
     }
 
-    /// It is known in which row a byte is.
+    /// It is known in which row a byte of the part is.
     pub(crate) fn has_counted(&self, byte: usize) -> bool {
-        self.counting.is_none_or(|counting| byte < counting.at)
+        self.counting.is_none_or(|counting| self.range.start + byte < counting.at)
     }
 
+    /// Where a row begins, in bytes from the start of the part: the same part may stand elsewhere in another text.
     pub(crate) fn start(&self, nth: usize) -> usize {
-        self.bytes(nth).start
+        self.bytes(nth).start - self.range.start
     }
 
-    /// A row as it is drawn; `hits` says what was found in a part of the text.
+    /// A row as it is drawn; `hits` says what was found between two bytes of the part.
     pub(crate) fn row<I>(&self, nth: usize, window: Window, hits: impl Fn(Range<usize>) -> I) -> PageLine
     where
         I: Iterator<Item = (Kind, Range<usize>)>,
@@ -190,8 +192,11 @@ impl Long {
         let columns = window.left.saturating_add(window.width).saturating_add(1);
         let row = bytes.start..bytes.start + text::column(&self.text, bytes.clone(), columns);
         let mut kinds = Vec::new();
+        let first = self.range.start;
         let mut told = |kind, range: Range<usize>| {
-            mark(range.clone(), hits(range), |range, hit| kinds.push((hit.unwrap_or(kind), range)));
+            let hits = hits(range.start - first..range.end - first);
+            let hits = hits.map(|(kind, hit)| (kind, first + hit.start..first + hit.end));
+            mark(range, hits, |range, hit| kinds.push((hit.unwrap_or(kind), range)));
         };
         match self.language {
             Some(language) => {
@@ -205,9 +210,8 @@ impl Long {
         PageLine { parts }.right_of(window.left)
     }
 
-    /// Tells every place at which something stands.
-    pub(crate) fn find(&self, needle: &Needle, mut told: impl FnMut(Range<usize>)) {
-        let (text, first) = (self.text.get(self.range.clone()).unwrap_or_default(), self.range.start);
-        needle.find(text, |range| told(first + range.start..first + range.end));
+    /// Tells every place of the part at which something stands.
+    pub(crate) fn find(&self, needle: &Needle, told: impl FnMut(Range<usize>)) {
+        needle.find(self.text.get(self.range.clone()).unwrap_or_default(), told);
     }
 }

@@ -81,7 +81,9 @@ pub(crate) struct Content {
 
 impl Content {
     pub(crate) fn of(cached: &Cached) -> Self {
-        let input = (cached.action.input.as_str().len() <= LONGEST).then(|| cached.action.input.clone());
+        // A copy: the input may be a part of a text that is much longer.
+        let input = cached.action.input.as_str();
+        let input = (input.len() <= LONGEST).then(|| RawJson::scanned(input));
         Self { digest: cached.digest, input }
     }
 }

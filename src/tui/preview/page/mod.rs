@@ -240,7 +240,7 @@ impl Page {
         };
         let index = self.blocks.iter().rposition(holds)?;
         let within = match self.blocks.get(index)? {
-            Block::Long(long) => long.row_of(at),
+            Block::Long(long) => long.row_of(at.saturating_sub(long.begin())),
             _ => 0,
         };
         Some(self.firsts.get(index)? + within)

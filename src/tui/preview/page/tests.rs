@@ -72,6 +72,49 @@ fn parts(input: &str) -> Vec<String> {
     parts
 }
 
+/// As a source lists it, with this title before its input.
+fn listed(title: &str, input: &str) -> Cached {
+    let text =
+        format!(r#"{{"id":"1","title":"{title}","toolName":"t","status":"pending","toolInput":{input}}}"#);
+    Cached::new(crate::contract::action::read(&text).unwrap())
+}
+
+#[test]
+fn a_text_is_shown_and_found_alike_wherever_it_stands() {
+    let body = "A word, and a wide 世界 word. ".repeat(20);
+    let input = format!(r#"{{"note":"{body}.","b":"word"}}"#);
+    let needle = Needle::new("word").unwrap();
+    let seen = |cached: &Cached| {
+        let mut page = page(cached, Tab::Rendered, 40);
+        let hits = page.find(&needle);
+        let rows_of_hits: Vec<_> = hits.iter().map(|hit| page.row_of(hit)).collect();
+        let window = Window { left: 0, width: 40 };
+        let found = Found { hits: &hits, at: 1 };
+        let drawn: Vec<_> = (0..page.len()).map(|nth| page.row(nth, window, found)).collect();
+        let anchors: Vec<_> = (0..page.len()).map(|nth| page.anchor(nth)).collect();
+        (hits, rows_of_hits, drawn, anchors)
+    };
+
+    let alone = Cached::new(action("1 t agent low 1", "x", &input));
+    assert!(alone.action.input.place_of(&alone.action.input.as_str()[9..20]).is_some());
+    for title in ["x", "a much longer title than the other one"] {
+        assert_eq!(seen(&listed(title, &input)), seen(&alone), "{title}");
+    }
+    assert!(seen(&alone).0.len() > 20);
+}
+
+#[test]
+fn what_was_seen_keeps_no_text_around_it() {
+    let long = "x".repeat(10_000);
+    let cached = listed(&long, r#"{"a":1}"#);
+
+    let kept = made::Content::of(&cached).input.unwrap();
+
+    assert_eq!(kept, cached.action.input);
+    let (text, part) = kept.place_of(kept.as_str()).unwrap();
+    assert_eq!(part, 0..text.len());
+}
+
 fn value() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just("null".to_owned()),
