@@ -109,7 +109,7 @@ async fn on_postgres(url: &str, mut come: mpsc::Receiver<Write>) -> PgPool {
     tokio::spawn(async move {
         let mut group = Vec::with_capacity(GROUP);
         while come.recv_many(&mut group, GROUP).await > 0 {
-            let mut tx = write.begin().await.unwrap();
+            let mut tx = write.begin_with("BEGIN").await.unwrap();
             let texts =
                 |text: fn(&Write) -> &String| group.iter().map(|it| text(it).clone()).collect::<Vec<_>>();
             let rows = "INSERT INTO rows (id, row) SELECT * FROM unnest($1::text[], $2::text[])";

@@ -17,5 +17,6 @@ pub use loose::{Items, items, read_items};
 pub use scan::MAX_DEPTH;
 #[cfg(test)]
 pub(super) use scan::NO_VALUE;
+pub(crate) use scan::only;
 pub use scan::{JsonError, ODD_WORDS, Scanner, TokenKind, is_number};
 pub use value::{Decoded, Member, RawJson, decode, elements, encode, members, members_until_broken};

@@ -2,9 +2,10 @@
 
 use icu_properties::props::{BidiClass, BidiControl, BinaryProperty as _, EnumeratedProperty as _, Script};
 
+use crate::domain::json::only;
+
 use super::class::{is_base, is_mark, is_ours, is_twin};
 use super::identifier::{is_mixed, is_styled, words};
-use super::rows::only;
 use super::units::{Face, Mode, REPEATS, units};
 
 /// So many blank lines in a row push the rest out of sight.
@@ -158,7 +159,7 @@ fn line_of_split(line: &str) -> &str {
 
 /// Not only printable ASCII without wide gaps: most text needs no closer look.
 fn is_odd(line: &str) -> bool {
-    !only(line, |byte| matches!(byte, b'\t' | 0x20..0x7f))
+    !only(line.as_bytes(), |byte| matches!(byte, b'\t' | 0x20..0x7f))
         || line.contains(WIDE_GAP)
         || line.matches('\t').count() >= REPEATS
 }

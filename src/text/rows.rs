@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::domain::json::only;
+
 use super::shown::{Shown, printable};
 use super::units::{Face, Mode, Unit, units};
 
@@ -72,7 +74,7 @@ pub fn styled<K: Copy>(text: &str, line: Range<usize>, kinds: &[(K, Range<usize>
 /// How many characters of the text would not be visible. Line breaks and tabs are ordinary in text, blanks that people write have a
 /// sign of their own, and our own brackets are only escaped: they are not counted.
 pub fn hidden(text: &str) -> usize {
-    if only(text, |byte| matches!(byte, b'\n' | b'\t' | 0x20..0x7f)) {
+    if only(text.as_bytes(), |byte| matches!(byte, b'\n' | b'\t' | 0x20..0x7f)) {
         return 0;
     }
     let lines = text.split_inclusive('\n').map(super::lines::line_of);
@@ -83,11 +85,6 @@ pub fn hidden(text: &str) -> usize {
         _ => 0,
     });
     hidden.sum()
-}
-
-/// All bytes of the text are such ones. Some at a time, without a look at each: texts of ten megabytes are of such bytes for the most part.
-pub(super) fn only(text: &str, is: impl Fn(u8) -> bool) -> bool {
-    text.as_bytes().chunks(64).all(|some| some.iter().fold(true, |all, byte| all & is(*byte)))
 }
 
 fn is_space(text: &str, unit: &Unit) -> bool {

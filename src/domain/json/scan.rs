@@ -246,8 +246,27 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// So many bytes of a string mean themselves, looked at eight at a time: inputs of ten megabytes are strings for the most part.
+/// How many bytes are such ones, in steps of 64: no branch for each, and the processor looks at many at once. Inputs of ten megabytes are
+/// strings of plain text for the most part.
+pub(crate) fn run_of(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
+    let some = bytes.chunks_exact(64).take_while(|some| some.iter().fold(true, |all, byte| all & is(*byte)));
+    some.count() * 64
+}
+
+/// All bytes are such ones.
+pub(crate) fn only(bytes: &[u8], is: impl Fn(u8) -> bool) -> bool {
+    let rest = bytes.get(run_of(bytes, &is)..).unwrap_or_default();
+    rest.iter().all(|byte| is(*byte))
+}
+
+/// So many bytes of a string mean themselves.
 fn plain(bytes: &[u8]) -> usize {
+    let many = run_of(bytes, |byte| !matches!(byte, 0..0x20 | b'"' | b'\\'));
+    many + plain_ahead(bytes.get(many..).unwrap_or_default())
+}
+
+/// The same, looked at eight at a time.
+fn plain_ahead(bytes: &[u8]) -> usize {
     const ONES: u64 = u64::MAX / 0xff;
     const HIGH: u64 = ONES << 7;
     // A byte's highest bit is set where it is less than `n`; and in front of the first such byte nowhere else.
@@ -303,6 +322,25 @@ mod tests {
 
     fn check(text: &str) -> Result<(), &'static str> {
         Scanner::new(text).check().map_err(|error| error.what)
+    }
+
+    #[test]
+    fn what_ends_plain_text_is_found_wherever_it_stands() {
+        for at in 0..200 {
+            let with = |end: &str| format!("\"{}{end}{}\"", "a".repeat(at), "b".repeat(200 - at));
+            let error = |what| Err(JsonError { at: at + 1, what });
+
+            assert_eq!(Scanner::new(&with("\\n")).check(), Ok(()), "{at}");
+            assert_eq!(Scanner::new(&with("\\x")).check(), error("an escape that JSON does not have"));
+            assert_eq!(Scanner::new(&with("\n")).check(), error("a raw control character in a string"));
+            let quote = Err(JsonError { at: at + 2, what: "something follows the value" });
+            assert_eq!(Scanner::new(&with("\"")).check(), quote);
+            assert_eq!(Scanner::new(&with("ü")).check(), Ok(()));
+            assert!(
+                !only(with("\\").as_bytes(), |byte| byte != b'\\')
+                    && only(with("").as_bytes(), |byte| byte != b'\\')
+            );
+        }
     }
 
     #[test]

@@ -258,7 +258,7 @@ fn next_unread(model: &Model, key: &ActionKey) -> Option<(usize, bool)> {
     let text = matches!(page.of.tab, Tab::Rendered | Tab::Raw);
     let height = usize::from(model.layout().text.height);
     let needed = page.needed().unwrap_or_else(|| page.len());
-    let what = Reads::Page(page.of.clone());
+    let what = Reads::Page(Box::new(page.of.clone()));
     let line = model.reader.reading.unread(&what, needed, time_for(page, height)).filter(|_| text)?;
     let top = model.preview.top;
     Some((line + 1, (top..top + height).contains(&line)))

@@ -27,7 +27,7 @@ pub(crate) struct Reading {
 /// What is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reads {
-    Page(Made),
+    Page(Box<Made>),
     /// An edit form that shows all of this content.
     Form(ActionKey, Digest),
 }

@@ -414,7 +414,7 @@ fn on_screen(model: &Model) -> Option<OnScreen> {
         return all.then_some(OnScreen { what, lines, needed: Some(1), each: TIME_FOR_FORM, is_part: false });
     }
     let page = model.preview.page.as_ref().filter(|page| is_visible(model, page))?;
-    let what = Reads::Page(page.of.clone());
+    let what = Reads::Page(Box::new(page.of.clone()));
     let text = matches!(page.of.tab, Tab::Rendered | Tab::Raw) && page.of.folds.is_empty();
     if !text || model.reader.seen.of(&page.of.key, &page.of.digest) == Some(Seen::InFull) {
         return Some(OnScreen { what, lines: Vec::new(), needed: None, each: 0, is_part: false });

@@ -54,7 +54,7 @@ impl Page<'_> {
         match event.kind.as_raw() {
             "approved" => self.edits(),
             "executed" => {
-                self.more("result", self.action.result.as_ref().map(|r| readable(r.as_str()).into_owned()))
+                self.more("result", self.action.result.as_ref().map(|r| readable(r.as_str()).into_owned()));
             }
             "settled" => self.more("as", said("status").map(|status| meaning(&status))),
             _ => {}
