@@ -9,7 +9,6 @@ use crate::tui::core::msg::{Effect, What};
 use crate::tui::core::router;
 use crate::tui::queue::slots::State;
 use crate::tui::queue::state::Cursor;
-use crate::tui::queue::update;
 use crate::tui::testing::{CAN, Desk, action, decided, few, key, source};
 
 fn newcomer() -> crate::domain::PendingAction {
@@ -102,36 +101,6 @@ fn row_that_leaves_between_two_pages_hides_none_that_is_listed_no_more() {
 
     let open = desk.model.queue.slots().iter().filter(|slot| slot.is_open());
     assert_eq!(open.map(|slot| slot.entry.key.id.as_raw()).collect::<Vec<_>>(), ["2", "3"]);
-}
-
-#[test]
-fn row_that_changes_while_rows_are_sorted_stands_where_it_belongs() {
-    let mut desk = Desk::new(100, 30, few(6));
-    desk.model.queue.begin_sort(SortBy::Tool);
-    assert_eq!(desk.model.queue.sort_some(4), None);
-
-    let mut last = desk.model.queue.slots().last().map(|slot| (*slot.entry).clone()).unwrap();
-    last.row.tool = "aa_another".into();
-    desk.model.queue.merge(&source(), Rows::Changes { entries: vec![last], gone: Vec::new() });
-    assert_eq!(desk.model.queue.sort_some(usize::MAX), Some(SortBy::Tool));
-
-    let order: Vec<_> =
-        desk.model.queue.order().iter().filter_map(|index| desk.model.queue.slot(*index)).collect();
-    assert!(order.is_sorted_by(|a, b| SortBy::Tool.compare_slots(a, b).is_lt()));
-    assert_eq!(order.first().map(|slot| slot.entry.row.tool.as_raw()), Some("aa_another"));
-}
-
-#[test]
-fn range_that_is_begun_while_rows_are_sorted_ends_with_their_order() {
-    let mut desk = Desk::new(100, 30, few(6));
-    desk.model.queue.begin_sort(SortBy::Tool);
-    assert_eq!(desk.model.queue.sort_some(4), None);
-    desk.model.queue.begin_range();
-
-    update::go_on_sorting(&mut desk.model);
-
-    assert_eq!(desk.model.queue.sort_by(), SortBy::Tool);
-    assert!(!desk.model.queue.has_range(), "other rows stand in it now");
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! Orders and groups of the list.
 
-use crate::config::GroupBy;
+use crate::config::{GroupBy, SortBy};
 use crate::domain::Timestamp;
+use crate::inbox::Rows;
 use crate::tui::core::msg::What;
-use crate::tui::testing::{Desk, NOW, action, few, key};
+use crate::tui::queue::update;
+use crate::tui::testing::{Desk, NOW, action, few, key, source};
 
 use super::screens::queue;
 use super::triage::{checkpoints, ids, top};
@@ -232,4 +234,34 @@ fn the_old_groups_stay_until_the_new_ones_are_found_and_the_last_key_counts() {
     assert_eq!(desk.model.queue.group_by(), GroupBy::Source);
     (0..3).for_each(|_| desk.say(What::Wake));
     assert_eq!(desk.model.queue.group_by(), GroupBy::Source);
+}
+
+#[test]
+fn row_that_changes_while_rows_are_sorted_stands_where_it_belongs() {
+    let mut desk = Desk::new(100, 30, few(6));
+    desk.model.queue.begin_sort(SortBy::Tool);
+    assert_eq!(desk.model.queue.sort_some(4), None);
+
+    let mut last = desk.model.queue.slots().last().map(|slot| (*slot.entry).clone()).unwrap();
+    last.row.tool = "aa_another".into();
+    desk.model.queue.merge(&source(), Rows::Changes { entries: vec![last], gone: Vec::new() });
+    assert_eq!(desk.model.queue.sort_some(usize::MAX), Some(SortBy::Tool));
+
+    let order: Vec<_> =
+        desk.model.queue.order().iter().filter_map(|index| desk.model.queue.slot(*index)).collect();
+    assert!(order.is_sorted_by(|a, b| SortBy::Tool.compare_slots(a, b).is_lt()));
+    assert_eq!(order.first().map(|slot| slot.entry.row.tool.as_raw()), Some("aa_another"));
+}
+
+#[test]
+fn range_that_is_begun_while_rows_are_sorted_ends_with_their_order() {
+    let mut desk = Desk::new(100, 30, few(6));
+    desk.model.queue.begin_sort(SortBy::Tool);
+    assert_eq!(desk.model.queue.sort_some(4), None);
+    desk.model.queue.begin_range();
+
+    update::go_on_sorting(&mut desk.model);
+
+    assert_eq!(desk.model.queue.sort_by(), SortBy::Tool);
+    assert!(!desk.model.queue.has_range(), "other rows stand in it now");
 }
