@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::scan::{JsonError, Scanner, TokenKind, only};
+use super::scan::{JsonError, Scanner, TokenKind};
 use crate::domain::Untrusted;
 
 /// One JSON value, byte for byte as it was received. Cloning is cheap, and so is a part of it.
@@ -185,7 +185,7 @@ pub fn decode(raw: &str) -> Decoded<'_> {
     // By bytes: of a long list this is called for each name and each text, and comparing them with texts of one character was a third of it.
     let is_quoted = matches!(raw.as_bytes(), [b'"', .., b'"']);
     let inner = raw.get(1..raw.len().saturating_sub(1)).filter(|_| is_quoted).unwrap_or(raw);
-    if only(inner.as_bytes(), |byte| byte != b'\\') {
+    if !inner.as_bytes().contains(&b'\\') {
         return Decoded { text: Cow::Borrowed(inner), lossy: false };
     }
     let (mut text, mut lossy) = (String::with_capacity(inner.len()), false);

@@ -118,7 +118,7 @@ impl Noise {
 fn g8_noise_on_standard_input_sends_nothing() {
     let mut random = Random::seeded();
     let mut noise = Noise::new("axa");
-    let mut left = rounds(14_000, 1_000_000) as usize;
+    let mut left = rounds(9_000, 1_000_000) as usize;
     while left > 0 {
         let length = 3 + random.below(200);
         // Every other block is of what decides, submits and confirms.
@@ -150,7 +150,7 @@ fn g8_no_answer_of_a_terminal_stages_or_sends_anything() {
             noise.nothing_sent(answer);
         }
     }
-    for _ in 0..rounds(20, 5_000) {
+    for _ in 0..rounds(14, 5_000) {
         let mut noise = Noise::new("axs");
         for _ in 0..20 {
             let answer = ANSWERS[random.below(ANSWERS.len())].as_bytes();
@@ -192,7 +192,7 @@ fn g8_no_paste_sends_anything_bracketed_or_not() {
         " ",
         "12\n",
     ];
-    for _ in 0..rounds(20, 5_000) {
+    for _ in 0..rounds(14, 5_000) {
         let text: String = (0..3 + random.below(40)).map(|_| pieces[random.below(pieces.len())]).collect();
         for staged in ["", "ax", "axs", "axS"] {
             let mut noise = Noise::new(staged);
@@ -243,7 +243,7 @@ impl Keyboard {
 #[test]
 fn g8_random_keys_at_the_review_send_nothing() {
     const OFTEN: &[u8] = b"yyyySs0123456789\rjk";
-    let all = rounds(4_000, 60_000);
+    let all = rounds(3_000, 60_000);
     let mut random = Random::seeded();
     let (mut keys, mut at_the_sheet) = (0, 0);
     while keys < all {

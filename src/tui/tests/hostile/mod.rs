@@ -151,10 +151,10 @@ fn classed(cases: &[Case]) -> Vec<usize> {
     cases.iter().map(next).collect()
 }
 
-/// Whether a case is drawn in every place in the short form: one in ten of each class, the first of them. The others are drawn in
+/// Whether a case is drawn in every place in the short form: one in sixteen of each class, the first of them. The others are drawn in
 /// the list and in each tab.
 const fn goes_everywhere(nth: usize) -> bool {
-    nth.is_multiple_of(10)
+    nth.is_multiple_of(16)
 }
 
 /// The size at which a case is drawn in the short form: one in twelve of each class at the largest, the first of them, because that

@@ -25,8 +25,11 @@ fn tool_and_risk_are_on_screen_wherever_a_approves() {
     for (nth, (width, height)) in
         (10..=60).flat_map(|height| [40, 52, 64, 80, 90, 100, 120, 140, 200].map(|w| (w, height))).enumerate()
     {
-        // In the short form a screen with room has one of the five in turn, so that every width meets each of them.
+        // In the short form every third screen with room has one of the five in turn, so that every width meets each of them.
         let all = height <= rounds(16, 60) as u16;
+        if !all && height % 3 > 0 {
+            continue;
+        }
         for keys in if all { &KEYS[..] } else { &KEYS[nth % 5..=nth % 5] } {
             let mut desk = Desk::new(width, height, wipe());
             desk.press(keys);
@@ -43,7 +46,7 @@ fn tool_and_risk_are_on_screen_wherever_a_approves() {
             }
         }
     }
-    assert!(approved > rounds(350, 1_000), "{approved}: the test sees nothing");
+    assert!(approved > rounds(200, 1_000), "{approved}: the test sees nothing");
 }
 
 #[test]

@@ -260,7 +260,7 @@ fn above(desk: &Desk) -> Vec<Option<Cursor>> {
 fn no_arrival_moves_what_stands_between_the_top_and_the_cursor() {
     let mut random = Random::seeded();
     let (mut came, mut waited) = (0, 0);
-    for round in 0..rounds(75, 5_000) {
+    for round in 0..rounds(50, 5_000) {
         let some = |random: &mut Random, id: usize| {
             let tool = ["t", "u", "v", "w", "x", "y"][random.below(6)];
             let risk = ["low", "medium", "high"][random.below(3)];
