@@ -248,7 +248,7 @@ impl<'a> Scanner<'a> {
 
 /// How many bytes are such ones, in steps of 64: no branch for each, and the processor looks at many at once. Inputs of ten megabytes are
 /// strings of plain text for the most part.
-pub(crate) fn run_of(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
+fn run_of(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
     let some = bytes.chunks_exact(64).take_while(|some| some.iter().fold(true, |all, byte| all & is(*byte)));
     some.count() * 64
 }

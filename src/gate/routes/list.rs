@@ -61,14 +61,15 @@ pub(crate) async fn list(
         None => Some(claim::write(&gate.store().claims(&filter.workspace).await?)),
         Some(_) => None,
     };
-    let (mut items, nulls) = (Items::with_room_for(filter.limit), query.nulls.unwrap_or(true));
     match query.view.as_deref() {
         None | Some("full") => {
-            let page = gate.store().actions(&filter).await?;
+            // Each makes its own room: they differ by megabytes.
+            let (page, mut items) = (gate.store().actions(&filter).await?, Items::with_room_for(0));
             page.items.iter().try_for_each(|action| items.write_whole(action))?;
             items.end(page.next, page.revision, claims)
         }
         Some("row") => {
+            let (mut items, nulls) = (Items::with_room_for(filter.limit), query.nulls.unwrap_or(true));
             let page = gate.store().rows(&filter, &mut |row| items.write_row(row, nulls)).await?;
             items.end(page.next, page.revision, claims)
         }

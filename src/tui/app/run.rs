@@ -91,7 +91,8 @@ pub async fn run(
     }
     let (sender, msgs) = mpsc::channel(BURST * 4);
     let effects = Effects::new(inbox, sender).with_ways(ways);
-    let (notify, frame) = (ui.notify.clone(), if ui.low_bandwidth { SLOW_FRAME } else { FRAME });
+    let notify = ui.notify.clone();
+    let (frame, key_frame) = if ui.low_bandwidth { (SLOW_FRAME, SLOW_FRAME) } else { (FRAME, KEY_FRAME) };
     let mut app = App {
         model,
         screen,
@@ -101,6 +102,7 @@ pub async fn run(
         host,
         notify,
         frame,
+        key_frame,
         keyed: false,
         frames: [None; 2],
         ticked: Instant::now(),
@@ -131,6 +133,8 @@ struct App {
     notify: Notify,
     /// The least time between frames, over two of them.
     frame: Duration,
+    /// The same where the next one shows a key.
+    key_frame: Duration,
     /// The next frame shows a key.
     keyed: bool,
     /// When the last two frames were drawn, the older one first.
@@ -179,7 +183,7 @@ impl App {
         loop {
             signals.lend(self.lent);
             let tick_at = self.next_tick();
-            let apart = if self.keyed && self.frame == FRAME { KEY_FRAME } else { self.frame };
+            let apart = if self.keyed { self.key_frame } else { self.frame };
             let woken = tokio::select! {
                 key = next_key(&mut self.keys) => Woken::Key(key),
                 _ = self.msgs.recv_many(&mut burst, BURST) => Woken::Msgs,

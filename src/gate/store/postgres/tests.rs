@@ -167,6 +167,7 @@ async fn a_locked_workspace_takes_one_connection() {
     let blocked = "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid) \
                    WHERE NOT granted AND locktype IN ('transactionid', 'tuple') AND datname = current_database()";
 
+    let began = Instant::now();
     let writes: Vec<_> = (0..8)
         .map(|_| {
             let store = Arc::clone(&store);
@@ -190,8 +191,8 @@ async fn a_locked_workspace_takes_one_connection() {
     }
     sqlx::raw_sql("COMMIT").execute(&mut foreign).await.unwrap();
     for write in writes {
-        // On a slow machine it may have given up meanwhile.
-        drop(write.await.unwrap());
+        // Only on a machine that took so long for this may it have given up meanwhile.
+        assert!(write.await.unwrap().is_ok() || began.elapsed() >= writer::TURN);
     }
     store.pause(locked.to_owned(), false, None).await.unwrap();
     store.close().await;

@@ -29,7 +29,7 @@ use crate::gate::store::piece::{Piece, answered, on, piece};
 
 /// How long work waits for its turn: longer than a holder of the head that fell silent is left alone by the server (5 s, in `SETTINGS`), and
 /// who waited for it takes to try again.
-const TURN: Duration = Duration::from_secs(10);
+pub(super) const TURN: Duration = Duration::from_secs(10);
 /// So many pieces of work go into one transaction at the most.
 const GROUP: usize = 128;
 
