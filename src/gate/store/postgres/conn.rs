@@ -6,23 +6,88 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use sqlx::error::BoxDynError;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgArguments, PgConnection, PgQueryResult, PgRow, PgStatement, PgTypeInfo};
-use sqlx::{Either, Execute, Executor, Postgres, SqlStr};
+use sqlx::{Either, Execute, Executor, PgPool, Postgres, SqlStr};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::gate::store::StoreError;
 
 /// How long somebody waits for a connection.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
+/// For so long a connection goes from hand to hand before the pool has a look at it.
+const KEPT: Duration = Duration::from_secs(1);
+
+/// Connections that were in use a moment ago. The pool asks each one that comes back whether it still answers, and gives out the one that
+/// rested for longest; so who asks for little waits, and both processors work, for little else.
+#[derive(Debug)]
+pub(super) struct Kept {
+    /// As many as there are connections. Each use has one.
+    turns: Arc<Semaphore>,
+    /// The last one back is the first to go; with the moment at which the pool gave it. `None`: nothing is kept any more.
+    resting: Mutex<Option<Vec<(PoolConnection<Postgres>, Instant)>>>,
+}
+
+impl Kept {
+    pub(super) fn new(connections: u32) -> Self {
+        Self { turns: Arc::new(Semaphore::new(connections as usize)), resting: Mutex::new(Some(Vec::new())) }
+    }
+
+    /// One that was kept, or one of the pool.
+    pub(super) async fn take(self: &Arc<Self>, pool: &PgPool, named: bool) -> Result<Conn, sqlx::Error> {
+        let turn = Arc::clone(&self.turns).acquire_owned();
+        let turn = tokio::time::timeout(PATIENCE, turn).await.map_err(|_| sqlx::Error::PoolTimedOut)?;
+        let turn = turn.map_err(|_| sqlx::Error::PoolClosed)?;
+        let (held, since) = match self.newest() {
+            Some(kept) => kept,
+            None => (pool.acquire().await?, Instant::now()),
+        };
+        Ok(Conn { held: Some(held), since, kept: Arc::clone(self), _turn: turn, named, begun: false, is_over: false })
+    }
+
+    /// What rests for too long goes to the pool.
+    fn newest(&self) -> Option<(PoolConnection<Postgres>, Instant)> {
+        let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
+        let resting = resting.as_mut()?;
+        resting.retain(|(_, since)| since.elapsed() < KEPT);
+        resting.pop()
+    }
+
+    fn keep(&self, held: PoolConnection<Postgres>, since: Instant) {
+        let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(resting) = resting.as_mut().filter(|_| since.elapsed() < KEPT) {
+            resting.push((held, since));
+        }
+    }
+
+    /// The pool waits for all of them when it closes.
+    pub(super) fn close(&self) {
+        self.resting.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let resting = self.resting.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        // To give one back to the pool takes a runtime, which may be gone.
+        resting.into_iter().flatten().for_each(|(held, _)| drop(held.detach()));
+    }
+}
+
 pub(super) struct Conn {
     /// `None` only while it is dropped.
     held: Option<PoolConnection<Postgres>>,
+    since: Instant,
+    kept: Arc<Kept>,
+    /// Given back after the connection is.
+    _turn: OwnedSemaphorePermit,
     named: bool,
     begun: bool,
     /// Nothing is under way on it.
@@ -30,14 +95,10 @@ pub(super) struct Conn {
 }
 
 impl Conn {
-    pub(super) fn new(held: PoolConnection<Postgres>, named: bool) -> Self {
-        Self { held: Some(held), named, begun: false, is_over: false }
-    }
-
-    /// Begins a transaction with these statements.
-    pub(super) async fn begin(&mut self, with: SqlStr) -> Result<(), sqlx::Error> {
+    /// Begins a transaction with these statements; returns the rows they have.
+    pub(super) async fn begin(&mut self, with: SqlStr) -> Result<Vec<PgRow>, sqlx::Error> {
         self.begun = true;
-        self.raw()?.execute(with).await.map(drop)
+        self.raw()?.fetch_all(with).await
     }
 
     pub(super) async fn commit(mut self) -> Result<(), sqlx::Error> {
@@ -78,9 +139,12 @@ impl fmt::Debug for Conn {
 
 impl Drop for Conn {
     fn drop(&mut self) {
-        if !self.is_over {
+        let Some(held) = self.held.take() else { return };
+        if self.is_over {
+            self.kept.keep(held, self.since);
+        } else {
             // The pool would wait for it.
-            drop(self.held.take().map(PoolConnection::detach));
+            drop(held.detach());
         }
     }
 }

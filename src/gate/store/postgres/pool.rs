@@ -1,12 +1,13 @@
 //! The connections of a gate to its server: a question is asked again, and work done again, where that changes nothing.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
-use sqlx::{AssertSqlSafe, Connection as _, Executor as _, SqlSafeStr as _, SqlStr};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions, PgRow};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, SqlSafeStr as _};
 
-use super::conn::{Conn, PATIENCE, code, is_broken};
+use super::conn::{Conn, Kept, PATIENCE, code, is_broken};
 use crate::config::PostgresConfig;
 use crate::gate::store::{Refused, StoreError};
 
@@ -28,8 +29,12 @@ const DURABLE_ONCE: &str =
 /// server ends its connection. Others stop waiting before that, and those that are still there try again: else the lock would go to the
 /// next connection that nobody is behind, and so on. No statement has a limit there: a commit that is ended while it waits for a standby
 /// is acknowledged all the same.
-pub(super) const SETTINGS: [(&str, &str); 3] =
-    [("search_path", "placet"), ("lock_timeout", "2s"), ("idle_in_transaction_session_timeout", "5s")];
+pub(super) const SETTINGS: [(&str, &str); 4] = [
+    ("search_path", "placet"),
+    ("bytea_output", "hex"),
+    ("lock_timeout", "2s"),
+    ("idle_in_transaction_session_timeout", "5s"),
+];
 
 /// A server, or a network, that is silent for so long in the middle is given up.
 const SILENCE: Duration = Duration::from_secs(15);
@@ -58,6 +63,7 @@ pub(super) use ask;
 #[derive(Debug, Clone)]
 pub(super) struct Pool {
     pool: PgPool,
+    kept: Arc<Kept>,
     /// Something in front of the server gives each transaction any connection.
     pooler: bool,
 }
@@ -97,7 +103,7 @@ impl Pool {
             })
             .connect_with(options)
             .await?;
-        Ok(Self { pool, pooler })
+        Ok(Self { pool, kept: Arc::new(Kept::new(config.connections)), pooler })
     }
 
     /// Asks a question.
@@ -142,7 +148,7 @@ impl Pool {
                 let done = statement(&mut conn, given).await;
                 return conn.end(done);
             }
-            conn.begin(self.beginning(WORK)).await?;
+            self.begin(&mut conn, WORK).await?;
             match statement(&mut conn, given).await {
                 Ok(done) => conn.commit().await.map(|()| done).map_err(StoreError::from),
                 failed => conn.end(failed),
@@ -176,7 +182,7 @@ impl Pool {
         let mut conn = self.take().await.map_err(Attempt::of)?;
         let asked = async {
             if let Some(begin) = begin {
-                conn.begin(self.beginning(begin)).await?;
+                self.begin(&mut conn, begin).await?;
             }
             question(&mut conn, given).await
         };
@@ -186,29 +192,37 @@ impl Pool {
         }
     }
 
-    /// Begins a piece of work.
-    pub(super) async fn begin_work(&self) -> Result<Conn, StoreError> {
+    /// Begins a piece of work, and asks this question in the same way to the server. What it answers is the last row, if it answers.
+    pub(super) async fn begin_work(&self, question: &str) -> Result<(Conn, Option<PgRow>), StoreError> {
         let mut conn = self.take().await?;
-        conn.begin(self.beginning(WORK)).await?;
-        Ok(conn)
+        let begin = format!("{}; {question}", self.beginning(WORK));
+        match conn.begin(AssertSqlSafe(begin).into_sql_str()).await {
+            Ok(mut rows) => Ok((conn, rows.pop())),
+            Err(error) => conn.end(Err(error.into())),
+        }
     }
 
     async fn take(&self) -> Result<Conn, StoreError> {
-        Ok(Conn::new(self.pool.acquire().await?, !self.pooler))
+        Ok(self.kept.take(&self.pool, !self.pooler).await?)
     }
 
     /// Behind a pooler nothing is set but for one transaction.
-    fn beginning(&self, begin: &str) -> SqlStr {
+    fn beginning(&self, begin: &str) -> String {
         let mut statements = begin.to_owned();
         if self.pooler {
             statements.extend(SETTINGS.map(|(name, value)| format!("; SET LOCAL {name} = '{value}'")));
             statements.push_str("; ");
             statements.push_str(DURABLE_ONCE);
         }
-        AssertSqlSafe(statements).into_sql_str()
+        statements
+    }
+
+    async fn begin(&self, conn: &mut Conn, begin: &str) -> Result<(), sqlx::Error> {
+        conn.begin(AssertSqlSafe(self.beginning(begin)).into_sql_str()).await.map(drop)
     }
 
     pub(super) async fn close(&self) {
+        self.kept.close();
         self.pool.close().await;
     }
 }

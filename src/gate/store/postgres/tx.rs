@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, HashMap};
 
 use async_trait::async_trait;
-use sqlx::{QueryBuilder, Row as _};
+use sqlx::postgres::PgRow;
+use sqlx::{AssertSqlSafe, QueryBuilder, Row as _};
 
 use super::conn::Conn;
+use super::pool::Pool;
 use super::unwritten::Unwritten;
 use super::{approvals, callbacks, claims, due, read, tokens};
 use crate::domain::{Claim, Minute, RawJson, Row, Status, Timestamp};
-use crate::gate::audit::{AuditRow, WHOLE_GATE};
+use crate::gate::audit::{AuditRow, WHOLE_GATE, hex};
 use crate::gate::clock::Clock;
 use crate::gate::store::KeptApproval;
 use crate::gate::store::ops::tx::{
@@ -39,9 +41,33 @@ pub(super) struct PostgresTx {
 }
 
 impl PostgresTx {
-    pub(super) fn new(conn: Conn, state: TxState, clock: Clock) -> Self {
+    /// With this workspace locked, unless it is empty: then nobody knows it yet.
+    pub(super) async fn begin(
+        pool: &Pool,
+        workspace: &str,
+        state: TxState,
+        clock: Clock,
+    ) -> Result<Self, StoreError> {
+        let (conn, row) = pool.begin_work(&locking(workspace)).await?;
         let (kept, own) = (Unwritten::default(), Unwritten::default());
-        Self { conn, state, clock, known: BTreeMap::new(), kept, own, changed: false }
+        let mut tx = Self { conn, state, clock, known: BTreeMap::new(), kept, own, changed: false };
+        if let Some(row) = row.filter(|row| row.try_column("now").is_ok()) {
+            tx.locked(workspace, &row)?;
+        }
+        Ok(tx)
+    }
+
+    fn locked(&mut self, workspace: &str, row: &PgRow) -> Result<Head, StoreError> {
+        self.state.now = self.clock.of_server(Timestamp::from_millis(row.try_get("now")?));
+        let head = Head {
+            revision: number(row.try_get("revision")?),
+            pending: number(row.try_get("pending")?),
+            pruned: number(row.try_get("pruned")?),
+            hash: row.try_get("hash")?,
+            ..Head::new(workspace)
+        };
+        self.known.insert(workspace.to_owned(), head.clone());
+        Ok(head)
     }
 
     /// To ask for what nothing unwritten can be part of.
@@ -90,9 +116,19 @@ impl PostgresTx {
 /// The server's clock in milliseconds.
 pub(super) const NOW: &str = "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::bigint";
 
-/// Locked first; the clock is read when the lock is had.
-const LOCK: &str = "WITH head AS MATERIALIZED (SELECT revision, pending, pruned, hash FROM heads WHERE workspace = $1 FOR UPDATE) \
-     SELECT revision, pending, pruned, hash, (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::bigint FROM head";
+/// Locks the head of a workspace; the clock is read when the lock is had. No row: it has none yet, or the workspace is not known. The name
+/// stands in it as digits, which mean the same whatever the server is set to: `BEGIN`, with which it goes, takes no parameters.
+fn locking(workspace: &str) -> String {
+    if workspace.is_empty() {
+        return String::new();
+    }
+    let name = hex(workspace.as_bytes());
+    format!(
+        "WITH head AS MATERIALIZED (SELECT revision, pending, pruned, hash FROM heads \
+         WHERE workspace = convert_from(decode('{name}', 'hex'), 'UTF8') FOR UPDATE) \
+         SELECT revision, pending, pruned, hash, (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::bigint AS now FROM head"
+    )
+}
 /// A head that is not there cannot be locked. Whoever comes second waits here for the first.
 const NEW_HEAD: &str =
     "INSERT INTO heads (workspace, revision, pending, pruned) VALUES ($1, 0, 0, 0) ON CONFLICT DO NOTHING";
@@ -145,25 +181,15 @@ impl Tx for PostgresTx {
         if let Some(head) = self.known.get(workspace) {
             return Ok(Some(head.clone()));
         }
-        let locked = sqlx::query_as::<_, (i64, i64, i64, Option<Vec<u8>>, i64)>(LOCK).bind(workspace);
-        let found = match locked.fetch_optional(self.ask()).await? {
-            Some(found) => found,
+        let lock = || sqlx::raw_sql(AssertSqlSafe(locking(workspace)));
+        let row = match lock().fetch_optional(self.ask()).await? {
+            Some(row) => row,
             None => {
                 sqlx::query(NEW_HEAD).bind(workspace).execute(self.conn()).await?;
-                sqlx::query_as(LOCK).bind(workspace).fetch_one(self.ask()).await?
+                lock().fetch_one(self.ask()).await?
             }
         };
-        let (revision, pending, pruned, hash, now) = found;
-        self.state.now = self.clock.of_server(Timestamp::from_millis(now));
-        let head = Head {
-            revision: number(revision),
-            pending: number(pending),
-            pruned: number(pruned),
-            hash,
-            ..Head::new(workspace)
-        };
-        self.known.insert(workspace.to_owned(), head.clone());
-        Ok(Some(head))
+        self.locked(workspace, &row).map(Some)
     }
 
     async fn put_head(&mut self, head: &Head) -> Result<(), StoreError> {

@@ -2,13 +2,11 @@
 //! workspaces.
 //!
 //! Everybody else who writes to the workspace waits from the lock of the head to the commit, and each statement in between is a way to the
-//! server and back. So what nothing in the same group reads is kept until its end, and then written in one statement of each kind.
+//! server and back. So what nothing in the same group reads is kept until its end, and then written in one statement.
 
 use std::collections::BTreeMap;
 
-use sqlx::Postgres;
-use sqlx::postgres::PgArguments;
-use sqlx::query::Query;
+use sqlx::{Postgres, QueryBuilder};
 
 use super::conn::Conn;
 use crate::domain::{Effect, Flow, Minute, RawJson, Status, Timestamp};
@@ -17,15 +15,13 @@ use crate::gate::store::ops::tx::{Answer, Counted, Head};
 use crate::gate::store::rows::integer;
 use crate::gate::store::{Actor, Keyed, NewAction, StoreError};
 
-/// Proposals, their payloads, and what more waits. From `$1` on a column each, in the order of [`TEXTS`]; then digests, sizes, times of
-/// arrival and of expiry, and revisions.
-const INSERT: &str = "WITH n AS (SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], \
-     $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], \
-     $18::text[], $19::text[], $20::text[], $21::text[], $22::text[], $23::bigint[], $24::bigint[], $25::bigint[], $26::bigint[]) \
-     WITH ORDINALITY AS n (id, workspace, batch, checkpoint, mission, session, run, tool_call, agent, requested_by, proposer, tool, title, \
-     summary, risk, effect, callback, traceparent, input, preview, before, digest, size, created_at, expires_at, revision, nth)), \
-     a AS (INSERT INTO actions (id, workspace, batch, checkpoint, mission, session, run, tool_call, agent, requested_by, proposer, tool, \
-     title, summary, risk, effect, callback, traceparent, digest, size, created_at, expires_at, revision, status) \
+/// A proposal in `n`.
+const COLUMNS: &str = "id, workspace, batch, checkpoint, mission, session, run, tool_call, agent, requested_by, proposer, tool, title, summary, \
+     risk, effect, callback, traceparent, input, preview, before, digest, size, created_at, expires_at, revision, nth";
+
+/// Proposals, their payloads, and what more waits.
+const ARRIVED: &str = "a AS (INSERT INTO actions (id, workspace, batch, checkpoint, mission, session, run, tool_call, agent, requested_by, \
+     proposer, tool, title, summary, risk, effect, callback, traceparent, digest, size, created_at, expires_at, revision, status) \
      SELECT id, workspace, batch, checkpoint, mission, session, run, tool_call, agent, requested_by, proposer, tool, \
      title, summary, risk, effect, callback, traceparent, digest, size, created_at, expires_at, revision, 'pending' FROM n ORDER BY nth \
      RETURNING seq, id, workspace, COALESCE(batch, id) AS of_batch, mission, COALESCE(agent, '') AS of_agent, tool, risk), \
@@ -37,12 +33,12 @@ const INSERT: &str = "WITH n AS (SELECT * FROM unnest($1::text[], $2::text[], $3
      ON CONFLICT (workspace, batch) DO UPDATE SET pending = outstanding.pending + excluded.pending, low = outstanding.low + excluded.low, \
      medium = outstanding.medium + excluded.medium, critical = outstanding.critical + excluded.critical), \
      b AS (INSERT INTO blocked SELECT workspace, mission, count(*) FROM a WHERE mission IS NOT NULL GROUP BY workspace, mission \
-     ON CONFLICT (workspace, mission) DO UPDATE SET pending = blocked.pending + excluded.pending) \
-     INSERT INTO waiting SELECT workspace, of_agent, tool, count(*), count(*) FILTER (WHERE risk NOT IN ('low', 'medium')) \
+     ON CONFLICT (workspace, mission) DO UPDATE SET pending = blocked.pending + excluded.pending), \
+     w AS (INSERT INTO waiting SELECT workspace, of_agent, tool, count(*), count(*) FILTER (WHERE risk NOT IN ('low', 'medium')) \
      FROM a GROUP BY workspace, of_agent, tool \
-     ON CONFLICT (workspace, agent, tool) DO UPDATE SET pending = waiting.pending + excluded.pending, high = waiting.high + excluded.high";
+     ON CONFLICT (workspace, agent, tool) DO UPDATE SET pending = waiting.pending + excluded.pending, high = waiting.high + excluded.high)";
 
-/// The texts of a proposal, in the order of the columns.
+/// The texts of a proposal, in the order of [`COLUMNS`].
 const TEXTS: [fn(&NewAction) -> Option<&str>; 21] = [
     |it| Some(&it.id),
     |it| Some(&it.workspace),
@@ -67,18 +63,17 @@ const TEXTS: [fn(&NewAction) -> Option<&str>; 21] = [
     |it| it.before.as_ref().map(RawJson::as_str),
 ];
 
-/// So many less wait: `$1` are their places. Where the oldest of a batch is among them, its place goes to the oldest that still waits.
-/// All parts see the counts as they were.
-const COUNT_OUT: &str = "WITH a AS (SELECT *, COALESCE(batch, id) AS of_batch, COALESCE(agent, '') AS of_agent FROM actions WHERE seq = ANY ($1)), \
-     batches AS (SELECT workspace, of_batch, count(*) AS gone, count(*) FILTER (WHERE risk = 'low') AS low, \
-     count(*) FILTER (WHERE risk = 'medium') AS medium, count(*) FILTER (WHERE risk = 'critical') AS critical FROM a GROUP BY 1, 2), \
-     missions AS (SELECT workspace, mission, count(*) AS gone FROM a WHERE mission IS NOT NULL GROUP BY 1, 2), \
+/// So many less wait: `l` are those. Where the oldest of a batch is among them, its place goes to the oldest that still waits. All parts see
+/// the counts as they were.
+const LEFT: &str = "batches AS (SELECT workspace, of_batch, count(*) AS gone, count(*) FILTER (WHERE risk = 'low') AS low, \
+     count(*) FILTER (WHERE risk = 'medium') AS medium, count(*) FILTER (WHERE risk = 'critical') AS critical FROM l GROUP BY 1, 2), \
+     missions AS (SELECT workspace, mission, count(*) AS gone FROM l WHERE mission IS NOT NULL GROUP BY 1, 2), \
      queues AS (SELECT workspace, of_agent, tool, count(*) AS gone, count(*) FILTER (WHERE risk NOT IN ('low', 'medium')) AS high \
-     FROM a GROUP BY 1, 2, 3), \
+     FROM l GROUP BY 1, 2, 3), \
      o AS (UPDATE outstanding AS k SET pending = k.pending - g.gone, low = k.low - g.low, medium = k.medium - g.medium, \
      critical = k.critical - g.critical, \
-     first_seq = CASE WHEN k.first_seq <> ALL ($1) THEN k.first_seq ELSE COALESCE((SELECT MIN(n.seq) FROM actions n \
-     WHERE n.workspace = g.workspace AND COALESCE(n.batch, n.id) = g.of_batch AND n.status = 'pending'), k.first_seq) END \
+     first_seq = CASE WHEN NOT EXISTS (SELECT 1 FROM l WHERE l.seq = k.first_seq) THEN k.first_seq ELSE COALESCE((SELECT MIN(n.seq) \
+     FROM actions n WHERE n.workspace = g.workspace AND COALESCE(n.batch, n.id) = g.of_batch AND n.status = 'pending'), k.first_seq) END \
      FROM batches g WHERE k.workspace = g.workspace AND k.batch = g.of_batch AND k.pending > g.gone), \
      od AS (DELETE FROM outstanding k USING batches g WHERE k.workspace = g.workspace AND k.batch = g.of_batch \
      AND k.pending <= g.gone), \
@@ -87,28 +82,27 @@ const COUNT_OUT: &str = "WITH a AS (SELECT *, COALESCE(batch, id) AS of_batch, C
      bd AS (DELETE FROM blocked k USING missions g WHERE k.workspace = g.workspace AND k.mission = g.mission \
      AND k.pending <= g.gone), \
      w AS (UPDATE waiting AS k SET pending = k.pending - g.gone, high = k.high - g.high FROM queues g \
-     WHERE k.workspace = g.workspace AND k.agent = g.of_agent AND k.tool = g.tool AND k.pending > g.gone) \
-     DELETE FROM waiting k USING queues g WHERE k.workspace = g.workspace AND k.agent = g.of_agent AND k.tool = g.tool \
-     AND k.pending <= g.gone";
+     WHERE k.workspace = g.workspace AND k.agent = g.of_agent AND k.tool = g.tool AND k.pending > g.gone), \
+     wd AS (DELETE FROM waiting k USING queues g WHERE k.workspace = g.workspace AND k.agent = g.of_agent AND k.tool = g.tool \
+     AND k.pending <= g.gone)";
 
-/// Answers under their keys.
-const REPLIES: &str = "INSERT INTO replies (workspace, subject, key, fingerprint, body, at, action) \
-     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[], $6::bigint[], $7::text[])";
-
-/// `$1` to `$5` is the head; from `$6` on a column of the audit each, and from `$13` on a column of the counts,
-/// and then of the statuses.
-const PUT: &str = "WITH noted AS (INSERT INTO audit (workspace, revision, action, kind, at, who, details, hash) \
-     SELECT $1, * FROM unnest($6::bigint[], $7::text[], $8::text[], $9::bigint[], $10::text[], $11::text[], $12::bytea[])), \
-     counted AS (INSERT INTO flows (workspace, minute, agent, tool, arrived, approved, edited, rejected, gone, executed, failed, unknown) \
-     SELECT $1, * FROM unnest($13::bigint[], $14::text[], $15::text[], $16::bigint[], $17::bigint[], $18::bigint[], $19::bigint[], \
-     $20::bigint[], $21::bigint[], $22::bigint[], $23::bigint[]) \
-     ON CONFLICT (workspace, minute, agent, tool) DO UPDATE SET \
+/// In a minute that is counted already the counts are added up.
+const ADD: &str = " ON CONFLICT (workspace, minute, agent, tool) DO UPDATE SET \
      arrived = flows.arrived + excluded.arrived, approved = flows.approved + excluded.approved, \
      edited = flows.edited + excluded.edited, rejected = flows.rejected + excluded.rejected, gone = flows.gone + excluded.gone, \
-     executed = flows.executed + excluded.executed, failed = flows.failed + excluded.failed, unknown = flows.unknown + excluded.unknown), \
-     stated AS (INSERT INTO states (workspace, status, actions) SELECT $1, * FROM unnest($24::text[], $25::bigint[]) \
-     ON CONFLICT (workspace, status) DO UPDATE SET actions = states.actions + excluded.actions) \
-     UPDATE heads SET revision = $2, pending = $3, hash = $4, pruned = $5 WHERE workspace = $1";
+     executed = flows.executed + excluded.executed, failed = flows.failed + excluded.failed, unknown = flows.unknown + excluded.unknown)";
+
+/// In the order of the columns.
+const FLOW: [fn(&Flow) -> u64; 8] = [
+    |flow| flow.arrived,
+    |flow| flow.approved,
+    |flow| flow.edited,
+    |flow| flow.rejected,
+    |flow| flow.left,
+    |flow| flow.executed,
+    |flow| flow.failed,
+    |flow| flow.unknown,
+];
 
 /// The minute, the agent and the tool of a count.
 type CountKey = (Minute, String, String);
@@ -227,95 +221,166 @@ impl Unwritten {
         self.heads.extend(later.heads);
     }
 
-    /// Writes it: what belongs to a head with the head. False when there was nothing.
+    /// Writes it, in one statement mostly. False when there was nothing.
     pub(super) async fn write(&mut self, conn: &mut Conn) -> Result<bool, StoreError> {
         let (arrived, replies) = (std::mem::take(&mut self.arrived), std::mem::take(&mut self.replies));
         let (left, heads) = (std::mem::take(&mut self.left), std::mem::take(&mut self.heads));
         let is_something = !(arrived.is_empty() && replies.is_empty() && left.is_empty() && heads.is_empty());
+        let mut parts = Parts::default();
         if !arrived.is_empty() {
-            inserting(&arrived).execute(&mut *conn).await?;
-        }
-        if !replies.is_empty() {
-            replying(&replies).execute(&mut *conn).await?;
+            parts.arrived(&arrived);
         }
         if !left.is_empty() {
             // After what arrived: a batch that would be empty in between stays the same one.
-            sqlx::query(COUNT_OUT).bind(left).execute(&mut *conn).await?;
+            std::mem::take(&mut parts).write(conn).await?;
+            parts.left(&left);
+        }
+        if !replies.is_empty() {
+            parts.replied(&replies);
         }
         for head in heads.into_values() {
-            self.put(conn, &head).await?;
+            self.put(&mut parts, &head);
+            std::mem::take(&mut parts).write(conn).await?;
         }
+        parts.write(conn).await?;
         Ok(is_something)
     }
 
-    /// Writes the head, and what belongs to its workspace.
-    async fn put(&mut self, conn: &mut Conn, head: &Head) -> Result<(), StoreError> {
+    /// The head, and what belongs to its workspace.
+    fn put(&mut self, parts: &mut Parts, head: &Head) {
+        let workspace = &head.workspace;
         let (audit, others) = std::mem::take(&mut self.audit)
             .into_iter()
-            .partition::<Vec<_>, _>(|(row, _)| row.workspace == head.workspace);
+            .partition::<Vec<_>, _>(|(row, _)| row.workspace == *workspace);
         self.audit = others;
-        let counts = self.counts.remove(&head.workspace).unwrap_or_default();
-        let mut put = sqlx::query(PUT)
-            .bind(&head.workspace)
-            .bind(integer(head.revision))
-            .bind(integer(head.pending))
-            .bind(&head.hash)
-            .bind(integer(head.pruned))
-            .bind(audit.iter().map(|(row, _)| integer(row.revision)).collect::<Vec<_>>())
-            .bind(audit.iter().map(|(row, _)| row.action.as_deref()).collect::<Vec<_>>())
-            .bind(audit.iter().map(|(row, _)| row.kind.as_str()).collect::<Vec<_>>())
-            .bind(audit.iter().map(|(row, _)| row.at.as_millis()).collect::<Vec<_>>())
-            .bind(audit.iter().map(|(row, _)| row.who.as_deref()).collect::<Vec<_>>())
-            .bind(audit.iter().map(|(row, _)| row.details.as_deref()).collect::<Vec<_>>())
-            .bind(audit.iter().map(|(_, hash)| hash.as_slice()).collect::<Vec<_>>())
-            .bind(counts.keys().map(|(minute, ..)| minute.number()).collect::<Vec<_>>())
-            .bind(counts.keys().map(|(_, agent, _)| agent.as_str()).collect::<Vec<_>>())
-            .bind(counts.keys().map(|(.., tool)| tool.as_str()).collect::<Vec<_>>());
-        // In the order of the columns.
-        let columns: [fn(&Flow) -> u64; 8] = [
-            |flow| flow.arrived,
-            |flow| flow.approved,
-            |flow| flow.edited,
-            |flow| flow.rejected,
-            |flow| flow.left,
-            |flow| flow.executed,
-            |flow| flow.failed,
-            |flow| flow.unknown,
-        ];
-        for column in columns {
-            put = put.bind(counts.values().map(|flow| integer(column(flow))).collect::<Vec<_>>());
+        parts.noted(workspace, &audit);
+        if let Some(counts) = self.counts.remove(workspace) {
+            parts.counted(workspace, &counts);
         }
-        let states = self.states.remove(&head.workspace).unwrap_or_default();
-        let put = put
-            .bind(states.keys().map(String::as_str).collect::<Vec<_>>())
-            .bind(states.values().copied().collect::<Vec<_>>());
-        put.execute(conn).await?;
+        if let Some(states) = self.states.remove(workspace) {
+            parts.stated(workspace, &states);
+        }
+        parts.head = Some(head.clone());
+    }
+}
+
+/// Parts of one statement. Each sees what was there before all of them, and a table stands in one of them at the most.
+struct Parts {
+    query: QueryBuilder<Postgres>,
+    any: bool,
+    head: Option<Head>,
+}
+
+impl Default for Parts {
+    fn default() -> Self {
+        Self { query: QueryBuilder::new(""), any: false, head: None }
+    }
+}
+
+impl Parts {
+    /// A part that begins so.
+    fn part(&mut self, begins: &str) -> &mut QueryBuilder<Postgres> {
+        let after = if std::mem::replace(&mut self.any, true) { ", " } else { "WITH " };
+        self.query.push(after).push(begins)
+    }
+
+    /// One more column of the rows.
+    fn column<'t, I>(&mut self, values: I)
+    where
+        I: IntoIterator,
+        Vec<I::Item>: sqlx::Encode<'t, Postgres> + sqlx::Type<Postgres>,
+    {
+        let values: Vec<_> = values.into_iter().collect();
+        let after = if self.query.sql().as_str().ends_with('(') { "" } else { ", " };
+        self.query.push(after).push_bind(values);
+    }
+
+    fn arrived(&mut self, arrived: &[Arrived]) {
+        self.part("n AS (SELECT * FROM unnest(");
+        for text in TEXTS {
+            self.column(arrived.iter().map(|it| text(&it.action)));
+        }
+        self.column(arrived.iter().map(|it| it.action.digest.to_string()));
+        self.column(arrived.iter().map(|it| integer(it.action.input.as_str().len() as u64)));
+        self.column(arrived.iter().map(|it| it.at.as_millis()));
+        self.column(arrived.iter().map(|it| it.action.expires_at.map(Timestamp::as_millis)));
+        self.column(arrived.iter().map(|it| integer(it.revision)));
+        self.query.push(format_args!(") WITH ORDINALITY AS n ({COLUMNS})), {ARRIVED}"));
+    }
+
+    fn left(&mut self, places: &[i64]) {
+        self.part(
+            "l AS (SELECT *, COALESCE(batch, id) AS of_batch, COALESCE(agent, '') AS of_agent FROM actions WHERE seq = ANY (",
+        );
+        self.column(places.iter().copied());
+        self.query.push(format_args!(")), {LEFT}"));
+    }
+
+    /// Answers under their keys.
+    fn replied(&mut self, replies: &[Replied]) {
+        self.part("r AS (INSERT INTO replies (workspace, subject, key, fingerprint, body, at, action) SELECT * FROM unnest(");
+        self.column(replies.iter().map(|it| it.by.workspace.as_str()));
+        self.column(replies.iter().map(|it| it.by.subject.as_str()));
+        self.column(replies.iter().map(|it| it.key.key.as_str()));
+        self.column(replies.iter().map(|it| it.key.fingerprint.as_slice()));
+        self.column(replies.iter().map(|it| it.body.as_str()));
+        self.column(replies.iter().map(|it| it.at.as_millis()));
+        self.column(replies.iter().map(|it| it.action.as_deref()));
+        self.query.push("))");
+    }
+
+    fn noted(&mut self, workspace: &str, audit: &[(AuditRow, Vec<u8>)]) {
+        self.part("noted AS (INSERT INTO audit (workspace, revision, action, kind, at, who, details, hash) SELECT ");
+        self.query.push_bind(workspace).push(", * FROM unnest(");
+        self.column(audit.iter().map(|(row, _)| integer(row.revision)));
+        self.column(audit.iter().map(|(row, _)| row.action.as_deref()));
+        self.column(audit.iter().map(|(row, _)| row.kind.as_str()));
+        self.column(audit.iter().map(|(row, _)| row.at.as_millis()));
+        self.column(audit.iter().map(|(row, _)| row.who.as_deref()));
+        self.column(audit.iter().map(|(row, _)| row.details.as_deref()));
+        self.column(audit.iter().map(|(_, hash)| hash.as_slice()));
+        self.query.push("))");
+    }
+
+    fn counted(&mut self, workspace: &str, counts: &BTreeMap<CountKey, Flow>) {
+        self.part(
+            "counted AS (INSERT INTO flows (workspace, minute, agent, tool, arrived, approved, edited, rejected, gone, executed, failed, unknown) \
+             SELECT ",
+        );
+        self.query.push_bind(workspace).push(", * FROM unnest(");
+        self.column(counts.keys().map(|(minute, ..)| minute.number()));
+        self.column(counts.keys().map(|(_, agent, _)| agent.as_str()));
+        self.column(counts.keys().map(|(.., tool)| tool.as_str()));
+        for column in FLOW {
+            self.column(counts.values().map(|flow| integer(column(flow))));
+        }
+        self.query.push(")").push(ADD);
+    }
+
+    fn stated(&mut self, workspace: &str, states: &BTreeMap<String, i64>) {
+        self.part("stated AS (INSERT INTO states (workspace, status, actions) SELECT ");
+        self.query.push_bind(workspace).push(", * FROM unnest(");
+        self.column(states.keys().map(String::as_str));
+        self.column(states.values().copied());
+        self.query.push(
+            ") ON CONFLICT (workspace, status) DO UPDATE SET actions = states.actions + excluded.actions)",
+        );
+    }
+
+    async fn write(self, conn: &mut Conn) -> Result<(), StoreError> {
+        let Self { mut query, any, head } = self;
+        match head {
+            Some(head) => {
+                query.push(" UPDATE heads SET revision = ").push_bind(integer(head.revision));
+                query.push(", pending = ").push_bind(integer(head.pending));
+                query.push(", hash = ").push_bind(&head.hash);
+                query.push(", pruned = ").push_bind(integer(head.pruned));
+                query.push(" WHERE workspace = ").push_bind(&head.workspace);
+            }
+            None if any => drop(query.push(" SELECT 1")),
+            None => return Ok(()),
+        }
+        query.build().execute(conn).await?;
         Ok(())
     }
-}
-
-type Statement<'a> = Query<'a, Postgres, PgArguments>;
-
-fn inserting(arrived: &[Arrived]) -> Statement<'_> {
-    let mut insert = sqlx::query(INSERT);
-    for text in TEXTS {
-        insert = insert.bind(arrived.iter().map(|it| text(&it.action)).collect::<Vec<_>>());
-    }
-    insert
-        .bind(arrived.iter().map(|it| it.action.digest.to_string()).collect::<Vec<_>>())
-        .bind(arrived.iter().map(|it| integer(it.action.input.as_str().len() as u64)).collect::<Vec<_>>())
-        .bind(arrived.iter().map(|it| it.at.as_millis()).collect::<Vec<_>>())
-        .bind(arrived.iter().map(|it| it.action.expires_at.map(Timestamp::as_millis)).collect::<Vec<_>>())
-        .bind(arrived.iter().map(|it| integer(it.revision)).collect::<Vec<_>>())
-}
-
-fn replying(replies: &[Replied]) -> Statement<'_> {
-    sqlx::query(REPLIES)
-        .bind(replies.iter().map(|it| it.by.workspace.as_str()).collect::<Vec<_>>())
-        .bind(replies.iter().map(|it| it.by.subject.as_str()).collect::<Vec<_>>())
-        .bind(replies.iter().map(|it| it.key.key.as_str()).collect::<Vec<_>>())
-        .bind(replies.iter().map(|it| it.key.fingerprint.as_slice()).collect::<Vec<_>>())
-        .bind(replies.iter().map(|it| it.body.as_str()).collect::<Vec<_>>())
-        .bind(replies.iter().map(|it| it.at.as_millis()).collect::<Vec<_>>())
-        .bind(replies.iter().map(|it| it.action.as_deref()).collect::<Vec<_>>())
 }

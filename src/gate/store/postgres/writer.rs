@@ -82,7 +82,7 @@ impl Writer {
         if workspace.is_empty() {
             let turn = timeout(PATIENCE, self.alone.acquire()).await;
             let _turn = turn.ok().and_then(Result::ok).ok_or_else(too_long)?;
-            self.write(vec![piece]).await;
+            self.write(workspace, vec![piece]).await;
             return answered(answer).await;
         }
         let number = self.queue(workspace, piece);
@@ -152,21 +152,22 @@ impl Writer {
                 return;
             }
             // The answers are dropped with the group, which tells its callers. The next group comes all the same.
-            if AssertUnwindSafe(self.write(group)).catch_unwind().await.is_err() {
+            if AssertUnwindSafe(self.write(&workspace, group)).catch_unwind().await.is_err() {
                 tracing::error!("a write broke off; its group was not committed");
             }
         }
     }
 
-    async fn write(&self, mut group: Vec<Job>) {
+    /// `workspace` is empty where nobody knows it.
+    async fn write(&self, workspace: &str, mut group: Vec<Job>) {
         let mut tries = Tries::default();
         let committed = loop {
-            let attempt = pool::within(self.attempt(&mut group)).await;
+            let attempt = pool::within(self.attempt(workspace, &mut group)).await;
             match attempt {
                 Ok(Done::Committed) => break Ok(()),
                 Ok(Done::Undone) => {
                     for piece in group {
-                        Box::pin(self.write(vec![piece])).await;
+                        Box::pin(self.write(workspace, vec![piece])).await;
                     }
                     return;
                 }
@@ -184,12 +185,13 @@ impl Writer {
     }
 
     /// Does the group once, to the end of its commit.
-    async fn attempt(&self, group: &mut [Job]) -> Result<Done, Attempt> {
+    async fn attempt(&self, workspace: &str, group: &mut [Job]) -> Result<Done, Attempt> {
         fault::point("commit.before");
-        let conn = self.pool.begin_work().await.map_err(Attempt::of)?;
-        fault::point("commit.begun");
         let (clock, tools) = (&self.context.clock, Arc::clone(&self.context.tools));
-        let mut tx = PostgresTx::new(conn, TxState::new(clock.now(), tools), clock.clone());
+        let state = TxState::new(clock.now(), tools);
+        let tx = PostgresTx::begin(&self.pool, workspace, state, clock.clone()).await;
+        let mut tx = tx.map_err(Attempt::of)?;
+        fault::point("commit.begun");
         let (is_alone, mut carried, mut wakes) = (group.len() == 1, 0, Wakes::default());
         for piece in group {
             let keep = piece.work(&mut tx).await;
