@@ -6,11 +6,14 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
+use futures_util::{Stream, StreamExt as _};
 use sqlx::error::BoxDynError;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgArguments, PgConnection, PgQueryResult, PgRow, PgStatement, PgTypeInfo};
@@ -21,77 +24,105 @@ use crate::gate::store::StoreError;
 
 /// How long somebody waits for a connection.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+/// One that rested for longer is looked at by the pool.
+const RESTED: Duration = Duration::from_secs(1);
+/// And so is one that goes from hand to hand for so long: the pool ends those that are old.
+const KEPT: Duration = Duration::from_mins(1);
 
-/// For so long a connection goes from hand to hand before the pool has a look at it.
-const KEPT: Duration = Duration::from_secs(1);
-
-/// Connections that were in use a moment ago. The pool asks each one that comes back whether it still answers, and gives out the one that
-/// rested for longest; so who asks for little waits, and both processors work, for little else.
+/// The connections to the server. One that was in use a moment ago goes to who needs one next: the pool would ask each that comes back
+/// whether it still answers, and give out the one that rested for longest.
 #[derive(Debug)]
-pub(super) struct Kept {
-    /// As many as there are connections. Each use has one.
+pub(super) struct Connections {
+    pool: PgPool,
+    /// As many as there may be connections. Each use has one.
     turns: Arc<Semaphore>,
-    /// The last one back is the first to go; with the moment at which the pool gave it. `None`: nothing is kept any more.
-    resting: Mutex<Option<Vec<(PoolConnection<Postgres>, Instant)>>>,
+    /// The last one back is the first to go. `None`: nothing is kept from the pool any more.
+    resting: Mutex<Option<Vec<Held>>>,
 }
 
-impl Kept {
-    pub(super) fn new(connections: u32) -> Self {
-        Self { turns: Arc::new(Semaphore::new(connections as usize)), resting: Mutex::new(Some(Vec::new())) }
+/// What the pool gave.
+#[derive(Debug)]
+struct Held {
+    conn: PoolConnection<Postgres>,
+    /// When it did.
+    since: Instant,
+    used: Instant,
+}
+
+impl Held {
+    /// The pool need not have a look at it: it answered a moment ago, and nothing is left to be read.
+    fn is_good(&self) -> bool {
+        self.used.elapsed() < RESTED && self.since.elapsed() < KEPT
+    }
+}
+
+impl Connections {
+    pub(super) fn new(pool: PgPool, most: u32) -> Self {
+        let (turns, resting) = (Semaphore::new(most as usize), Mutex::new(Some(Vec::new())));
+        Self { pool, turns: Arc::new(turns), resting }
     }
 
-    /// One that was kept, or one of the pool.
-    pub(super) async fn take(self: &Arc<Self>, pool: &PgPool, named: bool) -> Result<Conn, sqlx::Error> {
-        let turn = Arc::clone(&self.turns).acquire_owned();
-        let turn = tokio::time::timeout(PATIENCE, turn).await.map_err(|_| sqlx::Error::PoolTimedOut)?;
-        let turn = turn.map_err(|_| sqlx::Error::PoolClosed)?;
-        let (held, since) = match self.newest() {
-            Some(kept) => kept,
-            None => (pool.acquire().await?, Instant::now()),
-        };
-        Ok(Conn { held: Some(held), since, kept: Arc::clone(self), _turn: turn, named, begun: false, is_over: false })
+    pub(super) async fn take(self: &Arc<Self>, named: bool) -> Result<Conn, sqlx::Error> {
+        let taken = tokio::time::timeout(PATIENCE, self.held()).await;
+        let (turn, held) = taken.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
+        let of = Arc::clone(self);
+        Ok(Conn { held: Some(held), of, _turn: turn, named, begun: false, is_over: false, is_read: true })
     }
 
-    /// What rests for too long goes to the pool.
-    fn newest(&self) -> Option<(PoolConnection<Postgres>, Instant)> {
-        let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
+    async fn held(&self) -> Result<(OwnedSemaphorePermit, Held), sqlx::Error> {
+        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| sqlx::Error::PoolClosed)?;
+        if let Some(held) = self.last() {
+            return Ok((turn, held));
+        }
+        let (conn, since) = (self.pool.acquire().await?, Instant::now());
+        Ok((turn, Held { conn, since, used: since }))
+    }
+
+    /// The last one that came back. Those that the pool should have a look at go there.
+    fn last(&self) -> Option<Held> {
+        let mut resting = self.resting();
         let resting = resting.as_mut()?;
-        resting.retain(|(_, since)| since.elapsed() < KEPT);
+        resting.retain(Held::is_good);
         resting.pop()
     }
 
-    fn keep(&self, held: PoolConnection<Postgres>, since: Instant) {
-        let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(resting) = resting.as_mut().filter(|_| since.elapsed() < KEPT) {
-            resting.push((held, since));
+    fn keep(&self, held: Held) {
+        if let Some(resting) = self.resting().as_mut().filter(|_| held.is_good()) {
+            resting.push(held);
         }
     }
 
-    /// The pool waits for all of them when it closes.
-    pub(super) fn close(&self) {
-        self.resting.lock().unwrap_or_else(PoisonError::into_inner).take();
+    fn resting(&self) -> MutexGuard<'_, Option<Vec<Held>>> {
+        self.resting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) async fn close(&self) {
+        // The pool waits for all of them.
+        self.resting().take();
+        self.pool.close().await;
     }
 }
 
-impl Drop for Kept {
+impl Drop for Connections {
     fn drop(&mut self) {
-        let resting = self.resting.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         // To give one back to the pool takes a runtime, which may be gone.
-        resting.into_iter().flatten().for_each(|(held, _)| drop(held.detach()));
+        let resting = self.resting.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        resting.into_iter().flatten().for_each(|held| drop(held.conn.detach()));
     }
 }
 
 pub(super) struct Conn {
     /// `None` only while it is dropped.
-    held: Option<PoolConnection<Postgres>>,
-    since: Instant,
-    kept: Arc<Kept>,
+    held: Option<Held>,
+    of: Arc<Connections>,
     /// Given back after the connection is.
     _turn: OwnedSemaphorePermit,
     named: bool,
     begun: bool,
     /// Nothing is under way on it.
     is_over: bool,
+    /// The last answer was read to its end.
+    is_read: bool,
 }
 
 impl Conn {
@@ -112,6 +143,7 @@ impl Conn {
         if matches!(&answer, Err(StoreError::Database(error)) if is_broken(error)) {
             return answer;
         }
+        self.is_read &= answer.is_ok();
         if self.begun {
             tokio::spawn(tokio::time::timeout(PATIENCE, self.roll_back()));
         } else {
@@ -127,7 +159,7 @@ impl Conn {
     }
 
     fn raw(&mut self) -> Result<&mut PgConnection, sqlx::Error> {
-        self.held.as_deref_mut().ok_or(sqlx::Error::PoolClosed)
+        self.held.as_mut().map(|held| &mut *held.conn).ok_or(sqlx::Error::PoolClosed)
     }
 }
 
@@ -140,11 +172,11 @@ impl fmt::Debug for Conn {
 impl Drop for Conn {
     fn drop(&mut self) {
         let Some(held) = self.held.take() else { return };
-        if self.is_over {
-            self.kept.keep(held, self.since);
-        } else {
+        if !self.is_over {
             // The pool would wait for it.
-            drop(held.detach());
+            drop(held.conn.detach());
+        } else if self.is_read {
+            self.of.keep(Held { used: Instant::now(), ..held });
         }
     }
 }
@@ -173,6 +205,24 @@ impl<'q, E: Execute<'q, Postgres>> Execute<'q, Postgres> for Sent<E> {
     }
 }
 
+/// What is answered, and whether it was read to its end: who asked may leave before.
+struct Answer<'e, T> {
+    answer: BoxStream<'e, T>,
+    is_read: &'e mut bool,
+}
+
+impl<T> Stream for Answer<'_, T> {
+    type Item = T;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        let next = self.answer.poll_next_unpin(cx);
+        if let Poll::Ready(None) = next {
+            *self.is_read = true;
+        }
+        next
+    }
+}
+
 impl<'c> Executor<'c> for &'c mut Conn {
     type Database = Postgres;
 
@@ -184,11 +234,13 @@ impl<'c> Executor<'c> for &'c mut Conn {
         'c: 'e,
         E: 'q + Execute<'q, Postgres>,
     {
-        let named = self.named;
-        match self.raw() {
-            Ok(raw) => raw.fetch_many(Sent { query, named }),
-            Err(error) => Box::pin(futures_util::stream::iter([Err(error)])),
-        }
+        let Conn { held, named, is_read, .. } = self;
+        let Some(held) = held else {
+            return Box::pin(futures_util::stream::iter([Err(sqlx::Error::PoolClosed)]));
+        };
+        *is_read = false;
+        let answer = held.conn.fetch_many(Sent { query, named: *named });
+        Box::pin(Answer { answer, is_read })
     }
 
     fn fetch_optional<'e, 'q: 'e, E>(self, query: E) -> BoxFuture<'e, Result<Option<PgRow>, sqlx::Error>>

@@ -8,6 +8,7 @@ mod claims;
 mod conn;
 mod due;
 mod flows;
+mod foreseen;
 mod gates;
 mod outstanding;
 mod pool;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions, PgRow};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions, PgRow};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, SqlSafeStr as _};
 
-use super::conn::{Conn, Kept, PATIENCE, code, is_broken};
+use super::conn::{Conn, Connections, PATIENCE, code, is_broken};
 use crate::config::PostgresConfig;
 use crate::gate::store::{Refused, StoreError};
 
@@ -28,7 +28,7 @@ const DURABLE_ONCE: &str =
 /// What holds for every session. Who is cut off in the middle of its work holds the lock of a workspace, for which all others wait: the
 /// server ends its connection. Others stop waiting before that, and those that are still there try again: else the lock would go to the
 /// next connection that nobody is behind, and so on. No statement has a limit there: a commit that is ended while it waits for a standby
-/// is acknowledged all the same.
+/// is acknowledged all the same. The hash of a head is read as text, too.
 pub(super) const SETTINGS: [(&str, &str); 4] = [
     ("search_path", "placet"),
     ("bytea_output", "hex"),
@@ -62,10 +62,9 @@ pub(super) use ask;
 
 #[derive(Debug, Clone)]
 pub(super) struct Pool {
-    pool: PgPool,
-    kept: Arc<Kept>,
+    connections: Arc<Connections>,
     /// Something in front of the server gives each transaction any connection.
-    pooler: bool,
+    pub(super) pooler: bool,
 }
 
 impl Pool {
@@ -103,7 +102,7 @@ impl Pool {
             })
             .connect_with(options)
             .await?;
-        Ok(Self { pool, kept: Arc::new(Kept::new(config.connections)), pooler })
+        Ok(Self { connections: Arc::new(Connections::new(pool, config.connections)), pooler })
     }
 
     /// Asks a question.
@@ -202,8 +201,8 @@ impl Pool {
         }
     }
 
-    async fn take(&self) -> Result<Conn, StoreError> {
-        Ok(self.kept.take(&self.pool, !self.pooler).await?)
+    pub(super) async fn take(&self) -> Result<Conn, StoreError> {
+        Ok(self.connections.take(!self.pooler).await?)
     }
 
     /// Behind a pooler nothing is set but for one transaction.
@@ -222,8 +221,7 @@ impl Pool {
     }
 
     pub(super) async fn close(&self) {
-        self.kept.close();
-        self.pool.close().await;
+        self.connections.close().await;
     }
 }
 

@@ -17,6 +17,8 @@ use crate::gate::events::Events;
 use crate::gate::store::ops::tx::Wakes;
 
 const CHANNEL: &str = "placet";
+/// From one notification to the next: each wakes the server, and every gate.
+const APART: Duration = Duration::from_millis(10);
 /// How long it rests before it connects again.
 const REST: Duration = Duration::from_secs(1);
 /// When nothing was heard for so long, it asks whether the server is still there, and waits so long for the answer.
@@ -82,7 +84,7 @@ fn wake(events: &Events, wakes: &Wakes) {
     }
 }
 
-/// Everything that was committed while the last notification was under way goes in one.
+/// Everything that was committed since the last notification goes in one.
 async fn tell(options: PgConnectOptions, pooler: bool, mut inbox: mpsc::UnboundedReceiver<Wakes>) {
     let mut conn = None;
     while let Some(mut wakes) = inbox.recv().await {
@@ -95,7 +97,10 @@ async fn tell(options: PgConnectOptions, pooler: bool, mut inbox: mpsc::Unbounde
         };
         let told = async { notify(open?, &wakes, pooler).await };
         match tokio::time::timeout(SILENCE, told).await {
-            Ok(Ok(open)) => conn = Some(open),
+            Ok(Ok(open)) => {
+                conn = Some(open);
+                tokio::time::sleep(APART).await;
+            }
             Ok(Err(error)) => tracing::debug!(%error, "nobody is told"),
             Err(_) => tracing::debug!("nobody is told: the server is silent"),
         }

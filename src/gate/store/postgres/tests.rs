@@ -80,7 +80,9 @@ async fn a_connection_that_broke_meanwhile_is_not_the_askers_concern() {
     migrate(&server).await.unwrap();
     let store = PostgresStore::open(&server, &PostgresConfig::default(), test_context()).await.unwrap();
     let ask = async || store.revision("w").await;
-    for _ in 0..5 {
+    for nth in 0..5 {
+        // Its head is foreseen by the next one.
+        store.record(action(&format!("before-{nth}")), 100, None).await.unwrap();
         let (first, second, third) = tokio::join!(ask(), ask(), ask());
         assert!(first.is_ok() && second.is_ok() && third.is_ok());
         let (end, me) =
@@ -91,12 +93,41 @@ async fn a_connection_that_broke_meanwhile_is_not_the_askers_concern() {
         let mut other = sqlx::ConnectOptions::connect(&options).await.unwrap();
         sqlx::raw_sql(sqlx::AssertSqlSafe(end)).execute(&mut other).await.unwrap();
 
+        let recorded = store.record(action(&format!("after-{nth}")), 100, None).await;
         let paused = store.pause("w".to_owned(), true, None).await;
         let resumed = store.pause("w".to_owned(), false, None).await;
 
-        assert!(paused.is_ok() && resumed.is_ok(), "{paused:?} {resumed:?}");
+        assert!(recorded.is_ok() && paused.is_ok() && resumed.is_ok(), "{recorded:?} {paused:?} {resumed:?}");
     }
+    assert_eq!(store.revision("w").await.unwrap(), 20);
+    assert_eq!(store.verify(&[]).await.unwrap().problems, Vec::<String>::new());
     store.close().await;
+}
+
+/// It writes by what it knows of the workspace, and somebody else was there.
+#[tokio::test]
+async fn a_gate_that_foresees_a_head_writes_nothing_over_what_another_one_wrote() {
+    let unique = format!("foreseen_{}_{}", std::process::id(), line!());
+    let Some((url, _)) = database(&unique, "SELECT 1").await else { return };
+    migrate(&url).await.unwrap();
+    let open = async || PostgresStore::open(&url, &PostgresConfig::default(), test_context()).await.unwrap();
+    let (one, other) = (open().await, open().await);
+    let limit = 4;
+
+    for (nth, store) in [&one, &other, &one, &one, &other].into_iter().enumerate() {
+        store.record(action(&format!("{nth}")), limit + 1, None).await.unwrap();
+    }
+    let by = Actor { subject: "agent".to_owned(), workspace: "w".to_owned() };
+    let refused = one.record(action("one too many"), limit, None).await.unwrap_err();
+    other.withdraw("4".to_owned(), by).await.unwrap();
+    one.record(action("room again"), limit + 1, None).await.unwrap();
+
+    assert!(matches!(refused, StoreError::Refused(Refused::Full(_))), "{refused}");
+    assert_eq!(one.revision("w").await.unwrap(), 7);
+    assert_eq!(one.outstanding("w").await.unwrap().pending, 5);
+    assert_eq!(one.verify(&[]).await.unwrap().problems, Vec::<String>::new());
+    one.close().await;
+    other.close().await;
 }
 
 /// As a server whose disk is full: what needs no room goes on.

@@ -1,16 +1,20 @@
 //! A write transaction of PostgreSQL, as the rules ask for it.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::Instant;
 
 use async_trait::async_trait;
 use sqlx::postgres::PgRow;
-use sqlx::{AssertSqlSafe, QueryBuilder, Row as _};
+use sqlx::{AssertSqlSafe, QueryBuilder, Row as _, SqlSafeStr as _};
 
-use super::conn::Conn;
-use super::pool::Pool;
-use super::unwritten::Unwritten;
+use super::conn::{Conn, code, is_broken};
+use super::foreseen::{Moment, Seen};
+use super::pool::{Pool, WORK};
+use super::unwritten::{Unwritten, Wrote};
 use super::{approvals, callbacks, claims, due, read, tokens};
 use crate::domain::{Claim, Minute, RawJson, Row, Status, Timestamp};
+use crate::fault;
 use crate::gate::audit::{AuditRow, WHOLE_GATE, hex};
 use crate::gate::clock::Clock;
 use crate::gate::store::KeptApproval;
@@ -30,7 +34,7 @@ pub(super) struct PostgresTx {
     pub(super) conn: Conn,
     pub(super) state: TxState,
     clock: Clock,
-    /// Heads that are locked, as the pieces before this one left them.
+    /// Heads that are locked or foreseen, as the pieces before this one left them.
     known: BTreeMap<String, Head>,
     /// What the pieces before this one left to be written.
     kept: Unwritten,
@@ -38,6 +42,22 @@ pub(super) struct PostgresTx {
     own: Unwritten,
     /// This piece changed something that only the end of the transaction undoes.
     changed: bool,
+    /// The head that nobody locked yet; the transaction has then not begun.
+    foreseen: Option<Head>,
+    at: Option<Moment>,
+    /// The head was not as it was foreseen: nothing of this holds.
+    pub(super) is_wrong: bool,
+}
+
+pub(super) enum NotCommitted {
+    /// The head was not as it was foreseen: nothing is kept.
+    Foreseen(Conn),
+    /// A statement failed before the commit: nothing is kept.
+    Written(Conn, StoreError),
+    /// The commit failed. Whether it is kept is not known where the connection broke.
+    Failed(StoreError),
+    /// The connection broke after the one statement was sent, which leaves the head so: [`PostgresTx::is_kept`] tells.
+    Sent(StoreError, Box<Seen>),
 }
 
 impl PostgresTx {
@@ -48,26 +68,76 @@ impl PostgresTx {
         state: TxState,
         clock: Clock,
     ) -> Result<Self, StoreError> {
-        let (conn, row) = pool.begin_work(&locking(workspace)).await?;
-        let (kept, own) = (Unwritten::default(), Unwritten::default());
-        let mut tx = Self { conn, state, clock, known: BTreeMap::new(), kept, own, changed: false };
+        let lock = if workspace.is_empty() { String::new() } else { locking(workspace) };
+        let (conn, row) = pool.begin_work(&lock).await?;
+        let mut tx = Self::new(conn, state, clock);
         if let Some(row) = row.filter(|row| row.try_column("now").is_ok()) {
-            tx.locked(workspace, &row)?;
+            tx.lock(workspace, &row)?;
         }
         Ok(tx)
     }
 
-    fn locked(&mut self, workspace: &str, row: &PgRow) -> Result<Head, StoreError> {
-        self.state.now = self.clock.of_server(Timestamp::from_millis(row.try_get("now")?));
-        let head = Head {
+    /// With a head that is foreseen: it begins where something locks that head, or else never.
+    pub(super) async fn foreseeing(
+        pool: &Pool,
+        seen: Seen,
+        state: TxState,
+        clock: Clock,
+    ) -> Result<Self, StoreError> {
+        let mut tx = Self::new(pool.take().await?, state, clock);
+        tx.at = Some(seen.at);
+        tx.known.insert(seen.head.workspace.clone(), seen.head.clone());
+        tx.foreseen = Some(seen.head);
+        Ok(tx)
+    }
+
+    fn new(conn: Conn, state: TxState, clock: Clock) -> Self {
+        let (known, kept, own) = (BTreeMap::new(), Unwritten::default(), Unwritten::default());
+        Self {
+            conn,
+            state,
+            clock,
+            known,
+            kept,
+            own,
+            changed: false,
+            foreseen: None,
+            at: None,
+            is_wrong: false,
+        }
+    }
+
+    /// Reads what was answered to [`locking`].
+    fn read_head(&mut self, workspace: &str, row: &PgRow) -> Result<Head, StoreError> {
+        let at = Moment { server: Timestamp::from_millis(row.try_get("now")?), heard: Instant::now() };
+        self.state.now = self.clock.of_server(at.server);
+        self.at = Some(at);
+        Ok(Head {
             revision: number(row.try_get("revision")?),
             pending: number(row.try_get("pending")?),
             pruned: number(row.try_get("pruned")?),
             hash: row.try_get("hash")?,
             ..Head::new(workspace)
-        };
+        })
+    }
+
+    fn lock(&mut self, workspace: &str, row: &PgRow) -> Result<Head, StoreError> {
+        let head = self.read_head(workspace, row)?;
         self.known.insert(workspace.to_owned(), head.clone());
         Ok(head)
+    }
+
+    /// From here on the head is locked, and is as it was foreseen.
+    pub(super) async fn be_sure(&mut self) -> Result<(), StoreError> {
+        let Some(foreseen) = self.foreseen.take() else { return Ok(()) };
+        let begin = format!("{WORK}; {}", locking(&foreseen.workspace));
+        let row = self.conn.begin(AssertSqlSafe(begin).into_sql_str()).await?.pop();
+        let head = row.map(|row| self.read_head(&foreseen.workspace, &row)).transpose()?;
+        if head.is_some_and(|head| head.is_same(&foreseen)) {
+            return Ok(());
+        }
+        self.is_wrong = true;
+        Err(StoreError::Commit("somebody else wrote to the workspace".to_owned()))
     }
 
     /// To ask for what nothing unwritten can be part of.
@@ -76,15 +146,17 @@ impl PostgresTx {
     }
 
     /// To write at once.
-    fn conn(&mut self) -> &mut Conn {
+    async fn conn(&mut self) -> Result<&mut Conn, StoreError> {
+        self.be_sure().await?;
         self.changed = true;
-        &mut self.conn
+        Ok(&mut self.conn)
     }
 
     /// To ask for anything: all that is kept is written before.
     async fn written(&mut self) -> Result<&mut Conn, StoreError> {
-        self.kept.write(&mut self.conn).await?;
-        self.changed |= self.own.write(&mut self.conn).await?;
+        self.be_sure().await?;
+        self.kept.write(&mut self.conn, None).await?;
+        self.changed |= self.own.write(&mut self.conn, None).await? != Wrote::Nothing;
         Ok(&mut self.conn)
     }
 
@@ -104,12 +176,48 @@ impl PostgresTx {
         !std::mem::take(&mut self.changed)
     }
 
-    /// Writes what is left.
-    pub(super) async fn end(mut self) -> Result<Conn, (Conn, StoreError)> {
-        match self.kept.write(&mut self.conn).await {
-            Ok(_) => Ok(self.conn),
-            Err(error) => Err((self.conn, error)),
-        }
+    /// The piece that is being done changed a head.
+    pub(super) fn has_changed_head(&self) -> bool {
+        self.own.has_heads()
+    }
+
+    /// Whether a statement that was to leave the head so, and was never answered, is kept. To be asked behind the lock: if the server has yet
+    /// to do it, it finds the head that is committed here, and keeps nothing.
+    pub(super) async fn is_kept(&mut self, head: &Head) -> Result<bool, StoreError> {
+        let noted = sqlx::query_scalar("SELECT hash FROM audit WHERE workspace = $1 AND revision = $2");
+        let noted = noted.bind(&head.workspace).bind(integer(head.revision));
+        let noted: Option<Option<Vec<u8>>> = noted.fetch_optional(self.ask()).await?;
+        Ok(noted.is_some_and(|noted| noted == head.hash))
+    }
+
+    /// What a commit leaves this workspace as.
+    pub(super) fn leaves(&self, workspace: &str) -> Option<Seen> {
+        Some(Seen { head: self.known.get(workspace)?.clone(), at: self.at? })
+    }
+
+    /// Writes what is left, and commits. Where it never began, the one statement is a transaction of its own.
+    pub(super) async fn commit(mut self) -> Result<(), NotCommitted> {
+        let Some(foreseen) = self.foreseen.take() else {
+            if let Err(error) = self.kept.write(&mut self.conn, None).await {
+                return Err(NotCommitted::Written(self.conn, error));
+            }
+            fault::point("commit.ready");
+            return self.conn.commit().await.map_err(|error| NotCommitted::Failed(error.into()));
+        };
+        fault::point("commit.ready");
+        let said = match self.kept.write(&mut self.conn, Some(&foreseen)).await {
+            Ok(Wrote::NotAsForeseen) => return Err(NotCommitted::Foreseen(self.conn)),
+            Ok(_) => return self.conn.end(Ok(())).map_err(NotCommitted::Failed),
+            Err(StoreError::Database(said)) => said,
+            Err(error) => return Err(NotCommitted::Written(self.conn, error)),
+        };
+        let error = StoreError::Database(Arc::clone(&said));
+        Err(match self.leaves(&foreseen.workspace) {
+            Some(left) if is_broken(&said) => NotCommitted::Sent(error, Box::new(left)),
+            // A key that somebody else used meanwhile.
+            _ if code(&said).as_deref() == Some("23505") => NotCommitted::Foreseen(self.conn),
+            _ => NotCommitted::Written(self.conn, error),
+        })
     }
 }
 
@@ -178,6 +286,7 @@ impl Tx for PostgresTx {
     }
 
     async fn lock_head(&mut self, workspace: &str) -> Result<Option<Head>, StoreError> {
+        self.be_sure().await?;
         if let Some(head) = self.known.get(workspace) {
             return Ok(Some(head.clone()));
         }
@@ -185,11 +294,18 @@ impl Tx for PostgresTx {
         let row = match lock().fetch_optional(self.ask()).await? {
             Some(row) => row,
             None => {
-                sqlx::query(NEW_HEAD).bind(workspace).execute(self.conn()).await?;
+                sqlx::query(NEW_HEAD).bind(workspace).execute(self.conn().await?).await?;
                 lock().fetch_one(self.ask()).await?
             }
         };
-        self.locked(workspace, &row).map(Some)
+        self.lock(workspace, &row).map(Some)
+    }
+
+    async fn foresee_head(&mut self, workspace: &str) -> Result<Option<Head>, StoreError> {
+        match self.known.get(workspace) {
+            Some(head) => Ok(Some(head.clone())),
+            None => self.lock_head(workspace).await,
+        }
     }
 
     async fn put_head(&mut self, head: &Head) -> Result<(), StoreError> {
@@ -258,7 +374,7 @@ impl Tx for PostgresTx {
             .bind(to.lease_by)
             .bind(to.error)
             .bind(to.executed_at.map(Timestamp::as_millis))
-            .execute(self.conn())
+            .execute(self.conn().await?)
             .await?;
         Ok(changed.rows_affected() == 1)
     }
@@ -268,20 +384,20 @@ impl Tx for PostgresTx {
             .bind(edits.as_str())
             .bind(merged.as_str())
             .bind(seq)
-            .execute(self.conn())
+            .execute(self.conn().await?)
             .await?;
         Ok(())
     }
 
     async fn put_approvals(&mut self, seq: i64, approvals: &[KeptApproval]) -> Result<(), StoreError> {
-        approvals::put(self.conn(), seq, approvals).await
+        approvals::put(self.conn().await?, seq, approvals).await
     }
 
     async fn put_result(&mut self, seq: i64, result: &RawJson) -> Result<(), StoreError> {
         sqlx::query("UPDATE payloads SET result = $1 WHERE seq = $2")
             .bind(result.as_str())
             .bind(seq)
-            .execute(self.conn())
+            .execute(self.conn().await?)
             .await?;
         Ok(())
     }
@@ -298,7 +414,7 @@ impl Tx for PostgresTx {
 
     async fn put_renewal(&mut self, seq: i64, until: Timestamp) -> Result<(), StoreError> {
         let renew = sqlx::query("UPDATE actions SET renewed_until = $1 WHERE seq = $2");
-        renew.bind(until.as_millis()).bind(seq).execute(self.conn()).await?;
+        renew.bind(until.as_millis()).bind(seq).execute(self.conn().await?).await?;
         Ok(())
     }
 
@@ -422,14 +538,16 @@ impl Tx for PostgresTx {
     async fn forget_replies(&mut self, replies: Timestamp, tombstones: Timestamp) -> Result<u64, StoreError> {
         let mut gone = 0;
         for (sql, before) in [(OLD_REPLIES, replies), (OLD_KEYS, tombstones), (OLD_CALLS, tombstones)] {
-            let deleted = sqlx::query(sql).bind(before.as_millis()).bind(FORGET).execute(self.conn()).await?;
+            let deleted =
+                sqlx::query(sql).bind(before.as_millis()).bind(FORGET).execute(self.conn().await?).await?;
             gone += deleted.rows_affected();
         }
         Ok(gone)
     }
 
     async fn forget_flows(&mut self, before: Timestamp) -> Result<u64, StoreError> {
-        let gone = sqlx::query(OLD_FLOWS).bind(Minute::of(before).number()).execute(self.conn()).await?;
+        let gone =
+            sqlx::query(OLD_FLOWS).bind(Minute::of(before).number()).execute(self.conn().await?).await?;
         Ok(gone.rows_affected())
     }
 
@@ -446,7 +564,7 @@ impl Tx for PostgresTx {
         let seq: Option<i64> = find.build_query_scalar().fetch_optional(self.written().await?).await?;
         let Some(seq) = seq else { return Ok(false) };
         let now = self.state.now.as_millis();
-        sqlx::query(BURY).bind(seq).bind(now).execute(self.conn()).await?;
+        sqlx::query(BURY).bind(seq).bind(now).execute(self.conn().await?).await?;
         Ok(true)
     }
 
@@ -456,7 +574,7 @@ impl Tx for PostgresTx {
         action: &str,
         now: Timestamp,
     ) -> Result<Option<(String, Option<String>)>, StoreError> {
-        claims::about(self.conn(), workspace, action, now).await
+        claims::about(self.conn().await?, workspace, action, now).await
     }
 
     async fn put_claim(
@@ -466,15 +584,15 @@ impl Tx for PostgresTx {
         now: Timestamp,
     ) -> Result<Option<(Claim, bool)>, StoreError> {
         self.written().await?;
-        claims::put(self.conn(), by, action, now).await
+        claims::put(self.conn().await?, by, action, now).await
     }
 
     async fn end_claim(&mut self, by: &Actor, action: &str, now: Timestamp) -> Result<bool, StoreError> {
-        claims::end(self.conn(), by, action, now).await
+        claims::end(self.conn().await?, by, action, now).await
     }
 
     async fn put_callback(&mut self, callback: &Callback) -> Result<(), StoreError> {
-        callbacks::put(self.conn(), callback).await
+        callbacks::put(self.conn().await?, callback).await
     }
 
     async fn take_callbacks(
@@ -483,11 +601,11 @@ impl Tx for PostgresTx {
         from: (Timestamp, Timestamp),
         most: u32,
     ) -> Result<Vec<Callback>, StoreError> {
-        callbacks::take(self.conn(), name, from, most).await
+        callbacks::take(self.conn().await?, name, from, most).await
     }
 
     async fn put_callback_end(&mut self, callback: &Callback) -> Result<(), StoreError> {
-        callbacks::end(self.conn(), callback).await
+        callbacks::end(self.conn().await?, callback).await
     }
 
     async fn sweep_callbacks(
@@ -496,7 +614,7 @@ impl Tx for PostgresTx {
         old: Timestamp,
         over: Timestamp,
     ) -> Result<u64, StoreError> {
-        callbacks::sweep(self.conn(), now, old, over).await
+        callbacks::sweep(self.conn().await?, now, old, over).await
     }
 
     async fn put_pause(
@@ -506,7 +624,10 @@ impl Tx for PostgresTx {
         who: Option<&str>,
     ) -> Result<bool, StoreError> {
         if workspace == WHOLE_GATE {
-            sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(PAUSE_LOCK).execute(self.conn()).await?;
+            sqlx::query("SELECT pg_advisory_xact_lock($1)")
+                .bind(PAUSE_LOCK)
+                .execute(self.conn().await?)
+                .await?;
         }
         let now = self.state.now.as_millis();
         let statement = if paused {
@@ -515,10 +636,11 @@ impl Tx for PostgresTx {
         } else {
             sqlx::query("DELETE FROM pauses WHERE workspace = $1").bind(workspace)
         };
-        Ok(statement.execute(self.conn()).await?.rows_affected() > 0)
+        Ok(statement.execute(self.conn().await?).await?.rows_affected() > 0)
     }
 
     async fn paused_since(&mut self, workspace: &str) -> Result<Option<Timestamp>, StoreError> {
+        self.be_sure().await?;
         sqlx::query("SELECT pg_advisory_xact_lock_shared($1)").bind(PAUSE_LOCK).execute(self.ask()).await?;
         read::paused_since(self.ask(), workspace).await
     }
@@ -538,7 +660,7 @@ impl Tx for PostgresTx {
         .bind(token.expires_at.map(Timestamp::as_millis))
         .bind(&token.name)
         .bind(token.groups.join(" "))
-        .execute(self.conn())
+        .execute(self.conn().await?)
         .await?;
         Ok(())
     }
@@ -552,22 +674,22 @@ impl Tx for PostgresTx {
         let ends = "UPDATE tokens SET expires_at = $1 WHERE id = $2 AND revoked_at IS NULL \
                     AND (expires_at IS NULL OR expires_at > $1)";
         let ends = sqlx::query(ends).bind(until.as_millis()).bind(id);
-        Ok(ends.execute(self.conn()).await?.rows_affected() > 0)
+        Ok(ends.execute(self.conn().await?).await?.rows_affected() > 0)
     }
 
     async fn note_use(&mut self, id: &str, at: Timestamp) -> Result<(), StoreError> {
         let later = "UPDATE tokens SET last_used_at = $1 WHERE id = $2 AND COALESCE(last_used_at, 0) < $1";
-        sqlx::query(later).bind(at.as_millis()).bind(id).execute(self.conn()).await?;
+        sqlx::query(later).bind(at.as_millis()).bind(id).execute(self.conn().await?).await?;
         Ok(())
     }
 
     async fn put_proxied(&mut self, person: &Token, at: Timestamp) -> Result<(), StoreError> {
-        tokens::put_proxied(self.conn(), person, at).await
+        tokens::put_proxied(self.conn().await?, person, at).await
     }
 
     async fn end_token(&mut self, id: &str) -> Result<bool, StoreError> {
         let now = self.state.now.as_millis();
         let revoked = sqlx::query("UPDATE tokens SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL");
-        Ok(revoked.bind(now).bind(id).execute(self.conn()).await?.rows_affected() > 0)
+        Ok(revoked.bind(now).bind(id).execute(self.conn().await?).await?.rows_affected() > 0)
     }
 }

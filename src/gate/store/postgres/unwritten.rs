@@ -138,6 +138,10 @@ pub(super) struct Unwritten {
 }
 
 impl Unwritten {
+    pub(super) fn has_heads(&self) -> bool {
+        !self.heads.is_empty()
+    }
+
     pub(super) fn has_actions(&self) -> bool {
         !self.arrived.is_empty()
     }
@@ -221,34 +225,48 @@ impl Unwritten {
         self.heads.extend(later.heads);
     }
 
-    /// Writes it, in one statement mostly. False when there was nothing.
-    pub(super) async fn write(&mut self, conn: &mut Conn) -> Result<bool, StoreError> {
+    /// Writes it, in one statement mostly. With a head that is foreseen it is one, which keeps nothing where the head is another.
+    pub(super) async fn write(
+        &mut self,
+        conn: &mut Conn,
+        foreseen: Option<&Head>,
+    ) -> Result<Wrote, StoreError> {
         let (arrived, replies) = (std::mem::take(&mut self.arrived), std::mem::take(&mut self.replies));
         let (left, heads) = (std::mem::take(&mut self.left), std::mem::take(&mut self.heads));
-        let is_something = !(arrived.is_empty() && replies.is_empty() && left.is_empty() && heads.is_empty());
-        let mut parts = Parts::default();
-        if !arrived.is_empty() {
-            parts.arrived(&arrived);
+        if arrived.is_empty() && replies.is_empty() && left.is_empty() && heads.is_empty() {
+            return Ok(Wrote::Nothing);
         }
-        if !left.is_empty() {
-            // After what arrived: a batch that would be empty in between stays the same one.
-            std::mem::take(&mut parts).write(conn).await?;
-            parts.left(&left);
+        let mut heads = heads.into_values();
+        let mut parts = Parts::default();
+        if let Some(head) = heads.next() {
+            parts.head(&head, foreseen);
+            self.put(&mut parts, &head.workspace);
         }
         if !replies.is_empty() {
             parts.replied(&replies);
         }
-        for head in heads.into_values() {
-            self.put(&mut parts, &head);
-            std::mem::take(&mut parts).write(conn).await?;
+        if !arrived.is_empty() {
+            parts.arrived(&arrived);
         }
-        parts.write(conn).await?;
-        Ok(is_something)
+        if !left.is_empty() {
+            if !arrived.is_empty() {
+                // After what arrived: a batch that would be empty in between stays the same one.
+                std::mem::take(&mut parts).write(conn).await?;
+            }
+            parts.left(&left);
+        }
+        let kept = parts.write(conn).await?;
+        for head in heads {
+            let mut parts = Parts::default();
+            parts.head(&head, None);
+            self.put(&mut parts, &head.workspace);
+            parts.write(conn).await?;
+        }
+        Ok(if kept { Wrote::All } else { Wrote::NotAsForeseen })
     }
 
-    /// The head, and what belongs to its workspace.
-    fn put(&mut self, parts: &mut Parts, head: &Head) {
-        let workspace = &head.workspace;
+    /// What belongs to a workspace.
+    fn put(&mut self, parts: &mut Parts, workspace: &str) {
         let (audit, others) = std::mem::take(&mut self.audit)
             .into_iter()
             .partition::<Vec<_>, _>(|(row, _)| row.workspace == *workspace);
@@ -260,31 +278,52 @@ impl Unwritten {
         if let Some(states) = self.states.remove(workspace) {
             parts.stated(workspace, &states);
         }
-        parts.head = Some(head.clone());
     }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Wrote {
+    Nothing,
+    All,
+    NotAsForeseen,
 }
 
 /// Parts of one statement. Each sees what was there before all of them, and a table stands in one of them at the most.
 struct Parts {
     query: QueryBuilder<Postgres>,
     any: bool,
-    head: Option<Head>,
+    /// What every part that comes next depends on.
+    only: &'static str,
 }
 
 impl Default for Parts {
     fn default() -> Self {
-        Self { query: QueryBuilder::new(""), any: false, head: None }
+        Self { query: QueryBuilder::new(""), any: false, only: "" }
     }
 }
 
 impl Parts {
+    /// Before what depends on the head that is foreseen.
+    fn head(&mut self, head: &Head, foreseen: Option<&Head>) {
+        let query = self.part("h AS (UPDATE heads SET revision = ");
+        query.push_bind(integer(head.revision)).push(", pending = ").push_bind(integer(head.pending));
+        query.push(", hash = ").push_bind(&head.hash).push(", pruned = ").push_bind(integer(head.pruned));
+        query.push(" WHERE workspace = ").push_bind(&head.workspace);
+        if let Some(before) = foreseen {
+            query.push(" AND revision = ").push_bind(integer(before.revision));
+            query.push(" AND hash IS NOT DISTINCT FROM ").push_bind(&before.hash);
+            self.only = " WHERE EXISTS (SELECT 1 FROM h)";
+        }
+        self.query.push(" RETURNING 1)");
+    }
+
     /// A part that begins so.
     fn part(&mut self, begins: &str) -> &mut QueryBuilder<Postgres> {
         let after = if std::mem::replace(&mut self.any, true) { ", " } else { "WITH " };
         self.query.push(after).push(begins)
     }
 
-    /// One more column of the rows.
+    /// One more column of the rows; the first one follows its bracket.
     fn column<'t, I>(&mut self, values: I)
     where
         I: IntoIterator,
@@ -305,7 +344,8 @@ impl Parts {
         self.column(arrived.iter().map(|it| it.at.as_millis()));
         self.column(arrived.iter().map(|it| it.action.expires_at.map(Timestamp::as_millis)));
         self.column(arrived.iter().map(|it| integer(it.revision)));
-        self.query.push(format_args!(") WITH ORDINALITY AS n ({COLUMNS})), {ARRIVED}"));
+        let only = self.only;
+        self.query.push(format_args!(") WITH ORDINALITY AS n ({COLUMNS}){only}), {ARRIVED}"));
     }
 
     fn left(&mut self, places: &[i64]) {
@@ -326,11 +366,13 @@ impl Parts {
         self.column(replies.iter().map(|it| it.body.as_str()));
         self.column(replies.iter().map(|it| it.at.as_millis()));
         self.column(replies.iter().map(|it| it.action.as_deref()));
-        self.query.push("))");
+        self.query.push(")").push(self.only).push(")");
     }
 
     fn noted(&mut self, workspace: &str, audit: &[(AuditRow, Vec<u8>)]) {
-        self.part("noted AS (INSERT INTO audit (workspace, revision, action, kind, at, who, details, hash) SELECT ");
+        self.part(
+            "noted AS (INSERT INTO audit (workspace, revision, action, kind, at, who, details, hash) SELECT ",
+        );
         self.query.push_bind(workspace).push(", * FROM unnest(");
         self.column(audit.iter().map(|(row, _)| integer(row.revision)));
         self.column(audit.iter().map(|(row, _)| row.action.as_deref()));
@@ -339,7 +381,7 @@ impl Parts {
         self.column(audit.iter().map(|(row, _)| row.who.as_deref()));
         self.column(audit.iter().map(|(row, _)| row.details.as_deref()));
         self.column(audit.iter().map(|(_, hash)| hash.as_slice()));
-        self.query.push("))");
+        self.query.push(")").push(self.only).push(")");
     }
 
     fn counted(&mut self, workspace: &str, counts: &BTreeMap<CountKey, Flow>) {
@@ -354,7 +396,7 @@ impl Parts {
         for column in FLOW {
             self.column(counts.values().map(|flow| integer(column(flow))));
         }
-        self.query.push(")").push(ADD);
+        self.query.push(")").push(self.only).push(ADD);
     }
 
     fn stated(&mut self, workspace: &str, states: &BTreeMap<String, i64>) {
@@ -362,25 +404,14 @@ impl Parts {
         self.query.push_bind(workspace).push(", * FROM unnest(");
         self.column(states.keys().map(String::as_str));
         self.column(states.values().copied());
-        self.query.push(
-            ") ON CONFLICT (workspace, status) DO UPDATE SET actions = states.actions + excluded.actions)",
+        self.query.push(")").push(self.only).push(
+            " ON CONFLICT (workspace, status) DO UPDATE SET actions = states.actions + excluded.actions)",
         );
     }
 
-    async fn write(self, conn: &mut Conn) -> Result<(), StoreError> {
-        let Self { mut query, any, head } = self;
-        match head {
-            Some(head) => {
-                query.push(" UPDATE heads SET revision = ").push_bind(integer(head.revision));
-                query.push(", pending = ").push_bind(integer(head.pending));
-                query.push(", hash = ").push_bind(&head.hash);
-                query.push(", pruned = ").push_bind(integer(head.pruned));
-                query.push(" WHERE workspace = ").push_bind(&head.workspace);
-            }
-            None if any => drop(query.push(" SELECT 1")),
-            None => return Ok(()),
-        }
-        query.build().execute(conn).await?;
-        Ok(())
+    /// False where what all depends on was not so.
+    async fn write(mut self, conn: &mut Conn) -> Result<bool, StoreError> {
+        self.query.push(if self.only.is_empty() { " SELECT 1" } else { " SELECT 1 FROM h" });
+        Ok(self.query.build().fetch_optional(conn).await?.is_some())
     }
 }

@@ -4,22 +4,27 @@
 //! to the server and back. So one task of this gate at a time writes to a workspace, on one connection; others always find one. A piece of
 //! work that is refused leaves the others as they are. Where it changed something before, or where the server refuses a statement, nothing
 //! of the group is kept, and each is done alone. Nobody is answered before the commit that carries their work.
+//!
+//! Who was answered together mostly comes back together. A small group waits for them for a moment; else half of them would be under way
+//! while the others are written, and each group would be half as large.
 
 use std::collections::{HashMap, VecDeque};
+use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
 use super::conn::{Conn, PATIENCE};
+use super::foreseen::{Foreseen, Seen};
 use super::pool::{self, Attempt, Pool, Tries};
 use super::room::Room;
 use super::tell::Teller;
-use super::tx::PostgresTx;
+use super::tx::{NotCommitted, PostgresTx};
 use crate::fault;
 use crate::gate::store::StoreError;
 use crate::gate::store::context::Context;
@@ -32,6 +37,10 @@ use crate::gate::store::piece::{Piece, answered, on, piece};
 pub(super) const TURN: Duration = Duration::from_secs(10);
 /// So many pieces of work go into one transaction at the most.
 const GROUP: usize = 128;
+/// Until so many are there, a group waits for those who were in the one before it: a small one costs as much as one of some more.
+const GATHERED: usize = 8;
+/// For so long, to the next tick of the runtime's timer.
+const GATHER: Duration = Duration::from_millis(1);
 
 type Job = Box<dyn Piece<PostgresTx>>;
 
@@ -41,7 +50,10 @@ pub(super) struct Writer {
     pub(super) context: Context,
     pub(super) teller: Teller,
     pub(super) room: Room,
+    foreseen: Foreseen,
     queues: Mutex<Queues>,
+    /// Something was queued.
+    came: Notify,
     /// For work of which nobody knows the workspace yet: half of the connections.
     alone: Semaphore,
     tasks: TaskTracker,
@@ -63,8 +75,9 @@ impl std::fmt::Debug for Queues {
 impl Writer {
     pub(super) fn new(pool: Pool, context: Context, teller: Teller, connections: u32) -> Self {
         let alone = Semaphore::new((connections as usize / 2).max(1));
-        let (queues, tasks, room) = (Mutex::default(), TaskTracker::new(), Room::default());
-        Self { pool, context, teller, room, queues, alone, tasks }
+        let (queues, tasks) = (Mutex::default(), TaskTracker::new());
+        let (room, foreseen) = (Room::default(), Foreseen::new(pool.pooler));
+        Self { pool, context, teller, room, foreseen, queues, came: Notify::new(), alone, tasks }
     }
 
     /// Does the work in a transaction; returns after its commit. An error undoes it.
@@ -103,7 +116,6 @@ impl Writer {
     }
 
     /// How many pieces of work wait behind the one that is being done.
-    #[cfg(test)]
     pub(super) fn waiting(&self, workspace: &str) -> Option<usize> {
         self.queues().of.get(workspace).map(VecDeque::len)
     }
@@ -122,6 +134,8 @@ impl Writer {
             queues.of.insert(workspace.to_owned(), VecDeque::from([(number, piece)]));
             self.tasks.spawn(Arc::clone(self).write_to(workspace.to_owned()));
         }
+        drop(queues);
+        self.came.notify_waiters();
         number
     }
 
@@ -146,8 +160,13 @@ impl Writer {
     }
 
     async fn write_to(self: Arc<Self>, workspace: String) {
+        let mut answered = 0;
         loop {
+            if answered > 1 {
+                timeout(GATHER, self.gather(&workspace, answered)).await.ok();
+            }
             let group = self.next(&workspace);
+            answered = group.len();
             if group.is_empty() {
                 return;
             }
@@ -158,13 +177,28 @@ impl Writer {
         }
     }
 
+    /// Until as many wait as were answered and wait now.
+    async fn gather(&self, workspace: &str, answered: usize) {
+        let waiting = || self.waiting(workspace).unwrap_or_default();
+        let wanted = (answered + waiting()).min(GATHERED);
+        loop {
+            let mut came = std::pin::pin!(self.came.notified());
+            came.as_mut().enable();
+            if waiting() >= wanted {
+                return;
+            }
+            came.await;
+        }
+    }
+
     /// `workspace` is empty where nobody knows it.
     async fn write(&self, workspace: &str, mut group: Vec<Job>) {
-        let mut tries = Tries::default();
+        let (mut tries, mut sent) = (Tries::default(), None);
         let committed = loop {
-            let attempt = pool::within(self.attempt(workspace, &mut group)).await;
+            let attempt = pool::within(self.attempt(workspace, &mut group, &mut sent)).await;
             match attempt {
                 Ok(Done::Committed) => break Ok(()),
+                Ok(Done::Wrong) => {}
                 Ok(Done::Undone) => {
                     for piece in group {
                         Box::pin(self.write(workspace, vec![piece])).await;
@@ -184,44 +218,122 @@ impl Writer {
         }
     }
 
-    /// Does the group once, to the end of its commit.
-    async fn attempt(&self, workspace: &str, group: &mut [Job]) -> Result<Done, Attempt> {
+    /// Does the group once, to the end of its commit. What was `sent` before, on a connection that broke, may be kept: then that was it.
+    async fn attempt(
+        &self,
+        workspace: &str,
+        group: &mut [Job],
+        sent: &mut Option<Sent>,
+    ) -> Result<Done, Attempt> {
         fault::point("commit.before");
-        let (clock, tools) = (&self.context.clock, Arc::clone(&self.context.tools));
-        let state = TxState::new(clock.now(), tools);
-        let tx = PostgresTx::begin(&self.pool, workspace, state, clock.clone()).await;
-        let mut tx = tx.map_err(Attempt::of)?;
+        let mut tx = self.begin(workspace).await.map_err(Attempt::of)?;
         fault::point("commit.begun");
+        if let Some(before) = sent {
+            match tx.is_kept(&before.leaves.head).await {
+                Ok(true) => {
+                    sent.take().into_iter().for_each(|sent| self.committed(workspace, sent.written));
+                    return tx.conn.end(Ok(Done::Committed)).map_err(Attempt::of);
+                }
+                // The statement may still come, until something else is committed.
+                Ok(false) => {}
+                Err(error) => return tx.conn.end(Err(error)).map_err(Attempt::of),
+            }
+        }
+        let (tx, written) = match self.work(workspace, tx, group).await? {
+            ControlFlow::Continue(worked) => worked,
+            ControlFlow::Break(done) => return Ok(done),
+        };
+        match tx.commit().await {
+            Ok(()) => {}
+            Err(NotCommitted::Foreseen(conn)) => return self.was_wrong(workspace, conn),
+            Err(NotCommitted::Written(conn, error)) => return ended(conn, error, group.len() == 1),
+            Err(NotCommitted::Failed(error)) => return Err(Attempt::in_commit(error)),
+            Err(NotCommitted::Sent(error, leaves)) => {
+                *sent = Some(Sent { leaves, written });
+                return Err(Attempt::of(error));
+            }
+        }
+        fault::point("commit.done");
+        self.committed(workspace, written);
+        Ok(Done::Committed)
+    }
+
+    /// Does each piece, up to what is to be committed.
+    async fn work(
+        &self,
+        workspace: &str,
+        mut tx: PostgresTx,
+        group: &mut [Job],
+    ) -> Result<ControlFlow<Done, (PostgresTx, Written)>, Attempt> {
         let (is_alone, mut carried, mut wakes) = (group.len() == 1, 0, Wakes::default());
         for piece in group {
             let keep = piece.work(&mut tx).await;
-            let woken = std::mem::take(&mut tx.state.wakes);
-            if let Some(error) = piece.broke() {
-                return ended(tx.conn, error, is_alone);
+            let mut broke = piece.broke();
+            if broke.is_none() && !(keep && tx.has_changed_head()) {
+                // What writes nothing never shows whether what it was told of the head holds.
+                broke = tx.be_sure().await.err();
             }
+            if tx.is_wrong {
+                return self.was_wrong(workspace, tx.conn).map(ControlFlow::Break);
+            }
+            if let Some(error) = broke {
+                return ended(tx.conn, error, is_alone).map(ControlFlow::Break);
+            }
+            let woken = std::mem::take(&mut tx.state.wakes);
             let clean = tx.end_of_piece(keep);
             if keep {
                 carried += 1;
                 wakes.add(woken);
             } else if !clean && !is_alone {
-                return tx.conn.end(Ok(Done::Undone)).map_err(Attempt::of);
+                return tx.conn.end(Ok(ControlFlow::Break(Done::Undone))).map_err(Attempt::of);
             }
         }
         if carried == 0 {
             // All were refused: there is nothing to keep.
-            return tx.conn.end(Ok(Done::Committed)).map_err(Attempt::of);
+            return tx.conn.end(Ok(ControlFlow::Break(Done::Committed))).map_err(Attempt::of);
         }
-        let conn = match tx.end().await {
-            Ok(conn) => conn,
-            Err((conn, error)) => return ended(conn, error, is_alone),
-        };
-        fault::point("commit.ready");
-        conn.commit().await.map_err(|error| Attempt::in_commit(error.into()))?;
-        fault::point("commit.done");
+        let left = tx.leaves(workspace);
+        Ok(ControlFlow::Continue((tx, Written { left, carried, wakes })))
+    }
+
+    fn committed(&self, workspace: &str, written: Written) {
+        let Written { left, carried, wakes } = written;
+        for changed in wakes.revisions.keys().filter(|changed| *changed != workspace) {
+            self.foreseen.forget(changed);
+        }
+        if let Some(left) = left {
+            self.foreseen.left(left);
+        }
         self.context.events.committed(carried, &wakes.kinds);
         self.teller.tell(wakes);
-        Ok(Done::Committed)
     }
+
+    fn was_wrong(&self, workspace: &str, conn: Conn) -> Result<Done, Attempt> {
+        self.foreseen.was_wrong(workspace);
+        conn.end(Ok(Done::Wrong)).map_err(Attempt::of)
+    }
+
+    async fn begin(&self, workspace: &str) -> Result<PostgresTx, StoreError> {
+        let (clock, tools) = (self.context.clock.clone(), Arc::clone(&self.context.tools));
+        let seen = self.foreseen.take(workspace);
+        if let Some((now, seen)) = seen.and_then(|seen| Some((seen.at.now(&clock)?, seen))) {
+            return PostgresTx::foreseeing(&self.pool, seen, TxState::new(now, tools), clock).await;
+        }
+        PostgresTx::begin(&self.pool, workspace, TxState::new(clock.now(), tools), clock).await
+    }
+}
+
+/// What is told of a group when its commit is known.
+struct Written {
+    left: Option<Seen>,
+    carried: usize,
+    wakes: Wakes,
+}
+
+/// A group of which nobody knows whether it is kept.
+struct Sent {
+    leaves: Box<Seen>,
+    written: Written,
 }
 
 /// What became of a group.
@@ -230,6 +342,8 @@ enum Done {
     Committed,
     /// Nothing of it is kept: each is to be done alone.
     Undone,
+    /// Nothing of it is kept: the head was not as it was foreseen.
+    Wrong,
 }
 
 /// After the server refused a statement: what one piece of a group is to blame for is not the others' concern.
