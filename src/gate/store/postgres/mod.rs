@@ -20,6 +20,7 @@ mod tell;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod transaction;
 mod tx;
 mod unwritten;
 mod verify;
@@ -125,7 +126,7 @@ impl PostgresStore {
     /// By the server's clock.
     async fn moment(&self, conn: &mut Conn) -> Result<Timestamp, StoreError> {
         let asked = Instant::now();
-        let now = Timestamp::from_millis(one(conn, tx::NOW).await?);
+        let now = Timestamp::from_millis(one(conn, transaction::NOW).await?);
         self.context.clock.follow(now, asked.elapsed());
         Ok(self.context.clock.of_server(now))
     }

@@ -1,9 +1,11 @@
 //! What only a store on PostgreSQL has. Where `PLACET_TEST_DATABASE` names no server these do nothing; the tests that run the gate's tests
 //! again name one.
 
+use super::transaction::PostgresTx;
 use super::*;
 use crate::gate::clock::Clock;
 use crate::gate::events::Events;
+use crate::gate::store::ops::tx::{Head, TxState};
 use crate::gate::store::tests::action;
 use crate::gate::store::{Actor, Refused, Writes as _};
 
@@ -128,6 +130,27 @@ async fn a_gate_that_foresees_a_head_writes_nothing_over_what_another_one_wrote(
     assert_eq!(one.verify(&[]).await.unwrap().problems, Vec::<String>::new());
     one.close().await;
     other.close().await;
+}
+
+#[tokio::test]
+async fn what_was_sent_and_never_answered_is_found_by_its_row_of_the_audit() {
+    let unique = format!("sent_{}_{}", std::process::id(), line!());
+    let Some((url, _)) = database(&unique, "SELECT 1").await else { return };
+    migrate(&url).await.unwrap();
+    let store = PostgresStore::open(&url, &PostgresConfig::default(), test_context()).await.unwrap();
+    store.record(action("a"), 10, None).await.unwrap();
+    let clock = store.context.clock.clone();
+    let state = TxState::new(clock.now(), Arc::clone(&store.context.tools));
+    let mut tx = PostgresTx::begin(&store.pool, "w", state, clock).await.unwrap();
+
+    let kept = tx.leaves("w").unwrap().head;
+    let of_another = Head { hash: Some(vec![0; 32]), ..kept.clone() };
+    let later = Head { revision: kept.revision + 1, ..kept.clone() };
+
+    assert!(tx.is_kept(&kept).await.unwrap());
+    assert!(!tx.is_kept(&of_another).await.unwrap() && !tx.is_kept(&later).await.unwrap());
+    tx.conn.end(Ok(())).unwrap();
+    store.close().await;
 }
 
 /// As a server whose disk is full: what needs no room goes on.

@@ -24,7 +24,7 @@ use super::foreseen::{Foreseen, Seen};
 use super::pool::{self, Attempt, Pool, Tries};
 use super::room::Room;
 use super::tell::Teller;
-use super::tx::{NotCommitted, PostgresTx};
+use super::transaction::{NotCommitted, PostgresTx};
 use crate::fault;
 use crate::gate::store::StoreError;
 use crate::gate::store::context::Context;
