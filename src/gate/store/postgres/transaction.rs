@@ -218,12 +218,9 @@ impl PostgresTx {
 /// The server's clock in milliseconds.
 pub(super) const NOW: &str = "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::bigint";
 
-/// Locks the head of a workspace; the clock is read when the lock is had. No row: it has none yet, or the workspace is not known. The name
-/// stands in it as digits, which mean the same whatever the server is set to: `BEGIN`, with which it goes, takes no parameters.
+/// Locks the head of a workspace; the clock is read when the lock is had. No row: it has none yet. The name stands in it as digits, which mean
+/// the same whatever the server is set to: `BEGIN`, with which it goes, takes no parameters.
 pub(super) fn locking(workspace: &str) -> String {
-    if workspace.is_empty() {
-        return String::new();
-    }
     let name = hex(workspace.as_bytes());
     format!(
         "WITH head AS MATERIALIZED (SELECT revision, pending, pruned, hash FROM heads \
