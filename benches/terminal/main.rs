@@ -210,6 +210,7 @@ fn measure(of: &Contestant, rows: usize, scale: &Scale) -> String {
     std::thread::park_timeout(scale.idle);
     let idle = program.used();
     let seconds = scale.idle.as_secs_f64();
+    let (sleeps, cpu) = idle.since(&rests);
     let bytes = |costs: &[Cost]| costs.iter().map(|cost| cost.bytes).sum::<usize>() / costs.len().max(1);
     format!(
         "| {} | {rows} | {} | {} | {} | {:.1}/{:.1} | {:.2} | {} | {} | {:.0} | {} | {:.1} | {:.2} | {:.0} |\n",
@@ -219,13 +220,13 @@ fn measure(of: &Contestant, rows: usize, scale: &Scale) -> String {
         median(&started, 2),
         percentile(&times, 50),
         percentile(&times, 95),
-        (pressed.cpu.saturating_sub(before.cpu)).as_secs_f64() * 1_000.0 / f64::from(moves as u32),
+        pressed.since(&before).1.as_secs_f64() * 1_000.0 / f64::from(moves as u32),
         bytes(&costs),
         bytes(&scrolled),
         lag.as_secs_f64() * 1_000.0,
         idle.bytes - rests.bytes,
-        f64::from(u32::try_from(idle.sleeps.saturating_sub(rests.sleeps)).unwrap()) / seconds,
-        (idle.cpu.saturating_sub(rests.cpu)).as_secs_f64() / seconds * 100.0,
+        f64::from(u32::try_from(sleeps).unwrap()) / seconds,
+        cpu.as_secs_f64() / seconds * 100.0,
         program.memory(),
     )
 }

@@ -1,5 +1,7 @@
 //! Any program in a pseudo-terminal, and how long it takes for what.
 
+use std::collections::HashMap;
+use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -56,12 +58,21 @@ pub(crate) struct Cost {
 }
 
 /// What it has used up by now.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Used {
-    /// How often one of its threads went to sleep.
-    pub(crate) sleeps: u64,
-    pub(crate) cpu: Duration,
+    /// How often a thread went to sleep, and how long it ran.
+    threads: HashMap<OsString, (u64, Duration)>,
     pub(crate) bytes: usize,
+}
+
+impl Used {
+    /// How often its threads went to sleep since then, and how long they ran. What a thread did that has ended is not known.
+    pub(crate) fn since(&self, before: &Self) -> (u64, Duration) {
+        self.threads.iter().fold((0, Duration::ZERO), |(sleeps, cpu), (thread, now)| {
+            let then = before.threads.get(thread).copied().unwrap_or_default();
+            (sleeps + now.0.saturating_sub(then.0), cpu + now.1.saturating_sub(then.1))
+        })
+    }
 }
 
 impl Program {
@@ -189,8 +200,9 @@ impl Program {
         for task in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let read = |name| std::fs::read_to_string(task.path().join(name)).unwrap_or_default();
             let number = |word: Option<&str>| word.and_then(|word| word.trim().parse().ok()).unwrap_or(0);
-            used.sleeps += number(field(&read("status"), "voluntary_ctxt_switches:"));
-            used.cpu += Duration::from_nanos(number(read("schedstat").split(' ').next()));
+            let sleeps = number(field(&read("status"), "voluntary_ctxt_switches:"));
+            let cpu = Duration::from_nanos(number(read("schedstat").split(' ').next()));
+            used.threads.insert(task.file_name(), (sleeps, cpu));
         }
         used
     }

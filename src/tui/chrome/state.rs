@@ -86,6 +86,11 @@ impl Window {
         true
     }
 
+    /// When somebody is called whom it is too soon to call now.
+    pub(crate) fn calls_at(&self) -> Option<Timestamp> {
+        self.called.filter(|_| self.owed).map(|at| at.plus_millis(APART))
+    }
+
     pub(crate) fn asked(&mut self, now: Timestamp) {
         self.asked = Some(now);
     }

@@ -363,7 +363,8 @@ pub(crate) fn quiet_until(model: &Model) -> Option<Timestamp> {
         || model.decide.confirmed.is_some()
         || !screen.restored
         || screen.message.is_some();
-    let may_call = !model.settings.rules.is_empty() || !screen.window.is_in_front();
+    // A rule may ask for how long something waits.
+    let may_call = !model.settings.rules.is_empty();
     let counts = queue::update::counts_seconds(model)
         || list.sources.iter().any(|source| source.counts_seconds(now))
         || model.watches()
@@ -379,6 +380,7 @@ pub(crate) fn quiet_until(model: &Model) -> Option<Timestamp> {
         list.stats.next_expiry,
         queue::update::counts_seconds_from(model),
         model.submit.look_again,
+        screen.window.calls_at(),
     ];
     // What is over already changed what it changes.
     let next = stale.chain(others.into_iter().flatten()).filter(|at| *at > now).min();

@@ -2,10 +2,12 @@
 
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
+use crate::domain::Timestamp;
 use crate::inbox::{Connection, Event, EventKind};
 use crate::tui::chrome::state::Focus;
 use crate::tui::chrome::theme::palette::{Rgb, Theme};
 use crate::tui::core::msg::{Effect, What};
+use crate::tui::core::router;
 use crate::tui::testing::{Desk, action, few, source};
 
 use crate::tui::tests::history::views;
@@ -140,6 +142,28 @@ fn the_first_action_after_an_empty_inbox_calls_who_looks_elsewhere() {
     desk.wait(61_000);
     heard(&mut desk);
     assert_eq!(notes(&desk).len(), 2, "no news, no call");
+}
+
+#[test]
+fn whom_it_is_too_soon_to_call_is_called_in_time_and_nothing_wakes_up_before() {
+    let mut desk = Desk::new(100, 30, Vec::new());
+    let minute = |now: Timestamp| Timestamp::from_millis((now.as_millis() / 60_000 + 1) * 60_000);
+    desk.wait(20_000);
+    desk.say(What::Tick);
+    assert_eq!(
+        router::quiet_until(&desk.model),
+        Some(minute(desk.model.now)),
+        "whether somebody looks is not known"
+    );
+
+    desk.changes(few(2));
+    let called = desk.model.now;
+    desk.changes(vec![action("9 pay billing high 1", "Refund", "{}")]);
+    desk.wait(50_000);
+    heard(&mut desk);
+    desk.say(What::Tick);
+    assert!(minute(desk.model.now) > called.plus_millis(60_000), "the due time comes before the next minute");
+    assert_eq!(router::quiet_until(&desk.model), Some(called.plus_millis(60_000)));
 }
 
 #[test]
