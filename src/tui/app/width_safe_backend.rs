@@ -59,13 +59,24 @@ pub(crate) struct UnevenRow {
 /// it may have run, where such a row is another one: to the terminal they may be other than the last frame says. Gives the rows for
 /// the next frame.
 pub(crate) fn redraw_uneven(buffer: &mut Buffer, before: &[UnevenRow]) -> Vec<UnevenRow> {
-    halve(buffer);
     let area = buffer.area;
     let width = usize::from(area.width).max(1);
+    let mut uneven = Vec::new();
+    for (y, cells) in (area.top()..).zip(buffer.content.chunks_mut(width)) {
+        // Most rows.
+        if cells.iter().all(|cell| cell.symbol().is_ascii()) {
+            continue;
+        }
+        halve(cells);
+        if cells.iter().any(|cell| is_uneven(cell.symbol())) {
+            uneven.push(y);
+        }
+    }
+    if uneven.is_empty() && before.is_empty() {
+        return Vec::new();
+    }
     let cells = |y: u16| buffer.content.chunks(width).nth(usize::from(y.saturating_sub(area.top())));
     let was = |y: u16| before.iter().find(|row| row.y == y);
-    let is_uneven = |y: u16| cells(y).is_some_and(|cells| cells.iter().any(|cell| is_uneven(cell.symbol())));
-    let uneven: Vec<u16> = (area.top()..area.bottom()).filter(|y| is_uneven(*y)).collect();
     let is_other = |y: u16| was(y).is_none_or(|row| cells(y) != Some(&*row.cells));
     let runs_over = |y: u16| uneven.contains(&y) || was(y).is_some_and(|row| row.is_uneven);
     let below = |y: u16| y.checked_sub(1).filter(|above| runs_over(*above));
@@ -97,18 +108,14 @@ pub(crate) fn redraw_uneven(buffer: &mut Buffer, before: &[UnevenRow]) -> Vec<Un
 
 /// Of a wide character that something was drawn over, its second cell being that one's, nothing is left: a terminal would draw
 /// the character, and not what lies over it.
-fn halve(buffer: &mut Buffer) {
-    let area = buffer.area;
-    for y in area.top()..area.bottom() {
-        for x in area.left()..area.right().saturating_sub(1) {
-            let is_covered = buffer.cell((x + 1, y)).is_some_and(|cell| cell.symbol() != " ");
-            if is_covered
-                && let Some(cell) = buffer.cell_mut((x, y))
-                && !cell.symbol().is_ascii()
-                && cell.symbol().width() > 1
-            {
-                cell.set_char(' ');
-            }
+fn halve(row: &mut [Cell]) {
+    for at in 1..row.len() {
+        if let Some([cell, next]) = row.get_mut(at - 1..=at)
+            && !cell.symbol().is_ascii()
+            && next.symbol() != " "
+            && cell.symbol().width() > 1
+        {
+            cell.set_char(' ');
         }
     }
 }

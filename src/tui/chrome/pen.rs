@@ -63,8 +63,19 @@ impl<'a> Pen<'a> {
     }
 
     fn written(&mut self, text: &str, style: Style) -> &mut Self {
-        let (x, _) = self.buf.set_stringn(self.x, self.y, text, self.left(), self.base.patch(style));
-        self.x = x;
+        let (left, style) = (self.left(), self.base.patch(style));
+        let is_printable = |byte: &u8| matches!(byte, b' '..=b'~');
+        if text.as_bytes().iter().all(is_printable) {
+            // The same without a look for what belongs together, which was a fifth of a frame.
+            let start = self.buf.index_of(self.x, self.y);
+            let cells = self.buf.content.iter_mut().skip(start).take(left).zip(text.chars());
+            cells.for_each(|(cell, c)| {
+                cell.set_char(c).set_style(style);
+            });
+            self.x += left.min(text.len()) as u16;
+        } else {
+            (self.x, _) = self.buf.set_stringn(self.x, self.y, text, left, style);
+        }
         self
     }
 
@@ -209,4 +220,24 @@ pub(crate) fn sheet_frame(
     Clear.render(outer, buf);
     frame(model, outer, title, note, theme::PLAIN, buf);
     sheet_text(outer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_written_as_the_library_writes_it() {
+        let area = Rect::new(0, 0, 9, 2);
+        let style = Style::new().bold();
+        for text in ["", "pending", "twelve chars", "tab\tbed", "del\u{7f}ete", "naïve", "界 wide", "~ !"] {
+            let (mut ours, mut theirs) = (Buffer::empty(area), Buffer::empty(area));
+            let mut pen = Pen::new(&mut ours, area, 1).base(theme::SELECTED);
+            let left = pen.to(3).left();
+            let end = pen.written(text, style).position();
+            theirs.set_style(Rect::new(0, 1, 9, 1), theme::SELECTED);
+            let (x, y) = theirs.set_stringn(3, 1, text, left, theme::SELECTED.patch(style));
+            assert_eq!((ours, end), (theirs, Position { x, y }), "{text:?}");
+        }
+    }
 }
