@@ -1,7 +1,7 @@
 //! Reads keys, pastes, mouse events and answers of the terminal, on a thread of its own.
 //!
 //! When a terminal vanishes crossterm's reader may spin for ever inside one call (crossterm-rs/crossterm#793). On this thread that
-//! hurts nobody: the loop still sees that the terminal is gone, and ends the process. And every key is stamped when it comes, not
+//! hurts nobody: the loop sees within a minute that the terminal is gone, and ends the process. And every key is stamped when it comes, not
 //! when somebody has time for it, so that a busy moment does not make typed keys look pasted.
 
 use std::io::{PipeReader, PipeWriter};

@@ -375,16 +375,16 @@ pub(crate) fn quiet_until(model: &Model) -> Option<Timestamp> {
     let minute = Timestamp::from_millis((now.as_millis().div_euclid(60_000) + 1) * 60_000);
     let stale = list.sources.iter().filter_map(SourceState::stale_at);
     let others = [
-        claims::update::due(model),
         model.snooze.next(),
         list.stats.next_expiry,
         queue::update::counts_seconds_from(model),
-        model.submit.look_again,
-        screen.window.calls_at(),
+        model.reader.time.look_at(),
     ];
-    // What is over already changed what it changes.
-    let next = stale.chain(others.into_iter().flatten()).filter(|at| *at > now).min();
-    Some(next.map_or(minute, |next| next.min(minute)))
+    // What is over already changed what it changes; what a tick does is still to be done.
+    let next = stale.chain(others.into_iter().flatten()).filter(|at| *at > now);
+    let by_a_tick = [claims::update::due(model), model.submit.look_again, screen.window.calls_at()];
+    let next = next.chain(by_a_tick.into_iter().flatten()).chain([minute]).min();
+    next.filter(|at| *at > now)
 }
 
 // Where keys and pasted text go: what lies on top takes them.

@@ -14,6 +14,8 @@ const SOONEST: i64 = 250;
 const FULL_PANE: i64 = 1_000;
 /// No message came for longer: the process was stopped, or the machine slept. Milliseconds.
 const GAP: i64 = 5_000;
+/// So long after the last message the time is taken again, that a reader who presses nothing is not taken for such a gap. Milliseconds.
+const LOOK: i64 = 4_000;
 
 /// Per content, for how long its lines were on screen; and which lines are now.
 #[derive(Clone, Debug, Default)]
@@ -212,6 +214,12 @@ impl ReadingTime {
             self.unsaved += now.min(awake).since(from).max(0);
         }
         if self.unsaved >= SAVE { self.take() } else { None }
+    }
+
+    /// When to take the time again; `None` where nobody is taken to read.
+    pub(crate) fn look_at(&self) -> Option<Timestamp> {
+        let awake = self.touched.map(|at| at.plus_millis(IDLE));
+        awake.filter(|awake| self.on.is_some() && self.at < *awake).map(|_| self.at.plus_millis(LOOK))
     }
 
     /// Somebody is there.

@@ -21,7 +21,7 @@ use crate::journal::{Restored, Write};
 use crate::tui::core::draw::{sheet_lines, view};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, Msg, What};
-use crate::tui::core::router::{start, update};
+use crate::tui::core::router::{quiet_until, start, update};
 use crate::tui::core::settings::{SessionInfo, Settings};
 use crate::tui::decide::state::Guard;
 use crate::tui::history::state::ViewPage;
@@ -153,6 +153,21 @@ impl Desk {
 
     pub(crate) fn wait(&mut self, millis: i64) {
         self.at += millis;
+    }
+
+    /// Nothing comes for so long but the ticks that the loop wakes up for.
+    pub(crate) fn rest(&mut self, millis: i64) {
+        let end = self.at + millis;
+        loop {
+            let until = quiet_until(&self.model).map_or(self.at, Timestamp::as_millis);
+            let next = until.max(self.at + 1_000);
+            if next > end {
+                break;
+            }
+            self.at = next;
+            self.say(What::Tick);
+        }
+        self.at = end;
     }
 
     pub(crate) fn say(&mut self, what: What) {

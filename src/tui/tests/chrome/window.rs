@@ -164,6 +164,13 @@ fn whom_it_is_too_soon_to_call_is_called_in_time_and_nothing_wakes_up_before() {
     desk.say(What::Tick);
     assert!(minute(desk.model.now) > called.plus_millis(60_000), "the due time comes before the next minute");
     assert_eq!(router::quiet_until(&desk.model), Some(called.plus_millis(60_000)));
+
+    // Something that is no news came first: the next tick still calls.
+    desk.wait(10_500);
+    desk.say(What::Wake);
+    assert_eq!((notes(&desk).len(), router::quiet_until(&desk.model)), (1, None));
+    desk.rest(1_000);
+    assert_eq!(notes(&desk).len(), 2);
 }
 
 #[test]

@@ -335,6 +335,24 @@ Agent's note (not executed)
 }
 
 #[test]
+fn who_reads_and_presses_nothing_is_not_taken_for_a_machine_that_slept() {
+    let mut desk = Desk::new(100, 30, refunds(1));
+    desk.drawn();
+    desk.saved.clear();
+    desk.rest(8_000);
+    desk.press("a");
+    assert_eq!((seen(&desk), desk.staged().as_str()), (Some(Seen::InFull), "1A"));
+
+    desk.press("u");
+    desk.drawn();
+    desk.rest(40_000);
+    desk.press("?");
+    let millis = |write: &Write| if let Write::Looked { millis, .. } = write { *millis } else { 0 };
+    let looked: i64 = desk.saved.iter().map(millis).sum();
+    assert!((47_000..50_000).contains(&looked), "{looked}");
+}
+
+#[test]
 fn for_how_long_a_content_was_on_screen_is_kept_and_a_sheet_hides_it() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.drawn();
