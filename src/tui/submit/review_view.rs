@@ -30,6 +30,8 @@ pub(crate) type Parts = Vec<(Shown, Style)>;
 const NAMED: usize = 5;
 /// Columns for the reason why something is not sent.
 const REASON: usize = 55;
+/// Columns for a title in such a line: the key that shows it fits behind it.
+const TITLE: usize = 42;
 /// Columns for a line of our own.
 const WIDTH: usize = 72;
 /// Columns of the sheet, with its frame.
@@ -274,8 +276,10 @@ fn named(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
     rest(review.edited.len(), words::EDITED, lines);
     let mut warned = |word: &str, titles: &[Untrusted], shows: Option<Command>| {
         for (nth, title) in titles.iter().take(NAMED).enumerate() {
-            let mut line =
-                vec![ours(words::warned(word, ""), theme::WARN), (text::line(title).cut(46), theme::PLAIN)];
+            let mut line = vec![
+                ours(words::warned(word, ""), theme::WARN),
+                (text::line(title).cut(TITLE), theme::PLAIN),
+            ];
             if let Some(shows) = shows.filter(|_| nth == 0) {
                 line.push(ours(
                     format!("   {}", words::shows(&model.settings.keymap.key(shows))),
@@ -299,7 +303,7 @@ fn named(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
     rest(review.same.len(), words::SAME, lines);
     for (nth, refused) in review.refused.iter().take(NAMED).enumerate() {
         let not_sent = ours(words::label(words::NOT_SENT, ""), theme::BAD);
-        let mut line = vec![not_sent, (text::line(&refused.title).cut(46), theme::PLAIN)];
+        let mut line = vec![not_sent, (text::line(&refused.title).cut(TITLE), theme::PLAIN)];
         if nth == 0 && review.changed.is_empty() {
             let key = model.settings.keymap.key(Command::ShowChanged);
             line.push(ours(format!("   {}", words::shows(&key)), theme::DIM));

@@ -4,7 +4,7 @@ use crate::domain::{DecisionKind, Followed, Outcome, Status, Timestamp};
 use crate::tui::core::msg::What;
 use crate::tui::core::settings::GatePlace;
 use crate::tui::testing;
-use crate::tui::testing::{Desk, key};
+use crate::tui::testing::{Desk, action, few, key};
 
 use crate::tui::tests::queue::screens::at_work;
 
@@ -324,4 +324,13 @@ fn the_edit_form_on_the_smallest_screen() {
 
  Esc back
 ");
+}
+
+#[test]
+fn the_key_that_shows_what_was_not_read_stands_behind_a_long_title() {
+    let long = format!("{} and of everything that came after it", "Comment on the oldest ticket ".repeat(2));
+    let mut desk =
+        Desk::new(80, 24, vec![action("1 post_comment agent low 1", &long, "{}"), few(2).remove(1)]);
+    desk.press("*aS");
+    assert!(desk.screen().contains("(o shows)"), "{}", desk.screen());
 }
