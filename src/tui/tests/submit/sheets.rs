@@ -3,7 +3,6 @@
 use crate::domain::{DecisionKind, Followed, Outcome, Status, Timestamp};
 use crate::tui::core::msg::What;
 use crate::tui::core::settings::GatePlace;
-use crate::tui::testing;
 use crate::tui::testing::{Desk, action, few, key};
 
 use crate::tui::tests::queue::screens::at_work;
@@ -183,7 +182,7 @@ Vd decided  gw watch  : commands  q quit                                        
 /// A mail with a list and more fields than a small screen has rows for.
 fn mail(width: u16, height: u16) -> Desk {
     let input = r#"{"workspace_id":"acme","to":"kim@acme.example","subject":"Your refund","body":"Dear Kim,\nit is on its way.","amount":1.10,"tags":["a","b"],"urgent":false,"cc":null}"#;
-    let one = testing::action("1 send_email support low 5", "Your refund", input);
+    let one = action("1 send_email support low 5", "Your refund", input);
     let mut desk = Desk::new(width, height, vec![one]);
     desk.press("e!");
     desk
