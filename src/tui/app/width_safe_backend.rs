@@ -72,9 +72,6 @@ pub(crate) fn redraw_uneven(buffer: &mut Buffer, before: &[UnevenRow]) -> Vec<Un
             uneven.push(y);
         }
     }
-    if uneven.is_empty() && before.is_empty() {
-        return Vec::new();
-    }
     let cells = |y: u16| buffer.content.chunks(width).nth(usize::from(y.saturating_sub(area.top())));
     let was = |y: u16| before.iter().find(|row| row.y == y);
     let is_other = |y: u16| was(y).is_none_or(|row| cells(y) != Some(&*row.cells));

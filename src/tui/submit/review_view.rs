@@ -30,7 +30,7 @@ pub(crate) type Parts = Vec<(Shown, Style)>;
 const NAMED: usize = 5;
 /// Columns for the reason why something is not sent.
 const REASON: usize = 55;
-/// Columns for a title in such a line: the key that shows it fits behind it.
+/// Columns for the title of what is unread, changed or not sent: the key that shows it fits behind it.
 const TITLE: usize = 42;
 /// Columns for a line of our own.
 const WIDTH: usize = 72;
