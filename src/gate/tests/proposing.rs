@@ -82,7 +82,8 @@ async fn a_tool_says_how_long_its_proposals_wait() {
 
     let action = gate.gate.store().get(&default).await.unwrap().unwrap().action.row;
     let waits = action.expires_at.unwrap().since(action.created_at);
-    assert!((3_590_000..=3_600_000).contains(&waits), "{waits}");
+    // It was recorded by the clock of the database, which is not quite the gate's.
+    assert!((waits - 3_600_000).abs() < 10_000, "{waits}");
     assert_eq!(gate.action(&own).await.at("/expiresAt"), "2099-01-01T00:00:00.000Z");
     assert_eq!(gate.action(&never).await.at("/expiresAt"), "null");
 }

@@ -81,6 +81,19 @@ fn its_counts_are_asked_for_at_once_then_every_half_minute_and_sooner_after_a_ch
 }
 
 #[test]
+fn its_counts_are_asked_for_soon_after_what_came_and_went_between_two_looks() {
+    let mut figures = figures();
+    let looked = |revision| Synced { revision: Some(Revision(revision)), ..all(Vec::new()) };
+    figures.listed(&looked(1), at(0));
+    assert!(figures.flows_due(&source(), 60, at(0)).is_some());
+
+    figures.listed(&looked(1), at(1));
+    assert!(figures.flows_due(&source(), 60, at(6)).is_none(), "nothing happened");
+    figures.listed(&looked(3), at(7));
+    assert!(figures.flows_due(&source(), 60, at(8)).is_some());
+}
+
+#[test]
 fn queues_of_a_source_that_tells_others_apart_are_never_told_as_empty() {
     let mut figures = figures();
     let name = |n: usize| format!("agent-{n:03}");
