@@ -2,8 +2,8 @@
 //!
 //! Pending actions past their time expire, and so do approvals that no agent took. What runs of an earlier gate came to is taken
 //! up. Runs whose lease ran out are run again or handed to a human. Approved actions that never ran are found by the dispatcher,
-//! which is woken each time: committing and scheduling are two steps, and a crash between them loses nothing. Once an hour, what was
-//! settled long ago is pruned.
+//! which is woken each time: committing and scheduling are two steps, and a crash between them loses nothing. Once a minute, counts and
+//! callbacks that are too old are dropped; once an hour, what was settled long ago is pruned.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
@@ -21,6 +21,8 @@ use crate::domain::Timestamp;
 use crate::fault;
 
 const EVERY: Duration = Duration::from_secs(5);
+/// Between two looks for what is dropped after days: each is a transaction that writes.
+const TIDY_EVERY: Duration = Duration::from_mins(1);
 /// Most rounds of one kind in one sweep.
 const ROUNDS: usize = 100;
 /// Answers under an `Idempotency-Key` are kept for a day, but those to proposals, which are kept as long as their action.
@@ -43,7 +45,7 @@ pub(crate) async fn run(gate: Gate) {
 
 async fn sweeps(gate: Gate) {
     let (mut heads, mut lapsing) = (Vec::new(), HashMap::new());
-    let (mut pruned_at, mut steady) = (None, ClockUptime::default());
+    let (mut tidied_at, mut pruned_at, mut steady) = (None, None, ClockUptime::default());
     let mut timer = tokio::time::interval(EVERY);
     timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -57,6 +59,12 @@ async fn sweeps(gate: Gate) {
         if let Err(error) = sweep(&gate).await {
             // The next sweep tries again; until then nothing is lost, only late.
             tracing::warn!(%error, "a sweep failed");
+        }
+        if tidied_at.is_none_or(|at: Instant| at.elapsed() >= TIDY_EVERY) {
+            tidied_at = Some(Instant::now());
+            if let Err(error) = tidy(&gate).await {
+                tracing::warn!(%error, "cannot drop counts and callbacks that are too old");
+            }
         }
         if let Err(error) = note_uses(&gate).await {
             tracing::warn!(%error, "cannot note when tokens were used");
@@ -169,13 +177,17 @@ pub(crate) async fn sweep(gate: &Gate) -> Result<(), StoreError> {
     fault::point("sweep.middle");
     let going_on = take_up(gate).await;
     let recovered = rounds(gate, || gate.store().recover(gate.inner.tools.safe(), going_on.clone())).await;
-    let forgotten = gate.store().forget_flows(FLOWS_KEPT_MILLIS).await;
-    let told = callbacks::sweep(gate).await;
     let (expired, lapsed, recovered) = (expired?, lapsed?, recovered?);
     if expired + lapsed + recovered > 0 {
         tracing::info!(expired, lapsed, recovered, "swept");
     }
-    forgotten.and(told)
+    Ok(())
+}
+
+/// Drops counted minutes and callbacks that are too old. Each is tried, whatever became of the one before.
+pub(crate) async fn tidy(gate: &Gate) -> Result<(), StoreError> {
+    let forgotten = gate.store().forget_flows(FLOWS_KEPT_MILLIS).await;
+    callbacks::sweep(gate).await.and(forgotten).map(drop)
 }
 
 /// A round takes some of what there is, so that others can write in between. A thousand that expire at the same moment must

@@ -15,8 +15,9 @@ use crate::domain::{SourceName, Timestamp};
 use crate::net::backoff::{Backoff, dice};
 use crate::sources::{Connection, EventKind};
 
-/// So often the clock on the wall is compared with the one that stands still while the computer sleeps.
-const GLANCE: Duration = Duration::from_secs(5);
+/// So often the clock on the wall is compared with the one that stands still while the computer sleeps. Each time wakes the program up four
+/// times, on the way of the timer.
+const GLANCE: Duration = Duration::from_secs(10);
 /// So far they may run apart in between: clocks are set, too.
 const NAP: Duration = Duration::from_secs(10);
 /// The longest first wait before a list that could not be read is asked for again.
@@ -48,6 +49,8 @@ impl SyncFailures {
 /// A task a source; each ends when nobody listens any more.
 pub(super) fn start(sources: &[WithTimeouts], misses: &SyncFailures, pace: Pace) -> mpsc::Receiver<Event> {
     let (events, receiver) = mpsc::channel(64);
+    let (slept, sleeps) = watch::channel(());
+    tokio::spawn(SuspendDetector::since(pace.clock).run(slept));
     for source in sources {
         let watcher = Watcher {
             source: source.clone(),
@@ -57,7 +60,7 @@ pub(super) fn start(sources: &[WithTimeouts], misses: &SyncFailures, pace: Pace)
             again: Backoff::new(AGAIN, AGAIN_MAX),
             pace: Pace { poll: pace.poll.max(source.least_poll()), ..pace },
             live: false,
-            awake: SuspendDetector::since(pace.clock),
+            sleeps: sleeps.clone(),
         };
         tokio::spawn(watcher.run());
     }
@@ -72,7 +75,7 @@ struct Watcher {
     again: Backoff,
     pace: Pace,
     live: bool,
-    awake: SuspendDetector,
+    sleeps: watch::Receiver<()>,
 }
 
 /// Tells that the computer slept: the connection is dead more often than not, and nothing would say so before its limits.
@@ -87,8 +90,17 @@ impl SuspendDetector {
         Self { clock, wall: clock(), at: Instant::now() }
     }
 
-    fn glance_at(&self) -> Instant {
-        self.at + GLANCE
+    /// Until nobody watches any more.
+    async fn run(mut self, slept: watch::Sender<()>) {
+        loop {
+            tokio::select! {
+                () = slept.closed() => return,
+                () = sleep_until(self.at + GLANCE) => {}
+            }
+            if self.slept() {
+                slept.send_replace(());
+            }
+        }
     }
 
     /// True once after each sleep.
@@ -124,11 +136,9 @@ impl Watcher {
                     look_at = look_at.min(self.look_again(misses).unwrap_or(look_at));
                     continue;
                 }
-                () = sleep_until(self.awake.glance_at()) => {
-                    if self.awake.slept() {
-                        self.begin_again().await?;
-                        look_at = self.next_look();
-                    }
+                Ok(()) = self.sleeps.changed() => {
+                    self.begin_again().await?;
+                    look_at = self.next_look();
                     continue;
                 }
             };

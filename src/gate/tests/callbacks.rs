@@ -334,14 +334,14 @@ async fn what_does_not_arrive_within_a_day_is_given_up_and_listed_for_a_week() {
     until(&gate, |it| it.error.is_some()).await;
 
     gate.gate.inner.clock.pass(DAY + 1);
-    reconcile::sweep(&gate.gate).await.unwrap();
+    reconcile::tidy(&gate.gate).await.unwrap();
     let given_up = until(&gate, |it| it.ended_at.is_some()).await;
     assert_eq!(given_up.error.as_deref(), Some("the receiver answered HTTP 500"));
     let late = Delivery::Failed { why: "late".to_owned(), pause: 1 };
     gate.gate.store().end_callback(given_up.clone(), late).await.unwrap();
     assert_eq!(listed(&gate).await, [given_up]);
     gate.gate.inner.clock.pass(7 * DAY + 1);
-    reconcile::sweep(&gate.gate).await.unwrap();
+    reconcile::tidy(&gate.gate).await.unwrap();
 
     assert_eq!(listed(&gate).await, []);
     gate.stop().await;

@@ -102,10 +102,10 @@ async fn minutes_are_kept_for_two_days_and_swept_away_afterwards() {
     let (_folder, gate) = plain().await;
     gate.propose("t", "{}").await;
     gate.gate.inner.clock.pass(48 * HOUR - 60_000);
-    crate::gate::reconcile::sweep(&gate.gate).await.unwrap();
+    crate::gate::reconcile::tidy(&gate.gate).await.unwrap();
     let kept = told(&gate, "?since=0").await;
     gate.gate.inner.clock.pass(2 * HOUR);
-    crate::gate::reconcile::sweep(&gate.gate).await.unwrap();
+    crate::gate::reconcile::tidy(&gate.gate).await.unwrap();
 
     let rows = sqlite_rows(&gate).await;
 
