@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 
 use super::executor::restarting;
 use super::state::Gate;
-use super::store::{Callback, Delivery, StoreError};
+use super::store::{Callback, Delivery, StoreError, SweptCallbacks};
 use crate::config::CallbackConfig;
 use crate::contract::action::wire_status;
 use crate::contract::callback::{CallbackBody, CallbackData};
@@ -162,13 +162,14 @@ fn body(callback: &Callback) -> serde_json::Result<String> {
     })
 }
 
-/// Gives up what is too old, and drops what nobody needs to list any more.
-pub(super) async fn sweep(gate: &Gate) -> Result<(), StoreError> {
-    let given_up = gate.store().sweep_callbacks(DAY_MILLIS, LISTED_MILLIS).await?;
+/// Gives up what is too old, and drops some of what nobody needs to list any more. Returns how much it dropped.
+pub(super) async fn sweep(gate: &Gate) -> Result<u64, StoreError> {
+    let SweptCallbacks { given_up, dropped } =
+        gate.store().sweep_callbacks(DAY_MILLIS, LISTED_MILLIS).await?;
     if given_up > 0 {
         tracing::warn!(given_up, "callbacks were not told within a day; `placet gate callbacks` lists them");
     }
-    Ok(())
+    Ok(dropped)
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 //!
 //! Pending actions past their time expire, and so do approvals that no agent took. What runs of an earlier gate came to is taken
 //! up. Runs whose lease ran out are run again or handed to a human. Approved actions that never ran are found by the dispatcher,
-//! which is woken each time: committing and scheduling are two steps, and a crash between them loses nothing. Once a minute, counts and
-//! callbacks that are too old are dropped; once an hour, what was settled long ago is pruned.
+//! which is woken each time: committing and scheduling are two steps, and a crash between them loses nothing. Once a minute,
+//! callbacks that did not arrive in a day are given up, and old counts and callbacks dropped. Once an hour, what was settled long ago is
+//! pruned.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
@@ -21,7 +22,7 @@ use crate::domain::Timestamp;
 use crate::fault;
 
 const EVERY: Duration = Duration::from_secs(5);
-/// Between two looks for what is dropped after days: each is a transaction that writes.
+/// Between two looks for what days make too old: they write, whether they find something or not.
 const TIDY_EVERY: Duration = Duration::from_mins(1);
 /// Most rounds of one kind in one sweep.
 const ROUNDS: usize = 100;
@@ -61,9 +62,9 @@ async fn sweeps(gate: Gate) {
             tracing::warn!(%error, "a sweep failed");
         }
         if tidied_at.is_none_or(|at: Instant| at.elapsed() >= TIDY_EVERY) {
-            tidied_at = Some(Instant::now());
-            if let Err(error) = tidy(&gate).await {
-                tracing::warn!(%error, "cannot drop counts and callbacks that are too old");
+            match tidy(&gate).await {
+                Ok(()) => tidied_at = Some(Instant::now()),
+                Err(error) => tracing::warn!(%error, "cannot give up or drop what is too old"),
             }
         }
         if let Err(error) = note_uses(&gate).await {
@@ -184,10 +185,11 @@ pub(crate) async fn sweep(gate: &Gate) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Drops counted minutes and callbacks that are too old. Each is tried, whatever became of the one before.
+/// Gives up callbacks that did not arrive in a day, and drops counted minutes and callbacks that are too old. Each is tried, whatever became of
+/// the one before.
 pub(crate) async fn tidy(gate: &Gate) -> Result<(), StoreError> {
     let forgotten = gate.store().forget_flows(FLOWS_KEPT_MILLIS).await;
-    callbacks::sweep(gate).await.and(forgotten).map(drop)
+    rounds(gate, || callbacks::sweep(gate)).await.and(forgotten).map(drop)
 }
 
 /// A round takes some of what there is, so that others can write in between. A thousand that expire at the same moment must

@@ -15,8 +15,7 @@ use crate::domain::{SourceName, Timestamp};
 use crate::net::backoff::{Backoff, dice};
 use crate::sources::{Connection, EventKind};
 
-/// So often the clock on the wall is compared with the one that stands still while the computer sleeps. Each time wakes the program up four
-/// times, on the way of the timer.
+/// So often the clock on the wall is compared with the one that stands still while the computer sleeps.
 const GLANCE: Duration = Duration::from_secs(10);
 /// So far they may run apart in between: clocks are set, too.
 const NAP: Duration = Duration::from_secs(10);
@@ -46,7 +45,7 @@ impl SyncFailures {
     }
 }
 
-/// A task a source; each ends when nobody listens any more.
+/// A task a source, and one that looks whether the computer slept; each ends when nobody listens any more.
 pub(super) fn start(sources: &[WithTimeouts], misses: &SyncFailures, pace: Pace) -> mpsc::Receiver<Event> {
     let (events, receiver) = mpsc::channel(64);
     let (slept, sleeps) = watch::channel(());
@@ -90,7 +89,7 @@ impl SuspendDetector {
         Self { clock, wall: clock(), at: Instant::now() }
     }
 
-    /// Until nobody watches any more.
+    /// Until the last watcher is gone.
     async fn run(mut self, slept: watch::Sender<()>) {
         loop {
             tokio::select! {

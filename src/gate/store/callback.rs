@@ -50,3 +50,11 @@ pub(crate) enum Delivery {
         why: String,
     },
 }
+
+/// What a look for callbacks that are too old found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SweptCallbacks {
+    pub(crate) given_up: u64,
+    /// No more than some at once: nobody waits long for the writer.
+    pub(crate) dropped: u64,
+}

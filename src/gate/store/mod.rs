@@ -28,7 +28,7 @@ use std::sync::atomic::AtomicU64;
 use async_trait::async_trait;
 
 pub use self::callback::Callback;
-pub(crate) use self::callback::{Delivery, Origin};
+pub(crate) use self::callback::{Delivery, Origin, SweptCallbacks};
 pub(crate) use self::counted::{AskedFlows, Batches, Counts};
 pub(crate) use self::pages::{Filter, LookedUp, Page, PageEnd};
 
@@ -519,8 +519,8 @@ pub(crate) trait Writes: Send + Sync {
     async fn take_callbacks(&self, name: String, lease: i64, most: u32) -> Result<Vec<Callback>, StoreError>;
     /// Writes down what a try came to, unless another one began since.
     async fn end_callback(&self, callback: Callback, how: Delivery) -> Result<(), StoreError>;
-    /// Gives up what is `old` milliseconds old and did not arrive, and drops what is over for `over`. Returns how much it gave up.
-    async fn sweep_callbacks(&self, old: i64, over: i64) -> Result<u64, StoreError>;
+    /// Gives up what is `old` milliseconds old and did not arrive, and drops some of what is over for `over`.
+    async fn sweep_callbacks(&self, old: i64, over: i64) -> Result<SweptCallbacks, StoreError>;
     /// Stops (`true`) or allows dispatching in a workspace, or in the whole gate (`*`). False when it was so already.
     async fn pause(&self, workspace: String, paused: bool, who: Option<String>) -> Result<bool, StoreError>;
     async fn add_token(&self, token: Token, hash: Vec<u8>) -> Result<(), StoreError>;

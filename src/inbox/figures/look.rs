@@ -37,7 +37,7 @@ impl SourceFigures {
         self.cover(targets, now);
         self.heard = Some(now);
         // What came and went between two looks is in no list.
-        self.moved |= revision != self.revision;
+        self.moved |= since.is_some() && revision != self.revision;
         (self.behind, self.problem, self.revision) = (false, false, revision);
         let mut look = ListReading { since, now, gap: self.gap && since.is_some(), news: News::default() };
         match rows {

@@ -23,7 +23,7 @@ use futures_util::future::BoxFuture;
 use self::tx::{Due, Tx};
 use super::{
     Actor, Callback, Delivery, Dispatched, Finished, Group, Keyed, Lease, NewAction, Prunable, Reads,
-    Recorded, Refused, Reply, Ruling, StoreError, Stored, Writes,
+    Recorded, Refused, Reply, Ruling, StoreError, Stored, SweptCallbacks, Writes,
 };
 use crate::contract::settle::SettleAs;
 use crate::domain::{Claim, Timestamp};
@@ -210,7 +210,7 @@ impl<S: Transact> Writes for S {
         work!(self, "", given, |tx, (callback, how, now)| callbacks::end(tx, callback, how, *now))
     }
 
-    async fn sweep_callbacks(&self, old: i64, over: i64) -> Result<u64, StoreError> {
+    async fn sweep_callbacks(&self, old: i64, over: i64) -> Result<SweptCallbacks, StoreError> {
         let now = self.now().await?;
         let given = (now, now.plus_millis(-old), now.plus_millis(-over));
         work!(self, "", given, |tx, (now, old, over)| tx.sweep_callbacks(*now, *old, *over))

@@ -12,7 +12,9 @@ use async_trait::async_trait;
 use crate::domain::{Claim, Digest, Flow, RawJson, Row, Status, Timestamp};
 use crate::gate::audit::AuditRow;
 use crate::gate::store::KeptApproval;
-use crate::gate::store::{Actor, Callback, Group, Keyed, NewAction, Origin, Prunable, StoreError, Stored};
+use crate::gate::store::{
+    Actor, Callback, Group, Keyed, NewAction, Origin, Prunable, StoreError, Stored, SweptCallbacks,
+};
 use crate::gate::token::Token;
 use crate::gate::tool::Tools;
 use crate::gate::which::Which;
@@ -132,13 +134,13 @@ pub(crate) trait Tx: Send {
     ) -> Result<Vec<Callback>, StoreError>;
     /// Writes what became of it, if it is still this try.
     async fn put_callback_end(&mut self, callback: &Callback) -> Result<(), StoreError>;
-    /// Ends what did not arrive and is from before `old`; drops some of what ended before `over`. Returns how much it ended.
+    /// Ends what did not arrive and is from before `old`; drops some of what ended before `over`.
     async fn sweep_callbacks(
         &mut self,
         now: Timestamp,
         old: Timestamp,
         over: Timestamp,
-    ) -> Result<u64, StoreError>;
+    ) -> Result<SweptCallbacks, StoreError>;
 
     /// False when it was so already.
     async fn put_pause(

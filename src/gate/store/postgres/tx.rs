@@ -15,7 +15,9 @@ use crate::gate::store::ops::tx::{
     Answer, Counted, Due, Head, KeptReply, Loaded, RecordedCall, SWEEP, Swept, Tx, TxState, Written,
 };
 use crate::gate::store::rows::{self, integer};
-use crate::gate::store::{Actor, Callback, Group, Keyed, NewAction, Prunable, StoreError, Stored};
+use crate::gate::store::{
+    Actor, Callback, Group, Keyed, NewAction, Prunable, StoreError, Stored, SweptCallbacks,
+};
 use crate::gate::token::{Scope, Token};
 
 /// At most so many rows of one kind go in one sweep, so that nobody waits long for the writer.
@@ -397,7 +399,7 @@ impl Tx for PostgresTx {
         now: Timestamp,
         old: Timestamp,
         over: Timestamp,
-    ) -> Result<u64, StoreError> {
+    ) -> Result<SweptCallbacks, StoreError> {
         callbacks::sweep(self.conn().await?, now, old, over).await
     }
 

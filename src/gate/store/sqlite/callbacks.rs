@@ -4,7 +4,7 @@ use sqlx::{SqliteConnection, SqlitePool};
 
 use crate::domain::Timestamp;
 use crate::gate::store::rows::{self, integer};
-use crate::gate::store::{Callback, StoreError};
+use crate::gate::store::{Callback, StoreError, SweptCallbacks};
 
 /// So many that are over are dropped at once, so that nobody waits long for the writer.
 const FORGET: i64 = 5_000;
@@ -74,11 +74,12 @@ pub(super) async fn sweep(
     now: Timestamp,
     old: Timestamp,
     over: Timestamp,
-) -> Result<u64, StoreError> {
+) -> Result<SweptCallbacks, StoreError> {
     let ended = sqlx::query(GIVE_UP).bind(now.as_millis()).bind(old.as_millis()).bind(NEVER);
-    let ended = ended.execute(&mut *conn).await?.rows_affected();
-    sqlx::query(OVER).bind(over.as_millis()).bind(FORGET).execute(conn).await?;
-    Ok(ended)
+    let given_up = ended.execute(&mut *conn).await?.rows_affected();
+    let over = sqlx::query(OVER).bind(over.as_millis()).bind(FORGET);
+    let dropped = over.execute(conn).await?.rows_affected();
+    Ok(SweptCallbacks { given_up, dropped })
 }
 
 pub(super) async fn newest(pool: &SqlitePool, most: u32) -> Result<Vec<Callback>, StoreError> {

@@ -14,7 +14,9 @@ use crate::gate::store::ops::tx::{
     Answer, Counted, Due, Head, KeptReply, RecordedCall, SWEEP, Swept, Tx, TxState, Written,
 };
 use crate::gate::store::rows::{self, integer, number};
-use crate::gate::store::{Actor, Callback, Group, Keyed, NewAction, Prunable, StoreError, Stored};
+use crate::gate::store::{
+    Actor, Callback, Group, Keyed, NewAction, Prunable, StoreError, Stored, SweptCallbacks,
+};
 use crate::gate::token::{Scope, Token};
 use crate::sqlite::Words;
 
@@ -476,7 +478,7 @@ impl Tx for SqliteTx {
         now: Timestamp,
         old: Timestamp,
         over: Timestamp,
-    ) -> Result<u64, StoreError> {
+    ) -> Result<SweptCallbacks, StoreError> {
         callbacks::sweep(self.conn().await?, now, old, over).await
     }
 
