@@ -43,7 +43,13 @@ pub fn run() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let args = Args::parse();
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    // The screen is drawn on this thread, and lists are parsed on others. More workers would only wake each other up, but for a gate that
+    // many agents call.
+    if !matches!(args.command, Some(Command::Gate { .. })) {
+        runtime.worker_threads(1);
+    }
+    let runtime = match runtime.enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
             cli::complain(&format!("cannot start the runtime: {error}"));
