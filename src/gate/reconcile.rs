@@ -2,9 +2,8 @@
 //!
 //! Pending actions past their time expire, and so do approvals that no agent took. What runs of an earlier gate came to is taken
 //! up. Runs whose lease ran out are run again or handed to a human. Approved actions that never ran are found by the dispatcher,
-//! which is woken each time: committing and scheduling are two steps, and a crash between them loses nothing. Once a minute,
-//! callbacks that did not arrive in a day are given up, and old counts and callbacks dropped. Once an hour, what was settled long ago is
-//! pruned.
+//! which is woken each time: committing and scheduling are two steps, and a crash between them loses nothing. Once a minute, callbacks
+//! that did not arrive in a day are given up, and old counts and callbacks are dropped. Once an hour, what was settled long ago is pruned.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
@@ -22,7 +21,7 @@ use crate::domain::Timestamp;
 use crate::fault;
 
 const EVERY: Duration = Duration::from_secs(5);
-/// Between two looks for what days make too old: they write, whether they find something or not.
+/// Between two looks for what is too old after days: each begins transactions that write, whether it finds something or not.
 const TIDY_EVERY: Duration = Duration::from_mins(1);
 /// Most rounds of one kind in one sweep.
 const ROUNDS: usize = 100;
@@ -185,8 +184,8 @@ pub(crate) async fn sweep(gate: &Gate) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Gives up callbacks that did not arrive in a day, and drops counted minutes and callbacks that are too old. Each is tried, whatever became of
-/// the one before.
+/// Gives up callbacks that did not arrive in a day, and drops counted minutes and callbacks that are too old. Each is tried, whatever
+/// became of the one before.
 pub(crate) async fn tidy(gate: &Gate) -> Result<(), StoreError> {
     let forgotten = gate.store().forget_flows(FLOWS_KEPT_MILLIS).await;
     rounds(gate, || callbacks::sweep(gate)).await.and(forgotten).map(drop)
