@@ -18,19 +18,7 @@ pub type Learned = BTreeMap<String, u8>;
 /// The name of a filter that was saved in the inbox, and the filter as it is written. One line each, without tabs.
 pub type KeptFilter = (String, String);
 
-pub(super) const MIGRATIONS: [&str; 11] = [
-    include_str!("../../assets/migrations/journal/0001_journal.sql"),
-    include_str!("../../assets/migrations/journal/0002_terms.sql"),
-    include_str!("../../assets/migrations/journal/0003_held.sql"),
-    include_str!("../../assets/migrations/journal/0004_reason_text.sql"),
-    include_str!("../../assets/migrations/journal/0005_receipts.sql"),
-    include_str!("../../assets/migrations/journal/0006_minutes.sql"),
-    include_str!("../../assets/migrations/journal/0007_open.sql"),
-    include_str!("../../assets/migrations/journal/0008_risk.sql"),
-    include_str!("../../assets/migrations/journal/0009_receipt_forms.sql"),
-    include_str!("../../assets/migrations/journal/0010_snoozes.sql"),
-    include_str!("../../assets/migrations/journal/0011_snooze_terms.sql"),
-];
+pub(super) const MIGRATIONS: [&str; 1] = [include_str!("../../assets/migrations/journal/0001_journal.sql")];
 
 /// The journal of one run. Cloning is cheap: every clone is the same run.
 #[derive(Clone, Debug)]
@@ -233,7 +221,6 @@ fn not_opened(path: &Path, error: sqlite::OpenError) -> JournalError {
     use sqlite::OpenError as E;
     let damaged = match &error {
         E::Database { error, .. } => damage(path, error),
-        E::Migration { error, .. } => damage(path, error),
         _ => None,
     };
     damaged.unwrap_or(JournalError::Open(error))

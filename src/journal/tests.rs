@@ -3,7 +3,6 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use super::state::MIGRATIONS;
 use super::*;
 use crate::contract::action;
 use crate::domain::{

@@ -1,6 +1,5 @@
-//! Opens databases, and brings them to the newest version.
+//! Opens databases, and refuses those of other versions.
 
-use std::cmp::Ordering;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,7 +11,7 @@ use sqlx::sqlite::{
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, SqlSafeStr as _, raw_sql};
 
 use super::turn::Turn;
-use super::words::{MigrateWords, Words};
+use super::words::Words;
 use crate::fault;
 use crate::private;
 
@@ -50,12 +49,11 @@ pub enum OpenError {
     Names(PathBuf),
     #[error("cannot open the database {path}: {}", Words(error))]
     Database { path: PathBuf, error: sqlx::Error },
-    #[error("cannot open the database {path}: {}", MigrateWords(error))]
-    Migration { path: PathBuf, error: MigrateError },
     #[error(
-        "the database {0} can only be read, and an older placet wrote it; copy it to a folder of yours and name the copy"
+        "the database {0} was not written by this version of placet; move it away and start again without what is in it, or run the \
+         version that wrote it"
     )]
-    Older(PathBuf),
+    OtherVersion(PathBuf),
     #[error(
         "the database {0} can only be read, and its log {0}-wal holds changes that are not in it yet; copy both to a folder of yours \
          and name the copy"
@@ -63,8 +61,8 @@ pub enum OpenError {
     Log(PathBuf),
 }
 
-/// Opens the database at `path`, creates it with mode 0600 when it is missing, and brings it to the newest of `migrations`
-/// (append-only: the first has number 1). Any number of processes may do so at once: they take turns, for at most a minute.
+/// Opens the database at `path`, and creates it with mode 0600 and the tables of `migrations` when it is missing. Any number of processes
+/// may do so at once: they take turns, for at most a minute.
 pub async fn open(path: &Path, migrations: &[&'static str]) -> Result<Database, OpenError> {
     open_preparing(path, migrations, String::new()).await
 }
@@ -127,10 +125,7 @@ async fn open_with(
         .await
         .map_err(failed)?;
     fault::point("open.locked");
-    migrator(migrations)
-        .run(&write)
-        .await
-        .map_err(|error| OpenError::Migration { path: path.to_owned(), error })?;
+    migrate(path, &write, migrations).await?;
     fault::point("open.migrated");
     let read = SqlitePoolOptions::new()
         .max_connections(5)
@@ -142,6 +137,20 @@ async fn open_with(
     Ok(Database { path: path.to_owned(), write, read })
 }
 
+/// Applies what is missing to a database that is empty, or was written under the first ones.
+async fn migrate(path: &Path, write: &SqlitePool, migrations: &[&'static str]) -> Result<(), OpenError> {
+    let failed = |error| OpenError::Database { path: path.to_owned(), error };
+    let migrator = migrator(migrations);
+    match applied(write).await.map_err(failed)? {
+        Some(applied) if checksums(&migrator).starts_with(&applied) => {}
+        _ => return Err(OpenError::OtherVersion(path.to_owned())),
+    }
+    migrator.run(write).await.map_err(|error| match error {
+        MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => failed(error),
+        _ => OpenError::OtherVersion(path.to_owned()),
+    })
+}
+
 fn migrator(migrations: &[&'static str]) -> Migrator {
     let numbered = (1..).zip(migrations).map(|(version, sql)| {
         Migration::new(version, "".into(), MigrationType::Simple, sql.into_sql_str(), false)
@@ -149,7 +158,24 @@ fn migrator(migrations: &[&'static str]) -> Migrator {
     Migrator::with_migrations(numbered.collect())
 }
 
-/// Opens a database that must already be at the newest of `migrations`, and writes nothing at all, not even beside it: for media that
+fn checksums(migrator: &Migrator) -> Vec<Vec<u8>> {
+    migrator.iter().map(|migration| migration.checksum.to_vec()).collect()
+}
+
+/// Returns the checksums of the migrations that a database was written under; `None` if its tables are another program's.
+async fn applied(pool: &SqlitePool) -> sqlx::Result<Option<Vec<Vec<u8>>>> {
+    const TABLES: &str = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*'";
+    const APPLIED: &str = "SELECT checksum FROM _sqlx_migrations ORDER BY version";
+    let tables: Vec<String> = sqlx::query_scalar(TABLES).fetch_all(pool).await?;
+    if !tables.iter().any(|table| table == "_sqlx_migrations") {
+        return Ok(tables.is_empty().then(Vec::new));
+    }
+    let applied: Vec<_> = sqlx::query_scalar(APPLIED).fetch_all(pool).await?;
+    // A process that was killed here left a table without rows.
+    Ok((!applied.is_empty() || tables.len() == 1).then_some(applied))
+}
+
+/// Opens a database that was written under all of `migrations`, and writes nothing at all, not even beside it: for media that
 /// can only be read. Its log must be empty.
 pub async fn open_to_read(path: &Path, migrations: &[&'static str]) -> Result<Database, OpenError> {
     let database = read_with(path, unwritten(path)?).await?;
@@ -198,20 +224,13 @@ fn log_length(path: &Path) -> u64 {
 }
 
 impl Database {
-    /// Fails unless it is at the newest of `migrations`.
+    /// Fails unless it was written under all of `migrations`.
     pub async fn is_at(&self, migrations: &[&'static str]) -> Result<(), OpenError> {
         let path = self.path.clone();
-        let known = sqlx::query_scalar::<_, i64>("SELECT MAX(version) FROM _sqlx_migrations");
-        let version = match known.fetch_one(&self.read).await {
-            Ok(version) => version,
-            Err(error) => return Err(OpenError::Database { path, error }),
-        };
-        match version.cmp(&(migrations.len() as i64)) {
-            Ordering::Less => Err(OpenError::Older(path)),
-            Ordering::Greater => {
-                Err(OpenError::Migration { path, error: MigrateError::VersionMissing(version) })
-            }
-            Ordering::Equal => Ok(()),
+        match applied(&self.read).await {
+            Ok(Some(applied)) if applied == checksums(&migrator(migrations)) => Ok(()),
+            Ok(_) => Err(OpenError::OtherVersion(path)),
+            Err(error) => Err(OpenError::Database { path, error }),
         }
     }
 
@@ -354,16 +373,60 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_newer_database_is_told_in_plain_words() {
+    async fn database_of_another_version_is_refused_in_one_sentence() {
+        const V2: &str = "CREATE TABLE u (a TEXT) STRICT";
+        let folder = tempfile::tempdir().unwrap();
+        // A later one, an edited one, one whose record is gone, one of another program, and one of other tables.
+        for (nth, (written, sql)) in [
+            (vec![V1, V2], "SELECT 1"),
+            (vec!["CREATE TABLE t (a ANY) STRICT"], "SELECT 1"),
+            (vec![V1], "DELETE FROM _sqlx_migrations"),
+            (vec![V1], "DROP TABLE _sqlx_migrations"),
+            (vec![V1], "UPDATE _sqlx_migrations SET checksum = x'00'"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let path = folder.path().join(format!("{nth}.db"));
+            let database = open(&path, &written).await.unwrap();
+            sqlx::query(sql).execute(&database.write).await.unwrap();
+            database.close().await;
+
+            for refused in [open(&path, &[V1]).await, open_to_read(&path, &[V1]).await] {
+                let said = refused.unwrap_err().to_string();
+                assert!(
+                    said.contains("not written by this version of placet; move it away and start again"),
+                    "{said}"
+                );
+            }
+            let database = open_unchanged(&path).await.unwrap();
+            let tables: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM sqlite_master WHERE type = 'table'")
+                .fetch_one(&database.read)
+                .await
+                .unwrap();
+            assert_eq!(
+                tables,
+                if nth == 0 {
+                    3
+                } else if nth == 3 {
+                    1
+                } else {
+                    2
+                },
+                "{nth}"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn opening_that_was_killed_before_its_tables_goes_on() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
-        open(&path, &[V1, "CREATE TABLE u (a TEXT) STRICT"]).await.unwrap().close().await;
+        open(&path, &[]).await.unwrap().close().await;
 
-        for refused in [open(&path, &[V1]).await, open_to_read(&path, &[V1]).await] {
-            let said = refused.unwrap_err().to_string();
-            assert!(said.contains("newer placet") && said.contains("update placet"), "{said}");
-            assert!(!said.contains("migration"), "{said}");
-        }
+        open(&path, &[V1]).await.unwrap().close().await;
+
+        open_to_read(&path, &[V1]).await.unwrap();
     }
 
     #[tokio::test]
@@ -389,8 +452,6 @@ mod tests {
         assert_eq!(kept, "kept");
         assert!(Words(&refused).to_string().contains("read-only"), "{}", Words(&refused));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-        let older = open_to_read(&path, &[V1, V1]).await.unwrap_err();
-        assert!(matches!(older, OpenError::Older(_)), "{older}");
     }
 
     #[tokio::test]

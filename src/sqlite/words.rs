@@ -3,7 +3,6 @@
 use std::fmt;
 
 use sqlx::error::DatabaseError;
-use sqlx::migrate::MigrateError;
 
 /// Codes of <https://sqlite.org/rescode.html>, without what is added to them.
 const BUSY: u32 = 5;
@@ -18,10 +17,6 @@ const NO_DATABASE: u32 = 26;
 /// An error for people: what happened, and what to do where there is something to do.
 #[derive(Debug, Clone, Copy)]
 pub struct Words<'a>(pub &'a sqlx::Error);
-
-/// The same for a database that is brought up to date.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct MigrateWords<'a>(pub(super) &'a MigrateError);
 
 /// What the usual ones mean. None of it names a file or a table, so a client may read it.
 const USUAL: [(&[u32], &str); 6] = [
@@ -53,24 +48,6 @@ impl fmt::Display for Words<'_> {
             (Some((_, words)), _) => f.write_str(words),
             (None, Some(IO)) => write!(f, "the disk failed or is full ({})", self.0),
             (None, _) => self.0.fmt(f),
-        }
-    }
-}
-
-impl fmt::Display for MigrateWords<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            MigrateError::VersionMissing(version) => {
-                write!(
-                    f,
-                    "a newer placet wrote it (version {version}), and this one cannot read it; update placet"
-                )
-            }
-            MigrateError::VersionMismatch(_) => {
-                f.write_str("it is not a database of this kind, or it was changed")
-            }
-            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => Words(error).fmt(f),
-            other => other.fmt(f),
         }
     }
 }

@@ -201,4 +201,24 @@ mod tests {
         assert_eq!(told.verdict, Verdict::Bad);
         assert!(told.found.contains("damaged"), "{}", told.found);
     }
+
+    #[tokio::test]
+    async fn databases_of_another_version_are_told_with_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().to_owned();
+        let (file, log) = (state.join("config.toml"), state.join("placet.log"));
+        let paths = Paths { config: file, config_named: false, state, log };
+        let config = Config::parse("[gate]\nlisten = \"127.0.0.1:0\"\n", &paths).unwrap();
+        for path in [&paths.journal(), &config.gate.database] {
+            let other = crate::sqlite::open(path, &["CREATE TABLE t (a TEXT) STRICT"]).await.unwrap();
+            other.close().await;
+        }
+
+        let told = [journal(&paths.journal()).await, gate(&config).await.0.unwrap()];
+
+        for Check { verdict, found, .. } in told {
+            assert_eq!(verdict, Verdict::Bad, "{found}");
+            assert!(found.contains("not written by this version of placet; move it away"), "{found}");
+        }
+    }
 }

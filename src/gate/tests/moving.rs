@@ -424,15 +424,14 @@ async fn an_audit_that_does_not_hold_is_not_moved() {
 async fn what_is_no_gate_of_this_version_is_said() {
     let Some(places) = Places::find() else { return };
     assert!(places.refused().await.contains("cannot open the database"));
-    places.at_file("CREATE TABLE _sqlx_migrations (version INTEGER)").await;
+    places.at_file("CREATE TABLE _sqlx_migrations (version INTEGER, checksum BLOB)").await;
     for (sql, said) in [
         // As placet's journal is.
-        ("INSERT INTO _sqlx_migrations VALUES (9999)", "is not the database of a gate"),
+        ("INSERT INTO _sqlx_migrations VALUES (1, x'00')", "is not the database of a gate"),
         (
             "CREATE TABLE heads (a); CREATE TABLE actions (a); CREATE TABLE payloads (a)",
-            "a newer placet wrote it",
+            "was not written by this version of placet",
         ),
-        ("UPDATE _sqlx_migrations SET version = 1", "run `placet gate migrate --database sqlite:"),
     ] {
         places.at_file(sql).await;
         let refused = places.refused().await;

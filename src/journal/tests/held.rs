@@ -63,26 +63,3 @@ async fn what_a_living_inbox_holds_is_left_to_it() {
     assert!(two.hold(&submission("a"), 0, None).await.is_err(), "it is still there");
     assert_eq!(ids(&one.unsettled().await.unwrap()), Vec::<&str>::new(), "and no news to its own run");
 }
-
-#[tokio::test]
-async fn a_journal_from_before_keeps_its_submissions_and_their_decisions() {
-    let place = Place::new();
-    let database = sqlite::open(&place.path(), &MIGRATIONS[..2]).await.unwrap();
-    sqlx::query("INSERT INTO submission VALUES ('old', 'gone', 'ada', 'done', 2, 5, 6)")
-        .execute(&database.write)
-        .await
-        .unwrap();
-    sqlx::query("INSERT INTO item VALUES ('old', 0, 's', NULL, '1', 't', 'T', $1, $2, $2, NULL, NULL)")
-        .bind(shape::write_decision(&Decision::APPROVE))
-        .bind(digest("1").to_string())
-        .execute(&database.write)
-        .await
-        .unwrap();
-    database.close().await;
-
-    let journal = place.open().await;
-
-    let log = journal.log(10).await.unwrap();
-    assert_eq!((ids(&log), log[0].left_pending, log[0].items.len()), (vec!["old"], 2, 1));
-    assert_eq!(log[0].items[0].decision, Decision::APPROVE);
-}

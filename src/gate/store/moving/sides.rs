@@ -15,10 +15,6 @@ pub enum MoveError {
     Open(#[from] OpenError),
     #[error(transparent)]
     Postgres(#[from] PostgresError),
-    #[error(
-        "an older placet wrote the database {0}; run `placet gate migrate --database sqlite:{0}` first, on a copy if it must stay as it is"
-    )]
-    Older(PathBuf),
     #[error("{0} is not the database of a gate")]
     NoGate(PathBuf),
     #[error(

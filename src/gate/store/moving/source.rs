@@ -13,7 +13,7 @@ use super::tables::{TABLES, Table};
 use super::tuple::{self, Texts};
 use crate::gate::audit::{AuditHead, Verified};
 use crate::gate::store::sqlite::{self as kept, MIGRATIONS};
-use crate::sqlite::{self, OpenError};
+use crate::sqlite;
 
 /// Rows with odd texts that are named.
 const NAMED: usize = 20;
@@ -41,10 +41,7 @@ impl Source {
         let snapshot = database.read.begin_with("BEGIN").await.map_err(MoveError::of)?;
         let mut source = Self { path: path.to_owned(), pool: database.read.clone(), snapshot };
         source.is_a_gate().await?;
-        database.is_at(&MIGRATIONS).await.map_err(|error| match error {
-            OpenError::Older(path) if !sqlite::is_read_only(&path) => MoveError::Older(path),
-            error => error.into(),
-        })?;
+        database.is_at(&MIGRATIONS).await?;
         Ok(source)
     }
 

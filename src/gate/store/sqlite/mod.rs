@@ -50,23 +50,7 @@ use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 use crate::sqlite::{self, Database, OpenError};
 
-pub(super) const MIGRATIONS: [&str; 15] = [
-    include_str!("../../../../assets/migrations/gate/0001_actions.sql"),
-    include_str!("../../../../assets/migrations/gate/0002_audit.sql"),
-    include_str!("../../../../assets/migrations/gate/0003_flow.sql"),
-    include_str!("../../../../assets/migrations/gate/0004_lapse_and_prune.sql"),
-    include_str!("../../../../assets/migrations/gate/0005_high.sql"),
-    include_str!("../../../../assets/migrations/gate/0006_before.sql"),
-    include_str!("../../../../assets/migrations/gate/0007_calls.sql"),
-    include_str!("../../../../assets/migrations/gate/0008_counted_by_rules.sql"),
-    include_str!("../../../../assets/migrations/gate/0009_states_and_lists.sql"),
-    include_str!("../../../../assets/migrations/gate/0010_callbacks.sql"),
-    include_str!("../../../../assets/migrations/gate/0011_approvals.sql"),
-    include_str!("../../../../assets/migrations/gate/0012_people.sql"),
-    include_str!("../../../../assets/migrations/gate/0013_claims.sql"),
-    include_str!("../../../../assets/migrations/gate/0014_approvals_by_time.sql"),
-    include_str!("../../../../assets/migrations/gate/0015_proxied.sql"),
-];
+pub(super) const MIGRATIONS: [&str; 1] = [include_str!("../../../../assets/migrations/gate/0001_gate.sql")];
 
 /// One database file.
 #[derive(Debug)]

@@ -6,17 +6,14 @@ use futures_util::future::join_all;
 use sqlx::{Executor as _, QueryBuilder};
 
 use super::*;
-use crate::domain::{Digest, Risk};
+use crate::domain::Risk;
 use crate::gate::store::rows;
-use crate::gate::store::tests::{Shelf, action, approval, context, owner};
-use crate::gate::store::{
-    Actor, Dispatched, Keyed, Lease, NewAction, Recorded, Refused, Ruling, Verdict, Writes as _,
-};
+use crate::gate::store::tests::{Shelf, action, approval, context};
+use crate::gate::store::{Actor, NewAction, Ruling, Verdict, Writes as _};
 
 mod choosing;
 mod plans;
 mod torn;
-mod upgrading;
 
 /// How the database goes about a statement.
 async fn plan(store: &SqliteStore, sql: &str) -> Vec<String> {

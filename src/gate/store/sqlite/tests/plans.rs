@@ -3,7 +3,7 @@
 use super::*;
 use crate::gate::store::sqlite::flows::{DECIDED, GIVEN, MINUTES, PENDING, QUEUES, REVIEWED};
 use crate::gate::store::sqlite::outstanding::{BY_TOOL, TOTALS};
-use crate::gate::store::sqlite::tx::OLD_FLOWS;
+use crate::gate::store::sqlite::tx::{FORGETTING, OLD_FLOWS};
 
 /// With 100,000 actions that wait, an answer must cost what it tells.
 #[tokio::test]
@@ -31,5 +31,15 @@ async fn no_question_reads_through_the_actions() {
                 || [QUEUES, DECIDED, BY_TOOL].contains(&question),
             "{steps:#?}"
         );
+    }
+}
+
+#[tokio::test]
+async fn forgotten_keys_are_found_by_an_index() {
+    let shelf = shelf().await;
+    let indexes = ["replies_by_age", "replies_pruned", "pruned_calls_by_age"];
+    for (sql, index) in FORGETTING.into_iter().zip(indexes) {
+        let steps = plan(&shelf.store, sql).await;
+        assert!(steps.iter().any(|step| step.contains("SEARCH") && step.contains(index)), "{steps:#?}");
     }
 }
