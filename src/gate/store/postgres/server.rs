@@ -1,6 +1,5 @@
 //! The server and its database before anything is asked of it: is it the right one, and are the tables those of this version?
 
-use std::cmp::Ordering;
 use std::fmt;
 use std::io::ErrorKind;
 
@@ -13,19 +12,10 @@ use super::conn::PATIENCE;
 use super::pool::SETTINGS;
 use crate::config::secret::SecretError;
 use crate::config::{PostgresConfig, TokenFrom};
+use crate::gate::audit::hex;
 use crate::gate::store::words;
 
-const MIGRATIONS: [&str; 9] = [
-    include_str!("../../../../assets/migrations/gate-postgres/0001_gate.sql"),
-    include_str!("../../../../assets/migrations/gate-postgres/0002_gates.sql"),
-    include_str!("../../../../assets/migrations/gate-postgres/0003_states_and_lists.sql"),
-    include_str!("../../../../assets/migrations/gate-postgres/0004_callbacks.sql"),
-    include_str!("../../../../assets/migrations/gate-postgres/0005_approvals.sql"),
-    include_str!("../../../../assets/migrations/gate-postgres/0006_people.sql"),
-    include_str!("../../../../assets/migrations/gate-postgres/0007_claims.sql"),
-    include_str!("../../../../assets/migrations/gate-postgres/0008_approvals_by_time.sql"),
-    include_str!("../../../../assets/migrations/gate-postgres/0009_proxied.sql"),
-];
+const MIGRATIONS: [&str; 1] = [include_str!("../../../../assets/migrations/gate-postgres/0001_gate.sql")];
 
 /// The oldest that it was tried with.
 const OLDEST: i32 = 150_000;
@@ -33,8 +23,10 @@ const OLDEST: i32 = 150_000;
 /// Asked as text, and by whole names, as it must be behind a pooler.
 const ABOUT: &str = "SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding, \
      current_setting('transaction_read_only') = 'on' AS read_only, to_regclass('placet._sqlx_migrations') IS NOT NULL AS there, \
+     EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace('placet')) AS occupied, \
      to_regclass('placet.moving') IS NOT NULL AS half_moved";
-const VERSION: &str = "SELECT COALESCE(MAX(version), 0) AS version FROM placet._sqlx_migrations";
+const APPLIED: &str =
+    "SELECT encode(checksum, 'hex') AS checksum FROM placet._sqlx_migrations ORDER BY version";
 
 /// Of those who migrate one after the other waits for the one before. The number has no meaning. Where the schema is there, nobody needs the
 /// right to make one, which `IF NOT EXISTS` would ask for.
@@ -54,20 +46,15 @@ pub enum PostgresError {
         "a file that the URL of the database {place} names as sslrootcert, sslcert or sslkey cannot be read: {error}"
     )]
     File { place: String, error: std::io::Error },
-    #[error("cannot bring the database {place} up to date: {error}")]
-    Migration { place: String, error: MigrateError },
     #[error(
-        "the database {place} was written by a newer placet (its schema has number {version}); use that one"
+        "the tables in the database {place} were not made by this version of placet; delete them (DROP SCHEMA placet CASCADE) and start \
+         again without what is in them, or run the version that made them"
     )]
-    Newer { place: String, version: i64 },
+    OtherVersion { place: String },
     #[error(
         "there is no gate in the database {place}; run `placet gate migrate` as its owner, not by way of a pooler"
     )]
     NoGate { place: String },
-    #[error(
-        "an older placet wrote the database {place}; run `placet gate migrate` of this version, not by way of a pooler"
-    )]
-    Older { place: String },
     #[error(
         "the database {place} has the encoding {encoding}, which cannot hold every text; create it with UTF8"
     )]
@@ -97,13 +84,27 @@ impl fmt::Debug for Server {
     }
 }
 
+fn migrator() -> Migrator {
+    let numbered = (1..).zip(MIGRATIONS).map(|(version, sql)| {
+        Migration::new(version, "".into(), MigrationType::Simple, sql.into_sql_str(), false)
+    });
+    Migrator::with_migrations(numbered.collect())
+}
+
 /// What is found in a database for a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gate::store) struct Found {
-    /// How far its tables are; 0: there are none.
-    version: i64,
+    tables: Tables,
     /// A move to it began and is not finished.
     pub(in crate::gate::store) half_moved: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tables {
+    Missing,
+    Ours,
+    /// Of another version, or another program.
+    Other,
 }
 
 impl Server {
@@ -171,12 +172,22 @@ impl Server {
             return Err(PostgresError::Encoding { place: place(), encoding });
         }
         let half_moved = about.try_get("half_moved").map_err(failed)?;
-        if !about.try_get("there").map_err(failed)? {
-            return Ok(Found { version: 0, half_moved });
-        }
-        let asked = sqlx::raw_sql(VERSION).fetch_one(conn).await;
-        let version = asked.and_then(|found| found.try_get("version")).map_err(failed)?;
-        Ok(Found { version, half_moved })
+        let tables = if about.try_get("there").map_err(failed)? {
+            self.applied(conn).await?
+        } else if about.try_get("occupied").map_err(failed)? {
+            Tables::Other
+        } else {
+            Tables::Missing
+        };
+        Ok(Found { tables, half_moved })
+    }
+
+    async fn applied(&self, conn: &mut PgConnection) -> Result<Tables, PostgresError> {
+        let rows = sqlx::raw_sql(APPLIED).fetch_all(conn).await.map_err(|error| self.failed(error))?;
+        let applied: sqlx::Result<Vec<String>> = rows.iter().map(|row| row.try_get("checksum")).collect();
+        let applied = applied.map_err(|error| self.failed(error))?;
+        let ours = migrator().iter().map(|migration| hex(&migration.checksum)).eq(applied);
+        Ok(if ours { Tables::Ours } else { Tables::Other })
     }
 
     /// Fails unless the tables are those of this version, and a whole gate's.
@@ -194,17 +205,16 @@ impl Server {
         Ok(found)
     }
 
-    fn compare(&self, Found { version, .. }: Found) -> Result<(), PostgresError> {
+    fn compare(&self, Found { tables, .. }: Found) -> Result<(), PostgresError> {
         let place = self.place.clone();
-        match version.cmp(&(MIGRATIONS.len() as i64)) {
-            _ if version == 0 => Err(PostgresError::NoGate { place }),
-            Ordering::Equal => Ok(()),
-            Ordering::Less => Err(PostgresError::Older { place }),
-            Ordering::Greater => Err(PostgresError::Newer { place, version }),
+        match tables {
+            Tables::Missing => Err(PostgresError::NoGate { place }),
+            Tables::Ours => Ok(()),
+            Tables::Other => Err(PostgresError::OtherVersion { place }),
         }
     }
 
-    /// Brings the tables to this version. Who reads and writes rows need not be their owner, where nothing is to be done.
+    /// Makes the tables where there are none. A user who reads and writes rows need not own existing tables.
     pub(super) async fn migrate(&self) -> Result<(), PostgresError> {
         let mut conn = self.connect(false).await?;
         let found = self.whole(self.look(&mut conn, true).await?)?;
@@ -220,31 +230,23 @@ impl Server {
         found: Found,
     ) -> Result<(), PostgresError> {
         match self.compare(found) {
-            Err(PostgresError::NoGate { .. } | PostgresError::Older { .. }) => {
-                self.bring_up_to_date(conn).await
-            }
+            Err(PostgresError::NoGate { .. }) => self.make_tables(conn).await,
             compared => compared,
         }
     }
 
-    async fn bring_up_to_date(&self, conn: &mut PgConnection) -> Result<(), PostgresError> {
+    async fn make_tables(&self, conn: &mut PgConnection) -> Result<(), PostgresError> {
         let failed = |error| self.failed(error);
         let mut tx = conn.begin_with("BEGIN").await.map_err(failed)?;
         tx.execute(LOCK).await.map_err(failed)?;
-        let numbered = (1..).zip(MIGRATIONS).map(|(version, sql)| {
-            Migration::new(version, "".into(), MigrationType::Simple, sql.into_sql_str(), false)
-        });
-        let mut migrator = Migrator::with_migrations(numbered.collect());
         // Not `run`: with it the compiler does not see that any thread may go on with this future.
-        match migrator.set_locking(false).run_direct(None, &mut *tx, false).await {
+        match migrator().set_locking(false).run_direct(None, &mut *tx, false).await {
             Ok(()) => tx.commit().await.map_err(failed),
-            Err(MigrateError::VersionMissing(version)) => {
-                Err(PostgresError::Newer { place: self.place.clone(), version })
-            }
             Err(MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)) => {
                 Err(failed(error))
             }
-            Err(error) => Err(PostgresError::Migration { place: self.place.clone(), error }),
+            // Another gate made tables meanwhile.
+            Err(_) => Err(PostgresError::OtherVersion { place: self.place.clone() }),
         }
     }
 

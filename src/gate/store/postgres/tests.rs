@@ -74,6 +74,37 @@ async fn a_gate_that_may_not_make_tables_says_that_there_is_none() {
     }
 }
 
+#[tokio::test]
+async fn tables_of_another_version_are_refused_in_one_sentence() {
+    // Edited, later, unknown, and made by another program.
+    for (nth, sql) in [
+        "UPDATE placet._sqlx_migrations SET checksum = '\\x00'",
+        "INSERT INTO placet._sqlx_migrations SELECT 2, '', now(), true, checksum, 0 FROM placet._sqlx_migrations",
+        "DELETE FROM placet._sqlx_migrations",
+        "DROP TABLE placet._sqlx_migrations",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let unique = format!("other_{}_{}_{nth}", std::process::id(), line!());
+        let Some((url, _)) = database(&unique, "SELECT 1").await else { return };
+        migrate(&url).await.unwrap();
+        let options: sqlx::postgres::PgConnectOptions = url.parse().unwrap();
+        let mut conn = sqlx::ConnectOptions::connect(&options).await.unwrap();
+        sqlx::raw_sql(sql).execute(&mut conn).await.unwrap();
+
+        let (usual, behind) = (PostgresConfig::default(), PostgresConfig { pooler: true, ..PostgresConfig::default() });
+        for refused in [
+            PostgresStore::open(&url, &usual, test_context()).await,
+            PostgresStore::open_to_read(&url, &usual, test_context()).await,
+            PostgresStore::open(&url, &behind, test_context()).await,
+        ] {
+            let said = refused.unwrap_err().to_string();
+            assert!(said.contains("were not made by this version of placet; delete them"), "{sql}: {said}");
+        }
+    }
+}
+
 /// As at a restart of the server, or of a firewall: nobody who asks then, or writes, is to know.
 #[tokio::test]
 async fn a_connection_that_broke_meanwhile_is_not_the_askers_concern() {
