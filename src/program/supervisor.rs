@@ -31,6 +31,10 @@ const WORDS: &[&str] = if cfg!(test) {
 };
 /// Stands before the supervisor's own arguments and the program's.
 const BEGIN: &str = "--";
+/// The first argument of a guard, which only [`guarded`] writes.
+const GUARD: &str = "guard-server";
+/// How often a guard looks whether its parent lives.
+const LOOK: Duration = Duration::from_millis(500);
 /// Most bytes of standard output that are kept.
 pub const OUTPUT_MAX: usize = 1 << 20;
 /// Most bytes of standard error that are kept.
@@ -107,9 +111,49 @@ fn myself() -> io::Result<(OsString, &'static [&'static str])> {
     Ok((program, WORDS))
 }
 
-/// Supervises a run when this process was started for that; `None`: it was not. Call it first of all.
+/// Returns a command line that runs `argv` under a guard. The guard is to lead a process group: when this process is gone, even by
+/// SIGKILL, it kills the group with everything that `argv` started in it. It ends as `argv` does.
+pub fn guarded(argv: Vec<OsString>) -> io::Result<Vec<OsString>> {
+    let own = [myself()?.0, GUARD.into(), std::process::id().to_string().into(), BEGIN.into()];
+    Ok(own.into_iter().chain(argv).collect())
+}
+
+/// Runs the program that this process guards.
+fn guard() -> io::Result<ExitCode> {
+    let mut arguments = std::env::args_os().skip(2);
+    let parent = arguments.next().and_then(|id| id.to_str()?.parse::<i32>().ok());
+    let is_orphan = || rustix::process::getppid().map(|id| id.as_raw_nonzero().get()) != parent;
+    let program = arguments.nth(1).filter(|_| !is_orphan()).ok_or(io::ErrorKind::InvalidInput)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        // The program gets the same signals, and the guard ends with it.
+        let kinds =
+            [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup(), SignalKind::quit()];
+        let _ignored: Vec<_> = kinds.into_iter().map(signal).collect();
+        let mut child = Command::new(program).args(arguments).spawn()?;
+        let mut looks = tokio::time::interval(LOOK);
+        loop {
+            tokio::select! {
+                status = child.wait() => {
+                    let code = status?.code().and_then(|code| u8::try_from(code).ok());
+                    return Ok(code.map_or(ExitCode::FAILURE, ExitCode::from));
+                }
+                _ = looks.tick() => if is_orphan() {
+                    // This process leads the group and ends with it.
+                    rustix::process::kill_current_process_group(rustix::process::Signal::KILL)?;
+                }
+            }
+        }
+    })
+}
+
+/// Supervises a run, or guards a program, when this process was started for that; `None`: it was not. Call it first of all.
 pub fn supervised() -> Option<ExitCode> {
     let word = std::env::args_os().nth(1)?;
+    if word == GUARD {
+        // 127 is a shell's word for a program that cannot be started.
+        return Some(guard().unwrap_or(ExitCode::from(127)));
+    }
     (word == WORD).then(|| supervise().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
 }
 

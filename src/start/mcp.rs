@@ -10,6 +10,7 @@ use crate::cli::args::{McpArgs, McpCommand};
 use crate::cli::{self, Exit};
 use crate::config::Config;
 use crate::config::paths::Paths;
+use crate::program::{self, supervisor};
 
 use super::signals::EndSignals;
 use super::{agents, logging};
@@ -34,7 +35,10 @@ async fn proxy(paths: &Paths, args: McpArgs) -> anyhow::Result<Exit> {
     let mission = std::env::current_dir().ok().map(|folder| mission(&folder));
     let program =
         args.server.first().map(|program| program.to_string_lossy().into_owned()).unwrap_or_default();
-    let proxy = Proxy { server: args.server, name: args.name, tools: config.mcp, wait: args.wait, mission };
+    let words: Vec<_> = args.server.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    program::check(&words, None, "the command after --").map_err(cli::Usage)?;
+    let server = supervisor::guarded(args.server)?;
+    let proxy = Proxy { server, name: args.name, tools: config.mcp, wait: args.wait, mission };
     let client = (tokio::io::stdin(), cli::pipe());
     let ended = proxy.run(find(paths), client, signals.next(), cli::complain).await;
     match ended.with_context(|| format!("cannot run the MCP server {program}"))? {

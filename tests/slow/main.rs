@@ -28,6 +28,7 @@ mod killed;
 mod killed_inbox;
 mod killed_net;
 mod logs;
+mod mcp;
 #[path = "../oracle/mod.rs"]
 mod oracle;
 mod pictures;
