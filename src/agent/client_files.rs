@@ -18,3 +18,63 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     file.persist(&target)?;
     Ok(())
 }
+
+/// JSON with comments and trailing commas, as plain JSON of the same length: blanks are in their place.
+pub(super) fn plain_json(text: &str) -> String {
+    let (mut out, bytes) = (text.as_bytes().to_vec(), text.as_bytes());
+    let (mut at, mut comma) = (0, None);
+    while let Some(byte) = bytes.get(at) {
+        let rest = text.get(at..).unwrap_or_default();
+        let length = match byte {
+            b'"' => string_length(rest),
+            b'/' if rest.starts_with("//") => rest.find(['\n', '\r']).unwrap_or(rest.len()),
+            b'/' if rest.starts_with("/*") => {
+                rest.get(2..).and_then(|rest| rest.find("*/")).map_or(rest.len(), |end| end + 4)
+            }
+            _ => rest.chars().next().map_or(1, char::len_utf8),
+        };
+        let is_comment = *byte == b'/' && length > 1;
+        match byte {
+            _ if is_comment => out.iter_mut().skip(at).take(length).for_each(|byte| *byte = b' '),
+            b',' => comma = Some(at),
+            b'}' | b']' => {
+                if let Some(trailing) = comma.take().and_then(|comma: usize| out.get_mut(comma)) {
+                    *trailing = b' ';
+                }
+            }
+            b' ' | b'\t' | b'\n' | b'\r' => {}
+            _ => comma = None,
+        }
+        at += length;
+    }
+    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
+}
+
+/// The length of the string literal at the start of `text`, with its quotes.
+fn string_length(text: &str) -> usize {
+    let mut escaped = false;
+    let end = text.bytes().enumerate().skip(1).find(|(_, byte)| {
+        let ends = *byte == b'"' && !escaped;
+        escaped = *byte == b'\\' && !escaped;
+        ends
+    });
+    end.map_or(text.len(), |(at, _)| at + 1)
+}
+
+#[cfg(test)]
+mod jsonc_tests {
+    use super::plain_json;
+
+    #[test]
+    fn comments_and_trailing_commas_become_blanks() {
+        let text = "{ // a \"é\"\n \"x\": [1, /* , } */ 2 , /* é */ ],\r\n\"u//\\\"/*\": \",}\", // end\r\n}\n/* open";
+
+        let plain = plain_json(text);
+
+        assert_eq!(plain.len(), text.len());
+        let value: serde_json::Value = serde_json::from_str(&plain).unwrap();
+        assert_eq!(value, serde_json::json!({"x": [1, 2], "u//\"/*": ",}"}));
+        assert_eq!(plain_json(r#"{"a":[1,{}],"b":"/"}"#), r#"{"a":[1,{}],"b":"/"}"#);
+        assert_eq!(plain_json("1/2\"a"), "1/2\"a");
+    }
+}

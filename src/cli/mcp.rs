@@ -32,7 +32,9 @@ fn found(args: &McpServerArgs) -> anyhow::Result<Server> {
     let folder = std::env::current_dir()?;
     wrap::find(args.client, &args.name, &folder, variable).map_err(|error| match error {
         // The name is what was typed, so it is a mistake in the arguments.
-        WrapError::NoServer { .. } | WrapError::Http { .. } => super::Usage(error.to_string()).into(),
+        WrapError::NoServer { .. } | WrapError::Http { .. } | WrapError::NoTime { .. } => {
+            super::Usage(error.to_string()).into()
+        }
         other => other.into(),
     })
 }
@@ -51,6 +53,9 @@ fn written(args: &McpServerArgs, server: &Server, change: &Change) -> anyhow::Re
         return Ok(Exit::Failed);
     }
     change.write()?;
+    if let Some(hidden) = server.hides_result() {
+        output::line(&shown(&hidden))?;
+    }
     output::line(&format!("Written. New sessions of {} use it.", args.client.title()))?;
     Ok(Exit::Done)
 }

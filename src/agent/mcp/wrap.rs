@@ -6,8 +6,12 @@ mod entry;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::agent::client_files;
+use crate::domain::json;
+
+use super::wait::Wait;
 
 use entry::Entry;
 
@@ -46,6 +50,10 @@ pub enum WrapError {
     Malformed { path: PathBuf, why: String },
     #[error("{name:?} is reached over HTTP; only a server with a command can be wrapped")]
     Http { name: String },
+    #[error(
+        "the client gives a call of {name:?} only {seconds} seconds; set its limit to a minute or more, for people need time"
+    )]
+    NoTime { name: String, seconds: f64 },
 }
 
 fn list(paths: &[PathBuf]) -> String {
@@ -88,7 +96,9 @@ fn places(
         McpClient::Opencode => {
             let own = set("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
             let folders = [folder.join(".opencode"), folder.to_owned(), own.join("opencode")];
-            folders.map(|folder| place(folder.join("opencode.json"), &["mcp"])).into()
+            let names = ["opencode.json", "opencode.jsonc"];
+            let files = folders.iter().flat_map(|folder| names.map(|name| folder.join(name)));
+            files.map(|path| place(path, &["mcp"])).collect()
         }
         McpClient::Gemini => {
             let own = set("GEMINI_CLI_HOME").unwrap_or(home);
@@ -102,6 +112,7 @@ fn places(
 /// A server in a client's settings.
 #[derive(Debug)]
 pub struct Server {
+    client: McpClient,
     path: PathBuf,
     text: String,
     name: String,
@@ -143,7 +154,7 @@ pub fn find(
             Some(entry) if entry.words.is_empty() => {
                 return Err(malformed(format!("{name:?} has no command as {} expects it", client.title())));
             }
-            Some(entry) => return Ok(Server { path, text, name: name.to_owned(), entry }),
+            Some(entry) => return Ok(Server { client, path, text, name: name.to_owned(), entry }),
         }
     }
     Err(WrapError::NoServer { client: client.title(), name: name.to_owned(), looked })
@@ -165,11 +176,39 @@ impl Server {
         if let Some(name) = super::tools::word(&self.name) {
             words.extend(["--name".to_owned(), name]);
         }
-        words.push("--".to_owned());
         (!self.is_wrapped()).then(|| {
+            words.extend(self.wait()?);
+            words.push("--".to_owned());
             let after = words.iter().chain(&self.entry.words).cloned().collect();
             self.change(self.entry.wrapped(&self.text, &words), after)
         })
+    }
+
+    /// The option that parks a call before the client gives up, where the user gave the client less time than placet takes.
+    fn wait(&self) -> Result<Vec<String>, WrapError> {
+        let Some(seconds) = self.entry.patience else { return Ok(Vec::new()) };
+        let usual = Wait::Auto.limit(&self.client.title().to_lowercase(), true);
+        let wait = Duration::try_from_secs_f64(seconds * 0.8).unwrap_or(Duration::MAX).as_secs();
+        match wait {
+            0 => Err(WrapError::NoTime { name: self.name.clone(), seconds }),
+            wait if wait >= usual.as_secs() => Ok(Vec::new()),
+            wait => Ok(vec!["--wait".to_owned(), wait.to_string()]),
+        }
+    }
+
+    /// A sentence for the user where opencode hides our tool from the model.
+    pub fn hides_result(&self) -> Option<String> {
+        let plain = client_files::plain_json(&self.text);
+        let settings = json::members(&plain).filter(|_| self.client == McpClient::Opencode)?;
+        let tools = settings.into_iter().rfind(|member| member.key.text == "tools")?;
+        let tool = format!("{}_placet_result", self.name);
+        let covers = |pattern: &str| match pattern.split_once('*') {
+            Some((start, end)) => tool.starts_with(start) && tool.ends_with(end),
+            None => pattern == tool,
+        };
+        let last = json::members(tools.value)?.into_iter().rfind(|member| covers(&member.key.text))?;
+        let said = || format!("`tools` hides {tool}, which tells of parked calls. Set it to true there.");
+        (last.value == "false").then(said)
     }
 
     /// The settings without placet, as they were before; `None` where it is not there.

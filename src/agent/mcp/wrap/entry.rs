@@ -8,10 +8,14 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::McpClient;
+use crate::agent::client_files;
 use crate::domain::json::{self, Member};
 
 /// A client waits so long for a call, in seconds. Codex gives up after 300 s otherwise, and opencode, without progress, after 60 s.
 const LIMIT: u32 = 3_600;
+
+/// The tool that tells of parked calls, as it is written in a list of tools.
+const RESULT: &str = "\"placet_result\"";
 
 /// A server as it is written.
 #[derive(Debug)]
@@ -30,6 +34,10 @@ pub(super) struct Entry {
     limit: Option<String>,
     /// What stands before a list that is not there.
     args: &'static str,
+    /// For how long the client waits for a call, in seconds, where the user has set it.
+    pub(super) patience: Option<f64>,
+    /// The list of the only tools that the model may see, and its elements.
+    allowed: Option<(Range<usize>, Vec<Range<usize>>)>,
 }
 
 impl Entry {
@@ -46,8 +54,11 @@ impl Entry {
         if text.trim().is_empty() {
             return Ok(None);
         }
+        let is_commented = !matches!(client, McpClient::ClaudeCode);
+        let plain = if is_commented { client_files::plain_json(text) } else { text.to_owned() };
+        let text = plain.as_str();
         if let Err(error) = json::Scanner::new(text).check() {
-            return Err(format!("{error}; placet changes plain JSON only"));
+            return Err(format!("{error}; {} cannot read it either", client.title()));
         }
         let mut span = 0..text.len();
         for key in keys.iter().map(String::as_str).chain([name]) {
@@ -80,21 +91,43 @@ impl Entry {
         let Some(command) = &self.command else {
             let list = self.list.clone()?;
             let before = format!("{}, ", quoted.join(", "));
-            return edited(text, [(list.start + 1..list.start + 1, before), (list.end..list.end, limit)]);
+            let edits = [(list.start + 1..list.start + 1, before), (list.end..list.end, limit)];
+            return edited(text, edits.into_iter().chain(self.allowing(text)));
         };
         let (program, others) = quoted.split_first()?;
         let own = text.get(command.clone())?;
         let others: Vec<&str> = others.iter().map(String::as_str).chain([own]).collect();
         let end = command.end..command.end;
         let set = (command.clone(), program.clone());
-        match &self.list {
+        let (before, list) = match &self.list {
+            None => (format!("{limit}{}[{}]", self.args, others.join(",")), None),
+            // It is `null`.
+            Some(list) if !text.get(list.clone())?.starts_with('[') => {
+                (limit, Some((list.clone(), format!("[{}]", others.join(",")))))
+            }
             Some(list) => {
                 let comma = if self.elements.is_empty() { "" } else { ", " };
                 let at = list.start + 1..list.start + 1;
-                edited(text, [set, (end, limit), (at, format!("{}{comma}", others.join(", ")))])
+                (limit, Some((at, format!("{}{comma}", others.join(", ")))))
             }
-            None => edited(text, [set, (end, format!("{limit}{}[{}]", self.args, others.join(",")))]),
-        }
+        };
+        edited(text, [set, (end, before)].into_iter().chain(list).chain(self.allowing(text)))
+    }
+
+    /// Adds our tool to the list of those that the model may see.
+    fn allowing(&self, text: &str) -> Option<(Range<usize>, String)> {
+        let (list, elements) = self.allowed.as_ref()?;
+        let is_there = elements.iter().any(|at| text.get(at.clone()) == Some(RESULT));
+        let (at, comma) = elements.last().map_or((list.start + 1, ""), |last| (last.end, ", "));
+        (!is_there).then(|| (at..at, format!("{comma}{RESULT}")))
+    }
+
+    /// Takes it out where it is as we write it.
+    fn no_longer_allowing(&self, text: &str) -> Option<(Range<usize>, String)> {
+        let (_, elements) = self.allowed.as_ref()?;
+        let last = elements.last().filter(|at| text.get((*at).clone()) == Some(RESULT))?;
+        let start = elements.iter().rev().nth(1).map_or(last.start, |before| before.end);
+        matches!(text.get(start..last.start)?, "" | ", ").then(|| (start..last.end, String::new()))
     }
 
     /// The text without the first `own` words, and without what was written with them.
@@ -104,21 +137,26 @@ impl Entry {
             let before = own.checked_sub(1)?;
             let limit = self.limit_at(text, list.end);
             let taken = list.start + 1..self.after(text, before)?;
-            return edited(text, [(taken, String::new()), (limit, String::new())]);
+            let edits = [(taken, String::new()), (limit, String::new())];
+            return edited(text, edits.into_iter().chain(self.no_longer_allowing(text)));
         };
         // The program is no element of the list.
         let first = self.elements.get(own.checked_sub(1)?)?.clone();
         let set = (command.clone(), text.get(first.clone())?.to_owned());
         let limit = self.limit_at(text, command.end);
         let tokens: Option<Vec<&str>> = self.elements.iter().map(|at| text.get(at.clone())).collect();
-        let made = format!("{}[{}]", self.args, tokens?.join(","));
-        let is_made = own == self.elements.len() && text.get(limit.end..)?.starts_with(&made);
-        let taken = if is_made {
-            limit.end..limit.end + made.len()
+        let (made, list) = (format!("[{}]", tokens?.join(",")), self.list.clone()?);
+        // A list with other words, or in another layout, was there before.
+        let is_made = own == self.elements.len() && text.get(list.clone())? == made;
+        let taken = if is_made && text.get(limit.end..list.start) == Some(self.args) {
+            (limit.end..list.end, String::new())
+        } else if is_made && own > 1 && self.args.contains(':') {
+            (list, "null".to_owned())
         } else {
-            self.list.as_ref()?.start + 1..self.after(text, own - 1)?
+            (list.start + 1..self.after(text, own - 1)?, String::new())
         };
-        edited(text, [set, (limit, String::new()), (taken, String::new())])
+        let edits = [set, (limit, String::new()), taken];
+        edited(text, edits.into_iter().chain(self.no_longer_allowing(text)))
     }
 
     /// Behind an element and what we write behind it; where somebody else wrote it, at the next element.
@@ -138,7 +176,8 @@ impl Entry {
 }
 
 /// The ranges replaced. Of two that begin at one place, the first is written first.
-fn edited<const N: usize>(text: &str, mut edits: [(Range<usize>, String); N]) -> Option<String> {
+fn edited(text: &str, edits: impl IntoIterator<Item = (Range<usize>, String)>) -> Option<String> {
+    let mut edits: Vec<_> = edits.into_iter().collect();
     edits.sort_by_key(|(at, _)| at.start);
     let (mut out, mut done) = (String::with_capacity(text.len() + 256), 0);
     for (at, with) in edits {
@@ -165,11 +204,14 @@ fn in_json(client: McpClient, text: &str, span: &Range<usize>) -> Entry {
     let is_opencode = client == McpClient::Opencode;
     let command = below(text, span, "command").filter(|at| !is_opencode && string(at).is_some());
     let list = below(text, span, if is_opencode { "command" } else { "args" });
-    let list = list.filter(|at| text.get(at.clone()).is_some_and(|raw| raw.starts_with('[')));
+    let raw = |at: &Range<usize>| text.get(at.clone()).unwrap_or_default();
+    let is_list = |at: &Range<usize>| raw(at).starts_with('[') || raw(at) == "null" && !is_opencode;
     let elements = list.as_ref().map(|list| elements(text, list)).unwrap_or_default();
     let all = command.iter().chain(&elements);
     let words: Option<Vec<String>> = all.map(string).collect();
-    let usable = command.is_some() || is_opencode;
+    let usable = list.as_ref().is_none_or(is_list) && (command.is_some() || is_opencode);
+    let patience = below(text, span, "timeout").and_then(|at| raw(&at).parse::<f64>().ok());
+    let allowed = below(text, span, "includeTools").filter(|at| raw(at).starts_with('['));
     let members: Vec<Member<'_>> = text.get(span.clone()).and_then(json::members).unwrap_or_default();
     let has = |key: &str| members.iter().any(|member| member.key.text == key);
     let limit = format!(r#","timeout":{}"#, LIMIT * 1_000);
@@ -184,6 +226,9 @@ fn in_json(client: McpClient, text: &str, span: &Range<usize>) -> Entry {
         elements,
         limit: (is_opencode && (is_ours || !has("timeout"))).then_some(limit),
         args: r#","args":"#,
+        // Ours is longer than any wait.
+        patience: patience.filter(|_| !is_ours).map(|millis| millis / 1_000.0),
+        allowed: allowed.map(|list| (list.clone(), self::elements(text, &list))),
     }
 }
 
@@ -210,6 +255,7 @@ struct CodexServer {
     args: Option<Spanned<Vec<Spanned<String>>>>,
     url: Option<toml::Value>,
     tool_timeout_sec: Option<toml::Value>,
+    enabled_tools: Option<Spanned<Vec<Spanned<String>>>>,
 }
 
 fn in_toml(text: &str, name: &str) -> Result<Option<Entry>, String> {
@@ -229,6 +275,7 @@ fn in_toml(text: &str, name: &str) -> Result<Option<Entry>, String> {
     let end = command.as_ref().map_or(0, |command| command.end);
     let is_ours = text.get(end..).is_some_and(|rest| rest.starts_with(&limit));
     let is_missing = server.tool_timeout_sec.is_none();
+    let patience = server.tool_timeout_sec.and_then(|limit| limit.to_string().parse::<f64>().ok());
     // A dotted key would need its table's name again.
     let line = text.get(..command.as_ref().map_or(0, |command| command.start)).unwrap_or_default();
     let key = line.rsplit('\n').next().unwrap_or_default().trim_start();
@@ -246,5 +293,9 @@ fn in_toml(text: &str, name: &str) -> Result<Option<Entry>, String> {
         elements,
         limit: (is_missing || is_ours).then_some(limit),
         args: if is_inline { ",args=" } else { "\nargs=" },
+        patience: patience.filter(|_| !is_ours),
+        allowed: server
+            .enabled_tools
+            .map(|list| (list.span(), list.get_ref().iter().map(Spanned::span).collect())),
     }))
 }

@@ -77,8 +77,8 @@ fn gemini_cli_is_written_like_claude_code() {
     there_and_back(
         McpClient::Gemini,
         ".gemini/settings.json",
-        r#"{"mcpServers":{"fs":{"command":"srv","args":["a"],"timeout":5}}}"#,
-        r#"{"mcpServers":{"fs":{"command":"/opt/placet","args":["mcp", "--name", "fs", "--", "srv", "a"],"timeout":5}}}"#,
+        r#"{"mcpServers":{"fs":{"command":"srv","args":["a"],"timeout":5000000}}}"#,
+        r#"{"mcpServers":{"fs":{"command":"/opt/placet","args":["mcp", "--name", "fs", "--", "srv", "a"],"timeout":5000000}}}"#,
     );
 }
 
@@ -94,8 +94,8 @@ fn opencode_has_one_list_and_gets_a_limit() {
     there_and_back(
         client,
         "work/opencode.json",
-        r#"{"mcp":{"fs":{"timeout":9,"command":[ "srv" ]}}}"#,
-        r#"{"mcp":{"fs":{"timeout":9,"command":["/opt/placet", "mcp", "--name", "fs", "--",  "srv" ]}}}"#,
+        r#"{"mcp":{"fs":{"timeout":9000,"command":[ "srv" ]}}}"#,
+        r#"{"mcp":{"fs":{"timeout":9000,"command":["/opt/placet", "mcp", "--name", "fs", "--wait", "7", "--",  "srv" ]}}}"#,
     );
 }
 
@@ -112,8 +112,8 @@ fn codex_keeps_its_comments_and_gets_a_limit() {
     there_and_back(
         client,
         path,
-        "[mcp_servers.fs]\ntool_timeout_sec = 9\ncommand = \"srv\"\n",
-        "[mcp_servers.fs]\ntool_timeout_sec = 9\ncommand = \"/opt/placet\"\nargs=[\"mcp\",\"--name\",\"fs\",\"--\",\"srv\"]\n",
+        "[mcp_servers.fs]\ntool_timeout_sec = 900\ncommand = \"srv\"\n",
+        "[mcp_servers.fs]\ntool_timeout_sec = 900\ncommand = \"/opt/placet\"\nargs=[\"mcp\",\"--name\",\"fs\",\"--\",\"srv\"]\n",
     );
     there_and_back(
         client,
@@ -170,9 +170,108 @@ fn what_cannot_be_wrapped_says_why() {
     assert!(claude(r#"{"mcpServers":{"fs":{"type":"http","url":"https://x"}}}"#).contains("over HTTP"));
     assert!(claude(r#"{"mcpServers":{"gs":{}}}"#).contains("Claude Code has no MCP server \"fs\" in "));
     assert!(claude(r#"{"mcpServers":{"fs":{"command":7}}}"#).contains("has no command"));
-    assert!(claude("{ // comment\n}").contains("plain JSON"));
+    assert!(claude("{ // comment\n}").contains("cannot read it either"));
+    for args in ["7", "\"x\"", "{}"] {
+        let text = format!(r#"{{"mcpServers":{{"fs":{{"command":"srv","args":{args}}}}}}}"#);
+        assert!(claude(&text).contains("has no command"), "{args}");
+    }
     let codex = |text: &str| said(McpClient::Codex, ".codex/config.toml", text);
     assert!(codex("[mcp_servers.fs]\nurl = 'https://x'\n").contains("over HTTP"));
     assert!(codex("mcp_servers.fs.command = 'srv'\n").contains("dotted"));
     assert!(codex("[mcp_servers").contains("cannot be read"));
+}
+
+#[test]
+fn limits_below_the_wait_park_calls_in_time() {
+    let codex = |limit: &str| format!("[mcp_servers.fs]\ncommand='s'\n{limit}\n");
+    let json = |limit: &str| format!(r#"{{"mcpServers":{{"fs":{{"command":"s","timeout":{limit}}}}}}}"#);
+    let opencode = r#"{"mcp":{"fs":{"command":["s"],"timeout":600000}}}"#.to_owned();
+    for (client, path, text, wait) in [
+        (McpClient::Codex, ".codex/config.toml", codex("tool_timeout_sec = 30"), Some("24")),
+        (McpClient::Codex, ".codex/config.toml", codex("tool_timeout_sec = 2.5"), Some("2")),
+        (McpClient::Codex, ".codex/config.toml", codex("tool_timeout_sec = 300"), None),
+        (McpClient::Codex, ".codex/config.toml", codex(""), None),
+        (McpClient::Gemini, ".gemini/settings.json", json("60000"), Some("48")),
+        (McpClient::Opencode, "work/opencode.json", opencode, Some("480")),
+        (McpClient::ClaudeCode, ".claude.json", json("1e5"), Some("80")),
+    ] {
+        let home = Home::with(path, &text);
+        let after = home.wrap(client, "fs").after;
+        let waits = after.iter().position(|word| word == "--wait").map(|at| after[at + 1].as_str());
+        assert_eq!(waits, wait, "{text}");
+        home.unwrap(client, "fs");
+        assert_eq!(home.text(path), text);
+    }
+    let home = Home::with(".claude.json", &json("900"));
+    let server = home.find(McpClient::ClaudeCode, "fs").unwrap();
+    let refused = server.wrapped(&[PROGRAM.to_owned()]).unwrap().unwrap_err().to_string();
+    assert!(refused.contains("only 0.9 seconds"), "{refused}");
+}
+
+#[test]
+fn lists_of_allowed_tools_get_placet_result() {
+    let codex = |tools: &str| {
+        format!(
+            "[mcp_servers.fs]\ncommand = 'srv'\nargs = []\ntool_timeout_sec = 900\nenabled_tools = {tools}\n"
+        )
+    };
+    for (before, after) in [
+        ("['w', # one\n]", "['w', \"placet_result\", # one\n]"),
+        ("[ \"w\" ]", "[ \"w\", \"placet_result\" ]"),
+        ("[\n]", "[\"placet_result\"\n]"),
+    ] {
+        let wrapped = codex(after)
+            .replace("'srv'", "\"/opt/placet\"")
+            .replace("args = []", "args = [\"mcp\", \"--name\", \"fs\", \"--\", 'srv']");
+        there_and_back(McpClient::Codex, ".codex/config.toml", &codex(before), &wrapped);
+    }
+    there_and_back(
+        McpClient::Gemini,
+        ".gemini/settings.json",
+        r#"{"mcpServers":{"fs":{"includeTools":["w"],"command":"srv","args":["a"]}}}"#,
+        r#"{"mcpServers":{"fs":{"includeTools":["w", "placet_result"],"command":"/opt/placet","args":["mcp", "--name", "fs", "--", "srv", "a"]}}}"#,
+    );
+}
+
+#[test]
+fn tools_that_opencode_hides_are_named() {
+    let said = |tools: &str| {
+        let text = format!(r#"{{"tools":{tools},"mcp":{{"fs":{{"command":["srv"]}}}}}}"#);
+        Home::with("work/opencode.json", &text).find(McpClient::Opencode, "fs").unwrap().hides_result()
+    };
+    assert!(said(r#"{"fs_*":false, "fs_write":true}"#).unwrap().contains("fs_placet_result"));
+    assert!(said(r#"{"*":false,}"#).is_some());
+    for shown in [r#"{"fs_*":false,"fs_placet_result":true}"#, r#"{"gs_*":false}"#, "{}"] {
+        assert_eq!(said(shown), None, "{shown}");
+    }
+}
+
+#[test]
+fn comments_and_trailing_commas_are_kept() {
+    let opencode = "{\n  // servers, [\"a\"]\n  \"mcp\": { \"fs\": { \"type\": \"local\", \"command\": [ /* é */ \"npx\", // run\n \"srv\", ], }, },\n}\n";
+    let wrapped = opencode
+        .replace("[ /* é", "[\"/opt/placet\", \"mcp\", \"--name\", \"fs\", \"--\",  /* é")
+        .replace("\"srv\", ],", "\"srv\", ],\"timeout\":3600000,");
+    there_and_back(McpClient::Opencode, ".config/opencode/opencode.jsonc", opencode, &wrapped);
+    let gemini = "{\n  // my theme\n  \"mcpServers\": { \"fs\": { \"command\": \"npx\" /* it */, \"args\": [\"-y\", \".\"], } }\n}\n";
+    let wrapped = gemini
+        .replace("\"npx\"", "\"/opt/placet\"")
+        .replace("[\"-y\"", "[\"mcp\", \"--name\", \"fs\", \"--\", \"npx\", \"-y\"");
+    there_and_back(McpClient::Gemini, ".gemini/settings.json", gemini, &wrapped);
+}
+
+#[test]
+fn null_in_place_of_arguments_is_replaced() {
+    there_and_back(
+        McpClient::ClaudeCode,
+        "work/.mcp.json",
+        r#"{"mcpServers": {"fs": {"command": "npx", "args": null}}}"#,
+        r#"{"mcpServers": {"fs": {"command": "/opt/placet", "args": ["mcp","--name","fs","--","npx"]}}}"#,
+    );
+    there_and_back(
+        McpClient::Gemini,
+        ".gemini/settings.json",
+        r#"{"mcpServers":{"fs":{"args":null,"command":"npx"}}}"#,
+        r#"{"mcpServers":{"fs":{"args":["mcp","--name","fs","--","npx"],"command":"/opt/placet"}}}"#,
+    );
 }
