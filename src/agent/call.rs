@@ -51,8 +51,8 @@ pub enum Answer {
         /// The input is a reviewer's, not the agent's.
         edited: bool,
     },
-    /// It does not run. A full sentence for the model.
-    Denied(String),
+    /// It does not run. `why` is a full sentence for the model, `status` the action's.
+    Denied { why: String, status: Status },
     /// Nobody decided yet, or the gate is paused.
     Waiting,
 }
@@ -114,7 +114,8 @@ impl Caller {
                 }
                 Claim::Paused => return Ok(Answer::Waiting),
                 Claim::Refused(why) => {
-                    return Ok(Answer::Denied(format!("This call was not started: {}.", sentence(&why))));
+                    let why = format!("This call was not started: {}.", sentence(&why));
+                    return Ok(Answer::Denied { why, status: action.row.status });
                 }
             }
         }
@@ -147,7 +148,7 @@ fn key_of(fields: [&str; 5]) -> String {
 
 /// What a model reads of an action that cannot be claimed.
 fn without_running(action: &PendingAction) -> Answer {
-    let denied = |text: String| Answer::Denied(text);
+    let denied = |why: String| Answer::Denied { why, status: action.row.status.clone() };
     match &action.row.status {
         Status::Pending => Answer::Waiting,
         Status::Executed => {

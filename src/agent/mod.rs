@@ -6,6 +6,7 @@ mod client_files;
 pub mod hook;
 pub mod mcp;
 mod mission;
+mod outcome;
 
 pub use call::{Answer, Caller, LEASE, ToolCall};
 pub use mission::mission;

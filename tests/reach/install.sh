@@ -19,6 +19,7 @@ gemini-cli             npm  @google/gemini-cli@0.61.0
 opencode               npm  opencode-ai@1.18.33
 server-filesystem      npm  @modelcontextprotocol/server-filesystem@2026.8.31
 server-everything      npm  @modelcontextprotocol/server-everything@2026.8.31
+typescript-mcp         npm  @modelcontextprotocol/client@2.4.0 @modelcontextprotocol/sdk@1.32.2
 python-mcp             pip  mcp==2.3.0
 openai-agents          pip  openai-agents==0.24.0
 langchain              pip  langchain==1.4.7 langgraph==1.2.22 langchain-openai==1.7.4

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # `placet mcp` between real clients and real servers, with a real gate.
 #
-#   tests/reach/mcp.sh          python's MCP client, the filesystem server and a scripted one
+#   tests/reach/mcp.sh          python's and TypeScript's MCP clients, the filesystem server, python's and a scripted one
 #   tests/reach/mcp.sh --all    also the everything server, and Claude Code, Codex, Gemini CLI and opencode, with an edit and parked
 #
 # More words are names of tests, as unittest takes them. PLACET is the program to test [target/debug/placet].
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-names=(server-filesystem python-mcp)
+names=(server-filesystem python-mcp typescript-mcp)
 if [ "${1:-}" = --all ]; then
     shift
     export REACH_ALL=1

@@ -1,6 +1,7 @@
 """`placet mcp` in front of real servers: tests/reach/mcp.sh says what is needed and runs this.
 
     proxy.py --scripted     is a server of its own, for what real ones do not do on request
+    proxy.py --new          is a server of python's SDK, which also speaks MCP 2026-07-28
 
 Nothing sleeps: every wait is for a condition, with a limit.
 """
@@ -66,12 +67,43 @@ if __name__ == "__main__" and sys.argv[1:2] == ["--scripted"]:
     scripted()
     sys.exit()
 
+if __name__ == "__main__" and sys.argv[1:2] == ["--new"]:
+    sys.path = [path for path in sys.path if Path(path).resolve() != Path(__file__).resolve().parent]
+    from typing import Annotated
+
+    from mcp.server import MCPServer
+    from mcp.server.mcpserver import Elicit, Resolve
+    from pydantic import BaseModel
+
+    class Sure(BaseModel):
+        sure: bool
+
+    def ask(path: str) -> Elicit[Sure]:
+        return Elicit(f"Really remove {path}?", Sure)
+
+    server = MCPServer("files-server")
+
+    @server.tool()
+    def remove(path: str) -> str:
+        return f"removed {path}"
+
+    @server.tool()
+    def break_it(path: str) -> str:
+        raise ValueError(f"{path} is in use")
+
+    @server.tool()
+    def ask_back(path: str, sure: Annotated[Sure, Resolve(ask)]) -> str:
+        return f"removed {path} {sure.sure}"
+
+    server.run("stdio")
+    sys.exit()
+
 from provider import Provider  # noqa: E402
 
 # This file has the name of the package.
 sys.path = [path for path in sys.path if Path(path).resolve() != Path(__file__).resolve().parent]
 
-from mcp import ClientSession, MCPError, StdioServerParameters, types  # noqa: E402
+from mcp import Client, ClientSession, MCPError, StdioServerParameters, types  # noqa: E402
 from mcp.client.stdio import stdio_client  # noqa: E402
 
 
@@ -348,6 +380,127 @@ class Filesystem(Case):
             self.assertEqual(told[0], f"Waits for a human as {action['id']}.")
             gate.approve(action["id"])
             await call
+
+
+NEW = [sys.executable, str(Path(__file__).resolve()), "--new"]
+DISPOSITION = "io.modelcontextprotocol/tool-approval-disposition"
+
+
+class Python(Case):
+    """Python's client, in the protocol of its choice."""
+
+    MODE = "2026-07-28"
+    IS_NEW = True
+
+    @asynccontextmanager
+    async def connected(self, *options, **callbacks):
+        command, *arguments = self.server(*options, server=NEW)
+        how = StdioServerParameters(command=command, args=arguments, env=environment(self.state), cwd=str(self.work))
+        with open(self.home / "stderr", "a") as said:
+            async with Client(stdio_client(how, errlog=said), mode=self.MODE, **callbacks) as client:
+                yield client
+
+    async def outcome(self, decide, *options, tool="remove", name="files", status, **callbacks):
+        """What the client reads of a call that a human decides on."""
+        gate = self.gate()
+        async with self.connected(*options, **callbacks) as client:
+            call = asyncio.create_task(client.call_tool(tool, {"path": "x"}))
+            action = await asyncio.to_thread(gate.pending)
+            self.assertEqual((action["toolName"], action["agent"]), (f"{name}.{tool}", "mcp"))
+            await asyncio.to_thread(decide, gate, action["id"])
+            result = await call
+        await asyncio.to_thread(gate.action, action["id"], status)
+        disposition = (result.meta or {}).get(DISPOSITION)
+        self.assertEqual(disposition is not None, self.IS_NEW)
+        return words(result), result.is_error, disposition
+
+    async def test_an_approved_call(self):
+        told = await self.outcome(lambda gate, id: gate.approve(id), status="executed")
+        self.assertEqual(told[:2], (["removed x"], False))
+        self.assertIn(told[2], ("approved-executed", None))
+
+    async def test_an_edited_call(self):
+        told = await self.outcome(lambda gate, id: gate.approve(id, {"path": "y"}), status="executed")
+        self.assertEqual(told[0], ['A human changed this call before it ran. It ran with: {"path":"y"}', "removed y"])
+
+    async def test_a_rejected_call(self):
+        told = await self.outcome(lambda gate, id: gate.reject(id, "not today"), status="rejected")
+        begin = "This call did not run. A human rejected it" if self.IS_NEW else "A human rejected this call"
+        self.assertEqual(told[:2], ([f"{begin}: not today. Do not repeat it unchanged."], True))
+        self.assertIn(told[2], ("denied-not-executed", None))
+
+    async def test_a_call_that_fails(self):
+        told = await self.outcome(lambda gate, id: gate.approve(id), tool="break_it", status="failed")
+        self.assertEqual(told[:2], (["Error executing tool break_it"], True))
+        self.assertIn(told[2], ("execution-error", None))
+
+    async def test_a_parked_call_and_one_without_a_gate(self):
+        async with self.connected() as client:
+            refused = await client.call_tool("remove", {"path": "x"})
+            self.assertIn("No gate on this machine.", words(refused)[0])
+        gate = self.gate()
+        async with self.connected("--wait", "1") as client:
+            parked = await client.call_tool("remove", {"path": "x"})
+            id = (await asyncio.to_thread(gate.pending))["id"]
+            self.assertIn(f"It waits for a human as {id}.", words(parked)[0])
+            gate.approve(id)
+            self.assertEqual(words(await client.call_tool("placet_result", {"id": id})), ["removed x"])
+
+
+    async def test_a_tool_that_asks_back(self):
+        async def elicit(context, params):
+            return types.ElicitResult(action="accept", content={"sure": True})
+        status = "failed" if self.IS_NEW else "executed"
+        told = await self.outcome(lambda gate, id: gate.approve(id), tool="ask_back", status=status, elicitation_callback=elicit)
+        unknown = "This call was started and nobody knows whether it ran. It is not run again. Ask a human to check it."
+        self.assertEqual(told, ([unknown], True, "outcome-unknown") if self.IS_NEW else (["removed x True"], False, None))
+
+
+class PythonAuto(Python):
+    """With a probe first."""
+
+    MODE = "auto"
+
+
+class PythonLegacy(Python):
+    MODE = "legacy"
+    IS_NEW = False
+
+
+class TypeScript(Case):
+    """The clients of the TypeScript SDKs; `client.mjs` makes one call and prints its result."""
+
+    async def outcome(self, gate, sdk, mode, decide, tool="remove"):
+        process = subprocess.Popen(
+            ["node", str(Path(__file__).with_name("client.mjs")), sdk, mode, tool, *self.server(server=NEW)], cwd=self.work,
+            env={**environment(self.state), "MODULES": str(REACH / "typescript-mcp/node_modules/@modelcontextprotocol")},
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        action = await asyncio.to_thread(gate.pending)
+        self.assertEqual((action["toolName"], action["agent"]), (f"files.{tool}", "ts-agent"))
+        await asyncio.to_thread(decide, gate, action["id"])
+        said, failed = await asyncio.to_thread(process.communicate, timeout=LIMIT)
+        self.assertEqual(process.returncode, 0, failed)
+        result = json.loads(said)
+        return result["content"][0]["text"], result.get("isError", False), result.get("_meta", {}).get(DISPOSITION)
+
+    async def test_new_answers_are_read(self):
+        gate = self.gate()
+        for decide, tool, text, failed, disposition in (
+            (lambda gate, id: gate.approve(id), "remove", "removed x", False, "approved-executed"),
+            (lambda gate, id: gate.reject(id, "no"), "remove", "This call did not run. A human rejected it: no.", True, "denied-not-executed"),
+            (lambda gate, id: gate.approve(id), "break_it", "Error executing tool break_it", True, "execution-error"),
+        ):
+            told = await self.outcome(gate, "client", "auto", decide, tool)
+            self.assertIn(text, told[0])
+            self.assertEqual(told[1:], (failed, disposition))
+
+    async def test_old_answers_are_read(self):
+        gate = self.gate()
+        for sdk in ("client", "sdk"):
+            told = await self.outcome(gate, sdk, "legacy", lambda gate, id: gate.reject(id, "no"))
+            self.assertEqual(told, ("A human rejected this call: no. Do not repeat it unchanged.", True, None))
 
 
 class Scripted(Case):

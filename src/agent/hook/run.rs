@@ -11,7 +11,8 @@ use super::notes::{Claimed, Deferred, Notes};
 use super::reply::Reply;
 use super::{before as file, defer};
 use crate::agent::call::{Answer, Caller, ToolCall};
-use crate::domain::time;
+use crate::agent::outcome;
+use crate::domain::{Status, time};
 use crate::sources::{AgentClient, RunOutcome, SourceError};
 use crate::text;
 
@@ -145,13 +146,16 @@ async fn taken_back(caller: &Caller, id: &str, limit: Duration) -> Result<Answer
     match caller.client.withdraw(id).await {
         Ok(()) => {
             let limit = time::seconds(i64::try_from(limit.as_millis()).unwrap_or(i64::MAX));
-            Ok(Answer::Denied(format!("Nobody decided within {limit}. The call did not run.")))
+            let why = format!("Nobody decided within {limit}. The call did not run.");
+            Ok(Answer::Denied { why, status: Status::Withdrawn })
         }
         Err(SourceError::Refused { .. }) => {
             match caller.answer(id, Duration::ZERO).await.map_err(HookError::Gate)? {
-                Answer::Waiting => Ok(Answer::Denied(
-                    "A human approved this call, but the gate is paused. The call did not run.".to_owned(),
-                )),
+                Answer::Waiting => Ok(Answer::Denied {
+                    why: "A human approved this call, but the gate is paused. The call did not run."
+                        .to_owned(),
+                    status: Status::Approved,
+                }),
                 decided => Ok(decided),
             }
         }
@@ -179,7 +183,7 @@ async fn answered(
             }
             Ok(Reply::Allow { input: &claimed.input, edited }.json(call.client)?)
         }
-        Answer::Denied(why) => Ok(Reply::Deny(&why).json(call.client)?),
+        Answer::Denied { why, .. } => Ok(Reply::Deny(&why).json(call.client)?),
         Answer::Waiting => Ok(Reply::Deny("Nobody decided. The call did not run.").json(call.client)?),
     }
 }
@@ -194,8 +198,8 @@ pub async fn after(call: &HookCall, ran: Ran, client: &AgentClient, notes: &Note
         };
     };
     let outcome = match ran {
-        Ran::Response(response) => RunOutcome::Result(response),
-        Ran::Failed(why) => RunOutcome::Error(why),
+        Ran::Response(response) => outcome::ran(response.get()),
+        Ran::Failed(why) => outcome::failed(&why),
     };
     client.report(&claimed.action, claimed.fence, &outcome, REPORT_LIMIT).await.map_err(HookError::Report)?;
     // One that stays is swept.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::agent::LEASE;
 
 use super::answers::{self, Outcome};
-use super::line::RequestId;
+use super::line::{self, Message, RequestId};
 
 /// How often the client is told that its call is still waited for. opencode (1.18.33) gives up after 60 s without that.
 const PROGRESS: Duration = Duration::from_secs(5);
@@ -27,6 +27,8 @@ pub(super) type Ticket = u64;
 pub(super) struct Call {
     /// The client's request, as it was written.
     pub(super) line: String,
+    /// By which the server tells of its progress.
+    pub(super) token: Option<RequestId>,
     pub(super) action: Option<String>,
     pub(super) stage: Stage,
     pub(super) waiters: Vec<Waiter>,
@@ -39,6 +41,8 @@ pub(super) struct Call {
 /// What is being done for a call.
 #[derive(Debug)]
 pub(super) enum Stage {
+    /// The server is asked what it has to do with this call.
+    Held,
     /// It is proposed, waited for and claimed.
     Asked,
     /// Nothing, until the client asks.
@@ -51,8 +55,8 @@ pub(super) enum Stage {
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) fence: u64,
-    /// The id of the request, as it was written.
-    pub(super) upstream: String,
+    /// The id of the request.
+    pub(super) upstream: RequestId,
     /// A human's input.
     pub(super) ran_with: Option<String>,
     pub(super) cancelled: Option<Instant>,
@@ -65,8 +69,11 @@ pub(super) struct Waiter {
     pub(super) request: RequestId,
     /// As it was written.
     pub(super) id: String,
+    /// It is a request of MCP 2026-07-28 or later.
+    pub(super) is_new: bool,
     token: Option<String>,
     since: Instant,
+    /// The last progress that placet told.
     told: u64,
 }
 
@@ -83,14 +90,27 @@ pub(super) enum Due {
 }
 
 impl Run {
-    pub(super) fn new(fence: u64, upstream: String, ran_with: Option<String>, now: Instant) -> Self {
+    pub(super) fn new(fence: u64, upstream: RequestId, ran_with: Option<String>, now: Instant) -> Self {
         Self { fence, upstream, ran_with, cancelled: None, renewed: now }
     }
 }
 
 impl Waiter {
-    pub(super) fn new(request: RequestId, id: &str, token: Option<&str>, now: Instant) -> Self {
-        Self { request, id: id.to_owned(), token: token.map(str::to_owned), since: now, told: 0 }
+    pub(super) fn new(message: &Message<'_>, request: RequestId, id: &str, now: Instant) -> Self {
+        let token = message.progress_token().map(str::to_owned);
+        Self { request, id: id.to_owned(), is_new: message.is_new(), token, since: now, told: 0 }
+    }
+
+    /// The server's notification of progress for this client: its numbers follow those that placet told.
+    fn carried(&self, progress: &Message<'_>) -> Option<String> {
+        let mut params = progress.raw("params")?.to_owned();
+        params = line::with_member(&params, "progressToken", self.token.as_ref()?)?;
+        for key in ["progress", "total"].into_iter().filter(|_| self.told > 0) {
+            if let Some(sum) = progress.param(key).and_then(|number| added(number, self.told)) {
+                params = line::with_member(&params, key, &sum)?;
+            }
+        }
+        line::with_member(progress.text, "params", &params)
     }
 
     fn progress(&mut self, action: Option<&str>, now: Instant) -> Option<Due> {
@@ -102,6 +122,16 @@ impl Waiter {
     }
 }
 
+/// The sum, as JSON.
+fn added(number: &str, told: u64) -> Option<String> {
+    if let Ok(whole) = number.parse::<u64>() {
+        return Some(whole.saturating_add(told).to_string());
+    }
+    #[expect(clippy::cast_precision_loss, reason = "it counts steps of five seconds")]
+    let sum = number.parse::<f64>().ok()? + told as f64;
+    sum.is_finite().then(|| sum.to_string())
+}
+
 /// All calls that something may still happen to.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
@@ -110,11 +140,13 @@ pub(super) struct Calls {
 }
 
 impl Calls {
+    /// Adds a call that is held.
     pub(super) fn add(&mut self, line: String, waiter: Waiter) -> Ticket {
         let ticket = self.next;
         self.next += 1;
-        let waiters = vec![waiter];
-        let call = Call { line, action: None, stage: Stage::Asked, waiters, dropped: None, parked: false };
+        let token = waiter.token.as_deref().and_then(RequestId::read);
+        let (stage, waiters) = (Stage::Held, vec![waiter]);
+        let call = Call { line, token, action: None, stage, waiters, dropped: None, parked: false };
         self.calls.insert(ticket, call);
         ticket
     }
@@ -143,10 +175,24 @@ impl Calls {
         self.calls.iter().find(|(_, call)| waits(call)).map(|(ticket, _)| *ticket)
     }
 
-    /// The call that the server knows by this id.
-    pub(super) fn running_as(&self, upstream: &str) -> Option<Ticket> {
-        let runs = |call: &Call| matches!(&call.stage, Stage::Running(run) if run.upstream == upstream);
+    pub(super) fn held(&self) -> Vec<Ticket> {
+        let held = self.calls.iter().filter(|(_, call)| matches!(call.stage, Stage::Held));
+        held.map(|(ticket, _)| *ticket).collect()
+    }
+
+    /// The call that the server has under an id that `is` the one.
+    pub(super) fn running(&self, is: impl Fn(&RequestId) -> bool) -> Option<Ticket> {
+        let runs = |call: &Call| matches!(&call.stage, Stage::Running(run) if is(&run.upstream));
         self.calls.iter().find(|(_, call)| runs(call)).map(|(ticket, _)| *ticket)
+    }
+
+    /// The server's notification of progress, for each client request that waits for its call; `None` if it is not of a running call.
+    pub(super) fn carried(&self, progress: &Message<'_>) -> Option<Vec<String>> {
+        let token = progress.param("progressToken").and_then(RequestId::read)?;
+        let runs =
+            |call: &&Call| matches!(call.stage, Stage::Running(_)) && call.token.as_ref() == Some(&token);
+        let call = self.calls.values().find(runs)?;
+        Some(call.waiters.iter().filter_map(|waiter| waiter.carried(progress)).collect())
     }
 
     /// The call is over. A parked one keeps its outcome, for whoever asks again; of many, the oldest is let go.
@@ -156,12 +202,7 @@ impl Calls {
             self.calls.remove(&ticket);
             return;
         }
-        let outcome = if outcome.len() > KEPT_MAX {
-            Outcome::Result(answers::words(answers::NOT_KEPT, false))
-        } else {
-            outcome
-        };
-        call.stage = Stage::Over(outcome);
+        call.stage = Stage::Over(outcome.shortened(KEPT_MAX));
         let over = |call: &Call| matches!(call.stage, Stage::Over(_));
         let kept: Vec<_> = self.calls.iter().filter(|(_, call)| over(call)).map(|(at, _)| *at).collect();
         for oldest in kept.iter().take(kept.len().saturating_sub(KEPT)) {
@@ -192,7 +233,7 @@ impl Calls {
                         due.push(Due::Renew { action, fence: run.fence });
                     }
                 }
-                Stage::Parked | Stage::Over(_) => {}
+                Stage::Held | Stage::Parked | Stage::Over(_) => {}
             }
         }
         due

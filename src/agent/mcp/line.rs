@@ -12,7 +12,10 @@ use crate::domain::json::{self, Member, Scanner};
 /// The words of JSON-RPC at the top of a message.
 const MESSAGE: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 /// What is read of the parameters of a call.
-const CALL: [&str; 2] = ["name", "arguments"];
+const CALL: [&str; 5] = ["name", "arguments", "_meta", "inputResponses", "requestState"];
+/// The path to a client's offer to take tasks, from the parameters on.
+const TASKS: [&str; 4] =
+    ["_meta", "io.modelcontextprotocol/clientCapabilities", "extensions", "io.modelcontextprotocol/tasks"];
 /// The method that runs a tool.
 pub(super) const TOOLS_CALL: &str = "tools/call";
 
@@ -94,8 +97,7 @@ impl<'a> Message<'a> {
     }
 
     /// Of a server, which needs no judging: nothing that it says runs anything.
-    pub(super) fn of_server(line: &'a [u8]) -> Option<Self> {
-        let text = std::str::from_utf8(line).ok()?;
+    pub(super) fn of_server(text: &'a str) -> Option<Self> {
         let members = json::members(text)?;
         let method = only(&members, "method").and_then(|member| method(member.value));
         Some(Self { text, members, method })
@@ -122,10 +124,26 @@ impl<'a> Message<'a> {
         self.raw("params").and_then(|params| member(params, key))
     }
 
-    /// The message with another `id` and another `params.arguments`.
+    /// A value of `params._meta` that MCP defines.
+    pub(super) fn meta(&self, key: &str) -> Option<&'a str> {
+        member(self.param("_meta")?, &format!("io.modelcontextprotocol/{key}"))
+    }
+
+    /// The request is one of MCP 2026-07-28 or later, and so must be its answer.
+    pub(super) fn is_new(&self) -> bool {
+        self.meta("protocolVersion").is_some_and(|version| version.starts_with('"'))
+    }
+
+    /// By which the sender wants to be told of progress, as written.
+    pub(super) fn progress_token(&self) -> Option<&'a str> {
+        member(self.param("_meta")?, "progressToken").filter(|token| *token != "null")
+    }
+
+    /// The message with another `id` and another `params.arguments`, and without the client's offer to take tasks.
     pub(super) fn with(&self, id: &str, arguments: &str) -> Option<String> {
         let params = only(&self.members, "params")?;
         let written = with_member(params.value, "arguments", arguments)?;
+        let written = without(&written, &TASKS).unwrap_or(written);
         let changed = replaced(self.text, params.span.clone(), &written)?;
         with_member(&changed, "id", id)
     }
@@ -148,6 +166,14 @@ impl RequestId {
         let digits = raw.strip_prefix('-').unwrap_or(raw);
         let is_whole = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
         is_whole.then(|| Self::Number(raw.to_owned()))
+    }
+
+    /// Returns the id as JSON.
+    pub(super) fn written(&self) -> String {
+        match self {
+            Self::Text(text) => json::encode(text),
+            Self::Number(digits) => digits.clone(),
+        }
     }
 
     /// For reviewers and for keys.
@@ -186,8 +212,8 @@ fn are_plain(members: &[Member<'_>], words: &[&str]) -> bool {
             return false;
         }
         // Case and separators are nothing to Go's parsers.
-        let folded: String = key.chars().filter(|c| !matches!(c, '_' | '-')).collect();
-        match words.iter().find(|word| word.eq_ignore_ascii_case(&folded)) {
+        let folded = |key: &str| key.chars().filter(|c| !matches!(c, '_' | '-')).collect::<String>();
+        match words.iter().find(|word| folded(word).eq_ignore_ascii_case(&folded(key))) {
             Some(word) if *word == key && !found.contains(word) => {
                 found.push(*word);
                 true
@@ -204,6 +230,48 @@ fn method(raw: &str) -> Option<String> {
     let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-/.$:".contains(&byte));
     let is_other = name == TOOLS_CALL || !name.eq_ignore_ascii_case(TOOLS_CALL);
     (is_plain && is_other && !name.is_empty()).then_some(name)
+}
+
+/// The outline of a line that is too long to keep: its own members, with nothing in the values below them.
+#[derive(Debug, Default)]
+pub(super) struct Outline {
+    text: Vec<u8>,
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+}
+
+impl Outline {
+    /// Most bytes that are kept.
+    const MAX: usize = 16 << 10;
+
+    pub(super) fn add(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            let was_inside = self.depth > 1;
+            match byte {
+                b'"' if !self.escaped => self.in_string = !self.in_string,
+                b'{' | b'[' if !self.in_string => self.depth += 1,
+                b'}' | b']' if !self.in_string => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+            self.escaped = *byte == b'\\' && self.in_string && !self.escaped;
+            if !(was_inside && self.depth > 1) && self.text.len() < Self::MAX {
+                self.text.push(*byte);
+            }
+        }
+    }
+
+    /// The id of the request, as it is written; `null` if it cannot be read.
+    pub(super) fn request(&self) -> String {
+        match judge(&self.text) {
+            Ok(Line::One(message)) if message.method.is_some() => {
+                message.request().map(|(_, id)| id.to_owned())
+            }
+            Err(refused) => Some(refused.id),
+            Ok(_) => None,
+        }
+        .unwrap_or_else(|| "null".to_owned())
+    }
 }
 
 /// `object` with `value` in the place of the member `key`, or behind the last member where there is none.
@@ -226,6 +294,15 @@ pub(super) fn without_member(object: &str, key: &str) -> Option<String> {
     let kept = members.iter().filter(|member| member.key.text != key);
     let kept: Vec<_> = kept.map(|member| format!("{}:{}", member.raw_key, member.value)).collect();
     Some(format!("{{{}}}", kept.join(",")))
+}
+
+/// `object` without the member at the end of `path`; `None` if it has no such path.
+fn without(object: &str, path: &[&str]) -> Option<String> {
+    match path {
+        [] => None,
+        [key] => without_member(object, key),
+        [key, rest @ ..] => with_member(object, key, &without(member(object, key)?, rest)?),
+    }
 }
 
 fn replaced(text: &str, span: Range<usize>, with: &str) -> Option<String> {
@@ -351,6 +428,29 @@ mod tests {
 
         assert_eq!(on_one_line(edited), "{   \"a\": \"x\\u2028y\\u0085\" }");
         assert!(matches!(on_one_line("{}"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn id_of_a_long_request_is_read_at_either_end() {
+        let long = format!(r#"{{"a":["}}\\\"",{{"id":9}}],"b":"{}"}}"#, "x".repeat(20 << 10));
+        let id = |line: &str| {
+            let mut outline = Outline::default();
+            // A pipe delivers it in parts.
+            line.as_bytes().chunks(1_000).for_each(|part| outline.add(part));
+            outline.request()
+        };
+
+        assert_eq!(id(&format!(r#"{{"id":7,"method":"tools/call","params":{long}}}"#)), "7");
+        assert_eq!(id(&format!(r#"{{"method":"tools/call","params":{long},"id":"a\\\"b"}}"#)), r#""a\\\"b""#);
+        for unknown in [
+            format!(r#"{{"method":"tools/call","params":{long}}}"#),
+            format!(r#"{{"id":7,"result":{long}}}"#),
+            format!(r#"[{{"id":7,"method":"ping","params":{long}}}]"#),
+            format!(r#"{{"id":7,"method":"x","id":8,"params":{long}}}"#),
+            "x".repeat(1 << 20),
+        ] {
+            assert_eq!(id(&unknown), "null");
+        }
     }
 
     #[test]

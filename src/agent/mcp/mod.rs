@@ -6,7 +6,9 @@
 mod answers;
 mod calls;
 mod gate;
+mod ids;
 mod line;
+mod lookup;
 mod pump;
 mod session;
 mod tools;

@@ -25,6 +25,7 @@ use crate::program::Group;
 
 use super::calls::Ticket;
 use super::gate::{Asked, FindGate, Gate};
+use super::line::Outline;
 use super::session::{Effect, Session};
 use super::tools::Tools;
 use super::wait::Wait;
@@ -69,7 +70,7 @@ pub enum Ended {
 
 enum Read {
     Line(Vec<u8>),
-    TooLong,
+    TooLong(Outline),
 }
 
 enum News {
@@ -98,7 +99,10 @@ impl Proxy {
         };
         let (from_client, from_server) = (lines(client.0, CLIENT_LINE), lines(output, SERVER_LINE));
         let (news, from_gate) = mpsc::unbounded_channel();
-        let session = Session::new(Tools::new(self.name, self.tools), self.wait, Uuid::new_v4().to_string());
+        let (id, tools) = (Uuid::new_v4(), Tools::new(self.name, self.tools));
+        // Clients count from 0, so their ids do not reach this.
+        let number = (1 << 30) | (id.as_fields().0 >> 2);
+        let session = Session::new(tools, self.wait, id.to_string(), number);
         let mut pump = Pump {
             session,
             gate,
@@ -158,7 +162,7 @@ impl<W: Fn(&str)> Pump<W> {
             tokio::select! {
                 read = from_client.recv(), if self.ending.is_none() && has_room => match read {
                     Some(Read::Line(line)) => self.session.client_said(&line, Instant::now()),
-                    Some(Read::TooLong) => self.session.client_said_too_much(),
+                    Some(Read::TooLong(outline)) => self.session.client_said_too_much(&outline.request()),
                     None => self.client_ended(FINISH, false),
                 },
                 read = from_server.recv(), if self.to_client.has_room() => match read {
@@ -333,7 +337,7 @@ fn lines(from: impl AsyncRead + Send + Unpin + 'static, most: usize) -> mpsc::Re
 }
 
 async fn next(from: &mut BufReader<impl AsyncRead + Unpin>, most: usize) -> io::Result<Option<Read>> {
-    let (mut line, mut is_long, mut is_empty) = (Vec::new(), false, true);
+    let (mut line, mut outline, mut is_empty) = (Vec::new(), None, true);
     loop {
         let some = from.fill_buf().await?;
         if some.is_empty() {
@@ -342,12 +346,14 @@ async fn next(from: &mut BufReader<impl AsyncRead + Unpin>, most: usize) -> io::
         is_empty = false;
         let end = some.iter().position(|byte| *byte == b'\n');
         let part = some.get(..end.unwrap_or(some.len())).unwrap_or_default();
-        if line.len() + part.len() > most {
-            is_long = true;
-            line = Vec::new();
+        if outline.is_none() && line.len() + part.len() > most {
+            let mut begun = Outline::default();
+            begun.add(&std::mem::take(&mut line));
+            outline = Some(begun);
         }
-        if !is_long {
-            line.extend_from_slice(part);
+        match &mut outline {
+            Some(outline) => outline.add(part),
+            None => line.extend_from_slice(part),
         }
         let read = part.len() + usize::from(end.is_some());
         from.consume(read);
@@ -355,7 +361,7 @@ async fn next(from: &mut BufReader<impl AsyncRead + Unpin>, most: usize) -> io::
             break;
         }
     }
-    Ok((!is_empty).then_some(if is_long { Read::TooLong } else { Read::Line(line) }))
+    Ok((!is_empty).then(|| outline.map_or(Read::Line(line), Read::TooLong)))
 }
 
 /// Lines on their way to one side. Nobody waits for it.

@@ -1,17 +1,18 @@
 //! The proxy without its pipes: takes lines, the gate's answers and the time, and says what is to be done.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
 
 use crate::agent::{Answer, ToolCall};
-use crate::domain::json;
 use crate::sources::RunOutcome;
 
 use super::answers::{self, INTERNAL, INVALID_PARAMS, INVALID_REQUEST, Outcome, RESULT_TOOL};
 use super::calls::{Calls, Due, Run, Stage, Ticket, Waiter};
+use super::ids::Ids;
 use super::line::{self, Line, Message, RequestId, TOOLS_CALL};
+use super::lookup::Lookup;
 use super::tools::Tools;
 use super::wait::Wait;
 
@@ -65,29 +66,45 @@ pub(super) struct Session {
     wait: Wait,
     /// Random: names this process at the gate and in ids of its own.
     id: String,
+    ids: Ids,
+    /// The name from `initialize`. Since MCP 2026-07-28 each request names its client.
     client: String,
     initialize: Option<RequestId>,
-    lists: HashSet<RequestId>,
+    /// The description that a server of MCP 2026-07-28 gave of itself, as JSON.
+    server: Option<String>,
+    /// Requests for tools, and whether for their first page.
+    lists: HashMap<RequestId, bool>,
+    lookup: Option<Lookup>,
+    has_discovered: bool,
     calls: Calls,
+    /// Calls of clients of MCP 2026-07-28 that had no id but that of their request.
+    unnamed: u64,
     answered: VecDeque<RequestId>,
-    runs: u64,
+    /// The tokens of calls that ended. Nothing of their progress passes.
+    spent: VecDeque<RequestId>,
     warned: bool,
     server_ended: bool,
     effects: Vec<Effect>,
 }
 
 impl Session {
-    pub(super) fn new(tools: Tools, wait: Wait, id: String) -> Self {
+    /// `id` and `number` are random. Ids of placet's own begin with the one, or count from the other.
+    pub(super) fn new(tools: Tools, wait: Wait, id: String, number: u32) -> Self {
         Self {
             tools,
             wait,
+            ids: Ids::new(id.clone(), number),
             id,
             client: "mcp".to_owned(),
             initialize: None,
-            lists: HashSet::new(),
+            server: None,
+            lists: HashMap::new(),
+            lookup: None,
+            has_discovered: false,
             calls: Calls::default(),
+            unnamed: 0,
             answered: VecDeque::new(),
-            runs: 0,
+            spent: VecDeque::new(),
             warned: false,
             server_ended: false,
             effects: Vec::new(),
@@ -114,19 +131,22 @@ impl Session {
         }
     }
 
-    /// A line of the client's that is too long to be read.
-    pub(super) fn client_said_too_much(&mut self) {
-        self.tell_client(answers::error("null", INVALID_REQUEST, "This line is longer than 16 MiB."));
+    /// A line of the client's that is too long to be read. `id` is that of its request, as it is written.
+    pub(super) fn client_said_too_much(&mut self, id: &str) {
+        self.tell_client(answers::error(id, INVALID_REQUEST, "This line is longer than 16 MiB."));
     }
 
     fn message(&mut self, message: &Message<'_>, now: Instant) {
         let request = message.request();
         // Ours cannot be guessed, but a server may have told them.
-        if let Some((RequestId::Text(id), raw)) = &request
+        if let Some((id, raw)) = &request
             && message.method.is_some()
-            && id.starts_with(self.id.as_str())
+            && self.ids.is_own(id)
         {
             return self.tell_client(answers::error(raw, INVALID_REQUEST, "This id is placet's own."));
+        }
+        if let Some(token) = message.progress_token().and_then(RequestId::read) {
+            self.spent.retain(|spent| *spent != token);
         }
         match message.method.as_deref() {
             Some(TOOLS_CALL) => return self.tools_call(message, now),
@@ -137,8 +157,18 @@ impl Session {
                 self.client = name.unwrap_or_else(|| self.client.clone());
                 self.initialize = request.map(|(id, _)| id);
             }
-            Some("tools/list") => self.lists.extend(request.map(|(id, _)| id)),
+            Some("tools/list") => {
+                let is_first = message.param("cursor").is_none_or(|cursor| cursor == "null");
+                self.lists.extend(request.map(|(id, _)| (id, is_first)));
+            }
             _ => {}
+        }
+        self.pass(message);
+    }
+
+    fn pass(&mut self, message: &Message<'_>) {
+        if let Some((id, _)) = message.request().filter(|_| message.method.is_some()) {
+            self.ids.passed(&id);
         }
         self.tell_server(message.text);
     }
@@ -148,9 +178,11 @@ impl Session {
         let passes = |message: &Message<'_>| match message.method.as_deref() {
             Some(TOOLS_CALL) => self.open_tool(message).is_some(),
             Some("tools/list" | "initialize" | "notifications/cancelled") => false,
-            _ => message.request().is_none_or(|(id, _)| !id.as_str().starts_with(self.id.as_str())),
+            _ => true,
         };
-        if messages.iter().all(passes) {
+        let has_own_id =
+            |message: &Message<'_>| message.request().is_some_and(|(id, _)| self.ids.is_own(&id));
+        if messages.iter().all(|message| passes(message) && !has_own_id(message)) {
             return std::str::from_utf8(line).map_or((), |text| self.tell_server(text));
         }
         let why = "placet takes this message only on a line of its own, not in a batch.";
@@ -179,56 +211,118 @@ impl Session {
             return self.tell_client(refuse(INVALID_REQUEST, "A call with this id waits already."));
         }
         if self.open_tool(message).is_some() {
-            return self.tell_server(message.text);
+            return self.pass(message);
         }
         let Some((request, id)) = request else {
             return self.tell_client(refuse(INVALID_REQUEST, "The id of a call is a string or an integer."));
         };
-        let token = message.param("_meta").and_then(|meta| line::member(meta, "progressToken"));
-        let waiter = Waiter::new(request, id, token.filter(|token| *token != "null"), now);
-        let limit = self.wait.limit(&self.client, token.is_some());
+        let waiter = Waiter::new(message, request.clone(), id, now);
         let arguments = message.param("arguments").filter(|arguments| *arguments != "null").unwrap_or("{}");
         if tool == RESULT_TOOL {
-            return self.outcome_asked(arguments, waiter, limit);
+            return self.outcome_asked(arguments, waiter, self.limit(message));
         }
-        let input = RawValue::from_string(arguments.to_owned()).ok().filter(|it| it.get().starts_with('{'));
-        let Some(input) = input else {
+        if !arguments.starts_with('{') || RawValue::from_string(arguments.to_owned()).is_err() {
             return self.tell_client(refuse(INVALID_PARAMS, "The arguments of a call are a JSON object."));
-        };
-        self.ask(message, &tool, input, waiter, limit);
+        }
+        if message.param("inputResponses").or_else(|| message.param("requestState")).is_some() {
+            return self.answer(waiter, &Outcome::asked_back());
+        }
+        let ticket = self.calls.add(message.text.to_owned(), waiter);
+        if message.is_new() && (self.tools.is_unlisted(&tool) || self.needs_name()) {
+            let lookup = Lookup::of(message, request, self.has_discovered, now);
+            // An open one is for this call, too.
+            if self.lookup.is_none() {
+                self.lookup = Some(lookup);
+                self.look_up();
+            }
+            return;
+        }
+        self.ask(ticket, message, &tool, arguments);
     }
 
-    fn ask(
-        &mut self,
-        message: &Message<'_>,
-        tool: &str,
-        input: Box<RawValue>,
-        waiter: Waiter,
-        limit: Duration,
-    ) {
+    fn needs_name(&self) -> bool {
+        !self.tools.has_name() && !self.has_discovered
+    }
+
+    /// Sends the next question of the lookup, or lets the held calls go on.
+    fn look_up(&mut self) {
+        let Some(mut lookup) = self.lookup.take() else { return };
+        let needs_list = self.held_tools().iter().any(|(_, tool)| self.tools.is_unlisted(tool));
+        let Some(rest) = lookup.next(needs_list, !self.tools.has_name()) else {
+            self.has_discovered |= !self.tools.has_name();
+            return self.release();
+        };
+        let id = self.ids.next(&lookup.like);
+        self.tell_server(&format!(r#"{{"jsonrpc":"2.0","id":{},{rest}"#, id.written()));
+        lookup.request = Some(id);
+        self.lookup = Some(lookup);
+    }
+
+    fn held_tools(&mut self) -> Vec<(Ticket, String)> {
+        let tool = |line: &str| match line::judge(line.as_bytes()) {
+            Ok(Line::One(message)) => message.param("name").and_then(line::text),
+            _ => None,
+        };
+        let held = self.calls.held().into_iter();
+        held.filter_map(|ticket| Some((ticket, tool(&self.calls.get(ticket)?.line)?))).collect()
+    }
+
+    /// Everything is known that can be: held calls are passed on or asked about.
+    fn release(&mut self) {
+        for (ticket, tool) in self.held_tools() {
+            let Some(line) = self.calls.get(ticket).map(|call| call.line.clone()) else { continue };
+            let Ok(Line::One(message)) = line::judge(line.as_bytes()) else { continue };
+            if self.open_tool(&message).is_some() {
+                self.calls.remove(ticket);
+                self.pass(&message);
+            } else {
+                let arguments = message.param("arguments").filter(|it| *it != "null").unwrap_or("{}");
+                self.ask(ticket, &message, &tool, arguments);
+            }
+        }
+    }
+
+    /// The name of the client that sent this request.
+    fn client_of(&self, request: &Message<'_>) -> String {
+        if !request.is_new() {
+            return self.client.clone();
+        }
+        let name = request.meta("clientInfo").and_then(|info| line::member(info, "name"));
+        name.and_then(line::text).unwrap_or_else(|| "mcp".to_owned())
+    }
+
+    fn limit(&self, request: &Message<'_>) -> Duration {
+        self.wait.limit(&self.client_of(request), request.progress_token().is_some())
+    }
+
+    fn ask(&mut self, ticket: Ticket, message: &Message<'_>, tool: &str, arguments: &str) {
+        let limit = self.limit(message);
+        let Some(call) = self.calls.get(ticket) else { return };
+        let Ok(input) = RawValue::from_string(arguments.to_owned()) else { return };
+        call.stage = Stage::Asked;
+        let request = message.request().map(|(id, _)| id.as_str().to_owned()).unwrap_or_default();
         let meta = message.param("_meta").unwrap_or("{}");
         let given = |key: &str| line::member(meta, key).and_then(line::text).filter(|it| !it.is_empty());
         // Claude Code 2.1.197 and Codex 0.169.0 name the model's call; Codex its session, too.
-        let call = given("claudecode/toolUseId").or_else(|| given("callId"));
-        let call = call.unwrap_or_else(|| waiter.request.as_str().to_owned());
-        let session = given("sessionId").unwrap_or_else(|| self.id.clone());
-        let tool = self.tools.gate_name(tool);
-        let ticket = self.calls.add(message.text.to_owned(), waiter);
-        self.effects.push(Effect::Ask {
-            ticket,
-            agent: agent(&self.client).to_owned(),
-            session,
-            call: ToolCall { tool, id: call, input, before: None, summary: None },
-            limit,
+        let id = given("claudecode/toolUseId").or_else(|| given("callId")).unwrap_or_else(|| {
+            if !message.is_new() {
+                return request;
+            }
+            // Since MCP 2026-07-28 an id may be used again.
+            self.unnamed += 1;
+            format!("{request}-{}", self.unnamed)
         });
+        let session = given("sessionId").unwrap_or_else(|| self.id.clone());
+        let agent = agent(&self.client_of(message)).to_owned();
+        let call = ToolCall { tool: self.tools.gate_name(tool), id, input, before: None, summary: None };
+        self.effects.push(Effect::Ask { ticket, agent, session, call, limit });
     }
 
     /// `placet_result`: what became of a parked call, now or when it is decided.
     fn outcome_asked(&mut self, arguments: &str, waiter: Waiter, limit: Duration) {
         let action = line::member(arguments, "id").and_then(line::text).unwrap_or_default();
         let Some(ticket) = self.calls.parked_as(&action) else {
-            let told = answers::words(&answers::not_known(&action), true);
-            return self.answer(waiter, &Outcome::Result(told));
+            return self.answer(waiter, &Outcome::words(&answers::not_known(&action), true));
         };
         let Some(call) = self.calls.get(ticket) else { return };
         match &call.stage {
@@ -236,7 +330,7 @@ impl Session {
                 let outcome = outcome.clone();
                 self.answer(waiter, &outcome);
             }
-            Stage::Asked | Stage::Running(_) => call.waiters.push(waiter),
+            Stage::Held | Stage::Asked | Stage::Running(_) => call.waiters.push(waiter),
             Stage::Parked => {
                 call.waiters.push(waiter);
                 call.stage = Stage::Asked;
@@ -251,7 +345,7 @@ impl Session {
         let Some(ticket) = self.calls.waited_for_by(&request) else {
             return self.answered.contains(&request);
         };
-        self.remember(request.clone());
+        keep(&mut self.answered, request.clone());
         let Some(call) = self.calls.get(ticket) else { return true };
         call.waiters.retain(|waiter| waiter.request != request);
         if !call.waiters.is_empty() {
@@ -260,10 +354,10 @@ impl Session {
         let parked = call.parked;
         match &mut call.stage {
             Stage::Asked if parked => self.effects.push(Effect::StopAsking(ticket)),
-            Stage::Asked => self.drop_call(ticket, answers::CANCELLED),
+            Stage::Held | Stage::Asked => self.drop_call(ticket, answers::CANCELLED),
             Stage::Running(run) if !parked => {
                 run.cancelled = Some(now);
-                let line = answers::cancelled(&run.upstream);
+                let line = answers::cancelled(&run.upstream.written());
                 self.tell_server(&line);
             }
             _ => {}
@@ -307,110 +401,49 @@ impl Session {
             }
             (Some(_), _) => self.calls.remove(ticket),
             (None, Ok(Answer::Run { fence, input, edited })) => self.run(ticket, fence, &input, edited, now),
-            (None, Ok(Answer::Denied(told))) => {
-                self.tell(ticket, Outcome::Result(answers::words(&told, true)));
-            }
+            (None, Ok(Answer::Denied { why, status })) => self.tell(ticket, Outcome::denied(&why, &status)),
             (None, Ok(Answer::Waiting)) => {
                 call.parked = true;
                 call.stage = Stage::Parked;
                 let waiters = std::mem::take(&mut call.waiters);
-                let told = Outcome::Result(answers::words(&answers::parked(&action), false));
-                self.answer_all(waiters, &told);
+                self.answer_all(waiters, &Outcome::words(&answers::parked(&action), false));
             }
             (None, Err(why)) => {
                 if !action.is_empty() {
                     self.effects.push(Effect::Abandon { action, why: "The gate could not be asked." });
                 }
-                self.tell(ticket, Outcome::Result(answers::words(&why, true)));
+                self.tell(ticket, Outcome::words(&why, true).not_run(&why));
             }
         }
     }
 
     /// Sends an approved call to the server, with the approved input.
     fn run(&mut self, ticket: Ticket, fence: u64, input: &RawValue, edited: bool, now: Instant) {
-        self.runs += 1;
-        let upstream = json::encode(&format!("{}-{}", self.id, self.runs));
         let Some(call) = self.calls.get(ticket) else { return };
-        let line = match line::judge(call.line.as_bytes()) {
-            Ok(Line::One(message)) => message.with(&upstream, input.get()),
+        let sent = match line::judge(call.line.as_bytes()) {
+            Ok(Line::One(message)) => message.request().and_then(|(like, _)| {
+                let upstream = self.ids.next(&like);
+                Some((message.with(&upstream.written(), input.get())?, upstream))
+            }),
             _ => None,
         };
-        let Some(line) = line.filter(|_| !self.server_ended) else {
+        let Some((line, upstream)) = sent.filter(|_| !self.server_ended) else {
             let action = call.action.clone().unwrap_or_default();
             self.report(action, fence, RunOutcome::Error(answers::SERVER_ENDED_BEFORE.to_owned()));
-            return self.tell(ticket, Outcome::error(INTERNAL, answers::SERVER_ENDED_BEFORE));
+            return self.tell(ticket, ended_before());
         };
         let ran_with = edited.then(|| input.get().to_owned());
         call.stage = Stage::Running(Run::new(fence, upstream, ran_with, now));
         self.tell_server(&line);
     }
 
-    /// A line of the server's, without its end.
-    pub(super) fn server_said(&mut self, line: &[u8]) {
-        let changed = match Message::of_server(line) {
-            Some(message) if message.method.is_none() => match self.answer_of_server(&message) {
-                Answered::Taken => return,
-                Answered::Changed(line) => Some(line),
-                Answered::Passes => None,
-            },
-            _ => None,
-        };
-        self.effects.push(Effect::ToClient(changed.map_or_else(|| line.to_vec(), String::into_bytes)));
-    }
-
-    fn answer_of_server(&mut self, message: &Message<'_>) -> Answered {
-        let Some((request, _)) = message.request() else { return Answered::Passes };
-        if request.as_str().starts_with(self.id.as_str()) {
-            // An answer that comes twice, or after it was given up, has nobody who waits for it.
-            if let Some(ticket) = self.calls.running_as(&json::encode(request.as_str())) {
-                self.ran(ticket, message);
-            }
-            return Answered::Taken;
-        }
-        if self.initialize.as_ref() == Some(&request) {
-            self.initialize = None;
-            self.tools.introduced(message);
-        } else if self.lists.remove(&request)
-            && let Some(line) = self.tools.listed(message)
-        {
-            if self.tools.shadows && !self.warned {
-                self.warned = true;
-                self.effects.push(Effect::Warn(
-                    "The server has a tool placet_result of its own. It cannot be called through placet.",
-                ));
-            }
-            return Answered::Changed(line);
-        }
-        Answered::Passes
-    }
-
-    /// A gated call ran.
-    fn ran(&mut self, ticket: Ticket, message: &Message<'_>) {
-        let Some(call) = self.calls.get(ticket) else { return };
-        let Stage::Running(run) = &call.stage else { return };
-        let (fence, action) = (run.fence, call.action.clone().unwrap_or_default());
-        let (reported, told) = match message.raw("result") {
-            Some(result) => {
-                let told = Outcome::Result(answers::readable(result, run.ran_with.as_deref()));
-                (answers::reported(result), told)
-            }
-            None => {
-                let error = message.raw("error").unwrap_or("null");
-                let why = line::member(error, "message").and_then(line::text);
-                let why = why.unwrap_or_else(|| "The MCP server gave neither result nor error.".to_owned());
-                let told = match error {
-                    "null" => Outcome::error(INTERNAL, &why),
-                    error => Outcome::Error(error.to_owned()),
-                };
-                (RunOutcome::Error(why), told)
-            }
-        };
-        self.report(action, fence, reported);
-        self.tell(ticket, told);
-    }
-
     /// To be called about once a second.
     pub(super) fn tick(&mut self, now: Instant) {
+        if self.lookup.as_ref().is_some_and(|lookup| lookup.is_late(now)) {
+            self.lookup = None;
+            self.has_discovered = true;
+            self.release();
+        }
         for due in self.calls.due(now) {
             match due {
                 Due::Progress(line) => self.tell_client(line),
@@ -425,7 +458,7 @@ impl Session {
         for ticket in self.calls.tickets() {
             let Some(call) = self.calls.get(ticket) else { continue };
             match call.stage {
-                Stage::Asked | Stage::Parked => self.drop_call(ticket, answers::CLIENT_ENDED),
+                Stage::Held | Stage::Asked | Stage::Parked => self.drop_call(ticket, answers::CLIENT_ENDED),
                 Stage::Running(_) | Stage::Over(_) => {}
             }
         }
@@ -445,10 +478,9 @@ impl Session {
             let Some(call) = self.calls.get(ticket) else { continue };
             match call.stage {
                 Stage::Running(_) => self.lose(ticket, answers::SERVER_ENDED),
-                Stage::Asked | Stage::Parked => {
+                Stage::Held | Stage::Asked | Stage::Parked => {
                     let waiters = std::mem::take(&mut call.waiters);
-                    let told = Outcome::error(INTERNAL, answers::SERVER_ENDED_BEFORE);
-                    self.answer_all(waiters, &told);
+                    self.answer_all(waiters, &ended_before());
                     self.drop_call(ticket, answers::SERVER_ENDED_BEFORE);
                 }
                 Stage::Over(_) => {}
@@ -462,13 +494,16 @@ impl Session {
         let Stage::Running(run) = &call.stage else { return };
         let (fence, action) = (run.fence, call.action.clone().unwrap_or_default());
         self.report(action, fence, RunOutcome::Error(why.to_owned()));
-        self.tell(ticket, Outcome::error(INTERNAL, why));
+        self.tell(ticket, Outcome::error(INTERNAL, why).unknown());
     }
 
     /// Answers everybody who waits for a call that is over.
     fn tell(&mut self, ticket: Ticket, outcome: Outcome) {
         let Some(call) = self.calls.get(ticket) else { return };
         let waiters = std::mem::take(&mut call.waiters);
+        if let Some(token) = call.token.clone() {
+            keep(&mut self.spent, token);
+        }
         self.answer_all(waiters, &outcome);
         self.calls.finish(ticket, outcome);
     }
@@ -480,15 +515,12 @@ impl Session {
     }
 
     fn answer(&mut self, waiter: Waiter, outcome: &Outcome) {
-        self.tell_client(outcome.line(&waiter.id));
-        self.remember(waiter.request);
-    }
-
-    fn remember(&mut self, request: RequestId) {
-        self.answered.push_back(request);
-        if self.answered.len() > ANSWERED {
-            self.answered.pop_front();
-        }
+        self.tell_client(if waiter.is_new {
+            outcome.new_line(&waiter.id, self.server.as_deref())
+        } else {
+            outcome.line(&waiter.id)
+        });
+        keep(&mut self.answered, waiter.request);
     }
 
     fn report(&mut self, action: String, fence: u64, outcome: RunOutcome) {
@@ -504,12 +536,17 @@ impl Session {
     }
 }
 
-/// What an answer of the server's is to placet.
-enum Answered {
-    Passes,
-    Changed(String),
-    /// It is nothing to the client.
-    Taken,
+/// Remembers the last few.
+fn keep(ids: &mut VecDeque<RequestId>, id: RequestId) {
+    ids.push_back(id);
+    if ids.len() > ANSWERED {
+        ids.pop_front();
+    }
+}
+
+/// The server ended before a call ran.
+fn ended_before() -> Outcome {
+    Outcome::error(INTERNAL, answers::SERVER_ENDED_BEFORE).not_run("The MCP server ended.")
 }
 
 /// The agent's name without what its MCP part is called: `codex-mcp-client` is `codex`.
@@ -517,5 +554,6 @@ fn agent(client: &str) -> &str {
     client.strip_suffix("-mcp-client").filter(|name| !name.is_empty()).unwrap_or(client)
 }
 
+mod from_server;
 #[cfg(test)]
 mod tests;

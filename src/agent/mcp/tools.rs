@@ -48,19 +48,28 @@ impl Tools {
         }
     }
 
-    /// Takes the server's name from its answer to `initialize`.
-    pub(super) fn introduced(&mut self, answer: &Message<'_>) {
-        if self.name.is_some() {
-            return;
-        }
-        let info = answer.raw("result").and_then(|result| line::member(result, "serverInfo"));
-        let own = info.and_then(|info| line::member(info, "name")).and_then(line::text);
-        self.name = own.as_deref().and_then(short);
+    /// The server was named or has named itself.
+    pub(super) const fn has_name(&self) -> bool {
+        self.name.is_some()
+    }
+
+    /// Neither configuration nor server has mentioned this tool yet.
+    pub(super) fn is_unlisted(&self, tool: &str) -> bool {
+        let rules = self.configured.get(self.name()).filter(|_| self.has_name());
+        let is_configured =
+            rules.is_some_and(|rules| rules.gated.contains(tool) || rules.open.contains(tool));
+        !is_configured && !self.hints.contains_key(tool)
+    }
+
+    /// Takes the server's name from what it says of itself, unless it has one already.
+    pub(super) fn introduced(&mut self, info: &str) {
+        let own = || line::member(info, "name").and_then(line::text);
+        self.name = self.name.take().or_else(|| own().as_deref().and_then(short));
     }
 
     /// An answer to `tools/list` as the client gets it: gated tools without `outputSchema`, because what they return has no
-    /// `structuredContent`, and on the last page our own tool. `None` where it holds no list.
-    pub(super) fn listed(&mut self, answer: &Message<'_>) -> Option<String> {
+    /// `structuredContent`, and on the first page our own tool. `None` where it holds no list.
+    pub(super) fn listed(&mut self, answer: &Message<'_>, is_first: bool) -> Option<String> {
         let result = answer.raw("result")?;
         let entries = line::member(result, "tools").and_then(json::elements)?;
         self.learn(&entries);
@@ -74,8 +83,7 @@ impl Tools {
             let plain = is_gated.then(|| line::without_member(entry, "outputSchema")).flatten();
             shown.push(plain.unwrap_or_else(|| entry.to_owned()));
         }
-        let next = line::member(result, "nextCursor").filter(|next| *next != "null");
-        if next.is_none() {
+        if is_first {
             shown.push(RESULT_TOOL_ENTRY.to_owned());
         }
         let result = line::with_member(result, "tools", &format!("[{}]", shown.join(",")))?;
@@ -133,7 +141,7 @@ mod tests {
 
     fn listed(tools: &mut Tools, result: &str) -> String {
         let line = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#);
-        tools.listed(&Message::of_server(line.as_bytes()).unwrap()).unwrap()
+        tools.listed(&Message::of_server(&line).unwrap(), !result.contains("second")).unwrap()
     }
 
     const LIST: &str = r#"{"tools":[{"name":"r","outputSchema":{"a":1.0},"annotations":{"readOnlyHint":true}},{"name":"w", "outputSchema":{},"annotations":{"readOnlyHint":false}},{"name":"n"}]}"#;
@@ -187,13 +195,13 @@ mod tests {
     }
 
     #[test]
-    fn our_tool_stands_on_the_last_page_and_in_place_of_one_of_its_name() {
+    fn our_tool_is_on_the_first_page_only() {
         let mut tools = tools(None);
 
-        let first = listed(&mut tools, r#"{"tools":[{"name":"r"}],"nextCursor":"2"}"#);
-        assert!(!first.contains(RESULT_TOOL) && !tools.shadows);
-        let last = listed(&mut tools, r#"{"tools":[{"name":"placet_result","x":1}],"nextCursor":null}"#);
-        assert!(last.contains(RESULT_TOOL_ENTRY) && !last.contains("\"x\"") && tools.shadows, "{last}");
+        let first = listed(&mut tools, r#"{"tools":[{"name":"r"}],"nextCursor":""}"#);
+        assert!(first.contains(RESULT_TOOL_ENTRY) && !tools.shadows, "{first}");
+        let last = listed(&mut tools, r#"{"tools":[{"name":"placet_result"},{"name":"second"}]}"#);
+        assert!(!last.contains(RESULT_TOOL) && tools.shadows, "{last}");
     }
 
     #[test]

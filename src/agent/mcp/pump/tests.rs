@@ -108,6 +108,10 @@ async fn a_line_that_is_too_long_is_dropped_and_answered() {
 
     client.say(&long).await;
     assert!(client.hear().await.contains("This line is longer than 16 MiB."));
+    let call = CALL.replace("\"w\"", &format!("\"w\",\"arguments\":\"{}\"", "x".repeat(CLIENT_LINE)));
+    client.say(call.as_bytes()).await;
+    let said = client.hear().await;
+    assert!(said.contains(r#""id":1,"error""#), "{said}");
     client.say(b"{}").await;
     assert_eq!(client.hear().await, "{}");
 }
@@ -121,7 +125,7 @@ async fn lines_are_cut_at_line_feeds_only_and_the_last_needs_none() {
     while let Some(line) = lines.recv().await {
         read.push(match line {
             Read::Line(line) => String::from_utf8(line).unwrap(),
-            Read::TooLong => "too long".to_owned(),
+            Read::TooLong(_) => "too long".to_owned(),
         });
     }
     assert_eq!(read, ["a\r", "", "bcd", "too long"]);

@@ -1,5 +1,8 @@
 use super::*;
 use crate::config::McpTools;
+use crate::domain::Status;
+
+mod new_protocol;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -13,7 +16,7 @@ struct Harness {
 impl Harness {
     fn bare(wait: Wait) -> Self {
         let tools = Tools::new(Some("fs".to_owned()), std::iter::empty::<(String, McpTools)>().collect());
-        let session = Session::new(tools, wait, "proxy".to_owned());
+        let session = Session::new(tools, wait, "proxy".to_owned(), 1 << 30);
         Self { session, now: Instant::now(), done: Vec::new() }
     }
 
@@ -95,7 +98,7 @@ impl Harness {
 }
 
 const WRITE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write","arguments":{"a": 1.0},"_meta":{"progressToken":5}}}"#;
-const WROTE: &str = r#"{"jsonrpc":"2.0","id":"proxy-1","result":{"content":[{"type":"text","text":"ok"}],"structuredContent":{"x":1}}}"#;
+const WROTE: &str = r#"{"jsonrpc":"2.0","id":1073741824,"result":{"content":[{"type":"text","text":"ok"}],"structuredContent":{"x":1}}}"#;
 const CANCEL: &str = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
 
 fn result_asked(id: u8) -> String {
@@ -105,7 +108,7 @@ fn result_asked(id: u8) -> String {
 }
 
 fn text(id: u8, said: &str, is_error: bool) -> String {
-    format!("client {}", Outcome::Result(answers::words(said, is_error)).line(&id.to_string()))
+    format!("client {}", Outcome::words(said, is_error).line(&id.to_string()))
 }
 
 #[test]
@@ -139,7 +142,7 @@ fn an_approved_call_runs_under_an_id_of_its_own() {
     assert_eq!(it.done(), [r#"ask 0 codex/proxy/1 fs.write {"a": 1.0} 240"#]);
     it.queued(0);
     it.approved(0, r#"{"a": 1.0}"#, false);
-    let sent = WRITE.replace("\"id\":1", "\"id\":\"proxy-1\"");
+    let sent = WRITE.replace("\"id\":1", "\"id\":1073741824");
     assert_eq!(it.done(), [format!("server {sent}")]);
 
     // The client may have a request of its own on the way under any id, also the server.
@@ -163,7 +166,7 @@ fn an_edited_call_runs_with_the_edit_and_says_so() {
     it.done();
     it.approved(0, "{\n\"a\": \"\u{2028}\"}", true);
     let sent =
-        WRITE.replace("\"id\":1", "\"id\":\"proxy-1\"").replace("{\"a\": 1.0}", "{ \"a\": \"\\u2028\"}");
+        WRITE.replace("\"id\":1", "\"id\":1073741824").replace("{\"a\": 1.0}", "{ \"a\": \"\\u2028\"}");
     assert_eq!(it.done(), [format!("server {sent}")]);
     it.server(WROTE);
     let told = it.done().pop().unwrap();
@@ -236,7 +239,10 @@ fn nothing_runs_without_an_approval() {
     it.client(WRITE);
     it.queued(1);
     it.done();
-    it.answered(1, Ok(Answer::Denied("A human rejected this call: no.".to_owned())));
+    it.answered(
+        1,
+        Ok(Answer::Denied { why: "A human rejected this call: no.".to_owned(), status: Status::Rejected }),
+    );
     assert_eq!(it.done(), [text(1, "A human rejected this call: no.", true)]);
 
     it.client(WRITE);
@@ -254,7 +260,7 @@ fn an_error_of_the_server_is_reported_and_passed_on() {
     it.queued(0);
     it.approved(0, "{}", false);
     it.done();
-    it.server(r#"{"jsonrpc":"2.0","id":"proxy-1","error":{"code":-1,"message":"no","data":[1.0]}}"#);
+    it.server(r#"{"jsonrpc":"2.0","id":1073741824,"error":{"code":-1,"message":"no","data":[1.0]}}"#);
     let told = r#"client {"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no","data":[1.0]}}"#;
     assert_eq!(it.done(), ["report action-0 7 error: no", told]);
 
@@ -263,7 +269,7 @@ fn an_error_of_the_server_is_reported_and_passed_on() {
     it.approved(1, "{}", false);
     it.done();
     let failed = r#"{"content":[{"type":"text","text":"full"}],"isError":true}"#;
-    it.server(&format!(r#"{{"jsonrpc":"2.0","id":"proxy-2","result":{failed}}}"#));
+    it.server(&format!(r#"{{"jsonrpc":"2.0","id":1073741825,"result":{failed}}}"#));
     assert_eq!(
         it.done(),
         [
@@ -388,7 +394,7 @@ fn a_running_call_is_cancelled_at_the_server_and_reported() {
     it.approved(0, "{}", false);
     it.done();
     it.client(CANCEL);
-    assert_eq!(it.done(), [format!("server {}", answers::cancelled("\"proxy-1\""))]);
+    assert_eq!(it.done(), [format!("server {}", answers::cancelled("1073741824"))]);
     it.server(WROTE);
     let done = it.done();
     assert!(done.len() == 1 && done[0].starts_with("report action-0 7 {"), "{done:?}");
@@ -530,7 +536,7 @@ fn a_tool_of_our_tools_name_is_warned_of_once() {
 #[test]
 fn a_line_that_is_too_long_is_answered() {
     let mut it = Harness::bare(Wait::Auto);
-    it.session.client_said_too_much();
+    it.session.client_said_too_much("null");
     it.take();
     assert!(it.done()[0].contains("This line is longer than 16 MiB."));
 }

@@ -1,0 +1,82 @@
+//! Ids of the requests that placet itself sends to a server.
+
+use std::collections::HashSet;
+
+use super::line::RequestId;
+
+/// Digits of the integers that placet uses. Clients count from 0 and have shorter ones.
+const DIGITS: usize = 10;
+
+/// Each id is of the kind that the client uses: some servers never answer a request whose id is a string.
+#[derive(Debug)]
+pub(super) struct Ids {
+    /// The beginning of those that are strings.
+    prefix: String,
+    next_text: u64,
+    next_number: u32,
+    own: HashSet<RequestId>,
+    /// Requests of the client's that an id of placet's could be taken for, until they are answered.
+    open: HashSet<RequestId>,
+}
+
+impl Ids {
+    /// `first` is the first integer, from 2^30 on.
+    pub(super) fn new(prefix: String, first: u32) -> Self {
+        Self { prefix, next_text: 1, next_number: first, own: HashSet::new(), open: HashSet::new() }
+    }
+
+    /// An id of the same kind as `like`.
+    pub(super) fn next(&mut self, like: &RequestId) -> RequestId {
+        let id = loop {
+            let id = match like {
+                RequestId::Text(_) => RequestId::Text(format!("{}-{}", self.prefix, self.next_text)),
+                RequestId::Number(_) => RequestId::Number(self.next_number.to_string()),
+            };
+            match like {
+                RequestId::Text(_) => self.next_text += 1,
+                RequestId::Number(_) => self.next_number = self.next_number.wrapping_add(1).max(1 << 30),
+            }
+            if !self.open.contains(&id) {
+                break id;
+            }
+        };
+        self.own.insert(id.clone());
+        id
+    }
+
+    /// The id is one of placet's, or could become one.
+    pub(super) fn is_own(&self, id: &RequestId) -> bool {
+        self.own.contains(id) || matches!(id, RequestId::Text(text) if text.starts_with(&self.prefix))
+    }
+
+    /// The client's request goes to the server.
+    pub(super) fn passed(&mut self, id: &RequestId) {
+        if matches!(id, RequestId::Number(digits) if digits.len() == DIGITS) {
+            self.open.insert(id.clone());
+        }
+    }
+
+    pub(super) fn answered(&mut self, id: &RequestId) {
+        self.open.remove(id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_of_the_clients_kind_and_skip_open_requests() {
+        let mut ids = Ids::new("p".to_owned(), 1 << 30);
+        let number = |n: &str| RequestId::Number(n.to_owned());
+        ids.passed(&number("1073741825"));
+        ids.passed(&number("7"));
+
+        assert_eq!(ids.next(&number("7")), number("1073741824"));
+        assert_eq!(ids.next(&number("7")), number("1073741826"));
+        assert_eq!(ids.next(&RequestId::Text("x".to_owned())), RequestId::Text("p-1".to_owned()));
+        assert!(ids.is_own(&number("1073741826")) && ids.is_own(&RequestId::Text("p-9".to_owned())));
+        ids.answered(&number("1073741825"));
+        assert!(!ids.is_own(&number("1073741825")) && !ids.is_own(&number("7")));
+    }
+}

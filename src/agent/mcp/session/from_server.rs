@@ -1,0 +1,118 @@
+//! Lines of the server's: its answers, its progress, and what else it says.
+
+use crate::agent::outcome;
+
+use super::{Effect, Session};
+use crate::agent::mcp::answers::{self, INTERNAL, Outcome};
+use crate::agent::mcp::calls::{Stage, Ticket};
+use crate::agent::mcp::line::{self, Message, RequestId};
+
+impl Session {
+    /// A line of the server's, without its end.
+    pub(in crate::agent::mcp) fn server_said(&mut self, line: &[u8]) {
+        let text = String::from_utf8_lossy(line);
+        let passed = match Message::of_server(&text) {
+            Some(message) if message.method.is_none() => self.answer_of_server(&message),
+            Some(message) if message.method.as_deref() == Some("notifications/progress") => {
+                self.progress_of_server(&message)
+            }
+            Some(_) => None,
+            // Its id is all that can be told of an answer that no reader of JSON takes.
+            None => self.calls.running(|id| text.contains(&id.written())).map(|ticket| {
+                self.lose(ticket, answers::UNREADABLE);
+                Vec::new()
+            }),
+        };
+        match passed {
+            None => self.effects.push(Effect::ToClient(line.to_vec())),
+            Some(lines) => lines.into_iter().for_each(|line| self.tell_client(line)),
+        }
+    }
+
+    /// The lines that the client gets instead of the server's answer; `None` if the answer passes as it is.
+    fn answer_of_server(&mut self, message: &Message<'_>) -> Option<Vec<String>> {
+        let (request, _) = message.request()?;
+        self.ids.answered(&request);
+        // Most answers are not taken apart for it.
+        if message.text.contains(answers::SERVER_INFO)
+            && let Some(meta) = message.raw("result").and_then(|result| line::member(result, "_meta"))
+            && let Some(info) = line::member(meta, answers::SERVER_INFO).filter(|info| info.starts_with('{'))
+        {
+            self.tools.introduced(info);
+            self.server = Some(info.to_owned());
+        }
+        if self.ids.is_own(&request) {
+            self.own_answered(&request, message);
+            return Some(Vec::new());
+        }
+        if self.initialize.as_ref() == Some(&request) {
+            self.initialize = None;
+            let info = message.raw("result").and_then(|result| line::member(result, "serverInfo"));
+            self.tools.introduced(info.unwrap_or("{}"));
+            return None;
+        }
+        let line = self.tools.listed(message, self.lists.remove(&request)?)?;
+        self.warn_of_shadow();
+        Some(vec![line])
+    }
+
+    /// An answer to a request of placet's own. One that comes twice, or too late, has no call that waits for it.
+    fn own_answered(&mut self, request: &RequestId, message: &Message<'_>) {
+        if let Some(lookup) = self.lookup.as_mut().filter(|lookup| lookup.request.as_ref() == Some(request)) {
+            lookup.answered(message);
+            self.tools.listed(message, false);
+            self.warn_of_shadow();
+            self.look_up();
+        } else if let Some(ticket) = self.calls.running(|id| id == request) {
+            self.ran(ticket, message);
+        }
+    }
+
+    fn warn_of_shadow(&mut self) {
+        if self.tools.shadows && !std::mem::replace(&mut self.warned, true) {
+            self.effects.push(Effect::Warn(
+                "The server has a tool placet_result of its own. It cannot be called through placet.",
+            ));
+        }
+    }
+
+    /// The server's progress of a gated call, for the requests that wait for it. Nothing follows the answer.
+    fn progress_of_server(&self, message: &Message<'_>) -> Option<Vec<String>> {
+        let is_spent =
+            || message.param("progressToken").and_then(RequestId::read).filter(|it| self.spent.contains(it));
+        self.calls.carried(message).or_else(|| is_spent().map(|_| Vec::new()))
+    }
+
+    /// A gated call ran.
+    fn ran(&mut self, ticket: Ticket, message: &Message<'_>) {
+        let Some(call) = self.calls.get(ticket) else { return };
+        let Stage::Running(run) = &call.stage else { return };
+        let (fence, action) = (run.fence, call.action.clone().unwrap_or_default());
+        let (reported, told) = match message.raw("result") {
+            Some(result) => {
+                let told = Outcome::ran(result, run.ran_with.as_deref());
+                match answers::unfinished(result) {
+                    None => (answers::reported(result), told),
+                    Some((why, true)) => (outcome::failed(why), Outcome::error(INTERNAL, why).unknown()),
+                    Some((why, false)) => (outcome::failed(why), told.unknown()),
+                }
+            }
+            None => {
+                let error = message.raw("error").unwrap_or("null");
+                match line::member(error, "message").map(answers::said) {
+                    Some(why) => (outcome::failed(&why), Outcome::refused(error, &why)),
+                    None => {
+                        let why = "The MCP server gave neither result nor error.";
+                        let told = match error {
+                            "null" => Outcome::error(INTERNAL, why),
+                            error => Outcome::refused(error, why),
+                        };
+                        (outcome::failed(why), told.unknown())
+                    }
+                }
+            }
+        };
+        self.report(action, fence, reported);
+        self.tell(ticket, told);
+    }
+}

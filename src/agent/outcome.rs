@@ -1,0 +1,98 @@
+//! The rule for results, at every door: what the gate keeps of a call that ended. A result that cannot be kept is replaced, and an
+//! error is cut. Neither turns into another outcome. The Python package has the same rule.
+
+use serde_json::value::RawValue;
+
+use crate::domain::json::{self, ODD_WORDS, Scanner, TokenKind};
+use crate::sources::RunOutcome;
+
+/// Largest result that is reported, in bytes. A gate takes bodies of 16 MiB; the rest is for what surrounds the result.
+const RESULT_MAX: usize = (16 << 20) - (4 << 10);
+/// Longest error that is reported, in bytes. The gate keeps no more.
+const ERROR_MAX: usize = 4 << 10;
+
+/// Reports a call that ran. JSON is kept byte for byte. `NaN` and the infinities become strings, half surrogate pairs U+FFFD. A
+/// sentence takes the place of anything else, and of a result over 16 MiB.
+pub(super) fn ran(result: &str) -> RunOutcome {
+    let kept = match result.len() {
+        0..=RESULT_MAX => plain(result).unwrap_or_else(|| instead("it is not JSON")),
+        _ => instead("it is longer than 16 MiB"),
+    };
+    RunOutcome::Result(RawValue::from_string(kept).unwrap_or_default())
+}
+
+/// Reports a call that failed, with at most 4 KiB of its error.
+pub(super) fn failed(why: &str) -> RunOutcome {
+    RunOutcome::Error(why.get(..why.floor_char_boundary(ERROR_MAX)).unwrap_or_default().to_owned())
+}
+
+fn instead(why: &str) -> String {
+    json::encode(&format!("The call ran. Its result is not kept: {why}."))
+}
+
+/// The value as any reader of JSON takes it; `None` if it is not JSON.
+fn plain(text: &str) -> Option<String> {
+    let (mut out, mut copied, mut scanner) = (String::with_capacity(text.len()), 0, Scanner::new(text));
+    while let Some(token) = scanner.next_token().ok()? {
+        let instead = match token.kind {
+            TokenKind::Scalar if ODD_WORDS.contains(&token.text) => json::encode(token.text),
+            TokenKind::Key | TokenKind::String => match json::decode(token.text) {
+                meant if meant.lossy => json::encode(&meant.text),
+                _ => continue,
+            },
+            _ => continue,
+        };
+        out.push_str(text.get(copied..token.at)?);
+        out.push_str(&instead);
+        copied = token.at + token.text.len();
+    }
+    out.push_str(text.get(copied..)?);
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(text: &str) -> String {
+        match ran(text) {
+            RunOutcome::Result(kept) => kept.get().to_owned(),
+            RunOutcome::Error(why) => panic!("{why}"),
+        }
+    }
+
+    #[test]
+    fn json_is_kept_byte_for_byte() {
+        for text in [r#"{ "a": 1.10, "b":"é\u00e9\ud83d\ude00" }"#, "null", "7", r#""\/""#] {
+            assert_eq!(result(text), text);
+        }
+    }
+
+    #[test]
+    fn values_that_json_lacks_are_replaced_in_place() {
+        let odd = r#"{"a": NaN, "b":[-Infinity,1.0,"NaN"],"\udc00":"x\ud800y"}"#;
+
+        let kept = result(odd);
+
+        assert_eq!(kept, "{\"a\": \"NaN\", \"b\":[\"-Infinity\",1.0,\"NaN\"],\"\u{fffd}\":\"x\u{fffd}y\"}");
+        assert!(serde_json::from_str::<serde_json::Value>(&kept).is_ok());
+    }
+
+    #[test]
+    fn results_that_cannot_be_kept_stay_results() {
+        let long = format!("\"{}\"", "x".repeat(16 << 20));
+
+        assert!(result(&long).contains("longer than 16 MiB"));
+        for broken in ["", "{", "ok", &"[".repeat(600)] {
+            assert!(result(broken).contains("not JSON"), "{broken}");
+        }
+    }
+
+    #[test]
+    fn errors_are_cut_at_a_character() {
+        let RunOutcome::Error(cut) = failed(&format!("a{}", "é".repeat(20 << 20))) else { panic!() };
+
+        assert_eq!(cut.len(), ERROR_MAX - 1);
+        assert!(matches!(failed("no"), RunOutcome::Error(why) if why == "no"));
+    }
+}
