@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import datetime
+import decimal
+import hashlib
 import json
+import math
 import os
 import signal
 import ssl
@@ -15,7 +19,7 @@ import threading
 import time
 import unittest
 import urllib.request
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -25,7 +29,7 @@ from unittest import mock
 from test_gated import LIMIT, approve, eventually, owner, recorded
 
 import placet
-from placet import AlreadyRan, Gate, GateError, Refused, Undecided
+from placet import AlreadyRan, Gate, GateError, InputError, Refused, Undecided
 from placet.gate import _call_key
 
 ROOT = Path(__file__).parents[2]
@@ -43,6 +47,25 @@ try:
         call.result = "written"
 except Refused as refused:
     print(refused)
+"""
+
+
+#: A process that forks twice, and says the sessions of calls that name none.
+FORKS = """
+import os
+from placet import Gate
+
+def session():
+    return Gate(url="http://127.0.0.1:1", token="any")._hold_for("forked", {}, "call-1", None, {})._ids["sessionId"]
+
+print(session(), flush=True)
+for _ in range(2):
+    child = os.fork()
+    if child == 0:
+        print(session(), flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+print(session(), flush=True)
 """
 
 
@@ -118,6 +141,144 @@ class Holding(unittest.TestCase):
                 self.assertEqual((action["status"], action["result"]["saved"]), ("executed", "final"))
                 self.assertTrue(action["result"]["key"].startswith(action["id"]))
                 self.assertRaises(LookupError, placet.idempotency_key.get)
+
+    def test_an_argument_that_was_not_edited_stays_its_object(self) -> None:
+        due, price, tags = datetime.date(2026, 1, 2), decimal.Decimal("1.10"), {"b", "a"}
+        changed: Dict[str, Any] = {"to": "ilka"}
+        given = {"due": due, "price": price, "tags": tags, "changed": changed, "note": "draft"}
+        with ThreadPoolExecutor() as threads:
+            def held() -> Any:
+                with self.gate.hold("objects", given, timeout=LIMIT) as call:
+                    return call
+
+            holding = threads.submit(held)
+            action = recorded({"pending_action_id": pending("objects")[0]["id"]})
+            asked = {"due": "2026-01-02", "price": "1.10", "tags": ["a", "b"], "changed": {"to": "ilka"}, "note": "draft"}
+            self.assertEqual(action["toolInput"], asked)
+            changed["to"] = "mallory"
+            decide("objects", {"price": "9.99"})
+            call = holding.result(LIMIT)
+        self.assertEqual(call.input, {**given, "price": "9.99", "changed": {"to": "ilka"}})
+        self.assertIs(call.input["tags"], tags)
+        self.assertIn('"price": "9.99", "tags": ["a", "b"]', call.told("done"))
+
+    def test_the_same_call_meets_its_action_whatever_its_types(self) -> None:
+        given = {"due": datetime.date(2026, 1, 2), "tags": {"b", "a", "c"}}
+        with ThreadPoolExecutor() as threads:
+            def held(tool_input: Dict[str, Any]) -> None:
+                with self.gate.hold("typed-again", tool_input, call_id="call-1", timeout=LIMIT):
+                    self.ran.append(tool_input)
+
+            holding = threads.submit(held, given)
+            decide("typed-again")
+            holding.result(LIMIT)
+            for again in (given, {"due": "2026-01-02", "tags": ["a", "b", "c"]}):
+                self.assertRaises(AlreadyRan, held, again)
+        self.assertEqual(len(self.ran), 1)
+
+    def test_an_input_that_is_not_json_is_told_in_words(self) -> None:
+        async def enter(given: Any) -> None:
+            async with self.gate.hold("not-json", given):
+                self.fail("it ran")
+
+        cases: List[Tuple[Any, str]] = [
+            ({"cents": math.nan}, "This call did not run: input.cents is nan, which JSON does not have."),
+            ({"cents": -math.inf}, "This call did not run: input.cents is -inf, which JSON does not have."),
+            ({"to": ["\ud83d"]}, "This call did not run: input.to[0] holds half a character (a lone surrogate), which JSON does not have."),
+            ({"to": object()}, "This call did not run: input.to is a object, which JSON does not have."),
+            ([1], "This call did not run: the arguments are not an object."),
+        ]
+        for given, told in cases:
+            for held in (lambda it: self.gate.hold("not-json", it).__enter__(), lambda it: asyncio.run(enter(it))):
+                with self.assertRaises(InputError) as refused:
+                    held(given)
+                self.assertEqual(refused.exception.told, told)
+        self.assertEqual(owner("GET", "?tool_name=not-json")["items"], [])
+
+    def test_ids_that_are_too_long_are_hashed(self) -> None:
+        ids = {"call_id": "call_1__thought__" + "Q" * 4000, "session_id": "s" * 513, "mission_id": "é" * 513}
+        with ThreadPoolExecutor() as threads:
+            holding = threads.submit(self.held, "long-ids", **ids)
+            decide("long-ids")
+            holding.result(LIMIT)
+            self.assertRaises(AlreadyRan, self.held, "long-ids", **ids)
+        said = [only("long-ids")[name] for name in ("toolCallId", "sessionId", "missionId")]
+        self.assertEqual(said, ["sha256:" + hashlib.sha256(own.encode()).hexdigest() for own in ids.values()])
+
+    def test_a_result_that_did_not_run_is_failed(self) -> None:
+        async def coroutine() -> None:
+            self.ran.append("coroutine")
+
+        def generator() -> Iterator[None]:
+            self.ran.append("generator")
+            yield
+
+        async def async_generator() -> Any:
+            self.ran.append("async generator")
+            yield
+
+        begun, async_begun = generator(), async_generator()
+        next(begun)
+        asyncio.run(async_begun.__anext__())
+        self.ran.clear()
+        for make in (coroutine, generator, async_generator):
+            with self.subTest(make.__name__), ThreadPoolExecutor() as threads:
+                def held() -> None:
+                    with self.gate.hold(f"unrun-{make.__name__}", {}) as call:
+                        call.result = make()
+
+                holding = threads.submit(held)
+                decide(f"unrun-{make.__name__}")
+                holding.result(LIMIT)
+                action = only(f"unrun-{make.__name__}")
+                self.assertEqual((action["status"], self.ran), ("failed", []))
+                self.assertIn("It did not run: it returned a ", action["error"])
+        for tool, result in (("begun", begun), ("begun-async", async_begun)):
+            with ThreadPoolExecutor() as threads:
+                def held_begun() -> None:
+                    with self.gate.hold(tool, {}) as call:
+                        call.result = result
+
+                holding = threads.submit(held_begun)
+                decide(tool)
+                holding.result(LIMIT)
+            self.assertEqual(only(tool)["status"], "executed")
+
+    def test_a_future_without_an_outcome_is_not_reported(self) -> None:
+        with ThreadPoolExecutor() as threads, self.assertLogs("placet", "WARNING"):
+            def held() -> None:
+                with self.gate.hold("pending-future", {}) as call:
+                    call.result = Future()
+
+            holding = threads.submit(held)
+            decide("pending-future")
+            holding.result(LIMIT)
+        self.assertEqual((only("pending-future")["status"], only("pending-future")["result"]), ("approved", None))
+
+    def test_an_outcome_of_any_kind_stays_that_outcome(self) -> None:
+        def held(tool: str, result: Any, error: Any) -> None:
+            with self.gate.hold(tool, {}) as call:
+                call.result, call.error = result, error
+
+        cases = {
+            "odd-result": ({"a": math.nan, "b": b"\xff"}, None, ("executed", {"a": "nan", "b": "b'\\xff'"})),
+            "half-error": (None, "\ud83d no", ("failed", "? no")),
+            "long-error": (None, "x" * (17 << 20), ("failed", "x" * 3998 + " …")),
+        }
+        for tool, (result, error, end) in cases.items():
+            with self.subTest(tool), ThreadPoolExecutor() as threads:
+                holding = threads.submit(held, tool, result, error)
+                decide(tool)
+                holding.result(LIMIT)
+                action = only(tool)
+                self.assertEqual((action["status"], action["error"] if error else action["result"]), end)
+
+    def test_each_forked_process_has_its_own_session(self) -> None:
+        environment = {**os.environ, "PYTHONPATH": str(Path(placet.__file__).parents[1])}
+        said = subprocess.run([sys.executable, "-c", FORKS], env=environment, timeout=LIMIT, capture_output=True, text=True, check=True)
+        first, one, two, last = said.stdout.split()
+        self.assertEqual(first, last)
+        self.assertEqual(len({first, one, two}), 3)
 
     def test_a_call_as_it_was_is_told_as_it_is(self) -> None:
         with ThreadPoolExecutor() as threads:

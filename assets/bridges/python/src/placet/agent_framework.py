@@ -11,11 +11,12 @@ it has one; else `Gate(session=...)`, else one for this process.
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Any, Awaitable, Callable, Dict, Optional, cast
+from typing import TYPE_CHECKING, Any, Awaitable, Callable, Optional
 
 from agent_framework import Content, FunctionInvocationContext, FunctionMiddleware
+from pydantic import BaseModel
 
-from .gate import Gate, GateError, HoldOptions, Refused
+from .gate import Call, Gate, GateError, HoldOptions, InputError, Refused, _is_generator, _is_json_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -34,14 +35,17 @@ class Gated(FunctionMiddleware):
             return await call_next()
         async with AsyncExitStack() as stack:
             session = context.session.session_id if context.session else None
-            hold = self._gate._hold_for(name, _asked(context.arguments), context.metadata.get("call_id"), session, self._options)
+            given = context.arguments.model_dump(exclude_unset=True) if isinstance(context.arguments, BaseModel) else context.arguments
+            hold = self._gate._hold_for(name, dict(given), context.metadata.get("call_id"), session, self._options)
             try:
+                if _is_generator(context.function.func):
+                    raise InputError(f"the tool {name} is a generator; it must return a value")
                 call = await stack.enter_async_context(hold)
-            except (Refused, GateError) as error:
+            except (InputError, Refused, GateError) as error:
                 context.result = error.told
                 return
             if call.edited:
-                context.arguments = call.input
+                context.arguments = _edited(call, context)
             await call_next()
             parts = context.result if isinstance(context.result, list) else None
             call.result = _text(parts) if parts else context.result
@@ -51,8 +55,18 @@ class Gated(FunctionMiddleware):
                 context.result = call.told(call.result)
 
 
-def _asked(arguments: Any) -> Dict[str, Any]:
-    return cast(Dict[str, Any], arguments.model_dump(mode="json")) if hasattr(arguments, "model_dump") else dict(arguments)
+def _edited(call: Call, context: FunctionInvocationContext) -> Any:
+    """A reviewer's input, in which the framework's own validation changes nothing else."""
+    mixed, model = call._mixed(), context.function.input_model
+    if model is None:
+        return mixed
+    # The framework validates by alias, and what it has validated is by name.
+    edited = model.model_validate(mixed, by_alias=True, by_name=True).model_dump(by_alias=True, exclude_unset=True)
+    runs = model.model_validate(edited).model_dump(exclude_unset=True)
+    for name, value in call.input.items():
+        if value is mixed.get(name) and name in runs and not _is_json_of(call._approved[name], runs[name]):
+            raise ValueError(f"the tool's own validation changes {name}, which nobody edited; approve the call without edits")
+    return edited
 
 
 def _text(parts: Any) -> Any:

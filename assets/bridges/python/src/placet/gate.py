@@ -22,9 +22,10 @@ Or recorded now, and run by a worker once it is approved:
 This file is all of it, standard library only, Python 3.9 or newer. Installed, it is a part of the package `placet`; copied beside your
 agent as `placet.py`, it works the same, without the modules for frameworks.
 
-What was approved is what runs. A call is recorded with every argument by its name, and the function gets the input as the gate gives
-it back: the reviewer's edits in it, and read from JSON (a tuple comes back as a list). Numbers are Python's own: integers are exact,
-``1.10`` is the float 1.1. The exact bytes stand in the gate; pass money as cents or as text.
+What was approved is what runs. A call is recorded with every argument by its name, as JSON, and the function gets the input as the
+gate gives it back, with the reviewer's edits. A date, Decimal, Enum, dataclass or pydantic model is sent as JSON and read back as its
+annotation says; an argument that cannot be read back is refused. A tuple comes back as a list unless its annotation says otherwise.
+Numbers are Python's own: integers are exact, ``1.10`` is the float 1.1. The gate keeps the exact bytes; pass money as cents or as text.
 
 The token goes to the gate and nowhere else: no redirect is followed and no proxy is asked, whatever the environment says.
 """
@@ -32,26 +33,37 @@ The token goes to the gate and nowhere else: no redirect is followed and no prox
 from __future__ import annotations
 
 import asyncio
+import collections
+import collections.abc
+import concurrent.futures
 import contextlib
+import dataclasses
+import datetime
+import decimal
+import dis
+import enum
 import functools
 import hashlib
 import inspect
 import io
+import ipaddress
 import json
 import logging
 import os
 import ssl
+import sys
 import threading
 import time
 import traceback
+import typing
 import uuid
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Coroutine, Dict, Generator, Iterator, List, Literal, Mapping, NamedTuple
-from typing import Optional, Set, Tuple, Type, TypedDict, TypeVar, Union, cast
+from typing import Optional, Set, Tuple, Type, TypedDict, TypeVar, Union, cast, get_args, get_origin
 from urllib.parse import quote, urlsplit
 
 if TYPE_CHECKING:  # names for type checkers: Python 3.9 has no ParamSpec of its own
@@ -80,8 +92,8 @@ if TYPE_CHECKING:  # names for type checkers: Python 3.9 has no ParamSpec of its
 
 
 __all__ = [
-    "AlreadyRan", "Call", "Decided", "Gate", "GateError", "HoldOptions", "Queued", "Refused", "ToolResult", "Undecided",
-    "idempotency_key",
+    "AlreadyRan", "Call", "Decided", "Gate", "GateError", "HoldOptions", "InputError", "Queued", "Refused", "ToolResult",
+    "Undecided", "idempotency_key",
 ]
 
 log = logging.getLogger("placet")
@@ -105,8 +117,14 @@ _FIRST_PAUSE, _LAST_PAUSE = 0.1, 5.0
 _PAUSED = 2.0
 #: Seconds for which a held call is ours to run; renewed in time while its block runs.
 _LEASE = 3600.0
-#: The session of calls whose framework names none: this process.
-_PROCESS = str(uuid.uuid4())
+#: Longest id in characters; a hash of it is sent in place of a longer one.
+_ID_MAX = 512
+#: Longest error that is reported, in characters; the gate keeps the first 4,096 bytes.
+_ERROR_MAX = 4000
+#: How pydantic shows a secret.
+_MASK = b"**********"
+#: Largest result that is reported, in bytes. The gate reads bodies of 16 MiB.
+_RESULT_MAX = 15 << 20
 
 
 class Queued(TypedDict):
@@ -116,6 +134,11 @@ class Queued(TypedDict):
     pending_action_id: str
     tool_name: str
     message: str
+
+
+class _Signal(Queued, total=False):
+    #: The model's own id of the call, where a hash was sent in its place.
+    tool_call_id: str
 
 
 class ToolResult(TypedDict):
@@ -153,7 +176,8 @@ class GateError(Exception):
     """The gate refused a request or cannot be reached. Nothing ran.
 
     `code` is the gate's own (`FORBIDDEN`, `INVALID`, ...) with its HTTP `status`, or one of ours with status 0: `UNREACHABLE`,
-    `UNTRUSTED` (its certificate), `BAD_ANSWER`, `NO_GATE`, `NO_TOKEN`. A redirect is `REDIRECTED`.
+    `UNTRUSTED` (its certificate), `BAD_ANSWER` (not the gate's form), `NO_GATE`, `NO_TOKEN`, `INSECURE` (plain http to another
+    machine). A redirect is `REDIRECTED`.
     """
 
     def __init__(self, code: str, message: str, status: int = 0) -> None:
@@ -172,6 +196,15 @@ class GateError(Exception):
     def passing(self) -> bool:
         """The same request may succeed in a moment: the gate is away, closing, or behind a proxy that lost it."""
         return self.code in ("UNREACHABLE", "NO_GATE") or self.status in (408, 502, 503, 504)
+
+
+class InputError(TypeError, ValueError):
+    """Arguments that do not fit, or are not JSON and cannot be made JSON. Nothing was proposed."""
+
+    @property
+    def told(self) -> Any:
+        """What the model may be told."""
+        return f"This call did not run: {self}."
 
 
 class Refused(Exception):
@@ -225,8 +258,8 @@ class Gate:
 
     `url`, and `token` or `token_file` (readable by you alone); else PLACET_URL, and PLACET_TOKEN or PLACET_TOKEN_FILE; without a
     URL the gate that placet serves on this machine, with its agent's token. Several URLs of one gate are separated by blanks or
-    commas: a request goes to the one that answered last, and where it does not answer, on to the next. `workspace` is by default the token's, `agent` is the
-    name shown to reviewers. `session` names the conversation that calls belong to where neither the call nor its framework names
+    commas: a request goes to the one that answered last, and where it does not answer, on to the next. The token file is read again
+    when the gate refuses the token. `workspace` is by default the token's, `agent` is the name shown to reviewers. `session` names the conversation that calls belong to where neither the call nor its framework names
     one. `timeout`: seconds that one request may take. A gate that is not there is waited for, 10 seconds at most.
 
     It may be used by many threads and event loops. Gate what you want before they start. Raises `GateError` when the address or the
@@ -298,15 +331,15 @@ class Gate:
         broken off (Ctrl-C, a cancelled task) withdraws it too; a killed process does not, and finds it again by its `call_id`.
 
         Entering raises `Refused` when a human said no, `AlreadyRan` when the call ran before, `Undecided` (a `TimeoutError`) when
-        the time is over, `GateError` when the gate cannot be asked, and `TypeError` or `ValueError` for an input that is not JSON.
-        In each case nothing runs. At its end the block's `result`, or what it raised, is reported. A block that is broken off
+        the time is over, `GateError` when the gate cannot be asked, and `InputError` for an input that cannot be made JSON. In
+        each case nothing runs. At its end the block's `result`, or what it raised, is reported. A block that is broken off
         reports nothing: nobody knows what it did, and that is what the gate says when its lease, `lease_seconds`, is over.
 
         Do not let a worker run the same tool.
         """
         options = {"risk": risk, "effect": effect, "summary": summary, "ttlSeconds": ttl_seconds}
         session = session_id or self._session or self._name
-        ids = {"missionId": mission_id, "sessionId": session, "toolCallId": call_id or str(uuid.uuid4()), "agent": self._name}
+        ids = _ids(missionId=mission_id, sessionId=session, toolCallId=call_id or str(uuid.uuid4()), agent=self._name)
         shown = _Shown(tool_name, preview, before, options)
         return Call(self, shown, tool_input, ids, timeout, lease_seconds)
 
@@ -328,17 +361,22 @@ class Gate:
         sees before and after. `risk` and `effect` can only be raised above what the gate knows of the tool. `tool_name` is by default the
         function's name. `ttl_seconds`: undecided for so long, the call expires.
 
-        A call takes the function's arguments, which must be JSON, and returns the queued signal; of an `async def`, a coroutine
-        that does. `workspace_id`, `mission_id` and `session_id` among the arguments say whose action it is. It raises `TypeError`
-        or `ValueError` for arguments that do not fit, and `GateError` when the gate does not take the call; then nothing is
-        recorded; but with UNREACHABLE nobody knows: it may stand in the inbox.
+        A call takes the function's arguments and returns the queued signal; of an `async def`, a coroutine that does.
+        `workspace_id`, `mission_id` and `session_id` among the arguments say whose action it is. It raises `InputError`, a
+        `TypeError` and a `ValueError`, for arguments that do not fit, that cannot be made JSON, or that JSON does not give back
+        (annotate them), and `GateError` when the gate does not take the call; then nothing is recorded; but with UNREACHABLE
+        nobody knows: it may stand in the inbox.
+
+        The worker runs what the function returns to its end, too: a coroutine, a future, a generator, an iterator. The result
+        of the latter two is the list of what they yield.
 
         The function itself is `wrapper.__original__`.
         """
         options = {"risk": risk, "effect": effect, "summary": summary, "ttlSeconds": ttl_seconds}
 
         def decorate(function: Callable[..., Any]) -> Any:
-            tool = _Tool(_Shown(tool_name or function.__name__, preview_fn, before, options), function)
+            name = tool_name or str(getattr(_unwrapped(function), "__name__", type(function).__name__))
+            tool = _Tool(_Shown(name, preview_fn, before, options), function)
             if tool.name in self._tools:
                 raise ValueError(f"two functions are called {tool.name}; give one of them a tool_name")
             self._tools[tool.name] = tool
@@ -370,8 +408,11 @@ class Gate:
         `tool_call_id` comes back in `Decided.tool_result`. A tool that is no function here is one that the gate runs itself.
         Raises as a gated function does.
         """
-        ids = {"missionId": mission_id, "sessionId": session_id or self._session, "toolCallId": tool_call_id}
-        return self._run(self._proposed(tool_name, tool_input, ids))
+        ids = _ids(missionId=mission_id, sessionId=session_id or self._session, toolCallId=tool_call_id)
+        signal: Queued = self._run(self._proposed(tool_name, tool_input, ids))
+        if tool_call_id and ids["toolCallId"] != tool_call_id:
+            return _Signal(**signal, tool_call_id=tool_call_id)
+        return signal
 
     def wait(
         self,
@@ -396,7 +437,7 @@ class Gate:
         """`wait` in a coroutine."""
         return await self._arun(self._waited(action, timeout, until))
 
-    def call(self, tool: Wrapper[P, Any], *args: P.args, **kwargs: P.kwargs) -> Any:
+    def call(self, tool: Wrapper[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Calls a gated function and waits, as long as it takes, for its result. Raises `Refused` when there is none.
 
         A worker must be running elsewhere, in another thread at least.
@@ -448,7 +489,7 @@ class Gate:
                     level = logging.DEBUG if error.status == 409 else logging.WARNING
                     log.log(level, "cannot claim %s: %s", action_id, error)
                     continue
-                self._run(self._reported(action_id, {"fence": claim["fence"], **tool.run(claim)}))
+                self._run(self._reported(action_id, {"fence": claim.fence, **tool.run(claim)}))
                 yield action_id
 
     # ---- for the modules beside this one --------------------------------------------------------------------------------------
@@ -457,7 +498,8 @@ class Gate:
         self, tool_name: str, tool_input: ToolInput, call_id: Optional[str], session: Optional[str], options: HoldOptions
     ) -> Call:
         """Holds a framework's call. Where the framework names no session, it is the gate's, else this process."""
-        return self.hold(tool_name, tool_input, call_id=call_id, session_id=session or self._session or _PROCESS, **options)
+        session = session or self._session or _session_of(os.getpid())
+        return self.hold(tool_name, tool_input, call_id=call_id, session_id=session, **options)
 
     # ---- what is said to the gate: each of these is run by `_run` or by `_arun` ------------------------------------------------
 
@@ -472,12 +514,12 @@ class Gate:
 
     def _proposed(self, tool_name: str, tool_input: ToolInput, ids: Dict[str, Optional[str]]) -> Steps[Queued]:
         tool = self._tools.get(tool_name)
-        if tool:
-            tool_input = tool.named((), tool_input)
+        tool_input = tool.named((), _input(tool_input)) if tool else _input(tool_input)
         shown = tool.shown if tool else _Shown(tool_name, None, None, {})
         proposal = yield from self._proposal(shown, tool_input, {"agent": self._agent, **ids})
         # The key stays the same when the answer is lost and the request sent again: one call, one action.
-        return cast(Queued, (yield from self._ask("POST", _ACTIONS, proposal, key=str(uuid.uuid4()))))
+        signal = yield from self._ask("POST", _ACTIONS, proposal, key=str(uuid.uuid4()))
+        return cast(Queued, {**signal, "pending_action_id": str(signal["pending_action_id"])})
 
     def _proposal(self, shown: _Shown, tool_input: ToolInput, ids: Dict[str, Optional[str]]) -> Steps[Dict[str, Any]]:
         said = {name: value for name, value in tool_input.items() if isinstance(value, str)}.get
@@ -521,7 +563,10 @@ class Gate:
             found = yield from self._ask("GET", path, limit=poll + self._timeout, patience=left)
             settled = "toolResult" in found or (until == "decided" and found["status"] != "pending")
             if settled:
-                return _decided(found)
+                decided, own = _decided(found), isinstance(action, Mapping) and action.get("tool_call_id")
+                if own and decided.tool_result:
+                    decided.tool_result["toolCallId"] = str(own)
+                return decided
             if time.monotonic() >= deadline:
                 raise TimeoutError(f"{action_id} is still {found['status']}")
             yield _FIRST_PAUSE  # a gate that is closing answers at once, again and again
@@ -549,10 +594,11 @@ class Gate:
             cursor = page.get("nextCursor")
         return found
 
-    def _claimed(self, action_id: str, lease_seconds: Optional[float]) -> Steps[Dict[str, Any]]:
+    def _claimed(self, action_id: str, lease_seconds: Optional[float]) -> Steps[_Claim]:
         wanted = {} if lease_seconds is None else {"leaseSeconds": int(lease_seconds)}
         # Under a key: where the answer was lost, the same work comes again, and nobody else gets it meanwhile.
-        return (yield from self._ask("POST", f"{_path(action_id)}/claim", wanted, key=str(uuid.uuid4())))
+        claim = yield from self._ask("POST", f"{_path(action_id)}/claim", wanted, key=str(uuid.uuid4()))
+        return _Claim(claim["fence"], {**claim["toolInput"]}, str(claim["idempotencyKey"]))
 
     def _reported(self, action_id: str, outcome: Dict[str, Any]) -> Steps[None]:
         path = f"{_path(action_id)}/result"
@@ -560,11 +606,11 @@ class Gate:
             try:
                 yield from self._ask("POST", path, outcome, patience=_REPORT)
             except GateError as error:
-                if "result" not in outcome or error.status not in (400, 413, 422):
+                if error.status not in (400, 413, 422):
                     raise
-                # It ran, and that must be known, even where its result is too much for the gate.
-                kept = {**outcome, "result": f"The gate did not keep it: {error.message}"}
-                yield from self._ask("POST", path, kept, patience=_REPORT)
+                # Its outcome must be known, even where the gate does not keep the result or the error.
+                kept = {name: f"The gate did not keep it: {error.message}" for name in outcome if name != "fence"}
+                yield from self._ask("POST", path, {**outcome, **kept}, patience=_REPORT)
         except GateError as error:
             # STALE_FENCE: the lease ran out, and somebody else may have taken it.
             log.warning("%s ran here, but the gate does not take the report: %s", action_id, error)
@@ -588,10 +634,14 @@ class Gate:
         deadline = time.monotonic() + (min(self._timeout, _AWAY) if patience is None else patience)
         pause = _FIRST_PAUSE
         tried: List[GateError] = []
+        refused = False
         while True:
             try:
                 return cast(Dict[str, Any], (yield request))
             except GateError as error:
+                if error.status == 401 and not refused and self._has_new_token():
+                    refused = True
+                    continue
                 if not error.passing:
                     raise
                 tried.append(error)
@@ -604,33 +654,45 @@ class Gate:
             yield pause
             pause = min(pause * 2, _LAST_PAUSE)
 
+    def _has_new_token(self) -> bool:
+        """Reads the token file again. Without a URL that is done for every request."""
+        old = self._fixed
+        if not old:
+            return False
+        with contextlib.suppress(GateError):
+            found = self._fixed = self._find().going_on_from(old)
+            return found.first.token != old.first.token
+        return False
+
     # ---- HTTP ---------------------------------------------------------------------------------------------------------------
 
     def _run(self, steps: Steps[T], pause: Callable[[float], Any] = time.sleep) -> T:
-        try:
-            step = next(steps)
-            while True:
-                try:
-                    answer = pause(step) if isinstance(step, float) else self._send(step)
-                except GateError as error:
-                    step = steps.throw(error)
-                else:
-                    step = steps.send(answer)
-        except StopIteration as end:
-            return cast(T, end.value)
+        with _expected():
+            try:
+                step = next(steps)
+                while True:
+                    try:
+                        answer = pause(step) if isinstance(step, float) else self._send(step)
+                    except GateError as error:
+                        step = steps.throw(error)
+                    else:
+                        step = steps.send(answer)
+            except StopIteration as end:
+                return cast(T, end.value)
 
     async def _arun(self, steps: Steps[T]) -> T:
-        try:
-            step = next(steps)
-            while True:
-                try:
-                    answer = await (asyncio.sleep(step) if isinstance(step, float) else self._asend(step))
-                except GateError as error:
-                    step = steps.throw(error)
-                else:
-                    step = steps.send(answer)
-        except StopIteration as end:
-            return cast(T, end.value)
+        with _expected():
+            try:
+                step = next(steps)
+                while True:
+                    try:
+                        answer = await (asyncio.sleep(step) if isinstance(step, float) else self._asend(step))
+                    except GateError as error:
+                        step = steps.throw(error)
+                    else:
+                        step = steps.send(answer)
+            except StopIteration as end:
+                return cast(T, end.value)
 
     async def _in_any_case(self, steps: Steps[Any]) -> None:
         """Runs it to its end, also where whoever waits for it is cancelled."""
@@ -677,11 +739,12 @@ class Call:
 
     #: The action's id at the gate; empty before it is entered.
     id: str = ""
-    #: What was approved: the input with the reviewer's edits. Run this.
+    #: What was approved: the input with the reviewer's edits, as JSON; an argument that was not edited is the object that was given.
+    #: Run this.
     input: ToolInput
     #: A reviewer changed the input.
     edited: bool = False
-    #: What the block returns; it is reported at the end. What is not JSON is reported as its `repr`.
+    #: What the block returns; it is reported at the end, in the form of `_reportable`.
     result: Any = None
     #: It failed, and the block raises nothing; reported in place of `result`.
     error: Optional[str] = None
@@ -695,7 +758,8 @@ class Call:
         timeout: Optional[float],
         lease: float,
     ) -> None:
-        self._gate, self._shown, self._asked, self._ids = gate, shown, tool_input, ids
+        self._gate, self._shown, self._given, self._ids = gate, shown, tool_input, ids
+        self._approved: ToolInput = {}
         self._timeout, self._lease = timeout, lease
         self._fence: Any = None
         self._over = threading.Event()
@@ -704,7 +768,11 @@ class Call:
 
     def told(self, result: Any) -> Any:
         """What the model is told of a result: the result, after a sentence on the reviewer's edits where there are any."""
-        return _told(self.input if self.edited else None, result)
+        return _told(self._approved if self.edited else None, result)
+
+    def _mixed(self) -> Any:
+        """What was approved; every part of it that was not edited is the object that was given."""
+        return _kept(self._given, _plain(self._given), self._approved)
 
     def __enter__(self) -> Call:
         try:
@@ -744,11 +812,11 @@ class Call:
         if outcome:
             await self._gate._in_any_case(self._gate._reported(self.id, outcome))
 
-    def _taken(self) -> Steps[Dict[str, Any]]:
+    def _taken(self) -> Steps[_Claim]:
         """Proposes, waits and claims; what is claimed."""
         gate, timeout = self._gate, self._timeout
         deadline = float("inf") if timeout is None else time.monotonic() + timeout
-        proposal = yield from gate._proposal(self._shown, self._asked, self._ids)
+        proposal = yield from gate._proposal(self._shown, _input(self._given), self._ids)
         self.id = yield from gate._recorded(proposal)
         try:
             decided = yield from gate._waited(self.id, None if timeout is None else deadline - time.monotonic(), "decided")
@@ -772,9 +840,14 @@ class Call:
                     raise
         raise _refused(decided)
 
-    def _begin(self, claim: Dict[str, Any]) -> None:
-        self.input, self._fence = claim["toolInput"], claim["fence"]
-        self._key = idempotency_key.set(str(claim["idempotencyKey"]))
+    def _begin(self, claim: _Claim) -> None:
+        self._approved, self._fence = claim.input, claim.fence
+        given = self._given if isinstance(self._given, collections.abc.Mapping) else {}
+        # An object that was changed while a person decided is not what was approved.
+        self.input = {
+            name: given[name] if name in given and _is_json_of(value, given[name]) else value for name, value in claim.input.items()
+        }
+        self._key = idempotency_key.set(claim.key)
 
     def _is_left_open(self, error: BaseException) -> bool:
         """Nobody waits any more for a decision that may still come."""
@@ -804,9 +877,14 @@ class Call:
             with contextlib.suppress(ValueError):  # ended in another context than it began in
                 idempotency_key.reset(self._key)
         if raised is None and self.error is None:
-            return {"fence": self._fence, "result": _storable(self.result)}
+            if _is_pending(self.result):
+                log.warning("the result of %s is not there yet; nobody knows what it did", self.id)
+                return None
+            self.error = _not_begun(self.result)
+        if raised is None and self.error is None:
+            return {"fence": self._fence, "result": _reportable(self.result)}
         if raised is None or isinstance(raised, Exception):
-            return {"fence": self._fence, "error": _failure(raised) if raised else self.error}
+            return {"fence": self._fence, "error": _failure(raised) if raised else _text(str(self.error), _ERROR_MAX)}
         log.warning("%s was broken off; nobody knows what it did", self.id)
         return None
 
@@ -821,8 +899,7 @@ class _Shown:
     options: Dict[str, Any]
 
     def of(self, tool_input: ToolInput) -> Dict[str, Any]:
-        """What a proposal says beside the input. Its errors are the input's."""
-        _json(tool_input)
+        """What a proposal says besides the input."""
         said = {"preview": self._said("preview", self.preview, tool_input), **self.options}
         return {"before": self._said("state before", self.before, tool_input), **said}
 
@@ -842,6 +919,7 @@ class _Tool:
         self.name, self.shown = shown.name, shown
         self._function = function
         self._signature = inspect.signature(function)
+        self._hints = _hints(_unwrapped(function))
         self._rest: Optional[str] = None
         for parameter in self._signature.parameters.values():
             if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL):
@@ -851,27 +929,51 @@ class _Tool:
                 self._rest = parameter.name
 
     def named(self, args: Tuple[Any, ...], kwargs: Mapping[str, Any]) -> ToolInput:
-        """Every argument by its name: what the reviewer sees is all that the function gets."""
-        bound = self._signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        tool_input = dict(bound.arguments)
-        if self._rest:
-            tool_input.update(tool_input.pop(self._rest))
-        return tool_input
-
-    def run(self, claim: Dict[str, Any]) -> Dict[str, Any]:
-        """Runs the function with the input as it was approved; `{"result"}` or `{"error"}`."""
-        key = idempotency_key.set(str(claim["idempotencyKey"]))
+        """Every argument by its name, as JSON: what the reviewer sees is all that the function gets."""
         try:
-            result = self._function(**claim["toolInput"])
-            if inspect.iscoroutine(result):
-                result = asyncio.run(result)
-            return {"result": _storable(result)}
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise InputError(f"{self.name}: {error}") from None
+        bound.apply_defaults()
+        given = dict(bound.arguments)
+        if self._rest:
+            given.update(given.pop(self._rest))
+        return {name: self._sent(name, value) for name, value in given.items()}
+
+    def _sent(self, name: str, value: Any) -> Any:
+        plain = _plain(value, name)
+        try:
+            restored = self._read(name, plain)
+        except Exception as error:
+            raise InputError(f"{name} does not fit its annotation: {error!r}") from error
+        if not _is_json(value) and restored != value:
+            kind = type(value).__name__
+            raise InputError(f"{name} is a {kind}, which the worker cannot read back from JSON; annotate it, or pass JSON")
+        return plain
+
+    def _read(self, name: str, plain: Any) -> Any:
+        """An argument as the function gets it."""
+        return _restored(self._hints.get(name, self._hints.get(self._rest or "")), plain)
+
+    def run(self, claim: _Claim) -> Dict[str, Any]:
+        """Runs the function to its end with the input as it was approved; `{"result"}` or `{"error"}`."""
+        key = idempotency_key.set(claim.key)
+        try:
+            result = self._function(**{name: self._read(name, value) for name, value in claim.input.items()})
+            return {"result": _reportable(_to_its_end(result))}
         except (Exception, SystemExit, asyncio.CancelledError) as error:
             log.warning("%s failed", self.name, exc_info=True)
             return {"error": _failure(error)}
         finally:
             idempotency_key.reset(key)
+
+
+class _Claim(NamedTuple):
+    """An approved call that is ours to run."""
+
+    fence: Any
+    input: ToolInput
+    key: str
 
 
 class _Place(NamedTuple):
@@ -892,6 +994,10 @@ class _Places:
     def __init__(self, places: List[_Place]) -> None:
         self.all = places
         self._first = 0
+
+    def going_on_from(self, other: _Places) -> _Places:
+        self._first = min(other._first, len(self.all) - 1)
+        return self
 
     @property
     def first(self) -> _Place:
@@ -952,6 +1058,17 @@ class _Whole:
 
 
 @contextlib.contextmanager
+def _expected() -> Iterator[None]:
+    """Says of an answer that has another form than a gate's that it is none."""
+    try:
+        yield
+    except (InputError, GateError):
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise GateError("BAD_ANSWER", f"the gate's answer has an unexpected form: {error!r}") from error
+
+
+@contextlib.contextmanager
 def _faults(place: _Place) -> Iterator[None]:
     try:
         yield
@@ -992,25 +1109,344 @@ def _json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
 
 
-def _storable(result: Any) -> Any:
+def _is_json(value: Any) -> bool:
+    """Whether JSON has the value's own type. A tuple counts as a list."""
     try:
-        _json(result)
-        return result
+        _json(value)
     except (TypeError, ValueError, RecursionError):
-        return repr(result)
+        return False
+    return True
+
+
+def _is_json_of(plain: Any, value: Any) -> bool:
+    try:
+        return _json(_plain(value)) == _json(plain)
+    except InputError:
+        return False
+
+
+def _plain(value: Any, name: str = "input") -> Any:
+    """A value as JSON, written as pydantic writes it. Sets are sorted: the same call has the same key in every process.
+
+    Raises `InputError`, which names what cannot be made JSON.
+    """
+    try:
+        return _walk(value, name, _refuse)
+    except RecursionError:
+        raise InputError(f"{name} is nested too deeply, or holds itself") from None
+
+
+def _input(given: Any) -> ToolInput:
+    plain = _plain(given)
+    if isinstance(plain, dict):
+        return plain
+    raise InputError("the arguments are not an object")
+
+
+#: What stands for a part that is not JSON: of the value, its name, and why. Or raises.
+_Odd = Callable[[Any, str, str], Any]
+
+
+def _refuse(value: Any, name: str, why: str) -> Any:
+    raise InputError(f"{name} {why}")
+
+
+def _walk(value: Any, name: str, odd: _Odd) -> Any:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, enum.Enum):
+        return _walk(value.value, name, odd)
+    if isinstance(value, str):
+        text = str.__str__(value)
+        return text if _text(text) == text else odd(value, name, "holds half a character (a lone surrogate), which JSON does not have")
+    if isinstance(value, int):  # Python reads and writes at most 4,300 digits
+        return int(value) if value.bit_length() < 14_000 else odd(value, name, "has too many digits")
+    if isinstance(value, float):
+        return float(value) if abs(value) < float("inf") else odd(value, name, f"is {value}, which JSON does not have")
+    if isinstance(value, collections.abc.Mapping):
+        return _walked_members(value, name, odd)
+    if isinstance(value, (list, tuple, collections.deque)):
+        return [_walk(item, f"{name}[{n}]", odd) for n, item in enumerate(value)]
+    if isinstance(value, (set, frozenset)):
+        return sorted((_walk(item, f"an item of {name}", odd) for item in value), key=_json)
+    if isinstance(value, (datetime.date, datetime.time)):
+        text = value.isoformat()
+        return text[:-6] + "Z" if text.endswith("+00:00") else text
+    if isinstance(value, (decimal.Decimal, uuid.UUID, PurePath)):
+        return _walk(str(value), name, odd)
+    if isinstance(value, bytes):
+        with contextlib.suppress(UnicodeDecodeError):
+            return value.decode("utf-8")
+        return odd(value, name, "holds bytes that are not UTF-8")
+    return _walked_object(value, name, odd)
+
+
+def _walked_members(value: Mapping[Any, Any], name: str, odd: _Odd) -> Any:
+    members: Dict[str, Any] = {}
+    for key, item in value.items():
+        plain = _walk(key, f"a key of {name}", odd)
+        text = plain if isinstance(plain, str) else _json(plain).decode("utf-8")
+        if text in members:
+            return odd(value, name, f"has two keys {text}")
+        members[text] = _walk(item, f"{name}.{text}", odd)
+    return members
+
+
+def _walked_object(value: Any, name: str, odd: _Odd) -> Any:
+    serializer = getattr(type(value), "__pydantic_serializer__", None)
+    core = sys.modules.get("pydantic_core")
+    try:
+        if serializer:
+            plain = serializer.to_python(value, mode="json", by_alias=True)
+            return _walk(_sorted(serializer.to_python(value, by_alias=True), plain), name, odd)
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return {field.name: _walk(getattr(value, field.name), f"{name}.{field.name}", odd) for field in dataclasses.fields(value)}
+        if core and not isinstance(value, collections.abc.Iterator):
+            return _walk(core.to_jsonable_python(value), name, odd)
+    except (InputError, RecursionError):
+        raise
+    except Exception as error:
+        return odd(value, name, f"is a {type(value).__name__} that cannot be made JSON: {_text(str(error), 200)}")
+    return odd(value, name, f"is a {type(value).__name__}, which JSON does not have")
+
+
+def _sorted(value: Any, plain: Any) -> Any:
+    """The JSON of a value, with the items of its sets in order."""
+    if isinstance(plain, list) and isinstance(value, (set, frozenset)):
+        return sorted(plain, key=_json)
+    if isinstance(plain, list) and isinstance(value, (list, tuple)) and len(plain) == len(value):
+        return [_sorted(*pair) for pair in zip(value, plain)]
+    if isinstance(plain, dict) and isinstance(value, dict) and len(plain) == len(value):
+        return {key: _sorted(item, plain[key]) for item, key in zip(value.values(), plain)}
+    return plain
+
+
+def _restored(hint: Any, plain: Any) -> Any:
+    """JSON as its annotation reads it, where that is a type that JSON does not have. All else stays as it is."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if hasattr(hint, "__metadata__"):  # Annotated
+        return _restored(hint.__origin__, plain)
+    if inner and (origin is Union or type(hint).__name__ == "UnionType"):
+        some = [each for each in inner if each is not type(None)]
+        if len(some) == 1:
+            return _restored(some[0], plain)
+        for each in some:
+            with contextlib.suppress(Exception):
+                restored = _restored(each, plain)
+                if restored is not plain and _is_json_of(plain, restored):
+                    return restored
+        return plain
+    kind = origin or hint
+    if not isinstance(kind, type) or plain is None:
+        return plain
+    if isinstance(plain, dict):
+        if issubclass(kind, collections.abc.Mapping) and len(inner) == 2:
+            return {_restored(inner[0], name): _restored(inner[1], item) for name, item in plain.items()}
+        if hasattr(kind, "model_validate"):
+            return kind.model_validate(plain)
+        if dataclasses.is_dataclass(kind):
+            hints = _hints(kind)
+            return kind(**{name: _restored(hints.get(name), item) for name, item in plain.items()})
+    if isinstance(plain, list):
+        named = issubclass(kind, tuple) and hasattr(kind, "_make")
+        fixed = tuple(_hints(kind).values()) if named else inner if kind is tuple and inner[1:] != (...,) else inner[:1] * len(plain)
+        items = [_restored(*pair) for pair in zip(fixed, plain)] if len(fixed) == len(plain) else plain
+        if named:
+            return kind._make(items)
+        return kind(items) if issubclass(kind, (tuple, set, frozenset, collections.deque)) else items
+    return _restored_scalar(kind, plain)
+
+
+def _restored_scalar(kind: Any, plain: Any) -> Any:
+    if issubclass(kind, enum.Enum):
+        return kind(plain)
+    if issubclass(kind, decimal.Decimal):
+        return kind(str(plain))
+    if not isinstance(plain, str):
+        return plain
+    if issubclass(kind, (datetime.date, datetime.time)):
+        return kind.fromisoformat(plain[:-1] + "+00:00" if plain.endswith("Z") else plain)
+    if issubclass(kind, (uuid.UUID, PurePath)):
+        return kind(plain)
+    return plain.encode("utf-8") if issubclass(kind, bytes) else plain
+
+
+def _kept(given: Any, asked: Any, edited: Any) -> Any:
+    """Edited JSON in which every part that was not edited is the object that was given. `asked`: the JSON of what was given.
+
+    The members of a model are under the names of its fields, not their aliases.
+    """
+    if _json(asked) == _json(edited):
+        return given
+    if isinstance(edited, dict) and isinstance(asked, dict):
+        mixed, parts = {}, _parts(given)
+        for name, item in edited.items():
+            own, part = parts.get(name, (name, None))
+            mixed[own] = _kept(part, asked[name], item) if name in parts and name in asked else _unmasked(asked.get(name), item)
+        return mixed
+    if isinstance(edited, list) and isinstance(given, (list, tuple)) and len(edited) == len(given):
+        return [_kept(*items) for items in zip(given, asked, edited)]
+    return _unmasked(asked, edited)
+
+
+def _unmasked(asked: Any, edited: Any) -> Any:
+    """Edited JSON that no given object stands for."""
+    if _MASK in _json(asked) and _MASK in _json(edited):
+        raise InputError("an edit cannot move what is shown as **********; edit the arguments around it")
+    return edited
+
+
+def _parts(given: Any) -> Dict[str, Tuple[str, Any]]:
+    """The members of a value by the names in its JSON: their own names, and what they are."""
+    if isinstance(given, collections.abc.Mapping):
+        return {name: (name, item) for name, item in given.items() if isinstance(name, str)}
+    fields = getattr(type(given), "model_fields", None) or {}
+    if dataclasses.is_dataclass(given):
+        return {field.name: (field.name, getattr(given, field.name)) for field in dataclasses.fields(given)}
+    return {field.serialization_alias or field.alias or name: (name, getattr(given, name)) for name, field in fields.items()}
+
+
+def _hints(function: Any) -> Dict[str, Any]:
+    try:
+        return typing.get_type_hints(function)
+    except Exception:  # a name that is defined nowhere
+        return {}
+
+
+def _unwrapped(function: Any) -> Any:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
+
+
+def _reportable(result: Any) -> Any:
+    """What is reported of a result, whatever it is: its JSON, with words in place of each part that is not JSON.
+
+    One that is too large, or nested too deeply, becomes a sentence. Never raises, so that a call that ran is recorded as run.
+    """
+    try:
+        plain = _walk(result, "result", _described)
+        size = len(_json(plain))
+    except RecursionError:
+        return "The result is nested too deeply to be kept, or holds itself."
+    except Exception as error:
+        return f"The result cannot be kept: {type(error).__name__}."
+    return plain if size <= _RESULT_MAX else f"The result has {size:,} bytes; at most {_RESULT_MAX:,} are kept."
+
+
+def _described(value: Any, name: str, why: str) -> str:
+    try:
+        return _text(value if isinstance(value, str) else repr(value), _RESULT_MAX)
+    except Exception as error:
+        return f"a {type(value).__name__} whose repr raised {type(error).__name__}"
+
+
+def _text(text: str, most: Optional[int] = None) -> str:
+    """Text without lone surrogates, of so many characters at most."""
+    if most is not None and len(text) > most:
+        text = f"{text[: most - 2]} …"
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _failure(error: BaseException) -> str:
-    text = "".join(traceback.format_exception_only(type(error), error)).strip()
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return _text("".join(traceback.format_exception_only(type(error), error)).strip(), _ERROR_MAX)
+
+
+def _to_its_end(result: Any) -> Any:
+    """Runs what a function returned to its end: a coroutine, a future, an iterator, or one of these out of another."""
+    while True:
+        if isinstance(result, concurrent.futures.Future):
+            result = result.result()
+        elif asyncio.isfuture(result):
+            result = _of_future(result)
+        elif inspect.isawaitable(result) or isinstance(result, collections.abc.AsyncIterator):
+            result = asyncio.run(_awaited(result))
+        elif _is_iterator(result):
+            result = list(result)
+        else:
+            return result
+
+
+def _of_future(future: "asyncio.Future[Any]") -> Any:
+    loop = future.get_loop()
+    if loop.is_running():
+        return asyncio.run_coroutine_threadsafe(_awaited(future), loop).result()
+    if future.done() or isinstance(future, asyncio.Task):
+        return loop.run_until_complete(future)
+    raise RuntimeError("it returned a future that no running event loop can complete")
+
+
+async def _awaited(result: Any) -> Any:
+    """Awaits what a function returned, and what comes of that, until it is a value. Runs an iterator to its end, too."""
+    while True:
+        if inspect.isawaitable(result):
+            result = await result
+        elif isinstance(result, collections.abc.AsyncIterator):
+            result = [item async for item in result]
+        elif _is_iterator(result):
+            result = list(result)
+        else:
+            return result
+
+
+def _is_iterator(result: Any) -> bool:
+    return isinstance(result, collections.abc.Iterator) and not isinstance(result, io.IOBase)
+
+
+def _is_generator(function: Any) -> bool:
+    """A function whose call runs nothing yet."""
+    function = _unwrapped(function)
+    return inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
+
+
+def _is_pending(result: Any) -> bool:
+    """A future whose outcome is not there."""
+    return (isinstance(result, concurrent.futures.Future) or asyncio.isfuture(result)) and not result.done()
+
+
+def _not_begun(result: Any) -> Optional[str]:
+    """Says of a coroutine or generator in place of a result that nothing of it ran."""
+    coroutine = inspect.iscoroutine(result) and inspect.getcoroutinestate(result) == inspect.CORO_CREATED
+    generator = inspect.isgenerator(result) and inspect.getgeneratorstate(result) == inspect.GEN_CREATED
+    if not (coroutine or generator or _is_new_async_generator(result)):
+        return None
+    if coroutine:
+        result.close()
+    return f"It did not run: it returned a {type(result).__name__}, which nobody awaited or iterated."
+
+
+def _is_new_async_generator(result: Any) -> bool:
+    if not inspect.isasyncgen(result) or result.ag_frame is None:
+        return False
+    if sys.version_info >= (3, 12):
+        return inspect.getasyncgenstate(result) == inspect.AGEN_CREATED
+    at = result.ag_frame.f_lasti
+    return at < 0 or result.ag_code.co_code[at] == dis.opmap.get("RETURN_GENERATOR")
 
 
 def _told(edited: Optional[ToolInput], result: Any) -> Any:
     """A result for the model, after what a reviewer made of the call."""
     if edited is None:
         return result
-    text = result if isinstance(result, str) else _json(_storable(result)).decode("utf-8")
+    text = result if isinstance(result, str) else _json(_reportable(result)).decode("utf-8")
     return f"A human changed this call before it ran. It ran with: {_json(edited).decode('utf-8')}\n\n{text}"
+
+
+@functools.lru_cache(maxsize=1)
+def _session_of(process: int) -> str:
+    """The session of calls whose framework names none: one a process, also after a fork."""
+    return str(uuid.uuid4())
+
+
+def _ids(**ids: Optional[str]) -> Dict[str, Optional[str]]:
+    """Ids as the gate takes them."""
+    return {name: value if value is None else _id(value) for name, value in ids.items()}
+
+
+def _id(own: str) -> str:
+    """An id, or where it is too long, its hash. The same as at every other door of placet."""
+    own = _text(own)
+    return own if len(own) <= _ID_MAX else f"sha256:{hashlib.sha256(own.encode('utf-8')).hexdigest()}"
 
 
 def _call_key(agent: str, session: str, call_id: str, tool_name: str, tool_input: str) -> str:
@@ -1062,7 +1498,10 @@ def _find(url: Optional[str], token: Optional[str], token_file: Union[str, Path,
         token, token_file = os.environ.get("PLACET_TOKEN"), os.environ.get("PLACET_TOKEN_FILE")
     if not url:
         note = _note()
-        url, token_file = str(note["url"]), token_file or note["agentTokenFile"]
+        url, token_file = note["url"], token_file or note["agentTokenFile"]
+    places = [_place(one) for one in url.replace(",", " ").split()]
+    if not places:
+        raise GateError("NO_GATE", "PLACET_URL names no URL")
     if not token:
         if not token_file:  # and never that of this machine's gate: the URL may name any other
             raise GateError("NO_TOKEN", f"no token for {url}; pass token_file, or set PLACET_TOKEN_FILE")
@@ -1070,28 +1509,38 @@ def _find(url: Optional[str], token: Optional[str], token_file: Union[str, Path,
     token = token.strip()
     if not (token.isascii() and token.isprintable() and token):
         raise GateError("NO_TOKEN", "the token is empty, or no token")
-    places = [_place(one, token) for one in url.replace(",", " ").split()]
-    if places:
-        return _Places(places)
-    raise GateError("NO_GATE", "PLACET_URL names no URL")
+    return _Places([place._replace(token=token) for place in places])
 
 
-def _place(url: str, token: str) -> _Place:
+def _place(url: str) -> _Place:
+    """Where a URL leads, without a token yet."""
     with contextlib.suppress(ValueError):  # a port that is none
         parts = urlsplit(url)
-        if parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc and url.isascii():
-            return _Place(url, token, parts.scheme == "https", parts.hostname, parts.port, parts.path.rstrip("/"))
+        if parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc and url.isascii() and url.isprintable():
+            if parts.scheme == "http" and not _is_this_machine(parts.hostname):
+                raise GateError("INSECURE", f"http:// would show the token to anyone on the way to {parts.hostname}; use https://")
+            return _Place(url, "", parts.scheme == "https", parts.hostname, parts.port, parts.path.rstrip("/"))
     raise GateError("NO_GATE", "the gate's address is http(s)://HOST[:PORT], without a name or password in it")
 
 
-def _note() -> Dict[str, Any]:
+def _is_this_machine(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    with contextlib.suppress(ValueError):  # a name
+        address = ipaddress.ip_address(host)
+        return address.is_loopback or address.is_unspecified
+    return False
+
+
+def _note() -> Dict[str, str]:
     """Where the gate is that placet serves on this machine."""
     state = os.environ.get("PLACET_STATE_DIR")
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     path = (Path(state) if state else Path(base) / "placet") / "gate.json"
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError) as error:
+        note = json.loads(path.read_text(encoding="utf-8"))
+        return {name: str(note[name]) for name in ("url", "agentTokenFile")}
+    except (OSError, ValueError, LookupError, TypeError) as error:
         message = f"No gate on this machine. Start `placet`, or set PLACET_URL. ({path} cannot be read)"
         raise GateError("NO_GATE", message) from error
 

@@ -5,7 +5,8 @@
     agent = create_agent(model, tools=[refund], middleware=[Gated("refund")])
 
 The model reads a rejection in place of the result, and that its call was changed where it was. The session is the thread's id, which
-is there with a checkpointer; else `Gate(session=...)`, else one for this process. A gated tool must not `interrupt()` itself.
+is there with a checkpointer; else `Gate(session=...)`, else one for this process. A gated tool must not `interrupt()` itself, nor be a
+generator, which LangChain does not run.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from langchain.agents.middleware.types import ToolCallRequest
 from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
-from .gate import AlreadyRan, Call, Gate, GateError, HoldOptions, Refused
+from .gate import AlreadyRan, Call, Gate, GateError, HoldOptions, InputError, Refused, _is_generator
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -45,7 +46,7 @@ class Gated(AgentMiddleware[Any, Any, Any]):
         with ExitStack() as stack:
             try:
                 call = stack.enter_context(self._hold(request))
-            except (Refused, GateError) as error:
+            except (InputError, Refused, GateError) as error:
                 return _without_running(request, error)
             return _finished(call, handler(_approved(request, call)))
 
@@ -57,7 +58,7 @@ class Gated(AgentMiddleware[Any, Any, Any]):
         async with AsyncExitStack() as stack:
             try:
                 call = await stack.enter_async_context(self._hold(request))
-            except (Refused, GateError) as error:
+            except (InputError, Refused, GateError) as error:
                 return _without_running(request, error)
             return _finished(call, await handler(_approved(request, call)))
 
@@ -65,7 +66,9 @@ class Gated(AgentMiddleware[Any, Any, Any]):
         return bool(self._names) and request.tool_call["name"] not in self._names
 
     def _hold(self, request: ToolCallRequest) -> Call:
-        asked = request.tool_call
+        asked, tool = request.tool_call, request.tool
+        if any(_is_generator(getattr(tool, name, None)) for name in ("func", "coroutine")):
+            raise InputError(f"the tool {asked['name']} is a generator; it must return a value")
         configured = request.runtime.config.get("configurable", {}) if request.runtime else {}
         return self._gate._hold_for(asked["name"], asked["args"], asked["id"], configured.get("thread_id"), self._options)
 
@@ -89,7 +92,7 @@ def _finished(call: Call, result: Result) -> Result:
     return result.model_copy(update={"content": told})
 
 
-def _without_running(request: ToolCallRequest, error: Union[Refused, GateError]) -> ToolMessage:
+def _without_running(request: ToolCallRequest, error: Union[InputError, Refused, GateError]) -> ToolMessage:
     told = error.told if isinstance(error.told, (str, list)) else json.dumps(error.told)
     status: Any = "success" if isinstance(error, AlreadyRan) else "error"
     return ToolMessage(told, tool_call_id=request.tool_call["id"], name=request.tool_call["name"], status=status)

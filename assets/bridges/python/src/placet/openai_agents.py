@@ -16,11 +16,11 @@ import json
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
-from agents import FunctionTool, function_tool
+from agents import FunctionTool, ToolOutputFileContent, ToolOutputImage, ToolOutputText, function_tool
 from agents.tool import maybe_invoke_function_tool_failure_error_function, set_function_tool_failure_error_function
 from agents.tool_context import ToolContext
 
-from .gate import Gate, GateError, HoldOptions, Refused
+from .gate import Call, Gate, GateError, HoldOptions, InputError, Refused, _awaited
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -41,10 +41,11 @@ def gated(
             hold = the_gate._hold_for(wrapped.name, json.loads(arguments or "{}"), context.tool_call_id, session, options)
             try:
                 call = await stack.enter_async_context(hold)
-            except (Refused, GateError) as error:
+            except (InputError, Refused, GateError) as error:
                 return error.told
-            call.result = await raising.on_invoke_tool(context, json.dumps(call.input))
-            return call.told(call.result)
+            ran = await raising.on_invoke_tool(context, json.dumps(call.input) if call.edited else arguments)
+            call.result = await _awaited(ran)
+            return _told(call)
 
     async def on_invoke_tool(context: ToolContext[Any], arguments: str) -> Any:
         try:
@@ -58,3 +59,17 @@ def gated(
     copied = copy.copy(wrapped)
     copied.on_invoke_tool = on_invoke_tool
     return copied
+
+
+def _told(call: Call) -> Any:
+    """The result for the model. Images and files stay what they are after an edit, too."""
+    parts = call.result if isinstance(call.result, (list, tuple)) else [call.result]
+    if call.edited and parts and all(map(_is_part, parts)):
+        return [ToolOutputText(text=call.told("").rstrip()), *parts]
+    return call.told(call.result)
+
+
+def _is_part(value: Any) -> bool:
+    if isinstance(value, dict):
+        return value.get("type") in ("text", "image", "file")
+    return isinstance(value, (ToolOutputText, ToolOutputImage, ToolOutputFileContent))

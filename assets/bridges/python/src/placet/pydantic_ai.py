@@ -11,17 +11,17 @@ which a message history carries on.
 from __future__ import annotations
 
 import inspect
-import json
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any, Dict
 
+from pydantic import BaseModel, ValidationError
 from pydantic_ai import RunContext, ToolReturn
+from pydantic_ai.messages import is_multi_modal_content
 from pydantic_ai.tools import AgentDepsT
 from pydantic_ai.toolsets import ToolsetTool, WrapperToolset
-from pydantic_core import to_jsonable_python
 
-from .gate import Gate, GateError, HoldOptions, Refused
+from .gate import Call, Gate, GateError, HoldOptions, InputError, Refused, _awaited, _is_json, _json, _plain
 
 
 def _gate() -> Gate:
@@ -39,38 +39,70 @@ class Gated(WrapperToolset[AgentDepsT]):
         self, name: str, tool_args: Dict[str, Any], ctx: RunContext[AgentDepsT], tool: ToolsetTool[AgentDepsT]
     ) -> Any:
         async with AsyncExitStack() as stack:
-            hold = self.gate._hold_for(name, _asked(tool_args, tool), ctx.tool_call_id, ctx.conversation_id, self.options)
             try:
+                asked = _asked(tool_args, tool)
+                hold = self.gate._hold_for(name, asked, ctx.tool_call_id, ctx.conversation_id, self.options)
                 call = await stack.enter_async_context(hold)
-            except (Refused, GateError) as error:
+            except (InputError, Refused, GateError) as error:
                 return error.told
             if call.edited:
-                tool_args = await _validated(call.input, ctx, tool)
+                try:
+                    tool_args = await _validated(call, tool_args, ctx, tool)
+                except InputError as error:
+                    call.error = str(error)
+                    return error.told
             result = await super().call_tool(name, tool_args, ctx, tool)
-            value = result.return_value if isinstance(result, ToolReturn) else result
-            call.result = to_jsonable_python(value, serialize_unknown=True)
-            if not call.edited:
-                return result
-            told = call.told(call.result)
+            call.result = await _awaited(result.return_value if isinstance(result, ToolReturn) else result)
+            told = _told(call)
             return replace(result, return_value=told) if isinstance(result, ToolReturn) else told
 
 
-def _asked(tool_args: Dict[str, Any], tool: ToolsetTool[Any]) -> Dict[str, Any]:
+def _asked(tool_args: Dict[str, Any], tool: ToolsetTool[Any]) -> Any:
     """The validated arguments as the tool's schema has them."""
-    asked: Dict[str, Any] = to_jsonable_python(tool_args, by_alias=True)
-    if len(asked) == 1:
+    if len(tool_args) == 1:
         # A function of one model: the schema is the model's, without the argument's name.
-        [(name, value)] = asked.items()
-        if name not in tool.tool_def.parameters_json_schema.get("properties", {}) and isinstance(value, dict):
+        [(name, value)] = tool_args.items()
+        if name not in tool.tool_def.parameters_json_schema.get("properties", {}) and isinstance(_plain(value, name), dict):
             return value
-    return asked
+    return tool_args
 
 
-async def _validated(edited: Dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]) -> Dict[str, Any]:
-    """A reviewer's input, as the framework checks a model's."""
-    arguments: Dict[str, Any] = tool.args_validator.validate_json(json.dumps(edited), context=ctx.validation_context)
+async def _validated(call: Call, tool_args: Dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]) -> Dict[str, Any]:
+    """A reviewer's input, as the framework checks a model's. Whatever was not edited stays the object that the tool was called with."""
+    mixed, given = call._mixed(), call._given
+    try:
+        arguments = tool.args_validator.validate_python(mixed, context=ctx.validation_context, by_alias=True, by_name=True)
+    except ValidationError:
+        # Strict types have their JSON forms in JSON alone.
+        if given is not tool_args or not _is_json({name: item for name, item in mixed.items() if item is not given.get(name)}):
+            raise
+        arguments = tool.args_validator.validate_json(_json(call._approved), context=ctx.validation_context)
+    if given is tool_args:
+        arguments = _grafted(arguments, given, mixed)
+    else:
+        arguments = {name: _grafted(item, given, mixed) for name, item in arguments.items()}
     if tool.args_validator_func is not None:
         checked = tool.args_validator_func(ctx, **arguments)
         if inspect.isawaitable(checked):
             await checked
-    return arguments
+    return dict(arguments)
+
+
+def _grafted(new: Any, given: Any, mixed: Any) -> Any:
+    """A validated value with the given objects in the places that were not edited: validation may have changed them."""
+    if mixed is given:
+        return given
+    if isinstance(new, BaseModel) and isinstance(given, BaseModel) and isinstance(mixed, dict):
+        names = [name for name in type(new).model_fields if name in mixed and name in type(given).model_fields]
+        return new.model_copy(update={name: _grafted(getattr(new, name), getattr(given, name), mixed[name]) for name in names})
+    if isinstance(new, dict) and isinstance(given, dict) and isinstance(mixed, dict):
+        return {name: _grafted(item, given[name], mixed[name]) if name in given and name in mixed else item for name, item in new.items()}
+    return new
+
+
+def _told(call: Call) -> Any:
+    """The result for the model. Images and files stay what they are after an edit, too."""
+    parts = call.result if isinstance(call.result, (list, tuple)) else [call.result]
+    if call.edited and any(map(is_multi_modal_content, parts)):
+        return [call.told("").rstrip(), *parts]
+    return call.told(call.result)
