@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
-use crate::contract::propose::{Propose, Queued};
+use crate::contract::propose::{Propose, Queued, short_id};
 use crate::contract::tool_result::ToolResult;
 use crate::domain::{Digest, PendingAction, Status, Untrusted};
 use crate::sources::{AgentClient, Claim, RunOutcome, SourceError, Until};
@@ -141,9 +141,11 @@ impl Caller {
     }
 }
 
-/// Agent, session, call id, tool and exact input, as every door hashes them, also the one in Python (`placet/gate.py`).
-fn key_of(fields: [&str; 5]) -> String {
-    Digest::of_fields("placet-call/v1", fields.map(Some)).to_string()
+/// Agent, session, call id, tool and exact input, as every door hashes them, also the one in Python (`placet/gate.py`). Session and call
+/// id count as they are sent.
+fn key_of([agent, session, id, tool, input]: [&str; 5]) -> String {
+    let (session, id) = (short_id(session), short_id(id));
+    Digest::of_fields("placet-call/v1", [agent, &session, &id, tool, input].map(Some)).to_string()
 }
 
 /// What a model reads of an action that cannot be claimed.

@@ -1,11 +1,31 @@
 //! The wire shapes of a proposal: what an agent sends, and the queued signal that it gets back.
 
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
+use sha2::{Digest as _, Sha256};
 
 use super::whole;
 
-/// `POST /api/pending-actions`. Identity that is missing here is read from `toolInput`, which stays as it is.
+/// Longest id, agent or other short text of a proposal, in characters.
+pub const ID_MAX: usize = 512;
+
+/// Returns the id as every door sends it: one of more than [`ID_MAX`] characters is `sha256:` and the hex digits of its hash.
+pub fn short_id(id: &str) -> Cow<'_, str> {
+    if id.len() <= ID_MAX || id.chars().count() <= ID_MAX {
+        return Cow::Borrowed(id);
+    }
+    Cow::Owned(format!("sha256:{:x}", Sha256::digest(id)))
+}
+
+#[expect(clippy::ref_option, reason = "serde asks so")]
+fn shortened<S: Serializer>(id: &Option<String>, to: S) -> Result<S::Ok, S::Error> {
+    id.as_deref().map(short_id).serialize(to)
+}
+
+/// `POST /api/pending-actions`. Identity that is missing here is read from `toolInput`, which stays as it is. Ids that are too long for
+/// the gate are written short.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Propose {
@@ -16,13 +36,33 @@ pub struct Propose {
     pub tool_input: Box<RawValue>,
     #[serde(default, alias = "workspace_id", skip_serializing_if = "Option::is_none")]
     pub workspace_id: Option<String>,
-    #[serde(default, alias = "mission_id", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        alias = "mission_id",
+        serialize_with = "shortened",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub mission_id: Option<String>,
-    #[serde(default, alias = "session_id", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        alias = "session_id",
+        serialize_with = "shortened",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub session_id: Option<String>,
-    #[serde(default, alias = "run_id", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        alias = "run_id",
+        serialize_with = "shortened",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub run_id: Option<String>,
-    #[serde(default, alias = "tool_call_id", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        alias = "tool_call_id",
+        serialize_with = "shortened",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub tool_call_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
@@ -77,5 +117,32 @@ impl Queued {
             "{tool_name} did not run. It waits for a human to approve it as pending action {pending_action_id}."
         );
         Self { status: "queued".to_owned(), pending_action_id, tool_name, message }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_ids_are_sent_as_their_hash() {
+        let long = "ü".repeat(ID_MAX + 1);
+        let proposal = Propose {
+            mission_id: Some(long.clone()),
+            session_id: Some(long.clone()),
+            run_id: Some(long.clone()),
+            tool_call_id: Some(long),
+            agent: Some("ü".repeat(ID_MAX)),
+            ..Propose::default()
+        };
+
+        let sent = serde_json::to_value(&proposal).unwrap();
+
+        // printf 'ü%.0s' $(seq 513) | sha256sum
+        let hash = "sha256:c8f23a14e3b15d92c39a192d59ac2047da39c59824ff2a7e364df7b83cf63f1c";
+        for name in ["missionId", "sessionId", "runId", "toolCallId"] {
+            assert_eq!(sent[name], hash, "{name}");
+        }
+        assert_eq!(short_id(&"ü".repeat(ID_MAX)), "ü".repeat(ID_MAX));
     }
 }
