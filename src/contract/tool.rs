@@ -31,6 +31,8 @@ pub struct Definition {
     pub approving: Option<String>,
     /// What a gate shows of the input beside it; `None` or empty: the proposer's own preview.
     pub preview: Option<PreviewShape>,
+    /// Input fields that name the workspace the tool writes to. The gate refuses a value that is not the token's.
+    pub identity: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -47,6 +49,8 @@ struct File {
     approving: String,
     reversible: String,
     preview: Option<FilePreview>,
+    #[serde(default)]
+    identity: Vec<String>,
     #[serde(default)]
     show: Vec<FileField>,
     #[serde(default)]
@@ -70,8 +74,14 @@ struct FilePreview {
     item_fields: Vec<String>,
 }
 
-static UNKNOWN: Definition =
-    Definition { risk: Risk::Medium, effect: None, title: None, approving: None, preview: None };
+static UNKNOWN: Definition = Definition {
+    risk: Risk::Medium,
+    effect: None,
+    title: None,
+    approving: None,
+    preview: None,
+    identity: Vec::new(),
+};
 
 const FILES: [&str; 25] = [
     include_str!("../../assets/tools/apply_patch.toml"),
@@ -134,6 +144,7 @@ impl From<File> for Definition {
                 items: preview.items,
                 item_fields: preview.item_fields,
             }),
+            identity: file.identity,
         }
     }
 }

@@ -199,6 +199,7 @@ impl Tools {
             title: mine.title.clone().or_else(|| known.title.clone()),
             approving: known.approving.clone(),
             preview: mine.preview.clone().or_else(|| known.preview.clone()),
+            identity: known.identity.clone(),
         }
     }
 }

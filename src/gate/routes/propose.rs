@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::reply::{payload, reply};
 use super::sent::Sent;
 use crate::contract::fields::Fields;
-use crate::contract::propose::{Propose, Queued};
+use crate::contract::propose::{ID_MAX, Propose, Queued};
 use crate::contract::time;
 use crate::contract::tool::Definition;
 use crate::domain::json::Member;
@@ -25,8 +25,6 @@ use crate::gate::trace;
 
 /// Longest tool name, in characters.
 const TOOL_MAX: usize = 200;
-/// Longest other text of a proposal (ids, agent, …), in characters.
-const TEXT_MAX: usize = 512;
 /// Longest summary, in characters.
 const SUMMARY_MAX: usize = 16_384;
 
@@ -77,10 +75,10 @@ fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, A
         return Err(ApiError::new(FORBIDDEN, DENIED));
     }
     let input = payload("toolInput", &propose.tool_input)?;
-    let identity = identity(caller, &propose, &input)?;
+    let definition = gate.inner.tools.definition(&tool);
+    let identity = identity(caller, &propose, &definition, &input)?;
     within_limits(&propose, &identity)?;
     gate.inner.tools.check(&tool, input.as_str()).map_err(|why| ApiError::new(INVALID, why))?;
-    let definition = gate.inner.tools.definition(&tool);
     let effect = raised_effect(definition.effect.as_ref(), propose.effect.as_deref());
     if effect == Some(Effect::Read) || propose.effect.as_deref() == Some(Effect::Read.as_raw()) {
         return Err(ApiError::new(INVALID, "reads are not gated: run the tool, nothing is recorded"));
@@ -139,19 +137,32 @@ struct Identity {
     session: Option<String>,
 }
 
-/// Ids that the body leaves out are read from the input, where Praxiom's `@gated` decorator puts them. The input is not changed.
-fn identity(caller: &Caller, propose: &Propose, input: &RawJson) -> Result<Identity, ApiError> {
+/// Reads ids that the request leaves out from the input, where Praxiom's `@gated` decorator puts them. The input is not changed.
+///
+/// A workspace in the input must be the token's where it is used: where the request names none, and for a tool whose definition calls
+/// the field identity.
+fn identity(
+    caller: &Caller,
+    propose: &Propose,
+    definition: &Definition,
+    input: &RawJson,
+) -> Result<Identity, ApiError> {
     let members = json::members(input.as_str());
     let members = members.ok_or_else(|| ApiError::new(INVALID, "toolInput must be a JSON object"))?;
-    let is_workspace =
-        |member: &&Member<'_>| ["workspace_id", "workspaceId"].contains(&member.key.text.as_ref());
-    let workspaces: Vec<&str> = members.iter().filter(is_workspace).map(|member| member.value).collect();
+    let named = propose.workspace_id.clone();
+    let is_used = |member: &&Member<'_>| {
+        let key = member.key.text.as_ref();
+        let is_fallback = named.is_none() && ["workspace_id", "workspaceId"].contains(&key);
+        (is_fallback && id_in(member.value).is_some())
+            || (member.value != "null" && definition.identity.iter().any(|name| name == key))
+    };
+    let used: Vec<&str> = members.iter().filter(is_used).map(|member| member.value).collect();
     let fields = Fields::new(members);
-    let said = |name: &str| fields.text(name).map(|text| text.as_raw().to_owned());
-    let workspace = propose.workspace_id.clone().or_else(|| said("workspaceId"));
+    let said = |name: &str| fields.raw(name).and_then(id_in);
+    let workspace = named.or_else(|| said("workspaceId"));
     let workspace = caller.workspace(workspace.as_deref())?.to_owned();
-    // However often and however spelled: an input that names another tenant must not run for this one.
-    if workspaces.into_iter().any(|value| value != "null" && json::decode(value).text != workspace.as_str()) {
+    // However often and however spelled.
+    if used.into_iter().any(|value| json::decode(value).text != workspace.as_str()) {
         return Err(ApiError::new(FORBIDDEN, "toolInput names another workspace than this token's"));
     }
     Ok(Identity {
@@ -159,6 +170,13 @@ fn identity(caller: &Caller, propose: &Propose, input: &RawJson) -> Result<Ident
         mission: propose.mission_id.clone().or_else(|| said("missionId")).filter(|id| !id.is_empty()),
         session: propose.session_id.clone().or_else(|| said("sessionId")).filter(|id| !id.is_empty()),
     })
+}
+
+/// An id in a tool's input. `None` for what is none to the gate: another type, an empty text, one over the limit or with U+0000.
+fn id_in(value: &str) -> Option<String> {
+    let id = value.starts_with('"').then(|| json::decode(value).text)?;
+    let is_id = !id.is_empty() && !id.contains('\0') && !is_longer(&id, ID_MAX);
+    is_id.then(|| id.into_owned())
 }
 
 /// The proposer's moment, else the tool's, else never. Whether it has passed is judged where the proposal is recorded.
@@ -184,17 +202,17 @@ pub(super) fn is_longer(text: &str, most: usize) -> bool {
 /// Every text that is kept is bounded: rows are read by the thousand.
 fn within_limits(propose: &Propose, identity: &Identity) -> Result<(), ApiError> {
     let texts = [
-        ("missionId", &identity.mission, TEXT_MAX),
-        ("sessionId", &identity.session, TEXT_MAX),
-        ("runId", &propose.run_id, TEXT_MAX),
-        ("toolCallId", &propose.tool_call_id, TEXT_MAX),
-        ("agent", &propose.agent, TEXT_MAX),
-        ("requestedBy", &propose.requested_by, TEXT_MAX),
-        ("batchId", &propose.batch_id, TEXT_MAX),
-        ("checkpointId", &propose.checkpoint_id, TEXT_MAX),
-        ("supersedes", &propose.supersedes, TEXT_MAX),
-        ("risk", &propose.risk, TEXT_MAX),
-        ("effect", &propose.effect, TEXT_MAX),
+        ("missionId", &identity.mission, ID_MAX),
+        ("sessionId", &identity.session, ID_MAX),
+        ("runId", &propose.run_id, ID_MAX),
+        ("toolCallId", &propose.tool_call_id, ID_MAX),
+        ("agent", &propose.agent, ID_MAX),
+        ("requestedBy", &propose.requested_by, ID_MAX),
+        ("batchId", &propose.batch_id, ID_MAX),
+        ("checkpointId", &propose.checkpoint_id, ID_MAX),
+        ("supersedes", &propose.supersedes, ID_MAX),
+        ("risk", &propose.risk, ID_MAX),
+        ("effect", &propose.effect, ID_MAX),
         ("summary", &propose.summary, SUMMARY_MAX),
     ];
     let holds_nul = |text: &Option<String>| text.as_ref().is_some_and(|text| text.contains('\0'));

@@ -33,6 +33,64 @@ async fn a_proposal_is_titled_and_weighed_by_its_tool() {
 }
 
 #[tokio::test]
+async fn arguments_named_like_ids_decide_nothing() {
+    let (_folder, gate) = plain().await;
+    let long = "x".repeat(513);
+    for input in [
+        r#"{"workspace_id":"1200123456789","name":"x"}"#.to_owned(),
+        r#"{"workspaceId":{"id":1},"workspace_id":7}"#.to_owned(),
+        format!(r#"{{"workspace_id":"{long}","mission_id":"{long}","session_id":["s"]}}"#),
+        r#"{"mission_id":7,"session_id":"a\u0000"}"#.to_owned(),
+    ] {
+        let id = gate.propose("t", &input).await;
+
+        let action = gate.action(&id).await;
+        let ids = ["/workspaceId", "/missionId", "/sessionId"].map(|at| action.at(at));
+        assert_eq!(ids, ["w", "null", "null"], "{input}");
+        assert_eq!(action.at("/toolInput"), input);
+    }
+}
+
+#[tokio::test]
+async fn input_names_the_ids_that_a_request_leaves_out() {
+    let (_folder, gate) = plain().await;
+    let input = r#"{"workspace_id":"elsewhere","mission_id":"theirs","session_id":"s"}"#;
+
+    let id = gate.propose_with("t", input, r#","missionId":"m""#).await;
+
+    let action = gate.action(&id).await;
+    assert_eq!(["/workspaceId", "/missionId", "/sessionId"].map(|at| action.at(at)), ["w", "m", "s"]);
+}
+
+#[tokio::test]
+async fn tools_of_praxiom_run_for_the_workspace_in_their_input() {
+    let (_folder, gate) = plain().await;
+    for tool in [
+        "create_github_issue",
+        "create_linear_comment",
+        "create_linear_issue",
+        "google_drive_batch_import",
+        "google_drive_update",
+        "google_drive_write",
+        "save_document",
+        "save_insights",
+        "save_recommendations",
+        "update_linear_issue",
+    ] {
+        for (field, workspace, status) in [
+            ("workspace_id", "elsewhere", 403),
+            ("workspaceId", "elsewhere", 403),
+            ("workspace_id", "w", 202),
+        ] {
+            let input = format!(r#"{{"{field}":"{workspace}"}}"#);
+            let body = format!(r#"{{"toolName":"{tool}","workspaceId":"w","toolInput":{input}}}"#);
+            let answer = gate.post_as(&gate.agent, "/api/pending-actions", &body).await;
+            assert_eq!(answer.status, status, "{tool} {input}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_bad_preview_never_stops_the_recording() {
     let (_folder, gate) = plain().await;
     // Deeper than anything here reads.
