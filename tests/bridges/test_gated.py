@@ -129,12 +129,16 @@ class Proposing(unittest.TestCase):
         @self.gate.gated()
         def identify(title: str, **identity: str) -> None: ...
 
-        action = recorded(identify("a", workspace_id="default", mission_id="m-1", session_id="s-1"))
+        action = recorded(identify("a", workspace_id="1200123456789", mission_id="m-1", session_id="s-1"))
 
         self.assertEqual((action["missionId"], action["sessionId"], action["batchId"]), ("m-1", "s-1", "m-1:identify"))
-        self.assertEqual(action["toolInput"]["session_id"], "s-1")
+        self.assertEqual((action["workspaceId"], action["toolInput"]["session_id"]), ("default", "s-1"))
+        ignored = recorded(identify("a", workspace_id="x" * 513, mission_id="m" * 513, session_id="s" * 513))
+        self.assertEqual((ignored["workspaceId"], ignored["missionId"], ignored["sessionId"]), ("default", None, None))
+
+    def test_a_tool_of_praxiom_names_the_workspace_of_its_token(self) -> None:
         with self.assertRaises(GateError) as refused:
-            identify("a", workspace_id="elsewhere")
+            self.gate.propose("save_insights", {"workspace_id": "elsewhere"})
         self.assertEqual((refused.exception.code, refused.exception.status), ("FORBIDDEN", 403))
 
     def test_a_preview_that_raises_is_left_out(self) -> None:

@@ -297,7 +297,7 @@ class Gate:
 
     @property
     def workspace(self) -> str:
-        """The workspace of calls that name none in their input."""
+        """The workspace of every call: the one that was given, else the token's."""
         return self._run(self._own_workspace())
 
     # ---- the agent ----------------------------------------------------------------------------------------------------------
@@ -362,7 +362,7 @@ class Gate:
         function's name. `ttl_seconds`: undecided for so long, the call expires.
 
         A call takes the function's arguments and returns the queued signal; of an `async def`, a coroutine that does.
-        `workspace_id`, `mission_id` and `session_id` among the arguments say whose action it is. It raises `InputError`, a
+        `mission_id` and `session_id` among the arguments name its mission and session where nothing else does. It raises `InputError`, a
         `TypeError` and a `ValueError`, for arguments that do not fit, that cannot be made JSON, or that JSON does not give back
         (annotate them), and `GateError` when the gate does not take the call; then nothing is recorded; but with UNREACHABLE
         nobody knows: it may stand in the inbox.
@@ -522,15 +522,12 @@ class Gate:
         return cast(Queued, {**signal, "pending_action_id": str(signal["pending_action_id"])})
 
     def _proposal(self, shown: _Shown, tool_input: ToolInput, ids: Dict[str, Optional[str]]) -> Steps[Dict[str, Any]]:
-        said = {name: value for name, value in tool_input.items() if isinstance(value, str)}.get
         proposal = {
             "toolName": shown.name,
             "toolInput": tool_input,
             **shown.of(tool_input),
-            "workspaceId": said("workspace_id") or (yield from self._own_workspace()),
+            "workspaceId": (yield from self._own_workspace()),
             **ids,
-            "missionId": ids.get("missionId") or said("mission_id"),
-            "sessionId": ids.get("sessionId") or said("session_id"),
         }
         return {name: value for name, value in proposal.items() if value is not None}
 
@@ -1451,6 +1448,7 @@ def _id(own: str) -> str:
 
 def _call_key(agent: str, session: str, call_id: str, tool_name: str, tool_input: str) -> str:
     """The same call of the same agent has the same key. The same bytes as every other door of placet."""
+    session, call_id = _id(session), _id(call_id)
     label = b"placet-call/v1"
     digest = hashlib.sha256(len(label).to_bytes(8, "big") + label)
     for field in (agent, session, call_id, tool_name, tool_input):
@@ -1504,7 +1502,7 @@ def _find(url: Optional[str], token: Optional[str], token_file: Union[str, Path,
         raise GateError("NO_GATE", "PLACET_URL names no URL")
     if not token:
         if not token_file:  # and never that of this machine's gate: the URL may name any other
-            raise GateError("NO_TOKEN", f"no token for {url}; pass token_file, or set PLACET_TOKEN_FILE")
+            raise GateError("NO_TOKEN", "no token for this URL; pass token_file, or set PLACET_TOKEN_FILE")
         token = _read_token(Path(token_file))
     token = token.strip()
     if not (token.isascii() and token.isprintable() and token):
@@ -1516,7 +1514,7 @@ def _place(url: str) -> _Place:
     """Where a URL leads, without a token yet."""
     with contextlib.suppress(ValueError):  # a port that is none
         parts = urlsplit(url)
-        if parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc and url.isascii() and url.isprintable():
+        if parts.scheme in ("http", "https") and parts.hostname and "@" not in url and url.isascii() and url.isprintable():
             if parts.scheme == "http" and not _is_this_machine(parts.hostname):
                 raise GateError("INSECURE", f"http:// would show the token to anyone on the way to {parts.hostname}; use https://")
             return _Place(url, "", parts.scheme == "https", parts.hostname, parts.port, parts.path.rstrip("/"))
