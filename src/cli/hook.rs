@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::agent::hook::settings::{self, Block, Scope, Settings};
 use crate::agent::hook::{Deferred, HookClient, HookWait};
 use crate::domain::{Status, Untrusted};
+use crate::program;
 use crate::sources::{AgentClient, Until};
 
 use super::args::{HookInstallArgs, HookPlaceArgs, HookResumeArgs, HookUninstallArgs, HookWaitArgs};
@@ -133,6 +134,7 @@ fn resumed(one: &Deferred, args: &HookResumeArgs) -> anyhow::Result<bool> {
     }
     let mut command = Command::new("claude");
     command.args(["-p", "--resume", &one.session]).args(&args.more).current_dir(&one.folder);
+    program::without_configured_secrets(&mut command);
     let status = command.status().map_err(|error| anyhow::anyhow!("cannot run claude: {error}"))?;
     Ok(status.success())
 }

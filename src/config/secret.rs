@@ -1,12 +1,14 @@
 //! Where a token is, and reading it from there.
 
+use std::io::{self, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use secrecy::SecretString;
 
 use crate::private::{self, ReadError};
+use crate::program;
 
 /// Where a token comes from. Never the token itself, and never the command line, where `ps` would show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +26,7 @@ pub enum SecretError {
     #[error("the environment variable {0} is not set; set it to the token")]
     NoVariable(String),
     #[error("cannot read the token file {path}: {error}")]
-    File { path: PathBuf, error: std::io::Error },
+    File { path: PathBuf, error: io::Error },
     #[error("the token file {0} can be read by others; run: chmod 600 {0}")]
     Exposed(PathBuf),
     #[error("the token file {0} is a symbolic link; name the file itself")]
@@ -37,7 +39,7 @@ pub enum SecretError {
 
 impl TokenFrom {
     /// One of `NAME_env`, `NAME_file` and `NAME_command`, or none of them. Fails with a sentence for the operator: `several` where there is
-    /// more than one.
+    /// more than one. No program that is started later finds the variable.
     pub(super) fn one_of(
         name: &str,
         given: (Option<String>, Option<PathBuf>, Option<Vec<String>>),
@@ -45,7 +47,10 @@ impl TokenFrom {
     ) -> Result<Option<Self>, String> {
         match given {
             (None, None, None) => Ok(None),
-            (Some(variable), None, None) => Ok(Some(Self::Env(variable))),
+            (Some(variable), None, None) => {
+                program::keep_secret(variable.clone());
+                Ok(Some(Self::Env(variable)))
+            }
             (None, Some(path), None) => Ok(Some(Self::File(path))),
             (None, None, Some(argv)) if !argv.is_empty() => Ok(Some(Self::Command(argv))),
             (None, None, Some(_)) => Err(format!("{name}_command is empty")),
@@ -89,16 +94,55 @@ fn read_file(path: &Path) -> Result<String, SecretError> {
 }
 
 fn run(argv: &[String]) -> Result<String, SecretError> {
-    let program = argv.first().cloned().unwrap_or_default();
-    let failed = |why: String| SecretError::Command { program: program.clone(), why };
-    let output = Command::new(&program)
-        .args(argv.iter().skip(1))
-        .stdin(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .output()
-        .map_err(|error| failed(error.to_string()))?;
-    if !output.status.success() {
-        return Err(failed(output.status.to_string()));
+    let name = argv.first().cloned().unwrap_or_default();
+    let failed = |why: String| SecretError::Command { program: name.clone(), why };
+    let mut command = Command::new(&name);
+    command.args(argv.iter().skip(1)).stdin(Stdio::null()).stderr(Stdio::null());
+    program::without_secrets(&mut command);
+    // A pipe would not end while a process that the command leaves behind holds it.
+    let mut run = || {
+        let mut output = program::unnamed()?;
+        let status = command.stdout(output.try_clone()?).status()?;
+        let mut bytes = Vec::new();
+        output.rewind()?;
+        output.read_to_end(&mut bytes)?;
+        Ok((status, bytes))
+    };
+    let (status, bytes) = run().map_err(|error: io::Error| failed(error.to_string()))?;
+    if !status.success() {
+        return Err(failed(status.to_string()));
     }
-    String::from_utf8(output.stdout).map_err(|_| failed("its output is not UTF-8".to_owned()))
+    String::from_utf8(bytes).map_err(|_| failed("its output is not UTF-8".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::ExposeSecret as _;
+
+    use super::*;
+
+    #[test]
+    fn a_token_command_ends_with_its_own_process() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        // The child would hold a pipe open for ever.
+        let script = format!("mkfifo {0}; cat {0} & echo token", pipe.display());
+
+        let read = TokenFrom::Command(["sh", "-c", &script].map(str::to_owned).to_vec()).read();
+
+        assert_eq!(read.unwrap().expose_secret(), "token");
+        // Opening it for both does not block, and lets the child end.
+        drop(std::fs::OpenOptions::new().read(true).write(true).open(&pipe).unwrap());
+    }
+
+    #[test]
+    fn variables_of_tokens_are_withheld_from_programs() {
+        let given = (Some("CARGO_PKG_HOMEPAGE".to_owned()), None, None);
+        TokenFrom::one_of("token", given, "").unwrap();
+
+        let mut command = Command::new("env");
+        program::without_secrets(&mut command);
+
+        assert!(command.get_envs().any(|(name, value)| name == "CARGO_PKG_HOMEPAGE" && value.is_none()));
+    }
 }

@@ -1,16 +1,43 @@
 //! Other programs: started with fixed arguments and no shell, given their input, and ended with everything they started when they
 //! take too long.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::process::{Child, Command};
 
 pub mod supervisor;
+
+/// Environment variables that hold a token or a secret, as the configuration names them.
+static SECRETS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Withholds this variable from every program that is started from now on.
+pub fn keep_secret(variable: String) {
+    SECRETS.lock().unwrap_or_else(PoisonError::into_inner).insert(variable);
+}
+
+/// Takes tokens and secrets out of the environment that the program will get: what the configuration names, and `PLACET_TOKEN*`.
+pub fn without_secrets(command: &mut std::process::Command) {
+    without_configured_secrets(command);
+    for (name, _) in std::env::vars_os() {
+        if name.as_encoded_bytes().starts_with(b"PLACET_TOKEN") {
+            command.env_remove(name);
+        }
+    }
+}
+
+/// Takes out only what the configuration names. For an agent's client: the hooks that it calls need the agent's own token.
+pub fn without_configured_secrets(command: &mut std::process::Command) {
+    for name in SECRETS.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        command.env_remove(name);
+    }
+}
 
 /// All that a program of [`How::bare`] finds in its environment: where programs, files, the display and the session bus are, and how
 /// text is to be written. A token can stand in any other variable.
@@ -68,6 +95,7 @@ pub async fn run(argv: &[String], input: &[u8], how: How) -> io::Result<()> {
         let kept = BARE.iter().filter_map(|name| std::env::var_os(name).map(|value| (name, value)));
         command.env_clear().envs(kept);
     }
+    without_secrets(command.as_std_mut());
     let killed = how.late == Late::Killed;
     command.kill_on_drop(killed);
     #[cfg(unix)]
@@ -133,7 +161,7 @@ pub fn whole(input: &[u8]) -> io::Result<File> {
 }
 
 /// An empty file without a name: in memory, else in the folder for temporary files.
-fn unnamed() -> io::Result<File> {
+pub fn unnamed() -> io::Result<File> {
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::{MemfdFlags, memfd_create};

@@ -13,6 +13,8 @@ use std::process::{ExitCode, ExitStatus, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use futures_util::FutureExt as _;
+use futures_util::future::FusedFuture as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
@@ -39,6 +41,8 @@ const LOOK: Duration = Duration::from_millis(500);
 pub const OUTPUT_MAX: usize = 1 << 20;
 /// Most bytes of standard error that are kept.
 pub const ERRORS_MAX: usize = 4_096;
+/// Time for reading the output of a program that has ended, while another process holds that output open.
+const REST: Duration = Duration::from_secs(1);
 /// Whoever was killed may take so long to be gone.
 const GONE: Duration = Duration::from_secs(2);
 
@@ -194,16 +198,17 @@ async fn run(argv: Vec<OsString>, limit: Duration) -> Report {
         Err(error) => return End::NotStarted(format!("cannot start {}: {error}", program.display())).into(),
     };
     let group = Group::of(&child);
-    match tokio::time::timeout(limit, converse(&mut child)).await {
-        Err(_) => {
+    let (mut output, mut errors) = (Vec::new(), Vec::new());
+    match converse(&mut child, limit, &mut output, &mut errors).await {
+        Ok(None) => {
             group.kill(&mut child, GONE).await;
             End::Late.into()
         }
-        Ok(Err(error)) => {
+        Err(error) => {
             group.kill(&mut child, GONE).await;
             End::Lost(error.to_string()).into()
         }
-        Ok(Ok((status, output, errors))) => {
+        Ok(Some(status)) => {
             let end = match status.code() {
                 Some(0) => End::Succeeded,
                 Some(_) => End::Failed(status.to_string()),
@@ -219,21 +224,39 @@ async fn run(argv: Vec<OsString>, limit: Duration) -> Report {
     }
 }
 
-/// Reads both at the same time, so that no side waits for the other's full pipe.
-async fn converse(child: &mut Child) -> io::Result<(ExitStatus, Vec<u8>, Vec<u8>)> {
+/// Waits until the program itself has ended; `None` when it has not by `limit`. Reads both pipes at the same time, so that no side waits
+/// for the other's full one. A process that the program left behind may hold them open: it is not waited for.
+async fn converse(
+    child: &mut Child,
+    limit: Duration,
+    output: &mut Vec<u8>,
+    errors: &mut Vec<u8>,
+) -> io::Result<Option<ExitStatus>> {
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let (output, errors) = tokio::try_join!(drain(stdout, OUTPUT_MAX), drain(stderr, ERRORS_MAX))?;
-    Ok((child.wait().await?, output, errors))
+    let reading =
+        async { tokio::try_join!(drain(stdout, output, OUTPUT_MAX), drain(stderr, errors, ERRORS_MAX)) };
+    let mut reading = std::pin::pin!(reading.fuse());
+    let ended = tokio::time::timeout(limit, async {
+        tokio::select! {
+            status = child.wait() => status,
+            Err(error) = &mut reading => Err(error),
+        }
+    });
+    let Ok(ended) = ended.await else { return Ok(None) };
+    if ended.is_ok() && !reading.is_terminated() {
+        // The exit status has decided.
+        tokio::time::timeout(REST, reading).await.ok();
+    }
+    ended.map(Some)
 }
 
 /// Reads to the end and keeps the first `cap` bytes: a program that says more is heard out, but not remembered.
-async fn drain<R: AsyncRead + Unpin>(pipe: Option<R>, cap: usize) -> io::Result<Vec<u8>> {
-    let mut kept = Vec::new();
+async fn drain<R: AsyncRead + Unpin>(pipe: Option<R>, kept: &mut Vec<u8>, cap: usize) -> io::Result<()> {
     if let Some(mut pipe) = pipe {
-        (&mut pipe).take(cap as u64).read_to_end(&mut kept).await?;
+        (&mut pipe).take(cap as u64).read_to_end(kept).await?;
         tokio::io::copy(&mut pipe, &mut tokio::io::sink()).await?;
     }
-    Ok(kept)
+    Ok(())
 }
 
 impl From<End> for Report {
@@ -315,6 +338,33 @@ mod tests {
         assert_eq!(ran("exec sleep 600", Duration::from_millis(300)).await.unwrap().end, End::Late);
         let late = ran("echo ran", Duration::ZERO).await.unwrap();
         assert!(matches!(late.end, End::NotStarted(_)) && late.output.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_run_ends_with_its_program_and_spares_its_children() {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        // The child holds the output open until somebody writes to the pipe.
+        let script = format!("mkfifo {0}; cat {0} & echo started; exit ", pipe.display());
+
+        for (code, end) in [("0", End::Succeeded), ("3", End::Failed("exit status: 3".to_owned()))] {
+            let done = ran(&format!("{script}{code}"), LONG).await.unwrap();
+
+            assert_eq!((done.end, &*done.output), (end, &b"started\n"[..]));
+            // Without a reader, this open fails at once.
+            let write = || {
+                let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+                std::fs::OpenOptions::new().write(true).custom_flags(flags).open(&pipe)
+            };
+            let lives = async {
+                while write().is_err() {
+                    tokio::task::yield_now().await;
+                }
+            };
+            tokio::time::timeout(Duration::from_secs(20), lives).await.unwrap();
+            std::fs::remove_file(&pipe).unwrap();
+        }
     }
 
     #[test]

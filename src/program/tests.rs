@@ -79,3 +79,19 @@ async fn a_bare_program_finds_no_variable_that_it_does_not_need() {
     let stray: Vec<_> = names.filter(|name| !BARE.contains(name) && !made.contains(name)).collect();
     assert!(stray.is_empty(), "{stray:?}");
 }
+
+#[tokio::test]
+async fn a_program_finds_no_variable_that_holds_a_secret() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("env");
+    // Cargo sets both for every test.
+    for name in ["CARGO_PKG_NAME", "CARGO_PKG_VERSION"] {
+        assert!(std::env::var_os(name).is_some());
+    }
+    keep_secret("CARGO_PKG_NAME".to_owned());
+
+    run(&sh(&format!("env > {}", file.display())), b"", KILLED).await.unwrap();
+
+    let found = std::fs::read_to_string(file).unwrap();
+    assert!(found.contains("CARGO_PKG_VERSION=") && !found.contains("CARGO_PKG_NAME="), "{found}");
+}

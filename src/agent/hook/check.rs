@@ -64,6 +64,7 @@ async fn one(client: HookClient, path: &Path, command: &str, folder: &Path) -> C
 async fn probed(command: &str) -> io::Result<Option<Untrusted>> {
     let mut shell = Command::new("sh");
     shell.args(["-c", command]).stdin(program::whole(PROBE.as_bytes())?).kill_on_drop(true);
+    program::without_configured_secrets(shell.as_std_mut());
     let ended = tokio::time::timeout(PROBE_LIMIT, shell.output()).await.map_err(late)??;
     let said = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
     Ok((!ended.status.success()).then(|| Untrusted::from(said)))
@@ -130,6 +131,7 @@ struct CodexFolder {
 async fn codex_hooks(folder: &Path) -> io::Result<Vec<CodexHook>> {
     let mut server = Command::new("codex");
     server.arg("app-server").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    program::without_configured_secrets(server.as_std_mut());
     let mut server = server.kill_on_drop(true).spawn().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => io::Error::other("no codex is in PATH"),
         _ => error,

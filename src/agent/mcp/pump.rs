@@ -21,7 +21,7 @@ use uuid::Uuid;
 
 use crate::agent::Answer;
 use crate::config::McpTools;
-use crate::program::Group;
+use crate::program::{self, Group};
 
 use super::calls::Ticket;
 use super::gate::{Asked, FindGate, Gate};
@@ -293,6 +293,7 @@ fn start(argv: &[OsString]) -> io::Result<Server> {
     let (program, arguments) = argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+    program::without_secrets(command.as_std_mut());
     #[cfg(unix)]
     command.process_group(0);
     let child = command.spawn()?;

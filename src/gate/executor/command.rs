@@ -14,6 +14,9 @@ use crate::gate::store::Work;
 use crate::program;
 use crate::program::supervisor::{self, End, Report};
 
+/// Variables of the gate's own environment that a command gets.
+const KEPT: [&str; 5] = ["PATH", "HOME", "LANG", "TMPDIR", "USER"];
+
 /// Runs it under a supervisor, which outlives us where it must: dropping this ends nothing.
 pub(super) async fn run(
     runs: &Runs,
@@ -61,7 +64,11 @@ fn command(
 ) -> io::Result<Command> {
     let input = work.input.as_str().as_bytes();
     let mut command = supervisor::command(argv, program::whole(input)?, report, timeout)?;
-    command.env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path))).envs(env);
+    command
+        .env_clear()
+        .envs(KEPT.iter().filter_map(|name| std::env::var_os(name).map(|value| (name, value))));
+    program::without_secrets(command.as_std_mut());
+    command.envs(env);
     command
         .env("PLACET_ACTION_ID", &work.id)
         .env("PLACET_TOOL", &work.tool)

@@ -32,17 +32,20 @@ pub(crate) fn found() -> Result<Vec<String>, String> {
 /// Runs the editor over the text, and returns what is in the file when it has ended. The file is in a folder of its own that
 /// only its owner can enter, so that an editor's backups and swap files are there, too, and go with it.
 pub(crate) async fn edit(editor: &[String], text: &str) -> Result<String, String> {
-    let [program, arguments @ ..] = editor else { return Err(words::THERE_IS_NO_EDITOR.to_owned()) };
+    let [name, arguments @ ..] = editor else { return Err(words::THERE_IS_NO_EDITOR.to_owned()) };
     let failed = |what: &str, error: &io::Error| words::editing_failed(what, &error);
     let only_ours = std::fs::Permissions::from_mode(0o700);
     let folder = tempfile::Builder::new().prefix("placet-").permissions(only_ours).tempdir();
     let folder = folder.map_err(|error| failed(words::NO_FILE_MADE, &error))?;
     let file = folder.path().join("input.json");
     write_private(&file, text).map_err(|error| failed(words::FILE_NOT_WRITTEN, &error))?;
-    let ended = Command::new(program).args(arguments).arg(&file).status().await;
-    let ended = ended.map_err(|error| failed(&words::editor_did_not_start(program), &error))?;
+    let mut command = Command::new(name);
+    command.args(arguments).arg(&file);
+    program::without_secrets(command.as_std_mut());
+    let ended = command.status().await;
+    let ended = ended.map_err(|error| failed(&words::editor_did_not_start(name), &error))?;
     if !ended.success() {
-        return Err(words::editor_ended(program, &ended));
+        return Err(words::editor_ended(name, &ended));
     }
     let read = std::fs::read(&file);
     let bytes = read.map_err(|error| failed(words::TEXT_NOT_READ, &error))?;

@@ -22,6 +22,7 @@ use ratatui::layout::{Rect, Size};
 use tokio::sync::Notify;
 
 use crate::fault;
+use crate::program;
 use crate::tui::app::words;
 use crate::tui::chrome;
 use crate::tui::core::draw;
@@ -175,7 +176,9 @@ pub(crate) async fn stumbled() {
 
 /// Stops the process group, as the terminal's own Ctrl-Z would; returns when it goes on.
 pub(crate) fn stop_process() -> io::Result<()> {
-    std::process::Command::new("sh").args(["-c", "kill -s TSTP 0"]).status().map(drop)
+    let mut command = std::process::Command::new("sh");
+    program::without_secrets(&mut command);
+    command.args(["-c", "kill -s TSTP 0"]).status().map(drop)
 }
 
 fn enter(modes: Modes) -> io::Result<()> {
