@@ -10,8 +10,8 @@ use crate::net::post::Targets;
 use crate::net::url;
 use crate::program::supervisor::OUTPUT_MAX;
 
-/// 2xx is done. 408 and 5xx may come from a proxy in between, or after the write: it may have landed. Any other answer is a
-/// failure in the tool's own words.
+/// 2xx is done. 408 and 5xx may come from a proxy in between, or after the write, and 301 to 303 lead on from a write that was taken: it may
+/// have landed. Any other answer is a failure in the tool's own words.
 pub(super) async fn run(targets: &Targets, address: &str, work: &Work, timeout: Duration) -> Attempt {
     let mut headers = vec![
         ("Content-Type", "application/json".to_owned()),
@@ -25,7 +25,7 @@ pub(super) async fn run(targets: &Targets, address: &str, work: &Work, timeout: 
         Ok((status, body)) if (200..300).contains(&status) => Attempt::Done(body),
         Ok((status, body)) => {
             let why = format!("HTTP {status}: {}", String::from_utf8_lossy(&body));
-            if status == 408 || status >= 500 { Attempt::Lost(why) } else { Attempt::Failed(why) }
+            if matches!(status, 301..=303 | 408 | 500..) { Attempt::Lost(why) } else { Attempt::Failed(why) }
         }
         Err(HttpError::NotSent(why)) => Attempt::Failed(format!("not sent: {why}")),
         Err(lost) => Attempt::Lost(lost.to_string()),

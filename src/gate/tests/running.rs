@@ -40,6 +40,10 @@ async fn a_command_gets_the_exact_bytes_and_no_more_of_the_environment_than_it_n
         assert!(seen.lines().any(|seen| seen == line), "{line} is not in {seen}");
     }
     assert!(seen.contains(&format!("PLACET_IDEMPOTENCY_KEY={id}:{}\n", BORN + 2)), "{seen}");
+    for name in ["HOME", "LANG", "TMPDIR", "USER"] {
+        let own = std::env::var(name).ok().map(|value| format!("{name}={value}"));
+        assert!(own.is_none_or(|own| seen.lines().any(|seen| seen == own)), "{name} is not in {seen}");
+    }
     // Cargo sets this one for every test.
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some() && !seen.contains("CARGO_MANIFEST_DIR"));
 }
@@ -220,6 +224,8 @@ async fn a_url_that_says_no_has_failed_and_one_that_breaks_down_may_have_done_it
     for (status, ends) in [
         (StatusCode::BAD_REQUEST, "failed"),
         (StatusCode::TEMPORARY_REDIRECT, "failed"),
+        (StatusCode::FOUND, "unknown"),
+        (StatusCode::SEE_OTHER, "unknown"),
         (StatusCode::REQUEST_TIMEOUT, "unknown"),
         (StatusCode::BAD_GATEWAY, "unknown"),
     ] {

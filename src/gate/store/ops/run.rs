@@ -13,6 +13,8 @@ use crate::gate::store::{
 
 /// So many runs of one approval may be lost; then a human is asked, whatever the tool says of itself.
 const ATTEMPTS: u64 = 5;
+/// Beginning of the error of an action whose last attempt failed after an earlier one was lost.
+const EARLIER: &str = "an earlier run was lost";
 /// How long a lost run is left alone before the next attempt, times the attempts so far.
 const PAUSE_MILLIS: i64 = 2_000;
 
@@ -39,13 +41,14 @@ pub(super) async fn dispatch(
     }
     let by = lease.by.as_ref().map(|by| by.subject.as_str());
     let until = tx.state().now.plus_millis(lease.millis);
-    let change = Change { by, lease: Some((until, by)), ..Change::default() };
+    // The error of an earlier run that was lost stays on the row until this one ends.
+    let error = stored.action.error.as_ref().map(Untrusted::as_raw);
+    let change = Change { by, lease: Some((until, by)), error, ..Change::default() };
     advance(tx, (&stored).into(), StatusStep::Dispatch, change).await?;
     let predates_terms = predates_terms(tx, &stored).await?;
     if let Some(why) = decision_rules::not_as_approved(&stored, &tx.state().tools, predates_terms) {
         let stored = load(tx, id).await?;
-        let change = Change { error: Some(why), ran: true, ..Change::default() };
-        advance(tx, (&stored).into(), StatusStep::Fail, change).await?;
+        fail(tx, &stored, why, Change { ran: true, ..Change::default() }).await?;
         return Ok(Dispatched::NotAsApproved(why));
     }
     let work = work(&stored, stored.fence.saturating_add(1), until);
@@ -157,9 +160,7 @@ pub(super) async fn finish(
             let payloads = Payloads { edited: None, result: Some(result) };
             advance(tx, (&stored).into(), StatusStep::Succeed, Change { payloads, ..change }).await?;
         }
-        Finished::Failed(error) => {
-            advance(tx, (&stored).into(), StatusStep::Fail, Change { error: Some(error), ..change }).await?;
-        }
+        Finished::Failed(error) => fail(tx, &stored, error, change).await?,
         Finished::Lost(error) => {
             let change = Change { error: Some(error), ran: false, ..change };
             advance(tx, (&stored).into(), StatusStep::LoseSight, change).await?;
@@ -174,6 +175,22 @@ pub(super) async fn finish(
     load(tx, id).await
 }
 
+/// Records a run that did not do its work: as `failed`, or as `unknown` if an earlier run was lost, because that one may have done it.
+async fn fail(tx: &mut dyn Tx, stored: &Stored, error: &str, change: Change<'_>) -> Result<(), StoreError> {
+    if stored.action.row.status == Status::Running && stored.action.error.is_some() {
+        let error = after_lost(error);
+        let change = Change { error: Some(&error), ran: false, ..change };
+        advance(tx, stored.into(), StatusStep::LoseSight, change).await?;
+    } else {
+        advance(tx, stored.into(), StatusStep::Fail, Change { error: Some(error), ..change }).await?;
+    }
+    Ok(())
+}
+
+fn after_lost(error: &str) -> String {
+    format!("{EARLIER}; the next one did not do the work: {error}")
+}
+
 /// The answer to this very report was lost, and it comes again.
 fn said_before(stored: &Stored, how: &Finished) -> bool {
     let action = &stored.action;
@@ -181,6 +198,9 @@ fn said_before(stored: &Stored, how: &Finished) -> bool {
         (Finished::Executed(result), Status::Executed) => action.result.as_ref() == Some(result),
         (Finished::Failed(error), Status::Failed) => {
             action.error.as_ref().map(Untrusted::as_raw) == Some(error.as_str())
+        }
+        (Finished::Failed(error), Status::Unknown) => {
+            action.error.as_ref().map(Untrusted::as_raw) == Some(after_lost(error).as_str())
         }
         _ => false,
     }

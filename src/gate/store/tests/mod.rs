@@ -11,6 +11,7 @@ use super::postgres::PostgresStore;
 use super::sqlite::SqliteStore;
 use super::*;
 use crate::config::{GateConfig, RiskApprovals};
+use crate::contract::settle::SettleAs;
 use crate::gate::clock::Clock;
 use crate::gate::events::Events;
 use crate::gate::tests::settings;
@@ -184,6 +185,55 @@ async fn a_lost_run_that_may_be_repeated_rests_first() {
     assert!(waiting().await.is_empty());
     shelf.clock.pass(2_001);
     assert_eq!(waiting().await, ["a"]);
+}
+
+#[tokio::test]
+async fn a_refused_attempt_after_a_lost_run_is_unknown() {
+    let shelf = shelf().await;
+    let failed = || Finished::Failed("HTTP 409: already there".to_owned());
+    let finish = async |fence, how| shelf.store.finish("a".to_owned(), fence, None, how).await.unwrap();
+    let told = |stored: &Stored| stored.action.error.as_ref().map(|error| error.as_raw().to_owned());
+    shelf.approved("a").await;
+    shelf.dispatch("a").await;
+    finish(1, Finished::Again("HTTP 503".to_owned())).await;
+    shelf.clock.pass(2_001);
+    shelf.dispatch("a").await;
+
+    let stored = finish(2, failed()).await;
+
+    assert_eq!(stored.action.row.status, Status::Unknown);
+    let error = "an earlier run was lost; the next one did not do the work: HTTP 409: already there";
+    assert_eq!(told(&stored).as_deref(), Some(error));
+    assert_eq!(told(&finish(2, failed()).await).as_deref(), Some(error), "the same report again");
+}
+
+#[tokio::test]
+async fn a_run_that_does_its_work_clears_the_lost_one() {
+    let shelf = shelf().await;
+    shelf.approved("a").await;
+    shelf.dispatch("a").await;
+    shelf.clock.pass(1_001);
+    shelf.store.recover(Which::only("t"), Vec::new()).await.unwrap();
+    shelf.dispatch("a").await;
+
+    let stored = shelf.finish("a", 2).await.unwrap();
+
+    assert_eq!((stored.action.row.status, stored.action.error), (Status::Executed, None));
+}
+
+#[tokio::test]
+async fn a_retry_by_a_person_may_fail() {
+    let shelf = shelf().await;
+    shelf.approved("a").await;
+    shelf.dispatch("a").await;
+    shelf.store.finish("a".to_owned(), 1, None, Finished::Lost("?".to_owned())).await.unwrap();
+    shelf.store.settle("a".to_owned(), SettleAs::Retry, None, owner()).await.unwrap();
+    shelf.dispatch("a").await;
+
+    let failed = Finished::Failed("HTTP 409".to_owned());
+    let stored = shelf.store.finish("a".to_owned(), 2, None, failed).await.unwrap();
+
+    assert_eq!(stored.action.row.status, Status::Failed);
 }
 
 #[tokio::test]
