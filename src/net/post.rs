@@ -4,7 +4,7 @@
 //! nobody can answer otherwise in between. No redirect is followed and no proxy of the environment is asked.
 
 use std::fmt;
-use std::io;
+use std::io::{self, Read as _};
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue};
 
 use super::http::{HttpError, build, describe, failed};
 use super::public::is_public;
@@ -56,6 +56,8 @@ impl Targets {
     fn with_lookup(listed: &[String], lookup: Lookup) -> Result<Self, String> {
         let listed = listed.iter().map(|entry| {
             Listed::parse(entry).ok_or_else(|| {
+                // A password may precede an `@`.
+                let entry = entry.rsplit('@').next().unwrap_or_default();
                 format!("{entry:?} is no host or host:port, as in \"127.0.0.1:9000\" or \"tickets.internal\"")
             })
         });
@@ -107,6 +109,9 @@ impl Targets {
         let client = self.client(is_listed).map_err(HttpError::NotSent)?;
         let request = client.post(url).headers(fields).body(body).timeout(timeout);
         let mut response = request.send().await.map_err(|error| failed(&error))?;
+        let coding = response.headers().get(CONTENT_ENCODING).map(HeaderValue::as_bytes);
+        let is_packed = coding
+            .is_some_and(|it| [&b"gzip"[..], b"x-gzip"].iter().any(|name| it.eq_ignore_ascii_case(name)));
         let mut kept = Vec::new();
         while kept.len() < cap {
             let Some(chunk) = response.chunk().await.map_err(|error| HttpError::Lost(describe(&error)))?
@@ -115,7 +120,7 @@ impl Targets {
             };
             kept.extend_from_slice(chunk.get(..(cap - kept.len()).min(chunk.len())).unwrap_or_default());
         }
-        Ok((response.status().as_u16(), kept))
+        Ok((response.status().as_u16(), if is_packed { unpacked(&kept, cap) } else { kept }))
     }
 
     /// The URL as it will be connected to, and whether it is listed. The messages do not repeat it: an agent may come to read them.
@@ -155,6 +160,19 @@ impl Targets {
             })
         });
         made.as_ref().map_err(Clone::clone)
+    }
+}
+
+/// Unpacks at most `cap` bytes. What cannot be unpacked becomes a sentence that says so: the status still counts.
+fn unpacked(packed: &[u8], cap: usize) -> Vec<u8> {
+    let mut plain = Vec::new();
+    let read = flate2::read::MultiGzDecoder::new(packed).take(cap as u64).read_to_end(&mut plain);
+    match read {
+        // A longer answer was cut before it was unpacked.
+        Err(error) if packed.len() < cap => {
+            format!("the answer is gzip that cannot be unpacked: {error}").into_bytes()
+        }
+        _ => plain,
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::Router;
-use axum::http::HeaderMap as Headers;
+use axum::http::{HeaderMap as Headers, StatusCode};
 use axum::response::Redirect;
 use axum::routing::post;
 use tokio::net::{TcpListener, TcpStream};
@@ -300,4 +300,33 @@ async fn bytes_are_posted_with_their_headers_and_a_limit_on_the_reply() {
 
     assert_eq!(send(4).await, Ok((200, b"7:{}".to_vec())));
     assert_eq!(send(3).await, Ok((200, b"7:{".to_vec())));
+}
+
+#[tokio::test]
+async fn a_gzip_answer_is_unpacked_within_its_limit() {
+    use std::io::Write as _;
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    gzip.write_all(&vec![b'x'; 1_000_000]).unwrap();
+    let packed = gzip.finish().unwrap();
+    let app = Router::new()
+        .route("/", post(async move || ([("content-encoding", "gzip")], packed.clone())))
+        .route("/broken", post(async || (StatusCode::CONFLICT, [("content-encoding", "x-gzip")], "no")));
+    let url = serve(app).await;
+    let targets = Targets::new(&["127.0.0.1".to_owned()]).unwrap();
+    let send = async |path: &str| {
+        let url = format!("{}/{path}", url.trim_end_matches('/'));
+        targets.post(&url, &[], "{}".to_owned(), LIMIT, 10_000).await.unwrap()
+    };
+
+    assert_eq!(send("").await, (200, vec![b'x'; 10_000]));
+    let (status, told) = send("broken").await;
+    assert_eq!(status, 409, "the status still counts");
+    assert!(String::from_utf8(told).unwrap().starts_with("the answer is gzip that cannot be unpacked"));
+}
+
+#[test]
+fn a_listed_url_is_told_without_its_password() {
+    let told = Targets::new(&["https://u:hidden@tickets.internal".to_owned()]).unwrap_err();
+
+    assert!(told.contains("tickets.internal") && !told.contains("hidden"), "{told}");
 }
