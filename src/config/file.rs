@@ -237,12 +237,15 @@ fn without_secrets(message: &str) -> String {
     const SECRET: [&str; 5] = ["token", "secret", "password", "authorization", "bearer"];
     let is_secret = |key: &str| SECRET.iter().any(|word| key.to_ascii_lowercase().contains(word));
     let quoted = |line: &str| line.split_once(" | ")?.1.split_once('=').map(|(key, _)| key.to_owned());
-    if !message.lines().filter_map(quoted).any(|key| is_secret(&key)) {
+    // A URL may hold a password.
+    let holds_login = message.contains("://") && message.contains('@');
+    if !holds_login && !message.lines().filter_map(quoted).any(|key| is_secret(&key)) {
         return message.to_owned();
     }
     let kept = |line: &str| match (line.split_once('='), line.split_once('"'), line.rsplit_once('"')) {
         (Some((before, _)), ..) if line.contains(" | ") => format!("{before}= …\n"),
         (_, Some((before, _)), Some((_, after))) => format!("{before}…{after}\n"),
+        _ if holds_login && line.contains('@') => "…\n".to_owned(),
         _ => format!("{line}\n"),
     };
     message.lines().map(kept).collect()

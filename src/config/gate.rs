@@ -383,6 +383,9 @@ pub fn database(text: &str, state: &Path) -> Result<DatabasePlace, String> {
     match text.strip_prefix("sqlite:") {
         Some("") => Err("the database sqlite: names no file".to_owned()),
         Some(path) => Ok(DatabasePlace { file: state.join(path), server: None }),
+        None if text.contains('@') => {
+            Err("the database is neither sqlite:PATH nor postgres://USER@HOST/NAME".to_owned())
+        }
         None => Err(format!("the database {text:?} is neither sqlite:PATH nor postgres://USER@HOST/NAME")),
     }
 }

@@ -353,6 +353,9 @@ fn link(url: String) -> Result<String, String> {
     let is_plain = |letter: char| letter.is_ascii_graphic() && !matches!(letter, '<' | '>' | '|' | '"');
     match authority(&url) {
         Some(authority) if !authority.contains('@') && url.chars().all(is_plain) => Ok(url),
+        _ if url.contains('@') => {
+            Err("link holds a user or password; it is a URL, as in \"https://placet.example.com\"".to_owned())
+        }
         _ => Err(format!("link is {url:?}; it is a URL, as in \"https://placet.example.com\"")),
     }
 }

@@ -448,3 +448,24 @@ fn a_command_for_notifications_is_named_where_it_is_used() {
 }
 
 mod notify;
+
+#[test]
+fn a_password_in_a_url_is_in_no_message() {
+    for config in [
+        "[[source]]\nname = \"a\"\nkind = \"gate\"\nurl = \"https://u:hidden@h\"\n",
+        "[[source]]\nname = \"a\"\nkind = \"gate\"\nurl = \"https://u:hidden@h\n",
+        "[[source]]\nname = \"a\"\nkind = \"gate\"\nurl = [\n'https://u:hidden@h',\n'x' 'y']\n",
+        "[[source]]\nname = \"a\"\nkind = \"gate\"\nadress = 'https://u:hidden@h'\nurl = 7\n",
+        "[gate]\ndatabase = \"mysql://u:hidden@h/n\"\n",
+        "[gate]\ndatabase = \"postgres://u:hidden@h/n\"\n",
+        "[gate]\nlisten = \"https://u:hidden@h\"\n",
+        "[[notify]]\non = [\"new\"]\nto = \"webhook\"\nurl = \"https://u:hidden@h\"\n",
+        "[gate.callbacks.c]\nurl = \"https://u:hidden@h\"\nsecret_file = \"s\"\n",
+        "[gate]\nallow_targets = [\"https://u:hidden@h\"]\n[gate.tools.t]\nexecutor = \"htttp\"\nurl = \"https://u:hidden@h\"\n",
+    ] {
+        let paths = Paths::find(None, |_| Some("/nowhere".into())).unwrap();
+        if let Err(error) = Config::parse(config, &paths) {
+            assert!(!error.to_string().contains("hidden"), "{error}");
+        }
+    }
+}

@@ -80,6 +80,8 @@ impl Default for Way<'_> {
 pub enum SetupError {
     #[error("{0:?} is no http or https URL")]
     Url(String),
+    #[error("its URL holds a user or password; leave that out, and say where the token is")]
+    Login,
     #[error("its ca_file holds no certificates in PEM")]
     Ca,
     #[error(
@@ -279,7 +281,13 @@ impl Http {
 /// One address, by this way.
 fn address(base: &str, has_token: bool, way: &Way<'_>) -> Result<Arc<Address>, SetupError> {
     let url = Url::parse(base).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-    let url = url.ok_or_else(|| SetupError::Url(base.to_owned()))?;
+    // A text with an `@` may hold a password.
+    let url = url.ok_or_else(|| {
+        if base.contains('@') { SetupError::Login } else { SetupError::Url(base.to_owned()) }
+    })?;
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(SetupError::Login);
+    }
     let loopback = is_loopback(&url);
     if has_token && url.scheme() == "http" && !loopback && !way.insecure_http {
         return Err(SetupError::InTheClear(url.host_str().unwrap_or_default().to_owned()));

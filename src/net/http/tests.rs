@@ -363,3 +363,11 @@ async fn every_address_is_held_to_the_rules_for_tokens() {
 
     assert_eq!(made.map(drop), Err(SetupError::InTheClear("gate.example.com".to_owned())));
 }
+
+#[test]
+fn a_url_with_a_password_is_refused_and_not_repeated() {
+    for url in ["http://u:hidden@127.0.0.1", "https://hidden@h", "ftp://u:hidden@h", "http://u:hid den@h"] {
+        let error = Http::new(url, None).unwrap_err();
+        assert!(error == SetupError::Login && !error.to_string().contains("hid"), "{error}");
+    }
+}
