@@ -40,7 +40,7 @@ pub use log::log;
 pub use mcp::{mcp_unwrap, mcp_wrap};
 pub use moving::move_gate;
 pub use output::{answer, complain, json, line, pipe};
-pub use propose::propose;
+pub use propose::{Queue, propose};
 pub use schema::schema;
 pub use show::show;
 pub use watch::{Watching, watch};

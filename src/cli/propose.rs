@@ -1,18 +1,36 @@
 //! `placet propose`: what an agent does, from a shell.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::contract::propose::Propose;
+use crate::contract::propose::{Propose, Queued};
 use crate::domain::{PendingAction, Status, Untrusted};
 use crate::sources::{AgentClient, SourceError, TokenOpens};
 
 use super::args::ProposeArgs;
 use super::exit::{Exit, Usage};
 use super::{input, output};
+
+/// The place of a queued proposal.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Queue {
+    /// The URLs of a gate that is served.
+    Url(String),
+    /// The database of this machine's gate, which is not served.
+    Database(PathBuf),
+}
+
+#[derive(Serialize)]
+struct QueuedJson<'a> {
+    #[serde(flatten)]
+    queued: &'a Queued,
+    #[serde(flatten)]
+    queue: &'a Queue,
+}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -30,7 +48,7 @@ struct SettledJson<'a> {
 }
 
 /// Proposes, and with `--wait` stays until a human decided and the action has run.
-pub async fn propose(proposer: &AgentClient, args: &ProposeArgs) -> anyhow::Result<Exit> {
+pub async fn propose(proposer: &AgentClient, args: &ProposeArgs, queue: &Queue) -> anyhow::Result<Exit> {
     let tool_input = json("the input", &args.input)?;
     let before = args.before.as_ref().map(|path| json("the state before", path)).transpose()?;
     let workspace = match &args.workspace {
@@ -61,10 +79,14 @@ pub async fn propose(proposer: &AgentClient, args: &ProposeArgs) -> anyhow::Resu
     // First of all: whoever does not learn the id proposes the same again.
     let id = Untrusted::from(queued.pending_action_id.as_str());
     if args.json {
-        output::versioned(&queued)?;
+        output::versioned(&QueuedJson { queued: &queued, queue })?;
     } else {
+        let place = match queue {
+            Queue::Url(url) => format!("at {url}"),
+            Queue::Database(path) => format!("in {}, no gate is running", path.display()),
+        };
         output::line(&format!(
-            "queued {}; nothing runs until somebody approves it",
+            "queued {} {place}; nothing runs until somebody approves it",
             output::identifier(&id)
         ))?;
     }

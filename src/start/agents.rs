@@ -1,5 +1,6 @@
 //! The gate for an agent's door: found, never started.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
@@ -7,6 +8,7 @@ use anyhow::bail;
 use crate::cli::Usage;
 use crate::config::paths::Paths;
 use crate::config::{Config, SourceConfig, SourceKind, TokenFrom, urls_in};
+use crate::domain::Check;
 use crate::sources::{AgentClient, SourceError};
 
 use super::embedded;
@@ -20,19 +22,34 @@ const LOOK: Duration = Duration::from_millis(250);
 pub(super) struct AgentGate {
     pub(super) client: AgentClient,
     pub(super) workspace: Option<String>,
+    /// Its URLs, and what named it, for people.
+    pub(super) place: String,
 }
 
-/// Finds the gate that `PLACET_URL` names, with `PLACET_TOKEN` or `PLACET_TOKEN_FILE`, else the one that placet serves on this
-/// machine, with its agent's token. Fails when none answers within ten seconds, or when the token may not propose, read and execute.
+/// A gate for agents, and what named it.
+#[derive(Clone, Debug)]
+pub(super) struct NamedGate {
+    pub(super) source: SourceConfig,
+    pub(super) by: &'static str,
+}
+
+/// The gate as the command line gives it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct GateArgs<'a> {
+    pub(super) url: Option<&'a str>,
+    pub(super) token_file: Option<&'a Path>,
+}
+
+/// Finds the gate for a hook or a proxy, by the rule of [`named`] and [`local`]. Fails when none answers within ten seconds, or when the token
+/// may not propose, read and execute.
 pub(super) async fn gate(paths: &Paths) -> anyhow::Result<AgentGate> {
     let config = Config::load(paths)?;
-    let env = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let named = named(&config, env)?;
+    let named = named(&config, GateArgs::default(), variable)?;
     let started = Instant::now();
     loop {
-        let found = named.clone().or_else(|| embedded::running_for_agents(&config.gate));
+        let found = named.clone().or_else(|| local(&config, token(GateArgs::default(), variable)));
         let why = match &found {
-            Some(source) => match open(source).await? {
+            Some(gate) => match open(gate).await? {
                 Ok(gate) => return Ok(gate),
                 Err(error) => Some(error),
             },
@@ -43,8 +60,7 @@ pub(super) async fn gate(paths: &Paths) -> anyhow::Result<AgentGate> {
             Some(error) if !error.is_away() => bail!("The gate {error}."),
             _ if !is_over => tokio::time::sleep(LOOK).await,
             _ => {
-                let place = found
-                    .map_or_else(|| "on this machine".to_owned(), |gate| format!("at {}", listed(&gate)));
+                let place = found.map_or_else(|| "on this machine".to_owned(), |gate| format!("at {gate}"));
                 bail!("No gate {place}. Start `placet`.");
             }
         }
@@ -52,57 +68,153 @@ pub(super) async fn gate(paths: &Paths) -> anyhow::Result<AgentGate> {
 }
 
 /// One try. The outer error is a mistake in what was set, the inner one the gate's.
-async fn open(source: &SourceConfig) -> anyhow::Result<Result<AgentGate, SourceError>> {
-    let client = AgentClient::open(source)?;
+async fn open(gate: &NamedGate) -> anyhow::Result<Result<AgentGate, SourceError>> {
+    let client = AgentClient::open(&gate.source)?;
     let token = match client.token().await {
         Ok(token) => token,
         Err(error) => return Ok(Err(error)),
     };
     for scope in ["propose", "read", "execute"] {
         if token.lacks(scope) {
-            bail!("The token for {} lacks the scope `{scope}`. Use an agent's token.", listed(source));
+            bail!(
+                "The token for {gate} lacks the scope `{scope}`. Name an agent's token in PLACET_TOKEN_FILE."
+            );
         }
     }
-    Ok(Ok(AgentGate { client, workspace: token.workspace }))
+    Ok(Ok(AgentGate { client, workspace: token.workspace, place: gate.to_string() }))
 }
 
-fn listed(source: &SourceConfig) -> String {
-    source.urls().collect::<Vec<_>>().join(" or ")
+impl std::fmt::Display for NamedGate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let urls: Vec<&str> = self.source.urls().collect();
+        write!(f, "{}, which {} names", urls.join(" or "), self.by)
+    }
 }
 
-/// The gate of the environment. How it is reached (certificates, headers) stands at the source that has all these URLs, if
-/// one is configured.
-fn named(config: &Config, env: impl Fn(&str) -> Option<String>) -> Result<Option<SourceConfig>, Usage> {
-    let Some(urls) = env("PLACET_URL") else { return Ok(None) };
-    let urls = urls_in(&urls);
-    let Some(url) = urls.first() else {
-        return Err(Usage("PLACET_URL names no URL".to_owned()));
-    };
-    let token = match (env("PLACET_TOKEN"), env("PLACET_TOKEN_FILE")) {
-        (Some(_), _) => TokenFrom::Env("PLACET_TOKEN".to_owned()),
-        (None, Some(path)) => TokenFrom::File(path.into()),
-        // Never that of this machine's gate: the URL may name any other.
+/// A variable of the environment that says something.
+pub(super) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Returns the gate that `--url` names, else `PLACET_URL`, else the first gate of the configuration. How it is reached (certificates,
+/// headers) comes from the source that has all its URLs.
+pub(super) fn named(
+    config: &Config,
+    args: GateArgs<'_>,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<Option<NamedGate>, Usage> {
+    let token = token(args, &variable);
+    let (urls, by) = match (args.url, variable("PLACET_URL")) {
+        (Some(url), _) => (urls_in(url), "--url"),
+        (None, Some(urls)) => (urls_in(&urls), "PLACET_URL"),
         (None, None) => {
-            return Err(Usage(
-                "PLACET_URL is set; set PLACET_TOKEN_FILE to the file with the agent's token".to_owned(),
-            ));
+            let source = config.sources.iter().find(|source| source.kind == SourceKind::Gate).cloned();
+            return Ok(source.map(|source| configured(config, source, token)));
         }
     };
+    let Some(url) = urls.first() else { return Err(Usage(format!("{by} names no URL"))) };
+    if urls.iter().any(|url| url.contains('@')) {
+        let advice = "leave that out, and name the file with the agent's token in PLACET_TOKEN_FILE";
+        return Err(Usage(format!("{by} holds a user or password; {advice}")));
+    }
     let known = config.source_at(&urls).filter(|source| source.kind == SourceKind::Gate);
     let source = known.cloned().unwrap_or_else(|| SourceConfig::of("gate", SourceKind::Gate, url));
-    Ok(Some(SourceConfig { token: Some(token), workspace: None, ..source }.at(&urls)))
+    // Never that of this machine's gate: the URL may name any other.
+    let token = token.ok_or_else(|| {
+        Usage(format!("{by} is set; set PLACET_TOKEN_FILE to the file with the agent's token, too"))
+    })?;
+    let source = SourceConfig { token: Some(token), workspace: None, ..source }.at(&urls);
+    Ok(Some(NamedGate { source, by }))
+}
+
+/// Takes the agent's token in place of the owner's of this machine's gate, because an owner may not propose.
+fn configured(config: &Config, source: SourceConfig, token: Option<TokenFrom>) -> NamedGate {
+    let agents = embedded::agents_token_beside(&config.gate, source.token.as_ref());
+    let token = token.or(agents).or_else(|| source.token.clone());
+    NamedGate { source: SourceConfig { token, ..source }, by: "the configuration" }
+}
+
+/// Returns the gate that placet serves on this machine, with its agent's token unless another one was named.
+pub(super) fn local(config: &Config, token: Option<TokenFrom>) -> Option<NamedGate> {
+    let source = embedded::running_for_agents(&config.gate)?;
+    let token = token.or_else(|| source.token.clone());
+    Some(NamedGate { source: SourceConfig { token, ..source }, by: "gate.json" })
+}
+
+/// Returns the token that `--token-file` names, else `PLACET_TOKEN`, else `PLACET_TOKEN_FILE`.
+pub(super) fn token(args: GateArgs<'_>, variable: impl Fn(&str) -> Option<String>) -> Option<TokenFrom> {
+    match (args.token_file, variable("PLACET_TOKEN"), variable("PLACET_TOKEN_FILE")) {
+        (Some(path), ..) => Some(TokenFrom::File(path.to_owned())),
+        (None, Some(_), _) => Some(TokenFrom::Env("PLACET_TOKEN".to_owned())),
+        (None, None, path) => path.map(|path| TokenFrom::File(path.into())),
+    }
+}
+
+/// For `placet doctor`: `PLACET_URL` is set, and what that changes. `None` where it is not.
+pub(super) fn check(config: &Config) -> Option<Check> {
+    const WHAT: &str = "PLACET_URL";
+    variable(WHAT)?;
+    Some(match named(config, GateArgs::default(), variable) {
+        Ok(gate) => {
+            let urls: Vec<&str> = gate.iter().flat_map(|gate| gate.source.urls()).collect();
+            let found = format!("hook, mcp and propose use the gate at {}", urls.join(" or "));
+            Check::warn(WHAT, found, "unset it if that is not meant; commands that decide do not read it")
+        }
+        Err(Usage(wrong)) => Check::bad(WHAT, wrong, "correct or unset it; until then agents reach no gate"),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn named_by(variables: &[(&str, &str)]) -> Result<Option<SourceConfig>, Usage> {
+    const GATE: &str = "[[source]]\nname = \"c\"\nkind = \"confused-ai\"\nurl = \"http://c:1\"\n\
+                        [[source]]\nname = \"g\"\nkind = \"gate\"\nurl = \"http://g:9\"\ntoken_file = \"/own\"\n";
+
+    fn found(
+        config: &str,
+        args: GateArgs<'_>,
+        variables: &[(&str, &str)],
+    ) -> Result<Option<NamedGate>, Usage> {
         let find = |name: &str| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         };
         let paths = Paths::find(None, |_| Some("/nowhere".into())).unwrap();
-        named(&Config::parse("", &paths).unwrap(), find)
+        named(&Config::parse(config, &paths).unwrap(), args, find)
+    }
+
+    fn named_by(variables: &[(&str, &str)]) -> Result<Option<SourceConfig>, Usage> {
+        Ok(found("", GateArgs::default(), variables)?.map(|gate| gate.source))
+    }
+
+    #[test]
+    fn flag_environment_and_configuration_name_the_gate_in_order() {
+        let args = GateArgs { url: Some("http://f:1"), token_file: Some(Path::new("/flag")) };
+        let environment = [("PLACET_URL", "http://e:1"), ("PLACET_TOKEN_FILE", "/env")];
+        let of = |args, variables: &[(&str, &str)]| {
+            let gate = found(GATE, args, variables).unwrap().unwrap();
+            let Some(TokenFrom::File(token)) = gate.source.token else { panic!("{:?}", gate.source.token) };
+            (gate.source.url, token.display().to_string(), gate.by)
+        };
+        let want = |url: &str, token: &str, by| (url.to_owned(), token.to_owned(), by);
+
+        assert_eq!(of(args, &environment), want("http://f:1", "/flag", "--url"));
+        let no_file = GateArgs { token_file: None, ..args };
+        assert_eq!(of(no_file, &environment), want("http://f:1", "/env", "--url"));
+        let none = GateArgs::default();
+        assert_eq!(of(none, &environment), want("http://e:1", "/env", "PLACET_URL"));
+        assert_eq!(of(none, &environment[1..]), want("http://g:9", "/env", "the configuration"));
+        assert_eq!(of(none, &[]), want("http://g:9", "/own", "the configuration"));
+        assert!(found("", none, &environment[1..]).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_password_in_a_url_is_refused_and_not_repeated() {
+        for url in ["http://u:hidden@g:1", "http://g:1 https://hidden@h", "http://u:hid den@g", "u:hidden@g"]
+        {
+            let error = named_by(&[("PLACET_URL", url), ("PLACET_TOKEN", "x")]).unwrap_err().to_string();
+            assert!(error.contains("holds a user or password") && !error.contains("hid"), "{error}");
+        }
     }
 
     #[test]

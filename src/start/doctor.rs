@@ -14,7 +14,7 @@ use crate::text;
 use crate::tui;
 
 use super::embedded::{Embedded, OnGateEnd};
-use super::{headless, logging};
+use super::{agents, headless, logging};
 
 /// Less room than this is told of, in bytes.
 const LITTLE_ROOM: u64 = 200 << 20;
@@ -35,6 +35,7 @@ pub(super) async fn run(paths: &Paths, args: &DoctorArgs) -> anyhow::Result<Exit
     }
     let _log = logging::start(&paths.log);
     let mut checks = vec![configured(paths, &config)];
+    checks.extend(agents::check(&config));
     checks.extend(config.gate.proxy.as_ref().map(|proxy| login(proxy, config.gate.trusted_proxies.len())));
     checks.extend(state(&paths.state));
     checks.push(journal(&paths.journal()).await);

@@ -187,6 +187,13 @@ pub(super) fn running_for_agents(config: &GateConfig) -> Option<SourceConfig> {
     Some(SourceConfig { token: Some(TokenFrom::File(note.agent_token_file.clone())), ..note.source() })
 }
 
+/// The agent's token file where `token` is the owner's of the gate that runs here.
+pub(super) fn agents_token_beside(config: &GateConfig, token: Option<&TokenFrom>) -> Option<TokenFrom> {
+    let Some(TokenFrom::File(path)) = token else { return None };
+    let note = running_note(config).filter(|note| note.token_file == *path)?;
+    Some(TokenFrom::File(note.agent_token_file))
+}
+
 fn running_note(config: &GateConfig) -> Option<Note> {
     let note = read_note(&note_path(&config.database))?;
     let lock = File::open(config.database.with_extension("lock")).ok()?;

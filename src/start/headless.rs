@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use crate::cli::args::{ListArgs, LogArgs, ProposeArgs, WhoamiArgs};
-use crate::cli::{self, Exit};
+use crate::cli::{self, Exit, Queue};
 use crate::config::paths::Paths;
-use crate::config::{Config, NamedFilter, SourceConfig, SourceKind, TokenFrom, urls_in};
+use crate::config::{Config, NamedFilter, SourceConfig, SourceKind, TokenFrom};
 use crate::contract::time;
 use crate::domain::{Risks, SourceName};
 use crate::inbox::Inbox;
 use crate::journal::{self, Journal, JournalError};
 use crate::sources::{self, AgentClient, Source};
 
+use super::agents::{self, GateArgs};
 use super::embedded::{self, Embedded, OnGateEnd};
 use super::logging;
 
@@ -145,44 +146,43 @@ async fn asked_for_news(paths: &Paths, journal: &Journal) -> Option<Inbox> {
     Some(inbox)
 }
 
-/// `placet propose`: to the gate that was named, the first configured gate, or the one on this machine.
+/// `placet propose`: to the gate that every agent's door finds, else into the database of this machine's own.
 pub(super) async fn propose(paths: &Paths, args: ProposeArgs) -> anyhow::Result<Exit> {
     let config = Config::load(paths)?;
     let _log = logging::start(&paths.log)?;
-    if let (Some(url), Some(token)) = (&args.url, &args.token_file) {
-        let urls = urls_in(url);
-        let given = gate(url.clone(), TokenFrom::File(token.clone()));
-        // How a gate is reached that is configured, too, stands there.
-        let target = match config.source_at(&urls) {
-            Some(known) => SourceConfig { token: given.token, workspace: None, ..known.clone() },
-            None => given,
-        };
-        let mut target = target.at(&urls);
-        target.ca_file = args.ca_file.clone().or(target.ca_file);
-        return cli::propose(&AgentClient::open(&target)?, &args).await;
-    }
-    if let Some(source) = config.sources.iter().find(|source| source.kind == SourceKind::Gate) {
-        let mut source = source.clone();
-        if let Some(token) = &args.token_file {
-            source.token = Some(TokenFrom::File(token.clone()));
-        }
-        return cli::propose(&AgentClient::open(&source)?, &args).await;
+    let given = GateArgs { url: args.url.as_deref(), token_file: args.token_file.as_deref() };
+    let token = agents::token(given, agents::variable);
+    let opens_here = config.sources.is_empty() && config.gate.tls.is_none() && config.gate.server.is_none();
+    let named = agents::named(&config, given, agents::variable)?;
+    let named = named.or_else(|| if opens_here { None } else { agents::local(&config, token.clone()) });
+    if let Some(gate) = named {
+        let urls = gate.source.urls().collect::<Vec<_>>().join(" or ");
+        let ca_file = args.ca_file.clone().or_else(|| gate.source.ca_file.clone());
+        let client = AgentClient::open(&SourceConfig { ca_file, ..gate.source.clone() })?;
+        return cli::propose(&client, &args, &Queue::Url(urls)).await;
     }
     if !config.sources.is_empty() {
-        anyhow::bail!("none of the configured sources is a gate; name one with --url and --token-file");
+        anyhow::bail!(
+            "none of the configured sources is a gate, and none runs here; name one with --url and --token-file"
+        );
     }
     let embedded = Embedded::open(&config.gate, OnGateEnd::Nobody).await?;
-    let target = gate(embedded.note.url.clone(), TokenFrom::File(embedded.note.agent_token_file.clone()));
+    let note = &embedded.note;
+    let queue = if embedded.is_serving() {
+        Queue::Database(config.gate.database.clone())
+    } else {
+        Queue::Url(note.url.clone())
+    };
+    let target = SourceConfig {
+        token: token.or_else(|| Some(TokenFrom::File(note.agent_token_file.clone()))),
+        ..SourceConfig::of("gate", SourceKind::Gate, note.url.clone())
+    };
     let end = match AgentClient::open(&target) {
-        Ok(proposer) => cli::propose(&proposer, &args).await,
+        Ok(proposer) => cli::propose(&proposer, &args, &queue).await,
         Err(error) => Err(error.into()),
     };
     embedded.close().await;
     end
-}
-
-fn gate(url: String, token: TokenFrom) -> SourceConfig {
-    SourceConfig { token: Some(token), ..SourceConfig::of("gate", SourceKind::Gate, url) }
 }
 
 pub(super) fn login_name() -> Option<String> {

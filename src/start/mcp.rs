@@ -57,6 +57,7 @@ fn find(paths: &Paths) -> FindGate {
         let paths = paths.clone();
         Box::pin(async move {
             let gate = agents::gate(&paths).await.map_err(|error| format!("{error:#}"))?;
+            tracing::info!(gate = gate.place, "found the gate");
             Ok(Found { client: gate.client, workspace: gate.workspace })
         })
     })

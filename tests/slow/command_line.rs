@@ -179,7 +179,7 @@ fn propose_waits_for_the_decision_and_says_it_with_its_code() {
     assert_eq!(code(&rejected), 0, "{}", stderr(&rejected));
     assert_eq!(code(&output), 6, "{}", stdout(&output));
     let said = stdout(&output);
-    assert!(said.starts_with(&format!("queued {id}; nothing runs until")), "{said}");
+    assert!(said.starts_with(&format!("queued {id} at {}; nothing runs until", gate.address.url)), "{said}");
     assert!(said.contains("rejected by owner: too dear"), "{said}");
 }
 
@@ -233,10 +233,38 @@ fn without_a_configuration_the_durable_gate_on_this_machine_is_used() {
     let listed = home.run(&["list"]);
 
     assert_eq!(code(&proposed), 0, "{}", stderr(&proposed));
+    let place = format!(" in {}, no gate is running;", home.state().join("gate.db").display());
+    assert!(stdout(&proposed).contains(&place), "{}", stdout(&proposed));
     assert!(
         stdout(&listed).contains("from a shell") && stdout(&listed).contains("1 pending"),
         "{}",
         stdout(&listed)
+    );
+}
+
+#[test]
+fn placet_url_chooses_where_to_propose_not_to_decide() {
+    let (team, gate) = served();
+    let home = Home::with_config("[gate]\nlisten = \"127.0.0.1:0\"\n");
+    let input = home.path().join("input.json");
+    std::fs::write(&input, INPUT).unwrap();
+    let run = |args: &[&str]| {
+        let mut command = home.command(args);
+        command.env("PLACET_URL", &gate.address.url);
+        command.env("PLACET_TOKEN_FILE", team.state().join("agent.token")).output().unwrap()
+    };
+
+    let proposed = run(&["propose", "write_note", "--input", input.to_str().unwrap()]);
+    let listed = run(&["list"]);
+    let doctor = run(&["doctor"]);
+
+    assert_eq!(code(&proposed), 0, "{}", stderr(&proposed));
+    assert!(stdout(&proposed).contains(&format!(" at {};", gate.address.url)), "{}", stdout(&proposed));
+    assert!(stdout(&listed).contains("nothing is pending"), "{}", stdout(&listed));
+    assert!(
+        stdout(&doctor).contains(&format!("use the gate at {}", gate.address.url)),
+        "{}",
+        stdout(&doctor)
     );
 }
 

@@ -66,10 +66,10 @@ pub struct ProposeArgs {
     /// Who is told when it is decided and when it is over: a name in the gate's configuration
     #[arg(long, value_name = "NAME")]
     pub callback: Option<String>,
-    /// Propose it to this gate [default: the configured gate, else the one on this machine]
-    #[arg(long, value_name = "URL", requires = "token_file")]
+    /// Propose it to this gate [default: PLACET_URL, else the configured gate, else the one on this machine]
+    #[arg(long, value_name = "URL")]
     pub url: Option<String>,
-    /// The file with the token to propose with
+    /// The file with the token to propose with [default: PLACET_TOKEN, else PLACET_TOKEN_FILE]
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
     /// The CA certificate of that gate, in PEM
