@@ -22,6 +22,8 @@ pub struct BriefingBody {
     pub unknown: u64,
     /// Approvals that no agent claimed in three quarters of their time.
     pub lapsing: u64,
+    /// Runs of the last hour of something else than what was approved.
+    pub ran_other: u64,
     /// Since when nothing approved is run here; absent while it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_at: Option<String>,
@@ -121,6 +123,7 @@ pub fn read(data: &str) -> Option<Briefing> {
         blocked_missions: fields.number("blockedMissions"),
         unknown: fields.number("unknown"),
         lapsing: fields.number("lapsing"),
+        ran_other: fields.number("ranOther"),
         paused: fields.time("pausedAt"),
         claims: claim::beside(&fields),
         revision: fields.number("revision").map(Revision),
@@ -146,6 +149,7 @@ mod tests {
             blocked_missions: n,
             unknown: n,
             lapsing: n,
+            ran_other: n,
             paused_at: Some(word.to_owned()),
             batches: Some(Vec::new()),
             truncated: Some(n > 1),

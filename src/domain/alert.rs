@@ -5,6 +5,8 @@
 pub enum AlertKind {
     /// The source cannot be reached, refuses the token, or its data is old.
     Down,
+    /// Something else ran than what was approved, in the last hour.
+    RanOther,
     /// Failed after it was approved, in the window.
     Failed,
     Unknown,
@@ -22,8 +24,9 @@ pub enum AlertKind {
 }
 
 impl AlertKind {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Down,
+        Self::RanOther,
         Self::Failed,
         Self::Unknown,
         Self::HighRisk,
@@ -38,6 +41,7 @@ impl AlertKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Down => "source-down",
+            Self::RanOther => "ran-other",
             Self::Failed => "failed",
             Self::Unknown => "unknown",
             Self::HighRisk => "high-risk",

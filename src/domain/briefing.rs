@@ -12,6 +12,8 @@ pub struct Briefing {
     pub unknown: Option<u64>,
     /// Approvals that no agent claimed in three quarters of their time, where the source counts them.
     pub lapsing: Option<u64>,
+    /// Runs of the last hour of something else than what was approved, where the source counts them.
+    pub ran_other: Option<u64>,
     /// Since when nothing approved is run there; `None` while it is, or where the source does not tell.
     pub paused: Option<Timestamp>,
     /// Who is on what; `None` where nobody can say so.

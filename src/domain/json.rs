@@ -7,12 +7,14 @@
 mod keys;
 mod layout;
 mod loose;
+mod same;
 mod scan;
 mod value;
 
 pub use keys::{DoubtfulKeys, doubtful_keys, duplicate_keys};
 pub use layout::{compact, legible, pretty};
 pub use loose::{Items, items, read_items};
+pub use same::is_same;
 #[cfg(any(test, fuzzing))]
 pub use scan::MAX_DEPTH;
 #[cfg(test)]

@@ -73,6 +73,13 @@ pub enum RunOutcome {
     Error(String),
 }
 
+/// Longest input and result in one report, in bytes: a gate takes no body over 16 MiB.
+const REPORT_MAX: usize = (16 << 20) - (4 << 10);
+
+fn left_out(what: &str, size: usize) -> Result<Box<RawValue>, SourceError> {
+    read(&written(&format!("The {what} has {size} bytes, more than the gate keeps, and was left out."))?)
+}
+
 /// What a token opens; `None` where the gate does not tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenOpens {
@@ -141,11 +148,34 @@ impl AgentClient {
         outcome: &RunOutcome,
         limit: Duration,
     ) -> Result<(), SourceError> {
-        match self.report_once(id, fence, outcome, limit).await {
+        self.report_ran(id, fence, (outcome, None), limit).await
+    }
+
+    /// The same, and says which input ran where that is not the approved one.
+    pub async fn report_ran(
+        &self,
+        id: &str,
+        fence: u64,
+        (outcome, ran): (&RunOutcome, Option<&RawValue>),
+        limit: Duration,
+    ) -> Result<(), SourceError> {
+        let size = |json: &RawValue| json.get().len();
+        let long =
+            ran.filter(|ran| size(ran) > REPORT_MAX).map(|ran| left_out("input", size(ran))).transpose()?;
+        let ran = long.as_deref().or(ran);
+        // The input counts for more than the result.
+        let shorter = match (outcome, ran) {
+            (RunOutcome::Result(result), Some(ran)) if size(result) + size(ran) > REPORT_MAX => {
+                Some(RunOutcome::Result(left_out("result", size(result))?))
+            }
+            _ => None,
+        };
+        let outcome = shorter.as_ref().unwrap_or(outcome);
+        match self.report_once(id, fence, (outcome, ran), limit).await {
             Err(Reported::NotKept(why)) if matches!(outcome, RunOutcome::Result(_)) => {
                 let told = written(&format!("The gate did not keep the result: {}", why.as_raw()))?;
                 let told = RunOutcome::Result(read(&told)?);
-                self.report_once(id, fence, &told, limit).await.map_err(Reported::error)
+                self.report_once(id, fence, (&told, ran), limit).await.map_err(Reported::error)
             }
             ended => ended.map_err(Reported::error),
         }
@@ -155,17 +185,20 @@ impl AgentClient {
         &self,
         id: &str,
         fence: u64,
-        outcome: &RunOutcome,
+        (outcome, ran_input): (&RunOutcome, Option<&RawValue>),
         limit: Duration,
     ) -> Result<(), Reported> {
         #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
         struct Sent<'a> {
             fence: u64,
             #[serde(flatten)]
             outcome: &'a RunOutcome,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            ran_input: Option<&'a RawValue>,
         }
         let path = format!("{}/result", path_of(id).map_err(Reported::Failed)?);
-        let body = written(&Sent { fence, outcome }).map_err(Reported::Failed)?;
+        let body = written(&Sent { fence, outcome, ran_input }).map_err(Reported::Failed)?;
         let ask = Ask { path, body: Some(body), key: None, limit: PROPOSE_LIMIT };
         let started = Instant::now();
         let reply = loop {

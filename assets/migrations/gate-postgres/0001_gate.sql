@@ -80,6 +80,8 @@ CREATE INDEX actions_by_decision ON actions (workspace, resolved_at) WHERE resol
 -- Final actions, in the order in which they became final.
 CREATE INDEX actions_settled ON actions (workspace, revision)
     WHERE status IN ('rejected', 'executed', 'failed', 'expired', 'withdrawn', 'superseded');
+-- Runs of something else than what was approved, by time.
+CREATE INDEX actions_ran_other ON actions (executed_at) WHERE error = 'something else ran than what was approved';
 -- An agent's own id of a call, in its session.
 CREATE INDEX actions_by_call ON actions (workspace, proposer, session, tool_call)
     WHERE session IS NOT NULL AND tool_call IS NOT NULL;

@@ -6,7 +6,6 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::get::find;
@@ -14,11 +13,12 @@ use super::reply::{full_response, payload};
 use super::sent::{MaybeSent, Sent};
 use crate::config::Executor;
 use crate::contract::{time, whole};
+use crate::domain::{RawJson, json};
 use crate::gate::auth::Caller;
 use crate::gate::error::{ApiError, FORBIDDEN, INVALID};
 use crate::gate::executor::attempt::clip;
 use crate::gate::state::Gate;
-use crate::gate::store::{Dispatched, Finished, Lease, Refused, StoreError};
+use crate::gate::store::{Dispatched, Finished, Lease, Refused, StoreError, Stored};
 
 /// Longest lease, in seconds.
 const LEASE_MAX: u64 = 24 * 60 * 60;
@@ -103,7 +103,7 @@ pub(crate) async fn renew(
     let tool = gate.inner.tools.get(stored.action.row.tool.as_raw());
     let lease = lease(&caller, renew.lease_seconds, tool.timeout);
     let until = gate.store().renew(id, renew.fence, lease).await?;
-    Ok(Json(json!({"leaseUntil": time::write(until)})).into_response())
+    Ok(Json(serde_json::json!({"leaseUntil": time::write(until)})).into_response())
 }
 
 #[derive(Debug, Deserialize)]
@@ -117,6 +117,9 @@ pub(crate) struct Outcome {
     /// It failed; for people.
     #[serde(default)]
     error: Option<String>,
+    /// The input that ran, where that may not be what was approved.
+    #[serde(default, rename = "ranInput", alias = "ran_input")]
+    ran_input: Option<Box<RawValue>>,
 }
 
 pub(crate) async fn result(
@@ -131,6 +134,28 @@ pub(crate) async fn result(
         (Some(result), None) => Finished::Executed(payload("result", result)?),
         (None, None) => Finished::Executed(payload("result", RawValue::NULL)?),
     };
+    let how = match &outcome.ran_input {
+        Some(ran) => compared(&find(&gate, &caller, &id).await?, &payload("ranInput", ran)?, how)?,
+        None => how,
+    };
     let stored = gate.store().finish(id, outcome.fence, Some(caller.actor()), how).await?;
     full_response(&stored.action)
+}
+
+/// How a run ended whose input is known: as it says if that is what was approved, else as a failure that keeps that input.
+fn compared(stored: &Stored, ran: &RawJson, how: Finished) -> Result<Finished, ApiError> {
+    let action = &stored.action;
+    let approved = action.effective_input.as_ref().unwrap_or(&action.input);
+    if json::is_same(approved.as_str(), ran.as_str()) {
+        return Ok(how);
+    }
+    let ended = match &how {
+        Finished::Executed(result) => format!("\"result\":{}", result.as_str()),
+        Finished::Failed(error) => format!("\"error\":{}", json::encode(error)),
+        _ => return Ok(how),
+    };
+    let kept = format!("{{\"ranInput\":{},{ended}}}", ran.as_str());
+    let kept =
+        RawJson::parse(kept).map_err(|error| ApiError::new(INVALID, format!("ranInput is {error}")))?;
+    Ok(Finished::RanOther(kept))
 }

@@ -230,11 +230,18 @@ pub(crate) enum Dispatched {
 pub(crate) enum Finished {
     Executed(RawJson),
     Failed(String),
+    /// Something else ran than what was approved. An object with that input, and how it ended.
+    RanOther(RawJson),
     /// Nobody knows whether the write landed.
     Lost(String),
     /// The same, of a tool that may safely be run again: it is, a bounded number of times.
     Again(String),
 }
+
+/// The error of [`Finished::RanOther`].
+pub(crate) const RAN_OTHER: &str = "something else ran than what was approved";
+/// Milliseconds for which such a run is counted in briefings.
+pub(crate) const HOUR: i64 = 60 * 60 * 1_000;
 
 /// Claims in one answer at most.
 pub(crate) const CLAIMS_MAX: u32 = 1_000;

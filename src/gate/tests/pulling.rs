@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::support::{Answer, TestGate, answer, config, ids, plain, start};
 use crate::config::{GateConfig, Retry, ToolConfig};
 use crate::gate::reconcile;
-use crate::gate::store::{Actor, Counts, Finished};
+use crate::gate::store::{Actor, Batches, Counts, Finished};
 
 async fn claim(gate: &TestGate, id: &str, key: &str) -> Answer {
     let path = format!("/api/pending-actions/{id}/claim");
@@ -62,6 +62,49 @@ async fn a_report_whose_answer_was_lost_may_be_made_again_but_not_changed() {
         assert_eq!(first.text, again.text);
         assert_eq!(changed.code(), (409, "INVALID_STATE".to_owned()));
     }
+}
+
+#[tokio::test]
+async fn other_input_that_ran_is_a_failure_with_both_inputs() {
+    let (_folder, gate) = plain().await;
+    for (report, status, error, result) in [
+        (r#"{"fence":1,"result":"out","ranInput":{"n": 1.1}}"#, "executed", "null", r#""out""#),
+        (
+            r#"{"fence":1,"result":"out","ranInput":{"n":2}}"#,
+            "failed",
+            r#""something else ran than what was approved""#,
+            r#"{"ranInput":{"n":2},"result":"out"}"#,
+        ),
+        (
+            r#"{"fence":1,"error":"no \"x\"","ranInput":{"n":1.10,"more":null}}"#,
+            "failed",
+            r#""something else ran than what was approved""#,
+            r#"{"ranInput":{"n":1.10,"more":null},"error":"no \"x\""}"#,
+        ),
+    ] {
+        let id = gate.propose("t", r#"{"n":1.10}"#).await;
+        gate.approve(&id, "").await;
+        claim(&gate, &id, &id).await;
+        let path = format!("/api/pending-actions/{id}/result");
+
+        let told = gate.post_as(&gate.agent, &path, report).await;
+        let again = gate.post_as(&gate.agent, &path, report).await;
+
+        assert_eq!((told.status, again.text.as_str()), (200, told.text.as_str()), "{report}");
+        assert_eq!(gate.status(&id).await, status, "{report}");
+        for kept in [
+            format!("\"error\":{error}"),
+            format!("\"result\":{result}"),
+            r#""effectiveInput":{"n":1.10}"#.to_owned(),
+        ] {
+            assert!(told.text.contains(&kept), "{kept} {}", told.text);
+        }
+    }
+    let counted =
+        async || gate.gate.store().briefing(&Counts::all("w"), Batches::None).await.unwrap().ran_other;
+    assert_eq!(counted().await, 2);
+    gate.gate.inner.clock.pass(HOUR + 1);
+    assert_eq!(counted().await, 0, "an hour later");
 }
 
 #[tokio::test]

@@ -162,7 +162,7 @@ async fn a_briefing_lists_the_batches_that_are_asked_for() {
 
     assert_eq!(default, all);
     let keys = |told: &Value| told.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-    let counts = ["workspaceId", "pending", "blockedMissions", "unknown", "lapsing"];
+    let counts = ["workspaceId", "pending", "blockedMissions", "unknown", "lapsing", "ranOther"];
     assert_eq!(keys(&all), [&counts[..], &["batches", "truncated", "claims", "revision"]].concat());
     assert_eq!(keys(&none), [&counts[..], &["claims", "revision"]].concat());
     let listed = |told: &Value| {

@@ -20,6 +20,7 @@ pub(super) fn of(
     let growing = u64::from(board.standing.growing_for);
     let grows = u128::from(growing) * 60_000 > targets.growing.as_millis();
     let counts = [
+        (AlertKind::RanOther, source.ran_other),
         (AlertKind::Failed, failed),
         (AlertKind::Unknown, board.standing.unknown),
         (AlertKind::HighRisk, sums.high_late),

@@ -127,6 +127,7 @@ impl Figures {
                 let was = std::mem::replace(&mut source.paused, briefing.paused);
                 source.blocked = briefing.blocked_missions;
                 source.lapsing = briefing.lapsing.unwrap_or_default();
+                source.ran_other = briefing.ran_other.unwrap_or_default();
                 if !source.falls_behind(briefing.revision) {
                     source.is_there(&targets, now);
                 }

@@ -60,6 +60,7 @@ pub(super) struct SourceFigures {
     pub(super) paused: Option<Timestamp>,
     pub(super) blocked: Option<u64>,
     pub(super) lapsing: u64,
+    pub(super) ran_other: u64,
     pub(super) open: Open,
     pub(super) seen: Ledger,
     pub(super) told: Option<SourceCounts>,

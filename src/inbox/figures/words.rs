@@ -74,6 +74,7 @@ pub fn alert(kind: AlertKind, count: u64, targets: &Targets) -> String {
     match kind {
         AlertKind::Down if count == 0 => "down".to_owned(),
         AlertKind::Down => format!("down for {count} min"),
+        AlertKind::RanOther => format!("{count} ran other than approved"),
         AlertKind::Failed => format!("{count} failed after approval"),
         AlertKind::Unknown => format!("{count} with unknown outcome"),
         AlertKind::HighRisk => format!("{count} high-risk over {}", limit_said(targets.high_risk)),

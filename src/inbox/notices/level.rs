@@ -150,6 +150,7 @@ fn in_queue(rule: &NotifyRule, source: &SourceBoard, kind: AlertKind, targets: &
         }
         // The configuration refuses them.
         AlertKind::Down
+        | AlertKind::RanOther
         | AlertKind::Failed
         | AlertKind::Expiring
         | AlertKind::Lapsing

@@ -119,7 +119,8 @@ fn is_within(from: Timestamp, millis: i64, now: Timestamp) -> bool {
 
 /// What it tells now may be from before it was watched.
 fn is_settling((on, source): &Topic, heard: &BTreeMap<SourceName, Timestamp>, now: Timestamp) -> bool {
-    let of_the_past = matches!(on, NotifyOn::Alert(AlertKind::Failed | AlertKind::Growing));
+    let of_the_past =
+        matches!(on, NotifyOn::Alert(AlertKind::RanOther | AlertKind::Failed | AlertKind::Growing));
     let since = source.as_ref().and_then(|source| heard.get(source));
     of_the_past && since.is_some_and(|at| is_within(*at, SETTLING, now))
 }

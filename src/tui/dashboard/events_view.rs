@@ -257,7 +257,11 @@ fn together(model: &Model, kind: AlertKind, alerts: &[&Alert]) -> String {
 /// What is lost, or may do harm, before what only waits. The words say the same.
 const fn style(kind: AlertKind) -> Style {
     match kind {
-        AlertKind::Down | AlertKind::Failed | AlertKind::Unknown | AlertKind::HighRisk => theme::WARN,
+        AlertKind::Down
+        | AlertKind::RanOther
+        | AlertKind::Failed
+        | AlertKind::Unknown
+        | AlertKind::HighRisk => theme::WARN,
         _ => theme::BOLD,
     }
 }

@@ -300,7 +300,7 @@ fn narrow(model: &mut Model, filter: Filter) {
 fn alert(model: &mut Model, kind: AlertKind, source: &Filter) {
     let targets = model.settings.targets;
     match kind {
-        AlertKind::Failed => history::update::open(model, ViewKind::Failed),
+        AlertKind::RanOther | AlertKind::Failed => history::update::open(model, ViewKind::Failed),
         AlertKind::Lapsing => history::update::open(model, ViewKind::Approved),
         AlertKind::Unknown => narrow(model, source.and("is:unknown")),
         AlertKind::HighRisk => {

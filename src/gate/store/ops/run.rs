@@ -8,7 +8,7 @@ use crate::domain::subject::is_same_subject;
 use crate::domain::{RawJson, Status, StatusStep, Timestamp, Untrusted};
 use crate::gate::store::rows::integer;
 use crate::gate::store::{
-    Actor, Dispatched, Finished, Keyed, Lease, Refused, StoreError, Stored, Work, decision_rules,
+    Actor, Dispatched, Finished, Keyed, Lease, RAN_OTHER, Refused, StoreError, Stored, Work, decision_rules,
 };
 
 /// So many runs of one approval may be lost; then a human is asked, whatever the tool says of itself.
@@ -161,6 +161,11 @@ pub(super) async fn finish(
             advance(tx, (&stored).into(), StatusStep::Succeed, Change { payloads, ..change }).await?;
         }
         Finished::Failed(error) => fail(tx, &stored, error, change).await?,
+        Finished::RanOther(ran) => {
+            let payloads = Payloads { edited: None, result: Some(ran) };
+            let change = Change { error: Some(RAN_OTHER), payloads, ..change };
+            advance(tx, (&stored).into(), StatusStep::Fail, change).await?;
+        }
         Finished::Lost(error) => {
             let change = Change { error: Some(error), ran: false, ..change };
             advance(tx, (&stored).into(), StatusStep::LoseSight, change).await?;
@@ -195,7 +200,9 @@ fn after_lost(error: &str) -> String {
 fn said_before(stored: &Stored, how: &Finished) -> bool {
     let action = &stored.action;
     match (how, &action.row.status) {
-        (Finished::Executed(result), Status::Executed) => action.result.as_ref() == Some(result),
+        (Finished::Executed(result), Status::Executed) | (Finished::RanOther(result), Status::Failed) => {
+            action.result.as_ref() == Some(result)
+        }
         (Finished::Failed(error), Status::Failed) => {
             action.error.as_ref().map(Untrusted::as_raw) == Some(error.as_str())
         }

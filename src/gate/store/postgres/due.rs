@@ -9,7 +9,7 @@ use crate::domain::Timestamp;
 use crate::gate::store::ops::lapse::approved_before;
 use crate::gate::store::ops::tx::Due;
 use crate::gate::store::rows::number;
-use crate::gate::store::{Counts, StoreError};
+use crate::gate::store::{Counts, HOUR, RAN_OTHER, StoreError};
 use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 
@@ -85,4 +85,14 @@ pub(super) async fn lapsing(
         lapsing += number(found);
     }
     Ok(lapsing)
+}
+
+/// How many runs of the last hour were of something else than what was approved.
+pub(super) async fn ran_other(conn: &mut Conn, counts: &Counts, now: Timestamp) -> Result<u64, StoreError> {
+    let mut query = QueryBuilder::new("SELECT COUNT(*) FROM actions a WHERE a.error = '");
+    query.push(RAN_OTHER).push("' AND a.executed_at > ").push_bind(now.plus_millis(-HOUR).as_millis());
+    query.push(" AND a.workspace = ").push_bind(&counts.workspace);
+    narrow(&mut query, counts);
+    let found: i64 = query.build_query_scalar().fetch_one(&mut *conn).await?;
+    Ok(number(found))
 }

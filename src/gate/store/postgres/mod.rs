@@ -252,7 +252,9 @@ impl Reads for PostgresStore {
         let given = (self, counts, batches);
         ask!(self, ask_of_one_moment, given, |conn, (store, counts, batches)| async move {
             let lapsing = store.lapsing_on(conn, counts).await?;
-            Ok(BriefingBody { lapsing, ..outstanding::briefing(conn, counts, batches).await? })
+            let now = store.moment(conn).await?;
+            let ran_other = due::ran_other(conn, counts, now).await?;
+            Ok(BriefingBody { lapsing, ran_other, ..outstanding::briefing(conn, counts, batches).await? })
         })
     }
 

@@ -76,6 +76,7 @@ pub(super) async fn briefing(
         blocked_missions: rows::number(blocked),
         unknown: rows::number(unknown),
         lapsing: 0,
+        ran_other: 0,
         paused_at: read::paused_since(conn, workspace).await?.map(time::write),
         truncated: listed.as_ref().map(|(_, more)| *more),
         batches: listed.map(|(batches, _)| batches),

@@ -188,7 +188,12 @@ impl Reads for SqliteStore {
 
     async fn briefing(&self, counts: &Counts, batches: Batches) -> Result<BriefingBody, StoreError> {
         let lapsing = self.lapsing(counts).await?;
-        Ok(BriefingBody { lapsing, ..outstanding::briefing(self.reader(), counts, batches).await? })
+        let ran_other = due::ran_other(self.reader(), counts, self.clock.now()).await?;
+        Ok(BriefingBody {
+            lapsing,
+            ran_other,
+            ..outstanding::briefing(self.reader(), counts, batches).await?
+        })
     }
 
     async fn checkpoints(

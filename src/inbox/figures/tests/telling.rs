@@ -210,3 +210,18 @@ fn approvals_that_no_agent_takes_are_an_alert_until_the_source_says_otherwise() 
     assert_eq!(alerts(Some(0)), []);
     assert_eq!(alerts(None), [], "not every source tells");
 }
+
+#[test]
+fn runs_of_something_else_are_the_second_gravest_alert() {
+    let mut figures = figures();
+    figures.listed(&all(Vec::new()), at(0));
+    let briefing = crate::domain::Briefing { ran_other: Some(2), lapsing: Some(1), ..Default::default() };
+    figures.event(&Event { source: source(), kind: EventKind::Briefing(briefing) }, at(0));
+
+    let alerts = figures.board(hour(), at(0)).alerts;
+
+    let kinds: Vec<_> = alerts.iter().map(|alert| (alert.kind, alert.count)).collect();
+    assert_eq!(kinds, [(AlertKind::RanOther, 2), (AlertKind::Lapsing, 1)]);
+    assert!(AlertKind::Down < AlertKind::RanOther && AlertKind::RanOther < AlertKind::Failed);
+    assert_eq!(words::alert(AlertKind::RanOther, 2, &Targets::default()), "2 ran other than approved");
+}

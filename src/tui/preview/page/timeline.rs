@@ -53,7 +53,7 @@ impl Page<'_> {
         let said = |name: &str| details.and_then(|details| details.member(name)).map(str::to_owned);
         match event.kind.as_raw() {
             "approved" => self.edits(),
-            "executed" => {
+            "executed" | "failed" => {
                 self.more("result", self.action.result.as_ref().map(|r| readable(r.as_str()).into_owned()));
             }
             "settled" => self.more("as", said("status").map(|status| meaning(&status))),
