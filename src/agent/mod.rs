@@ -4,9 +4,11 @@
 mod call;
 mod client_files;
 pub mod hook;
+mod lasting;
 pub mod mcp;
 mod mission;
 mod outcome;
 
 pub use call::{Answer, Caller, LEASE, ToolCall};
+pub use lasting::lasting;
 pub use mission::mission;

@@ -4,9 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::agent::hook::settings::{self, Block, Scope, Settings};
+use anyhow::Context as _;
+
+use crate::agent::hook::settings::{self, Block, Scope, Settings, judge};
 use crate::agent::hook::{Deferred, HookClient, HookWait};
-use crate::domain::{Status, Untrusted};
+use crate::agent::lasting;
+use crate::domain::{Check, Status, Untrusted, Verdict};
 use crate::program;
 use crate::sources::{AgentClient, Until};
 
@@ -52,8 +55,12 @@ pub fn hook_install(args: &HookInstallArgs, program: Vec<String>) -> anyhow::Res
         output::line(&format!("{} has this hook already: {shown}", client.title()))?;
         return Ok(Exit::Done);
     }
+    let to_know = judged(client, &path, &text)?;
     output::line(&format!("For {shown}:"))?;
     output::line(&block.shown())?;
+    for check in to_know {
+        output::line(&format!("{}: {}.", check.found, check.advice))?;
+    }
     if !input::agreed(args.place.yes)? {
         return Ok(Exit::Failed);
     }
@@ -64,6 +71,25 @@ pub fn hook_install(args: &HookInstallArgs, program: Vec<String>) -> anyhow::Res
     }
     output::line("`placet doctor` checks it.")?;
     Ok(Exit::Done)
+}
+
+/// Judges the settings with this text at `path`. Returns warnings; fails if the hook cannot work.
+fn judged(client: HookClient, path: &Path, text: &str) -> anyhow::Result<Vec<Check>> {
+    let mut layers =
+        judge::layers(client, &std::env::current_dir()?, |name| std::env::var_os(name).map(PathBuf::from));
+    for layer in layers.iter_mut().filter(|layer| layer.path == path) {
+        text.clone_into(&mut layer.text);
+    }
+    let (mut checks, _) = judge::judge(client, &layers);
+    checks.retain(|check| check.verdict != Verdict::Good);
+    match checks.iter().find(|check| check.verdict == Verdict::Bad) {
+        Some(bad) => Err(Usage(format!(
+            "this hook would not work; {}: {}; nothing was written",
+            bad.found, bad.advice
+        ))
+        .into()),
+        None => Ok(checks),
+    }
 }
 
 /// `placet hook uninstall`.
@@ -139,14 +165,16 @@ fn resumed(one: &Deferred, args: &HookResumeArgs) -> anyhow::Result<bool> {
     Ok(status.success())
 }
 
-/// The words of a command line that calls this placet with the configuration that was named.
-pub fn hook_program(program: &Path, config: Option<&Path>) -> anyhow::Result<Vec<String>> {
+/// Returns the words of a command line that calls this placet, with the configuration that was named, after an upgrade too.
+pub fn lasting_program(config: Option<&Path>) -> anyhow::Result<Vec<String>> {
+    let program = std::env::current_exe().context("cannot tell where placet is")?;
+    let program = lasting(&program, &std::env::var_os("PATH").unwrap_or_default()).map_err(Usage)?;
     let text = |path: &Path| {
         let path = std::path::absolute(path)?;
         let text = path.to_str().map(str::to_owned);
         text.ok_or_else(|| anyhow::anyhow!("{} cannot be written into settings", path.display()))
     };
-    let mut words = vec![text(program)?];
+    let mut words = vec![text(&program)?];
     if let Some(config) = config {
         words.extend(["--config".to_owned(), text(config)?]);
     }

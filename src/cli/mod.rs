@@ -34,7 +34,7 @@ pub use decide::decide;
 pub use doctor::{Findings, chosen, doctor};
 pub use exit::{Exit, Usage};
 pub use gate::{backup, exists, migrate, owner};
-pub use hook::{hook_install, hook_program, hook_resume, hook_uninstall, hook_wait};
+pub use hook::{hook_install, hook_resume, hook_uninstall, hook_wait, lasting_program};
 pub use list::{list, settle};
 pub use log::log;
 pub use mcp::{mcp_unwrap, mcp_wrap};

@@ -1,12 +1,14 @@
 //! `placet hook`: one event from standard input, one answer to standard output. Every fault is exit code 2, which blocks the call in
 //! every client; another code would let it run.
 
-use std::io::Read as _;
+use std::io::{BufReader, Read as _};
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
+use serde_json::value::RawValue;
 
-use crate::agent::hook::{self, EVENT_MAX, Event, GRACE, HookCall, HookWait, Notes};
+use crate::agent::hook::{self, EVENT_MAX, Event, EventError, Fence, GRACE, HookCall, HookWait, Notes};
 use crate::agent::{Caller, mission};
 use crate::cli::args::{HookArgs, HookCommand, HookRunArgs};
 use crate::cli::{self, Exit, Usage};
@@ -22,9 +24,8 @@ pub(super) async fn run(paths: &Paths, args: HookArgs) -> anyhow::Result<Exit> {
     match args.command {
         None => event(paths, &args.run).await,
         Some(HookCommand::Install(args)) => {
-            let program = std::env::current_exe().context("cannot tell where placet is")?;
             let config = paths.config_named.then_some(paths.config.as_path());
-            cli::hook_install(&args, cli::hook_program(&program, config)?)
+            cli::hook_install(&args, cli::lasting_program(config)?)
         }
         Some(HookCommand::Uninstall(args)) => cli::hook_uninstall(&args),
         Some(HookCommand::Resume(args)) => {
@@ -39,13 +40,28 @@ pub(super) async fn run(paths: &Paths, args: HookArgs) -> anyhow::Result<Exit> {
     }
 }
 
+/// Longest event that is read, in bytes. One that reports is cut to what a gate keeps.
+const READ_MAX: u64 = 512 << 20;
+
 /// Answers one event, in bounded time.
 async fn event(paths: &Paths, args: &HookRunArgs) -> anyhow::Result<Exit> {
     let mut stop = EndSignals::listen()?;
     let wait = cli::hook_wait(&args.wait, args.client)?;
-    let text = tokio::time::timeout(READ_LIMIT, tokio::task::spawn_blocking(standard_input)).await;
+    let text = tokio::time::timeout(READ_LIMIT, tokio::task::spawn_blocking(first_value)).await;
     let text = text.context("The event did not end")?.context("The event cannot be read")??;
-    let event = hook::read(&text, args.client)?;
+    let event = hook::read(text.get(), args.client)?;
+    if text.get().len() > EVENT_MAX && matches!(event, Event::Before(_)) {
+        return Err(Usage("The event has more than 16 MiB. The call did not run.".to_owned()).into());
+    }
+    if let Event::Before(call) = &event {
+        if let Some(why) = fence(paths, args).refuses(call) {
+            cli::answer(&hook::denied(call, why)?).context("The answer cannot be written")?;
+            return Ok(Exit::Done);
+        }
+        if args.fence {
+            return Ok(Exit::Done);
+        }
+    }
     let limit = wait.limit.saturating_add(GRACE);
     let answered = tokio::time::timeout(limit, answer(paths, args, wait, event, &mut stop)).await;
     let Some(json) =
@@ -56,6 +72,13 @@ async fn event(paths: &Paths, args: &HookRunArgs) -> anyhow::Result<Exit> {
     // Without a reader nobody runs the call either.
     cli::answer(&json).context("The answer cannot be written")?;
     Ok(Exit::Done)
+}
+
+/// For tools that only read files, around the state folder alone.
+fn fence(paths: &Paths, args: &HookRunArgs) -> Fence {
+    let config = if args.fence { &paths.state } else { &paths.config };
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    Fence::around([&paths.state, config], home, std::env::current_exe().ok())
 }
 
 async fn answer(
@@ -95,16 +118,9 @@ fn caller(gate: AgentGate, call: &HookCall) -> Caller {
     }
 }
 
-/// All of it; an event is bounded.
-fn standard_input() -> anyhow::Result<String> {
-    let mut text = String::new();
-    std::io::stdin()
-        .lock()
-        .take(EVENT_MAX + 1)
-        .read_to_string(&mut text)
-        .context("The event cannot be read")?;
-    if text.len() as u64 > EVENT_MAX {
-        return Err(Usage("The event has more than 16 MiB. The call did not run.".to_owned()).into());
-    }
-    Ok(text)
+/// The first whole JSON value. A client may leave its end open.
+fn first_value() -> anyhow::Result<Box<RawValue>> {
+    let input = BufReader::new(std::io::stdin().lock().take(READ_MAX));
+    let first = serde_json::Deserializer::from_reader(input).into_iter().next();
+    Ok(first.context("The event is no JSON: it is empty")?.map_err(EventError::Json)?)
 }

@@ -19,9 +19,8 @@ pub(super) async fn run(paths: &Paths, args: McpArgs) -> anyhow::Result<Exit> {
     match args.command {
         None => proxy(paths, args).await,
         Some(McpCommand::Wrap(args)) => {
-            let program = std::env::current_exe().context("cannot tell where placet is")?;
             let config = paths.config_named.then_some(paths.config.as_path());
-            cli::mcp_wrap(&args, &cli::hook_program(&program, config)?)
+            cli::mcp_wrap(&args, &cli::lasting_program(config)?)
         }
         Some(McpCommand::Unwrap(args)) => cli::mcp_unwrap(&args),
     }

@@ -473,6 +473,68 @@ class ClaudeCodeTest(WithCallIds, World):
         self.assertEqual(self.client.lines(), [])
 
 
+class OtherHooksTest(World):
+    """Other PreToolUse hooks of Claude Code beside placet's."""
+
+    CLIENT = ClaudeCode
+
+    def other(self, output):
+        """Another hook, which answers this once placet's has claimed the call."""
+        body = json.dumps({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow", **output}})
+        claimed = f"ls {self.gate.state}/hook 2>/dev/null | grep -q claimed"
+        command = f"cat >/dev/null; until {claimed}; do sleep 0.1; done; sleep 1; echo '{body}'"
+        settings = self.client.work / ".claude/settings.json"
+        settings.parent.mkdir()
+        settings.write_text(json.dumps({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": command}]}]}}))
+
+    def something_else_ran(self, edits, ran):
+        self.assertRegex(self.client.placet("doctor"), r"warn +hook +Claude Code: cat >/dev/null.* also answers for Bash")
+        process, provider = self.begun(self.client.call("agent"))
+        action = self.gate.pending()
+        approved = re.sub("agent", edits, action["toolInput"]["command"])
+        self.gate.ask(f"/{action['id']}/approve", {"userEdits": {"command": approved}} if edits != "agent" else {})
+        self.client.end(process)
+
+        self.assertEqual(self.client.lines(), [ran])
+        failed = self.gate.became(action, "failed")
+        self.assertEqual(failed["error"], "something else ran than what was approved")
+        self.assertEqual(failed["effectiveInput"]["command"], approved)
+        self.assertIn(f"echo {ran} >>", failed["result"]["ranInput"]["command"])
+        self.assertIn("Something else ran than what was approved", json.dumps(provider.requests[-1]["body"]))
+
+    def test_later_hook_allows_then_the_edit_is_not_recorded_as_executed(self):
+        self.gate.start()
+        self.client.install()
+        self.other({})
+        self.something_else_ran("human", "agent")
+
+    def test_later_hook_rewrites_then_the_approval_is_not_recorded_as_executed(self):
+        self.gate.start()
+        self.client.install()
+        self.other({"updatedInput": self.client.call("rewritten")["input"]})
+        self.something_else_ran("agent", "rewritten")
+
+    def test_hooks_disabled_then_install_refuses_and_doctor_says_so(self):
+        self.gate.start()
+        self.client.install()
+        local = self.client.work / ".claude/settings.local.json"
+        local.parent.mkdir()
+        local.write_text('{"disableAllHooks": true}')
+        self.assertRegex(self.client.placet("doctor", code=1), r"WRONG +hook +Claude Code: .*turns all hooks off")
+        self.assertIn("turns all hooks off", self.client.placet("hook", "install", "claude-code", "--yes", "--wait", "9m", code=2))
+
+    def test_state_folder_is_fenced(self):
+        self.gate.start()
+        self.client.install()
+        token = self.gate.state / "owner.token"
+        process, provider = self.begun({"tool": "Read", "input": {"file_path": str(token)}}, {"tool": "Bash", "input": {"command": f"{PLACET} decide x approve"}})
+        self.client.end(process)
+        self.assertEqual(len(provider.results()), 2, provider.results())
+        for result in provider.results():
+            self.assertIn("Agents must not", result)
+        self.assertNotIn(token.read_text().strip(), json.dumps([request["body"] for request in provider.requests]))
+
+
 class CodexTest(WithCallIds, World):
     CLIENT = Codex
 

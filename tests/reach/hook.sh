@@ -3,7 +3,7 @@
 # It needs target/debug/placet. More words go to Python's unittest: tests/reach/hook.sh --all -k killed
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-clients=(claude-code) classes=(ClaudeCodeTest)
+clients=(claude-code) classes=(ClaudeCodeTest OtherHooksTest)
 if [ "${1:-}" = --all ]; then
     shift
     clients+=(codex gemini-cli) classes+=(CodexTest GeminiCliTest)

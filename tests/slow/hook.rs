@@ -74,7 +74,9 @@ fn approved_bytes_and_reported_bytes_are_exact() {
     // A call that runs reads as approved.
     assert_eq!(status(&gate.address, &id), "approved");
     let response = r#"{ "stdout":"2",  "n": 1.10 }"#;
-    let told = hook(&home, &[], &claude("PostToolUse", "t1", &format!(r#","tool_response":{response}"#)));
+    let ran =
+        claude("PostToolUse", "t1", &format!(r#","tool_response":{response}"#)).replace("echo 1", "echo 2");
+    let told = hook(&home, &[], &ran);
     assert!(told.status.success() && told.stdout.is_empty(), "{told:?}");
     assert!(get(&gate.address, &id).body.contains(&format!(r#""result":{response}"#)));
     assert_eq!(status(&gate.address, &id), "executed");
@@ -100,6 +102,78 @@ fn same_call_again_is_denied_with_its_result() {
     assert!(again.contains(r#""permissionDecision":"deny""#), "{again}");
     assert!(again.contains("ran already and was not run again. Its result: done"), "{again}");
     assert!(status(&gate.address, &id) == "executed");
+}
+
+/// Asks for a call, approves it, and returns its id when the client may run it.
+fn claimed(home: &Home, gate: &Gate, call: &str) -> String {
+    let asks = begun(home, &[], &claude("PreToolUse", call, ""));
+    let id = pending(gate);
+    approve(&gate.address, &id);
+    assert!(out(&ended(asks)).contains(r#""permissionDecision":"allow""#));
+    id
+}
+
+#[test]
+fn other_input_that_ran_is_recorded_and_told_to_the_model() {
+    let home = Home::with_config(CONFIG);
+    let gate = Gate::serve(&home, &[]);
+    for (nth, (event, more)) in
+        [("PostToolUse", r#","tool_response":"2""#), ("PostToolUseFailure", r#","error":"no""#)]
+            .into_iter()
+            .enumerate()
+    {
+        let call = format!("t{nth}");
+        let id = claimed(&home, &gate, &call);
+
+        let told = hook(&home, &[], &claude(event, &call, more).replace("echo 1", "rm 1"));
+
+        assert!(blocks(&told).contains("Something else ran than what was approved"), "{told:?}");
+        assert_eq!(status(&gate.address, &id), "failed");
+        let kept = get(&gate.address, &id).body;
+        assert!(kept.contains(r#""error":"something else ran than what was approved""#), "{kept}");
+        assert!(kept.contains(&format!(r#""effectiveInput":{INPUT}"#)), "{kept}");
+        assert!(kept.contains(r#""result":{"ranInput":{ "command": "rm 1",  "n": 1.10 },"#), "{kept}");
+    }
+}
+
+#[test]
+fn outcome_over_16_mib_is_kept_without_its_text() {
+    let home = Home::with_config(CONFIG);
+    let gate = Gate::serve(&home, &[]);
+    let long = "x".repeat(17 << 20);
+    for (nth, (event, member, ended, kept)) in [
+        ("PostToolUse", "tool_response", "executed", "it is longer than 16 MiB"),
+        ("PostToolUseFailure", "error", "failed", "xxx"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let call = format!("t{nth}");
+        let id = claimed(&home, &gate, &call);
+
+        let told = hook(&home, &[], &claude(event, &call, &format!(r#","{member}":"{long}""#)));
+
+        assert!(told.status.success(), "{told:?}");
+        assert_eq!(status(&gate.address, &id), ended);
+        assert!(get(&gate.address, &id).body.contains(kept));
+    }
+}
+
+#[test]
+fn event_is_answered_while_its_input_stays_open() {
+    let home = Home::with_config(CONFIG);
+    let gate = Gate::serve(&home, &[]);
+    let mut command = home.command(&["hook"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut asks = command.spawn().unwrap();
+    let mut input = asks.stdin.take().unwrap();
+    input.write_all(claude("PreToolUse", "t1", "").as_bytes()).unwrap();
+    input.flush().unwrap();
+
+    approve(&gate.address, &pending(&gate));
+
+    assert!(out(&ended(asks)).contains(r#""permissionDecision":"allow""#));
+    drop(input);
 }
 
 #[test]

@@ -12,34 +12,27 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 
 use super::event::{HookClient, PROBE};
-use super::settings::{self, Scope, Settings};
+use super::settings::judge::{self, WHAT};
+use crate::agent::lasting;
 use crate::domain::{Check, Untrusted};
 use crate::program;
 
-const WHAT: &str = "hook";
 /// A hook looks ten seconds for its gate.
 const PROBE_LIMIT: Duration = Duration::from_secs(20);
 /// For Codex to say whether it trusts a hook.
 const CODEX_LIMIT: Duration = Duration::from_secs(20);
 
-/// A check for each hook that is installed for the user, or for the project in `folder`.
+/// Judges each client's settings in `folder`, and probes each hook that asks.
 pub async fn check(folder: &Path, env: impl Fn(&str) -> Option<PathBuf>) -> Vec<Check> {
-    let mut found = Vec::new();
+    let (mut checks, mut asking) = (Vec::new(), Vec::new());
     for client in HookClient::ALL {
-        for scope in [Scope::User, Scope::Project] {
-            let Ok(path) = settings::path(client, scope, folder, &env) else { continue };
-            let installed = match Settings::read(&path, client) {
-                Ok(settings) => settings.installed(),
-                // Without our hook in it, a file that only its client reads is no business of ours.
-                Err(_) => continue,
-            };
-            if let Some(command) = installed {
-                found.push((client, path, command));
-            }
-        }
+        let (found, hooks) = judge::judge(client, &judge::layers(client, folder, &env));
+        checks.extend(found);
+        asking.extend(hooks.into_iter().map(|(path, command)| (client, path, command)));
     }
-    let looks = found.iter().map(|(client, path, command)| one(*client, path, command, folder));
-    join_all(looks).await
+    let looks = asking.iter().map(|(client, path, command)| one(*client, path, command, folder));
+    checks.extend(join_all(looks).await);
+    checks
 }
 
 async fn one(client: HookClient, path: &Path, command: &str, folder: &Path) -> Check {
@@ -56,7 +49,15 @@ async fn one(client: HookClient, path: &Path, command: &str, folder: &Path) -> C
         }
         Ok(None) => {}
     }
+    let program = shell_words::split(command).unwrap_or_default().into_iter().next().unwrap_or_default();
     let good = Check::good(WHAT, format!("{title}: the hook of {path} reaches the gate"));
+    let good = match lasting::passing(Path::new(&program)) {
+        None => good,
+        Some(instead) => {
+            let found = format!("{}, but {program} goes with the next upgrade or cleaned cache", good.found);
+            Check::warn(WHAT, found, format!("{instead}, then install the hook again"))
+        }
+    };
     if client == HookClient::Codex { trusted(command, folder, good).await } else { good }
 }
 
@@ -90,7 +91,7 @@ async fn trusted(command: &str, folder: &Path, good: Check) -> Check {
             Check::bad(WHAT, "Codex: the hook is installed, and Codex does not read it", "install it again")
         }
         Some(_) => Check::bad(WHAT, "Codex: the hook is not trusted, so Codex skips it", advice),
-        None => Check::good(WHAT, format!("{}; Codex has trusted it", good.found)),
+        None => Check { found: format!("{}; Codex has trusted it", good.found), ..good },
     }
 }
 

@@ -9,11 +9,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use crate::domain::Untrusted;
+use crate::domain::{Untrusted, json};
 use crate::text;
 
-/// The most that an event may have, in bytes; a gate takes no longer body.
-pub const EVENT_MAX: u64 = 16 << 20;
+/// Longest event that asks, in bytes; a gate takes no longer body.
+pub const EVENT_MAX: usize = 16 << 20;
 /// The event that `placet doctor` sends. No client has one of this name.
 pub const PROBE: &str = r#"{"hook_event_name":"PlacetProbe"}"#;
 
@@ -119,7 +119,7 @@ struct Wire {
     tool_input: Option<Box<RawValue>>,
     tool_use_id: Option<String>,
     tool_response: Option<Box<RawValue>>,
-    error: Option<String>,
+    error: Option<Box<RawValue>>,
 }
 
 /// Reads an event. `installed` is the client that the hook was installed for; without it the event tells.
@@ -155,28 +155,33 @@ pub fn read(text: &str, installed: Option<HookClient>) -> Result<Event, EventErr
     }
     Ok(match wire.hook_event_name.as_str() {
         "PreToolUse" | "BeforeTool" => Event::Before(call),
-        "PostToolUseFailure" => Event::After(call, Ran::Failed(wire.error.unwrap_or_default())),
-        _ => {
-            let response = wire.tool_response.ok_or(EventError::Lacks("tool_response"))?;
-            Event::After(call, ran(response))
+        "PostToolUseFailure" => {
+            let why = wire
+                .error
+                .map_or_else(|| "The client gave no reason.".to_owned(), |error| reason(error.get()));
+            Event::After(call, Ran::Failed(why))
         }
+        _ => Event::After(call, ran(client, wire.tool_response, wire.error)),
     })
 }
 
-/// Gemini CLI tells an error of the tool inside its response.
-fn ran(response: Box<RawValue>) -> Ran {
-    #[derive(Deserialize)]
-    struct Gemini {
-        error: ToolError,
+/// How a call ended that the client counts as run. Gemini CLI tells an error of the tool inside its response.
+fn ran(client: HookClient, response: Option<Box<RawValue>>, error: Option<Box<RawValue>>) -> Ran {
+    let within = response.as_ref().filter(|_| client == HookClient::Gemini);
+    let within = within
+        .and_then(|response| json::members(response.get())?.into_iter().rfind(|it| it.key.text == "error"));
+    match (within.filter(|error| error.value != "null"), response.as_ref(), error) {
+        (Some(error), ..) => Ran::Failed(reason(error.value)),
+        (None, None, Some(error)) => Ran::Failed(reason(error.get())),
+        (None, ..) => Ran::Response(response.unwrap_or_else(|| RawValue::NULL.to_owned())),
     }
-    #[derive(Deserialize)]
-    struct ToolError {
-        message: String,
-    }
-    match serde_json::from_str::<Gemini>(response.get()) {
-        Ok(failed) => Ran::Failed(failed.error.message),
-        Err(_) => Ran::Response(response),
-    }
+}
+
+/// Words from an error: a string, the message of an object, else its JSON.
+fn reason(error: &str) -> String {
+    let message =
+        json::members(error).and_then(|members| members.into_iter().rfind(|it| it.key.text == "message"));
+    json::decode(message.map_or(error, |message| message.value)).text.into_owned()
 }
 
 impl HookCall {
@@ -239,8 +244,45 @@ mod tests {
         assert!(matches!(response, Ran::Response(raw) if raw.get() == r#"{"stdout": "x" }"#));
         let failed = after("PostToolUseFailure", r#","error":"Exit code 3""#);
         assert!(matches!(failed, Ran::Failed(why) if why == "Exit code 3"));
-        let gemini = after("AfterTool", r#","tool_response":{"llmContent":"x","error":{"message":"no"}}"#);
-        assert!(matches!(gemini, Ran::Failed(why) if why == "no"));
+    }
+
+    #[test]
+    fn every_form_of_an_end_keeps_its_outcome() {
+        let after = |event: &str, more: &str| match read(&claude(event, more), None).unwrap() {
+            Event::After(_, Ran::Response(raw)) => format!("ran {raw}"),
+            Event::After(_, Ran::Failed(why)) => format!("failed {why}"),
+            other => panic!("{other:?}"),
+        };
+
+        for (event, more, expected) in [
+            ("PostToolUse", "", "ran null"),
+            ("PostToolUse", r#","tool_response":null"#, "ran null"),
+            ("PostToolUse", r#","tool_response":"ok""#, r#"ran "ok""#),
+            (
+                "PostToolUse",
+                r#","tool_response":{"error":{"message":"in data"}}"#,
+                r#"ran {"error":{"message":"in data"}}"#,
+            ),
+            ("PostToolUse", r#","tool_response":{"a":1},"error":null"#, r#"ran {"a":1}"#),
+            ("PostToolUse", r#","error":{"message":"boom"}"#, "failed boom"),
+            ("PostToolUse", r#","tool_response":"\ud83d half""#, r#"ran "\ud83d half""#),
+            ("PostToolUseFailure", "", "failed The client gave no reason."),
+            ("PostToolUseFailure", r#","error":null"#, "failed The client gave no reason."),
+            ("PostToolUseFailure", r#","error":{"message":"boom"}"#, "failed boom"),
+            ("PostToolUseFailure", r#","error":{"code":7}"#, r#"failed {"code":7}"#),
+            ("PostToolUseFailure", r#","error":"\ud83d""#, "failed \u{fffd}"),
+            ("AfterTool", "", "ran null"),
+            ("AfterTool", r#","tool_response":{"llmContent":"x","error":{"message":"no"}}"#, "failed no"),
+            ("AfterTool", r#","tool_response":{"error":"no"}"#, "failed no"),
+            ("AfterTool", r#","tool_response":{"error":{"type":"t"}}"#, r#"failed {"type":"t"}"#),
+            (
+                "AfterTool",
+                r#","tool_response":{"llmContent":"x","error":null}"#,
+                r#"ran {"llmContent":"x","error":null}"#,
+            ),
+        ] {
+            assert_eq!(after(event, more), expected, "{event} {more}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod before;
 mod check;
 mod defer;
 mod event;
+mod fence;
 mod notes;
 mod reply;
 mod run;
@@ -14,6 +15,7 @@ pub mod settings;
 
 pub use check::check;
 pub use defer::is_headless;
-pub use event::{EVENT_MAX, Event, HookCall, HookClient, read};
+pub use event::{EVENT_MAX, Event, EventError, HookCall, HookClient, read};
+pub use fence::Fence;
 pub use notes::{Deferred, Notes};
-pub use run::{GRACE, HookWait, after, before};
+pub use run::{GRACE, HookWait, after, before, denied};

@@ -8,12 +8,11 @@ use std::time::{Duration, SystemTime};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::event::HookCall;
-use crate::domain::Digest;
+use crate::domain::{Digest, json};
 use crate::private::{self, ReadError};
 
 /// A claim is kept so long. The gate takes a report also when the lease is over, as long as nothing else ran.
@@ -66,15 +65,13 @@ impl Notes {
     }
 
     /// The claim of a call that ran, and its file. A client without ids is found by session, tool and input; of calls that are
-    /// alike any will do.
+    /// alike any will do. If no input fits, something else ran than the only call that was claimed.
     pub fn claimed(&self, call: &HookCall) -> Option<(PathBuf, Claimed)> {
-        let begins = format!("{CLAIMED}-{}", name(call));
-        let ran = serde_json::from_str::<Value>(call.input.get()).ok();
-        let is_it = |claimed: &Claimed| {
-            let known = serde_json::from_str::<Value>(claimed.input.get()).ok();
-            call.id.is_some() || ran.as_ref().zip(known.as_ref()).is_some_and(|(ran, known)| same(ran, known))
-        };
-        self.all::<Claimed>(&begins).find(|(_, claimed)| is_it(claimed))
+        let mut claims: Vec<_> = self.all::<Claimed>(&format!("{CLAIMED}-{}", name(call))).collect();
+        let fits =
+            claims.iter().position(|(_, claimed)| json::is_same(claimed.input.get(), call.input.get()));
+        let only = (claims.len() == 1).then_some(0);
+        fits.or(only).map(|nth| claims.swap_remove(nth))
     }
 
     pub fn defer(&self, call: &HookCall, deferred: &Deferred) -> io::Result<()> {
@@ -139,21 +136,6 @@ fn name(call: &HookCall) -> String {
     digest.trim_start_matches("sha256:").to_owned()
 }
 
-/// Whether both mean the same to a client that read one and wrote the other: JavaScript writes 1.10 as 1.1 and 1.0 as 1.
-fn same(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
-        (Value::Array(one), Value::Array(other)) => {
-            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
-        }
-        (Value::Object(one), Value::Object(other)) => {
-            let alike = |(key, one)| other.get(key).is_some_and(|other| same(one, other));
-            one.len() == other.len() && one.iter().all(alike)
-        }
-        (one, other) => one == other,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,6 +191,8 @@ mod tests {
         assert_eq!(found(r#"{"command":"y"}"#).as_deref(), Some("b"));
         assert_eq!(found(r#"{"command":"z"}"#), None);
         assert_eq!(found(r#"{"command":"y","dir":"/"}"#), None);
+        fs::remove_file(notes.claimed(&gemini(r#"{"command":"y"}"#)).unwrap().0).unwrap();
+        assert_eq!(found(r#"{"command":"z"}"#).as_deref(), Some("a"), "the only call that was claimed");
     }
 
     #[cfg(unix)]

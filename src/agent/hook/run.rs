@@ -12,7 +12,7 @@ use super::reply::Reply;
 use super::{before as file, defer};
 use crate::agent::call::{Answer, Caller, ToolCall};
 use crate::agent::outcome;
-use crate::domain::{Status, time};
+use crate::domain::{Status, json, time};
 use crate::sources::{AgentClient, RunOutcome, SourceError};
 use crate::text;
 
@@ -46,6 +46,11 @@ pub enum HookError {
     Answer(#[from] serde_json::Error),
     #[error("This call ran without placet: no approval of it is known here. Tell a human.")]
     NotClaimed,
+    #[error(
+        "Something else ran than what was approved: another hook changed the input, or allowed the call. Stop, and tell a human.{}",
+        .0.as_ref().map(|error| format!(" The gate could not be told: it {}.", told(error))).unwrap_or_default()
+    )]
+    RanOther(Option<SourceError>),
     #[error("The gate did not take the result: it {}. The call ran.", told(.0))]
     Report(SourceError),
 }
@@ -188,7 +193,12 @@ async fn answered(
     }
 }
 
-/// Reports how a call went.
+/// The client's answer to a call that no human is asked about.
+pub fn denied(call: &HookCall, why: &str) -> Result<String, HookError> {
+    Ok(Reply::Deny(why).json(call.client)?)
+}
+
+/// Reports how a call went. Fails if something else ran than what was approved, because the model must know.
 pub async fn after(call: &HookCall, ran: Ran, client: &AgentClient, notes: &Notes) -> Result<(), HookError> {
     let Some((path, claimed)) = notes.claimed(call) else {
         return match ran {
@@ -201,8 +211,14 @@ pub async fn after(call: &HookCall, ran: Ran, client: &AgentClient, notes: &Note
         Ran::Response(response) => outcome::ran(response.get()),
         Ran::Failed(why) => outcome::failed(&why),
     };
-    client.report(&claimed.action, claimed.fence, &outcome, REPORT_LIMIT).await.map_err(HookError::Report)?;
-    // One that stays is swept.
-    drop(fs::remove_file(path));
-    Ok(())
+    let other = (!json::is_same(claimed.input.get(), call.input.get())).then_some(&*call.input);
+    let reported = client.report_ran(&claimed.action, claimed.fence, (&outcome, other), REPORT_LIMIT).await;
+    if reported.is_ok() {
+        // One that stays is swept.
+        drop(fs::remove_file(path));
+    }
+    match (other, reported) {
+        (Some(_), reported) => Err(HookError::RanOther(reported.err())),
+        (None, reported) => reported.map_err(HookError::Report),
+    }
 }

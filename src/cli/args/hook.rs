@@ -25,6 +25,9 @@ pub struct HookRunArgs {
     pub client: Option<HookClient>,
     #[command(flatten)]
     pub wait: HookWaitArgs,
+    /// Do not ask: refuse calls that reach for placet's state folder, and let all others pass
+    #[arg(long)]
+    pub fence: bool,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -2,6 +2,7 @@
 //!
 //! As Claude Code 2.1.197, Codex CLI 0.169.0 and Gemini CLI 0.61.0 read them.
 
+pub mod judge;
 mod splice;
 
 use std::fs;
@@ -69,6 +70,17 @@ pub const fn usual_tools(client: HookClient) -> &'static str {
     }
 }
 
+/// The tools that read files by a path. Codex reads them in its shell.
+const fn readers(client: HookClient) -> Option<&'static str> {
+    match client {
+        HookClient::ClaudeCode => Some("^(Read|Grep|Glob)$"),
+        HookClient::Codex => None,
+        HookClient::Gemini => {
+            Some("^(read_file|read_many_files|list_directory|grep_search|search_file_content|glob)$")
+        }
+    }
+}
+
 /// The settings file. `env` looks a variable up: `CLAUDE_CONFIG_DIR`, `CODEX_HOME` and `GEMINI_CLI_HOME` move it.
 pub fn path(
     client: HookClient,
@@ -124,44 +136,56 @@ const fn events(client: HookClient) -> &'static [&'static str] {
 impl Block {
     /// What the client runs.
     pub fn command(&self) -> String {
-        let mut words = self.program.clone();
-        words.extend(["hook", "--client", self.client.word(), "--wait"].map(str::to_owned));
-        words.push(match self.wait.as_secs() {
+        let wait = match self.wait.as_secs() {
             seconds if seconds % 60 == 0 => format!("{}m", seconds / 60),
             seconds => format!("{seconds}s"),
-        });
-        words.extend(self.defer.then(|| "--defer".to_owned()));
-        shell_words::join(words) + OR_BLOCK
+        };
+        let more: &[&str] = if self.defer { &["--wait", &wait, "--defer"] } else { &["--wait", &wait] };
+        self.words(more)
     }
 
-    /// The groups to write, by event.
-    fn groups(&self) -> impl Iterator<Item = (&'static str, String)> {
+    fn words(&self, more: &[&str]) -> String {
+        let own = self.program.iter().map(String::as_str);
+        shell_words::join(own.chain(["hook", "--client", self.client.word()]).chain(more.iter().copied()))
+            + OR_BLOCK
+    }
+
+    /// The groups to write, by event. The tools that read files are asked about only to keep them from placet's own.
+    fn groups(&self) -> impl Iterator<Item = (&'static str, Vec<String>)> {
         let asks = self.wait.saturating_add(GRACE).saturating_add(MARGIN);
         let reports = REPORT_LIMIT.saturating_add(GRACE).saturating_add(MARGIN);
         events(self.client).iter().enumerate().map(move |(nth, event)| {
             let limit = if nth == 0 { asks } else { reports };
-            let timeout = match self.client {
-                HookClient::ClaudeCode | HookClient::Codex => limit.as_secs(),
-                HookClient::Gemini => u64::try_from(limit.as_millis()).unwrap_or(u64::MAX),
-            };
-            let handler = Handler { kind: "command".to_owned(), command: self.command(), timeout };
-            let group = Group { matcher: self.tools.clone(), hooks: vec![handler] };
-            // Strings and numbers always can be written.
-            (*event, serde_json::to_string(&group).unwrap_or_default())
+            let mut groups = vec![self.group(&self.tools, self.command(), limit)];
+            if let Some(readers) = readers(self.client).filter(|_| nth == 0) {
+                let command = self.words(&["--fence"]);
+                groups.push(self.group(readers, command, MARGIN));
+            }
+            (*event, groups)
         })
+    }
+
+    fn group(&self, matcher: &str, command: String, limit: Duration) -> String {
+        let timeout = match self.client {
+            HookClient::ClaudeCode | HookClient::Codex => limit.as_secs(),
+            HookClient::Gemini => u64::try_from(limit.as_millis()).unwrap_or(u64::MAX),
+        };
+        let handler = Handler { kind: "command".to_owned(), command, timeout };
+        let group = Group { matcher: matcher.to_owned(), hooks: vec![handler] };
+        // Strings and numbers always can be written.
+        serde_json::to_string(&group).unwrap_or_default()
     }
 
     /// What is written, for somebody who shall agree to it.
     pub fn shown(&self) -> String {
         let members: Vec<String> =
-            self.groups().map(|(event, group)| format!("\"{event}\":[{group}]")).collect();
+            self.groups().map(|(event, groups)| format!("\"{event}\":[{}]", groups.join(","))).collect();
         json::pretty(&format!("{{\"hooks\":{{{}}}}}", members.join(",")))
     }
 }
 
-/// A command that `placet hook install` wrote for this client.
+/// A command that `placet hook install` wrote for this client, also one that somebody changed.
 fn is_ours(client: HookClient, command: &str) -> bool {
-    let Some(command) = command.strip_suffix(OR_BLOCK) else { return false };
     let Ok(words) = shell_words::split(command) else { return false };
     words.windows(3).any(|three| three == ["hook", "--client", client.word()])
 }
@@ -212,8 +236,8 @@ impl Settings {
     pub fn with(&self, block: &Block) -> Result<String, SettingsError> {
         let text = if self.text.trim().is_empty() { "{}\n" } else { &self.text };
         let mut text = text.to_owned();
-        for (event, group) in block.groups() {
-            text = self.event(&text, event, Some(&group))?;
+        for (event, groups) in block.groups() {
+            text = self.event(&text, event, &groups)?;
         }
         Ok(text)
     }
@@ -223,31 +247,20 @@ impl Settings {
         let mut text = self.text.clone();
         if !text.trim().is_empty() {
             for event in events(self.client) {
-                text = self.event(&text, event, None)?;
+                text = self.event(&text, event, &[])?;
             }
         }
         Ok(text)
     }
 
-    /// The command of the hook that is asked before a call, where one is installed.
-    pub fn installed(&self) -> Option<String> {
-        let first = events(self.client).first()?;
-        let hooks = json::members(&self.text)?.into_iter().rev().find(|member| member.key.text == "hooks")?;
-        let groups = json::members(hooks.value)?.into_iter().rev().find(|it| it.key.text == *first)?;
-        json::elements(groups.value)?.into_iter().find_map(|group| {
-            let group: Group = serde_json::from_str(group).ok()?;
-            group.hooks.into_iter().map(|hook| hook.command).find(|it| is_ours(self.client, it))
-        })
-    }
-
-    /// Our group of one event set or removed.
-    fn event(&self, text: &str, event: &str, group: Option<&str>) -> Result<String, SettingsError> {
+    /// Our groups of one event set, or removed.
+    fn event(&self, text: &str, event: &str, groups: &[String]) -> Result<String, SettingsError> {
         let ours = |one: &str| match whose(self.client, one) {
             Whose::Ours => Ok(true),
             Whose::Others => Ok(false),
             Whose::Both => Err(SpliceError::Shared),
         };
-        splice::group(text, event, group, ours).map_err(|error| {
+        splice::groups(text, event, groups, ours).map_err(|error| {
             let path = self.path.clone();
             match error {
                 SpliceError::Shared => SettingsError::Shared { path },

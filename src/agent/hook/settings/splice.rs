@@ -13,12 +13,12 @@ pub(super) enum SpliceError {
     Shared,
 }
 
-/// The text of a settings file in which `hooks`.`event` holds `group`, and no other group that is ours; with `None` no such group at
-/// all, and no empty list that is left over by it.
-pub(super) fn group(
+/// The text of a settings file in which `hooks`.`event` holds these groups, and no other group that is ours; with none of them no
+/// empty list is left over.
+pub(super) fn groups(
     text: &str,
     event: &str,
-    group: Option<&str>,
+    wanted: &[String],
     ours: impl Fn(&str) -> Result<bool, SpliceError>,
 ) -> Result<String, SpliceError> {
     let style = Style::of(text);
@@ -26,7 +26,7 @@ pub(super) fn group(
     let events = hooks.clone().and_then(|span| text.get(span)).unwrap_or("{}");
     let list = value(events, event).map_err(|_| SpliceError::Shape("hooks".to_owned()))?;
     let groups = list.and_then(|span| events.get(span)).unwrap_or("[]");
-    let changed = in_list(groups, group, ours, &style)
+    let changed = in_list(groups, wanted, ours, &style)
         .ok_or_else(|| SpliceError::Shape(format!("hooks.{event}")))??;
     if changed == groups {
         return Ok(text.to_owned());
@@ -89,16 +89,16 @@ fn value(object: &str, key: &str) -> Result<Option<Range<usize>>, SpliceError> {
     Ok(first)
 }
 
-/// The list with `group` in place of ours, or at its end: groups of others keep their places, which Codex trusts them by. `None` for
+/// The list with the groups `wanted` in place of ours, or at its end: groups of others keep their places, which Codex trusts them by. `None` for
 /// what is no list.
 fn in_list(
     list: &str,
-    group: Option<&str>,
+    wanted: &[String],
     ours: impl Fn(&str) -> Result<bool, SpliceError>,
     style: &Style,
 ) -> Option<Result<String, SpliceError>> {
     let mut text = list.to_owned();
-    let mut wanted = group;
+    let mut wanted = wanted.iter();
     let mut nth = 0;
     loop {
         let spans = elements(&text)?;
@@ -107,7 +107,7 @@ fn in_list(
         match ours(one) {
             Err(error) => return Some(Err(error)),
             Ok(false) => nth += 1,
-            Ok(true) => match wanted.take() {
+            Ok(true) => match wanted.next() {
                 Some(group) => {
                     if json::compact(one) != json::compact(group) {
                         text.replace_range(span, &style.lay_out(group, 3));
@@ -118,7 +118,7 @@ fn in_list(
             },
         }
     }
-    if let Some(group) = wanted {
+    for group in wanted {
         let laid_out = style.lay_out(group, 3);
         text = appended(&text, elements(&text)?.last(), &laid_out, style, 3);
     }

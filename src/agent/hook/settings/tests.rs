@@ -19,11 +19,12 @@ fn settings(client: HookClient, text: &str) -> Settings {
     Settings::read(&path, client).unwrap()
 }
 
-/// The handler of an event, the last one in its list.
+/// The handler of an event that waits for a human, the last one in its list.
 fn handler(text: &str, event: &str) -> serde_json::Value {
     let value: serde_json::Value = serde_json::from_str(text).unwrap();
-    let groups = value["hooks"][event].as_array().unwrap().clone();
-    groups.last().unwrap()["hooks"][0].clone()
+    let groups = value["hooks"][event].as_array().unwrap().iter().rev();
+    let mut handlers = groups.map(|group| group["hooks"][0].clone());
+    handlers.find(|handler| handler["command"].as_str().is_some_and(|it| it.contains(" --wait "))).unwrap()
 }
 
 #[test]
@@ -91,11 +92,42 @@ fn installing_twice_changes_nothing_and_another_wait_changes_the_group_in_place(
     assert!(file.is(&file.with(&block(CLIENT)).unwrap()));
     let longer = Block { wait: Duration::from_hours(2), ..block(CLIENT) };
     let changed = file.with(&longer).unwrap();
-    assert_eq!(changed.matches("|| exit 2").count(), 3);
+    assert_eq!((changed.matches("|| exit 2").count(), changed.matches(" --fence ").count()), (4, 1));
     assert_eq!(changed.matches("--wait 120m").count(), 3);
     assert_eq!(settings(CLIENT, &changed).without().unwrap(), others);
-    assert_eq!(settings(CLIENT, &changed).installed(), Some(longer.command()));
-    assert_eq!(settings(CLIENT, others).installed(), None);
+    assert_eq!(handler(&changed, "PreToolUse")["command"], longer.command());
+}
+
+#[test]
+fn changed_command_of_ours_is_replaced_and_taken_out() {
+    for (from, to) in [("|| exit 2", "|| true"), (" || exit 2", ""), ("--wait 50m", "")] {
+        let broken = settings(CLIENT, "").with(&block(CLIENT)).unwrap().replace(from, to);
+
+        assert_eq!(
+            settings(CLIENT, &broken).with(&block(CLIENT)).unwrap(),
+            settings(CLIENT, "").with(&block(CLIENT)).unwrap()
+        );
+        assert_eq!(settings(CLIENT, &broken).without().unwrap(), "{}\n");
+    }
+}
+
+#[test]
+fn tools_that_read_are_called_for_the_fence_alone() {
+    for (client, event, reader) in
+        [(CLIENT, "PreToolUse", "Read|Grep|Glob"), (HookClient::Gemini, "BeforeTool", "read_file")]
+    {
+        let text = settings(client, "").with(&block(client)).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let group = &value["hooks"][event][1];
+
+        assert!(group["matcher"].as_str().unwrap().contains(reader), "{group}");
+        let command = group["hooks"][0]["command"].as_str().unwrap();
+        assert!(
+            command.ends_with(&format!("hook --client {} --fence || exit 2", client.word())),
+            "{command}"
+        );
+        assert_eq!(text.matches("--fence").count(), 1);
+    }
 }
 
 #[test]

@@ -352,7 +352,7 @@ fn nothing_that_somebody_else_wrote_is_told() {
             assert!(!said.contains("]9;"), "{said}");
         }
         assert!(!notice.slack(None).contains("]9;"));
-        assert_eq!(notice.text().matches("and 4 more").count(), notice.rule - 1);
+        assert_eq!(notice.text().matches("and 5 more").count(), notice.rule - 1);
     }
 }
 

@@ -1,0 +1,420 @@
+//! Judges settings as their client does: whether it calls the hook, for which tools, and what outranks an approval.
+//!
+//! As Claude Code 2.1.197, Codex CLI 0.169.0 and Gemini CLI 0.61.0 read them; docs/agents.md says what was measured.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use fancy_regex::Regex;
+use serde_json::Value;
+
+use super::{GRACE, HookClient, OR_BLOCK, Scope, events, is_ours, path};
+use crate::agent::client_files::plain_json;
+use crate::domain::Check;
+
+pub const WHAT: &str = "hook";
+
+/// A settings file. `text` is empty if there is none.
+#[derive(Debug)]
+pub struct Layer {
+    pub path: PathBuf,
+    /// Written by an administrator.
+    pub managed: bool,
+    pub text: String,
+}
+
+/// Returns the files that the client reads in `folder`, the one that outranks the others last.
+pub fn layers(client: HookClient, folder: &Path, env: impl Fn(&str) -> Option<PathBuf>) -> Vec<Layer> {
+    let mut paths: Vec<_> = [Scope::User, Scope::Project]
+        .into_iter()
+        .filter_map(|scope| Some((path(client, scope, folder, &env).ok()?, false)))
+        .collect();
+    match client {
+        HookClient::ClaudeCode => {
+            paths.push((folder.join(".claude/settings.local.json"), false));
+            let managed = Path::new(if cfg!(target_os = "macos") {
+                "/Library/Application Support/ClaudeCode"
+            } else {
+                "/etc/claude-code"
+            });
+            paths.push((managed.join("managed-settings.json"), true));
+            let more = fs::read_dir(managed.join("managed-settings.d")).into_iter().flatten().flatten();
+            let mut more: Vec<_> = more.map(|entry| (entry.path(), true)).collect();
+            more.sort();
+            paths.extend(more);
+        }
+        HookClient::Codex => {
+            paths.extend(paths.first().map(|(path, _)| (path.with_file_name("config.toml"), false)));
+        }
+        HookClient::Gemini => {
+            let system = env("GEMINI_CLI_SYSTEM_SETTINGS_PATH");
+            paths.push((system.unwrap_or_else(|| "/etc/gemini-cli/settings.json".into()), true));
+        }
+    }
+    paths.dedup_by(|one, other| one.0 == other.0);
+    let layer =
+        |(path, managed)| Layer { text: fs::read_to_string(&path).unwrap_or_default(), path, managed };
+    paths.into_iter().map(layer).collect()
+}
+
+/// A hook of one event.
+#[derive(Clone, Copy)]
+struct Hook<'a> {
+    path: &'a Path,
+    matcher: &'a str,
+    handler: &'a Value,
+    command: &'a str,
+}
+
+struct Judge<'a> {
+    client: HookClient,
+    read: &'a [(&'a Layer, Value)],
+    checks: Vec<Check>,
+}
+
+/// Returns what is right and wrong with the hook of these files; nothing where it is not installed. Also the commands that ask.
+pub fn judge(client: HookClient, layers: &[Layer]) -> (Vec<Check>, Vec<(PathBuf, String)>) {
+    let mut judge = Judge { client, read: &[], checks: Vec::new() };
+    let read: Vec<_> = layers
+        .iter()
+        .filter_map(|layer| match value(client, layer) {
+            Ok(value) => Some((layer, value)),
+            Err(error) => {
+                let (path, is_installed) = (layer.path.display(), layer.text.contains("hook --client"));
+                if is_installed {
+                    let found = format!("it ignores all of {path}, because of {error}");
+                    judge.bad(&found, "correct the file; until then its tools run without the gate");
+                }
+                None
+            }
+        })
+        .collect();
+    judge.read = &read;
+    let asking = judge.whole();
+    (judge.checks, asking)
+}
+
+fn value(client: HookClient, layer: &Layer) -> Result<Value, String> {
+    let text = if layer.text.trim().is_empty() { "{}" } else { &layer.text };
+    if layer.path.extension().is_some_and(|extension| extension == "toml") {
+        return toml::from_str(&layer.text).map_err(|error| error.message().to_owned());
+    }
+    let plain = if client == HookClient::Gemini { plain_json(text) } else { text.to_owned() };
+    let value: Value = serde_json::from_str(&plain).map_err(|error| error.to_string())?;
+    match misformed(&value).filter(|_| client == HookClient::ClaudeCode) {
+        Some(member) => Err(format!("the form of {member}")),
+        None => Ok(value),
+    }
+}
+
+/// A member that has another form than Claude Code expects, of those that matter here. It then ignores all of the file.
+fn misformed(file: &Value) -> Option<&'static str> {
+    let is_list =
+        |list: &Value, is: &dyn Fn(&Value) -> bool| list.as_array().is_some_and(|list| list.iter().all(is));
+    let is_hook = |hook: &Value| {
+        let limit = &hook["timeout"];
+        hook["type"].is_string() && (limit.is_null() || limit.as_f64().is_some_and(|limit| limit > 0.0))
+    };
+    let is_group = |group: &Value| {
+        let matcher = &group["matcher"];
+        (matcher.is_null() || matcher.is_string()) && is_list(&group["hooks"], &is_hook)
+    };
+    let hooks = file["hooks"].as_object();
+    let rules = ["allow", "ask", "deny"].map(|kind| at(file, &["permissions", kind]));
+    let is_switch = |name: &&str| !file[*name].is_null() && !file[*name].is_boolean();
+    if !file["hooks"].is_null()
+        && !hooks.is_some_and(|it| it.values().all(|groups| is_list(groups, &is_group)))
+    {
+        Some("hooks")
+    } else if rules.into_iter().any(|rules| !rules.is_null() && !is_list(rules, &Value::is_string)) {
+        Some("permissions")
+    } else {
+        ["disableAllHooks", "allowManagedHooksOnly"].into_iter().find(is_switch)
+    }
+}
+
+/// The member below these names; null where there is none.
+fn at<'a>(value: &'a Value, names: &[&str]) -> &'a Value {
+    names.iter().try_fold(value, |value, name| value.get(name)).unwrap_or(&Value::Null)
+}
+
+impl<'a> Judge<'a> {
+    fn bad(&mut self, found: &str, advice: &str) {
+        self.checks.push(Check::bad(WHAT, format!("{}: {found}", self.client.title()), advice));
+    }
+
+    fn warn(&mut self, found: &str, advice: &str) {
+        self.checks.push(Check::warn(WHAT, format!("{}: {found}", self.client.title()), advice));
+    }
+
+    fn whole(&mut self) -> Vec<(PathBuf, String)> {
+        let &[event, report, ..] = events(self.client) else { return Vec::new() };
+        let (all, reports) = (self.hooks(event), self.hooks(report));
+        let is_ours = |hook: &&Hook<'_>| is_ours(self.client, hook.command);
+        let ours: Vec<_> =
+            all.iter().copied().filter(|hook| is_ours(&hook) && !hook.command.contains(" --fence")).collect();
+        let reporting: Vec<_> = reports.iter().copied().filter(|hook| is_ours(&hook)).collect();
+        let others: Vec<_> = all.iter().copied().filter(|hook| !is_ours(&hook)).collect();
+        if ours.is_empty() {
+            if let Some(hook) = reporting.first() {
+                let found = format!(
+                    "the hook of {} reports results, but {event} does not call it: it asks nothing",
+                    hook.path.display()
+                );
+                self.bad(&found, "install the hook again");
+            }
+            return Vec::new();
+        }
+        if let Some(why) = self.switched_off(&ours) {
+            self.bad(&why, "remove that; until then its tools run without the gate");
+        }
+        let mut sound = ours.clone();
+        sound.retain(|hook| self.is_sound(*hook));
+        if !sound.is_empty() {
+            self.tools(&sound, &reporting);
+        }
+        self.rivals(&sound, &others);
+        self.rules(&sound);
+        ours.iter().map(|hook| (hook.path.to_owned(), hook.command.to_owned())).collect()
+    }
+
+    /// The hooks of an event that the client may call, in all files.
+    fn hooks(&self, event: &str) -> Vec<Hook<'a>> {
+        let mut hooks = Vec::new();
+        let read: &'a [(&'a Layer, Value)] = self.read;
+        for (layer, value) in read {
+            for group in at(value, &["hooks", event]).as_array().into_iter().flatten() {
+                let matcher = group["matcher"].as_str().unwrap_or_default();
+                for handler in group["hooks"].as_array().into_iter().flatten() {
+                    let command = handler["command"].as_str().unwrap_or_default();
+                    hooks.push(Hook { path: &layer.path, matcher, handler, command });
+                }
+            }
+        }
+        hooks
+    }
+
+    /// Why the client calls none of these hooks.
+    fn switched_off(&self, ours: &[Hook<'_>]) -> Option<String> {
+        let switch = |value: &Value| match self.client {
+            HookClient::ClaudeCode => value["disableAllHooks"].as_bool(),
+            HookClient::Codex => {
+                let features = &value["features"];
+                features["hooks"].as_bool().or_else(|| features["codex_hooks"].as_bool()).map(|on| !on)
+            }
+            HookClient::Gemini => at(value, &["hooksConfig", "enabled"]).as_bool().map(|on| !on),
+        };
+        let last = self.read.iter().rev().find_map(|(layer, value)| Some((layer, switch(value)?)));
+        let off = last.and_then(|(layer, is_off)| {
+            is_off.then(|| format!("{} turns all hooks off", layer.path.display()))
+        });
+        let is_managed =
+            |hook: &Hook<'_>| self.read.iter().any(|(layer, _)| layer.managed && layer.path == hook.path);
+        let only_managed = self.read.iter().find(|(layer, value)| {
+            let plugins = &value["strictPluginOnlyCustomization"];
+            let is_closed = plugins.as_bool() == Some(true)
+                || plugins.as_array().is_some_and(|list| list.iter().any(|it| it == "hooks"));
+            layer.managed && (value["allowManagedHooksOnly"].as_bool() == Some(true) || is_closed)
+        });
+        let only_managed = only_managed.filter(|_| !ours.iter().any(is_managed));
+        let listed = |hook: &Hook<'_>| {
+            let is_it =
+                |name: &Value| name == hook.command || !name.is_null() && *name == hook.handler["name"];
+            let mut lists =
+                self.read.iter().filter_map(|(_, value)| at(value, &["hooksConfig", "disabled"]).as_array());
+            lists.any(|list| list.iter().any(is_it))
+        };
+        off.or_else(|| {
+            only_managed.map(|(layer, _)| format!("{} allows managed hooks only", layer.path.display()))
+        })
+        .or_else(|| ours.iter().all(listed).then(|| "the hook is in hooksConfig.disabled".to_owned()))
+    }
+
+    /// Says what is wrong with a hook of ours, if anything is.
+    fn is_sound(&mut self, hook: Hook<'_>) -> bool {
+        let (handler, before) = (hook.handler, self.checks.len());
+        let at = hook.path.display();
+        let plain = hook.command.trim_end().strip_suffix(OR_BLOCK.trim_start()).map(str::trim_end);
+        if plain.is_none_or(|plain| plain.contains(['|', ';', '&'])) {
+            let found = format!(
+                "the hook of {at} is not placet followed by `|| exit 2`, so a fault lets the tool run"
+            );
+            self.bad(&found, "install the hook again");
+        }
+        let is_beside = |name: &str| handler[name].as_bool() == Some(true);
+        if self.client != HookClient::Gemini && (is_beside("async") || is_beside("asyncRewake")) {
+            self.bad(
+                &format!("it does not wait for the hook of {at}, which is async"),
+                "install the hook again",
+            );
+        }
+        if let Some(when) = handler["if"].as_str().filter(|_| self.client == HookClient::ClaudeCode) {
+            self.bad(
+                &format!("it calls the hook of {at} for {when} only (\"if\")"),
+                "install the hook again",
+            );
+        }
+        let unit = if self.client == HookClient::Gemini { 1_000.0 } else { 1.0 };
+        let usual = if self.client == HookClient::Gemini { 60.0 } else { 600.0 };
+        let limit = handler["timeout"].as_f64().map_or(usual, |limit| limit / unit);
+        let wait = waits(hook.command);
+        if limit < wait.saturating_add(GRACE).as_secs_f64() {
+            let found = format!(
+                "it ends the hook of {at} after {limit} s and runs the tool; the hook waits {} s, and needs {} s more",
+                wait.as_secs(),
+                GRACE.as_secs()
+            );
+            self.bad(&found, "install the hook again, with the --wait that you want");
+        }
+        self.checks.len() == before
+    }
+
+    /// Says which tools these hooks are called for.
+    fn tools(&mut self, sound: &[Hook<'_>], reporting: &[Hook<'_>]) {
+        let is_of = |hooks: &[Hook<'_>], tool: &str| {
+            hooks.iter().any(|hook| matches(self.client, hook.matcher, tool))
+        };
+        let (usual, more) = tools(self.client);
+        let (asked, missed): (Vec<&str>, Vec<_>) =
+            usual.iter().chain(more).partition(|tool| is_of(sound, tool));
+        let was_installed = |tool: &&str| is_of(reporting, tool);
+        let less = missed.iter().copied().filter(was_installed).collect::<Vec<_>>();
+        let unusual = missed.iter().any(|tool| usual.contains(tool));
+        let found = format!("it asks about {}; it runs {} without asking", listed(&asked), listed(&missed));
+        if asked.is_empty() {
+            let found = format!("no tool is asked about: no matcher fits {}", listed(&missed));
+            self.bad(&found, "install the hook again");
+        } else if !less.is_empty() {
+            self.bad(
+                &format!("{found}, of which {} were installed", listed(&less)),
+                "install the hook again",
+            );
+        } else if unusual {
+            self.warn(&found, "leave --tools out to ask about all that change something");
+        } else {
+            self.checks.push(Check::good(WHAT, format!("{}: {found}", self.client.title())));
+        }
+    }
+
+    /// Names hooks that may undo an approval: a second one of ours, and those of others.
+    fn rivals(&mut self, sound: &[Hook<'_>], others: &[Hook<'_>]) {
+        let client = self.client;
+        let (usual, more) = tools(client);
+        let overlap = |one: &Hook<'_>, other: &Hook<'_>| {
+            let shared =
+                |tool: &&&str| matches(client, one.matcher, tool) && matches(client, other.matcher, tool);
+            usual.iter().chain(more).filter(shared).copied().collect::<Vec<_>>()
+        };
+        for (nth, one) in sound.iter().enumerate() {
+            let rival = sound
+                .iter()
+                .skip(nth + 1)
+                .find(|other| other.command != one.command && !overlap(one, other).is_empty());
+            if let Some(other) = rival {
+                let found = format!(
+                    "two different hooks of placet ask about {}, in {} and {}: one denies what the other allows",
+                    listed(&overlap(one, other)),
+                    one.path.display(),
+                    other.path.display()
+                );
+                self.bad(&found, "uninstall one of them");
+            }
+        }
+        for other in others {
+            let shared: Vec<_> = sound.iter().flat_map(|one| overlap(one, other)).collect();
+            if !shared.is_empty() {
+                let what = if other.command.is_empty() { "a hook" } else { other.command };
+                let found =
+                    format!("{what} of {} also answers for {}", other.path.display(), listed(&shared));
+                self.warn(
+                    &found,
+                    "if it answers later or changes the input, something else runs than what was approved",
+                );
+            }
+        }
+    }
+
+    /// Names rules of Claude Code that outrank an approval.
+    fn rules(&mut self, sound: &[Hook<'_>]) {
+        for (kind, then) in [("ask", "asks once more, and without a terminal refuses"), ("deny", "refuses")] {
+            for (layer, value) in self.read.iter().filter(|_| self.client == HookClient::ClaudeCode) {
+                let rules = at(value, &["permissions", kind])
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .filter_map(Value::as_str);
+                let outranks = |rule: &&str| {
+                    let tool = rule.split('(').next().unwrap_or(rule);
+                    let sample = if tool.starts_with("mcp__") { "mcp__any__tool" } else { tool };
+                    sound.iter().any(|hook| matches(self.client, hook.matcher, sample))
+                };
+                let rules: Vec<_> = rules.filter(outranks).collect();
+                if !rules.is_empty() {
+                    let found = format!(
+                        "it {then} what a human approved under {} ({kind} in {})",
+                        rules.join(", "),
+                        layer.path.display()
+                    );
+                    self.checks.push(Check::warn(
+                        WHAT,
+                        format!("{}: {found}", self.client.title()),
+                        "remove the rules, or expect approvals that do not run",
+                    ));
+                }
+            }
+        }
+    }
+}
+
+/// How long an installed command waits.
+fn waits(command: &str) -> Duration {
+    let words = shell_words::split(command).unwrap_or_default();
+    let after = words.iter().skip_while(|word| *word != "--wait").nth(1);
+    let (number, unit) = after.map_or(("50", "m"), |text| text.split_at(text.len().saturating_sub(1)));
+    let seconds = match unit {
+        "h" => 3_600,
+        "m" => 60,
+        _ => 1,
+    };
+    Duration::from_secs(number.parse::<u64>().unwrap_or_default().saturating_mul(seconds))
+}
+
+/// The client calls a hook with this matcher for the tool.
+fn matches(client: HookClient, matcher: &str, tool: &str) -> bool {
+    let is_word = |c: char| c == '_' || c == '|' || c.is_ascii_alphanumeric();
+    let is_list = match client {
+        HookClient::ClaudeCode => matcher.chars().all(|c| is_word(c) || matches!(c, ',' | ' ' | '-')),
+        HookClient::Codex => matcher.chars().all(is_word),
+        HookClient::Gemini => false,
+    };
+    match matcher {
+        "" | "*" => true,
+        list if is_list => list.split(['|', ',']).any(|name| name.trim() == tool),
+        pattern => Regex::new(pattern).map_or(pattern == tool, |regex| regex.is_match(tool).unwrap_or(false)),
+    }
+}
+
+/// The tools that change something, and others that act. One stands for all tools of MCP servers.
+const fn tools(client: HookClient) -> (&'static [&'static str], &'static [&'static str]) {
+    match client {
+        HookClient::ClaudeCode => (
+            &["Bash", "Edit", "Write", "NotebookEdit", "mcp__any__tool"],
+            &["WebFetch", "WebSearch", "Agent"],
+        ),
+        HookClient::Codex => (&["Bash", "apply_patch", "mcp__any__tool"], &["web_search"]),
+        HookClient::Gemini => (
+            &["run_shell_command", "replace", "write_file", "mcp_any_tool"],
+            &["web_fetch", "google_web_search"],
+        ),
+    }
+}
+
+fn listed(tools: &[&str]) -> String {
+    let named = |tool: &&str| if tool.starts_with("mcp_") { "MCP tools" } else { *tool }.to_owned();
+    let named: Vec<String> = tools.iter().map(named).collect();
+    if named.is_empty() { "nothing".to_owned() } else { named.join(", ") }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+use super::super::{Block, Settings, usual_tools};
+use super::*;
+
+const CLAUDE: HookClient = HookClient::ClaudeCode;
+
+/// The settings that are installed for a client, with changes.
+fn installed(client: HookClient, changes: &[(&str, &str)]) -> String {
+    let block = Block {
+        client,
+        tools: usual_tools(client).to_owned(),
+        program: vec!["/usr/bin/placet".to_owned()],
+        wait: Duration::from_mins(50),
+        defer: false,
+    };
+    let text = Settings { path: "s.json".into(), client, text: String::new() }.with(&block).unwrap();
+    changes.iter().fold(text, |text, (from, to)| {
+        assert!(text.contains(from), "{from} is not in {text}");
+        text.replacen(from, to, 1)
+    })
+}
+
+fn layer(path: &str, text: &str) -> Layer {
+    Layer { path: path.into(), managed: path.contains("managed"), text: text.to_owned() }
+}
+
+/// All that is found, as lines that begin with the verdict.
+fn judged(client: HookClient, layers: &[(&str, &str)]) -> String {
+    let layers: Vec<_> = layers.iter().map(|(path, text)| layer(path, text)).collect();
+    let (checks, _) = judge(client, &layers);
+    checks.iter().map(|check| format!("{:?} {}", check.verdict, check.found)).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn installed_hook_is_good_in_every_client() {
+    for (client, asked) in [
+        (CLAUDE, "Bash, Edit, Write, NotebookEdit, MCP tools; it runs WebFetch, WebSearch, Agent without"),
+        (HookClient::Codex, "Bash, apply_patch, MCP tools; it runs web_search without"),
+        (HookClient::Gemini, "run_shell_command, replace, write_file, MCP tools; it runs web_fetch"),
+    ] {
+        let said = judged(client, &[("user.json", &installed(client, &[]))]);
+        assert!(said.starts_with("Good ") && said.contains(asked) && said.lines().count() == 1, "{said}");
+        assert_eq!(judged(client, &[("user.json", "{}"), ("project.json", "")]), "");
+    }
+    let commented = installed(HookClient::Gemini, &[("{\n", "{ // mine\n")]);
+    assert!(judged(HookClient::Gemini, &[("user.json", &commented)]).starts_with("Good "));
+}
+
+#[test]
+fn hooks_that_are_switched_off_are_bad() {
+    let on = |client| installed(client, &[]);
+    let bad = |client, layers: &[(&str, &str)]| judged(client, layers).contains("Bad ");
+    let off = r#"{"disableAllHooks":true}"#;
+    for path in ["project.json", "local.json", "managed.json"] {
+        let said = judged(CLAUDE, &[("user.json", &on(CLAUDE)), (path, off)]);
+        assert!(said.contains(&format!("Bad Claude Code: {path} turns all hooks off")), "{said}");
+    }
+    let both = installed(CLAUDE, &[("{\n", "{\"disableAllHooks\":true,\n")]);
+    assert!(bad(CLAUDE, &[("user.json", &both)]));
+    let again = r#"{"disableAllHooks":false}"#;
+    assert!(!bad(CLAUDE, &[("user.json", &both), ("local.json", again)]), "the last file counts");
+    for only in [r#"{"allowManagedHooksOnly":true}"#, r#"{"strictPluginOnlyCustomization":["hooks"]}"#] {
+        assert!(bad(CLAUDE, &[("user.json", &on(CLAUDE)), ("managed.json", only)]), "{only}");
+        assert!(!bad(CLAUDE, &[("user.json", &on(CLAUDE)), ("project.json", only)]), "{only}");
+    }
+    for config in ["[features]\nhooks = false\n", "features.codex_hooks = false\n"] {
+        assert!(bad(HookClient::Codex, &[("hooks.json", &on(HookClient::Codex)), ("config.toml", config)]));
+    }
+    let gemini = on(HookClient::Gemini);
+    let command: Value = serde_json::from_str(&gemini).unwrap();
+    let command = &command["hooks"]["BeforeTool"][0]["hooks"][0]["command"];
+    let listed = format!(r#"{{"hooksConfig":{{"disabled":[{command}]}}}}"#);
+    for other in [r#"{"hooksConfig":{"enabled":false}}"#, &listed] {
+        assert!(bad(HookClient::Gemini, &[("user.json", &gemini), ("project.json", other)]), "{other}");
+    }
+}
+
+#[test]
+fn hook_that_cannot_block_is_bad() {
+    for (change, why) in [
+        (("|| exit 2", "|| true"), "not placet followed by"),
+        (("|| exit 2", "|| exit 2 || true"), "not placet followed by"),
+        (("|| exit 2", "|| true || exit 2"), "not placet followed by"),
+        ((" || exit 2", ""), "not placet followed by"),
+        (("\"timeout\": 3300", "\"timeout\": 60"), "after 60 s"),
+        (("\"timeout\": 3300", "\"timeout\": 3000"), "after 3000 s"),
+        ((",\n            \"timeout\": 3300", ""), "after 600 s"),
+        (("--wait 50m", "--wait 2h"), "waits 7200 s"),
+        (("\"timeout\": 3300", "\"async\": true, \"timeout\": 3300"), "is async"),
+        (("\"timeout\": 3300", "\"asyncRewake\": true, \"timeout\": 3300"), "is async"),
+        (("\"timeout\": 3300", "\"if\": \"Bash(git *)\", \"timeout\": 3300"), "for Bash(git *) only"),
+        (("\"timeout\": 3300", "\"timeout\": \"3300\""), "ignores all of"),
+        (("{\n", "{\"permissions\":{\"ask\":\"Bash\"},\n"), "ignores all of"),
+        (("{\n", "{ // mine\n"), "ignores all of"),
+        (("\"PreToolUse\"", "\"Stop\""), "asks nothing"),
+        (("^(Bash|Edit|Write|NotebookEdit|mcp__.*)$", "^bash$"), "no tool is asked about"),
+        (("^(Bash|Edit|Write|NotebookEdit|mcp__.*)$", "("), "no tool is asked about"),
+        (
+            ("^(Bash|Edit|Write|NotebookEdit|mcp__.*)$", "Bash|mcp__"),
+            "of which Edit, Write, NotebookEdit, MCP tools were",
+        ),
+    ] {
+        let said = judged(CLAUDE, &[("user.json", &installed(CLAUDE, &[change]))]);
+        assert!(said.contains("Bad ") && said.contains(why), "{change:?} {said}");
+    }
+    let quick = installed(HookClient::Gemini, &[("\"timeout\": 3300000", "\"timeout\": 3300")]);
+    assert!(judged(HookClient::Gemini, &[("user.json", &quick)]).contains("after 3.3 s"));
+}
+
+#[test]
+fn fewer_tools_on_purpose_are_a_warning() {
+    let all = "^(Bash|Edit|Write|NotebookEdit|mcp__.*)$";
+    let few = installed(CLAUDE, &[(all, "Bash"), (all, "Bash"), (all, "Bash")]);
+
+    let said = judged(CLAUDE, &[("user.json", &few)]);
+
+    assert!(said.starts_with("Warn ") && said.contains("it asks about Bash; it runs Edit, Write"), "{said}");
+}
+
+#[test]
+fn matchers_fit_as_in_each_client() {
+    let fits = |client, matcher: &str, tool: &str| matches(client, matcher, tool);
+    for (matcher, claude, codex, gemini) in [
+        ("Bash", true, true, true),
+        ("bash", false, false, false),
+        ("Bas", false, false, true),
+        ("B.sh", true, true, true),
+        ("*", true, true, true),
+        ("", true, true, true),
+        ("[", false, false, false),
+        ("Edit|Bash", true, true, true),
+        ("^(?!Edit)", true, true, true),
+    ] {
+        let all = [CLAUDE, HookClient::Codex, HookClient::Gemini].map(|client| fits(client, matcher, "Bash"));
+        assert_eq!(all, [claude, codex, gemini], "{matcher}");
+    }
+    assert!(fits(CLAUDE, "Edit, Bash", "Bash") && !fits(CLAUDE, "mcp__fs", "mcp__fs__write"));
+}
+
+#[test]
+fn other_hooks_and_rules_that_outrank_are_named() {
+    let user = installed(CLAUDE, &[]);
+    let other = installed(CLAUDE, &[("--wait 50m", "--wait 10m")]);
+    let said = judged(CLAUDE, &[("user.json", &user), ("project.json", &other)]);
+    assert!(said.contains("Bad ") && said.contains("two different hooks of placet ask about Bash"), "{said}");
+    assert!(!judged(CLAUDE, &[("user.json", &user), ("project.json", &user)]).contains("two different"));
+
+    let format = |matcher: &str| {
+        format!(
+            r#"{{"hooks":{{"PreToolUse":[{{"matcher":"{matcher}","hooks":[{{"type":"command","command":"fmt"}}]}}]}}}}"#
+        )
+    };
+    let said = judged(CLAUDE, &[("user.json", &user), ("project.json", &format("Edit|Read"))]);
+    assert!(said.contains("Warn Claude Code: fmt of project.json also answers for Edit"), "{said}");
+    assert!(!judged(CLAUDE, &[("user.json", &user), ("project.json", &format("Read"))]).contains("fmt"));
+
+    let rules =
+        r#"{"permissions":{"ask":["Bash(echo:*)","Read"],"deny":["mcp__fs","WebFetch"],"allow":["Bash"]}}"#;
+    let said = judged(CLAUDE, &[("user.json", &user), ("managed.json", rules)]);
+    assert!(said.contains("approved under Bash(echo:*) (ask in managed.json)"), "{said}");
+    assert!(said.contains("refuses what a human approved under mcp__fs (deny in managed.json)"), "{said}");
+}
