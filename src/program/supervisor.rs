@@ -45,6 +45,8 @@ pub const ERRORS_MAX: usize = 4_096;
 const REST: Duration = Duration::from_secs(1);
 /// Whoever was killed may take so long to be gone.
 const GONE: Duration = Duration::from_secs(2);
+/// Between two tries to write a report to a full disk.
+const FULL: Duration = Duration::from_secs(1);
 
 /// Who supervises, where it is not this program.
 static PLACET: OnceLock<PathBuf> = OnceLock::new();
@@ -176,8 +178,24 @@ fn supervise() -> io::Result<()> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let limit = limit.min(until.saturating_sub(now));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let ended = runtime.block_on(run(arguments.collect(), limit));
-    ended.write(report)
+    runtime.block_on(async {
+        let ended = run(arguments.collect(), limit).await;
+        until_room(FULL, || ended.write(&report)).await
+    })
+}
+
+/// Repeats a write while its disk is full: the program ran, and how it ended must not be lost. The report stays locked meanwhile.
+async fn until_room(pause: Duration, write: impl Fn() -> io::Result<()>) -> io::Result<()> {
+    loop {
+        match write() {
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) =>
+            {
+                tokio::time::sleep(pause).await;
+            }
+            written => return written,
+        }
+    }
 }
 
 async fn run(argv: Vec<OsString>, limit: Duration) -> Report {
@@ -267,10 +285,11 @@ impl From<End> for Report {
 }
 
 impl Report {
-    fn write(self, mut file: File) -> io::Result<()> {
+    fn write(&self, mut file: &File) -> io::Result<()> {
         let bytes = [self.output.as_slice(), &self.errors].concat();
         let sha256 = format!("{:x}", Sha256::digest(&bytes));
-        let head = Head { end: self.end, output: self.output.len(), errors: self.errors.len(), sha256 };
+        let head =
+            Head { end: self.end.clone(), output: self.output.len(), errors: self.errors.len(), sha256 };
         let head = serde_json::to_string(&head).map_err(io::Error::other)? + "\n";
         file.set_len(0)?;
         file.rewind()?;
@@ -367,11 +386,33 @@ mod tests {
         }
     }
 
+    #[tokio::test]
+    async fn report_is_kept_until_a_full_disk_has_room() {
+        let tries = std::cell::Cell::new(0);
+        let write = async |last: io::ErrorKind| {
+            tries.set(0);
+            until_room(Duration::ZERO, || {
+                tries.set(tries.get() + 1);
+                match tries.get() {
+                    1 => Err(io::ErrorKind::StorageFull.into()),
+                    2 => Err(io::ErrorKind::QuotaExceeded.into()),
+                    3 => Err(last.into()),
+                    _ => Ok(()),
+                }
+            })
+            .await
+        };
+
+        assert!(write(io::ErrorKind::StorageFull).await.is_ok());
+        assert_eq!(tries.get(), 4);
+        assert_eq!(write(io::ErrorKind::NotFound).await.unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
     #[test]
     fn a_torn_report_is_none() {
         let report = Report { end: End::Succeeded, output: b"out".to_vec(), errors: b"err".to_vec() };
         let mut file = tempfile::tempfile().unwrap();
-        report.clone().write(file.try_clone().unwrap()).unwrap();
+        report.write(&file).unwrap();
         let mut whole = Vec::new();
         file.rewind().unwrap();
         file.read_to_end(&mut whole).unwrap();
