@@ -8,27 +8,22 @@ use std::time::Duration;
 use futures_util::future::join_all;
 
 use super::executor::restarting;
+use super::receivers::Receiver;
 use super::state::Gate;
 use super::store::{Callback, Delivery, StoreError, SweptCallbacks};
-use crate::config::CallbackConfig;
 use crate::contract::action::wire_status;
 use crate::contract::callback::{CallbackBody, CallbackData};
 use crate::contract::{time, traceparent};
 use crate::domain::Status;
 use crate::fault;
 use crate::net::http::HttpError;
-use crate::net::webhook::Key;
 
 /// How many messages one receiver gets at once.
 const AT_ONCE: u32 = 16;
 /// For one exchange.
 const LIMIT: Duration = Duration::from_secs(10);
-/// For reading the secret.
-const SECRET: Duration = Duration::from_secs(5);
-/// Nobody else sends it meanwhile: longer than secret and exchange take. Milliseconds.
+/// Lease of a message while it is sent: longer than the exchange takes. Milliseconds.
 const LEASE_MILLIS: i64 = 30_000;
-/// Of the answer nothing is used but its status.
-const CAP: usize = 1 << 10;
 /// What another gate left, or what is to be sent again, is found so soon.
 const EVERY: Duration = Duration::from_secs(5);
 /// Before the second try; before each later one four times as long, up to the longest. Milliseconds.
@@ -51,55 +46,55 @@ async fn keep_sending(gate: Gate, name: String) {
 }
 
 async fn sender(gate: Gate, name: String) {
-    let Some(callback) = gate.inner.receivers.get(&name) else { return };
+    let Some(receiver) = gate.inner.receivers.get(&name) else { return };
     let mut called = gate.inner.events.watch_called();
     loop {
         called.mark_unchanged();
-        tokio::select! {
-            // What is under way is sent again by whoever comes next, under the same id.
+        let asked = tokio::select! {
+            // The next gate resends what is under way, under the same id.
             () = gate.inner.stopping.cancelled() => return,
-            sent = send_due(&gate, &name, callback) => if let Err(error) = sent {
+            sent = send_due(&gate, &name, receiver) => sent.unwrap_or_else(|error| {
                 tracing::warn!(%error, callback = name, "cannot look for what a callback is to be told");
+                None
+            })
+        };
+        // `Retry-After` holds back the other messages of this receiver, too.
+        let woken = async {
+            match asked {
+                Some(millis) => tokio::time::sleep(Duration::from_millis(millis)).await,
+                None => drop(tokio::time::timeout(EVERY, called.changed()).await),
             }
-        }
+        };
         tokio::select! {
             () = gate.inner.draining.cancelled() => return,
-            _ = called.changed() => {}
-            () = tokio::time::sleep(EVERY) => {}
+            () = woken => {}
         }
     }
 }
 
-/// Sends all that is due to one receiver.
-async fn send_due(gate: &Gate, name: &str, config: &CallbackConfig) -> Result<(), StoreError> {
+/// Sends all that is due to one receiver. Returns for how many milliseconds the receiver asked to be left alone.
+async fn send_due(gate: &Gate, name: &str, receiver: &Receiver) -> Result<Option<u64>, StoreError> {
     while !gate.inner.draining.is_cancelled() {
         let due = gate.store().take_callbacks(name.to_owned(), LEASE_MILLIS, AT_ONCE).await?;
         if due.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
-        // Read each time: who changes a secret need not start the gate again.
-        let key = config.secret.read_within(SECRET).await.and_then(|secret| Key::parse(&secret));
-        let key = key.map_err(|why| format!("its secret cannot be had: {why}"));
-        let sent = due.into_iter().map(|callback| send(gate, config, key.as_ref(), callback));
+        let sent = due.into_iter().map(|callback| send(gate, receiver, callback));
+        let mut asked = None;
         for ended in join_all(sent).await {
-            ended?;
+            asked = asked.max(ended?);
+        }
+        if asked.is_some() {
+            return Ok(asked);
         }
     }
-    Ok(())
+    Ok(None)
 }
 
-/// Tries once, and writes down what that came to.
-async fn send(
-    gate: &Gate,
-    config: &CallbackConfig,
-    key: Result<&Key, &String>,
-    callback: Callback,
-) -> Result<(), StoreError> {
+/// Tries once, and writes down what that came to. Returns what [`send_due`] does.
+async fn send(gate: &Gate, receiver: &Receiver, callback: Callback) -> Result<Option<u64>, StoreError> {
     fault::point("callback.taken");
-    let how = match key {
-        Ok(key) => attempt(gate, config, key, &callback).await,
-        Err(why) => again(&callback, why.clone()),
-    };
+    let (how, asked) = attempt(gate, receiver, &callback).await;
     fault::point("callback.sent");
     let Callback { id, action, name, tries, traceparent, .. } = &callback;
     match &how {
@@ -110,35 +105,40 @@ async fn send(
             tracing::warn!(why, id, action, callback = name, tries, traceparent, "a callback was not told");
         }
     }
-    gate.store().end_callback(callback, how).await
+    gate.store().end_callback(callback, how).await?;
+    Ok(asked)
 }
 
-async fn attempt(gate: &Gate, config: &CallbackConfig, key: &Key, callback: &Callback) -> Delivery {
+async fn attempt(gate: &Gate, receiver: &Receiver, callback: &Callback) -> (Delivery, Option<u64>) {
     let body = match body(callback) {
         Ok(body) => body,
-        Err(error) => return Delivery::Refused { why: error.to_string() },
+        Err(error) => return (Delivery::Refused { why: error.to_string() }, None),
     };
+    let key = receiver.key();
     let mut headers = key.headers(&callback.id, gate.inner.clock.now().as_millis() / 1_000, &body).to_vec();
     headers.extend(callback.traceparent.clone().map(|trace| (traceparent::HEADER, trace)));
-    match gate.inner.tools.targets().post(&config.url, &headers, body, LIMIT, CAP).await {
-        Ok((200..=299, _)) => Delivery::Arrived,
+    match gate.inner.tools.targets().notify(&receiver.config.url, &headers, body, LIMIT).await {
+        Ok((200..=299, _)) => (Delivery::Arrived, None),
         // Gone: the convention of Standard Webhooks for a receiver that wants nothing more.
-        Ok((410, _)) => Delivery::Refused { why: "the receiver answered HTTP 410".to_owned() },
-        Ok((status, _)) => {
+        Ok((410, _)) => (Delivery::Refused { why: "the receiver answered HTTP 410".to_owned() }, None),
+        Ok((status, wait)) => {
             let moved = if matches!(status, 300..=399) { "; redirects are not followed" } else { "" };
-            again(callback, format!("the receiver answered HTTP {status}{moved}"))
+            let why = format!("the receiver answered HTTP {status}{moved}");
+            // The next try comes later than a shorter wait.
+            let wait = wait.map(|wait| i64::try_from(wait.as_millis()).unwrap_or(i64::MAX).min(DAY_MILLIS));
+            match wait.filter(|millis| *millis > PAUSE_MILLIS) {
+                Some(pause) => (Delivery::Failed { why, pause }, Some(pause.unsigned_abs())),
+                None => (again(callback, why), None),
+            }
         }
         Err(error) => {
             // In the words of libraries.
             tracing::debug!(%error, callback = callback.name, "a callback was not sent, or not answered");
-            again(
-                callback,
-                match error {
-                    HttpError::NotSent(_) => "the receiver cannot be reached",
-                    _ => "the receiver gave no answer",
-                }
-                .to_owned(),
-            )
+            let why = match error {
+                HttpError::NotSent(_) => "the receiver cannot be reached",
+                _ => "the receiver gave no answer",
+            };
+            (again(callback, why.to_owned()), None)
         }
     }
 }

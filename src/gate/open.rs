@@ -87,7 +87,7 @@ impl Gate {
 
     async fn over(config: &GateConfig, read_only: bool, clock: Clock) -> Result<Self, GateError> {
         let (tools, tls) = (Arc::new(Tools::open(config)?), tls(config)?);
-        let receivers = Receivers::open(config, tools.targets())?;
+        let receivers = Receivers::open(config, tools.targets()).await?;
         let proxy = Proxy::open(config).await?;
         let routes: Vec<_> = router::table().into_iter().map(|route| (route.method, route.path)).collect();
         let metrics = Metrics::new(&routes);
@@ -134,12 +134,13 @@ impl Gate {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Reads the certificate, its key and the files of the first tokens in `folder` anew, for connections from now on. Ends nothing. What
+    /// Reads the certificate, its key, the secrets of callbacks and the files of the first tokens in `folder` again. Ends nothing. What
     /// cannot be used stays as it was; returns a sentence for each problem.
     pub async fn reload(&self, folder: &Path) -> Vec<String> {
         let renewed = self.inner.tls.as_ref().map(Tls::renew);
         let mut problems: Vec<String> = renewed.and_then(Result::err).into_iter().collect();
         problems.extend(self.outdated());
+        problems.extend(self.inner.receivers.renew().await);
         problems.extend(self.first_tokens(folder).await.err().map(|error| error.to_string()));
         problems
     }

@@ -407,17 +407,21 @@ pub(super) fn describe(error: &reqwest::Error) -> String {
     tls::of_plain_http(&cause).unwrap_or(cause)
 }
 
-/// Seconds, or a date (RFC 9110, 10.2.3); at most [`RETRY_AFTER_MAX`].
+/// [`asked_to_wait`], at most [`RETRY_AFTER_MAX`].
 pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    asked_to_wait(headers).map(|wait| wait.min(RETRY_AFTER_MAX))
+}
+
+/// The `Retry-After` of an answer: seconds, or a date (RFC 9110, 10.2.3).
+pub(super) fn asked_to_wait(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    let wait = match text.parse() {
-        Ok(seconds) => Duration::from_secs(seconds),
+    match text.parse() {
+        Ok(seconds) => Some(Duration::from_secs(seconds)),
         Err(_) => {
             let until = jiff::fmt::rfc2822::parse(text).ok()?.timestamp();
-            Duration::try_from(until.duration_since(jiff::Timestamp::now())).unwrap_or_default()
+            Some(Duration::try_from(until.duration_since(jiff::Timestamp::now())).unwrap_or_default())
         }
-    };
-    Some(wait.min(RETRY_AFTER_MAX))
+    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue};
 
-use super::http::{HttpError, build, describe, failed};
+use super::http::{HttpError, asked_to_wait, build, describe, failed};
 use super::public::is_public;
 
 /// What the addresses of a name are.
@@ -97,18 +97,7 @@ impl Targets {
         timeout: Duration,
         cap: usize,
     ) -> Result<(u16, Vec<u8>), HttpError> {
-        let (url, is_listed) = self.judge(url).map_err(HttpError::NotSent)?;
-        let mut fields = HeaderMap::new();
-        for (name, value) in headers {
-            let (Ok(name), Ok(value)) = (HeaderName::try_from(*name), HeaderValue::try_from(value.as_str()))
-            else {
-                return Err(HttpError::NotSent(format!("the header {name} cannot be sent")));
-            };
-            fields.insert(name, value);
-        }
-        let client = self.client(is_listed).map_err(HttpError::NotSent)?;
-        let request = client.post(url).headers(fields).body(body).timeout(timeout);
-        let mut response = request.send().await.map_err(|error| failed(&error))?;
+        let mut response = self.send(url, headers, body, timeout).await?;
         let coding = response.headers().get(CONTENT_ENCODING).map(HeaderValue::as_bytes);
         let is_packed = coding
             .is_some_and(|it| [&b"gzip"[..], b"x-gzip"].iter().any(|name| it.eq_ignore_ascii_case(name)));
@@ -121,6 +110,39 @@ impl Targets {
             kept.extend_from_slice(chunk.get(..(cap - kept.len()).min(chunk.len())).unwrap_or_default());
         }
         Ok((response.status().as_u16(), if is_packed { unpacked(&kept, cap) } else { kept }))
+    }
+
+    /// POSTs the same way, and returns the status and the `Retry-After` of the answer. Its body is not read.
+    pub async fn notify(
+        &self,
+        url: &str,
+        headers: &[(&str, String)],
+        body: String,
+        timeout: Duration,
+    ) -> Result<(u16, Option<Duration>), HttpError> {
+        let response = self.send(url, headers, body, timeout).await?;
+        Ok((response.status().as_u16(), asked_to_wait(response.headers())))
+    }
+
+    async fn send(
+        &self,
+        url: &str,
+        headers: &[(&str, String)],
+        body: String,
+        timeout: Duration,
+    ) -> Result<reqwest::Response, HttpError> {
+        let (url, is_listed) = self.judge(url).map_err(HttpError::NotSent)?;
+        let mut fields = HeaderMap::new();
+        for (name, value) in headers {
+            let (Ok(name), Ok(value)) = (HeaderName::try_from(*name), HeaderValue::try_from(value.as_str()))
+            else {
+                return Err(HttpError::NotSent(format!("the header {name} cannot be sent")));
+            };
+            fields.insert(name, value);
+        }
+        let client = self.client(is_listed).map_err(HttpError::NotSent)?;
+        let request = client.post(url).headers(fields).body(body).timeout(timeout);
+        request.send().await.map_err(|error| failed(&error))
     }
 
     /// The URL as it will be connected to, and whether it is listed. The messages do not repeat it: an agent may come to read them.

@@ -1,12 +1,22 @@
 //! Signed as the convention of Standard Webhooks has it: whoever receives one knows that it is ours, whole, and of now.
 //!
 //! <https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>: HMAC-SHA256 over
-//! `id.timestamp.body`, in base64, after `v1,`. The key is what follows `whsec_`, in base64; any other text is the key itself.
+//! `id.timestamp.body`, in base64, after `v1,`. The key is what follows `whsec_`, in base64 of either alphabet; any other text is the key itself.
 
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use hmac::{Hmac, Mac as _};
 use secrecy::{ExposeSecret as _, SecretSlice, SecretString};
 use sha2::Sha256;
+
+/// Padded or not: programs that make secrets do either.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true),
+);
 
 /// A key that the receiver has, too.
 #[derive(Clone, Debug)]
@@ -15,11 +25,21 @@ pub struct Key(SecretSlice<u8>);
 impl Key {
     /// Fails with a sentence for whoever configured it, which does not repeat the secret.
     pub fn parse(secret: &SecretString) -> Result<Self, String> {
-        let secret = secret.expose_secret();
+        // Some editors write a mark of their encoding in front.
+        let secret = secret.expose_secret().trim_start_matches('\u{feff}').trim();
         let bytes = match secret.strip_prefix("whsec_") {
-            Some(encoded) => BASE64_STANDARD
-                .decode(encoded)
-                .map_err(|_| "the secret begins with whsec_, and what follows is no base64".to_owned())?,
+            Some(encoded) => {
+                let alike = |c| match c {
+                    '-' => '+',
+                    '_' => '/',
+                    c => c,
+                };
+                let encoded: String =
+                    encoded.chars().filter(|c| !c.is_ascii_whitespace()).map(alike).collect();
+                BASE64
+                    .decode(encoded)
+                    .map_err(|_| "the secret begins with whsec_, and what follows is no base64".to_owned())?
+            }
             None => secret.as_bytes().to_vec(),
         };
         if bytes.is_empty() { Err("the secret is empty".to_owned()) } else { Ok(Self(bytes.into())) }
@@ -48,6 +68,8 @@ impl Key {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     fn key(secret: &str) -> Result<Key, String> {
@@ -65,6 +87,17 @@ mod tests {
         assert_eq!(headers[2], ("webhook-timestamp", "1614265330".to_owned()));
         let signature = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=".to_owned();
         assert_eq!(headers[3], ("webhook-signature", signature));
+    }
+
+    #[test]
+    fn spellings_of_a_secret_are_one_key() {
+        let of = |secret: &str| key(secret).unwrap().signature("m", 1, "{}");
+        let same = |spellings: &[&str]| spellings.iter().map(|it| of(it)).collect::<HashSet<_>>().len() == 1;
+
+        assert!(same(&["whsec_+/+/+w==", "whsec_-_-_-w==", "whsec_+/+/+w", "whsec_-_-_-w", "whsec_-_+/+w="]));
+        assert!(same(&["whsec_+/+/+w==", "\u{feff}whsec_+/+/+w==\r\n", "whsec_+/+/\n+w==\n"]));
+        assert!(same(&["plain words", "\u{feff}plain words\n"]));
+        assert!(!same(&["whsec_+/+/+w==", "whsec_+/+/+g=="]));
     }
 
     #[test]

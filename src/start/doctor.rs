@@ -6,7 +6,7 @@ use crate::agent::hook;
 use crate::cli::args::DoctorArgs;
 use crate::cli::{self, Exit};
 use crate::config::paths::Paths;
-use crate::config::{Config, ProxyConfig};
+use crate::config::{CallbackConfig, Config, ProxyConfig};
 use crate::domain::Check;
 use crate::inbox::notify;
 use crate::journal::Journal;
@@ -18,6 +18,9 @@ use super::{agents, headless, logging};
 
 /// Less room than this is told of, in bytes.
 const LITTLE_ROOM: u64 = 200 << 20;
+/// Advice for a secret of the gate.
+const GIVE: &str =
+    "give it to the gate; it does not start without (an environment variable is that of the gate's process)";
 
 pub(super) async fn run(paths: &Paths, args: &DoctorArgs) -> anyhow::Result<Exit> {
     let mut findings = cli::Findings::new(args);
@@ -37,6 +40,7 @@ pub(super) async fn run(paths: &Paths, args: &DoctorArgs) -> anyhow::Result<Exit
     let mut checks = vec![configured(paths, &config)];
     checks.extend(agents::check(&config));
     checks.extend(config.gate.proxy.as_ref().map(|proxy| login(proxy, config.gate.trusted_proxies.len())));
+    checks.extend(config.gate.callbacks.iter().map(|(name, it)| callback(name, it)));
     checks.extend(state(&paths.state));
     checks.push(journal(&paths.journal()).await);
     checks.extend(tui::check_host(
@@ -101,8 +105,17 @@ fn login(proxy: &ProxyConfig, addresses: usize) -> Check {
     match proxy.secret.read() {
         Ok(_) => Check::good("proxy login", found),
         Err(error) => {
-            let advice = "give it to the gate; it does not start without (an environment variable is that of the gate's process)";
-            Check::warn("proxy login", format!("{found}; its secret cannot be read here: {error}"), advice)
+            Check::warn("proxy login", format!("{found}; its secret cannot be read here: {error}"), GIVE)
+        }
+    }
+}
+
+/// Its secret is a key: the look at the configuration has found out, where it can be read.
+fn callback(name: &str, callback: &CallbackConfig) -> Check {
+    match callback.secret.read() {
+        Ok(_) => Check::good("callback", format!("{name}: its secret can be used")),
+        Err(error) => {
+            Check::warn("callback", format!("{name}: its secret cannot be read here: {error}"), GIVE)
         }
     }
 }

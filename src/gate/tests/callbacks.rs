@@ -11,6 +11,7 @@ use axum::http::{HeaderMap, StatusCode};
 use reqwest::Method;
 use secrecy::SecretString;
 use serde_json::Value;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::{Mutex, mpsc};
 
 use super::contract::{CONTRACT, validator};
@@ -348,7 +349,7 @@ async fn what_does_not_arrive_within_a_day_is_given_up_and_listed_for_a_week() {
 }
 
 #[tokio::test]
-async fn receiver_that_wants_nothing_more_is_told_once_and_a_missing_secret_is_said() {
+async fn receiver_that_wants_nothing_more_is_told_once() {
     let folder = tempfile::tempdir().unwrap();
     let receiver = Receiver::start().await;
     receiver.answers(410);
@@ -358,18 +359,125 @@ async fn receiver_that_wants_nothing_more_is_told_once_and_a_missing_secret_is_s
     let gone = until(&gate, |it| it.ended_at.is_some()).await;
     assert_eq!((gone.tries, gone.error.as_deref()), (1, Some("the receiver answered HTTP 410")));
     gate.stop().await;
+}
 
+#[tokio::test]
+async fn gate_without_a_usable_callback_secret_does_not_start() {
     let folder = tempfile::tempdir().unwrap();
-    let secret = TokenFrom::File(folder.path().join("none"));
-    let without = CallbackConfig { secret, ..receiver.config.clone() };
-    let gate = start(with(folder.path(), &without, ToolConfig::default())).await;
+    let prints = |text: &str| TokenFrom::Command(["printf", "%s", text].map(str::to_owned).to_vec());
+    let unset = TokenFrom::Env("PLACET_TEST_NO_SUCH_SECRET".to_owned());
+    for (secret, said, is_a_mistake) in [
+        (prints("whsec_!hidden"), "no base64", true),
+        (prints("whsec_"), "the secret is empty", true),
+        (prints(""), "is empty", true),
+        (TokenFrom::File(folder.path().join("none")), "cannot read", true),
+        // The shell in which a configuration is checked need not be the gate's.
+        (unset, "is not set", false),
+    ] {
+        let without = CallbackConfig { secret, ..at("http://127.0.0.1:9/") };
+        let config = with(folder.path(), &without, ToolConfig::default());
+        let error = match Gate::open(&config).await {
+            Err(error) => error.to_string(),
+            Ok(_) => panic!("it starts: {said}"),
+        };
+        assert!(error.contains("gate.callbacks.orchestrator: its secret: "), "{error}");
+        assert!(error.contains(said) && !error.contains("hidden"), "{error}");
+        let mistakes: Vec<String> = crate::gate::mistakes(&config).iter().map(ToString::to_string).collect();
+        assert_eq!(mistakes, is_a_mistake.then_some(error).into_iter().collect::<Vec<_>>());
+    }
+}
+
+#[tokio::test]
+async fn secret_that_changed_counts_from_the_reload() {
+    let folder = tempfile::tempdir().unwrap();
+    let receiver = Receiver::start().await;
+    let file = folder.path().join("secret");
+    let put = |secret: &str| {
+        std::fs::remove_file(&file).ok();
+        std::io::Write::write_all(
+            &mut crate::private::options().write(true).create(true).open(&file).unwrap(),
+            secret.as_bytes(),
+        )
+        .unwrap();
+    };
+    put("another secret");
+    let secret = CallbackConfig { secret: TokenFrom::File(file.clone()), ..receiver.config.clone() };
+    let gate = start(with(folder.path(), &secret, ToolConfig::default())).await;
+    let told = async || {
+        let id = propose(&gate, "t", "").await;
+        gate.reject(&id, "").await;
+        receiver.next().await
+    };
+
+    assert!(!told().await.is_signed());
+    put("whsec_!");
+    let problems = gate.gate.reload(folder.path()).await;
+    assert!(problems.iter().any(|it| it.contains("gate.callbacks.orchestrator: its secret")), "{problems:?}");
+    assert!(!told().await.is_signed());
+    put(SECRET);
+    assert_eq!(gate.gate.reload(folder.path()).await, Vec::<String>::new());
+    assert!(told().await.is_signed());
+    gate.stop().await;
+}
+
+/// A server that reads one request for each of these answers and then closes the connection.
+async fn answers_raw(answers: &[&'static [u8]]) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let answers = answers.to_vec();
+    tokio::spawn(async move {
+        for answer in answers {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let (mut got, mut some) = (Vec::new(), [0; 4_096]);
+            while !got.ends_with(b"}}") {
+                let read = stream.read(&mut some).await.unwrap();
+                got.extend_from_slice(&some[..read]);
+            }
+            stream.write_all(answer).await.unwrap();
+        }
+    });
+    url
+}
+
+#[tokio::test]
+async fn any_2xx_arrives_whatever_its_body_is() {
+    for answer in [
+        &b"HTTP/1.1 202 Accepted\r\nContent-Length: 100\r\n\r\ncut"[..],
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nnot",
+        b"HTTP/1.1 299 Odd\r\nContent-Length: 99999999999\r\n\r\n",
+        b"HTTP/1.1 204 No Content\r\n\r\nand yet some",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let receiver = at(&answers_raw(&[answer]).await);
+        let gate = start(with(folder.path(), &receiver, ToolConfig::default())).await;
+        let id = propose(&gate, "t", "").await;
+        gate.reject(&id, "").await;
+
+        let told = until(&gate, |it| it.error.is_some() || it.ended_at.is_some()).await;
+
+        assert_eq!((told.tries, told.error), (1, None), "{}", String::from_utf8_lossy(answer));
+        gate.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn receiver_that_asks_for_time_gets_it_from_all_messages() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = answers_raw(&[b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 7200\r\n\r\n"]).await;
+    let gate = start(with(folder.path(), &at(&url), ToolConfig::default())).await;
     let id = propose(&gate, "t", "").await;
     gate.reject(&id, "").await;
-    let unsigned = until(&gate, |it| it.error.is_some()).await.error.unwrap();
 
-    assert!(unsigned.starts_with("its secret cannot be had: cannot read"), "{unsigned}");
-    receiver.next().await;
-    assert!(receiver.has_nothing_more().await, "nothing is sent unsigned");
+    let busy = until(&gate, |it| it.error.is_some()).await;
+
+    let left = busy.next_at.unwrap().since(gate.gate.inner.clock.now());
+    assert!((7_100_000..=7_200_000).contains(&left), "{left}");
+    let id = propose(&gate, "t", "").await;
+    gate.reject(&id, "").await;
+    // It was woken for the second one, and did not begin to send it.
+    let (_more, again) = (gate.propose("t", "{}").await, listed(&gate).await);
+    assert_eq!(again.iter().map(|it| it.tries).sum::<u64>(), 1, "{again:?}");
     gate.stop().await;
 }
 

@@ -15,8 +15,6 @@ use crate::net::webhook::Key;
 const LIMIT: Duration = Duration::from_secs(10);
 /// Before the second and last try.
 const PAUSE: Duration = Duration::from_secs(2);
-/// Of the answer nothing is used but its status.
-const CAP: usize = 1 << 10;
 
 #[derive(Debug)]
 pub(super) struct Hook {
@@ -105,7 +103,7 @@ impl Message<'_> {
             Some((key, id)) => key.headers(id, time::now().as_millis() / 1_000, &self.body).to_vec(),
             None => vec![("content-type", "application/json".to_owned())],
         };
-        match self.targets.post(self.url, &headers, self.body.clone(), LIMIT, CAP).await {
+        match self.targets.notify(self.url, &headers, self.body.clone(), LIMIT).await {
             Ok((200..=299, _)) => Ok(()),
             Ok((status, _)) => {
                 let moved = if matches!(status, 300..=399) { "; redirects are not followed" } else { "" };
