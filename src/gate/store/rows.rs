@@ -256,7 +256,8 @@ pub(super) fn token(row: &dyn Columns) -> Result<(Token, KeptToken), StoreError>
 /// Somebody whom a proxy named.
 pub(super) fn proxied(row: &dyn Columns) -> Result<Token, StoreError> {
     let seen_at = Timestamp::from_millis(row.int("seen_at")?);
-    let groups = row.text("groups")?.split_terminator(' ').map(str::to_owned).collect();
+    // Names of a directory may hold blanks.
+    let groups = row.text("groups")?.split_terminator('\n').map(str::to_owned).collect();
     let (workspace, scopes) = (row.text("workspace")?, Scope::read(&row.text("scopes")?));
     let person = Token::by_proxy(row.text("subject")?, row.maybe_text("name")?, groups);
     Ok(Token { workspace, scopes, last_used_at: Some(seen_at), ..person })

@@ -6,7 +6,8 @@ use crate::gate::Scope;
 use reqwest::Method;
 
 async fn metrics(gate: &TestGate) -> Answer {
-    let said = gate.get("/metrics").await;
+    let accept = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.4,*/*;q=0.1";
+    let said = answer(gate.request(Method::GET, "/metrics", &gate.owner).header("accept", accept)).await;
     assert_eq!(said.status, 200, "{}", said.text);
     assert!(said.headers["content-type"].to_str().unwrap().starts_with("application/openmetrics-text"));
     assert!(said.text.ends_with("# EOF\n"), "{}", said.text);
@@ -17,6 +18,45 @@ async fn metrics(gate: &TestGate) -> Answer {
 fn value(metrics: &Answer, name: &str) -> f64 {
     let line = metrics.text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     line.unwrap_or_else(|| panic!("no {name} in {}", metrics.text)).parse().unwrap()
+}
+
+#[tokio::test]
+async fn client_that_accepts_no_open_metrics_gets_plain_text() {
+    let (_folder, gate) = plain().await;
+    gate.propose("t", "{}").await;
+    for accept in ["", "*/*", "text/plain", "application/openmetrics-text;q=0, text/plain", "text/html"] {
+        let request = gate.request(Method::GET, "/metrics", &gate.owner);
+        let request = if accept.is_empty() { request } else { request.header("accept", accept) };
+
+        let said = answer(request).await;
+
+        assert_eq!(said.headers["content-type"], "text/plain; version=0.0.4; charset=utf-8", "{accept}");
+        for line in [
+            "# TYPE placet_proposals_total counter",
+            "# HELP placet_proposals_total Proposals recorded.",
+            "placet_proposals_total 1",
+            "# TYPE placet_build_info gauge",
+            "# TYPE placet_http_request_duration_seconds histogram",
+            "# TYPE placet_pending gauge",
+            "placet_pending 1",
+        ] {
+            assert!(said.text.lines().any(|it| it == line), "{line}: {}", said.text);
+        }
+        assert!(!said.text.contains("# EOF") && !said.text.contains("# UNIT"), "{}", said.text);
+        // Every sample belongs to the family that was named before it.
+        let mut family = ("", "");
+        for line in said.text.lines() {
+            if let Some(named) = line.strip_prefix("# TYPE ") {
+                family = named.split_once(' ').unwrap();
+            } else if !line.starts_with('#') {
+                let name = line.split(['{', ' ']).next().unwrap();
+                let rest = name.strip_prefix(family.0).unwrap_or_else(|| panic!("{name} in {family:?}"));
+                let is_part = family.1 == "histogram" && ["_bucket", "_sum", "_count"].contains(&rest);
+                assert!(rest.is_empty() || is_part, "{name} in {family:?}");
+            }
+        }
+    }
+    gate.stop().await;
 }
 
 #[tokio::test]

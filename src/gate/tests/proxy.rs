@@ -110,6 +110,75 @@ async fn whoever_is_in_no_group_that_is_mapped_is_refused_with_a_sentence() {
 }
 
 #[tokio::test]
+async fn groups_are_read_as_directories_write_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = behind_a_proxy(folder.path());
+    let groups = &mut config.proxy.as_mut().unwrap().groups;
+    for group in ["CN=Gate Leads,OU=Groups,DC=example,DC=com", "cn=x,o=Example", "OU=Groups", "night shift"] {
+        groups.insert(group.to_owned(), rights(&["w"], &["read"]));
+    }
+    let gate = start(config).await;
+    let leads = "CN=Gate Leads,OU=Groups,DC=example,DC=com";
+    for (said, found) in [
+        ("support|watchers", r#"["support","watchers"]"#),
+        ("staff | support", r#"["support"]"#),
+        ("|support||", r#"["support"]"#),
+        ("night shift,staff", r#"["night shift"]"#),
+        (leads, r#"["CN=Gate Leads,OU=Groups,DC=example,DC=com"]"#),
+        ("CN=Gate Leads, OU=Groups, DC=example, DC=com", r#"["CN=Gate Leads,OU=Groups,DC=example,DC=com"]"#),
+        (
+            "CN=a,CN=Users,DC=example,DC=com,CN=Gate Leads,OU=Groups,DC=example,DC=com,support",
+            r#"["CN=Gate Leads,OU=Groups,DC=example,DC=com","support"]"#,
+        ),
+        (
+            "CN=Gate Leads,OU=Groups,DC=example,DC=com|cn=x, o=Example|watchers",
+            r#"["CN=Gate Leads,OU=Groups,DC=example,DC=com","cn=x,o=Example","watchers"]"#,
+        ),
+        ("cn=x,o=Example,support", r#"["cn=x,o=Example","support"]"#),
+        ("support,cn=x,o=Example", r#"["cn=x,o=Example","support"]"#),
+    ] {
+        assert_eq!(me(&gate, &person("kim", said)).await.at("/items/0/groups"), found, "{said}");
+    }
+    for other in [
+        // Groups are not found inside other names.
+        "CN=b,OU=Groups,DC=example,DC=com",
+        "CN=Gate Leads,OU=Groups,DC=example,DC=com,DC=evil",
+        "CN=a,CN=Gate Leads,OU=Groups,DC=example,DC=com",
+        "CN=Gate Leads\\,OU=Groups,DC=example,DC=com",
+        "support,|x",
+    ] {
+        let refused = me(&gate, &person("kim", other)).await;
+        assert_eq!(refused.status, 403, "{other}: {refused:?}");
+    }
+    let people = gate.get("/api/people").await.text;
+    assert!(people.contains(r#"["cn=x,o=Example","support"]"#), "{people}");
+    gate.stop().await;
+}
+
+#[tokio::test]
+async fn latin_1_name_is_lost_and_the_login_is_not() {
+    let (_folder, gate) = gate().await;
+    let latin = HeaderValue::from_bytes(b"Kim M\xfcller").unwrap();
+    let ask = async |name: &'static str, value: &HeaderValue, groups: &HeaderValue| {
+        let request = gate.client.get(format!("{}/api/workspaces", gate.url));
+        let request = request.header(USER, "kim").header(PROOF, SECRET).header(GROUPS, groups);
+        answer(request.header(name, value)).await
+    };
+    let support = HeaderValue::from_static("support");
+
+    let kim = ask(NAME, &latin, &support).await;
+    let odd = HeaderValue::from_bytes(b"r\xe9viseurs,support").unwrap();
+    let groups = ask(NAME, &HeaderValue::from_static("Kim"), &odd).await;
+
+    assert_eq!((kim.status, kim.at("/items/0/subject")), (200, "kim".to_owned()));
+    assert!(kim.json()["items"][0].get("subjectName").is_none(), "{kim:?}");
+    assert_eq!(groups.at("/items/0/groups"), r#"["support"]"#);
+    let user = gate.client.get(format!("{}/api/workspaces", gate.url)).header(USER, latin);
+    assert_eq!(answer(user.header(PROOF, SECRET).header(GROUPS, "support")).await.status, 401);
+    gate.stop().await;
+}
+
+#[tokio::test]
 async fn person_of_several_workspaces_says_which() {
     let (_folder, gate) = gate().await;
     let lead = person("lee", "leads");
@@ -147,6 +216,8 @@ async fn identity_is_never_taken_from_outside_nor_without_the_secret() {
         ("no identity", vec![(GROUPS, "support"), (PROOF, SECRET)]),
         ("an empty identity", person("", "support")),
         ("a blank identity", person("\t ", "support")),
+        ("an identity with an unseen character", person("ki\u{200b}m", "support")),
+        ("an identity of two scripts", person("кim", "support")),
         ("a token as well", [vec![("authorization", token.as_str())], person("kim", "support")].concat()),
         ("a token as well, no secret", vec![("authorization", token.as_str()), (USER, "kim")]),
     ];
@@ -226,7 +297,11 @@ async fn person_counts_once_by_token_and_by_proxy() {
     assert_eq!(approve(&person("Kim", "support")).await.at("/approvals/given"), "1");
     let again = gate.post_as(&kim, &format!("/api/pending-actions/{id}/approve"), "").await;
     assert_eq!(again.at("/approvals/by"), r#"["Kim"]"#, "{again:?}");
-    assert_eq!(approve(&person("agent", "support")).await.status, 403, "who proposed it approves nothing");
+    assert_eq!(approve(&person("ＫＩＭ", "support")).await.at("/approvals/given"), "1");
+    for proposer in ["agent", "ａｇｅｎｔ"] {
+        let refused = approve(&person(proposer, "support")).await;
+        assert_eq!(refused.status, 403, "who proposed it approves nothing");
+    }
     approve(&person("lee", "support")).await;
 
     let done = gate.until_final(&id).await;

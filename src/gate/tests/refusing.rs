@@ -187,6 +187,32 @@ async fn browsers_are_kept_out() {
 }
 
 #[tokio::test]
+async fn probes_are_answered_without_a_host() {
+    let (_folder, gate) = plain().await;
+    let ask = async |head: &str| {
+        let host = gate.url.trim_start_matches("http://");
+        let mut stream = TcpStream::connect(host).await.unwrap();
+        stream.write_all(format!("{head}\r\n\r\n").as_bytes()).await.unwrap();
+        let mut said = [0; 12];
+        stream.read_exact(&mut said).await.unwrap();
+        String::from_utf8_lossy(&said[9..]).into_owned()
+    };
+    for probe in ["/healthz", "/readyz", "/healthz?from=lb"] {
+        assert_eq!(ask(&format!("GET {probe} HTTP/1.0")).await, "200", "{probe}");
+        assert_eq!(ask(&format!("HEAD {probe} HTTP/1.0")).await, "200", "{probe}");
+        assert_eq!(ask(&format!("GET {probe} HTTP/1.1")).await, "200", "{probe}");
+        assert_eq!(ask(&format!("GET {probe} HTTP/1.1\r\nHost:")).await, "200", "{probe}");
+        assert_eq!(ask(&format!("GET {probe} HTTP/1.1\r\nHost: evil.example")).await, "421", "{probe}");
+        assert_eq!(ask(&format!("GET {probe} HTTP/1.1\r\nHost:\r\nHost: localhost")).await, "421", "{probe}");
+        assert_eq!(ask(&format!("GET {probe} HTTP/1.0\r\nOrigin: http://x")).await, "403", "{probe}");
+    }
+    for other in ["/openapi.json", "/api/pending-actions", "/healthz/x"] {
+        assert_eq!(ask(&format!("GET {other} HTTP/1.0")).await, "421", "{other}");
+    }
+    gate.stop().await;
+}
+
+#[tokio::test]
 async fn a_revoked_token_opens_nothing() {
     let (_folder, gate) = plain().await;
     let token = gate.gate.create_token("guest", "w", &[Scope::Read], None).await.unwrap();

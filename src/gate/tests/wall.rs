@@ -135,7 +135,7 @@ async fn g24_a_request_with_two_hosts_or_none_is_not_heard() {
     let address = gate.url.strip_prefix("http://").unwrap();
     for hosts in ["", "Host: localhost\r\nHost: evil.example\r\n", "Host: localhost\r\nHost: localhost\r\n"] {
         let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
-        let request = format!("GET /healthz HTTP/1.1\r\n{hosts}Connection: close\r\n\r\n");
+        let request = format!("GET /openapi.json HTTP/1.1\r\n{hosts}Connection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut said = String::new();
         tokio::time::timeout(LIMIT, stream.read_to_string(&mut said)).await.unwrap().unwrap();

@@ -117,7 +117,7 @@ pub(super) async fn put_proxied(
                ON CONFLICT (workspace, subject) DO UPDATE SET name = excluded.name, groups = excluded.groups, \
                scopes = excluded.scopes, seen_at = excluded.seen_at WHERE proxied.seen_at <= excluded.seen_at";
     let put = sqlx::query(put).bind(&person.workspace).bind(&person.subject).bind(&person.name);
-    let put = put.bind(person.groups.join(" ")).bind(Scope::write(&person.scopes)).bind(at.as_millis());
+    let put = put.bind(person.groups.join("\n")).bind(Scope::write(&person.scopes)).bind(at.as_millis());
     put.execute(conn).await?;
     Ok(())
 }
