@@ -18,7 +18,7 @@ use crate::contract::audit::AuditBody;
 use crate::contract::fields::Fields;
 use crate::contract::time;
 use crate::domain::{Status, Untrusted};
-use crate::gate::{AuditHead, Gate, NewToken, Scope, Token, UnknownScope};
+use crate::gate::{AuditHead, Gate, NewToken, OpenApproval, Scope, Token, UnknownScope};
 
 use crate::private;
 use crate::sqlite;
@@ -54,7 +54,7 @@ pub async fn owner(config: GateConfig, command: OwnerCommand, who: Option<String
     };
     let who = who.as_deref();
     let end = match command {
-        OwnerCommand::Token { command, .. } => token(&gate, command).await,
+        OwnerCommand::Token { command, .. } => token(&gate, command, who).await,
         OwnerCommand::Pause(args) => pause(&gate, &args, true, who).await,
         OwnerCommand::Resume(args) => pause(&gate, &args, false, who).await,
         OwnerCommand::Settle(args) => settle(&gate, args, who.unwrap_or("somebody on this machine")).await,
@@ -314,7 +314,7 @@ fn read_heads(path: &Path) -> anyhow::Result<Vec<AuditHead>> {
     Ok(heads)
 }
 
-async fn token(gate: &Gate, command: TokenCommand) -> anyhow::Result<Exit> {
+async fn token(gate: &Gate, command: TokenCommand, who: Option<&str>) -> anyhow::Result<Exit> {
     match command {
         TokenCommand::Create { scopes, subject, name, groups, workspace, expires_in } => {
             let scopes = scopes.iter().map(|word| word.parse()).collect::<Result<Vec<Scope>, UnknownScope>>();
@@ -333,7 +333,7 @@ async fn token(gate: &Gate, command: TokenCommand) -> anyhow::Result<Exit> {
         }
         TokenCommand::Rotate { id, overlap } => {
             let overlap = input::duration(&overlap)?;
-            let new = match token_beginning(gate, &id).await? {
+            let new = match token_beginning(gate, &id, false).await? {
                 Some(id) => gate.rotate_token(&id, overlap).await?,
                 None => None,
             };
@@ -341,20 +341,35 @@ async fn token(gate: &Gate, command: TokenCommand) -> anyhow::Result<Exit> {
             output::line(token.expose_secret())?;
             Ok(Exit::Done)
         }
-        TokenCommand::Revoke { id } => {
-            let Some(id) = token_beginning(gate, &id).await? else { return Ok(no_token()) };
-            if !gate.revoke_token(&id).await? {
-                return Ok(no_token());
-            }
-            output::line("revoked")?;
-            Ok(Exit::Done)
-        }
+        TokenCommand::Revoke { id, void_approvals } => revoke(gate, &id, void_approvals, who).await,
     }
 }
 
-/// The id of the token that is not revoked and begins so.
-async fn token_beginning(gate: &Gate, given: &str) -> anyhow::Result<Option<String>> {
-    let tokens = gate.list_tokens().await?.into_iter().filter(|token| token.revoked_at.is_none());
+async fn revoke(gate: &Gate, given: &str, void: bool, who: Option<&str>) -> anyhow::Result<Exit> {
+    let Some(id) = token_beginning(gate, given, void).await? else { return Ok(no_token()) };
+    let Some(open) = gate.revoke_with_approvals(&id, void, who).await? else { return Ok(no_token()) };
+    output::line("revoked")?;
+    for OpenApproval { id, tool, status, is_voided } in &open {
+        let (id, tool) = (output::identifier(&id.as_str().into()), output::identifier(&tool.as_str().into()));
+        let became = match (is_voided, status) {
+            (true, Status::Pending) => "approval withdrawn, still pending",
+            (true, _) => "approval withdrawn, expired",
+            (false, Status::Pending) => "approval stands, pending",
+            (false, Status::Approved) if !void => "approval stands, approved",
+            (false, _) => "taken already, may have run",
+        };
+        output::line(&format!("{id}  {tool}  {became}"))?;
+    }
+    if !void && !open.is_empty() {
+        let how = format!("placet gate token revoke {id} --void-approvals");
+        output::line(&format!("these approvals of its subject stand; to withdraw what nobody took: {how}"))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The id of the token that begins so, of those that are not revoked, or of all.
+async fn token_beginning(gate: &Gate, given: &str, all: bool) -> anyhow::Result<Option<String>> {
+    let tokens = gate.list_tokens().await?.into_iter().filter(|token| all || token.revoked_at.is_none());
     let ids: Vec<String> = tokens.map(|token| token.id).filter(|known| known.starts_with(given)).collect();
     Ok(one_of(given, &ids)?.map(str::to_owned))
 }

@@ -162,6 +162,7 @@ fn print(action: &PendingAction, json: bool) -> anyhow::Result<()> {
     let why = why.map(|why| format!(": {}", output::shown(why))).unwrap_or_default();
     let said = match row.status {
         Status::Pending => "still pending; not decided in time".to_owned(),
+        Status::Expired if row.has_lapsed() && action.error.is_some() => format!("expired{why}"),
         Status::Expired if row.has_lapsed() => {
             format!("expired: it was approved{by}, and nobody ran it in time")
         }

@@ -10,6 +10,9 @@ pub const DECLINED: &str = "User declined to run this tool.";
 /// The words for an approval that nobody took.
 const LAPSED: &str = "A human approved this call, but nobody ran it in time. It did not run.";
 
+/// The words for an approval that was withdrawn before it ran.
+const VOIDED: &str = "A human approved this call, and the approval was withdrawn. It did not run.";
+
 /// What a model reads of a rejection: a full sentence, so that it takes the reason for a human's and not for the tool's output.
 pub fn denial(reason: Option<&str>) -> String {
     let reason = reason.map(str::trim).unwrap_or_default();
@@ -46,6 +49,7 @@ impl ToolResult {
             Status::Failed => said(&action.error, "The tool failed."),
             Status::Unknown => said(&action.error, "Nobody knows whether the tool ran."),
             Status::Rejected => denial(action.reason.as_ref().map(Untrusted::as_raw)),
+            Status::Expired if action.row.has_lapsed() && action.error.is_some() => VOIDED.to_owned(),
             Status::Expired if action.row.has_lapsed() => LAPSED.to_owned(),
             Status::Expired => "Nobody decided in time; the tool did not run.".to_owned(),
             Status::Withdrawn => "The proposal was withdrawn; the tool did not run.".to_owned(),

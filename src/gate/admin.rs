@@ -9,7 +9,7 @@ use secrecy::SecretString;
 use super::audit::{self, AuditHead, Verified};
 use super::error::GateError;
 use super::state::Gate;
-use super::store::{Actor, Callback, Refused, StoreError};
+use super::store::{Actor, Callback, OpenApproval, Refused, StoreError};
 use super::token::{self, NewToken, Scope, Token};
 use crate::contract::audit::AuditBody;
 use crate::contract::settle::SettleAs;
@@ -37,14 +37,15 @@ impl Gate {
         if workspace.trim().is_empty() || workspace == audit::WHOLE_GATE {
             return Err(GateError::Workspace(workspace.to_owned()));
         }
-        let refused = |why: &str| GateError::Refused(why.to_owned());
-        let subject = token::subject(subject).map_err(refused)?;
+        let subject = token::subject(subject).map_err(GateError::Refused)?;
         if let Some(group) = new.groups.iter().find(|group| !token::is_word(group)) {
             let why =
                 format!("{group:?} is no group: one has 1 to 64 characters, none of them a blank or a comma");
             return Err(GateError::Refused(why));
         }
-        let name = token::name(new.name.as_deref()).map_err(refused)?.map(str::to_owned);
+        let name = token::name(new.name.as_deref())
+            .map_err(|why| GateError::Refused(why.to_owned()))?
+            .map(str::to_owned);
         let expires_at = new.lifetime.map(|time| self.inner.clock.now().plus_millis(millis(time)));
         let (token, secret) = Token::issue(subject, workspace, &new.scopes, expires_at);
         let token = Token { name, groups: new.groups, ..token };
@@ -84,7 +85,18 @@ impl Gate {
 
     /// Revokes a token by its id, at once and for good. False when there is no such live token.
     pub async fn revoke_token(&self, id: &str) -> Result<bool, GateError> {
-        Ok(self.inner.store.revoke_token(id.to_owned()).await?)
+        Ok(self.revoke_with_approvals(id, false, None).await?.is_some())
+    }
+
+    /// Revokes a token and returns the approvals of its subject that have not run; `None` if there is no such live token. `void` withdraws
+    /// those that no executor has taken, also of a token that was revoked before.
+    pub async fn revoke_with_approvals(
+        &self,
+        id: &str,
+        void: bool,
+        who: Option<&str>,
+    ) -> Result<Option<Vec<OpenApproval>>, GateError> {
+        Ok(self.store().revoke_token(id.to_owned(), void, who.map(str::to_owned)).await?)
     }
 
     /// Stops dispatching in a workspace, or everywhere; running actions finish. False when it was paused already.

@@ -17,7 +17,7 @@ use super::proxy::{FromProxy, WORKSPACE};
 use super::state::Gate;
 use super::store::{Actor, StoreError};
 use super::token::{Scope, Token, hash};
-use crate::domain::Timestamp;
+use crate::domain::{Timestamp, subject};
 
 /// How long a stream of somebody whom a proxy names may last: then the client opens another one, and the proxy says again who it is.
 /// Milliseconds.
@@ -121,6 +121,12 @@ pub(crate) async fn guard(
         }
         if let Access::Scope(scope) = access {
             caller.may(scope)?;
+            // Reading makes no one a second person.
+            if scope != Scope::Read {
+                subject::check(&caller.token.subject).map_err(|why| {
+                    ApiError::new(FORBIDDEN, format!("your subject {why}; get a token with another subject"))
+                })?;
+            }
         }
         request.extensions_mut().insert(caller);
     }

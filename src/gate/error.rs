@@ -151,7 +151,7 @@ impl From<Refused> for ApiError {
             Refused::Changed(_) => CHANGED,
             Refused::Invalid(_) => INVALID,
             Refused::KeyReused => KEY_REUSED,
-            Refused::NotApproved => INVALID_STATE,
+            Refused::NotApproved | Refused::Tampered(_) => INVALID_STATE,
             Refused::StaleFence => STALE_FENCE,
             Refused::CallReused => CALL_ID_REUSED,
             Refused::RecordedAndPruned => ACTION_PRUNED,

@@ -44,5 +44,6 @@ pub use self::audit::AuditHead;
 pub use self::error::GateError;
 pub use self::open::{check, mistakes};
 pub use self::state::{Gate, Stop};
+pub use self::store::OpenApproval;
 pub use self::store::moving::{Move, Moved};
 pub use self::token::{NewToken, Scope, Token, UnknownScope};

@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::domain::Timestamp;
+use crate::domain::{self, Timestamp};
 
 /// What a token opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -161,13 +161,13 @@ impl Token {
 }
 
 /// A subject as it is kept: blanks around it make no other one. Fails with a sentence.
-pub(super) fn subject(text: &str) -> Result<&str, &'static str> {
+pub(super) fn subject(text: &str) -> Result<&str, String> {
     match text.trim() {
-        "" => Err("a token needs a subject: who it is for"),
-        subject if subject.chars().count() > 200 || subject.contains(char::is_control) => {
-            Err("a subject has at most 200 characters, on one line")
+        "" => Err("a token needs a subject: who it is for".to_owned()),
+        subject if subject.chars().count() > 200 => Err("a subject has at most 200 characters".to_owned()),
+        subject => {
+            domain::subject::check(subject).map(|()| subject).map_err(|why| format!("the subject {why}"))
         }
-        subject => Ok(subject),
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::class::is_mark;
 use super::identifier::name;
 use super::shown::Shown;
+use crate::domain::subject::folded;
 use crate::domain::{Person, Untrusted};
 
 /// Words of our own that stand where a name stands.
@@ -40,7 +41,7 @@ impl People {
     }
 
     fn look(&mut self, text: &Untrusted, subject: &Untrusted, is_name: bool) {
-        let subject = folded(subject);
+        let subject = folded(subject.as_raw());
         let new = Owner { subject: subject.clone(), several: false, is_name };
         let owner = self.looks.entry(look(text)).or_insert(new);
         owner.several |= owner.subject != subject;
@@ -101,20 +102,14 @@ impl People {
     /// The subject itself is what somebody else is called.
     fn is_named_by_another(&self, subject: &Untrusted) -> bool {
         !self.looks.is_empty()
-            && self
-                .looks
-                .get(&look(subject))
-                .is_some_and(|owner| owner.is_name && (owner.several || owner.subject != folded(subject)))
+            && self.looks.get(&look(subject)).is_some_and(|owner| {
+                owner.is_name && (owner.several || owner.subject != folded(subject.as_raw()))
+            })
     }
 }
 
 fn is_ours(text: &Untrusted) -> bool {
     OURS.iter().any(|word| word.eq_ignore_ascii_case(text.as_raw().trim()))
-}
-
-/// The gate takes subjects that differ so for one.
-fn folded(subject: &Untrusted) -> String {
-    subject.as_raw().trim().to_lowercase()
 }
 
 /// The same for all that a reader could take for each other: letters and digits, without case, and alike ones alike.

@@ -53,7 +53,16 @@ const FENCES: &[(&str, &[&str])] = &[
 ];
 
 /// Crates that the domain may use: pure ones.
-const DOMAIN_CRATES: &[&str] = &["foldhash", "sha2", "thiserror", "unicode_normalization", "std", "core"];
+const DOMAIN_CRATES: &[&str] = &[
+    "foldhash",
+    "icu_properties",
+    "sha2",
+    "thiserror",
+    "unicode_normalization",
+    "unicode_security",
+    "std",
+    "core",
+];
 
 const MAX_LINES: usize = 600;
 

@@ -225,5 +225,8 @@ pub enum TokenCommand {
     Revoke {
         /// The token's id, or any unique beginning of it
         id: String,
+        /// Withdraw approvals of its subject that no executor has taken: those actions wait for another person, or expire
+        #[arg(long)]
+        void_approvals: bool,
     },
 }

@@ -85,6 +85,7 @@ struct Details {
     edits: Option<String>,
     policy: Option<String>,
     approvers: Option<Vec<String>>,
+    voided: Option<Vec<String>>,
     lease_until: Option<String>,
     result: Option<String>,
     error: Option<String>,
@@ -367,6 +368,11 @@ impl Expected {
                     said(&details.edits)
                 );
                 self.approvals.push(ExpectedApproval { subject: who.to_owned(), content, fingerprint });
+            }
+            ("approval-voided", _) => {
+                let voided = details.voided.iter().flatten();
+                let is_voided = |it: &ExpectedApproval| voided.clone().any(|who| *who == it.subject);
+                self.approvals.retain(|it| !is_voided(it));
             }
             ("approval-taken-back", _) => self.approvals.retain(|it| !is_same_subject(&it.subject, who)),
             _ => {}

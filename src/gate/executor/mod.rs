@@ -89,14 +89,14 @@ async fn dispatch(gate: &Gate, tools: &Which, rooms: &ConcurrencyLimit) -> Resul
             let millis = i64::try_from(config.timeout.saturating_add(MARGIN).as_millis()).unwrap_or(i64::MAX);
             fault::point("run.before");
             let over = Instant::now() + Duration::from_millis(u64::try_from(millis).unwrap_or_default());
-            match gate.store().dispatch(id, Lease { by: None, millis }, None).await {
+            match gate.store().dispatch(id.clone(), Lease { by: None, millis }, None).await {
                 Ok(Dispatched::Run(work)) => {
                     gate.inner.under_way.spawn(occupy(gate.clone(), config.clone(), (work, over), room));
                 }
                 Ok(Dispatched::NotAsApproved(why)) => tracing::error!(why, "an approved action was not run"),
                 // Somebody else was faster, or has just paused the gate.
                 Err(StoreError::Refused(Refused::State { .. } | Refused::Paused)) => {}
-                Err(error) => tracing::error!(%error, "an approved action cannot be dispatched"),
+                Err(error) => tracing::error!(%error, id, "an approved action cannot be dispatched"),
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::contract::propose::{ID_MAX, Propose, Queued};
 use crate::contract::time;
 use crate::contract::tool::Definition;
 use crate::domain::json::Member;
-use crate::domain::{Digest, Effect, RawJson, Timestamp, json};
+use crate::domain::{Digest, Effect, RawJson, Timestamp, json, subject};
 use crate::gate::auth::Caller;
 use crate::gate::error::{ApiError, FORBIDDEN, INVALID, UNAVAILABLE};
 use crate::gate::state::Gate;
@@ -78,6 +78,9 @@ fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, A
     let definition = gate.inner.tools.definition(&tool);
     let identity = identity(caller, &propose, &definition, &input)?;
     within_limits(&propose, &identity)?;
+    if let Some(Err(why)) = propose.requested_by.as_deref().map(subject::check) {
+        return Err(ApiError::new(INVALID, format!("requestedBy {why}")));
+    }
     gate.inner.tools.check(&tool, input.as_str()).map_err(|why| ApiError::new(INVALID, why))?;
     let effect = raised_effect(definition.effect.as_ref(), propose.effect.as_deref());
     if effect == Some(Effect::Read) || propose.effect.as_deref() == Some(Effect::Read.as_raw()) {
@@ -184,14 +187,15 @@ fn expiry(gate: &Gate, tool: &str, propose: &Propose) -> Result<Option<Timestamp
     let now = gate.inner.clock.now();
     let invalid = |message: &str| ApiError::new(INVALID, message);
     let after = |millis: u128| Some(now.plus_millis(i64::try_from(millis).unwrap_or(i64::MAX)));
-    Ok(match (propose.expires_at.as_deref(), propose.ttl_seconds) {
+    let at = match (propose.expires_at.as_deref(), propose.ttl_seconds) {
         (Some(_), Some(_)) => return Err(invalid("send expiresAt or ttlSeconds, not both")),
         (Some(text), None) => {
             Some(time::read(text).ok_or_else(|| invalid("expiresAt is not a time; write it as RFC 3339"))?)
         }
         (None, Some(seconds)) => after(u128::from(seconds) * 1_000),
         (None, None) => gate.inner.tools.get(tool).expires_after.and_then(|time| after(time.as_millis())),
-    })
+    };
+    Ok(at.map(|at| at.min(time::LATEST)))
 }
 
 /// In characters, as the contract counts. Short texts are not counted.

@@ -85,11 +85,6 @@ fn that_count(stored: &Stored, effective: Digest, terms: Digest) -> Vec<&KeptApp
     counted
 }
 
-/// A person who approves where several must, by a name that can be kept beside others.
-pub(crate) fn can_be_kept(by: &Actor) -> bool {
-    !by.subject.contains(char::is_control)
-}
-
 /// Between approvals, and between what is told of one. No text of them holds either: JSON has no such characters, and no subject either.
 const APART: [char; 2] = ['\u{1e}', '\u{1f}'];
 

@@ -14,6 +14,7 @@ pub(super) const MOST: usize = 20_000;
 /// Decisions so far.
 pub(super) struct Deciders<'a> {
     asked: &'a AskedFlows,
+    /// By folded subject.
     people: BTreeMap<String, Sum>,
     /// Those in no group are under the empty name, which no group has.
     groups: BTreeMap<String, Sum>,
@@ -47,12 +48,16 @@ impl<'a> Deciders<'a> {
             edited: row.int("edited")? != 0,
         };
         if self.asked.reviewers {
-            count(&mut self.people, &decision.by, &decision);
+            count(&mut self.people, folded(&decision.by), &decision.by, &decision);
         }
         let Some(groups) = &self.asked.groups else { return Ok(()) };
         match groups.get(&folded(&decision.by)).filter(|groups| !groups.is_empty()) {
-            Some(groups) => groups.iter().for_each(|group| count(&mut self.groups, group, &decision)),
-            None => count(&mut self.groups, "", &decision),
+            Some(groups) => {
+                for group in groups {
+                    count(&mut self.groups, group.clone(), group, &decision);
+                }
+            }
+            None => count(&mut self.groups, String::new(), "", &decision),
         }
         Ok(())
     }
@@ -63,11 +68,11 @@ impl<'a> Deciders<'a> {
     }
 }
 
-fn count(sums: &mut BTreeMap<String, Sum>, name: &str, decision: &Decision) {
+fn count(sums: &mut BTreeMap<String, Sum>, key: String, name: &str, decision: &Decision) {
     let last = Timestamp::from_millis(i64::MIN);
     let none =
         || Decider { name: name.into(), approved: 0, edited: Some(0), rejected: 0, median_wait: 0, last };
-    let sum = sums.entry(name.to_owned()).or_insert_with(|| Sum { decider: none(), waits: Vec::new() });
+    let sum = sums.entry(key).or_insert_with(|| Sum { decider: none(), waits: Vec::new() });
     let decider = &mut sum.decider;
     decider.last = decider.last.max(decision.at);
     if decision.rejects {

@@ -123,6 +123,16 @@ pub(crate) struct KeptApproval {
     pub(crate) edits: Option<RawJson>,
 }
 
+/// An approval of an action that has not run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenApproval {
+    pub id: String,
+    pub tool: String,
+    /// The action's status before anything was withdrawn.
+    pub status: Status,
+    pub is_voided: bool,
+}
+
 /// Who asks: a token's subject inside its workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Actor {
@@ -300,6 +310,11 @@ pub(crate) enum Refused {
     NotApproved,
     #[error("it is {} already", .status.as_raw())]
     State { status: Status, by: Option<String>, at: Option<Timestamp> },
+    #[error(
+        "its row was changed outside the gate: the audit says that it is {0}, so it does not run; \
+         `placet gate audit verify` says what else was changed"
+    )]
+    Tampered(String),
     #[error("{0}")]
     Changed(&'static str),
     #[error("{0}")]
@@ -543,6 +558,12 @@ pub(crate) trait Writes: Send + Sync {
     async fn note_uses(&self, uses: Vec<(String, Timestamp)>) -> Result<(), StoreError>;
     /// A proxy named this person at this moment.
     async fn note_proxied(&self, person: Token, at: Timestamp) -> Result<(), StoreError>;
-    /// False when there is no such live token.
-    async fn revoke_token(&self, id: String) -> Result<bool, StoreError>;
+    /// Ends a token, and returns the approvals of its subject that have not run; `None` when there is no such live token.
+    /// `void` withdraws those that no executor has taken, also of a token that was revoked before.
+    async fn revoke_token(
+        &self,
+        id: String,
+        void: bool,
+        who: Option<String>,
+    ) -> Result<Option<Vec<OpenApproval>>, StoreError>;
 }

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use super::support::{Answer, TestGate, answer, config, plain, start, with_tool};
 use crate::config::{GateConfig, RiskApprovals, ToolConfig};
 use crate::domain::Digest;
-use crate::gate::Scope;
 use crate::gate::reconcile;
+use crate::gate::token::hash;
+use crate::gate::{OpenApproval, Scope};
 
 /// A gate whose tool `t` so many people must approve, and those who may.
 struct Desk {
@@ -52,6 +53,84 @@ fn stands(answer: &Answer) -> (String, String) {
 
 fn pending(said: &str) -> (String, String) {
     ("pending".to_owned(), said.to_owned())
+}
+
+#[tokio::test]
+async fn revoked_approver_leaves_no_approval_where_it_is_voided() {
+    let desk = desk(2).await;
+    let (gate, kim, lee) = (&desk.gate, &desk.kim, &desk.lee);
+    let [half, both] = [gate.propose("t", "{}").await, gate.propose("t", "{}").await];
+    let mut alone = Vec::new();
+    for who in [kim, kim, kim, lee] {
+        let id = gate.propose("u", "{}").await;
+        desk.approve(who, &id, "").await;
+        alone.push(id);
+    }
+    let [waits, taken, ran, of_lee] = <[String; 4]>::try_from(alone).unwrap();
+    for id in [&taken, &ran] {
+        gate.post_as(&gate.agent, &format!("/api/pending-actions/{id}/claim"), "").await;
+    }
+    let result = r#"{"fence":1,"result":1}"#;
+    gate.post_as(&gate.agent, &format!("/api/pending-actions/{ran}/result"), result).await;
+    desk.approve(kim, &half, "").await;
+    desk.approve(lee, &both, "").await;
+    desk.approve(kim, &both, "").await;
+    // Another spelling is the same person.
+    let again = member(gate, "ＫＩＭ").await;
+    let kim_2 = gate.gate.store().token(&hash(&again), gate.gate.inner.clock.now()).await.unwrap().unwrap();
+    let revoke = async |void| {
+        let open = gate.gate.revoke_with_approvals(&kim_2.id, void, Some("root")).await.unwrap();
+        let told = |it: OpenApproval| (it.id, it.status.as_raw().to_owned(), it.is_voided);
+        open.map(|open| open.into_iter().map(told).collect::<Vec<_>>())
+    };
+    let told = |void| {
+        let all = [(&half, "pending", void), (&both, "approved", void), (&waits, "approved", void)];
+        let all = all.into_iter().chain([(&taken, "running", false)]);
+        all.map(|(id, status, is_voided)| (id.clone(), status.to_owned(), is_voided)).collect::<Vec<_>>()
+    };
+
+    assert_eq!(revoke(false).await, Some(told(false)));
+    assert_eq!(stands(&gate.action(&half).await), pending("1 of 2 kim"));
+    assert_eq!(gate.status(&waits).await, "approved");
+    assert_eq!(revoke(false).await, None, "it has ended");
+    assert_eq!(revoke(true).await, Some(told(true)));
+
+    assert_eq!(stands(&gate.action(&half).await), pending("0 of 2"));
+    for id in [&both, &waits] {
+        let lapsed = gate.action(id).await;
+        let said = (lapsed.at("/status"), lapsed.at("/error"));
+        assert_eq!(said, ("expired".to_owned(), "approval withdrawn".to_owned()));
+        let events = gate.get(&format!("/api/pending-actions/{id}/events")).await.json();
+        let last = events["items"].as_array().unwrap().last().unwrap().clone();
+        assert_eq!((&last["event"], &last["by"]), (&json!("lapsed"), &json!("root")));
+    }
+    let events = gate.get(&format!("/api/pending-actions/{half}/events")).await.text;
+    assert!(events.contains(r#""event":"approval-voided""#), "{events}");
+    assert_eq!([gate.status(&of_lee).await, gate.status(&ran).await], ["approved", "executed"]);
+    gate.post_as(&gate.agent, &format!("/api/pending-actions/{taken}/result"), result).await;
+    assert_eq!(gate.status(&taken).await, "executed");
+    desk.approve(lee, &half, "").await;
+    assert_eq!(desk.approve(&gate.owner, &half, "").await.at("/status"), "approved");
+    let left = revoke(true).await.unwrap();
+    assert_eq!(left, [], "what was withdrawn is listed no more");
+    assert_eq!(desk.problems().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn spellings_that_look_alike_approve_once() {
+    let desk = desk(2).await;
+    let id = desk.gate.propose("t", "{}").await;
+    desk.approve(&desk.kim, &id, "").await;
+
+    for spelling in ["KIM", "ｋｉｍ", "\u{212a}im", "𝕜im"] {
+        let again = member(&desk.gate, spelling).await;
+        assert_eq!(stands(&desk.approve(&again, &id, "").await), pending("1 of 2 kim"), "{spelling}");
+        let mine = desk.gate.post_as(&again, &format!("/api/claims/{id}"), "").await;
+        assert_eq!(mine.status, 200, "{spelling}: {mine:?}");
+        let other = desk.gate.post_as(&desk.kim, &format!("/api/claims/{id}/end"), "").await;
+        assert_eq!(other.status, 200, "{spelling}: it is one person's claim: {other:?}");
+    }
+    assert_eq!(desk.approve(&desk.lee, &id, "").await.at("/status"), "approved");
 }
 
 #[tokio::test]

@@ -84,7 +84,7 @@ async fn nobody_decides_their_own_proposal_under_another_spelling() {
     let solo = gate.gate.create_token("solo", "w", &all, None).await.unwrap();
     let body = r#"{"toolName":"t","workspaceId":"w","toolInput":{}}"#;
 
-    for spelling in ["solo", "Solo ", " SOLO"] {
+    for spelling in ["solo", "Solo ", " SOLO", "ｓｏｌｏ", "𝐬olo", "\u{a0}ſolo"] {
         let id = gate.post_as(&solo, "/api/pending-actions", body).await.at("/pending_action_id");
         let other = gate.gate.create_token(spelling, "w", &all, None).await.unwrap();
         for verb in ["approve", "reject"] {

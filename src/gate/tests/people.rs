@@ -8,7 +8,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::support::{LIMIT, TestGate, answer, plain};
 use crate::domain::Timestamp;
 use crate::gate::reconcile::note_uses;
-use crate::gate::token::Token;
+use crate::gate::token::{self, Token};
 use crate::gate::{NewToken, Scope};
 
 fn kim() -> NewToken {
@@ -44,6 +44,57 @@ async fn a_person_has_a_name_and_groups_and_the_audit_knows_them() {
     let named = r#"{"subject":"kim","name":"Kim Example","groups":["support","nights"]}"#;
     assert!(people.text.contains(named), "{people:?}");
     assert_eq!(gate.gate.verify_audit(&[]).await.unwrap().problems, Vec::<String>::new());
+    gate.stop().await;
+}
+
+#[tokio::test]
+async fn subject_that_looks_like_another_gets_no_token() {
+    let (_folder, gate) = plain().await;
+    for subject in ["кim", "k\u{200b}im", "kim\u{7f}x", "kim\u{2066}x", "kim ольга"] {
+        let refused = gate.gate.issue_token(NewToken { subject: subject.to_owned(), ..kim() }).await;
+        let said = refused.unwrap_err().to_string();
+        assert!(
+            said.contains("the subject holds U+") || said.contains("mixes scripts"),
+            "{subject:?}: {said}"
+        );
+    }
+    for subject in ["ким", "山田 Taro", "kim@example.com"] {
+        gate.gate.issue_token(NewToken { subject: subject.to_owned(), ..kim() }).await.unwrap();
+    }
+    gate.stop().await;
+}
+
+/// A token from before such subjects were refused.
+#[tokio::test]
+async fn subject_that_looks_like_another_only_reads() {
+    let (_folder, gate) = plain().await;
+    let all = [Scope::Read, Scope::Propose, Scope::Decide, Scope::Execute, Scope::Admin];
+    let (token, secret) = Token::issue("к\u{200b}im", "w", &all, None);
+    gate.gate.store().add_token(token, token::hash(&secret)).await.unwrap();
+    let id = gate.propose("t", "{}").await;
+
+    assert_eq!(status(&gate, &secret).await, 200);
+    let proposal = r#"{"toolName":"t","workspaceId":"w","toolInput":{}}"#;
+    let approve = format!("/api/pending-actions/{id}/approve");
+    for (path, body) in [("/api/pending-actions", proposal), (&approve, ""), ("/api/gate/pause", "")] {
+        let refused = gate.post_as(&secret, path, body).await;
+        assert_eq!(refused.code(), (403, "FORBIDDEN".to_owned()), "{path}");
+        assert!(refused.at("/error/message").contains("your subject holds U+200B"), "{refused:?}");
+    }
+    assert_eq!(gate.status(&id).await, "pending");
+    gate.stop().await;
+}
+
+#[tokio::test]
+async fn requester_that_looks_like_another_is_refused() {
+    let (_folder, gate) = plain().await;
+    for (requester, status) in [("Ольга К.", 202), ("Kim 山田", 202), ("Oльга", 422), ("k\u{ad}im", 422)]
+    {
+        let body =
+            format!(r#"{{"toolName":"t","workspaceId":"w","toolInput":{{}},"requestedBy":"{requester}"}}"#);
+        let answer = gate.post_as(&gate.agent, "/api/pending-actions", &body).await;
+        assert_eq!(answer.status, status, "{requester:?}: {answer:?}");
+    }
     gate.stop().await;
 }
 

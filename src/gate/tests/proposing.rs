@@ -147,6 +147,29 @@ async fn a_tool_says_how_long_its_proposals_wait() {
 }
 
 #[tokio::test]
+async fn expiry_far_away_is_the_last_moment() {
+    let (_folder, gate) = plain().await;
+    for far in [
+        r#""expiresAt":"9999-12-31T23:59:59.999999""#,
+        r#""expiresAt":"9999-12-31T23:59:59.999999+00:00""#,
+        r#""expiresAt":"9999-12-31T23:59:59-12:00""#,
+        r#""expiresAt":"+275760-09-13T00:00:00.000Z""#,
+        r#""expiresAt":"9223372036854775807""#,
+        r#""expiresAt":"99999999999999999999999""#,
+        r#""ttlSeconds":18446744073709551615"#,
+        r#""ttlSeconds":999999999999"#,
+    ] {
+        let id = gate.propose_with("t", "{}", &format!(",{far}")).await;
+        assert_eq!(gate.action(&id).await.at("/expiresAt"), "9999-12-31T23:59:59.999Z", "{far}");
+    }
+    let id = gate.propose_with("t", "{}", r#","expiresAt":"9999-12-31T23:59:59Z""#).await;
+    assert_eq!(gate.action(&id).await.at("/expiresAt"), "9999-12-31T23:59:59.000Z");
+    let body = r#"{"toolName":"t","workspaceId":"w","toolInput":{},"expiresAt":"99999-99-99T00:00:00Z"}"#;
+    assert_eq!(gate.post_as(&gate.agent, "/api/pending-actions", body).await.status, 422);
+    gate.stop().await;
+}
+
+#[tokio::test]
 async fn without_a_mission_an_action_stands_alone() {
     let (_folder, gate) = plain().await;
 

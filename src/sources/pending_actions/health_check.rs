@@ -6,9 +6,13 @@ use futures_util::future::join_all;
 
 use super::client::{GET_LIMIT, PendingActions};
 use crate::contract::fields::Fields;
-use crate::domain::{Check, Untrusted, Verdict, json};
+use crate::domain::{Check, Person, Untrusted, Verdict, json, subject};
 use crate::net::http::Ask;
+use crate::sources::source::Lookup;
 use crate::sources::{SourceError, Synced, answer, health_check};
+
+/// Most subjects that are reported.
+const SUBJECTS: usize = 20;
 
 impl PendingActions {
     /// Each of several URLs, with the token. One that does not answer is no mistake while another does.
@@ -50,6 +54,7 @@ impl PendingActions {
                 Check::warn("token", "it may look, and not decide", "get a token with the scope `decide`")
             });
             checks.extend(self.check_approvers().await);
+            checks.extend(self.check_subjects().await);
             checks.extend(self.check_readiness().await);
         }
         checks
@@ -74,6 +79,18 @@ impl PendingActions {
         } else {
             Check::good("approvals", found)
         })
+    }
+
+    /// Subjects that can be taken for others, from before the gate refused them.
+    async fn check_subjects(&self) -> Vec<Check> {
+        let people = Lookup::people(self).await.ok().flatten().unwrap_or_default();
+        let check = |person: Person| {
+            let why = subject::check(person.subject.as_raw()).err()?;
+            let advice =
+                "it may only read; revoke its tokens (placet gate token list) or rename it at the proxy";
+            Some(Check::warn("subject", format!("a subject {why}"), advice).said(Some(person.subject)))
+        };
+        people.into_iter().filter_map(check).take(SUBJECTS).collect()
     }
 
     /// What the gate says of itself, and of other gates on its database. One that does not say is none the worse.

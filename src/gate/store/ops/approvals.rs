@@ -1,6 +1,8 @@
 //! Approvals where more than one person must approve: rows of their own. The action stays pending until the last of them, and each is a
 //! change with a revision and an audit row.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::advance::{Approvers, Change, advance, load};
@@ -13,8 +15,8 @@ use crate::contract::batch::ItemOutcome;
 use crate::domain::subject::is_same_subject;
 use crate::domain::{Status, StatusStep, Untrusted};
 use crate::gate::audit;
-use crate::gate::store::approvals::{Approval, Counted, can_be_kept, count};
-use crate::gate::store::{Actor, KeptApproval, Refused, StoreError, Stored, decision_rules};
+use crate::gate::store::approvals::{Approval, Counted, count};
+use crate::gate::store::{Actor, KeptApproval, OpenApproval, Refused, StoreError, Stored, decision_rules};
 
 /// Approves, or keeps that one more person does. `change` is what an approval by one person would be.
 pub(super) async fn approve(
@@ -30,9 +32,6 @@ pub(super) async fn approve(
         advance(tx, stored.into(), StatusStep::Approve, change).await?;
         return Ok((ItemOutcome::Approved, None));
     }
-    if !can_be_kept(by) {
-        return Err(Refused::Invalid("your token's subject holds a control character".to_owned()).into());
-    }
     let given = |given: usize| Some(ApprovalCount { given: given as u64, needed });
     match count(stored, approval, by, needed) {
         Counted::Again => Ok((ItemOutcome::Accepted, given(stored.action.approvals.len()))),
@@ -45,7 +44,7 @@ pub(super) async fn approve(
         }
         Counted::More(mut all) => {
             let details = given_details(stored, approval, &all, (needed, change.reason));
-            let revision = stay(tx, stored, by, ("approval-given", &details)).await?;
+            let revision = stay(tx, stored, Some(&by.subject), ("approval-given", &details)).await?;
             put(tx, stored, &mut all, revision).await?;
             // It waits for somebody else now.
             let now = tx.state().now;
@@ -107,16 +106,73 @@ pub(super) async fn take_back(tx: &mut dyn Tx, id: &str, by: &Actor) -> Result<S
     }
     let approvers: Vec<&str> = left.iter().map(|one| one.subject.as_str()).collect();
     let details = json!({"status": Status::Pending.as_raw(), "approvers": approvers});
-    stay(tx, &stored, by, ("approval-taken-back", &details)).await?;
+    stay(tx, &stored, Some(&by.subject), ("approval-taken-back", &details)).await?;
     tx.put_approvals(stored.seq, &left).await?;
     load(tx, id).await
+}
+
+/// Returns the approvals of somebody that have not run. `void` withdraws them: a pending action loses the
+/// approval, an approved one that was never taken expires. One that was taken is only listed, because it may have run.
+pub(super) async fn open(
+    tx: &mut dyn Tx,
+    by: &Actor,
+    (void, who): (bool, Option<&str>),
+) -> Result<Vec<OpenApproval>, StoreError> {
+    let all = tx.open_approvals(&by.workspace).await?;
+    let own = all.into_iter().filter(|(_, subject)| is_same_subject(subject, &by.subject));
+    let ids: BTreeSet<String> = own.map(|(id, _)| id).collect();
+    let mut open = Vec::with_capacity(ids.len());
+    for id in ids {
+        let stored = match load(tx, &id).await {
+            // It cannot run either, and must not keep the token alive.
+            Err(StoreError::Corrupt(what)) => {
+                tracing::error!(id, what, "an approval cannot be read");
+                continue;
+            }
+            loaded => loaded?,
+        };
+        let row = &stored.action.row;
+        let is_voided = void && withdraw(tx, &stored, by, who).await?;
+        let tool = row.tool.as_raw().to_owned();
+        open.push(OpenApproval { id, tool, status: row.status.clone(), is_voided });
+    }
+    Ok(open)
+}
+
+/// Whether the approval could be withdrawn.
+async fn withdraw(
+    tx: &mut dyn Tx,
+    stored: &Stored,
+    by: &Actor,
+    who: Option<&str>,
+) -> Result<bool, StoreError> {
+    match stored.action.row.status {
+        Status::Pending => {
+            let is_own = |kept: &&KeptApproval| is_same_subject(&kept.subject, &by.subject);
+            let (own, left): (Vec<_>, Vec<_>) = stored.approvals.iter().partition(is_own);
+            let names = |some: &[&KeptApproval]| some.iter().map(|it| it.subject.clone()).collect::<Vec<_>>();
+            let details = json!({
+                "status": Status::Pending.as_raw(), "approvers": names(&left), "voided": names(&own),
+            });
+            stay(tx, stored, who, ("approval-voided", &details)).await?;
+            let left: Vec<KeptApproval> = left.into_iter().cloned().collect();
+            tx.put_approvals(stored.seq, &left).await?;
+            Ok(true)
+        }
+        Status::Approved if stored.fence == 0 => {
+            let change = Change { by: who, error: Some("approval withdrawn"), ..Change::default() };
+            advance(tx, stored.into(), StatusStep::Lapse, change).await?;
+            Ok(true)
+        }
+        _ => Ok(false),
+    }
 }
 
 /// A change after which it is still pending. Returns its revision.
 async fn stay(
     tx: &mut dyn Tx,
     stored: &Stored,
-    by: &Actor,
+    who: Option<&str>,
     (kind, details): (&'static str, &Value),
 ) -> Result<u64, StoreError> {
     let row = &stored.action.row;
@@ -125,7 +181,7 @@ async fn stay(
     if !tx.compare_and_set(stored.seq, row.revision.0, &Written::pending(revision)).await? {
         return Err(decision_rules::settled(row).into());
     }
-    let line = Note { action: Some(row.id.as_raw()), kind, who: Some(&by.subject) };
+    let line = Note { action: Some(row.id.as_raw()), kind, who };
     note(tx, workspace, line, details, None).await?;
     Ok(revision)
 }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::advance::{Change, Payloads, advance, load};
 use super::approvals;
 use super::replies::{keep, kept};
+use super::run;
 use super::tx::{Answer, Loaded, Tx, lock};
 use crate::contract::action::{self, wire_status};
 use crate::contract::approvals::ApprovalCount;
@@ -89,7 +90,10 @@ pub(super) async fn settle(
         SettleAs::Failed => {
             (StatusStep::Fail, Change { ran: true, error: reason.or(Some(NOT_LANDED)), ..change })
         }
-        SettleAs::Retry => (StatusStep::Requeue, change),
+        SettleAs::Retry => {
+            run::is_as_audited(tx, &stored.action.row).await?;
+            (StatusStep::Requeue, change)
+        }
     };
     advance(tx, (&stored).into(), step, change).await?;
     load(tx, id).await

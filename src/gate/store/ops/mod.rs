@@ -22,8 +22,8 @@ use futures_util::future::BoxFuture;
 
 use self::tx::{Due, Tx};
 use super::{
-    Actor, Callback, Delivery, Dispatched, Finished, Group, Keyed, Lease, NewAction, Prunable, Reads,
-    Recorded, Refused, Reply, Ruling, StoreError, Stored, SweptCallbacks, Writes,
+    Actor, Callback, Delivery, Dispatched, Finished, Group, Keyed, Lease, NewAction, OpenApproval, Prunable,
+    Reads, Recorded, Refused, Reply, Ruling, StoreError, Stored, SweptCallbacks, Writes,
 };
 use crate::contract::settle::SettleAs;
 use crate::domain::{Claim, Timestamp};
@@ -237,9 +237,10 @@ impl<S: Transact> Writes for S {
         hash: Vec<u8>,
     ) -> Result<bool, StoreError> {
         let workspace = new.workspace.clone();
-        found(work!(self, &workspace, (old, until, new, hash), |tx, (old, until, new, hash)| tokens::rotate(
-            tx, old, *until, new, hash
-        )))
+        let rotated = work!(self, &workspace, (old, until, new, hash), |tx, (old, until, new, hash)| {
+            tokens::rotate(tx, old, *until, new, hash)
+        });
+        Ok(found(rotated)?.is_some())
     }
 
     async fn note_uses(&self, uses: Vec<(String, Timestamp)>) -> Result<(), StoreError> {
@@ -250,16 +251,26 @@ impl<S: Transact> Writes for S {
         work!(self, "", (person, at), |tx, (person, at)| tx.put_proxied(person, *at))
     }
 
-    async fn revoke_token(&self, id: String) -> Result<bool, StoreError> {
-        found(work!(self, "", id, |tx, id| tokens::revoke(tx, id)))
+    async fn revoke_token(
+        &self,
+        id: String,
+        void: bool,
+        who: Option<String>,
+    ) -> Result<Option<Vec<OpenApproval>>, StoreError> {
+        found(work!(self, "", (id, void, who), |tx, (id, void, who)| tokens::revoke(
+            tx,
+            id,
+            *void,
+            who.as_deref()
+        )))
     }
 }
 
-/// Whether there was what was to be changed.
-fn found(changed: Result<(), StoreError>) -> Result<bool, StoreError> {
+/// Returns `None` for [`Refused::Missing`].
+fn found<T>(changed: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
     match changed {
-        Ok(()) => Ok(true),
-        Err(StoreError::Refused(Refused::Missing)) => Ok(false),
+        Ok(changed) => Ok(Some(changed)),
+        Err(StoreError::Refused(Refused::Missing)) => Ok(None),
         Err(failed) => Err(failed),
     }
 }

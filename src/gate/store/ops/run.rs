@@ -1,11 +1,13 @@
 //! Dispatches and finishes approved actions: leases, fences, results, and runs that were lost.
 
+use serde_json::Value;
+
 use super::advance::{Change, Payloads, StepRow, advance, load};
 use super::lapse;
 use super::replies::{keep, kept};
 use super::tx::{Answer, Tx, lock};
 use crate::domain::subject::is_same_subject;
-use crate::domain::{RawJson, Status, StatusStep, Timestamp, Untrusted};
+use crate::domain::{RawJson, Row, Status, StatusStep, Timestamp, Untrusted};
 use crate::gate::store::rows::integer;
 use crate::gate::store::{
     Actor, Dispatched, Finished, Keyed, Lease, RAN_OTHER, Refused, StoreError, Stored, Work, decision_rules,
@@ -39,6 +41,9 @@ pub(super) async fn dispatch(
     if tx.paused_since(workspace).await?.is_some() {
         return Err(Refused::Paused.into());
     }
+    if stored.action.row.status == Status::Approved {
+        is_as_audited(tx, &stored.action.row).await?;
+    }
     let by = lease.by.as_ref().map(|by| by.subject.as_str());
     let until = tx.state().now.plus_millis(lease.millis);
     // The error of an earlier run that was lost stays on the row until this one ends.
@@ -56,6 +61,18 @@ pub(super) async fn dispatch(
         keep(tx, by, key, Answer::Body(&work.fence.to_string())).await?;
     }
     Ok(Dispatched::Run(work))
+}
+
+/// Refuses to run an action again whose row was set back behind the gate's back: its newest audit row must have left it in the
+/// status that the row has.
+pub(super) async fn is_as_audited(tx: &mut dyn Tx, row: &Row) -> Result<(), StoreError> {
+    let details = tx.newest_details(row.id.as_raw()).await?.unwrap_or_default();
+    let details: Value = serde_json::from_str(&details).unwrap_or_default();
+    match details.get("status").and_then(Value::as_str) {
+        Some(audited) if audited != row.status.as_raw() => Err(Refused::Tampered(audited.to_owned()).into()),
+        Some(_) => Ok(()),
+        None => Err(Refused::Tampered("pending".to_owned()).into()),
+    }
 }
 
 /// The action with this id, its workspace locked. `by` is an agent, and must be of that workspace; the gate itself runs all of them.
@@ -234,6 +251,7 @@ pub(super) async fn again(
     change: Change<'_>,
 ) -> Result<(), StoreError> {
     if fence < ATTEMPTS {
+        is_as_audited(tx, place.row).await?;
         advance(tx, place, StatusStep::Requeue, change).await?;
     } else {
         advance(tx, place, StatusStep::LoseSight, Change { not_before: None, ..change }).await?;

@@ -7,7 +7,7 @@ use super::advance::{Change, StepRow, advance};
 use super::run::again;
 use super::tx::{Due, Swept, Tx, lock};
 use crate::domain::StatusStep;
-use crate::gate::store::StoreError;
+use crate::gate::store::{Refused, StoreError};
 
 const LOST: &str = "the executor was lost in mid-run; nobody knows whether the write landed";
 
@@ -15,6 +15,7 @@ const LOST: &str = "the executor was lost in mid-run; nobody knows whether the w
 pub(super) async fn sweep(tx: &mut dyn Tx, workspace: &str, due: &Due) -> Result<u64, StoreError> {
     lock(tx, workspace).await?;
     let found = tx.due(workspace, due).await?;
+    let mut settled = 0;
     for Swept { seq, row, origin, fence } in &found {
         let place = StepRow { seq: *seq, row, origin };
         match due {
@@ -29,12 +30,20 @@ pub(super) async fn sweep(tx: &mut dyn Tx, workspace: &str, due: &Due) -> Result
             Due::LeaseOver { safe, .. } => {
                 let change = Change { error: Some(LOST), ..Change::default() };
                 if safe.has(row.tool.as_raw()) {
-                    again(tx, place, *fence, change).await?;
+                    match again(tx, place, *fence, change).await {
+                        // It must not keep the others from being swept.
+                        Err(StoreError::Refused(refused @ Refused::Tampered(_))) => {
+                            tracing::error!(id = row.id.as_raw(), "a lost run is not repeated: {refused}");
+                            continue;
+                        }
+                        swept => swept?,
+                    }
                 } else {
                     advance(tx, place, StatusStep::LoseSight, change).await?;
                 }
             }
         }
+        settled += 1;
     }
-    Ok(found.len() as u64)
+    Ok(settled)
 }

@@ -2,13 +2,14 @@
 
 use serde_json::json;
 
+use super::approvals;
 use super::audit::{Note, bump, note};
 use super::tx::{Tx, lock};
 use crate::contract::absent::without_nulls;
 use crate::contract::time;
 use crate::domain::Timestamp;
 use crate::gate::audit;
-use crate::gate::store::{Refused, StoreError};
+use crate::gate::store::{OpenApproval, Refused, StoreError};
 use crate::gate::token::{Scope, Token};
 
 pub(super) async fn add(tx: &mut dyn Tx, token: &Token, hash: &[u8]) -> Result<(), StoreError> {
@@ -43,7 +44,7 @@ pub(super) async fn rotate(
     hash: &[u8],
 ) -> Result<(), StoreError> {
     lock(tx, &new.workspace).await?;
-    if tx.workspace_of_token(old).await?.as_deref() != Some(&new.workspace) {
+    if tx.owner_of_token(old).await?.is_none_or(|owner| owner.workspace != new.workspace) {
         return Err(Refused::Missing.into());
     }
     if tx.shorten_token(old, until).await? {
@@ -62,13 +63,20 @@ pub(super) async fn note_uses(tx: &mut dyn Tx, uses: &[(String, Timestamp)]) -> 
     Ok(())
 }
 
-pub(super) async fn revoke(tx: &mut dyn Tx, id: &str) -> Result<(), StoreError> {
-    let workspace = tx.workspace_of_token(id).await?.ok_or(Refused::Missing)?;
-    lock(tx, &workspace).await?;
-    if !tx.end_token(id).await? {
+pub(super) async fn revoke(
+    tx: &mut dyn Tx,
+    id: &str,
+    void: bool,
+    who: Option<&str>,
+) -> Result<Vec<OpenApproval>, StoreError> {
+    let owner = tx.owner_of_token(id).await?.ok_or(Refused::Missing)?;
+    lock(tx, &owner.workspace).await?;
+    if tx.end_token(id).await? {
+        bump(tx, &owner.workspace, 0)?;
+        let line = Note { action: None, kind: "token-revoked", who };
+        note(tx, &owner.workspace, line, &json!({"token": id}), None).await?;
+    } else if !void {
         return Err(Refused::Missing.into());
     }
-    bump(tx, &workspace, 0)?;
-    let line = Note { action: None, kind: "token-revoked", who: None };
-    note(tx, &workspace, line, &json!({"token": id}), None).await
+    approvals::open(tx, &owner, (void, who)).await
 }

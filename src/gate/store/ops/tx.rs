@@ -84,6 +84,8 @@ pub(crate) trait Tx: Send {
 
     /// Who took the newest lease of an action; `None`: the gate, or nobody.
     async fn newest_holder(&mut self, action: &str) -> Result<Option<String>, StoreError>;
+    /// Details of the newest audit row of an action: what its last step left it as.
+    async fn newest_details(&mut self, action: &str) -> Result<Option<String>, StoreError>;
     /// Is this approval from before the audit was chained?
     async fn was_approved_unchained(
         &mut self,
@@ -153,7 +155,10 @@ pub(crate) trait Tx: Send {
     async fn paused_since(&mut self, workspace: &str) -> Result<Option<Timestamp>, StoreError>;
 
     async fn insert_token(&mut self, token: &Token, hash: &[u8]) -> Result<(), StoreError>;
-    async fn workspace_of_token(&mut self, id: &str) -> Result<Option<String>, StoreError>;
+    /// Workspace and subject of a token.
+    async fn owner_of_token(&mut self, id: &str) -> Result<Option<Actor>, StoreError>;
+    /// Approvals of actions that have not run: id of the action and subject, in order of ids.
+    async fn open_approvals(&mut self, workspace: &str) -> Result<Vec<(String, String)>, StoreError>;
     /// It ends at this time, if it would end later. False when it would not, or is no live token.
     async fn shorten_token(&mut self, id: &str, until: Timestamp) -> Result<bool, StoreError>;
     /// No change of the workspace: it has no revision.

@@ -49,6 +49,9 @@ const STEP: &str = "UPDATE actions SET status = $3, revision = $4, resolved_at =
      decision_revision = COALESCE($10, decision_revision), fence = fence + $11, lease_until = $12, lease_by = $13, \
      renewed_until = NULL, error = $14, executed_at = COALESCE($15, executed_at) WHERE seq = $1 AND revision = $2";
 
+/// By the index of an action's rows.
+const NEWEST_DETAILS: &str = "SELECT details FROM audit WHERE action = $1 ORDER BY revision DESC LIMIT 1";
+
 /// An action goes: its key and its call stay behind. `$1` is its place, `$2` the moment.
 const BURY: &str = "WITH a AS (SELECT * FROM actions WHERE seq = $1), \
      r AS (UPDATE replies SET pruned_at = $2 FROM a WHERE replies.action = a.id), \
@@ -262,6 +265,12 @@ impl Tx for PostgresTx {
         Ok(found.flatten())
     }
 
+    async fn newest_details(&mut self, action: &str) -> Result<Option<String>, StoreError> {
+        let newest = sqlx::query_scalar(NEWEST_DETAILS).bind(action);
+        let found: Option<Option<String>> = newest.fetch_optional(self.written().await?).await?;
+        Ok(found.flatten())
+    }
+
     async fn was_approved_unchained(
         &mut self,
         workspace: &str,
@@ -451,9 +460,18 @@ impl Tx for PostgresTx {
         Ok(())
     }
 
-    async fn workspace_of_token(&mut self, id: &str) -> Result<Option<String>, StoreError> {
-        let found = sqlx::query_scalar("SELECT workspace FROM tokens WHERE id = $1").bind(id);
-        Ok(found.fetch_optional(self.ask()).await?)
+    async fn owner_of_token(&mut self, id: &str) -> Result<Option<Actor>, StoreError> {
+        let found = sqlx::query_as("SELECT subject, workspace FROM tokens WHERE id = $1").bind(id);
+        let found: Option<(String, String)> = found.fetch_optional(self.ask()).await?;
+        Ok(found.map(|(subject, workspace)| Actor { subject, workspace }))
+    }
+
+    async fn open_approvals(&mut self, workspace: &str) -> Result<Vec<(String, String)>, StoreError> {
+        let open = "SELECT id, resolved_by FROM actions WHERE workspace = $1 AND status IN ('approved', 'running') \
+                    AND resolved_by IS NOT NULL \
+                    UNION SELECT a.id, v.subject FROM actions a JOIN approvals v ON v.seq = a.seq \
+                    WHERE a.workspace = $1 AND a.status IN ('pending', 'approved', 'running') ORDER BY 1";
+        Ok(sqlx::query_as(open).bind(workspace).fetch_all(self.written().await?).await?)
     }
 
     async fn shorten_token(&mut self, id: &str, until: Timestamp) -> Result<bool, StoreError> {

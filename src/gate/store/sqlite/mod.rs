@@ -20,7 +20,8 @@ mod verify;
 mod which;
 mod writer;
 
-use std::path::Path;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -60,28 +61,48 @@ pub(crate) struct SqliteStore {
     tokens: Lookups,
     clock: Clock,
     tools: Arc<Tools>,
-    /// When writing was last tried for its own sake, and how it failed.
+    /// When writing was last tried for its own sake or was refused, and how it failed.
     tried: Mutex<Option<(Instant, Option<String>)>>,
+    /// The folder of the database.
+    folder: PathBuf,
 }
 
-/// For so long it is believed how the last try to write went.
+/// For so long it is believed how the last write went.
 const TRIED: Duration = Duration::from_secs(5);
+/// After a refused write there must be so much room again: a small write may find some that others do not. Bytes.
+const ROOM: usize = 1 << 20;
 
 impl SqliteStore {
     /// Opens the file, brings it up to date and starts the writer.
     pub(crate) async fn open(path: &Path, context: Context) -> Result<Self, OpenError> {
-        Ok(Self::over(sqlite::open_preparing(path, &MIGRATIONS, forms::view()).await?, context))
+        Ok(Self::over(sqlite::open_preparing(path, &MIGRATIONS, forms::view()).await?, path, context))
     }
 
     /// Opens a file that can only be read, and writes nothing.
     pub(crate) async fn open_to_read(path: &Path, context: Context) -> Result<Self, OpenError> {
-        Ok(Self::over(sqlite::open_to_read(path, &MIGRATIONS).await?, context))
+        Ok(Self::over(sqlite::open_to_read(path, &MIGRATIONS).await?, path, context))
     }
 
-    fn over(database: Database, context: Context) -> Self {
+    fn over(database: Database, path: &Path, context: Context) -> Self {
         let (clock, tools) = (context.clock.clone(), Arc::clone(&context.tools));
         let writer = Writer::start(database.write.clone(), context);
-        Self { database, writer, tokens: Lookups::default(), clock, tools, tried: Mutex::default() }
+        let folder =
+            path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned();
+        Self { database, writer, tokens: Lookups::default(), clock, tools, tried: Mutex::default(), folder }
+    }
+
+    /// Why nothing can be written now. `before` is how the last write failed: then there must be [`ROOM`], too.
+    async fn why_not(&self, before: Option<String>) -> Option<String> {
+        if let Err(error) = self.try_to_write().await {
+            return Some(why(&error));
+        }
+        let (why, folder) = (before?, self.folder.clone());
+        let room = tokio::task::spawn_blocking(move || {
+            let mut file = tempfile::tempfile_in(folder)?;
+            file.write_all(&vec![b'x'; ROOM])?;
+            file.sync_all()
+        });
+        (!matches!(room.await, Ok(Ok(())))).then_some(why)
     }
 
     /// Writes something that changes nothing: the number of a version that nobody reads.
@@ -101,6 +122,15 @@ impl SqliteStore {
     }
 }
 
+/// In words that a client may read.
+fn why(error: &StoreError) -> String {
+    match error {
+        StoreError::Commit(why) => why.clone(),
+        StoreError::Database(error) => sqlite::Words(error).to_string(),
+        other => other.to_string(),
+    }
+}
+
 impl Transact for SqliteStore {
     /// Nobody has to wait for a turn: there is one writer.
     async fn transact<A, T>(&self, _: &str, given: A, work: Work<A, T>) -> Result<T, StoreError>
@@ -108,7 +138,11 @@ impl Transact for SqliteStore {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        self.writer.run(piece::on(given, work)).await
+        let done = self.writer.run(piece::on(given, work)).await;
+        if let Err(error @ (StoreError::Commit(_) | StoreError::Database(_))) = &done {
+            *self.tried.lock().await = Some((Instant::now(), Some(why(error))));
+        }
+        done
     }
 
     fn tools(&self) -> &Tools {
@@ -255,12 +289,8 @@ impl Reads for SqliteStore {
         let mut tried = self.tried.lock().await;
         let failure = match &*tried {
             Some((at, failure)) if at.elapsed() < TRIED => failure.clone(),
-            _ => {
-                let failure = self.try_to_write().await.err().map(|error| match error {
-                    StoreError::Commit(why) => why,
-                    StoreError::Database(error) => sqlite::Words(&error).to_string(),
-                    other => other.to_string(),
-                });
+            before => {
+                let failure = self.why_not(before.as_ref().and_then(|(_, failure)| failure.clone())).await;
                 *tried = Some((Instant::now(), failure.clone()));
                 failure
             }

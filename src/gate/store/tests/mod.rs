@@ -187,6 +187,65 @@ async fn a_lost_run_that_may_be_repeated_rests_first() {
     assert_eq!(waiting().await, ["a"]);
 }
 
+/// The database's owner sets each back, for each way to run again.
+#[tokio::test]
+async fn row_set_back_behind_the_gate_does_not_run_again() {
+    let shelf = shelf().await;
+    for id in ["executed", "failed", "running", "unknown", "lost", "settled"] {
+        shelf.approved(id).await;
+        shelf.dispatch(id).await;
+    }
+    for id in ["executed", "running", "unknown"] {
+        shelf.finish(id, 1).await.unwrap();
+    }
+    for (id, how) in [
+        ("failed", Finished::Failed("no".to_owned())),
+        ("lost", Finished::Lost("away".to_owned())),
+        ("settled", Finished::Lost("away".to_owned())),
+    ] {
+        shelf.store.finish(id.to_owned(), 1, None, how).await.unwrap();
+    }
+    shelf.store.settle("settled".to_owned(), SettleAs::Executed, None, owner()).await.unwrap();
+    shelf.record("pending").await.unwrap();
+    shelf
+        .run(
+            "UPDATE actions SET status = 'approved' WHERE id <> 'running' AND id <> 'unknown'; \
+             UPDATE actions SET status = 'running', lease_until = 0 WHERE id = 'running'; \
+             UPDATE actions SET status = 'unknown' WHERE id = 'unknown'",
+        )
+        .await;
+
+    let agent = Some(Actor { subject: "agent".to_owned(), ..owner() });
+    for (id, was) in [
+        ("executed", "executed"),
+        ("failed", "failed"),
+        ("lost", "unknown"),
+        ("settled", "executed"),
+        ("pending", "pending"),
+    ] {
+        for by in [None, agent.clone()] {
+            let refused = shelf.store.dispatch(id.to_owned(), Lease { by, millis: 1_000 }, None).await;
+            let tampered = Refused::Tampered(was.to_owned());
+            assert!(matches!(&refused, Err(StoreError::Refused(it)) if *it == tampered), "{id}: {refused:?}");
+        }
+    }
+    assert_eq!(shelf.store.recover(Which::only("t"), Vec::new()).await.unwrap(), 0, "a safe tool's run");
+    let retry = shelf.store.settle("unknown".to_owned(), SettleAs::Retry, None, owner()).await;
+    assert!(matches!(retry, Err(StoreError::Refused(Refused::Tampered(_)))), "{retry:?}");
+}
+
+#[tokio::test]
+async fn run_settled_as_retry_runs_again() {
+    let shelf = shelf().await;
+    shelf.approved("a").await;
+    shelf.dispatch("a").await;
+    shelf.store.finish("a".to_owned(), 1, None, Finished::Lost("away".to_owned())).await.unwrap();
+
+    shelf.store.settle("a".to_owned(), SettleAs::Retry, None, owner()).await.unwrap();
+
+    assert!(matches!(shelf.dispatch("a").await, Dispatched::Run(work) if work.fence == 2));
+}
+
 #[tokio::test]
 async fn a_refused_attempt_after_a_lost_run_is_unknown() {
     let shelf = shelf().await;

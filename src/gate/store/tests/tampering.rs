@@ -41,7 +41,7 @@ async fn lived_in() -> (Shelf, Vec<AuditHead>) {
         Token::issue("agent", "w", &[Scope::Propose], Some(shelf.clock.now().plus_millis(1_000_000)));
     store.add_token(token.clone(), vec![7; 32]).await.unwrap();
     store.add_token(Token { id: "other".to_owned(), expires_at: None, ..token }, vec![8; 32]).await.unwrap();
-    store.revoke_token("other".to_owned()).await.unwrap();
+    store.revoke_token("other".to_owned(), false, None).await.unwrap();
     for id in [
         "waits",
         "rejected",

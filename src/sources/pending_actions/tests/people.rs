@@ -17,6 +17,21 @@ async fn people_come_with_names_where_they_have_some() {
 }
 
 #[tokio::test]
+async fn check_reports_subjects_that_look_like_others() {
+    let gate = Backend::default();
+    gate.always("GET", 200, r#"{"items":[],"nextCursor":null,"revision":1}"#);
+    let people =
+        r#"{"items":[{"subject":"kim"},{"subject":"кim"},{"subject":"k\u00adim"},{"subject":"山田 kim"}]}"#;
+    gate.on("GET", "/api/people").reply(200, people);
+
+    let checks = gate.source(SourceKind::Gate, Some("w")).await.check(Duration::from_secs(20)).await;
+
+    let told = checks.into_iter().filter(|check| check.what == "subject");
+    let told: Vec<_> = told.map(|check| (check.verdict, check.said.unwrap())).collect();
+    assert_eq!(told, [(Verdict::Warn, "кim".into()), (Verdict::Warn, "k\u{ad}im".into())]);
+}
+
+#[tokio::test]
 async fn older_gate_tells_no_people_and_that_is_no_error() {
     let gate = Backend::default();
     gate.on("GET", "/api/people").reply(404, "");

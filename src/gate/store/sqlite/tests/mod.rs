@@ -32,6 +32,34 @@ async fn shelf() -> Shelf<SqliteStore> {
 }
 
 #[tokio::test]
+async fn refused_write_makes_a_store_unready_until_there_is_room() {
+    let mut shelf = shelf().await;
+    shelf.store.ping().await.unwrap();
+    sqlx::query("PRAGMA query_only = ON").execute(&shelf.store.database.write).await.unwrap();
+    assert!(shelf.record("refused").await.is_err());
+    sqlx::query("PRAGMA query_only = OFF").execute(&shelf.store.database.write).await.unwrap();
+    let folder = std::mem::replace(&mut shelf.store.folder, "/nonexistent".into());
+
+    for _ in 0..3 {
+        let said = shelf.store.ping().await.unwrap_err().to_string();
+        assert!(said.contains("read-only"), "{said}");
+        // The next one tries again.
+        let mut tried = shelf.store.tried.lock().await;
+        tried.as_mut().unwrap().0 -= TRIED;
+    }
+
+    shelf.store.folder = folder;
+    assert!(shelf.store.ping().await.is_ok());
+}
+
+#[tokio::test]
+async fn newest_audit_row_is_found_by_an_index() {
+    let shelf = shelf().await;
+    let plan = plan(&shelf.store, tx::NEWEST_DETAILS).await;
+    assert_eq!(plan, ["SEARCH audit USING INDEX audit_by_action (action=?)"]);
+}
+
+#[tokio::test]
 async fn nothing_is_acknowledged_that_was_not_committed() {
     let shelf = shelf().await;
 
@@ -174,7 +202,7 @@ async fn tokens_that_are_asked_for_together_are_each_told_apart() {
         found.map(|token| token.subject)
     }));
     let subjects = subjects.await;
-    assert!(shelf.store.revoke_token("t1".to_owned()).await.unwrap());
+    assert!(shelf.store.revoke_token("t1".to_owned(), false, None).await.unwrap().is_some());
 
     for (n, subject) in subjects.into_iter().enumerate() {
         let live = [None, Some("s1".to_owned()), Some("s2".to_owned()), None, None];
