@@ -456,6 +456,27 @@ class Python(Case):
         self.assertEqual(told, ([unknown], True, "outcome-unknown") if self.IS_NEW else (["removed x True"], False, None))
 
 
+class FirstLine(Case):
+    """A client of MCP 2026-07-28 that asks for nothing before its first call."""
+
+    def test_a_call_as_the_first_line_has_its_names_and_its_id_comes_again(self):
+        gate = self.gate()
+        process = subprocess.Popen(self.server(server=NEW), env=environment(self.state), cwd=self.work, stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        for stop in (process.stdout.close, lambda: process.wait(LIMIT), process.kill, process.stdin.close):
+            self.addCleanup(stop)
+        meta = {"protocolVersion": "2026-07-28", "clientInfo": {"name": "raw-mcp-client", "version": "1"}, "clientCapabilities": {}}
+        meta = {f"io.modelcontextprotocol/{key}": value for key, value in meta.items()}
+        for n in (1, 2):
+            Scripted.say(process, id=7, method="tools/call", params={"name": "remove", "arguments": {"path": "x"}, "_meta": meta})
+            action = gate.pending()
+            self.assertEqual((action["toolName"], action["agent"], action["toolCallId"]), ("files.remove", "raw", f"7-{n}"))
+            gate.approve(action["id"])
+            answer = json.loads(process.stdout.readline())
+            self.assertEqual((answer["id"], answer["result"]["content"][0]["text"]), (7, "removed x"))
+            gate.action(action["id"], "executed")
+
+
 class PythonAuto(Python):
     """With a probe first."""
 

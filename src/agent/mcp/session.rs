@@ -222,7 +222,9 @@ impl Session {
             return self.outcome_asked(arguments, waiter, self.limit(message));
         }
         if !arguments.starts_with('{') || RawValue::from_string(arguments.to_owned()).is_err() {
-            return self.tell_client(refuse(INVALID_PARAMS, "The arguments of a call are a JSON object."));
+            let why =
+                "The arguments of a call are a JSON object, without NaN and Infinity. This call did not run.";
+            return self.tell_client(refuse(INVALID_PARAMS, why));
         }
         if message.param("inputResponses").or_else(|| message.param("requestState")).is_some() {
             return self.answer(waiter, &Outcome::asked_back());
