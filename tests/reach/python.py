@@ -10,7 +10,11 @@ that its tool writes.
 from __future__ import annotations
 
 import asyncio
+import datetime
+import decimal
+import enum
 import json
+import math
 import os
 import re
 import subprocess
@@ -22,6 +26,8 @@ import unittest
 import urllib.request
 from pathlib import Path
 from typing import Any, Callable, Dict, List
+
+from pydantic import SecretStr
 
 ROOT = Path(__file__).parents[2]
 LIMIT = 60.0
@@ -35,6 +41,30 @@ def refund(to: str, cents: int) -> str:
     if cents == 0:
         raise ValueError("nothing to refund")
     return f"refunded {cents} to {to}"
+
+
+class Kind(enum.Enum):
+    PART = "part"
+    FULL = "full"
+
+
+def typed(to: str, due: datetime.date, amount: decimal.Decimal, kind: Kind, password: SecretStr) -> str:
+    """Pays money back, by arguments that JSON does not have."""
+    with open(os.environ["EFFECTS"], "a", encoding="utf-8") as file:
+        file.write(f"{to} {due!r} {amount!r} {kind} {password.get_secret_value()}\n")
+    return "refunded"
+
+
+def priced(to: str, price: float) -> str:
+    """Pays money back."""
+    with open(os.environ["EFFECTS"], "a", encoding="utf-8") as file:
+        file.write(f"{to} {price}\n")
+    return "refunded"
+
+
+if os.environ.get("TOOL"):
+    refund = {"typed": typed, "priced": priced}[os.environ["TOOL"]]  # type: ignore[assignment]
+    refund.__name__ = "refund"
 
 
 def as_documented(framework: str, **names: Any) -> Dict[str, Any]:
@@ -218,6 +248,43 @@ class Real(unittest.TestCase):
             self.assertEqual(self.effects.read_text(), "ilka 12990\n")
             told = [request["results"] for request in provider.requests if request["results"]]
             self.assertEqual(told, [["refunded 12990 to ilka"]] * 2)
+            self.assertEqual([action["status"] for action in self.actions()], ["executed"])
+
+    def test_typed_arguments_reach_the_tool_as_types_after_an_edit(self) -> None:
+        asked = {"to": "ilka", "due": "2026-01-02", "amount": "12.50", "kind": "full", "password": "hunter2"}
+        with Provider([{"tool": "refund", "id": "call_a", "input": asked}]) as provider:
+            agent = self.agent(provider, TOOL="typed")
+            waiting = self.pending(1)
+            self.gate("POST", f"/{waiting['ilka']}/approve", {"userEdits": {"to": "teodor"}})
+            self.ends(agent)
+
+            ran = "teodor datetime.date(2026, 1, 2) Decimal('12.50') Kind.FULL hunter2\n"
+            self.assertEqual(self.effects.read_text(), ran)
+            [action] = self.actions()
+            shown = {name: value for name, value in action["toolInput"].items() if name != "password"}
+            self.assertEqual(shown, {name: value for name, value in asked.items() if name != "password"})
+            self.assertEqual((action["status"], action["result"]), ("executed", "refunded"))
+            # The same call again meets the same action.
+            self.ends(self.agent(provider, TOOL="typed"))
+            self.assertEqual(self.effects.read_text(), ran)
+            self.assertEqual(len(self.actions()), 1)
+
+    def test_odd_arguments_are_told_and_parallel_calls_run(self) -> None:
+        calls = [
+            {"tool": "refund", "id": "call_a", "input": {"to": "ilka", "price": 1.5}},
+            {"tool": "refund", "id": "call_b", "input": {"to": "nan", "price": math.nan}},
+            {"tool": "refund", "id": "call_c", "input": {"to": "infinite", "price": math.inf}},
+            {"tool": "refund", "id": "call_d", "input": {"to": "\ud83d", "price": 1.5}},
+        ]
+        if self.framework in ("langchain", "openai-agents"):
+            calls.pop()  # without a gate, too, half a character ends the run: in OpenAI's client, and in the framework itself
+        with Provider([{"calls": calls}]) as provider:
+            agent = self.agent(provider, TOOL="priced")
+            self.gate("POST", f"/{self.pending(1)['ilka']}/approve")
+            self.ends(agent)
+
+            self.assertEqual(self.effects.read_text(), "ilka 1.5\n")
+            self.assertEqual(len(provider.results()), len(calls))
             self.assertEqual([action["status"] for action in self.actions()], ["executed"])
 
     def test_what_a_tool_raises_is_a_failed_run(self) -> None:

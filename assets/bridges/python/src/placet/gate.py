@@ -1245,11 +1245,11 @@ def _restored(hint: Any, plain: Any) -> Any:
             hints = _hints(kind)
             return kind(**{name: _restored(hints.get(name), item) for name, item in plain.items()})
     if isinstance(plain, list):
-        named = issubclass(kind, tuple) and hasattr(kind, "_make")
+        named = getattr(kind, "_make", None) if issubclass(kind, tuple) else None
         fixed = tuple(_hints(kind).values()) if named else inner if kind is tuple and inner[1:] != (...,) else inner[:1] * len(plain)
         items = [_restored(*pair) for pair in zip(fixed, plain)] if len(fixed) == len(plain) else plain
         if named:
-            return kind._make(items)
+            return named(items)
         return kind(items) if issubclass(kind, (tuple, set, frozenset, collections.deque)) else items
     return _restored_scalar(kind, plain)
 
