@@ -59,7 +59,8 @@ pub fn hook_install(args: &HookInstallArgs, program: Vec<String>) -> anyhow::Res
     output::line(&format!("For {shown}:"))?;
     output::line(&block.shown())?;
     for check in to_know {
-        output::line(&format!("{}: {}.", check.found, check.advice))?;
+        // Settings of a project may hold anything.
+        output::line(&output::shown(&Untrusted::from(format!("{}: {}.", check.found, check.advice))))?;
     }
     if !input::agreed(args.place.yes)? {
         return Ok(Exit::Failed);
@@ -85,7 +86,8 @@ fn judged(client: HookClient, path: &Path, text: &str) -> anyhow::Result<Vec<Che
     match checks.iter().find(|check| check.verdict == Verdict::Bad) {
         Some(bad) => Err(Usage(format!(
             "this hook would not work; {}: {}; nothing was written",
-            bad.found, bad.advice
+            output::shown(&Untrusted::from(bad.found.as_str())),
+            bad.advice
         ))
         .into()),
         None => Ok(checks),

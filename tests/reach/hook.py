@@ -488,7 +488,7 @@ class OtherHooksTest(World):
         settings.write_text(json.dumps({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": command}]}]}}))
 
     def something_else_ran(self, edits, ran):
-        self.assertRegex(self.client.placet("doctor"), r"warn +hook +Claude Code: cat >/dev/null.* also answers for Bash")
+        self.assertRegex(self.client.placet("doctor"), r"note +hook +Claude Code: cat >/dev/null.* also answers for Bash")
         process, provider = self.begun(self.client.call("agent"))
         action = self.gate.pending()
         approved = re.sub("agent", edits, action["toolInput"]["command"])

@@ -73,7 +73,8 @@ struct Judge<'a> {
     checks: Vec<Check>,
 }
 
-/// Returns what is right and wrong with the hook of these files; nothing where it is not installed. Also the commands that ask.
+/// Returns what is right and wrong with the hook of these files; nothing where it is not installed. Also the commands that ask,
+/// of hooks that are sound.
 pub fn judge(client: HookClient, layers: &[Layer]) -> (Vec<Check>, Vec<(PathBuf, String)>) {
     let mut judge = Judge { client, read: &[], checks: Vec::new() };
     let read: Vec<_> = layers
@@ -176,7 +177,8 @@ impl<'a> Judge<'a> {
         }
         self.rivals(&sound, &others);
         self.rules(&sound);
-        ours.iter().map(|hook| (hook.path.to_owned(), hook.command.to_owned())).collect()
+        // doctor runs these: nothing but placet may be in them.
+        sound.iter().map(|hook| (hook.path.to_owned(), hook.command.to_owned())).collect()
     }
 
     /// The hooks of an event that the client may call, in all files.
@@ -236,7 +238,7 @@ impl<'a> Judge<'a> {
         let (handler, before) = (hook.handler, self.checks.len());
         let at = hook.path.display();
         let plain = hook.command.trim_end().strip_suffix(OR_BLOCK.trim_start()).map(str::trim_end);
-        if plain.is_none_or(|plain| plain.contains(['|', ';', '&'])) {
+        if plain.is_none_or(|plain| plain.contains(['|', ';', '&', '`', '$', '\n', '<', '>'])) {
             let found = format!(
                 "the hook of {at} is not placet followed by `|| exit 2`, so a fault lets the tool run"
             );

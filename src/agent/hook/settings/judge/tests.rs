@@ -80,6 +80,7 @@ fn hook_that_cannot_block_is_bad() {
         (("|| exit 2", "|| true"), "not placet followed by"),
         (("|| exit 2", "|| exit 2 || true"), "not placet followed by"),
         (("|| exit 2", "|| true || exit 2"), "not placet followed by"),
+        (("/usr/bin/placet", "$(other) /usr/bin/placet"), "not placet followed by"),
         ((" || exit 2", ""), "not placet followed by"),
         (("\"timeout\": 3300", "\"timeout\": 60"), "after 60 s"),
         (("\"timeout\": 3300", "\"timeout\": 3000"), "after 3000 s"),
@@ -99,8 +100,11 @@ fn hook_that_cannot_block_is_bad() {
             "of which Edit, Write, NotebookEdit, MCP tools were",
         ),
     ] {
-        let said = judged(CLAUDE, &[("user.json", &installed(CLAUDE, &[change]))]);
+        let text = installed(CLAUDE, &[change]);
+        let said = judged(CLAUDE, &[("user.json", &text)]);
         assert!(said.contains("Bad ") && said.contains(why), "{change:?} {said}");
+        let (_, run) = judge(CLAUDE, &[layer("user.json", &text)]);
+        assert!(why != "not placet followed by" || run.is_empty(), "doctor would run {run:?}");
     }
     let quick = installed(HookClient::Gemini, &[("\"timeout\": 3300000", "\"timeout\": 3300")]);
     assert!(judged(HookClient::Gemini, &[("user.json", &quick)]).contains("after 3.3 s"));
