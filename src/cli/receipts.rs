@@ -26,14 +26,13 @@ pub(super) async fn verify(journal: &Journal, head: Option<&str>, json: bool) ->
     let (all, read) = (u64::try_from(journal.newest_receipt().await?).ok(), AtomicU64::new(0));
     let checking = journal.verify_counting(kept.as_slice(), &read);
     let checked = output::counting("receipts read", all, &read, checking).await??;
-    let Checked { receipts, decisions, without, head, wrong } = &checked;
+    let Checked { receipts, decisions, head, wrong } = &checked;
     let ok = wrong.is_none();
     if json {
         output::versioned(&json!({
             "ok": ok,
             "receipts": receipts,
             "decisions": decisions,
-            "without": without,
             "problem": wrong.as_ref().map(|wrong| &wrong.what),
             "at": wrong.as_ref().and_then(|wrong| wrong.seq),
             "seq": head.as_ref().map(|head| head.seq),
@@ -47,9 +46,6 @@ pub(super) async fn verify(journal: &Journal, head: Option<&str>, json: bool) ->
     }
     let said = if ok { "nothing was changed" } else { "the journal was changed outside placet" };
     output::line(&format!("{said}: {receipts} receipts, {decisions} decisions"))?;
-    if *without > 0 {
-        output::line(&format!("{without} decisions are from before there were receipts, and prove nothing"))?;
-    }
     if let Some(head) = head {
         output::line(&format!("the newest is {} {}", head.seq, output::shown(&head.hash.as_str().into())))?;
     }
@@ -127,6 +123,6 @@ fn receipt_csv(receipt: &Receipt) -> Vec<String> {
         ("at", Field::Number(Some(at))) => time::write(Timestamp::from_millis(at)),
         (_, field) => field.text().map(|text| output::shown(&text.into_owned().into())).unwrap_or_default(),
     };
-    let last = [receipt.format(), output::shown(&receipt.hash.as_str().into())];
+    let last = [Receipt::FORMAT.to_owned(), output::shown(&receipt.hash.as_str().into())];
     receipt.fields().into_iter().map(cell).chain(last).collect()
 }

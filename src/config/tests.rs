@@ -326,7 +326,7 @@ url = "http://x"
 [ui]
 theme = "drak"
 hold_seconds = 100000
-borders = "thick"
+glyphs = "thick"
 
 [watch]
 poll_seconds = 0

@@ -13,8 +13,6 @@ use crate::domain::{Entry, ReadFirst};
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ui {
-    /// Its older name is still read.
-    #[serde(alias = "borders")]
     pub glyphs: Glyphs,
     pub density: Density,
     #[serde(skip)]
@@ -167,7 +165,6 @@ pub enum Preset {
 #[serde(rename_all = "kebab-case")]
 pub enum Glyphs {
     /// `✓`, `•`, `│`: one column each in every terminal.
-    #[serde(alias = "line")]
     Unicode,
     Ascii,
 }

@@ -16,8 +16,8 @@ pub struct AuditBody<'a> {
     pub by: Option<&'a str>,
     /// A JSON object; the hash covers its exact bytes.
     pub details: Option<&'a RawValue>,
-    /// 64 hex digits; null for a row from before the chain.
-    pub hash: Option<String>,
+    /// 64 hex digits.
+    pub hash: String,
 }
 
 /// The newest row: kept elsewhere, it proves what was before it.

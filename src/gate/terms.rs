@@ -29,15 +29,14 @@ pub(crate) fn policy(tool: &ToolConfig, schema: Option<&str>) -> Digest {
     Digest::of_fields("placet-policy/v1", fields)
 }
 
-/// The same policy where so many people must approve. Where one is enough, it is that of earlier versions, bit for bit.
+/// The policy of a tool together with how many people must approve.
 pub(crate) fn by_people(policy: Digest, needed: &[u64]) -> Digest {
-    if needed.iter().all(|&needed| needed <= 1) {
-        return policy;
-    }
     let fields: Vec<String> =
         std::iter::once(policy.to_string()).chain(needed.iter().map(u64::to_string)).collect();
     Digest::of_fields("placet-policy/v2", fields.iter().map(|field| Some(field.as_str())))
 }
+
+const RECORD: &str = "placet-record/v2";
 
 /// Everything of a stored action that never changes, the digest of its bytes included.
 pub(crate) fn record(action: &PendingAction, proposer: &str) -> Digest {
@@ -65,8 +64,9 @@ pub(crate) fn record(action: &PendingAction, proposer: &str) -> Digest {
         expires.as_deref(),
         action.preview.as_ref().map(RawJson::as_str),
         Some(&digest),
+        action.before.as_ref().map(RawJson::as_str),
     ];
-    over(&fields, action.before.as_ref())
+    Digest::of_fields(RECORD, fields)
 }
 
 fn raw(text: Option<&Untrusted>) -> Option<&str> {
@@ -102,18 +102,9 @@ pub(crate) fn record_of(new: &NewAction, created_at: Timestamp) -> Digest {
         expires.as_deref(),
         new.preview.as_ref().map(RawJson::as_str),
         Some(&digest),
+        new.before.as_ref().map(RawJson::as_str),
     ];
-    over(&fields, new.before.as_ref())
-}
-
-/// Without a state before, the record is that of earlier versions, bit for bit: approvals from then still hold.
-fn over(fields: &[Option<&str>; 20], before: Option<&RawJson>) -> Digest {
-    match before {
-        None => Digest::of_fields("placet-record/v1", fields.iter().copied()),
-        Some(before) => {
-            Digest::of_fields("placet-record/v2", fields.iter().copied().chain([Some(before.as_str())]))
-        }
-    }
+    Digest::of_fields(RECORD, fields)
 }
 
 pub(crate) fn terms(record: Digest, policy: Digest) -> Digest {

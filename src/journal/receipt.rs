@@ -1,7 +1,7 @@
 //! Receipts: what was decided, what had been seen of it and what came of it, chained by hashes ([`chain`]).
 //!
 //! The label is `placet-receipt/v2`, and the fields are those of [`Receipt::fields`]. `at` of a `sent` one is when its submission
-//! began. Receipts of form 1 say `placet-receipt/v1` and end with `outcome`: they do not cover what stands behind it.
+//! began.
 
 use std::borrow::Cow;
 
@@ -59,17 +59,15 @@ pub struct Receipt {
     pub owner: Option<String>,
     /// What stayed undecided in the batches of its submission.
     pub left_pending: Option<i64>,
-    /// Which fields its hash covers: 1 up to `outcome`, 2 all.
-    pub form: i64,
     /// `sha256:` and 64 hex digits.
     pub hash: String,
 }
 
-/// Of the receipts that are written now.
-pub(super) const FORM: i64 = 2;
-
 impl Receipt {
-    /// What a hash covers, in its order, each under the name of its column; of form 1 only what stands before the title.
+    /// The label of its form, under its hash.
+    pub const FORMAT: &str = "placet-receipt/v2";
+
+    /// What a hash covers, in its order, each under the name of its column.
     pub fn fields(&self) -> [(&'static str, Field<'_>); 23] {
         use Field::{Number, Text};
         [
@@ -99,37 +97,15 @@ impl Receipt {
         ]
     }
 
-    /// How many of the fields its hash covers.
-    const fn covers(&self) -> usize {
-        if self.covers_all() { 23 } else { 18 }
-    }
-
     /// The hash that it must have behind `before`.
     pub fn hash_after(&self, before: Option<&str>) -> String {
         let fields = self.fields().map(|(_, field)| field.text());
-        let covered = fields.iter().take(self.covers()).map(Option::as_deref);
-        chain::link(&self.format(), covered, before).to_string()
-    }
-
-    /// The label of its form, under its hash.
-    pub fn format(&self) -> String {
-        format!("placet-receipt/v{}", self.form)
-    }
-
-    /// Title, batch, risk and when it began are under its hash, too.
-    pub const fn covers_all(&self) -> bool {
-        self.form >= FORM
-    }
-
-    /// It has a field that its form does not cover: nobody wrote that with it.
-    pub(super) fn holds_more_than_it_covers(&self) -> bool {
-        self.fields().into_iter().skip(self.covers()).any(|(_, field)| field.text().is_some())
+        chain::link(Self::FORMAT, fields.iter().map(Option::as_deref), before).to_string()
     }
 
     fn about(kind: &str, submission: &SubmissionId, source: &SourceName, action: &str) -> Self {
         Self {
             kind: kind.to_owned(),
-            form: FORM,
             at: time::now().as_millis(),
             submission: submission.as_str().to_owned(),
             source: source.as_str().to_owned(),
@@ -165,7 +141,6 @@ impl Receipt {
             risk: row.try_get("risk")?,
             owner: row.try_get("owner")?,
             left_pending: row.try_get("left_pending")?,
-            form: row.try_get("form")?,
         })
     }
 }
@@ -192,14 +167,12 @@ impl<'a> Field<'a> {
 /// 1970, and the exact bytes of `outcome`.
 impl Serialize for Receipt {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let format = self.format();
-        let fields = self.fields();
-        let covered = fields.into_iter().take(self.covers()).map(|(name, field)| match name {
+        let covered = self.fields().into_iter().map(|(name, field)| match name {
             "dwell_ms" => ("dwellMs", field),
             "left_pending" => ("leftPending", field),
             name => (name, field),
         });
-        let first = [("format", Field::Text(Some(&format)))];
+        let first = [("format", Field::Text(Some(Self::FORMAT)))];
         serializer
             .collect_map(first.into_iter().chain(covered).chain([("hash", Field::Text(Some(&self.hash)))]))
     }
@@ -348,9 +321,8 @@ async fn append(tx: &mut Tx, receipt: Receipt) -> sqlx::Result<()> {
 }
 
 pub(super) async fn insert(tx: &mut Tx, receipt: Receipt) -> sqlx::Result<()> {
-    let (form, hash) =
-        (("form", Field::Number(Some(receipt.form))), ("hash", Field::Text(Some(&receipt.hash))));
-    let fields: Vec<_> = receipt.fields().into_iter().chain([form, hash]).collect();
+    let hash = ("hash", Field::Text(Some(&receipt.hash)));
+    let fields: Vec<_> = receipt.fields().into_iter().chain([hash]).collect();
     let names: Vec<_> = fields.iter().map(|(name, _)| *name).collect();
     let mut insert = QueryBuilder::new("INSERT INTO receipt (");
     insert.push(names.join(", ")).push(") VALUES (");

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::receipt::{FORM, Receipt};
+use super::receipt::Receipt;
 use super::shape;
 use super::state::{Journal, JournalError};
 use super::submission_record::{Sent, SubmissionRecord};
@@ -35,8 +35,6 @@ pub struct Checked {
     pub receipts: u64,
     /// Decisions that were compared with theirs.
     pub decisions: u64,
-    /// Decisions from before there were receipts, of which nothing is proved.
-    pub without: u64,
     /// `None`: there is no receipt yet.
     pub head: Option<Head>,
     /// The first receipt that is not what it was, and what is wrong with it; or what is wrong besides.
@@ -74,7 +72,7 @@ impl Journal {
         let mut checked = Checked::default();
         let mut told = Rows::new();
         let mut unmet: Vec<&SavedHead> = kept.iter().collect();
-        let (mut chain, mut form) = (Chain::default(), 0);
+        let mut chain = Chain::default();
         // What is decided from now on is not looked for: its receipts may be behind what was read.
         let sent = self.sent_ids().await?;
         loop {
@@ -84,9 +82,8 @@ impl Journal {
                 break;
             }
             for receipt in page {
-                let wrong = misfit(&mut chain, &receipt).or_else(|| formed(form, &receipt));
+                let wrong = misfit(&mut chain, &receipt);
                 checked.wrong = checked.wrong.or(wrong);
-                form = form.max(receipt.form);
                 unmet.retain(|kept| !is(kept, &receipt));
                 checked.receipts += 1;
                 read.fetch_add(1, Ordering::Relaxed);
@@ -136,7 +133,8 @@ impl Journal {
                 sent.key.id.as_raw().to_owned(),
             );
             let Some(ReceiptContents { sent: receipt, answered }) = told.remove(&of) else {
-                checked.without += 1;
+                let what = format!("a decision of the submission {} has no receipt", id.as_str());
+                checked.wrong.get_or_insert(Wrong { seq: None, what });
                 continue;
             };
             checked.decisions += 1;
@@ -147,7 +145,7 @@ impl Journal {
                 && receipt.effective == Some(sent.effective.to_string())
                 && receipt.terms == sent.terms.map(|terms| terms.to_string())
                 && receipt.reviewer == past.reviewer
-                && (!receipt.covers_all() || says_all(&receipt, &past, sent));
+                && is_of(&receipt, &past, sent);
             let outcome = sent.outcome.as_ref().map(shape::write_outcome);
             let answer = answered.as_ref().and_then(|answered| answered.outcome.clone());
             // An answer that came while this reads is in the row, and not among the receipts that were read.
@@ -189,19 +187,8 @@ fn misfit(chain: &mut Chain, receipt: &Receipt) -> Option<Wrong> {
     changed.then_some(Wrong { seq: Some(receipt.seq), what })
 }
 
-/// A form goes up and never down, and a receipt holds no more than its form covers.
-fn formed(before: i64, receipt: &Receipt) -> Option<Wrong> {
-    let what = match receipt.form {
-        1..=FORM if receipt.holds_more_than_it_covers() => "it holds more than its hash covers",
-        form @ 1..=FORM if form < before => "it is of an older form than one before it",
-        1..=FORM => return None,
-        _ => "it is of a form that this placet does not know",
-    };
-    Some(Wrong { seq: Some(receipt.seq), what: what.to_owned() })
-}
-
-/// What receipts cover since form 2.
-fn says_all(receipt: &Receipt, past: &SubmissionRecord, sent: &Sent) -> bool {
+/// Compares what a receipt covers besides the decision itself.
+fn is_of(receipt: &Receipt, past: &SubmissionRecord, sent: &Sent) -> bool {
     let batch = match &sent.batch {
         BatchKey::Batch(_, batch) => Some(batch.as_raw()),
         BatchKey::Alone(_) => None,

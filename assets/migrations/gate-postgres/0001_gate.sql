@@ -134,7 +134,7 @@ CREATE TABLE audit (
     at        BIGINT NOT NULL,
     who       TEXT COLLATE "C",
     details   TEXT COLLATE "C",
-    hash      BYTEA,
+    hash      BYTEA NOT NULL,
     PRIMARY KEY (workspace, revision)
 );
 
@@ -335,11 +335,3 @@ CREATE TABLE gates (
     -- JSON (src/gate/policies.rs).
     policies   TEXT COLLATE "C" NOT NULL
 );
-
--- When approvals began to lapse here.
-CREATE TABLE begun (
-    what TEXT COLLATE "C" NOT NULL PRIMARY KEY,
-    at   BIGINT NOT NULL
-);
-
-INSERT INTO begun VALUES ('lapse', (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::bigint);

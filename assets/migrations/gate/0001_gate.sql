@@ -131,7 +131,7 @@ CREATE TABLE audit (
     at        INTEGER NOT NULL,
     who       TEXT,
     details   TEXT,
-    hash      BLOB,
+    hash      BLOB NOT NULL,
     PRIMARY KEY (workspace, revision)
 ) STRICT, WITHOUT ROWID;
 
@@ -317,11 +317,3 @@ CREATE TABLE callbacks (
 CREATE INDEX callbacks_due ON callbacks (name, next_at) WHERE next_at IS NOT NULL;
 CREATE INDEX callbacks_waiting ON callbacks (at) WHERE next_at IS NOT NULL;
 CREATE INDEX callbacks_over ON callbacks (ended_at) WHERE ended_at IS NOT NULL;
-
--- When approvals began to lapse here.
-CREATE TABLE begun (
-    what TEXT NOT NULL PRIMARY KEY,
-    at   INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
-INSERT INTO begun VALUES ('lapse', CAST(unixepoch('subsec') * 1000 AS INTEGER));

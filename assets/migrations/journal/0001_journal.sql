@@ -121,7 +121,6 @@ CREATE TABLE receipt (
     -- JSON.
     outcome      TEXT,
     hash         TEXT    NOT NULL,
-    form         INTEGER NOT NULL DEFAULT 1,
     title        TEXT,
     batch        TEXT,
     risk         TEXT,

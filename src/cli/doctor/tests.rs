@@ -11,7 +11,8 @@ fn args(json: bool, source: Option<&str>) -> DoctorArgs {
 /// What is told of a backend of this kind: healthy, or with something in the way of every request.
 async fn told(kind: &'static str, fault: Option<Fault>) -> String {
     let source = standing(kind, fault).await;
-    let checks = source.check(Duration::from_millis(1_500)).await;
+    let limit = if fault == Some(Fault::SilentBefore) { 2 } else { 20 };
+    let checks = source.check(Duration::from_secs(limit)).await;
     let place = SourceLabel { name: "there".to_owned(), kind, url: "https://there.example".to_owned() };
     Section { source: Some(place), checks }.text().join("\n")
 }

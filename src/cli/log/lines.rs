@@ -21,21 +21,15 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// What its receipt covers is shown, and the title marked where it is not.
+    /// Risk and time are those of the receipt's hash; without a receipt the title is marked.
     pub(super) fn of(past: &SubmissionRecord, sent: Sent, receipt: Option<Receipt>) -> Self {
-        let covered = receipt.as_ref().is_some_and(Receipt::covers_all);
         Self {
             at: receipt.as_ref().map_or(past.begun_at, |receipt| Timestamp::from_millis(receipt.at)),
             submission: past.id.clone(),
             reviewer: past.reviewer.clone(),
-            sent: Sent { risk: sent.risk.clone().filter(|_| covered), ..sent },
+            sent: Sent { risk: sent.risk.clone().filter(|_| receipt.is_some()), ..sent },
             receipt,
         }
-    }
-
-    /// All of it is under the hash of its receipt.
-    fn is_covered(&self) -> bool {
-        self.receipt.as_ref().is_some_and(Receipt::covers_all)
     }
 }
 
@@ -50,7 +44,6 @@ fn line_json(line: &Line) -> Value {
     let receipt = |receipt: &Receipt| {
         json!({
             "seq": receipt.seq,
-            "form": receipt.form,
             "hash": receipt.hash,
             "login": receipt.login,
             "seen": receipt.seen,
@@ -114,7 +107,7 @@ impl Row {
 type Cell = fn(&Row) -> Shown;
 
 /// Every column there is.
-pub(in crate::cli) fn columns() -> [Column<Row>; 23] {
+pub(in crate::cli) fn columns() -> [Column<Row>; 22] {
     let column = |name, most, cell: Cell| Column { name, most, cell };
     [
         column("at", 24, |row| {
@@ -134,7 +127,7 @@ pub(in crate::cli) fn columns() -> [Column<Row>; 23] {
         column("tool", 26, |row| text::identifier(&row.line.sent.tool)),
         column("risk", 8, |row| foreign(row.line.sent.risk.as_ref().map(Risk::word).as_ref())),
         column("title", 80, |row| {
-            let marked = !row.is_plain() && !row.line.is_covered();
+            let marked = !row.is_plain() && row.line.receipt.is_none();
             Shown::ours(if marked { "~ " } else { "" }).followed_by(text::line(&row.line.sent.title))
         }),
         column("outcome", 48, outcome),
@@ -150,7 +143,6 @@ pub(in crate::cli) fn columns() -> [Column<Row>; 23] {
         column("terms", 71, |row| said(row.line.sent.terms.map(|it| it.to_string()).as_deref())),
         column("submission", 36, |row| said(Some(row.line.submission.as_str()))),
         column("receipt", 10, |row| number(row.line.receipt.as_ref().map(|it| it.seq))),
-        column("form", 4, |row| number(row.line.receipt.as_ref().map(|it| it.form))),
     ]
 }
 
@@ -206,7 +198,6 @@ pub(super) fn csv(lines: Vec<Line>, names: &[String]) -> anyhow::Result<()> {
         "digest",
         "effective",
         "receipt",
-        "form",
     ];
     Ok(columns::csv(&chosen(&columns(), names, &or), &rows(lines, None))?)
 }
@@ -216,16 +207,12 @@ pub(super) fn text(lines: Vec<Line>, names: &[String], now: Timestamp) -> anyhow
     let or = ["at", "decision", "risk", "outcome", "read", "source", "id", "title"];
     columns::text(&chosen(&columns(), names, &or), &rows)?;
     output::line(&text::count(rows.len(), "decision"))?;
-    let marked = rows.iter().filter(|row| !row.line.is_covered()).count();
+    let marked = rows.iter().filter(|row| row.line.receipt.is_none()).count();
     if marked > 0 {
         output::line(&format!(
-            "~ {} that no receipt covers: `log verify` says nothing of them",
+            "~ {} that no receipt covers: somebody changed the journal, see `placet log verify`",
             text::count(marked, "title")
         ))?;
-    }
-    let without = rows.iter().filter(|row| row.line.receipt.is_none()).count();
-    if without > 0 {
-        output::line(&format!("{without} of them are from before there were receipts, and prove nothing"))?;
     }
     Ok(())
 }
@@ -252,7 +239,7 @@ mod tests {
     #[test]
     fn every_column_that_can_be_asked_for_is_there() {
         let names = "at decision read dwell source id tool risk title outcome why by status error reviewer login reason digest \
-                     effective terms submission receipt form";
+                     effective terms submission receipt";
         assert_eq!(columns().map(|column| column.name).join(" "), names);
     }
 }

@@ -9,7 +9,7 @@ use crate::cli::find::ambiguous;
 use crate::cli::{output, report};
 use crate::domain::{ActionKey, Followed, SubmissionId};
 use crate::inbox::Inbox;
-use crate::journal::{Journal, Receipt, Sent, SubmissionRecord};
+use crate::journal::{Journal, Sent, SubmissionRecord};
 
 /// Nobody who prints waits longer for what became of approved actions.
 const LOOKING: Duration = Duration::from_secs(3);
@@ -40,12 +40,6 @@ pub(super) async fn print(
         report::csv(&known, &followed)?;
     } else {
         report::print(&known, &followed, args.json)?;
-        let receipts = journal.receipts_of(&past.id).await?;
-        if !args.json && !receipts.iter().all(Receipt::covers_all) {
-            output::line(
-                "~ no receipt covers these titles and what was left pending: `log verify` says nothing of them",
-            )?;
-        }
     }
     Ok(Exit::Done)
 }

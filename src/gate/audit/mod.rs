@@ -23,8 +23,8 @@ pub(crate) struct AuditRow {
     pub(crate) who: Option<String>,
     /// A JSON object.
     pub(crate) details: Option<String>,
-    /// `None`: from before the chain.
-    pub(crate) hash: Option<Vec<u8>>,
+    /// Empty until it is computed.
+    pub(crate) hash: Vec<u8>,
 }
 
 /// The newest revision of a workspace and its hash: whoever keeps it can prove what was before it.
@@ -43,8 +43,6 @@ pub struct Verified {
     pub rows: u64,
     /// Actions that were compared with them.
     pub actions: u64,
-    /// Rows from before the chain, which prove nothing.
-    pub unchained: u64,
     /// The newest of each workspace, to be kept elsewhere.
     pub heads: Vec<AuditHead>,
     /// What does not fit together, for people. Empty: nothing was tampered with, as far as the kept heads reach.
@@ -76,7 +74,7 @@ impl<'a> From<&'a AuditRow> for AuditBody<'a> {
             at: time::write(row.at),
             by: row.who.as_deref(),
             details: row.details.as_deref().and_then(|details| serde_json::from_str(details).ok()),
-            hash: row.hash.as_deref().map(hex),
+            hash: hex(&row.hash),
         }
     }
 }
@@ -112,7 +110,7 @@ mod tests {
             at: Timestamp::from_millis(7),
             who: Some("o".to_owned()),
             details: Some("{}".to_owned()),
-            hash: None,
+            hash: Vec::new(),
         }
     }
 

@@ -37,8 +37,6 @@ pub(crate) struct Replay {
 struct Expected {
     status: String,
     revision: u64,
-    /// Its creation is in the chain, so everything of it is known.
-    chained: bool,
     digest: Option<String>,
     record: Option<String>,
     origin: Origin,
@@ -108,8 +106,7 @@ pub(crate) struct Gone {
 }
 
 impl Replay {
-    /// `kept` are heads from elsewhere that the chain must still contain. One without a hash is from before the chain, or of an
-    /// empty workspace: there is nothing that it could prove.
+    /// `kept` are heads from elsewhere that the chain must still contain. The head of an empty workspace has no hash and proves nothing.
     pub(crate) fn new(kept: &[AuditHead]) -> Self {
         let kept = kept.iter().filter(|head| !head.hash.is_empty());
         let kept = kept.map(|head| ((head.workspace.clone(), head.revision), head.hash.clone()));
@@ -130,29 +127,21 @@ impl Replay {
         self.verified.rows += 1;
         let place = format!("audit {:?} revision {}", row.workspace, row.revision);
         let chain = self.chains.entry(row.workspace.clone()).or_default();
-        let misfit = if row.hash.is_some() || chain.hash.is_some() {
-            let computed = |before: Option<&str>| hex(&hash(row, before));
-            let told = row.hash.as_deref().filter(|hash| hash.len() == 32).map(hex);
-            let is_told = told.is_some();
-            // What follows a row whose hash was taken away is held against the one that should be there.
-            let own = told.unwrap_or_else(|| computed(chain.hash.as_deref()));
-            let misfit = chain.take(row.revision, &own, computed);
-            if misfit.changed || !is_told {
-                self.problem(format!("{place}: the row was changed, or the one before it"));
-            }
-            if let Some(kept) = self.kept.remove(&(row.workspace.clone(), row.revision))
-                && kept != own
-            {
-                self.problem(format!("{place}: it is not the row whose head was kept"));
-            }
-            misfit
-        } else {
-            self.verified.unchained += 1;
-            let next = chain.number.saturating_add(1);
-            chain.number = row.revision;
-            Misfit { missing: (row.revision != next).then_some(next), changed: false }
-        };
-        if let Some(missing) = misfit.missing {
+        let computed = |before: Option<&str>| hex(&hash(row, before));
+        let told = Some(hex(&row.hash)).filter(|_| row.hash.len() == 32);
+        let is_told = told.is_some();
+        // A row after one whose hash was taken away is compared with the hash that should be there.
+        let own = told.unwrap_or_else(|| computed(chain.hash.as_deref()));
+        let Misfit { missing, changed } = chain.take(row.revision, &own, computed);
+        if changed || !is_told {
+            self.problem(format!("{place}: the row was changed, or the one before it"));
+        }
+        if let Some(kept) = self.kept.remove(&(row.workspace.clone(), row.revision))
+            && kept != own
+        {
+            self.problem(format!("{place}: it is not the row whose head was kept"));
+        }
+        if let Some(missing) = missing {
             self.problem(format!("{place}: {missing} is missing before it"));
         }
         match Details::of(row) {
@@ -237,11 +226,7 @@ impl Replay {
     /// A token as it is stored, letter by letter, after all rows.
     pub(crate) fn token(&mut self, token: &Token, kept: &KeptToken) {
         let Some(expected) = self.tokens.remove(&token.id) else {
-            // Tokens from before the chain are known by nobody; they are as old as its unchained rows.
-            if self.verified.unchained == 0 {
-                self.problem(format!("token {:?}: the audit knows nothing of it", token.id));
-            }
-            return;
+            return self.problem(format!("token {:?}: the audit knows nothing of it", token.id));
         };
         let details = &expected.details;
         let same = expected.workspace == token.workspace
@@ -313,16 +298,15 @@ impl Details {
 impl Expected {
     fn take(&mut self, row: &AuditRow, details: Details) {
         self.revision = row.revision;
-        match details.status.as_deref() {
-            Some(status) => status.clone_into(&mut self.status),
-            None => old_status(&row.kind).clone_into(&mut self.status),
+        if let Some(status) = &details.status {
+            self.status.clone_from(status);
         }
         self.error.clone_from(&details.error);
         self.lease = None;
         self.count_approval(row, &details);
         match row.kind.as_str() {
             "created" => {
-                self.chained = row.hash.is_some();
+                "pending".clone_into(&mut self.status);
                 (self.digest, self.record) = (details.digest, details.record);
                 self.origin = Origin { callback: details.callback, traceparent: details.traceparent };
                 return;
@@ -395,49 +379,36 @@ impl Expected {
         check("resolution", (row.resolved_at, text(&row.resolved_by)) == self.resolved_by());
         check("moment of execution", action.executed_at == self.executed_at);
         let (until, holder) = self.lease.clone().unwrap_or_default();
-        if self.chained {
-            let record = terms::record(action, &stored.proposer).to_string();
-            check("proposal", self.record.as_deref() == Some(&record));
-            check("callback or trace", self.origin == stored.origin);
-            let kept = stored.approvals.iter().map(KeptApproval::fingerprint);
-            check("approvals", kept.eq(self.approvals.iter().map(|it| it.fingerprint.clone())));
-            check("digest", self.digest == row.digest.map(|digest| digest.to_string()));
-            check("size", row.size == action.input.as_str().len() as u64);
-            check("lease", stored.lease_until.map(time::write) == until && stored.lease_by == holder);
-            check("reason", text(&action.reason) == self.reason);
-            check("error", text(&action.error) == self.error);
-            check("result", action.result.as_ref().map(fingerprint) == self.result);
-            let (revision, approval) = match &self.approval {
-                Some((revision, details)) => (Some(*revision), Some(details)),
-                None => (None, None),
-            };
-            let said = |field: fn(&Details) -> &Option<String>| approval.and_then(|it| field(it).clone());
-            let effective = action.effective_input.as_ref().map(|input| action.digest_of(input.as_str()));
-            let effective = effective.map(|digest| digest.to_string());
-            let kept = stored.effective_digest.map(|digest| digest.to_string());
-            check("decision", stored.decision_revision == revision);
-            check("approved input", effective == said(|it| &it.effective_digest) && kept == effective);
-            check("approved terms", stored.approved_terms == said(|it| &it.terms));
-            check(
-                "edits",
-                action.user_edits.as_ref().map(Edits::as_json).map(fingerprint) == said(|it| &it.edits),
-            );
-        }
+        let record = terms::record(action, &stored.proposer).to_string();
+        check("proposal", self.record.as_deref() == Some(&record));
+        check("callback or trace", self.origin == stored.origin);
+        let kept = stored.approvals.iter().map(KeptApproval::fingerprint);
+        check("approvals", kept.eq(self.approvals.iter().map(|it| it.fingerprint.clone())));
+        check("digest", self.digest == row.digest.map(|digest| digest.to_string()));
+        check("size", row.size == action.input.as_str().len() as u64);
+        check("lease", stored.lease_until.map(time::write) == until && stored.lease_by == holder);
+        check("reason", text(&action.reason) == self.reason);
+        check("error", text(&action.error) == self.error);
+        check("result", action.result.as_ref().map(fingerprint) == self.result);
+        let (revision, approval) = match &self.approval {
+            Some((revision, details)) => (Some(*revision), Some(details)),
+            None => (None, None),
+        };
+        let said = |field: fn(&Details) -> &Option<String>| approval.and_then(|it| field(it).clone());
+        let effective = action.effective_input.as_ref().map(|input| action.digest_of(input.as_str()));
+        let effective = effective.map(|digest| digest.to_string());
+        let kept = stored.effective_digest.map(|digest| digest.to_string());
+        check("decision", stored.decision_revision == revision);
+        check("approved input", effective == said(|it| &it.effective_digest) && kept == effective);
+        check("approved terms", stored.approved_terms == said(|it| &it.terms));
+        check(
+            "edits",
+            action.user_edits.as_ref().map(Edits::as_json).map(fingerprint) == said(|it| &it.edits),
+        );
         wrong
     }
 
     fn resolved_by(&self) -> (Option<Timestamp>, Option<String>) {
         self.resolved.clone().map_or((None, None), |(at, by)| (Some(at), by))
-    }
-}
-
-/// The status after a row from before the chain, which has no details.
-fn old_status(kind: &str) -> &str {
-    match kind {
-        "created" => "pending",
-        "dispatched" => "running",
-        "lost" => "unknown",
-        "requeued" => "approved",
-        other => other,
     }
 }

@@ -22,7 +22,6 @@ pub(crate) trait Columns {
     fn int(&self, name: &str) -> Result<i64, sqlx::Error>;
     fn maybe_int(&self, name: &str) -> Result<Option<i64>, sqlx::Error>;
     fn bytes(&self, name: &str) -> Result<Vec<u8>, sqlx::Error>;
-    fn maybe_bytes(&self, name: &str) -> Result<Option<Vec<u8>>, sqlx::Error>;
 }
 
 macro_rules! columns_of {
@@ -46,10 +45,6 @@ macro_rules! columns_of {
             }
 
             fn bytes(&self, name: &str) -> Result<Vec<u8>, sqlx::Error> {
-                self.try_get(name)
-            }
-
-            fn maybe_bytes(&self, name: &str) -> Result<Option<Vec<u8>>, sqlx::Error> {
                 self.try_get(name)
             }
         }

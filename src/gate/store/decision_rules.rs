@@ -110,9 +110,8 @@ fn expect(expected: Option<&str>, actual: Digest, changed: &'static str) -> Resu
     }
 }
 
-/// Is it still what was approved? `None`: yes; else why it must not run. `predates_terms`: its approval is from before there were
-/// terms, as the audit has it.
-pub(crate) fn not_as_approved(stored: &Stored, tools: &Tools, predates_terms: bool) -> Option<&'static str> {
+/// Returns why it must not run; `None` if it is still what was approved.
+pub(crate) fn not_as_approved(stored: &Stored, tools: &Tools) -> Option<&'static str> {
     let action = &stored.action;
     if tools.is_denied(action.row.tool.as_raw()) {
         return Some("policy denies this tool since the approval; it was not run");
@@ -130,15 +129,11 @@ pub(crate) fn not_as_approved(stored: &Stored, tools: &Tools, predates_terms: bo
         return Some("fewer people approved it than must by now; it was not run. Propose it again");
     }
     let approved = stored.approved_terms.as_deref();
-    let terms = (approved == Some(UNBOUND) && predates_terms)
-        || (approved.is_some() && approved == action.terms.map(|terms| terms.to_string()).as_deref());
+    let terms = approved.is_some() && approved == action.terms.map(|terms| terms.to_string()).as_deref();
     let changed = "the tool's executor, schema or number of approvals, or the action itself, changed after the approval; it was not run. \
                    Propose it again";
     (!terms).then_some(changed)
 }
-
-/// The terms of an approval from before there were any.
-pub(crate) const UNBOUND: &str = "unbound";
 
 /// May this human say what became of an `unknown` action?
 pub(crate) fn settle(stored: &Stored, by: &Actor) -> Result<(), Refused> {

@@ -81,7 +81,7 @@ pub(crate) struct Stored {
     /// Where more than one person must approve, by revision: also those that count no more, because the terms are others by now.
     pub(crate) approvals: Vec<KeptApproval>,
     pub(crate) effective_digest: Option<Digest>,
-    /// A digest, or `unbound` for an approval that is older than terms.
+    /// A digest.
     pub(crate) approved_terms: Option<String>,
     pub(crate) decision_revision: Option<u64>,
     pub(crate) fence: u64,

@@ -231,7 +231,7 @@ pub(super) fn audit_row(row: &dyn Columns) -> Result<AuditRow, StoreError> {
         at: Timestamp::from_millis(row.int("at")?),
         who: row.maybe_text("who")?,
         details: row.maybe_text("details")?,
-        hash: row.maybe_bytes("hash")?,
+        hash: row.bytes("hash")?,
     })
 }
 

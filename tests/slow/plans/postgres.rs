@@ -27,7 +27,7 @@ const SETTINGS: [(&str, &str); 6] = [
 ];
 
 /// What may be read through: workspaces, tokens, gates, pauses, and what is known of the tables.
-const SMALL: [&str; 6] = ["heads", "tokens", "gates", "pauses", "begun", "_sqlx_migrations"];
+const SMALL: [&str; 5] = ["heads", "tokens", "gates", "pauses", "_sqlx_migrations"];
 
 /// Puts a history into each table that grows: of 500 workspaces, of just now, and most of it over. No constraint is asked.
 const FILL: &str = "DO $$ DECLARE name text; columns text; cells text; BEGIN \

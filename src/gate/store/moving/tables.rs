@@ -10,7 +10,7 @@ pub(super) struct Table {
 }
 
 /// All of them, each after those that it refers to. `every_table_and_column_of_both_databases_is_carried` compares them with the migrations.
-pub(super) const TABLES: [Table; 18] = [
+pub(super) const TABLES: [Table; 17] = [
     Table { name: "heads", key: "workspace", columns: "workspace, revision, pending, hash, pruned" },
     Table {
         name: "actions",
@@ -79,11 +79,7 @@ pub(super) const TABLES: [Table; 18] = [
         key: "workspace, subject",
         columns: "workspace, subject, name, groups, scopes, seen_at",
     },
-    Table { name: BEGUN, key: "what", columns: "what, at" },
 ];
-
-/// Its row comes with the migration, also where there is no gate yet.
-pub(super) const BEGUN: &str = "begun";
 
 impl Table {
     /// The last row first.

@@ -9,7 +9,7 @@ use sqlx::{Connection as _, Executor as _, Row as _, TypeInfo as _, ValueRef as 
 
 use super::sides::{Key, KeyPart, MoveError, Summary, counted};
 use super::source::{Part, Source};
-use super::tables::{BEGUN, TABLES, Table};
+use super::tables::{TABLES, Table};
 use super::tuple;
 use crate::config::PostgresConfig;
 use crate::fault;
@@ -103,7 +103,6 @@ impl Target {
             let insert = insert.bind(table).bind(rows.cast_signed()).bind(digest.as_slice());
             insert.execute(&mut *tx).await.map_err(MoveError::of)?;
         }
-        tx.execute("DELETE FROM begun").await.map_err(MoveError::of)?;
         tx.commit().await.map_err(MoveError::of)?;
         fault::point("move.begun");
         Ok(())
@@ -227,7 +226,7 @@ async fn connect(server: &Server) -> Result<PgConnection, MoveError> {
 
 /// No gate was here before.
 async fn is_empty(conn: &mut PgConnection, place: &str) -> Result<(), MoveError> {
-    for table in TABLES.iter().filter(|table| table.name != BEGUN) {
+    for table in &TABLES {
         let is_there = sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL").bind(table.name);
         if !is_there.fetch_one(&mut *conn).await.map_err(MoveError::of)? {
             continue;

@@ -44,7 +44,7 @@ pub(super) async fn note(
         at,
         who: note.who.map(str::to_owned),
         details: Some(details.to_string()),
-        hash: None,
+        hash: Vec::new(),
     };
     let hash = audit::hash(&row, head.hash.as_deref().map(audit::hex).as_deref());
     head.hash = Some(hash.to_vec());

@@ -49,7 +49,6 @@ pub(super) trait Transact: Reads {
     fn tools(&self) -> &Tools;
     /// The clock by which something is due.
     fn now(&self) -> impl Future<Output = Result<Timestamp, StoreError>> + Send;
-    fn lapse_begun(&self) -> impl Future<Output = Result<Timestamp, StoreError>> + Send;
     /// Workspaces in which something is due now.
     fn due_in(&self, due: &Due) -> impl Future<Output = Result<Vec<String>, StoreError>> + Send;
 }
@@ -155,9 +154,9 @@ impl<S: Transact> Writes for S {
     }
 
     async fn lapse(&self) -> Result<u64, StoreError> {
-        let (begun, now) = (self.lapse_begun().await?, self.now().await?);
+        let now = self.now().await?;
         let mut lapsed = 0;
-        for due in lapse::unclaimed(self.tools(), begun, now) {
+        for due in lapse::unclaimed(self.tools(), now) {
             lapsed += sweep_all(self, due).await?;
         }
         Ok(lapsed)

@@ -34,7 +34,7 @@ pub(super) async fn dispatch(
         if let Some(again) = claimed_before(tx, &stored, by, key).await? {
             return Ok(Dispatched::Run(again));
         }
-        lapse::refuse(tx, &stored).await?;
+        lapse::refuse(tx, &stored)?;
     }
     let workspace = stored.action.row.workspace.as_ref().map_or("", Untrusted::as_raw);
     // Under the lock of the workspace: a pause that was acknowledged is seen here.
@@ -50,8 +50,7 @@ pub(super) async fn dispatch(
     let error = stored.action.error.as_ref().map(Untrusted::as_raw);
     let change = Change { by, lease: Some((until, by)), error, ..Change::default() };
     advance(tx, (&stored).into(), StatusStep::Dispatch, change).await?;
-    let predates_terms = predates_terms(tx, &stored).await?;
-    if let Some(why) = decision_rules::not_as_approved(&stored, &tx.state().tools, predates_terms) {
+    if let Some(why) = decision_rules::not_as_approved(&stored, &tx.state().tools) {
         let stored = load(tx, id).await?;
         fail(tx, &stored, why, Change { ran: true, ..Change::default() }).await?;
         return Ok(Dispatched::NotAsApproved(why));
@@ -85,17 +84,6 @@ async fn load_locked(tx: &mut dyn Tx, id: &str, by: Option<&Actor>) -> Result<St
     let stored = load(tx, id).await?;
     by.map_or(Ok(()), |by| decision_rules::within(&stored, by))?;
     Ok(stored)
-}
-
-/// Is its approval from before there were terms? The audit says so, which has no hash for a row from then; what stands in the row
-/// of the action anybody could have written there later.
-async fn predates_terms(tx: &mut dyn Tx, stored: &Stored) -> Result<bool, StoreError> {
-    if stored.approved_terms.as_deref() != Some(decision_rules::UNBOUND) {
-        return Ok(false);
-    }
-    let row = &stored.action.row;
-    let workspace = row.workspace.as_ref().map_or("", Untrusted::as_raw);
-    tx.was_approved_unchained(workspace, stored.decision_revision, row.id.as_raw()).await
 }
 
 /// The answer to this very claim was lost: the same work again, while its lease holds.

@@ -86,15 +86,6 @@ pub(crate) trait Tx: Send {
     async fn newest_holder(&mut self, action: &str) -> Result<Option<String>, StoreError>;
     /// Details of the newest audit row of an action: what its last step left it as.
     async fn newest_details(&mut self, action: &str) -> Result<Option<String>, StoreError>;
-    /// Is this approval from before the audit was chained?
-    async fn was_approved_unchained(
-        &mut self,
-        workspace: &str,
-        revision: Option<u64>,
-        action: &str,
-    ) -> Result<bool, StoreError>;
-    /// When the first version that lets approvals lapse opened this database.
-    async fn lapse_begun(&mut self) -> Result<Timestamp, StoreError>;
 
     async fn reply(&mut self, by: &Actor, key: &str) -> Result<Option<KeptReply>, StoreError>;
     async fn put_reply(&mut self, by: &Actor, key: &Keyed, answer: Answer<'_>) -> Result<(), StoreError>;

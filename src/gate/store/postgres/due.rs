@@ -13,12 +13,6 @@ use crate::gate::store::{Counts, HOUR, RAN_OTHER, StoreError};
 use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 
-/// When the first version that lets approvals lapse opened this database: those from before have their whole time from then on.
-pub(super) async fn lapse_begun(conn: &mut Conn) -> Result<Timestamp, StoreError> {
-    let begun = sqlx::query_scalar("SELECT at FROM begun WHERE what = 'lapse'").fetch_one(conn).await?;
-    Ok(Timestamp::from_millis(begun))
-}
-
 /// Workspaces in which something is due.
 pub(super) async fn workspaces(
     conn: &mut Conn,
@@ -71,14 +65,13 @@ fn push_unclaimed(query: &mut QueryBuilder<Postgres>, tools: &Which, before: Tim
 pub(super) async fn lapsing(
     conn: &mut Conn,
     counts: &Counts,
-    (tools, begun): (&Tools, Timestamp),
+    tools: &Tools,
     now: Timestamp,
 ) -> Result<u64, StoreError> {
     let mut lapsing = 0;
     for (theirs, ttl) in tools.taken_by_agents() {
-        let Some(before) = approved_before(begun, now, ttl / 4 * 3) else { continue };
         let mut query = QueryBuilder::new("SELECT COUNT(*) FROM actions a");
-        push_unclaimed(&mut query, &theirs, before);
+        push_unclaimed(&mut query, &theirs, approved_before(now, ttl / 4 * 3));
         query.push(" AND a.workspace = ").push_bind(&counts.workspace);
         narrow(&mut query, counts);
         let found: i64 = query.build_query_scalar().fetch_one(&mut *conn).await?;

@@ -70,7 +70,6 @@ pub(crate) struct PostgresStore {
     pool: Pool,
     context: Context,
     writer: Arc<Writer>,
-    lapse_begun: Timestamp,
 }
 
 impl PostgresStore {
@@ -103,21 +102,13 @@ impl PostgresStore {
     async fn over(server: &Server, config: &PostgresConfig, context: Context) -> Result<Self, PostgresError> {
         let options = server.options(config.pooler);
         let pool = Pool::connect(options.clone(), config).await.map_err(|error| server.failed(error))?;
-        let begun = pool.ask(&(), |conn, ()| Box::pin(due::lapse_begun(conn))).await;
-        let lapse_begun = begun.map_err(|error| {
-            server.failed(match error {
-                // Nobody else has it.
-                StoreError::Database(error) => Arc::into_inner(error).unwrap_or(sqlx::Error::PoolClosed),
-                other => sqlx::Error::Configuration(Box::new(other)),
-            })
-        })?;
         let listen = match &config.listen_url {
             Some(url) => Some(server.at(url)?.options(false)),
             None => (!config.pooler).then(|| options.clone()),
         };
         let teller = Teller::start((options, config.pooler), listen, context.events.clone());
         let writer = Arc::new(Writer::new(pool.clone(), context.clone(), teller, config.connections));
-        let store = Self { pool, context, writer, lapse_begun };
+        let store = Self { pool, context, writer };
         // Before anything is judged by this gate's clock; every sweep does it again.
         store.now().await.ok();
         Ok(store)
@@ -133,7 +124,7 @@ impl PostgresStore {
 
     async fn lapsing_on(&self, conn: &mut Conn, counts: &Counts) -> Result<u64, StoreError> {
         let now = self.moment(conn).await?;
-        due::lapsing(conn, counts, (&self.context.tools, self.lapse_begun), now).await
+        due::lapsing(conn, counts, &self.context.tools, now).await
     }
 }
 
@@ -166,10 +157,6 @@ impl Transact for PostgresStore {
 
     async fn now(&self) -> Result<Timestamp, StoreError> {
         ask!(self, ask, self, |conn, store| store.moment(conn))
-    }
-
-    async fn lapse_begun(&self) -> Result<Timestamp, StoreError> {
-        Ok(self.lapse_begun)
     }
 
     async fn due_in(&self, due: &Due) -> Result<Vec<String>, StoreError> {

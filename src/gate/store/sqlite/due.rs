@@ -1,6 +1,6 @@
 //! Actions with which time has something to do, and approvals that come near their end.
 
-use sqlx::{QueryBuilder, Sqlite, SqliteConnection, SqlitePool};
+use sqlx::{QueryBuilder, Sqlite, SqlitePool};
 
 use super::outstanding::narrow;
 use super::which;
@@ -11,12 +11,6 @@ use crate::gate::store::rows::number;
 use crate::gate::store::{Counts, HOUR, RAN_OTHER, StoreError};
 use crate::gate::tool::Tools;
 use crate::gate::which::Which;
-
-/// When the first version that lets approvals lapse opened this database: those from before have their whole time from then on.
-pub(super) async fn lapse_begun(conn: &mut SqliteConnection) -> Result<Timestamp, StoreError> {
-    let begun = sqlx::query_scalar("SELECT at FROM begun WHERE what = 'lapse'").fetch_one(conn).await?;
-    Ok(Timestamp::from_millis(begun))
-}
 
 /// Workspaces in which something is due.
 pub(super) async fn workspaces(
@@ -75,12 +69,10 @@ pub(super) async fn lapsing(
     now: Timestamp,
 ) -> Result<u64, StoreError> {
     let mut conn = pool.acquire().await?;
-    let begun = lapse_begun(&mut conn).await?;
     let mut lapsing = 0;
     for (theirs, ttl) in tools.taken_by_agents() {
-        let Some(before) = approved_before(begun, now, ttl / 4 * 3) else { continue };
         let mut query = QueryBuilder::new("SELECT COUNT(*) FROM actions a");
-        push_unclaimed(&mut query, &theirs, before);
+        push_unclaimed(&mut query, &theirs, approved_before(now, ttl / 4 * 3));
         // The plus keeps SQLite from walking all that is approved in the workspace.
         query.push(" AND +a.workspace = ").push_bind(&counts.workspace);
         narrow(&mut query, counts);

@@ -153,11 +153,6 @@ impl Transact for SqliteStore {
         Ok(self.clock.now())
     }
 
-    async fn lapse_begun(&self) -> Result<Timestamp, StoreError> {
-        let mut conn = self.reader().acquire().await?;
-        due::lapse_begun(&mut conn).await
-    }
-
     async fn due_in(&self, due: &Due) -> Result<Vec<String>, StoreError> {
         due::workspaces(self.reader(), due, self.clock.now()).await
     }

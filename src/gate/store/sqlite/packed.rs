@@ -61,8 +61,4 @@ impl Columns for Packed<'_> {
     fn bytes(&self, name: &str) -> Result<Vec<u8>, sqlx::Error> {
         Err(sqlx::Error::ColumnNotFound(name.to_owned()))
     }
-
-    fn maybe_bytes(&self, name: &str) -> Result<Option<Vec<u8>>, sqlx::Error> {
-        self.bytes(name).map(Some)
-    }
 }

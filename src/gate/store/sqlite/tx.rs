@@ -350,24 +350,6 @@ impl Tx for SqliteTx {
         Ok(found.flatten())
     }
 
-    async fn was_approved_unchained(
-        &mut self,
-        workspace: &str,
-        revision: Option<u64>,
-        action: &str,
-    ) -> Result<bool, StoreError> {
-        let found = sqlx::query_scalar(
-            "SELECT EXISTS (SELECT 1 FROM audit WHERE workspace = ?1 AND revision = ?2 AND action = ?3 \
-             AND kind = 'approved' AND hash IS NULL)",
-        );
-        let found = found.bind(workspace).bind(revision.map(integer)).bind(action);
-        Ok(found.fetch_one(self.written().await?).await?)
-    }
-
-    async fn lapse_begun(&mut self) -> Result<Timestamp, StoreError> {
-        due::lapse_begun(self.ask()).await
-    }
-
     async fn reply(&mut self, by: &Actor, key: &str) -> Result<Option<KeptReply>, StoreError> {
         let found: Option<(Vec<u8>, String, bool)> = sqlx::query_as(
             "SELECT fingerprint, COALESCE(action, body), pruned_at IS NOT NULL FROM replies \

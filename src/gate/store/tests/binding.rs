@@ -176,18 +176,3 @@ async fn g12_what_nobody_changed_is_run() {
         assert_eq!(work.input.as_str(), effective);
     }
 }
-
-#[tokio::test]
-async fn unbound_terms_that_were_written_later_are_not_run() {
-    // On the row itself, and with the revision of a decision that is not its own.
-    for tampering in ["approved_terms = 'unbound'", "approved_terms = 'unbound', decision_revision = 1"] {
-        let (shelf, seen) = shown().await;
-        shelf.store.decide(bound(&seen, None, INPUT), owner(), None).await.unwrap();
-        let shelf = reopened(shelf, tools(&["/bin/cat", "--to", "somebody-else"], &[])).await;
-        shelf.run(&format!("UPDATE actions SET {tampering}")).await;
-
-        let Dispatched::NotAsApproved(why) = shelf.dispatch("a").await else { panic!("{tampering} was run") };
-
-        assert!(why.contains("changed after the approval"), "{why}");
-    }
-}

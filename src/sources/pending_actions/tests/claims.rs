@@ -1,4 +1,4 @@
-//! Who is on what, as a gate tells it; an older gate tells nothing, and everything else works.
+//! Who is on what, as a gate tells it.
 
 use super::*;
 use crate::domain::{Claim, Timestamp};
@@ -33,21 +33,6 @@ async fn claims_come_with_lists_and_changes_and_are_asked_for_by_id() {
     let claims = source.abilities().claims.unwrap();
     assert_eq!(claims.claim(&ActionId::new("a/b")).await.unwrap(), expected("a/b", "lee"));
     claims.end_claim(&ActionId::new("a/b")).await.unwrap();
-}
-
-#[tokio::test]
-async fn older_gate_keeps_no_claims_and_is_listed_as_ever() {
-    let gate = Backend::default();
-    gate.on("GET", LIST).reply(200, r#"{"items":[],"revision":1}"#);
-    gate.on("POST", "/api/claims/1").reply(404, "");
-    let source = gate.source(SourceKind::Gate, Some("w")).await;
-
-    source.sync(None).await.unwrap();
-
-    assert_eq!(source.claims(), None);
-    let refused = source.abilities().claims.unwrap().claim(&ActionId::new("1")).await.unwrap_err();
-    let SourceError::Refused { why } = &refused else { panic!("{refused:?}") };
-    assert!(why.as_raw().contains("keeps no claims"), "{why:?}");
 }
 
 #[tokio::test]

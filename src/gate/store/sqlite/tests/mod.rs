@@ -107,7 +107,7 @@ async fn write_that_the_database_refuses_does_no_harm_to_its_group() {
     let shelf = shelf().await;
     shelf.record("a").await.unwrap();
     // Somebody put a row where the next one belongs.
-    let row = "INSERT INTO audit (workspace, revision, kind, at) VALUES ('w', 2, 'created', 1)";
+    let row = "INSERT INTO audit (workspace, revision, kind, at, hash) VALUES ('w', 2, 'created', 1, x'')";
     sqlx::query(row).execute(&shelf.store.database.write).await.unwrap();
     let elsewhere = NewAction { workspace: "v".to_owned(), ..action("c") };
 

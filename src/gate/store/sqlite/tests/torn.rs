@@ -21,7 +21,7 @@ async fn in_the_middle() -> (Vec<u8>, Vec<u8>, Chain) {
         shelf.approved(&format!("a{n}")).await;
     }
     let rows = shelf.store.audit("w", 0, 1_000).await.unwrap();
-    let chain = rows.into_iter().map(|row| (row.revision, audit::hex(&row.hash.unwrap()))).collect();
+    let chain = rows.into_iter().map(|row| (row.revision, audit::hex(&row.hash))).collect();
     (std::fs::read(&path).unwrap(), std::fs::read(path.with_extension("db-wal")).unwrap(), chain)
 }
 
