@@ -7,6 +7,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use proptest::test_runner::{Config, RngAlgorithm, RngSeed, TestRng, TestRunner};
 
+#[path = "../tests/slow/support/skipped.rs"]
+mod skips;
+pub(crate) use skips::skipped;
+
 /// The seed of the short form.
 const USUAL: u64 = 0x5eed;
 

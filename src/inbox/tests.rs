@@ -392,5 +392,5 @@ fn lost() -> SourceError {
 }
 
 async fn soon<T>(future: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(10), future).await.expect("it must come to this")
+    tokio::time::timeout(Duration::from_mins(1), future).await.expect("it must come to this")
 }

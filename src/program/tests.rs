@@ -32,7 +32,7 @@ async fn what_a_program_started_is_killed_with_it() {
     let file = folder.path().join("child");
     // The helper holds nothing of ours open, so that only the kill ends it.
     let script = format!(
-        "sleep 60 </dev/null >/dev/null 2>&1 & echo $! > {0}.new; mv {0}.new {0}; wait",
+        "sleep 600 </dev/null >/dev/null 2>&1 & echo $! > {0}.new; mv {0}.new {0}; wait",
         file.display()
     );
     let (argv, how) = (sh(&script), How { limit: Duration::from_mins(1), ..KILLED });
@@ -60,7 +60,7 @@ async fn what_a_program_started_is_killed_with_it() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), gone).await.unwrap();
+    tokio::time::timeout(Duration::from_mins(1), gone).await.unwrap();
 }
 
 #[tokio::test]

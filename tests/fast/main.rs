@@ -15,5 +15,6 @@ mod exact;
 mod guards;
 mod history;
 mod past;
+mod run;
 mod tidy;
 mod words;

@@ -15,7 +15,7 @@ use placet::for_tests::{
 };
 
 use super::support::home::Home;
-use super::support::{LIMIT, eventually};
+use super::support::{LIMIT, eventually, skipped};
 
 const TOKEN: &str = "plain-token";
 
@@ -32,7 +32,6 @@ const SEED: &str = r#"[
 ]"#;
 
 /// The Python of a version; `None` where it is not installed and nobody said that it is.
-#[expect(clippy::print_stdout, reason = "whoever runs the tests is told what was not run")]
 fn python(version: &str) -> Option<PathBuf> {
     let named = std::env::var_os("PLACET_DENDRUX").map(PathBuf::from);
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -42,10 +41,10 @@ fn python(version: &str) -> Option<PathBuf> {
         return Some(python);
     }
     assert!(named.is_none(), "PLACET_DENDRUX names a folder without {}", python.display());
-    println!(
-        "SKIPPED: dendrux {version} is not at {}; tests/bridges/dendrux.sh --install puts it there",
+    skipped(&format!(
+        "dendrux {version} is not at {}; tests/bridges/dendrux.sh --install puts it there",
         folder.display()
-    );
+    ));
     None
 }
 

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use tokio::time::Instant;
 
 use super::running::patient;
-use super::support::{BORN, LIMIT, TestGate, config, plain, script, serve, start};
+use super::support::{BORN, LIMIT, RUN_LIMIT, TestGate, config, plain, script, serve, start};
 use crate::config::{GateConfig, Retry, TokenFrom, ToolConfig};
 use crate::contract;
 use crate::domain::Status;
@@ -307,7 +307,7 @@ async fn a_run_that_outlives_its_gate_is_taken_up_and_not_begun_again() {
 
         let gate = again(folder.path(), tool).await;
         // The lease is over, and the run is not.
-        gate.gate.inner.clock.pass(LIMIT.as_millis() as i64 + 10_000);
+        gate.gate.inner.clock.pass(RUN_LIMIT.as_millis() as i64 + 10_000);
         reconcile::sweep(&gate.gate).await.unwrap();
         assert_eq!(stored(&gate, &id).await, Status::Running, "{retry:?}");
         std::fs::write(folder.path().join("go"), "").unwrap();
@@ -349,7 +349,7 @@ async fn a_run_whose_supervisor_was_killed_keeps_its_lease() {
 
     reconcile::sweep(&gate.gate).await.unwrap();
     assert_eq!(stored(&gate, &id).await, Status::Running);
-    gate.gate.inner.clock.pass(LIMIT.as_millis() as i64 + 10_000);
+    gate.gate.inner.clock.pass(RUN_LIMIT.as_millis() as i64 + 10_000);
     std::fs::write(folder.path().join("go"), "").unwrap();
     reconcile::sweep(&gate.gate).await.unwrap();
 

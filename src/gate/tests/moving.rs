@@ -124,13 +124,13 @@ async fn claimed(gate: &TestGate, input: &str) -> (String, String) {
     let id = gate.propose("t", input).await;
     gate.approve(&id, "").await;
     let path = format!("/api/pending-actions/{id}/claim");
-    let claim = gate.post_as(&gate.agent, &path, r#"{"leaseSeconds":60}"#).await;
+    let claim = gate.post_as(&gate.agent, &path, r#"{"leaseSeconds":600}"#).await;
     (id, claim.at("/fence"))
 }
 
-/// Leases of a minute are over.
-async fn minute_later(gate: &TestGate) {
-    gate.gate.inner.clock.pass(61_000);
+/// All leases have ended. They are long, so that none ends by itself while a test compares.
+async fn leases_end(gate: &TestGate) {
+    gate.gate.inner.clock.pass(601_000);
     gate.gate.store().expire().await.unwrap();
     gate.gate.store().recover(Which::default(), Vec::new()).await.unwrap();
 }
@@ -146,9 +146,9 @@ async fn filled(places: &Places) -> (TestGate, String) {
     gate.reject(&gate.propose("t", "{}").await, r#"{"reason":"no"}"#).await;
     claimed(&gate, "{}").await;
     gate.propose_with("t", "{}", &format!(r#","expiresAt":"{}""#, time::write(soon()))).await;
-    minute_later(&gate).await;
+    leases_end(&gate).await;
     let (lost, _) = claimed(&gate, "{}").await;
-    minute_later(&gate).await;
+    leases_end(&gate).await;
     gate.gate.settle(&lost, SettleAs::Failed, Some("looked".to_owned()), "kim").await.unwrap();
     for end in [r#""result":{"n":1.10}"#, r#""error":"broke at é""#] {
         let (id, fence) = claimed(&gate, r#"{"text":"é 世 \u0000"}"#).await;
@@ -191,10 +191,12 @@ async fn census_of(gate: &Gate, workspace: &str) -> String {
     format!("{census:#?}")
 }
 
-/// Everything that can be asked of a gate, as text.
+/// Everything that can be asked of a gate, as text; but the last use of tokens, which a request may note at any time.
 async fn told(gate: &Gate) -> Vec<String> {
     let store = gate.store();
-    let mut told = vec![format!("{:#?}", store.tokens().await.unwrap())];
+    let unused = |token| Token { last_used_at: None, ..token };
+    let tokens: Vec<_> = store.tokens().await.unwrap().into_iter().map(unused).collect();
+    let mut told = vec![format!("{tokens:#?}")];
     for workspace in ["w", "x", "*"] {
         let asked = AskedFlows {
             workspace: workspace.to_owned(),

@@ -10,6 +10,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
 use self::server::{Pooler, Server, programs};
 use crate::config::PostgresConfig;
 use crate::gate::store::postgres::migrate;
+use crate::rounds::skipped;
 
 /// Also for the tests that need a server of their own.
 #[path = "../../../tests/slow/support/postgres.rs"]
@@ -53,7 +54,11 @@ fn again(server: &Server, gates: usize, way: Way, which: &[&str]) {
     let said = tests.output().unwrap();
     let text = String::from_utf8_lossy(&said.stdout);
     let failed = text.split_once("\nfailures:\n").map_or(&*text, |(_, failures)| failures);
-    assert!(said.status.success(), "with {gates} gates, {way:?}: {failed}");
+    assert!(
+        said.status.success(),
+        "with {gates} gates, {way:?}: {failed}\nthe server's log:\n{}",
+        server.last_log()
+    );
     assert!(!text.contains("running 0 tests"), "{text}");
 }
 
@@ -66,7 +71,7 @@ fn everything_holds_on_postgresql_too() {
     let needed = std::env::var_os("PLACET_NEEDS_POSTGRES").is_some();
     let Some(programs) = programs() else {
         assert!(!needed, "there is no PostgreSQL");
-        return println!("left out: the gate's tests on PostgreSQL; install Debian's package postgresql");
+        return skipped("install Debian's package postgresql");
     };
     let server = Server::on_a_socket(programs, &SETTINGS);
     again(&server, 1, Way::Direct, &["gate::store::tests"]);
@@ -75,7 +80,7 @@ fn everything_holds_on_postgresql_too() {
     }
     let Some(pooler) = Pooler::program() else {
         assert!(!needed, "there is no PgBouncer");
-        return println!("left out: the gate's tests behind a pooler; install Debian's package pgbouncer");
+        return skipped("all but the gate's tests behind a pooler ran; install Debian's package pgbouncer");
     };
     let _pooler = Pooler::start(&pooler, &server);
     again(&server, 2, Way::Pooled, ALL);

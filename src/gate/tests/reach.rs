@@ -84,14 +84,12 @@ async fn who_speaks_plain_http_or_stalls_in_the_handshake_hinders_nobody() {
     let mut plain = TcpStream::connect(address(&gate)).await.unwrap();
     plain.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
 
-    let begun = std::time::Instant::now();
-    let healthy = gate.get("/healthz").await;
-    let took = begun.elapsed();
+    // One after the other, the handshakes would take minutes.
+    let healthy = tokio::time::timeout(LIMIT, gate.get("/healthz")).await.unwrap();
     let mut said = Vec::new();
     let ended = tokio::time::timeout(LIMIT, plain.read_to_end(&mut said)).await.unwrap();
 
     assert_eq!(healthy.status, 200);
-    assert!(took < Duration::from_secs(5), "{took:?}");
     assert!(ended.is_err() || !said.starts_with(b"HTTP"), "{said:?}");
     drop(stalled);
     gate.stop().await;

@@ -18,7 +18,9 @@ use crate::domain::Status;
 use crate::gate::{Gate, GateError, Scope, Stop};
 
 /// No test waits longer than this for anything.
-pub(super) const LIMIT: Duration = Duration::from_secs(20);
+pub(super) const LIMIT: Duration = Duration::from_mins(1);
+/// How long a command of a test may run.
+pub(super) const RUN_LIMIT: Duration = Duration::from_secs(20);
 
 /// Revisions that a test gate's two tokens took.
 pub(super) const BORN: u64 = 2;
@@ -97,7 +99,7 @@ pub(super) fn config(folder: &Path) -> GateConfig {
 pub(super) fn script(text: &str) -> ToolConfig {
     let argv = ["/bin/sh", "-c", text].map(str::to_owned).to_vec();
     let executor = Executor::Command { argv, env: BTreeMap::new() };
-    ToolConfig { executor, retry: Retry::Manual, timeout: LIMIT, ..ToolConfig::default() }
+    ToolConfig { executor, retry: Retry::Manual, timeout: RUN_LIMIT, ..ToolConfig::default() }
 }
 
 /// A gate without tools in a folder of its own.

@@ -23,7 +23,7 @@ use crate::inbox::figures::{
 use crate::inbox::notices::CurrentEvent;
 use crate::net::testing::{nobody, serve};
 
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_mins(1);
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 /// 2026-11-20T12:00Z.
 const NOON: i64 = 1_795_176_000_000;

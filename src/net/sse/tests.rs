@@ -19,7 +19,7 @@ mod raw;
 mod whatwg;
 
 const QUICK: Limits = Limits {
-    idle: Duration::from_millis(300),
+    idle: Duration::from_secs(2),
     pulse: None,
     backoff: (Duration::from_millis(2), Duration::from_millis(40)),
     healthy: Duration::from_mins(1),
@@ -123,7 +123,7 @@ fn open(url: &str, case: &str, bearer: Option<Bearer>) -> BoxStream<'static, Liv
 
 async fn first(stream: impl Stream<Item = Live>, count: usize) -> Vec<Live> {
     let all = stream.take(count).collect();
-    tokio::time::timeout(Duration::from_secs(10), all).await.expect("the stream must come so far")
+    tokio::time::timeout(Duration::from_mins(1), all).await.expect("the stream must come so far")
 }
 
 async fn run(case: &str, count: usize) -> (Vec<Live>, Server) {
@@ -227,9 +227,9 @@ async fn silence_is_noticed_before_and_after_the_first_byte() {
     let (before, _) = run("silent", 1).await;
     let (after, _) = run("goes-silent", 4).await;
 
-    assert!(down(&before[0], "nothing came for 300ms"), "{before:?}");
+    assert!(down(&before[0], "nothing came for 2s"), "{before:?}");
     assert_eq!((after[1].clone(), data(&after)), (Live::Ping, vec!["a"]));
-    assert!(down(&after[3], "nothing came for 300ms"), "{after:?}");
+    assert!(down(&after[3], "nothing came for 2s"), "{after:?}");
 }
 
 #[tokio::test]
@@ -273,7 +273,7 @@ async fn a_dropped_stream_closes_its_connection() {
 
     drop(stream);
 
-    let gone = tokio::time::timeout(Duration::from_secs(5), closed.recv()).await;
+    let gone = tokio::time::timeout(Duration::from_mins(1), closed.recv()).await;
     assert_eq!(gone, Ok(Some(())));
 }
 

@@ -209,7 +209,7 @@ async fn the_gate_pushes_its_briefings() {
         let source = gate.source(SourceKind::Gate, Some("w")).await;
 
         let signals = source.watch().unwrap().take(3).collect::<Vec<_>>();
-        let signals = tokio::time::timeout(Duration::from_secs(5), signals).await.unwrap();
+        let signals = tokio::time::timeout(Duration::from_mins(1), signals).await.unwrap();
 
         let briefing = crate::domain::Briefing { pending: 3, ..crate::domain::Briefing::default() };
         assert_eq!(

@@ -1,5 +1,6 @@
 //! Real text looks as it always does.
 
+use crate::rounds::skipped;
 use crate::text::{badges, hidden, part};
 
 /// Words as programs and people write them, in many languages.
@@ -58,7 +59,7 @@ fn g4_real_text_has_no_tokens_and_no_alarms() {
 #[test]
 fn g4_three_messages_in_a_thousand_have_a_token_at_most() {
     if std::env::var_os("PLACET_LONG").is_none() {
-        return println!("skipped: read with PLACET_LONG=1");
+        return skipped("reads every translation with PLACET_LONG=1");
     }
     let (mut all, mut tokens, mut alarms, mut examples) = (0_u64, 0_u64, 0_u64, Vec::new());
     let mut folders = vec![std::path::PathBuf::from("/usr/share/locale")];
@@ -83,7 +84,7 @@ fn g4_three_messages_in_a_thousand_have_a_token_at_most() {
     }
     println!("{all} messages, {tokens} with a token, {alarms} with an alarm\n{}", examples.join("\n"));
     if all == 0 {
-        return println!("skipped: no translations on this machine");
+        return skipped("no translations on this machine");
     }
     // Most of them are direction marks, which Arabic and Hebrew translators write and which are never drawn.
     assert!(tokens * 1_000 <= 3 * all && alarms * 1_000 <= 7 * all, "{tokens} and {alarms} of {all}");

@@ -62,7 +62,7 @@ async fn a_panic_is_an_answer() {
 }
 
 async fn next(msgs: &mut mpsc::Receiver<Msg>) -> What {
-    tokio::time::timeout(Duration::from_secs(10), msgs.recv()).await.unwrap().unwrap().what
+    tokio::time::timeout(Duration::from_mins(1), msgs.recv()).await.unwrap().unwrap().what
 }
 
 async fn sql(path: &Path, sql: &'static str) {
@@ -129,7 +129,7 @@ async fn what_could_not_be_saved_is_tried_again_by_itself() {
         tokio::time::advance(Duration::from_secs(2)).await;
         tokio::time::resume();
     };
-    let finishing = tokio::time::timeout(Duration::from_secs(10), effects.finish());
+    let finishing = tokio::time::timeout(Duration::from_mins(1), effects.finish());
     let (finished, ()) = tokio::join!(finishing, passing);
     finished.unwrap();
     assert!(matches!(next(&mut msgs).await, What::Saved { saves: 1, answer: Ok(()) }));
@@ -239,5 +239,5 @@ async fn the_end_leaves_nothing_that_could_ask_a_closed_journal() {
     drop(effects);
 
     let ended = async { while msgs.recv().await.is_some() {} };
-    tokio::time::timeout(Duration::from_secs(10), ended).await.expect("a task has the inbox still");
+    tokio::time::timeout(Duration::from_mins(1), ended).await.expect("a task has the inbox still");
 }

@@ -11,6 +11,7 @@ use crate::support::chance::Chance;
 use crate::support::eventually;
 use crate::support::lab::Node;
 use crate::support::postgres::{How, Server, owned_folder, user};
+use crate::support::skipped;
 
 /// A small disk of its own, while this value lives. Only root can have one.
 struct Disk {
@@ -55,11 +56,10 @@ impl Drop for Disk {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "whoever runs the tests is told what was not run")]
 fn mounts(drill: &str) -> Option<PathBuf> {
     let programs = asked(drill)?;
     if user().is_none() {
-        println!("left out: {drill}; only root can make a small disk for it");
+        skipped(&format!("{drill}; only root can make a small disk for it"));
         return None;
     }
     Some(programs)

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use super::support::agent::{Reply, try_request};
 use super::support::lab::Node;
 use super::support::postgres::programs;
+use super::support::skipped;
 
 /// Tools that nothing here runs: an approval is the end. Every proposal is welcome.
 const CONFIG: &str = r#"
@@ -29,12 +30,11 @@ pending_per_workspace = 1000000
 const PROPOSALS: &str = "/api/pending-actions";
 
 /// The server's programs; `None` where nobody asked for drills.
-#[expect(clippy::print_stdout, reason = "whoever runs the tests is told what was not run")]
 pub(crate) fn asked(drill: &str) -> Option<PathBuf> {
     if std::env::var_os("PLACET_NEEDS_POSTGRES").is_none() {
-        println!(
-            "left out: {drill}; PLACET_NEEDS_POSTGRES=1 asks for it, and needs Debian's package postgresql"
-        );
+        skipped(&format!(
+            "{drill}; PLACET_NEEDS_POSTGRES=1 asks for it, and needs Debian's package postgresql"
+        ));
         return None;
     }
     Some(programs().expect("there is no PostgreSQL"))

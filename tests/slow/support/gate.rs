@@ -1,6 +1,7 @@
 //! `placet gate serve` as a process that can be killed, and the note that every serving gate leaves.
 
 use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use placet::for_tests::Fields;
@@ -19,6 +20,14 @@ pub(crate) struct Address {
 pub(crate) struct Gate {
     child: Child,
     pub(crate) address: Address,
+    log: PathBuf,
+}
+
+/// The end of a log, which is gone with the home that it is in.
+fn last_of(log: &Path) -> String {
+    let text = std::fs::read_to_string(log).unwrap_or_default();
+    let lines: Vec<_> = text.lines().rev().take(20).collect();
+    format!("its log {}:\n{}", log.display(), lines.into_iter().rev().collect::<Vec<_>>().join("\n"))
 }
 
 impl Gate {
@@ -34,7 +43,10 @@ impl Gate {
         let mut child = command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        Self { child, address: Address::read(&line).unwrap_or_else(|| panic!("not ready: {line:?}")) }
+        let log = home.state().join("placet.log");
+        let ready = || panic!("the gate is not ready: {line:?}; {}", last_of(&log));
+        let address = Address::read(&line).unwrap_or_else(ready);
+        Self { child, address, log }
     }
 
     /// Starts it with a point at which it dies; without an address when that is before it is ready.
@@ -75,7 +87,17 @@ impl Gate {
 }
 
 impl Drop for Gate {
+    #[expect(clippy::print_stderr, reason = "the test that fails says why")]
     fn drop(&mut self) {
+        if std::thread::panicking()
+            && let Ok(Some(status)) = self.child.try_wait()
+        {
+            eprintln!(
+                "the gate at {} ended before its test ({status}); {}",
+                self.address.url,
+                last_of(&self.log)
+            );
+        }
         drop(self.child.kill());
         drop(self.child.wait());
     }

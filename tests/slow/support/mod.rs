@@ -9,14 +9,17 @@ pub(crate) mod lab;
 pub(crate) mod postgres;
 pub(crate) mod pty;
 pub(crate) mod relay;
+mod skipped;
 pub(crate) mod svg;
 pub(crate) mod witness;
 
 use std::process::{Child, Output};
 use std::time::{Duration, Instant};
 
+pub(crate) use self::skipped::skipped;
+
 /// How long anything may take before a test gives up. Generous: it only costs time when something is broken.
-pub(crate) const LIMIT: Duration = Duration::from_secs(30);
+pub(crate) const LIMIT: Duration = Duration::from_mins(2);
 
 /// Tries `probe` until it gives something.
 pub(crate) fn eventually<T>(what: &str, mut probe: impl FnMut() -> Option<T>) -> T {

@@ -164,9 +164,17 @@ impl Server {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 
+    /// The end of its log.
+    pub(crate) fn last_log(&self) -> String {
+        let log = self.log();
+        let lines: Vec<_> = log.lines().rev().take(20).collect();
+        lines.into_iter().rev().collect::<Vec<_>>().join("\n")
+    }
+
     fn done(&self, program: &str, arguments: &[&str]) {
         let said = self.said(program, arguments);
-        assert!(said.status.success(), "{program}: {}", String::from_utf8_lossy(&said.stderr));
+        let error = String::from_utf8_lossy(&said.stderr);
+        assert!(said.status.success(), "{program}: {error}\nthe server's log:\n{}", self.last_log());
     }
 
     fn said(&self, program: &str, arguments: &[&str]) -> Output {
@@ -224,7 +232,7 @@ pub(crate) struct Pooler(Child);
 
 impl Pooler {
     pub(crate) const PORT: u16 = 6_432;
-    const LIMIT: Duration = Duration::from_secs(20);
+    const LIMIT: Duration = Duration::from_mins(1);
 
     /// `None`: there is none.
     pub(crate) fn program() -> Option<PathBuf> {

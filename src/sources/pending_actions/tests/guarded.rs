@@ -187,7 +187,7 @@ async fn signals(answers: &[(u16, &str)], most: usize) -> Vec<EventKind> {
     }
     let source = praxiom.source(with_events(Some("/open")), Some("w")).await;
     let told = source.watch().unwrap().take(most).collect::<Vec<_>>();
-    tokio::time::timeout(Duration::from_secs(20), told).await.unwrap()
+    tokio::time::timeout(Duration::from_mins(1), told).await.unwrap()
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use ratatui::backend::Backend as _;
 use ratatui::buffer::Buffer;
 use serde::Deserialize;
 
-use crate::rounds::is_long;
+use crate::rounds::{is_long, skipped};
 use crate::text;
 use crate::text::{Badge, Badges};
 use crate::tui::app::width_safe_backend::WidthSafeBackend;
@@ -49,7 +49,7 @@ fn others() -> Vec<Case> {
     match std::fs::read_to_string(folder.join("hostile-text.json")) {
         Ok(text) => serde_json::from_str(&text).unwrap(),
         Err(_) => {
-            println!("skipped: no corpus beside the repository");
+            skipped("all but the cases of the corpus ran, which PLACET_CORPUS can name");
             Vec::new()
         }
     }
