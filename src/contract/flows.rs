@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_left_out_and_hides_nothing() {
         let text = r#"{"at":"1970-01-01T00:10:00Z","from":0,"more":[],"queues":[7,{"pending":3},{"agent":"","tool":"t",
-            "pending":"4","minutes":[{"arrived":9},{"at":"1970-01-01T00:01:30Z","arrived":9,"left":-1},null,{"at":60000}]}],
+            "pending":"4","minutes":[{"arrived":9},{"at":"1970-01-01T00:01:30Z","arrived":9,"left":-1},null,{"at":60}]}],
             "tools":[{"approved":1},{"tool_name":"t","approved":18446744073709551615}],"reviewers":{"a":1}}"#;
         let flows = read(text).unwrap();
 
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn queues_beyond_the_most_are_summed_with_the_rest() {
-        let minutes = r#""minutes":[{"at":60000,"arrived":1}]"#;
+        let minutes = r#""minutes":[{"at":60,"arrived":1}]"#;
         let queues: Vec<String> = (0..Queue::MOST + 3)
             .map(|nth| format!(r#"{{"agent":"a{nth}","pending":2,{minutes}}}"#))
             .collect();

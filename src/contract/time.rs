@@ -32,7 +32,7 @@ pub fn write(at: Timestamp) -> String {
 }
 
 /// Reads what the backends of this field write: RFC 3339, `+00:00Z` (both marks at once), a naive `T` or space form
-/// taken as UTC, or milliseconds since 1970 as digits.
+/// taken as UTC, or a number since 1970.
 pub fn read(text: &str) -> Option<Timestamp> {
     if let Some(at) = read_ours(text) {
         return Some(at);
@@ -48,11 +48,19 @@ pub fn read(text: &str) -> Option<Timestamp> {
         });
     match instant {
         Some(instant) => Some(Timestamp::from_millis(instant.as_millisecond())),
-        None => match text.parse() {
-            Ok(millis) => Some(Timestamp::from_millis(millis)),
-            Err(_) if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => Some(LATEST),
-            Err(_) => read_far(text),
-        },
+        None => counted(text).or_else(|| read_far(text)),
+    }
+}
+
+/// Reads a number since 1970. Its size tells the unit: seconds up to the year 9999, else milliseconds, microseconds or nanoseconds
+/// up to that year.
+fn counted(text: &str) -> Option<Timestamp> {
+    /// Seconds at the end of the year 9999. As milliseconds it is a day in 1978, before any of these systems.
+    const END: f64 = 253_402_300_800.0;
+    let number: f64 = text.parse().ok()?;
+    match [1e-3, 1.0, 1e3, 1e6].into_iter().find(|per_milli| number.abs() < END * 1e3 * per_milli) {
+        Some(per_milli) => Some(Timestamp::from_millis((number / per_milli).round() as i64)),
+        None => text.bytes().all(|byte| byte.is_ascii_digit()).then_some(LATEST),
     }
 }
 
@@ -236,6 +244,24 @@ mod tests {
         assert_eq!(write(want), "2026-04-21T18:02:11.420Z");
         for text in ["yesterday", "", "99999-99-99T00:00:00Z", "99999", "12345-", "+12345-01-99"] {
             assert_eq!(read(text).filter(|_| text != "99999"), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn number_is_read_by_its_size() {
+        let want = Timestamp::from_millis(1_776_794_531_420);
+        for text in
+            ["1776794531.42", "1.77679453142e9", "1776794531420", "1776794531420000", "1776794531420000000"]
+        {
+            assert_eq!(read(text), Some(want), "{text}");
+        }
+        assert_eq!(read("1776794531"), Some(Timestamp::from_millis(1_776_794_531_000)));
+        assert_eq!(read("253402300799").map(write).as_deref(), Some("9999-12-31T23:59:59.000Z"));
+        assert_eq!(read("253402300799999").map(write).as_deref(), Some("9999-12-31T23:59:59.999Z"));
+        assert_eq!(read("300000000000000000000"), Some(LATEST));
+        assert_eq!(read("-86400"), Some(Timestamp::from_millis(-86_400_000)));
+        for text in ["", "infinity", "-inf", "NaN", "1e400", "-300000000000000000000", "0x10", "1_000"] {
+            assert_eq!(read(text), None, "{text}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::config::AgentsApi as Settings;
 use crate::contract::action::Unreadable;
 use crate::contract::fields::Fields;
-use crate::contract::{pointer, time, tool};
+use crate::contract::{pointer, tool};
 use crate::domain::{
     ActionId, BatchId, Digest, Effect, PendingAction, RawJson, Risk, Row, Status, Timestamp, Untrusted, json,
 };
@@ -141,15 +141,9 @@ fn risk(effect: &Effect) -> Risk {
     }
 }
 
-/// A moment; `None` also for a text that is none: agents-api takes any. PHP's `time()` counts seconds, and 0 is no moment.
+/// A moment; `None` for other texts, which agents-api accepts, and for 0.
 fn moment(fields: &Fields<'_>, name: &str) -> Option<Timestamp> {
-    const MILLIS_FROM: i64 = 100_000_000_000;
-    let text = fields.text(name)?;
-    match text.as_raw().trim().parse::<i64>() {
-        Ok(0) => None,
-        Ok(seconds) if seconds.abs() < MILLIS_FROM => Some(Timestamp::from_millis(seconds * 1_000)),
-        _ => time::read(text.as_raw()),
-    }
+    fields.time(name).filter(|at| at.as_millis() != 0)
 }
 
 /// What else was agreed to. Settling changes none of it.

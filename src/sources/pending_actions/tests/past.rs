@@ -100,7 +100,7 @@ async fn a_timeline_is_read_in_order_and_what_makes_no_sense_is_left_out() {
 async fn the_gate_is_asked_what_it_counted_and_one_that_does_not_count_only_once() {
     let gate = Backend::default();
     let path = "/api/flows?workspace_id=w&since=1970-01-01T00%3A01%3A00.000Z&decided_since=1970-01-01T00%3A01%3A00.000Z";
-    let body = r#"{"at":60001,"from":60000,"queues":[{"tool":"t","pending":3,"minutes":[]}]}"#;
+    let body = r#"{"at":60.001,"from":60,"queues":[{"tool":"t","pending":3,"minutes":[]}]}"#;
     gate.on("GET", path).reply(200, body).reply(500, "").reply(200, "[]").reply(404, "");
     gate.on("GET", &format!("{path}&reviewers=true&groups=true")).reply(200, body);
     let source = gate.source(SourceKind::Gate, Some("w")).await;
