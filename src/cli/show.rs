@@ -162,7 +162,8 @@ fn text_form(
     }
     if let Some(by) = &row.resolved_by {
         let name = if lost { "approved by" } else { "decided by" };
-        output::line(&format!("{name:<12}{}", people.called(by, usize::MAX).plain()))?;
+        let via = row.resolved_via.map_or_else(String::new, |via| format!(" ({})", via.word()));
+        output::line(&format!("{name:<12}{}{via}", people.called(by, usize::MAX).plain()))?;
     }
     if let Some(at) = row.resolved_at {
         output::line(&format!("{:<12}{}", "decided", time::write(at)))?;

@@ -15,7 +15,7 @@ use super::paths::Paths;
 use super::proxy::{ProxyConfig, RawProxy};
 use super::secret::TokenFrom;
 use super::tool::{RawTool, RiskApprovals, ToolConfig};
-use crate::domain::matches;
+use crate::domain::{matches, workspace};
 
 /// The gate, embedded or served.
 #[derive(Clone, Debug, PartialEq)]
@@ -280,8 +280,8 @@ impl RawGate {
         });
         let tools = tools.collect();
         let callbacks = callbacks(self.callbacks, text, folder, mistakes);
-        if self.workspace.trim().is_empty() {
-            mistakes.0.push("gate.workspace is empty".to_owned());
+        if let Err(what) = workspace::check_name(&self.workspace) {
+            mistakes.0.push(format!("gate.workspace: {what}"));
         }
         let tls = mistakes.take(tls(self.tls_cert, self.tls_key, folder)).flatten();
         let approval_ttl =

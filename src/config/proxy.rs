@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::check::Mistakes;
 use super::network::Network;
 use super::secret::TokenFrom;
+use crate::domain::workspace;
 
 /// What a group may be given: everything but `admin`, which takes a token.
 pub const GRANTED: [&str; 4] = ["propose", "read", "decide", "execute"];
@@ -138,11 +139,10 @@ impl GroupRights {
         if group.contains(',') && !group.contains('=') {
             return Err("give each group a table of its own; only LDAP names have commas".to_owned());
         }
-        if self.workspaces.is_empty()
-            || self.workspaces.iter().any(|name| name.trim().is_empty() || name == "*")
-        {
+        if self.workspaces.is_empty() || self.workspaces.iter().any(|name| name == "*") {
             return Err("name its workspaces one by one, each as it is called".to_owned());
         }
+        self.workspaces.iter().try_for_each(|name| workspace::check_name(name))?;
         if self.scopes.iter().any(|scope| scope == "admin") {
             return Err(
                 "the scope admin is given to nobody by a proxy; make a token with it (placet gate token create)".to_owned()

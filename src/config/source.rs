@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::check::{authority, misplaced};
 use super::secret::TokenFrom;
-use crate::domain::{Risk, Risks, SourceName};
+use crate::domain::{Risk, Risks, SourceName, Via, workspace};
 
 /// A backend to work against.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +22,8 @@ pub struct SourceConfig {
     pub token: Option<TokenFrom>,
     /// Who decides, for a backend that keeps whatever name it is told.
     pub reviewer: Option<String>,
+    /// How decisions are made, for a backend that keeps it.
+    pub via: Via,
     pub auth: Auth,
     /// Sent with every request, for a proxy in front of the backend. No place for secrets.
     pub headers: Vec<(String, String)>,
@@ -132,6 +134,7 @@ impl SourceConfig {
             url: url.into(),
             more_urls: Vec::new(),
             workspace: None,
+            via: Via::Shell,
             token: None,
             reviewer: None,
             auth: Auth::Bearer,
@@ -241,11 +244,13 @@ impl RawSource {
         if self.kind == RawKind::Praxiom && self.workspace.is_none() {
             return Err(wrong("kind \"praxiom\" needs a workspace: its list is asked for one workspace"));
         }
+        self.workspace.as_deref().map_or(Ok(()), workspace::check_name).map_err(wrong)?;
         Ok(SourceConfig {
             name: SourceName::new(name.as_str()),
             url,
             more_urls,
             workspace: self.workspace.take(),
+            via: Via::Shell,
             token,
             reviewer: None,
             auth,

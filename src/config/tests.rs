@@ -367,7 +367,7 @@ fn every_mistake_is_told_at_once() {
         "unknown field `targets`",
         "watch.target_minutes is 0",
         "notify rule 1",
-        "gate.workspace is empty",
+        "gate.workspace: the name of a workspace",
         "\"x:80\"",
         "\"y:80\"",
         "gate.tools.a: executor",
@@ -447,6 +447,31 @@ fn a_command_for_notifications_is_named_where_it_is_used() {
     assert!(notify("notify = \"command\"").unwrap_err().contains("names none"));
     assert!(notify("notify_command = [\"x\"]").unwrap_err().contains("only"));
     assert!(notify("notify = \"osc8\"").unwrap_err().contains("did you mean `osc9`?"));
+}
+
+#[test]
+fn workspace_names_are_checked_wherever_they_are_configured() {
+    let long = "w".repeat(129);
+    let tables = |name: &str| {
+        [
+            format!("[gate]\nworkspace = {name:?}"),
+            format!(
+                "[[source]]\nname = \"s\"\nkind = \"gate\"\nurl = \"http://127.0.0.1\"\nworkspace = {name:?}"
+            ),
+            format!(
+                "[gate]\ntrusted_proxies = [\"127.0.0.1\"]\n[gate.proxy]\nidentity_header = \"X-User\"\nsecret_header = \"X-Secret\"\n\
+                 secret_env = \"S\"\n[gate.proxy.groups.\"*\"]\nworkspaces = [{name:?}]\nscopes = [\"read\"]"
+            ),
+        ]
+    };
+    for table in tables("büro 7") {
+        assert!(parse(&table).is_ok(), "{table}: {:?}", parse(&table).err());
+    }
+    for name in ["", "a\nb", &long] {
+        for table in tables(name) {
+            assert!(parse(&table).unwrap_err().contains("1 to 128 characters"), "{table}");
+        }
+    }
 }
 
 mod notify;

@@ -12,7 +12,7 @@ use super::tool;
 use super::tool_result::ToolResult;
 use crate::domain::{
     ActionId, BatchId, Capabilities, Digest, Edits, Effect, PendingAction, RawJson, Revision, Risk, Row,
-    StandIn, Status, Timestamp, Untrusted, json,
+    StandIn, Status, Timestamp, Untrusted, Via, json,
 };
 
 /// An item that cannot be read as an action. It must never hide the others.
@@ -34,6 +34,9 @@ const NO_ID: &str = "(no id) ";
 impl Unreadable {
     /// [`Unreadable::what`] of a list that was not given whole.
     pub const CUT_OFF: &'static str = "the list says that there is more than it gave, and not where";
+
+    /// [`Unreadable::what`] of an item of a list of pending actions. Its stand-in counts as pending.
+    pub const UNKNOWN_STATUS: &'static str = "placet does not know its status";
 
     /// `raw` is what stands where an action should.
     pub fn new(what: &'static str, raw: &str) -> Self {
@@ -64,6 +67,16 @@ impl Unreadable {
         });
         let batch = fields.text("batchId").filter(|batch| !batch.is_empty());
         let tool = fields.text("toolName").unwrap_or_else(|| "(cannot be read)".into());
+        let word = fields.text("status");
+        let (title, status) = match &word {
+            Some(word) if self.what == Self::UNKNOWN_STATUS => {
+                (format!("cannot be read: {}, {:?}", self.what, word.as_raw()), Status::Pending)
+            }
+            word => {
+                let status = word.as_ref().map_or(Status::Pending, |word| Status::parse(word.as_raw()));
+                (format!("cannot be read: {}", self.what), status)
+            }
+        };
         let row = Row {
             batch: batch.map(|batch| BatchId::new(batch.as_raw())),
             checkpoint: fields.text("checkpointId"),
@@ -73,14 +86,14 @@ impl Unreadable {
             run: fields.text("runId"),
             agent: fields.text("agent"),
             risk: Risk::High,
-            status: fields.text("status").map_or(Status::Pending, |word| Status::parse(word.as_raw())),
+            status,
             created_at: fields.time("createdAt").unwrap_or_default(),
             expires_at: fields.time("expiresAt"),
             resolved_at: fields.time("resolvedAt"),
             resolved_by: fields.text("resolvedBy"),
             unreadable: Some(Box::new(StandIn { what: self.what, has_id: self.id.is_some() })),
             can: self.can,
-            ..Row::new(id, tool, Untrusted::from(format!("cannot be read: {}", self.what)))
+            ..Row::new(id, tool, Untrusted::from(title))
         };
         let action = PendingAction::new(row, literal.clone(), literal);
         // Of what came, and not of its form as a string.
@@ -123,6 +136,8 @@ pub struct RowBody<'a> {
     pub resolved_at: Nullable<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolved_by: Nullable<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolved_via: Option<&'static str>,
     pub size: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Nullable<String>,
@@ -200,6 +215,7 @@ impl<'a> RowBody<'a> {
             expires_at: time(row.expires_at),
             resolved_at: time(row.resolved_at),
             resolved_by: text(&row.resolved_by),
+            resolved_via: row.resolved_via.map(Via::word),
             size: row.size,
             digest: nullable(row.digest.map(|digest| digest.to_string()), nulls),
             revision: row.revision.0,
@@ -288,6 +304,7 @@ fn row_of(fields: &Fields<'_>, text: &str) -> Result<Row, Unreadable> {
         expires_at: fields.time("expiresAt"),
         resolved_at: fields.time("resolvedAt"),
         resolved_by: fields.text("resolvedBy"),
+        resolved_via: fields.meaning("resolvedVia").and_then(|word| Via::parse(&word)),
         size: fields.number("size").unwrap_or_else(|| input.map_or(0, |input| input.len() as u64)),
         digest: fields.meaning("digest").and_then(|text| Digest::parse(&text)),
         revision: Revision(fields.number("revision").unwrap_or_default()),
@@ -300,7 +317,7 @@ fn row_of(fields: &Fields<'_>, text: &str) -> Result<Row, Unreadable> {
 
 /// What stands beside the input and is nothing that this version reads, or could not be understood: a time that is none.
 pub fn beside(raw: &RawJson) -> Vec<json::Member<'_>> {
-    const NAMES: [&str; 36] = [
+    const NAMES: [&str; 37] = [
         "id",
         "workspaceId",
         "missionId",
@@ -318,6 +335,7 @@ pub fn beside(raw: &RawJson) -> Vec<json::Member<'_>> {
         "expiresAt",
         "resolvedAt",
         "resolvedBy",
+        "resolvedVia",
         "size",
         "digest",
         "revision",

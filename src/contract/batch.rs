@@ -23,6 +23,9 @@ pub struct Approve {
     pub expected_terms: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// How it was decided: `screen`, `plain`, `shell` or `http`, which is what a client that does not say is taken for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<String>,
 }
 
 /// `POST …/{id}/reject`.
@@ -33,6 +36,8 @@ pub struct Reject {
     pub reason: Option<String>,
     #[serde(default, alias = "expected_digest", skip_serializing_if = "Option::is_none")]
     pub expected_digest: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<String>,
 }
 
 /// `POST …/batch/{batchId}/approve`.
@@ -41,6 +46,8 @@ pub struct Reject {
 pub struct BatchApprove {
     #[serde(deserialize_with = "objects")]
     pub items: Vec<BatchItem>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<String>,
 }
 
 /// Listed = approve, `exclude` = reject, not listed = left pending.

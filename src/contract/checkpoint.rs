@@ -12,6 +12,8 @@ use super::batch::{BatchReplyItem, Counts, objects};
 pub struct CheckpointReject {
     #[serde(deserialize_with = "objects")]
     pub items: Vec<RejectItem>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<String>,
 }
 
 /// One action to reject.

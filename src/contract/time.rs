@@ -52,14 +52,15 @@ pub fn read(text: &str) -> Option<Timestamp> {
     }
 }
 
-/// Reads a number since 1970. Its size tells the unit: seconds up to the year 9999, else milliseconds, microseconds or nanoseconds
-/// up to that year.
+/// Reads a number since 1970. Its size tells the unit: seconds up to the year 9999, else milliseconds, microseconds or nanoseconds.
 fn counted(text: &str) -> Option<Timestamp> {
     /// Seconds at the end of the year 9999. As milliseconds it is a day in 1978, before any of these systems.
     const END: f64 = 253_402_300_800.0;
     let number: f64 = text.parse().ok()?;
-    match [1e-3, 1.0, 1e3, 1e6].into_iter().find(|per_milli| number.abs() < END * 1e3 * per_milli) {
-        Some(per_milli) => Some(Timestamp::from_millis((number / per_milli).round() as i64)),
+    let ends =
+        [1e-3, 1.0, 1e3, 1e6].map(|per_milli| (per_milli, (END * 1e3 * per_milli).min(i64::MAX as f64)));
+    match ends.into_iter().find(|(_, end)| number.abs() < *end) {
+        Some((per_milli, _)) => Some(Timestamp::from_millis((number / per_milli).round() as i64)),
         None => text.bytes().all(|byte| byte.is_ascii_digit()).then_some(LATEST),
     }
 }

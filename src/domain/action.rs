@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::{
     Approval, Approvals, Capabilities, Digest, Edits, Effect, RawJson, Risk, Status, Timestamp, Untrusted,
+    Via,
 };
 
 /// An id the source chose. As foreign as any other text.
@@ -113,6 +114,8 @@ pub struct Row {
     pub expires_at: Option<Timestamp>,
     pub resolved_at: Option<Timestamp>,
     pub resolved_by: Option<Untrusted>,
+    /// How it was decided, where the source says so.
+    pub resolved_via: Option<Via>,
     /// Bytes of the input.
     pub size: u64,
     /// The source's own label for the content; compared with what we compute, never trusted.

@@ -35,6 +35,8 @@ mod submission;
 pub mod time;
 mod tool;
 mod untrusted;
+mod via;
+pub mod workspace;
 
 pub use action::{
     ActionId, ActionKey, BatchId, BatchKey, Entry, IdMap, IdSet, KeyMap, PendingAction, Revision, Row,
@@ -72,3 +74,4 @@ pub use submission::{Item, Submission, SubmissionBatch, SubmissionId, freeze, in
 pub use time::Timestamp;
 pub use tool::KnownTool;
 pub use untrusted::Untrusted;
+pub use via::Via;

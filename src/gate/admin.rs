@@ -13,7 +13,7 @@ use super::store::{Actor, Callback, OpenApproval, Refused, StoreError};
 use super::token::{self, NewToken, Scope, Token};
 use crate::contract::audit::AuditBody;
 use crate::contract::settle::SettleAs;
-use crate::domain::{PendingAction, Timestamp, Untrusted};
+use crate::domain::{PendingAction, Timestamp, Untrusted, workspace};
 
 /// Audit rows that are read at once.
 const EXPORT_PAGE: u32 = 1_000;
@@ -34,7 +34,9 @@ impl Gate {
     /// Makes a token that is good for its lifetime, or until it is revoked. The secret is returned once and cannot be read again.
     pub async fn issue_token(&self, new: NewToken) -> Result<SecretString, GateError> {
         let (subject, workspace) = (new.subject.as_str(), new.workspace.as_str());
-        if workspace.trim().is_empty() || workspace == audit::WHOLE_GATE {
+        let refused = |why: &str| GateError::Refused(why.to_owned());
+        workspace::check_name(workspace).map_err(refused)?;
+        if workspace == audit::WHOLE_GATE {
             return Err(GateError::Workspace(workspace.to_owned()));
         }
         let subject = token::subject(subject).map_err(GateError::Refused)?;

@@ -16,7 +16,7 @@ use super::tools::{Tool, Tools};
 use super::watch::{self, SyncFailures};
 use crate::domain::{
     Check, Flows, FlowsAsked, KeptMinute, Minute, Outstanding, Person, Records, Risks, Row, SourceName,
-    Submission, SubmissionId, Untrusted,
+    Submission, SubmissionId, Untrusted, Via,
 };
 use crate::journal::{Journal, KeptFilter, Learned, Restored, SubmissionRecord, Write};
 use crate::sources::Source;
@@ -59,10 +59,11 @@ impl Inbox {
         Self { sources: self.sources.iter().map(|source| source.in_a_hurry(limit)).collect(), ..self }
     }
 
-    /// A name for the journal where neither the configuration nor the source has one; receipts name it in any case.
+    /// A name for the journal where neither the configuration nor the source has one; receipts name it in any case, and how decisions
+    /// are made here.
     #[must_use]
-    pub fn or_login(self, login: Option<String>) -> Self {
-        let journal = self.journal.signed_by(login.as_deref());
+    pub fn or_login(self, login: Option<String>, via: Via) -> Self {
+        let journal = self.journal.signed_by(login.as_deref(), via);
         Self { login: login.map(Arc::from), journal, ..self }
     }
 

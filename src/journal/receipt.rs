@@ -12,7 +12,7 @@ use sqlx::{QueryBuilder, Row as _, Sqlite, SqlitePool, Transaction};
 use super::shape;
 use super::state::{Journal, JournalError};
 use crate::contract::time;
-use crate::domain::{ActionKey, Item, SourceName, Submission, SubmissionId, chain};
+use crate::domain::{ActionKey, Item, SourceName, Submission, SubmissionId, Via, chain};
 
 type Asked<'q> = sqlx::query::Query<'q, Sqlite, sqlx::sqlite::SqliteArguments>;
 pub(super) type Tx = Transaction<'static, Sqlite>;
@@ -59,6 +59,8 @@ pub struct Receipt {
     pub owner: Option<String>,
     /// What stayed undecided in the batches of its submission.
     pub left_pending: Option<i64>,
+    /// How it was decided: `screen`, `plain` or `shell`.
+    pub via: Option<String>,
     /// `sha256:` and 64 hex digits.
     pub hash: String,
 }
@@ -68,7 +70,7 @@ impl Receipt {
     pub const FORMAT: &str = "placet-receipt/v2";
 
     /// What a hash covers, in its order, each under the name of its column.
-    pub fn fields(&self) -> [(&'static str, Field<'_>); 23] {
+    pub fn fields(&self) -> [(&'static str, Field<'_>); 24] {
         use Field::{Number, Text};
         [
             ("seq", Number(Some(self.seq))),
@@ -94,6 +96,7 @@ impl Receipt {
             ("risk", Text(self.risk.as_deref())),
             ("owner", Text(self.owner.as_deref())),
             ("left_pending", Number(self.left_pending)),
+            ("via", Text(self.via.as_deref())),
         ]
     }
 
@@ -141,6 +144,7 @@ impl Receipt {
             risk: row.try_get("risk")?,
             owner: row.try_get("owner")?,
             left_pending: row.try_get("left_pending")?,
+            via: row.try_get("via")?,
         })
     }
 }
@@ -194,10 +198,10 @@ impl<'a> Begun<'a> {
 }
 
 impl Journal {
-    /// The same journal, for somebody with this login: receipts name it.
+    /// The same journal, for somebody with this login who decides in this way: receipts name both.
     #[must_use]
-    pub fn signed_by(self, login: Option<&str>) -> Self {
-        Self { login: login.map(Into::into), ..self }
+    pub fn signed_by(self, login: Option<&str>, via: Via) -> Self {
+        Self { login: login.map(Into::into), via, ..self }
     }
 
     /// One receipt for every decision of a submission that is about to be sent.
@@ -230,6 +234,7 @@ impl Journal {
                         risk: Some(item.risk.as_raw().to_owned()),
                         owner: Some(self.owner.id.clone()),
                         left_pending: Some(begun.left_pending),
+                        via: Some(self.via.word().to_owned()),
                         ..Receipt::about("sent", submission.id(), batch.source(), item.id.as_raw())
                     },
                 )

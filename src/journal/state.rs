@@ -7,7 +7,7 @@ use std::sync::Arc;
 use sqlx::sqlite::SqlitePool;
 use tokio::sync::OnceCell;
 
-use crate::domain::{ActionKey, DecisionKind, Digest, Draft, Seen, SeenLog, Step, Timestamp};
+use crate::domain::{ActionKey, DecisionKind, Digest, Draft, Seen, SeenLog, Step, Timestamp, Via};
 use crate::sqlite::{self, Database};
 
 use super::owner::Owner;
@@ -33,6 +33,8 @@ pub struct Journal {
     pub(super) adopted: Arc<OnceCell<i64>>,
     /// Who is logged in, for receipts.
     pub(super) login: Option<Arc<str>>,
+    /// How decisions are made in this run, for receipts.
+    pub(super) via: Via,
 }
 
 /// The journal cannot be used.
@@ -159,6 +161,7 @@ impl Journal {
             desk: Arc::default(),
             adopted: Arc::default(),
             login: None,
+            via: Via::default(),
         })
     }
 

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::future::select_ok;
-use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::header::{
+    CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER,
+};
 use reqwest::{StatusCode, Url};
 use secrecy::SecretString;
 
@@ -263,10 +265,17 @@ impl Http {
         let response =
             request.timeout(ask.limit.min(self.longest)).send().await.map_err(|error| failed(&error))?;
         let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
-        let bytes = match read(response, if success(status) { REPLY_MAX } else { ERROR_MAX }).await {
+        let encoding = response.headers().get(CONTENT_ENCODING).cloned();
+        let mut bytes = match read(response, if success(status) { REPLY_MAX } else { ERROR_MAX }).await {
             Err(HttpError::TooLarge) if !success(status) => Vec::new(),
             read => read?,
         };
+        if let Some(why) = odd_form(encoding.as_ref(), &bytes) {
+            if success(status) {
+                return Err(HttpError::Form(why));
+            }
+            bytes.clear();
+        }
         let text = String::from_utf8(bytes).unwrap_or_else(|error| marked(error.as_bytes()));
         // Some servers repeat a request they dislike, and what they say is shown and written down. Bytes of an action are
         // never touched: those come with 200.
@@ -334,6 +343,25 @@ pub(super) fn build(
 
 const fn success(status: u16) -> bool {
     matches!(status, 200..=299)
+}
+
+/// Why a body is not the plain UTF-8 that was asked for; `None` if it may be.
+fn odd_form(encoding: Option<&HeaderValue>, body: &[u8]) -> Option<String> {
+    let encoding = encoding.and_then(|name| name.to_str().ok()).map_or("", str::trim);
+    let is_plain = encoding.is_empty() || encoding.eq_ignore_ascii_case("identity");
+    match body {
+        _ if !is_plain => Some(format!(
+            "its answer is compressed ({encoding}), which was not asked for; switch that off at the backend or the proxy before it"
+        )),
+        [0x1f, 0x8b, ..] => odd_form(Some(&HeaderValue::from_static("gzip")), &[]),
+        [0xef, 0xbb, 0xbf, ..] => {
+            Some("its answer begins with a byte order mark (BOM), which JSON forbids; let the backend leave it out".to_owned())
+        }
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
+            Some("its answer is UTF-16 with a byte order mark (BOM); let the backend send UTF-8".to_owned())
+        }
+        _ => None,
+    }
 }
 
 fn marked(bytes: &[u8]) -> String {

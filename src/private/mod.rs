@@ -14,6 +14,45 @@ pub fn folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
+/// Refuses a folder that another user can write to: they could exchange our files and so decide. A missing folder passes. Elsewhere than
+/// on Unix, every folder does.
+pub fn check_folder(path: &Path) -> Result<(), String> {
+    #[cfg(unix)]
+    if let Ok(found) = std::fs::metadata(path) {
+        use std::os::unix::fs::MetadataExt as _;
+        let (us, mode) = (rustix::process::geteuid().as_raw(), found.mode() & 0o7777);
+        let wrong = match found.uid() {
+            owner if us != 0 && owner != us && owner != 0 => format!("belongs to another user ({owner})"),
+            _ if mode & 0o022 != 0 => {
+                format!("can be written by others (mode {mode:o}); run `chmod go-w` on it")
+            }
+            _ => return Ok(()),
+        };
+        return Err(format!(
+            "the state folder {} {wrong}, or set PLACET_STATE_DIR to a new folder, which placet makes for you alone",
+            path.display()
+        ));
+    }
+    Ok(())
+}
+
+/// Opens a file at its end and creates it with mode 0600. Follows no link, except in `/dev`, where the system makes them.
+pub fn append(path: &Path) -> io::Result<File> {
+    let mut options = options();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    if !path.starts_with("/dev") {
+        let no_link = rustix::fs::OFlags::NOFOLLOW.bits();
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, no_link.cast_signed());
+    }
+    options.open(path).map_err(|error| match std::fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => {
+            io::Error::new(error.kind(), "it is a link, and could lead anywhere")
+        }
+        _ => error,
+    })
+}
+
 /// Options that give a file that they create mode 0600.
 pub fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
@@ -94,5 +133,45 @@ mod tests {
         assert_eq!(read(&file).unwrap(), "t0ken");
         assert!(matches!(read(&link), Err(ReadError::Link)));
         assert!(matches!(read(&root.path().join("none")), Err(ReadError::File(_))));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn folder_that_others_can_write_is_refused() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let root = tempfile::tempdir().unwrap();
+        let told = |mode| {
+            std::fs::set_permissions(root.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+            check_folder(root.path())
+        };
+
+        for mode in [0o700, 0o750, 0o755, 0o2755] {
+            assert_eq!(told(mode), Ok(()), "{mode:o}");
+        }
+        for mode in [0o770, 0o775, 0o777, 0o1777, 0o702, 0o2770] {
+            let why = told(mode).unwrap_err();
+            assert!(why.contains("chmod go-w") && why.contains(&format!("mode {mode:o}")), "{why}");
+        }
+        assert_eq!(check_folder(&root.path().join("none")), Ok(()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn file_is_not_appended_to_through_a_link() {
+        use std::io::Write as _;
+        let root = tempfile::tempdir().unwrap();
+        let (file, link, loose) =
+            (root.path().join("file"), root.path().join("link"), root.path().join("loose"));
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        std::os::unix::fs::symlink(root.path().join("none"), &loose).unwrap();
+
+        append(&file).unwrap().write_all(b"one").unwrap();
+        append(&file).unwrap().write_all(b" two").unwrap();
+        for link in [&link, &loose] {
+            assert!(append(link).unwrap_err().to_string().contains("it is a link"), "{}", link.display());
+        }
+
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "one two");
+        assert!(!root.path().join("none").exists());
     }
 }

@@ -1,10 +1,12 @@
 //! What a failed request means. The HTTP status decides first, the error's code second.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::SourceError;
+use super::{Full, SourceError};
+use crate::contract::action::Unreadable;
 use crate::contract::error;
-use crate::domain::{Item, Outcome, Row, Untrusted};
+use crate::domain::{Item, Outcome, Row, Status, Untrusted};
 use crate::net::http::{HttpError, Reply};
 
 /// There was no answer.
@@ -13,7 +15,7 @@ pub(super) fn none(error: HttpError) -> SourceError {
     match error {
         HttpError::NotSent(_) => SourceError::NotSent { why },
         HttpError::Lost(_) => SourceError::Unreachable { why },
-        HttpError::TooLarge => SourceError::Protocol { why },
+        HttpError::TooLarge | HttpError::Form(_) => SourceError::Protocol { why },
         HttpError::Token(what) => SourceError::Token(what),
     }
 }
@@ -70,6 +72,28 @@ pub(super) async fn parsed_to_keep<T: Send + 'static>(
 /// The answer is a success, but not what was asked for.
 pub(super) fn nonsense(what: &str) -> SourceError {
     SourceError::Protocol { why: Untrusted::from(what) }
+}
+
+/// Notes a cursor of a list before it is followed. Fails if it was followed already: the list would never end.
+pub(super) fn follow(followed: &mut HashSet<String>, cursor: &str) -> Result<(), SourceError> {
+    if followed.insert(cursor.to_owned()) { Ok(()) } else { Err(in_a_circle()) }
+}
+
+/// Reports an item of a list of pending actions whose status placet does not know.
+pub(super) fn known_status(item: Full) -> Full {
+    let action = item?;
+    match action.row.status {
+        Status::Other(_) => {
+            let id = Some(action.row.id.clone());
+            Err(Unreadable::under(id, Unreadable::UNKNOWN_STATUS, action.raw.as_str().into()))
+        }
+        _ => Ok(action),
+    }
+}
+
+/// The pages of a list repeat what was read already.
+pub(super) fn in_a_circle() -> SourceError {
+    nonsense("its pages go in a circle, so its list cannot be read to the end; report this to its developers")
 }
 
 /// An error met while nothing was sent yet: reading before sending lost sight of nothing.

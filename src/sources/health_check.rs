@@ -2,13 +2,17 @@
 
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
+
 use super::setup::{self, Patience};
-use super::{Source, SourceError, Synced, answer};
+use super::{Connection, EventKind, Source, SourceError, Synced, answer};
 use crate::config::SourceConfig;
 use crate::contract::time;
 use crate::domain::Check;
 use crate::net::http::{Reply, is_about_certificate, needs_https};
 
+/// Longest wait for the first event of a stream.
+const EVENTS_LIMIT: Duration = Duration::from_secs(5);
 /// Longest wait for the time of day.
 const CLOCK_LIMIT: Duration = Duration::from_secs(5);
 
@@ -38,7 +42,48 @@ impl dyn Source {
         let listed = self.sync(None).await;
         checks.push(self.check_list(&listed).unwrap_or_else(|| list(&listed)));
         checks.extend(self.checks_after(&listed).await);
+        if listed.is_ok() {
+            checks.extend(self.check_events(EVENTS_LIMIT).await);
+        }
         checks
+    }
+
+    /// Opens the event stream and waits for what is sent first. `None` if the source has no stream.
+    pub(super) async fn check_events(&self, limit: Duration) -> Option<Check> {
+        let mut events = self.watch()?;
+        let mut is_open = false;
+        let first = tokio::time::timeout(limit, async {
+            loop {
+                match events.next().await {
+                    Some(EventKind::Connection(Connection::Live)) if self.pushes_at_once() => is_open = true,
+                    Some(EventKind::Connection(Connection::Connecting | Connection::Polling)) => {}
+                    other => break other,
+                }
+            }
+        });
+        Some(match first.await {
+            Ok(None) => return None,
+            Ok(Some(EventKind::Connection(Connection::Live))) => {
+                let found =
+                    "the stream opens; nothing is sent at its start that shows whether events come at once";
+                Check::good("events", found)
+            }
+            Ok(Some(EventKind::Connection(
+                Connection::Retrying { why, .. } | Connection::Refused { why } | Connection::Stopped { why },
+            ))) => {
+                let end = if is_open { "breaks off" } else { "does not open" };
+                let found = format!("the event stream {end}, so the list is asked for every few seconds");
+                let advice = "see what is said of it; a proxy in between must pass text/event-stream on";
+                Check::warn("events", found, advice).said(Some(why))
+            }
+            Ok(Some(_)) => Check::good("events", "the stream opens, and events come at once"),
+            Err(_) => {
+                let end = if is_open { "opens, and then nothing comes" } else { "does not open" };
+                let found = format!("events are held back (the stream {end} within {} s)", limit.as_secs());
+                let advice = "a proxy in between collects them: switch that off for this path (nginx: proxy_buffering off)";
+                Check::warn("events", found, advice)
+            }
+        })
     }
 }
 
@@ -85,7 +130,9 @@ pub(super) fn failed(what: &'static str, error: &SourceError) -> Check {
             "correct `url`: begin it with https://"
         }
         SourceError::Unreachable { .. } => "the connection broke off: look at the log of the backend",
-        SourceError::Protocol { .. } => "check `url` and `kind`: another program answers there",
+        SourceError::Protocol { .. } => {
+            "see what is said of it; or check `url` and `kind`, if another program answers there"
+        }
         SourceError::Unauthorized => "get a fresh token, and check token_env, token_file or token_command",
         SourceError::Forbidden { .. } => "ask whoever runs the backend for the rights that this token lacks",
         SourceError::RateLimited { .. } => "wait, or raise watch.poll_seconds",

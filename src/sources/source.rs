@@ -73,6 +73,11 @@ pub trait SourceInfo: fmt::Debug + Send + Sync {
     fn watch(&self) -> Option<BoxStream<'static, EventKind>> {
         None
     }
+
+    /// Whether [`Self::watch`] brings an event as soon as its stream is open.
+    fn pushes_at_once(&self) -> bool {
+        true
+    }
 }
 
 /// A backend that holds pending actions and takes decisions.

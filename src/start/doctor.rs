@@ -10,6 +10,7 @@ use crate::config::{CallbackConfig, Config, ProxyConfig};
 use crate::domain::Check;
 use crate::inbox::notify;
 use crate::journal::Journal;
+use crate::private;
 use crate::text;
 use crate::tui;
 
@@ -35,6 +36,10 @@ pub(super) async fn run(paths: &Paths, args: &DoctorArgs) -> anyhow::Result<Exit
     // A name that nobody has is told before anything is looked at.
     if !config.sources.is_empty() {
         cli::chosen(config.sources.clone(), args)?;
+    }
+    if let Err(found) = private::check_folder(&paths.state) {
+        findings.here(vec![Check::bad("state folder", found, "until then placet does nothing with it")])?;
+        return findings.end();
     }
     let _log = logging::start(&paths.log);
     let mut checks = vec![configured(paths, &config)];

@@ -7,7 +7,7 @@ use crate::cli::{self, Exit, Queue};
 use crate::config::paths::Paths;
 use crate::config::{Config, NamedFilter, SourceConfig, SourceKind, TokenFrom};
 use crate::contract::time;
-use crate::domain::{Risks, SourceName};
+use crate::domain::{Risks, SourceName, Via};
 use crate::inbox::Inbox;
 use crate::journal::{self, Journal, JournalError};
 use crate::sources::{self, AgentClient, Source};
@@ -60,10 +60,10 @@ async fn open_with(
     let config = Config::load(paths)?;
     let log = logging::start(&paths.log)?;
     let embedded = Embedded::unless_configured(&config, OnGateEnd::Nobody).await?;
-    let sources = sources_of(&config, embedded.as_ref())?;
+    let sources = sources_of(&config, embedded.as_ref(), Via::Shell)?;
     let journal = journal.await?;
     let inbox = Inbox::open(sources, journal, config.watch.targets.poll, config.reviewer.clone())
-        .or_login(login_name())
+        .or_login(login_name(), Via::Shell)
         .with_risks(risks(&config));
     Ok(Open { inbox, config, embedded, _log: log })
 }
@@ -79,12 +79,14 @@ pub(super) fn risks(config: &Config) -> impl Iterator<Item = (SourceName, Risks)
     config.sources.iter().map(|source| (source.name.clone(), source.risks.clone()))
 }
 
-/// The configured sources, else the embedded gate.
+/// The configured sources, else the embedded gate; decisions are made in this way.
 pub(super) fn sources_of(
     config: &Config,
     embedded: Option<&Embedded>,
+    via: Via,
 ) -> anyhow::Result<Vec<Arc<dyn Source>>> {
-    named(config, embedded).iter().map(|source| Ok(sources::open(source)?)).collect()
+    let named = named(config, embedded).into_iter().map(|source| SourceConfig { via, ..source });
+    named.map(|source| Ok(sources::open(&source)?)).collect()
 }
 
 /// The same as they are configured, with the name that decisions go under: the configured one, else the login name.
@@ -135,7 +137,7 @@ pub(super) async fn log(paths: &Paths, args: &LogArgs) -> anyhow::Result<Exit> {
 /// the journal.
 async fn asked_for_news(paths: &Paths, journal: &Journal) -> Option<Inbox> {
     let config = Config::load(paths).ok()?;
-    let mut sources = sources_of(&config, None).ok()?;
+    let mut sources = sources_of(&config, None, Via::Shell).ok()?;
     // The gate on this machine is asked where it runs, and not started for it.
     let running = embedded::running(&config.gate).filter(|_| config.sources.is_empty());
     sources.extend(running.and_then(|gate| sources::open(&gate).ok()));

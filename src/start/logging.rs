@@ -74,7 +74,7 @@ pub(super) fn folder_of(path: &Path) -> anyhow::Result<()> {
 /// Opens the file at its end, readable by its owner alone.
 fn open(path: &Path) -> anyhow::Result<File> {
     folder_of(path)?;
-    private::options().create(true).append(true).open(path).with_context(|| {
+    private::append(path).with_context(|| {
         format!(
             "cannot write the log {}; set PLACET_LOG or PLACET_STATE_DIR to a place of yours",
             path.display()

@@ -13,6 +13,7 @@ use crate::config::{Config, ConfigError};
 use crate::contract::time;
 use crate::gate::GateError;
 use crate::inbox::notify::NotifyError;
+use crate::private;
 use crate::program::supervisor;
 use crate::tui::{self, KeymapError, NoTerminal, StartView, plain};
 
@@ -121,8 +122,28 @@ async fn gate(paths: &Paths, command: GateCommand) -> anyhow::Result<Exit> {
     }
 }
 
+/// Whether a command relies on the state folder. Doctor reports on the folder instead.
+const fn uses_state(command: Option<&Command>) -> bool {
+    use Command as C;
+    !matches!(
+        command,
+        Some(
+            C::Doctor(_)
+                | C::Demo { .. }
+                | C::Schema { .. }
+                | C::Completions { .. }
+                | C::Complete { .. }
+                | C::Man { .. }
+                | C::Config { .. }
+        )
+    )
+}
+
 async fn dispatch(args: Args) -> anyhow::Result<Exit> {
     let paths = Paths::find(args.config.as_deref(), |name| std::env::var_os(name).map(PathBuf::from))?;
+    if uses_state(args.command.as_ref()) {
+        private::check_folder(&paths.state).map_err(Usage)?;
+    }
     match args.command {
         None => Box::pin(screen::inbox(&paths, shell(args.plain, StartView::Inbox))).await,
         Some(Command::Demo { plain }) => {

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::{self, Exit};
 use crate::config::Config;
 use crate::config::paths::Paths;
+use crate::domain::Via;
 use crate::inbox::Inbox;
 use crate::inbox::notify::Channels;
 use crate::journal::Journal;
@@ -59,10 +60,14 @@ pub(super) async fn show(
     demo: Option<PathBuf>,
     shell: Shell,
 ) -> anyhow::Result<Exit> {
-    let sources = headless::sources_of(config, embedded.as_ref())?;
+    let via = match shell {
+        Shell::Screen(_) => Via::Screen,
+        Shell::Plain(..) => Via::Plain,
+    };
+    let sources = headless::sources_of(config, embedded.as_ref(), via)?;
     let journal = Journal::open(&paths.journal()).await?;
     let inbox = Inbox::open(sources, journal, config.watch.targets.poll, config.reviewer.clone())
-        .or_login(headless::login_name())
+        .or_login(headless::login_name(), via)
         .with_risks(headless::risks(config));
     let durable = demo.is_none();
     let place = SessionInfo {

@@ -10,8 +10,9 @@ use placet::for_tests::{COMMANDS, Group};
 use super::tidy::sources;
 
 const KEYS: &str = "docs/keys.md";
-const PAGES: [&str; 12] = [
+const PAGES: [&str; 14] = [
     "README.md",
+    "SECURITY.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "docs/agents.md",
@@ -20,6 +21,7 @@ const PAGES: [&str; 12] = [
     KEYS,
     "docs/scale.md",
     "docs/screens/README.md",
+    "docs/security.md",
     "docs/shell.md",
     "docs/sources.md",
     "docs/watch.md",

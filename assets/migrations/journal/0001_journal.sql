@@ -126,7 +126,9 @@ CREATE TABLE receipt (
     risk         TEXT,
     -- The run that sent it. Another run may have taken its submission over.
     owner        TEXT,
-    left_pending INTEGER
+    left_pending INTEGER,
+    -- screen, plain or shell.
+    via          TEXT
 ) STRICT;
 CREATE INDEX receipt_action ON receipt (source, action, seq);
 CREATE INDEX receipt_submission ON receipt (submission, seq);

@@ -48,6 +48,7 @@ fn line_json(line: &Line) -> Value {
             "login": receipt.login,
             "seen": receipt.seen,
             "dwellMs": receipt.dwell_ms,
+            "via": receipt.via,
         })
     };
     json!({
@@ -107,7 +108,7 @@ impl Row {
 type Cell = fn(&Row) -> Shown;
 
 /// Every column there is.
-pub(in crate::cli) fn columns() -> [Column<Row>; 22] {
+pub(in crate::cli) fn columns() -> [Column<Row>; 23] {
     let column = |name, most, cell: Cell| Column { name, most, cell };
     [
         column("at", 24, |row| {
@@ -120,6 +121,7 @@ pub(in crate::cli) fn columns() -> [Column<Row>; 22] {
             let sent = &row.line.sent.decision;
             Shown::ours(if row.is_plain() { sent.kind().word() } else { decision(sent) })
         }),
+        column("via", 6, |row| said(row.line.receipt.as_ref().and_then(|it| it.via.as_deref()))),
         column("read", 14, |row| Shown::ours(seen(row.line.receipt.as_ref(), row.is_plain()))),
         column("dwell", 8, |row| number(row.line.receipt.as_ref().and_then(|it| it.dwell_ms))),
         column("source", 24, |row| text::part(row.line.sent.key.source.as_str())),
@@ -187,6 +189,7 @@ pub(super) fn csv(lines: Vec<Line>, names: &[String]) -> anyhow::Result<()> {
         "risk",
         "title",
         "decision",
+        "via",
         "reason",
         "outcome",
         "why",
@@ -204,7 +207,7 @@ pub(super) fn csv(lines: Vec<Line>, names: &[String]) -> anyhow::Result<()> {
 
 pub(super) fn text(lines: Vec<Line>, names: &[String], now: Timestamp) -> anyhow::Result<()> {
     let rows = rows(lines, Some(&(now, TimeZone::system())));
-    let or = ["at", "decision", "risk", "outcome", "read", "source", "id", "title"];
+    let or = ["at", "decision", "via", "risk", "outcome", "read", "source", "id", "title"];
     columns::text(&chosen(&columns(), names, &or), &rows)?;
     output::line(&text::count(rows.len(), "decision"))?;
     let marked = rows.iter().filter(|row| row.line.receipt.is_none()).count();
@@ -238,7 +241,7 @@ mod tests {
 
     #[test]
     fn every_column_that_can_be_asked_for_is_there() {
-        let names = "at decision read dwell source id tool risk title outcome why by status error reviewer login reason digest \
+        let names = "at decision via read dwell source id tool risk title outcome why by status error reviewer login reason digest \
                      effective terms submission receipt";
         assert_eq!(columns().map(|column| column.name).join(" "), names);
     }

@@ -8,7 +8,7 @@ use super::{AuditHead, AuditRow, Verified, fingerprint, hash, hex};
 use crate::contract::time;
 use crate::domain::chain::{Chain, Misfit};
 use crate::domain::subject::is_same_subject;
-use crate::domain::{Edits, Status, Timestamp, Untrusted};
+use crate::domain::{Edits, Status, Timestamp, Untrusted, Via};
 use crate::gate::store::{KeptApproval, KeptToken, Origin, Stored};
 use crate::gate::terms;
 use crate::gate::token::Token;
@@ -42,6 +42,7 @@ struct Expected {
     origin: Origin,
     resolved: Option<(Timestamp, Option<String>)>,
     reason: Option<String>,
+    via: Option<String>,
     approval: Option<(u64, Details)>,
     fence: u64,
     lease: Option<(Option<String>, Option<String>)>,
@@ -78,6 +79,7 @@ struct Details {
     callback: Option<String>,
     traceparent: Option<String>,
     reason: Option<String>,
+    via: Option<String>,
     effective_digest: Option<String>,
     terms: Option<String>,
     edits: Option<String>,
@@ -320,6 +322,7 @@ impl Expected {
             "approved" | "rejected" | "expired" | "withdrawn" | "superseded" => {
                 self.resolved = Some((row.at, row.who.clone()));
                 self.reason.clone_from(&details.reason);
+                self.via.clone_from(&details.via);
             }
             _ => {}
         }
@@ -388,6 +391,7 @@ impl Expected {
         check("size", row.size == action.input.as_str().len() as u64);
         check("lease", stored.lease_until.map(time::write) == until && stored.lease_by == holder);
         check("reason", text(&action.reason) == self.reason);
+        check("way of deciding", row.resolved_via.map(Via::word) == self.via.as_deref());
         check("error", text(&action.error) == self.error);
         check("result", action.result.as_ref().map(fingerprint) == self.result);
         let (revision, approval) = match &self.approval {

@@ -4,10 +4,11 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use super::decide::reason;
+use super::decide::{reason, via};
 use super::reply::{payload, reply};
 use super::sent::Sent;
 use crate::contract::batch::{BatchApprove, BatchItem};
+use crate::domain::Via;
 use crate::gate::auth::Caller;
 use crate::gate::error::{ApiError, INVALID};
 use crate::gate::state::Gate;
@@ -35,10 +36,11 @@ pub(super) fn rulings(request: BatchApprove) -> Result<Vec<Ruling>, ApiError> {
             format!("a batch request holds at most {ITEMS_MAX} items; send parts"),
         ));
     }
-    request.items.into_iter().map(ruling).collect()
+    let via = via(request.via.as_deref())?;
+    request.items.into_iter().map(|item| ruling(item, via)).collect()
 }
 
-fn ruling(item: BatchItem) -> Result<Ruling, ApiError> {
+fn ruling(item: BatchItem, via: Via) -> Result<Ruling, ApiError> {
     if item.pending_action_id.contains('\0') {
         return Err(ApiError::new(INVALID, "pendingActionId holds U+0000, which no action is called"));
     }
@@ -55,5 +57,6 @@ fn ruling(item: BatchItem) -> Result<Ruling, ApiError> {
         expected_effective_digest: item.expected_effective_digest,
         expected_terms: item.expected_terms,
         reason: reason(item.reason)?,
+        via,
     })
 }

@@ -73,7 +73,8 @@ pub(crate) async fn reject(
         reason: item.reason,
         ..BatchItem::default()
     };
-    let request = BatchApprove { items: request.items.into_iter().map(excluded).collect() };
+    let items = request.items.into_iter().map(excluded).collect();
+    let request = BatchApprove { items, via: request.via };
     let group = Group::Checkpoint(checkpoint);
     let decided = gate.store().decide_group(group, rulings(request)?, caller.actor(), key).await?;
     Ok(reply(StatusCode::OK, decided))

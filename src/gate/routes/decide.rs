@@ -8,6 +8,7 @@ use super::propose::is_longer;
 use super::reply::{full_response, payload, reply};
 use super::sent::MaybeSent;
 use crate::contract::batch::{Approve, Reject};
+use crate::domain::Via;
 use crate::gate::auth::Caller;
 use crate::gate::error::{ApiError, INVALID};
 use crate::gate::state::Gate;
@@ -30,6 +31,7 @@ pub(crate) async fn approve(
         expected_effective_digest: approve.expected_effective_digest,
         expected_terms: approve.expected_terms,
         reason: reason(approve.reason)?,
+        via: via(approve.via.as_deref())?,
     };
     decide(&gate, &caller, ruling, key).await
 }
@@ -47,6 +49,7 @@ pub(crate) async fn reject(
         expected_effective_digest: None,
         expected_terms: None,
         reason: reason(reject.reason)?,
+        via: via(reject.via.as_deref())?,
     };
     decide(&gate, &caller, ruling, key).await
 }
@@ -78,6 +81,12 @@ pub(crate) async fn withdraw(
 ) -> Result<Response, ApiError> {
     let stored = gate.store().withdraw(id, caller.actor()).await?;
     full_response(&stored.action)
+}
+
+/// How it was decided, as the client says.
+pub(super) fn via(word: Option<&str>) -> Result<Via, ApiError> {
+    let unknown = || ApiError::new(INVALID, "via is screen, plain, shell or http");
+    word.map_or(Ok(Via::default()), |word| Via::parse(word).ok_or_else(unknown))
 }
 
 /// An empty reason is none.

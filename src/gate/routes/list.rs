@@ -152,7 +152,11 @@ fn filter(gate: &Gate, workspace: String, query: &ListQuery) -> Result<Filter, A
         ("agent", &query.agent),
         ("risk", &query.risk),
     ];
-    let ids = words(query.ids.as_deref());
+    let mut ids = words(query.ids.as_deref());
+    if query.ids.is_some() && ids.is_empty() {
+        // No action has the empty id: a client that names no ids gets an empty list.
+        ids.push(String::new());
+    }
     if ids.len() > IDS_MAX {
         return Err(ApiError::new(
             INVALID,

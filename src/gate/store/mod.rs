@@ -39,7 +39,7 @@ use super::which::Which;
 use crate::contract::briefing::{BatchBody, BriefingBody};
 use crate::contract::settle::SettleAs;
 use crate::domain::{
-    Claim, Digest, Effect, Flows, Outstanding, PendingAction, RawJson, Risk, Row, Status, Timestamp,
+    Claim, Digest, Effect, Flows, Outstanding, PendingAction, RawJson, Risk, Row, Status, Timestamp, Via,
 };
 
 /// A proposal, checked and ready to be recorded.
@@ -149,6 +149,7 @@ pub(crate) struct Ruling {
     pub(crate) expected_effective_digest: Option<String>,
     pub(crate) expected_terms: Option<String>,
     pub(crate) reason: Option<String>,
+    pub(crate) via: Via,
 }
 
 #[derive(Debug, Clone)]

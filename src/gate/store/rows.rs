@@ -8,7 +8,7 @@ use super::ops::tx::Swept;
 use super::{Callback, KeptToken, Origin, StoreError, Stored};
 use crate::domain::{
     ActionId, BatchId, Capabilities, Claim, Digest, Edits, Effect, PendingAction, RawJson, Revision, Risk,
-    Row, Status, Timestamp, Untrusted,
+    Row, Status, Timestamp, Untrusted, Via,
 };
 use crate::gate::audit::AuditRow;
 use crate::gate::terms;
@@ -39,6 +39,7 @@ macro_rules! light_columns {
             expires_at,
             resolved_at,
             resolved_by,
+            resolved_via,
             fence,
             revision,
             callback,
@@ -52,7 +53,7 @@ macro_rules! names {
 macro_rules! apart {
     ($first:ident, $($column:ident),*) => { concat!("a.", stringify!($first), $(", a.", stringify!($column)),*) };
 }
-pub(super) const PACKED_COLUMNS: usize = 25;
+pub(super) const PACKED_COLUMNS: usize = 26;
 /// The columns of a packed row, in their order; NULL is the last one of [`PACKED`].
 pub(super) const NAMES: [&str; PACKED_COLUMNS] = light_columns!(names);
 pub(super) const LIGHT: &str = concat!("SELECT ", light_columns!(apart), " FROM actions a");
@@ -131,6 +132,7 @@ fn bare(row: &dyn Columns) -> Result<Row, StoreError> {
         expires_at: time(row, "expires_at")?,
         resolved_at: time(row, "resolved_at")?,
         resolved_by: foreign(row, "resolved_by")?,
+        resolved_via: row.maybe_lent("resolved_via")?.and_then(|word| Via::parse(&word)),
         size: number(row.int("size")?),
         digest: Digest::parse(&row.lent("digest")?),
         revision: Revision(number(row.int("revision")?)),

@@ -17,6 +17,7 @@ use tokio::sync::{Mutex, mpsc};
 use super::contract::{CONTRACT, validator};
 use super::support::{LIMIT, TestGate, answer, config, script, start};
 use crate::config::{CallbackConfig, Executor, GateConfig, TokenFrom, ToolConfig};
+use crate::domain::Via;
 use crate::gate::store::{Actor, Callback, Delivery, Ruling, Verdict};
 use crate::gate::{Gate, reconcile};
 use crate::net::testing::serve;
@@ -260,6 +261,7 @@ async fn rejected_by_a_gate_that_dies(config: &GateConfig, taken: bool) -> Callb
         expected_effective_digest: None,
         expected_terms: None,
         reason: None,
+        via: Via::Http,
     };
     let by = Actor { subject: "owner".to_owned(), workspace: "w".to_owned() };
     gate.store().decide(ruling, by, None).await.unwrap();

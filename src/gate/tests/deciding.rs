@@ -243,3 +243,32 @@ async fn a_decision_whose_answer_was_lost_gets_it_again_under_its_key() {
     assert_eq!(other.code(), (422, "IDEMPOTENCY_KEY_REUSED".to_owned()));
     assert_eq!(turned.code(), (422, "IDEMPOTENCY_KEY_REUSED".to_owned()));
 }
+
+#[tokio::test]
+async fn a_decision_says_how_it_was_made() {
+    let (_folder, gate) = plain().await;
+    let (one, two, three, four) = (
+        gate.propose("t", "{}").await,
+        gate.propose("t", "{}").await,
+        gate.propose_with("t", "{}", r#","batchId":"b""#).await,
+        gate.propose_with("t", "{}", r#","batchId":"b""#).await,
+    );
+    let item = |id: &str, more: &str| format!(r#"{{"pendingActionId":"{id}"{more}}}"#);
+    let batch =
+        format!(r#"{{"via":"screen","items":[{},{}]}}"#, item(&three, ""), item(&four, r#","exclude":true"#));
+
+    assert_eq!(gate.approve(&one, r#"{"via":"telepathy"}"#).await.code(), (422, "INVALID".to_owned()));
+    gate.approve(&one, r#"{"via":"shell"}"#).await;
+    gate.reject(&two, "").await;
+    gate.post("/api/pending-actions/batch/b/approve", &batch).await;
+
+    for (id, via) in [(&one, "shell"), (&two, "http"), (&three, "screen"), (&four, "screen")] {
+        assert_eq!(gate.action(id).await.at("/resolvedVia"), via);
+        let row = gate.list(&format!("&ids={id}&view=row")).await;
+        assert_eq!(row.at("/items/0/resolvedVia"), via);
+        let events = gate.get(&format!("/api/pending-actions/{id}/events")).await;
+        assert_eq!(events.at("/items/1/details/via"), via, "{}", events.text);
+    }
+    assert_eq!(gate.gate.verify_audit(&[]).await.unwrap().problems, Vec::<String>::new());
+    gate.stop().await;
+}

@@ -99,7 +99,7 @@ async fn requester_that_looks_like_another_is_refused() {
 }
 
 #[tokio::test]
-async fn what_is_no_name_and_no_group_is_refused() {
+async fn what_is_no_name_group_or_workspace_is_refused() {
     let (_folder, gate) = plain().await;
     let long = "x".repeat(101);
     for name in ["two\nlines", &long] {
@@ -109,6 +109,10 @@ async fn what_is_no_name_and_no_group_is_refused() {
     for group in ["", "two words", "a,b", &long] {
         let new = NewToken { groups: vec![group.to_owned()], ..kim() };
         assert!(gate.gate.issue_token(new).await.is_err(), "{group:?}");
+    }
+    for workspace in ["", " ", "*", "two\nlines", "a\u{7f}", &"w".repeat(129)] {
+        let new = NewToken { workspace: workspace.to_owned(), ..kim() };
+        assert!(gate.gate.issue_token(new).await.is_err(), "{workspace:?}");
     }
     assert_eq!(all_of(&gate, "kim").await, []);
     gate.stop().await;

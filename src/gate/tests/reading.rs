@@ -89,6 +89,10 @@ async fn filters_find_what_they_name() {
         ("&status=pending".to_owned(), vec![&a]),
         ("&status=rejected,pending".to_owned(), vec![&b, &a]),
         (format!("&ids={b},none"), vec![&b]),
+        ("&ids=".to_owned(), vec![]),
+        ("&ids=,".to_owned(), vec![]),
+        ("&ids=&view=row".to_owned(), vec![]),
+        ("&ids=&status=pending".to_owned(), vec![]),
         ("&tool_name=none".to_owned(), vec![]),
     ] {
         assert_eq!(ids(&gate.list(&query).await).iter().collect::<Vec<_>>(), want, "{query}");

@@ -1,6 +1,7 @@
 //! Submitting, and settling what was lost sight of.
 
 use super::*;
+use crate::domain::Via;
 
 const A: Decision = Decision::APPROVE;
 const X: Decision = Decision::REJECT;
@@ -52,7 +53,8 @@ async fn every_decision_is_in_the_journal_before_it_is_sent_and_has_one_line() {
 #[tokio::test]
 async fn who_decides_is_the_tokens_owner_where_nobody_is_configured_and_else_the_login() {
     let (house, source) = (House::new(), Fake::new("s"));
-    let unnamed = |inbox: Inbox| Inbox { reviewer: None, ..inbox }.or_login(Some("login".to_owned()));
+    let unnamed =
+        |inbox: Inbox| Inbox { reviewer: None, ..inbox }.or_login(Some("login".to_owned()), Via::Shell);
     let inbox = unnamed(house.inbox(&[&source]).await);
     let mut silent = Fake::new("t");
     Arc::get_mut(&mut silent).unwrap().subject = None;

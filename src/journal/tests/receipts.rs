@@ -1,13 +1,14 @@
 //! Receipts: one chain, whoever writes, and everything that is changed afterwards is found.
 
 use super::*;
+use crate::domain::Via;
 
 /// Computed independently: python3 -c "import hashlib; h=hashlib.sha256()
 /// n=lambda f: h.update(len(f).to_bytes(8,'big')+f); n(b'placet-receipt/v2')
 /// [ n(b'\0' if f is None else b'\1'+f) for f in (b'2', b'sent', b'-7', b's', b'src', b'1', b'0.1.0', b'ada', None, b't',
-///   b'approve', b'', b'd', b'e', None, b'in_full', b'1500', None, b'Title', b'm:t', b'high', b'run', b'3', b'sha256:00') ];
+///   b'approve', b'', b'd', b'e', None, b'in_full', b'1500', None, b'Title', b'm:t', b'high', b'run', b'3', b'shell', b'sha256:00') ];
 /// print(h.hexdigest())"
-const KNOWN: &str = "sha256:c3e007261fe49e823e86124d38d6daad8f75ef550d4076dbd97fd4807fdd37d7";
+const KNOWN: &str = "sha256:6d98686c3f22ff0809341aaaa778e464d12b5a9775d41ee0729e3f4c61ac220a";
 
 fn some() -> Receipt {
     let text = |text: &str| Some(text.to_owned());
@@ -35,6 +36,7 @@ fn some() -> Receipt {
         risk: text("high"),
         owner: text("run"),
         left_pending: Some(3),
+        via: text("shell"),
         hash: String::new(),
     }
 }
@@ -65,7 +67,7 @@ fn the_hash_is_the_published_one() {
 
 #[test]
 fn every_field_is_in_the_hash_and_absent_is_not_empty() {
-    let changes: [fn(&mut Receipt); 25] = [
+    let changes: [fn(&mut Receipt); 26] = [
         |it| it.seq = 3,
         |it| it.kind = "answered".to_owned(),
         |it| it.at = 7,
@@ -91,6 +93,7 @@ fn every_field_is_in_the_hash_and_absent_is_not_empty() {
         |it| it.risk = Some("low".to_owned()),
         |it| it.owner = Some("runs".to_owned()),
         |it| it.left_pending = Some(4),
+        |it| it.via = None,
     ];
     let mut hashes: std::collections::HashSet<String> =
         changes.iter().map(|change| some_with(*change).hash_after(Some("sha256:00"))).collect();
@@ -109,7 +112,7 @@ fn some_with(change: fn(&mut Receipt)) -> Receipt {
 #[tokio::test]
 async fn a_receipt_tells_who_decided_what_and_what_was_seen_of_it() {
     let place = Place::new();
-    let journal = place.open().await.signed_by(Some("adal"));
+    let journal = place.open().await.signed_by(Some("adal"), Via::Shell);
     let submission = submission("a");
     let of = submission.batches()[0].items()[0].digest;
     let look = |digest, millis| Write::Looked { key: key("1"), digest, millis };
@@ -141,7 +144,7 @@ async fn a_receipt_tells_who_decided_what_and_what_was_seen_of_it() {
     assert_eq!((first.terms.clone(), second.terms.clone()), (Some(digest("terms").to_string()), None));
     assert_eq!((first.seen.as_deref(), first.dwell_ms), (Some("in_full"), Some(1_500)));
     assert_eq!((second.seen.as_deref(), second.dwell_ms), (Some("never"), Some(0)));
-    assert_eq!(first.client, env!("CARGO_PKG_VERSION"));
+    assert_eq!((first.client.as_str(), first.via.as_deref()), (env!("CARGO_PKG_VERSION"), Some("shell")));
 }
 
 #[tokio::test]

@@ -38,6 +38,9 @@ pub enum HttpError {
     /// The request arrived; the answer is beyond [`REPLY_MAX`].
     #[error("the reply is larger than {} MiB", REPLY_MAX >> 20)]
     TooLarge,
+    /// The request arrived; the answer is in a form that was not asked for.
+    #[error("{0}")]
+    Form(String),
     #[error("{0}")]
     Token(String),
 }

@@ -105,6 +105,36 @@ async fn an_answer_is_text_with_its_status_and_its_wait() {
 }
 
 #[tokio::test]
+async fn answer_in_another_form_is_told_in_words() {
+    type Form = (&'static str, &'static [u8]);
+    let odd: [(Form, &str); 6] = [
+        (("", b"\xEF\xBB\xBF{}"), "byte order mark"),
+        (("", b"\xFF\xFE{\0}\0"), "UTF-16"),
+        (("", b"\xFE\xFF\0{\0}"), "UTF-16"),
+        (("gzip", b"\x1F\x8B\x08"), "compressed (gzip)"),
+        (("br", b"{}"), "compressed (br)"),
+        (("", b"\x1F\x8B\x08"), "compressed (gzip)"),
+    ];
+    let ask_for = async |(encoding, body): Form, status: u16| {
+        let answer = get(async move || {
+            let answer = AxumResponse::builder().status(status).header("content-encoding", encoding);
+            answer.body(Body::from(body)).unwrap().into_response()
+        });
+        let http = Http::new(&serve(Router::new().route("/", answer)).await, None).unwrap();
+        http.ask(&ask("/")).await
+    };
+    for (form, says) in odd {
+        let Err(HttpError::Form(why)) = ask_for(form, 200).await else { panic!("{form:?}") };
+        assert!(why.contains(says), "{form:?}: {why}");
+        let refused = ask_for(form, 403).await.unwrap();
+        assert_eq!((refused.status, refused.text.as_str()), (403, ""), "{form:?}");
+    }
+    for form in [("identity", &b"{}"[..]), ("", b"{}"), ("", b"\xEF\xBB"), ("", b"")] {
+        assert!(ask_for(form, 200).await.is_ok(), "{form:?}");
+    }
+}
+
+#[tokio::test]
 async fn only_a_connection_that_never_was_sent_nothing() {
     let silent = Router::new().route("/", get(std::future::pending::<()>));
     let silent = Http::new(&serve(silent).await, None).unwrap();

@@ -85,7 +85,8 @@ impl Transport {
             return Err(Broken::NoEvents);
         }
         // Nothing here unpacks, so nothing can be packed to burst; its bytes would be read as events.
-        if response.headers().contains_key(CONTENT_ENCODING) {
+        let encoding = response.headers().get(CONTENT_ENCODING);
+        if encoding.is_some_and(|name| !name.as_bytes().eq_ignore_ascii_case(b"identity")) {
             return Err(Broken::Encoded);
         }
         let lost = |error: reqwest::Error| HttpError::Lost(describe(&error));

@@ -94,7 +94,8 @@ impl AgentsApi {
             action.row.status.is_pending()
                 && self.settings.agent.as_deref().is_none_or(|wanted| agent == Some(wanted))
         };
-        all.items.into_iter().filter(|item| item.as_ref().map_or(true, asked)).collect()
+        let items = all.items.into_iter().map(answer::known_status);
+        items.filter(|item| item.as_ref().map_or(true, asked)).collect()
     }
 
     async fn page(&self, offset: usize, mut all: Listing) -> Result<(Page, Listing), SourceError> {

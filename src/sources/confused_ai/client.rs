@@ -66,7 +66,8 @@ impl ConfusedAi {
         if reply.status != 200 {
             return Err(answer::refusal(&reply));
         }
-        let mut actions = answer::parsed(reply.text, "the reply is no list of approvals", wire::list).await?;
+        let listed = answer::parsed(reply.text, "the reply is no list of approvals", wire::list).await?;
+        let mut actions: Vec<Full> = listed.into_iter().map(answer::known_status).collect();
         for one in &mut actions {
             match one {
                 Ok(action) => permit([&mut action.row], [], can),

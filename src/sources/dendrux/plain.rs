@@ -8,12 +8,12 @@ use super::call_id;
 use super::client::{Dendrux, GETS, LONG_LIMIT, lock, parsed};
 use super::log::{self, Happened, Listed};
 use super::turn::{Call, Question, Turn, Waits};
-use super::wire::{Waiting, nameless};
+use super::wire::{self, Waiting, nameless};
 use crate::contract::action::Unreadable;
 use crate::contract::fields::Fields;
 use crate::domain::{RawJson, Untrusted, json};
 use crate::sources::SourceError;
-use crate::sources::answer::success;
+use crate::sources::answer::{self, success};
 
 /// Runs a page, and events a page: what the router gives at most.
 const PAGE: u64 = 1_000;
@@ -86,9 +86,13 @@ impl Dendrux {
                 totals.insert(page.total);
                 let fresh =
                     |run: &Result<Listed, _>| run.as_ref().map_or(true, |run| known.insert(run.run.clone()));
+                let before = all.len();
                 all.extend(page.runs.into_iter().filter(fresh));
                 if size < PAGE {
                     break;
+                }
+                if all.len() == before {
+                    return Err(answer::in_a_circle());
                 }
             }
             if totals.len() <= 1 {
@@ -126,7 +130,9 @@ impl Dendrux {
         let Some(pauses) = self.found(format!("{route}/pauses"), log::pauses).await? else { return Ok(None) };
         let before = pauses.iter().filter_map(|pause| pause.resumed).max();
         let Some(pause) = pauses.into_iter().rfind(|pause| pause.resumed.is_none()) else { return Ok(None) };
-        let Some(waits) = Waits::parse(&pause.reason) else { return Ok(None) };
+        let Some(waits) = Waits::parse(&pause.reason) else {
+            return Ok(Some(Err(nameless(wire::UNKNOWN_WAIT, pause.raw.as_str()))));
+        };
         if !pause.whole {
             return Ok(Some(Err(nameless("one of its calls cannot be read", pause.raw.as_str()))));
         }

@@ -18,6 +18,8 @@ pub(super) struct Report {
     pub(super) agents: Vec<Untrusted>,
 }
 
+pub(super) const UNKNOWN_WAIT: &str = "it waits for something that this version does not know";
+
 /// What waits.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
@@ -75,8 +77,7 @@ fn turn(text: &str) -> Result<Turn, &'static str> {
         return Err("its run_id cannot stand in an address");
     }
     let status = fields.text("status").ok_or("it has no status")?;
-    let waits =
-        Waits::parse(status.as_raw()).ok_or("it waits for something that this version does not know")?;
+    let waits = Waits::parse(status.as_raw()).ok_or(UNKNOWN_WAIT)?;
     let calls =
         fields.raw("calls").map_or(Some(Vec::new()), json::elements).ok_or("its calls are no list")?;
     let calls =

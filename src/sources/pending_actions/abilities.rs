@@ -57,7 +57,7 @@ impl PendingActions {
         let reply = self.ask(self.path("", &asked), LONG_LIMIT).await?;
         let page = parse(success(reply)?, |text| wire::page(text, wire::row)).await?;
         if page.next.is_some() && page.next == query.cursor {
-            return Err(answer::nonsense("its pages do not move on"));
+            return Err(answer::in_a_circle());
         }
         Ok(listed(page, |row| query.statuses.contains(&row.status)))
     }

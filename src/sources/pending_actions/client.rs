@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use super::wire::{self, Me};
 use crate::config::{Praxiom, SourceConfig, SourceKind};
-use crate::domain::{Binding, Capabilities, Claim, Note, Notes, On, ReasonRule, Row, SourceName, Status};
+use crate::domain::{
+    Binding, Capabilities, Claim, Note, Notes, On, ReasonRule, Row, SourceName, Status, Via,
+};
 use crate::net::http::{Ask, Http, Reply};
 use crate::net::sse::Limits;
 use crate::net::url;
@@ -32,6 +34,7 @@ pub(super) struct PendingActions {
     pub(super) dialect: Dialect,
     pub(super) http: Http,
     pub(super) workspace: Option<String>,
+    pub(super) via: Via,
     pub(super) me: Mutex<Me>,
     /// The backend answers the changes feed, as far as we know.
     pub(super) has_changes: AtomicBool,
@@ -79,6 +82,7 @@ impl PendingActions {
             dialect,
             http: setup::http(config, patience)?,
             workspace: config.workspace.clone(),
+            via: config.via,
             me: Mutex::new(Me { subject: None, may_decide: true }),
             has_changes: AtomicBool::new(true),
             has_flows: AtomicBool::new(true),

@@ -44,9 +44,6 @@ impl PendingActions {
     /// From the address to the right to decide.
     pub(super) async fn check_rights(&self) -> Vec<Check> {
         let mut checks: Vec<Check> = self.workspaces().await.into_iter().collect();
-        let hints = self.hints.as_ref();
-        checks
-            .extend(hints.map(|hints| Check::good("events", format!("hints are taken from {}", hints.path))));
         if self.is_gate() {
             checks.push(if self.me().may_decide {
                 Check::good("token", "it may decide")

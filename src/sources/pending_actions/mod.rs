@@ -94,6 +94,10 @@ impl SourceInfo for PendingActions {
             }
         }
     }
+
+    fn pushes_at_once(&self) -> bool {
+        self.is_gate()
+    }
 }
 
 #[async_trait]

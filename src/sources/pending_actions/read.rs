@@ -57,7 +57,7 @@ impl PendingActions {
     }
 
     async fn list_whole(&self) -> Result<Synced, SourceError> {
-        let pages = self.pages(&[("status", "pending")], wire::row).await?;
+        let pages = self.pages(&[("status", "pending")], wire::listed).await?;
         let (mut rows, mut unreadable) = (Rows::default(), Vec::new());
         unreadable.extend(cut_off(&pages, pages.items.len()));
         for row in pages.items {
@@ -80,11 +80,12 @@ impl PendingActions {
             success(self.ask(self.path("", &query), LONG_LIMIT).await?)
         };
         let ((), mut text) = futures_util::future::join(self.learn_me(), ask(FIRST_PAGE, None)).await;
-        let (mut unreadable, mut revision, mut count, mut cursor) = (Vec::new(), None, 0, None);
+        let (mut unreadable, mut revision, mut count) = (Vec::new(), None, 0);
+        let mut followed = HashSet::new();
         for number in 0..PAGES_MAX {
             let told = text?;
             let likely = wire::likely_cursor(&told);
-            let parsed = parse(told, |text| wire::page(text, wire::row));
+            let parsed = parse(told, |text| wire::page(text, wire::listed));
             let ahead = async {
                 match &likely {
                     Some(next) => Some(ask(LIST_PAGE, Some(next.clone())).await),
@@ -117,14 +118,11 @@ impl PendingActions {
                 unreadable.extend(cut);
                 return Ok(PagesEnd { unreadable, revision });
             };
-            if cursor.as_ref() == Some(&next) {
-                return Err(answer::nonsense("its pages do not move on"));
-            }
+            answer::follow(&mut followed, &next)?;
             text = match ahead.filter(|_| likely.as_ref() == Some(&next)) {
                 Some(text) => text,
-                None => ask(LIST_PAGE, Some(next.clone())).await,
+                None => ask(LIST_PAGE, Some(next)).await,
             };
-            cursor = Some(next);
         }
         Err(answer::nonsense("its pages do not end"))
     }
@@ -249,7 +247,7 @@ impl PendingActions {
     }
 
     /// All pages of one list. The revision is the first page's: what changed while paging is then asked for again.
-    pub(super) async fn pages<T: Send + 'static>(
+    pub(super) async fn pages<T: PartialEq + Send + 'static>(
         &self,
         query: &[(&str, &str)],
         read: wire::ReadItem<T>,
@@ -262,6 +260,7 @@ impl PendingActions {
             total: None,
             claims: None,
         };
+        let mut followed = HashSet::new();
         for number in 0..PAGES_MAX {
             let mut query = query.to_vec();
             query.extend(all.next.as_deref().map(|cursor| ("cursor", cursor)));
@@ -270,15 +269,14 @@ impl PendingActions {
             if number == 0 {
                 all.revision = page.revision;
             }
+            if !page.items.is_empty() && all.items.ends_with(&page.items) {
+                return Err(answer::in_a_circle());
+            }
             all.items.extend(page.items);
             (all.goes_on, all.total) = (page.goes_on, page.total);
-            if page.next.is_none() {
-                return Ok(all);
-            }
-            if page.next == all.next {
-                return Err(answer::nonsense("its pages do not move on"));
-            }
-            all.next = page.next;
+            let Some(next) = page.next else { return Ok(wire::Page { next: None, ..all }) };
+            answer::follow(&mut followed, &next)?;
+            all.next = Some(next);
         }
         Err(answer::nonsense("its pages do not end"))
     }

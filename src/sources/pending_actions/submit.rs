@@ -109,8 +109,8 @@ impl PendingActions {
         items: &[Sending<'_>],
         key: &str,
     ) -> Result<Outcomes, SourceError> {
-        let body =
-            wire::body(&BatchApprove { items: items.iter().map(|item| self.batch_item(item)).collect() })?;
+        let entries = items.iter().map(|item| self.batch_item(item)).collect();
+        let body = wire::body(&BatchApprove { items: entries, via: self.via() })?;
         let reply = self.post(format!("{ROOT}/batch/{segment}/approve"), body, self.key(key)).await?;
         let sent: Vec<&Item> = items.iter().map(|sending| sending.item).collect();
         let all = |why: &str| Ok(same(&sent, &failed(why)));
@@ -255,12 +255,18 @@ impl PendingActions {
                 .filter(|_| self.dialect == Dialect::Gate)
                 .map(|it| it.to_string()),
             reason: sending.reason.clone(),
+            via: self.via(),
         }
+    }
+
+    /// For a backend that keeps it.
+    fn via(&self) -> Option<String> {
+        (self.dialect == Dialect::Gate).then(|| self.via.word().to_owned())
     }
 
     fn reject(&self, sending: &Sending<'_>) -> Reject {
         let (expected_digest, _) = self.expected(sending.item);
-        Reject { reason: sending.reason.clone(), expected_digest }
+        Reject { reason: sending.reason.clone(), expected_digest, via: self.via() }
     }
 
     fn batch_item(&self, sending: &Sending<'_>) -> BatchItem {

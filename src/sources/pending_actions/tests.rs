@@ -79,16 +79,6 @@ async fn a_list_is_read_to_its_end_and_one_bad_item_hides_no_other() {
 }
 
 #[tokio::test]
-async fn a_list_that_does_not_move_on_is_an_error() {
-    let gate = Backend::default();
-    gate.always("GET", 200, r#"{"items":[],"nextCursor":"same"}"#);
-
-    let error = gate.source(SourceKind::Gate, None).await.sync(None).await.unwrap_err();
-
-    assert_eq!(error, SourceError::Protocol { why: "its pages do not move on".into() });
-}
-
-#[tokio::test]
 async fn changes_are_followed_until_there_are_no_more() {
     let gate = Backend::default();
     let row = |status: &str| json!({"id": "1", "toolName": "t", "status": status, "revision": 6});

@@ -78,6 +78,15 @@ pub(super) fn row(_: &Arc<String>, item: &str, fields: Option<Fields<'_>>) -> Re
     action::read_row_with(item, fields)
 }
 
+/// Reads a row of a list of pending actions. Reports a status that placet does not know.
+pub(super) fn listed(reply: &Arc<String>, item: &str, fields: Option<Fields<'_>>) -> Result<Row, Unreadable> {
+    let row = row(reply, item, fields)?;
+    match row.status {
+        Status::Other(_) => Err(Unreadable::new(Unreadable::UNKNOWN_STATUS, item)),
+        _ => Ok(row),
+    }
+}
+
 pub(super) fn whole(
     reply: &Arc<String>,
     item: &str,

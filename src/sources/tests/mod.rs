@@ -14,6 +14,7 @@ use crate::domain::{ActionId, DecisionKind};
 mod desk;
 mod faults;
 mod matrix;
+mod odd_answers;
 mod scenarios;
 
 pub(crate) use faults::Fault;

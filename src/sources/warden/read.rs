@@ -22,6 +22,8 @@ use crate::sources::{Full, SourceError, Synced};
 /// Pages overlap by so many rows: the list is the newest first and moves while it is read, and a row that slipped over the edge
 /// of a page would be taken for settled.
 const OVERLAP: usize = 10;
+/// Full pages in a row without a new step, after which the engine is taken to ignore the offset. One is possible while steps arrive.
+const STALE: usize = 3;
 /// More pages than any honest list has; then it does not end.
 const PAGES_MAX: usize = 1_000;
 /// From so many steps on, the list is asked for instead of each run.
@@ -147,7 +149,7 @@ impl Warden {
 
     /// All items of the review list, each once.
     async fn pages(&self, query: &[(&str, &str)]) -> Result<Vec<Listed>, SourceError> {
-        let (mut all, mut seen, mut offset) = (Vec::new(), HashSet::new(), 0_usize);
+        let (mut all, mut seen, mut offset, mut stale) = (Vec::new(), HashSet::new(), 0_usize, 0);
         for _ in 0..PAGES_MAX {
             let at = offset.to_string();
             let paging = [("limit", PAGE_WORD), ("offset", at.as_str())];
@@ -166,6 +168,10 @@ impl Warden {
             }
             if count == 0 || page.more == Some(false) || (count < page.limit && page.more.is_none()) {
                 return Ok(all);
+            }
+            stale = if news == 0 { stale + 1 } else { 0 };
+            if stale == STALE {
+                return Err(answer::in_a_circle());
             }
             // Nothing of the page before is on this one: more rows went than the pages overlap.
             let gap = offset > 0 && news == count;

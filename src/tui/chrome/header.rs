@@ -90,6 +90,9 @@ fn counts(model: &Model, layout: &Layout) -> Vec<(Shown, Style, bool)> {
     if stats.unknown > 0 {
         say(format!("{} unknown", stats.unknown), theme::WARN, true);
     }
+    if let Some(told) = model.list.elsewhere.told() {
+        say(told, theme::WARN, true);
+    }
     if let Some(later) = &model.list.frozen {
         let waits = if later.len() == 0 { String::new() } else { words::not_shown(later.len()) };
         say(format!("FROZEN{waits} ({} follows)", key(Command::Freeze)), theme::WARN, true);

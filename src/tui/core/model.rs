@@ -21,6 +21,7 @@ use crate::tui::people::state::PeopleState;
 use crate::tui::preview::page::made::{Content, Tab};
 use crate::tui::preview::state::{Preview, PreviewPlace, ReaderState, told_in};
 use crate::tui::queue::counts;
+use crate::tui::queue::elsewhere::Elsewhere;
 use crate::tui::queue::list::{ListState, SourceState, Syncing};
 use crate::tui::queue::slots::{Slot, State};
 use crate::tui::queue::state::Queue;
@@ -73,6 +74,7 @@ impl Model {
             list: ListState {
                 sources: sources.into_iter().map(|name| SourceState::of(name, &settings)).collect(),
                 stats_at: now,
+                elsewhere: Elsewhere::since(now),
                 ..ListState::default()
             },
             preview: Preview::default(),

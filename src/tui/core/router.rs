@@ -344,6 +344,7 @@ fn tick(model: &mut Model) {
         model.screen.message = None;
         model.screen.dirty = true;
     }
+    model.screen.dirty |= model.list.elsewhere.forget(model.now);
     edit::update::save(model);
     reason::save(model);
     dispatch::confirmed(model);
@@ -382,7 +383,12 @@ pub(crate) fn quiet_until(model: &Model) -> Option<Timestamp> {
     ];
     // What is over already changed what it changes; what a tick does is still to be done.
     let next = stale.chain(others.into_iter().flatten()).filter(|at| *at > now);
-    let by_a_tick = [claims::update::due(model), model.submit.look_again, screen.window.calls_at()];
+    let by_a_tick = [
+        claims::update::due(model),
+        model.submit.look_again,
+        screen.window.calls_at(),
+        list.elsewhere.until(),
+    ];
     let next = next.chain(by_a_tick.into_iter().flatten()).chain([minute]).min();
     next.filter(|at| *at > now)
 }

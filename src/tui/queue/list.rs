@@ -6,6 +6,7 @@ use crate::domain::{Records, Revision, SourceName, Timestamp, Untrusted};
 use crate::inbox::{Connection, Problem};
 use crate::tui::core::settings::Settings;
 
+use super::elsewhere::Elsewhere;
 use super::filter_state::Filtering;
 use super::incoming::{Arrivals, FrozenUpdates};
 use super::tally::Stats;
@@ -17,6 +18,7 @@ pub(crate) struct ListState {
     /// While the list is frozen: what happened meanwhile.
     pub frozen: Option<FrozenUpdates>,
     pub arrivals: Arrivals,
+    pub elsewhere: Elsewhere,
     pub stats: Stats,
     /// When that was counted.
     pub stats_at: Timestamp,

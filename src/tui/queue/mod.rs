@@ -2,6 +2,7 @@
 
 pub(crate) mod arrange;
 pub(crate) mod counts;
+pub(crate) mod elsewhere;
 pub(crate) mod filter;
 pub(crate) mod filter_state;
 pub(crate) mod groups;

@@ -158,6 +158,7 @@ pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
             source.heard = Some(now);
             let claims = synced.claims;
             let is_first = !std::mem::replace(&mut source.listed, true);
+            let me = synced.subject.clone();
             source.subject = synced.subject;
             source.revision = synced.revision;
             let news = synced.unreadable.iter().find(|item| !source.unreadable.contains(item)).cloned();
@@ -172,6 +173,12 @@ pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
             }
             if let Some(problem) = problem {
                 readable_again(model, name, &problem);
+            }
+            if let (Rows::Changes { entries, .. }, Some(me)) = (&synced.rows, &me)
+                && model.list.elsewhere.look(&model.queue, entries, me, now)
+                && let Some(told) = model.list.elsewhere.told()
+            {
+                model.warn(words::under_your_name(&told));
             }
             match &mut model.list.frozen {
                 Some(later) => {

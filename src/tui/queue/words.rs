@@ -26,6 +26,15 @@ pub(crate) const SORTED_BY_SOURCE: &str = "sorted by source";
 pub(crate) const FROZEN: &str = "frozen: rows stay, counts keep changing";
 pub(crate) const LIVE_UNCHANGED: &str = "live: nothing changed meanwhile";
 
+pub(crate) const APPROVED: &str = "approved";
+pub(crate) const REJECTED: &str = "rejected";
+pub(crate) const DECIDED: &str = "decided";
+pub(crate) const FROM_ANOTHER_SCREEN: &str = "from another screen";
+pub(crate) const IN_PLAIN_MODE: &str = "in plain mode";
+pub(crate) const FROM_A_SHELL: &str = "from a shell";
+pub(crate) const OVER_HTTP: &str = "over HTTP";
+pub(crate) const ELSEWHERE: &str = "elsewhere";
+
 pub(crate) const ALL_SETTLED: &str = "all settled";
 pub(crate) const ALL_DECIDED: &str = "all decided";
 pub(crate) const WHAT_VARIES: &str = "    differences between the titles";
@@ -46,6 +55,9 @@ sentences! {
     name_too_long(longest: usize) => "a name has at most {longest} characters";
     saved_filters_note(clears: &str, back: &str) => "1 to 9 applies   {clears} clears   {back} closes";
     no_saved_filters(filter: &str, save: &str) => "None yet. {filter} writes a filter, {save} saves it.";
+
+    decided_elsewhere(count: usize, decided: &str, place: &str) => "{count} {decided} {place}";
+    under_your_name(told: &str) => "under your name: {told}";
 
     unreadable(count: usize, source: &impl Display) => "{count} of {source} cannot be read: ";
     marks_left(left: usize, all: usize) => "{left} of {all} marked are still pending: the others are unmarked";

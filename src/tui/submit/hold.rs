@@ -81,6 +81,7 @@ fn give_back(model: &mut Model) -> Option<Held> {
 
 fn send(model: &mut Model, submission: Submission, left_pending: u64) {
     model.submit.sending = Some(submission.id().clone());
+    model.list.elsewhere.sent.extend(keys_of(&submission));
     set_states(model, &submission, &State::Sending);
     let mut progress: BTreeMap<SourceName, (usize, usize)> = BTreeMap::new();
     for batch in submission.batches() {

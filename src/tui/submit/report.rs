@@ -42,6 +42,7 @@ pub(crate) fn submitted(model: &mut Model, id: &SubmissionId, answer: Result<Rep
             for key in &sending {
                 model.queue.set_state(key, State::Pending);
             }
+            model.list.elsewhere.sent.retain(|key| !sending.contains(key));
             model.tell_problem(words::NOTHING_SENT, &problem);
         }
     }

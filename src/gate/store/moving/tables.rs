@@ -16,7 +16,7 @@ pub(super) const TABLES: [Table; 17] = [
         name: "actions",
         key: "seq",
         columns: "seq, id, workspace, batch, checkpoint, mission, session, run, tool_call, agent, requested_by, proposer, tool, \
-                  title, summary, risk, effect, size, digest, status, created_at, expires_at, resolved_at, resolved_by, reason, \
+                  title, summary, risk, effect, size, digest, status, created_at, expires_at, resolved_at, resolved_by, resolved_via, reason, \
                   effective_digest, decision_revision, fence, lease_until, lease_by, error, executed_at, revision, approved_terms, \
                   renewed_until, callback, traceparent",
     },

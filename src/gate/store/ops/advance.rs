@@ -7,7 +7,7 @@ use super::callbacks;
 use super::tx::{Counted, Tx, Written};
 use crate::contract::absent::without_nulls;
 use crate::contract::time;
-use crate::domain::{Digest, Flow, RawJson, Row, StatusStep, Timestamp, Untrusted};
+use crate::domain::{Digest, Flow, RawJson, Row, StatusStep, Timestamp, Untrusted, Via};
 use crate::fault;
 use crate::gate::audit;
 use crate::gate::store::KeptApproval;
@@ -18,6 +18,8 @@ use crate::gate::store::{Origin, Refused, StoreError, Stored, decision_rules};
 pub(super) struct Change<'a> {
     /// Who did it, for the timeline.
     pub(super) by: Option<&'a str>,
+    /// How a person decided it.
+    pub(super) via: Option<Via>,
     pub(super) reason: Option<&'a str>,
     /// Settled by this step: the moment and `by` are kept on the row.
     pub(super) settles: bool,
@@ -87,6 +89,7 @@ pub(super) async fn advance(
         revision,
         resolved_at: change.settles.then_some(now),
         resolved_by: change.by.filter(|_| change.settles),
+        resolved_via: change.via,
         reason: change.reason.filter(|_| change.settles),
         approved: change.approved,
         is_taken: change.lease.is_some(),
@@ -158,6 +161,7 @@ fn details(status: &str, change: &Change<'_>) -> Value {
     without_nulls(json!({
         "status": status,
         "reason": change.reason,
+        "via": change.via.map(Via::word),
         "effectiveDigest": change.approved.map(|(digest, _)| digest.to_string()),
         "terms": change.approved.map(|(_, terms)| terms.to_string()),
         "policy": change.approvers.map(|it| it.policy.to_string()),

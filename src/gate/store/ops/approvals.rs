@@ -13,7 +13,7 @@ use crate::contract::absent::without_nulls;
 use crate::contract::approvals::ApprovalCount;
 use crate::contract::batch::ItemOutcome;
 use crate::domain::subject::is_same_subject;
-use crate::domain::{Status, StatusStep, Untrusted};
+use crate::domain::{Status, StatusStep, Untrusted, Via};
 use crate::gate::audit;
 use crate::gate::store::approvals::{Approval, Counted, count};
 use crate::gate::store::{Actor, KeptApproval, OpenApproval, Refused, StoreError, Stored, decision_rules};
@@ -43,7 +43,7 @@ pub(super) async fn approve(
             Ok((ItemOutcome::Approved, given(all.len())))
         }
         Counted::More(mut all) => {
-            let details = given_details(stored, approval, &all, (needed, change.reason));
+            let details = given_details(stored, approval, &all, (needed, &change));
             let revision = stay(tx, stored, Some(&by.subject), ("approval-given", &details)).await?;
             put(tx, stored, &mut all, revision).await?;
             // It waits for somebody else now.
@@ -73,14 +73,15 @@ fn given_details(
     stored: &Stored,
     approval: &Approval,
     all: &[KeptApproval],
-    (needed, reason): (u64, Option<&str>),
+    (needed, change): (u64, &Change<'_>),
 ) -> Value {
     let stands = |kept: &&KeptApproval| all.iter().any(|it| is_same_subject(&it.subject, &kept.subject));
     let voided: Vec<&str> =
         stored.approvals.iter().filter(|kept| !stands(kept)).map(|kept| kept.subject.as_str()).collect();
     without_nulls(json!({
         "status": Status::Pending.as_raw(),
-        "reason": reason,
+        "reason": change.reason,
+        "via": change.via.map(Via::word),
         "effectiveDigest": approval.digest.to_string(),
         "terms": approval.terms.to_string(),
         "policy": approval.policy.to_string(),

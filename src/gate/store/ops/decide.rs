@@ -44,7 +44,8 @@ async fn resolve(
     by: &Actor,
 ) -> Result<(ItemOutcome, Option<ApprovalCount>), StoreError> {
     let reason = ruling.reason.as_deref();
-    let change = Change { by: Some(&by.subject), reason, settles: true, ..Change::default() };
+    let (by_whom, via) = (Some(by.subject.as_str()), Some(ruling.via));
+    let change = Change { by: by_whom, via, reason, settles: true, ..Change::default() };
     let state = tx.state();
     match decision_rules::judge(stored, ruling, by, &state.tools, state.now)? {
         Judged::Reject => {

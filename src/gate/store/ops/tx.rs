@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::domain::{Claim, Digest, Flow, RawJson, Row, Status, Timestamp};
+use crate::domain::{Claim, Digest, Flow, RawJson, Row, Status, Timestamp, Via};
 use crate::gate::audit::AuditRow;
 use crate::gate::store::KeptApproval;
 use crate::gate::store::{
@@ -287,6 +287,7 @@ pub(crate) struct Written<'a> {
     pub(crate) revision: u64,
     pub(crate) resolved_at: Option<Timestamp>,
     pub(crate) resolved_by: Option<&'a str>,
+    pub(crate) resolved_via: Option<Via>,
     pub(crate) reason: Option<&'a str>,
     /// What was approved, and under which terms; this revision is then the decision's.
     pub(crate) approved: Option<(Digest, Digest)>,
@@ -306,6 +307,7 @@ impl Written<'_> {
             revision,
             resolved_at: None,
             resolved_by: None,
+            resolved_via: None,
             reason: None,
             approved: None,
             is_taken: false,

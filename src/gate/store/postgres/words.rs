@@ -4,7 +4,7 @@ use crate::gate::tls::{TlsFault, tls_fault};
 
 /// Classes and codes of <https://www.postgresql.org/docs/current/errcodes-appendix.html>. None of the sentences names a table, so a client
 /// may read it.
-const USUAL: [(&[&str], &str); 13] = [
+const USUAL: [(&[&str], &str); 12] = [
     (&["53100"], "the disk of the database server is full; make room there"),
     (
         &["53300"],
@@ -21,10 +21,6 @@ const USUAL: [(&[&str], &str); 13] = [
     (
         &["42P01", "3F000"],
         "there is no gate in it, or none for this user; run `placet gate migrate` as the owner of the database",
-    ),
-    (
-        &["08P01"],
-        "what answers is no PostgreSQL server, or a pooler before it: then set pooler = true in [gate.postgres]",
     ),
     (
         &["42501"],
@@ -56,6 +52,11 @@ const OTHER_NAME: &str =
 const OUTDATED: &str = "the certificate of the database server has expired or is not valid yet; renew it, or set this clock right";
 const UNFIT: &str =
     "the certificate of the database server is not one for a server, or is damaged; make another one";
+/// Poolers say nearly everything under one code (08P01). Only a setting of the session that they refuse is one that they do not get with
+/// `pooler = true`.
+const POOLER: &str = "a pooler before the database server refuses the settings of a session; set pooler = true in [gate.postgres]";
+const NO_PASSAGE: &str = "a pooler before the database server lets nothing through, or what answers is no PostgreSQL server; is the pooler \
+     paused (then `RESUME` in its console), and is the server behind it up?";
 const BUSY: &str = "no connection to the database was to be had in time: it is away, or busy; try again";
 
 /// A sentence for an error of PostgreSQL; `None`: it is none of the usual ones.
@@ -63,6 +64,10 @@ pub(in crate::gate::store) fn usual(error: &sqlx::Error) -> Option<&'static str>
     match error {
         sqlx::Error::Database(error) => {
             let code = error.code()?;
+            if code == "08P01" {
+                let is_setting = error.message().contains("startup parameter");
+                return Some(if is_setting { POOLER } else { NO_PASSAGE });
+            }
             USUAL.iter().find(|(codes, _)| codes.contains(&code.as_ref())).map(|(_, words)| *words)
         }
         sqlx::Error::Tls(error) if error.to_string().contains("does not support TLS") => Some(NO_TLS),
@@ -84,7 +89,65 @@ pub(in crate::gate::store) fn usual(error: &sqlx::Error) -> Option<&'static str>
 
 /// Whether these are words of ours.
 pub(in crate::gate::store) fn is_usual(words: &str) -> bool {
-    const OTHERS: [&str; 10] =
-        [AWAY, STRANGE, SILENT, BUSY, NO_TLS, NOT_AGREED, UNTRUSTED, OTHER_NAME, OUTDATED, UNFIT];
+    const OTHERS: [&str; 12] = [
+        AWAY, STRANGE, SILENT, BUSY, POOLER, NO_PASSAGE, NO_TLS, NOT_AGREED, UNTRUSTED, OTHER_NAME, OUTDATED,
+        UNFIT,
+    ];
     USUAL.iter().any(|(_, usual)| *usual == words) || OTHERS.contains(&words)
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlx::error::{DatabaseError, ErrorKind};
+
+    use super::*;
+
+    /// An error of PgBouncer 1.18.
+    #[derive(Debug, thiserror::Error)]
+    #[error("{0}")]
+    struct OfPooler(&'static str);
+
+    impl DatabaseError for OfPooler {
+        fn message(&self) -> &str {
+            self.0
+        }
+        fn code(&self) -> Option<std::borrow::Cow<'_, str>> {
+            Some("08P01".into())
+        }
+        fn as_error(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
+            self
+        }
+        fn as_error_mut(&mut self) -> &mut (dyn std::error::Error + Send + Sync + 'static) {
+            self
+        }
+        fn into_error(self: Box<Self>) -> Box<dyn std::error::Error + Send + Sync + 'static> {
+            self
+        }
+        fn kind(&self) -> ErrorKind {
+            ErrorKind::Other
+        }
+    }
+
+    #[test]
+    fn only_a_refused_setting_recommends_the_pooler_mode() {
+        let words = |said| usual(&sqlx::Error::Database(Box::new(OfPooler(said)))).unwrap();
+
+        for said in [
+            "unsupported startup parameter: search_path",
+            "unsupported startup parameter in options: search_path",
+        ] {
+            assert!(words(said).contains("pooler = true"), "{said}");
+        }
+        for said in [
+            "query_wait_timeout",
+            "client_login_timeout (server down)",
+            "server_login_retry",
+            "database \"gate\" is paused",
+            "pgbouncer cannot connect to server",
+        ] {
+            assert!(!words(said).contains("pooler = true"), "{said}");
+            assert!(words(said).contains("paused"), "{said}");
+            assert!(is_usual(words(said)), "{said}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use sqlx::{QueryBuilder, Sqlite, SqliteConnection, Transaction};
 
 use super::unwritten::Unwritten;
 use super::{approvals, callbacks, claims, due, read, tokens};
-use crate::domain::{Claim, Minute, RawJson, Row, Status, Timestamp};
+use crate::domain::{Claim, Minute, RawJson, Row, Status, Timestamp, Via};
 use crate::gate::audit::AuditRow;
 use crate::gate::store::KeptApproval;
 use crate::gate::store::ops::tx::{
@@ -135,7 +135,8 @@ const STEP: &str = "UPDATE actions SET status = ?3, revision = ?4, resolved_at =
      resolved_by = COALESCE(?6, resolved_by), reason = COALESCE(?7, reason), \
      effective_digest = COALESCE(?8, effective_digest), approved_terms = COALESCE(?9, approved_terms), \
      decision_revision = COALESCE(?10, decision_revision), fence = fence + ?11, lease_until = ?12, lease_by = ?13, \
-     renewed_until = NULL, error = ?14, executed_at = COALESCE(?15, executed_at) WHERE seq = ?1 AND revision = ?2";
+     renewed_until = NULL, error = ?14, executed_at = COALESCE(?15, executed_at), \
+     resolved_via = COALESCE(?16, resolved_via) WHERE seq = ?1 AND revision = ?2";
 
 /// By the index of an action's rows.
 pub(super) const NEWEST_DETAILS: &str =
@@ -241,6 +242,7 @@ impl Tx for SqliteTx {
             .bind(to.lease_by)
             .bind(to.error)
             .bind(to.executed_at.map(Timestamp::as_millis))
+            .bind(to.resolved_via.map(Via::word))
             .execute(self.conn().await?)
             .await?;
         Ok(changed.rows_affected() == 1)

@@ -97,6 +97,7 @@ pub(in crate::gate::store) fn approval(id: &str) -> Ruling {
         expected_effective_digest: None,
         expected_terms: None,
         reason: None,
+        via: Via::Shell,
     }
 }
 

@@ -116,6 +116,7 @@ const TABLES: [Audited; 7] = [
             "expires_at",
             "resolved_at",
             "resolved_by",
+            "resolved_via",
             "reason",
             "effective_digest",
             "decision_revision",

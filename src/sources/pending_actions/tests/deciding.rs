@@ -37,7 +37,7 @@ async fn a_batch_is_one_request_bound_to_what_was_seen() {
                     r#"{{"items":[{{"pendingActionId":"1","userEdits":{{"n":18446744073709551616}},"expectedDigest":"{seen}","#,
                     r#""expectedEffectiveDigest":"{after}","reason":"go"}},"#,
                     r#"{{"pendingActionId":"2","exclude":true,"expectedDigest":"{seen}","reason":"no"}},"#,
-                    r#"{{"pendingActionId":"3","expectedDigest":"{seen}","expectedEffectiveDigest":"{seen}"}}]}}"#
+                    r#"{{"pendingActionId":"3","expectedDigest":"{seen}","expectedEffectiveDigest":"{seen}"}}],"via":"shell"}}"#
                 ),
                 seen = seen,
                 after = after
@@ -170,8 +170,11 @@ async fn an_action_that_stands_alone_has_endpoints_of_its_own() {
     let seen = Digest::of("t", "w", r#"{"n":1.10}"#);
     let bodies: Vec<_> =
         gate.requests().into_iter().map(|request| (request.body, request.key.unwrap())).collect();
-    assert_eq!(bodies[0].0, format!(r#"{{"expectedDigest":"{seen}","expectedEffectiveDigest":"{seen}"}}"#));
-    assert_eq!(bodies[1], (format!(r#"{{"expectedDigest":"{seen}"}}"#), "k2".to_owned()));
+    assert_eq!(
+        bodies[0].0,
+        format!(r#"{{"expectedDigest":"{seen}","expectedEffectiveDigest":"{seen}","via":"shell"}}"#)
+    );
+    assert_eq!(bodies[1], (format!(r#"{{"expectedDigest":"{seen}","via":"shell"}}"#), "k2".to_owned()));
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! The list: what comes and goes, its orders and groups, filters and marks.
 
 pub(crate) mod arriving;
+mod elsewhere;
 pub(crate) mod expiring;
 pub(crate) mod groups;
 mod roomy;

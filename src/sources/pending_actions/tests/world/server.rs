@@ -1,15 +1,17 @@
 //! What they answer. A Praxiom keeps no reason and no name, knows no idempotency key, compares nothing, pages nothing, and
 //! answers a batch with three counts.
 
+use std::future::ready;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::{Path, Query, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
+use futures_util::stream::{self, StreamExt as _};
 
 use super::{Books, Kept, Office, merged};
 use crate::contract::batch::{Approve, BatchApprove, BatchItem, Reject};
@@ -22,6 +24,7 @@ pub(super) fn router(office: Arc<Office>) -> Router {
     Router::new()
         .route("/api/workspaces", get(workspaces))
         .route("/api/pending-actions", get(list))
+        .route("/api/pending-actions/events", get(pushed))
         .route("/api/pending-actions/{id}", get(one))
         .route("/api/pending-actions/{id}/events", get(events))
         .route("/api/pending-actions/{id}/approve", post(approve))
@@ -70,6 +73,12 @@ async fn workspaces(State(office): State<Arc<Office>>) -> Response {
         Dialect::Praxiom => "",
     };
     answer(200, format!(r#"{{"items":[{{"id":"w","workspaceId":"w"{scopes}}}]}}"#))
+}
+
+async fn pushed() -> Response {
+    let briefing = Ok::<_, std::convert::Infallible>("event: briefing\ndata: {\"pending\":0}\n\n");
+    let events = stream::once(ready(briefing)).chain(stream::pending());
+    ([("content-type", "text/event-stream")], Body::from_stream(events)).into_response()
 }
 
 async fn list(State(office): State<Arc<Office>>, Query(asked): Asked) -> Response {
