@@ -39,6 +39,9 @@ pub async fn check(paths: &Paths, screen: impl Fn(&Config) -> Vec<anyhow::Error>
     if !mistakes.is_empty() {
         return Err(ConfigError::of(mistakes, paths).into());
     }
+    for warning in gate::warnings(&config.gate) {
+        output::complain(&format!("warning: {warning}"));
+    }
     let found = if paths.config.exists() { "is valid" } else { "does not exist; the defaults apply" };
     output::line(&format!("{} {found}", paths.config.display()))?;
     let sources = match config.sources.len() {

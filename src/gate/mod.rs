@@ -18,6 +18,7 @@ mod events;
 mod executor;
 mod heartbeat;
 mod host_guard;
+mod judging;
 mod limits;
 mod metrics;
 mod open;
@@ -42,7 +43,7 @@ mod which;
 
 pub use self::audit::AuditHead;
 pub use self::error::GateError;
-pub use self::open::{check, mistakes};
+pub use self::open::{check, mistakes, warnings};
 pub use self::state::{Gate, Stop};
 pub use self::store::OpenApproval;
 pub use self::store::moving::{Move, Moved};

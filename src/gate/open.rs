@@ -56,6 +56,11 @@ pub fn mistakes(config: &GateConfig) -> Vec<ConfigError> {
     found.into_iter().filter_map(Result::err).collect()
 }
 
+/// What a gate would accept, but not always obey.
+pub fn warnings(config: &GateConfig) -> Vec<String> {
+    Tools::open(config).map(|tools| tools.warnings()).unwrap_or_default()
+}
+
 fn tls(config: &GateConfig) -> Result<Option<Tls>, ConfigError> {
     let loaded = config.tls.as_ref().map(tls::load).transpose();
     loaded.map_err(|what| config.error(what))

@@ -90,6 +90,25 @@ impl Tools {
         self.schema(tool).map_or(Ok(()), |schema| schema.check(input))
     }
 
+    /// Schemas that cannot judge every input, in words.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let schemas = self.configured.iter().filter_map(|(name, tool)| Some((name, tool.schema.as_ref()?)));
+        let warning = |name: &str, at: &String| {
+            format!(
+                "gate.tools.{name}: branches of the schema's {at} overlap and contain themselves; deep inputs are refused there. \
+                 Tell the branches apart, such as by a required key with a const"
+            )
+        };
+        schemas
+            .flat_map(|(name, schema)| schema.overlapping().iter().map(move |at| warning(name, at)))
+            .collect()
+    }
+
+    /// Some tool has a schema.
+    pub(crate) fn have_schemas(&self) -> bool {
+        self.configured.iter().any(|(_, tool)| tool.schema.is_some())
+    }
+
     /// The exact text of the tool's schema.
     pub(crate) fn schema_text(&self, tool: &str) -> Option<&str> {
         self.schema(tool).map(Schema::text)

@@ -5,20 +5,23 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
+use self::meter::Metered;
 use crate::domain::json;
 
+mod branches;
+mod meter;
 mod property;
 
 pub use property::Property;
 
+/// Reported for an input whose judgement would take too much time or memory.
+const BEYOND: &str = "the schema cannot judge this input; simplify its anyOf or oneOf";
 /// How many violations a message names.
 const TOLD: usize = 3;
 /// Longest description of one violation, in characters: it may quote the input.
 const WORDS_MAX: usize = 200;
 /// Longest quoted value, in bytes.
 const QUOTE_MAX: usize = 80;
-/// In larger inputs, in bytes, only the first violation is looked for: each costs memory, and an agent can send millions.
-const THOROUGH_MAX: usize = 64 << 10;
 /// How many violations a form is told of.
 const SHOWN: usize = 50;
 
@@ -27,7 +30,8 @@ const SHOWN: usize = 50;
 pub struct Schema {
     text: String,
     properties: Vec<Property>,
-    validator: Validator,
+    overlapping: Vec<String>,
+    validator: Validator<Metered>,
 }
 
 /// One thing that a schema does not allow.
@@ -49,9 +53,19 @@ impl Schema {
         if let Some(key) = json::duplicate_keys(&text).first() {
             return Err(format!("has the key {key} twice; only one of them would count"));
         }
-        let options = jsonschema::options().offline().with_pattern_options(PatternOptions::regex());
+        if !branches::is_bounded(&schema) {
+            let why = "has unevaluatedProperties or unevaluatedItems over too many branches";
+            return Err(format!("{why}; simplify its anyOf or oneOf"));
+        }
+        let options =
+            jsonschema::options_for::<Metered>().offline().with_pattern_options(PatternOptions::regex());
         let validator = options.build(&schema).map_err(|error| format!("is none: {error}"))?;
-        Ok(Self { properties: property::read(&text), text, validator })
+        Ok(Self {
+            properties: property::read(&text),
+            overlapping: branches::overlapping(&schema),
+            text,
+            validator,
+        })
     }
 
     /// The exact text.
@@ -64,31 +78,43 @@ impl Schema {
         &self.properties
     }
 
-    /// Everything that the schema does not allow in this input, at most 50; in an input above 64 KiB the first only. What is
-    /// no JSON, or has a key twice, is a violation of the input itself.
+    /// The `anyOf` and `oneOf` whose recursive branches overlap, as JSON pointers: deep inputs go beyond the budget there.
+    pub fn overlapping(&self) -> &[String] {
+        &self.overlapping
+    }
+
+    /// Violations of the schema in this input, at most 50; only the first where there are too many to keep. An input that is not JSON,
+    /// has a key twice or goes beyond the budget is one violation of the input itself.
     pub fn violations(&self, input: &str) -> Vec<Violation> {
-        let whole = |what: String| vec![Violation { at: String::new(), what }];
-        let value = match readable(input) {
-            Ok(value) => value,
-            Err(what) => return whole(what),
-        };
-        let most = if input.len() > THOROUGH_MAX { 1 } else { SHOWN };
-        self.validator.iter_errors(&value).take(most).map(|error| Violation::of(&error)).collect()
+        let read = |errors: Vec<ValidationError<'_>>| errors.iter().take(SHOWN).map(Violation::of).collect();
+        self.judge(input, read).unwrap_or_else(|what| vec![Violation { at: String::new(), what }])
     }
 
     /// Whether an input is what the schema asks for. The message names up to three places as JSON pointers.
     pub fn check(&self, input: &str) -> Result<(), String> {
+        self.judge(input, |errors| {
+            let some: Vec<_> = errors.iter().take(TOLD).map(told).collect();
+            match (some.is_empty(), errors.len().saturating_sub(TOLD)) {
+                (true, _) => Ok(()),
+                (false, 0) => Err(some.join("; ")),
+                (false, more) => Err(format!("{}; and {more} more", some.join("; "))),
+            }
+        })?
+    }
+
+    /// Judges within a budget and gives the errors to `tell`. Errors are collected only for an input that is not valid: each takes
+    /// memory, and `anyOf` and `oneOf` collect those of all their branches.
+    fn judge<T>(&self, input: &str, tell: impl FnOnce(Vec<ValidationError<'_>>) -> T) -> Result<T, String> {
         let value = readable(input)?;
-        if input.len() > THOROUGH_MAX {
-            return self.validator.validate(&value).map_err(|error| told(&error));
-        }
-        let mut errors = self.validator.iter_errors(&value);
-        let some: Vec<_> = errors.by_ref().take(TOLD).map(|error| told(&error)).collect();
-        match (some.is_empty(), errors.count()) {
-            (true, _) => Ok(()),
-            (false, 0) => Err(some.join("; ")),
-            (false, more) => Err(format!("{}; and {more} more", some.join("; "))),
-        }
+        let errors = match meter::within(input.len(), || self.validator.is_valid(&value)) {
+            Some(true) => Some(Vec::new()),
+            Some(false) => meter::within(input.len(), || self.validator.iter_errors(&value).collect())
+                .or_else(|| {
+                    meter::within(input.len(), || self.validator.validate(&value).err().into_iter().collect())
+                }),
+            None => None,
+        };
+        errors.map(tell).ok_or_else(|| BEYOND.to_owned())
     }
 }
 
@@ -239,6 +265,108 @@ mod tests {
         ] {
             let error = schema(text).unwrap_err();
             assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+
+    /// Two branches of a filter that overlap, and what holds itself twice.
+    const FILTER: &str = r##"{"properties":{"filter":{"$ref":"#/$defs/n"}},"$defs":{"n":{"anyOf":[
+        {"type":"object","properties":{"all":{"items":{"$ref":"#/$defs/n"}}},"required":["all"]},
+        {"type":"object","properties":{"all":{"items":{"$ref":"#/$defs/n"}},"not":{"type":"boolean"}},"required":["all"]},
+        {"type":"string"}]}}}"##;
+
+    fn nested(depth: usize, key: &str, inner: &str) -> String {
+        format!("{}{inner}{}", format!(r#"{{"{key}":["#).repeat(depth), "]}".repeat(depth))
+    }
+
+    #[test]
+    fn input_beyond_the_budget_is_refused_with_advice() {
+        let schema = schema(FILTER).unwrap();
+        let filter = |depth, inner| format!(r#"{{"filter":{}}}"#, nested(depth, "all", inner));
+
+        for depth in [17, 20, 40] {
+            assert_eq!(schema.check(&filter(depth, "5")), Err(BEYOND.to_owned()));
+            assert_eq!(schema.violations(&filter(depth, "5"))[0].what, BEYOND);
+            assert_eq!(schema.check(&filter(depth, "\"x\"")), Ok(()));
+        }
+        let shallow = schema.check(&filter(2, "5")).unwrap_err();
+        assert!(shallow.starts_with("/filter: ") && shallow.contains("anyOf"), "{shallow}");
+    }
+
+    type Step<'a> = &'a dyn Fn(usize) -> String;
+
+    /// References that double at each step, below each keyword that branches.
+    #[test]
+    fn every_keyword_that_branches_is_bounded() {
+        let both = |n: usize| format!(r##"{{"$ref":"#/$defs/s{n}"}},{{"$ref":"#/$defs/s{n}"}}"##);
+        let one = |n: usize| format!(r##"{{"$ref":"#/$defs/s{n}"}}"##);
+        let keywords: [(&str, &str, Step<'_>); 6] = [
+            ("anyOf", "7", &|n| format!(r#""anyOf":[{}]"#, both(n))),
+            ("oneOf", "\"x\"", &|n| format!(r#""oneOf":[{}]"#, both(n))),
+            ("allOf", "\"x\"", &|n| format!(r#""allOf":[{}]"#, both(n))),
+            ("not", "\"x\"", &|n| format!(r#""not":{0},"allOf":[{{"not":{0}}}]"#, one(n))),
+            ("if", "\"x\"", &|n| format!(r#""if":{0},"then":{0},"else":{0}"#, one(n))),
+            ("dependentSchemas", "{\"a\":1,\"b\":1}", &|n| {
+                format!(r#""dependentSchemas":{{"a":{0},"b":{0}}}"#, one(n))
+            }),
+        ];
+        for (keyword, input, step) in keywords {
+            for root in ["", r##""propertyNames":{"$ref":"#/$defs/s0"},"##] {
+                let steps: Vec<_> = (0..60).map(|n| format!(r#""s{n}":{{{}}},"#, step(n + 1))).collect();
+                let steps = steps.concat();
+                let start = if root.is_empty() { r##""$ref":"#/$defs/s0","## } else { root };
+                let text = format!(r#"{{{start}"$defs":{{{steps}"s60":{{"type":"string"}}}}}}"#);
+                let input = if root.is_empty() { input } else { r#"{"x":1}"# };
+
+                let judged = schema(&text).unwrap().check(input);
+
+                let stops_early = keyword == "dependentSchemas" || !start.contains("$ref\":\"#/$defs/s0\",");
+                let bounded = judged == Err(BEYOND.to_owned());
+                assert!(bounded || stops_early, "{keyword} {start}: {judged:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn ordinary_inputs_are_judged_whatever_their_size() {
+        let flat =
+            schema(r#"{"properties":{"l":{"items":{"type":"string","minLength":1},"uniqueItems":true}}}"#)
+                .unwrap();
+        let numbers = (0..100_000).map(|n| format!(r#""{n}","#)).collect::<Vec<_>>().concat();
+        let operators = ["add", "mul", "and", "or", "lt", "eq"].map(|op| {
+            let e = r##"{"$ref":"#/$defs/e"}"##;
+            format!(r#"{{"properties":{{"op":{{"const":"{op}"}},"l":{e},"r":{e}}},"required":["op","l","r"],"additionalProperties":false}}"#)
+        });
+        let tree = schema(&format!(
+            r##"{{"$ref":"#/$defs/e","$defs":{{"e":{{"anyOf":[{},{{"type":"number"}}]}}}}}}"##,
+            operators.join(",")
+        ));
+        let expression = (0..10).fold("1".to_owned(), |part, n| {
+            format!(r#"{{"op":"{}","l":{part},"r":{part}}}"#, ["add", "lt", "eq"][n % 3])
+        });
+        let deep = schema(
+            r##"{"type":"object","properties":{"all":{"items":{"$ref":"#"}}},"additionalProperties":false}"##,
+        );
+
+        assert_eq!(flat.check(&format!(r#"{{"l":[{numbers}"x"]}}"#)), Ok(()));
+        assert!(flat.check(&format!(r#"{{"l":[{numbers}5]}}"#)).unwrap_err().starts_with("/l/100000: "));
+        assert!(flat.check(&format!(r#"{{"l":[{}5]}}"#, "5,".repeat(50_000))).unwrap_err().starts_with("/l"));
+        assert_eq!(tree.unwrap().check(&expression), Ok(()));
+        assert_eq!(deep.unwrap().check(&nested(60, "all", "{}")), Ok(()));
+    }
+
+    #[test]
+    fn unique_items_are_those_that_json_schema_calls_unique() {
+        let schema = schema(r#"{"uniqueItems":true}"#).unwrap();
+
+        for twice in ["[1,1.0]", "[0,-0.0]", r#"[{"a":1,"b":[2]},{"b":[2.0],"a":1}]"#, "[[],[]]"] {
+            assert!(schema.check(twice).is_err(), "{twice}");
+        }
+        for once in [
+            "[1,\"1\",true,null,[1],1.5]",
+            "[[],[[]],[[],[]]]",
+            "[18446744073709551615,18446744073709551616]",
+        ] {
+            assert_eq!(schema.check(once), Ok(()), "{once}");
         }
     }
 

@@ -23,7 +23,8 @@ pub(crate) async fn approve(
     Path(batch): Path<String>,
     Sent { body: request, key }: Sent<BatchApprove>,
 ) -> Result<Response, ApiError> {
-    let rulings = rulings(request)?;
+    let mut rulings = rulings(request)?;
+    gate.judge_all(&caller.actor(), &mut rulings).await?;
     let decided = gate.store().decide_group(Group::Batch(batch), rulings, caller.actor(), key).await?;
     Ok(reply(StatusCode::OK, decided))
 }
@@ -58,5 +59,6 @@ fn ruling(item: BatchItem, via: Via) -> Result<Ruling, ApiError> {
         expected_terms: item.expected_terms,
         reason: reason(item.reason)?,
         via,
+        judged: None,
     })
 }

@@ -54,8 +54,9 @@ pub(crate) async fn approve(
     Path(checkpoint): Path<String>,
     Sent { body: request, key }: Sent<BatchApprove>,
 ) -> Result<Response, ApiError> {
-    let group = Group::Checkpoint(checkpoint);
-    let decided = gate.store().decide_group(group, rulings(request)?, caller.actor(), key).await?;
+    let (group, mut rulings) = (Group::Checkpoint(checkpoint), rulings(request)?);
+    gate.judge_all(&caller.actor(), &mut rulings).await?;
+    let decided = gate.store().decide_group(group, rulings, caller.actor(), key).await?;
     Ok(reply(StatusCode::OK, decided))
 }
 

@@ -1,5 +1,7 @@
 //! `approve`, `reject`, `take-back` and `withdraw` of one action.
 
+use std::slice;
+
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -32,6 +34,7 @@ pub(crate) async fn approve(
         expected_terms: approve.expected_terms,
         reason: reason(approve.reason)?,
         via: via(approve.via.as_deref())?,
+        judged: None,
     };
     decide(&gate, &caller, ruling, key).await
 }
@@ -50,6 +53,7 @@ pub(crate) async fn reject(
         expected_terms: None,
         reason: reason(reject.reason)?,
         via: via(reject.via.as_deref())?,
+        judged: None,
     };
     decide(&gate, &caller, ruling, key).await
 }
@@ -58,9 +62,10 @@ pub(crate) async fn reject(
 async fn decide(
     gate: &Gate,
     caller: &Caller,
-    ruling: Ruling,
+    mut ruling: Ruling,
     key: Option<Keyed>,
 ) -> Result<Response, ApiError> {
+    gate.judge_all(&caller.actor(), slice::from_mut(&mut ruling)).await?;
     Ok(reply(StatusCode::OK, gate.store().decide(ruling, caller.actor(), key).await?))
 }
 

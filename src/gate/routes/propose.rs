@@ -41,6 +41,7 @@ pub(crate) async fn propose(
 ) -> Result<Response, ApiError> {
     let origin = Origin { callback: callback(&gate, &propose)?, traceparent: trace::of(&headers) };
     let action = NewAction { origin, ..accept(&gate, &caller, propose)? };
+    gate.judge(&action.tool, &action.input).await.map_err(|why| ApiError::new(INVALID, why))?;
     let tool_name = action.tool.clone();
     let recorded = gate.store().record(action, gate.inner.limits.pending_per_workspace, key).await?;
     let body = serde_json::to_string(&Queued::of(tool_name, recorded.id));
@@ -81,7 +82,6 @@ fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, A
     if let Some(Err(why)) = propose.requested_by.as_deref().map(subject::check) {
         return Err(ApiError::new(INVALID, format!("requestedBy {why}")));
     }
-    gate.inner.tools.check(&tool, input.as_str()).map_err(|why| ApiError::new(INVALID, why))?;
     let effect = raised_effect(definition.effect.as_ref(), propose.effect.as_deref());
     if effect == Some(Effect::Read) || propose.effect.as_deref() == Some(Effect::Read.as_raw()) {
         return Err(ApiError::new(INVALID, "reads are not gated: run the tool, nothing is recorded"));

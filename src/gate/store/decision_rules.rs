@@ -75,18 +75,14 @@ fn approve(
         return Err(Refused::Invalid(denied.to_owned()));
     }
     let input = &stored.action.input;
-    let edited = match edits {
-        None => None,
-        Some(object) => {
-            let invalid = |error: &dyn std::fmt::Display| Refused::Invalid(format!("userEdits: {error}"));
-            let edits = Edits::new(object.clone()).map_err(|error| invalid(&error))?;
-            let merged = merge(input, &edits).map_err(|error| invalid(&error))?;
-            Some((object.clone(), merged))
-        }
-    };
+    let edited = edits.cloned().zip(merged(input, edits)?);
     let effective = edited.as_ref().map_or(input, |(_, merged)| merged);
-    tools.check(tool, effective.as_str()).map_err(Refused::Invalid)?;
     let digest = stored.action.digest_of(effective.as_str());
+    match &ruling.judged {
+        _ if tools.schema_text(tool).is_none() => {}
+        Some(judged) if judged.input == digest => judged.fits.clone().map_err(Refused::Invalid)?,
+        _ => return Err(Refused::Changed("the schema judged another input than this one; read it again")),
+    }
     expect(
         ruling.expected_effective_digest.as_deref(),
         digest,
@@ -99,6 +95,13 @@ fn approve(
         "its expiry, risk, effect, preview, schema or executor is not the one you saw; read it again",
     )?;
     Ok(Approval { edited, digest, terms, policy: tools.policy(tool, &stored.action.row.risk) })
+}
+
+/// The input after the edits; `None` without edits.
+pub(crate) fn merged(input: &RawJson, edits: Option<&RawJson>) -> Result<Option<RawJson>, Refused> {
+    let Some(edits) = edits else { return Ok(None) };
+    let merged = Edits::new(edits.clone()).and_then(|edits| merge(input, &edits));
+    merged.map(Some).map_err(|error| Refused::Invalid(format!("userEdits: {error}")))
 }
 
 fn expect(expected: Option<&str>, actual: Digest, changed: &'static str) -> Result<(), Refused> {

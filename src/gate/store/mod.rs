@@ -140,7 +140,7 @@ pub(crate) struct Actor {
     pub(crate) workspace: String,
 }
 
-/// One decision as it was sent; judged inside the transaction.
+/// One decision as it was sent; its rules are checked inside the transaction.
 #[derive(Debug, Clone)]
 pub(crate) struct Ruling {
     pub(crate) id: String,
@@ -150,6 +150,16 @@ pub(crate) struct Ruling {
     pub(crate) expected_terms: Option<String>,
     pub(crate) reason: Option<String>,
     pub(crate) via: Via,
+    /// `None` for what needs no judgement, and for an action that was not found.
+    pub(crate) judged: Option<Judgement>,
+}
+
+/// What the tool's schema says of an input. Made before the transaction, because it can take long.
+#[derive(Debug, Clone)]
+pub(crate) struct Judgement {
+    /// Of the input that was judged, after the edits.
+    pub(crate) input: Digest,
+    pub(crate) fits: Result<(), String>,
 }
 
 #[derive(Debug, Clone)]

@@ -262,6 +262,7 @@ async fn rejected_by_a_gate_that_dies(config: &GateConfig, taken: bool) -> Callb
         expected_terms: None,
         reason: None,
         via: Via::Http,
+        judged: None,
     };
     let by = Actor { subject: "owner".to_owned(), workspace: "w".to_owned() };
     gate.store().decide(ruling, by, None).await.unwrap();

@@ -7,6 +7,7 @@ use super::support::{config, plain, script, start, with_tool};
 use crate::config::paths::Paths;
 use crate::config::{Config, Executor, GateConfig, ToolConfig};
 use crate::domain::Risk;
+use crate::gate::judging::JUDGES;
 use crate::gate::{Gate, GateError, check};
 
 /// What a start with this configuration says, and that a check says the same.
@@ -133,6 +134,64 @@ async fn an_input_against_the_schema_is_refused_and_the_schema_is_told() {
     gate.propose("another", r#"{"title":1}"#).await;
     assert!(gate.get("/api/tools").await.text.contains(&format!(r#""schema":{SCHEMA}"#)));
     assert_eq!(gate.gate.inner.tools.schema_text("t"), Some(SCHEMA));
+}
+
+/// A filter with two branches for each of its levels.
+const FILTER: &str = r##"{"properties":{"filter":{"$ref":"#/$defs/n"}},"$defs":{"n":{"anyOf":[
+    {"properties":{"all":{"items":{"$ref":"#/$defs/n"}}},"required":["all"],"type":"object"},
+    {"properties":{"all":{"items":{"$ref":"#/$defs/n"}},"not":{}},"required":["all"],"type":"object"},
+    {"type":"string"}]}}}"##;
+
+#[tokio::test]
+async fn input_that_a_schema_cannot_judge_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.json");
+    std::fs::write(&path, FILTER).unwrap();
+    let tool = ToolConfig { schema: Some(path), ..ToolConfig::default() };
+    let tools = [("t".to_owned(), tool.clone())].into();
+    let warnings = crate::gate::warnings(&GateConfig { tools, ..config(folder.path()) });
+    let (_folder, gate) = with_tool(tool).await;
+    let filter =
+        |inner: &str| format!(r#"{{"filter":{}{inner}{}}}"#, r#"{"all":["#.repeat(40), "]}".repeat(40));
+    let says = "the schema cannot judge this input; simplify its anyOf or oneOf";
+
+    let body = format!(r#"{{"toolName":"t","workspaceId":"w","toolInput":{}}}"#, filter("5"));
+    let proposed = gate.post_as(&gate.agent, "/api/pending-actions", &body).await;
+    let id = gate.propose("t", &filter(r#""x""#)).await;
+    let edits = format!(r#"{{"userEdits":{}}}"#, filter("5"));
+    let decided = gate.post(&format!("/api/pending-actions/{id}/approve"), &edits).await;
+    let left = gate.post(&format!("/api/pending-actions/{id}/approve"), "{}").await;
+
+    for refused in [&proposed, &decided] {
+        assert_eq!(refused.code(), (422, "INVALID".to_owned()), "{}", refused.text);
+        assert_eq!(refused.at("/error/message"), says);
+    }
+    assert_eq!(left.status, 200, "{}", left.text);
+    let [warning] = &warnings[..] else { panic!("{warnings:?}") };
+    assert!(
+        warning.starts_with("gate.tools.t: branches of the schema's /$defs/n/anyOf overlap"),
+        "{warning}"
+    );
+}
+
+#[tokio::test]
+async fn gate_answers_others_while_inputs_wait_to_be_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.json");
+    std::fs::write(&path, SCHEMA).unwrap();
+    let (_folder, gate) = with_tool(ToolConfig { schema: Some(path), ..ToolConfig::default() }).await;
+    let all = JUDGES.acquire_many(2).await.unwrap();
+
+    let mut proposing = Box::pin(gate.propose("t", r#"{"title":"x"}"#));
+    let healthy = tokio::select! {
+        biased;
+        _ = &mut proposing => panic!("judged without a permit"),
+        answer = gate.get("/healthz") => answer,
+    };
+    drop(all);
+
+    assert_eq!(healthy.status, 200);
+    assert!(!proposing.await.is_empty());
 }
 
 #[tokio::test]

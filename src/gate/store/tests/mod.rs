@@ -98,6 +98,7 @@ pub(in crate::gate::store) fn approval(id: &str) -> Ruling {
         expected_terms: None,
         reason: None,
         via: Via::Shell,
+        judged: None,
     }
 }
 
