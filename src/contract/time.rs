@@ -56,9 +56,10 @@ pub fn read(text: &str) -> Option<Timestamp> {
 fn counted(text: &str) -> Option<Timestamp> {
     /// Seconds at the end of the year 9999. As milliseconds it is a day in 1978, before any of these systems.
     const END: f64 = 253_402_300_800.0;
+    /// Nanoseconds, as 64 bits hold them.
+    const LARGEST: f64 = 9.2e18;
     let number: f64 = text.parse().ok()?;
-    let ends =
-        [1e-3, 1.0, 1e3, 1e6].map(|per_milli| (per_milli, (END * 1e3 * per_milli).min(i64::MAX as f64)));
+    let ends = [1e-3, 1.0, 1e3, 1e6].map(|per_milli| (per_milli, (END * 1e3 * per_milli).min(LARGEST)));
     match ends.into_iter().find(|(_, end)| number.abs() < *end) {
         Some((per_milli, _)) => Some(Timestamp::from_millis((number / per_milli).round() as i64)),
         None => text.bytes().all(|byte| byte.is_ascii_digit()).then_some(LATEST),
