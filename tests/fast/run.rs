@@ -22,7 +22,8 @@ fn test_command_ends_with_skipped_tests_and_one_line() {
         ran(said, "101"),
         (vec!["SKIPPED b::away: no server".to_owned(), "FAILED: c::bad d::worse".to_owned()], Some(101))
     );
-    assert_eq!(ran("test a::good ... ok", "0"), (vec!["all tests passed".to_owned()], Some(0)));
+    let said = "test a::good ... ok\ntest result: ok. 7 passed; 0 failed; 1 ignored\ntest result: ok. 5 passed; 0 failed";
+    assert_eq!(ran(said, "0"), (vec!["12 passed, 0 failed".to_owned()], Some(0)));
     let (lines, status) = ran("error: could not compile `placet`", "101");
     assert_eq!((lines[0].as_str(), status), ("FAILED: error: could not compile `placet`", Some(101)));
 }

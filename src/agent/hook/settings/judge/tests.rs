@@ -1,5 +1,5 @@
-use super::super::{Block, Settings, usual_tools};
 use super::*;
+use crate::agent::hook::settings::{Block, Settings, usual_tools};
 
 const CLAUDE: HookClient = HookClient::ClaudeCode;
 
