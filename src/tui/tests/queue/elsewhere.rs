@@ -62,7 +62,7 @@ fn decisions_of_several_kinds_are_counted_together() {
 fn decision_that_came_and_went_between_two_looks_is_shown() {
     let all = few(8);
     let mut desk = Desk::new(80, 24, all[..4].to_vec());
-    let mut old = settled(&all[5], Status::Executed, "kim", Some(Via::Http));
+    let mut old = settled(&all[5], Status::Executed, "kim", Some(Via::Shell));
     old.row.resolved_at = Some(Timestamp::from_millis(NOW - 60_000));
 
     changed(&mut desk, &[settled(&all[4], Status::Approved, "kim", Some(Via::Http)), old]);
