@@ -30,9 +30,6 @@ argv = ["sh", "-c", "printf 'no \\033]0;approved\\007\\033[2J \\342\\200\\256roo
 risk = "low"
 "#;
 
-/// Who proposes, as the gate writes it down.
-const SUBJECT: &str = "k\u{202e}im\u{2066}\u{200b}\u{e0041}";
-
 #[derive(Deserialize)]
 struct Case {
     cls: String,
@@ -119,7 +116,7 @@ fn hostile_gate() -> (Home, Gate) {
         "--workspace",
         "default",
         "--subject",
-        SUBJECT,
+        "kim",
     ]);
     assert!(token.status.success(), "{}", String::from_utf8_lossy(&token.stderr));
     let agent_token = String::from_utf8(token.stdout).unwrap().trim().to_owned();

@@ -29,7 +29,7 @@ argv = ["true"]
 
 /// What may be read through: workspaces, tokens, versions of the tables, and what a statement brings itself. An alias counts as any other
 /// name, so that none hides a table that grows with history. How a subquery is filled stands in steps of its own.
-const SMALL: [&str; 4] = ["heads", "tokens", "_sqlx_migrations", "CONSTANT"];
+const SMALL: [&str; 5] = ["heads", "tokens", "_sqlx_migrations", "sqlite_master", "CONSTANT"];
 
 const ACTIONS: &str = "/api/pending-actions";
 

@@ -52,7 +52,10 @@ fn every_mistake_in_a_rule_names_the_rule_its_line_and_what_to_do() {
     for (rule, says) in [
         ("to = \"bell\"\non = []".to_owned(), "`on` is empty; it says what to tell of"),
         ("to = \"bell\"\non = [\"overtarget\"]".to_owned(), "did you mean \"over-target\"?"),
-        ("to = \"bell\"\non = [\"zzz\"]".to_owned(), "There are first, source-down, ran-other, failed, unknown"),
+        (
+            "to = \"bell\"\non = [\"zzz\"]".to_owned(),
+            "There are first, source-down, ran-other, failed, unknown",
+        ),
         (bell.to_owned() + "source = \"tema\"", "source \"tema\" is none of those that there are: team"),
         (bell.to_owned() + "queue = \"q\"", "\"failed\" is known of whole sources only; take it out of `on`"),
         (bell.to_owned() + "at_least = 0", "at_least is 0; the least is 1"),

@@ -33,8 +33,13 @@ impl Places {
         let new = config(folder.path());
         // A move is given the server itself.
         new.server.as_ref().filter(|_| !new.postgres.pooler)?;
-        // Nothing is sent: it has no secret.
-        let secret = TokenFrom::Env("PLACET_NO_SUCH".to_owned());
+        let file = folder.path().join("secret");
+        std::io::Write::write_all(
+            &mut crate::private::options().write(true).create(true).open(&file).unwrap(),
+            b"secret",
+        )
+        .unwrap();
+        let secret = TokenFrom::File(file);
         let nobody = CallbackConfig { line: 1, url: "http://127.0.0.1:1/".to_owned(), secret };
         let callbacks = [("nobody".to_owned(), nobody)].into();
         let approvals = RiskApprovals { critical: 2, ..RiskApprovals::default() };

@@ -174,8 +174,10 @@ pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
             if let Some(problem) = problem {
                 readable_again(model, name, &problem);
             }
+            // The watch view has messages of its own, which a busy gate would replace all the time.
             if let (Rows::Changes { entries, .. }, Some(me)) = (&synced.rows, &me)
                 && model.list.elsewhere.look(&model.queue, entries, me, now)
+                && !model.dashboard.watch.open
                 && let Some(told) = model.list.elsewhere.told()
             {
                 model.warn(words::under_your_name(&told));
