@@ -34,6 +34,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "assets" / "bridges" / "pytho
 
 import placet
 from placet import Decided, Gate, GateError, InputError, Refused
+from placet.gate import _kept
 
 LIMIT = 30.0
 
@@ -670,6 +671,66 @@ class Running(unittest.TestCase):
         self.assertEqual(refused.exception.status, 401)
 
 
+class Masked(str):
+    """A secret that JSON shows as stars."""
+
+    def __new__(cls, word: str) -> Masked:
+        made = super().__new__(cls, "**********")
+        made.word = word  # type: ignore[attr-defined]
+        return made
+
+
+class Editing(unittest.TestCase):
+    """`_kept`, which pairs what a reviewer edited with the objects that the call was made with."""
+
+    def cred(self, user: str, word: str, **more: Any) -> Dict[str, Any]:
+        return {"user": user, "pw": Masked(word), **more}
+
+    def kept(self, given: Any, change: Callable[[Any], Any]) -> Any:
+        asked = json.loads(json.dumps(given))
+        edited = json.loads(json.dumps(given))
+        return _kept(given, asked, change(edited) or edited)
+
+    def test_an_edit_keeps_each_secret_in_its_place(self) -> None:
+        given = {"cs": [self.cred("kim", "one"), self.cred("b", "two")], "note": "a"}
+
+        def rename(edited: Any) -> None:
+            edited["cs"][0]["user"], edited["note"] = "pam", "b"
+
+        mixed = self.kept(given, rename)
+        self.assertEqual([(c["user"], c["pw"].word) for c in mixed["cs"]], [("pam", "one"), ("b", "two")])
+        self.assertEqual(mixed["note"], "b")
+        self.assertIs(mixed["cs"][1], given["cs"][1])
+        dropped = self.kept({"cs": {"x": self.cred("kim", "one"), "y": self.cred("b", "two")}}, lambda it: {"cs": {"y": it["cs"]["y"]}})
+        self.assertEqual(dropped["cs"]["y"]["pw"].word, "two")
+        replaced = self.kept(given, lambda it: {**it, "cs": [{"user": "pam", "pw": "new"}]})
+        self.assertEqual(replaced["cs"], [{"user": "pam", "pw": "new"}])
+        # Without a secret in the call, stars are text like any other.
+        self.assertEqual(self.kept({"note": "a"}, lambda it: {"note": "**********"}), {"note": "**********"})
+
+    def test_an_edit_that_moves_a_secret_is_refused(self) -> None:
+        kim, b = self.cred("kim", "one", note="k"), self.cred("b", "two", note="n")
+        listed, keyed = {"cs": [kim, b]}, {"cs": {"x": kim, "y": b}}
+        cases: Dict[str, Tuple[Any, Callable[[Any], Any]]] = {
+            "swapped items": (listed, lambda it: {"cs": it["cs"][::-1]}),
+            "swapped items, one edited": (listed, lambda it: {"cs": [{**it["cs"][1], "note": "edited"}, it["cs"][0]]}),
+            "copied over another": (listed, lambda it: {"cs": [it["cs"][1], it["cs"][1]]}),
+            "dropped item": (listed, lambda it: {"cs": it["cs"][1:]}),
+            "swapped values": (keyed, lambda it: {"cs": {"x": it["cs"]["y"], "y": it["cs"]["x"]}}),
+            "renamed key": (keyed, lambda it: {"cs": {"z": it["cs"]["x"], "y": it["cs"]["y"]}}),
+            "new key": (keyed, lambda it: {"cs": {**it["cs"], "z": it["cs"]["x"]}}),
+            "swapped arguments": ({"a": kim, "b": b}, lambda it: {"a": it["b"], "b": it["a"]}),
+            "between lists": ({"a": [kim], "b": [b]}, lambda it: {"a": it["b"], "b": it["a"]}),
+            "into text": ({"c": kim, "note": "a"}, lambda it: {**it, "note": "use **********"}),
+            "into a new argument": ({"c": kim}, lambda it: {**it, "pw": it["c"]["pw"]}),
+            "into a key": ({"c": kim, "by": {}}, lambda it: {**it, "by": {"**********": 1}}),
+        }
+        for word, (given, change) in cases.items():
+            with self.subTest(word), self.assertRaises(InputError) as refused:
+                self.kept(given, change)
+            self.assertIn("an edit cannot move what is shown as **********", str(refused.exception))
+
+
 class Connecting(unittest.TestCase):
     def test_a_redirect_is_refused_and_the_token_stays_here(self) -> None:
         seen: List[str] = []
@@ -771,6 +832,18 @@ class Connecting(unittest.TestCase):
                     with self.subTest(name, answer=answer[:20]), self.assertRaises(GateError) as refused:
                         ask(gate)
                     self.assertEqual(refused.exception.code, "BAD_ANSWER")
+            # An action's fields with other types.
+            for action in (
+                {"id": 5, "status": None}, {"id": 5, "status": "approved"}, {"id": "a-1", "status": ["rejected"]},
+                {"id": "a-1", "status": "rejected", "toolResult": {"content": None}},
+                {"id": "a-1", "status": "executed", "toolResult": {}}, {"id": "a-1", "status": "rejected", "toolResult": "no"},
+            ):
+                answers[:] = [json.dumps({"pending_action_id": "a-1", **action}).encode()]
+                for name in ("wait", "hold", "async"):
+                    gate = Gate(url=f"http://127.0.0.1:{server.server_port}", workspace="default")
+                    with self.subTest(name, action=action), self.assertRaises(GateError) as refused:
+                        asked[name](gate)
+                    self.assertEqual(refused.exception.code, "BAD_ANSWER")
             # A claim without an input runs nothing, and reports nothing.
             answers[:] = [b'{"items": [{"id": "a-1"}], "fence": 1, "idempotencyKey": "k"}']
             gate = Gate(url=f"http://127.0.0.1:{server.server_port}", workspace="default")
@@ -804,7 +877,8 @@ class Connecting(unittest.TestCase):
                 self.assertEqual(missing.exception.code, "NO_GATE")
 
     def test_addresses_and_tokens_that_are_none_are_refused_without_naming_secrets(self) -> None:
-        for url in ("127.0.0.1:7878", "ftp://a", "http://kim:secret@127.0.0.1", "http://127.0.0.1:port"):
+        hidden = ("http://127.0.0.1:1?token=secret", "http://127.0.0.1:1/#secret", "https://gate.example/a?secret#secret", "http://127.0.0.1:1?")
+        for url in ("127.0.0.1:7878", "ftp://a", "http://kim:secret@127.0.0.1", "http://127.0.0.1:port", *hidden):
             with self.assertRaises(GateError) as refused:
                 Gate(url=url)
             self.assertEqual(refused.exception.code, "NO_GATE", url)

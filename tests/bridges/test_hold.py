@@ -11,6 +11,7 @@ import json
 import math
 import os
 import signal
+import sqlite3
 import ssl
 import subprocess
 import sys
@@ -217,11 +218,22 @@ class Holding(unittest.TestCase):
             self.ran.append("async generator")
             yield
 
+        def lazy() -> Any:
+            return map(self.ran.append, ["lazy"])
+
+        class AsyncIterator:
+            def __aiter__(self) -> Any:
+                return self
+
+            async def __anext__(self) -> None: ...
+
         begun, async_begun = generator(), async_generator()
         next(begun)
         asyncio.run(async_begun.__anext__())
         self.ran.clear()
-        for make in (coroutine, generator, async_generator):
+        cursor = sqlite3.connect(":memory:").execute("create table done (n)")
+        self.addCleanup(cursor.connection.close)
+        for make in (coroutine, generator, async_generator, lazy, AsyncIterator):
             with self.subTest(make.__name__), ThreadPoolExecutor() as threads:
                 def held() -> None:
                     with self.gate.hold(f"unrun-{make.__name__}", {}) as call:
@@ -233,7 +245,7 @@ class Holding(unittest.TestCase):
                 action = only(f"unrun-{make.__name__}")
                 self.assertEqual((action["status"], self.ran), ("failed", []))
                 self.assertIn("It did not run: it returned a ", action["error"])
-        for tool, result in (("begun", begun), ("begun-async", async_begun)):
+        for tool, result in (("begun", begun), ("begun-async", async_begun), ("cursor", cursor)):
             with ThreadPoolExecutor() as threads:
                 def held_begun() -> None:
                     with self.gate.hold(tool, {}) as call:

@@ -27,7 +27,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any, Callable, Dict, List
 
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 
 ROOT = Path(__file__).parents[2]
 LIMIT = 60.0
@@ -62,8 +62,30 @@ def priced(to: str, price: float) -> str:
     return "refunded"
 
 
+class Cred(BaseModel):
+    user: str
+    pw: SecretStr
+
+
+def credited(to: str, creds: List[Cred]) -> str:
+    """Pays money back to several."""
+    with open(os.environ["EFFECTS"], "a", encoding="utf-8") as file:
+        file.writelines(f"{cred.user} {cred.pw.get_secret_value()}\n" for cred in creds)
+    return "refunded"
+
+
+def lazy(to: str, cents: int) -> Any:
+    """Pays money back, once its result is iterated."""
+    def paid(part: int) -> str:
+        with open(os.environ["EFFECTS"], "a", encoding="utf-8") as file:
+            file.write(f"{to} {part}\n")
+        return f"refunded {part}"
+
+    return map(paid, [cents, 1])
+
+
 if os.environ.get("TOOL"):
-    refund = {"typed": typed, "priced": priced}[os.environ["TOOL"]]  # type: ignore[assignment]
+    refund = {"typed": typed, "priced": priced, "lazy": lazy, "credited": credited}[os.environ["TOOL"]]  # type: ignore[assignment]
     refund.__name__ = "refund"
 
 
@@ -286,6 +308,67 @@ class Real(unittest.TestCase):
             self.assertEqual(self.effects.read_text(), "ilka 1.5\n")
             self.assertEqual(len(provider.results()), len(calls))
             self.assertEqual([action["status"] for action in self.actions()], ["executed"])
+
+    def test_a_lazy_result_runs_before_it_is_executed(self) -> None:
+        for form in ("", "sync") if self.framework == "langchain" else ("",):
+            with self.subTest(form), Provider([{"tool": "refund", "id": "call_a", "input": {"to": "ilka", "cents": 5}}]) as provider:
+                self.session = f"{self.id()}{form}"
+                self.effects.write_text("")
+                agent = self.agent(provider, SYNC=form, TOOL="lazy")
+                self.gate("POST", f"/{self.pending(1)['ilka']}/approve")
+                self.ends(agent)
+
+                self.assertEqual(self.effects.read_text(), "ilka 5\nilka 1\n")
+                [action] = self.actions()
+                self.assertEqual(action["status"], "executed")
+                self.assertIn("refunded 5", str(action["result"]))
+
+    def test_images_stay_images_after_an_edit(self) -> None:
+        from placet import Gate
+
+        call = Gate(url="http://127.0.0.1:1", token="any").hold("refund", {"to": "ilka"})
+        call._approved = {"to": "kim"}
+        note = 'A human changed this call before it ran. It ran with: {"to": "kim"}'
+        if self.framework == "openai-agents":
+            from agents import ToolOutputImage, ToolOutputText
+            from placet.openai_agents import _told
+
+            image: Any = ToolOutputImage(image_url="data:image/png;base64,AA==")
+            first: Any = ToolOutputText(text=note)
+        elif self.framework == "pydantic-ai":
+            from placet.pydantic_ai import _told
+            from pydantic_ai import BinaryContent
+
+            image, first = BinaryContent(b"\0", media_type="image/png"), note
+        else:
+            self.skipTest("the framework makes parts of every result")
+        for result, parts in ((image, [image]), ([image, image], [image, image])):
+            call.result, call.edited = result, True
+            self.assertEqual(_told(call), [first, *parts])
+            call.edited = False
+            self.assertIs(_told(call), result)
+        call.result, call.edited = "refunded", True
+        self.assertEqual(_told(call), f"{note}\n\nrefunded")
+
+    def test_an_edited_call_keeps_each_secret_with_its_owner(self) -> None:
+        if self.framework != "pydantic-ai":
+            self.skipTest("only here are secrets objects in lists")
+        asked = {"to": "ilka", "creds": [{"user": "kim", "pw": "hunter2"}, {"user": "b", "pw": "pw2"}]}
+        star = "**********"
+        edits = {
+            "renamed": ([{"user": "pam", "pw": star}, {"user": "b", "pw": star}], "pam hunter2\nb pw2\n", "executed"),
+            "swapped": ([{"user": "b", "pw": star}, {"user": "kim", "pw": star}], "", "failed"),
+        }
+        for word, (creds, effects, status) in edits.items():
+            with self.subTest(word), Provider([{"tool": "refund", "id": "call_a", "input": asked}]) as provider:
+                self.session = f"{self.id()}{word}"
+                self.effects.write_text("")
+                agent = self.agent(provider, TOOL="credited")
+                self.gate("POST", f"/{self.pending(1)['ilka']}/approve", {"userEdits": {"creds": creds}})
+                self.ends(agent)
+
+                self.assertEqual(self.effects.read_text(), effects)
+                self.assertEqual(self.actions()[0]["status"], status)
 
     def test_what_a_tool_raises_is_a_failed_run(self) -> None:
         with Provider([{"tool": "refund", "id": "call_a", "input": {"to": "ilka", "cents": 0}}]) as provider:

@@ -10,13 +10,16 @@ it has one; else `Gate(session=...)`, else one for this process.
 
 from __future__ import annotations
 
+import collections.abc
+import functools
+import inspect
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Awaitable, Callable, Optional
 
-from agent_framework import Content, FunctionInvocationContext, FunctionMiddleware
+from agent_framework import Content, FunctionInvocationContext, FunctionMiddleware, FunctionTool
 from pydantic import BaseModel
 
-from .gate import Call, Gate, GateError, HoldOptions, InputError, Refused, _is_generator, _is_json_of
+from .gate import Call, Gate, GateError, HoldOptions, InputError, Refused, _awaited, _is_iterator, _is_json_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -38,14 +41,13 @@ class Gated(FunctionMiddleware):
             given = context.arguments.model_dump(exclude_unset=True) if isinstance(context.arguments, BaseModel) else context.arguments
             hold = self._gate._hold_for(name, dict(given), context.metadata.get("call_id"), session, self._options)
             try:
-                if _is_generator(context.function.func):
-                    raise InputError(f"the tool {name} is a generator; it must return a value")
                 call = await stack.enter_async_context(hold)
             except (InputError, Refused, GateError) as error:
                 context.result = error.told
                 return
             if call.edited:
                 context.arguments = _edited(call, context)
+            _run_to_its_end(context.function)
             await call_next()
             parts = context.result if isinstance(context.result, list) else None
             call.result = _text(parts) if parts else context.result
@@ -53,6 +55,26 @@ class Gated(FunctionMiddleware):
                 context.result = [Content.from_text(call.told("")[:-1]), *parts]  # parts are joined by line ends
             elif call.edited:
                 context.result = call.told(call.result)
+
+
+def _run_to_its_end(tool: FunctionTool) -> None:
+    """Makes a tool run what its function returns. The framework makes text of an iterator that has not run."""
+    func: Any = tool.func
+    if func is None or hasattr(func, "_placet_ends"):
+        return
+
+    async def later(*args: Any, **kwargs: Any) -> Any:
+        return await _awaited(func(*args, **kwargs))
+
+    def now(*args: Any, **kwargs: Any) -> Any:
+        result = func(*args, **kwargs)
+        if inspect.isawaitable(result) or isinstance(result, collections.abc.AsyncIterator):
+            return _awaited(result)  # the framework awaits it, on its own event loop
+        return list(result) if _is_iterator(result) else result
+
+    ended: Any = functools.wraps(func)(later if inspect.iscoroutinefunction(func) else now)
+    ended._placet_ends = True
+    tool.func = ended
 
 
 def _edited(call: Call, context: FunctionInvocationContext) -> Any:

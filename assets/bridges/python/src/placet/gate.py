@@ -123,6 +123,7 @@ _ID_MAX = 512
 _ERROR_MAX = 4000
 #: How pydantic shows a secret.
 _MASK = b"**********"
+_MOVED = "an edit cannot move what is shown as **********; edit the arguments around it"
 #: Largest result that is reported, in bytes. The gate reads bodies of 16 MiB.
 _RESULT_MAX = 15 << 20
 
@@ -558,14 +559,14 @@ class Gate:
             poll = min(left, _POLL)
             path = f"{_path(action_id)}?until={until}&wait={int(poll * 1000)}ms"
             found = yield from self._ask("GET", path, limit=poll + self._timeout, patience=left)
-            settled = "toolResult" in found or (until == "decided" and found["status"] != "pending")
-            if settled:
-                decided, own = _decided(found), isinstance(action, Mapping) and action.get("tool_call_id")
+            decided = _decided(found)
+            if "toolResult" in found or (until == "decided" and decided.status != "pending"):
+                own = isinstance(action, Mapping) and action.get("tool_call_id")
                 if own and decided.tool_result:
                     decided.tool_result["toolCallId"] = str(own)
                 return decided
             if time.monotonic() >= deadline:
-                raise TimeoutError(f"{action_id} is still {found['status']}")
+                raise TimeoutError(f"{action_id} is still {decided.status}")
             yield _FIRST_PAUSE  # a gate that is closing answers at once, again and again
 
     def _withdrawn(self, action_id: str) -> Steps[Decided]:
@@ -1268,29 +1269,55 @@ def _restored_scalar(kind: Any, plain: Any) -> Any:
     return plain.encode("utf-8") if issubclass(kind, bytes) else plain
 
 
-def _kept(given: Any, asked: Any, edited: Any) -> Any:
+def _kept(given: Any, asked: Any, edited: Any, masked: Optional[List[Any]] = None) -> Any:
     """Edited JSON in which every part that was not edited is the object that was given. `asked`: the JSON of what was given.
 
-    The members of a model are under the names of its fields, not their aliases.
+    The members of a model are under the names of its fields, not their aliases. `masked`: the objects and lists with a masked secret
+    in all of what was asked. Raises `InputError` for an edit that moves or copies one.
     """
     if _json(asked) == _json(edited):
         return given
+    masked = _with_mask(asked) if masked is None else masked
+    if masked and isinstance(edited, (dict, list)) and _MASK in _json(edited):
+        own = _likeness(asked, edited)
+        if any(part is not asked and (part == edited or _likeness(part, edited) > own) for part in masked):
+            raise InputError(_MOVED)
     if isinstance(edited, dict) and isinstance(asked, dict):
         mixed, parts = {}, _parts(given)
         for name, item in edited.items():
-            own, part = parts.get(name, (name, None))
-            mixed[own] = _kept(part, asked[name], item) if name in parts and name in asked else _unmasked(asked.get(name), item)
+            if name in parts and name in asked:
+                own_name, part = parts[name]
+                mixed[own_name] = _kept(part, asked[name], item, masked)
+            else:
+                mixed.update(_unmasked({name: item}, masked))
         return mixed
     if isinstance(edited, list) and isinstance(given, (list, tuple)) and len(edited) == len(given):
-        return [_kept(*items) for items in zip(given, asked, edited)]
-    return _unmasked(asked, edited)
+        return [_kept(*items, masked) for items in zip(given, asked, edited)]
+    return _unmasked(edited, masked)
 
 
-def _unmasked(asked: Any, edited: Any) -> Any:
-    """Edited JSON that no given object stands for."""
-    if _MASK in _json(asked) and _MASK in _json(edited):
-        raise InputError("an edit cannot move what is shown as **********; edit the arguments around it")
+def _unmasked(edited: Any, masked: List[Any]) -> Any:
+    """Edited JSON that no given object corresponds to."""
+    if masked and _MASK in _json(edited):
+        raise InputError(_MOVED)
     return edited
+
+
+def _with_mask(plain: Any) -> List[Any]:
+    """Returns every object and list in JSON that holds a masked secret."""
+    if not isinstance(plain, (dict, list)) or _MASK not in _json(plain):
+        return []
+    items = plain.values() if isinstance(plain, dict) else plain
+    return [plain, *(part for item in items for part in _with_mask(item))]
+
+
+def _likeness(one: Any, other: Any) -> int:
+    """Returns how many values two JSON values have in the same places."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return sum(_likeness(item, other[name]) for name, item in one.items() if name in other)
+    if isinstance(one, list) and isinstance(other, list):
+        return sum(map(_likeness, one, other))
+    return int(one == other)
 
 
 def _parts(given: Any) -> Dict[str, Tuple[str, Any]]:
@@ -1387,13 +1414,9 @@ async def _awaited(result: Any) -> Any:
 
 
 def _is_iterator(result: Any) -> bool:
-    return isinstance(result, collections.abc.Iterator) and not isinstance(result, io.IOBase)
-
-
-def _is_generator(function: Any) -> bool:
-    """A function whose call runs nothing yet."""
-    function = _unwrapped(function)
-    return inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
+    """A file has been opened and a database's cursor has executed: they are results themselves."""
+    opened = isinstance(result, io.IOBase) or hasattr(result, "fetchone")
+    return isinstance(result, collections.abc.Iterator) and not opened
 
 
 def _is_pending(result: Any) -> bool:
@@ -1402,10 +1425,15 @@ def _is_pending(result: Any) -> bool:
 
 
 def _not_begun(result: Any) -> Optional[str]:
-    """Says of a coroutine or generator in place of a result that nothing of it ran."""
+    """Says of a coroutine, a generator or a lazy iterator in place of a result that it did not run."""
     coroutine = inspect.iscoroutine(result) and inspect.getcoroutinestate(result) == inspect.CORO_CREATED
-    generator = inspect.isgenerator(result) and inspect.getgeneratorstate(result) == inspect.GEN_CREATED
-    if not (coroutine or generator or _is_new_async_generator(result)):
+    if inspect.isgenerator(result):
+        lazy = inspect.getgeneratorstate(result) == inspect.GEN_CREATED
+    elif inspect.isasyncgen(result):
+        lazy = _is_new_async_generator(result)
+    else:  # any other does not say whether it began
+        lazy = _is_iterator(result) or isinstance(result, collections.abc.AsyncIterator)
+    if not (coroutine or lazy):
         return None
     if coroutine:
         result.close()
@@ -1413,12 +1441,12 @@ def _not_begun(result: Any) -> Optional[str]:
 
 
 def _is_new_async_generator(result: Any) -> bool:
-    if not inspect.isasyncgen(result) or result.ag_frame is None:
+    if result.ag_frame is None:
         return False
     if sys.version_info >= (3, 12):
         return inspect.getasyncgenstate(result) == inspect.AGEN_CREATED
     at = result.ag_frame.f_lasti
-    return at < 0 or result.ag_code.co_code[at] == dis.opmap.get("RETURN_GENERATOR")
+    return bool(at < 0 or result.ag_code.co_code[at] == dis.opmap.get("RETURN_GENERATOR"))
 
 
 def _told(edited: Optional[ToolInput], result: Any) -> Any:
@@ -1458,6 +1486,10 @@ def _call_key(agent: str, session: str, call_id: str, tool_name: str, tool_input
 
 
 def _decided(found: Dict[str, Any]) -> Decided:
+    """Raises an error that `_expected` knows where an answer has another form."""
+    said = found.get("toolResult")
+    if not all(isinstance(text, str) for text in (found["id"], found["status"], "" if said is None else said["content"])):
+        raise LookupError("an id, a status or a tool's result is not text")
     return Decided(
         id=found["id"],
         status=found["status"],
@@ -1467,7 +1499,7 @@ def _decided(found: Dict[str, Any]) -> Decided:
         effective_input=found.get("effectiveInput"),
         result=found.get("result"),
         error=found.get("error"),
-        tool_result=found.get("toolResult"),
+        tool_result=said,
     )
 
 
@@ -1514,11 +1546,11 @@ def _place(url: str) -> _Place:
     """Where a URL leads, without a token yet."""
     with contextlib.suppress(ValueError):  # a port that is none
         parts = urlsplit(url)
-        if parts.scheme in ("http", "https") and parts.hostname and "@" not in url and url.isascii() and url.isprintable():
+        if parts.scheme in ("http", "https") and parts.hostname and not set(url) & set("@?#") and url.isascii() and url.isprintable():
             if parts.scheme == "http" and not _is_this_machine(parts.hostname):
                 raise GateError("INSECURE", f"http:// would show the token to anyone on the way to {parts.hostname}; use https://")
             return _Place(url, "", parts.scheme == "https", parts.hostname, parts.port, parts.path.rstrip("/"))
-    raise GateError("NO_GATE", "the gate's address is http(s)://HOST[:PORT], without a name or password in it")
+    raise GateError("NO_GATE", "the gate's address is http(s)://HOST[:PORT], without a name, password, query or fragment in it")
 
 
 def _is_this_machine(host: str) -> bool:

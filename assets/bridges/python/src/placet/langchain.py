@@ -5,12 +5,15 @@
     agent = create_agent(model, tools=[refund], middleware=[Gated("refund")])
 
 The model reads a rejection in place of the result, and that its call was changed where it was. The session is the thread's id, which
-is there with a checkpointer; else `Gate(session=...)`, else one for this process. A gated tool must not `interrupt()` itself, nor be a
-generator, which LangChain does not run.
+is there with a checkpointer; else `Gate(session=...)`, else one for this process. A gated tool must not `interrupt()` itself. A generator,
+an iterator or a coroutine that a tool returns runs to its end.
 """
 
 from __future__ import annotations
 
+import copy
+import functools
+import inspect
 import json
 from contextlib import AsyncExitStack, ExitStack
 from typing import TYPE_CHECKING, Any, Awaitable, Callable, Optional, Union
@@ -18,9 +21,10 @@ from typing import TYPE_CHECKING, Any, Awaitable, Callable, Optional, Union
 from langchain.agents.middleware import AgentMiddleware
 from langchain.agents.middleware.types import ToolCallRequest
 from langchain_core.messages import ToolMessage
+from langchain_core.tools import BaseTool
 from langgraph.types import Command
 
-from .gate import AlreadyRan, Call, Gate, GateError, HoldOptions, InputError, Refused, _is_generator
+from .gate import AlreadyRan, Call, Gate, GateError, HoldOptions, InputError, Refused, _awaited, _to_its_end
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -66,15 +70,32 @@ class Gated(AgentMiddleware[Any, Any, Any]):
         return bool(self._names) and request.tool_call["name"] not in self._names
 
     def _hold(self, request: ToolCallRequest) -> Call:
-        asked, tool = request.tool_call, request.tool
-        if any(_is_generator(getattr(tool, name, None)) for name in ("func", "coroutine")):
-            raise InputError(f"the tool {asked['name']} is a generator; it must return a value")
+        asked = request.tool_call
         configured = request.runtime.config.get("configurable", {}) if request.runtime else {}
         return self._gate._hold_for(asked["name"], asked["args"], asked["id"], configured.get("thread_id"), self._options)
 
 
 def _approved(request: ToolCallRequest, call: Call) -> ToolCallRequest:
-    return request.override(tool_call={**request.tool_call, "args": call.input})
+    approved = request.override(tool_call={**request.tool_call, "args": call.input})
+    if request.tool is None:
+        return approved
+    # The framework makes text of what a tool returns, even if that has not run. Pydantic lets no attribute be set that is not a field.
+    tool = copy.copy(request.tool)
+    object.__setattr__(tool, "_run", _ending(tool._run))
+    if type(tool)._arun is not BaseTool._arun:
+        object.__setattr__(tool, "_arun", _ending(tool._arun))
+    return approved.override(tool=tool)
+
+
+def _ending(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Wraps a tool's own function so that what it returns runs to its end."""
+    async def later(*args: Any, **kwargs: Any) -> Any:
+        return await _awaited(run(*args, **kwargs))
+
+    def now(*args: Any, **kwargs: Any) -> Any:
+        return _to_its_end(run(*args, **kwargs))
+
+    return functools.wraps(run)(later if inspect.iscoroutinefunction(run) else now)
 
 
 def _finished(call: Call, result: Result) -> Result:
