@@ -36,21 +36,36 @@ pub fn check_folder(path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Opens a file at its end and creates it with mode 0600. Follows no link, except in `/dev`, where the system makes them.
+const LINK: &str = "it is a link, and could lead anywhere; remove it";
+const NO_FILE: &str = "it is not a file; remove it";
+
+/// Opens a file at its end and creates it with mode 0600. Follows no link and takes only a regular file of one name, except in
+/// `/dev`.
 pub fn append(path: &Path) -> io::Result<File> {
     let mut options = options();
     options.create(true).append(true);
     #[cfg(unix)]
     if !path.starts_with("/dev") {
-        let no_link = rustix::fs::OFlags::NOFOLLOW.bits();
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, no_link.cast_signed());
+        // A pipe without a reader would wait for one.
+        let flags = (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits();
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.cast_signed());
     }
-    options.open(path).map_err(|error| match std::fs::symlink_metadata(path) {
-        Ok(found) if found.is_symlink() => {
-            io::Error::new(error.kind(), "it is a link, and could lead anywhere")
-        }
+    let file = options.open(path).map_err(|error| match std::fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => io::Error::new(error.kind(), LINK),
+        Ok(found) if !found.is_file() => io::Error::new(error.kind(), NO_FILE),
         _ => error,
-    })
+    })?;
+    #[cfg(unix)]
+    if !path.starts_with("/dev") {
+        let found = file.metadata()?;
+        if !found.is_file() {
+            return Err(io::Error::other(NO_FILE));
+        }
+        if std::os::unix::fs::MetadataExt::nlink(&found) > 1 {
+            return Err(io::Error::other(LINK));
+        }
+    }
+    Ok(file)
 }
 
 /// Options that give a file that they create mode 0600.
@@ -170,6 +185,12 @@ mod tests {
         for link in [&link, &loose] {
             assert!(append(link).unwrap_err().to_string().contains("it is a link"), "{}", link.display());
         }
+        let (hard, pipe) = (root.path().join("hard"), root.path().join("pipe"));
+        std::fs::hard_link(&file, &hard).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR)
+            .unwrap();
+        assert!(append(&hard).unwrap_err().to_string().contains("it is a link"));
+        assert!(append(&pipe).unwrap_err().to_string().contains("it is not a file"));
 
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "one two");
         assert!(!root.path().join("none").exists());

@@ -190,7 +190,7 @@ CREATE TABLE tokens (
     revoked_at   BIGINT,
     expires_at   BIGINT,
     name         TEXT COLLATE "C",
-    -- Separated by one blank.
+    -- One a line.
     groups       TEXT COLLATE "C" NOT NULL DEFAULT '',
     -- Updated now and then, and not audited.
     last_used_at BIGINT

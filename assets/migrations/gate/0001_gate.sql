@@ -185,7 +185,7 @@ CREATE TABLE tokens (
     revoked_at   INTEGER,
     expires_at   INTEGER,
     name         TEXT,
-    -- Separated by one blank.
+    -- One a line.
     groups       TEXT NOT NULL DEFAULT '',
     -- Updated now and then, and not audited.
     last_used_at INTEGER

@@ -111,6 +111,24 @@ fn next_without_end(uri: &Uri) -> Option<String> {
     (uri.path() == "/api/pending-actions").then(|| pending_actions(&item("1", "pending"), &next))
 }
 
+/// Returns a cursor that no page had before, and its length.
+fn new_cursor(uri: &Uri) -> (String, usize) {
+    let length = uri.query().and_then(|query| query.split_once("cursor=")).map_or(0, |(_, rest)| rest.len());
+    (format!("\"{}\"", "x".repeat(length + 1)), length)
+}
+
+/// Two pages take turns under ever new cursors.
+fn two_pages_in_turn(uri: &Uri) -> Option<String> {
+    let (next, nth) = new_cursor(uri);
+    let items = item(if nth % 2 == 0 { "1" } else { "2" }, "pending");
+    (uri.path() == "/api/pending-actions").then(|| pending_actions(&items, &next))
+}
+
+/// Pages without items under ever new cursors.
+fn empty_pages(uri: &Uri) -> Option<String> {
+    (uri.path() == "/api/pending-actions").then(|| pending_actions("", &new_cursor(uri).0))
+}
+
 /// The engine and the router of dendrux ignore the offset.
 fn same_page(uri: &Uri) -> Option<String> {
     match uri.path() {
@@ -135,7 +153,10 @@ fn same_page(uri: &Uri) -> Option<String> {
 #[tokio::test]
 async fn list_in_a_circle_ends_in_words() {
     let praxiom = || SourceKind::Praxiom(Praxiom::default());
-    let cases: [(SourceKind, Answer); 6] = [
+    let cases: [(SourceKind, Answer); 9] = [
+        (SourceKind::Gate, two_pages_in_turn),
+        (praxiom(), two_pages_in_turn),
+        (praxiom(), empty_pages),
         (SourceKind::Gate, next_in_a_circle),
         (praxiom(), next_in_a_circle),
         (praxiom(), next_without_end),

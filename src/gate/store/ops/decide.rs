@@ -53,6 +53,8 @@ async fn resolve(
             Ok((ItemOutcome::Rejected, None))
         }
         Judged::Approve(approval) => {
+            // An action that ended is not approved again because its row was set back behind the gate.
+            run::is_as_audited(tx, &stored.action.row).await?;
             let payloads = Payloads { edited: approval.edited.as_ref(), result: None };
             let approved = Some((approval.digest, approval.terms));
             let change = Change { approved, payloads, ..change };

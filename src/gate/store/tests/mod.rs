@@ -237,6 +237,20 @@ async fn row_set_back_behind_the_gate_does_not_run_again() {
 }
 
 #[tokio::test]
+async fn ended_row_set_back_to_pending_is_not_approved() {
+    let shelf = shelf().await;
+    shelf.approved("a").await;
+    shelf.dispatch("a").await;
+    shelf.finish("a", 1).await.unwrap();
+    shelf.run("UPDATE actions SET status = 'pending' WHERE id = 'a'").await;
+
+    let refused = shelf.store.decide(approval("a"), owner(), None).await;
+
+    let tampered = Refused::Tampered("executed".to_owned());
+    assert!(matches!(&refused, Err(StoreError::Refused(it)) if *it == tampered), "{refused:?}");
+}
+
+#[tokio::test]
 async fn run_settled_as_retry_runs_again() {
     let shelf = shelf().await;
     shelf.approved("a").await;
