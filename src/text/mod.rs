@@ -14,6 +14,7 @@ mod identifier;
 pub mod inverse;
 mod lines;
 mod links;
+mod lookalike;
 mod people;
 mod rows;
 mod shown;
