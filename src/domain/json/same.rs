@@ -11,9 +11,20 @@ enum Node<'a> {
     Object(BTreeMap<Cow<'a, str>, Self>),
     Array(Vec<Self>),
     Text(Cow<'a, str>),
-    /// As JavaScript keeps it: 1.10 is 1.1, and 1.0 is 1.
-    Number(f64),
+    Number(Number<'a>),
     Word(&'a str),
+}
+
+/// A number as written. Integers are compared by their digits, others as doubles: 1.10 is 1.1, and 1.0 is 1.
+struct Number<'a>(&'a str);
+
+impl PartialEq for Number<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        let is_whole = |text: &str| !text.contains(['.', 'e', 'E']);
+        let double = |text: &str| text.parse().ok().filter(|number: &f64| number.is_finite());
+        let are_whole = is_whole(self.0) && is_whole(other.0);
+        self.0 == other.0 || !are_whole && double(self.0).is_some_and(|it| double(other.0) == Some(it))
+    }
 }
 
 /// Returns whether both are JSON and mean the same.
@@ -48,8 +59,8 @@ fn node<'a>(scanner: &mut Scanner<'a>) -> Result<Option<Node<'a>>, JsonError> {
         }
         TokenKind::String | TokenKind::Key => Node::Text(meaning(token.text)),
         TokenKind::Scalar => {
-            let number = token.text.parse().ok().filter(|_| is_number(token.text));
-            number.map_or(Node::Word(token.text), Node::Number)
+            let text = if token.text == "-0" { "0" } else { token.text };
+            if is_number(text) { Node::Number(Number(text)) } else { Node::Word(text) }
         }
         TokenKind::ArrayEnd | TokenKind::ObjectEnd => return Ok(None),
     }))
@@ -69,7 +80,8 @@ mod tests {
     fn what_a_client_writes_differently_is_the_same() {
         for (one, other) in [
             (r#"{ "a": 1.10, "b": [1.0, "\u00e9"] }"#, r#"{"b":[1,"é"],"a":1.1}"#),
-            (r#"{"n": 12345678901234567890, "e": 1e3}"#, r#"{"n":12345678901234567000,"e":1000}"#),
+            (r#"{"n": 12345678901234567890, "e": 1e3}"#, r#"{"n":12345678901234567890.0,"e":1000}"#),
+            ("[-0, 1e400]", "[0, 1e400]"),
             (r#"{"a": 1, "a": 2}"#, r#"{"a":2}"#),
             (r#"{"s": "\ud83d"}"#, r#"{"s":"\ud83d"}"#),
             ("[NaN]", "[ NaN ]"),
@@ -86,6 +98,9 @@ mod tests {
             (r#"{"a":1}"#, r#"{"a":"1"}"#),
             (r#"{"a":1}"#, r#"{"a":1,"b":null}"#),
             (r#"{"a":[1,2]}"#, r#"{"a":[2,1]}"#),
+            ("9007199254740993", "9007199254740992"),
+            ("-12345678901234567890", "-12345678901234567000"),
+            ("1e400", "1e500"),
             (r#"{"a":true}"#, r#"{"a":"true"}"#),
             (r#"{"s":"\ud83d"}"#, r#"{"s":"\ud83e"}"#),
             (r#"{"s":"a"}"#, r#"{"s":"a "}"#),
