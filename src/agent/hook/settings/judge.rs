@@ -9,9 +9,9 @@ use std::time::Duration;
 use fancy_regex::Regex;
 use serde_json::Value;
 
-use super::{GRACE, HookClient, OR_BLOCK, Scope, events, is_ours, path};
+use super::{GRACE, HookClient, OR_BLOCK, Scope, events, is_ours, path, readers};
 use crate::agent::client_files::plain_json;
-use crate::domain::Check;
+use crate::domain::{Check, time};
 
 pub const WHAT: &str = "hook";
 
@@ -152,15 +152,15 @@ impl<'a> Judge<'a> {
     fn whole(&mut self) -> Vec<(PathBuf, String)> {
         let &[event, report, ..] = events(self.client) else { return Vec::new() };
         let (all, reports) = (self.hooks(event), self.hooks(report));
-        let is_ours = |hook: &&Hook<'_>| is_ours(self.client, hook.command);
-        let ours: Vec<_> =
-            all.iter().copied().filter(|hook| is_ours(&hook) && !hook.command.contains(" --fence")).collect();
-        let reporting: Vec<_> = reports.iter().copied().filter(|hook| is_ours(&hook)).collect();
-        let others: Vec<_> = all.iter().copied().filter(|hook| !is_ours(&hook)).collect();
+        let is_ours = |hook: &Hook<'_>| is_ours(self.client, hook.command);
+        let (all_ours, others): (Vec<_>, Vec<_>) = all.into_iter().partition(is_ours);
+        let (fences, ours): (Vec<_>, Vec<_>) =
+            all_ours.into_iter().partition(|hook| hook.command.contains(" --fence"));
+        let reporting: Vec<_> = reports.into_iter().filter(is_ours).collect();
         if ours.is_empty() {
-            if let Some(hook) = reporting.first() {
+            if let Some(hook) = reporting.first().or(fences.first()) {
                 let found = format!(
-                    "the hook of {} reports results, but {event} does not call it: it asks nothing",
+                    "the hook of {} only reports or fences, no other of {event} is placet's: it asks nothing",
                     hook.path.display()
                 );
                 self.bad(&found, "install the hook again");
@@ -174,6 +174,7 @@ impl<'a> Judge<'a> {
         sound.retain(|hook| self.is_sound(*hook));
         if !sound.is_empty() {
             self.tools(&sound, &reporting);
+            self.beside(&sound, &fences);
         }
         self.rivals(&sound, &others);
         self.rules(&sound);
@@ -237,8 +238,13 @@ impl<'a> Judge<'a> {
     fn is_sound(&mut self, hook: Hook<'_>) -> bool {
         let (handler, before) = (hook.handler, self.checks.len());
         let at = hook.path.display();
-        let plain = hook.command.trim_end().strip_suffix(OR_BLOCK.trim_start()).map(str::trim_end);
-        if plain.is_none_or(|plain| plain.contains(['|', ';', '&', '`', '$', '\n', '<', '>'])) {
+        let written = written(self.client, hook.command);
+        if handler["type"] != "command" {
+            let found =
+                format!("the hook of {at} has the type {}, so it does not run placet", handler["type"]);
+            self.bad(&found, "install the hook again");
+        }
+        if written.is_none() {
             let found = format!(
                 "the hook of {at} is not placet followed by `|| exit 2`, so a fault lets the tool run"
             );
@@ -260,7 +266,7 @@ impl<'a> Judge<'a> {
         let unit = if self.client == HookClient::Gemini { 1_000.0 } else { 1.0 };
         let usual = if self.client == HookClient::Gemini { 60.0 } else { 600.0 };
         let limit = handler["timeout"].as_f64().map_or(usual, |limit| limit / unit);
-        let wait = waits(hook.command);
+        let wait = written.unwrap_or_default();
         if limit < wait.saturating_add(GRACE).as_secs_f64() {
             let found = format!(
                 "it ends the hook of {at} after {limit} s and runs the tool; the hook waits {} s, and needs {} s more",
@@ -296,6 +302,34 @@ impl<'a> Judge<'a> {
             self.warn(&found, "leave --tools out to ask about all that change something");
         } else {
             self.checks.push(Check::good(WHAT, format!("{}: {found}", self.client.title())));
+        }
+    }
+
+    /// Names tools that are asked about and not reported, and tools that read without the fence.
+    fn beside(&mut self, sound: &[Hook<'_>], fences: &[Hook<'_>]) {
+        let client = self.client;
+        let runs =
+            |hook: &Hook<'_>| hook.handler["type"] == "command" && written(client, hook.command).is_some();
+        let is_of = |hooks: &[Hook<'_>], tool: &str| {
+            hooks.iter().any(|hook| runs(hook) && matches(client, hook.matcher, tool))
+        };
+        let (usual, more) = tools(client);
+        for event in events(client).iter().skip(1) {
+            let reports = self.hooks(event);
+            let all = usual.iter().chain(more).copied();
+            let missed: Vec<_> = all.filter(|tool| is_of(sound, tool) && !is_of(&reports, tool)).collect();
+            if !missed.is_empty() {
+                let found = format!("no hook of {event} reports how {} ended", listed(&missed));
+                self.bad(&found, "install the hook again");
+            }
+        }
+        let readers = readers(client).unwrap_or_default().trim_matches(['^', '(', ')', '$']).split('|');
+        let open = |tool: &&str| !tool.is_empty() && !is_of(fences, tool) && !is_of(sound, tool);
+        let open: Vec<_> = readers.filter(open).collect();
+        if !open.is_empty() {
+            let found =
+                format!("{} can read placet's own files: no hook with --fence is called", listed(&open));
+            self.warn(&found, "install the hook again");
         }
     }
 
@@ -369,17 +403,34 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// How long an installed command waits.
-fn waits(command: &str) -> Duration {
-    let words = shell_words::split(command).unwrap_or_default();
-    let after = words.iter().skip_while(|word| *word != "--wait").nth(1);
-    let (number, unit) = after.map_or(("50", "m"), |text| text.split_at(text.len().saturating_sub(1)));
-    let seconds = match unit {
-        "h" => 3_600,
-        "m" => 60,
-        _ => 1,
+/// Returns how long a command waits that `placet hook install` may have written. `None` if anything but placet's hook is in it, or if a fault would let the tool run.
+fn written(client: HookClient, command: &str) -> Option<Duration> {
+    let plain = command.trim().strip_suffix(OR_BLOCK.trim_start())?.trim_end();
+    let words = shell_words::split(plain).ok()?;
+    // A shell reads more in these than words, unless they are quoted as installing quotes them.
+    let is_quoted = shell_words::join(&words) == plain;
+    if !is_quoted && plain.contains(|c: char| "|;&`$\n<>#*?[(){}!".contains(c)) {
+        return None;
+    }
+    let words: Vec<_> = words.iter().map(String::as_str).collect();
+    let (program, rest) = words.split_first()?;
+    let real = |path: &Path| path.canonicalize().ok();
+    let path = Path::new(program);
+    let is_this =
+        || std::env::current_exe().is_ok_and(|it| real(&it).is_some_and(|it| real(path) == Some(it)));
+    if !(path.file_stem()? == "placet" || is_this()) {
+        return None;
+    }
+    let rest = if let ["--config", _, rest @ ..] = rest { rest } else { rest };
+    let ["hook", "--client", name, rest @ ..] = rest else { return None };
+    let (time, rest) = match rest {
+        ["--wait", time, rest @ ..] => (*time, rest),
+        [first, rest @ ..] if first.starts_with("--wait=") => (first.trim_start_matches("--wait="), rest),
+        rest => ("50m", rest),
     };
-    Duration::from_secs(number.parse::<u64>().unwrap_or_default().saturating_mul(seconds))
+    let rest = if let ["--defer", rest @ ..] = rest { rest } else { rest };
+    let is_all = *name == client.word() && matches!(rest, [] | ["--fence"]);
+    time::time_span(time).filter(|_| is_all)
 }
 
 /// The client calls a hook with this matcher for the tool.

@@ -82,6 +82,25 @@ fn hook_that_cannot_block_is_bad() {
         (("|| exit 2", "|| true || exit 2"), "not placet followed by"),
         (("/usr/bin/placet", "$(other) /usr/bin/placet"), "not placet followed by"),
         ((" || exit 2", ""), "not placet followed by"),
+        (("/usr/bin/placet", "echo placet"), "not placet followed by"),
+        (("/usr/bin/placet", ": placet"), "not placet followed by"),
+        (("/usr/bin/placet", "true placet"), "not placet followed by"),
+        (("/usr/bin/placet", "timeout 5 placet"), "not placet followed by"),
+        (("/usr/bin/placet", "X=1 placet"), "not placet followed by"),
+        (("/usr/bin/placet", "echo"), "not placet followed by"),
+        (("50m || exit 2", "50m # || exit 2"), "not placet followed by"),
+        (("50m || exit 2", "50m --help || exit 2"), "not placet followed by"),
+        (("50m || exit 2", "50m --version || exit 2"), "not placet followed by"),
+        (("50m || exit 2", "50m \\\\|| exit 2"), "not placet followed by"),
+        (("--wait 50m", "--wait 50x"), "not placet followed by"),
+        (("--wait 50m ||", "--wait 50m --fence ||"), "asks nothing"),
+        (("\"type\": \"command\"", "\"type\": \"prompt\""), "has the type \"prompt\""),
+        (("\"type\": \"command\"", "\"type\": \"http\""), "has the type \"http\""),
+        (("\"type\": \"command\"", "\"type\": \"Command\""), "has the type \"Command\""),
+        (("--wait 50m", "--wait 1d"), "waits 86400 s"),
+        (("--wait 50m", "--wait=2h"), "waits 7200 s"),
+        (("\"PostToolUse\"", "\"Stop\""), "no hook of PostToolUse reports how Bash, Edit, Write"),
+        (("\"PostToolUseFailure\"", "\"Stop\""), "no hook of PostToolUseFailure reports how Bash"),
         (("\"timeout\": 3300", "\"timeout\": 60"), "after 60 s"),
         (("\"timeout\": 3300", "\"timeout\": 3000"), "after 3000 s"),
         ((",\n            \"timeout\": 3300", ""), "after 600 s"),
@@ -108,6 +127,33 @@ fn hook_that_cannot_block_is_bad() {
     }
     let quick = installed(HookClient::Gemini, &[("\"timeout\": 3300000", "\"timeout\": 3300")]);
     assert!(judged(HookClient::Gemini, &[("user.json", &quick)]).contains("after 3.3 s"));
+}
+
+#[test]
+fn commands_as_installed_by_hand_are_good() {
+    for (from, to) in [
+        ("/usr/bin/placet", "placet"),
+        ("/usr/bin/placet", "~/bin/placet --config c.toml"),
+        ("/usr/bin/placet", "'/opt/my (own) tools/placet'"),
+        ("--wait 50m", "--wait=40m"),
+        ("--wait 50m ", ""),
+        ("--wait 50m", "--wait 50m --defer"),
+    ] {
+        let said = judged(CLAUDE, &[("user.json", &installed(CLAUDE, &[(from, to)]))]);
+        assert!(said.starts_with("Good ") && said.lines().count() == 1, "{to}: {said}");
+    }
+}
+
+#[test]
+fn narrowed_report_is_bad_and_missing_fence_a_warning() {
+    let all = "^(Bash|Edit|Write|NotebookEdit|mcp__.*)$";
+    let narrowed = installed(CLAUDE, &[(all, "*"), (all, "Bash")]);
+    let said = judged(CLAUDE, &[("user.json", &narrowed)]);
+    assert!(said.contains("Bad Claude Code: no hook of PostToolUse reports how Edit, Write"), "{said}");
+
+    let open = installed(CLAUDE, &[("^(Read|Grep|Glob)$", "^Read$")]);
+    let said = judged(CLAUDE, &[("user.json", &open)]);
+    assert!(said.contains("Warn Claude Code: Grep, Glob can read") && !said.contains("Bad "), "{said}");
 }
 
 #[test]
