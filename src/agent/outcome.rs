@@ -31,7 +31,7 @@ fn instead(why: &str) -> String {
 }
 
 /// The value as any reader of JSON takes it; `None` if it is not JSON.
-fn plain(text: &str) -> Option<String> {
+pub(super) fn plain(text: &str) -> Option<String> {
     let (mut out, mut copied, mut scanner) = (String::with_capacity(text.len()), 0, Scanner::new(text));
     while let Some(token) = scanner.next_token().ok()? {
         let instead = match token.kind {

@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
-use serde_json::value::RawValue;
 
-use crate::agent::hook::{self, EVENT_MAX, Event, EventError, Fence, GRACE, HookCall, HookWait, Notes};
+use crate::agent::hook::{self, EVENT_MAX, Event, Fence, GRACE, HookCall, HookWait, Notes};
 use crate::agent::{Caller, mission};
 use crate::cli::args::{HookArgs, HookCommand, HookRunArgs};
 use crate::cli::{self, Exit, Usage};
@@ -47,10 +46,12 @@ const READ_MAX: u64 = 512 << 20;
 async fn event(paths: &Paths, args: &HookRunArgs) -> anyhow::Result<Exit> {
     let mut stop = EndSignals::listen()?;
     let wait = cli::hook_wait(&args.wait, args.client)?;
-    let text = tokio::time::timeout(READ_LIMIT, tokio::task::spawn_blocking(first_value)).await;
-    let text = text.context("The event did not end")?.context("The event cannot be read")??;
-    let event = hook::read(text.get(), args.client)?;
-    if text.get().len() > EVENT_MAX && matches!(event, Event::Before(_)) {
+    let first = || hook::first(BufReader::new(std::io::stdin().lock().take(READ_MAX)));
+    let read = tokio::time::timeout(READ_LIMIT, tokio::task::spawn_blocking(first)).await;
+    let read = read.context("The event did not end")?.context("The event cannot be read")?;
+    let read = read.context("The event cannot be read")?;
+    let event = hook::read(&read, args.client)?;
+    if read.len() > EVENT_MAX && matches!(event, Event::Before(_)) {
         return Err(Usage("The event has more than 16 MiB. The call did not run.".to_owned()).into());
     }
     if let Event::Before(call) = &event {
@@ -116,11 +117,4 @@ fn caller(gate: AgentGate, call: &HookCall) -> Caller {
         workspace: gate.workspace,
         mission: Some(mission(&call.folder)),
     }
-}
-
-/// The first whole JSON value. A client may leave its end open.
-fn first_value() -> anyhow::Result<Box<RawValue>> {
-    let input = BufReader::new(std::io::stdin().lock().take(READ_MAX));
-    let first = serde_json::Deserializer::from_reader(input).into_iter().next();
-    Ok(first.context("The event is no JSON: it is empty")?.map_err(EventError::Json)?)
 }

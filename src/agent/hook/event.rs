@@ -3,12 +3,15 @@
 //! The shapes are those of Claude Code 2.1.197, Codex CLI 0.169.0 and Gemini CLI 0.61.0. Codex writes Claude Code's shape and adds
 //! `turn_id`. Gemini CLI has other event names and no ids of calls.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
+use crate::agent::outcome;
 use crate::domain::{Untrusted, json};
 use crate::text;
 
@@ -91,7 +94,7 @@ pub enum Event {
 #[derive(Debug)]
 pub enum Ran {
     /// The tool's response, as it came.
-    Response(Box<RawValue>),
+    Response(String),
     Failed(String),
 }
 
@@ -99,7 +102,7 @@ pub enum Ran {
 #[derive(Debug, thiserror::Error)]
 pub enum EventError {
     #[error("The event is no JSON that placet reads: {0}.")]
-    Json(#[from] serde_json::Error),
+    Json(String),
     #[error("placet does not know the event {}.", text::line(.0).plain())]
     Unknown(Untrusted),
     #[error("The event names no {0}.")]
@@ -108,30 +111,39 @@ pub enum EventError {
     OtherClient(HookClient),
 }
 
-#[derive(Deserialize)]
-struct Wire {
-    hook_event_name: String,
-    session_id: Option<String>,
-    turn_id: Option<String>,
-    transcript_path: Option<PathBuf>,
-    cwd: Option<PathBuf>,
-    tool_name: Option<String>,
-    tool_input: Option<Box<RawValue>>,
-    tool_use_id: Option<String>,
-    tool_response: Option<Box<RawValue>>,
-    error: Option<Box<RawValue>>,
+/// Reads the first JSON value of `input` and nothing behind it: a client may leave its end open.
+pub fn first(input: impl BufRead) -> io::Result<Vec<u8>> {
+    let (mut event, mut nesting) = (Vec::new(), Nesting::default());
+    for byte in input.bytes() {
+        let byte = byte?;
+        event.push(byte);
+        if nesting.take(byte) && nesting.depth == 0 && !byte.is_ascii_whitespace() {
+            break;
+        }
+    }
+    Ok(event)
 }
 
-/// Reads an event. `installed` is the client that the hook was installed for; without it the event tells.
-pub fn read(text: &str, installed: Option<HookClient>) -> Result<Event, EventError> {
-    let wire: Wire = serde_json::from_str(text)?;
-    let claude_like = match wire.hook_event_name.as_str() {
+/// Reads an event. `installed` is the client that the hook was installed for; without it the event tells. An event that asks must be
+/// JSON with each member once. One that reports may be broken: only what it says of the call is needed.
+pub fn read(event: &[u8], installed: Option<HookClient>) -> Result<Event, EventError> {
+    let text = String::from_utf8_lossy(event);
+    let is_utf8 = matches!(text, Cow::Borrowed(_));
+    let members = members(&text).ok_or_else(|| EventError::Json("it does not begin with {".to_owned()))?;
+    let raw = |key: &'static str| last(&members, key).filter(|value| *value != "null");
+    let string = |key: &'static str| {
+        let decoded = raw(key).filter(|value| value.starts_with('"')).map(json::decode);
+        decoded.filter(|it| !it.lossy && !it.text.is_empty()).map(|it| it.text.into_owned())
+    };
+    let needed = |key: &'static str| string(key).ok_or(EventError::Lacks(key));
+    let event = needed("hook_event_name")?;
+    let claude_like = match event.as_str() {
         "PreToolUse" | "PostToolUse" | "PostToolUseFailure" => true,
         "BeforeTool" | "AfterTool" => false,
         "PlacetProbe" => return Ok(Event::Probe),
         other => return Err(EventError::Unknown(other.into())),
     };
-    let told = match (claude_like, wire.turn_id.is_some()) {
+    let told = match (claude_like, raw("turn_id").is_some()) {
         (false, _) => HookClient::Gemini,
         (true, true) => HookClient::Codex,
         (true, false) => HookClient::ClaudeCode,
@@ -140,48 +152,111 @@ pub fn read(text: &str, installed: Option<HookClient>) -> Result<Event, EventErr
     if claude_like == (client == HookClient::Gemini) {
         return Err(EventError::OtherClient(client));
     }
-    let some = |text: Option<String>| text.filter(|text| !text.is_empty());
+    let asks = matches!(event.as_str(), "PreToolUse" | "BeforeTool");
+    if asks {
+        json::Scanner::new(&text).check().map_err(|error| EventError::Json(error.to_string()))?;
+        let mut keys = HashSet::new();
+        let doubt = [
+            ("it is not UTF-8", is_utf8),
+            ("it has a member twice", members.iter().all(|(key, _)| keys.insert(key))),
+        ];
+        if let Some((why, _)) = doubt.into_iter().find(|(_, is_fine)| !is_fine) {
+            return Err(EventError::Json(why.to_owned()));
+        }
+    }
+    let folder = string("cwd").map(PathBuf::from).filter(|folder| folder.is_absolute() || !asks);
     let call = HookCall {
         client,
-        session: some(wire.session_id).ok_or(EventError::Lacks("session_id"))?,
-        id: some(wire.tool_use_id),
-        tool: some(wire.tool_name).ok_or(EventError::Lacks("tool_name"))?,
-        input: wire.tool_input.ok_or(EventError::Lacks("tool_input"))?,
-        folder: wire.cwd.filter(|folder| folder.is_absolute()).ok_or(EventError::Lacks("cwd"))?,
-        transcript: wire.transcript_path,
+        session: needed("session_id")?,
+        id: string("tool_use_id"),
+        tool: needed("tool_name")?,
+        input: input(raw("tool_input").ok_or(EventError::Lacks("tool_input"))?, asks)?,
+        folder: folder.or_else(|| (!asks).then(PathBuf::new)).ok_or(EventError::Lacks("cwd"))?,
+        transcript: string("transcript_path").map(PathBuf::from),
     };
     if call.id.is_none() && client != HookClient::Gemini {
         return Err(EventError::Lacks("tool_use_id"));
     }
-    Ok(match wire.hook_event_name.as_str() {
-        "PreToolUse" | "BeforeTool" => Event::Before(call),
+    Ok(match event.as_str() {
+        _ if asks => Event::Before(call),
         "PostToolUseFailure" => {
-            let why = wire
-                .error
-                .map_or_else(|| "The client gave no reason.".to_owned(), |error| reason(error.get()));
+            let why = raw("error").map_or_else(|| "The client gave no reason.".to_owned(), reason);
             Event::After(call, Ran::Failed(why))
         }
-        _ => Event::After(call, ran(client, wire.tool_response, wire.error)),
+        _ => Event::After(call, ran(client, last(&members, "tool_response"), raw("error"))),
+    })
+}
+
+fn input(raw: &str, asks: bool) -> Result<Box<RawValue>, EventError> {
+    RawValue::from_string(raw.to_owned()).or_else(|error| match outcome::plain(raw) {
+        _ if asks => Err(EventError::Json(error.to_string())),
+        plain => Ok(plain.and_then(|plain| RawValue::from_string(plain).ok()).unwrap_or_default()),
     })
 }
 
 /// How a call ended that the client counts as run. Gemini CLI tells an error of the tool inside its response.
-fn ran(client: HookClient, response: Option<Box<RawValue>>, error: Option<Box<RawValue>>) -> Ran {
-    let within = response.as_ref().filter(|_| client == HookClient::Gemini);
-    let within = within
-        .and_then(|response| json::members(response.get())?.into_iter().rfind(|it| it.key.text == "error"));
-    match (within.filter(|error| error.value != "null"), response.as_ref(), error) {
-        (Some(error), ..) => Ran::Failed(reason(error.value)),
-        (None, None, Some(error)) => Ran::Failed(reason(error.get())),
-        (None, ..) => Ran::Response(response.unwrap_or_else(|| RawValue::NULL.to_owned())),
+fn ran(client: HookClient, response: Option<&str>, error: Option<&str>) -> Ran {
+    let parts = response.filter(|_| client == HookClient::Gemini).and_then(members);
+    let within = parts.as_ref().and_then(|parts| last(parts, "error")).filter(|error| *error != "null");
+    match (within, response.filter(|response| *response != "null"), error) {
+        (Some(error), ..) | (None, None, Some(error)) => Ran::Failed(reason(error)),
+        (None, ..) => Ran::Response(response.unwrap_or("null").to_owned()),
     }
 }
 
 /// Words from an error: a string, the message of an object, else its JSON.
 fn reason(error: &str) -> String {
-    let message =
-        json::members(error).and_then(|members| members.into_iter().rfind(|it| it.key.text == "message"));
-    json::decode(message.map_or(error, |message| message.value)).text.into_owned()
+    let parts = members(error);
+    let message = parts.as_ref().and_then(|parts| last(parts, "message"));
+    json::decode(message.unwrap_or(error)).text.into_owned()
+}
+
+/// Where in a JSON text a byte is, by its quotes and brackets alone.
+#[derive(Default)]
+struct Nesting {
+    depth: usize,
+    quoted: bool,
+    escaped: bool,
+}
+
+impl Nesting {
+    /// Returns whether the byte is outside of strings, or ends one.
+    fn take(&mut self, byte: u8) -> bool {
+        match byte {
+            _ if self.escaped => self.escaped = false,
+            b'\\' if self.quoted => self.escaped = true,
+            b'"' => self.quoted = !self.quoted,
+            _ if self.quoted => {}
+            b'{' | b'[' => self.depth += 1,
+            b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+            _ => {}
+        }
+        !self.quoted
+    }
+}
+
+/// Returns the members of an object by its quotes and brackets alone, so that a value that is no JSON hides no other member. `None`
+/// if it is no object.
+fn members<'a>(text: &'a str) -> Option<Vec<(Cow<'a, str>, &'a str)>> {
+    let inner = text.trim_start().strip_prefix('{')?;
+    let (mut members, mut nesting, mut from) = (Vec::new(), Nesting { depth: 1, ..Nesting::default() }, 0);
+    let keep = |member: Option<&'a str>| {
+        let (key, value) = member?.split_once(':')?;
+        Some((json::decode(key.trim()).text, value.trim()))
+    };
+    for (at, byte) in inner.bytes().enumerate() {
+        if nesting.take(byte) && matches!((byte, nesting.depth), (b',', 1) | (b'}', 0)) {
+            members.extend(keep(inner.get(from..at)));
+            from = at + 1;
+        }
+    }
+    // An event that is cut off.
+    members.extend(keep(inner.get(from..).filter(|_| nesting.depth > 0)));
+    Some(members)
+}
+
+fn last<'a>(members: &[(Cow<'_, str>, &'a str)], key: &str) -> Option<&'a str> {
+    members.iter().rfind(|(name, _)| name == key).map(|(_, value)| *value)
 }
 
 impl HookCall {
@@ -209,7 +284,7 @@ mod tests {
 
     #[test]
     fn call_is_read_byte_for_byte() {
-        let Event::Before(call) = read(&claude("PreToolUse", ""), None).unwrap() else { panic!() };
+        let Event::Before(call) = read(claude("PreToolUse", "").as_bytes(), None).unwrap() else { panic!() };
 
         assert_eq!(call.input.get(), r#"{ "command": "echo 1",  "n": 1.10 }"#);
         assert_eq!((call.client, call.tool.as_str()), (HookClient::ClaudeCode, "Bash"));
@@ -218,7 +293,7 @@ mod tests {
 
     #[test]
     fn event_tells_its_client() {
-        let client = |text: &str, installed| match read(text, installed) {
+        let client = |text: &str, installed| match read(text.as_bytes(), installed) {
             Ok(Event::Before(call) | Event::After(call, _)) => Ok(call.client),
             Ok(Event::Probe) => panic!(),
             Err(error) => Err(error.to_string()),
@@ -235,20 +310,20 @@ mod tests {
 
     #[test]
     fn response_is_kept_as_it_came_and_errors_are_told_apart() {
-        let after = |event: &str, more: &str| match read(&claude(event, more), None).unwrap() {
+        let after = |event: &str, more: &str| match read(claude(event, more).as_bytes(), None).unwrap() {
             Event::After(_, ran) => ran,
             other => panic!("{other:?}"),
         };
 
         let response = after("PostToolUse", r#","tool_response":{"stdout": "x" }"#);
-        assert!(matches!(response, Ran::Response(raw) if raw.get() == r#"{"stdout": "x" }"#));
+        assert!(matches!(response, Ran::Response(raw) if raw == r#"{"stdout": "x" }"#));
         let failed = after("PostToolUseFailure", r#","error":"Exit code 3""#);
         assert!(matches!(failed, Ran::Failed(why) if why == "Exit code 3"));
     }
 
     #[test]
     fn every_form_of_an_end_keeps_its_outcome() {
-        let after = |event: &str, more: &str| match read(&claude(event, more), None).unwrap() {
+        let after = |event: &str, more: &str| match read(claude(event, more).as_bytes(), None).unwrap() {
             Event::After(_, Ran::Response(raw)) => format!("ran {raw}"),
             Event::After(_, Ran::Failed(why)) => format!("failed {why}"),
             other => panic!("{other:?}"),
@@ -266,6 +341,13 @@ mod tests {
             ("PostToolUse", r#","tool_response":{"a":1},"error":null"#, r#"ran {"a":1}"#),
             ("PostToolUse", r#","error":{"message":"boom"}"#, "failed boom"),
             ("PostToolUse", r#","tool_response":"\ud83d half""#, r#"ran "\ud83d half""#),
+            ("PostToolUse", r#","tool_response":{"a":[NaN,-Infinity]}"#, r#"ran {"a":[NaN,-Infinity]}"#),
+            ("PostToolUse", r#","tool_response":1,"tool_response":2"#, "ran 2"),
+            ("PostToolUse", r#","tool_response":{"a":tru} "#, r#"ran {"a":tru}"#),
+            ("PostToolUse", r#","cwd":null,"tool_response":1"#, "ran 1"),
+            ("PostToolUse", r#","tool_response":"a:}\\\"","x":1"#, r#"ran "a:}\\\"""#),
+            ("PostToolUseFailure", r#","error":NaN"#, "failed NaN"),
+            ("PostToolUseFailure", r#","error":"a","error":"b""#, "failed b"),
             ("PostToolUseFailure", "", "failed The client gave no reason."),
             ("PostToolUseFailure", r#","error":null"#, "failed The client gave no reason."),
             ("PostToolUseFailure", r#","error":{"message":"boom"}"#, "failed boom"),
@@ -286,8 +368,63 @@ mod tests {
     }
 
     #[test]
+    fn reported_event_needs_neither_utf8_nor_shallow_values() {
+        let after = |more: &[u8]| {
+            let event = claude("PostToolUse", "").replace(r#","tool_use_id":"toolu_1"}"#, "");
+            match read(&[event.as_bytes(), more, br#","tool_use_id":"toolu_1"}"#].concat(), None) {
+                Ok(Event::After(call, Ran::Response(raw))) => (call.id.unwrap(), raw),
+                other => panic!("{other:?}"),
+            }
+        };
+        let id = "toolu_1".to_owned();
+        assert_eq!(after(b",\"tool_response\":\"a\xff\""), (id.clone(), "\"a\u{fffd}\"".to_owned()));
+        let deep = ["[".repeat(600), "]".repeat(600)].concat();
+        assert_eq!(after(format!(r#","tool_response":{deep}"#).as_bytes()), (id, deep));
+        let cut = claude("PostToolUse", r#","tool_response":{"a":"lon"#);
+        assert!(matches!(read(cut.as_bytes(), None), Ok(Event::After(_, Ran::Response(_)))));
+        let odd = claude("PostToolUse", "").replace("1.10", "NaN");
+        assert!(matches!(read(odd.as_bytes(), None), Ok(Event::After(..))));
+    }
+
+    #[test]
+    fn asking_event_that_reads_in_two_ways_is_refused() {
+        let asks = |from: &str, to: &[u8]| {
+            let event = claude("PreToolUse", "");
+            let (before, after) = event.split_once(from).unwrap();
+            read(&[before.as_bytes(), to, after.as_bytes()].concat(), None).unwrap_err().to_string()
+        };
+        for (from, to, why) in [
+            ("1.10", b"NaN".as_slice(), "no JSON"),
+            ("echo 1", b"\xff", "not UTF-8"),
+            ("1.10", b"1.10,}", "no JSON"),
+            (r#""cwd":"/work""#, br#""cwd":"work""#, "names no cwd"),
+            (r#""cwd":"/work""#, br#""cwd":"/work","cwd":"/etc""#, "twice"),
+            (r#""tool_use_id""#, br#""tool_input":{},"tool_use_id""#, "twice"),
+        ] {
+            let said = asks(from, to);
+            assert!(said.contains(why), "{said}");
+        }
+        assert!(
+            std::error::Error::source(&read(b"[", None).unwrap_err()).is_none(),
+            "it would be said twice"
+        );
+    }
+
+    #[test]
+    fn reading_stops_at_the_end_of_the_first_value() {
+        for (text, event) in [
+            (r#" {"a":"}\\"}{"b":1}"#, r#" {"a":"}\\"}"#),
+            (r#"{"a":[{}]} x"#, r#"{"a":[{}]}"#),
+            ("nonsense", "n"),
+            ("{\"a\"", "{\"a\""),
+        ] {
+            assert_eq!(first(text.as_bytes()).unwrap(), event.as_bytes(), "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_missing_or_unknown_is_refused() {
-        let refused = |text: &str| read(text, None).unwrap_err().to_string();
+        let refused = |text: &str| read(text.as_bytes(), None).unwrap_err().to_string();
 
         assert!(refused("").contains("no JSON"));
         assert!(refused(&claude("Stop", "")).contains("does not know the event"));

@@ -208,7 +208,7 @@ pub async fn after(call: &HookCall, ran: Ran, client: &AgentClient, notes: &Note
         };
     };
     let outcome = match ran {
-        Ran::Response(response) => outcome::ran(response.get()),
+        Ran::Response(response) => outcome::ran(&response),
         Ran::Failed(why) => outcome::failed(&why),
     };
     let other = (!json::is_same(claimed.input.get(), call.input.get())).then_some(&*call.input);
