@@ -99,11 +99,7 @@ impl PendingActions {
                 revision = page.revision;
             }
             count += page.items.len();
-            let has_news = page.items.iter().any(|item| item.as_ref().is_err()) || {
-                let ids = page.items.iter().flatten().map(|row| row.id.clone());
-                ids.fold(false, |news, id| seen.insert(id) || news)
-            };
-            if number > 0 && page.next.is_some() && !has_news {
+            if !has_news(&mut seen, &page.items) && number > 0 && page.next.is_some() {
                 return Err(answer::in_a_circle());
             }
             let (mut rows, mut bad) = (Vec::with_capacity(page.items.len()), Vec::new());
@@ -288,6 +284,13 @@ impl PendingActions {
         }
         Err(answer::nonsense("its pages do not end"))
     }
+}
+
+/// Notes the ids of a page. Returns whether it has an item that no page had before.
+fn has_news(seen: &mut HashSet<ActionId>, items: &[Result<Row, Unreadable>]) -> bool {
+    let known = seen.len();
+    seen.extend(items.iter().flatten().map(|row| row.id.clone()));
+    seen.len() > known || items.iter().any(Result::is_err)
 }
 
 /// A list that says that there is more and not where: nobody may take it for everything.

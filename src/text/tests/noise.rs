@@ -119,7 +119,9 @@ fn each_translation(mut told: impl FnMut(&Path, &str)) {
                 folders.push(path);
             } else if path.extension().is_some_and(|it| it == "mo") {
                 let all = messages(&std::fs::read(&path).unwrap_or_default());
-                all.iter().for_each(|text| told(&path, text));
+                for text in &all {
+                    told(&path, text);
+                }
             }
         }
     }
