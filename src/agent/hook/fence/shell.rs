@@ -7,8 +7,10 @@ pub(super) struct Command {
     pub(super) words: Vec<String>,
     /// Names that redirections open.
     pub(super) files: Vec<String>,
-    /// Text of here-documents and here-strings.
+    /// Text of here-documents and here-strings, and of the commands before it in its pipeline.
     pub(super) input: Vec<String>,
+    /// The next command reads its output.
+    is_piped: bool,
 }
 
 /// The meaning of the next word.
@@ -25,15 +27,19 @@ enum Next {
 #[derive(Default)]
 struct Reader {
     done: Vec<Command>,
+    /// Commands of substitutions.
+    inner: Vec<Command>,
     now: Command,
     word: Option<String>,
     next: Next,
-    /// Here-documents that begin on the next line.
-    ends: Vec<String>,
+    /// Here-documents that begin on the next line, with the number of their command.
+    ends: Vec<(String, usize)>,
     /// How deep in substitutions it reads.
     depth: usize,
 }
 
+/// Commands of a group whose output is looked at.
+const GROUP: usize = 8;
 /// Deeper substitutions stay unread.
 const DEPTH: usize = 8;
 
@@ -48,8 +54,28 @@ fn commands_at(line: &str, depth: usize) -> Vec<Command> {
     while let Some(c) = rest.chars().next() {
         rest = reader.take(c, rest.get(c.len_utf8()..).unwrap_or_default());
     }
-    reader.end_command();
+    reader.end_command(false);
+    feed(&mut reader.done);
+    reader.done.extend(reader.inner);
     reader.done
+}
+
+/// Gives each command of a pipeline the text of those before it. A group's output is that of all commands before its end.
+fn feed(commands: &mut [Command]) {
+    let said = |command: &Command| {
+        let words = command.words.get(1..).unwrap_or_default().join(" ");
+        [words].into_iter().chain(command.input.iter().cloned()).collect::<Vec<_>>()
+    };
+    for nth in 1..commands.len() {
+        let (before, rest) = commands.split_at_mut(nth);
+        let (Some(last), Some(command)) = (before.last(), rest.first_mut()) else { continue };
+        let is_group =
+            matches!(last.words.first().map_or("", String::as_str), "" | "}" | "done" | "fi" | "esac");
+        let from = if is_group { nth.saturating_sub(GROUP) } else { nth - 1 };
+        if last.is_piped {
+            command.input.extend(before.iter().skip(from).flat_map(said));
+        }
+    }
 }
 
 impl Reader {
@@ -68,13 +94,17 @@ impl Reader {
             '#' if self.word.is_none() => rest.find('\n').and_then(|at| rest.get(at..)).unwrap_or_default(),
             '<' | '>' => self.redirection(c, rest),
             '&' if rest.starts_with('>') => rest,
+            // `$'…'` and `$"…"`
+            '$' if rest.starts_with(['\'', '"']) => rest,
             '\n' => {
-                self.end_command();
+                self.end_command(false);
                 std::mem::take(&mut self.ends).iter().fold(rest, |rest, end| self.document(end, rest))
             }
             ';' | '&' | '|' | '(' | ')' => {
-                self.end_command();
-                rest
+                let more = rest.strip_prefix(c).or_else(|| rest.strip_prefix('&').filter(|_| c == '|'));
+                let is_pipe = c == '|' && !rest.starts_with('|');
+                self.end_command(is_pipe);
+                if matches!(c, '|' | '&') { more.unwrap_or(rest) } else { rest }
             }
             c if c.is_whitespace() => {
                 self.end_word();
@@ -119,7 +149,7 @@ impl Reader {
 
     fn substitution<'a>(&mut self, (inner, rest): (&'a str, &'a str)) -> &'a str {
         if self.depth < DEPTH {
-            self.done.extend(commands_at(inner, self.depth + 1));
+            self.inner.extend(commands_at(inner, self.depth + 1));
         }
         self.word().push_str(inner);
         rest
@@ -141,13 +171,13 @@ impl Reader {
     }
 
     /// A here-document up to its end.
-    fn document<'a>(&mut self, end: &str, rest: &'a str) -> &'a str {
+    fn document<'a>(&mut self, (end, command): &(String, usize), rest: &'a str) -> &'a str {
         let mut at = 0;
         let lines =
-            rest.split_inclusive('\n').take_while(|line| line.trim_end().trim_start_matches('\t') != end);
+            rest.split_inclusive('\n').take_while(|line| line.trim_end().trim_start_matches('\t') != *end);
         lines.for_each(|line| at += line.len());
         let (body, rest) = rest.split_at(at);
-        if let Some(command) = self.done.last_mut() {
+        if let Some(command) = self.done.get_mut(*command) {
             command.input.push(body.to_owned());
         }
         rest.split_once('\n').map_or("", |(_, rest)| rest)
@@ -159,13 +189,14 @@ impl Reader {
                 Next::Argument => self.now.words.push(word),
                 Next::File => self.now.files.push(word),
                 Next::Input => self.now.input.push(word),
-                Next::End => self.ends.push(word),
+                Next::End => self.ends.push((word, self.done.len())),
             }
         }
     }
 
-    fn end_command(&mut self) {
+    fn end_command(&mut self, is_piped: bool) {
         self.end_word();
+        self.now.is_piped = is_piped;
         self.done.push(std::mem::take(&mut self.now));
     }
 }
