@@ -3,7 +3,6 @@
 use icu_properties::props::{EnumeratedProperty as _, Script};
 
 use super::class::is_base;
-use super::lookalike::{is_disguised_number, is_styled};
 use super::shown::Shown;
 use super::units::Mode;
 use crate::domain::Untrusted;
@@ -45,9 +44,6 @@ pub(super) fn is_mixed(word: &str) -> bool {
     if word.is_ascii() {
         return false;
     }
-    if is_disguised_number(word) {
-        return true;
-    }
     let latin = word.chars().any(|c| c.is_ascii_alphabetic() || Script::for_char(c) == Script::Latin);
     latin && word.chars().any(|c| is_other_script(c) && looks_ascii(c))
 }
@@ -57,7 +53,12 @@ pub(super) fn is_disguised(word: &str) -> bool {
     !word.is_ascii() && word.chars().all(|c| c.is_ascii_alphanumeric() || looks_ascii(c))
 }
 
-pub(super) const fn is_full_width(c: char) -> bool {
+/// Letters and digits in the mathematical alphabets, which look like formatted ASCII.
+pub(super) const fn is_styled(c: char) -> bool {
+    matches!(c, '\u{1d400}'..='\u{1d7ff}')
+}
+
+const fn is_full_width(c: char) -> bool {
     matches!(c, '\u{ff01}'..='\u{ff5e}')
 }
 
@@ -65,12 +66,12 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && !super::class::is_mark(c)).filter(|word| !word.is_empty())
 }
 
-pub(super) fn is_other_script(c: char) -> bool {
+fn is_other_script(c: char) -> bool {
     let script = Script::for_char(c);
     !c.is_ascii() && ![Script::Latin, Script::Common, Script::Inherited].contains(&script)
 }
 
-pub(super) fn looks_ascii(c: char) -> bool {
+fn looks_ascii(c: char) -> bool {
     if is_full_width(c) || is_styled(c) {
         return true;
     }

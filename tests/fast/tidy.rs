@@ -47,7 +47,7 @@ const FENCES: &[(&str, &[&str])] = &[
     ("clap_complete_nushell", &["src/start/complete/nushell.rs"]),
     ("rustls", &["src/net/", "src/gate/tls.rs"]),
     ("tokio_rustls", &["src/gate/tls.rs"]),
-    ("fancy_regex", &["src/agent/hook/settings/judge.rs"]),
+    ("fancy_regex", &["src/agent/hook/"]),
     ("jsonschema", &["src/schema/"]),
     ("nucleo_matcher", &["src/inbox/filter"]),
 ];
