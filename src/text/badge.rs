@@ -5,7 +5,8 @@ use icu_properties::props::{BidiClass, BidiControl, BinaryProperty as _, Enumera
 use crate::domain::json::only;
 
 use super::class::{is_base, is_mark, is_ours, is_twin};
-use super::identifier::{is_mixed, is_styled, words};
+use super::identifier::{is_mixed, words};
+use super::lookalike::{has_false_punctuation, is_styled_word};
 use super::units::{Face, Mode, REPEATS, units};
 
 /// So many blank lines in a row push the rest out of sight.
@@ -185,11 +186,15 @@ fn of_line(line: &str, badges: &mut Badges) {
     if !line.is_ascii() && words(line).any(is_mixed) {
         badges.add(Badge::MixedScript);
     }
+    if !line.is_ascii() && (words(line).any(is_styled_word) || has_false_punctuation(line)) {
+        badges.add(Badge::Confusable);
+    }
 }
 
 fn of_plain(cluster: &str) -> Option<Badge> {
     let c = cluster.chars().next().filter(|c| !c.is_ascii())?;
-    if is_styled(c) && c.is_alphanumeric() {
+    // One letter of the mathematical alphabets is enough.
+    if matches!(c, '\u{1d400}'..='\u{1d7ff}') && c.is_alphanumeric() {
         return Some(Badge::Confusable);
     }
     match c {

@@ -4,7 +4,12 @@ use crate::domain::json::{self, Scanner, TokenKind};
 use crate::domain::{BatchId, Effect, PendingAction, Risk, Row, Untrusted};
 
 use super::badge::{Badge, Badges, badges, badges_of_identifier, badges_of_line};
+use super::identifier::identifier_part;
+use super::links::misleading;
 use super::rows::hidden;
+
+/// Most misleading hosts that are named.
+const MOST_HOSTS: usize = 20;
 
 /// What asks for a second look at an action.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,6 +24,8 @@ pub struct Flags {
     pub broken: usize,
     /// `NaN` and the like, in a number's place.
     pub odd: usize,
+    /// Hosts that addresses of the input lead to and do not look like.
+    pub leads_to: Vec<String>,
     /// In a word each, of everything foreign that is shown of the action.
     pub badges: Badges,
 }
@@ -77,6 +84,8 @@ impl Flags {
             ("dup key", "duplicate key")
         } else if !self.alike.is_empty() || has(&[Badge::MixedScript, Badge::Confusable]) {
             ("alike", "look-alike letters")
+        } else if !self.leads_to.is_empty() {
+            ("link", "misleading link")
         } else if self.broken > 0 || self.odd > 0 {
             ("broken", "broken value")
         } else if has(&[Badge::Padding]) {
@@ -95,6 +104,7 @@ impl Flags {
             || self.odd > 0
             || !self.duplicates.is_empty()
             || !self.alike.is_empty()
+            || !self.leads_to.is_empty()
             || self.badges.alarms().next().is_some()
     }
 
@@ -108,7 +118,8 @@ impl Flags {
         ];
         let counted = counted.into_iter().filter(|(n, _)| *n > 0);
         let words = Some(self.words()).filter(|words| !words.is_empty());
-        words.into_iter().chain(counted.map(|(n, what)| format!("{what}: {n}"))).collect()
+        let hosts = self.leads_to.iter().map(|host| format!("leads to {}", identifier_part(host).plain()));
+        words.into_iter().chain(hosts).chain(counted.map(|(n, what)| format!("{what}: {n}"))).collect()
     }
 
     fn add(&mut self, badges: Badges) {
@@ -125,6 +136,11 @@ impl Flags {
                 self.broken += usize::from(decoded.lossy);
                 unseen += hidden(&decoded.text);
                 self.add(badges(&decoded.text));
+                for host in misleading(&decoded.text) {
+                    if self.leads_to.len() < MOST_HOSTS && !self.leads_to.iter().any(|known| known == host) {
+                        self.leads_to.push(host.to_owned());
+                    }
+                }
             }
             self.odd += usize::from(json::ODD_WORDS.contains(&token.text));
         }
@@ -214,6 +230,20 @@ mod tests {
             assert!(flags.any(), "{field}");
             assert!(!flags.reasons().is_empty(), "{field}");
         }
+    }
+
+    #[test]
+    fn host_that_leads_elsewhere_is_a_flag_and_is_named() {
+        let flags = with(|action| {
+            let input = r#"{"link":["https://github.com@evil.example/login","https://p\u0430ypal.com"]}"#;
+            action.input = RawJson::parse(input).unwrap();
+        });
+        let plain = with(|a| a.input = RawJson::parse(r#"{"link":"https://github.com/a@b"}"#).unwrap());
+
+        assert!(flags.any() && !plain.any());
+        let reasons = flags.reasons();
+        assert!(reasons.contains(&"leads to evil.example".to_owned()), "{reasons:?}");
+        assert!(reasons.contains(&"leads to p⟦а U+0430⟧ypal.com".to_owned()), "{reasons:?}");
     }
 
     #[test]

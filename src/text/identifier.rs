@@ -3,6 +3,7 @@
 use icu_properties::props::{EnumeratedProperty as _, Script};
 
 use super::class::is_base;
+use super::lookalike::{is_disguised, is_disguised_number, is_other_script, looks_ascii};
 use super::shown::Shown;
 use super::units::Mode;
 use crate::domain::Untrusted;
@@ -44,40 +45,15 @@ pub(super) fn is_mixed(word: &str) -> bool {
     if word.is_ascii() {
         return false;
     }
+    if is_disguised_number(word) {
+        return true;
+    }
     let latin = word.chars().any(|c| c.is_ascii_alphabetic() || Script::for_char(c) == Script::Latin);
     latin && word.chars().any(|c| is_other_script(c) && looks_ascii(c))
 }
 
-/// No ASCII, and looks like nothing else.
-pub(super) fn is_disguised(word: &str) -> bool {
-    !word.is_ascii() && word.chars().all(|c| c.is_ascii_alphanumeric() || looks_ascii(c))
-}
-
-/// Letters and digits in the mathematical alphabets, which look like formatted ASCII.
-pub(super) const fn is_styled(c: char) -> bool {
-    matches!(c, '\u{1d400}'..='\u{1d7ff}')
-}
-
-const fn is_full_width(c: char) -> bool {
-    matches!(c, '\u{ff01}'..='\u{ff5e}')
-}
-
 pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && !super::class::is_mark(c)).filter(|word| !word.is_empty())
-}
-
-fn is_other_script(c: char) -> bool {
-    let script = Script::for_char(c);
-    !c.is_ascii() && ![Script::Latin, Script::Common, Script::Inherited].contains(&script)
-}
-
-fn looks_ascii(c: char) -> bool {
-    if is_full_width(c) || is_styled(c) {
-        return true;
-    }
-    let mut buffer = [0; 4];
-    let mut skeleton = unicode_security::skeleton(c.encode_utf8(&mut buffer));
-    !c.is_ascii() && skeleton.next().is_some_and(|c| c.is_ascii_alphanumeric()) && skeleton.next().is_none()
 }
 
 fn labels(text: &str) -> impl Iterator<Item = std::ops::Range<usize>> {

@@ -16,7 +16,8 @@ const MOST: usize = 100;
 pub struct DoubtfulKeys {
     /// They stand more than once in their object. Compared by meaning: `"to"` and `"t\u006f"` are the same key.
     pub duplicates: Vec<String>,
-    /// They differ from another key of their object in case only, or in how Unicode composes them (NFKC).
+    /// They differ from another key of their object in case only, in how Unicode composes them (NFKC), or in letters that look the
+    /// same (UTS 39).
     pub alike: Vec<String>,
 }
 
@@ -71,6 +72,8 @@ struct Level<'a> {
     /// Where they are more, all of them.
     keys: HashMap<Cow<'a, str>, bool>,
     folded: HashSet<String>,
+    /// By skeleton: whether a key of this skeleton is not ASCII.
+    looks: HashMap<String, bool>,
     current: Cow<'a, str>,
 }
 
@@ -83,6 +86,17 @@ enum Seen {
 }
 
 impl<'a> Level<'a> {
+    /// Whether another key looks like this one, and one of the two is not ASCII. Remembers this one.
+    fn looks_known(&mut self, key: &str) -> bool {
+        let mut known = false;
+        for look in skeletons(key) {
+            let foreign = self.looks.get(&look).copied();
+            known |= foreign.is_some_and(|foreign| foreign || !key.is_ascii());
+            self.looks.insert(look, foreign.unwrap_or_default() || !key.is_ascii());
+        }
+        known
+    }
+
     fn put(&mut self, key: Cow<'a, str>) -> Seen {
         self.current.clone_from(&key);
         let known = match self.few.iter_mut().find(|(known, _)| *known == key) {
@@ -97,11 +111,12 @@ impl<'a> Level<'a> {
             self.few.push((key, false));
             return if alike { Seen::Alike } else { Seen::New };
         }
-        for (known, told) in self.few.drain(..) {
+        for (known, told) in std::mem::take(&mut self.few) {
             self.folded.insert(fold(&known));
+            self.looks_known(&known);
             self.keys.insert(known, told);
         }
-        let is_new = self.folded.insert(fold(&key));
+        let is_new = self.folded.insert(fold(&key)) & !self.looks_known(&key);
         self.keys.insert(key, false);
         if is_new { Seen::New } else { Seen::Alike }
     }
@@ -110,8 +125,15 @@ impl<'a> Level<'a> {
 fn are_alike(one: &str, other: &str) -> bool {
     match (one.is_ascii(), other.is_ascii()) {
         (true, true) => one.eq_ignore_ascii_case(other),
-        _ => fold(one) == fold(other),
+        _ => fold(one) == fold(other) || skeletons(one).any(|it| skeletons(other).any(|other| it == other)),
     }
+}
+
+/// The skeletons of a key in lower and upper case, each after its case: `т` looks like a `t` only as a capital.
+fn skeletons(key: &str) -> impl Iterator<Item = String> {
+    let folded = fold(key);
+    let cases = [format!("l{folded}"), format!("U{}", folded.to_uppercase())];
+    cases.into_iter().map(|key| unicode_security::skeleton(&key).collect())
 }
 
 fn fold(key: &str) -> String {
@@ -139,6 +161,9 @@ mod tests {
         assert_eq!(alike(r#"{"Amount":1,"amount":900}"#), ["amount"]);
         assert_eq!(alike(r#"{"a":{"\u00e9":1,"e\u0301":2}}"#), ["a.e\u{301}"]);
         assert_eq!(alike(r#"{"to":1,"\uff54\uff4f":2}"#), ["\u{ff54}\u{ff4f}"]);
+        assert_eq!(alike(r#"{"to":1,"\u0442o":2}"#), ["\u{442}o"]);
+        assert_eq!(alike(r#"{"cc":1,"c\u0441":2}"#), ["c\u{441}"]);
+        assert!(alike(r#"{"l1":1,"ll":2,"m":3,"rn":4,"x0":5,"xO":6,"имя":7}"#).is_empty());
         assert!(alike(r#"{"a":{"b":1},"b":2,"c":[{"a":1},{"a":2}],"__proto__":1}"#).is_empty());
     }
 

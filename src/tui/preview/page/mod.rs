@@ -26,7 +26,6 @@ use crate::domain::Row;
 use crate::inbox::{Answer, Problem};
 use crate::text;
 use crate::tui::preview::page::line::{PageLine, Window};
-use crate::tui::preview::page::links::links;
 use crate::tui::preview::page::made::{Cached, Made, Tab};
 use crate::tui::preview::page::search::{Found, Hit, Needle};
 use crate::tui::preview::page::writer::{Block, Writer};

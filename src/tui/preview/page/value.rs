@@ -9,10 +9,10 @@ use crate::domain::{RawJson, json};
 use crate::text;
 use crate::text::Shown;
 
+use super::line;
 use super::line::{Kind, key_of, readable};
 use super::preview_comparison::PreviewComparison;
 use super::writer::Writer;
-use super::{line, links};
 use crate::tui::preview::words;
 
 /// Longest key column; longer keys push their value to the right or below.
@@ -98,14 +98,14 @@ impl<'a, 'w> Values<'a, 'w> {
             return self.nested(indent + mark_width(entry) + 2, value, columns);
         }
         let text = readable(value);
-        let kind = if links::is_link(&text) { Kind::Link } else { Kind::Plain };
+        let kind = if text::is_link(&text) { Kind::Link } else { Kind::Plain };
         let written_in = |field: &Field| field.language.filter(|_| value.starts_with('"'));
         let language = json_of(value).or_else(|| entry.field.and_then(written_in));
         let mut after = Vec::new();
         if let Some(unit) = entry.field.and_then(|field| field.unit.as_ref()) {
             after.extend(line::after(unit, value, beside).map(|unit| (Kind::Dim, unit)));
         }
-        for host in links::misleading(&text) {
+        for host in text::misleading(&text) {
             after.push((Kind::Warn, Shown::ours(words::LEADS_TO).followed_by(text::identifier_part(host))));
         }
         if prose || !self.on_one_line(indent, column, entry, (&text, kind, language), &after) {

@@ -1,0 +1,187 @@
+//! Characters that pass for ASCII ones where that can mislead. Fullwidth forms, superscripts and subscripts are ordinary writing.
+
+use icu_properties::props::{EnumeratedProperty as _, GeneralCategory, Script};
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::class::is_mark;
+
+/// A word that is not ASCII and whose characters all look like it.
+pub(super) fn is_disguised(word: &str) -> bool {
+    !word.is_ascii() && word.chars().all(|c| c.is_ascii_alphanumeric() || looks_ascii(c))
+}
+
+pub(super) fn is_other_script(c: char) -> bool {
+    let script = Script::for_char(c);
+    !c.is_ascii() && ![Script::Latin, Script::Common, Script::Inherited].contains(&script)
+}
+
+pub(super) fn looks_ascii(c: char) -> bool {
+    let plain = || !c.is_ascii() && looks_like(c).is_some_and(|c| c.is_ascii_alphanumeric());
+    is_full_width(c) || is_styled(c) || plain()
+}
+
+const fn is_full_width(c: char) -> bool {
+    matches!(c, '\u{ff01}'..='\u{ff5e}')
+}
+
+/// Letters and digits that are formatted ASCII: bold, script, circled, squared.
+pub(super) fn is_styled(c: char) -> bool {
+    if matches!(c, '\u{1d400}'..='\u{1d7ff}' | '\u{1f150}'..='\u{1f169}' | '\u{1f170}'..='\u{1f189}' | '\u{1ccd6}'..='\u{1ccf9}')
+    {
+        return true;
+    }
+    if c.is_ascii() || is_full_width(c) || is_raised(c) {
+        return false;
+    }
+    // `⒜` is `(a)`, and `⒈` is `1.`.
+    let mut plain = std::iter::once(c).nfkc().filter(|c| !matches!(c, '(' | ')' | '.' | ','));
+    plain.next().is_some_and(|c| c.is_ascii_alphanumeric()) && plain.next().is_none()
+}
+
+fn is_raised(c: char) -> bool {
+    matches!(c, 'ª' | 'º' | '²' | '³' | '¹' | '\u{2070}'..='\u{209f}')
+        || GeneralCategory::for_char(c) == GeneralCategory::ModifierLetter
+}
+
+/// A word that styled letters help to write. One alone is a symbol, such as `ℝ`, and circled digits count lists.
+pub(super) fn is_styled_word(word: &str) -> bool {
+    let digits = word.chars().any(|c| c.is_ascii_digit());
+    let letters = word.chars().filter(char::is_ascii_alphabetic).count();
+    let (styled, numbers): (Vec<char>, Vec<char>) =
+        word.chars().filter(|c| is_styled(*c)).partition(|c| c.is_alphabetic());
+    (!styled.is_empty() && styled.len() + letters > 1) || (!numbers.is_empty() && digits)
+}
+
+/// ASCII digits in one word with a digit of another script, or with a letter that looks ASCII. Small letters at its ends are
+/// ordinary (`2ο` is Greek, `3х` is Russian) unless they look like digits; capitals are when the word has others, too (`ФАЙЛА2`).
+pub(super) fn is_disguised_number(word: &str) -> bool {
+    if word.is_ascii() || !word.contains(|c: char| c.is_ascii_digit()) {
+        return false;
+    }
+    let is_foreign = |c: char| is_other_script(c) && !is_mark(c);
+    let is_digit = |c: char| is_foreign(c) && GeneralCategory::for_char(c) == GeneralCategory::DecimalNumber;
+    let inner = word.trim_matches(|c: char| !c.is_ascii_digit());
+    let inside = inner.chars().any(|c| is_foreign(c) && looks_ascii(c));
+    let is_zero = |c: char| is_foreign(c) && matches!(looks_like(c), Some('o' | 'l'));
+    let ends = word.chars().filter(|c| !c.is_ascii_digit());
+    let zeros = ends.clone().all(is_zero) && !ends.eq(['ο']);
+    let capitals = is_disguised(word) && word.chars().any(|c| c.is_uppercase() && is_foreign(c));
+    inside || zeros || capitals || word.chars().any(is_digit)
+}
+
+/// A comma, slash, minus or colon that is not the ASCII one, between ASCII digits or in a path; or a currency sign that looks like
+/// another one.
+pub(super) fn has_false_punctuation(line: &str) -> bool {
+    let around = |at: usize, c: char| {
+        let before = line.get(..at).is_some_and(|text| text.ends_with(|c: char| c.is_ascii_digit()));
+        let after = line.get(at + c.len_utf8()..);
+        before && after.is_some_and(|text| text.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    // An en dash between numbers is a range.
+    let false_mark = |(at, c): (usize, char)| is_false_mark(c) && c != '–' && around(at, c);
+    line.char_indices().any(|it| false_mark(it) || is_currency_twin(it.1))
+        || line.split_whitespace().any(|token| is_path(token) && token.contains(is_false_mark))
+}
+
+fn is_path(token: &str) -> bool {
+    let token = token.trim_start_matches(['"', '\'', '(', '[', '<', '`', '«', '“', '„']);
+    ["/", "./", "../", "~/"].iter().any(|start| token.starts_with(start) && token.len() > start.len())
+        || token.contains("://")
+        || token.matches('/').count() > 1
+}
+
+fn is_false_mark(c: char) -> bool {
+    !c.is_ascii()
+        && !c.is_alphanumeric()
+        && !is_full_width(c)
+        && matches!(looks_like(c), Some(',' | '/' | '-' | ':'))
+}
+
+fn is_currency_twin(c: char) -> bool {
+    let is_currency = |c: char| GeneralCategory::for_char(c) == GeneralCategory::CurrencySymbol;
+    let twin =
+        || looks_like(c).into_iter().chain(std::iter::once(c).nfkc()).any(|it| it != c && is_currency(it));
+    !c.is_ascii() && is_currency(c) && !matches!(c, '\u{ff00}'..='\u{ffef}') && twin()
+}
+
+/// The character that this one looks like (UTS 39).
+fn looks_like(c: char) -> Option<char> {
+    let mut buffer = [0; 4];
+    let mut skeleton = unicode_security::skeleton(c.encode_utf8(&mut buffer));
+    skeleton.next().filter(|_| skeleton.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::text::{badges, badges_of_identifier};
+
+    #[test]
+    fn disguised_letters_digits_and_signs_are_flagged() {
+        let disguised = [
+            "1\u{c66}\u{c66}",
+            "1\u{43e}\u{43e}",
+            "1\u{41e}\u{41e}",
+            "\u{410}8",
+            "5\u{3bf}\u{3bf} EUR",
+            "37\u{41e}4",
+            "DE89 37\u{41e}4 0044",
+            "pay 1\u{966}0 EUR",
+            "\u{24d0}dmin",
+            "\u{1f170}dmin",
+            "\u{2119}ay",
+            "paypa\u{217c}",
+            "\u{1f150}\u{1f153}",
+            "1\u{24ea}0",
+            "1\u{201a}000",
+            "10\u{2044}20",
+            "10\u{2215}20",
+            "5\u{2212}3",
+            "10\u{2236}30",
+            "/etc\u{2215}passwd",
+            "/opt/a\u{2010}b",
+            "https://a.example\u{2044}x",
+            "\u{20a4}100",
+            "\u{fe69}100",
+            "kim@37\u{41e}4.example",
+        ];
+        for text in disguised {
+            assert!(badges(text).alarms().next().is_some(), "{text}");
+        }
+        assert!(badges_of_identifier("37\u{41e}4").alarms().next().is_some());
+    }
+
+    #[test]
+    fn ordinary_writing_is_not_flagged() {
+        let ordinary = [
+            "１２３ ＡＢＣ",
+            "x²+y³, H₂O, 1ª vez",
+            "2010–2012",
+            "2ο κεφάλαιο",
+            "в 3х экземплярах",
+            "сравнить ФАЙЛ1 и ФАЙЛА2",
+            "① Ⅱ ℝ ℹ ℓ",
+            "20 °C, 5 €, £3, ¥5, ₹7, ₩8",
+            "第3章、2つ",
+            "HTTPサーバーのURLを設定、Ａ４サイズ",
+            "サーバー・クライアント（v2.0）：10：30",
+            "Файл README.md, IP-адрес 10.0.0.1, 5 МБ, 3-й",
+            "Το αρχείο config.toml, 64-bit, 10 λεπτά",
+            "2 × 3 ÷ 4 = 1½, a ≤ b, ∑ x_i, 3 · 10⁻⁶, λ = 550 nm, 5 µm, 10 Ω",
+            "1.234,50 €, 99 €/Monat, ₿0.1, 5 ₽, 20 zł, 3 ¢",
+            "السعر ١٢٫٥ ریال، الإصدار 2.0",
+            "मूल्य १२३ रुपये, संस्करण 2.0",
+            "Seite 10–12, pages 3 – 4, 1–2/3",
+            "“quoted” — it’s fine… (and/or)",
+            "①②③ © ® ™ № 5",
+            "/usr/share/doc, see – e.g. – ~/.config",
+            "−5 … 3−x",
+            "١٢٣",
+            "https://example.com/ノート",
+            "¿3½?",
+            "a – b",
+        ];
+        for text in ordinary {
+            assert!(badges(text).alarms().next().is_none(), "{text}");
+        }
+    }
+}
