@@ -3,7 +3,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::domain::json::{self, ODD_WORDS, Scanner, TokenKind};
+use crate::domain::json::{self, JsonError, ODD_WORDS, Scanner, TokenKind};
 use crate::sources::RunOutcome;
 
 /// Largest result that is reported, in bytes. A gate takes bodies of 16 MiB; the rest is for what surrounds the result.
@@ -15,7 +15,9 @@ const ERROR_MAX: usize = 4 << 10;
 /// sentence takes the place of anything else, and of a result over 16 MiB.
 pub(super) fn ran(result: &str) -> RunOutcome {
     let kept = match result.len() {
-        0..=RESULT_MAX => plain(result).unwrap_or_else(|| instead("it is not JSON")),
+        0..=RESULT_MAX => plain(result).unwrap_or_else(|error| {
+            instead(if error.what == JsonError::TOO_DEEP { error.what } else { "it is not JSON" })
+        }),
         _ => instead("it is longer than 16 MiB"),
     };
     RunOutcome::Result(RawValue::from_string(kept).unwrap_or_default())
@@ -26,14 +28,14 @@ pub(super) fn failed(why: &str) -> RunOutcome {
     RunOutcome::Error(why.get(..why.floor_char_boundary(ERROR_MAX)).unwrap_or_default().to_owned())
 }
 
-fn instead(why: &str) -> String {
+pub(super) fn instead(why: &str) -> String {
     json::encode(&format!("The call ran. Its result is not kept: {why}."))
 }
 
-/// The value as any reader of JSON takes it; `None` if it is not JSON.
-pub(super) fn plain(text: &str) -> Option<String> {
+/// The value as any reader of JSON takes it.
+pub(super) fn plain(text: &str) -> Result<String, JsonError> {
     let (mut out, mut copied, mut scanner) = (String::with_capacity(text.len()), 0, Scanner::new(text));
-    while let Some(token) = scanner.next_token().ok()? {
+    while let Some(token) = scanner.next_token()? {
         let instead = match token.kind {
             TokenKind::Scalar if ODD_WORDS.contains(&token.text) => json::encode(token.text),
             TokenKind::Key | TokenKind::String => match json::decode(token.text) {
@@ -42,12 +44,12 @@ pub(super) fn plain(text: &str) -> Option<String> {
             },
             _ => continue,
         };
-        out.push_str(text.get(copied..token.at)?);
+        out.push_str(text.get(copied..token.at).unwrap_or_default());
         out.push_str(&instead);
         copied = token.at + token.text.len();
     }
-    out.push_str(text.get(copied..)?);
-    Some(out)
+    out.push_str(text.get(copied..).unwrap_or_default());
+    Ok(out)
 }
 
 #[cfg(test)]
@@ -83,7 +85,8 @@ mod tests {
         let long = format!("\"{}\"", "x".repeat(16 << 20));
 
         assert!(result(&long).contains("longer than 16 MiB"));
-        for broken in ["", "{", "ok", &"[".repeat(600)] {
+        assert!(result(&"[".repeat(600)).contains("more than 512 levels deep"));
+        for broken in ["", "{", "ok"] {
             assert!(result(broken).contains("not JSON"), "{broken}");
         }
     }

@@ -7,6 +7,7 @@
 mod keys;
 mod layout;
 mod loose;
+mod rough;
 mod same;
 mod scan;
 mod value;
@@ -14,6 +15,7 @@ mod value;
 pub use keys::{DoubtfulKeys, doubtful_keys, duplicate_keys};
 pub use layout::{compact, legible, pretty};
 pub use loose::{Items, items, read_items};
+pub use rough::{Nesting, last, rough_members};
 pub use same::is_same;
 #[cfg(any(test, fuzzing))]
 pub use scan::MAX_DEPTH;

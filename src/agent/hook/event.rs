@@ -113,11 +113,11 @@ pub enum EventError {
 
 /// Reads the first JSON value of `input` and nothing behind it: a client may leave its end open.
 pub fn first(input: impl BufRead) -> io::Result<Vec<u8>> {
-    let (mut event, mut nesting) = (Vec::new(), Nesting::default());
+    let (mut event, mut nesting) = (Vec::new(), json::Nesting::default());
     for byte in input.bytes() {
         let byte = byte?;
         event.push(byte);
-        if nesting.take(byte) && nesting.depth == 0 && !byte.is_ascii_whitespace() {
+        if nesting.take(byte) && nesting.depth() == 0 && !byte.is_ascii_whitespace() {
             break;
         }
     }
@@ -129,8 +129,9 @@ pub fn first(input: impl BufRead) -> io::Result<Vec<u8>> {
 pub fn read(event: &[u8], installed: Option<HookClient>) -> Result<Event, EventError> {
     let text = String::from_utf8_lossy(event);
     let is_utf8 = matches!(text, Cow::Borrowed(_));
-    let members = members(&text).ok_or_else(|| EventError::Json("it does not begin with {".to_owned()))?;
-    let raw = |key: &'static str| last(&members, key).filter(|value| *value != "null");
+    let members =
+        json::rough_members(&text).ok_or_else(|| EventError::Json("it does not begin with {".to_owned()))?;
+    let raw = |key: &'static str| json::last(&members, key).filter(|value| *value != "null");
     let string = |key: &'static str| {
         let decoded = raw(key).filter(|value| value.starts_with('"')).map(json::decode);
         decoded.filter(|it| !it.lossy && !it.text.is_empty()).map(|it| it.text.into_owned())
@@ -183,21 +184,21 @@ pub fn read(event: &[u8], installed: Option<HookClient>) -> Result<Event, EventE
             let why = raw("error").map_or_else(|| "The client gave no reason.".to_owned(), reason);
             Event::After(call, Ran::Failed(why))
         }
-        _ => Event::After(call, ran(client, last(&members, "tool_response"), raw("error"))),
+        _ => Event::After(call, ran(client, json::last(&members, "tool_response"), raw("error"))),
     })
 }
 
 fn input(raw: &str, asks: bool) -> Result<Box<RawValue>, EventError> {
     RawValue::from_string(raw.to_owned()).or_else(|error| match outcome::plain(raw) {
         _ if asks => Err(EventError::Json(error.to_string())),
-        plain => Ok(plain.and_then(|plain| RawValue::from_string(plain).ok()).unwrap_or_default()),
+        plain => Ok(plain.ok().and_then(|plain| RawValue::from_string(plain).ok()).unwrap_or_default()),
     })
 }
 
 /// How a call ended that the client counts as run. Gemini CLI tells an error of the tool inside its response.
 fn ran(client: HookClient, response: Option<&str>, error: Option<&str>) -> Ran {
-    let parts = response.filter(|_| client == HookClient::Gemini).and_then(members);
-    let within = parts.as_ref().and_then(|parts| last(parts, "error")).filter(|error| *error != "null");
+    let parts = response.filter(|_| client == HookClient::Gemini).and_then(json::rough_members);
+    let within = parts.as_ref().and_then(|parts| json::last(parts, "error")).filter(|error| *error != "null");
     match (within, response.filter(|response| *response != "null"), error) {
         (Some(error), ..) | (None, None, Some(error)) => Ran::Failed(reason(error)),
         (None, ..) => Ran::Response(response.unwrap_or("null").to_owned()),
@@ -206,57 +207,9 @@ fn ran(client: HookClient, response: Option<&str>, error: Option<&str>) -> Ran {
 
 /// Words from an error: a string, the message of an object, else its JSON.
 fn reason(error: &str) -> String {
-    let parts = members(error);
-    let message = parts.as_ref().and_then(|parts| last(parts, "message"));
+    let parts = json::rough_members(error);
+    let message = parts.as_ref().and_then(|parts| json::last(parts, "message"));
     json::decode(message.unwrap_or(error)).text.into_owned()
-}
-
-/// Where in a JSON text a byte is, by its quotes and brackets alone.
-#[derive(Default)]
-struct Nesting {
-    depth: usize,
-    quoted: bool,
-    escaped: bool,
-}
-
-impl Nesting {
-    /// Returns whether the byte is outside of strings, or ends one.
-    fn take(&mut self, byte: u8) -> bool {
-        match byte {
-            _ if self.escaped => self.escaped = false,
-            b'\\' if self.quoted => self.escaped = true,
-            b'"' => self.quoted = !self.quoted,
-            _ if self.quoted => {}
-            b'{' | b'[' => self.depth += 1,
-            b'}' | b']' => self.depth = self.depth.saturating_sub(1),
-            _ => {}
-        }
-        !self.quoted
-    }
-}
-
-/// Returns the members of an object by its quotes and brackets alone, so that a value that is no JSON hides no other member. `None`
-/// if it is no object.
-fn members<'a>(text: &'a str) -> Option<Vec<(Cow<'a, str>, &'a str)>> {
-    let inner = text.trim_start().strip_prefix('{')?;
-    let (mut members, mut nesting, mut from) = (Vec::new(), Nesting { depth: 1, ..Nesting::default() }, 0);
-    let keep = |member: Option<&'a str>| {
-        let (key, value) = member?.split_once(':')?;
-        Some((json::decode(key.trim()).text, value.trim()))
-    };
-    for (at, byte) in inner.bytes().enumerate() {
-        if nesting.take(byte) && matches!((byte, nesting.depth), (b',', 1) | (b'}', 0)) {
-            members.extend(keep(inner.get(from..at)));
-            from = at + 1;
-        }
-    }
-    // An event that is cut off.
-    members.extend(keep(inner.get(from..).filter(|_| nesting.depth > 0)));
-    Some(members)
-}
-
-fn last<'a>(members: &[(Cow<'_, str>, &'a str)], key: &str) -> Option<&'a str> {
-    members.iter().rfind(|(name, _)| name == key).map(|(_, value)| *value)
 }
 
 impl HookCall {

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::domain::json::{self, Member, Scanner};
+use crate::domain::json::{self, JsonError, Member, Scanner};
 
 /// The words of JSON-RPC at the top of a message.
 const MESSAGE: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
@@ -61,8 +61,15 @@ pub(super) fn judge(line: &[u8]) -> Result<Line<'_>, Refused> {
     if text.contains('\r') {
         return Err(Refused::of("A carriage return within a line is not passed on."));
     }
-    if Scanner::new(text).check().is_err() {
-        return Err(Refused::of("This line is not JSON."));
+    match Scanner::new(text).check() {
+        Err(error) if error.what == JsonError::TOO_DEEP => {
+            let members = json::rough_members(text).unwrap_or_default();
+            let id = json::last(&members, "id").filter(|id| RequestId::read(id).is_some());
+            let why = "This line is nested more than 512 levels deep. The call did not run.";
+            return Err(Refused { why, id: id.unwrap_or("null").to_owned() });
+        }
+        Err(_) => return Err(Refused::of("This line is not JSON.")),
+        Ok(()) => {}
     }
     if let Some(elements) = json::elements(text) {
         let messages: Result<Vec<_>, _> = elements.into_iter().map(Message::read).collect();
@@ -428,6 +435,18 @@ mod tests {
 
         assert_eq!(on_one_line(edited), "{   \"a\": \"x\\u2028y\\u0085\" }");
         assert!(matches!(on_one_line("{}"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn deep_call_is_refused_under_its_id() {
+        let deep = "[".repeat(600) + &"]".repeat(600);
+
+        let call = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{deep}}}"#);
+        let refused = judge(call.as_bytes()).unwrap_err();
+
+        assert_eq!(refused.id, "7");
+        assert!(refused.why.contains("512 levels deep. The call did not run"), "{}", refused.why);
+        assert_eq!(judge(deep.as_bytes()).unwrap_err().id, "null");
     }
 
     #[test]

@@ -11,6 +11,11 @@ pub struct JsonError {
     pub what: &'static str,
 }
 
+impl JsonError {
+    /// The reason for text that is nested too deeply.
+    pub const TOO_DEEP: &str = "it is nested more than 512 levels deep";
+}
+
 /// Deepest nesting that is read. Deeper text is refused, not cut.
 pub const MAX_DEPTH: usize = 512;
 
@@ -174,7 +179,7 @@ impl<'a> Scanner<'a> {
 
     fn start(&mut self, kind: TokenKind, byte: u8, expect: Expect) -> Result<Token<'a>, JsonError> {
         if self.open.len() == MAX_DEPTH {
-            return Err(self.error("it is nested more than 512 levels deep"));
+            return Err(self.error(JsonError::TOO_DEEP));
         }
         self.open.push(byte);
         let token = self.token(kind, self.at + 1);

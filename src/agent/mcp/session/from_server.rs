@@ -1,6 +1,7 @@
 //! Lines of the server's: its answers, its progress, and what else it says.
 
 use crate::agent::outcome;
+use crate::domain::json::{self, JsonError, Scanner};
 
 use super::{Effect, Session};
 use crate::agent::mcp::answers::{self, INTERNAL, Outcome};
@@ -17,16 +18,32 @@ impl Session {
                 self.progress_of_server(&message)
             }
             Some(_) => None,
-            // Its id is all that can be told of an answer that no reader of JSON takes.
-            None => self.calls.running(|id| text.contains(&id.written())).map(|ticket| {
-                self.lose(ticket, answers::UNREADABLE);
-                Vec::new()
-            }),
+            None => self.unreadable(&text),
         };
         match passed {
             None => self.effects.push(Effect::ToClient(line.to_vec())),
             Some(lines) => lines.into_iter().for_each(|line| self.tell_client(line)),
         }
+    }
+
+    /// An answer to a gated call that no reader of JSON takes. One that is only nested too deeply keeps its outcome.
+    fn unreadable(&mut self, text: &str) -> Option<Vec<String>> {
+        let ticket = self.calls.running(|id| text.contains(&id.written()))?;
+        let error = Scanner::new(text).check().err().filter(|error| error.what == JsonError::TOO_DEEP);
+        let members = error.and_then(|_| json::rough_members(text)).unwrap_or_default();
+        let result = json::last(&members, "result").and_then(json::rough_members);
+        match result {
+            Some(result) => {
+                let is_error = json::last(&result, "isError") == Some("true");
+                let said = outcome::instead(JsonError::TOO_DEEP);
+                let short = format!(
+                    r#"{{"result":{{"content":[{{"type":"text","text":{said}}}],"isError":{is_error}}}}}"#
+                );
+                self.ran(ticket, &Message::of_server(&short)?);
+            }
+            None => self.lose(ticket, answers::UNREADABLE),
+        }
+        Some(Vec::new())
     }
 
     /// The lines that the client gets instead of the server's answer; `None` if the answer passes as it is.

@@ -348,6 +348,7 @@ fn unreadable_answers_end_their_call() {
     for line in [
         format!(r#"{{"jsonrpc":"2.0","id":1073741824,"result":{deep}}}"#),
         format!(r#"{{"jsonrpc":"2.0","result":{deep},"id":1073741824}}"#),
+        format!(r#"{{"jsonrpc":"2.0","id":1073741824,"error":{deep}}}"#),
         r#"{"jsonrpc":"2.0","id":1073741824,"result":{"content":[}"#.to_owned(),
     ] {
         let mut it = running();
@@ -355,6 +356,21 @@ fn unreadable_answers_end_their_call() {
         let done = it.done();
         assert_eq!(done[0], format!("report action-0 7 error: {}", answers::UNREADABLE));
         assert_eq!(read(&done[1]).1, "outcome-unknown");
+    }
+}
+
+#[test]
+fn deep_results_keep_their_outcome() {
+    let deep = "[".repeat(600) + &"]".repeat(600);
+    for (is_error, disposition) in [(false, "approved-executed"), (true, "execution-error")] {
+        let mut it = running();
+        it.server(&format!(
+            r#"{{"jsonrpc":"2.0","id":1073741824,"result":{{"structuredContent":{deep},"isError":{is_error}}}}}"#
+        ));
+        let done = it.done();
+        assert_eq!(done[0].starts_with("report action-0 7 error: "), is_error, "{done:?}");
+        assert!(done[0].contains("512 levels deep"), "{done:?}");
+        assert_eq!(read(&done[1]).1, disposition);
     }
 }
 
