@@ -54,7 +54,7 @@ pub async fn propose(proposer: &AgentClient, args: &ProposeArgs, queue: &Queue) 
     let workspace = match &args.workspace {
         Some(workspace) if args.wait.is_none() => Some(workspace.clone()),
         named => {
-            let token = proposer.token().await.map_err(|error| told(&error))?;
+            let token = proposer.token().await.map_err(|error| told(&error, queue))?;
             may(&token, args.wait.is_some())?;
             named.clone().or(token.workspace)
         }
@@ -75,7 +75,7 @@ pub async fn propose(proposer: &AgentClient, args: &ProposeArgs, queue: &Queue) 
             ..Propose::default()
         })
         .await
-        .map_err(|error| told(&error))?;
+        .map_err(|error| told(&error, queue))?;
     // First of all: whoever does not learn the id proposes the same again.
     let id = Untrusted::from(queued.pending_action_id.as_str());
     if args.json {
@@ -93,7 +93,7 @@ pub async fn propose(proposer: &AgentClient, args: &ProposeArgs, queue: &Queue) 
     let Some(seconds) = args.wait else { return Ok(Exit::Done) };
     let waited = proposer.wait(&queued.pending_action_id, Duration::from_secs(seconds)).await;
     let settled = waited.map_err(|error| {
-        told(&error).context(format!(
+        told(&error, queue).context(format!(
             "{} stays queued, do not propose it again; what became of it cannot be read",
             output::identifier(&id)
         ))
@@ -122,10 +122,13 @@ fn may(token: &TokenOpens, waits: bool) -> Result<(), Usage> {
     Ok(())
 }
 
-/// What the gate said, through the door.
-fn told(error: &SourceError) -> anyhow::Error {
+/// The gate's answer, as an error that names the gate.
+fn told(error: &SourceError, queue: &Queue) -> anyhow::Error {
     let why = error.why().map(|why| format!(": {}", output::shown(why))).unwrap_or_default();
-    anyhow::anyhow!("the gate {error}{why}")
+    match queue {
+        Queue::Url(url) => anyhow::anyhow!("the gate at {url} {error}{why}"),
+        Queue::Database(_) => anyhow::anyhow!("the gate {error}{why}"),
+    }
 }
 
 fn exit_of(status: &Status) -> Exit {

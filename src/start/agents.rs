@@ -113,9 +113,14 @@ pub(super) fn named(
         }
     };
     let Some(url) = urls.first() else { return Err(Usage(format!("{by} names no URL"))) };
-    if urls.iter().any(|url| url.contains('@')) {
+    if urls.iter().any(|url| url.contains(['@', '?', '#'])) {
         let advice = "leave that out, and name the file with the agent's token in PLACET_TOKEN_FILE";
-        return Err(Usage(format!("{by} holds a user or password; {advice}")));
+        return Err(Usage(format!("{by} holds a user, a password or a query; {advice}")));
+    }
+    if let Some(url) = urls.iter().find(|url| !["http://", "https://"].iter().any(|it| url.starts_with(it))) {
+        return Err(Usage(format!(
+            "{by} has {url:?}, which is no http or https URL; write http://HOST:PORT"
+        )));
     }
     let known = config.source_at(&urls).filter(|source| source.kind == SourceKind::Gate);
     let source = known.cloned().unwrap_or_else(|| SourceConfig::of("gate", SourceKind::Gate, url));
@@ -210,10 +215,23 @@ mod tests {
 
     #[test]
     fn a_password_in_a_url_is_refused_and_not_repeated() {
-        for url in ["http://u:hidden@g:1", "http://g:1 https://hidden@h", "http://u:hid den@g", "u:hidden@g"]
-        {
+        for url in [
+            "http://u:hidden@g:1",
+            "http://g:1 https://hidden@h",
+            "http://u:hid den@g",
+            "u:hidden@g",
+            "http://g:1/?token=hidden",
+            "http://g:1/#hidden",
+        ] {
             let error = named_by(&[("PLACET_URL", url), ("PLACET_TOKEN", "x")]).unwrap_err().to_string();
-            assert!(error.contains("holds a user or password") && !error.contains("hid"), "{error}");
+            assert!(
+                error.contains("holds a user, a password or a query") && !error.contains("hid"),
+                "{error}"
+            );
+        }
+        for url in ["gate.local:7900", "not a url", "ftp://g"] {
+            let error = named_by(&[("PLACET_URL", url), ("PLACET_TOKEN", "x")]).unwrap_err().to_string();
+            assert!(error.starts_with("PLACET_URL has ") && error.contains("write http://"), "{error}");
         }
     }
 

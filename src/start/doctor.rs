@@ -41,8 +41,15 @@ pub(super) async fn run(paths: &Paths, args: &DoctorArgs) -> anyhow::Result<Exit
         findings.here(vec![Check::bad("state folder", found, "until then placet does nothing with it")])?;
         return findings.end();
     }
-    let _log = logging::start(&paths.log);
+    let log = logging::start(&paths.log);
     let mut checks = vec![configured(paths, &config)];
+    checks.extend(log.as_ref().err().map(|error| {
+        Check::bad(
+            "log",
+            format!("{error:#}"),
+            "move it away, or set PLACET_LOG; until then placet does not start",
+        )
+    }));
     checks.extend(agents::check(&config));
     checks.extend(config.gate.proxy.as_ref().map(|proxy| login(proxy, config.gate.trusted_proxies.len())));
     checks.extend(config.gate.callbacks.iter().map(|(name, it)| callback(name, it)));

@@ -170,10 +170,11 @@ pub(super) async fn propose(paths: &Paths, args: ProposeArgs) -> anyhow::Result<
     }
     let embedded = Embedded::open(&config.gate, OnGateEnd::Nobody).await?;
     let note = &embedded.note;
-    let queue = if embedded.is_serving() {
-        Queue::Database(config.gate.database.clone())
+    let (queue, token) = if embedded.is_serving() {
+        // The environment's token belongs to a gate that is served. This database does not know it.
+        (Queue::Database(config.gate.database.clone()), args.token_file.clone().map(TokenFrom::File))
     } else {
-        Queue::Url(note.url.clone())
+        (Queue::Url(note.url.clone()), token)
     };
     let target = SourceConfig {
         token: token.or_else(|| Some(TokenFrom::File(note.agent_token_file.clone()))),

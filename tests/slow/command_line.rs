@@ -229,7 +229,9 @@ fn without_a_configuration_the_durable_gate_on_this_machine_is_used() {
     let file = home.path().join("input.json");
     std::fs::write(&file, INPUT).unwrap();
 
-    let proposed = home.run(&["propose", "write_note", "--mission", "m", "--input", file.to_str().unwrap()]);
+    let args = ["propose", "write_note", "--mission", "m", "--input", file.to_str().unwrap()];
+    // A token of the environment is for another gate.
+    let proposed = home.command(&args).env("PLACET_TOKEN", "of-another-gate").output().unwrap();
     let listed = home.run(&["list"]);
 
     assert_eq!(code(&proposed), 0, "{}", stderr(&proposed));

@@ -66,6 +66,22 @@ fn what_is_in_order_and_what_is_not_is_told_with_an_exit_code() {
 }
 
 #[test]
+fn log_that_is_a_link_is_wrong() {
+    let home = Home::with_config("");
+    std::fs::create_dir_all(home.state()).unwrap();
+    std::os::unix::fs::symlink("/nowhere/else", home.state().join("placet.log")).unwrap();
+
+    let told = home.run(&["doctor"]);
+
+    assert_eq!(told.status.code(), Some(1), "{}", stdout(&told));
+    assert!(
+        stdout(&told).contains("WRONG  log") && stdout(&told).contains("it is a link"),
+        "{}",
+        stdout(&told)
+    );
+}
+
+#[test]
 fn a_configuration_that_cannot_be_read_and_a_name_that_nobody_has_are_mistakes_of_whoever_wrote_them() {
     let home = Home::with_config("[[source]]\nname = \"x\"\nkind = \"gate\"\nurl = \"ftp://x\"\n");
     let broken = home.run(&["doctor"]);
