@@ -56,7 +56,7 @@ pub fn mistakes(config: &GateConfig) -> Vec<ConfigError> {
     found.into_iter().filter_map(Result::err).collect()
 }
 
-/// What a gate would accept, but not always obey.
+/// Settings that a gate accepts and cannot always follow.
 pub fn warnings(config: &GateConfig) -> Vec<String> {
     Tools::open(config).map(|tools| tools.warnings()).unwrap_or_default()
 }

@@ -69,7 +69,7 @@ impl Receipt {
     /// The label of its form, under its hash.
     pub const FORMAT: &str = "placet-receipt/v2";
 
-    /// What a hash covers, in its order, each under the name of its column.
+    /// The fields that a hash covers, in order, each under the name of its column.
     pub fn fields(&self) -> [(&'static str, Field<'_>); 24] {
         use Field::{Number, Text};
         [

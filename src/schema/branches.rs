@@ -62,7 +62,7 @@ fn each<'a>(value: &'a Value, at: &str, visit: &mut impl FnMut(&str, &'a Map<Str
     }
 }
 
-/// What its references name, in this document.
+/// The subschemas of this document that its references name.
 fn referred<'a>(root: &'a Value, schema: &'a Map<String, Value>) -> impl Iterator<Item = &'a Value> {
     let references = ["$ref", "$dynamicRef", "$recursiveRef"].into_iter().filter_map(|key| schema.get(key));
     references.filter_map(Value::as_str).filter_map(move |reference| {

@@ -12,7 +12,7 @@ use jsonschema::JsonType;
 use jsonschema::json::{Array, Json, Node, NodeIdentity, Object, SerdeJson};
 use serde_json::{Map, Number, Value};
 
-/// Steps that judging may take, whatever the size of the input.
+/// Steps that judging may take for an input of any size.
 const STEPS: u64 = 1_000_000;
 /// Further steps for each byte of the input.
 const STEPS_PER_BYTE: u64 = 64;
@@ -22,7 +22,7 @@ const MAX_VIOLATIONS: usize = 2_000;
 /// Bytes of stack that judging may use; the threads of the runtime have 2 MiB.
 const MAX_STACK: usize = 1 << 20;
 
-/// What is left of a budget.
+/// The rest of a budget.
 #[derive(Clone, Copy)]
 struct Left {
     steps: u64,

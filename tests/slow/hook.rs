@@ -114,7 +114,7 @@ fn claimed(home: &Home, gate: &Gate, call: &str) -> String {
 }
 
 #[test]
-fn other_input_that_ran_is_recorded_and_told_to_the_model() {
+fn other_input_that_ran_is_recorded_and_reported() {
     let home = Home::with_config(CONFIG);
     let gate = Gate::serve(&home, &[]);
     for (nth, (event, more)) in

@@ -142,7 +142,7 @@ pub(crate) async fn result(
     full_response(&stored.action)
 }
 
-/// How a run ended whose input is known: as it says if that is what was approved, else as a failure that keeps that input.
+/// The outcome of a run whose input is known: as reported if that input was approved, else a failure that keeps the input.
 fn compared(stored: &Stored, ran: &RawJson, how: Finished) -> Result<Finished, ApiError> {
     let action = &stored.action;
     let approved = action.effective_input.as_ref().unwrap_or(&action.input);

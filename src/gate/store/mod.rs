@@ -154,10 +154,10 @@ pub(crate) struct Ruling {
     pub(crate) judged: Option<Judgement>,
 }
 
-/// What the tool's schema says of an input. Made before the transaction, because it can take long.
+/// The verdict of the tool's schema on an input. Made before the transaction, because it can take long.
 #[derive(Debug, Clone)]
 pub(crate) struct Judgement {
-    /// Of the input that was judged, after the edits.
+    /// Digest of the judged input, after the edits.
     pub(crate) input: Digest,
     pub(crate) fits: Result<(), String>,
 }

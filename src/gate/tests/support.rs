@@ -19,7 +19,7 @@ use crate::gate::{Gate, GateError, Scope, Stop};
 
 /// No test waits longer than this for anything.
 pub(super) const LIMIT: Duration = Duration::from_mins(1);
-/// How long a command of a test may run.
+/// Limit for a command of a test.
 pub(super) const RUN_LIMIT: Duration = Duration::from_secs(20);
 
 /// Revisions that a test gate's two tokens took.

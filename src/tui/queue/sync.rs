@@ -174,7 +174,7 @@ pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
             if let Some(problem) = problem {
                 readable_again(model, name, &problem);
             }
-            // The watch view has messages of its own, which a busy gate would replace all the time.
+            // On a busy gate it would replace the messages of the watch view all the time.
             if let (Rows::Changes { entries, .. }, Some(me)) = (&synced.rows, &me)
                 && model.list.elsewhere.look(&model.queue, entries, me, now)
                 && !model.dashboard.watch.open

@@ -53,7 +53,7 @@ const WRITERS: [&str; 19] = [
 ];
 /// Of these all arguments are text.
 const ONLY_TEXT: [&str; 5] = ["declare", "echo", "export", "local", "printf"];
-/// Programs whose first argument is what they search for.
+/// Programs whose first argument is a search pattern.
 const SEARCHERS: [&str; 6] = ["ack", "ag", "egrep", "fgrep", "grep", "rg"];
 /// Options of writers and searchers that take text, and of how many words.
 const TEXT_OPTIONS: [(&str, usize); 12] = [
@@ -117,7 +117,7 @@ const TEXTS: [&str; 20] = [
     "title",
 ];
 const DEPTH: usize = 8;
-/// Longest pattern of names that is looked at, in bytes.
+/// Longest glob that is matched, in bytes.
 const PATTERN_MAX: usize = 4096;
 
 /// The files and the program that an agent must not use.
@@ -127,7 +127,7 @@ pub struct Fence {
     own: Vec<PathBuf>,
     state: PathBuf,
     home: PathBuf,
-    /// This program, under whatever name it is called.
+    /// This program. A command can call it by another name.
     program: Option<PathBuf>,
 }
 
@@ -184,7 +184,7 @@ impl Fence {
         None
     }
 
-    /// A member that holds a path names one of placet's files. Members that hold text are not looked at.
+    /// A member that holds a path names one of placet's files. Members that hold text are skipped.
     fn reaches(&self, value: &Value, key: &str, call: &HookCall) -> bool {
         match value {
             Value::Object(members) => members.iter().any(|(key, value)| self.reaches(value, key, call)),

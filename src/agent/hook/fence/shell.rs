@@ -38,7 +38,7 @@ struct Reader {
     depth: usize,
 }
 
-/// Commands of a group whose output is looked at.
+/// Maximum number of commands of a group whose output is read.
 const GROUP: usize = 8;
 /// Deeper substitutions stay unread.
 const DEPTH: usize = 8;

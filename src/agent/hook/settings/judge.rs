@@ -198,7 +198,7 @@ impl<'a> Judge<'a> {
         hooks
     }
 
-    /// Why the client calls none of these hooks.
+    /// Returns the reason if the client calls no hook of these.
     fn switched_off(&self, ours: &[Hook<'_>]) -> Option<String> {
         let switch = |value: &Value| match self.client {
             HookClient::ClaudeCode => value["disableAllHooks"].as_bool(),
@@ -234,7 +234,7 @@ impl<'a> Judge<'a> {
         .or_else(|| ours.iter().all(listed).then(|| "the hook is in hooksConfig.disabled".to_owned()))
     }
 
-    /// Says what is wrong with a hook of ours, if anything is.
+    /// Reports the faults of a hook of ours. Returns whether it has none.
     fn is_sound(&mut self, hook: Hook<'_>) -> bool {
         let (handler, before) = (hook.handler, self.checks.len());
         let at = hook.path.display();
@@ -333,7 +333,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Names hooks that may undo an approval: a second one of ours, and those of others.
+    /// Reports hooks that may undo an approval: a second one of placet, and those of other programs.
     fn rivals(&mut self, sound: &[Hook<'_>], others: &[Hook<'_>]) {
         let client = self.client;
         let (usual, more) = tools(client);

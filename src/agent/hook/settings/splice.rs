@@ -89,8 +89,8 @@ fn value(object: &str, key: &str) -> Result<Option<Range<usize>>, SpliceError> {
     Ok(first)
 }
 
-/// The list with the groups `wanted` in place of ours, or at its end: groups of others keep their places, which Codex trusts them by. `None` for
-/// what is no list.
+/// The list with the groups `wanted` in place of ours, or at its end. Groups of others keep their places, because Codex trusts them by
+/// place. `None` if the text is not a list.
 fn in_list(
     list: &str,
     wanted: &[String],

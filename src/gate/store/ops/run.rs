@@ -67,7 +67,7 @@ pub(super) async fn dispatch(
 pub(super) async fn is_as_audited(tx: &mut dyn Tx, row: &Row) -> Result<(), StoreError> {
     let details = tx.newest_details(row.id.as_raw()).await?.unwrap_or_default();
     let details: Value = serde_json::from_str(&details).unwrap_or_default();
-    // What leaves an action pending is audited without a status.
+    // A change that leaves the action pending is audited without a status.
     let audited = details.get("status").and_then(Value::as_str).unwrap_or("pending");
     if audited == row.status.as_raw() { Ok(()) } else { Err(Refused::Tampered(audited.to_owned()).into()) }
 }

@@ -80,7 +80,7 @@ pub(super) async fn lapsing(
     Ok(lapsing)
 }
 
-/// How many runs of the last hour were of something else than what was approved.
+/// Counts runs of the last hour whose input differed from the approved one.
 pub(super) async fn ran_other(conn: &mut Conn, counts: &Counts, now: Timestamp) -> Result<u64, StoreError> {
     let mut query = QueryBuilder::new("SELECT COUNT(*) FROM actions a WHERE a.error = '");
     query.push(RAN_OTHER).push("' AND a.executed_at > ").push_bind(now.plus_millis(-HOUR).as_millis());

@@ -1,4 +1,4 @@
-//! Who is on what, as a gate tells it.
+//! Claims, as a gate reports them.
 
 use super::*;
 use crate::domain::{Claim, Timestamp};

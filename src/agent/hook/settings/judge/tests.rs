@@ -23,7 +23,7 @@ fn layer(path: &str, text: &str) -> Layer {
     Layer { path: path.into(), managed: path.contains("managed"), text: text.to_owned() }
 }
 
-/// All that is found, as lines that begin with the verdict.
+/// The findings, one line each, verdict first.
 fn judged(client: HookClient, layers: &[(&str, &str)]) -> String {
     let layers: Vec<_> = layers.iter().map(|(path, text)| layer(path, text)).collect();
     let (checks, _) = judge(client, &layers);
