@@ -41,7 +41,7 @@ CREATE TABLE actions (
     expires_at        BIGINT,
     resolved_at       BIGINT,
     resolved_by       TEXT COLLATE "C",
-    resolved_via      TEXT COLLATE "C",
+    resolved_via      TEXT COLLATE "C" CHECK (resolved_via IN ('screen', 'plain', 'shell', 'http')),
     reason            TEXT COLLATE "C",
     -- Of the input after the edits. Compared again at dispatch.
     effective_digest  TEXT COLLATE "C",

@@ -38,7 +38,7 @@ CREATE TABLE actions (
     expires_at        INTEGER,
     resolved_at       INTEGER,
     resolved_by       TEXT,
-    resolved_via      TEXT,
+    resolved_via      TEXT CHECK (resolved_via IN ('screen', 'plain', 'shell', 'http')),
     reason            TEXT,
     -- Of the input after the edits. Compared again at dispatch.
     effective_digest  TEXT,

@@ -190,6 +190,18 @@ fn change(random: &mut Random, behind: &Behind) -> String {
 }
 
 #[tokio::test]
+async fn another_way_of_deciding_is_found() {
+    let (shelf, heads) = lived_in().await;
+    for way in ["'plain'", "NULL"] {
+        shelf.run(&format!("UPDATE actions SET resolved_via = {way} WHERE id = 'rejected'")).await;
+
+        let problems = shelf.store.verify(&heads).await.unwrap().problems;
+
+        assert!(problems.iter().any(|it| it.contains("way of deciding")), "{way}: {problems:?}");
+    }
+}
+
+#[tokio::test]
 async fn g22_every_change_behind_the_gates_back_is_found() {
     let (shelf, heads) = lived_in().await;
     assert_eq!(shelf.store.verify(&heads).await.unwrap().problems, Vec::<String>::new());
