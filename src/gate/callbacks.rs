@@ -50,51 +50,39 @@ async fn sender(gate: Gate, name: String) {
     let mut called = gate.inner.events.watch_called();
     loop {
         called.mark_unchanged();
-        let asked = tokio::select! {
+        tokio::select! {
             // The next gate resends what is under way, under the same id.
             () = gate.inner.stopping.cancelled() => return,
-            sent = send_due(&gate, &name, receiver) => sent.unwrap_or_else(|error| {
+            sent = send_due(&gate, &name, receiver) => if let Err(error) = sent {
                 tracing::warn!(%error, callback = name, "cannot look for what a callback is to be told");
-                None
-            })
-        };
-        // `Retry-After` holds back the other messages of this receiver, too.
-        let woken = async {
-            match asked {
-                Some(millis) => tokio::time::sleep(Duration::from_millis(millis)).await,
-                None => drop(tokio::time::timeout(EVERY, called.changed()).await),
             }
-        };
+        }
         tokio::select! {
             () = gate.inner.draining.cancelled() => return,
-            () = woken => {}
+            _ = tokio::time::timeout(EVERY, called.changed()) => {}
         }
     }
 }
 
-/// Sends all that is due to one receiver. Returns for how many milliseconds the receiver asked to be left alone.
-async fn send_due(gate: &Gate, name: &str, receiver: &Receiver) -> Result<Option<u64>, StoreError> {
+/// Sends all that is due to one receiver.
+async fn send_due(gate: &Gate, name: &str, receiver: &Receiver) -> Result<(), StoreError> {
     while !gate.inner.draining.is_cancelled() {
         let due = gate.store().take_callbacks(name.to_owned(), LEASE_MILLIS, AT_ONCE).await?;
         if due.is_empty() {
-            return Ok(None);
+            return Ok(());
         }
         let sent = due.into_iter().map(|callback| send(gate, receiver, callback));
-        let mut asked = None;
         for ended in join_all(sent).await {
-            asked = asked.max(ended?);
-        }
-        if asked.is_some() {
-            return Ok(asked);
+            ended?;
         }
     }
-    Ok(None)
+    Ok(())
 }
 
-/// Tries once, and writes down what that came to. Returns what [`send_due`] does.
-async fn send(gate: &Gate, receiver: &Receiver, callback: Callback) -> Result<Option<u64>, StoreError> {
+/// Tries once, and records the outcome.
+async fn send(gate: &Gate, receiver: &Receiver, callback: Callback) -> Result<(), StoreError> {
     fault::point("callback.taken");
-    let (how, asked) = attempt(gate, receiver, &callback).await;
+    let how = attempt(gate, receiver, &callback).await;
     fault::point("callback.sent");
     let Callback { id, action, name, tries, traceparent, .. } = &callback;
     match &how {
@@ -105,30 +93,29 @@ async fn send(gate: &Gate, receiver: &Receiver, callback: Callback) -> Result<Op
             tracing::warn!(why, id, action, callback = name, tries, traceparent, "a callback was not told");
         }
     }
-    gate.store().end_callback(callback, how).await?;
-    Ok(asked)
+    gate.store().end_callback(callback, how).await
 }
 
-async fn attempt(gate: &Gate, receiver: &Receiver, callback: &Callback) -> (Delivery, Option<u64>) {
+async fn attempt(gate: &Gate, receiver: &Receiver, callback: &Callback) -> Delivery {
     let body = match body(callback) {
         Ok(body) => body,
-        Err(error) => return (Delivery::Refused { why: error.to_string() }, None),
+        Err(error) => return Delivery::Refused { why: error.to_string() },
     };
     let key = receiver.key();
     let mut headers = key.headers(&callback.id, gate.inner.clock.now().as_millis() / 1_000, &body).to_vec();
     headers.extend(callback.traceparent.clone().map(|trace| (traceparent::HEADER, trace)));
     match gate.inner.tools.targets().notify(&receiver.config.url, &headers, body, LIMIT).await {
-        Ok((200..=299, _)) => (Delivery::Arrived, None),
+        Ok((200..=299, _)) => Delivery::Arrived,
         // Gone: the convention of Standard Webhooks for a receiver that wants nothing more.
-        Ok((410, _)) => (Delivery::Refused { why: "the receiver answered HTTP 410".to_owned() }, None),
+        Ok((410, _)) => Delivery::Refused { why: "the receiver answered HTTP 410".to_owned() },
         Ok((status, wait)) => {
             let moved = if matches!(status, 300..=399) { "; redirects are not followed" } else { "" };
             let why = format!("the receiver answered HTTP {status}{moved}");
             // The next try comes later than a shorter wait.
             let wait = wait.map(|wait| i64::try_from(wait.as_millis()).unwrap_or(i64::MAX).min(DAY_MILLIS));
             match wait.filter(|millis| *millis > PAUSE_MILLIS) {
-                Some(pause) => (Delivery::Failed { why, pause }, Some(pause.unsigned_abs())),
-                None => (again(callback, why), None),
+                Some(pause) => Delivery::Failed { why, pause, held: true },
+                None => again(callback, why),
             }
         }
         Err(error) => {
@@ -138,14 +125,14 @@ async fn attempt(gate: &Gate, receiver: &Receiver, callback: &Callback) -> (Deli
                 HttpError::NotSent(_) => "the receiver cannot be reached",
                 _ => "the receiver gave no answer",
             };
-            (again(callback, why.to_owned()), None)
+            again(callback, why.to_owned())
         }
     }
 }
 
 fn again(callback: &Callback, why: String) -> Delivery {
     let shift = u32::try_from(callback.tries.saturating_sub(1)).unwrap_or(u32::MAX).min(10);
-    Delivery::Failed { why, pause: (PAUSE_MILLIS << (2 * shift)).min(LONGEST_MILLIS) }
+    Delivery::Failed { why, pause: (PAUSE_MILLIS << (2 * shift)).min(LONGEST_MILLIS), held: false }
 }
 
 fn body(callback: &Callback) -> serde_json::Result<String> {
@@ -193,6 +180,7 @@ mod tests {
             next_at: None,
             error: None,
             ended_at: None,
+            held_until: None,
         };
         let mut pauses = Vec::new();
         while pauses.iter().sum::<i64>() < DAY_MILLIS {

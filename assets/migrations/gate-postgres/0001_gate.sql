@@ -317,11 +317,14 @@ CREATE TABLE callbacks (
     -- Of the last attempt. NULL in a finished row: it arrived.
     error       TEXT COLLATE "C",
     ended_at    BIGINT,
+    -- The receiver asked for this much time (Retry-After): until then, no message is sent to it.
+    held_until  BIGINT,
     PRIMARY KEY (workspace, revision)
 );
 
 CREATE INDEX callbacks_due ON callbacks (name, next_at) WHERE next_at IS NOT NULL;
 CREATE INDEX callbacks_waiting ON callbacks (at) WHERE next_at IS NOT NULL;
+CREATE INDEX callbacks_held ON callbacks (name, held_until) WHERE held_until IS NOT NULL;
 CREATE INDEX callbacks_over ON callbacks (ended_at) WHERE ended_at IS NOT NULL;
 
 -- The gates that serve on this database, with digests of their tools: a difference is reported (src/gate/heartbeat.rs). Decisions and runs

@@ -312,9 +312,12 @@ CREATE TABLE callbacks (
     -- Of the last attempt. NULL in a finished row: it arrived.
     error       TEXT,
     ended_at    INTEGER,
+    -- The receiver asked for this much time (Retry-After): until then, no message is sent to it.
+    held_until  INTEGER,
     PRIMARY KEY (workspace, revision)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX callbacks_due ON callbacks (name, next_at) WHERE next_at IS NOT NULL;
 CREATE INDEX callbacks_waiting ON callbacks (at) WHERE next_at IS NOT NULL;
+CREATE INDEX callbacks_held ON callbacks (name, held_until) WHERE held_until IS NOT NULL;
 CREATE INDEX callbacks_over ON callbacks (ended_at) WHERE ended_at IS NOT NULL;

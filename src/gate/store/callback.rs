@@ -34,6 +34,8 @@ pub struct Callback {
     /// Of the last try. Over and without one: it arrived.
     pub error: Option<String>,
     pub ended_at: Option<Timestamp>,
+    /// The receiver of this one asked for time until then; it gets no message before.
+    pub held_until: Option<Timestamp>,
 }
 
 /// What a try came to.
@@ -44,6 +46,8 @@ pub(crate) enum Delivery {
     Failed {
         why: String,
         pause: i64,
+        /// The receiver asked for this pause, and gets no other message in it.
+        held: bool,
     },
     /// The receiver wants nothing more.
     Refused {

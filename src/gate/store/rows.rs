@@ -213,6 +213,7 @@ pub(super) fn callback(row: &dyn Columns) -> Result<Callback, StoreError> {
         next_at: time(row, "next_at")?,
         error: row.maybe_text("error")?,
         ended_at: time(row, "ended_at")?,
+        held_until: time(row, "held_until")?,
     })
 }
 

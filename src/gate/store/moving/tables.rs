@@ -71,7 +71,7 @@ pub(super) const TABLES: [Table; 17] = [
     Table {
         name: "callbacks",
         key: "workspace, revision",
-        columns: "workspace, revision, id, name, action, status, who, at, traceparent, tries, next_at, error, ended_at",
+        columns: "workspace, revision, id, name, action, status, who, at, traceparent, tries, next_at, error, ended_at, held_until",
     },
     Table { name: "claims", key: "workspace, action", columns: "workspace, action, who, since, until" },
     Table {

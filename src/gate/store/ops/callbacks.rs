@@ -35,6 +35,7 @@ pub(super) async fn keep(
         next_at: Some(at),
         error: None,
         ended_at: None,
+        held_until: None,
     };
     tx.put_callback(&callback).await?;
     tx.state().wakes.called = true;
@@ -50,8 +51,9 @@ pub(super) async fn end(
 ) -> Result<(), StoreError> {
     let (next_at, error, ended_at) = match how {
         Delivery::Arrived => (None, None, Some(now)),
-        Delivery::Failed { why, pause } => (Some(now.plus_millis(*pause)), Some(why.clone()), None),
+        Delivery::Failed { why, pause, .. } => (Some(now.plus_millis(*pause)), Some(why.clone()), None),
         Delivery::Refused { why } => (None, Some(why.clone()), Some(now)),
     };
-    tx.put_callback_end(&Callback { next_at, error, ended_at, ..callback.clone() }).await
+    let held_until = next_at.filter(|_| matches!(how, Delivery::Failed { held: true, .. }));
+    tx.put_callback_end(&Callback { next_at, error, ended_at, held_until, ..callback.clone() }).await
 }

@@ -12,11 +12,12 @@ const PUT: &str = "INSERT INTO callbacks (workspace, revision, id, name, action,
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
 /// Begins a try. What another gate takes at the same moment is passed over.
 const TAKE: &str = "WITH due AS MATERIALIZED (SELECT workspace, revision FROM callbacks WHERE name = $2 AND next_at <= $3 \
+     AND NOT EXISTS (SELECT 1 FROM callbacks AS held WHERE held.name = $2 AND held.held_until > $3) \
      ORDER BY next_at LIMIT $4 FOR UPDATE SKIP LOCKED) \
      UPDATE callbacks SET tries = callbacks.tries + 1, next_at = $1 FROM due \
      WHERE callbacks.workspace = due.workspace AND callbacks.revision = due.revision RETURNING callbacks.*";
 /// Of this try, and of no later one. What was given up meanwhile stays so, unless it arrived.
-const END: &str = "UPDATE callbacks SET next_at = $4, error = $5, ended_at = $6 \
+const END: &str = "UPDATE callbacks SET next_at = $4, error = $5, ended_at = $6, held_until = $7 \
      WHERE workspace = $1 AND revision = $2 AND tries = $3 AND (next_at IS NOT NULL OR $5 IS NULL)";
 const GIVE_UP: &str = "UPDATE callbacks SET next_at = NULL, ended_at = $1, error = COALESCE(error, $3) \
      WHERE next_at IS NOT NULL AND at < $2";
@@ -65,6 +66,7 @@ pub(super) async fn end(conn: &mut Conn, callback: &Callback) -> Result<(), Stor
         .bind(callback.next_at.map(Timestamp::as_millis))
         .bind(&callback.error)
         .bind(callback.ended_at.map(Timestamp::as_millis))
+        .bind(callback.held_until.map(Timestamp::as_millis))
         .execute(conn)
         .await?;
     Ok(())
