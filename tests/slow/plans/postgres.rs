@@ -36,7 +36,7 @@ const FILL: &str = "DO $$ DECLARE name text; columns text; cells text; BEGIN \
      SELECT string_agg(quote_ident(column_name), ', '), string_agg(CASE WHEN column_name = 'workspace' \
      THEN 'CASE g % 500 WHEN 0 THEN ''default'' ELSE ''w'' || g % 500 END' \
      WHEN column_name = 'status' THEN 'CASE g % 7 WHEN 0 THEN ''pending'' ELSE ''executed'' END' \
-     WHEN column_name IN ('expires_at', 'lease_until', 'next_at') THEN 'NULL' \
+     WHEN column_name IN ('expires_at', 'lease_until', 'next_at', 'resolved_via') THEN 'NULL' \
      WHEN column_name LIKE '%at' THEN '(extract(epoch FROM now()) * 1000)::bigint - g' \
      WHEN data_type = 'text' THEN '''x'' || g' WHEN data_type = 'bytea' THEN 'int8send(g)' ELSE 'g' END, ', ') \
      INTO columns, cells FROM information_schema.columns WHERE table_schema = 'placet' AND table_name = name; \
