@@ -177,7 +177,10 @@ fn walk_to(inbox: &mut Pty, title: &str) {
             |line: &str| line.split('│').next().is_some_and(|row| row.contains('▌') && row.contains(title));
         let on_it = |screen: &str| screen.lines().any(in_list);
         if on_it(&inbox.screen()) {
-            inbox.wait(&format!("title  {title}"));
+            let is_read = |screen: &str| screen.contains("  read   1-");
+            inbox.wait_for("its page was read", |screen| {
+                screen.contains(&format!("title  {title}")) && is_read(screen)
+            });
             return;
         }
         let before = inbox.screen();

@@ -43,6 +43,13 @@ fn in_terminal(home: &Home, size: (u16, u16), variables: &[(&str, &str)]) -> Pty
     inbox
 }
 
+/// Stages an approval and an exclusion, and waits until the action that is selected then was on screen for its time.
+fn stage_two(inbox: &mut Pty) {
+    inbox.send("ax");
+    inbox.wait("1 exclude");
+    inbox.wait_gone("unread   1-");
+}
+
 /// The same in every run: ids, and when an action was proposed.
 fn without_ids(line: &str) -> String {
     let is_id = |text: &str| {
@@ -106,8 +113,7 @@ fn the_pictures_of_a_reviewers_day_are_what_placet_shows() {
     for (columns, rows) in [(80, 24), (100, 30), (160, 45)] {
         let home = home("dark");
         let mut inbox = at_work(&home, (columns, rows));
-        inbox.send("ax");
-        inbox.wait("staged 1 approve · 1 exclude");
+        stage_two(&mut inbox);
         holds(&format!("main-{columns}x{rows}"), &inbox, false);
         inbox.send("s");
         inbox.wait("Press y to send");
@@ -171,8 +177,7 @@ fn the_picture_of_an_empty_inbox_is_what_placet_shows() {
 fn the_pictures_on_a_light_background_are_what_placet_shows() {
     let home = home("light");
     let mut inbox = at_work(&home, (100, 30));
-    inbox.send("ax");
-    inbox.wait("staged 1 approve · 1 exclude");
+    stage_two(&mut inbox);
     holds("main-100x30-light", &inbox, true);
 }
 
@@ -209,8 +214,7 @@ fn the_pictures_of_other_terminals_are_what_placet_shows() {
     ] {
         let home = home("auto");
         let mut inbox = in_terminal(&home, (100, 30), &variables);
-        inbox.send("ax");
-        inbox.wait("1 exclude");
+        stage_two(&mut inbox);
         holds(name, &inbox, false);
     }
 }
@@ -221,8 +225,7 @@ fn the_pictures_with_much_room_are_what_placet_shows() {
         "{CONFIG}\n[ui]\ntheme = \"dark\"\nhints = false\ndensity = \"comfortable\"\n"
     ));
     let mut inbox = at_work(&home, (220, 50));
-    inbox.send("ax");
-    inbox.wait("1 exclude");
+    stage_two(&mut inbox);
     inbox.wait("Posts this morning");
     holds("comfortable-220x50", &inbox, false);
 }
