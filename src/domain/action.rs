@@ -203,6 +203,13 @@ impl PendingAction {
         Self { row, input, raw, ..Self::default() }
     }
 
+    /// Bytes of the input and of the agent's note.
+    pub fn bytes_to_read(&self) -> u64 {
+        let summary = self.summary.as_ref().map_or(0, |summary| summary.as_raw().len());
+        let preview = self.preview.as_ref().map_or(0, |preview| preview.as_str().len());
+        (self.input.as_str().len() + summary + preview) as u64
+    }
+
     /// The digest of the proposed input, computed here from the bytes at hand.
     pub fn digest(&self) -> Digest {
         self.digest_of(self.input.as_str())

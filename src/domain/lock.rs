@@ -23,7 +23,7 @@ pub struct Sight<'a> {
     pub risk: &'a Risk,
     /// Its content holds something that a reader could overlook.
     pub flagged: bool,
-    /// Bytes of its input.
+    /// Bytes of its input and of the agent's note, or of the input alone where only the row is known.
     pub size: u64,
     pub read_first: ReadFirst,
 }

@@ -17,7 +17,7 @@ use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::decide::words;
 use crate::tui::preview::page::made::Tab;
-use crate::tui::preview::reading_time::{Reads, time_for};
+use crate::tui::preview::reading_time::time_for;
 use crate::tui::queue::groups::GroupKey;
 use crate::tui::queue::slots::{Settled, Slot, State};
 use crate::tui::submit::hold;
@@ -257,9 +257,7 @@ fn next_unread(model: &Model, key: &ActionKey) -> Option<(usize, bool)> {
     let page = model.preview.page.as_ref().filter(|page| page.of.key == *key)?;
     let text = matches!(page.of.tab, Tab::Rendered | Tab::Raw);
     let height = usize::from(model.layout().text.height);
-    let needed = page.needed().unwrap_or_else(|| page.len());
-    let what = Reads::Page(Box::new(page.of.clone()));
-    let line = model.reader.reading.unread(&what, needed, time_for(page, height)).filter(|_| text)?;
+    let line = model.reader.reading.unread(&page.of, page.len(), time_for(page, height)).filter(|_| text)?;
     let top = model.preview.top;
     Some((line + 1, (top..top + height).contains(&line)))
 }
@@ -563,11 +561,12 @@ pub(crate) fn note_move(model: &mut Model, before: usize) {
 
 /// Why an action must be seen in full first; `None` when it may be approved.
 pub(crate) fn lock(model: &Model, slot: &Slot) -> Option<Lock> {
+    let key = &slot.entry.key;
     domain::lock(Sight {
         seen: model.seen_of(slot),
         risk: &slot.entry.row.risk,
         flagged: model.flags_of(slot).any(),
-        size: slot.entry.row.size,
+        size: model.preview.cached(key).map_or(slot.entry.row.size, |cached| cached.action.bytes_to_read()),
         read_first: model.settings.read_first,
     })
 }
@@ -582,7 +581,7 @@ pub(crate) fn fresh(model: &Model, key: &ActionKey, action: &PendingAction) -> O
         seen: None,
         risk: &action.row.risk,
         flagged: Flags::of(action).any(),
-        size: action.input.as_str().len() as u64,
+        size: action.bytes_to_read(),
         read_first: model.settings.read_first,
     })
 }

@@ -15,7 +15,7 @@ use crate::journal::EditText;
 use crate::schema::{Property, Violation};
 use crate::text;
 use crate::tui::chrome;
-use crate::tui::core::layout::{sheet, sheet_text, take_bottom, take_top, wrapped};
+use crate::tui::core::layout::{sheet, sheet_text, take_bottom, take_top};
 use crate::tui::edit::words;
 use crate::tui::preview::page::line;
 
@@ -329,22 +329,6 @@ impl EditForm {
     /// Lines that a text of one line may wrap to.
     fn long(&self) -> usize {
         self.area.lines().iter().map(|line| line.chars().count() / 60 + 1).sum::<usize>().min(6)
-    }
-
-    /// On a screen of this size the form shows the whole input, as it was proposed.
-    pub(crate) fn shows_all(&self, area: Rect) -> bool {
-        let (_, form) = self.layout(area);
-        if self.is_raw() {
-            let lines = self.area.lines();
-            let rows = lines.iter().map(|line| wrapped(line, form.editor.width).len()).sum::<usize>();
-            return self.check == Ok(None) && rows <= usize::from(form.editor.height);
-        }
-        let fits = |field: &Field| {
-            let Some(proposed) = &field.proposed else { return true };
-            let cell = cell(proposed);
-            cell.whole && cell.shown.width() <= form.proposed && shown_key(field).width() <= form.key
-        };
-        self.fields.len() <= usize::from(form.rows.height) && self.fields.iter().all(fits)
     }
 }
 

@@ -20,26 +20,18 @@ const LOOK: i64 = 4_000;
 /// Per content, for how long its lines were on screen; and which lines are now.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reading {
-    contents: HashMap<ActionKey, Vec<(Reads, Lines)>>,
+    contents: HashMap<ActionKey, Vec<(Made, Lines)>>,
     on: Option<Box<OnScreen>>,
     /// Counted up to here.
     at: Timestamp,
 }
 
-/// What is read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Reads {
-    Page(Box<Made>),
-    /// An edit form that shows all of this content.
-    Form(ActionKey, Digest),
-}
-
-/// Lines that are on screen, and what it takes to have read all that must be.
+/// Lines of a page that are on screen, and what it takes to have read all of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OnScreen {
-    pub what: Reads,
+    pub what: Made,
     pub lines: Vec<Range<usize>>,
-    /// How many lines, from the first, must be read; `None` while they are counted.
+    /// Lines of the page; `None` while they are counted.
     pub needed: Option<usize>,
     /// For how long each of them. Milliseconds.
     pub each: i64,
@@ -50,34 +42,14 @@ pub(crate) struct OnScreen {
 /// For how many milliseconds, at most as many as count. In order, apart from each other.
 type Lines = Vec<(Range<usize>, i64)>;
 
-impl Reads {
-    pub(crate) const fn key(&self) -> &ActionKey {
-        match self {
-            Self::Page(made) => &made.key,
-            Self::Form(key, _) => key,
-        }
-    }
-
-    pub(crate) const fn digest(&self) -> Digest {
-        match self {
-            Self::Page(made) => made.digest,
-            Self::Form(_, digest) => *digest,
-        }
-    }
-}
-
 /// How long each line of a page must be on screen, in a pane of so many lines. What is read out needs no time on a screen.
 pub(crate) fn time_for(page: &Page, height: usize) -> i64 {
     if page.of.stacked {
         return 0;
     }
-    let needed = page.needed().unwrap_or_else(|| page.len());
-    let foreign = (0..needed).filter(|line| page.is_foreign(*line)).take(height).count() as i64;
+    let foreign = (0..page.len()).filter(|line| page.is_foreign(*line)).take(height).count() as i64;
     (FULL_PANE * foreign / height.max(1) as i64).max(SOONEST)
 }
-
-/// How long a form must be on screen.
-pub(crate) const TIME_FOR_FORM: i64 = FULL_PANE;
 
 impl Reading {
     /// Time passed with the screen as it was. Gives the content that was read by now, and whether in full.
@@ -88,7 +60,7 @@ impl Reading {
         for lines in &on.lines {
             self.add(&on.what, lines.clone(), passed, on.each);
         }
-        let (key, digest) = (on.what.key().clone(), on.what.digest());
+        let (key, digest) = (on.what.key.clone(), on.what.digest);
         // A content of no lines is on screen, too.
         if on.needed.is_some_and(|needed| self.unread(&on.what, needed.max(1), on.each).is_none()) {
             self.contents.remove(&key);
@@ -116,13 +88,12 @@ impl Reading {
 
     /// Lines of this very content are on screen.
     pub(crate) fn is_on_screen(&self, key: &ActionKey, digest: &Digest) -> bool {
-        let is_it =
-            |on: &OnScreen| on.what.key() == key && on.what.digest() == *digest && !on.lines.is_empty();
+        let is_it = |on: &OnScreen| on.what.key == *key && on.what.digest == *digest && !on.lines.is_empty();
         self.on.as_deref().is_some_and(is_it)
     }
 
     /// The first line of so many that was not on screen for so long.
-    pub(crate) fn unread(&self, what: &Reads, total: usize, each: i64) -> Option<usize> {
+    pub(crate) fn unread(&self, what: &Made, total: usize, each: i64) -> Option<usize> {
         let mut next = 0;
         for (lines, time) in self.lines(what) {
             if lines.start > next || *time < each {
@@ -133,13 +104,13 @@ impl Reading {
         (next < total).then_some(next)
     }
 
-    fn lines(&self, what: &Reads) -> &[(Range<usize>, i64)] {
-        let known = self.contents.get(what.key());
+    fn lines(&self, what: &Made) -> &[(Range<usize>, i64)] {
+        let known = self.contents.get(&what.key);
         known.and_then(|all| all.iter().find(|(known, _)| known == what)).map_or(&[], |(_, lines)| lines)
     }
 
     /// The shortest time of these lines.
-    fn least(&self, what: &Reads, lines: &Range<usize>) -> i64 {
+    fn least(&self, what: &Made, lines: &Range<usize>) -> i64 {
         let (mut next, mut least) = (lines.start, i64::MAX);
         for (known, time) in self.lines(what).iter().filter(|(known, _)| known.end > lines.start) {
             if known.start > next || next >= lines.end {
@@ -150,8 +121,8 @@ impl Reading {
         if next >= lines.end { least } else { 0 }
     }
 
-    fn add(&mut self, what: &Reads, lines: Range<usize>, time: i64, most: i64) {
-        let all = self.contents.entry(what.key().clone()).or_default();
+    fn add(&mut self, what: &Made, lines: Range<usize>, time: i64, most: i64) {
+        let all = self.contents.entry(what.key.clone()).or_default();
         match all.iter_mut().find(|(known, _)| known == what) {
             Some((_, known)) => *known = added(known, &lines, time, most),
             None => all.push((what.clone(), vec![(lines, time.min(most))])),
@@ -246,18 +217,36 @@ impl ReadingTime {
 
 #[cfg(test)]
 mod tests {
-    use crate::domain::ActionId;
-    use crate::domain::SourceName;
+    use std::sync::Arc;
+
+    use crate::domain::{ActionId, SourceName, Status};
+    use crate::tui::preview::page::made::Tab;
 
     use super::*;
 
-    fn form() -> Reads {
+    fn page() -> Made {
         let key = ActionKey { source: SourceName::new("s"), id: ActionId::new("1") };
-        Reads::Form(key, Digest::of("t", "w", "{}"))
+        Made {
+            key,
+            digest: Digest::of("t", "w", "{}"),
+            tab: Tab::Rendered,
+            width: 80,
+            wrap: true,
+            folds: Arc::default(),
+            edits: None,
+            seen: None,
+            stacked: false,
+            colours: true,
+            status: Status::Pending,
+            paused: false,
+            told: None,
+            can: None,
+            called: Vec::new(),
+        }
     }
 
     fn on(lines: Range<usize>) -> OnScreen {
-        OnScreen { what: form(), lines: vec![lines], needed: Some(10), each: 1_000, is_part: false }
+        OnScreen { what: page(), lines: vec![lines], needed: Some(10), each: 1_000, is_part: false }
     }
 
     fn at(millis: i64) -> Timestamp {
@@ -271,7 +260,7 @@ mod tests {
         assert_eq!(reading.pass(at(700)), None);
         assert_eq!(reading.shows(Some(on(4..10)), at(700)), Some(1_000), "six to nine were not there yet");
         assert_eq!(reading.pass(at(1_700)), None, "the first four lack 300 ms");
-        assert_eq!(reading.unread(&form(), 10, 1_000), Some(0));
+        assert_eq!(reading.unread(&page(), 10, 1_000), Some(0));
         reading.shows(None, at(1_700));
         assert_eq!(reading.pass(at(9_000)), None, "nothing was on screen");
         assert_eq!(reading.shows(Some(on(0..4)), at(9_000)), Some(300));

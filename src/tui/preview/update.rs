@@ -3,8 +3,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use ratatui::layout::Rect;
-
 use crate::config::Density;
 use crate::domain::{ActionKey, Digest, Entry, Outcome, Row, Seen, Untrusted};
 use crate::inbox::{Answer, Problem, Question};
@@ -13,7 +11,6 @@ use crate::text;
 use crate::text::{Flags, Shown};
 use crate::tui::core::command;
 use crate::tui::core::command::Direction;
-use crate::tui::core::layout::above_message;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, What};
@@ -24,7 +21,7 @@ use crate::tui::submit::resolve_unknown;
 use crate::tui::{edit, history, queue};
 
 use super::page::{Page, ToLayOut};
-use super::reading_time::{OnScreen, Reads, TIME_FOR_FORM, TimeOnScreen, time_for};
+use super::reading_time::{OnScreen, TimeOnScreen, time_for};
 use super::search;
 use super::state::{Asked, AskedState};
 
@@ -404,17 +401,10 @@ fn is_visible(model: &Model, page: &Page) -> bool {
         && model.preview.target.as_ref() == Some(&page.of.key)
 }
 
-/// Which lines are on screen, of a page or of a form that shows everything.
+/// Which lines of the page are on screen. An edit form does not count: it shows neither the note nor what approving does.
 fn on_screen(model: &Model) -> Option<OnScreen> {
-    if let Some(Modal::Edit(form)) = &model.modal {
-        let screen = Rect::new(0, 0, model.screen.size.width, model.screen.size.height);
-        let all = form.shows_all(above_message(&model.layout(), screen));
-        let what = Reads::Form(form.key.clone(), form.digest);
-        let lines = std::iter::once(0..1).collect();
-        return all.then_some(OnScreen { what, lines, needed: Some(1), each: TIME_FOR_FORM, is_part: false });
-    }
     let page = model.preview.page.as_ref().filter(|page| is_visible(model, page))?;
-    let what = Reads::Page(Box::new(page.of.clone()));
+    let what = page.of.clone();
     let text = matches!(page.of.tab, Tab::Rendered | Tab::Raw) && page.of.folds.is_empty();
     if !text || model.reader.seen.of(&page.of.key, &page.of.digest) == Some(Seen::InFull) {
         return Some(OnScreen { what, lines: Vec::new(), needed: None, each: 0, is_part: false });
@@ -422,7 +412,7 @@ fn on_screen(model: &Model) -> Option<OnScreen> {
     let height = usize::from(model.layout().text.height);
     // A jump to the end shows the end only: every line counts.
     let lines = whole(page, model.preview.top, height, model.preview.left);
-    let needed = page.needed();
+    let needed = page.is_counted().then(|| page.len());
     let all = needed.is_some_and(|rows| rows <= height && (0..rows).all(|row| page.fits(row)));
     // What fits is read or not; another tab than the first says nothing of how much was read.
     let is_part = page.of.tab == Tab::Rendered && !all;

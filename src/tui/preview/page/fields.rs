@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::contract::tool::{Reversible, Showing};
+use crate::contract::tool::Reversible;
 use crate::contract::{action, tool};
 use crate::domain::json::Member;
 use crate::domain::{Edits, RawJson, Status, Untrusted, json, merge};
@@ -10,7 +10,7 @@ use crate::text;
 use crate::text::{Badge, Flags, Shown};
 
 use super::json_rows;
-use super::line::{Kind, key_of, listed, moment, readable, size};
+use super::line::{Kind, key_of, listed, moment, readable};
 use super::made::{Cached, Made};
 use super::preview_comparison::PreviewComparison;
 use super::value::Values;
@@ -49,8 +49,7 @@ pub(crate) fn rendered(writer: &mut Writer, cached: &Cached, of: &Made, zone: &j
         _ if input.as_str().trim_start().starts_with(['{', '[']) => values.nested(0, input.as_str(), None),
         _ => writer.long(Kind::Plain, 0, readable(input.as_str())),
     }
-    writer.needed_until_here();
-    footer(writer, cached, showing);
+    what_approving_does(writer, cached);
     if cached.action.before.is_some() {
         writer.blank();
         writer.ours(Kind::Dim, words::SEE_DIFF);
@@ -159,7 +158,8 @@ pub(crate) fn raw(writer: &mut Writer, cached: &Cached, folds: &BTreeSet<usize>)
     unreadable(writer, cached);
     flagged(writer, &cached.flags);
     json_rows::raw(writer, &json::pretty(cached.action.input.as_str()).into(), folds);
-    writer.needed_until_here();
+    what_approving_does(writer, cached);
+    PreviewComparison::of(cached).write(writer);
     let beside = action::beside(&cached.action.raw);
     if beside.is_empty() {
         return;
@@ -226,18 +226,17 @@ fn some(keys: &[String]) -> Shown {
     if more > 0 { names.followed_by(Shown::ours(words::at_least_more(more))) } else { names }
 }
 
-fn footer(writer: &mut Writer, cached: &Cached, showing: Option<&Showing>) {
-    writer.blank();
-    writer.ours(Kind::Dim, size(cached.action.input.as_str().len()));
+fn what_approving_does(writer: &mut Writer, cached: &Cached) {
     if !cached.action.row.status.is_pending() || cached.action.row.unreadable.is_some() {
         return;
     }
     writer.blank();
     writer.ours(Kind::Key, words::WHAT_APPROVING_DOES);
-    let known = tool::definition(cached.action.row.tool.as_raw()).approving.as_deref();
+    let name = cached.action.row.tool.as_raw();
+    let known = tool::definition(name).approving.as_deref();
     let approving = known.unwrap_or(words::NO_DESCRIPTION_RUNS);
     writer.wrapped(Kind::Plain, 2, &Shown::ours(approving));
-    let undone = match showing.and_then(|showing| showing.reversible.as_ref()) {
+    let undone = match tool::showing(name).and_then(|showing| showing.reversible.as_ref()) {
         Some(Reversible::No) => (Kind::Warn, words::CANNOT_BE_UNDONE.to_owned()),
         Some(Reversible::Yes) => (Kind::Plain, words::CAN_BE_UNDONE.to_owned()),
         Some(Reversible::ByHand(how)) => (Kind::Plain, words::undone_by_hand(how)),

@@ -38,8 +38,6 @@ pub(crate) struct Page {
     /// The first row of every block that was begun to be counted.
     firsts: Vec<usize>,
     rows: usize,
-    /// The blocks of what runs; those after them are about it.
-    needed: usize,
 }
 
 /// Everything that a page is laid out from, for where no key waits for it.
@@ -86,8 +84,7 @@ impl Page {
             Tab::History => timeline::history(&mut writer, cached, (&of, told), zone),
         }
         writer.flush();
-        let needed = writer.needed.unwrap_or(writer.blocks.len());
-        Self { of, blocks: writer.blocks, firsts: vec![0], rows: 0, needed }
+        Self { of, blocks: writer.blocks, firsts: vec![0], rows: 0 }
     }
 
     /// Counts rows, looking at about so many bytes; [`Self::is_counted`] says whether that were all.
@@ -111,12 +108,6 @@ impl Page {
     /// All rows are known. Until then there are more than [`Self::len`].
     pub(crate) fn is_counted(&self) -> bool {
         self.firsts.len() > self.blocks.len()
-    }
-
-    /// The rows of what runs: who has had them before their eyes has read it in full. What approving does and what the agent
-    /// says of it are not among them. `None` while they are counted.
-    pub(crate) fn needed(&self) -> Option<usize> {
-        self.firsts.get(self.needed).copied()
     }
 
     /// Rows that are known.

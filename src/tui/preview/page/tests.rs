@@ -198,27 +198,25 @@ fn what_runs_comes_first_and_what_the_agent_says_of_it_is_called_that() {
     let input = r#"{"amount":4980.00,"currency":"EUR","customer":"Marla \u202etsiuQ","order_id":"ORD-1"}"#;
     let preview = r#"{"customer":"Marla Quist","order_id":"ORD-1","note":"routine","currency":"EUR"}"#;
 
-    insta::assert_snapshot!(text("refund_payment", input, Some(preview), 60), @r#"
-! hidden characters: 1, shown as ⟦…⟧
-! look twice: bidi
+    insta::assert_snapshot!(text("refund_payment", input, Some(preview), 60), @"
+    ! hidden characters: 1, shown as ⟦…⟧
+    ! look twice: bidi
 
-+ missing from the agent's preview
-+ amount    4980.00 EUR
-  currency  EUR
-+ customer  Marla ⟦U+202E⟧tsiuQ
-  order_id  ORD-1
+    + missing from the agent's preview
+    + amount    4980.00 EUR
+      currency  EUR
+    + customer  Marla ⟦U+202E⟧tsiuQ
+      order_id  ORD-1
 
-85 bytes
+    What approving does
+      sends money
+      cannot be undone
 
-What approving does
-  sends money
-  cannot be undone
-
-Agent's note (not executed)
-  Only in the preview, not in the input:
-    ! customer: Marla Quist   (the input has another value)
-    note: routine
-"#);
+    Agent's note (not executed)
+      Only in the preview, not in the input:
+        ! customer: Marla Quist   (the input has another value)
+        note: routine
+    ");
 }
 
 #[test]
@@ -242,59 +240,55 @@ fn recommendations_are_a_table_with_impact_and_effort() {
         "prioritization_rationale":"Quick wins first."}"#;
 
     insta::assert_snapshot!(text("save_recommendations", input, None, 76), @r#"
-recommendations
-  #  title                                     Impact       Effort  Weeks
-  1  Streamline onboarding step 3              0.82 (82 %)  small   2
-  2  Let teams continue without a verified d…  0.9 (90 %)   medium  5
-  1 of 2
-    description
-      Collapse the two-screen verification into one screen, and keep what
-      was typed.
-    addresses_insight_ids  ["ins-1","ins-2"]
-  2 of 2
-    title
-      Let teams continue without a verified domain, and ask again after the
-      first week
-    description  Optional.
-Why in this order (prioritization_rationale)
-  Quick wins first.
+    recommendations
+      #  title                                     Impact       Effort  Weeks
+      1  Streamline onboarding step 3              0.82 (82 %)  small   2
+      2  Let teams continue without a verified d…  0.9 (90 %)   medium  5
+      1 of 2
+        description
+          Collapse the two-screen verification into one screen, and keep what
+          was typed.
+        addresses_insight_ids  ["ins-1","ins-2"]
+      2 of 2
+        title
+          Let teams continue without a verified domain, and ask again after the
+          first week
+        description  Optional.
+    Why in this order (prioritization_rationale)
+      Quick wins first.
 
-518 bytes
-
-What approving does
-  saves recommendations in the workspace
-  can be undone by hand: delete the recommendations in the workspace
-"#);
+    What approving does
+      saves recommendations in the workspace
+      can be undone by hand: delete the recommendations in the workspace
+    "#);
     insta::assert_snapshot!(text("save_recommendations", input, None, 46), @r#"
-recommendations
-  #  title           Impact       Effort
-  1  Streamline on…  0.82 (82 %)  small
-  2  Let teams con…  0.9 (90 %)   medium
-  1 of 2
-    title        Streamline onboarding step 3
-    Weeks (effort_weeks)  2 weeks
-    description
-      Collapse the two-screen verification
-      into one screen, and keep what was
-      typed.
-    addresses_insight_ids  ["ins-1","ins-2"]
-  2 of 2
-    title
-      Let teams continue without a verified
-      domain, and ask again after the first
-      week
-    Weeks (effort_weeks)  5 weeks
-    description  Optional.
-Why in this order (prioritization_rationale)
-  Quick wins first.
+    recommendations
+      #  title           Impact       Effort
+      1  Streamline on…  0.82 (82 %)  small
+      2  Let teams con…  0.9 (90 %)   medium
+      1 of 2
+        title        Streamline onboarding step 3
+        Weeks (effort_weeks)  2 weeks
+        description
+          Collapse the two-screen verification
+          into one screen, and keep what was
+          typed.
+        addresses_insight_ids  ["ins-1","ins-2"]
+      2 of 2
+        title
+          Let teams continue without a verified
+          domain, and ask again after the first
+          week
+        Weeks (effort_weeks)  5 weeks
+        description  Optional.
+    Why in this order (prioritization_rationale)
+      Quick wins first.
 
-518 bytes
-
-What approving does
-  saves recommendations in the workspace
-  can be undone by hand: delete the
-  recommendations in the workspace
-"#);
+    What approving does
+      saves recommendations in the workspace
+      can be undone by hand: delete the
+      recommendations in the workspace
+    "#);
 }
 
 #[test]
@@ -302,31 +296,30 @@ fn a_tool_that_nobody_knows_is_readable_too() {
     let input = r#"{"cluster":"eu-1","steps":[{"run":"migrate","wait":30},{"run":"deploy","wait":0}],"env":{"REGION":"eu-west-1","FLAGS":["dry-run-off-because-of-the-release","b"],"LIMITS":{"cpu":"2","memory":"4Gi","comment":"as before the sale"}},"url":"https://github.com@evil.example/login","docs":"https://example.com/runbook"}"#;
 
     insta::assert_snapshot!(text("deploy", input, None, 60), @r#"
-cluster  eu-1
-steps
-  #  run      wait
-  1  migrate  30
-  2  deploy   0
-env
-  REGION  eu-west-1
-  FLAGS
-    - dry-run-off-because-of-the-release
-    - b
-  LIMITS
-    cpu      "2"
-    memory   4Gi
-    comment  as before the sale
-url
-  https://github.com@evil.example/login
-  ! leads to evil.example
-docs     https://example.com/runbook
 
-312 bytes
+    cluster  eu-1
+    steps
+      #  run      wait
+      1  migrate  30
+      2  deploy   0
+    env
+      REGION  eu-west-1
+      FLAGS
+        - dry-run-off-because-of-the-release
+        - b
+      LIMITS
+        cpu      "2"
+        memory   4Gi
+        comment  as before the sale
+    url
+      https://github.com@evil.example/login
+      ! leads to evil.example
+    docs     https://example.com/runbook
 
-What approving does
-  Runs with exactly this input. No description for this
-  tool.
-"#);
+    What approving does
+      Runs with exactly this input. No description for this
+      tool.
+    "#);
 }
 
 #[test]

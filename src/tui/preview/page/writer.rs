@@ -47,18 +47,11 @@ pub(crate) struct Writer {
     /// Since the last long text.
     pub(crate) lines: Vec<PageLine>,
     pub(crate) blocks: Vec<Block>,
-    pub(crate) needed: Option<usize>,
 }
 
 impl Writer {
     pub(crate) const fn new(width: usize, colours: bool) -> Self {
-        Self { width, colours, lines: Vec::new(), blocks: Vec::new(), needed: None }
-    }
-
-    /// What comes is about what runs.
-    pub(crate) fn needed_until_here(&mut self) {
-        self.flush();
-        self.needed = Some(self.blocks.len());
+        Self { width, colours, lines: Vec::new(), blocks: Vec::new() }
     }
 
     pub(crate) fn blank(&mut self) {

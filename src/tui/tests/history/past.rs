@@ -10,11 +10,11 @@ use super::views::{MINUTE, asks, knows, looking, over, page, rest, row};
 #[test]
 fn what_failed_on_a_narrow_screen() {
     insta::assert_snapshot!(looking(80, 24).without_tabs(), @"
- placet  5 to decide · 1 critical · 2 high         gate live   kim@acme   14:22
- Failed   as of 14:22                                                row 1 of 3
-▌ Refund 120 EUR to alice  card expired                    lee              3 m
-  Refund 3 EUR to bob  HTTP 502 ⟦ESC⟧[31mBad Gateway       kim@acme         1 h
-  退款申请 世界 [] 客户                                    lee              1 h
+     placet  5 to decide · 1 critical · 2 high         gate live   kim@acme   14:22
+     Failed   as of 14:22                                                row 1 of 3
+    ▌ Refund 120 EUR to alice  card expired                    lee              3 m
+      Refund 3 EUR to bob  HTTP 502 ⟦ESC⟧[31mBad Gateway       kim@acme         1 h
+      退款申请 世界 [] 客户                                    lee              1 h
 
 
 
@@ -22,106 +22,106 @@ fn what_failed_on_a_narrow_screen() {
 
 
 
-── refund_payment · HIGH ───────────────────────────────────────────── 1-9/14 ──
-│ failed  decided by lee
-  reason
-│   they paid twice
-  error
-│   card expired
-│   ask for another
+    ── refund_payment · HIGH ───────────────────────────────────────────── 1-9/12 ──
+    │ failed  decided by lee
+      reason
+    │   they paid twice
+      error
+    │   card expired
+    │   ask for another
 
-  approved with edits that replace: amount (the Diff tab shows them)
+      approved with edits that replace: amount (the Diff tab shows them)
 
- Read-only · gi back to the inbox   staged 1 approve · 1 edit · 1 exclude saved
- / filter  ] tabs  z zoom  gi inbox  q quit                          ? all keys
-");
+     Read-only · gi back to the inbox   staged 1 approve · 1 edit · 1 exclude saved
+     / filter  ] tabs  z zoom  gi inbox  q quit                          ? all keys
+    ");
 }
 
 #[test]
 fn what_failed_in_two_panes() {
     insta::assert_snapshot!(looking(100, 30).without_tabs(), @"
- placet  5 to decide · 1 critical · 2 high · 3 agents blocked          gate live   kim@acme   14:22
- Failed   as of 14:22                        row 1 of 3 │ refund_payment · HIGH
-▌ Refund 120 EUR to alice  card expired             3 m │
-  Refund 3 EUR to bob  HTTP 502 ⟦ESC⟧[31mBad Ga…    1 h │ Refund 120 EUR to alice
-  退款申请 世界 [] 客户                             1 h │ │ failed  decided by lee
-                                                        │   reason
-                                                        │ │   they paid twice
-                                                        │   error
-                                                        │ │   card expired
-                                                        │ │   ask for another
-                                                        │
-                                                        │   approved with edits that replace:
-                                                        │   amount (the Diff tab shows them)
-                                                        │
-                                                        │   What ran, with the approver's edits
-                                                        │ │ amount    100 EUR
-                                                        │ │ currency  EUR
-                                                        │
-                                                        │   31 bytes
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │ (tabs)
- Read-only · gi back to the inbox   staged 1 approve · 1 edit · 1 exclude                     saved
- / filter  ] tabs  z zoom  gi inbox  q quit                                              ? all keys
-");
+     placet  5 to decide · 1 critical · 2 high · 3 agents blocked          gate live   kim@acme   14:22
+     Failed   as of 14:22                        row 1 of 3 │ refund_payment · HIGH
+    ▌ Refund 120 EUR to alice  card expired             3 m │
+      Refund 3 EUR to bob  HTTP 502 ⟦ESC⟧[31mBad Ga…    1 h │ Refund 120 EUR to alice
+      退款申请 世界 [] 客户                             1 h │ │ failed  decided by lee
+                                                            │   reason
+                                                            │ │   they paid twice
+                                                            │   error
+                                                            │ │   card expired
+                                                            │ │   ask for another
+                                                            │
+                                                            │   approved with edits that replace:
+                                                            │   amount (the Diff tab shows them)
+                                                            │
+                                                            │   What ran, with the approver's edits
+                                                            │ │ amount    100 EUR
+                                                            │ │ currency  EUR
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │ (tabs)
+     Read-only · gi back to the inbox   staged 1 approve · 1 edit · 1 exclude                     saved
+     / filter  ] tabs  z zoom  gi inbox  q quit                                              ? all keys
+    ");
 }
 
 #[test]
 fn what_failed_in_three_panes() {
     insta::assert_snapshot!(looking(160, 45).without_tabs(), @"
-placet  5 to decide · 1 critical · 2 high · 3 agents blocked                                                                      gate live   kim@acme   14:22
-All                    8 │ Failed   as of 14:22                                          row 1 of 3 │ refund_payment · HIGH
-                         │▌ Refund 120 EUR to alice  card expired              lee              3 m │
-Agents                   │  Refund 3 EUR to bob  HTTP 502 ⟦ESC⟧[31mBad Gateway kim@acme         1 h │ Refund 120 EUR to alice
-billing-agent          1 │  退款申请 世界 [] 客户                              lee              1 h │ │ failed  decided by lee
-drive-sync             3 │                                                                          │   reason
-refunds-agent          4 │                                                                          │ │   they paid twice
-                         │                                                                          │   error
-Tools                    │                                                                          │ │   card expired
-create_linear_issue    3 │                                                                          │ │   ask for another
-google_drive_write     3 │                                                                          │
-refund_payment         1 │                                                                          │   approved with edits that replace: amount (the Diff
-update_linear_issue    1 │                                                                          │   tab shows them)
-                         │                                                                          │
-                         │                                                                          │   What ran, with the approver's edits
-                         │                                                                          │ │ amount    100 EUR
-                         │                                                                          │ │ currency  EUR
-                         │                                                                          │
-                         │                                                                          │   31 bytes
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │ (tabs) unread 1-15/15
-Read-only · gi back to the inbox   staged 1 approve · 1 edit · 1 exclude                                                                                 saved
-/ filter  ] tabs  z zoom  gi inbox  q quit                                                                                                          ? all keys
-");
+    placet  5 to decide · 1 critical · 2 high · 3 agents blocked                                                                      gate live   kim@acme   14:22
+    All                    8 │ Failed   as of 14:22                                          row 1 of 3 │ refund_payment · HIGH
+                             │▌ Refund 120 EUR to alice  card expired              lee              3 m │
+    Agents                   │  Refund 3 EUR to bob  HTTP 502 ⟦ESC⟧[31mBad Gateway kim@acme         1 h │ Refund 120 EUR to alice
+    billing-agent          1 │  退款申请 世界 [] 客户                              lee              1 h │ │ failed  decided by lee
+    drive-sync             3 │                                                                          │   reason
+    refunds-agent          4 │                                                                          │ │   they paid twice
+                             │                                                                          │   error
+    Tools                    │                                                                          │ │   card expired
+    create_linear_issue    3 │                                                                          │ │   ask for another
+    google_drive_write     3 │                                                                          │
+    refund_payment         1 │                                                                          │   approved with edits that replace: amount (the Diff
+    update_linear_issue    1 │                                                                          │   tab shows them)
+                             │                                                                          │
+                             │                                                                          │   What ran, with the approver's edits
+                             │                                                                          │ │ amount    100 EUR
+                             │                                                                          │ │ currency  EUR
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │ (tabs) unread 1-13/13
+    Read-only · gi back to the inbox   staged 1 approve · 1 edit · 1 exclude                                                                                 saved
+    / filter  ] tabs  z zoom  gi inbox  q quit                                                                                                          ? all keys
+    ");
 }
 
 #[test]
@@ -140,31 +140,31 @@ fn states_that_differ_are_named() {
     desk.press("Vxj");
 
     insta::assert_snapshot!(desk.without_tabs(), @"
- placet  2 to decide · 1 agent blocked             gate live   kim@acme   14:22
- Expired, withdrawn, superseded   as of 14:22                        row 2 of 3
- ! gate gave no usable answer: no route ⟦BEL⟧
- ! 2 actions cannot be read
-  Refund 9 EUR to eve                           expired                     5 m
-▌ Refund 8 EUR to eve                           withdrawn  billing         15 m
-  Refund 7 EUR to eve                           superseded billing         25 m
+     placet  2 to decide · 1 agent blocked             gate live   kim@acme   14:22
+     Expired, withdrawn, superseded   as of 14:22                        row 2 of 3
+     ! gate gave no usable answer: no route ⟦BEL⟧
+     ! 2 actions cannot be read
+      Refund 9 EUR to eve                           expired                     5 m
+    ▌ Refund 8 EUR to eve                           withdrawn  billing         15 m
+      Refund 7 EUR to eve                           superseded billing         25 m
 
 
 
 
 
-── refund_payment · HIGH ────────────────────────────────────────────── 1-6/6 ──
-│ withdrawn  decided by billing
+    ── refund_payment · HIGH ────────────────────────────────────────────── 1-4/4 ──
+    │ withdrawn  decided by billing
 
-│ amount    120 EUR
-│ currency  EUR
-
-  31 bytes
+    │ amount    120 EUR
+    │ currency  EUR
 
 
 
- Read-only · gi back to the inbox
- / filter  ] tabs  z zoom  gi inbox  q quit                          ? all keys
-");
+
+
+     Read-only · gi back to the inbox
+     / filter  ] tabs  z zoom  gi inbox  q quit                          ? all keys
+    ");
 }
 
 #[test]
@@ -194,37 +194,37 @@ fn my_decisions_come_from_the_journal_and_say_where_the_actions_stand_now() {
 
     assert_eq!(asks(&desk)[0].1, PageRequest::Decided { skip: 0 });
     insta::assert_snapshot!(desk.without_tabs(), @"
- placet  2 to decide · 1 agent blocked                                 gate live   kim@acme   14:22
- Decided by me   as of 14:22                 row 1 of 3 │ refund_payment · HIGH
-▌ ✎ HIGH Refund 9 EUR to eve          executed    13:52 │
-  ✗ HIGH Refund 8 EUR to eve          skipped     13:52 │ Refund 9 EUR to eve
-  ✓ HIGH Refund 7 EUR to eve          UNKNOWN     13:52 │ │ executed  decided by kim@acme
-                                                        │
-                                                        │ │ amount    120 EUR
-                                                        │ │ currency  EUR
-                                                        │
-                                                        │   31 bytes
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │ (tabs)
- Read-only · gi back to the inbox
- / filter  ] tabs  z zoom  gi inbox  q quit                                              ? all keys
-");
+     placet  2 to decide · 1 agent blocked                                 gate live   kim@acme   14:22
+     Decided by me   as of 14:22                 row 1 of 3 │ refund_payment · HIGH
+    ▌ ✎ HIGH Refund 9 EUR to eve          executed    13:52 │
+      ✗ HIGH Refund 8 EUR to eve          skipped     13:52 │ Refund 9 EUR to eve
+      ✓ HIGH Refund 7 EUR to eve          UNKNOWN     13:52 │ │ executed  decided by kim@acme
+                                                            │
+                                                            │ │ amount    120 EUR
+                                                            │ │ currency  EUR
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │ (tabs)
+     Read-only · gi back to the inbox
+     / filter  ] tabs  z zoom  gi inbox  q quit                                              ? all keys
+    ");
 }
 
 #[test]

@@ -38,32 +38,30 @@ fn an_answer_that_was_typed_before_its_question_sends_nothing() {
     talk.answers();
 
     insta::assert_snapshot!(talk.heard, @"
-Plain mode on, because --plain. 1 pending, 1 undecided, oldest 59 min.
-Action 1 of 1. Low risk. create_linear_issue from support. Title: Issue number 1. Waiting 59 min.
-Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, quit. Nothing is sent before submit asks.
-> show
-Action 1 of 1, Issue number 1.
-| title  Issue number 1
-| n      1.10
+    Plain mode on, because --plain. 1 pending, 1 undecided, oldest 59 min.
+    Action 1 of 1. Low risk. create_linear_issue from support. Title: Issue number 1. Waiting 59 min.
+    Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, quit. Nothing is sent before submit asks.
+    > show
+    Action 1 of 1, Issue number 1.
+    | title  Issue number 1
+    | n      1.10
 
-35 bytes
-
-What approving does
-  creates one issue in Linear
-  can be undone by hand: cancel the issue in Linear
-End. Read in full.
-> approve
-Staged: approve. 0 undecided left.
-Everything here is decided. submit reviews it, and asks before it sends.
-> submit
-yes
-1 batch, 1 decision: 1 approve.
-Approve: create_linear_issue. Title: Issue number 1.
-gate refuses any action that changed after you saw it.
-Type yes to send, anything else goes back.
-Ignored: that was typed before the question. Type yes to send, anything else goes back.
->
-");
+    What approving does
+      creates one issue in Linear
+      can be undone by hand: cancel the issue in Linear
+    End. Read in full.
+    > approve
+    Staged: approve. 0 undecided left.
+    Everything here is decided. submit reviews it, and asks before it sends.
+    > submit
+    yes
+    1 batch, 1 decision: 1 approve.
+    Approve: create_linear_issue. Title: Issue number 1.
+    gate refuses any action that changed after you saw it.
+    Type yes to send, anything else goes back.
+    Ignored: that was typed before the question. Type yes to send, anything else goes back.
+    >
+    ");
     assert!(talk.submitted.is_empty());
     talk.types("yes");
     assert_eq!(talk.submitted.len(), 1);
@@ -139,29 +137,29 @@ Not approved: it is high-risk, so read it to the end first; show reads it.
 ");
     let heard = talk.types("show");
     insta::assert_snapshot!(heard, @"
-show
-Action 1 of 1, Long.
-| text
-|   line 1
-|   line 2
-|   line 3
-|   line 4
-|   line 5
-|   line 6
-|   line 7
-|   line 8
-|   line 9
-|   line 10
-|   line 11
-|   line 12
-|   line 13
-|   line 14
-|   line 15
-|   line 16
-|   line 17
-47 more lines. more reads on.
->
-");
+    show
+    Action 1 of 1, Long.
+    | text
+    |   line 1
+    |   line 2
+    |   line 3
+    |   line 4
+    |   line 5
+    |   line 6
+    |   line 7
+    |   line 8
+    |   line 9
+    |   line 10
+    |   line 11
+    |   line 12
+    |   line 13
+    |   line 14
+    |   line 15
+    |   line 16
+    |   line 17
+    45 more lines. more reads on.
+    >
+    ");
     // Read in part.
     insta::assert_snapshot!(talk.types("approve"), @"
 approve
@@ -206,33 +204,31 @@ fn nothing_is_told_between_a_question_and_its_answer_but_that_it_is_closed() {
     talk.changes(vec![decided(few(1).pop().unwrap(), Status::Rejected, "lee")]);
 
     insta::assert_snapshot!(talk.heard, @"
-Plain mode on, because --plain. 2 pending, 2 undecided, oldest 59 min.
-Action 1 of 2. Low risk. create_linear_issue from support. Title: Issue number 1. Waiting 59 min.
-Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, quit. Nothing is sent before submit asks.
-> show
-Action 1 of 2, Issue number 1.
-| title  Issue number 1
-| n      1.10
+    Plain mode on, because --plain. 2 pending, 2 undecided, oldest 59 min.
+    Action 1 of 2. Low risk. create_linear_issue from support. Title: Issue number 1. Waiting 59 min.
+    Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, quit. Nothing is sent before submit asks.
+    > show
+    Action 1 of 2, Issue number 1.
+    | title  Issue number 1
+    | n      1.10
 
-35 bytes
-
-What approving does
-  creates one issue in Linear
-  can be undone by hand: cancel the issue in Linear
-End. Read in full.
-> approve
-Staged: approve. 1 undecided left.
-Action 2 of 2. Low risk. create_linear_issue from support. Title: Issue number 2. Waiting 58 min.
-> submit
-1 batch, 1 decision: 1 approve.
-1 stays pending in this batch.
-Approve: create_linear_issue. Title: Issue number 1.
-gate refuses any action that changed after you saw it.
-Type yes to send, anything else goes back.
-> 
-The review is closed and nothing was sent. Review closed: Issue number 1 was decided by lee; your staged decision was dropped.
->
-");
+    What approving does
+      creates one issue in Linear
+      can be undone by hand: cancel the issue in Linear
+    End. Read in full.
+    > approve
+    Staged: approve. 1 undecided left.
+    Action 2 of 2. Low risk. create_linear_issue from support. Title: Issue number 2. Waiting 58 min.
+    > submit
+    1 batch, 1 decision: 1 approve.
+    1 stays pending in this batch.
+    Approve: create_linear_issue. Title: Issue number 1.
+    gate refuses any action that changed after you saw it.
+    Type yes to send, anything else goes back.
+    > 
+    The review is closed and nothing was sent. Review closed: Issue number 1 was decided by lee; your staged decision was dropped.
+    >
+    ");
     talk.types("yes");
     assert!(talk.submitted.is_empty());
 }
@@ -308,33 +304,31 @@ fn the_end_of_the_input_recalls_what_a_person_confirmed_and_a_script_waits_for_i
     let mut talk = confirmed(TERMINAL);
     talk.ends_input();
     insta::assert_snapshot!(talk.heard, @"
-Plain mode on, because --plain. 2 pending, 2 undecided, oldest 59 min.
-Action 1 of 2. Low risk. create_linear_issue from support. Title: Issue number 1. Waiting 59 min.
-Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, quit. Nothing is sent before submit asks.
-> show
-Action 1 of 2, Issue number 1.
-| title  Issue number 1
-| n      1.10
+    Plain mode on, because --plain. 2 pending, 2 undecided, oldest 59 min.
+    Action 1 of 2. Low risk. create_linear_issue from support. Title: Issue number 1. Waiting 59 min.
+    Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, quit. Nothing is sent before submit asks.
+    > show
+    Action 1 of 2, Issue number 1.
+    | title  Issue number 1
+    | n      1.10
 
-35 bytes
-
-What approving does
-  creates one issue in Linear
-  can be undone by hand: cancel the issue in Linear
-End. Read in full.
-> approve
-Staged: approve. 1 undecided left.
-Action 2 of 2. Low risk. create_linear_issue from support. Title: Issue number 2. Waiting 58 min.
-> submit
-1 batch, 1 decision: 1 approve.
-1 stays pending in this batch.
-Approve: create_linear_issue. Title: Issue number 1.
-gate refuses any action that changed after you saw it.
-Type yes to send, anything else goes back.
-> yes
-Confirmed. It is sent in 3 seconds; undo recalls it.
-> Recalled: nothing was sent. Everything stays staged.
-");
+    What approving does
+      creates one issue in Linear
+      can be undone by hand: cancel the issue in Linear
+    End. Read in full.
+    > approve
+    Staged: approve. 1 undecided left.
+    Action 2 of 2. Low risk. create_linear_issue from support. Title: Issue number 2. Waiting 58 min.
+    > submit
+    1 batch, 1 decision: 1 approve.
+    1 stays pending in this batch.
+    Approve: create_linear_issue. Title: Issue number 1.
+    gate refuses any action that changed after you saw it.
+    Type yes to send, anything else goes back.
+    > yes
+    Confirmed. It is sent in 3 seconds; undo recalls it.
+    > Recalled: nothing was sent. Everything stays staged.
+    ");
     assert!(talk.left && talk.submitted.is_empty());
 
     let mut talk = confirmed(SCRIPT);

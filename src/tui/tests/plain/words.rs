@@ -40,8 +40,6 @@ fn a_whole_session() {
     | count         214
     | workspace_id  acme
 
-    80 bytes
-
     What approving does
       changes an existing issue in Linear
       can be undone by hand: set the fields back in Linear; its history has the
@@ -60,8 +58,6 @@ fn a_whole_session() {
 
     | title  Issue number 1
     | n      1.10
-
-    35 bytes
 
     What approving does
       creates one issue in Linear
@@ -152,35 +148,33 @@ fn a_script_reads_all_of_it_and_is_answered_line_by_line() {
     talk.accepts();
 
     insta::assert_snapshot!(talk.heard, @"
-Plain mode on, because --plain. 2 pending, 2 undecided, oldest 59 min.
-Standard input is not a terminal. For scripts use placet decide; here submit asks for a count or for yes.
-Action 1 of 2. Low risk. create_linear_issue from support. Title: Issue number 1. Waiting 59 min.
-Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, quit. Nothing is sent before submit asks.
-Action 1 of 2, Issue number 1.
-| title  Issue number 1
-| n      1.10
+    Plain mode on, because --plain. 2 pending, 2 undecided, oldest 59 min.
+    Standard input is not a terminal. For scripts use placet decide; here submit asks for a count or for yes.
+    Action 1 of 2. Low risk. create_linear_issue from support. Title: Issue number 1. Waiting 59 min.
+    Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, quit. Nothing is sent before submit asks.
+    Action 1 of 2, Issue number 1.
+    | title  Issue number 1
+    | n      1.10
 
-35 bytes
-
-What approving does
-  creates one issue in Linear
-  can be undone by hand: cancel the issue in Linear
-End. Read in full.
-Staged: approve. 1 undecided left.
-Action 2 of 2. Low risk. create_linear_issue from support. Title: Issue number 2. Waiting 58 min.
-Staged: exclude, with a reason. 0 undecided left.
-Everything here is decided. submit reviews it, and asks before it sends.
-1 batch, 2 decisions: 1 approve, 1 exclude (final).
-Approve: create_linear_issue. Title: Issue number 1.
-Exclude: create_linear_issue. Title: Issue number 2.
-gate refuses any action that changed after you saw it.
-Type yes to send, anything else goes back.
-Sending 2 decisions.
-Sent. 1 approved, 1 rejected.
-After approval: 1 not finished.
-Sent. 1 approved, 1 rejected.
-After approval: 1 not finished.
-");
+    What approving does
+      creates one issue in Linear
+      can be undone by hand: cancel the issue in Linear
+    End. Read in full.
+    Staged: approve. 1 undecided left.
+    Action 2 of 2. Low risk. create_linear_issue from support. Title: Issue number 2. Waiting 58 min.
+    Staged: exclude, with a reason. 0 undecided left.
+    Everything here is decided. submit reviews it, and asks before it sends.
+    1 batch, 2 decisions: 1 approve, 1 exclude (final).
+    Approve: create_linear_issue. Title: Issue number 1.
+    Exclude: create_linear_issue. Title: Issue number 2.
+    gate refuses any action that changed after you saw it.
+    Type yes to send, anything else goes back.
+    Sending 2 decisions.
+    Sent. 1 approved, 1 rejected.
+    After approval: 1 not finished.
+    Sent. 1 approved, 1 rejected.
+    After approval: 1 not finished.
+    ");
     assert!(talk.left);
 }
 
@@ -300,23 +294,21 @@ Not approved: it needs an answer. edit names its fields; say edit, the field tha
 ");
     let said = talk.types("show\nedit answer=\"small\"\napprove");
     insta::assert_snapshot!(said, @r#"
-show
-Action 1 of 1, Which plan?.
-| question  Which?
-| answer    null
+    show
+    Action 1 of 1, Which plan?.
+    | question  Which?
+    | answer    null
 
-35 bytes
-
-What approving does
-  Runs with exactly this input. No description for this tool.
-End. Read in full.
-> edit answer="small"
-Edited, not staged yet: answer becomes "small". approve stages it, revert drops it.
-> approve
-Staged: approve with edit of answer. 0 undecided left.
-Everything here is decided. submit reviews it, and asks before it sends.
->
-"#);
+    What approving does
+      Runs with exactly this input. No description for this tool.
+    End. Read in full.
+    > edit answer="small"
+    Edited, not staged yet: answer becomes "small". approve stages it, revert drops it.
+    > approve
+    Staged: approve with edit of answer. 0 undecided left.
+    Everything here is decided. submit reviews it, and asks before it sends.
+    >
+    "#);
     let said = talk.types("undo\nexclude");
     insta::assert_snapshot!(said, @"
 undo

@@ -24,17 +24,15 @@ fn the_menu_copies_what_it_says() {
     assert_eq!(clip(&desk).text, r#"{"title":"One","url":"https://x.io/1","n":1.10}"#, "byte for byte");
     desk.press("yp");
     insta::assert_snapshot!(clip(&desk).text, @"
-title  One
-url    https://x.io/1
-n      1.10
+    title  One
+    url    https://x.io/1
+    n      1.10
 
-47 bytes
-
-What approving does
-  creates one issue in Linear
-  can be undone by hand: cancel the
-  issue in Linear
-");
+    What approving does
+      creates one issue in Linear
+      can be undone by hand: cancel the
+      issue in Linear
+    ");
     desk.press("yu");
     assert_eq!(clip(&desk).text, "https://x.io/1");
     desk.press("yc");

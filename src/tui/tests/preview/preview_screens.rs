@@ -28,52 +28,52 @@ fn to_decide(width: u16, height: u16) -> Desk {
 #[test]
 fn recommendations_side_by_side_on_a_large_screen() {
     insta::assert_snapshot!(to_decide(160, 45).screen(), @r#"
-placet  3 to decide · 1 critical · 1 high · 3 agents blocked                                                                      gate live   kim@acme   14:22
-All                    3 │▌•  low  Save 2 recommendations                  save_recommendations 9 m │ save_recommendations · low
-                         │ •  HIGH Mail to mei@example.com                           send_email 8 m │ saves recommendations in the workspace
-Agents                   │ •  CRIT Refund 4980.00 EUR                            refund_payment 7 m │ Save 2 recommendations
-billing                1 │                                                                          │ │ recommendations
-crm                    1 │                                                                          │     #  title                  Impact       Effort  Weeks
-roadmap                1 │                                                                          │ │   1  Streamline onboardin…  0.82 (82 %)  small   2
-                         │                                                                          │ │   2  Let teams continue w…  0.9 (90 %)   medium  5
-Tools                    │                                                                          │     1 of 2
-refund_payment         1 │                                                                          │ │     title            Streamline onboarding step 3
-save_recommendations   1 │                                                                          │ │     description
-send_email             1 │                                                                          │ │       Collapse the two-screen verification.
-                         │                                                                          │ │     success_metrics
-                         │                                                                          │ │       ["Activation rate +10%","Drop-off <8%"]
-                         │                                                                          │     2 of 2
-                         │                                                                          │ │     title
-                         │                                                                          │ │       Let teams continue without a verified domain
-                         │                                                                          │ │     description  Ask again later.
-                         │                                                                          │ │ Why in this order (prioritization_rationale)
-                         │                                                                          │ │   Quick wins first.
-                         │                                                                          │
-                         │                                                                          │   437 bytes
-                         │                                                                          │
-                         │                                                                          │   What approving does
-                         │                                                                          │     saves recommendations in the workspace
-                         │                                                                          │     can be undone by hand: delete the recommendations
-                         │                                                                          │     in the workspace
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │ [Rendered] Diff  Raw  Context  History  unread   1-23/23
+    placet  3 to decide · 1 critical · 1 high · 3 agents blocked                                                                      gate live   kim@acme   14:22
+    All                    3 │▌•  low  Save 2 recommendations                  save_recommendations 9 m │ save_recommendations · low
+                             │ •  HIGH Mail to mei@example.com                           send_email 8 m │ saves recommendations in the workspace
+    Agents                   │ •  CRIT Refund 4980.00 EUR                            refund_payment 7 m │ Save 2 recommendations
+    billing                1 │                                                                          │ │ recommendations
+    crm                    1 │                                                                          │     #  title                  Impact       Effort  Weeks
+    roadmap                1 │                                                                          │ │   1  Streamline onboardin…  0.82 (82 %)  small   2
+                             │                                                                          │ │   2  Let teams continue w…  0.9 (90 %)   medium  5
+    Tools                    │                                                                          │     1 of 2
+    refund_payment         1 │                                                                          │ │     title            Streamline onboarding step 3
+    save_recommendations   1 │                                                                          │ │     description
+    send_email             1 │                                                                          │ │       Collapse the two-screen verification.
+                             │                                                                          │ │     success_metrics
+                             │                                                                          │ │       ["Activation rate +10%","Drop-off <8%"]
+                             │                                                                          │     2 of 2
+                             │                                                                          │ │     title
+                             │                                                                          │ │       Let teams continue without a verified domain
+                             │                                                                          │ │     description  Ask again later.
+                             │                                                                          │ │ Why in this order (prioritization_rationale)
+                             │                                                                          │ │   Quick wins first.
+                             │                                                                          │
+                             │                                                                          │   What approving does
+                             │                                                                          │     saves recommendations in the workspace
+                             │                                                                          │     can be undone by hand: delete the recommendations
+                             │                                                                          │     in the workspace
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │ [Rendered] Diff  Raw  Context  History  unread   1-21/21
 
-a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all                                                                      ? all keys
-"#);
+    a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all                                                                      ? all keys
+    "#);
 }
 
 #[test]
@@ -82,37 +82,37 @@ fn a_refund_beside_the_list() {
     desk.press("nn");
 
     insta::assert_snapshot!(desk.screen(), @"
- placet  3 to decide · 1 critical · 1 high · 3 agents blocked          gate live   kim@acme   14:22
- ·  low  Save 2 recommendations                     9 m │ refund_payment · CRITICAL
- ·  HIGH Mail to mei@example.com                    8 m │ sends money · cannot be undone
-▌•  CRIT Refund 4980.00 EUR                ! hidden 7 m │ Refund 4980.00 EUR
-                                                        │   ! hidden characters: 1, shown as ⟦…⟧
-                                                        │   ! look twice: bidi
-                                                        │
-                                                        │   + missing from the agent's preview
-                                                        │ │ + amount    4980.00 EUR
-                                                        │ │ + currency  EUR
-                                                        │ │ + customer  Marla ⟦U+202E⟧tsiuQ
-                                                        │ │   order_id  ORD-88466
-                                                        │ │   reason    Duplicate charge
-                                                        │
-                                                        │   117 bytes
-                                                        │
-                                                        │   What approving does
-                                                        │     sends money
-                                                        │     cannot be undone
-                                                        │
-                                                        │   Agent's note (not executed)
-                                                        │ │   Small routine refund; nothing to
-                                                        │ │   check.
-                                                        │
-                                                        │     Only in the preview, not in the
-                                                        │     input:
-                                                        │ │     ! customer: Marla Quist   (the
-                                                        │ [Rendered]  ] tabs       unread   1-23/24
+     placet  3 to decide · 1 critical · 1 high · 3 agents blocked          gate live   kim@acme   14:22
+     ·  low  Save 2 recommendations                     9 m │ refund_payment · CRITICAL
+     ·  HIGH Mail to mei@example.com                    8 m │ sends money · cannot be undone
+    ▌•  CRIT Refund 4980.00 EUR                ! hidden 7 m │ Refund 4980.00 EUR
+                                                            │   ! hidden characters: 1, shown as ⟦…⟧
+                                                            │   ! look twice: bidi
+                                                            │
+                                                            │   + missing from the agent's preview
+                                                            │ │ + amount    4980.00 EUR
+                                                            │ │ + currency  EUR
+                                                            │ │ + customer  Marla ⟦U+202E⟧tsiuQ
+                                                            │ │   order_id  ORD-88466
+                                                            │ │   reason    Duplicate charge
+                                                            │
+                                                            │   What approving does
+                                                            │     sends money
+                                                            │     cannot be undone
+                                                            │
+                                                            │   Agent's note (not executed)
+                                                            │ │   Small routine refund; nothing to
+                                                            │ │   check.
+                                                            │
+                                                            │     Only in the preview, not in the
+                                                            │     input:
+                                                            │ │     ! customer: Marla Quist   (the
+                                                            │ │     input has another value)
+                                                            │
+                                                            │ [Rendered]  ] tabs       unread   1-22/22
 
- a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all          ? all keys
-");
+     a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all          ? all keys
+    ");
 }
 
 #[test]
@@ -120,10 +120,10 @@ fn a_mail_below_the_list_and_in_full() {
     let mut desk = to_decide(80, 24);
     desk.press("n");
     insta::assert_snapshot!(desk.screen(), @"
- placet  3 to decide · 1 critical · 1 high         gate live   kim@acme   14:22
- ·  low  Save 2 recommendations                        save_recommendations 9 m
-▌•  HIGH Mail to mei@example.com                                 send_email 8 m
- •  CRIT Refund 4980.00 EUR             refund_payment  ! hidden characters 7 m
+     placet  3 to decide · 1 critical · 1 high         gate live   kim@acme   14:22
+     ·  low  Save 2 recommendations                        save_recommendations 9 m
+    ▌•  HIGH Mail to mei@example.com                                 send_email 8 m
+     •  CRIT Refund 4980.00 EUR             refund_payment  ! hidden characters 7 m
 
 
 
@@ -132,46 +132,46 @@ fn a_mail_below_the_list_and_in_full() {
 
 
 
-── send_email · HIGH · sends one mail · cannot be undone ───────────── 1-9/13 ──
-│ to           mei@example.com
-│ reply_to     billing@example.com
-│ subject      Your invoice
-│ Text (body)
-│   Dear Mei,
-│   the invoice is at https://example.com/i/7.
-│   Best, Kim
+    ── send_email · HIGH · sends one mail · cannot be undone ───────────── 1-9/11 ──
+    │ to           mei@example.com
+    │ reply_to     billing@example.com
+    │ subject      Your invoice
+    │ Text (body)
+    │   Dear Mei,
+    │   the invoice is at https://example.com/i/7.
+    │   Best, Kim
 
-  156 bytes
+      What approving does
 
- a approve  x exclude  e edit  Space mark  s send  / filter          ? all keys
-");
+     a approve  x exclude  e edit  Space mark  s send  / filter          ? all keys
+    ");
     desk.press("z/invoice<Enter>");
-    insta::assert_snapshot!(desk.screen(), @r"
-placet  3 to decide · 1 critical · 1 high         gate live   kim@acme   14:22
-send_email · HIGH · sends one mail · cannot be undone
-Mail to mei@example.com
-│ to           mei@example.com
-│ reply_to     billing@example.com
-│ subject      Your invoice
-│ Text (body)
-│   Dear Mei,
-│   the invoice is at https://example.com/i/7.
-│   Best, Kim
+    insta::assert_snapshot!(desk.screen(), @"
+    placet  3 to decide · 1 critical · 1 high         gate live   kim@acme   14:22
+    send_email · HIGH · sends one mail · cannot be undone
+    Mail to mei@example.com
+    │ to           mei@example.com
+    │ reply_to     billing@example.com
+    │ subject      Your invoice
+    │ Text (body)
+    │   Dear Mei,
+    │   the invoice is at https://example.com/i/7.
+    │   Best, Kim
 
-  156 bytes
-
-  What approving does
-    sends one mail
-    cannot be undone
+      What approving does
+        sends one mail
+        cannot be undone
 
 
 
 
 
-/invoice   match 1 of 2   n N others   Esc ends
 
-a approve  x exclude  e edit  s send  u undo  S send all  n next    ? all keys
-");
+
+    /invoice   match 1 of 2   n N others   Esc ends
+
+    a approve  x exclude  e edit  s send  u undo  S send all  n next    ? all keys
+    ");
 }
 
 #[test]
@@ -180,35 +180,35 @@ fn raw_with_a_fold() {
     desk.say(What::Resize(100, 30));
 
     insta::assert_snapshot!(desk.screen(), @r#"
-placet  1 to decide · 1 agent blocked                                 gate live   kim@acme   14:22
-deploy · low · no description for this tool
-Deploy
-│ {
-│   "repo": "acme/site",
-│>  "labels": [ … 2 elements in 2 lines … ],
-│   "steps": [
-│     {
-│       "run": "deploy",
-│       "env": {
-│         "REGION": "eu",
-│         "DRY": false
-│       }
-│     },
-│     {
-│       "run": "notify",
-│       "to": [
-│         "ops",
-│         "web"
-│       ]
-│     }
-│   ],
-│   "tries": 3,
-│   "note": null
-│ }
+    placet  1 to decide · 1 agent blocked                                 gate live   kim@acme   14:22
+    deploy · low · no description for this tool
+    Deploy
+    │ {
+    │   "repo": "acme/site",
+    │>  "labels": [ … 2 elements in 2 lines … ],
+    │   "steps": [
+    │     {
+    │       "run": "deploy",
+    │       "env": {
+    │         "REGION": "eu",
+    │         "DRY": false
+    │       }
+    │     },
+    │     {
+    │       "run": "notify",
+    │       "to": [
+    │         "ops",
+    │         "web"
+    │       ]
+    │     }
+    │   ],
+    │   "tries": 3,
+    │   "note": null
+    │ }
 
+      What approving does
+     Rendered  Diff [Raw] Context  History               partly read   Enter folds   - = all   1-24/25
 
- Rendered  Diff [Raw] Context  History               partly read   Enter folds   - = all   1-22/22
-
-a approve  x exclude  e edit  s send  u undo  S send all  n next  ] tabs                ? all keys
-"#);
+    a approve  x exclude  e edit  s send  u undo  S send all  n next  ] tabs                ? all keys
+    "#);
 }

@@ -36,8 +36,6 @@ text
   one
   two
 
-114 bytes
-
 What approving does
   Runs with exactly this input. No description for
   this tool.
@@ -57,11 +55,11 @@ fn the_last_line_of_a_megabyte_can_be_reached() {
     assert_eq!(desk.model.preview.top, 0, "how far the end is, counting tells");
     desk.counts();
 
-    insta::assert_snapshot!(desk.preview_line(16), @"  the very last line");
+    insta::assert_snapshot!(desk.preview_line(16), @"  All work and no play makes Jack a");
     assert_eq!(desk.model.seen_of(desk.slot("1")), Some(Seen::Opened), "only its ends were on screen");
     desk.press("K<PageDown>J");
     // It does not run out of its end.
-    insta::assert_snapshot!(desk.preview_line(16), @"  the very last line");
+    insta::assert_snapshot!(desk.preview_line(16), @"  All work and no play makes Jack a");
 }
 
 /// High-risk, and some screens long.
@@ -162,16 +160,62 @@ fn full_pane_takes_a_second() {
 }
 
 #[test]
-fn form_is_read_after_a_second() {
+fn form_on_screen_is_not_the_page_read() {
     let mut desk = Desk::new(100, 30, refunds(1));
     desk.hurry("e", 20);
     desk.drawn();
-    desk.wait(999);
-    desk.say(What::Wake);
+    desk.rest(3_000);
+
     assert_eq!(seen(&desk), None);
-    desk.wait(1);
-    desk.say(What::Wake);
-    assert_eq!(seen(&desk), Some(Seen::InFull));
+}
+
+/// An action whose input is one line.
+fn noted(size: (u16, u16), note: &str) -> Desk {
+    let mut one = action("1 refund_payment billing critical 1", "Refund", r#"{"order_id":"1"}"#);
+    one.summary = Some(note.into());
+    Desk::new(size.0, size.1, vec![one])
+}
+
+#[test]
+fn note_and_effect_must_be_on_screen() {
+    let note = format!("{}the end", "Trust me.\n".repeat(60));
+    for size in [(80, 24), (100, 30), (160, 45)] {
+        for tab in ["", "]]"] {
+            let mut desk = noted(size, &note);
+            desk.slowly(tab);
+            desk.rest(3_000);
+            assert_ne!(seen(&desk), Some(Seen::InFull), "{size:?} {tab}");
+            desk.press("a");
+            assert_eq!(desk.staged(), "", "{size:?} {tab}: {}", desk.message());
+
+            for _ in 0..20 {
+                desk.slowly("<PageDown>");
+            }
+            assert_eq!(seen(&desk), Some(Seen::InFull), "{size:?} {tab}");
+            desk.press("a");
+            assert_eq!(desk.staged(), "1A", "{size:?} {tab}");
+        }
+    }
+}
+
+#[test]
+fn count_of_lines_covers_note_and_effect() {
+    let desk = noted((100, 30), "Ordered twice.");
+    let lines = desk.preview().lines().count() - 1;
+
+    assert!(desk.preview().contains("Ordered twice."));
+    assert!(desk.tabs().ends_with(&format!("1-{lines}/{lines}")), "{} of {lines}", desk.tabs());
+}
+
+#[test]
+fn long_note_locks_an_action_that_was_never_opened() {
+    let mut other = action("2 t agent low 2", "Other", "{}");
+    other.summary = Some("n".repeat(2_001).as_str().into());
+    let mut desk = Desk::new(100, 30, vec![action("1 t agent low 1", "x", "{}"), other]);
+
+    desk.press("*a");
+
+    assert_eq!(desk.staged(), "1A", "{}", desk.message());
 }
 
 #[test]
@@ -331,7 +375,7 @@ Agent's note (not executed)
 ");
     insta::assert_snapshot!(desk.tabs(), @"[Context]  ] tabs          read   1-17/17");
     desk.press("[");
-    insta::assert_snapshot!(desk.tabs(), @"[Raw]  ] tabs                read   1-5/5");
+    insta::assert_snapshot!(desk.tabs(), @"[Raw]  ] tabs              read   1-13/13");
 }
 
 #[test]

@@ -79,23 +79,23 @@ fn what_approving_does_is_said_once_at_every_size() {
         }
     }
     insta::assert_snapshot!(said.join("\n"), @"
- refund_payment · CRITICAL
- sends money · cannot be undone
- refund_payment · CRITICAL
- sends money · cannot be undone
- refund_payment · CRITICAL
- sends money · cannot be undone
- refund_payment · CRITICAL
- sends money · cannot be undone
-── refund_payment · CRITICAL · sends money · cannot be undone ───────── 1-7/7 ──
- refund_payment · CRITICAL · sends money · cannot be undone
- refund_payment · CRITICAL
- sends money · cannot be undone
- refund_payment · CRITICAL · sends money · cannot be undone
- refund_payment · CRITICAL
- sends money · cannot be undone
- refund_payment · CRITICAL · sends money · cannot be undone
-");
+     refund_payment · CRITICAL
+     sends money · cannot be undone
+     refund_payment · CRITICAL
+     sends money · cannot be undone
+     refund_payment · CRITICAL
+     sends money · cannot be undone
+     refund_payment · CRITICAL
+     sends money · cannot be undone
+    ── refund_payment · CRITICAL · sends money · cannot be undone ───────── 1-5/5 ──
+     refund_payment · CRITICAL · sends money · cannot be undone
+     refund_payment · CRITICAL
+     sends money · cannot be undone
+     refund_payment · CRITICAL · sends money · cannot be undone
+     refund_payment · CRITICAL
+     sends money · cannot be undone
+     refund_payment · CRITICAL · sends money · cannot be undone
+    ");
 }
 
 #[test]
@@ -112,14 +112,14 @@ fn marked_tools_are_named_with_their_risk() {
         said.push(desk.trusted());
     }
     insta::assert_snapshot!(said.join("\n"), @"
- wipe_prod_db · low · no description for this tool
- 3 marked: 1 refund_payment CRITICAL, 2 wipe_prod_db low
-── 3 marked: 1 refund_payment CRITICAL, 2 wipe_prod_db low ──────────── 1-6/6 ──
- 3 marked: 1 refund_payment CRITICAL, 2
- wipe_prod_db low
- wipe_prod_db · low · no description for this tool
- 3 marked: 1 refund_payment CRITICAL, 2 wipe_prod_db low
-");
+     wipe_prod_db · low · no description for this tool
+     3 marked: 1 refund_payment CRITICAL, 2 wipe_prod_db low
+    ── 3 marked: 1 refund_payment CRITICAL, 2 wipe_prod_db low ──────────── 1-4/4 ──
+     3 marked: 1 refund_payment CRITICAL, 2
+     wipe_prod_db low
+     wipe_prod_db · low · no description for this tool
+     3 marked: 1 refund_payment CRITICAL, 2 wipe_prod_db low
+    ");
 }
 
 #[test]

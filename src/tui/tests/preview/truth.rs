@@ -91,21 +91,19 @@ fn g10_what_is_no_json_or_no_character_is_told() {
     let mut desk = Desk::new(88, 50, vec![action("1 t agent low 1", "Odd", input)]);
 
     insta::assert_snapshot!(desk.preview(), @r#"
-! look-alike keys: amount
-! invalid JSON: 1 of NaN, Infinity, -Infinity in place of a value
-! strings that do not decode: 1 (see Raw)
-! look twice: broken-string
+    ! look-alike keys: amount
+    ! invalid JSON: 1 of NaN, Infinity, -Infinity in place of a value
+    ! strings that do not decode: 1 (see Raw)
+    ! look twice: broken-string
 
-score   NaN
-t       "half \ud800 pair"
-Amount  1
-amount  900
+    score   NaN
+    t       "half \ud800 pair"
+    Amount  1
+    amount  900
 
-60 bytes
-
-What approving does
-  Runs with exactly this input. No description for this tool.
-"#);
+    What approving does
+      Runs with exactly this input. No description for this tool.
+    "#);
     desk.press("a");
     assert_eq!(desk.staged(), "1A", "all of it was on screen: {}", desk.message());
 }
@@ -142,20 +140,18 @@ fn g11_what_has_no_id_is_a_card_that_nothing_can_be_done_with() {
     desk.press("z");
 
     insta::assert_snapshot!(desk.preview(), @"
-cannot be read: it is no valid JSON
-! this cannot be read: it is no valid JSON
-The raw item is below. It has no id, so it cannot be decided here.
+    cannot be read: it is no valid JSON
+    ! this cannot be read: it is no valid JSON
+    The raw item is below. It has no id, so it cannot be decided here.
 
-<b>approve</b>
-
-16 bytes
-");
+    <b>approve</b>
+    ");
     desk.press("axA");
     assert_eq!(desk.staged(), "");
 }
 
 #[test]
-fn fields_that_this_version_does_not_know_stand_in_raw_and_are_not_what_must_be_read() {
+fn unknown_fields_are_in_raw() {
     let mut unknown = action("1 t agent high 1", "Future", r#"{"a":1}"#);
     let raw =
         r#"{"id":"1","toolInput":{"a":1},"danger_level":"extreme","expiresAt":"tomorrow","expires_at":null}"#;
@@ -164,16 +160,20 @@ fn fields_that_this_version_does_not_know_stand_in_raw_and_are_not_what_must_be_
     desk.press("]]");
 
     insta::assert_snapshot!(desk.preview(), @r#"
-Future
-{
-  "a": 1
-}
+    Future
+    {
+      "a": 1
+    }
 
-Other fields, unknown to this version
-  danger_level
-    "extreme"
-  expiresAt
-    "tomorrow"
-"#);
+    What approving does
+      Runs with exactly this input. No
+      description for this tool.
+
+    Other fields, unknown to this version
+      danger_level
+        "extreme"
+      expiresAt
+        "tomorrow"
+    "#);
     assert_eq!(desk.model.seen_of(desk.slot("1")), Some(Seen::InFull));
 }

@@ -36,27 +36,27 @@ fn comfortable(width: u16, height: u16) -> Desk {
 fn context_stands_beside_the_preview_from_200_columns_on() {
     let desk = Desk::new(200, 20, with_summaries());
     insta::assert_snapshot!(desk.screen(), @"
-placet  3 to decide · 1 agent blocked                                                                                                                                     gate live   kim@acme   14:22
-All                    3 │ ▾ send_email  mailer                                   3 of 3 left │ send_email · low                                    │   Context
-                         │▌ • low  Mail 3                             ! hidden characters 3 m │ sends one mail · cannot be undone                   │
-                         │  • low  Mail 2                                                 2 m │ Mail 3                                              │ │ id          3
-                         │  • low  Mail 1                                                 1 m │   ! look twice: bidi                                │ │ source      gate
-                         │                                                                    │                                                     │ │ tool        send_email
-                         │                                                                    │ │ to  ada                                           │ │ batch       mailer:send_email
-                         │                                                                    │                                                     │ │ workspace   acme
-                         │                                                                    │   12 bytes                                          │ │ agent       mailer
-                         │                                                                    │                                                     │ │ risk        low
-                         │                                                                    │   What approving does                               │ │ status      pending
-                         │                                                                    │     sends one mail                                  │   created     2026-11-21 14:19:31 UTC
-                         │                                                                    │     cannot be undone                                │   size        12 bytes
-                         │                                                                    │                                                     │   digest      sha256:a1e1cf235bbb94f114080c340de
-                         │                                                                    │   Agent's note (not executed)                       │               df1e9f8f75f1a8a968bfa2219dc718f75e
-                         │                                                                    │ │   So that ⟦U+202E⟧she knows                       │               b7c
-                         │                                                                    │                                                     │
-                         │                                                                    │ [Rendered]  ] tabs                 unread   1-12/12 │   Agent's note (not executed)    +1: Context tab
+    placet  3 to decide · 1 agent blocked                                                                                                                                     gate live   kim@acme   14:22
+    All                    3 │ ▾ send_email  mailer                                   3 of 3 left │ send_email · low                                    │   Context
+                             │▌ • low  Mail 3                             ! hidden characters 3 m │ sends one mail · cannot be undone                   │
+                             │  • low  Mail 2                                                 2 m │ Mail 3                                              │ │ id          3
+                             │  • low  Mail 1                                                 1 m │   ! look twice: bidi                                │ │ source      gate
+                             │                                                                    │                                                     │ │ tool        send_email
+                             │                                                                    │ │ to  ada                                           │ │ batch       mailer:send_email
+                             │                                                                    │                                                     │ │ workspace   acme
+                             │                                                                    │   What approving does                               │ │ agent       mailer
+                             │                                                                    │     sends one mail                                  │ │ risk        low
+                             │                                                                    │     cannot be undone                                │ │ status      pending
+                             │                                                                    │                                                     │   created     2026-11-21 14:19:31 UTC
+                             │                                                                    │   Agent's note (not executed)                       │   size        12 bytes
+                             │                                                                    │ │   So that ⟦U+202E⟧she knows                       │   digest      sha256:a1e1cf235bbb94f114080c340de
+                             │                                                                    │                                                     │               df1e9f8f75f1a8a968bfa2219dc718f75e
+                             │                                                                    │                                                     │               b7c
+                             │                                                                    │                                                     │
+                             │                                                                    │ [Rendered]  ] tabs                 unread   1-10/10 │   Agent's note (not executed)    +1: Context tab
 
-a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all                                                                                                              ? all keys
-");
+    a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all                                                                                                              ? all keys
+    ");
     let asked = |desk: &Desk| {
         let context = |it: &&Effect| matches!(it, Effect::Ask { asked: (_, Question::Context), .. });
         desk.effects.iter().filter(context).count()
@@ -76,27 +76,27 @@ a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all  
 fn a_second_line_says_why_it_is_proposed() {
     let mut desk = comfortable(100, 20);
     insta::assert_snapshot!(desk.screen(), @"
- placet  3 to decide · 1 agent blocked                                 gate live   kim@acme   14:22
- ▾ send_email  mailer                       3 of 3 left │ send_email · low
-▌ · low  Mail 3                            ! hidden 3 m │ sends one mail · cannot be undone
-▌        So that ⟦U+202E⟧she knows                      │ Mail 3
-  · low  Mail 2                                     2 m │   ! look twice: bidi
-         from mailer                                    │
-  • low  Mail 1                                     1 m │ │ to  ada
-         Ada asked for it.⟦LF⟧Twice.                    │
-                                                        │   12 bytes
-                                                        │
-                                                        │   What approving does
-                                                        │     sends one mail
-                                                        │     cannot be undone
-                                                        │
-                                                        │   Agent's note (not executed)
-                                                        │ │   So that ⟦U+202E⟧she knows
-                                                        │
-                                                        │ [Rendered]  ] tabs         read   1-12/12
+     placet  3 to decide · 1 agent blocked                                 gate live   kim@acme   14:22
+     ▾ send_email  mailer                       3 of 3 left │ send_email · low
+    ▌ · low  Mail 3                            ! hidden 3 m │ sends one mail · cannot be undone
+    ▌        So that ⟦U+202E⟧she knows                      │ Mail 3
+      · low  Mail 2                                     2 m │   ! look twice: bidi
+             from mailer                                    │
+      • low  Mail 1                                     1 m │ │ to  ada
+             Ada asked for it.⟦LF⟧Twice.                    │
+                                                            │   What approving does
+                                                            │     sends one mail
+                                                            │     cannot be undone
+                                                            │
+                                                            │   Agent's note (not executed)
+                                                            │ │   So that ⟦U+202E⟧she knows
+                                                            │
+                                                            │
+                                                            │
+                                                            │ [Rendered]  ] tabs         read   1-10/10
 
- a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all          ? all keys
-");
+     a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all          ? all keys
+    ");
 
     desk.press("j");
     assert_eq!((desk.here().as_str(), desk.cursor()), ("2", Some((0, 4))));

@@ -57,7 +57,11 @@ pub(crate) fn queue() -> Vec<PendingAction> {
 /// Some of it decided: approved, edited, excluded, and one settled by somebody else.
 pub(crate) fn at_work(width: u16, height: u16) -> Desk {
     let mut desk = Desk::new(width, height, queue());
-    desk.press("ae<C-t><Down>");
+    desk.press("a");
+    for _ in 0..4 {
+        desk.slowly("<PageDown>");
+    }
+    desk.press("e<C-t><Down>");
     for _ in 0..12 {
         desk.press("<Right>");
     }
@@ -76,52 +80,52 @@ fn three_panes() {
     let desk = at_work(160, 45);
 
     insta::assert_snapshot!(desk.without_tabs(), @r#"
-placet  5 to decide · 1 critical · 2 high · 3 agents blocked                                                                      gate live   kim@acme   14:22
-All                    8 │ ▾ create_linear_issue  refunds-agent                         1 of 3 left │ create_linear_issue · medium
-                         │  ✓ med  Refund double-charge INV-8841                               44 m │ creates one issue in Linear
-Agents                   │▌ ✎ med  Escalate: EU outage → [now] Escalate: EU outa…              32 m │ Escalate: EU outage
-billing-agent          1 │  · low  退款申请 世界 [] 客户 needs a long answer in the ticket to… 31 m │   your edits replace: title (the Diff tab shows them)
-drive-sync             3 │ ▾ update_linear_issue  refunds-agent                         all decided │
-refunds-agent          4 │  ✗ low  Close stale ticket #1182                                    30 m │ │ title        Escalate: EU outage
-                         │    low  Reopen LIN-399                                 rejected by maria │ │ team         SUP
-Tools                    │ •  CRIT Refund 1.10 EUR to …    refund_payment  ! hidden characters 28 m │ │ priority     3
-create_linear_issue    3 │ ▾ google_drive_write  drive-sync                             3 of 3 left │ │ assignee     null
-google_drive_write     3 │  • med  Overwrite Q3 plan.docx                                      22 m │ │ labels       ["outage","eu"]
-refund_payment         1 │  • spi… Create Meeting notes 11-20                ! same as another 12 m │ │ description
-update_linear_issue    1 │  • spi… Create Meeting notes 11-20                ! same as another 12 m │ │   Three enterprise clients in eu-west-1 report 502s
-                         │                                                                          │ │   since 13:40 UTC.
-                         │                                                                          │ │   Attached: status page link, 2 transcripts.
-                         │                                                                          │
-                         │                                                                          │   225 bytes
-                         │                                                                          │
-                         │                                                                          │   What approving does
-                         │                                                                          │     creates one issue in Linear
-                         │                                                                          │     can be undone by hand: cancel the issue in Linear
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │ (tabs) read 1-17/17
-staged 1 approve · 1 edit · 1 exclude                                                                                                                    saved
-a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all                                                                      ? all keys
-"#);
+    placet  5 to decide · 1 critical · 2 high · 3 agents blocked                                                                      gate live   kim@acme   14:22
+    All                    8 │ ▾ create_linear_issue  refunds-agent                         1 of 3 left │ create_linear_issue · medium
+                             │  ✓ med  Refund double-charge INV-8841                               44 m │ creates one issue in Linear
+    Agents                   │▌ ✎ med  Escalate: EU outage → [now] Escalate: EU outa…              32 m │ Escalate: EU outage
+    billing-agent          1 │  · low  退款申请 世界 [] 客户 needs a long answer in the ticket to… 31 m │   your edits replace: title (the Diff tab shows them)
+    drive-sync             3 │ ▾ update_linear_issue  refunds-agent                         all decided │
+    refunds-agent          4 │  ✗ low  Close stale ticket #1182                                    30 m │ │ title        Escalate: EU outage
+                             │    low  Reopen LIN-399                                 rejected by maria │ │ team         SUP
+    Tools                    │ •  CRIT Refund 1.10 EUR to …    refund_payment  ! hidden characters 28 m │ │ priority     3
+    create_linear_issue    3 │ ▾ google_drive_write  drive-sync                             3 of 3 left │ │ assignee     null
+    google_drive_write     3 │  • med  Overwrite Q3 plan.docx                                      22 m │ │ labels       ["outage","eu"]
+    refund_payment         1 │  • spi… Create Meeting notes 11-20                ! same as another 12 m │ │ description
+    update_linear_issue    1 │  • spi… Create Meeting notes 11-20                ! same as another 12 m │ │   Three enterprise clients in eu-west-1 report 502s
+                             │                                                                          │ │   since 13:40 UTC.
+                             │                                                                          │ │   Attached: status page link, 2 transcripts.
+                             │                                                                          │
+                             │                                                                          │   What approving does
+                             │                                                                          │     creates one issue in Linear
+                             │                                                                          │     can be undone by hand: cancel the issue in Linear
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │ (tabs) read 1-15/15
+    staged 1 approve · 1 edit · 1 exclude                                                                                                                    saved
+    a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all                                                                      ? all keys
+    "#);
 }
 
 #[test]
@@ -171,31 +175,31 @@ fn list_above_preview() {
     desk.press("nn");
 
     insta::assert_snapshot!(desk.without_tabs(), @"
- placet  5 to decide · 1 critical · 2 high         gate live   kim@acme   14:22
- ▾ create_linear_issue  refunds-agent                               1 of 3 left
-  ✓ med  Refund double-charge INV-8841                                     44 m
-  ✎ med  Escalate: EU outage → [now] Escalate: EU outa…                    32 m
-  · low  退款申请 世界 [] 客户 needs a long answer in the ticket today     31 m
- ▾ update_linear_issue  refunds-agent                               all decided
-  ✗ low  Close stale ticket #1182                                          30 m
-    low  Reopen LIN-399                                       rejected by maria
-▌•  CRIT Refund 1.10 EUR to ⟦ESC⟧[2J…  refund_payment  ! hidden characters 28 m
- ▾ google_drive_write  drive-sync                                   3 of 3 left
-  • med  Overwrite Q3 plan.docx                                            22 m
-  • spi… Create Meeting notes 11-20                      ! same as another 12 m
-── refund_payment · CRITICAL · sends money · cannot be undone ──────── 1-9/14 ──
-  ! hidden characters: 1, shown as ⟦…⟧
-│ ! duplicate keys: to; executors differ in which one they take
-  ! look twice: control, bidi, duplicate-key
+     placet  5 to decide · 1 critical · 2 high         gate live   kim@acme   14:22
+     ▾ create_linear_issue  refunds-agent                               1 of 3 left
+      ✓ med  Refund double-charge INV-8841                                     44 m
+      ✎ med  Escalate: EU outage → [now] Escalate: EU outa…                    32 m
+      · low  退款申请 世界 [] 客户 needs a long answer in the ticket today     31 m
+     ▾ update_linear_issue  refunds-agent                               all decided
+      ✗ low  Close stale ticket #1182                                          30 m
+        low  Reopen LIN-399                                       rejected by maria
+    ▌•  CRIT Refund 1.10 EUR to ⟦ESC⟧[2J…  refund_payment  ! hidden characters 28 m
+     ▾ google_drive_write  drive-sync                                   3 of 3 left
+      • med  Overwrite Q3 plan.docx                                            22 m
+      • spi… Create Meeting notes 11-20                      ! same as another 12 m
+    ── refund_payment · CRITICAL · sends money · cannot be undone ──────── 1-9/12 ──
+      ! hidden characters: 1, shown as ⟦…⟧
+    │ ! duplicate keys: to; executors differ in which one they take
+      ! look twice: control, bidi, duplicate-key
 
-│ amount    1.10 EUR
-│ currency  EUR
-│ to        ⟦U+202E⟧yrollam
-│ to        alice
+    │ amount    1.10 EUR
+    │ currency  EUR
+    │ to        ⟦U+202E⟧yrollam
+    │ to        alice
 
- staged 1 approve · 1 edit · 1 exclude                                    saved
- a approve  x exclude  e edit  Space mark  s send  / filter          ? all keys
-");
+     staged 1 approve · 1 edit · 1 exclude                                    saved
+     a approve  x exclude  e edit  Space mark  s send  / filter          ? all keys
+    ");
 }
 
 #[test]

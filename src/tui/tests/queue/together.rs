@@ -111,7 +111,7 @@ create_linear_issue    2
     desk.press(",s");
     desk.press("G");
     assert_eq!(desk.model.here().unwrap().entry.key.source, named("woo"));
-    insta::assert_snapshot!(desk.tabs(), @"[Rendered]  ] tabs                  woo   unread   1-7/7");
+    insta::assert_snapshot!(desk.tabs(), @"[Rendered]  ] tabs                  woo   unread   1-5/5");
 }
 
 #[test]

@@ -508,24 +508,24 @@ fn a_filter_on_three_panes() {
     desk.press("x,r/risk:>=high,med -drive<Enter>*");
 
     insta::assert_snapshot!(top(&desk, 14), @"
-placet  7 to decide · 3 of 8 shown (Esc clears) · risk:>=high,med -drive                                                          gate live   kim@acme   14:22
-All                    8 │▌·+ CRIT Refund 1.10 EUR to …    refund_payment  ! hidden characters 28 m │ 3 marked: 1 refund_payment CRITICAL, 2
-                         │ ▾ create_linear_issue  refunds-agent                         1 of 2 left
-Agents                   │ +✗ med  Refund double-charge INV-8841                               44 m
-billing-agent          1 │ +· med  Escalate: EU outage                                         32 m
-drive-sync             2 │
-refunds-agent          5 │
-                         │
-Tools                    │
-create_linear_issue    3 │
-google_drive_write     2 │
-refund_payment         1 │
-update_linear_issue    2 │
-                         │
-                         │                                                                          │ [Rendered] Diff  Raw  Context  History    read   1-15/15
-3 actions marked                                                                                                                                staged 1 saved
-3 marked: a approve  x exclude  e edit  Esc unmark  Space mark  s send  / filter  u undo                                                            ? all keys
-");
+    placet  7 to decide · 3 of 8 shown (Esc clears) · risk:>=high,med -drive                                                          gate live   kim@acme   14:22
+    All                    8 │▌·+ CRIT Refund 1.10 EUR to …    refund_payment  ! hidden characters 28 m │ 3 marked: 1 refund_payment CRITICAL, 2
+                             │ ▾ create_linear_issue  refunds-agent                         1 of 2 left
+    Agents                   │ +✗ med  Refund double-charge INV-8841                               44 m
+    billing-agent          1 │ +· med  Escalate: EU outage                                         32 m
+    drive-sync             2 │
+    refunds-agent          5 │
+                             │
+    Tools                    │
+    create_linear_issue    3 │
+    google_drive_write     2 │
+    refund_payment         1 │
+    update_linear_issue    2 │
+                             │
+                             │                                                                          │ [Rendered] Diff  Raw  Context  History    read   1-13/13
+    3 actions marked                                                                                                                                staged 1 saved
+    3 marked: a approve  x exclude  e edit  Esc unmark  Space mark  s send  / filter  u undo                                                            ? all keys
+    ");
 }
 
 #[test]

@@ -38,32 +38,32 @@ fn the_report() {
     }));
 
     insta::assert_snapshot!(sheet(&desk), @"
-    med  Refund double-charge INV-8841         executed │ creates one issue in Linear
-▌ ✎ med  Escalate: EU outage → [now] Escalate: EU… 32 m │ Escalate: EU outage
-  · low  退款申请 世界 [] 客户 needs a long answe… 31 m │   your edits replace: title (the Diff
- ▾ update_linear_issue  refunds-agent       all settled │   tab shows them)
-    low  Close stale ticket #1182       rejected by lee │
-    l┌─ Sent: 3 decisions  14:22 ─────────────────────────────────────────────────────────────┐
- •  C│  batch                                     approved  rejected   skipped    failed      │
- ▾ go│  refunds-agent:create_linear_issue                1         0         0         1      │
-  • m│  refunds-agent:update_linear_issue                0         0         1         0      │
-  • s│  all                                              1         0         1         1      │
-  • s│                                                                                        │
-     │  ✎ Escalate: EU outage            failed  priority: 3 is not one of 0..2               │
-     │  ✗ Close stale ticket #1182       skipped  rejected by lee                             │
-     │  ✓ Refund double-charge INV-8841  ran                                                  │
-     │  1 stays pending                                                                       │
-     │                                                                                        │
-     │  Enter closes   w writes a file   y copies   o shows the first skipped                 │
-     └─ failed decisions stay staged ─────────────────────────────────────────────────────────┘
-                                                        │
-                                                        │   What approving does
-                                                        │     creates one issue in Linear
-                                                        │     can be undone by hand: cancel the
-                                                        │     issue in Linear
-                                                        │
-                                                        │
-");
+        med  Refund double-charge INV-8841         executed │ creates one issue in Linear
+    ▌ ✎ med  Escalate: EU outage → [now] Escalate: EU… 32 m │ Escalate: EU outage
+      · low  退款申请 世界 [] 客户 needs a long answe… 31 m │   your edits replace: title (the Diff
+     ▾ update_linear_issue  refunds-agent       all settled │   tab shows them)
+        low  Close stale ticket #1182       rejected by lee │
+        l┌─ Sent: 3 decisions  14:22 ─────────────────────────────────────────────────────────────┐
+     •  C│  batch                                     approved  rejected   skipped    failed      │
+     ▾ go│  refunds-agent:create_linear_issue                1         0         0         1      │
+      • m│  refunds-agent:update_linear_issue                0         0         1         0      │
+      • s│  all                                              1         0         1         1      │
+      • s│                                                                                        │
+         │  ✎ Escalate: EU outage            failed  priority: 3 is not one of 0..2               │
+         │  ✗ Close stale ticket #1182       skipped  rejected by lee                             │
+         │  ✓ Refund double-charge INV-8841  ran                                                  │
+         │  1 stays pending                                                                       │
+         │                                                                                        │
+         │  Enter closes   w writes a file   y copies   o shows the first skipped                 │
+         └─ failed decisions stay staged ─────────────────────────────────────────────────────────┘
+                                                            │     creates one issue in Linear
+                                                            │     can be undone by hand: cancel the
+                                                            │     issue in Linear
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+    ");
 }
 
 #[test]
@@ -73,32 +73,32 @@ fn the_edit_form() {
     desk.press("e");
 
     insta::assert_snapshot!(sheet(&desk), @r#"
-  ✓ med  Refund double-charge INV-8841             44 m │ creates one issue in Linear
-▌ ✎ med  Escalate: EU outage → [now] Escalate: EU… 32 m │ Escalate: EU outage
-  · low  退款申请 世界 [] 客户 needs a long answe… 31 m │   your edits replace: title (the Diff
- ▾┌─ Edit before approving ──────────────────────────────────────────────────────────────────────┐
-  │  create_linear_issue   Escalate: EU outage                                                   │
-  │    field        proposed                              yours                                  │
- •│  > title        Escalate: EU outage                   [now] Escalate: EU outage *            │
- ▾│    priority     3                                     =                                      │
-  │    team         SUP                                   =                                      │
-  │    labels       ["outage","eu"]                       =                                      │
-  │    assignee     null                                  =                                      │
-  │    description  Three enterprise clients … (2 lines)  =                                      │
-  │                                                                                              │
-  │  title, text                                                Enter: approve with these edits  │
-  │  > [now] Escalate: EU outage                                                                 │
-  │                                                                                              │
-  │  will be sent as userEdits: {title}                                                          │
-  │  a changed key replaces its whole value                                                      │
-  │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                                        │
-  │  [approve with these edits]  [back to proposed]  [close]                          Tab: next  │
-  └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────┘
-                                                        │     can be undone by hand: cancel the
-                                                        │     issue in Linear
-                                                        │
-                                                        │
-"#);
+      ✓ med  Refund double-charge INV-8841             44 m │ creates one issue in Linear
+    ▌ ✎ med  Escalate: EU outage → [now] Escalate: EU… 32 m │ Escalate: EU outage
+      · low  退款申请 世界 [] 客户 needs a long answe… 31 m │   your edits replace: title (the Diff
+     ▾┌─ Edit before approving ──────────────────────────────────────────────────────────────────────┐
+      │  create_linear_issue   Escalate: EU outage                                                   │
+      │    field        proposed                              yours                                  │
+     •│  > title        Escalate: EU outage                   [now] Escalate: EU outage *            │
+     ▾│    priority     3                                     =                                      │
+      │    team         SUP                                   =                                      │
+      │    labels       ["outage","eu"]                       =                                      │
+      │    assignee     null                                  =                                      │
+      │    description  Three enterprise clients … (2 lines)  =                                      │
+      │                                                                                              │
+      │  title, text                                                Enter: approve with these edits  │
+      │  > [now] Escalate: EU outage                                                                 │
+      │                                                                                              │
+      │  will be sent as userEdits: {title}                                                          │
+      │  a changed key replaces its whole value                                                      │
+      │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                                        │
+      │  [approve with these edits]  [back to proposed]  [close]                          Tab: next  │
+      └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────┘
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+    "#);
 }
 
 #[test]
@@ -107,32 +107,32 @@ fn a_hostile_action_in_full() {
 
     desk.press("nnz");
 
-    insta::assert_snapshot!(desk.without_tabs(), @r"
-placet  5 to decide · 1 critical · 2 high         gate live   kim@acme   14:22
-refund_payment · CRITICAL · sends money · cannot be undone
-Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yrollam
-  ! hidden characters: 1, shown as ⟦…⟧
-│ ! duplicate keys: to; executors differ in which one they take
-  ! look twice: control, bidi, duplicate-key
+    insta::assert_snapshot!(desk.without_tabs(), @"
+    placet  5 to decide · 1 critical · 2 high         gate live   kim@acme   14:22
+    refund_payment · CRITICAL · sends money · cannot be undone
+    Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yrollam
+      ! hidden characters: 1, shown as ⟦…⟧
+    │ ! duplicate keys: to; executors differ in which one they take
+      ! look twice: control, bidi, duplicate-key
 
-│ amount    1.10 EUR
-│ currency  EUR
-│ to        ⟦U+202E⟧yrollam
-│ to        alice
+    │ amount    1.10 EUR
+    │ currency  EUR
+    │ to        ⟦U+202E⟧yrollam
+    │ to        alice
 
-  71 bytes
-
-  What approving does
-    sends money
-    cannot be undone
+      What approving does
+        sends money
+        cannot be undone
 
 
 
 
-(tabs) unread 1-14/14
-staged 1 approve · 1 edit · 1 exclude                                    saved
-a approve  x exclude  e edit  s send  u undo  S send all  n next    ? all keys
-");
+
+
+    (tabs) partly read 1-12/12
+    staged 1 approve · 1 edit · 1 exclude                                    saved
+    a approve  x exclude  e edit  s send  u undo  S send all  n next    ? all keys
+    ");
 }
 
 #[test]
@@ -261,52 +261,52 @@ fn the_edit_form_on_a_large_screen_with_a_text() {
     let mut desk = mail(160, 45);
     desk.press("<Tab>");
     insta::assert_snapshot!(desk.without_tabs(), @r#"
-placet  1 to decide · 1 agent blocked                                                                                             gate live   kim@acme   14:22
-All                    1 │▌·  low  Your refund                                       send_email 5 m │ send_email · low · sends one mail · cannot be undone
-                         │                                                                          │
-                         │                                                                          │ Your refund
-                         │                                                                          │ │ to            kim@acme.example
-                         │                                                                          │ │ cc            null
-                         │                                                                          │ │ subject       Your refund
-                         │                                                                          │ │ Text (body)
-                         │                                                                          │ │   Dear Kim,
-                         │                                                                          │ │   it is on its way.
-                         │                                                                          │ │ workspace_id  acme
-                   ┌─ Edit before approving ──────────────────────────────────────────────────────────────────────────────────────────────┐
-                   │  send_email   Your refund                                                                                            │
-                   │    field         proposed                                         yours                                              │
-                   │    workspace_id  acme                                             = locked                                           │
-                   │    to            kim@acme.example                                 =                                                  │
-                   │    subject       Your refund                                      Your refund! *                                     │
-                   │  > body          Dear Kim, (2 lines)                              =                                                  │
-                   │    amount        1.10                                             =                                                  │
-                   │    tags          ["a","b"]                                        =                                                  │
-                   │    urgent        false                                            =                                                  │
-                   │    cc            null                                             =                                                  │
-                   │                                                                                                                      │
-                   │  body, text                                                                                         Enter: new line  │
-                   │  > Dear Kim,                                                                                                         │
-                   │    it is on its way.                                                                                                 │
-                   │                                                                                                                      │
-                   │  will be sent as userEdits: {subject}                                                                                │
-                   │  a changed key replaces its whole value                                                                              │
-                   │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                                                                │
-                   │  [approve with these edits]  [back to proposed]  [close]                                                  Tab: next  │
-                   └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────────────────────────────┘
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │
-                         │                                                                          │ (tabs) read 1-16/16
+    placet  1 to decide · 1 agent blocked                                                                                             gate live   kim@acme   14:22
+    All                    1 │▌·  low  Your refund                                       send_email 5 m │ send_email · low · sends one mail · cannot be undone
+                             │                                                                          │
+                             │                                                                          │ Your refund
+                             │                                                                          │ │ to            kim@acme.example
+                             │                                                                          │ │ cc            null
+                             │                                                                          │ │ subject       Your refund
+                             │                                                                          │ │ Text (body)
+                             │                                                                          │ │   Dear Kim,
+                             │                                                                          │ │   it is on its way.
+                             │                                                                          │ │ workspace_id  acme
+                       ┌─ Edit before approving ──────────────────────────────────────────────────────────────────────────────────────────────┐
+                       │  send_email   Your refund                                                                                            │
+                       │    field         proposed                                         yours                                              │
+                       │    workspace_id  acme                                             = locked                                           │
+                       │    to            kim@acme.example                                 =                                                  │
+                       │    subject       Your refund                                      Your refund! *                                     │
+                       │  > body          Dear Kim, (2 lines)                              =                                                  │
+                       │    amount        1.10                                             =                                                  │
+                       │    tags          ["a","b"]                                        =                                                  │
+                       │    urgent        false                                            =                                                  │
+                       │    cc            null                                             =                                                  │
+                       │                                                                                                                      │
+                       │  body, text                                                                                         Enter: new line  │
+                       │  > Dear Kim,                                                                                                         │
+                       │    it is on its way.                                                                                                 │
+                       │                                                                                                                      │
+                       │  will be sent as userEdits: {subject}                                                                                │
+                       │  a changed key replaces its whole value                                                                              │
+                       │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                                                                │
+                       │  [approve with these edits]  [back to proposed]  [close]                                                  Tab: next  │
+                       └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────────────────────────────┘
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │
+                             │                                                                          │ (tabs) read 1-14/14
 
-Esc back
-"#);
+    Esc back
+    "#);
 }
 
 #[test]

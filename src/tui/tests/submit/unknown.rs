@@ -58,10 +58,10 @@ fn they_stand_first_in_a_group_of_their_own() {
 fn one_alone_has_its_heading_too() {
     let desk = Desk::new(80, 24, vec![lost(few(1).remove(0))]);
 
-    insta::assert_snapshot!(desk.without_tabs(), @r"
- placet  0 to decide · 1 unknown                   gate live   kim@acme   14:22
- ▾ outcome unknown: t resolves these                                     1 left
-▌ ? low  Issue number 1                             create_linear_issue UNKNOWN
+    insta::assert_snapshot!(desk.without_tabs(), @"
+     placet  0 to decide · 1 unknown                   gate live   kim@acme   14:22
+     ▾ outcome unknown: t resolves these                                     1 left
+    ▌ ? low  Issue number 1                             create_linear_issue UNKNOWN
 
 
 
@@ -71,19 +71,19 @@ fn one_alone_has_its_heading_too() {
 
 
 
-── create_linear_issue · low ───────────────────────────────────────── 1-9/10 ──
-│ unknown: the outcome is unknown
-│ approved by lee  2026-11-21 14:20:31 UTC
-  error
-│   the command was ended by signal 9
+    ── create_linear_issue · low ────────────────────────────────────────── 1-8/8 ──
+    │ unknown: the outcome is unknown
+    │ approved by lee  2026-11-21 14:20:31 UTC
+      error
+    │   the command was ended by signal 9
 
-  What ran
-│ title  Issue number 1
-│ n      1.10
+      What ran
+    │ title  Issue number 1
+    │ n      1.10
 
 
- t settle  Space mark  s send  / filter  u undo  S send all          ? all keys
-");
+     t settle  Space mark  s send  / filter  u undo  S send all          ? all keys
+    ");
 }
 
 #[test]
@@ -231,12 +231,10 @@ fn the_preview_says_what_is_known_and_what_ran() {
     desk.press("z");
 
     let text: Vec<String> = desk.screen().lines().skip(8).take(9).map(str::to_owned).collect();
-    insta::assert_snapshot!(text.join("\n"), @r"
-  What ran, with the approver's edits
-│ title  Edited by lee
-
-  35 bytes
-");
+    insta::assert_snapshot!(text.join("\n"), @"
+      What ran, with the approver's edits
+    │ title  Edited by lee
+    ");
 }
 
 #[test]
