@@ -142,7 +142,7 @@ pub struct RowBody<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Nullable<String>,
     pub revision: u64,
-    /// Only where more than one person must approve: an action without it reads as it always did.
+    /// Only where more than one person must approve.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approvals: Option<ApprovalsBody<'a>>,
 }
@@ -158,7 +158,7 @@ pub struct ActionBody<'a> {
     pub summary: Option<&'a str>,
     pub tool_input: &'a RawValue,
     pub preview: Option<&'a RawValue>,
-    /// Only where the proposer sent it: an action without it reads as it always did.
+    /// Only where the proposer sent it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

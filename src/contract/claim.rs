@@ -1,4 +1,4 @@
-//! Claims on the wire: who said to be on a pending action. An answer without `claims` comes from a gate that keeps none.
+//! Claims on the wire: who said to be on a pending action.
 
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 //! speaks it, and so does the source that talks to the gate.
 //!
 //! camelCase on the wire, snake_case accepted on input. Payloads travel as the exact bytes they came in. Reading is
-//! tolerant, because the other end may be Praxiom or an older gate: a missing field is `None`, a null is a missing field,
+//! tolerant, because the other end may be Praxiom: a missing field is `None`, a null is a missing field,
 //! an unknown word is kept. Nothing here opens a socket.
 
 pub mod absent;

@@ -134,13 +134,13 @@ impl Inbox {
     /// How actions came and went at a source, and who decided; `None` where it does not count by itself.
     pub async fn flows(&self, source: &SourceName, asked: &FlowsAsked) -> Result<Option<Flows>, Problem> {
         let told = self.source(source)?.ask_able(Wait::Look, |able| Some(able.figures?.flows(asked))).await;
-        told.map(Option::flatten).map_err(|error| Problem::of(source, &error))
+        told.map_err(|error| Problem::of(source, &error))
     }
 
     /// How much waits at a source, as it counts itself; `None` where it does not count.
     pub async fn outstanding(&self, source: &SourceName) -> Result<Option<Outstanding>, Problem> {
         let told = self.source(source)?.ask_able(Wait::Look, |able| Some(able.figures?.outstanding())).await;
-        let counted = told.map(Option::flatten).map_err(|error| Problem::of(source, &error))?;
+        let counted = told.map_err(|error| Problem::of(source, &error))?;
         Ok(counted.map(|counted| match self.risks.get(source) {
             Some(risks) => counted.raised(risks),
             None => counted,
@@ -150,7 +150,7 @@ impl Inbox {
     /// Everybody who acts at a source or did; `None` where it tells nothing of them.
     pub async fn people(&self, source: &SourceName) -> Result<Option<Vec<Person>>, Problem> {
         let told = self.source(source)?.ask_able(Wait::Look, |able| Some(able.lookup?.people())).await;
-        told.map(Option::flatten).map_err(|error| Problem::of(source, &error))
+        told.map_err(|error| Problem::of(source, &error))
     }
 
     /// Looks every source over, all at once; in configured order. Only reads.

@@ -180,7 +180,7 @@ impl Inbox {
     pub async fn beginning(&self, name: &SourceName, prefix: &str) -> Result<Vec<ActionId>, Problem> {
         let source = self.source(name)?;
         let told = source.ask_able(Wait::Look, |able| Some(able.lookup?.beginning(prefix))).await;
-        let mut ids = match told.map(Option::flatten).map_err(|error| Problem::of(name, &error))? {
+        let mut ids = match told.map_err(|error| Problem::of(name, &error))? {
             Some(ids) => ids,
             None => {
                 let rows = self.synced(source, None).await?.rows.into_entries();

@@ -30,7 +30,7 @@ pub trait SourceInfo: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Who is on what there, as it told with its list last; `None` where it keeps no claims, or an older gate does not.
+    /// Claims as the last list had them; `None` before the first list, and if the source keeps no claims.
     fn claims(&self) -> Option<Vec<Claim>> {
         None
     }
@@ -165,30 +165,29 @@ pub trait Timeline: fmt::Debug + Send + Sync {
     async fn timeline(&self, id: &ActionId) -> Result<Vec<HistoryEvent>, SourceError>;
 }
 
-/// What the backend counts by itself. `None`: it turned out not to count.
+/// Counts that the backend keeps.
 #[async_trait]
 pub trait Figures: fmt::Debug + Send + Sync {
     /// How actions came and went, and who decided where that is asked for.
-    async fn flows(&self, asked: &FlowsAsked) -> Result<Option<Flows>, SourceError>;
+    async fn flows(&self, asked: &FlowsAsked) -> Result<Flows, SourceError>;
 
     /// How much waits, so that nobody has to read the list for it.
-    async fn outstanding(&self) -> Result<Option<Outstanding>, SourceError>;
+    async fn outstanding(&self) -> Result<Outstanding, SourceError>;
 }
 
 #[async_trait]
 pub trait Lookup: fmt::Debug + Send + Sync {
-    /// What the backend knows of its tools; empty where it tells nothing.
+    /// The tools that the backend knows.
     async fn tools(&self) -> Result<Vec<KnownTool>, SourceError>;
 
-    /// Ids that begin so, of everything that the backend keeps; of many, some. `None` where it cannot look them up: its list is
-    /// then all that is known.
-    async fn beginning(&self, prefix: &str) -> Result<Option<Vec<ActionId>>, SourceError>;
+    /// Returns ids that begin with `prefix`, settled actions too; not all if there are many.
+    async fn beginning(&self, prefix: &str) -> Result<Vec<ActionId>, SourceError>;
 
     /// Who the token's bearer is. `None` where it is not told.
     async fn whoami(&self) -> Result<Option<Identity>, SourceError>;
 
-    /// Everybody who acts there or did. `None` where it is not told.
-    async fn people(&self) -> Result<Option<Vec<Person>>, SourceError>;
+    /// Everyone who acts or acted there.
+    async fn people(&self) -> Result<Vec<Person>, SourceError>;
 }
 
 /// Who a backend takes somebody for.

@@ -1,8 +1,6 @@
 //! What a gate can do beside listing, reading and deciding, and Praxiom in part: lists of what is over, timelines, figures,
 //! look-ups, and resolving what is unknown.
 
-use std::sync::atomic::Ordering;
-
 use async_trait::async_trait;
 
 use super::client::{Dialect, GET_LIMIT, LONG_LIMIT, PendingActions, ROOT};
@@ -15,7 +13,6 @@ use crate::domain::{
     ActionId, Effect, Flows, FlowsAsked, HistoryEvent, KnownTool, ListQuery, Outstanding, Person,
     PreviewShape, Resolution, Resolved, Risk, Row, Status, Untrusted, json,
 };
-use crate::net::http::Reply;
 use crate::net::url;
 use crate::sources::answer::{self, success};
 use crate::sources::source::permit;
@@ -40,7 +37,6 @@ impl Timeline for PendingActions {
     async fn timeline(&self, id: &ActionId) -> Result<Vec<HistoryEvent>, SourceError> {
         let reply = self.ask(format!("{ROOT}/{}/events", wire::segment(id)?), GET_LIMIT).await?;
         match reply.status {
-            // A gate of before it kept timelines, or an action that was purged.
             404 => Err(SourceError::Refused { why: wire::GONE.into() }),
             _ => parse(success(reply)?, |text| wire::timeline(text)).await,
         }
@@ -91,35 +87,20 @@ fn listed(page: wire::Page<Row>, asked: impl Fn(&Row) -> bool) -> Listed {
 
 #[async_trait]
 impl Figures for PendingActions {
-    /// A gate from before the route is not asked again.
-    async fn flows(&self, asked: &FlowsAsked) -> Result<Option<Flows>, SourceError> {
-        if !self.has_flows.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
+    async fn flows(&self, asked: &FlowsAsked) -> Result<Flows, SourceError> {
         let [since, decided] = [asked.since, asked.decided_since].map(time::write);
         let workspace = self.workspace.as_deref().map(|workspace| ("workspace_id", workspace));
         let since = [("since", since.as_str()), ("decided_since", decided.as_str())];
         let reviewers = asked.reviewers.then_some(("reviewers", "true"));
         let groups = asked.groups.then_some(("groups", "true"));
         let query: Vec<_> = workspace.into_iter().chain(since).chain(reviewers).chain(groups).collect();
-        let reply = self.ask(format!("/api/flows{}", url::query(&query)), LONG_LIMIT).await?;
-        let flows = counted(&reply, flows::read)?;
-        self.has_flows.store(flows.is_some(), Ordering::Relaxed);
-        Ok(flows)
+        let counts = success(self.ask(format!("/api/flows{}", url::query(&query)), LONG_LIMIT).await?)?;
+        flows::read(&counts).ok_or_else(|| answer::nonsense("its counts cannot be read"))
     }
 
-    /// A gate from before the route takes its name for an action's id.
-    async fn outstanding(&self) -> Result<Option<Outstanding>, SourceError> {
-        let reply = self.ask(self.path("/counts", &[]), GET_LIMIT).await?;
-        counted(&reply, briefing::read_counts)
-    }
-}
-
-fn counted<T>(reply: &Reply, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, SourceError> {
-    match reply.status {
-        200 => read(&reply.text).map(Some).ok_or_else(|| answer::nonsense("its counts are none")),
-        404 | 405 => Ok(None),
-        _ => Err(answer::refusal(reply)),
+    async fn outstanding(&self) -> Result<Outstanding, SourceError> {
+        let counts = success(self.ask(self.path("/counts", &[]), GET_LIMIT).await?)?;
+        briefing::read_counts(&counts).ok_or_else(|| answer::nonsense("its counts cannot be read"))
     }
 }
 
@@ -128,25 +109,16 @@ const BEGINNING: &str = "20";
 
 #[async_trait]
 impl Lookup for PendingActions {
-    /// Empty where a gate is from before the route.
     async fn tools(&self) -> Result<Vec<KnownTool>, SourceError> {
-        let reply = self.ask("/api/tools".to_owned(), GET_LIMIT).await?;
-        match reply.status {
-            200 => read(&reply.text).ok_or_else(|| answer::nonsense("its tools are no list")),
-            404 => Ok(Vec::new()),
-            _ => Err(answer::refusal(&reply)),
-        }
+        let reply = success(self.ask("/api/tools".to_owned(), GET_LIMIT).await?)?;
+        read(&reply).ok_or_else(|| answer::nonsense("its tools are no list"))
     }
 
-    /// Whatever became of them. A gate from before the question answers with anything.
-    async fn beginning(&self, prefix: &str) -> Result<Option<Vec<ActionId>>, SourceError> {
+    async fn beginning(&self, prefix: &str) -> Result<Vec<ActionId>, SourceError> {
         let asked = self.path("", &[("id_prefix", prefix), ("view", "row"), ("limit", BEGINNING)]);
         let page = parse(success(self.ask(asked, GET_LIMIT).await?)?, |text| wire::page(text, wire::row));
         let rows = page.await?.items.into_iter();
-        let ids: Vec<ActionId> =
-            rows.filter_map(|row| row.map_or_else(|bad| bad.id, |row| Some(row.id))).collect();
-        let asked_for = |id: &ActionId| id.as_raw().starts_with(prefix);
-        Ok(ids.iter().all(asked_for).then_some(ids))
+        Ok(rows.filter_map(|row| row.map_or_else(|bad| bad.id, |row| Some(row.id))).collect())
     }
 
     async fn whoami(&self) -> Result<Option<Identity>, SourceError> {
@@ -154,16 +126,9 @@ impl Lookup for PendingActions {
         Ok(wire::identity(&reply, self.workspace.as_deref()))
     }
 
-    /// A gate of before people have names has no such route.
-    async fn people(&self) -> Result<Option<Vec<Person>>, SourceError> {
-        let reply = self.ask("/api/people".to_owned(), GET_LIMIT).await?;
-        match reply.status {
-            200 => {
-                wire::people(&reply.text).map(Some).ok_or_else(|| answer::nonsense("its people are no list"))
-            }
-            404 => Ok(None),
-            _ => Err(answer::refusal(&reply)),
-        }
+    async fn people(&self) -> Result<Vec<Person>, SourceError> {
+        let reply = success(self.ask("/api/people".to_owned(), GET_LIMIT).await?)?;
+        wire::people(&reply).ok_or_else(|| answer::nonsense("its people are no list"))
     }
 }
 

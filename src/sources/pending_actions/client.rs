@@ -36,10 +36,6 @@ pub(super) struct PendingActions {
     pub(super) workspace: Option<String>,
     pub(super) via: Via,
     pub(super) me: Mutex<Me>,
-    /// The backend answers the changes feed, as far as we know.
-    pub(super) has_changes: AtomicBool,
-    /// The backend counts by itself how actions come and go, as far as we know.
-    pub(super) has_flows: AtomicBool,
     /// The backend answered who we are, or that it does not tell.
     pub(super) asked_me: AtomicBool,
     /// Who is on what, as it told last.
@@ -84,8 +80,6 @@ impl PendingActions {
             workspace: config.workspace.clone(),
             via: config.via,
             me: Mutex::new(Me { subject: None, may_decide: true }),
-            has_changes: AtomicBool::new(true),
-            has_flows: AtomicBool::new(true),
             asked_me: AtomicBool::new(false),
             claims: Mutex::default(),
             stream: signals::limits(patience),
@@ -131,10 +125,6 @@ impl PendingActions {
 
     pub(super) fn asked_me(&self) -> bool {
         self.asked_me.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn has_changes(&self) -> bool {
-        self.is_gate() && self.has_changes.load(Ordering::Relaxed)
     }
 
     /// Asks the gate who we are. It is no condition for reading: without an answer, what was known stays.

@@ -78,9 +78,9 @@ impl PendingActions {
         })
     }
 
-    /// Subjects that can be taken for others, from before the gate refused them.
+    /// Subjects that can be taken for others.
     async fn check_subjects(&self) -> Vec<Check> {
-        let people = Lookup::people(self).await.ok().flatten().unwrap_or_default();
+        let people = Lookup::people(self).await.unwrap_or_default();
         let check = |person: Person| {
             let why = subject::check(person.subject.as_raw()).err()?;
             let advice =
@@ -90,7 +90,7 @@ impl PendingActions {
         people.into_iter().filter_map(check).take(SUBJECTS).collect()
     }
 
-    /// What the gate says of itself, and of other gates on its database. One that does not say is none the worse.
+    /// Checks the readiness of the gate and of other gates on its database. A proxy in front of it may not let the question through.
     async fn check_readiness(&self) -> Vec<Check> {
         let Ok(reply) = self.ask("/readyz".to_owned(), GET_LIMIT).await else { return Vec::new() };
         if reply.status == 503 {

@@ -83,7 +83,7 @@ impl SourceInfo for PendingActions {
     fn watch(&self) -> Option<BoxStream<'static, EventKind>> {
         let http = self.http.clone();
         match self.dialect {
-            // Counts are all that is read of them. A gate that does not know the word lists its batches.
+            // Counts are all that is read of them.
             Dialect::Gate => {
                 let path = self.path("/events", &[("batches", "none")]);
                 Some(signals::signals(http, path, self.stream, false))
@@ -103,7 +103,7 @@ impl SourceInfo for PendingActions {
 #[async_trait]
 impl Source for PendingActions {
     async fn sync(&self, since: Option<Revision>) -> Result<Synced, SourceError> {
-        if let Some(since) = since.filter(|_| self.has_changes())
+        if let Some(since) = since.filter(|_| self.is_gate())
             && let Some(changes) = self.changes(since).await?
         {
             return Ok(changes);

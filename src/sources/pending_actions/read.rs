@@ -2,9 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
-use futures_util::stream::{self, StreamExt as _};
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tokio::sync::mpsc;
 
 use super::client::{Dialect, GET_LIMIT, LONG_LIMIT, PendingActions, ROOT};
@@ -130,18 +129,14 @@ impl PendingActions {
         Err(answer::nonsense("its pages do not end"))
     }
 
-    /// What changed since; `None` when the backend cannot tell and must be asked for everything.
+    /// Returns what changed since; `None` if the gate cannot tell and must be asked for everything.
     pub(super) async fn changes(&self, since: Revision) -> Result<Option<Synced>, SourceError> {
         let (mut rows, mut unreadable, mut purged) = (Rows::default(), Vec::new(), Vec::new());
         let mut since = since;
         for _ in 0..PAGES_MAX {
             let query = [("since", &*since.0.to_string()), ("limit", PAGE)];
-            let reply = self.ask(self.path("/changes", &query), LONG_LIMIT).await?;
-            if matches!(reply.status, 404 | 405) {
-                self.has_changes.store(false, Ordering::Relaxed);
-                return Ok(None);
-            }
-            let changes = parse(success(reply)?, |text| wire::changes(text)).await?;
+            let reply = success(self.ask(self.path("/changes", &query), LONG_LIMIT).await?)?;
+            let changes = parse(reply, |text| wire::changes(text)).await?;
             if !changes.complete {
                 return Ok(None);
             }
@@ -181,38 +176,22 @@ impl PendingActions {
     async fn read_anyhow(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
         match self.dialect {
             Dialect::Gate => {
-                let (mut found, mut single) = (Vec::new(), Vec::new());
-                let (listed, odd): (Vec<_>, Vec<_>) =
-                    ids.iter().cloned().partition(|id| !id.as_raw().contains(',') && !id.as_raw().is_empty());
-                let asks: Vec<_> =
-                    listed.chunks(IDS).map(|ids| async move { (ids, self.by_ids(ids).await) }).collect();
-                let mut answers = stream::iter(asks).buffer_unordered(GETS);
-                while let Some((ids, answer)) = answers.next().await {
-                    match answer? {
-                        Some(actions) => found.extend(actions),
-                        None => single.extend_from_slice(ids),
-                    }
-                }
-                single.extend(odd);
-                found.extend(self.one_by_one(&single).await?);
-                Ok(found)
+                let asks: Vec<_> = ids.chunks(IDS).map(|ids| self.by_ids(ids)).collect();
+                let parts: Vec<Vec<Full>> = stream::iter(asks).buffer_unordered(GETS).try_collect().await?;
+                Ok(parts.into_iter().flatten().collect())
             }
             Dialect::Praxiom if ids.len() >= LISTS_FROM => self.by_lists(ids).await,
             Dialect::Praxiom => self.one_by_one(ids).await,
         }
     }
 
-    /// `None` when this backend cannot be asked for several.
-    async fn by_ids(&self, ids: &[ActionId]) -> Result<Option<Vec<Full>>, SourceError> {
+    async fn by_ids(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
         let joined = ids.iter().map(ActionId::as_raw).collect::<Vec<_>>().join(",");
         let query = [("ids", joined.as_str()), ("view", "full"), ("limit", PAGE)];
-        let pages = match self.pages(&query, wire::whole).await {
-            Err(SourceError::Refused { .. }) => return Ok(None),
-            other => other?,
-        };
+        let actions = self.pages(&query, wire::whole).await?.items.into_iter();
         let wanted: HashSet<_> = ids.iter().collect();
         let ours = |action: &Full| action.as_ref().map_or(true, |action| wanted.contains(&action.row.id));
-        Ok(Some(pages.items.into_iter().filter(ours).collect()))
+        Ok(actions.filter(ours).collect())
     }
 
     async fn one_by_one(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {

@@ -266,7 +266,7 @@ fn membership<'a>(text: &'a str, workspace: Option<&str>) -> Option<Fields<'a>> 
     })
 }
 
-/// Who the token's bearer is. A gate of before names and groups tells neither.
+/// Returns the bearer of the token.
 pub(super) fn identity(text: &str, workspace: Option<&str>) -> Option<Identity> {
     let mine = membership(text, workspace)?;
     let words = |name| {

@@ -78,10 +78,9 @@ fn ask(model: &mut Model, source: &SourceName) {
     }
 }
 
-/// On a reload: people may have other names, and the source may be another version.
+/// On a reload: people may have other names.
 pub(crate) fn ask_again(model: &mut Model) {
     for known in model.people.of.values_mut() {
-        known.tells_nothing = false;
         known.asked_about.clear();
     }
     let sources: Vec<SourceName> = model.people.of.keys().cloned().collect();
