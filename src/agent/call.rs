@@ -24,7 +24,7 @@ pub struct Caller {
     /// The name that reviewers see, without a version: it is part of every key.
     pub agent: String,
     pub session: String,
-    pub workspace: Option<String>,
+    pub workspace: String,
     pub mission: Option<String>,
 }
 
@@ -71,7 +71,7 @@ impl Caller {
             tool_input: call.input.clone(),
             before: call.before.clone(),
             summary: call.summary.clone(),
-            workspace_id: self.workspace.clone(),
+            workspace_id: Some(self.workspace.clone()),
             mission_id: self.mission.clone(),
             session_id: Some(self.session.clone()),
             tool_call_id: Some(call.id.clone()),

@@ -7,10 +7,9 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use crate::config::SourceConfig;
-use crate::contract::fields::Fields;
 use crate::contract::propose::{Propose, Queued};
 use crate::contract::{action, error};
-use crate::domain::{PendingAction, Untrusted, json};
+use crate::domain::{PendingAction, Untrusted};
 use crate::net::http::{Ask, Http, Reply};
 use crate::net::url;
 
@@ -80,17 +79,17 @@ fn left_out(what: &str, size: usize) -> Result<Box<RawValue>, SourceError> {
     read(&written(&format!("The {what} has {size} bytes, more than the gate keeps, and was left out."))?)
 }
 
-/// What a token opens; `None` where the gate does not tell.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The workspace that a token opens, and its scopes.
+#[derive(Clone, Debug, Deserialize)]
 pub struct TokenOpens {
-    pub workspace: Option<String>,
-    pub scopes: Option<Vec<String>>,
+    #[serde(rename = "workspaceId")]
+    pub workspace: String,
+    pub scopes: Vec<String>,
 }
 
 impl TokenOpens {
-    /// The gate says that the token lacks this scope.
     pub fn lacks(&self, scope: &str) -> bool {
-        self.scopes.as_ref().is_some_and(|scopes| !scopes.iter().any(|it| it == scope))
+        !self.scopes.iter().any(|it| it == scope)
     }
 }
 
@@ -250,26 +249,16 @@ impl AgentClient {
         if reply.status == 408 || reply.status >= 500 { Err(answer::refusal(&reply)) } else { Ok(reply) }
     }
 
-    /// What the token opens, as far as the gate tells.
+    /// Returns what the token opens.
     pub async fn token(&self) -> Result<TokenOpens, SourceError> {
+        #[derive(Deserialize)]
+        struct Workspaces {
+            items: Vec<TokenOpens>,
+        }
         let ask = Ask { path: "/api/workspaces".to_owned(), body: None, key: None, limit: PROPOSE_LIMIT };
-        let reply = match self.ask(&ask).await {
-            // A gate that knows no such route tells nothing, and may take a proposal all the same.
-            Err(SourceError::Refused { .. }) => return Ok(TokenOpens { workspace: None, scopes: None }),
-            answered => answered?,
-        };
-        let first = Fields::of(&reply.text)
-            .and_then(|fields| json::elements(fields.raw("items")?)?.into_iter().next())
-            .map(str::to_owned);
-        let fields = first.as_deref().and_then(Fields::of).unwrap_or_default();
-        let words = |list: &str| {
-            let words = json::elements(list)?.into_iter();
-            Some(words.map(|word| json::decode(word).text.into_owned()).collect())
-        };
-        Ok(TokenOpens {
-            workspace: fields.text("workspaceId").map(|workspace| workspace.as_raw().to_owned()),
-            scopes: fields.raw("scopes").and_then(words),
-        })
+        let workspaces: Workspaces = read(&self.ask(&ask).await?.text)?;
+        let none = || SourceError::Refused { why: Untrusted::from("this token opens no workspace") };
+        workspaces.items.into_iter().next().ok_or_else(none)
     }
 
     /// Waits until nothing more happens to the action by itself, or `limit` is over; then the action as it is.

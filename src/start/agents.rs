@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(250);
 /// A gate that answers, and what its token opens.
 pub(super) struct AgentGate {
     pub(super) client: AgentClient,
-    pub(super) workspace: Option<String>,
+    pub(super) workspace: String,
     /// Its URLs, and what named it, for people.
     pub(super) place: String,
 }

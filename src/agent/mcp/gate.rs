@@ -19,7 +19,7 @@ const REPORT_LIMIT: Duration = Duration::from_mins(10);
 pub struct Found {
     pub client: AgentClient,
     /// The workspace of its token.
-    pub workspace: Option<String>,
+    pub workspace: String,
 }
 
 /// Finds the gate, or says in a sentence why there is none.
