@@ -33,10 +33,10 @@ pub(crate) fn policy(tool: &ToolConfig, schema: Option<&str>) -> Digest {
 pub(crate) fn by_people(policy: Digest, needed: &[u64]) -> Digest {
     let fields: Vec<String> =
         std::iter::once(policy.to_string()).chain(needed.iter().map(u64::to_string)).collect();
-    Digest::of_fields("placet-policy/v2", fields.iter().map(|field| Some(field.as_str())))
+    Digest::of_fields("placet-approvals/v1", fields.iter().map(|field| Some(field.as_str())))
 }
 
-const RECORD: &str = "placet-record/v2";
+const RECORD: &str = "placet-record/v1";
 
 /// Everything of a stored action that never changes, the digest of its bytes included.
 pub(crate) fn record(action: &PendingAction, proposer: &str) -> Digest {

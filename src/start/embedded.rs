@@ -57,10 +57,8 @@ pub(super) struct Note {
     pub(super) token_file: PathBuf,
     pub(super) agent_token_file: PathBuf,
     /// By `placet gate serve`: an operator's, with an operator's configuration. Nobody else takes it over.
-    #[serde(default)]
     pub(super) is_operators: bool,
     /// It is stopping: it finishes what runs and begins nothing new. Its successor waits for the lock.
-    #[serde(default)]
     pub(super) draining: bool,
 }
 

@@ -89,7 +89,7 @@ pub(crate) trait Tx: Send {
 
     async fn reply(&mut self, by: &Actor, key: &str) -> Result<Option<KeptReply>, StoreError>;
     async fn put_reply(&mut self, by: &Actor, key: &Keyed, answer: Answer<'_>) -> Result<(), StoreError>;
-    /// What this call of an agent was recorded as: where several were, the one with the same digest.
+    /// The action or the tombstone of this call of an agent.
     async fn recorded_call(&mut self, action: &NewAction) -> Result<Option<RecordedCall>, StoreError>;
     /// Drops some of the answers from before `replies`, and of the tombstones from before `tombstones`.
     async fn forget_replies(&mut self, replies: Timestamp, tombstones: Timestamp) -> Result<u64, StoreError>;
@@ -365,6 +365,11 @@ pub(crate) enum Answer<'a> {
     /// Of a proposal: for as long as this action, which it was recorded as.
     Action(&'a str),
 }
+
+/// The action of a call, or its tombstone: never both, and never several.
+pub(in crate::gate::store) const RECORDED_CALL: &str = "SELECT id, digest FROM actions WHERE workspace = $1 AND proposer = $2 AND session = $3 AND tool_call = $4 \
+     UNION ALL SELECT NULL, digest FROM pruned_calls \
+     WHERE workspace = $1 AND proposer = $2 AND session = $3 AND tool_call = $4";
 
 /// A call of an agent that is known.
 #[derive(Debug)]

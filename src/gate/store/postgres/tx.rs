@@ -12,7 +12,8 @@ use crate::domain::{Claim, Minute, RawJson, Row, Status, Timestamp, Via};
 use crate::gate::audit::{AuditRow, WHOLE_GATE};
 use crate::gate::store::KeptApproval;
 use crate::gate::store::ops::tx::{
-    Answer, Counted, Due, Head, KeptReply, Loaded, RecordedCall, SWEEP, Swept, Tx, TxState, Written,
+    Answer, Counted, Due, Head, KeptReply, Loaded, RECORDED_CALL, RecordedCall, SWEEP, Swept, Tx, TxState,
+    Written,
 };
 use crate::gate::store::rows::{self, integer};
 use crate::gate::store::{
@@ -292,26 +293,14 @@ impl Tx for PostgresTx {
     }
 
     async fn recorded_call(&mut self, action: &NewAction) -> Result<Option<RecordedCall>, StoreError> {
-        // A database from before calls were compared may have several of one id.
-        let live = "SELECT id, digest FROM actions WHERE workspace = $1 AND proposer = $2 AND session = $3 AND tool_call = $4 \
-                    ORDER BY (digest = $5) DESC, seq DESC LIMIT 1";
-        let pruned = "SELECT NULL::text, digest FROM pruned_calls WHERE workspace = $1 AND proposer = $2 AND session = $3 \
-                      AND tool_call = $4 ORDER BY (digest = $5) LIMIT 1";
-        let conn = self.written_if(|it| it.has_call_of(action)).await?;
-        for sql in [live, pruned] {
-            let found: Option<(Option<String>, String)> = sqlx::query_as(sql)
-                .bind(&action.workspace)
-                .bind(&action.proposer)
-                .bind(&action.session)
-                .bind(&action.tool_call)
-                .bind(action.digest.to_string())
-                .fetch_optional(&mut *conn)
-                .await?;
-            if let Some((id, digest)) = found {
-                return Ok(Some(RecordedCall { id, digest }));
-            }
-        }
-        Ok(None)
+        let found: Option<(Option<String>, String)> = sqlx::query_as(RECORDED_CALL)
+            .bind(&action.workspace)
+            .bind(&action.proposer)
+            .bind(&action.session)
+            .bind(&action.tool_call)
+            .fetch_optional(self.written_if(|it| it.has_call_of(action)).await?)
+            .await?;
+        Ok(found.map(|(id, digest)| RecordedCall { id, digest }))
     }
 
     async fn forget_replies(&mut self, replies: Timestamp, tombstones: Timestamp) -> Result<u64, StoreError> {
