@@ -1,6 +1,6 @@
 //! Receipts: what was decided, what had been seen of it and what came of it, chained by hashes ([`chain`]).
 //!
-//! The label is `placet-receipt/v2`, and the fields are those of [`Receipt::fields`]. `at` of a `sent` one is when its submission
+//! The label is `placet-receipt/v1`, and the fields are those of [`Receipt::fields`]. `at` of a `sent` one is when its submission
 //! began.
 
 use std::borrow::Cow;
@@ -67,7 +67,7 @@ pub struct Receipt {
 
 impl Receipt {
     /// The label of its form, under its hash.
-    pub const FORMAT: &str = "placet-receipt/v2";
+    pub const FORMAT: &str = "placet-receipt/v1";
 
     /// The fields that a hash covers, in order, each under the name of its column.
     pub fn fields(&self) -> [(&'static str, Field<'_>); 24] {

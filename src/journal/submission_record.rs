@@ -36,8 +36,7 @@ pub struct Sent {
     pub digest: Digest,
     pub effective: Digest,
     pub terms: Option<Digest>,
-    /// `None`: it was sent before the journal kept it.
-    pub risk: Option<Risk>,
+    pub risk: Risk,
     /// `None`: it is not known whether it was sent.
     pub outcome: Option<Outcome>,
     /// What the newest receipt says of the action; `None`: nothing was heard of it since.
@@ -78,7 +77,7 @@ type ItemRow = (
     String,
     Option<String>,
     Option<String>,
-    Option<String>,
+    String,
     Option<String>,
 );
 
@@ -341,7 +340,7 @@ impl Journal {
             digest: self.digest(&digest)?,
             effective: self.digest(&effective)?,
             terms: terms.map(|terms| self.digest(&terms)).transpose()?,
-            risk: risk.map(|word| Risk::parse(&word)),
+            risk: Risk::parse(&risk),
             outcome: outcome.map(read_outcome).transpose()?,
             followed: followed.and_then(|text| shape::read_followed(&text)),
         })

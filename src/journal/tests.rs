@@ -424,7 +424,7 @@ async fn sent_decision_keeps_its_risk_and_says_what_was_last_seen() {
 
     let first = past.items.iter().find(|sent| sent.key == key("1")).unwrap();
     let seen = LastSeen { status: Status::Failed, error: Some("no\u{1b}".into()) };
-    assert_eq!((first.risk.clone(), first.followed.clone()), (Some(risk), Some(seen)));
+    assert_eq!((first.risk.clone(), first.followed.clone()), (risk, Some(seen)));
     assert!(past.items.iter().all(|sent| sent.key == key("1") || sent.followed.is_none()));
     assert_eq!(about.len(), 1);
     assert_eq!(about[0].2, *first);

@@ -8,7 +8,7 @@ use super::shape;
 use super::state::{Journal, JournalError};
 use super::submission_record::{Sent, SubmissionRecord};
 use crate::domain::chain::{Chain, Misfit};
-use crate::domain::{BatchKey, Risk, SubmissionId};
+use crate::domain::{BatchKey, SubmissionId};
 
 /// Receipts read at a time.
 const PAGE: u32 = 1_000;
@@ -195,7 +195,7 @@ fn is_of(receipt: &Receipt, past: &SubmissionRecord, sent: &Sent) -> bool {
     };
     receipt.title.as_deref() == Some(sent.title.as_raw())
         && receipt.batch.as_deref() == batch
-        && receipt.risk.as_deref() == sent.risk.as_ref().map(Risk::as_raw)
+        && receipt.risk.as_deref() == Some(sent.risk.as_raw())
         && receipt.at == past.begun_at.as_millis()
         && receipt.left_pending == i64::try_from(past.left_pending).ok()
 }

@@ -93,7 +93,7 @@ CREATE TABLE item (
     -- The source's label for everything but the input, as on the review sheet; NULL where it gives none.
     terms      TEXT,
     -- As on the review sheet.
-    risk       TEXT,
+    risk       TEXT    NOT NULL,
     PRIMARY KEY (submission, nth)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX item_action ON item (source, action);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::cli::columns::{self, Column, chosen};
 use crate::cli::{output, report};
 use crate::contract::time;
-use crate::domain::{Decision, Risk, SubmissionId, Timestamp, Untrusted};
+use crate::domain::{Decision, SubmissionId, Timestamp, Untrusted};
 use crate::inbox::{outcome_words, settled_as};
 use crate::journal::{Receipt, Sent, SubmissionRecord};
 use crate::text::{self, Shown};
@@ -21,13 +21,13 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Risk and time are those of the receipt's hash; without a receipt the title is marked.
+    /// The time is that of the receipt's hash. Without a receipt the title is marked.
     pub(super) fn of(past: &SubmissionRecord, sent: Sent, receipt: Option<Receipt>) -> Self {
         Self {
             at: receipt.as_ref().map_or(past.begun_at, |receipt| Timestamp::from_millis(receipt.at)),
             submission: past.id.clone(),
             reviewer: past.reviewer.clone(),
-            sent: Sent { risk: sent.risk.clone().filter(|_| receipt.is_some()), ..sent },
+            sent,
             receipt,
         }
     }
@@ -59,7 +59,7 @@ fn line_json(line: &Line) -> Value {
         "id": sent.key.id.as_raw(),
         "tool": sent.tool.as_raw(),
         "title": sent.title.as_raw(),
-        "risk": sent.risk.as_ref().map(Risk::as_raw),
+        "risk": sent.risk.as_raw(),
         "decision": decision(&sent.decision),
         "reason": sent.decision.said(),
         "digest": sent.digest.to_string(),
@@ -127,7 +127,7 @@ pub(in crate::cli) fn columns() -> [Column<Row>; 23] {
         column("source", 24, |row| text::part(row.line.sent.key.source.as_str())),
         column("id", 36, |row| text::identifier(row.line.sent.key.id.untrusted())),
         column("tool", 26, |row| text::identifier(&row.line.sent.tool)),
-        column("risk", 8, |row| foreign(row.line.sent.risk.as_ref().map(Risk::word).as_ref())),
+        column("risk", 8, |row| foreign(Some(&row.line.sent.risk.word()))),
         column("title", 80, |row| {
             let marked = !row.is_plain() && row.line.receipt.is_none();
             Shown::ours(if marked { "~ " } else { "" }).followed_by(text::line(&row.line.sent.title))

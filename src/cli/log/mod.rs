@@ -154,7 +154,7 @@ async fn read(journal: &Journal, wanted: &Wanted<'_>) -> anyhow::Result<Vec<Line
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{ActionId, ActionKey, BatchKey, Decision, Digest, Outcome, SourceName, Status};
+    use crate::domain::{ActionId, ActionKey, BatchKey, Decision, Digest, Outcome, Risk, SourceName, Status};
     use crate::journal::LastSeen;
 
     #[test]
@@ -171,7 +171,7 @@ mod tests {
                 digest,
                 effective: digest,
                 terms: None,
-                risk: None,
+                risk: Risk::Medium,
                 outcome: Some(outcome),
                 followed: status.map(|word| LastSeen { status: Status::parse(word), error: None }),
             }

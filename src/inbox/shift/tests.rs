@@ -1,7 +1,7 @@
 use super::*;
 use crate::domain::{
     ActionId, ActionKey, BatchKey, Decision, DecisionKind, Digest, Edits, Flow, KeptQueue, Queue, RawJson,
-    SubmissionId,
+    Risk, SubmissionId,
 };
 
 /// 2026-11-20T12:00Z.
@@ -23,7 +23,7 @@ fn sent(id: &str, tool: &str, decision: Decision, outcome: Option<Outcome>) -> S
         digest,
         effective: digest,
         terms: None,
-        risk: None,
+        risk: Risk::Medium,
         outcome,
         followed: None,
     }

@@ -2,7 +2,7 @@
 
 use super::caught::caught;
 use super::clock::now;
-use crate::domain::{BatchKey, Entry, Outcome, Risk, Row, Status};
+use crate::domain::{BatchKey, Entry, Outcome, Row, Status};
 use crate::inbox::{Inbox, Problem};
 use crate::journal::{Sent, SubmissionRecord};
 use crate::tui::history::state::{OwnDecision, PageRequest, ViewPage, ViewRow};
@@ -64,7 +64,7 @@ fn row(past: &SubmissionRecord, sent: &Sent) -> ViewRow {
     let row = Row {
         batch,
         // The journal did not always keep it.
-        risk: sent.risk.clone().unwrap_or_else(|| Risk::parse("?")),
+        risk: sent.risk.clone(),
         status,
         created_at: past.begun_at,
         digest: Some(sent.digest),

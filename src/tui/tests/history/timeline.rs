@@ -1,7 +1,8 @@
 //! The History tab: what happened to an action, by its source and by what was sent from here.
 
 use crate::domain::{
-    BatchKey, Decision, Digest, HistoryEvent, Outcome, PendingAction, RawJson, Revision, Status, Timestamp,
+    BatchKey, Decision, Digest, HistoryEvent, Outcome, PendingAction, RawJson, Revision, Risk, Status,
+    Timestamp,
 };
 use crate::inbox::{Answer, History, Problem, Question, SentHere};
 use crate::journal::Sent;
@@ -48,7 +49,7 @@ fn sent(decision: Decision, outcome: Option<Outcome>) -> SentHere {
         digest,
         effective: digest,
         terms: None,
-        risk: None,
+        risk: Risk::Medium,
         outcome,
         followed: None,
     };
