@@ -505,7 +505,7 @@ class _Answers(BaseHTTPRequestHandler):
             left = server.renewals - sum(word == "renew" for word, _ in server.asked)
             server.renewed.notify_all()
         if word == "renew" and left < 0:
-            return self.answer(404, {"error": {"code": "NOT_FOUND", "message": "no such route"}})
+            return self.answer(409, {"error": {"code": "INVALID_STATE", "message": "another run has it"}})
         self.answer(200, {"pending_action_id": "a-1", "toolInput": {"n": 1}, "fence": 7, "idempotencyKey": "k"})
 
     def answer(self, status: int, body: Any) -> None:
@@ -555,7 +555,7 @@ class Reaching(unittest.TestCase):
                     else:
                         with gate.hold("slow", {"n": 1}, lease_seconds=1):
                             self.assertTrue(renewed())
-                    # The third was answered by 404, as by a gate that is older than renewing: it goes on without.
+                    # The third was answered by 409: the run is not ours any more, and no fourth is sent.
                     self.assertEqual(self.renewals(server), [{"fence": 7, "leaseSeconds": 1}] * 3)
                     self.assertEqual(server.asked[-1], ("result", {"fence": 7, "result": None}))
 

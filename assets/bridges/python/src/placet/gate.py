@@ -863,9 +863,8 @@ class Call:
                 pause = self._lease / 3
             except GateError as error:
                 pause = self._lease / 12
-                # 404: a gate that is older than renewing. 409: the run is not ours any more.
-                log.log(logging.INFO if error.status == 404 else logging.WARNING, "cannot renew %s: %s", self.id, error)
-                if error.status in (404, 409):
+                log.warning("cannot renew %s: %s", self.id, error)
+                if error.status in (404, 409):  # the run is not ours any more
                     return
 
     def _end(self, raised: Optional[BaseException]) -> Optional[Dict[str, Any]]:
