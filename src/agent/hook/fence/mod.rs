@@ -34,18 +34,8 @@ const RUNNERS: [&str; 28] = [
 ];
 /// Options of runners that take a word.
 const VALUED: [&str; 11] = ["-u", "-g", "-U", "-n", "-s", "-k", "-I", "-P", "-L", "-d", "-C"];
-/// Programs that give a whole argument to a shell, and the options in front of it; none takes all its arguments.
-const LINES: [(&str, &[&str]); 9] = [
-    ("env", &["-S", "--split-string"]),
-    ("su", &["-c", "--command"]),
-    ("runuser", &["-c", "--command"]),
-    ("script", &["-c", "--command"]),
-    ("watch", &[]),
-    ("parallel", &[]),
-    ("ssh", &[]),
-    ("tmux", &[]),
-    ("screen", &[]),
-];
+/// Programs that give their arguments to a shell as one line.
+const JOINERS: [&str; 5] = ["parallel", "screen", "ssh", "tmux", "watch"];
 /// Programs whose arguments are text, or that search for text.
 const WRITERS: [&str; 19] = [
     "ack", "ag", "declare", "echo", "egrep", "export", "fgrep", "gh", "git", "glab", "grep", "jq", "local",
@@ -55,21 +45,6 @@ const WRITERS: [&str; 19] = [
 const ONLY_TEXT: [&str; 5] = ["declare", "echo", "export", "local", "printf"];
 /// Programs whose first argument is a search pattern.
 const SEARCHERS: [&str; 6] = ["ack", "ag", "egrep", "fgrep", "grep", "rg"];
-/// Options of writers and searchers that take text, and of how many words.
-const TEXT_OPTIONS: [(&str, usize); 12] = [
-    ("-m", 1),
-    ("--message", 1),
-    ("-b", 1),
-    ("--body", 1),
-    ("-t", 1),
-    ("--title", 1),
-    ("-n", 1),
-    ("--notes", 1),
-    ("-e", 1),
-    ("--regexp", 1),
-    ("--arg", 2),
-    ("--argjson", 2),
-];
 /// How members end that hold a path, without `_` and `-`.
 const PATHS: [&str; 20] = [
     "path",
@@ -163,20 +138,14 @@ impl Fence {
                 "Agents must not use the files of placet: they decide what agents may do. The call did not run.",
             );
         }
-        let plain = |key: &str| key.to_ascii_lowercase().replace(['_', '-'], "");
-        let among = |names: &[&str]| {
+        let among = |names: &'static [&str]| {
             let members = input.as_object().into_iter().flatten();
-            members
-                .filter(|(key, _)| names.contains(&plain(key).as_str()))
-                .map(|(_, value)| value)
-                .collect::<Vec<_>>()
+            members.filter(|(key, _)| names.contains(&plain(key).as_str())).map(|(_, value)| value)
         };
-        let more = among(&["args", "arguments", "argv"]).into_iter().next();
-        let mut lines = among(&["command", "cmd", "commandline", "program", "script"]);
-        lines.extend(among(&["commands"]).into_iter().filter_map(Value::as_array).flatten());
-        if call.tool != "apply_patch"
-            && lines.into_iter().any(|line| self.decides(&words(line, more), call, 0))
-        {
+        let more = among(&["args", "arguments", "argv"]).next();
+        let several = among(&["commands"]).filter_map(Value::as_array).flatten();
+        let mut lines = among(&["command", "cmd", "commandline", "program", "script"]).chain(several);
+        if call.tool != "apply_patch" && lines.any(|line| self.decides(&words(line, more), call, 0)) {
             return Some(
                 "Agents must not decide with placet, or open its files. Ask a human to do it. The call did not run.",
             );
@@ -194,7 +163,7 @@ impl Fence {
                 names.into_iter().any(|(_, name)| self.is_within(name, call))
             }
             Value::String(_) => {
-                let key = key.to_ascii_lowercase().replace(['_', '-'], "");
+                let key = plain(key);
                 let is_path = key == "source" || PATHS.iter().any(|end| key.ends_with(end));
                 let name = value.as_str().unwrap_or_default();
                 let is_whole = name.starts_with(['/', '~', '$']) || name.starts_with("file:");
@@ -231,7 +200,7 @@ impl Fence {
         let Ok(pattern) = Regex::new(&regex(pattern)) else { return false };
         let within = |own: &PathBuf| {
             let files = std::fs::read_dir(own).into_iter().flatten().flatten();
-            [own.clone()].into_iter().chain(files.map(|file| file.path())).collect::<Vec<_>>()
+            files.map(|file| file.path()).chain([own.clone()])
         };
         let mut files = self.own.iter().flat_map(within);
         files.any(|file| pattern.is_match(&*file.to_string_lossy()).unwrap_or(false))
@@ -273,13 +242,9 @@ impl Fence {
         };
         let name = name_of(program);
         // `find` may run several.
-        let mut found = words
-            .iter()
-            .enumerate()
-            .filter(|(_, word)| ["-exec", "-execdir", "-ok"].contains(&word.as_str()));
-        if found
-            .any(|(at, _)| at > 0 && words.get(at + 1..).is_some_and(|words| self.runs(words, call, depth)))
-        {
+        let is_exec = |word: &String| ["-exec", "-execdir", "-ok"].contains(&word.as_str());
+        let mut found = words.get(1..).unwrap_or_default().split(is_exec).skip(1);
+        if found.any(|words| self.runs(words, call, depth)) {
             return true;
         }
         if WRITERS.contains(&name) || words.iter().any(|word| word == "-exec") {
@@ -288,10 +253,10 @@ impl Fence {
         if name == "eval" {
             return self.decides(&arguments.join(" "), call, depth + 1);
         }
-        let mut lines = lines_of(words);
+        let line = |(at, word): (usize, &String)| line_of(name_of(word), words.get(at + 1..)?);
         self.decides_anywhere(words, call)
             || self.is_placet(program, call) && is_deciding(arguments)
-            || lines.any(|line| self.decides(&line, call, depth + 1))
+            || words.iter().enumerate().filter_map(line).any(|line| self.decides(&line, call, depth + 1))
     }
 
     fn decides_anywhere(&self, words: &[String], call: &HookCall) -> bool {
@@ -308,17 +273,19 @@ impl Fence {
     }
 }
 
+/// The name of a member without its case, `_` and `-`.
+fn plain(key: &str) -> String {
+    key.to_ascii_lowercase().replace(['_', '-'], "")
+}
+
 /// One command line from a string, or from a list of words.
 fn words(line: &Value, more: Option<&Value>) -> String {
     let list = |value: &Value| {
         let words = value.as_array().into_iter().flatten().filter_map(Value::as_str).collect::<Vec<_>>();
         shell_words::join(words)
     };
-    format!(
-        "{} {}",
-        line.as_str().map_or_else(|| list(line), str::to_owned),
-        more.map(list).unwrap_or_default()
-    )
+    let line = line.as_str().map_or_else(|| list(line), str::to_owned);
+    format!("{line} {}", more.map(list).unwrap_or_default())
 }
 
 /// The command that runs in the end: without assignments, the words of a shell and the programs that run another.
@@ -356,72 +323,60 @@ fn paths_of<'a>(program: &str, words: &'a [String]) -> Vec<&'a String> {
     let (mut paths, mut skipped) = (Vec::new(), 0);
     for (nth, word) in words.iter().enumerate() {
         let option = word.split_once('=').map_or(word.as_str(), |(option, _)| option);
-        // `gh -n TITLE`, but `grep -n PATTERN FILE`.
-        let is_text = |name: &str| {
-            is_writer && (matches!(program, "gh" | "glab") || !["-b", "-n", "-t"].contains(&name))
+        let takes = match option {
+            "-m" | "--message" | "--body" | "--title" | "--notes" | "-e" | "--regexp" if is_writer => 1,
+            // `gh -n TITLE`, but `grep -n PATTERN FILE`.
+            "-b" | "-n" | "-t" if matches!(program, "gh" | "glab") => 1,
+            "--arg" | "--argjson" if is_writer => 2,
+            _ => 0,
         };
-        let text = TEXT_OPTIONS.iter().find(|(name, _)| *name == option && is_text(name));
-        match text {
+        match takes {
             _ if skipped > 0 => skipped -= 1,
-            Some((_, takes)) => skipped = if option == word { *takes } else { 0 },
-            None if nth > 0 && pattern && !word.starts_with('-') => pattern = false,
-            None => paths.push(word),
+            0 if nth > 0 && pattern && !word.starts_with('-') => pattern = false,
+            0 => paths.push(word),
+            takes => skipped = if option == word { takes } else { 0 },
         }
     }
     paths
 }
 
-/// Command lines in the arguments: of shells wherever they are named, and of programs that hand a line to one.
-fn lines_of(words: &[String]) -> impl Iterator<Item = String> {
-    let line = |at: usize, program: &str| {
-        let arguments = words.get(at + 1..)?;
-        if SHELLS.contains(&program) {
-            let mut after = arguments.iter().skip_while(|word| !is_option_c(word)).skip(1);
-            return after.find(|word| !word.starts_with('-')).cloned();
-        }
-        let (_, options) = LINES.iter().find(|(name, _)| *name == program)?;
-        if options.is_empty() {
-            let is_start = |word: &&String| word.contains(' ') || WRITERS.contains(&name_of(word));
-            let from = arguments.iter().position(|word| is_start(&word))?;
-            return Some(arguments.get(from..)?.join(" "));
-        }
-        let at = arguments.iter().position(|word| options.iter().any(|option| word.starts_with(option)))?;
-        let attached =
-            arguments.get(at)?.trim_start_matches('-').split_once('=').map(|(_, line)| line.to_owned());
-        attached.or_else(|| arguments.get(at + 1).cloned())
+/// The command line in the arguments of a shell, or of a program that hands a line to one.
+fn line_of(program: &str, arguments: &[String]) -> Option<String> {
+    if SHELLS.contains(&program) {
+        let mut after = arguments.iter().skip_while(|word| !is_option_c(word)).skip(1);
+        return after.find(|word| !word.starts_with('-')).cloned();
+    }
+    if JOINERS.contains(&program) {
+        let is_start = |word: &String| word.contains(' ') || WRITERS.contains(&name_of(word));
+        let from = arguments.iter().position(is_start)?;
+        return Some(arguments.get(from..)?.join(" "));
+    }
+    let options = match program {
+        "env" => ["-S", "--split-string"],
+        "su" | "runuser" | "script" => ["-c", "--command"],
+        _ => return None,
     };
-    words
-        .iter()
-        .enumerate()
-        .filter_map(move |(at, word)| line(at, name_of(word)))
-        .collect::<Vec<_>>()
-        .into_iter()
+    let at = arguments.iter().position(|word| options.iter().any(|option| word.starts_with(option)))?;
+    let attached = arguments.get(at)?.trim_start_matches('-').split_once('=');
+    attached.map(|(_, line)| line.to_owned()).or_else(|| arguments.get(at + 1).cloned())
 }
 
 /// A pattern of names as a regular expression.
 fn regex(pattern: &str) -> String {
-    let mut regex = "^".to_owned();
-    let mut rest = pattern;
-    while let Some(c) = rest.chars().next() {
-        let (part, taken) = match c {
-            '*' if rest.starts_with("**/") => ("(.*/)?", 3),
-            '*' if rest.starts_with("**") => (".*", 2),
-            '*' => ("[^/]*", 1),
-            '?' => ("[^/]", 1),
-            '{' => ("(", 1),
-            '}' => (")", 1),
-            ',' => ("|", 1),
-            '[' => ("[", 1),
-            ']' => ("]", 1),
-            c => (rest.get(..c.len_utf8()).unwrap_or_default(), c.len_utf8()),
-        };
-        match c {
-            '*' | '?' | '{' | '}' | ',' | '[' | ']' => regex.push_str(part),
-            _ => regex.push_str(&fancy_regex::escape(part)),
-        }
-        rest = rest.get(taken..).unwrap_or_default();
-    }
-    regex + "$"
+    // In this order: the longer first.
+    let parts = [
+        (r"\*\*/", "(.*/)?"),
+        (r"\*\*", ".*"),
+        (r"\*", "[^/]*"),
+        (r"\?", "[^/]"),
+        (r"\{", "("),
+        (r"\}", ")"),
+        (",", "|"),
+        (r"\[", "["),
+        (r"\]", "]"),
+    ];
+    let escaped = fancy_regex::escape(pattern).into_owned();
+    format!("^{}$", parts.iter().fold(escaped, |text, (glob, regex)| text.replace(glob, regex)))
 }
 
 /// The last part of a program's path, also of one that a substitution finds.

@@ -135,9 +135,8 @@ impl Reader {
             rest = rest.get(c.len_utf8()..).unwrap_or_default();
             rest = match c {
                 '"' => return rest,
-                '\\' => self.escaped(rest),
-                '`' => self.substitution(rest.split_once('`').unwrap_or((rest, ""))),
-                '$' if rest.starts_with('(') => self.substitution(parenthesis(rest)),
+                '\\' | '`' => self.take(c, rest),
+                '$' if rest.starts_with('(') => self.take(c, rest),
                 c => {
                     self.word().push(c);
                     rest

@@ -262,5 +262,6 @@ fn hostile_nesting_ends() {
     let world = World::new();
     assert!(!world.refuses_line(&"$(".repeat(100_000)));
     assert!(!world.refuses_line(&"echo x | bash;".repeat(2_000)));
+    assert!(!world.refuses_line(&"find . -exec ".repeat(2_000)));
     assert!(!world.refuses_line(&"\"$(`".repeat(20_000)));
 }
