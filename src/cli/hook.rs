@@ -45,7 +45,7 @@ fn place(client: HookClient, args: &HookPlaceArgs) -> anyhow::Result<PathBuf> {
 pub fn hook_install(args: &HookInstallArgs, program: Vec<String>) -> anyhow::Result<Exit> {
     let client = args.client;
     let wait = hook_wait(&args.wait, Some(client))?;
-    let tools = args.tools.clone().unwrap_or_else(|| settings::usual_tools(client).to_owned());
+    let tools = args.tools.clone().unwrap_or_else(|| settings::usual_tools(client));
     let block = Block { client, tools, program, wait: wait.limit, defer: wait.defer };
     let path = place(client, &args.place)?;
     let settings = Settings::read(&path, client)?;

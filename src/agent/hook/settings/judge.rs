@@ -9,11 +9,12 @@ use std::time::Duration;
 use fancy_regex::Regex;
 use serde_json::Value;
 
-use super::{GRACE, HookClient, OR_BLOCK, Scope, events, is_ours, path, readers};
+use super::{GRACE, HookClient, OR_BLOCK, Scope, is_ours, known, path};
 use crate::agent::client_files::plain_json;
 use crate::domain::{Check, time};
 
 pub const WHAT: &str = "hook";
+const INSTALL_AGAIN: &str = "install the hook again";
 
 /// A settings file. `text` is empty if there is none.
 #[derive(Debug)]
@@ -150,7 +151,7 @@ impl<'a> Judge<'a> {
     }
 
     fn whole(&mut self) -> Vec<(PathBuf, String)> {
-        let &[event, report, ..] = events(self.client) else { return Vec::new() };
+        let &[event, report, ..] = known(self.client).events else { return Vec::new() };
         let (all, reports) = (self.hooks(event), self.hooks(report));
         let is_ours = |hook: &Hook<'_>| is_ours(self.client, hook.command);
         let (all_ours, others): (Vec<_>, Vec<_>) = all.into_iter().partition(is_ours);
@@ -163,7 +164,7 @@ impl<'a> Judge<'a> {
                     "the hook of {} only reports or fences, no other of {event} is placet's: it asks nothing",
                     hook.path.display()
                 );
-                self.bad(&found, "install the hook again");
+                self.bad(&found, INSTALL_AGAIN);
             }
             return Vec::new();
         }
@@ -239,32 +240,25 @@ impl<'a> Judge<'a> {
         let (handler, before) = (hook.handler, self.checks.len());
         let at = hook.path.display();
         let written = written(self.client, hook.command);
-        if handler["type"] != "command" {
-            let found =
-                format!("the hook of {at} has the type {}, so it does not run placet", handler["type"]);
-            self.bad(&found, "install the hook again");
+        let is_gemini = self.client == HookClient::Gemini;
+        let is_set = |name: &str| handler[name].as_bool() == Some(true);
+        let is_async = !is_gemini && (is_set("async") || is_set("asyncRewake"));
+        let kind = Some(&handler["type"]).filter(|kind| **kind != "command");
+        let when = handler["if"].as_str().filter(|_| self.client == HookClient::ClaudeCode);
+        let faults = [
+            kind.map(|kind| format!("the hook of {at} has the type {kind}, so it does not run placet")),
+            written.is_none().then(|| {
+                format!(
+                    "the hook of {at} is not placet followed by `|| exit 2`, so a fault lets the tool run"
+                )
+            }),
+            is_async.then(|| format!("it does not wait for the hook of {at}, which is async")),
+            when.map(|when| format!("it calls the hook of {at} for {when} only (\"if\")")),
+        ];
+        for fault in faults.iter().flatten() {
+            self.bad(fault, INSTALL_AGAIN);
         }
-        if written.is_none() {
-            let found = format!(
-                "the hook of {at} is not placet followed by `|| exit 2`, so a fault lets the tool run"
-            );
-            self.bad(&found, "install the hook again");
-        }
-        let is_beside = |name: &str| handler[name].as_bool() == Some(true);
-        if self.client != HookClient::Gemini && (is_beside("async") || is_beside("asyncRewake")) {
-            self.bad(
-                &format!("it does not wait for the hook of {at}, which is async"),
-                "install the hook again",
-            );
-        }
-        if let Some(when) = handler["if"].as_str().filter(|_| self.client == HookClient::ClaudeCode) {
-            self.bad(
-                &format!("it calls the hook of {at} for {when} only (\"if\")"),
-                "install the hook again",
-            );
-        }
-        let unit = if self.client == HookClient::Gemini { 1_000.0 } else { 1.0 };
-        let usual = if self.client == HookClient::Gemini { 60.0 } else { 600.0 };
+        let (usual, unit) = if is_gemini { (60.0, 1_000.0) } else { (600.0, 1.0) };
         let limit = handler["timeout"].as_f64().map_or(usual, |limit| limit / unit);
         let wait = written.unwrap_or_default();
         if limit < wait.saturating_add(GRACE).as_secs_f64() {
@@ -278,27 +272,24 @@ impl<'a> Judge<'a> {
         self.checks.len() == before
     }
 
+    /// The client calls one of these hooks for the tool.
+    fn calls(&self, hooks: &[Hook<'_>], tool: &str) -> bool {
+        hooks.iter().any(|hook| matches(self.client, hook.matcher, tool))
+    }
+
     /// Says which tools these hooks are called for.
     fn tools(&mut self, sound: &[Hook<'_>], reporting: &[Hook<'_>]) {
-        let is_of = |hooks: &[Hook<'_>], tool: &str| {
-            hooks.iter().any(|hook| matches(self.client, hook.matcher, tool))
-        };
-        let (usual, more) = tools(self.client);
         let (asked, missed): (Vec<&str>, Vec<_>) =
-            usual.iter().chain(more).partition(|tool| is_of(sound, tool));
-        let was_installed = |tool: &&str| is_of(reporting, tool);
-        let less = missed.iter().copied().filter(was_installed).collect::<Vec<_>>();
-        let unusual = missed.iter().any(|tool| usual.contains(tool));
+            all_tools(self.client).partition(|tool| self.calls(sound, tool));
+        let less = missed.iter().copied().filter(|tool| self.calls(reporting, tool)).collect::<Vec<_>>();
+        let mut usual = known(self.client).changing.split('|');
         let found = format!("it asks about {}; it runs {} without asking", listed(&asked), listed(&missed));
         if asked.is_empty() {
             let found = format!("no tool is asked about: no matcher fits {}", listed(&missed));
-            self.bad(&found, "install the hook again");
+            self.bad(&found, INSTALL_AGAIN);
         } else if !less.is_empty() {
-            self.bad(
-                &format!("{found}, of which {} were installed", listed(&less)),
-                "install the hook again",
-            );
-        } else if unusual {
+            self.bad(&format!("{found}, of which {} were installed", listed(&less)), INSTALL_AGAIN);
+        } else if usual.any(|tool| missed.contains(&tool)) {
             self.warn(&found, "leave --tools out to ask about all that change something");
         } else {
             self.checks.push(Check::good(WHAT, format!("{}: {found}", self.client.title())));
@@ -310,37 +301,32 @@ impl<'a> Judge<'a> {
         let client = self.client;
         let runs =
             |hook: &Hook<'_>| hook.handler["type"] == "command" && written(client, hook.command).is_some();
-        let is_of = |hooks: &[Hook<'_>], tool: &str| {
-            hooks.iter().any(|hook| runs(hook) && matches(client, hook.matcher, tool))
-        };
-        let (usual, more) = tools(client);
-        for event in events(client).iter().skip(1) {
-            let reports = self.hooks(event);
-            let all = usual.iter().chain(more).copied();
-            let missed: Vec<_> = all.filter(|tool| is_of(sound, tool) && !is_of(&reports, tool)).collect();
+        for event in known(client).events.iter().skip(1) {
+            let reports: Vec<_> = self.hooks(event).into_iter().filter(runs).collect();
+            let missed: Vec<_> = all_tools(client)
+                .filter(|tool| self.calls(sound, tool) && !self.calls(&reports, tool))
+                .collect();
             if !missed.is_empty() {
                 let found = format!("no hook of {event} reports how {} ended", listed(&missed));
-                self.bad(&found, "install the hook again");
+                self.bad(&found, INSTALL_AGAIN);
             }
         }
-        let readers = readers(client).unwrap_or_default().trim_matches(['^', '(', ')', '$']).split('|');
-        let open = |tool: &&str| !tool.is_empty() && !is_of(fences, tool) && !is_of(sound, tool);
-        let open: Vec<_> = readers.filter(open).collect();
+        let called: Vec<_> = fences.iter().copied().filter(runs).chain(sound.iter().copied()).collect();
+        let mut open: Vec<_> = known(client).reading.split('|').filter(|tool| !tool.is_empty()).collect();
+        open.retain(|tool| !self.calls(&called, tool));
         if !open.is_empty() {
             let found =
                 format!("{} can read placet's own files: no hook with --fence is called", listed(&open));
-            self.warn(&found, "install the hook again");
+            self.warn(&found, INSTALL_AGAIN);
         }
     }
 
     /// Reports hooks that may undo an approval: a second one of placet, and those of other programs.
     fn rivals(&mut self, sound: &[Hook<'_>], others: &[Hook<'_>]) {
         let client = self.client;
-        let (usual, more) = tools(client);
         let overlap = |one: &Hook<'_>, other: &Hook<'_>| {
-            let shared =
-                |tool: &&&str| matches(client, one.matcher, tool) && matches(client, other.matcher, tool);
-            usual.iter().chain(more).filter(shared).copied().collect::<Vec<_>>()
+            let is_shared = |tool: &&str| [one, other].iter().all(|it| matches(client, it.matcher, tool));
+            all_tools(client).filter(is_shared).collect::<Vec<_>>()
         };
         for (nth, one) in sound.iter().enumerate() {
             let rival = sound
@@ -373,30 +359,24 @@ impl<'a> Judge<'a> {
 
     /// Names rules of Claude Code that outrank an approval.
     fn rules(&mut self, sound: &[Hook<'_>]) {
+        if self.client != HookClient::ClaudeCode {
+            return;
+        }
         for (kind, then) in [("ask", "asks once more, and without a terminal refuses"), ("deny", "refuses")] {
-            for (layer, value) in self.read.iter().filter(|_| self.client == HookClient::ClaudeCode) {
-                let rules = at(value, &["permissions", kind])
-                    .as_array()
-                    .into_iter()
-                    .flatten()
-                    .filter_map(Value::as_str);
+            for (layer, value) in self.read {
+                let rules = at(value, &["permissions", kind]).as_array().into_iter().flatten();
                 let outranks = |rule: &&str| {
                     let tool = rule.split('(').next().unwrap_or(rule);
-                    let sample = if tool.starts_with("mcp__") { "mcp__any__tool" } else { tool };
-                    sound.iter().any(|hook| matches(self.client, hook.matcher, sample))
+                    self.calls(sound, if tool.starts_with("mcp__") { "mcp__any__tool" } else { tool })
                 };
-                let rules: Vec<_> = rules.filter(outranks).collect();
+                let rules: Vec<_> = rules.filter_map(Value::as_str).filter(outranks).collect();
                 if !rules.is_empty() {
                     let found = format!(
                         "it {then} what a human approved under {} ({kind} in {})",
                         rules.join(", "),
                         layer.path.display()
                     );
-                    self.checks.push(Check::warn(
-                        WHAT,
-                        format!("{}: {found}", self.client.title()),
-                        "remove the rules, or expect approvals that do not run",
-                    ));
+                    self.warn(&found, "remove the rules, or expect approvals that do not run");
                 }
             }
         }
@@ -448,19 +428,10 @@ fn matches(client: HookClient, matcher: &str, tool: &str) -> bool {
     }
 }
 
-/// The tools that change something, and others that act. One stands for all tools of MCP servers.
-const fn tools(client: HookClient) -> (&'static [&'static str], &'static [&'static str]) {
-    match client {
-        HookClient::ClaudeCode => (
-            &["Bash", "Edit", "Write", "NotebookEdit", "mcp__any__tool"],
-            &["WebFetch", "WebSearch", "Agent"],
-        ),
-        HookClient::Codex => (&["Bash", "apply_patch", "mcp__any__tool"], &["web_search"]),
-        HookClient::Gemini => (
-            &["run_shell_command", "replace", "write_file", "mcp_any_tool"],
-            &["web_fetch", "google_web_search"],
-        ),
-    }
+/// The tools that change something, and others that act.
+fn all_tools(client: HookClient) -> impl Iterator<Item = &'static str> {
+    let known = known(client);
+    known.changing.split('|').chain(known.acting.split('|'))
 }
 
 fn listed(tools: &[&str]) -> String {

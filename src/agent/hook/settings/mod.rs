@@ -61,24 +61,48 @@ pub enum SettingsError {
     NoHome,
 }
 
-/// The tools that are asked about when none are named: those that change something. Clients look for a pattern anywhere in a name.
-pub const fn usual_tools(client: HookClient) -> &'static str {
+/// The events and tools of a client. Names of tools are separated by `|`; one of them means all tools of MCP servers.
+struct Known {
+    /// The one that asks, then those that report.
+    events: &'static [&'static str],
+    /// Asked about when none are named.
+    changing: &'static str,
+    acting: &'static str,
+    /// Take the path of a file. Codex reads files in its shell.
+    reading: &'static str,
+}
+
+const fn known(client: HookClient) -> Known {
     match client {
-        HookClient::ClaudeCode => "^(Bash|Edit|Write|NotebookEdit|mcp__.*)$",
-        HookClient::Codex => "^(Bash|apply_patch|mcp__.*)$",
-        HookClient::Gemini => "^(run_shell_command|replace|write_file|mcp_.*)$",
+        HookClient::ClaudeCode => Known {
+            events: &["PreToolUse", "PostToolUse", "PostToolUseFailure"],
+            changing: "Bash|Edit|Write|NotebookEdit|mcp__any__tool",
+            acting: "WebFetch|WebSearch|Agent",
+            reading: "Read|Grep|Glob",
+        },
+        HookClient::Codex => Known {
+            events: &["PreToolUse", "PostToolUse"],
+            changing: "Bash|apply_patch|mcp__any__tool",
+            acting: "web_search",
+            reading: "",
+        },
+        HookClient::Gemini => Known {
+            events: &["BeforeTool", "AfterTool"],
+            changing: "run_shell_command|replace|write_file|mcp_any_tool",
+            acting: "web_fetch|google_web_search",
+            reading: "read_file|read_many_files|list_directory|grep_search|search_file_content|glob",
+        },
     }
 }
 
-/// The tools that read files by a path. Codex reads them in its shell.
-const fn readers(client: HookClient) -> Option<&'static str> {
-    match client {
-        HookClient::ClaudeCode => Some("^(Read|Grep|Glob)$"),
-        HookClient::Codex => None,
-        HookClient::Gemini => {
-            Some("^(read_file|read_many_files|list_directory|grep_search|search_file_content|glob)$")
-        }
-    }
+/// The matcher of the tools that are asked about when none are named: those that change something.
+pub fn usual_tools(client: HookClient) -> String {
+    matcher(&known(client).changing.replace("any__tool", ".*").replace("any_tool", ".*"))
+}
+
+/// Clients look for a pattern anywhere in a name.
+fn matcher(tools: &str) -> String {
+    format!("^({tools})$")
 }
 
 /// The settings file. `env` looks a variable up: `CLAUDE_CONFIG_DIR`, `CODEX_HOME` and `GEMINI_CLI_HOME` move it.
@@ -124,15 +148,6 @@ struct Handler {
     timeout: u64,
 }
 
-/// The events of a client: the one that asks, then those that report.
-const fn events(client: HookClient) -> &'static [&'static str] {
-    match client {
-        HookClient::ClaudeCode => &["PreToolUse", "PostToolUse", "PostToolUseFailure"],
-        HookClient::Codex => &["PreToolUse", "PostToolUse"],
-        HookClient::Gemini => &["BeforeTool", "AfterTool"],
-    }
-}
-
 impl Block {
     /// What the client runs.
     pub fn command(&self) -> String {
@@ -154,12 +169,12 @@ impl Block {
     fn groups(&self) -> impl Iterator<Item = (&'static str, Vec<String>)> {
         let asks = self.wait.saturating_add(GRACE).saturating_add(MARGIN);
         let reports = REPORT_LIMIT.saturating_add(GRACE).saturating_add(MARGIN);
-        events(self.client).iter().enumerate().map(move |(nth, event)| {
+        let Known { events, reading, .. } = known(self.client);
+        events.iter().enumerate().map(move |(nth, event)| {
             let limit = if nth == 0 { asks } else { reports };
             let mut groups = vec![self.group(&self.tools, self.command(), limit)];
-            if let Some(readers) = readers(self.client).filter(|_| nth == 0) {
-                let command = self.words(&["--fence"]);
-                groups.push(self.group(readers, command, MARGIN));
+            if nth == 0 && !reading.is_empty() {
+                groups.push(self.group(&matcher(reading), self.words(&["--fence"]), MARGIN));
             }
             (*event, groups)
         })
@@ -246,7 +261,7 @@ impl Settings {
     pub fn without(&self) -> Result<String, SettingsError> {
         let mut text = self.text.clone();
         if !text.trim().is_empty() {
-            for event in events(self.client) {
+            for event in known(self.client).events {
                 text = self.event(&text, event, &[])?;
             }
         }

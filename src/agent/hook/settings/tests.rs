@@ -5,7 +5,7 @@ const CLIENT: HookClient = HookClient::ClaudeCode;
 fn block(client: HookClient) -> Block {
     Block {
         client,
-        tools: usual_tools(client).to_owned(),
+        tools: usual_tools(client),
         program: vec!["/opt/my tools/placet".to_owned()],
         wait: Duration::from_mins(50),
         defer: false,

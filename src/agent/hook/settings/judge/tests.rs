@@ -7,7 +7,7 @@ const CLAUDE: HookClient = HookClient::ClaudeCode;
 fn installed(client: HookClient, changes: &[(&str, &str)]) -> String {
     let block = Block {
         client,
-        tools: usual_tools(client).to_owned(),
+        tools: usual_tools(client),
         program: vec!["/usr/bin/placet".to_owned()],
         wait: Duration::from_mins(50),
         defer: false,
