@@ -18,6 +18,8 @@ use super::signals::EndSignals;
 
 /// For the client to write its event. Beyond, the client's own limit would pass first, and the call would run.
 const READ_LIMIT: Duration = Duration::from_secs(30);
+/// Longest time for the fence, which reads what the agent wrote. With [`READ_LIMIT`], less than the client's own limit leaves.
+const FENCE_LIMIT: Duration = Duration::from_secs(10);
 
 pub(super) async fn run(paths: &Paths, args: HookArgs) -> anyhow::Result<Exit> {
     match args.command {
@@ -50,18 +52,24 @@ async fn event(paths: &Paths, args: &HookRunArgs) -> anyhow::Result<Exit> {
     let read = tokio::time::timeout(READ_LIMIT, tokio::task::spawn_blocking(first)).await;
     let read = read.context("The event did not end")?.context("The event cannot be read")?;
     let read = read.context("The event cannot be read")?;
-    let event = hook::read(&read, args.client)?;
+    let mut event = hook::read(&read, args.client)?;
     if read.len() > EVENT_MAX && matches!(event, Event::Before(_)) {
         return Err(Usage("The event has more than 16 MiB. The call did not run.".to_owned()).into());
     }
-    if let Event::Before(call) = &event {
-        if let Some(why) = fence(paths, args).refuses(call) {
-            cli::answer(&hook::denied(call, why)?).context("The answer cannot be written")?;
+    if let Event::Before(call) = event {
+        let fence = fence(paths, args);
+        let judging = tokio::task::spawn_blocking(move || (fence.refuses(&call), call));
+        let judged = tokio::time::timeout(FENCE_LIMIT, judging).await;
+        let too_long = |_| Usage("The call takes too long to judge, and did not run.".to_owned());
+        let (why, call) = judged.map_err(too_long)?.context("The call cannot be judged")?;
+        if let Some(why) = why {
+            cli::answer(&hook::denied(&call, why)?).context("The answer cannot be written")?;
             return Ok(Exit::Done);
         }
         if args.fence {
             return Ok(Exit::Done);
         }
+        event = Event::Before(call);
     }
     let limit = wait.limit.saturating_add(GRACE);
     let answered = tokio::time::timeout(limit, answer(paths, args, wait, event, &mut stop)).await;

@@ -215,6 +215,19 @@ fn nobody_decides_then_it_is_withdrawn_and_denied_also_where_it_cannot_be_deferr
 }
 
 #[test]
+fn call_that_takes_too_long_to_judge_is_blocked() {
+    let home = Home::with_config(CONFIG);
+    // Each shell of a level runs the whole level below.
+    let shells = "bash ".repeat(40);
+    let nested = |line: String, _| format!("{shells}-c '{}'", line.replace('\'', r"'\''"));
+    let line = (0..7).fold("a b".to_owned(), nested).replace('\\', r"\\");
+
+    let said = blocks(&hook(&home, &[], &claude("PreToolUse", "t1", "").replace("echo 1", &line)));
+
+    assert!(said.contains("takes too long to judge"), "{said}");
+}
+
+#[test]
 fn every_fault_blocks_with_one_sentence() {
     let home = Home::with_config(CONFIG);
     let asks = claude("PreToolUse", "t1", "");

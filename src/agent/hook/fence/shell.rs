@@ -1,6 +1,8 @@
 //! The simple commands of a shell's command line, as far as a fence needs them: quotes, lists, pipes, substitutions, redirections and
 //! here-documents. It expands no variables.
 
+use std::rc::Rc;
+
 /// One program with its arguments.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Command {
@@ -8,7 +10,7 @@ pub(super) struct Command {
     /// Names that redirections open.
     pub(super) files: Vec<String>,
     /// Text of here-documents and here-strings, and of the commands before it in its pipeline.
-    pub(super) input: Vec<String>,
+    pub(super) input: Vec<Rc<str>>,
     /// The next command reads its output.
     is_piped: bool,
 }
@@ -40,6 +42,8 @@ struct Reader {
 
 /// Maximum number of commands of a group whose output is read.
 const GROUP: usize = 8;
+/// Maximum number of texts that a command reads from its pipeline.
+const TEXTS: usize = 64;
 /// Deeper substitutions stay unread.
 const DEPTH: usize = 8;
 
@@ -64,7 +68,7 @@ fn commands_at(line: &str, depth: usize) -> Vec<Command> {
 fn feed(commands: &mut [Command]) {
     let said = |command: &Command| {
         let words = command.words.get(1..).unwrap_or_default().join(" ");
-        [words].into_iter().chain(command.input.iter().cloned()).collect::<Vec<_>>()
+        [words.into()].into_iter().chain(command.input.iter().cloned()).collect::<Vec<Rc<str>>>()
     };
     for nth in 1..commands.len() {
         let (before, rest) = commands.split_at_mut(nth);
@@ -72,8 +76,14 @@ fn feed(commands: &mut [Command]) {
         let is_group =
             matches!(last.words.first().map_or("", String::as_str), "" | "}" | "done" | "fi" | "esac");
         let from = if is_group { nth.saturating_sub(GROUP) } else { nth - 1 };
-        if last.is_piped {
-            command.input.extend(before.iter().skip(from).flat_map(said));
+        if !last.is_piped {
+            continue;
+        }
+        // The nearest first, and none twice: each command has the texts of those before it.
+        for text in before.iter().skip(from).rev().flat_map(said) {
+            if command.input.len() < TEXTS && !text.is_empty() && !command.input.contains(&text) {
+                command.input.push(text);
+            }
         }
     }
 }
@@ -177,7 +187,7 @@ impl Reader {
         lines.for_each(|line| at += line.len());
         let (body, rest) = rest.split_at(at);
         if let Some(command) = self.done.get_mut(*command) {
-            command.input.push(body.to_owned());
+            command.input.push(body.into());
         }
         rest.split_once('\n').map_or("", |(_, rest)| rest)
     }
@@ -187,7 +197,7 @@ impl Reader {
             match std::mem::take(&mut self.next) {
                 Next::Argument => self.now.words.push(word),
                 Next::File => self.now.files.push(word),
-                Next::Input => self.now.input.push(word),
+                Next::Input => self.now.input.push(word.into()),
                 Next::End => self.ends.push((word, self.done.len())),
             }
         }

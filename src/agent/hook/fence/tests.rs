@@ -191,6 +191,7 @@ fn command_lines_that_decide_are_refused() {
         "find . -exec echo {} ';' -exec placet decide {} ';'",
         "(echo placet decide a) | sh",
         "cat <<EOF | sh\nplacet decide a\nEOF",
+        "echo placet decide a | cat | tee x | cat | sh",
     ] {
         assert!(world.refuses_line(line), "{line}");
     }
@@ -263,5 +264,6 @@ fn hostile_nesting_ends() {
     assert!(!world.refuses_line(&"$(".repeat(100_000)));
     assert!(!world.refuses_line(&"echo x | bash;".repeat(2_000)));
     assert!(!world.refuses_line(&"find . -exec ".repeat(2_000)));
+    assert!(!world.refuses_line(&"| ".repeat(2_000)));
     assert!(!world.refuses_line(&"\"$(`".repeat(20_000)));
 }
