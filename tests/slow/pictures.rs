@@ -43,9 +43,14 @@ fn in_terminal(home: &Home, size: (u16, u16), variables: &[(&str, &str)]) -> Pty
     inbox
 }
 
-/// Stages an approval and an exclusion, and waits until the action that is selected then was on screen for its time.
+/// Reads an action in full, stages an approval and an exclusion, and waits until the next page was on screen for its time.
 fn stage_two(inbox: &mut Pty) {
+    inbox.send("z");
+    inbox.wait("  read   1-");
+    inbox.send("z");
+    inbox.wait("of 4 left");
     inbox.send("ax");
+    inbox.wait("staged 1 approve");
     inbox.wait("1 exclude");
     inbox.wait_gone("unread   1-");
 }
