@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::fields::Fields;
@@ -33,7 +33,7 @@ pub struct ApprovalBody<'a> {
 }
 
 /// In the entry of a batch's reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct ApprovalCount {
     pub given: u64,
     pub needed: u64,

@@ -84,37 +84,33 @@ pub(super) fn objects<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -
 }
 
 /// The answer to a batch: the three counts of Praxiom's contract, our `failed`, and one entry for each item.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BatchReply {
-    #[serde(alias = "batch_id")]
     pub batch_id: String,
     #[serde(flatten)]
     pub counts: Counts,
-    /// Praxiom does not send it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub items: Option<Vec<BatchReplyItem>>,
+    pub items: Vec<BatchReplyItem>,
 }
 
 impl BatchReply {
     /// Counts what became of the items.
     pub fn of(batch_id: String, items: Vec<BatchReplyItem>) -> Self {
-        Self { batch_id, counts: Counts::of(&items), items: Some(items) }
+        Self { batch_id, counts: Counts::of(&items), items }
     }
 }
 
 /// The counts of a reply.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     pub approved: u64,
     pub rejected: u64,
     /// Settled by somebody else between the list and this request.
     pub skipped: u64,
-    /// Changed, invalid or missing. Praxiom does not send it.
-    #[serde(default)]
+    /// Changed, invalid or missing.
     pub failed: u64,
     /// Approved by one more person, and pending until others do. Absent where there are none.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_none")]
     pub accepted: u64,
 }
 
@@ -139,25 +135,25 @@ impl Counts {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BatchReplyItem {
     pub pending_action_id: String,
     pub outcome: ItemOutcome,
     /// The action's status now; absent when it is missing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub resolved_by: Option<String>,
     /// Only of what is accepted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub approvals: Option<ApprovalCount>,
     /// Why it is changed, invalid or missing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ItemOutcome {
     Approved,

@@ -1,27 +1,26 @@
 //! Lists and the changes feed. Items stay raw: each is read on its own, so that one bad item hides no other.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::claim::ClaimBody;
 
 /// `GET /api/pending-actions`: newest first.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ListReply<T = Box<RawValue>> {
     pub items: Vec<T>,
-    #[serde(default, alias = "next_cursor", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// The workspace's revision when the list was read; Praxiom does not send one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub revision: Option<u64>,
+    /// The workspace's revision when the list was read.
+    pub revision: u64,
     /// Who is on what in the whole workspace; on the first page alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub claims: Option<Vec<ClaimBody>>,
 }
 
 /// `GET /api/pending-actions/changes?since=`: what changed after a revision, one entry an action.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize)]
 pub struct ChangesReply {
     pub changes: Vec<Change>,
     /// Up to where this reply reaches: the next `since`.
@@ -31,11 +30,10 @@ pub struct ChangesReply {
     /// False when the feed cannot tell everything since then: list again.
     pub complete: bool,
     /// Who is on what in the whole workspace: no change of theirs has a revision.
-    #[serde(default)]
     pub claims: Vec<ClaimBody>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize)]
 pub struct Change {
     pub revision: u64,
     pub id: String,

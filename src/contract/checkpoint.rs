@@ -30,7 +30,7 @@ pub struct RejectItem {
 }
 
 /// The answer to either: counts in all and by batch, and one entry an item.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckpointReply {
     pub checkpoint_id: String,
@@ -41,7 +41,7 @@ pub struct CheckpointReply {
 }
 
 /// What became of one batch of the cascade.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BatchCounts {
     /// Absent for actions without a batch, and for ids that are not in this checkpoint.

@@ -1,12 +1,12 @@
 //! Claims on the wire: who said to be on a pending action.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::fields::Fields;
 use super::time;
 use crate::domain::{ActionId, Claim, json};
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimBody {
     pub pending_action_id: String,
@@ -21,7 +21,7 @@ pub struct ClaimsReply {
 }
 
 /// `POST /api/claims/{id}/end`.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize)]
 pub struct ClaimEnded {
     /// False when there was no claim of the caller's.
     pub ended: bool,

@@ -83,7 +83,7 @@ fn list_of<T>(
     revision: u64,
     claims: Option<Vec<ClaimBody>>,
 ) -> ListReply<T> {
-    ListReply { items, next_cursor: next.map(|seq| format!("{seq:x}")), revision: Some(revision), claims }
+    ListReply { items, next_cursor: next.map(|seq| format!("{seq:x}")), revision, claims }
 }
 
 fn write(body: &mut Vec<u8>, value: &impl Serialize) -> Result<(), StoreError> {
