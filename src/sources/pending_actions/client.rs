@@ -1,10 +1,9 @@
 //! One backend that speaks the contract: what it is asked with, and what was learnt of it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::wire::{self, Me};
+use super::wire;
 use crate::config::{Praxiom, SourceConfig, SourceKind};
 use crate::domain::{
     Binding, Capabilities, Claim, Note, Notes, On, ReasonRule, Row, SourceName, Status, Via,
@@ -13,7 +12,7 @@ use crate::net::http::{Ask, Http, Reply};
 use crate::net::sse::Limits;
 use crate::net::url;
 use crate::sources::setup::{self, Patience};
-use crate::sources::{OpenError, SourceError, answer, signals};
+use crate::sources::{Identity, OpenError, SourceError, answer, signals};
 
 /// Praxiom merges `userEdits` shallowly.
 const PRAXIOM_NOTES: [Note; 1] =
@@ -35,9 +34,8 @@ pub(super) struct PendingActions {
     pub(super) http: Http,
     pub(super) workspace: Option<String>,
     pub(super) via: Via,
-    pub(super) me: Mutex<Me>,
-    /// The backend answered who we are, or that it does not tell.
-    pub(super) asked_me: AtomicBool,
+    /// As the gate took the token's bearer last.
+    pub(super) me: Mutex<Option<Identity>>,
     /// Who is on what, as it told last.
     pub(super) claims: Mutex<Option<Vec<Claim>>>,
     pub(super) stream: Limits,
@@ -79,8 +77,7 @@ impl PendingActions {
             http: setup::http(config, patience)?,
             workspace: config.workspace.clone(),
             via: config.via,
-            me: Mutex::new(Me { subject: None, may_decide: true }),
-            asked_me: AtomicBool::new(false),
+            me: Mutex::default(),
             claims: Mutex::default(),
             stream: signals::limits(patience),
             hints,
@@ -96,7 +93,7 @@ impl PendingActions {
         if row.unreadable.as_ref().is_some_and(|stand_in| !stand_in.has_id) {
             return Capabilities { notes: Notes::of(&[NAMELESS]), ..Capabilities::READ_ONLY };
         }
-        if !self.me().may_decide {
+        if !self.may_decide() {
             return Capabilities { notes: Notes::of(&[Note::NO_SCOPE]), ..Capabilities::READ_ONLY };
         }
         let settle = self.lists(&row.status) && !row.status.is_pending();
@@ -105,8 +102,14 @@ impl PendingActions {
         Capabilities { edit, reason, comment, settle, titled, binding, notes, ..Capabilities::PLAIN }
     }
 
-    pub(super) fn me(&self) -> Me {
+    pub(super) fn me(&self) -> Option<Identity> {
         self.me.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// True until the backend names the token's scopes.
+    pub(super) fn may_decide(&self) -> bool {
+        let me = self.me.lock().unwrap_or_else(PoisonError::into_inner);
+        me.as_ref().is_none_or(|me| me.scopes.iter().any(|scope| scope.as_raw() == "decide"))
     }
 
     /// Keeps who is on what, as a list has it beside its rows.
@@ -123,10 +126,6 @@ impl PendingActions {
         self.dialect == Dialect::Gate
     }
 
-    pub(super) fn asked_me(&self) -> bool {
-        self.asked_me.load(Ordering::Relaxed)
-    }
-
     /// Asks the gate who we are. It is no condition for reading: without an answer, what was known stays.
     pub(super) async fn learn_me(&self) {
         if self.is_gate()
@@ -141,10 +140,10 @@ impl PendingActions {
         if reply.status >= 500 {
             return Err(answer::refusal(&reply));
         }
-        if let Some(me) = wire::me(&reply.text, self.workspace.as_deref()).filter(|_| reply.status == 200) {
+        let me = wire::identity(&reply.text, self.workspace.as_deref()).filter(|_| reply.status == 200);
+        if me.is_some() {
             *self.me.lock().unwrap_or_else(PoisonError::into_inner) = me;
         }
-        self.asked_me.store(true, Ordering::Relaxed);
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use futures_util::future::join_all;
 
 use super::client::{GET_LIMIT, PendingActions};
+use super::wire;
 use crate::contract::fields::Fields;
 use crate::domain::{Check, Person, Untrusted, Verdict, json, subject};
 use crate::net::http::Ask;
@@ -45,7 +46,7 @@ impl PendingActions {
     pub(super) async fn check_rights(&self) -> Vec<Check> {
         let mut checks: Vec<Check> = self.workspaces().await.into_iter().collect();
         if self.is_gate() {
-            checks.push(if self.me().may_decide {
+            checks.push(if self.may_decide() {
                 Check::good("token", "it may decide")
             } else {
                 Check::warn("token", "it may look, and not decide", "get a token with the scope `decide`")
@@ -60,12 +61,8 @@ impl PendingActions {
     /// Whether so many people can decide as must approve something. A gate that asks for one person says nothing of it.
     async fn check_approvers(&self) -> Option<Check> {
         let reply = self.ask("/api/workspaces".to_owned(), GET_LIMIT).await.ok()?;
-        let items = json::items(&reply.text, "items").filter(|_| reply.status == 200)?.items;
-        let of_mine = |item: &Fields<'_>| {
-            let id = item.text("workspaceId");
-            self.workspace.as_deref().is_none_or(|mine| id.is_some_and(|id| id.as_raw() == mine))
-        };
-        let mine = items.into_iter().filter_map(Fields::of).find(of_mine)?;
+        let mine =
+            wire::membership(&reply.text, self.workspace.as_deref()).filter(|_| reply.status == 200)?;
         let approvals = Fields::of(mine.raw("approvals")?)?;
         let (needed, deciders) = (approvals.number("needed")?, approvals.number("deciders")?);
         let found = format!("some actions take {needed} people, and {deciders} can decide in this workspace");

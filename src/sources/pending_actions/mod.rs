@@ -53,7 +53,7 @@ impl SourceInfo for PendingActions {
     }
 
     fn subject(&self) -> Option<Untrusted> {
-        self.me().subject
+        self.me().map(|me| me.subject)
     }
 
     fn claims(&self) -> Option<Vec<Claim>> {
@@ -69,7 +69,7 @@ impl SourceInfo for PendingActions {
 
     /// Where more than one person must approve, the action names them and what each approved.
     fn ours(&self, action: &PendingAction, decision: &Decision, _: &str) -> Option<bool> {
-        let (approvals, me) = (action.row.approvals.as_ref()?, self.me().subject?);
+        let (approvals, me) = (action.row.approvals.as_ref()?, self.subject()?);
         if !decision.kind().approves() {
             return None;
         }
@@ -118,7 +118,7 @@ impl Source for PendingActions {
 
     async fn get(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
         // Whose decision it was can only be told by who knows who we are: at a restart nothing was listed yet.
-        if self.is_gate() && !self.asked_me() {
+        if self.is_gate() && self.me().is_none() {
             self.ask_me().await?;
         }
         self.read(ids).await

@@ -20,13 +20,6 @@ pub(super) const CHANGED: &str =
     "changed since you looked: its input, or its expiry, risk, effect, preview or executor";
 pub(super) const GONE: &str = "no longer in the source";
 
-/// What the token is allowed, as the backend says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Me {
-    pub(super) subject: Option<Untrusted>,
-    pub(super) may_decide: bool,
-}
-
 /// One page of a list. Items are raw.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Page<T> {
@@ -258,7 +251,7 @@ impl Answered {
 }
 
 /// The entry of this workspace, or the first, in the list of workspaces.
-fn membership<'a>(text: &'a str, workspace: Option<&str>) -> Option<Fields<'a>> {
+pub(super) fn membership<'a>(text: &'a str, workspace: Option<&str>) -> Option<Fields<'a>> {
     let items = json::elements(Fields::of(text)?.raw("items")?)?;
     items.into_iter().filter_map(Fields::of).find(|item| {
         let id = item.text("workspaceId");
@@ -289,13 +282,4 @@ pub(super) fn people(text: &str) -> Option<Vec<Person>> {
     let person =
         |fields: Fields<'_>| Some(Person { subject: fields.text("subject")?, name: fields.text("name") });
     Some(items.into_iter().filter_map(Fields::of).filter_map(person).collect())
-}
-
-/// Who the token is, from the list of workspaces. A token whose scopes are not told may decide: the backend will say.
-pub(super) fn me(text: &str, workspace: Option<&str>) -> Option<Me> {
-    let mine = membership(text, workspace)?;
-    let scopes = mine.raw("scopes").and_then(json::elements);
-    let may_decide =
-        scopes.is_none_or(|scopes| scopes.into_iter().any(|scope| json::decode(scope).text == "decide"));
-    Some(Me { subject: mine.text("subject"), may_decide })
 }
