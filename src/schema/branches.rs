@@ -8,14 +8,12 @@ use serde_json::{Map, Value};
 const MAX_EXPANDED: usize = 5_000;
 /// References that follow one another below such a keyword.
 const MAX_CHAIN: usize = 500;
-/// Keywords whose values are data.
-const DATA: [&str; 4] = ["const", "enum", "default", "examples"];
 
 /// `anyOf` and `oneOf` of which two branches contain it again and can take the same value, as JSON pointers. An input that is nested
 /// `n` deep can cost `2^n` steps there.
 pub(super) fn overlapping(root: &Value) -> Vec<String> {
     let mut found = Vec::new();
-    each(root, "", &mut |at, schema| {
+    for (at, schema) in objects(root) {
         for key in ["anyOf", "oneOf"] {
             let Some(branches) = schema.get(key).and_then(Value::as_array) else { continue };
             let recursive: Vec<&Value> =
@@ -27,39 +25,38 @@ pub(super) fn overlapping(root: &Value) -> Vec<String> {
                 found.push(format!("{at}/{key}"));
             }
         }
-    });
+    }
     found
 }
 
 /// Whether the validator can compile every `unevaluatedProperties` and `unevaluatedItems` in bounded time.
 pub(super) fn is_bounded(root: &Value) -> bool {
-    let mut bounded = true;
-    each(root, "", &mut |_, schema| {
+    objects(root).into_iter().all(|(_, schema)| {
+        let mut left = MAX_EXPANDED;
         if schema.contains_key("unevaluatedProperties") || schema.contains_key("unevaluatedItems") {
-            let mut left = MAX_EXPANDED;
             expand(root, schema, &mut Vec::new(), &mut left);
-            bounded &= left > 0;
         }
-    });
-    bounded
+        left > 0
+    })
 }
 
-/// Visits every object that can be a schema.
-fn each<'a>(value: &'a Value, at: &str, visit: &mut impl FnMut(&str, &'a Map<String, Value>)) {
-    match value {
-        Value::Object(schema) => {
-            visit(at, schema);
-            for (key, value) in schema.iter().filter(|(key, _)| !DATA.contains(&key.as_str())) {
-                each(value, &format!("{at}/{}", key.replace('~', "~0").replace('/', "~1")), visit);
+/// Every object that can be a schema, with its JSON pointer.
+pub(super) fn objects(root: &Value) -> Vec<(String, &Map<String, Value>)> {
+    let (mut found, mut open) = (Vec::new(), vec![(String::new(), root)]);
+    while let Some((at, value)) = open.pop() {
+        match value {
+            Value::Object(schema) => {
+                let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
+                open.extend(schema.iter().map(|(key, value)| (format!("{at}/{}", escaped(key)), value)));
+                found.push((at, schema));
             }
-        }
-        Value::Array(values) => {
-            for (nth, value) in values.iter().enumerate() {
-                each(value, &format!("{at}/{nth}"), visit);
+            Value::Array(items) => {
+                open.extend(items.iter().enumerate().map(|(nth, value)| (format!("{at}/{nth}"), value)));
             }
+            _ => {}
         }
-        _ => {}
     }
+    found
 }
 
 /// The subschemas of this document that its references name.

@@ -4,18 +4,21 @@
 //! and the branches of `anyOf`, reads the input through the functions below.
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use jsonschema::JsonType;
 use jsonschema::json::{Array, Json, Node, NodeIdentity, Object, SerdeJson};
+use regex_automata::nfa::thompson::{NFA, State};
 use serde_json::{Map, Number, Value};
 
 /// Steps that judging may take for an input of any size.
 const STEPS: u64 = 1_000_000;
 /// Further steps for each byte of the input.
 const STEPS_PER_BYTE: u64 = 64;
+/// States of a pattern that are visited in one step.
+const STATES_PER_STEP: usize = 4;
 /// Bytes that violations may take, if each repeats a path as long as the input.
 const VIOLATION_BYTES: usize = 16 << 20;
 const MAX_VIOLATIONS: usize = 2_000;
@@ -33,13 +36,17 @@ struct Left {
 
 thread_local! {
     static LEFT: Cell<Option<Left>> = const { Cell::new(None) };
+    static KEYS: RefCell<Vec<NFA>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The payload of the unwinding that ends a judgement.
-struct Spent;
+/// A cause that used up a budget: the payload of the unwinding that ends a judgement.
+pub(super) enum Spent {
+    ByPattern,
+    ByReading,
+}
 
-/// Runs the validator on an input of this many bytes. `None` when the budget is spent.
-pub(super) fn within<T>(bytes: usize, judge: impl FnOnce() -> T) -> Option<T> {
+/// Runs the validator on an input of this many bytes. Keys of the input are matched with `keys`.
+pub(super) fn within<T>(bytes: usize, keys: &[NFA], judge: impl FnOnce() -> T) -> Result<T, Spent> {
     let frame = 0_u8;
     let left = Left {
         steps: STEPS + STEPS_PER_BYTE * bytes as u64,
@@ -47,14 +54,11 @@ pub(super) fn within<T>(bytes: usize, judge: impl FnOnce() -> T) -> Option<T> {
         begun_at: std::ptr::from_ref(&frame).addr(),
     };
     LEFT.set(Some(left));
+    KEYS.set(keys.to_vec());
     // The validator has no way to stop early: it collects every error of every branch.
     let judged = catch_unwind(AssertUnwindSafe(judge));
     LEFT.set(None);
-    match judged {
-        Ok(judged) => Some(judged),
-        Err(payload) if payload.is::<Spent>() => None,
-        Err(panic) => resume_unwind(panic),
-    }
+    judged.map_err(|payload| *payload.downcast().unwrap_or_else(|panic| resume_unwind(panic)))
 }
 
 /// Takes steps and violations from the budget. Outside [`within`] there is none.
@@ -65,12 +69,54 @@ fn spend(steps: usize, violations: usize) {
     match (left.steps.checked_sub(steps as u64), left.violations.checked_sub(violations)) {
         (Some(steps), Some(violations)) if !deep => LEFT.set(Some(Left { steps, violations, ..left })),
         // No panic: no hook runs, and nothing is printed.
-        _ => resume_unwind(Box::new(Spent)),
+        _ => resume_unwind(Box::new(Spent::ByReading)),
     }
 }
 
 fn step() {
     spend(1, 0);
+}
+
+/// Takes visits of the states of a pattern from the budget.
+pub(super) fn visit(states: usize) {
+    let steps = states / STATES_PER_STEP;
+    if LEFT.get().is_some_and(|left| left.steps < steps as u64) {
+        resume_unwind(Box::new(Spent::ByPattern));
+    }
+    spend(steps, 0);
+}
+
+/// Returns whether the pattern matches somewhere in the text.
+pub(super) fn is_match(pattern: &NFA, text: &str) -> bool {
+    let (text, mut visited) = (text.as_bytes(), 0);
+    let mut seen = vec![usize::MAX; pattern.states().len()];
+    visit(seen.len() / 16);
+    let mut open = vec![pattern.start_unanchored()];
+    for at in 0..=text.len() {
+        let mut after = Vec::new();
+        while let Some(id) = open.pop() {
+            visited += 1;
+            if visited % 256 == 0 {
+                visit(256);
+            }
+            if seen.get_mut(id.as_usize()).is_none_or(|seen| std::mem::replace(seen, at) == at) {
+                continue;
+            }
+            match pattern.state(id) {
+                State::Match { .. } => return true,
+                State::Fail => {}
+                State::ByteRange { trans } => after.extend(trans.matches(text, at).then_some(trans.next)),
+                State::Sparse(ranges) => after.extend(ranges.matches(text, at)),
+                State::Dense(bytes) => after.extend(bytes.matches(text, at)),
+                State::Look { look, next } if !pattern.look_matcher().matches(*look, text, at) => {}
+                State::Look { next, .. } | State::Capture { next, .. } => open.push(*next),
+                State::Union { alternates } => open.extend(alternates.iter()),
+                State::BinaryUnion { alt1, alt2 } => open.extend([alt1, alt2]),
+            }
+        }
+        open = after;
+    }
+    false
 }
 
 /// `serde_json::Value`, metered.
@@ -90,44 +136,34 @@ impl Json for Metered {
     }
 }
 
+/// Functions of [`Node`] that cost one step.
+macro_rules! metered {
+    ($($name:ident: $output:ty,)*) => {
+        $(fn $name(&self) -> $output {
+            step();
+            Node::<SerdeJson>::$name(self)
+        })*
+    };
+}
+
 impl<'a> Node<'a, Metered> for &'a Value {
     type Object = &'a Map<String, Value>;
     type Array = &'a [Value];
     type Number = &'a Number;
 
-    fn as_object(&self) -> Option<&'a Map<String, Value>> {
-        step();
-        Node::<SerdeJson>::as_object(self)
-    }
-
-    fn as_array(&self) -> Option<&'a [Value]> {
-        step();
-        Node::<SerdeJson>::as_array(self)
+    metered! {
+        as_object: Option<&'a Map<String, Value>>,
+        as_array: Option<&'a [Value]>,
+        as_number: Option<&'a Number>,
+        as_boolean: Option<bool>,
+        is_null: bool,
+        json_type: JsonType,
+        identity: Option<NodeIdentity>,
     }
 
     fn as_string(&self) -> Option<Cow<'a, str>> {
         spend(scan(self), 0);
         Node::<SerdeJson>::as_string(self)
-    }
-
-    fn as_number(&self) -> Option<&'a Number> {
-        step();
-        Node::<SerdeJson>::as_number(self)
-    }
-
-    fn as_boolean(&self) -> Option<bool> {
-        step();
-        Node::<SerdeJson>::as_boolean(self)
-    }
-
-    fn is_null(&self) -> bool {
-        step();
-        Node::<SerdeJson>::is_null(self)
-    }
-
-    fn json_type(&self) -> JsonType {
-        step();
-        Node::<SerdeJson>::json_type(self)
     }
 
     fn string_length(&self) -> Option<u64> {
@@ -144,11 +180,6 @@ impl<'a> Node<'a, Metered> for &'a Value {
     fn to_value(&self) -> Cow<'a, Value> {
         spend(1, 1);
         Cow::Borrowed(self)
-    }
-
-    fn identity(&self) -> Option<NodeIdentity> {
-        step();
-        Node::<SerdeJson>::identity(self)
     }
 }
 
@@ -167,8 +198,14 @@ impl<'a> Object<'a, Metered> for &'a Map<String, Value> {
         Object::<SerdeJson>::get(self, key)
     }
 
+    /// Each key costs as much as a match with each pattern for keys. The validator matches keys itself, and takes no longer.
     fn members(&self) -> Self::MembersIter {
         spend(Map::len(self), 0);
+        for automaton in KEYS.with_borrow(Clone::clone) {
+            for key in self.keys() {
+                _ = is_match(&automaton, key);
+            }
+        }
         Object::<SerdeJson>::members(self)
     }
 }
@@ -201,7 +238,7 @@ fn scan(value: &Value) -> usize {
 }
 
 /// Steps for reading a value and everything in it.
-fn size(value: &Value) -> usize {
+pub(super) fn size(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
         Value::Object(members) => 1 + members.values().map(size).sum::<usize>(),

@@ -3,25 +3,30 @@
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ValidationError, Validator};
+use regex_automata::nfa::thompson::NFA;
 use serde_json::Value;
 
-use self::meter::Metered;
+use self::meter::{Metered, Spent};
+use self::pattern::{Pattern, QUOTE_MAX};
 use crate::domain::json;
 
 mod branches;
 mod meter;
+mod pattern;
 mod property;
 
 pub use property::Property;
 
 /// Reported for an input whose judgement would take too much time or memory.
 const BEYOND: &str = "the schema cannot judge this input; simplify its anyOf or oneOf";
+const BEYOND_BY_PATTERN: &str = "the schema cannot judge this input; simplify its pattern";
+const BEYOND_BY_SIZE: &str = "this input is too large for its schema to judge; send fewer values at once";
+/// An input of this size needs no branches to go beyond the budget.
+const LARGE: usize = 1_000;
 /// How many violations a message names.
 const TOLD: usize = 3;
 /// Longest description of one violation, in characters: it may quote the input.
 const WORDS_MAX: usize = 200;
-/// Longest quoted value, in bytes.
-const QUOTE_MAX: usize = 80;
 /// How many violations a form is told of.
 const SHOWN: usize = 50;
 
@@ -31,6 +36,8 @@ pub struct Schema {
     text: String,
     properties: Vec<Property>,
     overlapping: Vec<String>,
+    /// The patterns that keys are matched with.
+    keys: Vec<NFA>,
     validator: Validator<Metered>,
 }
 
@@ -46,7 +53,7 @@ pub struct Violation {
 impl Schema {
     /// Compiles a schema. It stands alone: nothing that it refers to is fetched. The error goes on after "the schema".
     ///
-    /// Patterns are those of the crate `regex`, whose time is linear in the input: an agent chooses the input.
+    /// Patterns are those of the crate `regex`: an agent chooses the input, and must not choose the time.
     pub fn parse(text: impl Into<String>) -> Result<Self, String> {
         let text = text.into();
         let schema: Value = serde_json::from_str(&text).map_err(|error| format!("is no JSON: {error}"))?;
@@ -57,12 +64,25 @@ impl Schema {
             let why = "has unevaluatedProperties or unevaluatedItems over too many branches";
             return Err(format!("{why}; simplify its anyOf or oneOf"));
         }
-        let options =
-            jsonschema::options_for::<Metered>().offline().with_pattern_options(PatternOptions::regex());
+        let (patterns, keys) = pattern::compile(&schema).map_err(|pattern| {
+            let pattern = cut(&pattern, QUOTE_MAX);
+            format!("has a pattern that is too large: {pattern}; shorten it or lower its counts")
+        })?;
+        let options = jsonschema::options_for::<Metered>()
+            .offline()
+            .with_pattern_options(PatternOptions::regex())
+            .with_format("regex", pattern::is_regex)
+            .with_keyword("pattern", move |_, text, _| {
+                let compiled = text.as_str().and_then(|text| patterns.get_key_value(text));
+                let (text, automaton) =
+                    compiled.ok_or_else(|| ValidationError::schema(format!("{text} is not a \"regex\"")))?;
+                Ok(Box::new(Pattern(text.clone(), automaton.clone())))
+            });
         let validator = options.build(&schema).map_err(|error| format!("is none: {error}"))?;
         Ok(Self {
             properties: property::read(&text),
             overlapping: branches::overlapping(&schema),
+            keys: keys.into_values().collect(),
             text,
             validator,
         })
@@ -102,19 +122,26 @@ impl Schema {
         })?
     }
 
-    /// Judges within a budget and gives the errors to `tell`. Errors are collected only for an input that is not valid: each takes
-    /// memory, and `anyOf` and `oneOf` collect those of all their branches.
+    /// Judges within a budget and gives the errors to `tell`: all, or only the first where all take too much. Errors are collected only
+    /// for an input that is not valid: each takes memory, and `anyOf` and `oneOf` collect those of all their branches.
     fn judge<T>(&self, input: &str, tell: impl FnOnce(Vec<ValidationError<'_>>) -> T) -> Result<T, String> {
         let value = readable(input)?;
-        let errors = match meter::within(input.len(), || self.validator.is_valid(&value)) {
-            Some(true) => Some(Vec::new()),
-            Some(false) => meter::within(input.len(), || self.validator.iter_errors(&value).collect())
-                .or_else(|| {
-                    meter::within(input.len(), || self.validator.validate(&value).err().into_iter().collect())
-                }),
-            None => None,
+        let within = |judge: &dyn Fn() -> _| meter::within(input.len(), &self.keys, judge);
+        let all = || {
+            let is_wrong = !self.validator.is_valid(&value);
+            is_wrong.then(|| self.validator.iter_errors(&value)).into_iter().flatten().collect()
         };
-        errors.map(tell).ok_or_else(|| BEYOND.to_owned())
+        let first = || self.validator.validate(&value).err().into_iter().collect();
+        within(&all).or_else(|_| within(&first)).map(tell).map_err(|spent| {
+            let advice = match spent {
+                Spent::ByPattern => BEYOND_BY_PATTERN,
+                Spent::ByReading if self.overlapping.is_empty() && meter::size(&value) > LARGE => {
+                    BEYOND_BY_SIZE
+                }
+                Spent::ByReading => BEYOND,
+            };
+            advice.to_owned()
+        })
     }
 }
 
@@ -171,6 +198,8 @@ fn cut(text: &str, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Map, json};
+
     use super::*;
 
     fn schema(text: &str) -> Result<Schema, String> {
@@ -368,6 +397,104 @@ mod tests {
         ] {
             assert_eq!(schema.check(once), Ok(()), "{once}");
         }
+    }
+
+    #[test]
+    fn matching_a_large_pattern_is_bounded() {
+        let a = format!("{}!", "a".repeat(4_000));
+        for pattern in ["^(a{1,100}){1,100}$", "^(?:a?){2000}!"] {
+            for (schema, input) in [
+                (json!({"properties": {"x": {"pattern": pattern}}}), json!({"x": a})),
+                (json!({"propertyNames": {"pattern": pattern}}), json!({&a: 1})),
+                (json!({"patternProperties": {pattern: {"type": "string"}}}), json!({&a: 1})),
+                (json!({"patternProperties": {pattern: {}}, "additionalProperties": false}), json!({&a: 1})),
+                (json!({"patternProperties": {pattern: {}}, "unevaluatedProperties": false}), json!({&a: 1})),
+            ] {
+                let schema = schema_of(&schema).unwrap();
+                assert_eq!(schema.check(&input.to_string()), Err(BEYOND_BY_PATTERN.to_owned()), "{pattern}");
+            }
+        }
+        let counts = schema_of(&json!({"pattern": "(?:x{0,1000}y{0,1000}){50}z"})).unwrap();
+        assert_eq!(counts.check(&json!("x".repeat(4_000)).to_string()), Err(BEYOND_BY_PATTERN.to_owned()));
+        let names = (0..50_000).map(|n| format!("(?<a{n}>)")).collect::<Vec<_>>().concat();
+        let regex = json!({"$schema": "http://json-schema.org/draft-07/schema#", "format": "regex"});
+        let regex = schema_of(&regex).unwrap();
+        assert_eq!(regex.check(&json!(names).to_string()), Err(BEYOND_BY_PATTERN.to_owned()));
+        assert_eq!(regex.check(r#""(?<year>\\d{4})-\\k<year>""#), Ok(()));
+        assert_eq!(regex.check(r#""(""#).unwrap_err(), "the input: \"(\" is not a \"regex\"");
+    }
+
+    #[test]
+    fn patterns_that_are_too_large_are_refused() {
+        let digits = r"\d".repeat(5_000);
+        let each = |n: usize| (format!("p{n}"), json!({"pattern": format!(r"^\p{{L}}{{1,99}}{n}$")}));
+        for pattern in ["^(a{1,500}){1,500}$", "((a{1000}){1000}){1000}", &digits] {
+            for schema in [json!({"pattern": pattern}), json!({"patternProperties": {pattern: {}}})] {
+                let error = schema_of(&schema).unwrap_err();
+                assert!(error.starts_with("has a pattern that is too large: "), "{error}");
+            }
+        }
+        let many = |n| schema_of(&json!({"properties": (0..n).map(each).collect::<Map<_, _>>()}));
+        assert!(many(4).is_ok());
+        assert!(many(50).unwrap_err().starts_with("has a pattern that is too large"), "together");
+        assert!(schema_of(&json!({"properties": {"pattern": {"type": "string"}}})).is_ok());
+        assert_eq!(schema(r#"{"pattern":"(?=a)"}"#).unwrap_err(), r#"is none: "(?=a)" is not a "regex""#);
+    }
+
+    #[test]
+    fn ordinary_patterns_match_as_before_at_any_length() {
+        let (letters, long) = ("é".repeat(200), "word, ".repeat(200_000));
+        for (pattern, text, fits) in [
+            ("", "", true),
+            ("b", "abc", true),
+            ("^b", "abc", false),
+            ("^a.c$", "abc", true),
+            ("^a.c$", "abc\n", false),
+            ("^(?:cat|dog)s?$", "dogs", true),
+            ("^(?:cat|dog)s?$", "dogss", false),
+            (r"\bfoo\b", "a foo é", true),
+            (r"\bfoo\b", "afoo é", false),
+            (r"^\w+@\w+\.com$", "kim@example.com", true),
+            (r"^\d$", "٣", false),
+            ("^[^é]$", "é", false),
+            ("^(?i)straße$", "STRAßE", true),
+            (r"^\p{L}{1,200}$", &letters, true),
+            (r"^\p{L}{1,199}$", &letters, false),
+            ("^.{1,2000}$", &letters, true),
+            (r"^[\p{L}\s,]*$", &long, true),
+            (r"^(\S+\s)*$", &long, true),
+        ] {
+            let schema = schema_of(&json!({"pattern": pattern})).unwrap();
+            let judged = schema.check(&json!(text).to_string());
+            let says = if text.len() < 50 { json!(text).to_string() } else { "value".to_owned() };
+            let expected =
+                if fits { Ok(()) } else { Err(format!("the input: {says} does not match \"{pattern}\"")) };
+            assert_eq!(judged, expected, "{pattern}");
+        }
+        let list = schema_of(&json!({"items": {"pattern": "^.{1,200}$"}})).unwrap();
+        assert_eq!(list.check(&json!(vec!["Sofia"; 50_000]).to_string()), Ok(()));
+        let map = json!({"patternProperties": {r"^[\p{L}\d ]{1,64}$": {}}, "additionalProperties": false});
+        let names: Map<_, _> =
+            (0..2_000).map(|n| (format!("{}{n}", "Zoë ".repeat(n % 14)), json!(n))).collect();
+        assert_eq!(schema_of(&map).unwrap().check(&json!(names).to_string()), Ok(()));
+    }
+
+    #[test]
+    fn a_large_input_is_not_blamed_on_branches() {
+        let list = json!({"type": "array", "items": {"type": "string"}});
+        for list in [json!({"unevaluatedItems": false}), json!({"anyOf": [list, {"type": "null"}]})] {
+            let schema = schema_of(&json!({"properties": {"l": list}})).unwrap();
+
+            let few = schema.check(&json!({"l": vec![5; 20]}).to_string()).unwrap_err();
+            let many = schema.check(&json!({"l": vec![5; 5_000]}).to_string()).unwrap_err();
+
+            assert!(few.starts_with("/l: "), "{few}");
+            assert_eq!(many, BEYOND_BY_SIZE);
+        }
+    }
+
+    fn schema_of(schema: &Value) -> Result<Schema, String> {
+        Schema::parse(schema.to_string())
     }
 
     #[test]

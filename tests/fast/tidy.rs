@@ -49,6 +49,8 @@ const FENCES: &[(&str, &[&str])] = &[
     ("tokio_rustls", &["src/gate/tls.rs"]),
     ("fancy_regex", &["src/agent/hook/"]),
     ("jsonschema", &["src/schema/"]),
+    ("jsonschema_regex", &["src/schema/"]),
+    ("regex_automata", &["src/schema/"]),
     ("nucleo_matcher", &["src/inbox/filter"]),
 ];
 
