@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
+
+use tokio::sync::Mutex;
 
 use crate::config::{ConfigError, Executor, GateConfig, Retry, RiskApprovals, ToolConfig};
 use crate::contract::tool::{self, Definition};
@@ -29,11 +32,16 @@ pub(crate) struct Tools {
     most_approvals: u64,
 }
 
+/// A queue of one schema. One of its inputs is judged at a time, so slow ones do not delay other tools.
+pub(crate) type Queue = Arc<Mutex<()>>;
+
 /// What stands in one table of the configuration.
 #[derive(Debug)]
 struct Configured {
     config: ToolConfig,
     schema: Option<Schema>,
+    /// Of proposals and of decisions.
+    queues: [Queue; 2],
     /// What it comes to where one person is enough.
     policy: Digest,
 }
@@ -48,7 +56,8 @@ impl Tools {
             runnable(tool, &targets).map_err(wrong)?;
             let schema = tool.schema.as_deref().map(schema_in).transpose().map_err(wrong)?;
             let policy = terms::policy(tool, schema.as_ref().map(Schema::text));
-            Ok((name.clone(), Configured { config: tool.clone(), schema, policy }))
+            let queues = Default::default();
+            Ok((name.clone(), Configured { config: tool.clone(), schema, queues, policy }))
         });
         Ok(Self {
             configured: configured.collect::<Result<_, _>>()?,
@@ -107,6 +116,11 @@ impl Tools {
     /// Some tool has a schema.
     pub(crate) fn have_schemas(&self) -> bool {
         self.configured.iter().any(|(_, tool)| tool.schema.is_some())
+    }
+
+    /// The queues of inputs that wait to be judged; `None` without a schema. Tools of one pattern share them.
+    pub(crate) fn queues(&self, tool: &str) -> Option<&[Queue; 2]> {
+        self.configured.get(tool).filter(|it| it.schema.is_some()).map(|it| &it.queues)
     }
 
     /// The exact text of the tool's schema.

@@ -41,7 +41,7 @@ pub(crate) async fn propose(
 ) -> Result<Response, ApiError> {
     let origin = Origin { callback: callback(&gate, &propose)?, traceparent: trace::of(&headers) };
     let action = NewAction { origin, ..accept(&gate, &caller, propose)? };
-    gate.judge(&action.tool, &action.input).await.map_err(|why| ApiError::new(INVALID, why))?;
+    gate.judge(&action.tool, &action.input, false).await?.map_err(|why| ApiError::new(INVALID, why))?;
     let tool_name = action.tool.clone();
     let recorded = gate.store().record(action, gate.inner.limits.pending_per_workspace, key).await?;
     let body = serde_json::to_string(&Queued::of(tool_name, recorded.id));

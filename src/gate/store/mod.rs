@@ -159,8 +159,11 @@ pub(crate) struct Ruling {
 pub(crate) struct Judgement {
     /// Digest of the judged input, after the edits.
     pub(crate) input: Digest,
-    pub(crate) fits: Result<(), String>,
+    pub(crate) fits: Fits,
 }
+
+/// Why an input does not fit.
+pub(crate) type Fits = Result<(), String>;
 
 #[derive(Debug, Clone)]
 pub(crate) enum Verdict {

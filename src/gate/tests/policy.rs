@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use axum::response::IntoResponse as _;
+
 use super::support::{config, plain, script, start, with_tool};
 use crate::config::paths::Paths;
 use crate::config::{Config, Executor, GateConfig, ToolConfig};
-use crate::domain::Risk;
-use crate::gate::judging::JUDGES;
+use crate::domain::{RawJson, Risk};
+use crate::gate::judging::{JUDGES, MAX_JUDGES, MAX_WAITING};
 use crate::gate::{Gate, GateError, check};
 
 /// What a start with this configuration says, and that a check says the same.
@@ -180,7 +182,7 @@ async fn gate_answers_others_while_inputs_wait_to_be_judged() {
     let path = folder.path().join("t.json");
     std::fs::write(&path, SCHEMA).unwrap();
     let (_folder, gate) = with_tool(ToolConfig { schema: Some(path), ..ToolConfig::default() }).await;
-    let all = JUDGES.acquire_many(2).await.unwrap();
+    let all = JUDGES.acquire_many(MAX_JUDGES as u32).await.unwrap();
 
     let mut proposing = Box::pin(gate.propose("t", r#"{"title":"x"}"#));
     let healthy = tokio::select! {
@@ -192,6 +194,60 @@ async fn gate_answers_others_while_inputs_wait_to_be_judged() {
 
     assert_eq!(healthy.status, 200);
     assert!(!proposing.await.is_empty());
+}
+
+#[tokio::test]
+async fn inputs_of_one_tool_never_delay_another_tool() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.json");
+    std::fs::write(&path, SCHEMA).unwrap();
+    let tool = ToolConfig { schema: Some(path), ..ToolConfig::default() };
+    let served = with_tools(folder.path(), &[("slow*", tool.clone()), ("t", tool)], &[]).await;
+    let gate = &served.gate;
+    let [proposals, _] = gate.inner.tools.queues("slow_one").unwrap();
+    let input = RawJson::parse(r#"{"title":"x"}"#).unwrap();
+    let turn = proposals.lock().await;
+
+    let mut waiting = Box::pin(gate.judge("slow_other", &input, false));
+    let decided = gate.judge("slow_other", &input, true).await;
+    let other = tokio::select! {
+        biased;
+        _ = &mut waiting => panic!("judged out of turn"),
+        judged = gate.judge("t", &input, false) => judged,
+    };
+    drop(turn);
+
+    assert_eq!([decided, other, waiting.await], [Ok(Ok(())), Ok(Ok(())), Ok(Ok(()))]);
+}
+
+#[tokio::test]
+async fn inputs_beyond_the_queue_are_answered_503() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.json");
+    std::fs::write(&path, SCHEMA).unwrap();
+    let (_folder, gate) = with_tool(ToolConfig { schema: Some(path), ..ToolConfig::default() }).await;
+    let input = RawJson::parse(r#"{"title":"x"}"#).unwrap();
+    let [proposals, _] = gate.gate.inner.tools.queues("t").unwrap();
+
+    let waiting = vec![proposals.clone(); MAX_WAITING];
+    let refused = gate.gate.judge("t", &input, false).await.unwrap_err().into_response();
+    drop(waiting);
+
+    assert_eq!(refused.status(), 503);
+    assert_eq!(refused.headers()["retry-after"], "5");
+    assert_eq!(gate.gate.judge("t", &input, false).await, Ok(Ok(())));
+}
+
+#[tokio::test]
+async fn a_pattern_that_is_too_large_stops_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "\n[gate.tools.x]\nschema = \"x.json\"\n";
+    std::fs::write(folder.path().join("x.json"), r#"{"pattern":"^(a{1,500}){1,500}$"}"#).unwrap();
+
+    let message = refused(folder.path(), text).await;
+
+    assert!(message.contains("line 2, gate.tools.x: the schema "), "{message}");
+    assert!(message.contains("x.json has a pattern that is too large: ^(a{1,500}){1,500}$"), "{message}");
 }
 
 #[tokio::test]
