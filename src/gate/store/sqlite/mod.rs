@@ -28,6 +28,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use sqlx::SqlitePool;
+use sqlx::error::ErrorKind;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
@@ -131,6 +132,17 @@ fn why(error: &StoreError) -> String {
     }
 }
 
+/// Whether the next write may fail in the same way. A constraint, or a row that cannot be read, concerns one request only.
+fn refuses_writes(error: &StoreError) -> bool {
+    match error {
+        StoreError::Commit(_) => true,
+        StoreError::Database(error) => {
+            error.as_database_error().is_some_and(|it| matches!(it.kind(), ErrorKind::Other))
+        }
+        _ => false,
+    }
+}
+
 impl Transact for SqliteStore {
     /// Nobody has to wait for a turn: there is one writer.
     async fn transact<A, T>(&self, _: &str, given: A, work: Work<A, T>) -> Result<T, StoreError>
@@ -139,7 +151,9 @@ impl Transact for SqliteStore {
         T: Send + 'static,
     {
         let done = self.writer.run(piece::on(given, work)).await;
-        if let Err(error @ (StoreError::Commit(_) | StoreError::Database(_))) = &done {
+        if let Err(error) = &done
+            && refuses_writes(error)
+        {
             *self.tried.lock().await = Some((Instant::now(), Some(why(error))));
         }
         done

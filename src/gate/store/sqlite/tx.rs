@@ -18,7 +18,6 @@ use crate::gate::store::{
     Actor, Callback, Group, Keyed, NewAction, Prunable, StoreError, Stored, SweptCallbacks,
 };
 use crate::gate::token::{Scope, Token};
-use crate::sqlite::Words;
 
 /// At most so many rows of one kind go in one sweep, so that nobody waits long for the writer.
 const FORGET: i64 = 5_000;
@@ -38,8 +37,6 @@ pub(super) struct SqliteTx {
     /// Of this one.
     own: Unwritten,
     savepoint: Savepoint,
-    /// What was kept could not be written: then nothing of this transaction can be.
-    pub(super) broken: Option<sqlx::Error>,
 }
 
 /// What undoes a piece of work that wrote something.
@@ -55,7 +52,7 @@ enum Savepoint {
 impl SqliteTx {
     pub(super) fn new(inner: Transaction<'static, Sqlite>, state: TxState, known: Heads) -> Self {
         let (kept, own) = (Unwritten::default(), Unwritten::default());
-        Self { inner, state, known, kept, own, savepoint: Savepoint::None, broken: None }
+        Self { inner, state, known, kept, own, savepoint: Savepoint::None }
     }
 
     /// To ask for what nothing unwritten can be part of.
@@ -66,11 +63,7 @@ impl SqliteTx {
     /// To write at once. What the pieces before have kept is written before, so that it is not undone with this one.
     pub(super) async fn conn(&mut self) -> Result<&mut SqliteConnection, StoreError> {
         if self.savepoint != Savepoint::Open {
-            if let Err(error) = self.kept.write(&mut self.inner).await {
-                let said = StoreError::Commit(Words(&error).to_string());
-                self.broken = Some(error);
-                return Err(said);
-            }
+            self.kept.write(&mut self.inner).await?;
             let statement = match self.savepoint {
                 Savepoint::Left => "RELEASE job; SAVEPOINT job",
                 _ => "SAVEPOINT job",

@@ -94,7 +94,7 @@ async fn run(mut inbox: mpsc::Receiver<Message>, pool: SqlitePool, context: Cont
 /// Where it could not be written each job has a group of its own: one that the database refuses does no harm to the others.
 ///
 /// `heads` are as the group before left them, so that they need not be read again. Another process may have changed one since, as a command
-/// does that makes a token: then this group's audit meets a row under the same revision, nothing of it is written, and the heads are read.
+/// does that makes a token: then this group's writes meet a row under the same revision, none of them is kept, and the heads are read.
 async fn commit(mut jobs: Vec<Job>, heads: &mut Heads, pool: &SqlitePool, context: &Context) {
     let (carried, mut wakes) = (jobs.len(), Wakes::default());
     let known = std::mem::take(heads);
@@ -110,15 +110,18 @@ async fn commit(mut jobs: Vec<Job>, heads: &mut Heads, pool: &SqlitePool, contex
         committed => committed.map(|left| *heads = left),
     };
     let failure = committed.err().map(|failed| {
-        let (Failed::Unwritten(error) | Failed::InCommit(error)) = failed;
+        let error = match failed {
+            Failed::Unwritten(error) => error,
+            Failed::InCommit(error) => StoreError::Commit(sqlite::Words(&error).to_string()),
+        };
         tracing::error!(%error, "a group of writes was not committed");
-        sqlite::Words(&error).to_string()
+        error
     });
     if failure.is_none() {
         context.events.committed(carried, &wakes.kinds);
     }
     for job in jobs {
-        job.answer(failure.clone().map_or(Ok(()), |why| Err(StoreError::Commit(why))));
+        job.answer(failure.clone().map_or(Ok(()), Err));
     }
     if failure.is_none() {
         for (workspace, revision) in wakes.revisions {
@@ -139,7 +142,7 @@ async fn commit(mut jobs: Vec<Job>, heads: &mut Heads, pool: &SqlitePool, contex
 /// Nothing of a group is kept.
 enum Failed {
     /// It came to no commit.
-    Unwritten(sqlx::Error),
+    Unwritten(StoreError),
     InCommit(sqlx::Error),
 }
 
@@ -161,15 +164,16 @@ async fn apply(
         tx.state.now = context.clock.now();
         let keep = job.work(&mut tx).await;
         let woken = std::mem::take(&mut tx.state.wakes);
-        if let Some(error) = tx.broken.take() {
+        // The statement may be of the pieces before, or fail because a head of theirs is outdated.
+        if let Some(error) = job.broke() {
             return Err(Failed::Unwritten(error));
         }
-        tx.end_of_work(keep).await.map_err(Failed::Unwritten)?;
+        tx.end_of_work(keep).await.map_err(|error| Failed::Unwritten(error.into()))?;
         if keep {
             wakes.add(woken);
         }
     }
-    let (inner, mut heads) = tx.end().await.map_err(Failed::Unwritten)?;
+    let (inner, mut heads) = tx.end().await.map_err(|error| Failed::Unwritten(error.into()))?;
     fault::point("commit.ready");
     inner.commit().await.map_err(Failed::InCommit)?;
     fault::point("commit.done");

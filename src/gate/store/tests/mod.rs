@@ -347,6 +347,43 @@ async fn a_refused_write_undoes_only_itself() {
 }
 
 #[tokio::test]
+async fn write_after_a_write_of_another_process_succeeds() {
+    let shelf = shelf().await;
+    let other = shelf.another().await;
+    for kind in ["pause", "record"] {
+        // One takes a revision in the audit alone, the other in the actions, too.
+        let elsewhere = async |n: u8| match kind {
+            "pause" => {
+                for paused in [true, false] {
+                    assert!(other.pause("w".to_owned(), paused, None).await.unwrap());
+                }
+            }
+            _ => drop(other.record(action(&format!("other-{n}")), 1_000, None).await.unwrap()),
+        };
+        let id = format!("by-{kind}");
+        let by = |subject: &str| Actor { subject: subject.to_owned(), ..owner() };
+        let proposal = NewAction { risk: Risk::Critical, ..action(&id) };
+        shelf.store.record(proposal, 1_000, None).await.unwrap();
+
+        elsewhere(1).await;
+        shelf.store.claim(id.clone(), by("kim")).await.unwrap();
+        shelf.record(&format!("before-{kind}")).await.unwrap();
+        elsewhere(2).await;
+        shelf.store.decide(approval(&id), by("kim"), None).await.unwrap();
+        elsewhere(3).await;
+        shelf.store.decide(approval(&id), by("lee"), None).await.unwrap();
+        elsewhere(4).await;
+        shelf.dispatch(&id).await;
+        elsewhere(5).await;
+        shelf.finish(&id, 1).await.unwrap();
+
+        assert_eq!(shelf.status(&id).await, Status::Executed);
+        shelf.store.ping().await.unwrap();
+    }
+    assert_eq!(shelf.store.verify(&[]).await.unwrap().problems, Vec::<String>::new());
+}
+
+#[tokio::test]
 async fn a_decision_makes_room_for_a_proposal() {
     let shelf = shelf().await;
     let record = async |id| shelf.store.record(action(id), 1, None).await;
