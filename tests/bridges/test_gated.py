@@ -6,13 +6,17 @@ tests/slow/bridge.rs starts the gate and runs this. Every test has tools of its 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import datetime
 import decimal
 import enum
 import functools
+import gc
 import hashlib
+import io
 import json
+import logging
 import math
 import os
 import socket
@@ -24,17 +28,18 @@ import time
 import unittest
 import urllib.request
 import uuid
+import warnings
 from concurrent.futures import Future, ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple, Union, cast
 from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "assets" / "bridges" / "python" / "src"))
 
 import placet
 from placet import Decided, Gate, GateError, InputError, Refused
-from placet.gate import _kept
+from placet.gate import _kept, _refusal
 
 LIMIT = 30.0
 
@@ -88,6 +93,11 @@ class Address:
 class Unprintable:
     def __repr__(self) -> str:
         raise RuntimeError("no words")
+
+
+class Exiting:
+    def __repr__(self) -> str:
+        raise SystemExit(3)
 
 
 class Later:
@@ -524,6 +534,7 @@ class Running(unittest.TestCase):
             "half": ({"a": "\ud83d b", "\ud83d": 1}, {"a": "? b", "?": 1}),
             "bytes": ([b"\xff", b"ok"], ["b'\\xff'", "ok"]),
             "unprintable": ([Unprintable()], ["a Unprintable whose repr raised RuntimeError"]),
+            "exiting": ([Exiting()], ["a Exiting whose repr raised SystemExit"]),
             "class": (Unprintable, "<class '__main__.Unprintable'>"),
             "endless": (endless, "The result is nested too deeply to be kept, or holds itself."),
             "large": ("x" * (17 << 20), "The result has 17,825,794 bytes; at most 15,728,640 are kept."),
@@ -569,8 +580,10 @@ class Running(unittest.TestCase):
 
         signal = failing_at_length("x")
         approve(signal)
-        with self.assertLogs("placet", "WARNING"):
+        with self.assertLogs("placet", "WARNING") as logged:
             self.gate.work_once()
+        self.assertIn("failing_at_length failed: Traceback", logged.output[0])
+        self.assertLess(len(logging.Formatter().format(logged.records[0])), 17_000)
         decided = self.gate.wait(signal, LIMIT)
         self.assertEqual(decided.status, "failed")
         self.assertTrue(decided.error and decided.error.startswith("ValueError: xxx"))
@@ -626,6 +639,73 @@ class Running(unittest.TestCase):
                 self.gate.work_once()
                 decided = self.gate.wait(signal, LIMIT)
                 self.assertEqual((decided.status, decided.result, self.ran), ("executed", result, ran))
+
+    def test_work_inside_a_result_that_did_not_run_is_failed(self) -> None:
+        async def never(n: int = 0) -> None:
+            self.ran.append(n)
+
+        def rows() -> Any:
+            self.ran.append("row")
+            yield
+
+        async def async_rows() -> Any:
+            self.ran.append("async row")
+            yield
+
+        class OnlyAsync:
+            def __aiter__(self) -> Any: ...
+
+        deep: List[Any] = [never()]
+        for _ in range(3000):
+            deep = [deep]
+        endless: List[Any] = [never()]
+        endless.append(endless)
+        pool = ThreadPoolExecutor()
+        self.addCleanup(pool.shutdown)
+        done = pool.submit(int)
+        done.result(LIMIT)
+        entered = contextlib.contextmanager(rows)()
+        entered.__enter__()
+        self.ran.clear()
+        inside = {
+            "list": ([never(), [never()]], "a coroutine"),
+            "member": ({"a": {"b": (rows(),)}}, "a generator"),
+            "key": ({async_rows(): 1}, "an async generator"),
+            "map": ({"a": map(self.ran.append, "a")}, "a map"),
+            "async": ([OnlyAsync()], "an OnlyAsync"),
+            "manager": ({"a": contextlib.contextmanager(rows)()}, "a context manager"),
+            "async manager": ([contextlib.asynccontextmanager(async_rows)()], "a context manager"),
+            "awaitable": ([Later(self.ran)], "a Later"),
+            "record": (Address("s", cast(Any, never())), "a coroutine"),
+            "set": ({never()}, "a coroutine"),
+            "values": ({1: never()}.values(), "a coroutine"),
+            "deep": (deep, "a coroutine"),
+            "endless": (endless, "a coroutine"),
+        }
+        said = {name: (result, f"It did not run: it returned {kind} inside its result.") for name, (result, kind) in inside.items()}
+        said["future"] = ((1, Future()), "It did not run to its end: it returned a pending Future inside its result.")
+        said["top"] = (OnlyAsync(), "It did not run: it returned an OnlyAsync, which nobody awaited or iterated.")
+        manager = contextlib.contextmanager(rows)()
+        said["top manager"] = (manager, "It did not run: it returned a context manager, which nobody awaited or iterated.")
+        ran = {"done": [done], "entered": [entered], "class": [OnlyAsync], "file": [io.StringIO("a")], "empty": [], "mock": [mock.Mock()]}
+
+        @self.gate.gated()
+        def holds(name: str) -> Any:
+            return said[name][0] if name in said else ran[name]
+
+        with warnings.catch_warnings(record=True) as warned, self.assertLogs("placet", "WARNING"):
+            warnings.simplefilter("always")
+            for name in (*said, *ran):
+                with self.subTest(name):
+                    signal = holds(name)
+                    approve(signal)
+                    self.gate.work_once()
+                    decided = self.gate.wait(signal, LIMIT)
+                    outcome = (decided.status, decided.error, self.ran)
+                    self.assertEqual(outcome, ("failed", said[name][1], []) if name in said else ("executed", None, []))
+            inside.clear(), said.clear()
+            gc.collect()
+        self.assertEqual([str(each.message) for each in warned if "never awaited" in str(each.message)], [])
 
     def test_a_gated_generator_is_queued_and_runs_once_approved(self) -> None:
         @self.gate.gated()
@@ -844,6 +924,16 @@ class Connecting(unittest.TestCase):
                     with self.subTest(name, action=action), self.assertRaises(GateError) as refused:
                         asked[name](gate)
                     self.assertEqual(refused.exception.code, "BAD_ANSWER")
+            for name, answer in {
+                "propose": {"pending_action_id": None}, "hold": {"pending_action_id": {"a": 1}}, "async": {"pending_action_id": ""},
+                "workspace": {"items": [{"id": None}]}, "work": {"items": [{"id": None}]},
+            }.items():
+                answers[:] = [json.dumps(answer).encode()]
+                gate = Gate(url=f"http://127.0.0.1:{server.server_port}", workspace=None if name == "workspace" else "default")
+                gate.gated(tool_name="other")(lambda a: None)
+                with self.subTest(name, answer=answer), self.assertRaisesRegex(GateError, "id is not text") as refused:
+                    asked[name](gate)
+                self.assertEqual(refused.exception.code, "BAD_ANSWER")
             # A claim without an input runs nothing, and reports nothing.
             answers[:] = [b'{"items": [{"id": "a-1"}], "fence": 1, "idempotencyKey": "k"}']
             gate = Gate(url=f"http://127.0.0.1:{server.server_port}", workspace="default")
@@ -852,6 +942,15 @@ class Connecting(unittest.TestCase):
                 gate.work_once()
             self.assertEqual(refused.exception.code, "BAD_ANSWER")
             server.shutdown()
+
+    def test_a_refusal_of_another_form_names_its_status(self) -> None:
+        words = "the answer was HTTP 401"
+        for error, code, message in (
+            ({"code": 1}, "HTTP_401", words), ({"code": "NO", "message": None}, "NO", words), ({"message": "no"}, "HTTP_401", "no"),
+            ({"code": "", "message": ""}, "HTTP_401", words), ("no", "HTTP_401", words),
+        ):
+            refused = _refusal(401, {"error": error})
+            self.assertEqual((refused.code, refused.message, refused.status), (code, message, 401))
 
     def test_a_note_of_another_form_names_no_gate(self) -> None:
         with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, {"PLACET_STATE_DIR": folder}, clear=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import contextlib
 import datetime
 import decimal
 import hashlib
@@ -227,13 +228,19 @@ class Holding(unittest.TestCase):
 
             async def __anext__(self) -> None: ...
 
+        def within() -> Any:
+            return {"a": [coroutine()]}
+
+        manager = contextlib.contextmanager(generator)
+        manager.__name__ = "manager"
+
         begun, async_begun = generator(), async_generator()
         next(begun)
         asyncio.run(async_begun.__anext__())
         self.ran.clear()
         cursor = sqlite3.connect(":memory:").execute("create table done (n)")
         self.addCleanup(cursor.connection.close)
-        for make in (coroutine, generator, async_generator, lazy, AsyncIterator):
+        for make in (coroutine, generator, async_generator, lazy, AsyncIterator, within, manager):
             with self.subTest(make.__name__), ThreadPoolExecutor() as threads:
                 def held() -> None:
                     with self.gate.hold(f"unrun-{make.__name__}", {}) as call:
@@ -244,7 +251,7 @@ class Holding(unittest.TestCase):
                 holding.result(LIMIT)
                 action = only(f"unrun-{make.__name__}")
                 self.assertEqual((action["status"], self.ran), ("failed", []))
-                self.assertIn("It did not run: it returned a ", action["error"])
+                self.assertIn("It did not run: it returned a", action["error"])
         for tool, result in (("begun", begun), ("begun-async", async_begun), ("cursor", cursor)):
             with ThreadPoolExecutor() as threads:
                 def held_begun() -> None:

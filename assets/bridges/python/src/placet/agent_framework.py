@@ -11,6 +11,7 @@ it has one; else `Gate(session=...)`, else one for this process.
 from __future__ import annotations
 
 import collections.abc
+import concurrent.futures
 import functools
 import inspect
 from contextlib import AsyncExitStack
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Awaitable, Callable, Optional
 from agent_framework import Content, FunctionInvocationContext, FunctionMiddleware, FunctionTool
 from pydantic import BaseModel
 
-from .gate import Call, Gate, GateError, HoldOptions, InputError, Refused, _awaited, _is_iterator, _is_json_of
+from .gate import Call, Gate, GateError, HoldOptions, InputError, Refused, _awaited, _having_run, _is_iterator, _is_json_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -68,9 +69,9 @@ def _run_to_its_end(tool: FunctionTool) -> None:
 
     def now(*args: Any, **kwargs: Any) -> Any:
         result = func(*args, **kwargs)
-        if inspect.isawaitable(result) or isinstance(result, collections.abc.AsyncIterator):
+        if inspect.isawaitable(result) or isinstance(result, (collections.abc.AsyncIterator, concurrent.futures.Future)):
             return _awaited(result)  # the framework awaits it, on its own event loop
-        return list(result) if _is_iterator(result) else result
+        return _having_run(list(result) if _is_iterator(result) else result)
 
     ended: Any = functools.wraps(func)(later if inspect.iscoroutinefunction(func) else now)
     ended._placet_ends = True

@@ -121,6 +121,8 @@ _LEASE = 3600.0
 _ID_MAX = 512
 #: Longest error that is reported, in characters; the gate keeps the first 4,096 bytes.
 _ERROR_MAX = 4000
+#: Most characters of an exception and its frames in the log.
+_TRACE_MAX = 16_000
 #: How pydantic shows a secret.
 _MASK = b"**********"
 _MOVED = "an edit cannot move what is shown as **********; edit the arguments around it"
@@ -369,7 +371,8 @@ class Gate:
         nobody knows: it may stand in the inbox.
 
         The worker runs what the function returns to its end, too: a coroutine, a future, a generator, an iterator. The result
-        of the latter two is the list of what they yield.
+        of the latter two is the list of what they yield. One of these inside a list or a member of the result did not run: the call
+        is recorded as failed.
 
         The function itself is `wrapper.__original__`.
         """
@@ -510,7 +513,7 @@ class Gate:
 
     def _own_workspace(self) -> Steps[str]:
         if self._workspace is None:
-            self._workspace = str((yield from self._ask("GET", "/api/workspaces"))["items"][0]["id"])
+            self._workspace = _text_of((yield from self._ask("GET", "/api/workspaces"))["items"][0], "id")
         return self._workspace
 
     def _proposed(self, tool_name: str, tool_input: ToolInput, ids: Dict[str, Optional[str]]) -> Steps[Queued]:
@@ -520,7 +523,7 @@ class Gate:
         proposal = yield from self._proposal(shown, tool_input, {"agent": self._agent, **ids})
         # The key stays the same when the answer is lost and the request sent again: one call, one action.
         signal = yield from self._ask("POST", _ACTIONS, proposal, key=str(uuid.uuid4()))
-        return cast(Queued, {**signal, "pending_action_id": str(signal["pending_action_id"])})
+        return cast(Queued, {**signal, "pending_action_id": _text_of(signal, "pending_action_id")})
 
     def _proposal(self, shown: _Shown, tool_input: ToolInput, ids: Dict[str, Optional[str]]) -> Steps[Dict[str, Any]]:
         proposal = {
@@ -538,7 +541,7 @@ class Gate:
         tool_input = _json(proposal["toolInput"])
         key = _call_key(agent, session, call_id, tool, tool_input.decode("utf-8"))
         try:
-            return str((yield from self._ask("POST", _ACTIONS, proposal, key=key))["pending_action_id"])
+            return _text_of((yield from self._ask("POST", _ACTIONS, proposal, key=key)), "pending_action_id")
         except GateError as error:
             if error.code != "IDEMPOTENCY_KEY_REUSED":
                 raise
@@ -546,7 +549,7 @@ class Gate:
             query = f"{_ACTIONS}?session_id={quote(session, safe='')}&tool_name={quote(tool, safe='')}"
             for action in (yield from self._listed(query)):
                 if action.get("toolCallId") == call_id and action["toolInput"] == json.loads(tool_input):
-                    return str(action["id"])
+                    return _text_of(action, "id")
             raise
 
     def _waited(
@@ -581,7 +584,7 @@ class Gate:
     def _approved(self, tool_name: str) -> Steps[List[str]]:
         """Ids of approved actions that nobody runs yet, oldest first."""
         query = f"{_ACTIONS}?status=approved&claimable=true&view=row&tool_name={quote(tool_name, safe='')}"
-        return [str(row["id"]) for row in (yield from self._listed(query, patience=0))][::-1]
+        return [_text_of(row, "id") for row in (yield from self._listed(query, patience=0))][::-1]
 
     def _listed(self, query: str, patience: Optional[float] = None) -> Steps[List[Dict[str, Any]]]:
         found: List[Dict[str, Any]] = []
@@ -596,7 +599,7 @@ class Gate:
         wanted = {} if lease_seconds is None else {"leaseSeconds": int(lease_seconds)}
         # Under a key: where the answer was lost, the same work comes again, and nobody else gets it meanwhile.
         claim = yield from self._ask("POST", f"{_path(action_id)}/claim", wanted, key=str(uuid.uuid4()))
-        return _Claim(claim["fence"], {**claim["toolInput"]}, str(claim["idempotencyKey"]))
+        return _Claim(claim["fence"], {**claim["toolInput"]}, _text_of(claim, "idempotencyKey"))
 
     def _reported(self, action_id: str, outcome: Dict[str, Any]) -> Steps[None]:
         path = f"{_path(action_id)}/result"
@@ -877,7 +880,7 @@ class Call:
             if _is_pending(self.result):
                 log.warning("the result of %s is not there yet; nobody knows what it did", self.id)
                 return None
-            self.error = _not_begun(self.result)
+            self.error = _unrun(self.result)
         if raised is None and self.error is None:
             return {"fence": self._fence, "result": _reportable(self.result)}
         if raised is None or isinstance(raised, Exception):
@@ -905,7 +908,7 @@ class _Shown:
             # The function gets a copy, as the tool will.
             return json.loads(_json(tell(json.loads(_json(tool_input))) if callable(tell) else tell))
         except Exception:
-            log.warning("%s has no %s", self.name, what, exc_info=True)
+            log.warning("%s has no %s: %s", self.name, what, _text(traceback.format_exc(), _TRACE_MAX))
             return None
 
 
@@ -959,7 +962,7 @@ class _Tool:
             result = self._function(**{name: self._read(name, value) for name, value in claim.input.items()})
             return {"result": _reportable(_to_its_end(result))}
         except (Exception, SystemExit, asyncio.CancelledError) as error:
-            log.warning("%s failed", self.name, exc_info=True)
+            log.warning("%s failed: %s", self.name, _text(traceback.format_exc(), _TRACE_MAX))
             return {"error": _failure(error)}
         finally:
             idempotency_key.reset(key)
@@ -1139,6 +1142,9 @@ def _input(given: Any) -> ToolInput:
         return plain
     raise InputError("the arguments are not an object")
 
+
+#: Members of classes whose instances are records.
+_FIELDS = ("__pydantic_serializer__", "__dataclass_fields__", "__attrs_attrs__")
 
 #: What stands for a part that is not JSON: of the value, its name, and why. Or raises.
 _Odd = Callable[[Any, str, str], Any]
@@ -1352,7 +1358,7 @@ def _reportable(result: Any) -> Any:
         size = len(_json(plain))
     except RecursionError:
         return "The result is nested too deeply to be kept, or holds itself."
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return f"The result cannot be kept: {type(error).__name__}."
     return plain if size <= _RESULT_MAX else f"The result has {size:,} bytes; at most {_RESULT_MAX:,} are kept."
 
@@ -1360,7 +1366,9 @@ def _reportable(result: Any) -> Any:
 def _described(value: Any, name: str, why: str) -> str:
     try:
         return _text(value if isinstance(value, str) else repr(value), _RESULT_MAX)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         return f"a {type(value).__name__} whose repr raised {type(error).__name__}"
 
 
@@ -1371,7 +1379,13 @@ def _text(text: str, most: Optional[int] = None) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+class _Unrun(Exception):
+    """A function returned, and what it was to do did not run."""
+
+
 def _failure(error: BaseException) -> str:
+    if isinstance(error, _Unrun):
+        return str(error)
     return _text("".join(traceback.format_exception_only(type(error), error)).strip(), _ERROR_MAX)
 
 
@@ -1387,7 +1401,7 @@ def _to_its_end(result: Any) -> Any:
         elif _is_iterator(result):
             result = list(result)
         else:
-            return result
+            return _having_run(result)
 
 
 def _of_future(future: "asyncio.Future[Any]") -> Any:
@@ -1404,12 +1418,14 @@ async def _awaited(result: Any) -> Any:
     while True:
         if inspect.isawaitable(result):
             result = await result
+        elif isinstance(result, concurrent.futures.Future):
+            result = await asyncio.wrap_future(result)
         elif isinstance(result, collections.abc.AsyncIterator):
             result = [item async for item in result]
         elif _is_iterator(result):
             result = list(result)
         else:
-            return result
+            return _having_run(result)
 
 
 def _is_iterator(result: Any) -> bool:
@@ -1423,20 +1439,62 @@ def _is_pending(result: Any) -> bool:
     return (isinstance(result, concurrent.futures.Future) or asyncio.isfuture(result)) and not result.done()
 
 
-def _not_begun(result: Any) -> Optional[str]:
-    """Says of a coroutine, a generator or a lazy iterator in place of a result that it did not run."""
-    coroutine = inspect.iscoroutine(result) and inspect.getcoroutinestate(result) == inspect.CORO_CREATED
-    if inspect.isgenerator(result):
-        lazy = inspect.getgeneratorstate(result) == inspect.GEN_CREATED
-    elif inspect.isasyncgen(result):
-        lazy = _is_new_async_generator(result)
-    else:  # any other does not say whether it began
-        lazy = _is_iterator(result) or isinstance(result, collections.abc.AsyncIterator)
-    if not (coroutine or lazy):
+def _having_run(result: Any) -> Any:
+    """Returns a result. Raises `_Unrun` for one that did not run, or not in all its parts."""
+    why = _unrun(result)
+    if why:
+        raise _Unrun(why)
+    return result
+
+
+def _unrun(result: Any) -> Optional[str]:
+    """Says of a result what in it did not run, at any depth; closes every coroutine in it, of which Python would warn."""
+    said: Optional[str] = None
+    parts: List[Any] = [result]
+    seen: Dict[int, Any] = {}
+    while parts:
+        part = parts.pop()
+        if id(part) in seen or isinstance(part, (str, bytes, int, float)):
+            continue
+        seen[id(part)] = part  # an object that is kept keeps its id
+        kind = None
+        with contextlib.suppress(Exception, SystemExit):  # of an object's own code
+            if isinstance(part, collections.abc.Mapping):
+                parts += [*part.keys(), *part.values()]
+            elif isinstance(part, (list, tuple, set, frozenset, collections.deque, collections.abc.MappingView)):
+                parts.extend(cast(Any, part))
+            elif any(hasattr(type(part), mark) for mark in _FIELDS):
+                slots = [name for one in type(part).__mro__ for name in getattr(one, "__slots__", ())]
+                parts += [getattr(part, name, None) for name in (*getattr(part, "__dict__", ()), *slots)]
+            else:
+                kind = _not_begun(part)
+        if kind:
+            a = "an" if kind[0] in "aeiouAEIOU" else "a"
+            where = ", which nobody awaited or iterated" if part is result else " inside its result"
+            said = f"It did not run{' to its end' if _is_pending(part) else ''}: it returned {a} {kind}{where}."
+    return said
+
+
+def _not_begun(value: Any) -> Optional[str]:
+    """Names the kind of a value that stands for work which did not begin, or whose outcome is not there. Closes a coroutine."""
+    kind = type(value).__name__.replace("async_generator", "async generator")
+    if isinstance(value, type):
         return None
-    if coroutine:
-        result.close()
-    return f"It did not run: it returned a {type(result).__name__}, which nobody awaited or iterated."
+    if isinstance(value, concurrent.futures.Future) or asyncio.isfuture(value):
+        return f"pending {kind}" if _is_pending(value) else None
+    if inspect.iscoroutine(value):
+        is_new = inspect.getcoroutinestate(value) == inspect.CORO_CREATED
+        if is_new:
+            value.close()
+    elif inspect.isgenerator(value):
+        is_new = inspect.getgeneratorstate(value) == inspect.GEN_CREATED
+    elif inspect.isasyncgen(value):
+        is_new = _is_new_async_generator(value)
+    elif isinstance(value, (contextlib.AbstractContextManager, contextlib.AbstractAsyncContextManager)) and hasattr(value, "gen"):
+        kind, is_new = "context manager", _not_begun(value.gen) is not None
+    else:  # any other does not say whether it began
+        is_new = _is_iterator(value) or isinstance(value, collections.abc.AsyncIterable) or inspect.isawaitable(value)
+    return kind if is_new else None
 
 
 def _is_new_async_generator(result: Any) -> bool:
@@ -1484,6 +1542,14 @@ def _call_key(agent: str, session: str, call_id: str, tool_name: str, tool_input
     return f"sha256:{digest.hexdigest()}"
 
 
+def _text_of(answer: Mapping[str, Any], name: str) -> str:
+    """Raises an error that `_expected` knows where a member is no text."""
+    text = answer[name]
+    if not (isinstance(text, str) and text):
+        raise LookupError(f"{name} is not text")
+    return text
+
+
 def _decided(found: Dict[str, Any]) -> Decided:
     """Raises an error that `_expected` knows where an answer has another form."""
     said = found.get("toolResult")
@@ -1516,9 +1582,9 @@ def _refused(decided: Decided) -> Refused:
 
 def _refusal(status: int, answer: Any) -> GateError:
     said = answer.get("error") if isinstance(answer, dict) else None
-    if not isinstance(said, dict):
-        return GateError(f"HTTP_{status}", f"the answer was HTTP {status}", status)
-    return GateError(str(said.get("code")), str(said.get("message")), status)
+    code, message = (said.get("code"), said.get("message")) if isinstance(said, dict) else (None, None)
+    code = code if isinstance(code, str) and code else f"HTTP_{status}"
+    return GateError(code, message if isinstance(message, str) and message else f"the answer was HTTP {status}", status)
 
 
 def _find(url: Optional[str], token: Optional[str], token_file: Union[str, Path, None]) -> _Places:
