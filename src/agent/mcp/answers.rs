@@ -160,11 +160,10 @@ impl Outcome {
     }
 }
 
-/// Why a server's result is not the end of its call, and whether only clients of MCP 2026-07-28 know such a result; `None` if it is
-/// the end.
-pub(super) fn unfinished(result: &str) -> Option<(&'static str, bool)> {
+/// Why a server's result is not the end of its call; `None` if it is the end.
+pub(super) fn unfinished(result: &str) -> Option<&'static str> {
     let Some(members) = json::members(result) else {
-        return Some(("The MCP server's answer is not a result. The call may have run.", false));
+        return Some("The MCP server's answer is not a result. The call may have run.");
     };
     let mut kinds = members
         .iter()
@@ -172,18 +171,15 @@ pub(super) fn unfinished(result: &str) -> Option<(&'static str, bool)> {
         .map(|member| line::text(member.value));
     match (kinds.next(), kinds.next()) {
         (None, _) if line::member(result, "task").is_some() && line::member(result, "content").is_none() => {
-            Some((OWN_TASK, false))
+            Some(OWN_TASK)
         }
         (None, _) => None,
         (Some(Some(kind)), None) if kind == "complete" => None,
-        (Some(Some(kind)), None) if kind == "task" => Some((OWN_TASK, true)),
+        (Some(Some(kind)), None) if kind == "task" => Some(OWN_TASK),
         (Some(Some(kind)), None) if kind == "input_required" => {
-            Some(("The MCP server asked back, which placet does not pass on. The call may have run.", true))
+            Some("The MCP server asked back, which placet does not pass on. The call may have run.")
         }
-        _ => Some((
-            "The MCP server's result has a type that placet does not know. The call may have run.",
-            true,
-        )),
+        _ => Some("The MCP server's result has a type that placet does not know. The call may have run."),
     }
 }
 
@@ -235,13 +231,13 @@ pub(super) const CANCELLED_RUNNING: &str = "The agent cancelled this call while 
 pub(super) const CLIENT_ENDED: &str = "The agent ended before this call ran.";
 pub(super) const CLIENT_ENDED_RUNNING: &str =
     "The agent ended while this call ran, and the MCP server did not say how it ended. It may have run.";
-pub(super) const SERVER_ENDED: &str = "The MCP server ended.";
+pub(super) const SERVER_ENDED: &str = "The MCP server ended before it answered. The call may have run.";
 pub(super) const SERVER_ENDED_BEFORE: &str = "The MCP server ended before this call ran.";
 const NOBODY_KNOWS: &str =
     "This call was started and nobody knows whether it ran. It is not run again. Ask a human to check it.";
 const ASKED_BACK: &str =
     "This call asked back before, and its question is not open any more. It was not run again.";
-const OWN_TASK: &str =
+pub(super) const OWN_TASK: &str =
     "The MCP server answered with a task of its own, which placet does not follow. The call may have run.";
 pub(super) const UNREADABLE: &str = "The MCP server's answer cannot be read. The call may have run.";
 const NOT_KEPT: &str = "This call ran. Its result was read before and is not kept any more.";

@@ -44,20 +44,23 @@ impl Ids {
         id
     }
 
-    /// The id is one of placet's, or could become one.
+    /// The id is one of placet's or its text, or could become one.
     pub(super) fn is_own(&self, id: &RequestId) -> bool {
-        self.own.contains(id) || matches!(id, RequestId::Text(text) if text.starts_with(&self.prefix))
+        let is_own_text = |text: &String| {
+            text.starts_with(&self.prefix) || self.own.contains(&RequestId::Number(text.clone()))
+        };
+        self.own.contains(id) || matches!(id, RequestId::Text(text) if is_own_text(text))
     }
 
     /// The client's request goes to the server.
     pub(super) fn passed(&mut self, id: &RequestId) {
-        if matches!(id, RequestId::Number(digits) if digits.len() == DIGITS) {
-            self.open.insert(id.clone());
+        if id.as_str().len() == DIGITS {
+            self.open.insert(RequestId::Number(id.as_str().to_owned()));
         }
     }
 
     pub(super) fn answered(&mut self, id: &RequestId) {
-        self.open.remove(id);
+        self.open.remove(&RequestId::Number(id.as_str().to_owned()));
     }
 }
 
@@ -71,11 +74,15 @@ mod tests {
         let number = |n: &str| RequestId::Number(n.to_owned());
         ids.passed(&number("1073741825"));
         ids.passed(&number("7"));
+        ids.passed(&RequestId::Text("1073741827".to_owned()));
 
         assert_eq!(ids.next(&number("7")), number("1073741824"));
         assert_eq!(ids.next(&number("7")), number("1073741826"));
         assert_eq!(ids.next(&RequestId::Text("x".to_owned())), RequestId::Text("p-1".to_owned()));
         assert!(ids.is_own(&number("1073741826")) && ids.is_own(&RequestId::Text("p-9".to_owned())));
+        assert_eq!(ids.next(&number("7")), number("1073741828"));
+        assert!(ids.is_own(&RequestId::Text("1073741828".to_owned())));
+        assert!(!ids.is_own(&RequestId::Text("1073741827".to_owned())));
         ids.answered(&number("1073741825"));
         assert!(!ids.is_own(&number("1073741825")) && !ids.is_own(&number("7")));
     }

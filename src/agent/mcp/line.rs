@@ -120,7 +120,7 @@ impl<'a> Message<'a> {
         only(&self.members, key).map(|member| member.value)
     }
 
-    /// A request's id: for comparing, and as it was written. `None` for a notification, and for an id that is no string and no integer.
+    /// A request's id: for comparing, and as it was written. `None` for a notification, and for an id that is no string and no whole number.
     pub(super) fn request(&self) -> Option<(RequestId, &'a str)> {
         let raw = self.raw("id")?;
         RequestId::read(raw).map(|id| (id, raw))
@@ -172,7 +172,12 @@ impl RequestId {
         }
         let digits = raw.strip_prefix('-').unwrap_or(raw);
         let is_whole = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
-        is_whole.then(|| Self::Number(raw.to_owned()))
+        if is_whole {
+            return Some(Self::Number(raw.to_owned()));
+        }
+        // Some parsers make floats of all numbers. Beyond 2^53 a float stands for several.
+        let float = raw.parse::<f64>().ok().filter(|_| digits.starts_with(|c: char| c.is_ascii_digit()))?;
+        (float.fract() == 0.0 && float.abs() < 9e15).then(|| Self::Number(format!("{float:.0}")))
     }
 
     /// Returns the id as JSON.
@@ -478,6 +483,7 @@ mod tests {
 
         assert_eq!(id(r#""a""#), id(r#""\u0061""#));
         assert_ne!(id("1"), id(r#""1""#));
-        assert_eq!((id("1.0"), id("null"), id("{}"), id("-")), (None, None, None, None));
+        assert_eq!((id("2114643499.0"), id("2.114643499E9")), (id("2114643499"), id("2114643499")));
+        assert_eq!((id("1.5"), id("1e16"), id("null"), id("{}"), id("-")), (None, None, None, None, None));
     }
 }

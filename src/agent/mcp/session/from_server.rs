@@ -75,12 +75,14 @@ impl Session {
 
     /// An answer to a request of placet's own. One that comes twice, or too late, has no call that waits for it.
     fn own_answered(&mut self, request: &RequestId, message: &Message<'_>) {
-        if let Some(lookup) = self.lookup.as_mut().filter(|lookup| lookup.request.as_ref() == Some(request)) {
+        // Some servers make text of a number.
+        let is_that = |id: Option<&RequestId>| id.is_some_and(|id| id.as_str() == request.as_str());
+        if let Some(lookup) = self.lookup.as_mut().filter(|lookup| is_that(lookup.request.as_ref())) {
             lookup.answered(message);
             self.tools.listed(message, false);
             self.warn_of_shadow();
             self.look_up();
-        } else if let Some(ticket) = self.calls.running(|id| id == request) {
+        } else if let Some(ticket) = self.calls.running(|id| is_that(Some(id))) {
             self.ran(ticket, message);
         }
     }
@@ -110,8 +112,11 @@ impl Session {
                 let told = Outcome::ran(result, run.ran_with.as_deref());
                 match answers::unfinished(result) {
                     None => (answers::reported(result), told),
-                    Some((why, true)) => (outcome::failed(why), Outcome::error(INTERNAL, why).unknown()),
-                    Some((why, false)) => (outcome::failed(why), told.unknown()),
+                    // A client that asked for a task reads it.
+                    Some(answers::OWN_TASK) if asks_for_task(&call.line) => {
+                        (outcome::failed(answers::OWN_TASK), told.unknown())
+                    }
+                    Some(why) => (outcome::failed(why), Outcome::error(INTERNAL, why).unknown()),
                 }
             }
             None => {
@@ -119,7 +124,7 @@ impl Session {
                 match line::member(error, "message").map(answers::said) {
                     Some(why) => (outcome::failed(&why), Outcome::refused(error, &why)),
                     None => {
-                        let why = "The MCP server gave neither result nor error.";
+                        let why = "The MCP server gave neither result nor error. The call may have run.";
                         let told = match error {
                             "null" => Outcome::error(INTERNAL, why),
                             error => Outcome::refused(error, why),
@@ -132,4 +137,8 @@ impl Session {
         self.report(action, fence, reported);
         self.tell(ticket, told);
     }
+}
+
+fn asks_for_task(call: &str) -> bool {
+    Message::of_server(call).is_some_and(|message| message.param("task").is_some())
 }

@@ -502,7 +502,8 @@ fn at_the_servers_end_everything_is_answered_and_nothing_runs() {
     assert_eq!(
         it.done(),
         [
-            "report action-0 7 error: The MCP server ended.".to_owned(),
+            "report action-0 7 error: The MCP server ended before it answered. The call may have run."
+                .to_owned(),
             error("1", answers::SERVER_ENDED),
             error("2", answers::SERVER_ENDED_BEFORE),
             "stop 1".to_owned(),

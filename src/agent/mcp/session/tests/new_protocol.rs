@@ -110,15 +110,15 @@ fn results_and_errors_of_the_server_are_completed() {
 
 #[test]
 fn unfinished_results_are_never_reported_as_executed() {
-    for (result, is_of_new) in [
-        (r#"{"resultType":"input_required","inputRequests":{},"requestState":"s"}"#, true),
-        (r#"{"resultType":"task","taskId":"t","status":"working"}"#, true),
-        (r#"{"resultType":"later","content":[]}"#, true),
-        (r#"{"resultType":"complete","resultType":"task","content":[]}"#, true),
-        (r#"{"resultType":7,"content":[]}"#, true),
-        (r#"{"task":{"taskId":"t","status":"working"}}"#, false),
-        ("7", false),
-        ("null", false),
+    for result in [
+        r#"{"resultType":"input_required","inputRequests":{},"requestState":"s"}"#,
+        r#"{"resultType":"task","taskId":"t","status":"working"}"#,
+        r#"{"resultType":"later","content":[]}"#,
+        r#"{"resultType":"complete","resultType":"task","content":[]}"#,
+        r#"{"resultType":7,"content":[]}"#,
+        r#"{"task":{"taskId":"t","status":"working"}}"#,
+        "7",
+        "null",
     ] {
         let line = format!(r#"{{"jsonrpc":"2.0","id":1073741824,"result":{result}}}"#);
         let mut it = running();
@@ -137,7 +137,40 @@ fn unfinished_results_are_never_reported_as_executed() {
         old.server(&line);
         let done = old.done();
         assert!(done[0].starts_with("report action-0 7 error: "), "{result}: {done:?}");
-        assert_eq!(done[1].contains("\"error\""), is_of_new, "{done:?}");
+        assert!(done[1].contains(r#""error":{"code":-32603,"message":"The MCP server"#), "{done:?}");
+    }
+}
+
+#[test]
+fn a_client_that_asked_for_a_task_reads_it() {
+    let mut old = Harness::new("c");
+    old.client(&WRITE.replace(r#""name":"write""#, r#""name":"write","task":{"ttl":1}"#));
+    old.queued(0);
+    old.approved(0, "{}", false);
+    old.done();
+
+    old.server(r#"{"jsonrpc":"2.0","id":1073741824,"result":{"task":{"taskId":"t"}}}"#);
+
+    let done = old.done();
+    assert!(done[0].starts_with("report action-0 7 error: "), "{done:?}");
+    assert!(done[1].contains(r#""result":{"task":{"taskId":"t"}"#), "{done:?}");
+}
+
+#[test]
+fn an_answer_whose_id_became_a_float_or_text_is_taken() {
+    for id in ["1073741824.0", "1.073741824E9", r#""1073741824""#] {
+        let mut it = Harness::new("c");
+        it.client(WRITE);
+        it.queued(0);
+        it.approved(0, "{}", false);
+        it.done();
+        it.server(&WROTE.replace("1073741824", id));
+        let done = it.done();
+        assert!(done[0].starts_with("report action-0 7 {"), "{id}: {done:?}");
+        assert!(
+            done[1].starts_with(r#"client {"jsonrpc":"2.0","id":1,"#) && done.len() == 2,
+            "{id}: {done:?}"
+        );
     }
 }
 
