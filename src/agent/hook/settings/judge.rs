@@ -15,6 +15,11 @@ use crate::domain::{Check, time};
 
 pub const WHAT: &str = "hook";
 const INSTALL_AGAIN: &str = "install the hook again";
+/// Claude Code's `permissions.defaultMode`.
+const MODES: [&str; 7] =
+    ["acceptEdits", "auto", "bypassPermissions", "default", "delegate", "dontAsk", "plan"];
+/// Longest time that a client's timer takes, in seconds. It ends a hook with a longer one at once.
+const TIMER_MAX: f64 = 2_147_483.647;
 
 /// A settings file. `text` is empty if there is none.
 #[derive(Debug)]
@@ -63,6 +68,7 @@ pub fn layers(client: HookClient, folder: &Path, env: impl Fn(&str) -> Option<Pa
 #[derive(Clone, Copy)]
 struct Hook<'a> {
     path: &'a Path,
+    group: &'a Value,
     matcher: &'a str,
     handler: &'a Value,
     command: &'a str,
@@ -110,29 +116,41 @@ fn value(client: HookClient, layer: &Layer) -> Result<Value, String> {
     }
 }
 
-/// A member that has another form than Claude Code expects, of those that matter here. It then ignores all of the file.
-fn misformed(file: &Value) -> Option<&'static str> {
-    let is_list =
-        |list: &Value, is: &dyn Fn(&Value) -> bool| list.as_array().is_some_and(|list| list.iter().all(is));
-    let is_hook = |hook: &Value| {
-        let limit = &hook["timeout"];
-        hook["type"].is_string() && (limit.is_null() || limit.as_f64().is_some_and(|limit| limit > 0.0))
-    };
-    let is_group = |group: &Value| {
-        let matcher = &group["matcher"];
-        (matcher.is_null() || matcher.is_string()) && is_list(&group["hooks"], &is_hook)
-    };
-    let hooks = file["hooks"].as_object();
-    let rules = ["allow", "ask", "deny"].map(|kind| at(file, &["permissions", kind]));
-    let is_switch = |name: &&str| !file[*name].is_null() && !file[*name].is_boolean();
-    if !file["hooks"].is_null()
-        && !hooks.is_some_and(|it| it.values().all(|groups| is_list(groups, &is_group)))
-    {
-        Some("hooks")
-    } else if rules.into_iter().any(|rules| !rules.is_null() && !is_list(rules, &Value::is_string)) {
-        Some("permissions")
-    } else {
-        ["disableAllHooks", "allowManagedHooksOnly"].into_iter().find(is_switch)
+/// A member that has another form than Claude Code expects. It then ignores all of the file.
+fn misformed(file: &Value) -> Option<String> {
+    let is_hook = |hook: &Value| hook["type"].is_string();
+    let is_group = |group: &Value| group["hooks"].as_array().is_some_and(|it| it.iter().all(is_hook));
+    let is_event = |groups: &Value| groups.as_array().is_some_and(|it| it.iter().all(is_group));
+    let hooks = file
+        .get("hooks")
+        .filter(|hooks| !hooks.as_object().is_some_and(|events| events.values().all(is_event)));
+    if hooks.is_some() || !file.is_object() {
+        return Some("hooks".to_owned());
+    }
+    let events = file["hooks"].as_object().into_iter().flat_map(|events| events.values());
+    let groups: Vec<_> = events.filter_map(Value::as_array).flatten().collect();
+    let handlers: Vec<_> = groups.iter().filter_map(|group| group["hooks"].as_array()).flatten().collect();
+    let objects = [file, &file["permissions"]].into_iter().chain(groups).chain(handlers);
+    let mut members = objects.filter_map(Value::as_object).flatten();
+    members.find(|(name, value)| !is_formed(name, value)).map(|(name, _)| name.to_owned())
+}
+
+/// Claude Code takes this value under this name, of the names that it checks.
+fn is_formed(name: &str, value: &Value) -> bool {
+    let is_text = |values: Option<&Vec<Value>>| values.is_some_and(|it| it.iter().all(Value::is_string));
+    match name {
+        "disableAllHooks" | "allowManagedHooksOnly" | "async" | "asyncRewake" | "once" => value.is_boolean(),
+        "matcher" | "type" | "command" | "if" | "statusMessage" | "prompt" | "url" | "model" => {
+            value.is_string()
+        }
+        "shell" => ["bash", "powershell"].iter().any(|shell| value == shell),
+        "defaultMode" => MODES.iter().any(|mode| value == mode),
+        "timeout" => value.as_f64().is_some_and(|limit| limit > 0.0),
+        "cleanupPeriodDays" => value.is_number(),
+        "allow" | "ask" | "deny" | "additionalDirectories" | "args" => is_text(value.as_array()),
+        "env" => value.as_object().is_some_and(|it| it.values().all(Value::is_string)),
+        "permissions" => value.is_object(),
+        _ => !value.is_null(),
     }
 }
 
@@ -153,7 +171,8 @@ impl<'a> Judge<'a> {
     fn whole(&mut self) -> Vec<(PathBuf, String)> {
         let &[event, report, ..] = known(self.client).events else { return Vec::new() };
         let (all, reports) = (self.hooks(event), self.hooks(report));
-        let is_ours = |hook: &Hook<'_>| is_ours(self.client, hook.command);
+        let client = self.client;
+        let is_ours = |hook: &Hook<'_>| is_ours(client, hook.command);
         let (all_ours, others): (Vec<_>, Vec<_>) = all.into_iter().partition(is_ours);
         let (fences, ours): (Vec<_>, Vec<_>) =
             all_ours.into_iter().partition(|hook| hook.command.contains(" --fence"));
@@ -171,8 +190,17 @@ impl<'a> Judge<'a> {
         if let Some(why) = self.switched_off(&ours) {
             self.bad(&why, "remove that; until then its tools run without the gate");
         }
+        if client == HookClient::ClaudeCode {
+            self.placet_variables();
+        }
+        let all_events: Vec<_> = known(client).events.iter().flat_map(|event| self.hooks(event)).collect();
+        for hook in all_events.iter().filter(|hook| is_ours(hook)) {
+            for fault in faults(client, hook) {
+                self.bad(&fault, INSTALL_AGAIN);
+            }
+        }
         let mut sound = ours.clone();
-        sound.retain(|hook| self.is_sound(*hook));
+        sound.retain(|hook| faults(client, hook).is_empty() && self.waits(*hook));
         if !sound.is_empty() {
             self.tools(&sound, &reporting);
             self.beside(&sound, &fences);
@@ -192,7 +220,7 @@ impl<'a> Judge<'a> {
                 let matcher = group["matcher"].as_str().unwrap_or_default();
                 for handler in group["hooks"].as_array().into_iter().flatten() {
                     let command = handler["command"].as_str().unwrap_or_default();
-                    hooks.push(Hook { path: &layer.path, matcher, handler, command });
+                    hooks.push(Hook { path: &layer.path, group, matcher, handler, command });
                 }
             }
         }
@@ -235,41 +263,33 @@ impl<'a> Judge<'a> {
         .or_else(|| ours.iter().all(listed).then(|| "the hook is in hooksConfig.disabled".to_owned()))
     }
 
-    /// Reports the faults of a hook of ours. Returns whether it has none.
-    fn is_sound(&mut self, hook: Hook<'_>) -> bool {
-        let (handler, before) = (hook.handler, self.checks.len());
-        let at = hook.path.display();
-        let written = written(self.client, hook.command);
-        let is_gemini = self.client == HookClient::Gemini;
-        let is_set = |name: &str| handler[name].as_bool() == Some(true);
-        let is_async = !is_gemini && (is_set("async") || is_set("asyncRewake"));
-        let kind = Some(&handler["type"]).filter(|kind| **kind != "command");
-        let when = handler["if"].as_str().filter(|_| self.client == HookClient::ClaudeCode);
-        let faults = [
-            kind.map(|kind| format!("the hook of {at} has the type {kind}, so it does not run placet")),
-            written.is_none().then(|| {
-                format!(
-                    "the hook of {at} is not placet followed by `|| exit 2`, so a fault lets the tool run"
-                )
-            }),
-            is_async.then(|| format!("it does not wait for the hook of {at}, which is async")),
-            when.map(|when| format!("it calls the hook of {at} for {when} only (\"if\")")),
-        ];
-        for fault in faults.iter().flatten() {
-            self.bad(fault, INSTALL_AGAIN);
+    /// Names variables that Claude Code sets for the hook, and that choose another gate for it than for doctor.
+    fn placet_variables(&mut self) {
+        let read: &'a [(&'a Layer, Value)] = self.read;
+        for (layer, value) in read {
+            let names = at(value, &["env"]).as_object().into_iter().flat_map(|env| env.keys());
+            for name in names.filter(|name| is_placets(name)) {
+                let found = format!("env of {} sets {name} for the hook", layer.path.display());
+                self.bad(&found, &format!("remove {name}: it leads the hook to another gate"));
+            }
         }
-        let (usual, unit) = if is_gemini { (60.0, 1_000.0) } else { (600.0, 1.0) };
-        let limit = handler["timeout"].as_f64().map_or(usual, |limit| limit / unit);
-        let wait = written.unwrap_or_default();
-        if limit < wait.saturating_add(GRACE).as_secs_f64() {
+    }
+
+    /// The client lets a sound hook wait as long as it wants. Reports if not.
+    fn waits(&mut self, hook: Hook<'_>) -> bool {
+        let limit = limit(self.client, hook.handler);
+        let wait = written(self.client, hook.command).unwrap_or_default();
+        let is_enough = limit >= wait.saturating_add(GRACE).as_secs_f64();
+        if !is_enough {
             let found = format!(
-                "it ends the hook of {at} after {limit} s and runs the tool; the hook waits {} s, and needs {} s more",
+                "it ends the hook of {} after {limit} s and runs the tool; the hook waits {} s, and needs {} s more",
+                hook.path.display(),
                 wait.as_secs(),
                 GRACE.as_secs()
             );
             self.bad(&found, "install the hook again, with the --wait that you want");
         }
-        self.checks.len() == before
+        is_enough
     }
 
     /// The client calls one of these hooks for the tool.
@@ -286,7 +306,11 @@ impl<'a> Judge<'a> {
         let found = format!("it asks about {}; it runs {} without asking", listed(&asked), listed(&missed));
         if asked.is_empty() {
             let found = format!("no tool is asked about: no matcher fits {}", listed(&missed));
-            self.bad(&found, INSTALL_AGAIN);
+            let name = usual.next().unwrap_or_default();
+            self.bad(
+                &found,
+                &format!("install it with --tools of exact names (`{name}`), or without --tools"),
+            );
         } else if !less.is_empty() {
             self.bad(&format!("{found}, of which {} were installed", listed(&less)), INSTALL_AGAIN);
         } else if usual.any(|tool| missed.contains(&tool)) {
@@ -299,8 +323,7 @@ impl<'a> Judge<'a> {
     /// Names tools that are asked about and not reported, and tools that read without the fence.
     fn beside(&mut self, sound: &[Hook<'_>], fences: &[Hook<'_>]) {
         let client = self.client;
-        let runs =
-            |hook: &Hook<'_>| hook.handler["type"] == "command" && written(client, hook.command).is_some();
+        let runs = |hook: &Hook<'_>| is_ours(client, hook.command) && faults(client, hook).is_empty();
         for event in known(client).events.iter().skip(1) {
             let reports: Vec<_> = self.hooks(event).into_iter().filter(runs).collect();
             let missed: Vec<_> = all_tools(client)
@@ -381,6 +404,43 @@ impl<'a> Judge<'a> {
             }
         }
     }
+}
+
+/// Returns the faults of a hook of ours. Members that placet does not write are faults: with some of them the client skips the hook.
+fn faults(client: HookClient, hook: &Hook<'_>) -> Vec<String> {
+    let (handler, at) = (hook.handler, hook.path.display());
+    let others = |object: &Value, known: &[&str]| {
+        let names = object.as_object().into_iter().flat_map(|object| object.keys().cloned());
+        names.filter(|name| !known.contains(&name.as_str())).collect::<Vec<_>>()
+    };
+    let mut more = others(handler, &["type", "command", "timeout"]);
+    more.extend(others(hook.group, &["matcher", "hooks"]));
+    let kind = Some(&handler["type"]).filter(|kind| **kind != "command");
+    let matcher = hook.group.get("matcher").filter(|matcher| !matcher.is_string());
+    let limit = limit(client, handler);
+    let faults = [
+        kind.map(|kind| format!("the hook of {at} has the type {kind}, so it does not run placet")),
+        written(client, hook.command).is_none().then(|| {
+            format!("the hook of {at} is not placet followed by `|| exit 2`, so a fault lets the tool run")
+        }),
+        matcher.map(|matcher| format!("the hook of {at} has the matcher {matcher}, which is no text")),
+        (limit > TIMER_MAX).then(|| format!("the hook of {at} has a timeout of {limit} s: it ends at once")),
+        (!more.is_empty()).then(|| {
+            format!("the hook of {at} has \"{}\", so it may not be called or waited for", more.join("\", \""))
+        }),
+    ];
+    faults.into_iter().flatten().collect()
+}
+
+/// Returns after how many seconds the client ends a hook.
+fn limit(client: HookClient, handler: &Value) -> f64 {
+    let (usual, unit) = if client == HookClient::Gemini { (60.0, 1_000.0) } else { (600.0, 1.0) };
+    handler["timeout"].as_f64().map_or(usual, |limit| limit / unit)
+}
+
+/// A variable that tells placet where its gate, its state or its configuration is.
+fn is_placets(name: &str) -> bool {
+    name.starts_with("PLACET_") || ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"].contains(&name)
 }
 
 /// Returns how long a command waits that `placet hook install` may have written. `None` if anything but placet's hook is in it, or if a fault would let the tool run.

@@ -10,7 +10,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::event::HookClient;
 use super::run::{GRACE, REPORT_LIMIT};
@@ -130,21 +131,18 @@ pub fn path(
     })
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct Group {
-    #[serde(default)]
     matcher: String,
     hooks: Vec<Handler>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct Handler {
     #[serde(rename = "type")]
     kind: String,
-    #[serde(default)]
     command: String,
     /// Claude Code and Codex count seconds, Gemini CLI milliseconds.
-    #[serde(default)]
     timeout: u64,
 }
 
@@ -213,11 +211,12 @@ enum Whose {
 }
 
 fn whose(client: HookClient, group: &str) -> Whose {
-    let Ok(group) = serde_json::from_str::<Group>(group) else { return Whose::Others };
-    let ours = group.hooks.iter().filter(|handler| is_ours(client, &handler.command)).count();
-    match ours {
+    let group: Value = serde_json::from_str(group).unwrap_or_default();
+    let hooks = group.get("hooks").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let is_ours = |hook: &&Value| hook["command"].as_str().is_some_and(|command| is_ours(client, command));
+    match hooks.iter().filter(is_ours).count() {
         0 => Whose::Others,
-        n if n == group.hooks.len() => Whose::Ours,
+        n if n == hooks.len() => Whose::Ours,
         _ => Whose::Both,
     }
 }

@@ -20,8 +20,8 @@ fn settings(client: HookClient, text: &str) -> Settings {
 }
 
 /// The handler of an event that waits for a human, the last one in its list.
-fn handler(text: &str, event: &str) -> serde_json::Value {
-    let value: serde_json::Value = serde_json::from_str(text).unwrap();
+fn handler(text: &str, event: &str) -> Value {
+    let value: Value = serde_json::from_str(text).unwrap();
     let groups = value["hooks"][event].as_array().unwrap().iter().rev();
     let mut handlers = groups.map(|group| group["hooks"][0].clone());
     handlers.find(|handler| handler["command"].as_str().is_some_and(|it| it.contains(" --wait "))).unwrap()
@@ -117,7 +117,7 @@ fn tools_that_read_are_called_for_the_fence_alone() {
         [(CLIENT, "PreToolUse", "Read|Grep|Glob"), (HookClient::Gemini, "BeforeTool", "read_file")]
     {
         let text = settings(client, "").with(&block(client)).unwrap();
-        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let value: Value = serde_json::from_str(&text).unwrap();
         let group = &value["hooks"][event][1];
 
         assert!(group["matcher"].as_str().unwrap().contains(reader), "{group}");

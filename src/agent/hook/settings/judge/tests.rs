@@ -105,9 +105,9 @@ fn hook_that_cannot_block_is_bad() {
         (("\"timeout\": 3300", "\"timeout\": 3000"), "after 3000 s"),
         ((",\n            \"timeout\": 3300", ""), "after 600 s"),
         (("--wait 50m", "--wait 2h"), "waits 7200 s"),
-        (("\"timeout\": 3300", "\"async\": true, \"timeout\": 3300"), "is async"),
-        (("\"timeout\": 3300", "\"asyncRewake\": true, \"timeout\": 3300"), "is async"),
-        (("\"timeout\": 3300", "\"if\": \"Bash(git *)\", \"timeout\": 3300"), "for Bash(git *) only"),
+        (("\"timeout\": 3300", "\"async\": true, \"timeout\": 3300"), "has \"async\", so"),
+        (("\"timeout\": 3300", "\"asyncRewake\": true, \"timeout\": 3300"), "has \"asyncRewake\", so"),
+        (("\"timeout\": 3300", "\"if\": \"Bash(git *)\", \"timeout\": 3300"), "has \"if\", so"),
         (("\"timeout\": 3300", "\"timeout\": \"3300\""), "ignores all of"),
         (("{\n", "{\"permissions\":{\"ask\":\"Bash\"},\n"), "ignores all of"),
         (("{\n", "{ // mine\n"), "ignores all of"),
@@ -127,6 +127,92 @@ fn hook_that_cannot_block_is_bad() {
     }
     let quick = installed(HookClient::Gemini, &[("\"timeout\": 3300000", "\"timeout\": 3300")]);
     assert!(judged(HookClient::Gemini, &[("user.json", &quick)]).contains("after 3.3 s"));
+}
+
+#[test]
+fn hook_that_its_client_skips_is_bad() {
+    let limit = "\"timeout\": 3300";
+    for (to, why) in [
+        ("\"timeout\": 2147484", "a timeout of 2147484 s"),
+        ("\"shell\": \"powershell\", \"timeout\": 3300", "has \"shell\""),
+        ("\"args\": [\"x\"], \"timeout\": 3300", "has \"args\""),
+        ("\"anything\": 1, \"timeout\": 3300", "has \"anything\""),
+        ("\"timeout\": 3300 } ], \"when\": [ { \"a\": 1", "has \"when\""),
+        ("\"shell\": \"zsh\", \"timeout\": 3300", "because of the form of shell"),
+        ("\"async\": null, \"timeout\": 3300", "because of the form of async"),
+        ("\"if\": null, \"timeout\": 3300", "because of the form of if"),
+        ("\"once\": 5, \"timeout\": 3300", "because of the form of once"),
+        ("\"timeout\": null", "because of the form of timeout"),
+    ] {
+        let said = judged(CLAUDE, &[("user.json", &installed(CLAUDE, &[(limit, to)]))]);
+        assert!(said.contains("Bad ") && said.contains(why) && !said.contains("Good "), "{to}: {said}");
+    }
+    let highest = installed(CLAUDE, &[(limit, "\"timeout\": 2147483")]);
+    assert!(judged(CLAUDE, &[("user.json", &highest)]).starts_with("Good "));
+    let gemini = |to| installed(HookClient::Gemini, &[("\"timeout\": 3300000", to)]);
+    let highest = gemini("\"timeout\": 2147483647");
+    assert!(judged(HookClient::Gemini, &[("user.json", &highest)]).starts_with("Good "));
+    let longer = gemini("\"timeout\": 2147483648");
+    assert!(judged(HookClient::Gemini, &[("user.json", &longer)]).contains("Bad "));
+    let report = installed(CLAUDE, &[("\"timeout\": 360", "\"shell\": \"bash\", \"timeout\": 360")]);
+    assert!(judged(CLAUDE, &[("user.json", &report)]).contains("has \"shell\""), "of a report, too");
+}
+
+#[test]
+fn file_that_claude_code_ignores_is_bad() {
+    let other = |member: &str| {
+        format!(r#""Stop":[{{"hooks":[{{"type":"command","command":"say",{member}}}]}}],"PreToolUse""#)
+    };
+    for (member, named) in [
+        (r#""permissions":[]"#, "permissions"),
+        (r#""permissions":null"#, "permissions"),
+        (r#""permissions":{"defaultMode":"nope"}"#, "defaultMode"),
+        (r#""permissions":{"defaultMode":null}"#, "defaultMode"),
+        (r#""permissions":{"allow":[1]}"#, "allow"),
+        (r#""cleanupPeriodDays":"x""#, "cleanupPeriodDays"),
+        (r#""env":["A=b"]"#, "env"),
+        (r#""disableAllHooks":null"#, "disableAllHooks"),
+    ] {
+        let text = installed(CLAUDE, &[("{\n", &format!("{{{member},\n"))]);
+        let said = judged(CLAUDE, &[("user.json", &text)]);
+        assert!(
+            said.contains(&format!("the form of {named}")) && !said.contains("Good "),
+            "{member}: {said}"
+        );
+    }
+    for (member, named) in [(r#""statusMessage":5"#, "statusMessage"), (r#""async":null"#, "async")] {
+        let said =
+            judged(CLAUDE, &[("user.json", &installed(CLAUDE, &[("\"PreToolUse\"", &other(member))]))]);
+        assert!(
+            said.contains(&format!("the form of {named}")) && !said.contains("Good "),
+            "{member}: {said}"
+        );
+    }
+    for (from, to) in [
+        ("\"matcher\": \"^(Bash", "\"matcher\": null, \"x\": \"^(Bash"),
+        ("\"PreToolUse\"", "\"Stop\": {}, \"PreToolUse\""),
+    ] {
+        let said = judged(CLAUDE, &[("user.json", &installed(CLAUDE, &[(from, to)]))]);
+        assert!(said.contains("ignores all of") && !said.contains("Good "), "{to}: {said}");
+    }
+    let fine =
+        r#""permissions":{"defaultMode":"plan","allow":["Read"]},"env":{"A":"b"},"cleanupPeriodDays":3,"#;
+    let fine =
+        installed(CLAUDE, &[("{\n", &format!("{{{fine}\n")), ("\"PreToolUse\"", &other(r#""async":true"#))]);
+    assert!(judged(CLAUDE, &[("user.json", &fine)]).starts_with("Good "));
+}
+
+#[test]
+fn variables_that_lead_to_another_gate_are_bad() {
+    for name in ["PLACET_STATE_DIR", "PLACET_URL", "XDG_STATE_HOME", "HOME"] {
+        let layer = format!(r#"{{"env":{{"{name}":"/x"}}}}"#);
+        let said = judged(CLAUDE, &[("user.json", &installed(CLAUDE, &[])), ("project.json", &layer)]);
+        assert!(said.contains(&format!("Bad Claude Code: env of project.json sets {name} for")), "{said}");
+        assert_eq!(judged(CLAUDE, &[("project.json", &layer)]), "", "no hook is installed");
+    }
+    let other = r#"{"env":{"RUST_LOG":"info"}}"#;
+    let said = judged(CLAUDE, &[("user.json", &installed(CLAUDE, &[])), ("project.json", other)]);
+    assert!(said.starts_with("Good "), "{said}");
 }
 
 #[test]
@@ -154,6 +240,15 @@ fn narrowed_report_is_bad_and_missing_fence_a_warning() {
     let open = installed(CLAUDE, &[("^(Read|Grep|Glob)$", "^Read$")]);
     let said = judged(CLAUDE, &[("user.json", &open)]);
     assert!(said.contains("Warn Claude Code: Grep, Glob can read") && !said.contains("Bad "), "{said}");
+}
+
+#[test]
+fn names_that_fit_no_tool_say_that_they_are_exact() {
+    let all = "^(Bash|Edit|Write|NotebookEdit|mcp__.*)$";
+    let (checks, _) = judge(CLAUDE, &[layer("user.json", &installed(CLAUDE, &[(all, "bash")]))]);
+
+    let bad = checks.iter().find(|check| check.found.contains("no tool is asked about")).unwrap();
+    assert_eq!(bad.advice, "install it with --tools of exact names (`Bash`), or without --tools");
 }
 
 #[test]
