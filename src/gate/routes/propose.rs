@@ -142,8 +142,8 @@ struct Identity {
 
 /// Reads ids that the request leaves out from the input, where Praxiom's `@gated` decorator puts them. The input is not changed.
 ///
-/// A workspace in the input must be the token's where it is used: where the request names none, and for a tool whose definition calls
-/// the field identity.
+/// A workspace in the input must be the token's for a tool whose definition calls the field identity. For any other tool it stands for
+/// one in the request, and the token says which.
 fn identity(
     caller: &Caller,
     propose: &Propose,
@@ -152,18 +152,20 @@ fn identity(
 ) -> Result<Identity, ApiError> {
     let members = json::members(input.as_str());
     let members = members.ok_or_else(|| ApiError::new(INVALID, "toolInput must be a JSON object"))?;
-    let named = propose.workspace_id.clone();
+    let names = |member: &Member<'_>| {
+        let is_workspace = ["workspace_id", "workspaceId"].contains(&member.key.text.as_ref());
+        is_workspace && !["null", "\"\""].contains(&member.value)
+    };
     let is_used = |member: &&Member<'_>| {
-        let key = member.key.text.as_ref();
-        let is_fallback = named.is_none() && ["workspace_id", "workspaceId"].contains(&key);
-        (is_fallback && id_in(member.value).is_some())
-            || (member.value != "null" && definition.identity.iter().any(|name| name == key))
+        member.value != "null" && definition.identity.iter().any(|name| *name == member.key.text)
     };
     let used: Vec<&str> = members.iter().filter(is_used).map(|member| member.value).collect();
+    let workspace = match propose.workspace_id.as_deref() {
+        None if members.iter().any(names) => caller.token.workspace.clone(),
+        named => caller.workspace(named)?.to_owned(),
+    };
     let fields = Fields::new(members);
     let said = |name: &str| fields.raw(name).and_then(id_in);
-    let workspace = named.or_else(|| said("workspaceId"));
-    let workspace = caller.workspace(workspace.as_deref())?.to_owned();
     // However often and however spelled.
     if used.into_iter().any(|value| json::decode(value).text != workspace.as_str()) {
         return Err(ApiError::new(FORBIDDEN, "toolInput names another workspace than this token's"));
@@ -227,7 +229,9 @@ fn within_limits(propose: &Propose, identity: &Identity) -> Result<(), ApiError>
         texts.into_iter().find(|(_, text, most)| text.as_ref().is_some_and(|text| is_longer(text, *most)));
     match long {
         Some((name, _, most)) => {
-            Err(ApiError::new(INVALID, format!("{name} is longer than {most} characters")))
+            let is_own = ["missionId", "sessionId", "runId", "toolCallId"].contains(&name);
+            let advice = if is_own { "; send sha256: and the hex digest of it instead" } else { "" };
+            Err(ApiError::new(INVALID, format!("{name} is longer than {most} characters{advice}")))
         }
         None => Ok(()),
     }

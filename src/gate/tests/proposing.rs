@@ -52,6 +52,26 @@ async fn arguments_named_like_ids_decide_nothing() {
 }
 
 #[tokio::test]
+async fn a_workspace_among_the_arguments_gives_way_to_the_tokens() {
+    let (_folder, gate) = plain().await;
+    let long = format!(r#"{{"workspace_id":"{}"}}"#, "x".repeat(129));
+    for input in [
+        r#"{"workspaceId":"other"}"#,
+        r#"{"workspace_id":"other","workspaceId":null}"#,
+        r#"{"workspace_id":7}"#,
+        long.as_str(),
+    ] {
+        let body = format!(r#"{{"toolName":"t","toolInput":{input}}}"#);
+        let answer = gate.post_as(&gate.agent, "/api/pending-actions", &body).await;
+        assert_eq!(answer.status, 202, "{input}: {}", answer.text);
+        let action = gate.action(&answer.at("/pending_action_id")).await;
+        assert_eq!((action.at("/workspaceId"), action.at("/toolInput")), ("w".to_owned(), input.to_owned()));
+    }
+    let body = r#"{"toolName":"save_insights","toolInput":{"workspace_id":"other"}}"#;
+    assert_eq!(gate.post_as(&gate.agent, "/api/pending-actions", body).await.status, 403);
+}
+
+#[tokio::test]
 async fn input_names_the_ids_that_a_request_leaves_out() {
     let (_folder, gate) = plain().await;
     let input = r#"{"workspace_id":"elsewhere","mission_id":"theirs","session_id":"s"}"#;

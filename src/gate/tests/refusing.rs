@@ -69,11 +69,10 @@ async fn a_proposal_names_its_workspace_and_no_other() {
     let cases = [
         (r#"{"toolName":"t","toolInput":{}}"#, 422),
         (r#"{"toolName":"t","toolInput":{},"workspaceId":"elsewhere"}"#, 403),
-        (r#"{"toolName":"t","toolInput":{"workspace_id":"elsewhere"}}"#, 403),
         (r#"{"toolName":"save_insights","toolInput":{"workspace_id":"elsewhere"},"workspaceId":"w"}"#, 403),
         (r#"{"toolName":"save_insights","toolInput":{"workspaceId":7},"workspaceId":"w"}"#, 403),
-        (r#"{"toolName":"t","toolInput":{"workspace_id":7}}"#, 422),
-        (r#"{"toolName":"t","toolInput":{"workspaceId":"elsewhere","workspaceId":"w"}}"#, 403),
+        (r#"{"toolName":"t","toolInput":{"workspace_id":null,"workspaceId":""}}"#, 422),
+        (r#"{"toolName":"save_insights","toolInput":{"workspaceId":"elsewhere","workspaceId":"w"}}"#, 403),
         (r#"{"toolName":"t","toolInput":[],"workspaceId":"w"}"#, 422),
         (r#"{"toolName":" ","toolInput":{},"workspaceId":"w"}"#, 422),
         (
@@ -107,7 +106,9 @@ async fn every_text_of_a_proposal_has_a_limit() {
         let answer = gate.post_as(&gate.agent, "/api/pending-actions", &body).await;
 
         refused(&answer, 422, "INVALID");
-        assert_eq!(answer.at("/error/message"), format!("{name} is longer than {most} characters"));
+        let is_own = texts[..4].contains(&name);
+        let advice = if is_own { "; send sha256: and the hex digest of it instead" } else { "" };
+        assert_eq!(answer.at("/error/message"), format!("{name} is longer than {most} characters{advice}"));
     }
     gate.propose_with("t", "{}", &format!(r#","summary":"{}""#, "ü".repeat(16_384))).await;
 }
