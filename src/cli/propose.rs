@@ -18,7 +18,7 @@ use super::{input, output};
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Queue {
-    /// The URLs of a gate that is served.
+    /// The URLs of a gate that is served; once it has the proposal, the one that took it.
     Url(String),
     /// The database of this machine's gate, which is not served.
     Database(PathBuf),
@@ -76,12 +76,16 @@ pub async fn propose(proposer: &AgentClient, args: &ProposeArgs, queue: &Queue) 
         })
         .await
         .map_err(|error| told(&error, queue))?;
+    let taken = match queue {
+        Queue::Url(_) => &Queue::Url(proposer.url().to_owned()),
+        Queue::Database(_) => queue,
+    };
     // First of all: whoever does not learn the id proposes the same again.
     let id = Untrusted::from(queued.pending_action_id.as_str());
     if args.json {
-        output::versioned(&QueuedJson { queued: &queued, queue })?;
+        output::versioned(&QueuedJson { queued: &queued, queue: taken })?;
     } else {
-        let place = match queue {
+        let place = match taken {
             Queue::Url(url) => format!("at {url}"),
             Queue::Database(path) => format!("in {}, no gate is running", path.display()),
         };

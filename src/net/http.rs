@@ -179,6 +179,11 @@ impl Http {
         self.addresses.all().map(alone).collect()
     }
 
+    /// The address that answered last.
+    pub fn base(&self) -> &str {
+        &self.addresses.at(self.addresses.first()).base
+    }
+
     /// The number of the address that is asked next.
     pub(super) fn first(&self) -> usize {
         self.addresses.first()

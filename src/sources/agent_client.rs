@@ -99,6 +99,11 @@ impl AgentClient {
         setup::http(config, Patience::USUAL).map(|http| Self { http })
     }
 
+    /// Returns the URL that answered last.
+    pub fn url(&self) -> &str {
+        self.http.base()
+    }
+
     /// Records an intent. The answer is the queued signal: nothing ran. A gate that does not answer is asked once more
     /// under the same key, so that it records one intent whatever became of the first request.
     pub async fn propose(&self, proposal: &Propose) -> Result<Queued, SourceError> {

@@ -1,15 +1,16 @@
 //! The gate for an agent's door: found, never started.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 
 use crate::cli::Usage;
 use crate::config::paths::Paths;
 use crate::config::{Config, SourceConfig, SourceKind, TokenFrom, urls_in};
 use crate::domain::Check;
-use crate::sources::{AgentClient, SourceError};
+use crate::net::http::SetupError;
+use crate::sources::{AgentClient, OpenError, SourceError};
 
 use super::embedded;
 
@@ -17,6 +18,9 @@ use super::embedded;
 const FIND_LIMIT: Duration = Duration::from_secs(10);
 /// How often it looks meanwhile.
 const LOOK: Duration = Duration::from_millis(250);
+
+/// What names a gate where neither an option nor a variable does.
+const CONFIGURATION: &str = "the configuration";
 
 /// A gate that answers, and what its token opens.
 pub(super) struct AgentGate {
@@ -69,7 +73,7 @@ pub(super) async fn gate(paths: &Paths) -> anyhow::Result<AgentGate> {
 
 /// One try. The outer error is a mistake in what was set, the inner one the gate's.
 async fn open(gate: &NamedGate) -> anyhow::Result<Result<AgentGate, SourceError>> {
-    let client = AgentClient::open(&gate.source)?;
+    let client = gate.client(None)?;
     let token = match client.token().await {
         Ok(token) => token,
         Err(error) => return Ok(Err(error)),
@@ -82,6 +86,24 @@ async fn open(gate: &NamedGate) -> anyhow::Result<Result<AgentGate, SourceError>
         }
     }
     Ok(Ok(AgentGate { client, workspace: token.workspace, place: gate.to_string() }))
+}
+
+impl NamedGate {
+    /// Opens it, with certificates of the caller's where there are any. An error names the variable or option at fault.
+    pub(super) fn client(&self, ca_file: Option<PathBuf>) -> anyhow::Result<AgentClient> {
+        let ca_file = ca_file.or_else(|| self.source.ca_file.clone());
+        let by = self.by;
+        AgentClient::open(&SourceConfig { ca_file, ..self.source.clone() }).map_err(|error| match error {
+            error if by == CONFIGURATION => error.into(),
+            OpenError::Setup(_, SetupError::InTheClear(host)) => anyhow!(
+                "{by} has http:// for {host}: whoever is on the way could read the token and act as the agent. Use https://, or \
+                 configure a source with this URL and insecure_http = true where something else protects the way"
+            ),
+            OpenError::Setup(_, error) => anyhow!("{by}: {error}"),
+            OpenError::CaFile(_, path, why) => anyhow!("cannot read the ca_file {}: {why}", path.display()),
+            error @ OpenError::NoWorkspace(_) => error.into(),
+        })
+    }
 }
 
 impl std::fmt::Display for NamedGate {
@@ -136,7 +158,7 @@ pub(super) fn named(
 fn configured(config: &Config, source: SourceConfig, token: Option<TokenFrom>) -> NamedGate {
     let agents = embedded::agents_token_beside(&config.gate, source.token.as_ref());
     let token = token.or(agents).or_else(|| source.token.clone());
-    NamedGate { source: SourceConfig { token, ..source }, by: "the configuration" }
+    NamedGate { source: SourceConfig { token, ..source }, by: CONFIGURATION }
 }
 
 /// Returns the gate that placet serves on this machine, with its agent's token unless another one was named.
@@ -250,6 +272,19 @@ mod tests {
         let gate = named_by(&variables).unwrap().unwrap();
         assert_eq!(gate.urls().collect::<Vec<_>>(), ["http://a:1", "http://b:1", "http://c:1"]);
         assert!(named_by(&[("PLACET_URL", " , "), ("PLACET_TOKEN", "x")]).is_err(), "it names none");
+    }
+
+    #[test]
+    fn plain_http_elsewhere_is_refused_in_an_agents_words() {
+        let gate = |config, variables: &[(&str, &str)]| {
+            let gate = found(config, GateArgs::default(), variables).unwrap().unwrap();
+            gate.client(None).map(drop).unwrap_err().to_string()
+        };
+        let error = gate("", &[("PLACET_URL", "http://example.com"), ("PLACET_TOKEN", "x")]);
+        assert!(error.starts_with("PLACET_URL has http:// for example.com: whoever"), "{error}");
+        assert!(error.contains("act as the agent. Use https://, or configure a source"), "{error}");
+        let configured = "[[source]]\nname = \"team\"\nkind = \"gate\"\nurl = \"http://g.example.com\"\ntoken_file = \"/own\"\n";
+        assert!(gate(configured, &[]).starts_with("the source team: "));
     }
 
     #[test]

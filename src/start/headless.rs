@@ -160,7 +160,7 @@ pub(super) async fn propose(paths: &Paths, args: ProposeArgs) -> anyhow::Result<
     if let Some(gate) = named {
         let urls = gate.source.urls().collect::<Vec<_>>().join(" or ");
         let ca_file = args.ca_file.clone().or_else(|| gate.source.ca_file.clone());
-        let client = AgentClient::open(&SourceConfig { ca_file, ..gate.source.clone() })?;
+        let client = gate.client(ca_file)?;
         return cli::propose(&client, &args, &Queue::Url(urls)).await;
     }
     if !config.sources.is_empty() {

@@ -86,6 +86,24 @@ fn decision_that_is_lost_on_its_way_or_back_is_made_once() {
 }
 
 #[test]
+fn proposal_names_the_url_that_took_it() {
+    let (gate_home, gate, relay, _home) = two_ways();
+    let home = Home::with_config("");
+    let input = home.path().join("input.json");
+    std::fs::write(&input, "{}").unwrap();
+    let propose = || {
+        let mut command = home.command(&["propose", "other", "--input", input.to_str().unwrap()]);
+        command.env("PLACET_URL", format!("{} {}", relay.url, gate.address.url));
+        out(&command.env("PLACET_TOKEN_FILE", gate_home.state().join("agent.token")).output().unwrap())
+    };
+    assert!(propose().contains(&format!(" at {};", relay.url)));
+
+    relay.end();
+
+    assert!(propose().contains(&format!(" at {};", gate.address.url)));
+}
+
+#[test]
 fn hook_that_waits_goes_on_when_the_first_url_ends() {
     let (gate_home, gate, relay, _home) = two_ways();
     let token = gate_home.state().join("agent.token");
