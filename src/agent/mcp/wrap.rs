@@ -187,6 +187,10 @@ impl Server {
     /// The option that parks a call before the client gives up, where the user gave the client less time than placet takes.
     fn wait(&self) -> Result<Vec<String>, WrapError> {
         let Some(seconds) = self.entry.patience else { return Ok(Vec::new()) };
+        if seconds.is_nan() {
+            let why = format!("the time limit of {:?} is no number; write it without quotes", self.name);
+            return Err(WrapError::Malformed { path: self.path.clone(), why });
+        }
         let usual = Wait::Auto.limit(&self.client.title().to_lowercase(), true);
         let wait = Duration::try_from_secs_f64(seconds * 0.8).unwrap_or(Duration::MAX).as_secs();
         match wait {
@@ -196,8 +200,12 @@ impl Server {
         }
     }
 
-    /// A sentence for the user where opencode hides our tool from the model.
+    /// A sentence for the user where the client hides our tool from the model.
     pub fn hides_result(&self) -> Option<String> {
+        if let Some(list) = self.entry.hidden_by {
+            let said = "hides placet_result, which tells of parked calls. Take it out of that list.";
+            return Some(format!("`{list}` of {:?} {said}", self.name));
+        }
         let plain = client_files::plain_json(&self.text);
         let settings = json::members(&plain).filter(|_| self.client == McpClient::Opencode)?;
         let tools = settings.into_iter().rfind(|member| member.key.text == "tools")?;

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::super::answers::RESULT_TOOL;
 use super::McpClient;
 use crate::agent::client_files;
 use crate::domain::json::{self, Member};
@@ -34,8 +35,10 @@ pub(super) struct Entry {
     limit: Option<String>,
     /// What stands before a list that is not there.
     args: &'static str,
-    /// For how long the client waits for a call, in seconds, where the user has set it.
+    /// For how long the client waits for a call, in seconds, where the user has set it; NaN where it is no number.
     pub(super) patience: Option<f64>,
+    /// The client's list that hides our tool from the model.
+    pub(super) hidden_by: Option<&'static str>,
     /// The list of the only tools that the model may see, and its elements.
     allowed: Option<(Range<usize>, Vec<Range<usize>>)>,
 }
@@ -101,9 +104,9 @@ impl Entry {
         let set = (command.clone(), program.clone());
         let (before, list) = match &self.list {
             None => (format!("{limit}{}[{}]", self.args, others.join(",")), None),
-            // It is `null`.
+            // It is `null`; the blank in our list says so.
             Some(list) if !text.get(list.clone())?.starts_with('[') => {
-                (limit, Some((list.clone(), format!("[{}]", others.join(",")))))
+                (limit, Some((list.clone(), format!("[ {}]", others.join(",")))))
             }
             Some(list) => {
                 let comma = if self.elements.is_empty() { "" } else { ", " };
@@ -145,12 +148,14 @@ impl Entry {
         let set = (command.clone(), text.get(first.clone())?.to_owned());
         let limit = self.limit_at(text, command.end);
         let tokens: Option<Vec<&str>> = self.elements.iter().map(|at| text.get(at.clone())).collect();
-        let (made, list) = (format!("[{}]", tokens?.join(",")), self.list.clone()?);
+        let (made, list) = (tokens?.join(","), self.list.clone()?);
         // A list with other words, or in another layout, was there before.
-        let is_made = own == self.elements.len() && text.get(list.clone())? == made;
-        let taken = if is_made && text.get(limit.end..list.start) == Some(self.args) {
+        let is_made = |start: &str| {
+            own == self.elements.len() && text.get(list.clone()) == Some(&format!("{start}{made}]"))
+        };
+        let taken = if is_made("[") && text.get(limit.end..list.start) == Some(self.args) {
             (limit.end..list.end, String::new())
-        } else if is_made && own > 1 && self.args.contains(':') {
+        } else if is_made("[ ") && own > 1 {
             (list, "null".to_owned())
         } else {
             (list.start + 1..self.after(text, own - 1)?, String::new())
@@ -210,7 +215,12 @@ fn in_json(client: McpClient, text: &str, span: &Range<usize>) -> Entry {
     let all = command.iter().chain(&elements);
     let words: Option<Vec<String>> = all.map(string).collect();
     let usable = list.as_ref().is_none_or(is_list) && (command.is_some() || is_opencode);
-    let patience = below(text, span, "timeout").and_then(|at| raw(&at).parse::<f64>().ok());
+    let patience = below(text, span, "timeout").filter(|at| raw(at) != "null");
+    let patience = patience.map(|at| raw(&at).parse::<f64>().unwrap_or(f64::NAN));
+    let excluded = below(text, span, "excludeTools").filter(|_| client == McpClient::Gemini);
+    let hides = excluded.is_some_and(|list| {
+        self::elements(text, &list).iter().any(|at| string(at).as_deref() == Some(RESULT_TOOL))
+    });
     let allowed = below(text, span, "includeTools").filter(|at| raw(at).starts_with('['));
     let members: Vec<Member<'_>> = text.get(span.clone()).and_then(json::members).unwrap_or_default();
     let has = |key: &str| members.iter().any(|member| member.key.text == key);
@@ -228,6 +238,7 @@ fn in_json(client: McpClient, text: &str, span: &Range<usize>) -> Entry {
         args: r#","args":"#,
         // Ours is longer than any wait.
         patience: patience.filter(|_| !is_ours).map(|millis| millis / 1_000.0),
+        hidden_by: hides.then_some("excludeTools"),
         allowed: allowed.map(|list| (list.clone(), self::elements(text, &list))),
     }
 }
@@ -256,6 +267,8 @@ struct CodexServer {
     url: Option<toml::Value>,
     tool_timeout_sec: Option<toml::Value>,
     enabled_tools: Option<Spanned<Vec<Spanned<String>>>>,
+    #[serde(default)]
+    disabled_tools: Vec<String>,
 }
 
 fn in_toml(text: &str, name: &str) -> Result<Option<Entry>, String> {
@@ -275,7 +288,8 @@ fn in_toml(text: &str, name: &str) -> Result<Option<Entry>, String> {
     let end = command.as_ref().map_or(0, |command| command.end);
     let is_ours = text.get(end..).is_some_and(|rest| rest.starts_with(&limit));
     let is_missing = server.tool_timeout_sec.is_none();
-    let patience = server.tool_timeout_sec.and_then(|limit| limit.to_string().parse::<f64>().ok());
+    let patience = server.tool_timeout_sec.map(|it| it.to_string().parse::<f64>().unwrap_or(f64::NAN));
+    let hides = server.disabled_tools.iter().any(|tool| tool == RESULT_TOOL);
     // A dotted key would need its table's name again.
     let line = text.get(..command.as_ref().map_or(0, |command| command.start)).unwrap_or_default();
     let key = line.rsplit('\n').next().unwrap_or_default().trim_start();
@@ -294,6 +308,7 @@ fn in_toml(text: &str, name: &str) -> Result<Option<Entry>, String> {
         limit: (is_missing || is_ours).then_some(limit),
         args: if is_inline { ",args=" } else { "\nargs=" },
         patience: patience.filter(|_| !is_ours),
+        hidden_by: hides.then_some("disabled_tools"),
         allowed: server
             .enabled_tools
             .map(|list| (list.span(), list.get_ref().iter().map(Spanned::span).collect())),

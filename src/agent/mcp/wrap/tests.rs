@@ -206,6 +206,14 @@ fn limits_below_the_wait_park_calls_in_time() {
     let server = home.find(McpClient::ClaudeCode, "fs").unwrap();
     let refused = server.wrapped(&[PROGRAM.to_owned()]).unwrap().unwrap_err().to_string();
     assert!(refused.contains("only 0.9 seconds"), "{refused}");
+    for (client, path, text) in [
+        (McpClient::Codex, ".codex/config.toml", codex("tool_timeout_sec = \"60\"")),
+        (McpClient::Gemini, ".gemini/settings.json", json("\"60\"")),
+    ] {
+        let server = Home::with(path, &text).find(client, "fs").unwrap();
+        let refused = server.wrapped(&[PROGRAM.to_owned()]).unwrap().unwrap_err().to_string();
+        assert!(refused.contains("the time limit of \"fs\" is no number"), "{refused}");
+    }
 }
 
 #[test]
@@ -247,6 +255,28 @@ fn tools_that_opencode_hides_are_named() {
 }
 
 #[test]
+fn lists_that_hide_placet_result_are_named() {
+    let codex = |tool: &str| format!("[mcp_servers.fs]\ncommand = 's'\ndisabled_tools = ['w', '{tool}']\n");
+    let gemini =
+        |tool: &str| format!(r#"{{"mcpServers":{{"fs":{{"command":"s","excludeTools":["w","{tool}"]}}}}}}"#);
+    for (client, path, text, list) in [
+        (McpClient::Codex, ".codex/config.toml", codex("placet_result"), Some("`disabled_tools` of \"fs\"")),
+        (McpClient::Codex, ".codex/config.toml", codex("x"), None),
+        (
+            McpClient::Gemini,
+            ".gemini/settings.json",
+            gemini("placet_result"),
+            Some("`excludeTools` of \"fs\""),
+        ),
+        (McpClient::Gemini, ".gemini/settings.json", gemini("x"), None),
+    ] {
+        let said = Home::with(path, &text).find(client, "fs").unwrap().hides_result();
+        assert_eq!(said.is_some(), list.is_some(), "{text}");
+        assert!(said.unwrap_or_default().starts_with(list.unwrap_or_default()), "{text}");
+    }
+}
+
+#[test]
 fn comments_and_trailing_commas_are_kept() {
     let opencode = "{\n  // servers, [\"a\"]\n  \"mcp\": { \"fs\": { \"type\": \"local\", \"command\": [ /* é */ \"npx\", // run\n \"srv\", ], }, },\n}\n";
     let wrapped = opencode
@@ -266,12 +296,18 @@ fn null_in_place_of_arguments_is_replaced() {
         McpClient::ClaudeCode,
         "work/.mcp.json",
         r#"{"mcpServers": {"fs": {"command": "npx", "args": null}}}"#,
-        r#"{"mcpServers": {"fs": {"command": "/opt/placet", "args": ["mcp","--name","fs","--","npx"]}}}"#,
+        r#"{"mcpServers": {"fs": {"command": "/opt/placet", "args": [ "mcp","--name","fs","--","npx"]}}}"#,
+    );
+    there_and_back(
+        McpClient::ClaudeCode,
+        "work/.mcp.json",
+        r#"{"mcpServers":{"fs":{"command":"npx","args":null}}}"#,
+        r#"{"mcpServers":{"fs":{"command":"/opt/placet","args":[ "mcp","--name","fs","--","npx"]}}}"#,
     );
     there_and_back(
         McpClient::Gemini,
         ".gemini/settings.json",
         r#"{"mcpServers":{"fs":{"args":null,"command":"npx"}}}"#,
-        r#"{"mcpServers":{"fs":{"args":["mcp","--name","fs","--","npx"],"command":"/opt/placet"}}}"#,
+        r#"{"mcpServers":{"fs":{"args":[ "mcp","--name","fs","--","npx"],"command":"/opt/placet"}}}"#,
     );
 }

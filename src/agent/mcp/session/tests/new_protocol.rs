@@ -157,7 +157,7 @@ fn a_client_that_asked_for_a_task_reads_it() {
 }
 
 #[test]
-fn an_answer_whose_id_became_a_float_or_text_is_taken() {
+fn answers_whose_id_became_float_or_text_are_taken() {
     for id in ["1073741824.0", "1.073741824E9", r#""1073741824""#] {
         let mut it = Harness::new("c");
         it.client(WRITE);
