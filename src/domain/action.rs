@@ -6,8 +6,11 @@ use std::sync::Arc;
 
 use super::{
     Approval, Approvals, Capabilities, Digest, Edits, Effect, RawJson, Risk, Status, Timestamp, Untrusted,
-    Via,
+    Via, merge,
 };
+
+/// Bytes of a row of text.
+const ROW: usize = 80;
 
 /// An id the source chose. As foreign as any other text.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -203,11 +206,27 @@ impl PendingAction {
         Self { row, input, raw, ..Self::default() }
     }
 
-    /// Bytes of the input and of the agent's note.
+    /// Bytes of the input, of the agent's note and of what others changed. A line break counts as a row of text.
     pub fn bytes_to_read(&self) -> u64 {
-        let summary = self.summary.as_ref().map_or(0, |summary| summary.as_raw().len());
-        let preview = self.preview.as_ref().map_or(0, |preview| preview.as_str().len());
-        (self.input.as_str().len() + summary + preview) as u64
+        let note = self.summary.as_ref().map(Untrusted::as_raw);
+        let edits = self.approved_edits().map(|edits| edits.as_json().as_str());
+        let json = [Some(self.input.as_str()), self.preview.as_ref().map(RawJson::as_str), edits];
+        let texts = json.into_iter().chain([note]).flatten();
+        let breaks = |text: &str| text.matches('\n').count() + text.matches("\\n").count();
+        texts.map(|text| (text.len() + breaks(text) * ROW) as u64).sum()
+    }
+
+    /// The edits of those who approved it already, where more people must. They approved one content: where one of them changed
+    /// nothing, it is the proposed one.
+    pub fn approved_edits(&self) -> Option<&Edits> {
+        let first = self.approvals.first()?.edits.as_ref()?;
+        self.approvals.iter().all(|approval| approval.edits.is_some()).then_some(first)
+    }
+
+    /// The digest of the input with [`Self::approved_edits`].
+    pub fn approved_digest(&self) -> Option<Digest> {
+        let input = merge(&self.input, self.approved_edits()?).ok()?;
+        Some(self.digest_of(input.as_str()))
     }
 
     /// The digest of the proposed input, computed here from the bytes at hand.

@@ -40,6 +40,9 @@ impl Flags {
         for said in [&action.preview, &action.before].into_iter().flatten() {
             flags.add(badges_of_json(said.as_str()));
         }
+        if let Some(edits) = action.approved_edits() {
+            flags.hidden += flags.add_json(edits.as_json().as_str());
+        }
         if let Some(summary) = &action.summary {
             flags.add(badges(summary.as_raw()));
         }

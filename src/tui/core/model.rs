@@ -18,7 +18,7 @@ use crate::tui::decide::state::DecideState;
 use crate::tui::edit::form::EditState;
 use crate::tui::history::state::HistoryState;
 use crate::tui::people::state::PeopleState;
-use crate::tui::preview::page::made::{Content, Tab};
+use crate::tui::preview::page::made::{Cached, Content, Tab};
 use crate::tui::preview::state::{Preview, PreviewPlace, ReaderState, told_in};
 use crate::tui::queue::counts;
 use crate::tui::queue::elsewhere::Elsewhere;
@@ -154,11 +154,17 @@ impl Model {
     /// How much of an action's present content was on screen, as far as its content is known.
     pub(crate) fn seen_of(&self, slot: &Slot) -> Option<Seen> {
         let key = &slot.entry.key;
-        let known = self.preview.cached(key).map(|cached| cached.digest).or(slot.entry.row.digest);
+        let known = self.preview.cached(key).map(|cached| self.reads(key, cached)).or(slot.entry.row.digest);
         match known {
             Some(digest) => self.reader.seen.of(key, &digest),
             None => self.reader.seen.last(key).map(|(_, seen)| seen),
         }
+    }
+
+    /// The digest of what a reviewer of this action reads: with the edits of others where approving it sends them.
+    pub(crate) fn reads(&self, key: &ActionKey, cached: &Cached) -> Digest {
+        let approved = cached.approved.filter(|_| self.edits_of(key) == cached.action.approved_edits());
+        approved.unwrap_or(cached.digest)
     }
 
     /// A decision is staged, and on another content than the source lists now.
@@ -183,11 +189,8 @@ impl Model {
         own.or_else(|| if is_of_us { None } else { self.approved_edits(key) })
     }
 
-    /// What those changed who approved it already, where more people must. They approved one content: where one of them changed nothing,
-    /// it is the proposed one.
     pub(crate) fn approved_edits(&self, key: &ActionKey) -> Option<&Edits> {
-        let approvals = &self.preview.cached(key)?.action.approvals;
-        approvals.first()?.edits.as_ref().filter(|_| approvals.iter().all(|it| it.edits.is_some()))
+        self.preview.cached(key)?.action.approved_edits()
     }
 
     /// Decisions of the submission that was sent and has no answer yet. They are in the draft until it comes.

@@ -90,8 +90,8 @@ pub(crate) fn finish(model: &mut Model) {
 pub(crate) fn moment(model: &Model) -> Moment {
     let reader = &model.reader;
     let opened = |(key, cached): &(&ActionKey, &Arc<Cached>)| {
-        let seen = reader.seen.of(key, &cached.digest) >= Some(Seen::Opened);
-        seen || reader.reading.is_on_screen(key, &cached.digest)
+        let reads = model.reads(key, cached);
+        reader.seen.of(key, &reads) >= Some(Seen::Opened) || reader.reading.is_on_screen(key, &reads)
     };
     let all = model.preview.all_cached().filter(opened);
     let opened = all.map(|(key, cached)| (key.clone(), Arc::clone(cached))).collect();

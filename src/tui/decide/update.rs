@@ -2,28 +2,22 @@
 
 use std::sync::Arc;
 
-use crate::domain;
-use crate::domain::{
-    ActionKey, Decision, DecisionKind, Digest, Edits, Lock, On, PendingAction, Seen, Sight, Staged, Status,
-    changed_keys,
-};
+use crate::domain::{ActionKey, Decision, DecisionKind, Digest, Edits, On, Staged, Status, changed_keys};
 use crate::journal::Write;
 use crate::text;
-use crate::text::Flags;
 use crate::tui::chrome::state::Tone;
 use crate::tui::core::command::Command;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::decide::words;
-use crate::tui::preview::page::made::Tab;
-use crate::tui::preview::reading_time::time_for;
 use crate::tui::queue::groups::GroupKey;
 use crate::tui::queue::slots::{Settled, Slot, State};
 use crate::tui::submit::hold;
 use crate::tui::{edit, queue};
 
 use super::confirm_guard::is_burst;
+use super::lock::{Missing, lock, next_unread};
 use super::stage::{STRETCH, is_too_early, save};
 use super::state::{Looking, Moment, StagedChange, Then, Wanted};
 use super::{stage, turns};
@@ -203,8 +197,9 @@ pub(crate) fn approval(model: &Model, key: &ActionKey) -> Result<Decision, Strin
         let keys = &model.settings.keymap;
         let (down, zoom) = (keys.key(Command::ScrollDown), keys.key(Command::Zoom));
         return Err(match next_unread(model, key) {
-            Some((_, true)) => words::too_briefly(&why),
-            Some((line, false)) => words::read_from(&why, &down, &zoom, line),
+            Some((_, Missing::Time)) => words::too_briefly(&why),
+            Some((line, Missing::Right)) => words::wrap_first(&why, line, &keys.key(Command::Wrap)),
+            Some((line, Missing::Below)) => words::read_from(&why, &down, &zoom, line),
             None => words::read_to_end(&why, &down, &zoom),
         });
     }
@@ -250,16 +245,6 @@ fn approved_by_others(model: &Model, slot: &Slot) -> Result<Option<Edits>, Strin
         return Err(words::APPROVED_LOOK_FIRST.to_owned());
     }
     Ok(edits.cloned())
-}
-
-/// The number of the first line that was not read, where its text is, and whether it is on screen.
-fn next_unread(model: &Model, key: &ActionKey) -> Option<(usize, bool)> {
-    let page = model.preview.page.as_ref().filter(|page| page.of.key == *key)?;
-    let text = matches!(page.of.tab, Tab::Rendered | Tab::Raw);
-    let height = usize::from(model.layout().text.height);
-    let line = model.reader.reading.unread(&page.of, page.len(), time_for(page, height)).filter(|_| text)?;
-    let top = model.preview.top;
-    Some((line + 1, (top..top + height).contains(&line)))
 }
 
 pub(crate) fn kind(model: &Model, key: &ActionKey) -> Option<DecisionKind> {
@@ -555,33 +540,4 @@ pub(crate) fn note_move(model: &mut Model, before: usize) {
     if let Some(moved) = moved {
         model.decide.guard.moved(moved);
     }
-}
-
-// What must have been read before it can be approved: the domain's rule, asked of what this screen knows.
-
-/// Why an action must be seen in full first; `None` when it may be approved.
-pub(crate) fn lock(model: &Model, slot: &Slot) -> Option<Lock> {
-    let key = &slot.entry.key;
-    domain::lock(Sight {
-        seen: model.seen_of(slot),
-        risk: &slot.entry.row.risk,
-        flagged: model.flags_of(slot).any(),
-        size: model.preview.cached(key).map_or(slot.entry.row.size, |cached| cached.action.bytes_to_read()),
-        read_first: model.settings.read_first,
-    })
-}
-
-/// The same of what was read for the review, where nothing has to be believed of a list: not its size, and not that nobody had
-/// to look. What was opened in part and is short counts as unopened.
-pub(crate) fn fresh(model: &Model, key: &ActionKey, action: &PendingAction) -> Option<Lock> {
-    if model.reader.seen.of(key, &action.digest()) == Some(Seen::InFull) {
-        return None;
-    }
-    domain::lock(Sight {
-        seen: None,
-        risk: &action.row.risk,
-        flagged: Flags::of(action).any(),
-        size: action.bytes_to_read(),
-        read_first: model.settings.read_first,
-    })
 }

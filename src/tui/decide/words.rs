@@ -82,6 +82,7 @@ sentences! {
     marked_left_out(left_out: usize, all: usize, why: &str) => "{left_out} of {all} marked were left out: {why}";
     with_words_stay(spared: usize, verb: &str) => "{spared} with text or edits {verb} unchanged; decide those one by one";
     unreadable(exclude: &str) => "it cannot be read, so it cannot be approved; {exclude} rejects it";
+    wrap_first(why: &impl Display, line: usize, wrap: &str) => "{why}: line {line} goes on to the right; {wrap} wraps it. Read it, then approve";
     too_briefly(why: &impl Display) => "{why}: it was on screen too briefly to be read; look at it, then approve";
     read_from(why: &impl Display, down: &str, zoom: &str, line: usize) => "{why}: read it to the end first ({down} scrolls, {zoom} zooms; next is line {line}), then approve";
     read_to_end(why: &impl Display, down: &str, zoom: &str) => "{why}: read it to the end first ({down} scrolls, {zoom} zooms), then approve";

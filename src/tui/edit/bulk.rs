@@ -8,8 +8,9 @@ use crate::tui::chrome;
 use crate::tui::core::command::{Command, Direction, shift};
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
+use crate::tui::decide::lock::lock;
 use crate::tui::decide::stage;
-use crate::tui::decide::update::{finish, lock};
+use crate::tui::decide::update::finish;
 use crate::tui::edit::words;
 use crate::tui::queue::slots::Slot;
 

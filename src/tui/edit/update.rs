@@ -192,7 +192,7 @@ fn may_stage(model: &Model, key: &ActionKey, digest: crate::domain::Digest) -> R
     if model.preview.cached(key).is_none_or(|cached| cached.digest != digest) {
         return Err(words::PROPOSAL_CHANGED.to_owned());
     }
-    match slot.and_then(|slot| decide::update::lock(model, slot)) {
+    match slot.and_then(|slot| decide::lock::lock(model, slot)) {
         Some(why) => Err(words::close_and_read(&why)),
         None => Ok(()),
     }

@@ -3,7 +3,7 @@
 use crate::domain::{DecisionKind, On, ReasonRule, Resolution, Timestamp};
 use crate::tui::core::command::Command;
 use crate::tui::core::msg::Intent;
-use crate::tui::decide::update::lock;
+use crate::tui::decide::lock::lock;
 use crate::tui::plain::words;
 use crate::tui::queue::slots::Slot;
 use crate::tui::submit::words as review_words;

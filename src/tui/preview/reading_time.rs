@@ -60,7 +60,7 @@ impl Reading {
         for lines in &on.lines {
             self.add(&on.what, lines.clone(), passed, on.each);
         }
-        let (key, digest) = (on.what.key.clone(), on.what.digest);
+        let (key, digest) = (on.what.key.clone(), on.what.reads);
         // A content of no lines is on screen, too.
         if on.needed.is_some_and(|needed| self.unread(&on.what, needed.max(1), on.each).is_none()) {
             self.contents.remove(&key);
@@ -88,7 +88,7 @@ impl Reading {
 
     /// Lines of this very content are on screen.
     pub(crate) fn is_on_screen(&self, key: &ActionKey, digest: &Digest) -> bool {
-        let is_it = |on: &OnScreen| on.what.key == *key && on.what.digest == *digest && !on.lines.is_empty();
+        let is_it = |on: &OnScreen| on.what.key == *key && on.what.reads == *digest && !on.lines.is_empty();
         self.on.as_deref().is_some_and(is_it)
     }
 
@@ -229,6 +229,7 @@ mod tests {
         Made {
             key,
             digest: Digest::of("t", "w", "{}"),
+            reads: Digest::of("t", "w", "{}"),
             tab: Tab::Rendered,
             width: 80,
             wrap: true,

@@ -248,6 +248,7 @@ fn made(model: &Model, tab: Tab, width: u16) -> Option<Made> {
     (width > 0).then(|| Made {
         key: key.clone(),
         digest: cached.digest,
+        reads: model.reads(key, cached),
         tab,
         width,
         wrap: model.preview.wrap,
@@ -405,8 +406,8 @@ fn is_visible(model: &Model, page: &Page) -> bool {
 fn on_screen(model: &Model) -> Option<OnScreen> {
     let page = model.preview.page.as_ref().filter(|page| is_visible(model, page))?;
     let what = page.of.clone();
-    let text = matches!(page.of.tab, Tab::Rendered | Tab::Raw) && page.of.folds.is_empty();
-    if !text || model.reader.seen.of(&page.of.key, &page.of.digest) == Some(Seen::InFull) {
+    let text = page.of.is_read() && page.of.folds.is_empty();
+    if !text || model.reader.seen.of(&page.of.key, &page.of.reads) == Some(Seen::InFull) {
         return Some(OnScreen { what, lines: Vec::new(), needed: None, each: 0, is_part: false });
     }
     let height = usize::from(model.layout().text.height);
@@ -414,15 +415,13 @@ fn on_screen(model: &Model) -> Option<OnScreen> {
     let lines = whole(page, model.preview.top, height, model.preview.left);
     let needed = page.is_counted().then(|| page.len());
     let all = needed.is_some_and(|rows| rows <= height && (0..rows).all(|row| page.fits(row)));
-    // What fits is read or not; another tab than the first says nothing of how much was read.
-    let is_part = page.of.tab == Tab::Rendered && !all;
-    Some(OnScreen { what, lines, needed, each: time_for(page, height), is_part })
+    Some(OnScreen { what, lines, needed, each: time_for(page, height), is_part: !all })
 }
 
 /// Before a message is taken: time passed with the screen as it was, and with it something may have been read.
 pub(crate) fn pass(model: &mut Model) {
     let Some((key, digest, seen)) = model.reader.reading.pass(model.now) else { return };
-    let is_of_now = model.preview.cached(&key).is_some_and(|cached| cached.digest == digest);
+    let is_of_now = model.preview.cached(&key).is_some_and(|cached| model.reads(&key, cached) == digest);
     if is_of_now {
         note(model, key, digest, seen);
     }

@@ -94,6 +94,7 @@ pub(crate) const OPEN_WHICH_LINK: &str = "Open which link?";
 
 sentences! {
     approvals(given: u64, needed: u64) => "{given} of {needed} approvals";
+    counts_as(nth: u64, needed: u64) => "Counts as approval {nth} of {needed}. After the last one:";
     approved_with_edits(keys: &str) => "with edits: {keys}";
     unchanged_keys(keys: &str) => "{keys} the same before and after";
     unchanged_since(keys: &str) => "{keys} unchanged since you saw it";

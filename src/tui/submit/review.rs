@@ -17,11 +17,12 @@ use crate::tui::core::modal::{Modal, Refused, Review, ReviewSheet, SentWith, by_
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, Loaded};
 use crate::tui::decide::confirm_guard;
+use crate::tui::decide::lock::{fresh as fresh_lock, seen_fresh};
+use crate::tui::preview;
 use crate::tui::preview::page::made::{Cached, Tab};
 use crate::tui::queue::groups::Group;
 use crate::tui::queue::slots::{Slot, State};
 use crate::tui::submit::words;
-use crate::tui::{decide, preview};
 
 use super::judging::OfDraft;
 use super::{hold, judging};
@@ -169,10 +170,11 @@ fn review(
             .filter_map(|(key, _)| Some((*key, fresh.get(*key)?)))
     };
     let seen = &model.reader.seen;
-    let unseen = |key: &ActionKey, action: &PendingAction| seen.of(key, &action.digest()).is_none();
+    let unseen = |key: &ActionKey, action: &PendingAction| seen_fresh(model, key, action).is_none();
     let title = |action: &PendingAction| action.row.title.clone();
     let changed = |key: &ActionKey, action: &PendingAction| {
-        seen.last(key).is_some_and(|(digest, _)| digest != action.digest())
+        seen.last(key)
+            .is_some_and(|(digest, _)| digest != action.digest() && Some(digest) != action.approved_digest())
     };
     let edit = |(key, staged): &OfDraft<'_>| Some((title(fresh.get(*key)?), staged.decision.edits()?.keys()));
     let counts = StagedCounts::of(sent.iter().map(|(_, staged)| staged.decision.kind()));
@@ -219,7 +221,7 @@ fn unlocked<'a>(
         let action = fresh.get(key).filter(|_| approves);
         // What changed is refused for that.
         let action = action.filter(|action| staged.digest.is_none_or(|digest| digest == action.digest()));
-        match action.and_then(|action| decide::update::fresh(model, key, action)) {
+        match action.and_then(|action| fresh_lock(model, key, action)) {
             Some(why) => locked.push((key.clone(), chrome::words::read_first(&why))),
             None => free.push((key, staged)),
         }

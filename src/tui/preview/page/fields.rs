@@ -234,6 +234,10 @@ fn what_approving_does(writer: &mut Writer, cached: &Cached) {
     writer.ours(Kind::Key, words::WHAT_APPROVING_DOES);
     let name = cached.action.row.tool.as_raw();
     let known = tool::definition(name).approving.as_deref();
+    if let Some(approvals) = cached.action.row.approvals.as_ref().filter(|it| it.given() + 1 < it.needed) {
+        let counts = words::counts_as(approvals.given() + 1, approvals.needed);
+        writer.wrapped(Kind::Plain, 2, &Shown::ours(counts));
+    }
     let approving = known.unwrap_or(words::NO_DESCRIPTION_RUNS);
     writer.wrapped(Kind::Plain, 2, &Shown::ours(approving));
     let undone = match tool::showing(name).and_then(|showing| showing.reversible.as_ref()) {

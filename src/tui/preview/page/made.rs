@@ -14,6 +14,8 @@ pub(crate) struct Cached {
     pub action: PendingAction,
     /// Computed here, from the bytes that are shown.
     pub digest: Digest,
+    /// The same with the edits of those who approved it already.
+    pub approved: Option<Digest>,
     pub flags: Flags,
     /// What it comes to, once it was asked for: few are, and an input may be long.
     totals: OnceLock<Totals>,
@@ -27,7 +29,8 @@ impl Cached {
 
     /// Of an action whose digest and flags were made elsewhere.
     pub(crate) fn of(action: PendingAction, digest: Digest, flags: Flags) -> Self {
-        Self { action, digest, flags, totals: OnceLock::new() }
+        let approved = action.approved_digest();
+        Self { action, digest, approved, flags, totals: OnceLock::new() }
     }
 
     /// What it comes to, for sums of several.
@@ -93,6 +96,8 @@ impl Content {
 pub(crate) struct Made {
     pub key: ActionKey,
     pub digest: Digest,
+    /// Of the content that is read on this page: with the edits of others where approving sends them.
+    pub reads: Digest,
     pub tab: Tab,
     pub width: u16,
     /// Long lines go on in the next row; else they go on to the right.
@@ -124,6 +129,7 @@ impl Made {
         let Self {
             key,
             digest,
+            reads,
             tab,
             width: _,
             wrap: _,
@@ -138,11 +144,17 @@ impl Made {
             can,
             called,
         } = self;
-        (key, digest, tab, folds) == (&other.key, &other.digest, &other.tab, &other.folds)
+        (key, digest, reads) == (&other.key, &other.digest, &other.reads)
+            && (tab, folds) == (&other.tab, &other.folds)
             && (edits, seen, status, *paused, *told)
                 == (&other.edits, &other.seen, &other.status, other.paused, other.told)
             && (*stacked, *colours, *can) == (other.stacked, other.colours, other.can)
             && *called == other.called
+    }
+
+    /// The page shows all of what approving sends. Raw shows the proposal, without the edits of others.
+    pub(crate) fn is_read(&self) -> bool {
+        self.tab == Tab::Rendered || self.tab == Tab::Raw && self.reads == self.digest
     }
 
     /// Who a subject is.

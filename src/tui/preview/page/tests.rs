@@ -23,6 +23,7 @@ fn page(cached: &Cached, tab: Tab, width: u16) -> Page {
     let made = Made {
         key: key("1"),
         digest: cached.digest,
+        reads: cached.digest,
         tab,
         width,
         wrap: true,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::domain::{
-    Approval, Approvals, Decision, Edits, Outcome, PendingAction, RawJson, Timestamp, merge,
+    Approval, Approvals, Decision, Edits, Outcome, PendingAction, RawJson, Seen, Timestamp, merge,
 };
 use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::{Effect, What};
@@ -145,4 +145,50 @@ fn own_approval_is_taken_back_by_a_key_of_its_own() {
     let mut theirs = desk(&["kim"], None);
     theirs.press("gu");
     assert_eq!(asked(&theirs), 0);
+}
+
+#[test]
+fn edits_of_an_approver_are_read_before_they_are_approved() {
+    let memo = (0..60).map(|n| format!("line {n}\\n")).collect::<String>();
+    let edit = format!(r#"{{"title":"{memo}"}}"#);
+    for high in [true, false] {
+        let mut one = few(1).remove(0);
+        if high {
+            one.row.risk = crate::domain::Risk::High;
+        }
+        let mut desk = Desk::new(110, 30, vec![approved(&one, &[], None)]);
+        desk.drawn();
+        desk.rest(3_000);
+        desk.press("k");
+        assert_eq!(desk.model.seen_of(desk.slot("1")), Some(Seen::InFull));
+
+        desk.changes(vec![approved(&one, &["kim"], Some(&edit))]);
+        desk.rest(3_000);
+        desk.press("a");
+        assert_eq!(desk.staged(), "", "high {high}: {}", desk.message());
+        desk.slowly("]]");
+        desk.rest(3_000);
+        desk.press("a");
+        assert_eq!(desk.staged(), "", "Raw shows the proposal: {}", desk.message());
+
+        desk.slowly("[[");
+        for _ in 0..5 {
+            desk.slowly("<PageDown>");
+        }
+        desk.press("a");
+        assert_eq!(desk.staged(), "1E", "high {high}: {}", desk.message());
+        assert_eq!(edits(&desk).as_deref(), Some(edit.as_str()));
+    }
+}
+
+#[test]
+fn edits_of_an_approver_are_looked_at_for_tricks() {
+    let one = approved(
+        &few(1)[0],
+        &["kim"],
+        Some(r#"{"title":"a\u202eb","url":"https://ok.example@evil.example/"}"#),
+    );
+    let flags = crate::text::Flags::of(&one);
+
+    assert!(flags.any() && !flags.leads_to.is_empty(), "{flags:?}");
 }

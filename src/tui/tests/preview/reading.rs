@@ -208,6 +208,31 @@ fn count_of_lines_covers_note_and_effect() {
 }
 
 #[test]
+fn many_short_lines_are_longer_than_a_screen() {
+    let lines = format!(r#"{{"m":"{}"}}"#, "y\\n".repeat(200));
+    let mut desk = Desk::new(
+        100,
+        30,
+        vec![action("1 t agent low 1", "x", "{}"), action("2 t agent low 2", "y", &lines)],
+    );
+
+    desk.press("*a");
+
+    assert_eq!(desk.staged(), "1A", "{}", desk.message());
+}
+
+#[test]
+fn line_beyond_the_right_edge_says_how_to_wrap_it() {
+    let mut desk = noted((100, 30), &"S".repeat(700));
+    desk.press("w");
+    desk.rest(3_000);
+
+    desk.press("a");
+
+    assert!(desk.message().contains("goes on to the right; w wraps it"), "{}", desk.message());
+}
+
+#[test]
 fn long_note_locks_an_action_that_was_never_opened() {
     let mut other = action("2 t agent low 2", "Other", "{}");
     other.summary = Some("n".repeat(2_001).as_str().into());
