@@ -72,7 +72,7 @@ pub struct HookCall {
     /// The client's own id of the call; Gemini CLI gives none.
     pub id: Option<String>,
     pub tool: String,
-    /// A JSON object, byte for byte.
+    /// A JSON object, byte for byte; `null` where a report leaves it out.
     pub input: Box<RawValue>,
     /// The agent's working folder.
     pub folder: PathBuf,
@@ -111,13 +111,17 @@ pub enum EventError {
     OtherClient(HookClient),
 }
 
+/// Some clients and shells write it before a text.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Reads the first JSON value of `input` and nothing behind it: a client may leave its end open.
 pub fn first(input: impl BufRead) -> io::Result<Vec<u8>> {
     let (mut event, mut nesting) = (Vec::new(), json::Nesting::default());
     for byte in input.bytes() {
         let byte = byte?;
         event.push(byte);
-        if nesting.take(byte) && nesting.depth() == 0 && !byte.is_ascii_whitespace() {
+        let is_mark = BYTE_ORDER_MARK.starts_with(&event);
+        if nesting.take(byte) && nesting.depth() == 0 && !byte.is_ascii_whitespace() && !is_mark {
             break;
         }
     }
@@ -127,7 +131,7 @@ pub fn first(input: impl BufRead) -> io::Result<Vec<u8>> {
 /// Reads an event. `installed` is the client that the hook was installed for; without it the event tells. An event that asks must be
 /// JSON with each member once. One that reports may be broken: only what it says of the call is needed.
 pub fn read(event: &[u8], installed: Option<HookClient>) -> Result<Event, EventError> {
-    let text = String::from_utf8_lossy(event);
+    let text = String::from_utf8_lossy(event.strip_prefix(BYTE_ORDER_MARK).unwrap_or(event));
     let is_utf8 = matches!(text, Cow::Borrowed(_));
     let members =
         json::rough_members(&text).ok_or_else(|| EventError::Json("it does not begin with {".to_owned()))?;
@@ -171,7 +175,7 @@ pub fn read(event: &[u8], installed: Option<HookClient>) -> Result<Event, EventE
         session: needed("session_id")?,
         id: string("tool_use_id"),
         tool: needed("tool_name")?,
-        input: input(raw("tool_input").ok_or(EventError::Lacks("tool_input"))?, asks)?,
+        input: input(raw("tool_input"), asks)?,
         folder: folder.or_else(|| (!asks).then(PathBuf::new)).ok_or(EventError::Lacks("cwd"))?,
         transcript: string("transcript_path").map(PathBuf::from),
     };
@@ -188,10 +192,15 @@ pub fn read(event: &[u8], installed: Option<HookClient>) -> Result<Event, EventE
     })
 }
 
-fn input(raw: &str, asks: bool) -> Result<Box<RawValue>, EventError> {
+fn input(raw: Option<&str>, asks: bool) -> Result<Box<RawValue>, EventError> {
+    let Some(raw) = raw.or((!asks).then_some("null")) else { return Err(EventError::Lacks("tool_input")) };
     RawValue::from_string(raw.to_owned()).or_else(|error| match outcome::plain(raw) {
         _ if asks => Err(EventError::Json(error.to_string())),
-        plain => Ok(plain.ok().and_then(|plain| RawValue::from_string(plain).ok()).unwrap_or_default()),
+        // As a text it is another input than the one that was approved.
+        plain => {
+            let plain = plain.unwrap_or_else(|_| json::encode(raw));
+            Ok(RawValue::from_string(plain).unwrap_or_default())
+        }
     })
 }
 
@@ -337,6 +346,35 @@ mod tests {
         assert!(matches!(read(cut.as_bytes(), None), Ok(Event::After(_, Ran::Response(_)))));
         let odd = claude("PostToolUse", "").replace("1.10", "NaN");
         assert!(matches!(read(odd.as_bytes(), None), Ok(Event::After(..))));
+    }
+
+    #[test]
+    fn report_without_its_input_keeps_its_outcome() {
+        for (from, to) in [(r#"{ "command": "echo 1",  "n": 1.10 }"#, "null"), ("tool_input", "other")] {
+            let lacking = |event| claude(event, r#","tool_response":"ok""#).replacen(from, to, 1);
+            match read(lacking("PostToolUse").as_bytes(), None) {
+                Ok(Event::After(call, Ran::Response(raw))) => {
+                    assert_eq!(
+                        (call.id.as_deref(), call.input.get(), raw.as_str()),
+                        (Some("toolu_1"), "null", r#""ok""#)
+                    );
+                }
+                other => panic!("{other:?}"),
+            }
+            let asks = read(lacking("PreToolUse").as_bytes(), None);
+            assert!(matches!(asks, Err(EventError::Lacks("tool_input"))), "{asks:?}");
+        }
+    }
+
+    #[test]
+    fn byte_order_mark_before_an_event_is_skipped() {
+        for name in ["PreToolUse", "PostToolUse"] {
+            let marked = format!("\u{feff}{}", claude(name, ""));
+            let event = first(marked.as_bytes()).unwrap();
+
+            assert_eq!(event, marked.as_bytes());
+            assert!(matches!(read(&event, None), Ok(Event::Before(_) | Event::After(..))), "{name}");
+        }
     }
 
     #[test]

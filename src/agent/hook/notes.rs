@@ -49,6 +49,14 @@ pub struct Deferred {
     pub before: Option<Box<RawValue>>,
 }
 
+impl Claimed {
+    /// What ran instead. A report without an input is taken for this call.
+    pub fn other<'a>(&self, call: &'a HookCall) -> Option<&'a RawValue> {
+        let ran = &*call.input;
+        (ran.get() != "null" && !json::is_same(self.input.get(), ran.get())).then_some(ran)
+    }
+}
+
 impl Notes {
     /// In the state folder of placet.
     pub fn within(state: &Path) -> Self {
@@ -193,6 +201,18 @@ mod tests {
         assert_eq!(found(r#"{"command":"y","dir":"/"}"#), None);
         fs::remove_file(notes.claimed(&gemini(r#"{"command":"y"}"#)).unwrap().0).unwrap();
         assert_eq!(found(r#"{"command":"z"}"#).as_deref(), Some("a"), "the only call that was claimed");
+    }
+
+    #[test]
+    fn report_without_an_input_ran_what_was_claimed() {
+        let claim = claimed("a", r#"{"x":1}"#);
+        let other = |input: &str| {
+            claim.other(&call(HookClient::Codex, Some("1"), input)).map(RawValue::get).map(str::to_owned)
+        };
+
+        assert_eq!(other("null"), None);
+        assert_eq!(other(r#"{ "x": 1 }"#), None);
+        assert_eq!(other(r#"{"x":2}"#).as_deref(), Some(r#"{"x":2}"#));
     }
 
     #[cfg(unix)]

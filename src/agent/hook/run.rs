@@ -12,7 +12,7 @@ use super::reply::Reply;
 use super::{before as file, defer};
 use crate::agent::call::{Answer, Caller, ToolCall};
 use crate::agent::outcome;
-use crate::domain::{Status, json, time};
+use crate::domain::{Status, time};
 use crate::sources::{AgentClient, RunOutcome, SourceError};
 use crate::text;
 
@@ -211,7 +211,7 @@ pub async fn after(call: &HookCall, ran: Ran, client: &AgentClient, notes: &Note
         Ran::Response(response) => outcome::ran(&response),
         Ran::Failed(why) => outcome::failed(&why),
     };
-    let other = (!json::is_same(claimed.input.get(), call.input.get())).then_some(&*call.input);
+    let other = claimed.other(call);
     let reported = client.report_ran(&claimed.action, claimed.fence, (&outcome, other), REPORT_LIMIT).await;
     if reported.is_ok() {
         // One that stays is swept.
