@@ -32,6 +32,13 @@ const RUNNERS: [&str; 28] = [
     "if", "ionice", "nice", "nohup", "setsid", "stdbuf", "strace", "sudo", "then", "time", "timeout",
     "unbuffer", "until", "while", "xargs",
 ];
+/// Programs that run the words behind their own, of which the fence knows no options.
+const LAUNCHERS: [&str; 10] =
+    ["bunx", "chroot", "chrt", "npx", "nsenter", "runuser", "su", "systemd-run", "taskset", "uvx"];
+/// Programs that run the words behind one of [`RUNS`].
+const MANAGERS: [&str; 10] =
+    ["bun", "cargo", "docker", "kubectl", "npm", "pipx", "pnpm", "podman", "uv", "yarn"];
+const RUNS: [&str; 5] = ["dlx", "exec", "run", "tool", "x"];
 /// Options of runners that take a word.
 const VALUED: [&str; 11] = ["-u", "-g", "-U", "-n", "-s", "-k", "-I", "-P", "-L", "-d", "-C"];
 /// Programs that give their arguments to a shell as one line.
@@ -69,18 +76,24 @@ const PATHS: [&str; 20] = [
     "resource",
 ];
 /// How members end that hold text. All others may hold a whole path.
-const TEXTS: [&str; 20] = [
+const TEXTS: [&str; 27] = [
+    "answer",
     "body",
     "code",
     "comment",
     "content",
     "contents",
+    "data",
     "description",
     "diff",
     "html",
+    "input",
+    "label",
+    "markdown",
     "message",
     "note",
     "pattern",
+    "payload",
     "prompt",
     "query",
     "source",
@@ -90,7 +103,10 @@ const TEXTS: [&str; 20] = [
     "summary",
     "text",
     "title",
+    "value",
 ];
+/// Tools that show what is in the files below a folder.
+const SEARCHES: [&str; 4] = ["Grep", "grep_search", "read_many_files", "search_file_content"];
 const DEPTH: usize = 8;
 /// Longest glob that is matched, in bytes.
 const PATTERN_MAX: usize = 4096;
@@ -122,18 +138,27 @@ impl Fence {
     pub fn refuses(&self, call: &HookCall) -> Option<&'static str> {
         let input: Value = serde_json::from_str(call.input.get()).ok()?;
         let part = |key: &str| input.get(key).and_then(Value::as_str);
-        let looks_up = match call.tool.as_str() {
-            "Glob" | "glob" => part("pattern").map(str::to_owned),
-            // Without a slash it fits in every folder.
-            _ => part("glob")
-                .map(|glob| if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") }),
+        let base = self.located(part("path").or_else(|| part("dir_path")).unwrap_or("."), call);
+        let globs = globs(call, &input);
+        let below = |glob: &String| {
+            let glob = glob.trim_start_matches("./");
+            let is_rooted = glob.starts_with(['/', '~', '$']);
+            let bases = [lexical(&base), resolved(&base)].map(|it| it.to_string_lossy().into_owned());
+            bases.map(|base| if is_rooted { glob.to_owned() } else { format!("{base}/{glob}") })
         };
-        let base = part("path").or_else(|| part("dir_path")).unwrap_or(".");
-        let looks_up = looks_up.is_some_and(|glob| {
-            let below = format!("{}/{}", base.trim_end_matches('/'), glob.trim_start_matches("./"));
-            self.is_within(if glob.starts_with(['/', '~', '$']) { &glob } else { &below }, call)
-        });
-        if looks_up || self.reaches(&input, "", call) {
+        let mut names = globs.iter().flat_map(below);
+        let is_search = SEARCHES.contains(&call.tool.as_str());
+        let is_reached = names
+            .any(|name| self.is_within(&name, call) || is_search && self.holds(&self.located(&name, call)));
+        // What a glob with these fits is not known.
+        let is_doubtful = |glob: &String| glob.contains(['!', '\\']) || glob.len() > PATTERN_MAX;
+        let is_open = is_search && (globs.is_empty() || globs.iter().any(is_doubtful)) && self.holds(&base);
+        if is_open || is_search && is_reached {
+            return Some(
+                "Files of placet lie in the folder of this search. Search a folder that does not hold them, or give a glob that does not fit them, such as *.rs. The call did not run.",
+            );
+        }
+        if is_reached || self.reaches(&input, "", call) {
             return Some(
                 "Agents must not use the files of placet: they decide what agents may do. The call did not run.",
             );
@@ -174,8 +199,22 @@ impl Fence {
         }
     }
 
+    /// The folder has one of placet's files in it, as it is written or where its links lead.
+    fn holds(&self, folder: &Path) -> bool {
+        [lexical(folder), resolved(folder)]
+            .iter()
+            .any(|path| self.own.iter().any(|own| own.starts_with(path)))
+    }
+
     /// The name lies in the state folder, or is the configuration's, as it is written or where its links lead.
     fn is_within(&self, name: &str, call: &HookCall) -> bool {
+        let path = self.located(name, call);
+        [lexical(&path), resolved(&path)].iter().any(|path| self.own.iter().any(|own| path.starts_with(own)))
+            || self.fits(&lexical(&path).to_string_lossy())
+    }
+
+    /// The path that a name stands for.
+    fn located(&self, name: &str, call: &HookCall) -> PathBuf {
         let name = name.strip_prefix("file:").map_or(name, |uri| uri.split('?').next().unwrap_or(uri));
         let name = name.strip_prefix("//localhost").or_else(|| name.strip_prefix("//")).unwrap_or(name);
         let home = self.home.as_path();
@@ -185,9 +224,7 @@ impl Fence {
             let rest = name.strip_prefix(variable).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
             Some(base.join(rest.trim_start_matches('/')))
         });
-        let path = call.folder.join(expanded.unwrap_or_else(|| name.into()));
-        [lexical(&path), resolved(&path)].iter().any(|path| self.own.iter().any(|own| path.starts_with(own)))
-            || self.fits(&lexical(&path).to_string_lossy())
+        call.folder.join(expanded.unwrap_or_else(|| name.into()))
     }
 
     /// The pattern of names fits one of placet's files.
@@ -237,14 +274,15 @@ impl Fence {
 
     fn runs(&self, words: &[String], call: &HookCall, depth: usize) -> bool {
         let own = own_words(words);
-        let Some((program, arguments)) = own.split_first() else {
-            return self.decides_anywhere(words, call);
-        };
+        let (program, arguments) = own.split_first().map_or(("", own), |(it, rest)| (it.as_str(), rest));
         let name = name_of(program);
         // `find` may run several.
         let is_exec = |word: &String| ["-exec", "-execdir", "-ok"].contains(&word.as_str());
         let mut found = words.get(1..).unwrap_or_default().split(is_exec).skip(1);
         if found.any(|words| self.runs(words, call, depth)) {
+            return true;
+        }
+        if name == "git" && git_lines(arguments).iter().any(|line| self.decides(line, call, depth + 1)) {
             return true;
         }
         if WRITERS.contains(&name) || words.iter().any(|word| word == "-exec") {
@@ -254,7 +292,8 @@ impl Fence {
             return self.decides(&arguments.join(" "), call, depth + 1);
         }
         let line = |(at, word): (usize, &String)| line_of(name_of(word), words.get(at + 1..)?);
-        self.decides_anywhere(words, call)
+        let before = words.get(..words.len() - arguments.len()).unwrap_or_default();
+        launches(before, arguments) && self.decides_anywhere(words, call)
             || self.is_placet(program, call) && is_deciding(arguments)
             || words.iter().enumerate().filter_map(line).any(|line| self.decides(&line, call, depth + 1))
     }
@@ -351,14 +390,73 @@ fn line_of(program: &str, arguments: &[String]) -> Option<String> {
         let from = arguments.iter().position(is_start)?;
         return Some(arguments.get(from..)?.join(" "));
     }
-    let options = match program {
-        "env" => ["-S", "--split-string"],
-        "su" | "runuser" | "script" => ["-c", "--command"],
+    let (letter, long) = match program {
+        "env" => ('S', "--split-string"),
+        "su" | "runuser" | "script" => ('c', "--command"),
         _ => return None,
     };
-    let at = arguments.iter().position(|word| options.iter().any(|option| word.starts_with(option)))?;
-    let attached = arguments.get(at)?.trim_start_matches('-').split_once('=');
-    attached.map(|(_, line)| line.to_owned()).or_else(|| arguments.get(at + 1).cloned())
+    arguments.iter().enumerate().find_map(|(at, word)| {
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        let attached = match word.strip_prefix('-')? {
+            // It may be shortened.
+            option if option.starts_with('-') => {
+                Some(value).filter(|_| name.len() > 2 && long.starts_with(name))
+            }
+            option => option.split_once(letter).map(|(_, line)| line),
+        };
+        Some(format!("{} {}", attached?, arguments.get(at + 1..)?.join(" ")))
+    })
+}
+
+/// The command lines in the arguments of git.
+fn git_lines(arguments: &[String]) -> Vec<String> {
+    let line = |(at, word): (usize, &String)| {
+        let rest = arguments.get(at + 1..)?;
+        match (word.as_str(), rest) {
+            ("-c", [value, ..]) => Some(value.split_once('=')?.1.trim_start_matches('!').to_owned()),
+            ("--exec" | "-x", [line, ..]) | ("run" | "foreach", [line]) => Some(line.clone()),
+            ("foreach", [option, line]) if option == "--recursive" => Some(line.clone()),
+            ("run" | "foreach", words) => Some(shell_words::join(words)),
+            (option, _) => option.strip_prefix("--exec=").map(str::to_owned),
+        }
+    };
+    arguments.iter().enumerate().filter_map(line).collect()
+}
+
+/// What runs in the end stands somewhere behind these words: a program with its runners, and its arguments.
+fn launches(before: &[String], arguments: &[String]) -> bool {
+    let words = before.iter().chain(arguments);
+    before
+        .iter()
+        .zip(words.skip(1))
+        .any(|(word, next)| RUNNERS.contains(&name_of(word)) && next.starts_with('-'))
+        || before.iter().map(|word| name_of(word)).any(|name| {
+            JOINERS.contains(&name)
+                || LAUNCHERS.contains(&name)
+                || MANAGERS.contains(&name) && arguments.iter().any(|word| RUNS.contains(&word.as_str()))
+        })
+}
+
+/// The patterns of names in a call that looks files up, whole and in their parts.
+fn globs(call: &HookCall, input: &Value) -> Vec<String> {
+    let (names, is_whole): (&[&str], _) = match call.tool.as_str() {
+        "Glob" | "glob" => (&["pattern"], true),
+        _ => (&["glob", "include", "include_pattern"], false),
+    };
+    let values = names.iter().filter_map(|name| input.get(name)).flat_map(|value| match value {
+        Value::Array(values) => values.iter().filter_map(Value::as_str).collect::<Vec<_>>(),
+        value => value.as_str().into_iter().collect(),
+    });
+    let parts = values.flat_map(|glob| {
+        let words = glob.split_whitespace().filter(|_| !is_whole);
+        // A comma within braces separates nothing.
+        let parts = words.flat_map(|it| it.split(',').filter(|_| !it.contains('{')).chain([it]));
+        [glob].into_iter().chain(parts)
+    });
+    // Without a slash it fits in every folder.
+    let anywhere =
+        |glob: &str| if is_whole || glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
+    parts.filter(|glob| !glob.trim().is_empty()).map(anywhere).collect()
 }
 
 /// A pattern of names as a regular expression.
@@ -395,11 +493,26 @@ fn is_option_c(word: &str) -> bool {
     word.starts_with('-') && !word.starts_with("--") && word.contains('c')
 }
 
-/// A shell that reads its commands from standard input.
+/// A shell that reads its commands from standard input, or from a substitution.
 fn reads_commands(words: &[String]) -> bool {
-    let shell = words.iter().position(|word| SHELLS.contains(&name_of(word)));
-    let arguments = shell.and_then(|at| words.get(at + 1..));
-    arguments.is_some_and(|words| words.iter().all(|word| word.starts_with('-') && !is_option_c(word)))
+    let is_shell = |word: &String| SHELLS.contains(&name_of(word)) || word == "." || word == "source";
+    let Some(at) = words.iter().position(is_shell) else { return false };
+    let mut arguments = words.iter().skip(at + 1).map(String::as_str);
+    while let Some(word) = arguments.next() {
+        let is_short = word.starts_with(['-', '+']) && !word.starts_with("--");
+        match word {
+            word if is_short && word.contains('c') => return false,
+            word if is_short && word.contains('s') => return true,
+            "--rcfile" | "--init-file" => drop(arguments.next()),
+            // `-o NAME`, also behind other letters.
+            word if is_short && word.ends_with(['o', 'O']) => drop(arguments.next()),
+            word if word.starts_with('-') || is_short => {}
+            word => {
+                return ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"].iter().any(|it| word.starts_with(it));
+            }
+        }
+    }
+    words.get(at).is_some_and(|word| SHELLS.contains(&name_of(word)))
 }
 
 fn is_deciding(arguments: &[String]) -> bool {
@@ -413,7 +526,10 @@ fn is_deciding(arguments: &[String]) -> bool {
             word => named.push(word),
         }
     }
-    DECIDING.iter().any(|deciding| named.starts_with(deciding))
+    // Help is printed, and nothing else is done.
+    let is_help = arguments.last().is_some_and(|word| word == "--help");
+    let is_only_help = |deciding: &[&str]| is_help && arguments.len() == deciding.len() + 1;
+    DECIDING.iter().any(|deciding| named.starts_with(deciding) && !is_only_help(deciding))
 }
 
 /// The path without `.` and `..`, as it is written.

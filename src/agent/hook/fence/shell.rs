@@ -66,10 +66,6 @@ fn commands_at(line: &str, depth: usize) -> Vec<Command> {
 
 /// Gives each command of a pipeline the text of those before it. A group's output is that of all commands before its end.
 fn feed(commands: &mut [Command]) {
-    let said = |command: &Command| {
-        let words = command.words.get(1..).unwrap_or_default().join(" ");
-        [words.into()].into_iter().chain(command.input.iter().cloned()).collect::<Vec<Rc<str>>>()
-    };
     for nth in 1..commands.len() {
         let (before, rest) = commands.split_at_mut(nth);
         let (Some(last), Some(command)) = (before.last(), rest.first_mut()) else { continue };
@@ -88,6 +84,12 @@ fn feed(commands: &mut [Command]) {
     }
 }
 
+/// The texts that a command may write.
+fn said(command: &Command) -> Vec<Rc<str>> {
+    let words = command.words.get(1..).unwrap_or_default().join(" ");
+    [words.into()].into_iter().chain(command.input.iter().cloned()).collect()
+}
+
 impl Reader {
     /// Takes `c` and as much of what follows as belongs to it. Returns what is left.
     fn take<'a>(&mut self, c: char, rest: &'a str) -> &'a str {
@@ -99,8 +101,8 @@ impl Reader {
                 rest
             }
             '"' => self.quoted(rest),
-            '`' => self.substitution(rest.split_once('`').unwrap_or((rest, ""))),
-            '$' | '<' | '>' if rest.starts_with('(') => self.substitution(parenthesis(rest)),
+            '`' => self.substitution(c, rest.split_once('`').unwrap_or((rest, ""))),
+            '$' | '<' | '>' if rest.starts_with('(') => self.substitution(c, parenthesis(rest)),
             '#' if self.word.is_none() => rest.find('\n').and_then(|at| rest.get(at..)).unwrap_or_default(),
             '<' | '>' => self.redirection(c, rest),
             '&' if rest.starts_with('>') => rest,
@@ -156,11 +158,16 @@ impl Reader {
         rest
     }
 
-    fn substitution<'a>(&mut self, (inner, rest): (&'a str, &'a str)) -> &'a str {
-        if self.depth < DEPTH {
-            self.inner.extend(commands_at(inner, self.depth + 1));
+    /// `<(…)` is the name of a file with what the commands in it write.
+    fn substitution<'a>(&mut self, c: char, (inner, rest): (&'a str, &'a str)) -> &'a str {
+        let commands = if self.depth < DEPTH { commands_at(inner, self.depth + 1) } else { Vec::new() };
+        if c == '<' {
+            self.now.input.extend(commands.iter().flat_map(said).take(TEXTS));
+            self.word().push_str("/dev/fd/63");
+        } else {
+            self.word().push_str(inner);
         }
-        self.word().push_str(inner);
+        self.inner.extend(commands);
         rest
     }
 

@@ -81,6 +81,46 @@ fn paths_to_placets_files_are_refused() {
 }
 
 #[test]
+fn search_above_placets_files_is_refused() {
+    let world = World::new();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(world.0.path().join(".local"), world.0.path().join("work/up")).unwrap();
+    for (tool, input) in [
+        ("Grep", r#"{"pattern":"placet_owner","output_mode":"content","path":"@HOME@"}"#),
+        ("Grep", r#"{"pattern":"x","path":".."}"#),
+        ("Grep", r#"{"pattern":"x","path":"~/.local"}"#),
+        ("Grep", r#"{"pattern":"x","path":"@HOME@","glob":"!*.md"}"#),
+        ("Grep", r#"{"pattern":"x","path":"@HOME@","glob":"*.md *.token"}"#),
+        ("Grep", r#"{"pattern":"x","path":"@HOME@","glob":"*.md,*.token"}"#),
+        ("Grep", r#"{"pattern":"x","path":"@HOME@","glob":"*.{md,token}"}"#),
+        ("Grep", r#"{"pattern":"x","path":"@HOME@","glob":"*.tok\\en"}"#),
+        ("Grep", r#"{"pattern":"x","path":"@HOME@","type":"rust"}"#),
+        ("grep_search", r#"{"pattern":"x","dir_path":"@HOME@"}"#),
+        ("grep_search", r#"{"pattern":"x","dir_path":"@HOME@","include_pattern":"*.token"}"#),
+        ("search_file_content", r#"{"pattern":"x","dir_path":"@HOME@","include":"**/*.token"}"#),
+        ("read_many_files", r#"{"include":["**/*.token"],"dir_path":"@HOME@"}"#),
+        ("read_many_files", r#"{"include":["a.md","../.local/state"]}"#),
+        ("read_many_files", r#"{"include":["@HOME@/.local/state/placet/*"]}"#),
+    ] {
+        assert!(world.refuses(tool, input), "{tool} {input}");
+    }
+    #[cfg(unix)]
+    for input in [r#"{"pattern":"x","path":"up"}"#, r#"{"pattern":"x","path":"up","glob":"*.token"}"#] {
+        assert!(world.refuses("Grep", input), "{input}");
+    }
+    for (tool, input) in [
+        ("Grep", r#"{"pattern":"x"}"#),
+        ("Grep", r#"{"pattern":"x","path":"docs","glob":"!*.md"}"#),
+        ("Grep", r#"{"pattern":"x","path":"@HOME@","glob":"*.rs"}"#),
+        ("Grep", r#"{"pattern":"x","path":"@HOME@","glob":"*.{md,rs} *.py,*.c"}"#),
+        ("read_many_files", r#"{"include":["**/*.md"],"dir_path":"@HOME@"}"#),
+        ("Glob", r#"{"pattern":"**/*.rs","path":"@HOME@"}"#),
+    ] {
+        assert!(!world.refuses(tool, input), "{tool} {input}");
+    }
+}
+
+#[test]
 fn text_that_a_call_writes_is_not_refused() {
     let world = World::new();
     for (tool, input) in [
@@ -93,6 +133,8 @@ fn text_that_a_call_writes_is_not_refused() {
         ("Grep", r#"{"pattern":"@HOME@/.local/state/placet"}"#),
         ("Glob", r#"{"pattern":"**/*.rs","path":"@HOME@"}"#),
         ("mcp__notes__add", r#"{"body":"@HOME@/.local/state/placet","note":"~/.local/state/placet"}"#),
+        ("mcp__fs__write", r#"{"path":"a.md","data":"@HOME@/.local/state/placet/owner.token"}"#),
+        ("mcp__form__fill", r#"{"value":"@HOME@/.local/state/placet","payload":"~/.local/state/placet"}"#),
         ("Read", r#"{"file_path":"@HOME@/.local/state/placet-notes.md"}"#),
         ("Read", r#"{"file_path":"@HOME@/.config/placet/other.toml"}"#),
         (
@@ -178,6 +220,26 @@ fn command_lines_that_decide_are_refused() {
         "script -c 'placet decide a' x",
         "su me -c 'placet decide a'",
         "env -S 'placet decide a'",
+        "env -S'placet decide a'",
+        "env -iS 'placet decide a'",
+        "env --split-string='placet decide a'",
+        "env --split 'placet decide' a",
+        "script -qc 'placet decide a' x",
+        "bash -euo pipefail <<'EOF'\nplacet decide a\nEOF",
+        "bash -s -- x <<EOF\nplacet decide a\nEOF",
+        "bash /dev/stdin <<EOF\nplacet decide a\nEOF",
+        ". /dev/stdin <<<'placet decide a'",
+        "bash <(echo placet decide a)",
+        "source <(echo placet decide a)",
+        "git -c alias.x='!placet decide a' x",
+        "git -c core.pager='placet decide a' log",
+        "git rebase --exec 'placet decide a' main",
+        "git rebase -x 'placet decide a' main",
+        "git bisect run placet decide a",
+        "git submodule foreach --recursive 'placet decide a'",
+        "strace -f -o out placet decide a",
+        "cargo run -p placet -- decide a",
+        "docker run --rm placet placet decide a",
         "tmux new -d 'placet decide a'",
         "systemd-run --user placet decide a",
         "runuser -u me -- placet decide a",
@@ -232,6 +294,21 @@ fn command_lines_about_placet_pass() {
         "placet gate serve",
         "sudo echo placet decide",
         "find . -name placet",
+        "cargo test -p placet decide",
+        "ls /opt/placet decide",
+        "cp target/debug/placet decide",
+        "rm -rf ./placet decide",
+        "sudo rm -rf ./placet decide",
+        "diff placet decide",
+        "diff <(ls placet) decide",
+        "mkdir placet settle",
+        "apt install placet settle",
+        "npm install placet settle",
+        "placet decide --help",
+        "placet gate token --help",
+        "bash -euo pipefail x.sh <<EOF\nplacet decide a\nEOF",
+        "git -c user.name=placet commit -m 'placet decide'",
+        "git log -c",
         "bash scripts/decide.sh placet",
         "ls ~/.local/state",
         "timeout 60 git commit -m 'placet decide x'",
