@@ -5,7 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::tui::core::command::Command;
-use crate::tui::core::keymap::Chord;
+use crate::tui::core::keymap::{Chord, bare};
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
@@ -78,7 +78,7 @@ pub(crate) fn discard(model: &mut Model) {
 /// Digits of the count.
 pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
     let Some(Modal::Quit(Some(typed))) = &mut model.modal else { return };
-    match (Chord::from(key).char(), key.code) {
+    match (Chord::from(key).char(), bare(key)) {
         (Some(digit), _) if digit.is_ascii_digit() && typed.len() < 7 => typed.push(digit),
         (_, KeyCode::Backspace) => drop(typed.pop()),
         _ => {}

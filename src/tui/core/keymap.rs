@@ -251,6 +251,16 @@ impl Binding {
     }
 }
 
+/// Cmd (or the Windows key), Hyper or Meta is held: no key is bound to such a chord, and none types a character.
+pub(crate) fn is_foreign(key: KeyEvent) -> bool {
+    key.modifiers.intersects(KeyModifiers::SUPER | KeyModifiers::HYPER | KeyModifiers::META)
+}
+
+/// The key pressed without Ctrl or Alt; else `Null`, because a chord that is not bound does nothing.
+pub(crate) fn bare(key: KeyEvent) -> KeyCode {
+    if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) { KeyCode::Null } else { key.code }
+}
+
 impl From<KeyEvent> for Chord {
     fn from(key: KeyEvent) -> Self {
         Self::new(key.code, key.modifiers)

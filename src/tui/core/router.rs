@@ -21,7 +21,7 @@ use crate::tui::{claims, dashboard, decide, edit, history, people, preview, queu
 
 use super::command::{Command, KeyContext};
 use super::dispatch::{run, seeing};
-use super::keymap::{Chord, Lookup, short};
+use super::keymap::{Chord, Lookup, is_foreign, short};
 use super::modal::Modal;
 use super::model::Model;
 use super::msg::{Effect, Msg, SheetLines, What};
@@ -58,6 +58,9 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
 /// Takes one message. What it asks of the world is added to the model's effects.
 pub(crate) fn handle(model: &mut Model, msg: Msg) {
     model.now = model.now.max(msg.at);
+    if matches!(msg.what, What::Key(key) if is_foreign(key)) {
+        return;
+    }
     model.screen.dirty |= !is_quiet(&msg.what);
     let news = window::is_news(&msg.what);
     dashboard::update::feed(model, &msg.what);

@@ -6,6 +6,7 @@ use crate::domain::{ActionKey, Decision, Edits, merge};
 use crate::journal::{EditText, Write};
 use crate::tui::chrome;
 use crate::tui::core::command::{Command, Direction, shift};
+use crate::tui::core::keymap::bare;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::decide::lock::lock;
@@ -89,7 +90,7 @@ fn fate(model: &Model, edits: &Edits, first: &ActionKey, key: &ActionKey) -> Bul
 }
 
 pub(crate) fn key(model: &mut Model, key: KeyEvent) {
-    match key.code {
+    match bare(key) {
         KeyCode::Enter => stage_all(model),
         KeyCode::Down => scroll(model, Direction::Down, 1),
         KeyCode::Up => scroll(model, Direction::Up, 1),

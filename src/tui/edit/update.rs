@@ -9,6 +9,7 @@ use crate::inbox::{Problem, Tool};
 use crate::journal::EditText;
 use crate::tui::chrome::leave;
 use crate::tui::core::command::{Command, Direction};
+use crate::tui::core::keymap::bare;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
@@ -303,7 +304,7 @@ fn in_text(form: &mut EditForm, key: KeyEvent) -> Meant {
 fn in_field(form: &mut EditForm, key: KeyEvent) -> Meant {
     let Some(field) = form.here() else { return Meant::Nothing };
     if field.is_locked() {
-        return match key.code {
+        return match bare(key) {
             KeyCode::Up | KeyCode::Down => beside(form, key.code),
             KeyCode::Enter => Meant::Approve,
             KeyCode::Char(_) => Meant::Say(words::OWNER_LOCKED),
@@ -318,10 +319,10 @@ fn in_field(form: &mut EditForm, key: KeyEvent) -> Meant {
 }
 
 fn in_choice(form: &mut EditForm, key: KeyEvent) -> Meant {
-    match key.code {
+    match bare(key) {
         KeyCode::Left => form.with_field(|field, _| field.cycle(false)),
         KeyCode::Right | KeyCode::Char(' ') => form.with_field(|field, _| field.cycle(true)),
-        KeyCode::Char(c) if plain(key) => form.with_field(|field, _| field.jump(c)),
+        KeyCode::Char(c) => form.with_field(|field, _| field.jump(c)),
         KeyCode::Up | KeyCode::Down => return beside(form, key.code),
         KeyCode::Enter => return Meant::Approve,
         _ => {}
@@ -331,7 +332,7 @@ fn in_choice(form: &mut EditForm, key: KeyEvent) -> Meant {
 
 fn in_list(form: &mut EditForm, key: KeyEvent) -> Meant {
     let last = form.here().map_or(0, |field| field.elements().len().saturating_sub(1));
-    match key.code {
+    match bare(key) {
         KeyCode::Up if form.element > 0 => form.element -= 1,
         KeyCode::Down if form.element < last => form.element += 1,
         KeyCode::Up | KeyCode::Down => return beside(form, key.code),
@@ -356,7 +357,8 @@ fn in_line(form: &mut EditForm, key: KeyEvent) -> Meant {
         // A line break on purpose, also where there is none yet.
         KeyCode::Char('j') if control && text => form.area.insert_newline(),
         KeyCode::Enter if key.modifiers.contains(KeyModifiers::ALT) && text => form.area.insert_newline(),
-        KeyCode::Enter if !form.has_lines() => return Meant::Approve,
+        KeyCode::Enter if plain(key) && !form.has_lines() => return Meant::Approve,
+        KeyCode::Enter if !plain(key) => return Meant::Nothing,
         KeyCode::Char('u') if control && lines == 1 => {
             form.area = tui_textarea::TextArea::default();
         }
@@ -428,7 +430,7 @@ pub(crate) fn button_key(model: &mut Model, key: KeyEvent) {
     if form.lists() {
         return bulk::key(model, key);
     }
-    match (key.code, form.field) {
+    match (bare(key), form.field) {
         (KeyCode::Enter, EditField::Approve) => approve(model),
         (KeyCode::Enter, EditField::Revert) => {
             let proposed = form.proposed();

@@ -1,9 +1,10 @@
 //! Looking for something in the preview, while it is typed.
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent};
 
 use crate::tui::chrome::state::Focus;
 use crate::tui::core::command::Direction;
+use crate::tui::core::keymap::bare;
 use crate::tui::core::model::Model;
 use crate::tui::preview::page::search::Needle;
 use crate::tui::preview::words;
@@ -29,10 +30,8 @@ pub(crate) fn is_on(model: &Model) -> bool {
 
 pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
     let Some(search) = &mut model.preview.search else { return };
-    match key.code {
-        KeyCode::Char(c) if !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {
-            search.text.push(c);
-        }
+    match bare(key) {
+        KeyCode::Char(c) => search.text.push(c),
         KeyCode::Backspace => drop(search.text.pop()),
         _ => return,
     }

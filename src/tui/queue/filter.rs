@@ -17,6 +17,7 @@ use crate::tui::chrome;
 use crate::tui::chrome::pen::Pen;
 use crate::tui::chrome::theme;
 use crate::tui::core::command::Command;
+use crate::tui::core::keymap::bare;
 use crate::tui::core::layout::Layout;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
@@ -49,7 +50,7 @@ pub(crate) fn write(model: &mut Model, text: &str) {
 
 /// A key in the line. Up and down move the cursor of the list.
 pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
-    let step = match key.code {
+    let step = match bare(key) {
         KeyCode::Down => Some(1),
         KeyCode::Up => Some(-1),
         _ => None,

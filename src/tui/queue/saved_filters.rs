@@ -16,6 +16,7 @@ use crate::tui::chrome;
 use crate::tui::chrome::pen::{Pen, sheet_frame};
 use crate::tui::chrome::theme;
 use crate::tui::core::command::Command;
+use crate::tui::core::keymap::bare;
 use crate::tui::core::layout::Layout;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
@@ -187,7 +188,7 @@ pub(crate) fn open_sheet(model: &mut Model) {
 
 /// A digit applies one, the key that opened the sheet clears the filter.
 pub(crate) fn sheet_key(model: &mut Model, key: KeyEvent) {
-    match key.code {
+    match bare(key) {
         KeyCode::Char(digit @ '1'..='9') => {
             apply(model, digit.to_digit(10).map_or(0, |digit| digit as usize));
         }

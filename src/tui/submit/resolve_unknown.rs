@@ -14,6 +14,7 @@ use crate::tui::chrome::pen::{Pen, sheet_frame};
 use crate::tui::chrome::state::Tone;
 use crate::tui::chrome::theme;
 use crate::tui::core::command::Command;
+use crate::tui::core::keymap::bare;
 use crate::tui::core::modal::{Modal, ResolveSheet};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
@@ -150,7 +151,7 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
         confirm_guard::absorbed(model);
         return;
     };
-    if matches!(key.code, KeyCode::Tab | KeyCode::BackTab) {
+    if matches!(bare(key), KeyCode::Tab | KeyCode::BackTab) {
         back(model);
     } else {
         sheet.area.input(key);

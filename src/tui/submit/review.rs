@@ -12,7 +12,7 @@ use crate::domain::{
 use crate::text;
 use crate::tui::chrome;
 use crate::tui::core::command::Command;
-use crate::tui::core::keymap::Chord;
+use crate::tui::core::keymap::{Chord, bare};
 use crate::tui::core::modal::{Modal, Refused, Review, ReviewSheet, SentWith, by_tool};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, Loaded};
@@ -366,7 +366,7 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
     let Some(review) = open_review(model) else { return too_early(model) };
     let asks = matches!(review.confirm, Confirm::Count(..));
     let Some(Modal::Review(sheet)) = &mut model.modal else { return };
-    match (Chord::from(key).char(), key.code) {
+    match (Chord::from(key).char(), bare(key)) {
         (Some(digit), _) if asks && digit.is_ascii_digit() && sheet.typed.len() < 7 => {
             sheet.typed.push(digit);
         }

@@ -1,5 +1,7 @@
 //! Keys and the commands behind them: what may follow a prefix, the help, the palette.
 
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
 use crate::config::{Bound, Keys};
 use crate::domain::Seen;
 use crate::rounds::rounds;
@@ -366,6 +368,45 @@ fn suspending_and_leaving_work_over_help() {
     assert!(desk.effects.contains(&Effect::Quit), "{:?}", desk.effects);
     assert!(COMMANDS.iter().any(|spec| spec.command == Command::Palette));
     assert!(!foot(&desk, 1).is_empty());
+}
+
+#[test]
+fn chord_with_a_foreign_modifier_does_nothing() {
+    for modifier in [KeyModifiers::SUPER, KeyModifiers::HYPER, KeyModifiers::META] {
+        for opened in ["", "as", "e", "X", "/", ":", "aq", "gw"] {
+            let mut desk = Desk::new(100, 30, few(5));
+            desk.press(opened);
+            desk.wait(1_000);
+            desk.drawn();
+            let (before, staged) = (desk.screen(), desk.staged());
+
+            let keys =
+                (' '..='~').map(KeyCode::Char).chain([KeyCode::Enter, KeyCode::Backspace, KeyCode::Esc]);
+            for key in keys {
+                desk.say(What::Key(KeyEvent::new(key, modifier)));
+                desk.say(What::Key(KeyEvent::new(key, modifier | KeyModifiers::SHIFT)));
+            }
+
+            assert_eq!((desk.screen(), desk.staged()), (before, staged), "{modifier:?} after {opened:?}");
+            assert!(desk.submitted.is_empty() && !desk.model.screen.leaving, "{modifier:?} after {opened:?}");
+        }
+    }
+}
+
+#[test]
+fn chord_that_is_not_bound_presses_no_button() {
+    for modifier in [KeyModifiers::CONTROL, KeyModifiers::ALT] {
+        let mut desk = Desk::new(100, 30, few(5));
+        desk.slowly("e");
+        desk.say(What::Key(KeyEvent::new(KeyCode::Char('!'), KeyModifiers::NONE)));
+        for _ in 0..8 {
+            desk.say(What::Key(KeyEvent::new(KeyCode::Enter, modifier)));
+            desk.press("<Tab>");
+        }
+
+        assert_eq!(desk.staged(), "", "{modifier:?}: {}", desk.message());
+        assert!(desk.model.modal.is_some(), "{modifier:?} closed the form");
+    }
 }
 
 #[test]
