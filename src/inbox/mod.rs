@@ -5,6 +5,7 @@ mod claims;
 mod core;
 mod decided_before;
 mod decision_history;
+mod edited_title;
 mod event;
 pub mod figures;
 pub mod filter;
@@ -37,6 +38,7 @@ pub use decided_before::{DecidedBefore, LATELY};
 #[cfg(test)]
 pub use decision_history::Listing;
 pub use decision_history::{History, Next, SentHere};
+pub use edited_title::{changes, edited_title};
 pub use event::Event;
 pub use handed_over::{HandedOver, Left, WhyLeft};
 pub use list::{Rows, Synced};

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use ratatui::layout::{Rect, Size};
 
 use crate::domain::{ActionKey, Digest, Edits, Seen, SourceName, Timestamp, Untrusted};
-use crate::inbox::Problem;
 use crate::inbox::figures::Figures;
 use crate::inbox::notices::Notices;
+use crate::inbox::{Problem, edited_title};
 use crate::text;
 use crate::text::{Flags, Shown};
 use crate::tui::chrome::state::{Focus, Message, Overlay, Screen, Tone};
@@ -187,6 +187,16 @@ impl Model {
         let is_of_us = self.edit.texts.contains_key(key)
             || staged.is_some_and(|staged| staged.decision.kind().approves());
         own.or_else(|| if is_of_us { None } else { self.approved_edits(key) })
+    }
+
+    /// The title, with the new values of its edits as far as its content is known.
+    pub(crate) fn title_of(&self, slot: &Slot) -> Shown {
+        let (key, row) = (&slot.entry.key, &slot.entry.row);
+        let known = self.edits_of(key).zip(self.preview.cached(key));
+        known.map_or_else(
+            || text::line(&row.title),
+            |(edits, cached)| edited_title(row, &cached.action.input, edits),
+        )
     }
 
     pub(crate) fn approved_edits(&self, key: &ActionKey) -> Option<&Edits> {

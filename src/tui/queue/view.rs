@@ -18,7 +18,6 @@ use crate::tui::chrome::{pen, theme};
 use crate::tui::core::command::Command;
 use crate::tui::core::layout::Layout;
 use crate::tui::core::model::Model;
-use crate::tui::preview::page::fields::{changes, edited_title};
 use crate::tui::preview::page::made::Cached;
 use crate::tui::queue::words;
 use crate::tui::snooze;
@@ -232,7 +231,7 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
             pen.ours("(edited) ", theme::KEY);
         }
         let style = if mark == Some(Mark::Unread) { theme::BOLD } else { theme::PLAIN };
-        pen.shown(&shown_title(model, slot).boxed(), style);
+        pen.shown(&model.title_of(slot).boxed(), style);
     });
     pen.ours(" ", theme::PLAIN);
     if tool.width() > 0 {
@@ -303,16 +302,6 @@ fn flag(model: &Model, slot: &Slot, room: usize) -> String {
         _ if room < 56 => format!("! {short}"),
         _ => format!("! {long}"),
     }
-}
-
-/// With the new values, where some are edited and the old ones are known.
-fn shown_title(model: &Model, slot: &Slot) -> Shown {
-    let (key, title) = (&slot.entry.key, &slot.entry.row.title);
-    let known = model.edits_of(key).zip(model.preview.cached(key));
-    known.map_or_else(
-        || text::line(title),
-        |(edits, cached)| edited_title(title, &changes(&cached.action.input, edits)),
-    )
 }
 
 /// What was settled has none: its outcome stands at the right end.

@@ -5,7 +5,8 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use crate::config::Glyphs;
-use crate::domain::{ActionKey, Binding, Confirm, Decision, Submission, SubmissionBatch, Untrusted};
+use crate::domain::{ActionKey, Binding, Confirm, Decision, Item, Submission, SubmissionBatch, Untrusted};
+use crate::inbox::{changes, edited_title};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome::pen::{Pen, sheet_frame};
@@ -16,7 +17,7 @@ use crate::tui::core::layout::sheet_text;
 use crate::tui::core::modal::{Review, ReviewSheet};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::SheetLines;
-use crate::tui::preview::page::fields::changes;
+
 use crate::tui::preview::page::line::listed;
 use crate::tui::queue::list::SourceState;
 use crate::tui::{chrome, preview};
@@ -220,11 +221,11 @@ fn by_name(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
         lines.push(heading);
         for item in batch.items().iter().take(left) {
             let mark = Mark::Decided(item.kind());
+            let key = ActionKey { source: batch.source().clone(), id: item.id.clone() };
             lines.push(vec![
                 ours(format!("   {}  ", mark.glyph(model.settings.glyphs)), mark.style()),
-                (text::line(&item.title).cut(68), theme::PLAIN),
+                (item_title(model, &key, item).cut(68), theme::PLAIN),
             ]);
-            let key = ActionKey { source: batch.source().clone(), id: item.id.clone() };
             carried(model, &key, &item.decision, lines);
         }
         left = left.saturating_sub(batch.items().len());
@@ -236,6 +237,15 @@ fn by_name(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
         lines.push(vec![ours(format!("    {}", words::and_more(submission.len() - LISTED, "")), theme::DIM)]);
     }
     lines.push(Vec::new());
+}
+
+/// The title of what is sent, with the new values of its edits.
+fn item_title(model: &Model, key: &ActionKey, item: &Item) -> Shown {
+    let known = item.decision.edits().zip(model.preview.cached(key));
+    known.map_or_else(
+        || text::line(&item.title),
+        |(edits, cached)| edited_title(&cached.action.row, &cached.action.input, edits),
+    )
 }
 
 /// What goes along with a decision: old and new values, and what was typed beside it.

@@ -227,31 +227,31 @@ mod tests {
         let buffer = desk.buffer();
         let row = |y: u16| (11..89).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned();
         insta::assert_snapshot!((2..27).map(row).collect::<Vec<_>>().join("\n"), @r#"
-┌─ Send 3 decisions in 2 batches to gate ────────────────────────────────────┐
-│  2 create_linear_issue medium, 1 update_linear_issue low                   │
-│    ✓ 1 approve                                                             │
-│    ✎ 1 edit   approved with changes                                        │
-│    ✗ 1 exclude   rejected for good                                         │
-│      1 stays pending in these batches                                      │
-│                                                                            │
-│    edited         Escalate: EU outage  title                               │
-│                                                                            │
-│    create_linear_issue  refunds-agent:create_linear_issue                  │
-│     ✓  Refund double-charge INV-8841                                       │
-│     ✎  Escalate: EU outage                                                 │
-│        title  "Escalate: EU outage" → "[now] Escalate: EU outage"          │
-│    update_linear_issue  refunds-agent:update_linear_issue                  │
-│     ✗  Close stale ticket #1182                                            │
-│                                                                            │
-│  as kim@acme on 1 source; one request per batch                            │
-│  gate refuses any action that changed after you saw it.                    │
-│                                                                            │
-│                                                                            │
-│  Press y to send.                                                Esc back  │
-│                                                                            │
-└─ Nothing is sent yet ──────────────────────────────────────────────────────┘
-                                             │
-                                             │
-"#);
+        ┌─ Send 3 decisions in 2 batches to gate ────────────────────────────────────┐
+        │  2 create_linear_issue medium, 1 update_linear_issue low                   │
+        │    ✓ 1 approve                                                             │
+        │    ✎ 1 edit   approved with changes                                        │
+        │    ✗ 1 exclude   rejected for good                                         │
+        │      1 stays pending in these batches                                      │
+        │                                                                            │
+        │    edited         Escalate: EU outage  title                               │
+        │                                                                            │
+        │    create_linear_issue  refunds-agent:create_linear_issue                  │
+        │     ✓  Refund double-charge INV-8841                                       │
+        │     ✎  Escalate: EU outage → [now] Escalate: EU outa…                      │
+        │        title  "Escalate: EU outage" → "[now] Escalate: EU outage"          │
+        │    update_linear_issue  refunds-agent:update_linear_issue                  │
+        │     ✗  Close stale ticket #1182                                            │
+        │                                                                            │
+        │  as kim@acme on 1 source; one request per batch                            │
+        │  gate refuses any action that changed after you saw it.                    │
+        │                                                                            │
+        │                                                                            │
+        │  Press y to send.                                                Esc back  │
+        │                                                                            │
+        └─ Nothing is sent yet ──────────────────────────────────────────────────────┘
+                                                     │
+                                                     │
+        "#);
     }
 }

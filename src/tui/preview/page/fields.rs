@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use crate::contract::tool::Reversible;
 use crate::contract::{action, tool};
-use crate::domain::json::Member;
 use crate::domain::{Edits, RawJson, Status, Untrusted, json, merge};
 use crate::text;
 use crate::text::{Badge, Flags, Shown};
@@ -247,59 +246,4 @@ fn what_approving_does(writer: &mut Writer, cached: &Cached) {
         None => return,
     };
     writer.wrapped(undone.0, 2, &Shown::ours(undone.1));
-}
-
-/// One edited field: its key, the value it had, and the new one, each as JSON.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Change {
-    pub(crate) key: String,
-    pub(crate) old: Option<String>,
-    pub(crate) new: String,
-}
-
-/// What edits change of an input, field by field.
-pub(crate) fn changes(input: &RawJson, edits: &Edits) -> Vec<Change> {
-    let (old, new) = (input.members().unwrap_or_default(), edits.as_json().members().unwrap_or_default());
-    let change = |member: &Member<'_>| {
-        let before = old.iter().find(|known| known.key.text == member.key.text);
-        Change {
-            key: member.key.text.as_ref().to_owned(),
-            old: before.map(|known| known.value.trim().to_owned()),
-            new: member.value.trim().to_owned(),
-        }
-    };
-    new.iter().map(change).collect()
-}
-
-/// Columns of a value in a title.
-const IN_TITLE: usize = 24;
-
-/// A title with the new values in it: `129.90 → 129.00 EUR to pim`. What it does not say stands behind it.
-pub(crate) fn edited_title(title: &Untrusted, changes: &[Change]) -> Shown {
-    let plain = |value: &str| match value.strip_prefix('"') {
-        Some(_) => json::decode(value).text.into_owned(),
-        None => value.to_owned(),
-    };
-    let arrow = || Shown::ours(" → ");
-    let value = |text: &str| text::line(&Untrusted::from(text)).cut(IN_TITLE);
-    let (mut shown, mut left) = (None, Vec::new());
-    for change in changes {
-        let (old, new) = (change.old.as_deref().map(plain), plain(&change.new));
-        let split = old.as_deref().filter(|old| !old.is_empty() && shown.is_none());
-        match split.and_then(|old| title.as_raw().split_once(old)) {
-            Some((before, after)) => {
-                let old = value(&old.unwrap_or_default());
-                let parts = [text::part(before), old, arrow(), value(&new), text::part(after)];
-                shown = parts.into_iter().reduce(Shown::followed_by);
-            }
-            None => left.push((&change.key, old, new)),
-        }
-    }
-    let mut shown = shown.unwrap_or_else(|| text::line(title));
-    for (key, old, new) in left {
-        let name = Shown::ours("  ").followed_by(value(key)).followed_by(Shown::ours(" "));
-        let from = old.map_or_else(|| Shown::ours("+ "), |old| value(&old).followed_by(arrow()));
-        shown = shown.followed_by(name).followed_by(from).followed_by(value(&new));
-    }
-    shown
 }

@@ -128,16 +128,16 @@ fn the_edit_stands_beside_what_was_seen_and_what_is_now() {
 
     desk.pictured("edit_beside");
     insta::assert_snapshot!(desk.preview(), @"
-Pay
-! it changed since you saw it
-what you saw                                       │ what it is now                                     │ your edit
-amount
-1.10                                               │ 9.90                                               │ 7.70
+    Pay  amount 9.90 → 7.70
+    ! it changed since you saw it
+    what you saw                                       │ what it is now                                     │ your edit
+    amount
+    1.10                                               │ 9.90                                               │ 7.70
 
-2 other keys unchanged since you saw it
+    2 other keys unchanged since you saw it
 
-The agent did not report the state before.
-");
+    The agent did not report the state before.
+    ");
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn three_panes() {
     placet  5 to decide · 1 critical · 2 high · 3 agents blocked                                                                      gate live   kim@acme   14:22
     All                    8 │ ▾ create_linear_issue  refunds-agent                         1 of 3 left │ create_linear_issue · medium
                              │  ✓ med  Refund double-charge INV-8841                               44 m │ creates one issue in Linear
-    Agents                   │▌ ✎ med  Escalate: EU outage → [now] Escalate: EU outa…              32 m │ Escalate: EU outage
+    Agents                   │▌ ✎ med  Escalate: EU outage → [now] Escalate: EU outa…              32 m │ Escalate: EU outage → [now] Escalate: EU outa…
     billing-agent          1 │  · low  退款申请 世界 [] 客户 needs a long answer in the ticket to… 31 m │   your edits replace: title (the Diff tab shows them)
     drive-sync             3 │ ▾ update_linear_issue  refunds-agent                         all decided │
     refunds-agent          4 │  ✗ low  Close stale ticket #1182                                    30 m │ │ title        Escalate: EU outage
@@ -135,37 +135,37 @@ fn two_panes() {
     desk.press("d");
 
     insta::assert_snapshot!(desk.without_tabs(), @"
- placet  5 to decide · 1 critical · 2 high · 3 agents blocked          gate live   kim@acme   14:22
- ▾ create_linear_issue  refunds-agent       1 of 3 left │ create_linear_issue · medium
-  ✓ med  Refund double-charge INV-8841             44 m │ creates one issue in Linear
-▌ ✎ med  Escalate: EU outage → [now] Escalate: EU… 32 m │ Escalate: EU outage
-  · low  退款申请 世界 [] 客户 needs a long answe… 31 m │ │ title
- ▾ update_linear_issue  refunds-agent       all decided │ │ -   Escalate: EU outage
-  ✗ low  Close stale ticket #1182                  30 m │ │ +   [now] Escalate: EU outage
-    low  Reopen LIN-399               rejected by maria │
- •  CRIT Refund 1.10 EUR to ⟦ESC⟧[2J…     ! hidden 28 m │   5 other keys stay as proposed; a
- ▾ google_drive_write  drive-sync           3 of 3 left │   changed key is replaced as a whole
-  • med  Overwrite Q3 plan.docx                    22 m │
-  • spi… Create Meeting notes 11-20         ! same 12 m │   The agent did not report the state
-  • spi… Create Meeting notes 11-20         ! same 12 m │   before.
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │
-                                                        │ [Diff 1]  ] tabs             read   1-9/9
- staged 1 approve · 1 edit · 1 exclude                                                        saved
- a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all          ? all keys
-");
+     placet  5 to decide · 1 critical · 2 high · 3 agents blocked          gate live   kim@acme   14:22
+     ▾ create_linear_issue  refunds-agent       1 of 3 left │ create_linear_issue · medium
+      ✓ med  Refund double-charge INV-8841             44 m │ creates one issue in Linear
+    ▌ ✎ med  Escalate: EU outage → [now] Escalate: EU… 32 m │ Escalate: EU outage → [now] Escalate: EU…
+      · low  退款申请 世界 [] 客户 needs a long answe… 31 m │ │ title
+     ▾ update_linear_issue  refunds-agent       all decided │ │ -   Escalate: EU outage
+      ✗ low  Close stale ticket #1182                  30 m │ │ +   [now] Escalate: EU outage
+        low  Reopen LIN-399               rejected by maria │
+     •  CRIT Refund 1.10 EUR to ⟦ESC⟧[2J…     ! hidden 28 m │   5 other keys stay as proposed; a
+     ▾ google_drive_write  drive-sync           3 of 3 left │   changed key is replaced as a whole
+      • med  Overwrite Q3 plan.docx                    22 m │
+      • spi… Create Meeting notes 11-20         ! same 12 m │   The agent did not report the state
+      • spi… Create Meeting notes 11-20         ! same 12 m │   before.
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │
+                                                            │ [Diff 1]  ] tabs             read   1-9/9
+     staged 1 approve · 1 edit · 1 exclude                                                        saved
+     a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all          ? all keys
+    ");
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn the_report() {
 
     insta::assert_snapshot!(sheet(&desk), @"
         med  Refund double-charge INV-8841         executed │ creates one issue in Linear
-    ▌ ✎ med  Escalate: EU outage → [now] Escalate: EU… 32 m │ Escalate: EU outage
+    ▌ ✎ med  Escalate: EU outage → [now] Escalate: EU… 32 m │ Escalate: EU outage → [now] Escalate: EU…
       · low  退款申请 世界 [] 客户 needs a long answe… 31 m │   your edits replace: title (the Diff
      ▾ update_linear_issue  refunds-agent       all settled │   tab shows them)
         low  Close stale ticket #1182       rejected by lee │
@@ -74,7 +74,7 @@ fn the_edit_form() {
 
     insta::assert_snapshot!(sheet(&desk), @r#"
       ✓ med  Refund double-charge INV-8841             44 m │ creates one issue in Linear
-    ▌ ✎ med  Escalate: EU outage → [now] Escalate: EU… 32 m │ Escalate: EU outage
+    ▌ ✎ med  Escalate: EU outage → [now] Escalate: EU… 32 m │ Escalate: EU outage → [now] Escalate: EU…
       · low  退款申请 世界 [] 客户 needs a long answe… 31 m │   your edits replace: title (the Diff
      ▾┌─ Edit before approving ──────────────────────────────────────────────────────────────────────┐
       │  create_linear_issue   Escalate: EU outage                                                   │
