@@ -91,12 +91,13 @@ fn proposal_names_the_url_that_took_it() {
     let home = Home::with_config("");
     let input = home.path().join("input.json");
     std::fs::write(&input, "{}").unwrap();
+    let first = relay.url.clone();
     let propose = || {
         let mut command = home.command(&["propose", "other", "--input", input.to_str().unwrap()]);
-        command.env("PLACET_URL", format!("{} {}", relay.url, gate.address.url));
+        command.env("PLACET_URL", format!("{first} {}", gate.address.url));
         out(&command.env("PLACET_TOKEN_FILE", gate_home.state().join("agent.token")).output().unwrap())
     };
-    assert!(propose().contains(&format!(" at {};", relay.url)));
+    assert!(propose().contains(&format!(" at {first};")));
 
     relay.end();
 
