@@ -16,8 +16,8 @@ const MOST: usize = 100;
 pub struct DoubtfulKeys {
     /// They stand more than once in their object. Compared by meaning: `"to"` and `"t\u006f"` are the same key.
     pub duplicates: Vec<String>,
-    /// They differ from another key of their object in case only, in how Unicode composes them (NFKC), or in letters that look the
-    /// same (UTS 39).
+    /// They differ from another key of their object in case only, in how Unicode composes them (NFKC), in letters that look the
+    /// same (UTS 39), or in ASCII that does: `I`, `l` and `1`, `O` and `0`, `rn` and `m`.
     pub alike: Vec<String>,
 }
 
@@ -72,6 +72,8 @@ struct Level<'a> {
     /// Where they are more, all of them.
     keys: HashMap<Cow<'a, str>, bool>,
     folded: HashSet<String>,
+    /// See [`ascii_look`].
+    ascii: HashSet<String>,
     /// By skeleton: whether a key of this skeleton is not ASCII.
     looks: HashMap<String, bool>,
     current: Cow<'a, str>,
@@ -113,10 +115,12 @@ impl<'a> Level<'a> {
         }
         for (known, told) in std::mem::take(&mut self.few) {
             self.folded.insert(fold(&known));
+            self.ascii.insert(ascii_look(&known).collect());
             self.looks_known(&known);
             self.keys.insert(known, told);
         }
-        let is_new = self.folded.insert(fold(&key)) & !self.looks_known(&key);
+        let is_new = self.folded.insert(fold(&key)) & self.ascii.insert(ascii_look(&key).collect());
+        let is_new = is_new & !self.looks_known(&key);
         self.keys.insert(key, false);
         if is_new { Seen::New } else { Seen::Alike }
     }
@@ -124,9 +128,21 @@ impl<'a> Level<'a> {
 
 fn are_alike(one: &str, other: &str) -> bool {
     match (one.is_ascii(), other.is_ascii()) {
-        (true, true) => one.eq_ignore_ascii_case(other),
+        (true, true) => one.eq_ignore_ascii_case(other) || ascii_look(one).eq(ascii_look(other)),
         _ => fold(one) == fold(other) || skeletons(one).any(|it| skeletons(other).any(|other| it == other)),
     }
+}
+
+/// Characters of ASCII that look the same made the same. Cheaper than a skeleton.
+fn ascii_look(key: &str) -> impl Iterator<Item = char> {
+    key.chars()
+        .flat_map(|c| match c {
+            'I' | '1' => [Some('l'), None],
+            '0' => [Some('O'), None],
+            'm' => [Some('r'), Some('n')],
+            _ => [Some(c), None],
+        })
+        .flatten()
 }
 
 /// The skeletons of a key in lower and upper case, each after its case: `т` looks like a `t` only as a capital.
@@ -163,7 +179,12 @@ mod tests {
         assert_eq!(alike(r#"{"to":1,"\uff54\uff4f":2}"#), ["\u{ff54}\u{ff4f}"]);
         assert_eq!(alike(r#"{"to":1,"\u0442o":2}"#), ["\u{442}o"]);
         assert_eq!(alike(r#"{"cc":1,"c\u0441":2}"#), ["c\u{441}"]);
-        assert!(alike(r#"{"l1":1,"ll":2,"m":3,"rn":4,"x0":5,"xO":6,"имя":7}"#).is_empty());
+        for [one, other] in [["l1", "ll"], ["m", "rn"], ["o0", "oO"], ["file", "fi1e"], ["modem", "modern"]] {
+            let padding: String = (0..3 * FEW).map(|n| format!(r#","k{n}":1"#)).collect();
+            assert_eq!(alike(&format!(r#"{{"{one}":1,"{other}":2}}"#)), [other]);
+            assert_eq!(alike(&format!(r#"{{"{one}":1{padding},"{other}":2}}"#)), [other]);
+        }
+        assert!(alike(r#"{"l2":1,"li":2,"m":3,"n":4,"x0":5,"xo":6,"имя":7}"#).is_empty());
         assert!(alike(r#"{"a":{"b":1},"b":2,"c":[{"a":1},{"a":2}],"__proto__":1}"#).is_empty());
     }
 
