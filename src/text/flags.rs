@@ -4,12 +4,8 @@ use crate::domain::json::{self, Scanner, TokenKind};
 use crate::domain::{BatchId, Effect, PendingAction, Risk, Row, Untrusted};
 
 use super::badge::{Badge, Badges, badges, badges_of_identifier, badges_of_line};
-use super::identifier::identifier_part;
-use super::links::misleading;
+use super::links::{MOST_MISLEADING, misleading, named_hosts};
 use super::rows::hidden;
-
-/// Most misleading hosts that are named.
-const MOST_HOSTS: usize = 20;
 
 /// What asks for a second look at an action.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,7 +20,7 @@ pub struct Flags {
     pub broken: usize,
     /// `NaN` and the like, in a number's place.
     pub odd: usize,
-    /// Hosts that addresses of the input lead to and do not look like.
+    /// Hosts that addresses lead to and do not look like; at most one more than [`named_hosts`] names.
     pub leads_to: Vec<String>,
     /// In a word each, of everything foreign that is shown of the action.
     pub badges: Badges,
@@ -38,16 +34,17 @@ impl Flags {
         (flags.duplicates, flags.alike) = (duplicates, alike);
         flags.hidden = flags.add_json(action.input.as_str());
         for said in [&action.preview, &action.before].into_iter().flatten() {
-            flags.add(badges_of_json(said.as_str()));
+            flags.add_said(said.as_str());
         }
         if let Some(edits) = action.approved_edits() {
             flags.hidden += flags.add_json(edits.as_json().as_str());
         }
         if let Some(summary) = &action.summary {
             flags.add(badges(summary.as_raw()));
+            flags.add_hosts(summary.as_raw());
         }
         for name in [&action.requested_by, &action.tool_call].into_iter().flatten() {
-            flags.add(badges_of_line(name.as_raw()));
+            flags.add_line(name.as_raw());
         }
         if flags.broken > 0 {
             flags.badges.add(Badge::Broken);
@@ -64,11 +61,12 @@ impl Flags {
         let batch = row.batch.as_ref().map(BatchId::untrusted);
         for id in [Some(&row.tool), Some(row.id.untrusted()), batch].into_iter().flatten() {
             flags.add(badges_of_identifier(id.as_raw()));
+            flags.add_hosts(id.as_raw());
         }
         let names = [&row.agent, &row.mission, &row.workspace, &row.session, &row.run, &row.checkpoint];
         let words = [risk_word(&row.risk), row.effect.as_ref().and_then(effect_word), Some(&row.title)];
         for text in names.into_iter().map(Option::as_ref).chain(words).flatten() {
-            flags.add(badges_of_line(text.as_raw()));
+            flags.add_line(text.as_raw());
         }
         flags
     }
@@ -121,12 +119,37 @@ impl Flags {
         ];
         let counted = counted.into_iter().filter(|(n, _)| *n > 0);
         let words = Some(self.words()).filter(|words| !words.is_empty());
-        let hosts = self.leads_to.iter().map(|host| format!("leads to {}", identifier_part(host).plain()));
+        let hosts = named_hosts(&self.leads_to).map(|host| format!("leads to {}", host.plain()));
         words.into_iter().chain(hosts).chain(counted.map(|(n, what)| format!("{what}: {n}"))).collect()
     }
 
     fn add(&mut self, badges: Badges) {
         self.badges = self.badges.with(badges);
+    }
+
+    fn add_line(&mut self, text: &str) {
+        self.add(badges_of_line(text));
+        self.add_hosts(text);
+    }
+
+    fn add_hosts(&mut self, text: &str) {
+        for host in misleading(text) {
+            if !self.leads_to.iter().any(|known| known == host) {
+                self.leads_to.push(host.to_owned());
+            }
+        }
+        self.leads_to.truncate(MOST_MISLEADING + 1);
+    }
+
+    /// Adds what the agent says. Its badges and hosts count, its broken strings and odd words do not run.
+    fn add_said(&mut self, text: &str) {
+        let mut said = Self { leads_to: std::mem::take(&mut self.leads_to), ..Self::default() };
+        said.add_json(text);
+        if said.broken > 0 {
+            said.badges.add(Badge::Broken);
+        }
+        self.add(said.badges);
+        self.leads_to = said.leads_to;
     }
 
     /// Looks into every key and string, escapes decoded. Returns how many characters of it are hidden.
@@ -139,25 +162,12 @@ impl Flags {
                 self.broken += usize::from(decoded.lossy);
                 unseen += hidden(&decoded.text);
                 self.add(badges(&decoded.text));
-                for host in misleading(&decoded.text) {
-                    if self.leads_to.len() < MOST_HOSTS && !self.leads_to.iter().any(|known| known == host) {
-                        self.leads_to.push(host.to_owned());
-                    }
-                }
+                self.add_hosts(&decoded.text);
             }
             self.odd += usize::from(json::ODD_WORDS.contains(&token.text));
         }
         unseen
     }
-}
-
-fn badges_of_json(text: &str) -> Badges {
-    let mut flags = Flags::default();
-    flags.add_json(text);
-    if flags.broken > 0 {
-        flags.badges.add(Badge::Broken);
-    }
-    flags.badges
 }
 
 /// A word that this version does not know.
@@ -247,6 +257,24 @@ mod tests {
         let reasons = flags.reasons();
         assert!(reasons.contains(&"leads to evil.example".to_owned()), "{reasons:?}");
         assert!(reasons.contains(&"leads to p⟦а U+0430⟧ypal.com".to_owned()), "{reasons:?}");
+    }
+
+    #[test]
+    fn misleading_host_is_named_wherever_it_stands() {
+        let link = || Untrusted::from("https:paypal.com@evil.example/");
+        let json = || Some(RawJson::parse(r#"{"a":"//paypal.com@evil.example/"}"#).unwrap());
+        let all = [
+            with(|a| a.row.tool = link()),
+            with(|a| a.row.title = link()),
+            with(|a| a.row.agent = Some(link())),
+            with(|a| a.summary = Some(link())),
+            with(|a| a.preview = json()),
+            with(|a| a.before = json()),
+            with(|a| a.requested_by = Some(link())),
+        ];
+        for (nth, flags) in all.iter().enumerate() {
+            assert!(flags.reasons().contains(&"leads to evil.example".to_owned()), "{nth}: {flags:?}");
+        }
     }
 
     #[test]

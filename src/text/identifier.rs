@@ -3,7 +3,7 @@
 use icu_properties::props::{EnumeratedProperty as _, Script};
 
 use super::class::is_base;
-use super::lookalike::{is_disguised, is_disguised_number, is_other_script, looks_ascii};
+use super::lookalike::{is_disguised, is_disguised_number, is_other_script, is_styled, looks_ascii};
 use super::shown::Shown;
 use super::units::Mode;
 use crate::domain::Untrusted;
@@ -53,7 +53,8 @@ pub(super) fn is_mixed(word: &str) -> bool {
 }
 
 pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric() && !super::class::is_mark(c)).filter(|word| !word.is_empty())
+    text.split(|c: char| !c.is_alphanumeric() && !super::class::is_mark(c) && !is_styled(c))
+        .filter(|word| !word.is_empty())
 }
 
 fn labels(text: &str) -> impl Iterator<Item = std::ops::Range<usize>> {

@@ -1,10 +1,11 @@
 //! Addresses in a text, and where they lead. Nothing here opens one.
 
-use super::identifier::name;
+use super::identifier::{identifier_part, name};
+use super::shown::Shown;
 
-/// Maximum number of misleading hosts that are named per value.
-const MOST_MISLEADING: usize = 5;
-/// A longer address is text.
+/// Maximum number of misleading hosts that are named.
+pub(super) const MOST_MISLEADING: usize = 20;
+/// A longer address is text. Only this much of one is judged.
 const LONGEST: usize = 2_000;
 
 /// A text that is one address and nothing else.
@@ -12,23 +13,34 @@ pub fn is_link(text: &str) -> bool {
     links_in(text).next() == Some(text)
 }
 
-/// Hosts of addresses that look as if they led to another host, each once, at most 5: those behind a name and an `@`, and those with
-/// letters that look like others. In an address alone, every host that is not ASCII.
+/// Distinct hosts of addresses that look as if they led to another host: those after a name and an `@`, and those with letters that
+/// look like others. In an address alone, every host that is not ASCII. An authority that programs read differently is returned as it
+/// is. At most one host more than [`named_hosts`] names.
 pub fn misleading(text: &str) -> Vec<&str> {
-    let alone = is_link(text);
-    let links = links_in(text).filter_map(|link| {
-        let mailbox = link.get(..7).is_some_and(|head| head.eq_ignore_ascii_case("mailto:"));
-        let host = target(link).filter(|_| !mailbox)?;
-        let plain = link.split_once("://").is_some_and(|(_, rest)| rest.starts_with(host));
-        (!plain || is_doubtful(host) || (alone && !host.is_ascii())).then_some(host)
+    let alone = is_link(text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default());
+    let links = authorities(text).filter_map(|authority| {
+        if let Some(host) = elsewhere(authority) {
+            return Some(host);
+        }
+        let host = authority.split('\\').next()?;
+        (is_doubtful(host) || (alone && !host.is_ascii())).then_some(host)
     });
     let mut hosts = Vec::new();
     for host in links.chain(mail_hosts(text).filter(|host| is_doubtful(host))) {
-        if hosts.len() < MOST_MISLEADING && !hosts.contains(&host) {
+        if hosts.len() > MOST_MISLEADING {
+            break;
+        }
+        if !host.is_empty() && !hosts.contains(&host) {
             hosts.push(host);
         }
     }
     hosts
+}
+
+/// The hosts of [`misleading`] for a screen, and whether there are more.
+pub fn named_hosts<T: AsRef<str>>(hosts: &[T]) -> impl Iterator<Item = Shown> {
+    let more = (hosts.len() > MOST_MISLEADING).then(|| Shown::ours("more hosts"));
+    hosts.iter().take(MOST_MISLEADING).map(|host| identifier_part(host.as_ref())).chain(more)
 }
 
 /// Punycode, or a word that looks as if it were of another script.
@@ -48,15 +60,45 @@ fn mail_hosts(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The host that an `http` address leads to, or the mailbox of a `mailto` one: what stands before an `@` in an address is no
-/// host, however much it looks like one.
-fn target(link: &str) -> Option<&str> {
-    let (scheme, rest) = link.split_once(':')?;
-    if scheme.eq_ignore_ascii_case("mailto") {
-        return rest.split('?').next();
+/// The host after an `@`. All of an authority with `%40`, with a `\` before more of a host, or without an end within [`LONGEST`],
+/// because a browser and a library may take different parts of it for the host.
+fn elsewhere(authority: &str) -> Option<&str> {
+    let split = authority.split_once('\\').is_some_and(|(_, rest)| rest.contains(['.', '@']));
+    if split || authority.contains("%40") || authority.chars().count() >= LONGEST {
+        return Some(authority);
     }
-    let authority = rest.strip_prefix("//")?.split(['/', '?', '#', '\\']).next()?;
-    Some(authority.rsplit('@').next().unwrap_or(authority))
+    authority.rsplit_once('@').map(|(_, host)| host)
+}
+
+/// The authority of each web address, also where slashes are missing or turned, as browsers accept it, or where the scheme is missing.
+fn authorities(text: &str) -> impl Iterator<Item = &str> {
+    const SCHEMES: [&str; 5] = ["http", "https", "ftp", "ws", "wss"];
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let sign = at + text.get(at..)?.find([':', '/'])?;
+            let (before, rest) = text.split_at_checked(sign)?;
+            let scheme = before.bytes().rev().take_while(u8::is_ascii_alphanumeric).count();
+            let scheme = before.get(before.len() - scheme..)?;
+            let is_special =
+                rest.starts_with(':') && SCHEMES.iter().any(|it| it.eq_ignore_ascii_case(scheme));
+            at = sign + 1;
+            let goes_on = |c: char| c.is_alphanumeric() || matches!(c, ':' | '/' | '\\');
+            if !is_special && (!rest.starts_with("//") || before.ends_with(goes_on)) {
+                continue;
+            }
+            let rest = rest.get(1..)?.trim_start_matches(['/', '\\']);
+            let inside =
+                rest.chars().take(LONGEST).take_while(|c| !ends(*c) && !matches!(c, '/' | '?' | '#'));
+            let authority = rest.get(..inside.map(char::len_utf8).sum())?;
+            // The colon at its end may be that of another scheme.
+            at = text.len() - rest.len() + authority.len() - usize::from(authority.ends_with(':'));
+            // A comment may begin with two slashes, too.
+            if is_special || (authority.contains('.') && !authority.starts_with('@')) {
+                return Some(trimmed(authority));
+            }
+        }
+    })
 }
 
 pub fn links_in(text: &str) -> impl Iterator<Item = &str> {
@@ -76,18 +118,27 @@ pub fn links_in(text: &str) -> impl Iterator<Item = &str> {
                 link.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme))
             });
             let Some(scheme) = scheme else { continue };
-            let ends =
-                |c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | '<' | '>' | '`' | '|');
             let end = after.find(ends).unwrap_or(after.len()) + colon - start;
-            let link = link.get(..end)?;
-            let link = link.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_']);
-            let link = closed(closed(link, '(', ')'), '[', ']');
-            if link.len() > scheme.len() && link.len() <= LONGEST {
+            let link = trimmed(link.get(..end)?);
+            if link.len() > scheme.len() {
                 at = start + link.len();
-                return Some(link);
+                if link.len() <= LONGEST {
+                    return Some(link);
+                }
             }
         }
     })
+}
+
+/// What ends an address in a text.
+fn ends(c: char) -> bool {
+    c.is_whitespace() || c.is_control() || matches!(c, '"' | '<' | '>' | '`' | '|')
+}
+
+/// Without the punctuation of the text around it.
+fn trimmed(link: &str) -> &str {
+    let link = link.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_', '\\']);
+    closed(closed(link, '(', ')'), '[', ']')
 }
 
 /// Without brackets at its end that were not opened in it.
@@ -146,12 +197,52 @@ mod tests {
     }
 
     #[test]
-    fn a_target_is_where_it_leads_to() {
-        assert_eq!(target("https://github.com@evil.example/login"), Some("evil.example"));
-        assert_eq!(target("https://evil.example\\@github.com"), Some("evil.example"));
-        assert_eq!(target("mailto:kim@c.example?subject=x"), Some("kim@c.example"));
-        assert_eq!(misleading("https://github.com@evil.example/login"), ["evil.example"]);
-        assert!(misleading("https://github.com/a@b").is_empty());
+    fn address_that_leads_elsewhere_names_the_host() {
+        let written = [
+            ("https://github.com@evil.example/login", "evil.example"),
+            ("https:paypal.com@evil.example/", "evil.example"),
+            ("https:/paypal.com@evil.example/", "evil.example"),
+            (r"HTTPS:\\paypal.com@evil.example/", "evil.example"),
+            ("//paypal.com@evil.example/", "evil.example"),
+            ("[x](//paypal.com@evil.example)", "evil.example"),
+            ("ftp://paypal.com@evil.example", "evil.example"),
+            ("wss://paypal.com@evil.example", "evil.example"),
+            ("https:https://paypal.com@evil.example", "evil.example"),
+            (r"https://paypal.com\@evil.example/", r"paypal.com\@evil.example"),
+            (r"https://evil.example\.paypal.com/", r"evil.example\.paypal.com"),
+            ("https://paypal.com%40evil.example/", "paypal.com%40evil.example"),
+        ];
+        for (text, host) in written {
+            assert_eq!(misleading(text), [host], "{text}");
+            let long = format!("{text}/{}", "a".repeat(3 * LONGEST));
+            assert_eq!(misleading(&long).len(), 1, "{text} and more");
+        }
+        assert_eq!(misleading(&format!("https://paypal.com{}@evil.example", "a".repeat(LONGEST))).len(), 1);
+        for plain in [
+            "https://github.com/a@b",
+            "//github.com/a@b",
+            "mailto:a@b.example, ada@a.example",
+            "http: ada@a.example, news:ada@a.example",
+            "ssh://git@a.example/x",
+            "// ada@a.example",
+            "//@ts-check",
+            r#"{\"url\":\"https://a.example\"}"#,
+            r"https://a.example\nSee",
+        ] {
+            assert!(misleading(plain).is_empty(), "{plain}: {:?}", misleading(plain));
+        }
         assert!(is_link("https://a.example") && !is_link("https://a.example b") && !is_link("x"));
+    }
+
+    #[test]
+    fn hosts_beyond_the_limit_are_announced() {
+        let named = |n: usize| {
+            let all: Vec<_> = (0..n).map(|n| format!("https://a@h{n}.example ")).collect();
+            named_hosts(&misleading(&all.concat())).map(|host| host.plain()).collect::<Vec<_>>()
+        };
+
+        assert_eq!(named(6)[5], "h5.example");
+        assert_eq!(named(MOST_MISLEADING).len(), MOST_MISLEADING);
+        assert_eq!(named(99)[MOST_MISLEADING..], ["more hosts"]);
     }
 }

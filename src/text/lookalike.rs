@@ -43,13 +43,38 @@ fn is_raised(c: char) -> bool {
         || GeneralCategory::for_char(c) == GeneralCategory::ModifierLetter
 }
 
-/// A word that styled letters help to write. One alone is a symbol, such as `ℝ`, and circled digits count lists.
+/// A word that styled letters or digits help to write. One alone is a symbol, such as `ℝ`, and circled digits count lists.
 pub(super) fn is_styled_word(word: &str) -> bool {
     let digits = word.chars().any(|c| c.is_ascii_digit());
     let letters = word.chars().filter(char::is_ascii_alphabetic).count();
-    let (styled, numbers): (Vec<char>, Vec<char>) =
-        word.chars().filter(|c| is_styled(*c)).partition(|c| c.is_alphabetic());
-    (!styled.is_empty() && styled.len() + letters > 1) || (!numbers.is_empty() && digits)
+    let (numbers, styled): (Vec<char>, Vec<char>) =
+        word.chars().filter(|c| is_styled(*c) || is_styled_number(*c)).partition(|c| is_styled_number(*c));
+    let chars = || word.chars().zip(word.chars().skip(1));
+    let in_a_row =
+        chars().any(|(one, next)| is_styled_number(one) && is_styled_number(next) && !counts(one, next));
+    (!styled.is_empty() && styled.len() + letters > 1)
+        || (numbers.iter().any(|c| is_styled(*c)) && digits)
+        || in_a_row
+}
+
+/// A number that is formatted ASCII: bold, circled, segmented, `⑩`.
+fn is_styled_number(c: char) -> bool {
+    // Circles without a decomposition: negative, double, sans-serif.
+    if matches!(c, '\u{24eb}'..='\u{24ff}' | '\u{2776}'..='\u{2793}' | '\u{1f10b}' | '\u{1f10c}') {
+        return true;
+    }
+    let mut plain = std::iter::once(c).nfkc().filter(|c| !matches!(c, '(' | ')' | '.' | ',')).peekable();
+    !c.is_ascii()
+        && !is_full_width(c)
+        && !is_raised(c)
+        && plain.peek().is_some()
+        && plain.all(|c| c.is_ascii_digit())
+}
+
+/// Numbers of a list that stand next to each other, such as `①②`.
+fn counts(one: char, next: char) -> bool {
+    matches!(one, '\u{2460}'..='\u{249b}' | '\u{24eb}'..='\u{24fe}' | '\u{2776}'..='\u{2793}')
+        && u32::from(next) == u32::from(one) + 1
 }
 
 /// ASCII digits in one word with a digit of another script, or with a letter that looks ASCII. Small letters at its ends are
@@ -58,7 +83,12 @@ pub(super) fn is_disguised_number(word: &str) -> bool {
     if word.is_ascii() || !word.contains(|c: char| c.is_ascii_digit()) {
         return false;
     }
-    let is_foreign = |c: char| is_other_script(c) && !is_mark(c);
+    let is_latin =
+        |c: char| c.is_alphabetic() && Script::for_char(c) == Script::Latin && !is_raised(c) && !is_styled(c);
+    let is_foreign = |c: char| {
+        is_other_script(c) && !is_mark(c)
+            || !c.is_ascii() && !is_full_width(c) && is_latin(c) && looks_ascii(c)
+    };
     let is_digit = |c: char| is_foreign(c) && GeneralCategory::for_char(c) == GeneralCategory::DecimalNumber;
     let inner = word.trim_matches(|c: char| !c.is_ascii_digit());
     let inside = inner.chars().any(|c| is_foreign(c) && looks_ascii(c));
@@ -80,7 +110,19 @@ pub(super) fn has_false_punctuation(line: &str) -> bool {
     // An en dash between numbers is a range.
     let false_mark = |(at, c): (usize, char)| is_false_mark(c) && c != '–' && around(at, c);
     line.char_indices().any(|it| false_mark(it) || is_currency_twin(it.1))
-        || line.split_whitespace().any(|token| is_path(token) && token.contains(is_false_mark))
+        || line.split_whitespace().any(|token| token.contains(is_false_mark) && is_false_path(token))
+}
+
+/// A path once its false marks are ASCII, with a word in it: lines are drawn with such marks, too.
+fn is_false_path(token: &str) -> bool {
+    let plain = |c: char| looks_like(c).filter(|_| is_false_mark(c)).unwrap_or(c);
+    let false_separator = |c: char| is_false_mark(c) && matches!(looks_like(c), Some('/' | '\\' | ':'));
+    let path: String = token.chars().map(plain).collect();
+    let windows = path.contains(":\\") || path.matches('\\').count() > 1;
+    is_path(token)
+        || token.contains(false_separator)
+            && (is_path(&path) || windows)
+            && token.contains(|c: char| c.is_ascii_alphanumeric())
 }
 
 fn is_path(token: &str) -> bool {
@@ -94,7 +136,7 @@ fn is_false_mark(c: char) -> bool {
     !c.is_ascii()
         && !c.is_alphanumeric()
         && !is_full_width(c)
-        && matches!(looks_like(c), Some(',' | '/' | '-' | ':'))
+        && matches!(looks_like(c), Some(',' | '/' | '-' | ':' | '\\'))
 }
 
 fn is_currency_twin(c: char) -> bool {
@@ -143,6 +185,24 @@ mod tests {
             "\u{20a4}100",
             "\u{fe69}100",
             "kim@37\u{41e}4.example",
+            "\u{24ab}\u{249c}\u{24b4}pal",
+            "\u{1cce5}\u{1ccd6}\u{1ccee}",
+            "\u{1fbf1}\u{1fbf0}\u{1fbf0}",
+            "\u{1ccf1}\u{1ccf0}\u{1ccf0}",
+            "\u{1f102}\u{1f101}",
+            "\u{24f5}\u{24ea}",
+            "\u{2776}\u{24ff}",
+            "\u{2469}\u{24ea} EUR",
+            "\u{1d7d7}\u{1d7d8}",
+            "1\u{1d0f}0",
+            "1\u{1c0}0",
+            "5\u{1d0f}\u{1d0f} EUR",
+            "\u{2215}etc\u{2215}passwd",
+            "src\u{2215}bin\u{2215}x",
+            "https\u{2236}\u{2215}\u{2215}a.example",
+            "C\u{a789}\\Windows\u{29f5}x",
+            "C:\u{2216}Windows",
+            "bin\u{29f5}a\u{29f5}x",
         ];
         for text in disguised {
             assert!(badges(text).alarms().next().is_some(), "{text}");
@@ -179,6 +239,11 @@ mod tests {
             "https://example.com/ノート",
             "¿3½?",
             "a – b",
+            "①②③ ⑨⑩⑪ ❶❷ ⑴⑵ ⒈⒉",
+            "⑴ one ⒜ two ⓵ three ❿",
+            "2×3, 1ª2, 10ş5, 3é4, 第3Ⅰ",
+            "╱╲╱╲ ╱‾‾╲ A∖B \\textit{a}–\\textit{b}",
+            "½¼ 10⁻¹² １０",
         ];
         for text in ordinary {
             assert!(badges(text).alarms().next().is_none(), "{text}");

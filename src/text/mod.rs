@@ -31,7 +31,7 @@ pub use badge::{Badges, badges_of_identifier, badges_of_line};
 pub use flags::Flags;
 pub use identifier::{identifier, identifier_part, name};
 pub use lines::{blank, blank_lines, count, first_line, json, line, line_of, lines, part};
-pub use links::{is_link, links_in, misleading};
+pub use links::{is_link, links_in, misleading, named_hosts};
 pub use people::People;
 pub use rows::{NARROWEST, column, hidden, row, styled};
 pub use shown::{PieceKind, Shown};

@@ -200,6 +200,9 @@ fn flagged(writer: &mut Writer, flags: &Flags) {
     if flags.broken > 0 {
         writer.ours(Kind::Warn, words::broken_strings(flags.broken));
     }
+    for host in text::named_hosts(&flags.leads_to) {
+        writer.wrapped(Kind::Warn, 0, &Shown::ours(words::LEADS_TO).followed_by(host));
+    }
     let words = flags.words();
     if !words.is_empty() {
         writer.ours(Kind::Warn, words::look_twice(&words));

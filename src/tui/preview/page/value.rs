@@ -105,8 +105,8 @@ impl<'a, 'w> Values<'a, 'w> {
         if let Some(unit) = entry.field.and_then(|field| field.unit.as_ref()) {
             after.extend(line::after(unit, value, beside).map(|unit| (Kind::Dim, unit)));
         }
-        for host in text::misleading(&text) {
-            after.push((Kind::Warn, Shown::ours(words::LEADS_TO).followed_by(text::identifier_part(host))));
+        for host in text::named_hosts(&text::misleading(&text)) {
+            after.push((Kind::Warn, Shown::ours(words::LEADS_TO).followed_by(host)));
         }
         if prose || !self.on_one_line(indent, column, entry, (&text, kind, language), &after) {
             self.head(indent, entry);
