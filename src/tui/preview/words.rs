@@ -56,8 +56,9 @@ pub(crate) const CAN_BE_UNDONE: &str = "can be undone";
 
 pub(crate) const OUT_OF_RANGE: &str = "out of range";
 
-pub(crate) const TOO_LONG_TO_COMPARE: &str = "Its preview is too long to compare; Context has it.";
+pub(crate) const TOO_LONG_TO_COMPARE: &str = "Its preview is too long to compare:";
 pub(crate) const PREVIEW_MATCHES: &str = "Preview matches the input";
+pub(crate) const OTHER_ARRANGEMENT: &str = "! The preview has the same values in another arrangement";
 pub(crate) const ONLY_IN_PREVIEW: &str = "Only in the preview, not in the input:";
 pub(crate) const OTHER_VALUE_IN_INPUT: &str = "   (the input has another value)";
 
@@ -115,8 +116,6 @@ sentences! {
     look_twice(words: &str) => "! look twice: {words}";
     at_least_more(more: usize) => ", and at least {more} more";
     undone_by_hand(how: &str) => "can be undone by hand: {how}";
-
-    more_in_context(more: usize) => "and {more} more; Context has the whole preview";
 
     timeline_not_read(what: &str) => "The timeline cannot be read: the source {what}";
 

@@ -1,21 +1,20 @@
 //! What the proposing side says of its own proposal, beside what would run: what its preview leaves out, and what it adds.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher as _, RandomState};
 
 use crate::domain::json::{Scanner, TokenKind};
 use crate::domain::{RawJson, Untrusted, json};
 use crate::text;
 use crate::text::Shown;
 
-use super::line::Kind;
+use super::line::{Kind, readable};
 use super::made::Cached;
 use super::writer::Writer;
 use crate::tui::preview::words;
 
 /// Longer than this, the two are not compared.
 const COMPARED: usize = 1 << 20;
-/// So many differences are listed.
-const LISTED: usize = 50;
 
 /// A value without parts, and the key it stands under.
 type Leaf = (String, String);
@@ -65,23 +64,30 @@ impl<'a> PreviewComparison<'a> {
         if let Some(summary) = summary {
             writer.long(Kind::Plain, 2, summary.as_raw());
         }
-        if self.preview.is_none() {
-            return;
-        }
+        let Some(preview) = self.preview else { return };
         // What follows is said by placet, not by the agent.
         if summary.is_some() {
             writer.blank();
         }
         if !self.compared {
-            return writer.wrapped(Kind::Dim, 2, &Shown::ours(words::TOO_LONG_TO_COMPARE));
+            writer.wrapped(Kind::Dim, 2, &Shown::ours(words::TOO_LONG_TO_COMPARE));
+            return writer.long(Kind::Plain, 2, readable(preview.as_str()));
         }
-        let added = self.added();
+        let mut added = self.added();
+        let moved = self.is_rearranged(preview.as_str());
+        if moved {
+            writer.wrapped(Kind::Warn, 2, &Shown::ours(words::OTHER_ARRANGEMENT));
+        }
+        if added.is_empty() && moved {
+            return;
+        }
         if added.is_empty() {
             let all = words::PREVIEW_MATCHES;
             return writer.wrapped(Kind::Dim, 2, &Shown::ours(all));
         }
         writer.wrapped(Kind::Dim, 2, &Shown::ours(words::ONLY_IN_PREVIEW));
-        for (key, value, other) in added.iter().take(LISTED) {
+        added.sort_by_key(|(_, _, other)| !other);
+        for (key, value, other) in &added {
             let mark = if *other { "! " } else { "" };
             let ends = if *other { words::OTHER_VALUE_IN_INPUT } else { "" };
             let kind = if *other { Kind::Warn } else { Kind::Plain };
@@ -89,10 +95,30 @@ impl<'a> PreviewComparison<'a> {
             let what = what.followed_by(text::part(value)).followed_by(Shown::ours(ends));
             writer.wrapped(kind, 4, &what);
         }
-        if added.len() > LISTED {
-            let more = words::more_in_context(added.len() - LISTED);
-            writer.wrapped(Kind::Dim, 4, &Shown::ours(more));
+    }
+
+    /// A key with several values in the input has one of them elsewhere in the preview, or where its place is ambiguous. Keys above it
+    /// that only one of the two has do not matter, because a preview may be flatter or call a list otherwise.
+    fn is_rearranged(&self, preview: &str) -> bool {
+        let input = self.cached.action.input.as_str();
+        let (of_input, of_preview) = (keys(input), keys(preview));
+        let shared: HashSet<&str> = of_input.intersection(&of_preview).map(String::as_str).collect();
+        // Random, so that no agent can make two places collide.
+        let seed = RandomState::new();
+        let inside = placed("", input, &shared, &seed);
+        let (mut places, mut first, mut several) = (HashMap::new(), HashMap::new(), HashSet::new());
+        for (place, (key, value)) in &inside {
+            places
+                .entry((*place, key))
+                .and_modify(|known: &mut Option<&String>| *known = known.filter(|it| *it == value))
+                .or_insert(Some(value));
+            if *first.entry(key).or_insert(value) != value {
+                several.insert(key);
+            }
         }
+        placed("", preview, &shared, &seed).iter().any(|(place, (key, value))| {
+            several.contains(key) && places.get(&(*place, key)).is_none_or(|known| *known != Some(value))
+        })
     }
 
     /// What is in the preview and not in the input; whether the input has another value under that key.
@@ -120,18 +146,50 @@ impl<'a> PreviewComparison<'a> {
 
 /// Every value without parts, under the nearest key above it; strings as their meaning, all else as it was written.
 fn leaves(key: &str, value: &str) -> Vec<Leaf> {
-    let (mut all, mut above, mut key) = (Vec::new(), Vec::new(), key.to_owned());
+    let all = placed(key, value, &HashSet::new(), &RandomState::new());
+    all.into_iter().map(|(_, leaf)| leaf).collect()
+}
+
+/// The same, each with its place: a hash of the indices above it and of those keys above it that are shared.
+fn placed(key: &str, value: &str, shared: &HashSet<&str>, seed: &RandomState) -> Vec<(u64, Leaf)> {
+    let (mut all, mut above) = (Vec::new(), Vec::new());
+    let (mut key, mut place, mut index) = (key.to_owned(), 0, None::<usize>);
     let mut scanner = Scanner::new(value);
     while let Ok(Some(token)) = scanner.next_token() {
+        let here = index.map_or(place, |index| seed.hash_one((place, index)));
+        index = index.map(|index| index + 1);
         match token.kind {
-            TokenKind::ObjectStart | TokenKind::ArrayStart => above.push(key.clone()),
-            TokenKind::ObjectEnd | TokenKind::ArrayEnd => key = above.pop().unwrap_or_default(),
+            TokenKind::ObjectStart | TokenKind::ArrayStart => {
+                above.push((key.clone(), place, index));
+                let named = index.is_none() && shared.contains(key.as_str());
+                place = if named { seed.hash_one((here, &key)) } else { here };
+                index = (token.kind == TokenKind::ArrayStart).then_some(0);
+            }
+            TokenKind::ObjectEnd | TokenKind::ArrayEnd => {
+                (key, place, index) = above.pop().unwrap_or_default()
+            }
             TokenKind::Key => key = json::decode(token.text).text.into_owned(),
-            TokenKind::String => all.push((key.clone(), json::decode(token.text).text.into_owned())),
-            TokenKind::Scalar => all.push((key.clone(), token.text.to_owned())),
+            TokenKind::String => all.push((here, (key.clone(), json::decode(token.text).text.into_owned()))),
+            TokenKind::Scalar => all.push((here, (key.clone(), token.text.to_owned()))),
         }
     }
     all
+}
+
+/// Keys of objects and arrays, decoded.
+fn keys(text: &str) -> HashSet<String> {
+    let (mut keys, mut key) = (HashSet::new(), None);
+    let mut scanner = Scanner::new(text);
+    while let Ok(Some(token)) = scanner.next_token() {
+        match token.kind {
+            TokenKind::Key => key = Some(token.text),
+            TokenKind::ObjectStart | TokenKind::ArrayStart => {
+                keys.extend(key.take().map(|key| json::decode(key).text.into_owned()));
+            }
+            _ => key = None,
+        }
+    }
+    keys
 }
 
 /// How many elements the lists of an input have.

@@ -234,6 +234,47 @@ fn a_preview_that_adds_nothing_takes_one_line() {
 }
 
 #[test]
+fn preview_in_another_arrangement_is_a_warning() {
+    let page = |input: &str, preview: &str| text("t", input, Some(preview), 80);
+    let warns = |input: &str, preview: &str| {
+        page(input, preview).contains("! The preview has the same values in another")
+    };
+    let transfers = r#"{"transfers":[{"account":"DE1","amount":5},{"account":"DE2","amount":90000}]}"#;
+    let swapped = r#"{"transfers":[{"account":"DE1","amount":90000},{"account":"DE2","amount":5}]}"#;
+    let people = r#"{"payer":{"name":"A"},"payee":{"name":"B"}}"#;
+
+    for (input, preview) in [
+        (transfers, swapped),
+        (transfers, &swapped.replace("transfers", "items")),
+        (transfers, &swapped.replace("]}", r#"],"note":"x"}"#)),
+        (transfers, r#"{"transfers":[{"account":"DE1","amount":90000}]}"#),
+        (people, r#"{"payer":{"name":"B"},"payee":{"name":"A"}}"#),
+        (people, r#"{"from":{"name":"B"},"to":{"name":"A"}}"#),
+        (r#"{"to":["a","b"]}"#, r#"{"to":["b","a"]}"#),
+    ] {
+        assert!(warns(input, preview), "{preview}:\n{}", page(input, preview));
+        assert!(!page(input, preview).contains("matches the input"));
+    }
+    for (input, preview) in [
+        (transfers, transfers),
+        (transfers, &transfers.replace("transfers", "items")),
+        (people, r#"{"payee":{"name":"B"},"payer":{"name":"A"}}"#),
+        (&format!(r#"{{"order":{people}}}"#), people),
+        (r#"{"a":{"x":1},"b":{"y":2}}"#, r#"{"y":2,"x":1}"#),
+    ] {
+        assert!(page(input, preview).contains("Preview matches the input"), "{preview}");
+    }
+}
+
+#[test]
+fn preview_is_on_the_page_to_its_last_difference() {
+    let fields: String = (0..200).map(|n| format!(r#""k{n}":{n},"#)).collect();
+    let page = text("t", r#"{"n":1}"#, Some(&format!(r#"{{{fields}"n":999}}"#)), 60);
+    let (other, only) = (page.find("! n: 999"), page.find("k0: 0"));
+    assert!(other.is_some() && other < only && page.contains("k199: 199"), "{page}");
+}
+
+#[test]
 fn recommendations_are_a_table_with_impact_and_effort() {
     let input = r#"{"recommendations":[
         {"title":"Streamline onboarding step 3","description":"Collapse the two-screen verification into one screen, and keep what was typed.","effort_estimate":"small","effort_weeks":2,"impact_score":0.82,"addresses_insight_ids":["ins-1","ins-2"]},
@@ -297,6 +338,7 @@ fn a_tool_that_nobody_knows_is_readable_too() {
     let input = r#"{"cluster":"eu-1","steps":[{"run":"migrate","wait":30},{"run":"deploy","wait":0}],"env":{"REGION":"eu-west-1","FLAGS":["dry-run-off-because-of-the-release","b"],"LIMITS":{"cpu":"2","memory":"4Gi","comment":"as before the sale"}},"url":"https://github.com@evil.example/login","docs":"https://example.com/runbook"}"#;
 
     insta::assert_snapshot!(text("deploy", input, None, 60), @r#"
+    ! leads to evil.example
 
     cluster  eu-1
     steps
