@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use serde_json::{Value, json};
+
 use crate::domain::{ActionKey, DecisionKind, Followed, Outcome, Report, ReportLine, Status, Untrusted};
 use crate::inbox::{outcome_words, report_json, settled_as};
 use crate::journal::LastSeen;
@@ -42,18 +44,31 @@ pub(super) fn csv(report: &Report, followed: &HashMap<ActionKey, Followed>) -> a
     Ok(columns::csv(&columns, &rows)?)
 }
 
-/// Prints what became of every decision, and of what was followed.
+/// Prints what became of every decision, and of what was followed. `replaced` says which approvals a decision took the place of.
 pub(super) fn print(
     report: &Report,
     followed: &HashMap<ActionKey, Followed>,
+    replaced: &HashMap<ActionKey, String>,
     json: bool,
 ) -> anyhow::Result<()> {
     let counts = report.counts();
+    // Only if the approval counts.
+    let replaced = |line: &ReportLine| {
+        let counts = line.outcome == Outcome::Approved || line.outcome.is_accepted();
+        replaced.get(&line.key).filter(|_| counts)
+    };
     if json {
-        return output::json(&report_json(report, followed));
+        let mut json = report_json(report, followed);
+        let items = json.get_mut("items").and_then(Value::as_array_mut).into_iter().flatten();
+        for (item, words) in items.zip(report.lines.iter().map(replaced)) {
+            if let (Some(item), Some(words)) = (item.as_object_mut(), words) {
+                item.insert("toKnow".to_owned(), json!([words]));
+            }
+        }
+        return output::json(&json);
     }
     for line in &report.lines {
-        output::line(&line_text(line, followed.get(&line.key)))?;
+        output::line(&line_text(line, followed.get(&line.key), replaced(line)))?;
     }
     output::line(&format!(
         "approved {}, rejected {}, skipped {}, accepted {}, failed {}, unknown {}; left pending {}",
@@ -68,15 +83,16 @@ pub(super) fn print(
     Ok(())
 }
 
-fn line_text(line: &ReportLine, followed: Option<&Followed>) -> String {
+fn line_text(line: &ReportLine, followed: Option<&Followed>, replaced: Option<&String>) -> String {
     let edits = if line.decision == DecisionKind::ApproveWithEdits { " with edits" } else { "" };
     let outcome = outcome(line.decision, &line.outcome, edits);
     // What somebody else decided is told with who did.
     let followed = followed.filter(|_| !matches!(line.outcome, Outcome::Skipped { .. }));
     let then = followed.map(|followed| then(&followed.status, followed.error.as_ref()));
     let then = then.unwrap_or_default();
+    let replaced = replaced.map(|words| format!("; {words}")).unwrap_or_default();
     format!(
-        "{}  {outcome}{then}  {}",
+        "{}  {outcome}{then}{replaced}  {}",
         output::identifier(line.key.id.untrusted()),
         output::shown(&line.title)
     )
@@ -130,6 +146,21 @@ pub(super) fn then(status: &Status, error: Option<&Untrusted>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::{ActionId, BatchKey, SourceName};
+
+    #[test]
+    fn approval_line_says_which_approvals_it_replaced() {
+        let key = ActionKey { source: SourceName::new("s"), id: ActionId::new("1") };
+        let (batch, decision) = (BatchKey::Alone(key.clone()), DecisionKind::Approve);
+        let outcome = Outcome::PartlyApproved { given: 1, needed: 2 };
+        let line = ReportLine { key, batch, tool: "t".into(), title: "T".into(), decision, outcome };
+        let replaced = "takes the place of ann's approval".to_owned();
+
+        assert_eq!(
+            line_text(&line, None, Some(&replaced)),
+            "1  accepted, 1 of 2: 1 more person must approve; takes the place of ann's approval  T"
+        );
+    }
 
     #[test]
     fn decision_is_told_by_what_became_of_its_action() {

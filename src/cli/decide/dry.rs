@@ -45,8 +45,10 @@ fn exit(rehearsal: &DryRun, skips: bool) -> Exit {
     }
 }
 
-fn decisions(rehearsal: &DryRun) -> impl Iterator<Item = (ActionKey, Option<&BatchId>, &Item)> {
-    let batches = rehearsal.submission.iter().flat_map(Submission::batches);
+pub(super) fn decisions(
+    submission: Option<&Submission>,
+) -> impl Iterator<Item = (ActionKey, Option<&BatchId>, &Item)> {
+    let batches = submission.into_iter().flat_map(Submission::batches);
     batches.flat_map(|batch| {
         let key = |item: &Item| ActionKey { source: batch.source().clone(), id: item.id.clone() };
         batch.items().iter().map(move |item| (key(item), batch.batch(), item))
@@ -58,7 +60,7 @@ fn as_json(plan: &Plan, rehearsal: &DryRun, would_send: bool) -> Value {
     let batches = rehearsal.submission.iter().flat_map(Submission::batches).map(|batch| {
         let item = |item: &Item| {
             let key = ActionKey { source: batch.source().clone(), id: item.id.clone() };
-            decision_json(item, plan.can(&key))
+            decision_json(item, plan.can(&key), &plan.to_know(&key, item))
         };
         json!({
             "source": batch.source().as_str(),
@@ -92,7 +94,7 @@ fn as_json(plan: &Plan, rehearsal: &DryRun, would_send: bool) -> Value {
     })
 }
 
-fn decision_json(item: &Item, can: Capabilities) -> Value {
+fn decision_json(item: &Item, can: Capabilities, to_know: &[String]) -> Value {
     json!({
         "id": item.id.as_raw(),
         "tool": item.tool.as_raw(),
@@ -108,7 +110,7 @@ fn decision_json(item: &Item, can: Capabilities) -> Value {
             Binding::ReadOnly => "read_only",
         },
         "final": is_final(item),
-        "toKnow": can.told_of(&item.decision),
+        "toKnow": to_know,
     })
 }
 
@@ -125,7 +127,7 @@ fn reversible(item: &Item) -> Option<Reversible> {
 
 fn as_text(plan: &Plan, rehearsal: &DryRun, refuses: bool) -> anyhow::Result<()> {
     let (mut batch, mut n_batches) = (None, 0);
-    for (key, of, item) in decisions(rehearsal) {
+    for (key, of, item) in decisions(rehearsal.submission.as_ref()) {
         let here = (key.source.clone(), of.cloned(), of.is_none().then(|| key.id.clone()));
         if batch.as_ref() != Some(&here) {
             n_batches += 1;
@@ -133,7 +135,7 @@ fn as_text(plan: &Plan, rehearsal: &DryRun, refuses: bool) -> anyhow::Result<()>
             output::line(&format!("{} {name}: {}", key.source, plan.can(&key).binding.promise()))?;
             batch = Some(here);
         }
-        decision_text(&key, item, plan.can(&key))?;
+        decision_text(&key, item, plan)?;
     }
     for line in &plan.settled {
         let outcome = report::outcome(line.decision, &line.outcome, "");
@@ -162,7 +164,7 @@ fn as_text(plan: &Plan, rehearsal: &DryRun, refuses: bool) -> anyhow::Result<()>
     Ok(())
 }
 
-fn decision_text(key: &ActionKey, item: &Item, can: Capabilities) -> anyhow::Result<()> {
+fn decision_text(key: &ActionKey, item: &Item, plan: &Plan) -> anyhow::Result<()> {
     let finality = match (&item.decision, is_final(item)) {
         (Decision::Approve { .. }, Some(true)) => ", cannot be undone",
         (Decision::Reject { .. }, Some(true)) => ", final",
@@ -181,7 +183,7 @@ fn decision_text(key: &ActionKey, item: &Item, can: Capabilities) -> anyhow::Res
     if let Some(said) = item.decision.said() {
         output::line(&format!("    saying   {}", output::shown(&said.into())))?;
     }
-    for words in can.told_of(&item.decision) {
+    for words in plan.to_know(key, item) {
         output::line(&format!("    to know  {words}"))?;
     }
     Ok(())
@@ -189,8 +191,49 @@ fn decision_text(key: &ActionKey, item: &Item, can: Capabilities) -> anyhow::Res
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use super::*;
+    use crate::cli::decide::rehearse;
+    use crate::domain::{
+        ActionId, Approval, BatchKey, PendingAction, RawJson, Row, SourceName, Staged, Timestamp,
+    };
     use crate::inbox::Problem;
+
+    #[test]
+    fn approval_of_other_content_names_the_approvals_it_replaces() {
+        let now = Timestamp::from_millis(1_800_000_000_000);
+        let key = ActionKey { source: SourceName::new("s"), id: ActionId::new("1") };
+        let row = Row { can: Capabilities::PLAIN, ..Row::new(key.id.clone(), "t".into(), "T".into()) };
+        let mut action = PendingAction::new(row, RawJson::parse(r#"{"n":1}"#).unwrap(), RawJson::null());
+        let to_know = |action: &PendingAction, decision: Decision| {
+            let batch = BatchKey::Alone(key.clone());
+            let staged = Staged { decision, batch, digest: Some(action.digest()), terms: None, at: now };
+            let mut plan = Plan { order: vec![key.clone()], ..Plan::default() };
+            plan.draft.stage([(key.clone(), Some(staged))]);
+            plan.loaded.insert(key.clone(), action.clone());
+            let (submission, refused) = rehearse(&mut plan, &HashMap::new(), now);
+            let rehearsal = DryRun { submission, refused, missing: Vec::new() };
+            as_json(&plan, &rehearsal, true)["batches"][0]["items"][0]["toKnow"].to_string()
+        };
+        let plain = to_know(&action, Decision::APPROVE);
+        let of = |by: &str, input: &str| {
+            let effective = action.digest_of(input);
+            Approval { by: by.into(), at: now, effective, edits: None }
+        };
+
+        let (ann, bob, same) = (of("ann", r#"{"n":5}"#), of("bob", r#"{"n":5}"#), of("ann", r#"{"n":1}"#));
+
+        action.approvals = vec![ann.clone()];
+        let replaces = to_know(&action, Decision::APPROVE);
+        assert!(replaces.contains("takes the place of ann's approval, of other content"), "{replaces}");
+        assert!(!to_know(&action, Decision::REJECT).contains("place"));
+        action.approvals = vec![ann, bob];
+        let replaces = to_know(&action, Decision::APPROVE);
+        assert!(replaces.contains("takes the place of ann's and bob's approvals"), "{replaces}");
+        action.approvals = vec![same];
+        assert_eq!(to_know(&action, Decision::APPROVE), plain);
+    }
 
     #[test]
     fn it_ends_as_the_command_itself_would() {

@@ -48,6 +48,7 @@ pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow:
     }
     let id = SubmissionId::new(uuid::Uuid::now_v7().to_string());
     let mut report = Report { id: id.clone(), lines: Vec::new(), left_pending: 0 };
+    let mut replaced = HashMap::new();
     if !plan.draft.is_empty() {
         let submission = match frozen(id, &plan, &entries, now) {
             Ok(submission) => submission,
@@ -59,6 +60,9 @@ pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow:
                 return Ok(Exit::Failed);
             }
         };
+        replaced = dry::decisions(Some(&submission))
+            .filter_map(|(key, _, item)| plan.replaces(&key, item).map(|words| (key, words)))
+            .collect();
         report = match send(inbox, submission, left_pending(&entries, &plan.draft)).await {
             Ok(report) => report,
             Err(not_sent) => {
@@ -69,7 +73,7 @@ pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow:
     }
     report.lines.extend(plan.settled);
     let followed = follow(inbox, &mut report, args.follow).await;
-    report::print(&report, &followed, args.json)?;
+    report::print(&report, &followed, &replaced, args.json)?;
     Ok(exit(&report, &followed))
 }
 

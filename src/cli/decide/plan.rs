@@ -10,7 +10,7 @@ use crate::cli::exit::Usage;
 use crate::cli::find::{NotFound, SearchedId, find};
 use crate::cli::output;
 use crate::domain::{
-    ActionId, ActionKey, BatchKey, Capabilities, Decision, DecisionKind, Digest, Draft, Edits, Entry,
+    ActionId, ActionKey, BatchKey, Capabilities, Decision, DecisionKind, Digest, Draft, Edits, Entry, Item,
     Outcome, PendingAction, RawJson, ReportLine, SourceName, Staged, Status, Timestamp, Untrusted,
 };
 use crate::inbox::Inbox;
@@ -35,6 +35,22 @@ impl Plan {
     /// What may be done with an action of it.
     pub(super) fn can(&self, key: &ActionKey) -> Capabilities {
         self.loaded.get(key).map_or(Capabilities::READ_ONLY, |action| action.row.can)
+    }
+
+    /// Notes on a decision before it is sent.
+    pub(super) fn to_know(&self, key: &ActionKey, item: &Item) -> Vec<String> {
+        let notes = self.can(key).told_of(&item.decision).into_iter().map(String::from);
+        notes.chain(self.replaces(key, item)).collect()
+    }
+
+    /// Says which approvals an approval replaces because they are of other content.
+    pub(super) fn replaces(&self, key: &ActionKey, item: &Item) -> Option<String> {
+        let approvals = self.loaded.get(key).map(|action| &action.approvals)?;
+        let others = approvals.iter().filter(|it| item.kind().approves() && it.effective != item.effective);
+        let names: Vec<_> = others.map(|it| format!("{}'s", text::name(&it.by).plain())).collect();
+        let approvals = if names.len() == 1 { "approval" } else { "approvals" };
+        let whose = names.join(" and ");
+        (!names.is_empty()).then(|| format!("takes the place of {whose} {approvals}, of other content"))
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) async fn print(
     if args.csv {
         report::csv(&known, &followed)?;
     } else {
-        report::print(&known, &followed, args.json)?;
+        report::print(&known, &followed, &HashMap::new(), args.json)?;
     }
     Ok(Exit::Done)
 }
