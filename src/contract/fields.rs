@@ -61,6 +61,11 @@ impl<'a> Fields<'a> {
         self.meaning(name).and_then(|text| super::time::read(&text))
     }
 
+    /// Returns when something expires. 0, -1 and zero values such as the year 1 mean never.
+    pub fn expiry(&self, name: &str) -> Option<Timestamp> {
+        self.time(name).filter(|at| at.as_millis() > 0)
+    }
+
     pub fn number(&self, name: &str) -> Option<u64> {
         self.meaning(name).and_then(|text| text.parse().ok())
     }
@@ -97,5 +102,18 @@ mod tests {
         assert_eq!(fields.text("missionId"), None);
         assert_eq!(fields.raw("size"), Some("1.10"));
         assert_eq!(fields.flag("flag"), Some(true));
+    }
+
+    #[test]
+    fn expiry_that_is_not_after_1970_is_none() {
+        let of = |raw: &str| Fields::of(&format!(r#"{{"expiresAt":{raw}}}"#)).unwrap().expiry("expiresAt");
+
+        for never in
+            ["0", "-1", "0.0", "-1.0", "null", r#""0001-01-01T00:00:00Z""#, r#""1970-01-01T00:00:00Z""#]
+        {
+            assert_eq!(of(never), None, "{never}");
+        }
+        assert_eq!(of("253402300800.0"), Some(crate::contract::time::LATEST));
+        assert_eq!(of("1"), Some(Timestamp::from_millis(1_000)));
     }
 }

@@ -52,16 +52,18 @@ pub fn read(text: &str) -> Option<Timestamp> {
     }
 }
 
-/// Reads a number since 1970. Its size tells the unit: seconds up to the year 9999, else milliseconds, microseconds or nanoseconds.
+/// Reads a number since 1970. Its size tells the unit: seconds up to the end of the year 9999, else milliseconds, microseconds or
+/// nanoseconds.
 fn counted(text: &str) -> Option<Timestamp> {
-    /// Seconds at the end of the year 9999. As milliseconds it is a day in 1978, before any of these systems.
+    /// Seconds at the end of the year 9999, to which Python rounds its last moment. As milliseconds it is a day in 1978, before any of these
+    /// systems.
     const END: f64 = 253_402_300_800.0;
     /// Nanoseconds, as 64 bits hold them.
     const LARGEST: f64 = 9.2e18;
     let number: f64 = text.parse().ok()?;
     let ends = [1e-3, 1.0, 1e3, 1e6].map(|per_milli| (per_milli, (END * 1e3 * per_milli).min(LARGEST)));
-    match ends.into_iter().find(|(_, end)| number.abs() < *end) {
-        Some((per_milli, _)) => Some(Timestamp::from_millis((number / per_milli).round() as i64)),
+    match ends.into_iter().find(|(_, end)| number.abs() <= *end) {
+        Some((per_milli, _)) => Some(Timestamp::from_millis((number / per_milli).round() as i64).min(LATEST)),
         None => text.bytes().all(|byte| byte.is_ascii_digit()).then_some(LATEST),
     }
 }
@@ -260,6 +262,11 @@ mod tests {
         assert_eq!(read("1776794531"), Some(Timestamp::from_millis(1_776_794_531_000)));
         assert_eq!(read("253402300799").map(write).as_deref(), Some("9999-12-31T23:59:59.000Z"));
         assert_eq!(read("253402300799999").map(write).as_deref(), Some("9999-12-31T23:59:59.999Z"));
+        for end in
+            ["253402300800", "253402300800.0", "2.534023008e11", "253402300800000", "253402300800000000"]
+        {
+            assert_eq!(read(end), Some(LATEST), "{end}");
+        }
         assert_eq!(read("300000000000000000000"), Some(LATEST));
         assert_eq!(read("-86400"), Some(Timestamp::from_millis(-86_400_000)));
         for text in ["", "infinity", "-inf", "NaN", "1e400", "-300000000000000000000", "0x10", "1_000"] {

@@ -66,7 +66,7 @@ pub(super) fn action(text: &str, settings: &Settings) -> Result<PendingAction, U
         effect: Some(effect(text)),
         status,
         created_at: moment(&fields, "createdAt").unwrap_or_default(),
-        expires_at: moment(&fields, "expiresAt"),
+        expires_at: fields.expiry("expiresAt"),
         resolved_at,
         resolved_by: fields.text("resolver").filter(|who| !who.is_empty()),
         session,

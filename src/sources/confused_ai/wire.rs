@@ -51,7 +51,7 @@ fn row(fields: &Fields<'_>, input: &RawJson) -> Result<Row, &'static str> {
         effect: known.effect.clone(),
         status: Status::parse(status.as_raw()),
         created_at: fields.time("createdAt").unwrap_or_default(),
-        expires_at: fields.time("expiresAt"),
+        expires_at: fields.expiry("expiresAt"),
         resolved_at: fields.time("decidedAt"),
         resolved_by: fields.text("decidedBy"),
         ..Row::new(ActionId::new(id.as_raw()), tool, title.into())
