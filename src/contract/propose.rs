@@ -89,7 +89,7 @@ pub struct Propose {
     #[serde(
         default,
         alias = "ttl_seconds",
-        deserialize_with = "whole::optional",
+        deserialize_with = "whole::seconds",
         skip_serializing_if = "Option::is_none"
     )]
     pub ttl_seconds: Option<u64>,

@@ -12,16 +12,19 @@ pub fn number<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     given.as_u64().or_else(|| whole(given.as_f64()?)).ok_or_else(wrong)
 }
 
-/// The same where it may be left out, or be null.
-pub fn optional<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+/// A number of seconds, which may be left out or null. One beyond the largest is the largest.
+pub fn seconds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     match Option::<Value>::deserialize(from)? {
+        Some(far) if far.as_f64().is_some_and(|far| far >= END) => Ok(Some(u64::MAX)),
         Some(given) => number(given).map(Some).map_err(D::Error::custom),
         None => Ok(None),
     }
 }
 
+/// The first number beyond the largest.
+const END: f64 = 18_446_744_073_709_551_616.0;
+
 fn whole(number: f64) -> Option<u64> {
-    const END: f64 = 18_446_744_073_709_551_616.0;
     (number.fract() == 0.0 && (0.0..END).contains(&number)).then_some(number as u64)
 }
 
@@ -31,7 +34,7 @@ mod tests {
     struct Body {
         #[serde(deserialize_with = "super::number")]
         must: u64,
-        #[serde(default, deserialize_with = "super::optional")]
+        #[serde(default, deserialize_with = "super::seconds")]
         may: Option<u64>,
     }
 
@@ -46,6 +49,12 @@ mod tests {
         assert_eq!(read(r#"{"must":0,"may":null}"#), Some((0, None)));
         for wrong in ["1.5", "-1", "-1.0", "18446744073709551616", "1e300", "\"1\"", "true", "null"] {
             assert_eq!(read(&format!(r#"{{"must":{wrong}}}"#)), None, "{wrong}");
+        }
+        for far in ["18446744073709551616", "1e30", "1e308"] {
+            assert_eq!(read(&format!(r#"{{"must":0,"may":{far}}}"#)), Some((0, Some(u64::MAX))), "{far}");
+        }
+        for wrong in ["1.5", "-1", "-1e30", "\"1\"", "true"] {
+            assert_eq!(read(&format!(r#"{{"must":0,"may":{wrong}}}"#)), None, "{wrong}");
         }
     }
 }

@@ -27,7 +27,7 @@ const LEASE_MAX: u64 = 24 * 60 * 60;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Claim {
     /// How long the agent may take; else the tool's timeout.
-    #[serde(default, alias = "lease_seconds", deserialize_with = "whole::optional")]
+    #[serde(default, alias = "lease_seconds", deserialize_with = "whole::seconds")]
     lease_seconds: Option<u64>,
 }
 
@@ -89,7 +89,7 @@ pub(crate) struct Renew {
     #[serde(deserialize_with = "whole::number")]
     fence: u64,
     /// From now on; else the tool's timeout.
-    #[serde(default, alias = "lease_seconds", deserialize_with = "whole::optional")]
+    #[serde(default, alias = "lease_seconds", deserialize_with = "whole::seconds")]
     lease_seconds: Option<u64>,
 }
 

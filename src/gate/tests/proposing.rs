@@ -178,6 +178,7 @@ async fn expiry_far_away_is_the_last_moment() {
         r#""expiresAt":"99999999999999999999999""#,
         r#""ttlSeconds":18446744073709551615"#,
         r#""ttlSeconds":999999999999"#,
+        r#""ttlSeconds":1e30"#,
     ] {
         let id = gate.propose_with("t", "{}", &format!(",{far}")).await;
         assert_eq!(gate.action(&id).await.at("/expiresAt"), "9999-12-31T23:59:59.999Z", "{far}");
