@@ -113,9 +113,10 @@ impl Proxy {
         let groups = self.groups.as_ref().map(|groups| one(headers, groups)).transpose()?.flatten();
         let groups = groups.map(|groups| String::from_utf8_lossy(groups.as_bytes())).unwrap_or_default();
         // Of hundreds of groups in a directory, those count that are listed here.
-        let is_listed = |group: &String| group != EVERYBODY && self.rights.contains_key(group);
-        let groups: BTreeSet<String> = groups_in(&groups).into_iter().filter(is_listed).collect();
-        let groups = groups.into_iter().collect();
+        let groups = groups_in(&groups);
+        let is_listed =
+            |listed: &&String| *listed != EVERYBODY && groups.iter().any(|it| is_same_group(it, listed));
+        let groups = self.rights.keys().filter(is_listed).cloned().collect();
         let person = Token::by_proxy(subject.to_owned(), name.map(str::to_owned), groups);
         self.in_workspace(person, headers).map(Some)
     }
@@ -220,6 +221,11 @@ fn groups_in(text: &str) -> Vec<String> {
 /// A group without blanks around the parts of its name.
 fn spaced(group: &str) -> String {
     parts(group).collect::<Vec<_>>().join(",")
+}
+
+/// Whether they are one group. Directories ignore the case of LDAP names.
+fn is_same_group(one: &str, other: &str) -> bool {
+    one == other || (one.contains('=') && one.eq_ignore_ascii_case(other))
 }
 
 /// Splits at commas that no backslash escapes.

@@ -134,6 +134,8 @@ async fn groups_are_read_as_directories_write_them() {
             "CN=Gate Leads,OU=Groups,DC=example,DC=com|cn=x, o=Example|watchers",
             r#"["CN=Gate Leads,OU=Groups,DC=example,DC=com","cn=x,o=Example","watchers"]"#,
         ),
+        ("cn=gate leads,ou=groups,dc=Example,dc=com", r#"["CN=Gate Leads,OU=Groups,DC=example,DC=com"]"#),
+        ("CN=X, O=example|support", r#"["cn=x,o=Example","support"]"#),
         ("cn=x,o=Example,support", r#"["cn=x,o=Example","support"]"#),
         ("support,cn=x,o=Example", r#"["cn=x,o=Example","support"]"#),
     ] {
@@ -146,6 +148,7 @@ async fn groups_are_read_as_directories_write_them() {
         "CN=a,CN=Gate Leads,OU=Groups,DC=example,DC=com",
         "CN=Gate Leads\\,OU=Groups,DC=example,DC=com",
         "support,|x",
+        "Night Shift",
     ] {
         let refused = me(&gate, &person("kim", other)).await;
         assert_eq!(refused.status, 403, "{other}: {refused:?}");
