@@ -96,6 +96,7 @@ async fn dispatch(gate: &Gate, tools: &Which, rooms: &ConcurrencyLimit) -> Resul
                 Ok(Dispatched::NotAsApproved(why)) => tracing::error!(why, "an approved action was not run"),
                 // Somebody else was faster, or has just paused the gate.
                 Err(StoreError::Refused(Refused::State { .. } | Refused::Paused)) => {}
+                Err(StoreError::Refused(refused)) if !refused.is_news(&id) => {}
                 Err(error) => tracing::error!(%error, id, "an approved action cannot be dispatched"),
             }
         }

@@ -21,9 +21,10 @@ pub(crate) mod sqlite;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 
@@ -352,6 +353,15 @@ pub(crate) enum Refused {
         "this run is over, or is not yours: its lease ran out, its fence is old, or another subject claimed it"
     )]
     StaleFence,
+}
+
+impl Refused {
+    /// Whether to log this of the action. A row that was changed outside the gate is refused at every sweep, and logged once.
+    pub(crate) fn is_news(&self, id: &str) -> bool {
+        static LOGGED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+        let mut logged = LOGGED.lock().unwrap_or_else(PoisonError::into_inner);
+        !matches!(self, Self::Tampered(_)) || logged.insert(format!("{id} {self}"))
+    }
 }
 
 /// Everybody whose work was in the same transaction is told the same.

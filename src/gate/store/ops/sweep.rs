@@ -33,7 +33,10 @@ pub(super) async fn sweep(tx: &mut dyn Tx, workspace: &str, due: &Due) -> Result
                     match again(tx, place, *fence, change).await {
                         // It must not keep the others from being swept.
                         Err(StoreError::Refused(refused @ Refused::Tampered(_))) => {
-                            tracing::error!(id = row.id.as_raw(), "a lost run is not repeated: {refused}");
+                            let id = row.id.as_raw();
+                            if refused.is_news(id) {
+                                tracing::error!(id, "a lost run is not repeated: {refused}");
+                            }
                             continue;
                         }
                         swept => swept?,

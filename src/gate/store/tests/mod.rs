@@ -236,6 +236,14 @@ async fn row_set_back_behind_the_gate_does_not_run_again() {
     assert!(matches!(retry, Err(StoreError::Refused(Refused::Tampered(_)))), "{retry:?}");
 }
 
+#[test]
+fn row_set_back_is_logged_once() {
+    let refused = |was: &str| Refused::Tampered(was.to_owned()).is_news("logged");
+
+    assert_eq!([refused("failed"), refused("failed"), refused("executed")], [true, false, true]);
+    assert_eq!([Refused::Missing.is_news("logged"), Refused::Missing.is_news("logged")], [true, true]);
+}
+
 #[tokio::test]
 async fn ended_row_set_back_to_pending_is_not_approved() {
     let shelf = shelf().await;
