@@ -51,11 +51,11 @@ pub fn hook_install(args: &HookInstallArgs, program: Vec<String>) -> anyhow::Res
     let settings = Settings::read(&path, client)?;
     let text = settings.with(&block)?;
     let shown = path.display();
+    let to_know = judged(client, &path, &text)?;
     if settings.is(&text) {
         output::line(&format!("{} has this hook already: {shown}", client.title()))?;
         return Ok(Exit::Done);
     }
-    let to_know = judged(client, &path, &text)?;
     output::line(&format!("For {shown}:"))?;
     output::line(&block.shown())?;
     for check in to_know {
