@@ -94,7 +94,7 @@ impl NamedGate {
         let ca_file = ca_file.or_else(|| self.source.ca_file.clone());
         let by = self.by;
         AgentClient::open(&SourceConfig { ca_file, ..self.source.clone() }).map_err(|error| match error {
-            error if by == CONFIGURATION => error.into(),
+            _ if by == CONFIGURATION => error.into(),
             OpenError::Setup(_, SetupError::InTheClear(host)) => anyhow!(
                 "{by} has http:// for {host}: whoever is on the way could read the token and act as the agent. Use https://, or \
                  configure a source with this URL and insecure_http = true where something else protects the way"

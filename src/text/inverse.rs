@@ -1,7 +1,8 @@
 //! The way back from what is shown to what it stands for, for tests and fuzzers: a display that can be undone shows different
 //! texts differently.
 
-use super::{NARROWEST, Shown, badges, identifier_part, lines, part, row, styled};
+use super::identifier::identifier_part;
+use super::{NARROWEST, Shown, badges, lines, part, row, styled};
 
 /// Reads a display back. Written from the rule's words, and not from its code.
 pub(super) fn undone(shown: &str) -> String {

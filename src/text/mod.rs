@@ -29,7 +29,7 @@ pub use badge::{Badge, LINES as BLANK_LINES};
 #[cfg(test)]
 pub use badge::{Badges, badges_of_identifier, badges_of_line};
 pub use flags::Flags;
-pub use identifier::{identifier, identifier_part, name};
+pub use identifier::{identifier, name};
 pub use lines::{blank, blank_lines, count, first_line, json, line, line_of, lines, part};
 pub use links::{is_link, links_in, misleading, named_hosts};
 pub use people::People;

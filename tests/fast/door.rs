@@ -24,7 +24,7 @@ const AS_RAW: &[(&str, usize, &str)] = &[
     ("src/cli/doctor.rs", 1, "JSON"),
     (
         "src/tui/preview/page/fields.rs",
-        5,
+        4,
         "looked up; handed to a long text, to `field` or to a part of a line",
     ),
     ("src/tui/preview/view.rs", 2, "looked up"),

@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(alike(r#"{"to":1,"\u0442o":2}"#), ["\u{442}o"]);
         assert_eq!(alike(r#"{"cc":1,"c\u0441":2}"#), ["c\u{441}"]);
         for [one, other] in [["l1", "ll"], ["m", "rn"], ["o0", "oO"], ["file", "fi1e"], ["modem", "modern"]] {
-            let padding: String = (0..3 * FEW).map(|n| format!(r#","k{n}":1"#)).collect();
+            let padding = (0..3 * FEW).map(|n| format!(r#","k{n}":1"#)).collect::<Vec<_>>().concat();
             assert_eq!(alike(&format!(r#"{{"{one}":1,"{other}":2}}"#)), [other]);
             assert_eq!(alike(&format!(r#"{{"{one}":1{padding},"{other}":2}}"#)), [other]);
         }

@@ -152,16 +152,16 @@ fn identity(
 ) -> Result<Identity, ApiError> {
     let members = json::members(input.as_str());
     let members = members.ok_or_else(|| ApiError::new(INVALID, "toolInput must be a JSON object"))?;
-    let names = |member: &Member<'_>| {
+    let names_one = |member: &Member<'_>| {
         let is_workspace = ["workspace_id", "workspaceId"].contains(&member.key.text.as_ref());
         is_workspace && !["null", "\"\""].contains(&member.value)
     };
-    let is_used = |member: &&Member<'_>| {
+    let is_identity = |member: &&Member<'_>| {
         member.value != "null" && definition.identity.iter().any(|name| *name == member.key.text)
     };
-    let used: Vec<&str> = members.iter().filter(is_used).map(|member| member.value).collect();
+    let used: Vec<&str> = members.iter().filter(is_identity).map(|member| member.value).collect();
     let workspace = match propose.workspace_id.as_deref() {
-        None if members.iter().any(names) => caller.token.workspace.clone(),
+        None if members.iter().any(names_one) => caller.token.workspace.clone(),
         named => caller.workspace(named)?.to_owned(),
     };
     let fields = Fields::new(members);

@@ -7,9 +7,9 @@ use std::path::Path;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::super::answers::RESULT_TOOL;
 use super::McpClient;
 use crate::agent::client_files;
+use crate::agent::mcp::answers::RESULT_TOOL;
 use crate::domain::json::{self, Member};
 
 /// A client waits so long for a call, in seconds. Codex gives up after 300 s otherwise, and opencode, without progress, after 60 s.

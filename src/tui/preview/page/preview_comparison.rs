@@ -166,7 +166,7 @@ fn placed(key: &str, value: &str, shared: &HashSet<&str>, seed: &RandomState) ->
                 index = (token.kind == TokenKind::ArrayStart).then_some(0);
             }
             TokenKind::ObjectEnd | TokenKind::ArrayEnd => {
-                (key, place, index) = above.pop().unwrap_or_default()
+                (key, place, index) = above.pop().unwrap_or_default();
             }
             TokenKind::Key => key = json::decode(token.text).text.into_owned(),
             TokenKind::String => all.push((here, (key.clone(), json::decode(token.text).text.into_owned()))),

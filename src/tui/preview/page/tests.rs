@@ -268,10 +268,14 @@ fn preview_in_another_arrangement_is_a_warning() {
 
 #[test]
 fn preview_is_on_the_page_to_its_last_difference() {
-    let fields: String = (0..200).map(|n| format!(r#""k{n}":{n},"#)).collect();
+    let fields = (0..200).map(|n| format!(r#""k{n}":{n},"#)).collect::<Vec<_>>().concat();
     let page = text("t", r#"{"n":1}"#, Some(&format!(r#"{{{fields}"n":999}}"#)), 60);
     let (other, only) = (page.find("! n: 999"), page.find("k0: 0"));
     assert!(other.is_some() && other < only && page.contains("k199: 199"), "{page}");
+
+    let long = format!(r#"{{"a":"{}","last":"end"}}"#, "x ".repeat(600_000));
+    let page = text("t", r#"{"n":1}"#, Some(&long), 60);
+    assert!(page.lines().rev().take(3).any(|line| line.contains("end")), "{}", page.len());
 }
 
 #[test]

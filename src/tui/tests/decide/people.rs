@@ -149,7 +149,7 @@ fn own_approval_is_taken_back_by_a_key_of_its_own() {
 
 #[test]
 fn edits_of_an_approver_are_read_before_they_are_approved() {
-    let memo = (0..60).map(|n| format!("line {n}\\n")).collect::<String>();
+    let memo = (0..60).map(|n| format!("line {n}\\n")).collect::<Vec<_>>().concat();
     let edit = format!(r#"{{"title":"{memo}"}}"#);
     for high in [true, false] {
         let mut one = few(1).remove(0);
