@@ -13,9 +13,10 @@ use super::store::{Actor, Fits, Judgement, Ruling, StoreError, Verdict};
 use super::tool::Queue;
 use crate::domain::RawJson;
 
-/// Inputs that are judged at the same time, by all gates of this process.
+/// Inputs that are judged at the same time by all gates of this process, of proposals and again of decisions.
 pub(super) const MAX_JUDGES: usize = 4;
-pub(super) static JUDGES: Semaphore = Semaphore::const_new(MAX_JUDGES);
+pub(super) static PROPOSALS: Semaphore = Semaphore::const_new(MAX_JUDGES);
+static DECISIONS: Semaphore = Semaphore::const_new(MAX_JUDGES);
 /// Inputs of one schema that are judged or wait.
 pub(super) const MAX_WAITING: usize = 256;
 /// Limit for the wait of an input; less than a request may take.
@@ -24,7 +25,7 @@ const MAX_WAIT: Duration = Duration::from_secs(30);
 const RETRY_AFTER: u64 = 5;
 
 /// Waits to judge an input. The permits end when they are dropped.
-async fn turn(queue: &Queue) -> Result<impl Sized + Send + 'static, ApiError> {
+async fn turn(queue: &Queue, judges: &'static Semaphore) -> Result<impl Sized + Send + 'static, ApiError> {
     let busy = || {
         let why = "too many inputs of this tool wait for its schema; nothing was done; try again";
         ApiError::again_in(UNAVAILABLE, why, RETRY_AFTER)
@@ -33,7 +34,7 @@ async fn turn(queue: &Queue) -> Result<impl Sized + Send + 'static, ApiError> {
     if Arc::strong_count(queue) > MAX_WAITING {
         return Err(busy());
     }
-    let permits = async { (Arc::clone(queue).lock_owned().await, JUDGES.acquire().await) };
+    let permits = async { (Arc::clone(queue).lock_owned().await, judges.acquire().await) };
     timeout(MAX_WAIT, permits).await.map_err(|_| busy())
 }
 
@@ -41,7 +42,7 @@ impl Gate {
     /// Returns why the tool does not take this input. Fails if too many wait to know. Decisions do not wait for proposals.
     pub(super) async fn judge(&self, tool: &str, input: &RawJson, decides: bool) -> Result<Fits, ApiError> {
         let Some([proposals, decisions]) = self.inner.tools.queues(tool) else { return Ok(Ok(())) };
-        let permits = turn(if decides { decisions } else { proposals }).await?;
+        let permits = if decides { turn(decisions, &DECISIONS) } else { turn(proposals, &PROPOSALS) }.await?;
         let (tools, tool, input) = (self.inner.tools.clone(), tool.to_owned(), input.clone());
         let judged = tokio::task::spawn_blocking(move || {
             // Held until the work ends, even if the client has gone.
@@ -83,7 +84,7 @@ mod tests {
         let queue = Queue::default();
         let _first = queue.lock().await;
 
-        let waited = turn(&queue).await;
+        let waited = turn(&queue, &PROPOSALS).await;
 
         assert_eq!(waited.map(drop).unwrap_err().into_response().status(), 503);
         assert_eq!(Arc::strong_count(&queue), 1, "it waits no longer");

@@ -45,8 +45,13 @@ pub fn edited_title(row: &Row, input: &RawJson, edits: &Edits) -> Shown {
     let arrow = |old: &str, new: &str| value(old).followed_by(Shown::ours(" → ")).followed_by(value(new));
     let (mut placed, mut others) = (Vec::new(), Vec::new());
     for change in changes(input, edits) {
-        match place(row, input, &change) {
-            Some((range, new)) => placed.push((range, new)),
+        let free = |range: &Range<usize>| {
+            placed
+                .iter()
+                .all(|(known, _): &(Range<usize>, _)| known.end <= range.start || range.end <= known.start)
+        };
+        match place(row, input, &change).filter(|(range, _)| free(range)) {
+            Some(part) => placed.push(part),
             None => others.push(change),
         }
     }

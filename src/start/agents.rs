@@ -19,7 +19,7 @@ const FIND_LIMIT: Duration = Duration::from_secs(10);
 /// How often it looks meanwhile.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// What names a gate where neither an option nor a variable does.
+/// Names the gate in messages if neither an option nor a variable does.
 const CONFIGURATION: &str = "the configuration";
 
 /// A gate that answers, and what its token opens.

@@ -130,7 +130,7 @@ pub fn links_in(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What ends an address in a text.
+/// Characters that end an address in a text.
 fn ends(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '"' | '<' | '>' | '`' | '|')
 }

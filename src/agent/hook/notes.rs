@@ -50,7 +50,7 @@ pub struct Deferred {
 }
 
 impl Claimed {
-    /// What ran instead. A report without an input is taken for this call.
+    /// Returns the input that ran instead. A report without an input counts as a report of the claimed one.
     pub fn other<'a>(&self, call: &'a HookCall) -> Option<&'a RawValue> {
         let ran = &*call.input;
         (ran.get() != "null" && !json::is_same(self.input.get(), ran.get())).then_some(ran)

@@ -9,7 +9,7 @@ use super::support::{config, plain, script, start, with_tool};
 use crate::config::paths::Paths;
 use crate::config::{Config, Executor, GateConfig, ToolConfig};
 use crate::domain::{RawJson, Risk};
-use crate::gate::judging::{JUDGES, MAX_JUDGES, MAX_WAITING};
+use crate::gate::judging::{MAX_JUDGES, MAX_WAITING, PROPOSALS};
 use crate::gate::{Gate, GateError, check};
 
 /// What a start with this configuration says, and that a check says the same.
@@ -182,7 +182,7 @@ async fn gate_answers_others_while_inputs_wait_to_be_judged() {
     let path = folder.path().join("t.json");
     std::fs::write(&path, SCHEMA).unwrap();
     let (_folder, gate) = with_tool(ToolConfig { schema: Some(path), ..ToolConfig::default() }).await;
-    let all = JUDGES.acquire_many(MAX_JUDGES as u32).await.unwrap();
+    let all = PROPOSALS.acquire_many(MAX_JUDGES as u32).await.unwrap();
 
     let mut proposing = Box::pin(gate.propose("t", r#"{"title":"x"}"#));
     let healthy = tokio::select! {
@@ -190,6 +190,8 @@ async fn gate_answers_others_while_inputs_wait_to_be_judged() {
         _ = &mut proposing => panic!("judged without a permit"),
         answer = gate.get("/healthz") => answer,
     };
+    let decided = gate.gate.judge("t", &RawJson::parse(r#"{"title":"x"}"#).unwrap(), true).await;
+    assert!(matches!(decided, Ok(Ok(()))), "a decision waits for no proposal");
     drop(all);
 
     assert_eq!(healthy.status, 200);

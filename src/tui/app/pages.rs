@@ -63,7 +63,6 @@ fn row(past: &SubmissionRecord, sent: &Sent) -> ViewRow {
     };
     let row = Row {
         batch,
-        // The journal did not always keep it.
         risk: sent.risk.clone(),
         status,
         created_at: past.begun_at,

@@ -1,4 +1,4 @@
-//! What must have been read before it can be approved: the domain's rule, asked of what this screen knows.
+//! Applies the domain's rule of reading first to what this screen knows.
 
 use crate::domain::{self, ActionKey, Lock, PendingAction, Seen, Sight};
 use crate::text::Flags;
@@ -8,26 +8,26 @@ use crate::tui::queue::slots::Slot;
 
 /// Why an action must be seen in full first; `None` when it may be approved.
 pub(crate) fn lock(model: &Model, slot: &Slot) -> Option<Lock> {
-    let key = &slot.entry.key;
+    let cached = model.preview.cached(&slot.entry.key);
     domain::lock(Sight {
         seen: model.seen_of(slot),
         risk: &slot.entry.row.risk,
         flagged: model.flags_of(slot).any(),
-        size: model.preview.cached(key).map_or(slot.entry.row.size, |cached| cached.action.bytes_to_read()),
+        size: cached.map_or(slot.entry.row.size, |cached| cached.to_read),
         read_first: model.settings.read_first,
     })
 }
 
-/// How much was seen of what approving this action sends, as it was read for the review.
+/// Returns how much was seen of the content that approving sends, as the review read it.
 pub(crate) fn seen_fresh(model: &Model, key: &ActionKey, action: &PendingAction) -> Option<Seen> {
     let edits = model.decide.draft.get(key).and_then(|staged| staged.decision.edits());
     let approved = action.approved_digest().filter(|_| edits == action.approved_edits());
     model.reader.seen.of(key, &approved.unwrap_or_else(|| action.digest()))
 }
 
-/// The same of what was read for the review, where nothing has to be believed of a list: not its size, and not that nobody had
-/// to look. What was opened in part and is short counts as unopened.
-pub(crate) fn fresh(model: &Model, key: &ActionKey, action: &PendingAction) -> Option<Lock> {
+/// Returns [`lock`] for the content that the review read: the list's size and flags are not believed. A short action that was opened in
+/// part counts as unopened.
+pub(crate) fn lock_fresh(model: &Model, key: &ActionKey, action: &PendingAction) -> Option<Lock> {
     if seen_fresh(model, key, action) == Some(Seen::InFull) {
         return None;
     }
@@ -40,7 +40,7 @@ pub(crate) fn fresh(model: &Model, key: &ActionKey, action: &PendingAction) -> O
     })
 }
 
-/// The number of the first line that was not read, where its text is, and where the rest of it is.
+/// Returns the number of the first unread line of the page on screen, and why it is unread.
 pub(super) fn next_unread(model: &Model, key: &ActionKey) -> Option<(usize, Missing)> {
     let page = model.preview.page.as_ref().filter(|page| page.of.key == *key)?;
     let height = usize::from(model.layout().text.height);
@@ -58,11 +58,11 @@ pub(super) fn next_unread(model: &Model, key: &ActionKey) -> Option<(usize, Miss
     Some((line + 1, missing))
 }
 
-/// Why a line is not read.
+/// Why a line is unread.
 pub(super) enum Missing {
     /// It is not on screen.
     Below,
-    /// It goes on beyond the right edge.
+    /// It continues beyond the right edge.
     Right,
     Time,
 }

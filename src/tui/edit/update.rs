@@ -357,14 +357,14 @@ fn in_line(form: &mut EditForm, key: KeyEvent) -> Meant {
         // A line break on purpose, also where there is none yet.
         KeyCode::Char('j') if control && text => form.area.insert_newline(),
         KeyCode::Enter if key.modifiers.contains(KeyModifiers::ALT) && text => form.area.insert_newline(),
-        KeyCode::Enter if plain(key) && !form.has_lines() => return Meant::Approve,
-        KeyCode::Enter if !plain(key) => return Meant::Nothing,
+        KeyCode::Enter if bare(key) == KeyCode::Null => return Meant::Nothing,
+        KeyCode::Enter if !form.has_lines() => return Meant::Approve,
         KeyCode::Char('u') if control && lines == 1 => {
             form.area = tui_textarea::TextArea::default();
         }
         KeyCode::Char('u') if control => drop(form.area.delete_line_by_head()),
         KeyCode::Char('m') if control => return Meant::Nothing,
-        KeyCode::Char(c) if plain(key) && form.here().is_some_and(|field| !field.takes(c)) => {
+        KeyCode::Char(c) if bare(key) == key.code && form.here().is_some_and(|field| !field.takes(c)) => {
             return Meant::Say(words::NUMBER_ONLY);
         }
         _ if !form.area.input(key) => return Meant::Nothing,
@@ -372,10 +372,6 @@ fn in_line(form: &mut EditForm, key: KeyEvent) -> Meant {
     }
     form.typed();
     Meant::Nothing
-}
-
-fn plain(key: KeyEvent) -> bool {
-    !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
 }
 
 /// To the field above or below, and no further.

@@ -217,33 +217,14 @@ impl ReadingTime {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use crate::domain::{ActionId, SourceName, Status};
+    use crate::domain::{ActionId, SourceName};
     use crate::tui::preview::page::made::Tab;
 
     use super::*;
 
     fn page() -> Made {
         let key = ActionKey { source: SourceName::new("s"), id: ActionId::new("1") };
-        Made {
-            key,
-            digest: Digest::of("t", "w", "{}"),
-            reads: Digest::of("t", "w", "{}"),
-            tab: Tab::Rendered,
-            width: 80,
-            wrap: true,
-            folds: Arc::default(),
-            edits: None,
-            seen: None,
-            stacked: false,
-            colours: true,
-            status: Status::Pending,
-            paused: false,
-            told: None,
-            can: None,
-            called: Vec::new(),
-        }
+        Made::pending(key, Digest::of("t", "w", "{}"), Tab::Rendered, 80)
     }
 
     fn on(lines: Range<usize>) -> OnScreen {

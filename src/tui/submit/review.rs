@@ -17,7 +17,7 @@ use crate::tui::core::modal::{Modal, Refused, Review, ReviewSheet, SentWith, by_
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, Loaded};
 use crate::tui::decide::confirm_guard;
-use crate::tui::decide::lock::{fresh as fresh_lock, seen_fresh};
+use crate::tui::decide::lock::{lock_fresh, seen_fresh};
 use crate::tui::preview;
 use crate::tui::preview::page::made::{Cached, Tab};
 use crate::tui::queue::groups::Group;
@@ -221,7 +221,7 @@ fn unlocked<'a>(
         let action = fresh.get(key).filter(|_| approves);
         // What changed is refused for that.
         let action = action.filter(|action| staged.digest.is_none_or(|digest| digest == action.digest()));
-        match action.and_then(|action| fresh_lock(model, key, action)) {
+        match action.and_then(|action| lock_fresh(model, key, action)) {
             Some(why) => locked.push((key.clone(), chrome::words::read_first(&why))),
             None => free.push((key, staged)),
         }

@@ -150,7 +150,7 @@ impl Fence {
         let is_search = SEARCHES.contains(&call.tool.as_str());
         let is_reached = names
             .any(|name| self.is_within(&name, call) || is_search && self.holds(&self.located(&name, call)));
-        // What a glob with these fits is not known.
+        // The fence cannot tell which files these globs fit.
         let is_doubtful = |glob: &String| glob.contains(['!', '\\']) || glob.len() > PATTERN_MAX;
         let is_open = is_search && (globs.is_empty() || globs.iter().any(is_doubtful)) && self.holds(&base);
         if is_open || is_search && is_reached {
@@ -423,7 +423,7 @@ fn git_lines(arguments: &[String]) -> Vec<String> {
     arguments.iter().enumerate().filter_map(line).collect()
 }
 
-/// What runs in the end stands somewhere behind these words: a program with its runners, and its arguments.
+/// Whether these words, a program with its runners, run a command that its arguments name.
 fn launches(before: &[String], arguments: &[String]) -> bool {
     let words = before.iter().chain(arguments);
     before

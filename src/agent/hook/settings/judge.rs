@@ -406,7 +406,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Returns the faults of a hook of ours. Members that placet does not write are faults: with some of them the client skips the hook.
+/// Returns the faults of placet's own hook. Members that placet does not write are faults: with some of them the client skips the hook.
 fn faults(client: HookClient, hook: &Hook<'_>) -> Vec<String> {
     let (handler, at) = (hook.handler, hook.path.display());
     let others = |object: &Value, known: &[&str]| {

@@ -66,7 +66,7 @@ pub enum SettingsError {
 struct Known {
     /// The one that asks, then those that report.
     events: &'static [&'static str],
-    /// Asked about when none are named.
+    /// Asked about by default.
     changing: &'static str,
     acting: &'static str,
     /// Take the path of a file. Codex reads files in its shell.
@@ -96,7 +96,7 @@ const fn known(client: HookClient) -> Known {
     }
 }
 
-/// The matcher of the tools that are asked about when none are named: those that change something.
+/// The default matcher: the tools that change something.
 pub fn usual_tools(client: HookClient) -> String {
     matcher(&known(client).changing.replace("any__tool", ".*").replace("any_tool", ".*"))
 }

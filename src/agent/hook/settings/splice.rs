@@ -89,7 +89,7 @@ fn value(object: &str, key: &str) -> Result<Option<Range<usize>>, SpliceError> {
     Ok(first)
 }
 
-/// The list with the groups `wanted` in place of ours, or at its end. Groups of others keep their places, because Codex trusts them by
+/// Replaces placet's groups in the list with `wanted`, or appends it. Groups of others keep their places, because Codex trusts them by
 /// place. `None` if the text is not a list.
 fn in_list(
     list: &str,

@@ -35,7 +35,7 @@ pub(super) struct Entry {
     limit: Option<String>,
     /// What stands before a list that is not there.
     args: &'static str,
-    /// For how long the client waits for a call, in seconds, where the user has set it; NaN where it is no number.
+    /// The client's time limit for a call in seconds, if the user has set one; NaN if it is not a number.
     pub(super) patience: Option<f64>,
     /// The client's list that hides our tool from the model.
     pub(super) hidden_by: Option<&'static str>,

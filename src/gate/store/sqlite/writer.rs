@@ -94,7 +94,7 @@ async fn run(mut inbox: mpsc::Receiver<Message>, pool: SqlitePool, context: Cont
 /// Where it could not be written each job has a group of its own: one that the database refuses does no harm to the others.
 ///
 /// `heads` are as the group before left them, so that they need not be read again. Another process may have changed one since, as a command
-/// does that makes a token: then this group's writes meet a row under the same revision, none of them is kept, and the heads are read.
+/// does that makes a token: then this group's writes meet a row under the same revision. They are undone, and the heads are read.
 async fn commit(mut jobs: Vec<Job>, heads: &mut Heads, pool: &SqlitePool, context: &Context) {
     let (carried, mut wakes) = (jobs.len(), Wakes::default());
     let known = std::mem::take(heads);
@@ -164,7 +164,7 @@ async fn apply(
         tx.state.now = context.clock.now();
         let keep = job.work(&mut tx).await;
         let woken = std::mem::take(&mut tx.state.wakes);
-        // The statement may be of the pieces before, or fail because a head of theirs is outdated.
+        // The statement may belong to the pieces before, or fail because one of their heads is outdated.
         if let Some(error) = job.broke() {
             return Err(Failed::Unwritten(error));
         }

@@ -8,11 +8,11 @@ use crate::text;
 
 use super::made::Cached;
 
-/// So many links of one action are offered.
+/// Maximum number of links that are offered for an action.
 const MOST: usize = 200;
 
-/// The addresses (`http`, `https`, `mailto`) that stand in an action: in what runs, then in what came of it; each once, in the
-/// order they stand there, at most 200. They are as they were written, and nothing says that they are what they look like.
+/// Returns the addresses (`http`, `https`, `mailto`) in the input of an action, then in its result: each once, in order, at most
+/// [`MOST`]. They are as written, and may lead elsewhere than they seem to.
 pub(crate) fn links(cached: &Cached) -> Vec<Untrusted> {
     let (mut all, mut known) = (Vec::new(), HashSet::new());
     let action = &cached.action;

@@ -14,8 +14,10 @@ pub(crate) struct Cached {
     pub action: PendingAction,
     /// Computed here, from the bytes that are shown.
     pub digest: Digest,
-    /// The same with the edits of those who approved it already.
+    /// The digest with the edits of those who approved it already.
     pub approved: Option<Digest>,
+    /// See [`PendingAction::bytes_to_read`]; counted once, because an input may be long.
+    pub to_read: u64,
     pub flags: Flags,
     /// What it comes to, once it was asked for: few are, and an input may be long.
     totals: OnceLock<Totals>,
@@ -29,8 +31,8 @@ impl Cached {
 
     /// Of an action whose digest and flags were made elsewhere.
     pub(crate) fn of(action: PendingAction, digest: Digest, flags: Flags) -> Self {
-        let approved = action.approved_digest();
-        Self { action, digest, approved, flags, totals: OnceLock::new() }
+        let (approved, to_read) = (action.approved_digest(), action.bytes_to_read());
+        Self { action, digest, approved, to_read, flags, totals: OnceLock::new() }
     }
 
     /// What it comes to, for sums of several.
@@ -96,7 +98,7 @@ impl Content {
 pub(crate) struct Made {
     pub key: ActionKey,
     pub digest: Digest,
-    /// Of the content that is read on this page: with the edits of others where approving sends them.
+    /// The digest of the content to read: with the edits of others if approving sends them.
     pub reads: Digest,
     pub tab: Tab,
     pub width: u16,
@@ -124,6 +126,29 @@ pub(crate) struct Made {
 }
 
 impl Made {
+    /// The page of a pending action, wrapped.
+    #[cfg(test)]
+    pub(crate) fn pending(key: ActionKey, digest: Digest, tab: Tab, width: u16) -> Self {
+        Self {
+            key,
+            digest,
+            reads: digest,
+            tab,
+            width,
+            wrap: true,
+            folds: Arc::default(),
+            edits: None,
+            seen: None,
+            stacked: false,
+            colours: true,
+            status: crate::domain::Status::Pending,
+            paused: false,
+            told: None,
+            can: None,
+            called: Vec::new(),
+        }
+    }
+
     /// The same text at another width.
     pub(crate) fn is_other_width(&self, other: &Self) -> bool {
         let Self {

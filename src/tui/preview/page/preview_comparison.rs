@@ -103,7 +103,7 @@ impl<'a> PreviewComparison<'a> {
         let input = self.cached.action.input.as_str();
         let (of_input, of_preview) = (keys(input), keys(preview));
         let shared: HashSet<&str> = of_input.intersection(&of_preview).map(String::as_str).collect();
-        // Random, so that no agent can make two places collide.
+        // Random: otherwise an agent could make two places collide.
         let seed = RandomState::new();
         let inside = placed("", input, &shared, &seed);
         let (mut places, mut first, mut several) = (HashMap::new(), HashMap::new(), HashSet::new());

@@ -1,7 +1,5 @@
 //! What a page must never do: leave something of the input out, or run out of its width.
 
-use std::sync::Arc;
-
 use proptest::prelude::*;
 
 use crate::domain::json;
@@ -20,24 +18,8 @@ fn cached(tool: &str, input: &str, preview: Option<&str>) -> Cached {
 }
 
 fn page(cached: &Cached, tab: Tab, width: u16) -> Page {
-    let made = Made {
-        key: key("1"),
-        digest: cached.digest,
-        reads: cached.digest,
-        tab,
-        width,
-        wrap: true,
-        folds: Arc::default(),
-        edits: None,
-        seen: None,
-        stacked: false,
-        colours: true,
-        status: cached.action.row.status.clone(),
-        paused: false,
-        told: None,
-        can: None,
-        called: Vec::new(),
-    };
+    let status = cached.action.row.status.clone();
+    let made = Made { status, ..Made::pending(key("1"), cached.digest, tab, width) };
     let mut page = Page::new(made, cached, &cached.action.row, None, &jiff::tz::TimeZone::UTC);
     page.count(usize::MAX);
     page
