@@ -157,5 +157,7 @@ mod tests {
     fn edit_follows_a_title_of_another_maker() {
         let title = shown("t", Some("Set priority 2 on 2 issues"), r#"{"priority":2}"#, r#"{"priority":1}"#);
         assert_eq!(title, "Set priority 2 on 2 issues  priority 2 → 1");
+        let title = shown("t", Some("t a=9 b=1"), r#"{"a":1,"b":1}"#, r#"{"a":2}"#);
+        assert_eq!(title, "t a=9 b=1  a 1 → 2", "the title does not name the input");
     }
 }

@@ -79,6 +79,8 @@ fn approve_key_approves_what_was_approved() {
 fn first_approval_is_said_to_wait_and_the_action_stays_pending() {
     let mut desk = desk(&[], None);
 
+    let page = desk.preview().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("Counts as approval 1 of 2. After the last one:"), "{page}");
     desk.press("aS");
     assert_eq!(told(&desk), [words::waits_for_others(2)]);
     desk.wait(500);
@@ -179,6 +181,22 @@ fn edits_of_an_approver_are_read_before_they_are_approved() {
         assert_eq!(desk.staged(), "1E", "high {high}: {}", desk.message());
         assert_eq!(edits(&desk).as_deref(), Some(edit.as_str()));
     }
+}
+
+#[test]
+fn review_counts_the_edits_that_were_read() {
+    let mut one = few(1).remove(0);
+    one.row.risk = crate::domain::Risk::High;
+    let mut desk = Desk::new(110, 30, vec![approved(&one, &["kim"], Some(r#"{"n":5}"#))]);
+    desk.drawn();
+    desk.rest(3_000);
+    assert!(!desk.preview().contains("Counts as approval"), "it is the last one");
+
+    desk.press("aS");
+
+    let Some(Modal::Review(sheet)) = &desk.model.modal else { panic!("no review is open") };
+    let review = sheet.review.as_ref().unwrap();
+    assert!(review.submission.is_some() && review.refused.is_empty() && review.unopened.is_empty());
 }
 
 #[test]

@@ -209,16 +209,15 @@ fn count_of_lines_covers_note_and_effect() {
 
 #[test]
 fn many_short_lines_are_longer_than_a_screen() {
-    let lines = format!(r#"{{"m":"{}"}}"#, "y\\n".repeat(200));
-    let mut desk = Desk::new(
-        100,
-        30,
-        vec![action("1 t agent low 1", "x", "{}"), action("2 t agent low 2", "y", &lines)],
-    );
+    for (lines, staged) in [(5, "1A 2A"), (200, "1A")] {
+        let lines = (0..lines).map(|n| format!("{n}\\n")).collect::<Vec<_>>().concat();
+        let other = action("2 t agent low 2", "y", &format!(r#"{{"m":"{lines}"}}"#));
+        let mut desk = Desk::new(100, 30, vec![action("1 t agent low 5", "x", "{}"), other]);
 
-    desk.press("*a");
+        desk.press("*a");
 
-    assert_eq!(desk.staged(), "1A", "{}", desk.message());
+        assert_eq!(desk.staged(), staged, "{}", desk.message());
+    }
 }
 
 #[test]
@@ -234,13 +233,15 @@ fn line_beyond_the_right_edge_says_how_to_wrap_it() {
 
 #[test]
 fn long_note_locks_an_action_that_was_never_opened() {
-    let mut other = action("2 t agent low 2", "Other", "{}");
-    other.summary = Some("n".repeat(2_001).as_str().into());
-    let mut desk = Desk::new(100, 30, vec![action("1 t agent low 1", "x", "{}"), other]);
+    for (words, staged) in [(40, "1A 2A"), (400, "1A")] {
+        let mut other = action("2 t agent low 2", "Other", "{}");
+        other.summary = Some("agent ".repeat(words).as_str().into());
+        let mut desk = Desk::new(100, 30, vec![action("1 t agent low 5", "x", "{}"), other]);
 
-    desk.press("*a");
+        desk.press("*a");
 
-    assert_eq!(desk.staged(), "1A", "{}", desk.message());
+        assert_eq!(desk.staged(), staged, "{}", desk.message());
+    }
 }
 
 #[test]
