@@ -1,4 +1,4 @@
-//! One tool call that a human decides on: proposed under its own key, waited for, claimed.
+//! Proposes an agent's tool call, waits for the decision and claims the approved call.
 
 use std::time::{Duration, Instant};
 
@@ -10,61 +10,59 @@ use crate::contract::tool_result::ToolResult;
 use crate::domain::{Digest, PendingAction, Status, Untrusted};
 use crate::sources::{AgentClient, Claim, RunOutcome, SourceError, Until};
 
-/// For how long a claimed call is ours. Whoever outlives it renews it.
+/// Lease of a claimed call. A call that runs longer must renew it.
 pub const LEASE: Duration = Duration::from_hours(1);
-/// Before a paused gate is asked again whether a claim may be made.
+/// Pause between attempts to claim while the gate is paused.
 const PAUSED: Duration = Duration::from_secs(2);
-/// For the report on a call that was abandoned.
+/// Time limit for reporting an abandoned call as failed.
 const ABANDONED: Duration = Duration::from_secs(30);
 
-/// Who calls: one agent in one session.
+/// An agent in one session.
 #[derive(Clone, Debug)]
 pub struct Caller {
     pub client: AgentClient,
-    /// The name that reviewers see, without a version: it is part of every key.
+    /// The name shown to reviewers. It has no version because it is part of every idempotency key.
     pub agent: String,
     pub session: String,
     pub workspace: String,
     pub mission: Option<String>,
 }
 
-/// What the agent wants to do.
 #[derive(Debug)]
 pub struct ToolCall {
     pub tool: String,
-    /// The agent's own id of the call. Calls with the same id, tool and input in one session are the same call.
+    /// The agent's id of the call. Calls with equal id, tool and input in one session are one call.
     pub id: String,
     /// A JSON object, byte for byte.
     pub input: Box<RawValue>,
-    /// What the target holds now, under the input's own keys.
+    /// The target's present state, under the input's keys.
     pub before: Option<Box<RawValue>>,
     pub summary: Option<String>,
 }
 
-/// What became of a call.
 #[derive(Debug)]
 pub enum Answer {
-    /// It is ours to run, now and with this input.
+    /// The caller must run it now, with this input.
     Run {
         fence: u64,
         input: Box<RawValue>,
-        /// The input is a reviewer's, not the agent's.
+        /// A reviewer changed the input.
         edited: bool,
     },
-    /// It does not run. `why` is a full sentence for the model, `status` the action's.
+    /// `why` is a full sentence for the model, `status` the action's.
     Denied { why: String, status: Status },
-    /// Nobody decided yet, or the gate is paused.
+    /// Undecided, or the gate is paused.
     Waiting,
 }
 
 impl Caller {
-    /// Records the call. The same call meets the action that is there already, also after it ran.
+    /// Proposes the call. A repeated call returns the existing action, even after it ran.
     pub async fn propose(&self, call: &ToolCall) -> Result<Queued, SourceError> {
         self.propose_for(call, None).await
     }
 
-    /// The same. The proposal expires after `limit` when nobody decides: whoever waits for it may be killed before it can take it
-    /// back.
+    /// Like [`Self::propose`]; the proposal expires after `limit`, in case the waiting process is killed before it can
+    /// withdraw it.
     pub async fn propose_for(&self, call: &ToolCall, limit: Option<Duration>) -> Result<Queued, SourceError> {
         let proposal = Propose {
             tool_name: call.tool.clone(),
@@ -82,12 +80,13 @@ impl Caller {
         self.client.propose_under(&proposal, self.key(call)).await
     }
 
-    /// Waits up to `limit` for the decision, and claims what was approved. After `Waiting` it may be asked again.
+    /// Waits up to `limit` for the decision and claims an approved call. May be called again after [`Answer::Waiting`].
     pub async fn answer(&self, id: &str, limit: Duration) -> Result<Answer, SourceError> {
         self.answer_unless(id, limit, &CancellationToken::new()).await
     }
 
-    /// The same, until `stop`: then it is `Waiting`. A claim that has begun is finished all the same, so that no run is lost.
+    /// Like [`Self::answer`], but returns [`Answer::Waiting`] when `stop` is cancelled. A claim already being made is
+    /// finished, because a lost claim would be a lost run.
     pub async fn answer_unless(
         &self,
         id: &str,
@@ -105,7 +104,6 @@ impl Caller {
         loop {
             match self.client.claim(id, LEASE).await? {
                 Claim::Taken(claimed) => {
-                    // The gate tells what runs also when nobody changed it.
                     let edited = claimed.tool_input.get() != action.input.as_str();
                     return Ok(Answer::Run { fence: claimed.fence, input: claimed.tool_input, edited });
                 }
@@ -121,8 +119,9 @@ impl Caller {
         }
     }
 
-    /// Sees to it that a call does not run any more: it is withdrawn, or, where it was approved meanwhile, claimed and reported as
-    /// failed for the reason `why`. What runs already is left alone.
+    /// Withdraws a call. If it was approved meanwhile, claims it and reports it as failed with the reason `why`. Leaves
+    /// a
+    /// running call alone.
     pub async fn abandon(&self, id: &str, why: &str) -> Result<(), SourceError> {
         match self.client.withdraw(id).await {
             Err(SourceError::Refused { .. }) => {}
@@ -135,20 +134,20 @@ impl Caller {
         Ok(())
     }
 
-    /// The same call of the same agent has the same key, whatever version the agent has.
     fn key(&self, call: &ToolCall) -> String {
         key_of([&self.agent, &self.session, &call.id, &call.tool, call.input.get()])
     }
 }
 
-/// Agent, session, call id, tool and exact input, as every door hashes them, also the one in Python (`placet/gate.py`). Session and call
-/// id count as they are sent.
+/// Hashes agent, session, call id, tool and exact input. The Python client (`placet/gate.py`) must compute the same
+/// key;
+/// both use session and call id in their sent, shortened form.
 fn key_of([agent, session, id, tool, input]: [&str; 5]) -> String {
     let (session, id) = (short_id(session), short_id(id));
     Digest::of_fields("placet-call/v1", [agent, &session, &id, tool, input].map(Some)).to_string()
 }
 
-/// What a model reads of an action that cannot be claimed.
+/// Answers for an action that cannot be claimed.
 fn without_running(action: &PendingAction) -> Answer {
     let denied = |why: String| Answer::Denied { why, status: action.row.status.clone() };
     match &action.row.status {
@@ -175,7 +174,7 @@ fn without_running(action: &PendingAction) -> Answer {
     }
 }
 
-/// The gate's words without a final full stop.
+/// The gate's reason without a final full stop.
 fn sentence(why: &Untrusted) -> &str {
     let why = why.as_raw().trim();
     why.strip_suffix('.').unwrap_or(why)
@@ -199,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_those_of_every_door() {
+    fn keys_equal_those_of_every_client() {
         let cases = include_str!("../../tests/fixtures/call_keys.json");
         let cases: Vec<Case> = serde_json::from_str(cases).unwrap();
         assert!(cases.len() > 2);

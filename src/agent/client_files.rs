@@ -1,10 +1,10 @@
-//! The clients' own settings files, which placet changes when somebody asks for it.
+//! Edits the settings files of agents' clients.
 
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// Writes the file as a whole or not at all. A link stays one; an old file's permissions stay.
+/// Writes the file atomically. Follows a symbolic link and keeps an existing file's permissions.
 pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = target.parent().unwrap_or(Path::new("."));
@@ -19,7 +19,7 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// JSON with comments and trailing commas, as plain JSON of the same length: blanks are in their place.
+/// Replaces comments and trailing commas by blanks, so that offsets stay the same.
 pub(super) fn plain_json(text: &str) -> String {
     let (mut out, bytes) = (text.as_bytes().to_vec(), text.as_bytes());
     let (mut at, mut comma) = (0, None);

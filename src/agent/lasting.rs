@@ -1,9 +1,9 @@
-//! The path under which settings name placet.
+//! Finds a path of placet's program that survives upgrades.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Parts of paths that a package manager empties or renames, and how placet gets a path that stays.
+/// Parts of paths that a package manager empties or renames, and how to get a permanent path.
 const PASSING: [(&str, &str); 9] = [
     ("/archive-v", "run `uv tool install placet`"),
     ("/_npx/", "run `npm install -g placet`"),
@@ -16,14 +16,15 @@ const PASSING: [(&str, &str); 9] = [
     ("/nix/store/", "put the `bin` folder of your profile into PATH"),
 ];
 
-/// Returns what to do about a program whose path does not last; `None` if it does.
+/// Returns the advice for a program whose path is temporary, `None` if it is permanent.
 pub fn passing(program: &Path) -> Option<&'static str> {
     let path = program.to_string_lossy();
     PASSING.iter().find(|(part, _)| path.contains(part)).map(|(_, instead)| *instead)
 }
 
-/// Returns the path under which settings can name `program`: where `search`, a PATH, has it, else its own. Fails if an upgrade or the
-/// cleaning of a cache would remove both: a hook that is gone blocks every call.
+/// Returns a permanent path of `program`, preferring a link in `search` (a PATH). Fails if an upgrade or a cleaned
+/// cache
+/// would remove every path, because a missing hook blocks every call.
 pub fn lasting(program: &Path, search: &OsStr) -> Result<PathBuf, String> {
     let real =
         program.canonicalize().map_err(|error| format!("{} cannot be used: {error}", program.display()))?;
@@ -75,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn program_in_a_cache_is_refused_with_the_lasting_way() {
+    fn program_in_a_cache_is_refused_with_advice() {
         for (below, instead) in [
             ("u/archive-v0/Ab/bin", "uv tool install placet"),
             (".npm/_npx/1f/node_modules/placet", "npm install -g placet"),

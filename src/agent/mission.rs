@@ -1,14 +1,15 @@
-//! The mission that a call belongs to when its agent names none: the work in one folder.
+//! Derives the mission of a call whose agent names none, from its working folder.
 
 use std::path::Path;
 
 use crate::domain::Digest;
 
-/// Hex digits of a path's hash in a mission. They tell a few folders of one name apart, and are short enough to read.
+/// Hex digits of the path's hash in a mission name.
 const HASH: usize = 8;
 
-/// The mission of an agent that works in `folder`: the name of its repository, else of the folder itself, and a short hash of
-/// where that is. Two folders of one name are two missions; the same folder is always the same one.
+/// Returns the name of the repository around `folder`, or of `folder` itself, with a short hash of its path. The hash
+/// tells
+/// folders of the same name apart.
 pub fn mission(folder: &Path) -> String {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let root = folder.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(&folder);
@@ -24,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_of_one_repository_are_one_mission_and_of_one_name_two() {
+    fn folders_of_one_repository_share_a_mission() {
         let root = tempfile::tempdir().unwrap();
         let (one, other) = (root.path().join("a/shop"), root.path().join("b/shop"));
         for repository in [&one, &other] {
@@ -40,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_outside_a_repository_is_its_own_mission() {
+    fn folder_outside_a_repository_is_its_own_mission() {
         let root = tempfile::tempdir().unwrap();
         let plain = root.path().join("notes");
         std::fs::create_dir(&plain).unwrap();

@@ -1,5 +1,4 @@
-//! The doors for agents: whatever an agent's tool calls come through, each is proposed, waited for, claimed, run and reported in
-//! one way, and every fault lets nothing run.
+//! Entry points for agents: hooks and the MCP proxy. Every error denies the call.
 
 mod call;
 mod client_files;

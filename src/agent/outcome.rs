@@ -1,18 +1,19 @@
-//! The rule for results, at every door: what the gate keeps of a call that ended. A result that cannot be kept is replaced, and an
-//! error is cut. Neither turns into another outcome. The Python package has the same rule.
+//! Decides what to report of a finished call. A result that cannot be kept is replaced and a long error is cut; neither
+//! changes the outcome. The Python package has the same rule.
 
 use serde_json::value::RawValue;
 
 use crate::domain::json::{self, JsonError, ODD_WORDS, Scanner, TokenKind};
 use crate::sources::RunOutcome;
 
-/// Largest result that is reported, in bytes. A gate takes bodies of 16 MiB; the rest is for what surrounds the result.
+/// Largest reported result, in bytes. The gate accepts bodies of 16 MiB; the difference is for the rest of the body.
 const RESULT_MAX: usize = (16 << 20) - (4 << 10);
-/// Longest error that is reported, in bytes. The gate keeps no more.
+/// Longest reported error, in bytes; the gate keeps no more.
 const ERROR_MAX: usize = 4 << 10;
 
-/// Reports a call that ran. JSON is kept byte for byte. `NaN` and the infinities become strings, half surrogate pairs U+FFFD. A
-/// sentence takes the place of anything else, and of a result over 16 MiB.
+/// Returns the report of a call that ran. JSON is kept byte for byte, except that `NaN` and infinities become strings
+/// and
+/// half surrogate pairs U+FFFD. A sentence replaces anything else and results over 16 MiB.
 pub(super) fn ran(result: &str) -> RunOutcome {
     let kept = match result.len() {
         0..=RESULT_MAX => plain(result).unwrap_or_else(|error| {
@@ -23,7 +24,7 @@ pub(super) fn ran(result: &str) -> RunOutcome {
     RunOutcome::Result(RawValue::from_string(kept).unwrap_or_default())
 }
 
-/// Reports a call that failed, with at most 4 KiB of its error.
+/// Returns the report of a failed call, with at most 4 KiB of its error.
 pub(super) fn failed(why: &str) -> RunOutcome {
     RunOutcome::Error(why.get(..why.floor_char_boundary(ERROR_MAX)).unwrap_or_default().to_owned())
 }
@@ -32,7 +33,7 @@ pub(super) fn instead(why: &str) -> String {
     json::encode(&format!("The call ran. Its result is not kept: {why}."))
 }
 
-/// The value as any reader of JSON takes it.
+/// Returns standard JSON for `text`, which may hold `NaN`, infinities and half surrogate pairs.
 pub(super) fn plain(text: &str) -> Result<String, JsonError> {
     let (mut out, mut copied, mut scanner) = (String::with_capacity(text.len()), 0, Scanner::new(text));
     while let Some(token) = scanner.next_token()? {
