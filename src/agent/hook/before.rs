@@ -1,4 +1,4 @@
-//! What a file holds before a call changes it, for the reviewer's eyes.
+//! Reads a file's content before a call changes it, to show the reviewer a diff.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -9,10 +9,10 @@ use serde_json::value::RawValue;
 
 use super::event::HookCall;
 
-/// Longer files are left out: a part of one would look like the whole.
+/// Longer files are omitted, because a part would look like the whole file.
 const FILE_MAX: u64 = 256 << 10;
 
-/// The members that Claude Code (`Write`, `Edit`) and Gemini CLI (`write_file`, `replace`) have in common.
+/// Members shared by Claude Code (`Write`, `Edit`) and Gemini CLI (`write_file`, `replace`).
 #[derive(Deserialize)]
 struct FileInput {
     file_path: String,
@@ -21,19 +21,18 @@ struct FileInput {
 
 #[derive(Serialize)]
 struct Written<'a> {
-    /// `null`: there is no such file yet.
+    /// `null` if the file does not exist.
     content: Option<&'a str>,
 }
 
 #[derive(Serialize)]
 struct Edited<'a> {
     new_string: &'a str,
-    /// The whole file.
     file: &'a str,
 }
 
-/// What the target of a file tool holds now, under the input's own keys. Nothing for other tools, and for a file that cannot be read,
-/// is no text, or has more than 256 KiB: a call is proposed all the same.
+/// Returns the target's content under the input's keys. `None` for other tools, and for a file that is unreadable, not
+/// UTF-8 or over 256 KiB.
 pub(super) fn before(call: &HookCall) -> Option<Box<RawValue>> {
     let input: FileInput = serde_json::from_str(call.input.get()).ok()?;
     let path = call.path(&input.file_path);
@@ -44,7 +43,7 @@ pub(super) fn before(call: &HookCall) -> Option<Box<RawValue>> {
         }
         ("Edit" | "replace", Some(old)) => {
             let file = text_of(&path)?;
-            // An edit that does not fit the file fails; there is no state before it to show.
+            // The edit will fail, so there is no state to compare with.
             if old.is_empty() || !file.contains(&old) {
                 return None;
             }
@@ -56,7 +55,7 @@ pub(super) fn before(call: &HookCall) -> Option<Box<RawValue>> {
 }
 
 fn text_of(path: &Path) -> Option<String> {
-    // A pipe or a device would never end.
+    // Reading a pipe or a device would not end.
     if !path.metadata().ok()?.is_file() {
         return None;
     }
@@ -84,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn file_tools_tell_what_the_file_holds() {
+    fn file_tools_show_the_content_before() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a.txt"), "one\ntwo\n").unwrap();
         let told = |tool: &str, input: &str| told(folder.path(), tool, input);
@@ -104,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_short_text_is_left_out() {
+    fn long_and_binary_files_are_left_out() {
         let folder = tempfile::tempdir().unwrap();
         let long = "x".repeat(usize::try_from(FILE_MAX).unwrap());
         for (name, bytes) in [("long", format!("{long}x").into_bytes()), ("binary", vec![0xff, 0xfe])] {

@@ -1,4 +1,4 @@
-//! Whether the hooks that are installed work: each gets a probe, an event that proposes nothing.
+//! Checks that installed hooks work, by sending each a probe event that proposes nothing.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,12 +17,12 @@ use crate::agent::lasting;
 use crate::domain::{Check, Untrusted};
 use crate::program;
 
-/// A hook looks ten seconds for its gate.
+/// A hook itself waits ten seconds for its gate.
 const PROBE_LIMIT: Duration = Duration::from_secs(20);
-/// For Codex to say whether it trusts a hook.
+/// Time limit for Codex to list its hooks.
 const CODEX_LIMIT: Duration = Duration::from_secs(20);
 
-/// Judges each client's settings in `folder`, and probes each hook that asks.
+/// Judges each client's settings in `folder` and probes each hook that asks.
 pub async fn check(folder: &Path, env: impl Fn(&str) -> Option<PathBuf>) -> Vec<Check> {
     let (mut checks, mut asking) = (Vec::new(), Vec::new());
     for client in HookClient::ALL {
@@ -61,7 +61,7 @@ async fn one(client: HookClient, path: &Path, command: &str, folder: &Path) -> C
     if client == HookClient::Codex { trusted(command, folder, good).await } else { good }
 }
 
-/// Runs an installed command as its client does. `None`: it reached the gate; else what it said.
+/// Runs an installed command like its client. `None` if it reached the gate, else its error output.
 async fn probed(command: &str) -> io::Result<Option<Untrusted>> {
     let mut shell = Command::new("sh");
     shell.args(["-c", command]).stdin(program::whole(PROBE.as_bytes())?).kill_on_drop(true);
@@ -75,7 +75,7 @@ fn late(_: tokio::time::error::Elapsed) -> io::Error {
     io::Error::from(io::ErrorKind::TimedOut)
 }
 
-/// Codex skips a hook that its user did not trust, without a word. It alone knows which ones it trusts.
+/// Adds whether Codex trusts the hook. Codex silently skips untrusted hooks.
 async fn trusted(command: &str, folder: &Path, good: Check) -> Check {
     let advice = "start codex, type /hooks and trust the hook; until then its tools run without the gate";
     let mut states = match codex_hooks(folder).await {
@@ -95,7 +95,7 @@ async fn trusted(command: &str, folder: &Path, good: Check) -> Check {
     }
 }
 
-/// One of `hooks/list`, as the app server of Codex CLI 0.169.0 answers.
+/// An entry of `hooks/list` (app server of Codex CLI 0.169.0).
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct CodexHook {
@@ -128,7 +128,7 @@ struct CodexFolder {
     hooks: Vec<CodexHook>,
 }
 
-/// Asks the `codex` in PATH.
+/// Asks the `codex` in PATH for its hooks.
 async fn codex_hooks(folder: &Path) -> io::Result<Vec<CodexHook>> {
     let mut server = Command::new("codex");
     server.arg("app-server").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -150,7 +150,7 @@ async fn codex_hooks(folder: &Path) -> io::Result<Vec<CodexHook>> {
         for request in requests {
             input.write_all(format!("{request}\n").as_bytes()).await?;
         }
-        // It ends when its input does: that stays open until it answered.
+        // The app server exits when its input closes, so `input` stays open until the answer arrived.
         let mut lines = BufReader::new(output).lines();
         while let Some(line) = lines.next_line().await? {
             match serde_json::from_str::<CodexReply>(&line) {

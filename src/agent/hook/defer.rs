@@ -1,6 +1,7 @@
-//! Whether Claude Code would obey a `defer`. Where it would not, it goes on as if no hook had been there, and may run the tool.
+//! Decides whether Claude Code will obey a `defer`. If it ignores one, it acts as if there were no hook and may run the
+//! tool.
 //!
-//! Claude Code 2.1.197 ignores `defer` in an interactive session, and for a message with several calls in it.
+//! Claude Code 2.1.197 ignores `defer` in interactive sessions and for messages with several calls.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -10,13 +11,13 @@ use serde::Deserialize;
 
 use super::event::HookCall;
 
-/// So much of a transcript's end is read. The call that is asked about stands in one of its last lines.
+/// Bytes read from the end of a transcript. The call is in one of the last lines.
 const TAIL: u64 = 4 << 20;
 
-/// What `CLAUDE_CODE_ENTRYPOINT` begins with where nobody sits in front: `sdk-cli` is `claude -p`.
+/// Prefix of `CLAUDE_CODE_ENTRYPOINT` in sessions without a user; `claude -p` sets `sdk-cli`.
 const HEADLESS: &str = "sdk-";
 
-/// The session is not interactive, as Claude Code tells its hooks in `CLAUDE_CODE_ENTRYPOINT`.
+/// Returns whether the session is not interactive, judging by `CLAUDE_CODE_ENTRYPOINT`.
 pub fn is_headless(entrypoint: Option<&str>) -> bool {
     entrypoint.is_some_and(|entrypoint| entrypoint.starts_with(HEADLESS))
 }
@@ -38,8 +39,8 @@ struct Block {
     id: Option<String>,
 }
 
-/// The call is the only one of its message. `None`: the transcript does not have it yet; it is written a moment after the hook is
-/// called.
+/// Returns whether the call is the only one of its message. `None` if the transcript lacks it; Claude Code writes it
+/// shortly after calling the hook.
 pub(super) fn is_alone(call: &HookCall) -> Option<bool> {
     let text = tail(call.transcript.as_deref()?)?;
     let calls = |line: &str| -> Option<Vec<Block>> {
@@ -65,7 +66,7 @@ mod tests {
     use crate::agent::hook::event::HookClient;
 
     #[test]
-    fn only_a_single_call_of_a_headless_session_is_deferred() {
+    fn single_call_of_a_headless_session_is_deferred() {
         assert!(is_headless(Some("sdk-cli")) && !is_headless(Some("cli")) && !is_headless(None));
 
         let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,8 @@
-//! What an agent's client tells a hook on standard input.
+//! Reads the events that agents' clients write to a hook's standard input.
 //!
-//! The shapes are those of Claude Code 2.1.197, Codex CLI 0.169.0 and Gemini CLI 0.61.0. Codex writes Claude Code's shape and adds
-//! `turn_id`. Gemini CLI has other event names and no ids of calls.
+//! The shapes are those of Claude Code 2.1.197, Codex CLI 0.169.0 and Gemini CLI 0.61.0. Codex writes Claude Code's
+//! shape
+//! plus `turn_id`. Gemini CLI has other event names and no call ids.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -15,12 +16,11 @@ use crate::agent::outcome;
 use crate::domain::{Untrusted, json};
 use crate::text;
 
-/// Longest event that asks, in bytes; a gate takes no longer body.
+/// Longest event before a call, in bytes; the gate accepts no longer body.
 pub const EVENT_MAX: usize = 16 << 20;
-/// The event that `placet doctor` sends. No client has one of this name.
+/// The event that `placet doctor` sends. No client has an event of this name.
 pub const PROBE: &str = r#"{"hook_event_name":"PlacetProbe"}"#;
 
-/// A program that runs an agent and calls hooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HookClient {
     ClaudeCode,
@@ -31,7 +31,7 @@ pub enum HookClient {
 impl HookClient {
     pub const ALL: [Self; 3] = [Self::ClaudeCode, Self::Codex, Self::Gemini];
 
-    /// As it is named on the command line.
+    /// The name on the command line.
     pub const fn word(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
@@ -40,7 +40,7 @@ impl HookClient {
         }
     }
 
-    /// The agent that reviewers see, and a part of every key: it never changes.
+    /// The name shown to reviewers. It is part of every idempotency key and must not change.
     pub const fn agent(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
@@ -49,7 +49,6 @@ impl HookClient {
         }
     }
 
-    /// As its makers write it.
     pub const fn title(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Claude Code",
@@ -58,47 +57,42 @@ impl HookClient {
         }
     }
 
-    /// Only Claude Code ends the turn on `defer`. Codex runs the tool, Gemini CLI does not know the word.
+    /// Only Claude Code ends the turn on `defer`: Codex runs the tool, and Gemini CLI does not know the word.
     pub const fn can_defer(self) -> bool {
         matches!(self, Self::ClaudeCode)
     }
 }
 
-/// One call of a tool, as the client tells it.
 #[derive(Debug)]
 pub struct HookCall {
     pub client: HookClient,
     pub session: String,
-    /// The client's own id of the call; Gemini CLI gives none.
+    /// The client's id of the call; `None` from Gemini CLI.
     pub id: Option<String>,
     pub tool: String,
-    /// A JSON object, byte for byte; `null` where a report leaves it out.
+    /// A JSON object, byte for byte; `null` in a report without it.
     pub input: Box<RawValue>,
-    /// The agent's working folder.
     pub folder: PathBuf,
     pub transcript: Option<PathBuf>,
 }
 
-/// What the client asks or tells.
 #[derive(Debug)]
 pub enum Event {
-    /// May this call run?
+    /// The client asks whether this call may run.
     Before(HookCall),
-    /// It ran.
+    /// The call ended.
     After(HookCall, Ran),
-    /// `placet doctor` asks whether the gate can be reached.
+    /// `placet doctor` asks whether the gate is reachable.
     Probe,
 }
 
-/// How a call ended at the client.
 #[derive(Debug)]
 pub enum Ran {
-    /// The tool's response, as it came.
+    /// The tool's response, byte for byte.
     Response(String),
     Failed(String),
 }
 
-/// Why an event is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum EventError {
     #[error("The event is no JSON that placet reads: {0}.")]
@@ -111,10 +105,9 @@ pub enum EventError {
     OtherClient(HookClient),
 }
 
-/// Some clients and shells write it before a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Reads the first JSON value of `input` and nothing behind it: a client may leave its end open.
+/// Reads the first JSON value of `input` and stops, because a client may keep its end open.
 pub fn first(input: impl BufRead) -> io::Result<Vec<u8>> {
     let (mut event, mut nesting) = (Vec::new(), json::Nesting::default());
     for byte in input.bytes() {
@@ -128,8 +121,9 @@ pub fn first(input: impl BufRead) -> io::Result<Vec<u8>> {
     Ok(event)
 }
 
-/// Reads an event. `installed` is the client that the hook was installed for; without it the event tells. An event that asks must be
-/// JSON with each member once. One that reports may be broken: only what it says of the call is needed.
+/// Reads an event. `installed` is the client named by the installed hook; without it, the event's shape decides. An
+/// event
+/// before a call must be valid JSON without duplicate members. A report may be broken, so that its outcome is not lost.
 pub fn read(event: &[u8], installed: Option<HookClient>) -> Result<Event, EventError> {
     let text = String::from_utf8_lossy(event.strip_prefix(BYTE_ORDER_MARK).unwrap_or(event));
     let is_utf8 = matches!(text, Cow::Borrowed(_));
@@ -196,7 +190,7 @@ fn input(raw: Option<&str>, asks: bool) -> Result<Box<RawValue>, EventError> {
     let Some(raw) = raw.or((!asks).then_some("null")) else { return Err(EventError::Lacks("tool_input")) };
     RawValue::from_string(raw.to_owned()).or_else(|error| match outcome::plain(raw) {
         _ if asks => Err(EventError::Json(error.to_string())),
-        // As a text it is another input than the one that was approved.
+        // Encoded as a string it differs from the approved input, so the difference is reported.
         plain => {
             let plain = plain.unwrap_or_else(|_| json::encode(raw));
             Ok(RawValue::from_string(plain).unwrap_or_default())
@@ -204,7 +198,7 @@ fn input(raw: Option<&str>, asks: bool) -> Result<Box<RawValue>, EventError> {
     })
 }
 
-/// How a call ended that the client counts as run. Gemini CLI tells an error of the tool inside its response.
+/// Returns the result of a call that the client counts as run. Gemini CLI puts a tool's error inside the response.
 fn ran(client: HookClient, response: Option<&str>, error: Option<&str>) -> Ran {
     let parts = response.filter(|_| client == HookClient::Gemini).and_then(json::rough_members);
     let within = parts.as_ref().and_then(|parts| json::last(parts, "error")).filter(|error| *error != "null");
@@ -214,7 +208,7 @@ fn ran(client: HookClient, response: Option<&str>, error: Option<&str>) -> Ran {
     }
 }
 
-/// Words from an error: a string, the message of an object, else its JSON.
+/// Extracts the message of an error: a string, an object's `message`, or its JSON.
 fn reason(error: &str) -> String {
     let parts = json::rough_members(error);
     let message = parts.as_ref().and_then(|parts| json::last(parts, "message"));
@@ -222,12 +216,11 @@ fn reason(error: &str) -> String {
 }
 
 impl HookCall {
-    /// The client's id of the call, else a random one.
     pub fn id_or_random(&self) -> String {
         self.id.clone().unwrap_or_else(|| Uuid::new_v4().to_string())
     }
 
-    /// A path of the input, as the tool takes it.
+    /// Resolves a path of the input like the tool does.
     pub fn path(&self, given: &str) -> PathBuf {
         self.folder.join(Path::new(given))
     }
@@ -254,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn event_tells_its_client() {
+    fn client_is_derived_from_the_event() {
         let client = |text: &str, installed| match read(text.as_bytes(), installed) {
             Ok(Event::Before(call) | Event::After(call, _)) => Ok(call.client),
             Ok(Event::Probe) => panic!(),
@@ -271,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn response_is_kept_as_it_came_and_errors_are_told_apart() {
+    fn response_is_kept_byte_for_byte_and_errors_recognized() {
         let after = |event: &str, more: &str| match read(claude(event, more).as_bytes(), None).unwrap() {
             Event::After(_, ran) => ran,
             other => panic!("{other:?}"),
@@ -284,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_of_an_end_keeps_its_outcome() {
+    fn every_form_of_report_keeps_its_outcome() {
         let after = |event: &str, more: &str| match read(claude(event, more).as_bytes(), None).unwrap() {
             Event::After(_, Ran::Response(raw)) => format!("ran {raw}"),
             Event::After(_, Ran::Failed(why)) => format!("failed {why}"),
@@ -378,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn asking_event_that_reads_in_two_ways_is_refused() {
+    fn ambiguous_event_before_a_call_is_refused() {
         let asks = |from: &str, to: &[u8]| {
             let event = claude("PreToolUse", "");
             let (before, after) = event.split_once(from).unwrap();
@@ -397,7 +390,7 @@ mod tests {
         }
         assert!(
             std::error::Error::source(&read(b"[", None).unwrap_err()).is_none(),
-            "it would be said twice"
+            "a source would repeat the text"
         );
     }
 
@@ -414,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_unknown_is_refused() {
+    fn missing_members_and_unknown_events_are_refused() {
         let refused = |text: &str| read(text.as_bytes(), None).unwrap_err().to_string();
 
         assert!(refused("").contains("no JSON"));
@@ -423,7 +416,7 @@ mod tests {
         for member in [r#""tool_use_id":"toolu_1""#, r#""session_id":"s1""#, r#""tool_name":"Bash""#] {
             assert!(refused(&claude("PreToolUse", "").replace(member, r#""other":1"#)).contains("names no"));
         }
-        // A second member of one name could tell another input than the one that runs.
+        // Readers that take the first or the last duplicate would see different inputs.
         assert!(refused(&claude("PreToolUse", r#","tool_input":{}"#)).contains("no JSON"));
     }
 }

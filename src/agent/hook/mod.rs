@@ -1,7 +1,8 @@
-//! Hooks of agents' clients: the client asks before a tool runs, and tells how it went.
+//! Hooks of agents' clients, called before and after a tool runs.
 //!
-//! A client takes silence, exit code 1 and a killed hook for a yes. So every fault here is an error, which the command that is
-//! installed turns into exit code 2, and nothing runs.
+//! A client allows the call when a hook is silent, exits with 1 or is killed. So every fault here is an error, which
+//! the
+//! installed command turns into exit code 2.
 
 mod before;
 mod check;

@@ -1,5 +1,6 @@
-//! What one run of the hook leaves for the next: the claim of a call for the report of its result, and which calls were deferred.
-//! One private file a call in the state folder.
+//! Notes that one run of the hook leaves for the next: claims, to report results, and deferred calls. Each is a private
+//! file
+//! in the state folder.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -15,42 +16,40 @@ use super::event::HookCall;
 use crate::domain::{Digest, json};
 use crate::private::{self, ReadError};
 
-/// A claim is kept so long. The gate takes a report also when the lease is over, as long as nothing else ran.
+/// Age at which a claim is deleted. The gate accepts a report after the lease ended, unless something else ran.
 const CLAIM_KEPT: Duration = Duration::from_hours(24);
-/// A deferred call is kept so long.
 const DEFERRED_KEPT: Duration = Duration::from_hours(30 * 24);
 
 const CLAIMED: &str = "claimed";
 const DEFERRED: &str = "deferred";
 
-/// The folder of the notes.
 #[derive(Clone, Debug)]
 pub struct Notes(PathBuf);
 
-/// A call that is the client's to run.
+/// A call that the client may run.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Claimed {
-    /// The id of its action.
+    /// The action's id.
     pub action: String,
     pub fence: u64,
-    /// What runs. A client without call ids names the call by it.
+    /// The approved input. It identifies the call for a client without call ids.
     pub input: Box<RawValue>,
 }
 
-/// A call whose session ended until somebody decided.
+/// A call whose session ended until somebody decides.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Deferred {
     pub session: String,
-    /// Where the agent worked: a session is resumed there.
+    /// The agent's working folder, where the session is resumed.
     pub folder: PathBuf,
     pub action: String,
     pub tool: String,
-    /// As it was proposed, so that the resumed call is proposed alike.
+    /// As first proposed, so that the resumed call is proposed with the same state.
     pub before: Option<Box<RawValue>>,
 }
 
 impl Claimed {
-    /// Returns the input that ran instead. A report without an input counts as a report of the claimed one.
+    /// Returns the input that ran if it is not the claimed one. A report without an input counts as the claimed one.
     pub fn other<'a>(&self, call: &'a HookCall) -> Option<&'a RawValue> {
         let ran = &*call.input;
         (ran.get() != "null" && !json::is_same(self.input.get(), ran.get())).then_some(ran)
@@ -58,12 +57,11 @@ impl Claimed {
 }
 
 impl Notes {
-    /// In the state folder of placet.
     pub fn within(state: &Path) -> Self {
         Self(state.join("hook"))
     }
 
-    /// Keeps a claim. Call it before the client may run the call.
+    /// Stores a claim. Must precede the answer that lets the client run the call.
     pub fn claim(&self, call: &HookCall, claimed: &Claimed) -> io::Result<()> {
         let one = match call.id {
             Some(_) => String::new(),
@@ -72,8 +70,10 @@ impl Notes {
         self.write(&format!("{CLAIMED}-{}{one}", name(call)), claimed)
     }
 
-    /// The claim of a call that ran, and its file. A client without ids is found by session, tool and input; of calls that are
-    /// alike any will do. If no input fits, something else ran than the only call that was claimed.
+    /// Returns the claim of a call that ran, and its file. For a client without call ids it matches session, tool and
+    /// input; any
+    /// of several equal claims will do. If no input matches, the only claim is returned, and the caller reports the
+    /// difference.
     pub fn claimed(&self, call: &HookCall) -> Option<(PathBuf, Claimed)> {
         let mut claims: Vec<_> = self.all::<Claimed>(&format!("{CLAIMED}-{}", name(call))).collect();
         let fits =
@@ -94,13 +94,13 @@ impl Notes {
         self.all(DEFERRED).map(|(_, deferred)| deferred).collect()
     }
 
-    /// Removes what nobody will ask for any more.
+    /// Deletes notes past their age.
     pub fn sweep(&self, now: SystemTime) {
         for (begins, kept) in [(CLAIMED, CLAIM_KEPT), (DEFERRED, DEFERRED_KEPT)] {
             for path in self.files(begins) {
                 let age = path.metadata().and_then(|file| file.modified());
                 if age.is_ok_and(|at| now.duration_since(at).is_ok_and(|age| age > kept)) {
-                    // Another run may have been quicker.
+                    // Another hook may have deleted it.
                     drop(fs::remove_file(&path));
                 }
             }
@@ -117,7 +117,7 @@ impl Notes {
         paths.into_iter()
     }
 
-    /// Those that can be read: a file that somebody else made is not believed.
+    /// Skips files that are unreadable, or readable or writable by others.
     fn all<T: DeserializeOwned>(&self, begins: &str) -> impl Iterator<Item = (PathBuf, T)> {
         self.files(begins).filter_map(|path| {
             let text = match private::read(&path) {
@@ -137,7 +137,7 @@ impl Notes {
     }
 }
 
-/// One call, or all calls of one tool in a session where the client gives no ids.
+/// Identifies a call, or all calls of a tool in a session if the client gives no ids.
 fn name(call: &HookCall) -> String {
     let fields = [call.client.agent(), &call.session, call.id.as_deref().unwrap_or(&call.tool)];
     let digest = Digest::of_fields("placet-hook/v1", fields.map(Some)).to_string();
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn claim_without_an_id_is_found_by_what_ran() {
+    fn claim_without_an_id_is_found_by_its_input() {
         let folder = tempfile::tempdir().unwrap();
         let notes = Notes::within(folder.path());
         let gemini = |input: &str| call(HookClient::Gemini, None, input);
@@ -200,11 +200,11 @@ mod tests {
         assert_eq!(found(r#"{"command":"z"}"#), None);
         assert_eq!(found(r#"{"command":"y","dir":"/"}"#), None);
         fs::remove_file(notes.claimed(&gemini(r#"{"command":"y"}"#)).unwrap().0).unwrap();
-        assert_eq!(found(r#"{"command":"z"}"#).as_deref(), Some("a"), "the only call that was claimed");
+        assert_eq!(found(r#"{"command":"z"}"#).as_deref(), Some("a"), "the only claim");
     }
 
     #[test]
-    fn report_without_an_input_ran_what_was_claimed() {
+    fn report_without_an_input_counts_as_the_claimed_one() {
         let claim = claimed("a", r#"{"x":1}"#);
         let other = |input: &str| {
             claim.other(&call(HookClient::Codex, Some("1"), input)).map(RawValue::get).map(str::to_owned)
@@ -217,7 +217,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn notes_are_private_and_a_strangers_is_not_believed() {
+    fn notes_are_private_and_exposed_ones_are_ignored() {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         let notes = Notes::within(folder.path());

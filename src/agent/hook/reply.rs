@@ -1,27 +1,26 @@
-//! What a hook answers on standard output, in each client's dialect.
+//! Writes a hook's answer in each client's format.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::event::HookClient;
 
-/// What a client is told of a call.
 #[derive(Debug)]
 pub(super) enum Reply<'a> {
-    /// It runs, with this input.
+    /// The call runs with this input.
     Allow {
         input: &'a RawValue,
-        /// The input is a reviewer's, not the agent's.
+        /// A reviewer changed the input.
         edited: bool,
     },
-    /// It does not run. A full sentence for the model.
+    /// The call does not run. Holds a full sentence for the model.
     Deny(&'a str),
-    /// The turn ends, and the session is resumed later. Only for a client that can defer.
+    /// The turn ends and the session is resumed later. Only for clients with [`HookClient::can_defer`].
     Defer,
 }
 
 const APPROVED: &str = "A human approved this call.";
-/// For the model: it would take the result for that of its own input.
+/// For the model, which would otherwise take the result for that of its own input.
 const EDITED: &str =
     "A human changed the input of this call before it ran. The result is that of the changed input.";
 
@@ -31,7 +30,7 @@ struct Claude<'a> {
     hook_specific_output: ClaudeDecision<'a>,
 }
 
-/// Claude Code and Codex read the same. `additionalContext` reaches the model, the reason of an `allow` does not.
+/// Shared by Claude Code and Codex. `additionalContext` reaches the model, the reason of an `allow` does not.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ClaudeDecision<'a> {
@@ -62,7 +61,7 @@ struct GeminiInput<'a> {
 }
 
 impl Reply<'_> {
-    /// One line of JSON; the input is in it byte for byte.
+    /// Returns one line of JSON that holds the input byte for byte.
     pub(super) fn json(&self, client: HookClient) -> Result<String, serde_json::Error> {
         match client {
             HookClient::ClaudeCode | HookClient::Codex => {
@@ -81,7 +80,7 @@ impl Reply<'_> {
             additional_context: None,
         };
         match *self {
-            // The input is sent also when nobody changed it: what another hook made of it was not approved.
+            // The input is sent even if it is unchanged, to undo changes by other hooks.
             Self::Allow { input, edited } => ClaudeDecision {
                 permission_decision: "allow",
                 permission_decision_reason: Some(if edited { EDITED } else { APPROVED }),
@@ -96,14 +95,14 @@ impl Reply<'_> {
 
     fn for_gemini(&self) -> Gemini<'_> {
         match *self {
-            // Gemini CLI tells the model by itself that a hook changed an input, also when it is the same: sent only when it is not.
+            // Gemini CLI reports any returned input to the model as changed, even an equal one.
             Self::Allow { input, edited } => Gemini {
                 decision: "allow",
                 reason: None,
                 output: edited.then_some(GeminiInput { event: "BeforeTool", tool_input: input }),
             },
             Self::Deny(why) => Gemini { decision: "deny", reason: Some(why), output: None },
-            // Nobody defers here; if somebody did, nothing may run.
+            // Unreachable; denies to be safe.
             Self::Defer => {
                 Gemini { decision: "deny", reason: Some("Gemini CLI cannot defer."), output: None }
             }
@@ -131,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn model_learns_of_an_edit_and_only_of_one() {
+    fn model_is_told_of_an_edit_only() {
         assert!(allow(HookClient::ClaudeCode, true).contains(r#""additionalContext":"A human changed"#));
         assert!(!allow(HookClient::ClaudeCode, false).contains("additionalContext"));
     }
@@ -148,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn only_claude_code_is_told_to_defer() {
+    fn only_claude_code_gets_a_defer() {
         let deferred = Reply::Defer.json(HookClient::ClaudeCode).unwrap();
         assert!(deferred.contains(r#""permissionDecision":"defer""#), "{deferred}");
         assert!(Reply::Defer.json(HookClient::Gemini).unwrap().contains(r#""decision":"deny""#));

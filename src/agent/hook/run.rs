@@ -1,4 +1,4 @@
-//! A call on its way through the gate: proposed, waited for, claimed; and its result, reported.
+//! Takes a hook's call through the gate, and reports its result.
 
 use std::fs;
 use std::io;
@@ -16,24 +16,23 @@ use crate::domain::{Status, time};
 use crate::sources::{AgentClient, RunOutcome, SourceError};
 use crate::text;
 
-/// What the hook needs beside its wait: to find the gate, to propose, to claim, to take back. It ends by itself after that.
+/// Time beyond the wait to find the gate, propose, claim and withdraw. The hook ends by itself after that.
 pub const GRACE: Duration = Duration::from_mins(4);
-/// A result is reported for so long. Its client waits longer.
+/// Time limit for reporting a result. Clients wait longer.
 pub(super) const REPORT_LIMIT: Duration = Duration::from_mins(1);
 /// Claude Code writes a call into its transcript within this time.
 const TRANSCRIPT_LIMIT: Duration = Duration::from_secs(3);
 const TRANSCRIPT_LOOK: Duration = Duration::from_millis(50);
 
-/// How long a call waits, and what then.
 #[derive(Clone, Copy, Debug)]
 pub struct HookWait {
-    /// For a decision. Then the proposal is taken back, and the call denied.
+    /// How long to wait for a decision. Then the proposal is withdrawn and the call denied.
     pub limit: Duration,
-    /// End the session instead, and let it be resumed when somebody decided; where the client obeys that.
+    /// Instead of waiting, end the session until somebody decides, where the client obeys a defer.
     pub defer: bool,
 }
 
-/// Why a call does not run, or its result is not known at the gate. A full sentence.
+/// Why a call does not run, or its result did not reach the gate. A full sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum HookError {
     #[error("The gate {}. The call did not run.", told(.0))]
@@ -55,15 +54,13 @@ pub enum HookError {
     Report(SourceError),
 }
 
-/// What the gate said, through the door.
 fn told(error: &SourceError) -> String {
     let why = error.why().map(|why| format!(": {}", text::line(why).plain())).unwrap_or_default();
     let told = format!("{error}{why}");
     told.trim_end_matches('.').to_owned()
 }
 
-/// Proposes the call and waits for the answer, which the client is to be told as it is. When `stopped` ends first, the proposal is taken
-/// back.
+/// Proposes the call and returns the answer to print. Withdraws the proposal if `stopped` ends first.
 pub async fn before(
     call: &HookCall,
     caller: &Caller,
@@ -73,7 +70,7 @@ pub async fn before(
 ) -> Result<String, HookError> {
     let deferred = notes.deferred(call);
     let defers = wait.defer && call.client.can_defer() && is_alone(call).await;
-    // Nobody takes it back when this process is killed.
+    // The proposal must expire by itself in case this process is killed.
     let limit = (!defers && deferred.is_none()).then(|| wait.limit.saturating_add(GRACE));
     let tool_call = ToolCall {
         tool: call.tool.clone(),
@@ -105,13 +102,13 @@ pub async fn before(
     };
     let json = answered(call, caller, notes, &id, reply).await?;
     if let Some((path, _)) = deferred {
-        // It is decided, and nobody needs to resume it for that. A file that stays is swept.
+        // Decided calls need no resuming. A file that cannot be deleted is swept later.
         drop(fs::remove_file(path));
     }
     Ok(json)
 }
 
-/// The answer. When `stopped` ends first, the call is taken back, also out of a claim that had begun.
+/// Waits for the answer. If `stopped` ends first, withdraws the call, even if a claim had begun.
 async fn unless_stopped(
     caller: &Caller,
     id: &str,
@@ -125,7 +122,7 @@ async fn unless_stopped(
         () = stopped => stop.cancel(),
     }
     let why = HookError::Stopped.to_string();
-    // What cannot be told to the gate ends by itself: the proposal expires, and the lease does.
+    // Errors are ignored because proposal and lease expire anyway.
     if let Ok(Answer::Run { fence, .. }) = answering.await {
         drop(caller.client.report(id, fence, &RunOutcome::Error(why), Duration::ZERO).await);
     } else {
@@ -134,7 +131,7 @@ async fn unless_stopped(
     Err(HookError::Stopped)
 }
 
-/// Claude Code would obey a `defer` for this call.
+/// Returns whether Claude Code would obey a `defer` for this call.
 async fn is_alone(call: &HookCall) -> bool {
     let started = Instant::now();
     loop {
@@ -146,7 +143,7 @@ async fn is_alone(call: &HookCall) -> bool {
     }
 }
 
-/// Nobody decided in time: nobody shall approve a call that nobody waits for any more. Who decided in this very moment is obeyed.
+/// Withdraws a call after its time limit, so that nobody approves it later. Obeys a decision made at the same moment.
 async fn taken_back(caller: &Caller, id: &str, limit: Duration) -> Result<Answer, HookError> {
     match caller.client.withdraw(id).await {
         Ok(()) => {
@@ -168,7 +165,8 @@ async fn taken_back(caller: &Caller, id: &str, limit: Duration) -> Result<Answer
     }
 }
 
-/// What the client is told. The claim is kept before: the client may run the call as soon as it reads this.
+/// Returns the answer to print. Stores the claim first, because the client may run the call as soon as it reads the
+/// answer.
 async fn answered(
     call: &HookCall,
     caller: &Caller,
@@ -182,7 +180,7 @@ async fn answered(
             if let Err(error) = notes.claim(call, &claimed) {
                 let error = HookError::Note(error);
                 let outcome = RunOutcome::Error(error.to_string());
-                // The lease ends by itself when this does not arrive.
+                // Errors are ignored because the lease expires anyway.
                 drop(caller.client.report(id, fence, &outcome, Duration::ZERO).await);
                 return Err(error);
             }
@@ -193,17 +191,17 @@ async fn answered(
     }
 }
 
-/// The client's answer to a call that no human is asked about.
+/// Denies a call without asking a human.
 pub fn denied(call: &HookCall, why: &str) -> Result<String, HookError> {
     Ok(Reply::Deny(why).json(call.client)?)
 }
 
-/// Reports how a call went. Fails if something else ran than what was approved, because the model must know.
+/// Reports the result of a call. Fails if another input ran than the approved one, because the model must know.
 pub async fn after(call: &HookCall, ran: Ran, client: &AgentClient, notes: &Notes) -> Result<(), HookError> {
     let Some((path, claimed)) = notes.claimed(call) else {
         return match ran {
             Ran::Response(_) => Err(HookError::NotClaimed),
-            // A call that was denied, or never came to run.
+            // The call was denied or did not start.
             Ran::Failed(_) => Ok(()),
         };
     };
@@ -214,7 +212,7 @@ pub async fn after(call: &HookCall, ran: Ran, client: &AgentClient, notes: &Note
     let other = claimed.other(call);
     let reported = client.report_ran(&claimed.action, claimed.fence, (&outcome, other), REPORT_LIMIT).await;
     if reported.is_ok() {
-        // One that stays is swept.
+        // A file that cannot be deleted is swept later.
         drop(fs::remove_file(path));
     }
     match (other, reported) {
