@@ -1,6 +1,6 @@
-//! Calls that are refused without asking anyone: they reach for placet's own files, or decide in a shell.
+//! Refuses calls that use placet's own files or decide through a shell, without asking a human.
 //!
-//! This is a fence and not a wall. An agent that runs as the reviewer's user can find another way.
+//! This is no security boundary: an agent with the reviewer's user id can get around it.
 
 mod shell;
 
@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::event::HookCall;
 use shell::Command;
 
-/// Commands of placet that decide, or that take a hook or a proxy out of the way.
+/// Commands of placet that decide, or remove a hook or a proxy.
 const DECIDING: [&[&str]; 7] = [
     &["decide"],
     &["settle"],
@@ -26,33 +26,32 @@ const DECIDING: [&[&str]; 7] = [
     &["mcp", "unwrap"],
 ];
 const SHELLS: [&str; 7] = ["ash", "bash", "dash", "fish", "ksh", "sh", "zsh"];
-/// Programs and words of a shell that run the words behind them and their options.
+/// Programs and shell words that run the words after them and their options.
 const RUNNERS: [&str; 28] = [
     "!", "{", "builtin", "busybox", "command", "coproc", "do", "doas", "elif", "else", "env", "exec", "find",
     "if", "ionice", "nice", "nohup", "setsid", "stdbuf", "strace", "sudo", "then", "time", "timeout",
     "unbuffer", "until", "while", "xargs",
 ];
-/// Programs that run the words behind their own, of which the fence knows no options.
+/// Programs that run the words after them. Their options are unknown here.
 const LAUNCHERS: [&str; 10] =
     ["bunx", "chroot", "chrt", "npx", "nsenter", "runuser", "su", "systemd-run", "taskset", "uvx"];
-/// Programs that run the words behind one of [`RUNS`].
+/// Programs that run the words after one of [`RUNS`].
 const MANAGERS: [&str; 10] =
     ["bun", "cargo", "docker", "kubectl", "npm", "pipx", "pnpm", "podman", "uv", "yarn"];
 const RUNS: [&str; 5] = ["dlx", "exec", "run", "tool", "x"];
-/// Options of runners that take a word.
+/// Options of [`RUNNERS`] that take a value.
 const VALUED: [&str; 11] = ["-u", "-g", "-U", "-n", "-s", "-k", "-I", "-P", "-L", "-d", "-C"];
-/// Programs that give their arguments to a shell as one line.
+/// Programs that pass their arguments to a shell as one line.
 const JOINERS: [&str; 5] = ["parallel", "screen", "ssh", "tmux", "watch"];
-/// Programs whose arguments are text, or that search for text.
+/// Programs whose arguments are text, or that search text.
 const WRITERS: [&str; 19] = [
     "ack", "ag", "declare", "echo", "egrep", "export", "fgrep", "gh", "git", "glab", "grep", "jq", "local",
     "man", "printf", "rg", "sed", "type", "which",
 ];
-/// Of these all arguments are text.
+/// Of [`WRITERS`], programs with text arguments only.
 const ONLY_TEXT: [&str; 5] = ["declare", "echo", "export", "local", "printf"];
-/// Programs whose first argument is a search pattern.
 const SEARCHERS: [&str; 6] = ["ack", "ag", "egrep", "fgrep", "grep", "rg"];
-/// How members end that hold a path, without `_` and `-`.
+/// Suffixes of members that hold a path, without `_` and `-`.
 const PATHS: [&str; 20] = [
     "path",
     "paths",
@@ -75,7 +74,7 @@ const PATHS: [&str; 20] = [
     "location",
     "resource",
 ];
-/// How members end that hold text. All others may hold a whole path.
+/// Suffixes of members that hold text. Any other member may hold an absolute path.
 const TEXTS: [&str; 27] = [
     "answer",
     "body",
@@ -105,25 +104,25 @@ const TEXTS: [&str; 27] = [
     "title",
     "value",
 ];
-/// Tools that show what is in the files below a folder.
+/// Tools that show the content of all files below a folder.
 const SEARCHES: [&str; 4] = ["Grep", "grep_search", "read_many_files", "search_file_content"];
 const DEPTH: usize = 8;
-/// Longest glob that is matched, in bytes.
+/// Longest glob to match, in bytes.
 const PATTERN_MAX: usize = 4096;
 
-/// The files and the program that an agent must not use.
+/// Refuses calls that use placet's files or its deciding commands.
 #[derive(Debug)]
 pub struct Fence {
-    /// The state folder and the configuration file, as written and where their links lead.
+    /// The state folder and the configuration file, as written and with links resolved.
     own: Vec<PathBuf>,
     state: PathBuf,
     home: PathBuf,
-    /// This program. A command can call it by another name.
+    /// placet's own program, to recognize it under another name.
     program: Option<PathBuf>,
 }
 
 impl Fence {
-    /// Around these files: the state folder first. `home` is what `~` stands for.
+    /// `files` are the state folder and the configuration file. `home` replaces `~`.
     pub fn around(files: [&Path; 2], home: Option<PathBuf>, program: Option<PathBuf>) -> Self {
         let whole = files.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
         Self {
@@ -134,7 +133,7 @@ impl Fence {
         }
     }
 
-    /// Returns why a call is refused; `None` if a human may decide on it.
+    /// Returns why a call is refused, `None` if a human may decide it.
     pub fn refuses(&self, call: &HookCall) -> Option<&'static str> {
         let input: Value = serde_json::from_str(call.input.get()).ok()?;
         let part = |key: &str| input.get(key).and_then(Value::as_str);
@@ -150,7 +149,7 @@ impl Fence {
         let is_search = SEARCHES.contains(&call.tool.as_str());
         let is_reached = names
             .any(|name| self.is_within(&name, call) || is_search && self.holds(&self.located(&name, call)));
-        // The fence cannot tell which files these globs fit.
+        // The fence cannot tell what these globs match.
         let is_doubtful = |glob: &String| glob.contains(['!', '\\']) || glob.len() > PATTERN_MAX;
         let is_open = is_search && (globs.is_empty() || globs.iter().any(is_doubtful)) && self.holds(&base);
         if is_open || is_search && is_reached {
@@ -178,7 +177,7 @@ impl Fence {
         None
     }
 
-    /// A member that holds a path names one of placet's files. Members that hold text are skipped.
+    /// Returns whether a path in the input names one of placet's files. Skips members that hold text.
     fn reaches(&self, value: &Value, key: &str, call: &HookCall) -> bool {
         match value {
             Value::Object(members) => members.iter().any(|(key, value)| self.reaches(value, key, call)),
@@ -199,21 +198,21 @@ impl Fence {
         }
     }
 
-    /// The folder has one of placet's files in it, as it is written or where its links lead.
+    /// Returns whether the folder contains one of placet's files, as written or with links resolved.
     fn holds(&self, folder: &Path) -> bool {
         [lexical(folder), resolved(folder)]
             .iter()
             .any(|path| self.own.iter().any(|own| own.starts_with(path)))
     }
 
-    /// The name lies in the state folder, or is the configuration's, as it is written or where its links lead.
+    /// Returns whether the name is in the state folder or is the configuration file, as written or with links resolved.
     fn is_within(&self, name: &str, call: &HookCall) -> bool {
         let path = self.located(name, call);
         [lexical(&path), resolved(&path)].iter().any(|path| self.own.iter().any(|own| path.starts_with(own)))
             || self.fits(&lexical(&path).to_string_lossy())
     }
 
-    /// The path that a name stands for.
+    /// Expands a name to an absolute path.
     fn located(&self, name: &str, call: &HookCall) -> PathBuf {
         let name = name.strip_prefix("file:").map_or(name, |uri| uri.split('?').next().unwrap_or(uri));
         let name = name.strip_prefix("//localhost").or_else(|| name.strip_prefix("//")).unwrap_or(name);
@@ -227,7 +226,7 @@ impl Fence {
         call.folder.join(expanded.unwrap_or_else(|| name.into()))
     }
 
-    /// The pattern of names fits one of placet's files.
+    /// Returns whether the pattern matches one of placet's files.
     fn fits(&self, pattern: &str) -> bool {
         let fixed = pattern.split(['*', '?', '[', '{']).next().unwrap_or_default();
         let near = |own: &&PathBuf| own.to_string_lossy().starts_with(fixed);
@@ -243,7 +242,7 @@ impl Fence {
         files.any(|file| pattern.is_match(&*file.to_string_lossy()).unwrap_or(false))
     }
 
-    /// A command line decides with placet, or opens its files.
+    /// Returns whether a command line decides with placet or opens its files.
     fn decides(&self, line: &str, call: &HookCall, depth: usize) -> bool {
         if depth == DEPTH {
             return false;
@@ -276,7 +275,7 @@ impl Fence {
         let own = own_words(words);
         let (program, arguments) = own.split_first().map_or(("", own), |(it, rest)| (it.as_str(), rest));
         let name = name_of(program);
-        // `find` may run several.
+        // `find` can have several.
         let is_exec = |word: &String| ["-exec", "-execdir", "-ok"].contains(&word.as_str());
         let mut found = words.get(1..).unwrap_or_default().split(is_exec).skip(1);
         if found.any(|words| self.runs(words, call, depth)) {
@@ -312,12 +311,12 @@ impl Fence {
     }
 }
 
-/// The name of a member without its case, `_` and `-`.
+/// The member's name in lower case, without `_` and `-`.
 fn plain(key: &str) -> String {
     key.to_ascii_lowercase().replace(['_', '-'], "")
 }
 
-/// One command line from a string, or from a list of words.
+/// Joins a command line from a string or a list of words.
 fn words(line: &Value, more: Option<&Value>) -> String {
     let list = |value: &Value| {
         let words = value.as_array().into_iter().flatten().filter_map(Value::as_str).collect::<Vec<_>>();
@@ -327,7 +326,7 @@ fn words(line: &Value, more: Option<&Value>) -> String {
     format!("{line} {}", more.map(list).unwrap_or_default())
 }
 
-/// The command that runs in the end: without assignments, the words of a shell and the programs that run another.
+/// Skips assignments, shell words and programs that run another program.
 fn own_words(mut words: &[String]) -> &[String] {
     while let [first, rest @ ..] = words {
         let name = name_of(first);
@@ -351,7 +350,7 @@ fn own_words(mut words: &[String]) -> &[String] {
     words
 }
 
-/// The arguments of a program that may name files.
+/// Returns the arguments that may name files.
 fn paths_of<'a>(program: &str, words: &'a [String]) -> Vec<&'a String> {
     if ONLY_TEXT.contains(&program) {
         return Vec::new();
@@ -364,7 +363,7 @@ fn paths_of<'a>(program: &str, words: &'a [String]) -> Vec<&'a String> {
         let option = word.split_once('=').map_or(word.as_str(), |(option, _)| option);
         let takes = match option {
             "-m" | "--message" | "--body" | "--title" | "--notes" | "-e" | "--regexp" if is_writer => 1,
-            // `gh -n TITLE`, but `grep -n PATTERN FILE`.
+            // -n takes a value in `gh -n TITLE`, but not in `grep -n PATTERN FILE`.
             "-b" | "-n" | "-t" if matches!(program, "gh" | "glab") => 1,
             "--arg" | "--argjson" if is_writer => 2,
             _ => 0,
@@ -379,7 +378,7 @@ fn paths_of<'a>(program: &str, words: &'a [String]) -> Vec<&'a String> {
     paths
 }
 
-/// The command line in the arguments of a shell, or of a program that hands a line to one.
+/// Returns the command line in the arguments of a shell, or of a program that passes a line to one.
 fn line_of(program: &str, arguments: &[String]) -> Option<String> {
     if SHELLS.contains(&program) {
         let mut after = arguments.iter().skip_while(|word| !is_option_c(word)).skip(1);
@@ -398,7 +397,7 @@ fn line_of(program: &str, arguments: &[String]) -> Option<String> {
     arguments.iter().enumerate().find_map(|(at, word)| {
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
         let attached = match word.strip_prefix('-')? {
-            // It may be shortened.
+            // A long option may be abbreviated.
             option if option.starts_with('-') => {
                 Some(value).filter(|_| name.len() > 2 && long.starts_with(name))
             }
@@ -408,7 +407,7 @@ fn line_of(program: &str, arguments: &[String]) -> Option<String> {
     })
 }
 
-/// The command lines in the arguments of git.
+/// Returns the command lines in the arguments of git.
 fn git_lines(arguments: &[String]) -> Vec<String> {
     let line = |(at, word): (usize, &String)| {
         let rest = arguments.get(at + 1..)?;
@@ -423,7 +422,7 @@ fn git_lines(arguments: &[String]) -> Vec<String> {
     arguments.iter().enumerate().filter_map(line).collect()
 }
 
-/// Whether these words, a program with its runners, run a command that its arguments name.
+/// Returns whether the program or its runners run a command from the arguments.
 fn launches(before: &[String], arguments: &[String]) -> bool {
     let words = before.iter().chain(arguments);
     before
@@ -437,7 +436,7 @@ fn launches(before: &[String], arguments: &[String]) -> bool {
         })
 }
 
-/// The patterns of names in a call that looks files up, whole and in their parts.
+/// Returns the file name patterns of a call, whole and split into their parts.
 fn globs(call: &HookCall, input: &Value) -> Vec<String> {
     let (names, is_whole): (&[&str], _) = match call.tool.as_str() {
         "Glob" | "glob" => (&["pattern"], true),
@@ -449,19 +448,19 @@ fn globs(call: &HookCall, input: &Value) -> Vec<String> {
     });
     let parts = values.flat_map(|glob| {
         let words = glob.split_whitespace().filter(|_| !is_whole);
-        // A comma within braces separates nothing.
+        // A comma within braces is no separator.
         let parts = words.flat_map(|it| it.split(',').filter(|_| !it.contains('{')).chain([it]));
         [glob].into_iter().chain(parts)
     });
-    // Without a slash it fits in every folder.
+    // A pattern without a slash matches in every folder.
     let anywhere =
         |glob: &str| if is_whole || glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
     parts.filter(|glob| !glob.trim().is_empty()).map(anywhere).collect()
 }
 
-/// A pattern of names as a regular expression.
+/// Converts a file name pattern to a regular expression.
 fn regex(pattern: &str) -> String {
-    // In this order: the longer first.
+    // Longer patterns come first.
     let parts = [
         (r"\*\*/", "(.*/)?"),
         (r"\*\*", ".*"),
@@ -477,7 +476,7 @@ fn regex(pattern: &str) -> String {
     format!("^{}$", parts.iter().fold(escaped, |text, (glob, regex)| text.replace(glob, regex)))
 }
 
-/// The last part of a program's path, also of one that a substitution finds.
+/// The file name of a program's path, which may be the output of a substitution such as `$(which placet)`.
 fn name_of(word: &str) -> &str {
     word.rsplit(['/', ' ']).next().unwrap_or(word)
 }
@@ -493,7 +492,7 @@ fn is_option_c(word: &str) -> bool {
     word.starts_with('-') && !word.starts_with("--") && word.contains('c')
 }
 
-/// A shell that reads its commands from standard input, or from a substitution.
+/// Returns whether the words are a shell that reads commands from standard input or a substitution.
 fn reads_commands(words: &[String]) -> bool {
     let is_shell = |word: &String| SHELLS.contains(&name_of(word)) || word == "." || word == "source";
     let Some(at) = words.iter().position(is_shell) else { return false };
@@ -504,7 +503,7 @@ fn reads_commands(words: &[String]) -> bool {
             word if is_short && word.contains('c') => return false,
             word if is_short && word.contains('s') => return true,
             "--rcfile" | "--init-file" => drop(arguments.next()),
-            // `-o NAME`, also behind other letters.
+            // `-o NAME`, also after other letters.
             word if is_short && word.ends_with(['o', 'O']) => drop(arguments.next()),
             word if word.starts_with('-') || is_short => {}
             word => {
@@ -520,19 +519,19 @@ fn is_deciding(arguments: &[String]) -> bool {
     let mut named = Vec::new();
     while let Some(word) = words.next() {
         match word {
-            // Options that take a word.
+            // Options with a value
             "--config" | "--database" => drop(words.next()),
             word if word.starts_with('-') => {}
             word => named.push(word),
         }
     }
-    // Help is printed, and nothing else is done.
+    // `--help` prints help and does nothing else.
     let is_help = arguments.last().is_some_and(|word| word == "--help");
     let is_only_help = |deciding: &[&str]| is_help && arguments.len() == deciding.len() + 1;
     DECIDING.iter().any(|deciding| named.starts_with(deciding) && !is_only_help(deciding))
 }
 
-/// The path without `.` and `..`, as it is written.
+/// Removes `.` and `..` without resolving links.
 fn lexical(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut whole, part| {
         match part {
@@ -544,7 +543,7 @@ fn lexical(path: &Path) -> PathBuf {
     })
 }
 
-/// The path behind all links, also where its end does not exist yet.
+/// Resolves all links of the existing part of the path.
 fn resolved(path: &Path) -> PathBuf {
     path.ancestors()
         .find_map(|folder| Some(folder.canonicalize().ok()?.join(path.strip_prefix(folder).ok()?)))

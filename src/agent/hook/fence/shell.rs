@@ -1,53 +1,49 @@
-//! The simple commands of a shell's command line, as far as a fence needs them: quotes, lists, pipes, substitutions, redirections and
-//! here-documents. It expands no variables.
+//! Splits a shell command line into simple commands, for the fence. Handles quotes, lists, pipes, substitutions,
+//! redirections and here-documents, but expands no variables.
 
 use std::rc::Rc;
 
-/// One program with its arguments.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Command {
     pub(super) words: Vec<String>,
-    /// Names that redirections open.
+    /// File names in redirections.
     pub(super) files: Vec<String>,
-    /// Text of here-documents and here-strings, and of the commands before it in its pipeline.
+    /// Text of here-documents, here-strings and the preceding commands of the pipeline.
     pub(super) input: Vec<Rc<str>>,
-    /// The next command reads its output.
     is_piped: bool,
 }
 
-/// The meaning of the next word.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Next {
     #[default]
     Argument,
     File,
     Input,
-    /// The end of a here-document.
+    /// The delimiter of a here-document.
     End,
 }
 
 #[derive(Default)]
 struct Reader {
     done: Vec<Command>,
-    /// Commands of substitutions.
     inner: Vec<Command>,
     now: Command,
     word: Option<String>,
     next: Next,
-    /// Here-documents that begin on the next line, with the number of their command.
+    /// Delimiters of here-documents that begin on the next line, with the index of their command.
     ends: Vec<(String, usize)>,
-    /// How deep in substitutions it reads.
+    /// Nesting depth of substitutions.
     depth: usize,
 }
 
-/// Maximum number of commands of a group whose output is read.
+/// Maximum number of commands in a group whose output is read.
 const GROUP: usize = 8;
-/// Maximum number of texts that a command reads from its pipeline.
+/// Maximum number of input texts of a command.
 const TEXTS: usize = 64;
-/// Deeper substitutions stay unread.
+/// Maximum nesting depth of substitutions; deeper ones are not read.
 const DEPTH: usize = 8;
 
-/// Reads a command line. Substitutions are commands of their own, and stay in the word around them as written.
+/// Reads a command line. A substitution is a command of its own; the word around it keeps it as written.
 pub(super) fn commands(line: &str) -> Vec<Command> {
     commands_at(line, 0)
 }
@@ -64,7 +60,7 @@ fn commands_at(line: &str, depth: usize) -> Vec<Command> {
     reader.done
 }
 
-/// Gives each command of a pipeline the text of those before it. A group's output is that of all commands before its end.
+/// Gives each command of a pipeline the text of the commands before it. A group outputs the text of all its commands.
 fn feed(commands: &mut [Command]) {
     for nth in 1..commands.len() {
         let (before, rest) = commands.split_at_mut(nth);
@@ -75,7 +71,7 @@ fn feed(commands: &mut [Command]) {
         if !last.is_piped {
             continue;
         }
-        // The nearest first, and none twice: each command has the texts of those before it.
+        // Nearest first and without duplicates, because each command has the texts of those before it.
         for text in before.iter().skip(from).rev().flat_map(said) {
             if command.input.len() < TEXTS && !text.is_empty() && !command.input.contains(&text) {
                 command.input.push(text);
@@ -84,14 +80,14 @@ fn feed(commands: &mut [Command]) {
     }
 }
 
-/// The texts that a command may write.
+/// The texts that a command may output.
 fn said(command: &Command) -> Vec<Rc<str>> {
     let words = command.words.get(1..).unwrap_or_default().join(" ");
     [words.into()].into_iter().chain(command.input.iter().cloned()).collect()
 }
 
 impl Reader {
-    /// Takes `c` and as much of what follows as belongs to it. Returns what is left.
+    /// Consumes `c` and the characters of `rest` that belong to it, and returns the remainder.
     fn take<'a>(&mut self, c: char, rest: &'a str) -> &'a str {
         match c {
             '\\' => self.escaped(rest),
@@ -106,7 +102,6 @@ impl Reader {
             '#' if self.word.is_none() => rest.find('\n').and_then(|at| rest.get(at..)).unwrap_or_default(),
             '<' | '>' => self.redirection(c, rest),
             '&' if rest.starts_with('>') => rest,
-            // `$'…'` and `$"…"`
             '$' if rest.starts_with(['\'', '"']) => rest,
             '\n' => {
                 self.end_command(false);
@@ -158,7 +153,7 @@ impl Reader {
         rest
     }
 
-    /// `<(…)` is the name of a file with what the commands in it write.
+    /// `<(...)` stands for the name of a file that holds the output of its commands.
     fn substitution<'a>(&mut self, c: char, (inner, rest): (&'a str, &'a str)) -> &'a str {
         let commands = if self.depth < DEPTH { commands_at(inner, self.depth + 1) } else { Vec::new() };
         if c == '<' {
@@ -172,7 +167,7 @@ impl Reader {
     }
 
     fn redirection<'a>(&mut self, c: char, rest: &'a str) -> &'a str {
-        // A number in front is the descriptor.
+        // A number before a redirection is a file descriptor.
         if self.word.as_ref().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit())) {
             self.word = None;
         }
@@ -186,7 +181,7 @@ impl Reader {
         if self.next == Next::End { more.trim_start_matches('-') } else { more }
     }
 
-    /// A here-document up to its end.
+    /// Reads a here-document up to its delimiter.
     fn document<'a>(&mut self, (end, command): &(String, usize), rest: &'a str) -> &'a str {
         let mut at = 0;
         let lines =
@@ -217,7 +212,7 @@ impl Reader {
     }
 }
 
-/// Returns the inside of the parenthesis that `text` begins with, and the rest.
+/// Splits `text`, which begins with a parenthesis, into its inside and the remainder.
 fn parenthesis(text: &str) -> (&str, &str) {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::agent::hook::event::HookClient;
 
-/// A home folder with placet's files, a link to its state folder, and a program under another name.
+/// A home folder with placet's files, a link to its state folder, and a link to its program under another name.
 struct World(tempfile::TempDir);
 
 impl World {
@@ -46,7 +46,7 @@ impl World {
 }
 
 #[test]
-fn paths_to_placets_files_are_refused() {
+fn path_to_a_file_of_placet_is_refused() {
     let world = World::new();
     for (tool, input) in [
         ("Read", r#"{"file_path":"@HOME@/.local/state/placet/owner.token"}"#),
@@ -81,7 +81,7 @@ fn paths_to_placets_files_are_refused() {
 }
 
 #[test]
-fn search_above_placets_files_is_refused() {
+fn search_above_files_of_placet_is_refused() {
     let world = World::new();
     #[cfg(unix)]
     std::os::unix::fs::symlink(world.0.path().join(".local"), world.0.path().join("work/up")).unwrap();
@@ -121,7 +121,7 @@ fn search_above_placets_files_is_refused() {
 }
 
 #[test]
-fn text_that_a_call_writes_is_not_refused() {
+fn written_text_is_not_refused() {
     let world = World::new();
     for (tool, input) in [
         ("Write", r#"{"file_path":"docs/a.md","content":"@HOME@/.local/state/placet/owner.token"}"#),
@@ -148,7 +148,7 @@ fn text_that_a_call_writes_is_not_refused() {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of command lines")]
-fn command_lines_that_decide_are_refused() {
+fn command_line_that_decides_is_refused() {
     let world = World::new();
     for line in [
         "placet decide a approve",
@@ -272,7 +272,7 @@ fn command_lines_that_decide_are_refused() {
 }
 
 #[test]
-fn command_lines_about_placet_pass() {
+fn command_line_that_only_mentions_placet_passes() {
     let world = World::new();
     for line in [
         "git commit -m \"placet decide\"",
@@ -336,7 +336,7 @@ fn command_lines_about_placet_pass() {
 }
 
 #[test]
-fn hostile_nesting_ends() {
+fn deep_nesting_terminates() {
     let world = World::new();
     assert!(!world.refuses_line(&"$(".repeat(100_000)));
     assert!(!world.refuses_line(&"echo x | bash;".repeat(2_000)));
