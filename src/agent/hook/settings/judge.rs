@@ -1,6 +1,7 @@
-//! Judges settings as their client does: whether it calls the hook, for which tools, and what outranks an approval.
+//! Judges settings as the client reads them: whether it calls the hook, for which tools, and what overrides an
+//! approval.
 //!
-//! As Claude Code 2.1.197, Codex CLI 0.169.0 and Gemini CLI 0.61.0 read them; docs/agents.md says what was measured.
+//! Describes Claude Code 2.1.197, Codex CLI 0.169.0 and Gemini CLI 0.61.0. docs/agents.md lists the measurements.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,22 +16,21 @@ use crate::domain::{Check, time};
 
 pub const WHAT: &str = "hook";
 const INSTALL_AGAIN: &str = "install the hook again";
-/// Claude Code's `permissions.defaultMode`.
+/// Values of Claude Code's `permissions.defaultMode`.
 const MODES: [&str; 7] =
     ["acceptEdits", "auto", "bypassPermissions", "default", "delegate", "dontAsk", "plan"];
-/// Longest time that a client's timer takes, in seconds. It ends a hook with a longer one at once.
+/// Longest timeout of a client's timer, in seconds. A hook with a longer one is ended at once.
 const TIMER_MAX: f64 = 2_147_483.647;
 
-/// A settings file. `text` is empty if there is none.
+/// A settings file. `text` is empty if the file is missing.
 #[derive(Debug)]
 pub struct Layer {
     pub path: PathBuf,
-    /// Written by an administrator.
     pub managed: bool,
     pub text: String,
 }
 
-/// Returns the files that the client reads in `folder`, the one that outranks the others last.
+/// Returns the files that the client reads in `folder`, in ascending precedence.
 pub fn layers(client: HookClient, folder: &Path, env: impl Fn(&str) -> Option<PathBuf>) -> Vec<Layer> {
     let mut paths: Vec<_> = [Scope::User, Scope::Project]
         .into_iter()
@@ -64,7 +64,6 @@ pub fn layers(client: HookClient, folder: &Path, env: impl Fn(&str) -> Option<Pa
     paths.into_iter().map(layer).collect()
 }
 
-/// A hook of one event.
 #[derive(Clone, Copy)]
 struct Hook<'a> {
     path: &'a Path,
@@ -80,8 +79,8 @@ struct Judge<'a> {
     checks: Vec<Check>,
 }
 
-/// Returns what is right and wrong with the hook of these files; nothing where it is not installed. Also the commands that ask,
-/// of hooks that are sound.
+/// Returns the findings about placet's hook in these files, empty if it is not installed, and the commands of sound
+/// hooks that ask.
 pub fn judge(client: HookClient, layers: &[Layer]) -> (Vec<Check>, Vec<(PathBuf, String)>) {
     let mut judge = Judge { client, read: &[], checks: Vec::new() };
     let read: Vec<_> = layers
@@ -116,7 +115,7 @@ fn value(client: HookClient, layer: &Layer) -> Result<Value, String> {
     }
 }
 
-/// A member that has another form than Claude Code expects. It then ignores all of the file.
+/// Returns a member with an invalid value. Claude Code ignores a file that has one.
 fn misformed(file: &Value) -> Option<String> {
     let is_hook = |hook: &Value| hook["type"].is_string();
     let is_group = |group: &Value| group["hooks"].as_array().is_some_and(|it| it.iter().all(is_hook));
@@ -135,7 +134,7 @@ fn misformed(file: &Value) -> Option<String> {
     members.find(|(name, value)| !is_formed(name, value)).map(|(name, _)| name.to_owned())
 }
 
-/// Claude Code takes this value under this name, of the names that it checks.
+/// Returns whether Claude Code accepts the value of a member. Names that it does not check accept all but null.
 fn is_formed(name: &str, value: &Value) -> bool {
     let is_text = |values: Option<&Vec<Value>>| values.is_some_and(|it| it.iter().all(Value::is_string));
     match name {
@@ -154,7 +153,7 @@ fn is_formed(name: &str, value: &Value) -> bool {
     }
 }
 
-/// The member below these names; null where there is none.
+/// Returns the nested member, or null.
 fn at<'a>(value: &'a Value, names: &[&str]) -> &'a Value {
     names.iter().try_fold(value, |value, name| value.get(name)).unwrap_or(&Value::Null)
 }
@@ -207,11 +206,11 @@ impl<'a> Judge<'a> {
         }
         self.rivals(&sound, &others);
         self.rules(&sound);
-        // doctor runs these: nothing but placet may be in them.
+        // doctor runs the returned commands, so they must run only placet.
         sound.iter().map(|hook| (hook.path.to_owned(), hook.command.to_owned())).collect()
     }
 
-    /// The hooks of an event that the client may call, in all files.
+    /// Returns the hooks of an event in all files.
     fn hooks(&self, event: &str) -> Vec<Hook<'a>> {
         let mut hooks = Vec::new();
         let read: &'a [(&'a Layer, Value)] = self.read;
@@ -227,7 +226,7 @@ impl<'a> Judge<'a> {
         hooks
     }
 
-    /// Returns the reason if the client calls no hook of these.
+    /// Returns why the client calls none of these hooks.
     fn switched_off(&self, ours: &[Hook<'_>]) -> Option<String> {
         let switch = |value: &Value| match self.client {
             HookClient::ClaudeCode => value["disableAllHooks"].as_bool(),
@@ -263,7 +262,7 @@ impl<'a> Judge<'a> {
         .or_else(|| ours.iter().all(listed).then(|| "the hook is in hooksConfig.disabled".to_owned()))
     }
 
-    /// Names variables that Claude Code sets for the hook, and that choose another gate for it than for doctor.
+    /// Reports variables that Claude Code sets for the hook and that choose another gate than doctor's.
     fn placet_variables(&mut self) {
         let read: &'a [(&'a Layer, Value)] = self.read;
         for (layer, value) in read {
@@ -275,7 +274,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The client lets a sound hook wait as long as it wants. Reports if not.
+    /// Returns whether the client lets the hook wait for its full time, and reports it if not.
     fn waits(&mut self, hook: Hook<'_>) -> bool {
         let limit = limit(self.client, hook.handler);
         let wait = written(self.client, hook.command).unwrap_or_default();
@@ -292,12 +291,11 @@ impl<'a> Judge<'a> {
         is_enough
     }
 
-    /// The client calls one of these hooks for the tool.
     fn calls(&self, hooks: &[Hook<'_>], tool: &str) -> bool {
         hooks.iter().any(|hook| matches(self.client, hook.matcher, tool))
     }
 
-    /// Says which tools these hooks are called for.
+    /// Reports the tools for which these hooks are called.
     fn tools(&mut self, sound: &[Hook<'_>], reporting: &[Hook<'_>]) {
         let (asked, missed): (Vec<&str>, Vec<_>) =
             all_tools(self.client).partition(|tool| self.calls(sound, tool));
@@ -320,7 +318,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Names tools that are asked about and not reported, and tools that read without the fence.
+    /// Reports tools whose results are not reported, and reading tools without a fence.
     fn beside(&mut self, sound: &[Hook<'_>], fences: &[Hook<'_>]) {
         let client = self.client;
         let runs = |hook: &Hook<'_>| is_ours(client, hook.command) && faults(client, hook).is_empty();
@@ -344,7 +342,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Reports hooks that may undo an approval: a second one of placet, and those of other programs.
+    /// Reports hooks that may override an approval: a second one of placet, and those of other programs.
     fn rivals(&mut self, sound: &[Hook<'_>], others: &[Hook<'_>]) {
         let client = self.client;
         let overlap = |one: &Hook<'_>, other: &Hook<'_>| {
@@ -380,7 +378,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Names rules of Claude Code that outrank an approval.
+    /// Reports rules of Claude Code that override an approval.
     fn rules(&mut self, sound: &[Hook<'_>]) {
         if self.client != HookClient::ClaudeCode {
             return;
@@ -406,7 +404,8 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Returns the faults of placet's own hook. Members that placet does not write are faults: with some of them the client skips the hook.
+/// Returns the faults of placet's own hook. Any member that placet does not write is a fault, because some make the
+/// client skip the hook.
 fn faults(client: HookClient, hook: &Hook<'_>) -> Vec<String> {
     let (handler, at) = (hook.handler, hook.path.display());
     let others = |object: &Value, known: &[&str]| {
@@ -432,22 +431,23 @@ fn faults(client: HookClient, hook: &Hook<'_>) -> Vec<String> {
     faults.into_iter().flatten().collect()
 }
 
-/// Returns after how many seconds the client ends a hook.
+/// Returns the hook's timeout in seconds.
 fn limit(client: HookClient, handler: &Value) -> f64 {
     let (usual, unit) = if client == HookClient::Gemini { (60.0, 1_000.0) } else { (600.0, 1.0) };
     handler["timeout"].as_f64().map_or(usual, |limit| limit / unit)
 }
 
-/// A variable that tells placet where its gate, its state or its configuration is.
+/// Returns whether the variable locates placet's gate, state or configuration.
 fn is_placets(name: &str) -> bool {
     name.starts_with("PLACET_") || ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"].contains(&name)
 }
 
-/// Returns how long a command waits that `placet hook install` may have written. `None` if anything but placet's hook is in it, or if a fault would let the tool run.
+/// Returns the wait in a command that `placet hook install` may have written. `None` if it contains anything else, or
+/// if a fault would let the tool run.
 fn written(client: HookClient, command: &str) -> Option<Duration> {
     let plain = command.trim().strip_suffix(OR_BLOCK.trim_start())?.trim_end();
     let words = shell_words::split(plain).ok()?;
-    // A shell reads more in these than words, unless they are quoted as installing quotes them.
+    // Unquoted, these characters mean more to a shell than parts of words.
     let is_quoted = shell_words::join(&words) == plain;
     if !is_quoted && plain.contains(|c: char| "|;&`$\n<>#*?[(){}!".contains(c)) {
         return None;
@@ -473,7 +473,7 @@ fn written(client: HookClient, command: &str) -> Option<Duration> {
     time::time_span(time).filter(|_| is_all)
 }
 
-/// The client calls a hook with this matcher for the tool.
+/// Returns whether the client calls a hook with this matcher for the tool.
 fn matches(client: HookClient, matcher: &str, tool: &str) -> bool {
     let is_word = |c: char| c == '_' || c == '|' || c.is_ascii_alphanumeric();
     let is_list = match client {
@@ -488,7 +488,6 @@ fn matches(client: HookClient, matcher: &str, tool: &str) -> bool {
     }
 }
 
-/// The tools that change something, and others that act.
 fn all_tools(client: HookClient) -> impl Iterator<Item = &'static str> {
     let known = known(client);
     known.changing.split('|').chain(known.acting.split('|'))

@@ -1,6 +1,6 @@
-//! The hook in a client's own settings: where they are, what is written into them, and what of it is there.
+//! Finds clients' settings files, and installs and removes placet's hook in them.
 //!
-//! As Claude Code 2.1.197, Codex CLI 0.169.0 and Gemini CLI 0.61.0 read them.
+//! Describes Claude Code 2.1.197, Codex CLI 0.169.0 and Gemini CLI 0.61.0.
 
 pub mod judge;
 mod splice;
@@ -19,23 +19,22 @@ use crate::agent::client_files;
 use crate::domain::json;
 use splice::SpliceError;
 
-/// What a client needs to start a hook and to take its answer in.
+/// Time for a client to start a hook and read its answer.
 const MARGIN: Duration = Duration::from_mins(1);
-/// Blocks in every client, whatever became of the hook.
+/// Exit code 2 blocks the tool in every client, even if the hook cannot start.
 const OR_BLOCK: &str = " || exit 2";
 
-/// For whom a hook is installed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     User,
     Project,
 }
 
-/// What to install.
+/// A hook to install.
 #[derive(Clone, Debug)]
 pub struct Block {
     pub client: HookClient,
-    /// A regular expression over the names of tools.
+    /// A regular expression for tool names.
     pub tools: String,
     /// The program and its arguments before `hook`.
     pub program: Vec<String>,
@@ -43,7 +42,6 @@ pub struct Block {
     pub defer: bool,
 }
 
-/// Why settings are left as they are.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
     #[error("cannot read {path}: {error}")]
@@ -62,14 +60,14 @@ pub enum SettingsError {
     NoHome,
 }
 
-/// The events and tools of a client. Names of tools are separated by `|`; one of them means all tools of MCP servers.
+/// Events and tools of a client. Tool names are separated by `|`; one of them stands for all MCP tools.
 struct Known {
-    /// The one that asks, then those that report.
+    /// The event before a call, then those after it.
     events: &'static [&'static str],
-    /// Asked about by default.
+    /// Tools in the default matcher.
     changing: &'static str,
     acting: &'static str,
-    /// Take the path of a file. Codex reads files in its shell.
+    /// Tools that take file paths. Empty for Codex, which reads files in its shell.
     reading: &'static str,
 }
 
@@ -96,17 +94,17 @@ const fn known(client: HookClient) -> Known {
     }
 }
 
-/// The default matcher: the tools that change something.
+/// Returns the default matcher.
 pub fn usual_tools(client: HookClient) -> String {
     matcher(&known(client).changing.replace("any__tool", ".*").replace("any_tool", ".*"))
 }
 
-/// Clients look for a pattern anywhere in a name.
+/// Anchors the names, because clients search a pattern anywhere in a name.
 fn matcher(tools: &str) -> String {
     format!("^({tools})$")
 }
 
-/// The settings file. `env` looks a variable up: `CLAUDE_CONFIG_DIR`, `CODEX_HOME` and `GEMINI_CLI_HOME` move it.
+/// Returns the path of the settings file. `CLAUDE_CONFIG_DIR`, `CODEX_HOME` and `GEMINI_CLI_HOME` override it.
 pub fn path(
     client: HookClient,
     scope: Scope,
@@ -142,12 +140,12 @@ struct Handler {
     #[serde(rename = "type")]
     kind: String,
     command: String,
-    /// Claude Code and Codex count seconds, Gemini CLI milliseconds.
+    /// In seconds for Claude Code and Codex, in milliseconds for Gemini CLI.
     timeout: u64,
 }
 
 impl Block {
-    /// What the client runs.
+    /// Returns the command that the client runs.
     pub fn command(&self) -> String {
         let wait = match self.wait.as_secs() {
             seconds if seconds % 60 == 0 => format!("{}m", seconds / 60),
@@ -163,7 +161,7 @@ impl Block {
             + OR_BLOCK
     }
 
-    /// The groups to write, by event. The tools that read files are asked about only to keep them from placet's own.
+    /// Returns the groups to write, by event. Reading tools call the hook only for its fence.
     fn groups(&self) -> impl Iterator<Item = (&'static str, Vec<String>)> {
         let asks = self.wait.saturating_add(GRACE).saturating_add(MARGIN);
         let reports = REPORT_LIMIT.saturating_add(GRACE).saturating_add(MARGIN);
@@ -185,11 +183,11 @@ impl Block {
         };
         let handler = Handler { kind: "command".to_owned(), command, timeout };
         let group = Group { matcher: matcher.to_owned(), hooks: vec![handler] };
-        // Strings and numbers always can be written.
+        // Serializing strings and numbers does not fail.
         serde_json::to_string(&group).unwrap_or_default()
     }
 
-    /// What is written, for somebody who shall agree to it.
+    /// Returns the settings to write, for the user to confirm.
     pub fn shown(&self) -> String {
         let members: Vec<String> =
             self.groups().map(|(event, groups)| format!("\"{event}\":[{}]", groups.join(","))).collect();
@@ -197,13 +195,13 @@ impl Block {
     }
 }
 
-/// A command that `placet hook install` wrote for this client, also one that somebody changed.
+/// Returns whether `placet hook install` wrote the command, even if somebody changed it since.
 fn is_ours(client: HookClient, command: &str) -> bool {
     let Ok(words) = shell_words::split(command) else { return false };
     words.windows(3).any(|three| three == ["hook", "--client", client.word()])
 }
 
-/// What a group of an event is to us.
+/// The owner of a group.
 enum Whose {
     Ours,
     Others,
@@ -221,7 +219,7 @@ fn whose(client: HookClient, group: &str) -> Whose {
     }
 }
 
-/// A settings file as it is; a file that is not there is empty.
+/// The text of a settings file; a missing file is empty.
 #[derive(Debug)]
 pub struct Settings {
     path: PathBuf,
@@ -246,7 +244,7 @@ impl Settings {
         Ok(Self { path: path.to_owned(), client, text })
     }
 
-    /// The file with the hook in it. Everything else stays as it is, byte for byte.
+    /// Returns the file with the hook. Keeps all other bytes.
     pub fn with(&self, block: &Block) -> Result<String, SettingsError> {
         let text = if self.text.trim().is_empty() { "{}\n" } else { &self.text };
         let mut text = text.to_owned();
@@ -256,7 +254,7 @@ impl Settings {
         Ok(text)
     }
 
-    /// The file without the hook.
+    /// Returns the file without the hook.
     pub fn without(&self) -> Result<String, SettingsError> {
         let mut text = self.text.clone();
         if !text.trim().is_empty() {
@@ -267,7 +265,7 @@ impl Settings {
         Ok(text)
     }
 
-    /// Our groups of one event set, or removed.
+    /// Sets placet's groups of one event.
     fn event(&self, text: &str, event: &str, groups: &[String]) -> Result<String, SettingsError> {
         let ours = |one: &str| match whose(self.client, one) {
             Whose::Ours => Ok(true),
@@ -283,12 +281,11 @@ impl Settings {
         })
     }
 
-    /// Whether the file is so already.
     pub fn is(&self, text: &str) -> bool {
         self.text == text
     }
 
-    /// Writes the file as a whole or not at all.
+    /// Writes the file atomically.
     pub fn write(&self, text: &str) -> Result<(), SettingsError> {
         let written = client_files::write(&self.path, text);
         written.map_err(|error| SettingsError::Write { path: self.path.clone(), error })

@@ -1,20 +1,18 @@
-//! Puts a group into the `hooks` of a settings file and takes it out, and touches no other byte.
+//! Adds and removes groups in the `hooks` of a settings file and keeps all other bytes.
 
 use std::ops::Range;
 
 use crate::domain::json::{self, Scanner, TokenKind};
 
-/// Why a text cannot be changed.
 #[derive(Debug)]
 pub(super) enum SpliceError {
-    /// What stands there is no object, or no list.
+    /// The named value is not an object or list.
     Shape(String),
-    /// `ours` found one that is ours and others' alike.
+    /// A group mixes placet's command with others.
     Shared,
 }
 
-/// The text of a settings file in which `hooks`.`event` holds these groups, and no other group that is ours; with none of them no
-/// empty list is left over.
+/// Returns the settings with `wanted` as placet's only groups in `hooks`.`event`. Removes a list that becomes empty.
 pub(super) fn groups(
     text: &str,
     event: &str,
@@ -41,15 +39,15 @@ pub(super) fn groups(
     }
 }
 
-/// How the file is laid out.
+/// The file's layout.
 struct Style {
-    /// One level.
+    /// One level of indentation.
     indent: String,
     line_break: &'static str,
 }
 
 impl Style {
-    /// As the first line that is indented has it, else two spaces.
+    /// Takes the first indentation in the file, by default two spaces.
     fn of(text: &str) -> Self {
         let blank = |line: &str| line.chars().take_while(|c| matches!(c, ' ' | '\t')).collect::<String>();
         let indent = text.lines().map(blank).find(|blank| !blank.is_empty());
@@ -61,12 +59,12 @@ impl Style {
         format!("{}{}", self.line_break, self.indent.repeat(level))
     }
 
-    /// A value of ours, laid out for a place so many levels deep.
+    /// Formats a value for the given level.
     fn lay_out(&self, value: &str, level: usize) -> String {
         let mut out = String::new();
         for (nth, line) in json::pretty(value).lines().enumerate() {
             let text = line.trim_start_matches(' ');
-            // `pretty` has two spaces a level.
+            // `pretty` indents by two spaces.
             let deep = (line.len() - text.len()) / 2;
             if nth > 0 {
                 out.push_str(&self.line(level + deep));
@@ -77,7 +75,7 @@ impl Style {
     }
 }
 
-/// Where the value of `key` stands. Fails for what is no object, and for a key that is there twice.
+/// Returns the position of the value of `key`. Fails if `object` is not an object or has the key twice.
 fn value(object: &str, key: &str) -> Result<Option<Range<usize>>, SpliceError> {
     let shape = |what: &str| SpliceError::Shape(what.to_owned());
     let members = json::members(object).ok_or_else(|| shape("the file"))?;
@@ -89,8 +87,8 @@ fn value(object: &str, key: &str) -> Result<Option<Range<usize>>, SpliceError> {
     Ok(first)
 }
 
-/// Replaces placet's groups in the list with `wanted`, or appends it. Groups of others keep their places, because Codex trusts them by
-/// place. `None` if the text is not a list.
+/// Replaces placet's groups in the list with `wanted`, or appends it. Other groups keep their positions, because Codex
+/// trusts hooks by position. `None` if the text is not a list.
 fn in_list(
     list: &str,
     wanted: &[String],
@@ -140,7 +138,7 @@ fn elements(list: &str) -> Option<Vec<Range<usize>>> {
     }
 }
 
-/// The object with this value under `key`, which stands `level` levels deep.
+/// Returns the object with `value` under `key`. `level` is the object's depth.
 fn with(object: &str, key: &str, value: &str, style: &Style, level: usize) -> String {
     let members = json::members(object).unwrap_or_default();
     let mut text = object.to_owned();
@@ -152,7 +150,6 @@ fn with(object: &str, key: &str, value: &str, style: &Style, level: usize) -> St
     appended(object, members.last().map(|member| member.span.clone()).as_ref(), &member, style, level + 1)
 }
 
-/// The object without `key`.
 fn without(object: &str, key: &str) -> String {
     let members = json::members(object).unwrap_or_default();
     let Some(nth) = members.iter().position(|member| member.key.text == key) else {
@@ -166,7 +163,7 @@ fn without(object: &str, key: &str) -> String {
     cut(object, &spans, nth, "{}")
 }
 
-/// The text without the `nth` of the parts at these places, and without the comma and the blanks that belong to it.
+/// Returns the text without part `nth` of `spans`, its comma and its whitespace.
 fn cut(text: &str, spans: &[Range<usize>], nth: usize, empty: &str) -> String {
     let end_before = nth.checked_sub(1).and_then(|before| spans.get(before)).map(|span| span.end);
     let (this, next) = (spans.get(nth), spans.get(nth + 1));
@@ -180,14 +177,14 @@ fn cut(text: &str, spans: &[Range<usize>], nth: usize, empty: &str) -> String {
     text
 }
 
-/// An empty object or list with what stood around the old one.
+/// Replaces the object or list by `empty` and keeps the whitespace around it.
 fn outside(text: &str, empty: &str) -> String {
     let inner = text.trim();
     let (before, after) = text.split_once(inner).unwrap_or(("", ""));
     format!("{before}{empty}{after}")
 }
 
-/// The object or list with a part more, behind the last one.
+/// Adds a part to the end of an object or list.
 fn appended(text: &str, last: Option<&Range<usize>>, part: &str, style: &Style, level: usize) -> String {
     let line = style.line(level);
     if let Some(last) = last {

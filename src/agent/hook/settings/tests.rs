@@ -19,7 +19,7 @@ fn settings(client: HookClient, text: &str) -> Settings {
     Settings::read(&path, client).unwrap()
 }
 
-/// The handler of an event that waits for a human, the last one in its list.
+/// The last handler of an event that waits for a human.
 fn handler(text: &str, event: &str) -> Value {
     let value: Value = serde_json::from_str(text).unwrap();
     let groups = value["hooks"][event].as_array().unwrap().iter().rev();
@@ -28,7 +28,7 @@ fn handler(text: &str, event: &str) -> Value {
 }
 
 #[test]
-fn command_blocks_when_the_program_is_missing_and_its_limit_is_above_the_wait() {
+fn command_blocks_without_its_program_and_outlasts_the_wait() {
     for (client, event, unit) in [
         (CLIENT, "PreToolUse", 1),
         (HookClient::Codex, "PreToolUse", 1),
@@ -47,7 +47,7 @@ fn command_blocks_when_the_program_is_missing_and_its_limit_is_above_the_wait() 
 }
 
 #[test]
-fn new_file_is_what_was_shown() {
+fn new_file_equals_the_preview() {
     let text = settings(CLIENT, "").with(&block(CLIENT)).unwrap();
 
     assert_eq!(text.trim_end(), block(CLIENT).shown());
@@ -59,7 +59,7 @@ fn new_file_is_what_was_shown() {
 }
 
 #[test]
-fn every_other_byte_stays_and_uninstalling_undoes_installing() {
+fn uninstall_restores_the_file_byte_for_byte() {
     let files = [
         "{}",
         "{\n    \"model\" : \"opus\",\"n\":1.10 }\n\n",
@@ -75,16 +75,16 @@ fn every_other_byte_stays_and_uninstalling_undoes_installing() {
         assert!(handler(&installed, "PreToolUse")["command"].as_str().unwrap().contains("hook --client"));
         assert_eq!(installed.contains("\r\n"), before.contains("\r\n"));
         assert_eq!(settings(CLIENT, &installed).without().unwrap(), before);
-        // What was there is there in its order, with something between.
+        // The file's bytes remain in order.
         let mut rest = installed.as_str();
         for c in before.chars().filter(|c| !c.is_whitespace()) {
-            rest = rest.split_once(c).expect("a byte of the file is gone").1;
+            rest = rest.split_once(c).expect("a byte of the file is missing").1;
         }
     }
 }
 
 #[test]
-fn installing_twice_changes_nothing_and_another_wait_changes_the_group_in_place() {
+fn reinstall_changes_only_a_new_wait() {
     let others = r#"{"hooks":{"PreToolUse":[{"hooks":[]}]}}"#;
     let once = settings(CLIENT, others).with(&block(CLIENT)).unwrap();
     let file = settings(CLIENT, &once);
@@ -99,7 +99,7 @@ fn installing_twice_changes_nothing_and_another_wait_changes_the_group_in_place(
 }
 
 #[test]
-fn changed_command_of_ours_is_replaced_and_taken_out() {
+fn changed_command_is_replaced_and_removed() {
     for (from, to) in [("|| exit 2", "|| true"), (" || exit 2", ""), ("--wait 50m", "")] {
         let broken = settings(CLIENT, "").with(&block(CLIENT)).unwrap().replace(from, to);
 
@@ -112,7 +112,7 @@ fn changed_command_of_ours_is_replaced_and_taken_out() {
 }
 
 #[test]
-fn tools_that_read_are_called_for_the_fence_alone() {
+fn reading_tools_call_the_hook_for_its_fence() {
     for (client, event, reader) in
         [(CLIENT, "PreToolUse", "Read|Grep|Glob"), (HookClient::Gemini, "BeforeTool", "read_file")]
     {
@@ -131,7 +131,7 @@ fn tools_that_read_are_called_for_the_fence_alone() {
 }
 
 #[test]
-fn what_cannot_be_understood_is_refused_and_told_with_its_line() {
+fn unreadable_settings_are_refused_with_their_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("settings.json");
     fs::write(&path, "{\n  // my model\n  \"model\": \"x\"\n}").unwrap();
@@ -150,7 +150,7 @@ fn what_cannot_be_understood_is_refused_and_told_with_its_line() {
 }
 
 #[test]
-fn settings_are_where_the_client_reads_them() {
+fn settings_path_follows_the_clients_variables() {
     let at = |client, scope, set: &[(&str, &str)]| {
         let env = |name: &str| {
             let known = set.iter().find(|(known, _)| *known == name);

@@ -3,7 +3,7 @@ use crate::agent::hook::settings::{Block, Settings, usual_tools};
 
 const CLAUDE: HookClient = HookClient::ClaudeCode;
 
-/// The settings that are installed for a client, with changes.
+/// Returns the installed settings of a client after replacing texts.
 fn installed(client: HookClient, changes: &[(&str, &str)]) -> String {
     let block = Block {
         client,
@@ -23,7 +23,7 @@ fn layer(path: &str, text: &str) -> Layer {
     Layer { path: path.into(), managed: path.contains("managed"), text: text.to_owned() }
 }
 
-/// The findings, one line each, verdict first.
+/// The findings, one per line, starting with the verdict.
 fn judged(client: HookClient, layers: &[(&str, &str)]) -> String {
     let layers: Vec<_> = layers.iter().map(|(path, text)| layer(path, text)).collect();
     let (checks, _) = judge(client, &layers);
@@ -46,7 +46,7 @@ fn installed_hook_is_good_in_every_client() {
 }
 
 #[test]
-fn hooks_that_are_switched_off_are_bad() {
+fn switched_off_hook_is_bad() {
     let on = |client| installed(client, &[]);
     let bad = |client, layers: &[(&str, &str)]| judged(client, layers).contains("Bad ");
     let off = r#"{"disableAllHooks":true}"#;
@@ -57,7 +57,7 @@ fn hooks_that_are_switched_off_are_bad() {
     let both = installed(CLAUDE, &[("{\n", "{\"disableAllHooks\":true,\n")]);
     assert!(bad(CLAUDE, &[("user.json", &both)]));
     let again = r#"{"disableAllHooks":false}"#;
-    assert!(!bad(CLAUDE, &[("user.json", &both), ("local.json", again)]), "the last file counts");
+    assert!(!bad(CLAUDE, &[("user.json", &both), ("local.json", again)]), "the last file decides");
     for only in [r#"{"allowManagedHooksOnly":true}"#, r#"{"strictPluginOnlyCustomization":["hooks"]}"#] {
         assert!(bad(CLAUDE, &[("user.json", &on(CLAUDE)), ("managed.json", only)]), "{only}");
         assert!(!bad(CLAUDE, &[("user.json", &on(CLAUDE)), ("project.json", only)]), "{only}");
@@ -155,7 +155,7 @@ fn hook_that_its_client_skips_is_bad() {
     let longer = gemini("\"timeout\": 2147483648");
     assert!(judged(HookClient::Gemini, &[("user.json", &longer)]).contains("Bad "));
     let report = installed(CLAUDE, &[("\"timeout\": 360", "\"shell\": \"bash\", \"timeout\": 360")]);
-    assert!(judged(CLAUDE, &[("user.json", &report)]).contains("has \"shell\""), "of a report, too");
+    assert!(judged(CLAUDE, &[("user.json", &report)]).contains("has \"shell\""), "also in a reporting hook");
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn file_that_claude_code_ignores_is_bad() {
 }
 
 #[test]
-fn variables_that_lead_to_another_gate_are_bad() {
+fn variable_that_leads_to_another_gate_is_bad() {
     for name in ["PLACET_STATE_DIR", "PLACET_URL", "XDG_STATE_HOME", "HOME"] {
         let layer = format!(r#"{{"env":{{"{name}":"/x"}}}}"#);
         let said = judged(CLAUDE, &[("user.json", &installed(CLAUDE, &[])), ("project.json", &layer)]);
@@ -216,7 +216,7 @@ fn variables_that_lead_to_another_gate_are_bad() {
 }
 
 #[test]
-fn commands_as_installed_by_hand_are_good() {
+fn command_installed_by_hand_is_good() {
     for (from, to) in [
         ("/usr/bin/placet", "placet"),
         ("/usr/bin/placet", "~/bin/placet --config c.toml"),
@@ -243,7 +243,7 @@ fn narrowed_report_is_bad_and_missing_fence_a_warning() {
 }
 
 #[test]
-fn names_that_fit_no_tool_say_that_they_are_exact() {
+fn matcher_without_a_tool_advises_exact_names() {
     let all = "^(Bash|Edit|Write|NotebookEdit|mcp__.*)$";
     let (checks, _) = judge(CLAUDE, &[layer("user.json", &installed(CLAUDE, &[(all, "bash")]))]);
 
@@ -252,7 +252,7 @@ fn names_that_fit_no_tool_say_that_they_are_exact() {
 }
 
 #[test]
-fn fewer_tools_on_purpose_are_a_warning() {
+fn narrowed_tools_are_a_warning() {
     let all = "^(Bash|Edit|Write|NotebookEdit|mcp__.*)$";
     let few = installed(CLAUDE, &[(all, "Bash"), (all, "Bash"), (all, "Bash")]);
 
@@ -282,7 +282,7 @@ fn matchers_fit_as_in_each_client() {
 }
 
 #[test]
-fn other_hooks_and_rules_that_outrank_are_named() {
+fn hooks_and_rules_that_override_approvals_are_reported() {
     let user = installed(CLAUDE, &[]);
     let other = installed(CLAUDE, &[("--wait 50m", "--wait 10m")]);
     let said = judged(CLAUDE, &[("user.json", &user), ("project.json", &other)]);
