@@ -1,11 +1,10 @@
-//! Folders and files that only their owner can read: databases, tokens, logs, drafts. Elsewhere than on Unix the system's
-//! own rules for a user's folders must do.
+//! Folders and files that only their owner can read: databases, tokens, logs, drafts. Modes apply on Unix only.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// Creates the folder and what is missing above it, with mode 0700. One that is there is left as it is.
+/// Creates a folder and its missing parents with mode 0700. Leaves an existing folder unchanged.
 pub fn folder(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -14,8 +13,8 @@ pub fn folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Refuses a folder that another user can write to: they could exchange our files and so decide. A missing folder passes. Elsewhere than
-/// on Unix, every folder does.
+/// Refuses a folder that another user can write to, because they could replace files and so decide. A missing folder
+/// passes. On other systems than Unix every folder passes.
 pub fn check_folder(path: &Path) -> Result<(), String> {
     #[cfg(unix)]
     if let Ok(found) = std::fs::metadata(path) {
@@ -39,14 +38,13 @@ pub fn check_folder(path: &Path) -> Result<(), String> {
 const LINK: &str = "it is a link, and could lead anywhere; remove it";
 const NO_FILE: &str = "it is not a file; remove it";
 
-/// Opens a file at its end and creates it with mode 0600. Follows no link and takes only a regular file of one name, except in
-/// `/dev`.
+/// Opens a file for appending, created with mode 0600. Outside `/dev`, refuses links, hard links and special files.
 pub fn append(path: &Path) -> io::Result<File> {
     let mut options = options();
     options.create(true).append(true);
     #[cfg(unix)]
     if !path.starts_with("/dev") {
-        // A pipe without a reader would wait for one.
+        // Without NONBLOCK, opening a pipe waits for its reader.
         let flags = (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits();
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.cast_signed());
     }
@@ -68,7 +66,7 @@ pub fn append(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Options that give a file that they create mode 0600.
+/// Returns options that create files with mode 0600.
 pub fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
@@ -76,18 +74,16 @@ pub fn options() -> OpenOptions {
     options
 }
 
-/// Why a secret is not read.
 #[derive(Debug)]
 pub enum ReadError {
-    /// Who can write its folder could lead it elsewhere.
+    /// A link: anyone who can write its folder can redirect it.
     Link,
-    /// Others than its owner can read it.
     Exposed,
     File(io::Error),
 }
 
-/// Reads a secret, from a file that only its owner can read, and through no link. What is checked is what is read, also when
-/// the file is exchanged meanwhile. Fails for what is no UTF-8.
+/// Reads a secret, not through a link, from a UTF-8 file that only its owner can read. Checks the opened file, so that
+/// it cannot be exchanged between check and read.
 pub fn read(path: &Path) -> Result<String, ReadError> {
     let named = std::fs::symlink_metadata(path).map_err(ReadError::File)?;
     if named.is_symlink() {
@@ -116,7 +112,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_is_made_is_its_owners_alone() {
+    fn created_files_are_private() {
         use std::os::unix::fs::PermissionsExt as _;
         let root = tempfile::tempdir().unwrap();
         let (deep, file) = (root.path().join("a/b"), root.path().join("a/b/c"));
@@ -133,7 +129,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_secret_is_read_from_a_file_of_its_owners_alone_and_through_no_link() {
+    fn a_secret_is_read_only_from_a_private_file() {
         use std::os::unix::fs::PermissionsExt as _;
         let root = tempfile::tempdir().unwrap();
         let (file, link) = (root.path().join("token"), root.path().join("link"));
