@@ -1,7 +1,5 @@
-//! Named points at which a test kills this very process, as a power cut would: `PLACET_KILL_AT=NAME`, `NAME:N` for the n-th time
-//! that it is passed, or `any:N` for the n-th point of all. And a gate's clock that is off: `PLACET_CLOCK_AHEAD=MILLISECONDS`.
-//!
-//! Only a debug build has them; in a release build a point is nothing at all, and a clock is the machine's.
+//! Test hooks of debug builds; a release build has none. `PLACET_KILL_AT=NAME` kills this process at a named point,
+//! `NAME:N` at the Nth pass, `any:N` at the Nth point of any name. `PLACET_CLOCK_AHEAD` shifts a gate's clock (ms).
 
 #[cfg(debug_assertions)]
 mod armed {
@@ -10,7 +8,7 @@ mod armed {
 
     struct Kill {
         name: String,
-        /// How often it may still be passed.
+        /// Passes left; the last one kills.
         left: AtomicU32,
     }
 
@@ -35,7 +33,7 @@ mod armed {
                 let myself = rustix::process::getpid();
                 rustix::process::kill_process(myself, rustix::process::Signal::KILL).ok();
             }
-            // The signal comes as soon as this thread is scheduled again; until then nothing more may be done.
+            // SIGKILL arrives when this thread is next scheduled. Nothing may run until then.
             loop {
                 std::thread::park();
             }
@@ -43,7 +41,7 @@ mod armed {
     }
 }
 
-/// Passes the point, unless a test wants this process to die here.
+/// Kills this process if `PLACET_KILL_AT` names this point.
 #[inline]
 pub fn point(name: &str) {
     #[cfg(debug_assertions)]
@@ -52,7 +50,7 @@ pub fn point(name: &str) {
     let _ = name;
 }
 
-/// By how many milliseconds a test has this process's clock ahead of the machine's.
+/// Milliseconds by which a test sets this process's clock ahead.
 #[inline]
 pub fn clock_ahead() -> i64 {
     #[cfg(debug_assertions)]
@@ -61,7 +59,7 @@ pub fn clock_ahead() -> i64 {
     0
 }
 
-/// Every point, in the order of the way a decision takes. Tests walk them all.
+/// Points in the gate, in the order a decision passes them.
 pub const GATE: [&str; 14] = [
     "open.locked",
     "open.migrated",
@@ -79,12 +77,10 @@ pub const GATE: [&str; 14] = [
     "sweep.middle",
 ];
 
-/// Where a callback is told.
 pub const CALLBACK: [&str; 2] = ["callback.taken", "callback.sent"];
 
-/// The same on the reviewer's side.
 pub const INBOX: [&str; 5] =
     ["submit.before", "submit.kept", "submit.answered", "submit.noted", "reconcile.middle"];
 
-/// And while the terminal is given back.
+/// Points while the terminal is restored.
 pub const SCREEN: [&str; 1] = ["teardown.middle"];
