@@ -1,4 +1,4 @@
-//! The reader of raw JSON bytes: it never panics, tells the truth about every byte, and takes all that a strict reader takes.
+//! Fuzzes the raw JSON reader: no panics, exact byte positions, and no refusal of JSON that serde_json accepts.
 
 use serde::de::IgnoredAny;
 
@@ -19,17 +19,17 @@ pub(super) fn run(data: &[u8]) {
     }
 }
 
-/// Any text comes back from its literal, here and in another reader.
+/// Checks that decoding a literal returns its text, here and in serde_json.
 fn strings(text: &str) {
     let literal = json::encode(text);
     assert_eq!(json::decode(&literal), Decoded { text: text.into(), lossy: false });
     assert_eq!(serde_json::from_str::<String>(&literal).ok().as_deref(), Some(text));
-    // Whatever it is, it can be asked.
+    // Any text may be decoded without a panic.
     let _ = json::decode(text);
     let _ = json::is_number(text);
 }
 
-/// Each token is where it says, none overlaps another, and only punctuation and white space stand between.
+/// Checks that tokens are at their positions, do not overlap, and have only punctuation and white space between them.
 fn tokens(text: &str) {
     let mut scanner = Scanner::new(text);
     let mut end = 0;
@@ -42,7 +42,7 @@ fn tokens(text: &str) {
     }
 }
 
-/// Laying a value out changes its white space and nothing else.
+/// Checks that a layout changes only white space.
 fn layouts(raw: &RawJson) {
     let (compact, pretty) = (json::compact(raw.as_str()), json::pretty(raw.as_str()));
     assert_eq!(json::compact(&pretty), compact);

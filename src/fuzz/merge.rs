@@ -1,6 +1,5 @@
-//! Edits over an input: what was not edited stays byte for byte, and what would be sent is what was asked for.
-//!
-//! The bytes are an input and an object of edits, with a zero byte between.
+//! Fuzzes edits over an input: members that were not edited keep their bytes. The data is an input and an object of
+//! edits, separated by a zero byte.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +15,6 @@ pub(super) fn run(data: &[u8]) {
     let mut text = || String::from_utf8_lossy(parts.next().unwrap_or_default()).into_owned();
     let (input, wanted) = (text(), text());
     let Ok(input) = RawJson::parse(input) else { return };
-    // What somebody typed may be anything.
     let _ = changed_keys(&input, &wanted);
     let Some(edits) = RawJson::parse(wanted).ok().and_then(|object| Edits::new(object).ok()) else { return };
     let Ok(merged) = merge(&input, &edits) else { return };
@@ -25,14 +23,15 @@ pub(super) fn run(data: &[u8]) {
     another_reader(&input, &edits, &merged);
     let again = changed_keys(&input, merged.as_str());
     if let Ok(Some(again)) = again {
-        let twice = merge(&input, &again).expect("what was merged once");
+        let twice = merge(&input, &again).expect("the first merge succeeded");
         assert_eq!(json::compact(twice.as_str()), json::compact(merged.as_str()));
     }
     let Ok(unchanged) = merge(&merged, &edits) else { panic!("{merged:?} cannot be edited again") };
     assert_eq!(unchanged, merged, "the same edits change nothing more");
 }
 
-/// Every member of the input is in its place, with its own bytes or the edit's; new ones follow in the order they were sent.
+/// Checks that each member keeps its place, with its own bytes or the edit's, and that new members follow in edit
+/// order.
 fn bytes(input: &RawJson, edits: &Edits, merged: &RawJson) {
     let (old, new) = (input.members().unwrap_or_default(), edits.as_json().members().unwrap_or_default());
     let mut want: Vec<(&str, &str)> = Vec::new();
@@ -47,7 +46,7 @@ fn bytes(input: &RawJson, edits: &Edits, merged: &RawJson) {
     assert_eq!(got, want);
 }
 
-/// A reader that is not ours sees the same merge, where it can read all three.
+/// Checks the merge with serde_json, if it can read all three.
 fn another_reader(input: &RawJson, edits: &Edits, merged: &RawJson) {
     let read = |raw: &RawJson| serde_json::from_str::<Members>(raw.as_str()).ok();
     let (Some(mut want), Some(edits)) = (read(input), read(edits.as_json())) else { return };
@@ -55,6 +54,6 @@ fn another_reader(input: &RawJson, edits: &Edits, merged: &RawJson) {
     let texts = |members: &Members| -> Vec<(String, String)> {
         members.iter().map(|(key, value)| (key.clone(), value.get().to_owned())).collect()
     };
-    let got = read(merged).expect("what both could read");
+    let got = read(merged).expect("both inputs could be read");
     assert_eq!(texts(&got), texts(&want));
 }

@@ -1,13 +1,11 @@
-//! What must hold for any bytes at all: the bodies of the fuzzers in `fuzz/`. `cargo test` replays what they have found worth
-//! keeping, so that no find is lost between releases.
+//! Properties that hold for any bytes: the bodies of the fuzzers in `fuzz/`. `cargo test` replays the kept corpus.
 
 mod json;
 mod merge;
 
-/// Panics where something does not hold.
+/// Panics if a property does not hold.
 pub type Run = fn(&[u8]);
 
-/// A fuzzer's name and what it runs.
 pub const TARGETS: [(&str, Run); 5] = [
     ("display", crate::text::inverse::run),
     ("json", json::run),
@@ -16,7 +14,7 @@ pub const TARGETS: [(&str, Run); 5] = [
     ("sse", crate::net::sse::stray::run),
 ];
 
-/// Runs one of them. Unknown names are a mistake in `fuzz/`.
+/// Runs one fuzzer. Panics if it does not exist.
 pub fn run(target: &str, data: &[u8]) {
     let found = TARGETS.iter().find(|(name, _)| *name == target);
     found.expect("a fuzzer of this name").1(data);
@@ -32,9 +30,9 @@ mod tests {
     use super::*;
     use crate::rounds::runner;
 
-    /// A taste of what the fuzzers do for hours.
+    /// A short run of each fuzzer.
     #[test]
-    fn any_bytes_do() {
+    fn fuzz_properties_hold_for_random_bytes() {
         let bytes = prop::collection::vec(any::<u8>(), 0..600);
         let ran = runner(12, 2_000).run(&bytes, |data| {
             for (_, run) in TARGETS {
@@ -46,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_fuzzers_keep_is_replayed() {
+    fn the_fuzzer_corpus_is_replayed() {
         let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
         for (name, run) in TARGETS {
             assert!(fuzz.join(format!("fuzz_targets/{name}.rs")).is_file(), "{name} has no target");
