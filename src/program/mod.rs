@@ -1,5 +1,4 @@
-//! Other programs: started with fixed arguments and no shell, given their input, and ended with everything they started when they
-//! take too long.
+//! Runs other programs with fixed arguments, without a shell, and with a time limit that also ends their children.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -14,15 +13,15 @@ use tokio::process::{Child, Command};
 
 pub mod supervisor;
 
-/// Environment variables that hold a token or a secret, as the configuration names them.
+/// Environment variables that the configuration names for tokens and secrets.
 static SECRETS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-/// Withholds this variable from every program that is started from now on.
+/// Withholds this variable from every program started from now on.
 pub fn keep_secret(variable: String) {
     SECRETS.lock().unwrap_or_else(PoisonError::into_inner).insert(variable);
 }
 
-/// Takes tokens and secrets out of the environment that the program will get: what the configuration names, and `PLACET_TOKEN*`.
+/// Removes tokens and secrets from the environment of a program: configured variables and `PLACET_TOKEN*`.
 pub fn without_secrets(command: &mut std::process::Command) {
     without_configured_secrets(command);
     for (name, _) in std::env::vars_os() {
@@ -32,15 +31,14 @@ pub fn without_secrets(command: &mut std::process::Command) {
     }
 }
 
-/// Takes out only what the configuration names. For an agent's client: the hooks that it calls need the agent's own token.
+/// Removes only the configured variables. An agent's client needs this, because its hooks use the agent's own token.
 pub fn without_configured_secrets(command: &mut std::process::Command) {
     for name in SECRETS.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         command.env_remove(name);
     }
 }
 
-/// All that a program of [`How::bare`] finds in its environment: where programs, files, the display and the session bus are, and how
-/// text is to be written. A token can stand in any other variable.
+/// The whole environment of a bare program. Any other variable may hold a token.
 const BARE: [&str; 22] = [
     "PATH",
     "HOME",
@@ -66,27 +64,23 @@ const BARE: [&str; 22] = [
     "TMUX",
 ];
 
-/// How a program is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct How {
-    /// Whoever takes longer hangs.
     pub limit: Duration,
     pub late: Late,
-    /// It finds in its environment what every program needs, and nothing else.
+    /// Passes only the variables of `BARE`.
     pub bare: bool,
 }
 
-/// What becomes of a program that takes too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Late {
-    /// With everything that it started.
+    /// Killed with everything it started.
     Killed,
-    /// It goes on, and nobody waits.
     Left,
 }
 
-/// Runs a program with `input` on its standard input; what it writes is thrown away. Fails when it cannot be run, fails, or
-/// takes too long.
+/// Runs a program with `input` on standard input and discards its output. Fails if it cannot start, fails or exceeds
+/// its limit.
 pub async fn run(argv: &[String], input: &[u8], how: How) -> io::Result<()> {
     let Some((program, rest)) = argv.split_first() else { return Ok(()) };
     let mut command = Command::new(program);
@@ -115,8 +109,8 @@ pub async fn run(argv: &[String], input: &[u8], how: How) -> io::Result<()> {
     if status.success() { Ok(()) } else { Err(io::Error::other(format!("{program} ended with {status}"))) }
 }
 
-/// Looks for the program where it will be looked for: at its path, else in the folders of `path`. `key` is what the configuration
-/// calls its arguments, for messages.
+/// Checks that the program can be run: at its path, or from the folders of `path`. `key` is the configuration key that
+/// messages name.
 pub fn check(argv: &[String], path: Option<OsString>, key: &str) -> Result<(), String> {
     let program = argv.first().map(String::as_str).unwrap_or_default();
     if program.contains('/') {
@@ -145,8 +139,8 @@ fn is_program(path: &Path) -> bool {
     found.is_file() && runs
 }
 
-/// A file that holds all of `input`, for a program's standard input. The program has all of it or does not start: of a pipe that we
-/// fill it would get a part, with a clean end, when we are killed. Where it can be, it is sealed: nobody changes it any more.
+/// Returns a file that holds `input`, for a program's standard input. Unlike a pipe, it is never cut short with a clean
+/// end if placet is killed. Sealed against changes where possible.
 pub fn whole(input: &[u8]) -> io::Result<File> {
     let mut file = unnamed()?;
     file.write_all(input)?;
@@ -154,13 +148,13 @@ pub fn whole(input: &[u8]) -> io::Result<File> {
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::{SealFlags, fcntl_add_seals};
-        // A file on a disk, where memory files are not allowed, cannot be sealed; it has no name, so nobody else opens it.
+        // A file on disk cannot be sealed. It has no name, so no other process can open it.
         fcntl_add_seals(&file, SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL).ok();
     }
     Ok(file)
 }
 
-/// An empty file without a name: in memory, else in the folder for temporary files.
+/// Creates an empty file without a name: in memory, or in the folder for temporary files.
 pub fn unnamed() -> io::Result<File> {
     #[cfg(target_os = "linux")]
     {
@@ -172,8 +166,8 @@ pub fn unnamed() -> io::Result<File> {
     tempfile::tempfile()
 }
 
-/// A program that leads a process group of its own, and whatever it started. Dropped before the end, it is killed as a whole: a helper
-/// process must not go on writing after its program was called lost.
+/// A process group led by a program. Dropping it kills the group, so that children cannot write after the run was
+/// reported lost.
 #[derive(Debug)]
 pub struct Group {
     #[cfg(unix)]
@@ -192,7 +186,6 @@ impl Group {
         Self {}
     }
 
-    /// Asks it as a whole to end.
     pub fn terminate(&self) {
         #[cfg(unix)]
         if let Some(leader) = self.leader {
@@ -200,7 +193,7 @@ impl Group {
         }
     }
 
-    /// The leader has ended. It is not reaped, so its number still means this group.
+    /// Whether the leader has ended. It is not reaped, so its number still identifies this group.
     #[cfg(unix)]
     pub fn is_over(&self) -> bool {
         use rustix::process::{WaitId, WaitIdOptions, waitid};
@@ -213,7 +206,7 @@ impl Group {
         false
     }
 
-    /// Kills it as a whole, and waits until the leader has ended and nobody is left, the others up to `limit`.
+    /// Kills the group, and waits for its leader, and up to `limit` for its other members.
     pub async fn kill(self, child: &mut Child, limit: Duration) {
         #[cfg(unix)]
         {
@@ -231,7 +224,7 @@ impl Group {
         }
     }
 
-    /// Nothing is left to kill, and the number may soon mean somebody else.
+    /// Disarms the kill on drop: the group's number may be reused now.
     pub fn has_ended(self) {
         #[cfg(unix)]
         {
@@ -245,7 +238,7 @@ impl Drop for Group {
     fn drop(&mut self) {
         #[cfg(unix)]
         if let Some(leader) = self.leader.take() {
-            // The leader is not reaped yet, so the number still means this group; it may be empty already.
+            // The leader is not reaped yet, so the number still identifies this group.
             rustix::process::kill_process_group(leader, rustix::process::Signal::KILL).ok();
         }
     }

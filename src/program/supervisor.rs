@@ -1,8 +1,7 @@
-//! Runs that have their limit whatever becomes of who asked for them: a program under a supervisor, which is placet itself.
+//! Runs a program under a supervisor, a second placet process, so that its limit holds even if the caller dies.
 //!
-//! The supervisor kills the program at its limit with everything it started, and writes how it came out to a report. The report is a
-//! file that is locked from before the supervisor starts until it has ended: whoever finds it locked knows that the run goes on, and
-//! whoever finds it free finds the end in it, or nothing where the supervisor itself was killed.
+//! The supervisor kills the program and its children at the limit and writes the outcome to a report file. The file is
+//! locked while the supervisor lives. An unlocked, empty file means that the supervisor itself was killed.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -23,72 +22,66 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::Group;
 
-/// The first argument of a supervisor. Nobody types it.
+/// First argument of a supervisor (internal).
 const WORD: &str = "supervise-run";
-/// What makes this program a supervisor. The tests are no placet: there, one of them is the supervisor.
+/// Arguments that make this binary a supervisor. The test binary runs one of its tests instead.
 const WORDS: &[&str] = if cfg!(test) {
     &["program::supervisor::tests::acts_as_a_supervisor", "--exact", "--nocapture"]
 } else {
     &[WORD]
 };
-/// Stands before the supervisor's own arguments and the program's.
+/// Separates these arguments from those for the supervisor and the program.
 const BEGIN: &str = "--";
-/// The first argument of a guard, which only [`guarded`] writes.
 const GUARD: &str = "guard-server";
-/// How often a guard looks whether its parent lives.
+/// Interval at which a guard checks that its parent lives.
 const LOOK: Duration = Duration::from_millis(500);
-/// Most bytes of standard output that are kept.
 pub const OUTPUT_MAX: usize = 1 << 20;
-/// Most bytes of standard error that are kept.
 pub const ERRORS_MAX: usize = 4_096;
-/// Time for reading the output of a program that has ended, while another process holds that output open.
+/// Time to read the rest of the output while another process keeps the pipe open after the program ended.
 const REST: Duration = Duration::from_secs(1);
-/// Whoever was killed may take so long to be gone.
+/// Time that killed processes may take to disappear.
 const GONE: Duration = Duration::from_secs(2);
-/// Between two tries to write a report to a full disk.
+/// Pause between attempts to write a report to a full disk.
 const FULL: Duration = Duration::from_secs(1);
 
-/// Who supervises, where it is not this program.
+/// The placet binary, if this process is another program with an embedded gate.
 static PLACET: OnceLock<PathBuf> = OnceLock::new();
 
-/// How a run came out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum End {
-    /// Nothing ran, and why.
     NotStarted(String),
     Succeeded,
-    /// It failed; its exit status in words.
+    /// The exit status in words.
     Failed(String),
-    /// A signal ended it; which one.
     Signalled(String),
-    /// It was killed at its limit.
+    /// Killed at its limit.
     Late,
-    /// It ran, and how it ended cannot be told.
+    /// It started, but its outcome is not known.
     Lost(String),
 }
 
-/// What a supervisor leaves behind.
+/// The outcome that a supervisor writes, with the output of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     pub end: End,
-    /// What the program wrote, up to [`OUTPUT_MAX`] and [`ERRORS_MAX`].
+    /// Up to [`OUTPUT_MAX`] bytes; `errors` up to [`ERRORS_MAX`].
     pub output: Vec<u8>,
     pub errors: Vec<u8>,
 }
 
-/// The first line of a report. The bytes follow.
+/// The first line of a report. Output and errors follow.
 #[derive(Serialize, Deserialize)]
 struct Head {
     end: End,
     output: usize,
     errors: usize,
-    /// Of all bytes, so that a torn file is none.
+    /// Checksum of output and errors, to detect a torn file.
     sha256: String,
 }
 
-/// A supervisor for `argv`, to be given an environment, which is the program's, and to be started. `report` must be locked. The program
-/// gets `stdin` as its standard input. It is killed after `limit`, and not started once that much time has passed already.
+/// Returns the command of a supervisor for `argv`. The caller sets the program's environment and locks `report`. The
+/// program is killed after `limit`, which counts from this call, and is not started once it has passed.
 pub fn command(argv: &[String], stdin: File, report: File, limit: Duration) -> io::Result<Command> {
     let (myself, words) = myself()?;
     let limit = limit.min(Duration::from_hours(24 * 366));
@@ -97,17 +90,17 @@ pub fn command(argv: &[String], stdin: File, report: File, limit: Duration) -> i
     command.arg0("placet").args(words).arg(BEGIN);
     command.arg(limit.as_millis().to_string()).arg(until.as_millis().to_string()).args(argv);
     command.stdin(stdin).stdout(report).stderr(Stdio::null());
-    // A group of its own: what is meant for whoever started it is not meant for the run.
+    // Its own group, so that signals to the caller's group do not reach the run.
     command.process_group(0);
     Ok(command)
 }
 
-/// Names the placet that supervises, for a program that is none and has a gate inside. Only the first call counts.
+/// Sets the placet binary to use as supervisor, for another program that embeds a gate. Only the first call counts.
 pub fn use_placet(program: PathBuf) {
     PLACET.get_or_init(|| program);
 }
 
-/// This program, also when its file was replaced meanwhile, and what makes it a supervisor.
+/// Returns this binary and its supervisor arguments, also if its file was replaced meanwhile.
 fn myself() -> io::Result<(OsString, &'static [&'static str])> {
     if let Some(program) = PLACET.get() {
         return Ok((program.into(), &[WORD]));
@@ -117,14 +110,13 @@ fn myself() -> io::Result<(OsString, &'static [&'static str])> {
     Ok((program, WORDS))
 }
 
-/// Returns a command line that runs `argv` under a guard. The guard is to lead a process group: when this process is gone, even by
-/// SIGKILL, it kills the group with everything that `argv` started in it. It ends as `argv` does.
+/// Returns a command line that runs `argv` under a guard, which must lead a process group. When this process is gone,
+/// even by SIGKILL, the guard kills the group. The guard exits with the status of `argv`.
 pub fn guarded(argv: Vec<OsString>) -> io::Result<Vec<OsString>> {
     let own = [myself()?.0, GUARD.into(), std::process::id().to_string().into(), BEGIN.into()];
     Ok(own.into_iter().chain(argv).collect())
 }
 
-/// Runs the program that this process guards.
 fn guard() -> io::Result<ExitCode> {
     let mut arguments = std::env::args_os().skip(2);
     let parent = arguments.next().and_then(|id| id.to_str()?.parse::<i32>().ok());
@@ -132,7 +124,7 @@ fn guard() -> io::Result<ExitCode> {
     let program = arguments.nth(1).filter(|_| !is_orphan()).ok_or(io::ErrorKind::InvalidInput)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        // The program gets the same signals, and the guard ends with it.
+        // Ignored here: the program receives the same signals, and the guard ends with it.
         let kinds =
             [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup(), SignalKind::quit()];
         let _ignored: Vec<_> = kinds.into_iter().map(signal).collect();
@@ -145,7 +137,7 @@ fn guard() -> io::Result<ExitCode> {
                     return Ok(code.map_or(ExitCode::FAILURE, ExitCode::from));
                 }
                 _ = looks.tick() => if is_orphan() {
-                    // This process leads the group and ends with it.
+                    // Kills this guard too, which leads the group.
                     rustix::process::kill_current_process_group(rustix::process::Signal::KILL)?;
                 }
             }
@@ -153,17 +145,17 @@ fn guard() -> io::Result<ExitCode> {
     })
 }
 
-/// Supervises a run, or guards a program, when this process was started for that; `None`: it was not. Call it first of all.
+/// Acts as a supervisor or guard if this process was started as one, else returns `None`. Call it before anything else.
 pub fn supervised() -> Option<ExitCode> {
     let word = std::env::args_os().nth(1)?;
     if word == GUARD {
-        // 127 is a shell's word for a program that cannot be started.
+        // Shells exit with 127 if a program cannot be started.
         return Some(guard().unwrap_or(ExitCode::from(127)));
     }
     (word == WORD).then(|| supervise().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
 }
 
-/// Does what the arguments of this process ask for, and writes the report to standard output.
+/// Runs the program of the arguments and writes the report to standard output.
 fn supervise() -> io::Result<()> {
     let mut arguments = std::env::args_os().skip_while(|it| it != BEGIN).skip(1);
     let mut millis = || Some(Duration::from_millis(arguments.next()?.to_str()?.parse().ok()?));
@@ -171,7 +163,7 @@ fn supervise() -> io::Result<()> {
         return Err(io::ErrorKind::InvalidInput.into());
     };
     let report = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-    // It is a file that was made for that, never a terminal.
+    // The report is always a regular file, never a terminal.
     if !report.metadata()?.is_file() {
         return Err(io::ErrorKind::InvalidInput.into());
     }
@@ -184,7 +176,7 @@ fn supervise() -> io::Result<()> {
     })
 }
 
-/// Repeats a write while its disk is full: the program ran, and how it ended must not be lost. The report stays locked meanwhile.
+/// Retries a write while the disk is full, because the outcome must not be lost. The report stays locked meanwhile.
 async fn until_room(pause: Duration, write: impl Fn() -> io::Result<()>) -> io::Result<()> {
     loop {
         match write() {
@@ -199,7 +191,7 @@ async fn until_room(pause: Duration, write: impl Fn() -> io::Result<()>) -> io::
 }
 
 async fn run(argv: Vec<OsString>, limit: Duration) -> Report {
-    // Nobody ends a supervisor but by killing it: its run would go on without a limit. It ends soon anyway.
+    // Only SIGKILL ends a supervisor, because its run would lose its limit.
     let kinds = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup(), SignalKind::quit()];
     let _ignored: Vec<_> = kinds.into_iter().map(signal).collect();
     let Some((program, rest)) = argv.split_first() else {
@@ -233,7 +225,7 @@ async fn run(argv: Vec<OsString>, limit: Duration) -> Report {
                 None => End::Signalled(status.to_string()),
             };
             match end {
-                // It did not mean to leave anything behind.
+                // A program that a signal ended did not choose to leave children running.
                 End::Signalled(_) => group.kill(&mut child, GONE).await,
                 _ => group.has_ended(),
             }
@@ -242,8 +234,8 @@ async fn run(argv: Vec<OsString>, limit: Duration) -> Report {
     }
 }
 
-/// Waits until the program itself has ended; `None` when it has not by `limit`. Reads both pipes at the same time, so that no side waits
-/// for the other's full one. A process that the program left behind may hold them open: it is not waited for.
+/// Waits until the program ends; `None` at `limit`. Reads both pipes concurrently to avoid a deadlock on a full one.
+/// Does not wait for children that keep the pipes open.
 async fn converse(
     child: &mut Child,
     limit: Duration,
@@ -262,13 +254,13 @@ async fn converse(
     });
     let Ok(ended) = ended.await else { return Ok(None) };
     if ended.is_ok() && !reading.is_terminated() {
-        // The exit status has decided.
+        // The exit status already decides the outcome.
         tokio::time::timeout(REST, reading).await.ok();
     }
     ended.map(Some)
 }
 
-/// Reads to the end and keeps the first `cap` bytes: a program that says more is heard out, but not remembered.
+/// Reads to the end and keeps the first `cap` bytes, so that the program never blocks on a full pipe.
 async fn drain<R: AsyncRead + Unpin>(pipe: Option<R>, kept: &mut Vec<u8>, cap: usize) -> io::Result<()> {
     if let Some(mut pipe) = pipe {
         (&mut pipe).take(cap as u64).read_to_end(kept).await?;
@@ -278,7 +270,6 @@ async fn drain<R: AsyncRead + Unpin>(pipe: Option<R>, kept: &mut Vec<u8>, cap: u
 }
 
 impl From<End> for Report {
-    /// Nothing is kept of what it wrote.
     fn from(end: End) -> Self {
         Self { end, output: Vec::new(), errors: Vec::new() }
     }
@@ -297,7 +288,7 @@ impl Report {
         file.sync_all()
     }
 
-    /// Reads what a supervisor that has ended left; `None` when it was killed before it could say anything.
+    /// Reads the report of a supervisor that has ended; `None` if it was killed before writing one.
     pub fn read(file: &mut File) -> io::Result<Option<Self>> {
         let mut all = Vec::new();
         file.rewind()?;
@@ -320,7 +311,7 @@ impl Report {
 mod tests {
     use super::*;
 
-    /// What the tests start in placet's stead. In an ordinary run it does nothing.
+    /// The supervisor of these tests. Does nothing in an ordinary run.
     #[test]
     fn acts_as_a_supervisor() {
         if std::env::args_os().any(|it| it == BEGIN) {
@@ -328,7 +319,6 @@ mod tests {
         }
     }
 
-    /// Runs a shell script to its end under a supervisor.
     async fn ran(script: &str, limit: Duration) -> Option<Report> {
         let mut report = tempfile::tempfile().unwrap();
         let argv = ["/bin/sh", "-c", script].map(str::to_owned);
@@ -353,25 +343,25 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_is_killed_at_its_limit_and_not_started_after_it() {
+    async fn a_program_is_killed_at_its_limit() {
         assert_eq!(ran("exec sleep 600", Duration::from_millis(300)).await.unwrap().end, End::Late);
         let late = ran("echo ran", Duration::ZERO).await.unwrap();
         assert!(matches!(late.end, End::NotStarted(_)) && late.output.is_empty());
     }
 
     #[tokio::test]
-    async fn a_run_ends_with_its_program_and_spares_its_children() {
+    async fn a_run_ends_without_waiting_for_children() {
         use std::os::unix::fs::OpenOptionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
-        // The child holds the output open until somebody writes to the pipe.
+        // The child keeps the output open until the pipe is written to.
         let script = format!("mkfifo {0}; cat {0} & echo started; exit ", pipe.display());
 
         for (code, end) in [("0", End::Succeeded), ("3", End::Failed("exit status: 3".to_owned()))] {
             let done = ran(&format!("{script}{code}"), LONG).await.unwrap();
 
             assert_eq!((done.end, &*done.output), (end, &b"started\n"[..]));
-            // Without a reader, this open fails at once.
+            // Opening fails at once if the pipe has no reader.
             let write = || {
                 let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
                 std::fs::OpenOptions::new().write(true).custom_flags(flags).open(&pipe)
@@ -409,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_report_is_none() {
+    fn a_torn_report_is_ignored() {
         let report = Report { end: End::Succeeded, output: b"out".to_vec(), errors: b"err".to_vec() };
         let mut file = tempfile::tempfile().unwrap();
         report.write(&file).unwrap();

@@ -7,7 +7,7 @@ fn sh(script: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_program_gets_its_input_and_its_failure_is_told() {
+async fn a_program_gets_its_input_and_its_failure_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("got");
     run(&sh(&format!("cat > {}", file.display())), b"placet: 3 pending", KILLED).await.unwrap();
@@ -19,7 +19,7 @@ async fn a_program_gets_its_input_and_its_failure_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_program_that_hangs_is_given_up() {
+async fn a_hanging_program_is_given_up() {
     let error = run(&sh("sleep 60"), b"", KILLED).await.unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     assert_eq!(error.to_string(), "sh took longer than 2 seconds");
@@ -27,10 +27,10 @@ async fn a_program_that_hangs_is_given_up() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn what_a_program_started_is_killed_with_it() {
+async fn children_are_killed_with_their_program() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("child");
-    // The helper holds nothing of ours open, so that only the kill ends it.
+    // The helper holds no file of this process, so only the kill ends it.
     let script = format!(
         "sleep 600 </dev/null >/dev/null 2>&1 & echo $! > {0}.new; mv {0}.new {0}; wait",
         file.display()
@@ -52,7 +52,7 @@ async fn what_a_program_started_is_killed_with_it() {
     let helper: u32 = std::fs::read_to_string(&file).unwrap().trim().parse().unwrap();
     let is_gone = || {
         let stat = std::fs::read_to_string(format!("/proc/{helper}/stat"));
-        // Nobody may have reaped it yet.
+        // It may be a zombie that no process has reaped.
         stat.map_or(true, |stat| stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z')))
     };
     let gone = async {
@@ -64,7 +64,7 @@ async fn what_a_program_started_is_killed_with_it() {
 }
 
 #[tokio::test]
-async fn a_bare_program_finds_no_variable_that_it_does_not_need() {
+async fn a_bare_program_gets_only_listed_variables() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("env");
     let foreign = std::env::vars().map(|(name, _)| name).find(|name| !BARE.contains(&name.as_str())).unwrap();
@@ -81,10 +81,10 @@ async fn a_bare_program_finds_no_variable_that_it_does_not_need() {
 }
 
 #[tokio::test]
-async fn a_program_finds_no_variable_that_holds_a_secret() {
+async fn a_program_does_not_see_secrets() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("env");
-    // Cargo sets both for every test.
+    // Cargo sets both for each test.
     for name in ["CARGO_PKG_NAME", "CARGO_PKG_VERSION"] {
         assert!(std::env::var_os(name).is_some());
     }
