@@ -1,4 +1,4 @@
-//! A copy of a database while it is being written to: one moment of it, whole, in a file of its own.
+//! Copies a database to a new file, consistently, while others write to it.
 
 use std::fs::File;
 use std::io;
@@ -13,10 +13,8 @@ use tempfile::NamedTempFile;
 use super::database::{OpenError, unchanged};
 use super::words::Words;
 
-/// How often the copy is looked at.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// There is no copy.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     #[error("{0} is there already; a backup never replaces a file, give another name")]
@@ -29,17 +27,17 @@ pub enum BackupError {
     File { path: PathBuf, error: io::Error },
 }
 
-/// Copies the database at `path`, as it was at one moment, to the new file `to`, with mode 0600; returns its bytes.
+/// Copies the database at `path`, as of one moment, to the new file `to` with mode 0600. Returns its size in bytes.
 ///
-/// Nobody waits for it: readers and writers go on. The copy is on disk and whole when it gets its name. A `to` that exists
-/// is refused and stays as it is. `copied` holds the bytes that are there so far.
+/// Does not block readers or writers. The copy is synced before it gets its name. An existing `to` is refused. `copied`
+/// receives the bytes written so far.
 pub async fn backup(path: &Path, to: &Path, copied: &AtomicU64) -> Result<u64, BackupError> {
     if to.symlink_metadata().is_ok() {
         return Err(BackupError::Exists(to.to_owned()));
     }
     let failed = |error| BackupError::File { path: to.to_owned(), error };
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Gone again unless it gets its name; mode 0600 from its first moment.
+    // Removed on drop unless it gets its name.
     let part = tempfile::Builder::new().prefix(".").suffix(".part").tempfile_in(folder).map_err(failed)?;
     let ended = watched(vacuum(unchanged(path)?, part.path()), part.as_file(), copied).await;
     ended.map_err(|error| BackupError::Database { path: path.to_owned(), error })?;
@@ -49,7 +47,6 @@ pub async fn backup(path: &Path, to: &Path, copied: &AtomicU64) -> Result<u64, B
     })
 }
 
-/// Waits for the copy, and says how long it is meanwhile.
 async fn watched<T>(copying: impl Future<Output = T>, file: &File, copied: &AtomicU64) -> T {
     let mut copying = std::pin::pin!(copying);
     loop {
@@ -62,8 +59,7 @@ async fn watched<T>(copying: impl Future<Output = T>, file: &File, copied: &Atom
     }
 }
 
-/// On disk first, then its name, then the folder that holds the name. Somebody may have been faster since the first look: then
-/// theirs stays.
+/// Syncs the file, names it, then syncs its folder. Does not replace a file that appeared since the first check.
 fn name(part: NamedTempFile, to: &Path, folder: &Path) -> io::Result<u64> {
     part.as_file().sync_all()?;
     let bytes = part.as_file().metadata()?.len();
@@ -72,7 +68,7 @@ fn name(part: NamedTempFile, to: &Path, folder: &Path) -> io::Result<u64> {
     Ok(bytes)
 }
 
-/// SQLite takes an empty file for a new one, so the file has its mode before it has its content.
+/// Copies into an existing empty file, which SQLite accepts, so the mode is set before the content.
 async fn vacuum(options: SqliteConnectOptions, into: &Path) -> Result<(), sqlx::Error> {
     let mut connection = options.connect().await?;
     let into = into.to_str().ok_or_else(|| sqlx::Error::Configuration("a path that is no UTF-8".into()))?;
@@ -86,7 +82,7 @@ mod tests {
     use crate::sqlite::open;
 
     #[tokio::test]
-    async fn a_file_that_is_there_is_never_replaced_and_nothing_is_left_behind() {
+    async fn a_backup_never_replaces_a_file() {
         let folder = tempfile::tempdir().unwrap();
         let (path, to) = (folder.path().join("x.db"), folder.path().join("copy"));
         open(&path, &["CREATE TABLE t (a TEXT) STRICT"]).await.unwrap().close().await;

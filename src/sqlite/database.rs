@@ -1,4 +1,4 @@
-//! Opens databases, and refuses those of other versions.
+//! Opens databases and refuses those of other versions.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -15,21 +15,20 @@ use super::words::Words;
 use crate::fault;
 use crate::private;
 
-/// How every write transaction begins: `pool.begin_with(sqlite::BEGIN)`.
+/// First statement of each write transaction: `pool.begin_with(sqlite::BEGIN)`.
 pub const BEGIN: &str = "BEGIN IMMEDIATE";
 
-/// The log beside the database is cut to this length when it begins anew.
+/// Bytes to which SQLite truncates the write-ahead log when it restarts it.
 const LOG_KEPT: &str = "16777216";
-/// A log that is longer is emptied as soon as nobody reads from it.
+/// Bytes above which the log is emptied once no reader uses it.
 const LOG_MAX: u64 = 64 << 20;
-/// How long a write may wait for a lock that another program holds.
+/// Time that a write waits for another program's lock.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// Two pools on one database.
 #[derive(Clone, Debug)]
 pub struct Database {
     path: PathBuf,
-    /// One connection: writers wait for each other here and not in SQLite.
+    /// One connection, so writers queue here and not in SQLite.
     pub write: SqlitePool,
     pub read: SqlitePool,
 }
@@ -61,27 +60,26 @@ pub enum OpenError {
     Log(PathBuf),
 }
 
-/// Opens the database at `path`, and creates it with mode 0600 and the tables of `migrations` when it is missing. Any number of processes
-/// may do so at once: they take turns, for at most a minute.
+/// Opens the database at `path`; if it is missing, creates it with mode 0600 and the tables of `migrations`. Concurrent
+/// processes take turns, for at most a minute.
 pub async fn open(path: &Path, migrations: &[&'static str]) -> Result<Database, OpenError> {
     open_preparing(path, migrations, String::new()).await
 }
 
-/// The same, and each connection that writes begins with these statements, for what it has for itself. They must not need a table.
+/// Like [`open`], and runs `prepare` on each new write connection. These statements must not need a table.
 pub async fn open_preparing(
     path: &Path,
     migrations: &[&'static str],
     prepare: String,
 ) -> Result<Database, OpenError> {
     let options = options(path);
-    // Hundreds of unit tests would wait for the disk, and in none of them the power goes. `what_is_committed_is_on_disk` opens as the
-    // program does, and so do all tests of the binary.
+    // Unit tests skip fsync to save time; `commits_are_synced_to_disk` and tests of the binary keep it.
     #[cfg(test)]
     let options = options.synchronous(SqliteSynchronous::Off);
     open_with(path, migrations, options, prepare).await
 }
 
-/// For lists of thousands: rows leave their thread many at a time, and the pages above them stay in memory.
+/// Tunes a read connection for lists of thousands of rows.
 fn read_in_large_steps(options: SqliteConnectOptions) -> SqliteConnectOptions {
     options.row_buffer_size(1_024).pragma("cache_size", "-8192")
 }
@@ -114,13 +112,12 @@ async fn open_with(
             let prepare = prepare.clone();
             Box::pin(async move { connection.execute(raw_sql(AssertSqlSafe(prepare))).await.map(drop) })
         })
-        // When the disk is full SQLite rolls back by itself, and the driver then counts a transaction that is not there, for ever.
-        // Such a connection is closed and replaced, so that writing goes on when there is room again.
+        // On a full disk SQLite rolls back by itself, but the driver still counts a transaction. Such a connection is
+        // replaced, so that writing continues once there is space.
         .before_acquire(|connection, _| {
             let usable = !connection.is_in_transaction();
             Box::pin(async move { Ok(usable) })
         })
-        // What a statement sets aside needs no file.
         .connect_with(options.clone().pragma("temp_store", "MEMORY"))
         .await
         .map_err(failed)?;
@@ -129,7 +126,7 @@ async fn open_with(
     fault::point("open.migrated");
     let read = SqlitePoolOptions::new()
         .max_connections(5)
-        // There is no server that could have gone away, and each try is a way to the thread of the connection and back.
+        // There is no server that could disconnect, and each test is a round trip to the connection's thread.
         .test_before_acquire(false)
         .connect_with(read_in_large_steps(options.read_only(true)))
         .await
@@ -137,7 +134,7 @@ async fn open_with(
     Ok(Database { path: path.to_owned(), write, read })
 }
 
-/// Applies what is missing to a database that is empty, or was written under the first ones.
+/// Applies missing migrations to a database that is empty or has the first ones.
 async fn migrate(path: &Path, write: &SqlitePool, migrations: &[&'static str]) -> Result<(), OpenError> {
     let failed = |error| OpenError::Database { path: path.to_owned(), error };
     let migrator = migrator(migrations);
@@ -162,7 +159,7 @@ fn checksums(migrator: &Migrator) -> Vec<Vec<u8>> {
     migrator.iter().map(|migration| migration.checksum.to_vec()).collect()
 }
 
-/// Returns the checksums of the migrations that a database was written under; `None` if its tables are another program's.
+/// Returns the checksums of the applied migrations; `None` if the tables belong to another program.
 async fn applied(pool: &SqlitePool) -> sqlx::Result<Option<Vec<Vec<u8>>>> {
     const TABLES: &str = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*'";
     const APPLIED: &str = "SELECT checksum FROM _sqlx_migrations ORDER BY version";
@@ -171,19 +168,19 @@ async fn applied(pool: &SqlitePool) -> sqlx::Result<Option<Vec<Vec<u8>>>> {
         return Ok(tables.is_empty().then(Vec::new));
     }
     let applied: Vec<_> = sqlx::query_scalar(APPLIED).fetch_all(pool).await?;
-    // A process that was killed here left a table without rows.
+    // A process that was killed during creation left a table without rows.
     Ok((!applied.is_empty() || tables.len() == 1).then_some(applied))
 }
 
-/// Opens a database that was written under all of `migrations`, and writes nothing at all, not even beside it: for media that
-/// can only be read. Its log must be empty.
+/// Opens a database with exactly `migrations` on read-only media. Writes nothing, not even next to it. Its log must be
+/// empty.
 pub async fn open_to_read(path: &Path, migrations: &[&'static str]) -> Result<Database, OpenError> {
     let database = read_with(path, unwritten(path)?).await?;
     database.is_at(migrations).await?;
     Ok(database)
 }
 
-/// Opens a database of any version, and changes nothing in it. SQLite may write files beside it where it can.
+/// Opens a database of any version without changing it. SQLite may create files next to it.
 pub async fn open_unchanged(path: &Path) -> Result<Database, OpenError> {
     read_with(path, unchanged(path)?).await
 }
@@ -194,13 +191,13 @@ async fn read_with(path: &Path, options: SqliteConnectOptions) -> Result<Databas
     Ok(Database { path: path.to_owned(), write: read.clone(), read })
 }
 
-/// Whether nothing can be written where the database is, so that SQLite could not open it as usual.
+/// Whether the database's folder is not writable, so that SQLite cannot open it as usual.
 pub fn is_read_only(path: &Path) -> bool {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_err()
 }
 
-/// How to read a database that nobody writes. A log with changes in it would be left out, so it is refused.
+/// Options for a database without writers. Refuses a log that has changes, because they would be skipped.
 fn unwritten(path: &Path) -> Result<SqliteConnectOptions, OpenError> {
     if log_length(path) > 0 {
         return Err(OpenError::Log(path.to_owned()));
@@ -208,7 +205,7 @@ fn unwritten(path: &Path) -> Result<SqliteConnectOptions, OpenError> {
     Ok(SqliteConnectOptions::new().filename(path).read_only(true).immutable(true))
 }
 
-/// How to read a database that others may write to meanwhile, without changing it.
+/// Options for reading a database that others may write to.
 pub(super) fn unchanged(path: &Path) -> Result<SqliteConnectOptions, OpenError> {
     if is_read_only(path) {
         return unwritten(path);
@@ -216,7 +213,6 @@ pub(super) fn unchanged(path: &Path) -> Result<SqliteConnectOptions, OpenError> 
     Ok(SqliteConnectOptions::new().filename(path).read_only(true).busy_timeout(BUSY))
 }
 
-/// The length of the log beside the database.
 fn log_length(path: &Path) -> u64 {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
@@ -224,7 +220,6 @@ fn log_length(path: &Path) -> u64 {
 }
 
 impl Database {
-    /// Fails unless it was written under all of `migrations`.
     pub async fn is_at(&self, migrations: &[&'static str]) -> Result<(), OpenError> {
         let path = self.path.clone();
         match applied(&self.read).await {
@@ -234,8 +229,8 @@ impl Database {
         }
     }
 
-    /// Empties the log where it became too long, which SQLite does not do while readers take turns. It waits for a reader only for a
-    /// moment: the next call tries again.
+    /// Empties a log that is too long; SQLite does not while readers overlap. Waits for readers only briefly, the next
+    /// call retries.
     pub async fn shorten_log(&self) -> Result<(), sqlx::Error> {
         if log_length(&self.path) <= LOG_MAX {
             return Ok(());
@@ -248,19 +243,19 @@ impl Database {
         emptied.map(drop)
     }
 
-    /// Closes both pools; waits for what is under way.
+    /// Closes both pools after running statements have finished.
     pub async fn close(&self) {
         self.read.close().await;
         self.write.close().await;
     }
 }
 
-/// Creates the folder, which is its owner's alone. A link in the file's place is refused, and so is a file with two names.
+/// Creates the private folder. Refuses a symbolic link in the file's place and a file with two names.
 fn folder(path: &Path) -> Result<(), OpenError> {
     if path.is_symlink() {
         return Err(OpenError::Link(path.to_owned()));
     }
-    // The log and the locks stand beside the name: by another name they would be others.
+    // SQLite names the log and locks after the file, so a second name would have separate ones.
     if path.metadata().is_ok_and(|file| file.nlink() > 1) {
         return Err(OpenError::Names(path.to_owned()));
     }
@@ -270,9 +265,9 @@ fn folder(path: &Path) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// Creates the file with mode 0600 before SQLite does, since it would leave that to the umask.
+/// Creates the file with mode 0600, because SQLite would leave its mode to the umask.
 ///
-/// A file that is there is not opened: closing it again would take SQLite's locks on it from this whole process.
+/// Does not open an existing file: closing it would release SQLite's locks of this whole process.
 fn create(path: &Path) -> std::io::Result<()> {
     match private::options().create_new(true).write(true).open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
@@ -290,7 +285,7 @@ mod tests {
     const V1: &str = "CREATE TABLE t (a TEXT) STRICT";
 
     #[tokio::test]
-    async fn a_database_is_made_private_and_kept() {
+    async fn a_database_is_private_and_keeps_its_rows() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new/x.db");
 
@@ -312,9 +307,9 @@ mod tests {
         }
     }
 
-    /// Less would be faster, and lose the last commits when the power goes.
+    /// A lower `synchronous` setting is faster, but loses the last commits on a power cut.
     #[tokio::test]
-    async fn what_is_committed_is_on_disk() {
+    async fn commits_are_synced_to_disk() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
         let database = open_with(&path, &[V1], options(&path), String::new()).await.unwrap();
@@ -329,7 +324,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn writing_goes_on_when_a_full_disk_has_room_again() {
+    async fn writing_continues_after_a_full_disk_has_space() {
         let folder = tempfile::tempdir().unwrap();
         let database = open(&folder.path().join("x.db"), &[V1]).await.unwrap();
         let insert = async |size: usize| {
@@ -359,7 +354,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_second_name_of_the_same_file_is_refused() {
+    async fn a_hard_link_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let (real, other) = (folder.path().join("real.db"), folder.path().join("other.db"));
         let first = open(&real, &[V1]).await.unwrap();
@@ -373,10 +368,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn database_of_another_version_is_refused_in_one_sentence() {
+    async fn a_database_of_another_version_is_refused() {
         const V2: &str = "CREATE TABLE u (a TEXT) STRICT";
         let folder = tempfile::tempdir().unwrap();
-        // A later one, an edited one, one whose record is gone, one of another program, and one of other tables.
+        // A later version, an edited one, one without its record, another program's, and other tables.
         for (nth, (written, sql)) in [
             (vec![V1, V2], "SELECT 1"),
             (vec!["CREATE TABLE t (a ANY) STRICT"], "SELECT 1"),
@@ -419,7 +414,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn opening_that_was_killed_before_its_tables_goes_on() {
+    async fn an_opening_killed_before_its_tables_is_resumed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
         open(&path, &[]).await.unwrap().close().await;
@@ -430,7 +425,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_can_only_be_read_is_opened_without_writing_anything() {
+    async fn a_read_only_database_is_opened_without_writes() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
         let database = open(&path, &[V1]).await.unwrap();
@@ -455,7 +450,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_long_log_is_emptied_when_its_reader_is_gone() {
+    async fn a_long_log_is_emptied_after_its_reader_leaves() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
         let database = open(&path, &[V1]).await.unwrap();
@@ -481,7 +476,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_lock_and_a_full_disk_are_told_in_plain_words() {
+    async fn a_lock_and_a_full_disk_have_plain_messages() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
         let database = open(&path, &[V1]).await.unwrap();

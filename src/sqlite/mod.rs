@@ -1,7 +1,7 @@
-//! Opening a SQLite database so that what is acknowledged is on disk: WAL, `synchronous=FULL`, one writer.
+//! Opens SQLite databases so that acknowledged writes are on disk: WAL, `synchronous=FULL`, one writer.
 //!
-//! Write transactions start with [`BEGIN`]: a deferred one that reads before it writes fails at once with code 517 when
-//! another writer was faster, whatever the busy timeout says.
+//! Begin write transactions with [`BEGIN`]. A deferred one that reads before it writes fails at once with code 517 if
+//! another writer was faster, despite the busy timeout.
 
 mod backup;
 mod database;

@@ -1,5 +1,5 @@
-//! Taking turns at opening a database. Neither the switch to WAL nor sqlx's migrations are safe against another opener: SQLite
-//! answers the one with "locked" at once, and the other would run a migration twice.
+//! Serialises the opening of a database. SQLite's switch to WAL fails at once if another process opens the file, and
+//! sqlx would run a migration twice.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -10,20 +10,20 @@ use tokio::time::{Instant, sleep};
 
 use crate::private;
 
-/// How long another opener may take; a migration of a large database is the longest thing there is.
+/// Time to wait for another opener; a migration of a large database takes longest.
 const LIMIT: Duration = Duration::from_mins(1);
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-/// The right to open and migrate, until it is dropped. The system takes it back from a process that ends, however it ends.
+/// The right to open and migrate, until dropped. The system releases it when the process ends.
 ///
-/// A file of its own: a lock on the database file itself would get in the way of SQLite's.
+/// A separate file, because a lock on the database file would interfere with SQLite's.
 #[derive(Debug)]
 pub(super) struct Turn {
     _lock: File,
 }
 
 impl Turn {
-    /// Waits for the turn at the database `path`; at most a minute.
+    /// Waits for the turn at the database `path`, at most a minute.
     pub(super) async fn at(path: &Path) -> io::Result<Self> {
         let lock = private::options().create(true).truncate(false).write(true).open(beside(path))?;
         let deadline = Instant::now() + LIMIT;
@@ -40,7 +40,7 @@ impl Turn {
     }
 }
 
-/// `x.db` → `x.db-open`, like SQLite's own `x.db-wal`. It stays: who takes a lock file away takes it from somebody who waits.
+/// `x.db` → `x.db-open`. Never deleted: deleting a lock file breaks the lock for waiting processes.
 fn beside(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push("-open");
@@ -57,21 +57,21 @@ mod tests {
     const ROUNDS: u32 = 20;
     const AT_ONCE: usize = 12;
 
-    /// Not twice: a second run of either would fail.
+    /// Running either twice would fail.
     const MIGRATIONS: [&str; 2] = [
         "CREATE TABLE t (a INTEGER) STRICT",
         "ALTER TABLE t ADD COLUMN b TEXT; INSERT INTO t VALUES (0, 'once')",
     ];
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-    async fn many_may_open_a_fresh_database_at_once() {
+    async fn many_openers_share_a_new_database() {
         for _ in 0..rounds(6, ROUNDS) {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("new/x.db");
             let opening = (0..AT_ONCE).map(|n| {
                 let path = path.clone();
                 tokio::spawn(async move {
-                    // Some come late, some from an older version.
+                    // Every third one is an older version.
                     let known = if n % 3 == 0 { &MIGRATIONS[..1] } else { &MIGRATIONS[..] };
                     let database = match open(&path, known).await {
                         Err(error) if known.len() == 1 => {

@@ -1,10 +1,10 @@
-//! What SQLite's errors mean, in plain words.
+//! Explains SQLite errors in plain words.
 
 use std::fmt;
 
 use sqlx::error::DatabaseError;
 
-/// Codes of <https://sqlite.org/rescode.html>, without what is added to them.
+/// Primary result codes of <https://sqlite.org/rescode.html>.
 const BUSY: u32 = 5;
 const LOCKED: u32 = 6;
 const READ_ONLY: u32 = 8;
@@ -14,11 +14,10 @@ const FULL: u32 = 13;
 const CANNOT_OPEN: u32 = 14;
 const NO_DATABASE: u32 = 26;
 
-/// An error for people: what happened, and what to do where there is something to do.
 #[derive(Debug, Clone, Copy)]
 pub struct Words<'a>(pub &'a sqlx::Error);
 
-/// What the usual ones mean. None of it names a file or a table, so a client may read it.
+/// Common errors. The texts name no file or table, so clients may see them.
 const USUAL: [(&[u32], &str); 6] = [
     (&[BUSY, LOCKED], "another program has locked it; end that program, or try again when it is done"),
     (
@@ -31,14 +30,14 @@ const USUAL: [(&[u32], &str); 6] = [
     (&[NO_DATABASE], "the file is not a database"),
 ];
 
-/// Whether these are words of ours, without details of the database.
+/// Whether the text is one of `USUAL` and so contains no details of the database.
 pub fn is_usual(words: &str) -> bool {
     USUAL.iter().any(|(_, usual)| *usual == words)
 }
 
 impl fmt::Display for Words<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Those of PostgreSQL have five characters, and may be numbers, too.
+        // PostgreSQL codes have five characters and can be numeric.
         let code =
             |error: &dyn DatabaseError| error.code().filter(|code| code.len() < 5)?.parse::<u32>().ok();
         let code = self.0.as_database_error().and_then(code);
