@@ -1,16 +1,17 @@
-//! Finds schemas whose branches make judging expensive, without an input.
+//! Finds schemas whose branches make validation expensive, without an input.
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-/// Subschemas that one `unevaluatedProperties` or `unevaluatedItems` may look into, with all its branches. The validator copies them.
+/// Maximum subschemas below one `unevaluatedProperties` or `unevaluatedItems`, over all branches: the validator copies
+/// them.
 const MAX_EXPANDED: usize = 5_000;
-/// References that follow one another below such a keyword.
+/// Maximum nesting, references included, below such a keyword.
 const MAX_CHAIN: usize = 500;
 
-/// `anyOf` and `oneOf` of which two branches contain it again and can take the same value, as JSON pointers. An input that is nested
-/// `n` deep can cost `2^n` steps there.
+/// Returns JSON pointers of each `anyOf` and `oneOf` with two branches that contain it and can match the same value. An
+/// input nested `n` deep can cost `2^n` steps there.
 pub(super) fn overlapping(root: &Value) -> Vec<String> {
     let mut found = Vec::new();
     for (at, schema) in objects(root) {
@@ -29,7 +30,7 @@ pub(super) fn overlapping(root: &Value) -> Vec<String> {
     found
 }
 
-/// Whether the validator can compile every `unevaluatedProperties` and `unevaluatedItems` in bounded time.
+/// Whether the validator can compile each `unevaluatedProperties` and `unevaluatedItems` in bounded time.
 pub(super) fn is_bounded(root: &Value) -> bool {
     objects(root).into_iter().all(|(_, schema)| {
         let mut left = MAX_EXPANDED;
@@ -40,7 +41,6 @@ pub(super) fn is_bounded(root: &Value) -> bool {
     })
 }
 
-/// Every object that can be a schema, with its JSON pointer.
 pub(super) fn objects(root: &Value) -> Vec<(String, &Map<String, Value>)> {
     let (mut found, mut open) = (Vec::new(), vec![(String::new(), root)]);
     while let Some((at, value)) = open.pop() {
@@ -59,7 +59,6 @@ pub(super) fn objects(root: &Value) -> Vec<(String, &Map<String, Value>)> {
     found
 }
 
-/// The subschemas of this document that its references name.
 fn referred<'a>(root: &'a Value, schema: &'a Map<String, Value>) -> impl Iterator<Item = &'a Value> {
     let references = ["$ref", "$dynamicRef", "$recursiveRef"].into_iter().filter_map(|key| schema.get(key));
     references.filter_map(Value::as_str).filter_map(move |reference| {
@@ -80,7 +79,7 @@ fn anchored<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
     }
 }
 
-/// Whether `goal` is below `from`, references included.
+/// Whether `from` contains `goal`, also through references.
 fn reaches(root: &Value, from: &Value, goal: &Map<String, Value>) -> bool {
     let (mut open, mut seen) = (vec![from], HashSet::new());
     while let Some(value) = open.pop() {
@@ -97,7 +96,7 @@ fn reaches(root: &Value, from: &Value, goal: &Map<String, Value>) -> bool {
     false
 }
 
-/// Whether no value can match both, as far as types and required keys tell.
+/// Whether types and required keys show that no value matches both.
 fn exclude_each_other(root: &Value, one: &Value, other: &Value) -> bool {
     let (one, other) = (resolved(root, one), resolved(root, other));
     let excludes = |(one, other): (&Value, &Value)| {
@@ -112,7 +111,6 @@ fn exclude_each_other(root: &Value, one: &Value, other: &Value) -> bool {
     apart(types(one), types(other)) || [(one, other), (other, one)].into_iter().any(excludes)
 }
 
-/// The schema that a chain of references leads to.
 fn resolved<'a>(root: &'a Value, mut schema: &'a Value) -> &'a Value {
     for _ in 0..8 {
         match schema.as_object().and_then(|schema| referred(root, schema).next()) {
@@ -127,7 +125,6 @@ fn property<'a>(schema: &'a Value, key: &str) -> Option<&'a Value> {
     schema.get("properties")?.get(key)
 }
 
-/// The values that a schema lists; `None` if it lists none.
 fn choices(schema: &Value) -> Option<Vec<Value>> {
     schema.get("const").map(|only| vec![only.clone()]).or_else(|| schema.get("enum")?.as_array().cloned())
 }
@@ -144,7 +141,7 @@ fn apart(one: Option<Vec<Value>>, other: Option<Vec<Value>>) -> bool {
     one.zip(other).is_some_and(|(one, other)| !one.iter().any(|value| other.contains(value)))
 }
 
-/// Counts the subschemas that apply to the same value, each as often as it is referred to.
+/// Counts down `left` for each subschema that applies to the same value, once per reference.
 fn expand<'a>(
     root: &'a Value,
     schema: &'a Map<String, Value>,
@@ -177,7 +174,6 @@ mod tests {
         overlapping(&serde_json::from_str(schema).unwrap())
     }
 
-    /// Two kinds of a tree whose nodes hold more of it.
     fn tree(one: &str, other: &str) -> String {
         format!(r##"{{"$ref":"#/$defs/n","$defs":{{"n":{{"oneOf":[{one},{other},{{"type":"string"}}]}}}}}}"##)
     }
@@ -227,6 +223,6 @@ mod tests {
         assert!(!is_bounded(&chain(40, unevaluated)));
         let refused = crate::schema::Schema::parse(chain(40, unevaluated).to_string()).unwrap_err();
         assert!(refused.ends_with("over too many branches; simplify its anyOf or oneOf"), "{refused}");
-        assert!(is_bounded(&chain(40, "")), "judging is bounded, and compiling is not affected");
+        assert!(is_bounded(&chain(40, "")), "only compilation needs a bound");
     }
 }

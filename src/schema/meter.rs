@@ -1,7 +1,5 @@
-//! The input as the validator reads it: each read costs a step, and judging stops when its budget is spent.
-//!
-//! The validator is generic over the representation of the instance ([`Json`]), so every keyword, also `$ref`, `unevaluatedProperties`
-//! and the branches of `anyOf`, reads the input through the functions below.
+//! Meters validation: each read of the input costs a step, and validation stops when the budget is spent. The validator
+//! is generic over the instance type ([`Json`]), so every keyword reads the input through these functions.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -13,24 +11,21 @@ use jsonschema::json::{Array, Json, Node, NodeIdentity, Object, SerdeJson};
 use regex_automata::nfa::thompson::{NFA, State};
 use serde_json::{Map, Number, Value};
 
-/// Steps that judging may take for an input of any size.
 const STEPS: u64 = 1_000_000;
-/// Further steps for each byte of the input.
 const STEPS_PER_BYTE: u64 = 64;
-/// States of a pattern that are visited in one step.
+/// Pattern states visited per step.
 const STATES_PER_STEP: usize = 4;
-/// Bytes that violations may take, if each repeats a path as long as the input.
+/// Maximum bytes of violations, if each repeats a path as long as the input.
 const VIOLATION_BYTES: usize = 16 << 20;
 const MAX_VIOLATIONS: usize = 2_000;
-/// Bytes of stack that judging may use; the threads of the runtime have 2 MiB.
+/// Maximum stack use in bytes; the runtime's threads have 2 MiB.
 const MAX_STACK: usize = 1 << 20;
 
-/// The rest of a budget.
 #[derive(Clone, Copy)]
 struct Left {
     steps: u64,
     violations: usize,
-    /// An address of the frame that began, to tell how deep the stack is.
+    /// Address in the first stack frame, to measure stack depth.
     begun_at: usize,
 }
 
@@ -39,13 +34,13 @@ thread_local! {
     static KEYS: RefCell<Vec<NFA>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A cause that used up a budget: the payload of the unwinding that ends a judgement.
+/// The cause that spent the budget: the unwinding payload that ends a validation.
 pub(super) enum Spent {
     ByPattern,
     ByReading,
 }
 
-/// Runs the validator on an input of this many bytes. Keys of the input are matched with `keys`.
+/// Runs the validator with the budget for `bytes` of input. `keys` are the patterns for object keys.
 pub(super) fn within<T>(bytes: usize, keys: &[NFA], judge: impl FnOnce() -> T) -> Result<T, Spent> {
     let frame = 0_u8;
     let left = Left {
@@ -55,20 +50,20 @@ pub(super) fn within<T>(bytes: usize, keys: &[NFA], judge: impl FnOnce() -> T) -
     };
     LEFT.set(Some(left));
     KEYS.set(keys.to_vec());
-    // The validator has no way to stop early: it collects every error of every branch.
+    // Unwinds, because the validator collects every error of every branch and cannot stop early.
     let judged = catch_unwind(AssertUnwindSafe(judge));
     LEFT.set(None);
     judged.map_err(|payload| *payload.downcast().unwrap_or_else(|panic| resume_unwind(panic)))
 }
 
-/// Takes steps and violations from the budget. Outside [`within`] there is none.
+/// Takes steps and violations from the budget; no limit outside [`within`].
 fn spend(steps: usize, violations: usize) {
     let frame = 0_u8;
     let Some(left) = LEFT.get() else { return };
     let deep = left.begun_at.abs_diff(std::ptr::from_ref(&frame).addr()) > MAX_STACK;
     match (left.steps.checked_sub(steps as u64), left.violations.checked_sub(violations)) {
         (Some(steps), Some(violations)) if !deep => LEFT.set(Some(Left { steps, violations, ..left })),
-        // No panic: no hook runs, and nothing is printed.
+        // Unlike a panic, this runs no hook and prints nothing.
         _ => resume_unwind(Box::new(Spent::ByReading)),
     }
 }
@@ -77,7 +72,6 @@ fn step() {
     spend(1, 0);
 }
 
-/// Takes visits of the states of a pattern from the budget.
 pub(super) fn visit(states: usize) {
     let steps = states / STATES_PER_STEP;
     if LEFT.get().is_some_and(|left| left.steps < steps as u64) {
@@ -86,7 +80,6 @@ pub(super) fn visit(states: usize) {
     spend(steps, 0);
 }
 
-/// Returns whether the pattern matches somewhere in the text.
 pub(super) fn is_match(pattern: &NFA, text: &str) -> bool {
     let (text, mut visited) = (text.as_bytes(), 0);
     let mut seen = vec![usize::MAX; pattern.states().len()];
@@ -119,7 +112,6 @@ pub(super) fn is_match(pattern: &NFA, text: &str) -> bool {
     false
 }
 
-/// `serde_json::Value`, metered.
 pub(super) struct Metered;
 
 impl Json for Metered {
@@ -176,7 +168,6 @@ impl<'a> Node<'a, Metered> for &'a Value {
         Node::<SerdeJson>::equals_value(self, expected)
     }
 
-    /// Called once for each violation.
     fn to_value(&self) -> Cow<'a, Value> {
         spend(1, 1);
         Cow::Borrowed(self)
@@ -198,7 +189,7 @@ impl<'a> Object<'a, Metered> for &'a Map<String, Value> {
         Object::<SerdeJson>::get(self, key)
     }
 
-    /// Each key costs as much as a match with each pattern for keys. The validator matches keys itself, and takes no longer.
+    /// Costs one match of each key with each key pattern, an upper bound for the validator's own matching.
     fn members(&self) -> Self::MembersIter {
         spend(Map::len(self), 0);
         for automaton in KEYS.with_borrow(Clone::clone) {
@@ -224,7 +215,7 @@ impl<'a> Array<'a, Metered> for &'a [Value] {
         (*self).iter()
     }
 
-    /// The validator's own function hashes `[]` and `[[]]` alike, so an input can make it quadratic.
+    /// Replaces the validator's own function, which hashes `[]` and `[[]]` alike and so can become quadratic.
     fn is_unique(&self) -> bool {
         spend(self.iter().map(size).sum(), 0);
         let mut seen = HashSet::with_capacity(<[Value]>::len(self));
@@ -232,12 +223,11 @@ impl<'a> Array<'a, Metered> for &'a [Value] {
     }
 }
 
-/// Steps for reading a string to its end.
 fn scan(value: &Value) -> usize {
     1 + value.as_str().map_or(0, |text| text.len() / 32)
 }
 
-/// Steps for reading a value and everything in it.
+/// Steps for reading a value and its contents.
 pub(super) fn size(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
@@ -246,7 +236,7 @@ pub(super) fn size(value: &Value) -> usize {
     }
 }
 
-/// A text that is the same for values that JSON Schema calls equal: `1` and `1.0`, and objects in any order.
+/// Returns the same text for values that JSON Schema calls equal: `1` and `1.0`, objects in any order.
 fn canonical(value: &Value) -> String {
     match value {
         Value::Number(number) => match number.as_f64() {

@@ -1,5 +1,4 @@
-//! A tool's JSON Schema: what its input must look like before anybody is asked about it, and after somebody edited it. The
-//! gate and the inbox judge with the same code.
+//! Checks inputs against a tool's JSON Schema, before review and after an edit. Gate and inbox share this code.
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ValidationError, Validator};
@@ -17,43 +16,40 @@ mod property;
 
 pub use property::Property;
 
-/// Reported for an input whose judgement would take too much time or memory.
+/// Reported if validation would take too much time or memory.
 const BEYOND: &str = "the schema cannot judge this input; simplify its anyOf or oneOf";
 const BEYOND_BY_PATTERN: &str = "the schema cannot judge this input; simplify its pattern";
 const BEYOND_BY_SIZE: &str = "this input is too large for its schema to judge; send fewer values at once";
-/// An input of this size needs no branches to go beyond the budget.
+/// Node count from which an input can exceed the budget without branches.
 const LARGE: usize = 1_000;
-/// How many violations a message names.
+/// Violations named in a message.
 const TOLD: usize = 3;
-/// Longest description of one violation, in characters: it may quote the input.
+/// Maximum characters of a violation's description, which may quote the input.
 const WORDS_MAX: usize = 200;
-/// How many violations a form is told of.
+/// Violations returned for a form.
 const SHOWN: usize = 50;
 
-/// A schema, read and compiled once.
 #[derive(Debug)]
 pub struct Schema {
     text: String,
     properties: Vec<Property>,
     overlapping: Vec<String>,
-    /// The patterns that keys are matched with.
     keys: Vec<NFA>,
     validator: Validator<Metered>,
 }
 
-/// One thing that a schema does not allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// A JSON pointer to the value; empty: the input itself. A missing key is pointed at as if it stood there.
+    /// JSON pointer to the value, also to a missing key; empty for the input itself.
     pub at: String,
     /// May quote the input.
     pub what: String,
 }
 
 impl Schema {
-    /// Compiles a schema. It stands alone: nothing that it refers to is fetched. The error goes on after "the schema".
+    /// Compiles a schema. External references are not fetched. The error continues the words "the schema".
     ///
-    /// Patterns are those of the crate `regex`: an agent chooses the input, and must not choose the time.
+    /// Patterns use the crate `regex`, which runs in linear time: an agent controls the input.
     pub fn parse(text: impl Into<String>) -> Result<Self, String> {
         let text = text.into();
         let schema: Value = serde_json::from_str(&text).map_err(|error| format!("is no JSON: {error}"))?;
@@ -88,29 +84,28 @@ impl Schema {
         })
     }
 
-    /// The exact text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The keys that the schema speaks of, in its order.
+    /// The keys that the schema describes, in schema order.
     pub fn properties(&self) -> &[Property] {
         &self.properties
     }
 
-    /// The `anyOf` and `oneOf` whose recursive branches overlap, as JSON pointers: deep inputs go beyond the budget there.
+    /// JSON pointers of each `anyOf` and `oneOf` whose recursive branches overlap. Deep inputs exceed the budget there.
     pub fn overlapping(&self) -> &[String] {
         &self.overlapping
     }
 
-    /// Violations of the schema in this input, at most 50; only the first where there are too many to keep. An input that is not JSON,
-    /// has a key twice or goes beyond the budget is one violation of the input itself.
+    /// Returns at most 50 violations, or only the first if collecting all exceeds the budget. Invalid JSON, a duplicate
+    /// key and an exceeded budget are violations of the input itself.
     pub fn violations(&self, input: &str) -> Vec<Violation> {
         let read = |errors: Vec<ValidationError<'_>>| errors.iter().take(SHOWN).map(Violation::of).collect();
         self.judge(input, read).unwrap_or_else(|what| vec![Violation { at: String::new(), what }])
     }
 
-    /// Whether an input is what the schema asks for. The message names up to three places as JSON pointers.
+    /// Checks an input. The message names up to three violations with their JSON pointers.
     pub fn check(&self, input: &str) -> Result<(), String> {
         self.judge(input, |errors| {
             let some: Vec<_> = errors.iter().take(TOLD).map(told).collect();
@@ -122,8 +117,8 @@ impl Schema {
         })?
     }
 
-    /// Judges within a budget and gives the errors to `tell`: all, or only the first where all take too much. Errors are collected only
-    /// for an input that is not valid: each takes memory, and `anyOf` and `oneOf` collect those of all their branches.
+    /// Validates within a budget and passes the errors to `tell`, or only the first if all exceed the budget. Errors
+    /// are collected only for an invalid input, because `anyOf` and `oneOf` collect those of all branches.
     fn judge<T>(&self, input: &str, tell: impl FnOnce(Vec<ValidationError<'_>>) -> T) -> Result<T, String> {
         let value = readable(input)?;
         let within = |judge: &dyn Fn() -> _| meter::within(input.len(), &self.keys, judge);
@@ -157,16 +152,16 @@ impl Violation {
         Self { at, what: words(error) }
     }
 
-    /// The top-level key that it is about; `None` when it is about the input as a whole.
+    /// The top-level key of the violation; `None` for the input as a whole.
     pub fn key(&self) -> Option<String> {
         let first = self.at.strip_prefix('/')?.split('/').next()?;
         Some(first.replace("~1", "/").replace("~0", "~"))
     }
 }
 
-/// Read for judging only; what runs are the exact bytes.
+/// Parses an input for validation only; the exact bytes run.
 fn readable(input: &str) -> Result<Value, String> {
-    // The validator reads the last one of two; the tool may read the first.
+    // Refuses duplicate keys: the validator reads the last, the tool may read the first.
     if let Some(key) = json::duplicate_keys(input).first() {
         let key = cut(key, QUOTE_MAX);
         return Err(format!("the key {key} stands twice in its object; the schema can judge only one"));
@@ -174,7 +169,6 @@ fn readable(input: &str) -> Result<Value, String> {
     serde_json::from_str(input).map_err(|error| format!("the schema cannot judge this input: {error}"))
 }
 
-/// Where and what, without long values.
 fn told(error: &ValidationError<'_>) -> String {
     let place = match error.instance_path().to_string() {
         root if root.is_empty() => "the input".to_owned(),
@@ -216,7 +210,7 @@ mod tests {
     }"#;
 
     #[test]
-    fn an_input_that_fits_passes_and_the_schema_stays_as_written() {
+    fn a_valid_input_passes_and_schema_text_is_kept() {
         let schema = schema(TICKET).unwrap();
 
         assert_eq!(schema.check(r#"{"title":"x","labels":["bug"],"a/b":5}"#), Ok(()));
@@ -224,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn violations_are_named_by_pointer_and_at_most_three() {
+    fn a_message_names_three_violations_by_pointer() {
         let schema = schema(TICKET).unwrap();
 
         let one = schema.check(r#"{"title":7}"#).unwrap_err();
@@ -240,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_learns_which_field_each_violation_is_about() {
+    fn violations_name_their_field() {
         let schema = schema(TICKET).unwrap();
 
         let found = schema.violations(r#"{"labels":["B"],"a/b":6}"#);
@@ -269,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_stands_twice_is_refused_at_any_depth() {
+    fn a_duplicate_key_is_refused_at_any_depth() {
         let schema = schema(r#"{"properties":{"to":{"const":"alice"}}}"#).unwrap();
 
         for input in [r#"{"to":"mallory","to":"alice"}"#, r#"{"t\u006f":"m","to":"alice"}"#] {
@@ -280,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_schema_is_refused() {
+    fn an_invalid_schema_is_refused() {
         for (text, says) in [
             ("{", "is no JSON"),
             ("7", "is none"),
@@ -297,7 +291,7 @@ mod tests {
         }
     }
 
-    /// Two branches of a filter that overlap, and what holds itself twice.
+    /// A recursive filter with two overlapping branches.
     const FILTER: &str = r##"{"properties":{"filter":{"$ref":"#/$defs/n"}},"$defs":{"n":{"anyOf":[
         {"type":"object","properties":{"all":{"items":{"$ref":"#/$defs/n"}}},"required":["all"]},
         {"type":"object","properties":{"all":{"items":{"$ref":"#/$defs/n"}},"not":{"type":"boolean"}},"required":["all"]},
@@ -323,7 +317,7 @@ mod tests {
 
     type Step<'a> = &'a dyn Fn(usize) -> String;
 
-    /// References that double at each step, below each keyword that branches. The type at their end decides that no branch ends early.
+    /// References double at each step, below each branching keyword. The type at the end prevents an early result.
     #[test]
     fn every_keyword_that_branches_is_bounded() {
         let both = |n: usize| format!(r##"{{"$ref":"#/$defs/s{n}"}},{{"$ref":"#/$defs/s{n}"}}"##);
@@ -356,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_inputs_are_judged_whatever_their_size() {
+    fn ordinary_inputs_of_any_size_are_judged() {
         let flat =
             schema(r#"{"properties":{"l":{"items":{"type":"string","minLength":1},"uniqueItems":true}}}"#)
                 .unwrap();
@@ -384,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn unique_items_are_those_that_json_schema_calls_unique() {
+    fn unique_items_follow_json_schema_equality() {
         let schema = schema(r#"{"uniqueItems":true}"#).unwrap();
 
         for twice in ["[1,1.0]", "[0,-0.0]", r#"[{"a":1,"b":[2]},{"b":[2.0],"a":1}]"#, "[[],[]]"] {
@@ -436,13 +430,16 @@ mod tests {
         }
         let many = |n| schema_of(&json!({"properties": (0..n).map(each).collect::<Map<_, _>>()}));
         assert!(many(4).is_ok());
-        assert!(many(50).unwrap_err().starts_with("has a pattern that is too large"), "together");
+        assert!(
+            many(50).unwrap_err().starts_with("has a pattern that is too large"),
+            "all patterns together"
+        );
         assert!(schema_of(&json!({"properties": {"pattern": {"type": "string"}}})).is_ok());
         assert_eq!(schema(r#"{"pattern":"(?=a)"}"#).unwrap_err(), r#"is none: "(?=a)" is not a "regex""#);
     }
 
     #[test]
-    fn ordinary_patterns_match_as_before_at_any_length() {
+    fn ordinary_patterns_match_texts_of_any_length() {
         let (letters, long) = ("é".repeat(200), "word, ".repeat(200_000));
         for (pattern, text, fits) in [
             ("", "", true),
@@ -498,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_takes_no_longer_than_the_text_is_long() {
+    fn a_pattern_takes_linear_time() {
         let schema = schema(r#"{"properties":{"x":{"pattern":"^(a+)+$"}}}"#).unwrap();
         let begun = std::time::Instant::now();
 

@@ -1,4 +1,4 @@
-//! The keyword `pattern`. The crate `regex` takes time by the size of a pattern, so the input pays here for each state that it visits.
+//! The keyword `pattern`. Matching costs a step per visited state, because `regex` takes time by pattern size.
 
 use std::collections::BTreeMap;
 
@@ -10,20 +10,15 @@ use serde_json::Value;
 use super::branches;
 use super::meter::{self, Metered};
 
-/// Longest quoted value, in bytes.
 pub(super) const QUOTE_MAX: usize = 80;
-/// Bytes that a compiled pattern may take.
 const MAX_BYTES: usize = 10 << 20;
-/// Bytes that all compiled patterns of a schema may take.
 const MAX_BYTES_IN_ALL: usize = 32 << 20;
 
-/// Compiled patterns by their text.
 type Patterns = BTreeMap<String, NFA>;
 
-/// A `pattern` and its text.
 pub(super) struct Pattern(pub(super) String, pub(super) NFA);
 
-/// Compiles everything that can be a pattern for strings or for keys. The error is one that is too large.
+/// Compiles all patterns for strings and for keys. The error is a pattern that is too large.
 pub(super) fn compile(schema: &Value) -> Result<(Patterns, Patterns), String> {
     let (mut of_strings, mut of_keys, mut left) = (Patterns::new(), Patterns::new(), MAX_BYTES_IN_ALL);
     for (_, schema) in branches::objects(schema) {
@@ -37,14 +32,13 @@ pub(super) fn compile(schema: &Value) -> Result<(Patterns, Patterns), String> {
     Ok((of_strings, of_keys))
 }
 
-/// Leaves out a pattern that is not valid.
 fn add(compiled: &mut Patterns, pattern: &str, left: &mut usize) -> Result<(), String> {
     if compiled.contains_key(pattern) {
         return Ok(());
     }
     let limit = MAX_BYTES.min(*left);
     let too_large = Err(pattern.to_owned());
-    // Each escape and each name costs a pass over the text.
+    // The translation passes over the text for each escape and each name.
     let passes = pattern.len() * pattern.matches(['\\', '<']).count();
     if passes > limit {
         return too_large;
@@ -77,9 +71,8 @@ impl<'i> Keyword<'i, Metered> for Pattern {
     }
 }
 
-/// Checks the format `regex`.
 pub(super) fn is_regex(text: &str) -> bool {
-    // Names are compared with each other, and moved out of each group.
+    // The check compares all names and moves them for each group.
     meter::visit(text.matches("(?<").count() * text.matches(['(', '\\']).count());
     jsonschema_regex::is_valid_ecma_regex(text)
 }

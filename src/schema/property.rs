@@ -1,27 +1,25 @@
-//! What a schema says of the keys of an input, for whoever shows them as fields.
+//! Reads what a schema says about the keys of an input, to show them as form fields.
 
 use crate::domain::json;
 
-/// References followed from one property: more is a circle.
+/// References followed from one property; bounds circular ones.
 const HOPS: usize = 8;
 
-/// One key of an input, as far as the schema speaks of it in plain terms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Property {
     pub key: String,
-    /// `string`, `number`, …; empty where anything goes.
+    /// `string`, `number`, …; empty if any type is allowed.
     pub types: Vec<String>,
     pub required: bool,
-    /// The only values allowed, as JSON; empty where there is no such list.
+    /// Allowed values as JSON; empty if not restricted.
     pub choices: Vec<String>,
-    /// Limits in words, such as `at most 120 characters`. They may quote the schema.
+    /// Limits in words, such as `at most 120 characters`. May quote the schema.
     pub limits: Vec<String>,
-    /// Longest string, in characters.
     pub max_length: Option<usize>,
     pub description: Option<String>,
 }
 
-/// The properties of the schema's root, in written order.
+/// Returns the properties of the root schema, in written order.
 pub(super) fn read(schema: &str) -> Vec<Property> {
     let required: Vec<String> = at(schema, "required")
         .and_then(json::elements)
@@ -38,7 +36,6 @@ pub(super) fn read(schema: &str) -> Vec<Property> {
 }
 
 impl Property {
-    /// Takes over what this part of the schema says.
     fn learn(&mut self, root: &str, part: &str, hops: usize) {
         if let Some(there) = at(part, "$ref").and_then(|to| referred(root, &meant(to)))
             && hops > 0
@@ -49,7 +46,7 @@ impl Property {
             at(part, "anyOf").or_else(|| at(part, "oneOf")).and_then(json::elements).unwrap_or_default();
         let (nulls, others): (Vec<_>, Vec<_>) =
             either.into_iter().partition(|part| at(part, "type").is_some_and(|it| it == "\"null\""));
-        // "This or nothing" is how optional values are written; a wider choice is left to the judge.
+        // "This or null" is the usual form of an optional value. A wider choice is not described.
         if let [only] = others.as_slice()
             && hops > 0
         {
@@ -102,7 +99,6 @@ fn limits(part: &str) -> Vec<String> {
     .collect()
 }
 
-/// The part that `#/a/b` names.
 fn referred<'a>(root: &'a str, reference: &str) -> Option<&'a str> {
     let path = reference.strip_prefix("#/")?;
     path.split('/').try_fold(root, |part, key| at(part, &key.replace("~1", "/").replace("~0", "~")))
