@@ -1,9 +1,7 @@
 //! placet: a terminal inbox where people approve, edit or exclude what AI agents propose to write, before it lands.
 //!
-//! The rooms of this house stand on floors, and a room imports lower floors only (held by `tests/fast/tidy.rs`).
-//! ARCHITECTURE.md is the map.
-//!
-//! The rooms are private, so the compiler finds what nobody uses. The binary needs [`run`] alone.
+//! The modules ("rooms") are layered in floors; each imports lower floors only (`tests/fast/tidy.rs`, ARCHITECTURE.md).
+//! They are private, so the compiler finds unused code. The binary needs only [`run`].
 #![cfg_attr(
     not(test),
     deny(
@@ -15,11 +13,11 @@
     )
 )]
 
-// Floor 0: words and rules (no I/O, no clock, no async, no serde); points at which tests kill the process; private files.
+// Floor 0: rules (no I/O, clock, async or serde), kill points for tests, private files.
 mod domain;
 mod fault;
 mod private;
-// Floor 1: one skill each, never each other.
+// Floor 1: building blocks that do not import each other.
 mod config;
 mod contract;
 mod net;
@@ -27,30 +25,28 @@ mod program;
 mod schema;
 mod sqlite;
 mod text;
-// Floor 2: the world, translated.
+// Floor 2: backends and databases.
 mod gate;
 mod journal;
 mod sources;
-// Floor 3: what a reviewer does, whatever the screen; what an agent does, whatever it is.
+// Floor 3: reviewing without a screen; the agent's side.
 mod agent;
 mod inbox;
-// Floor 4: shells, never each other.
+// Floor 4: user interfaces that do not import each other.
 mod cli;
 mod tui;
-// Floor 5: the way in.
+// Floor 5: startup.
 mod start;
-// Beside the house: where the chance of randomised tests comes from.
+// Outside the floors: seeds for randomised tests.
 #[cfg(test)]
 mod rounds;
-// For tests and fuzzers alone.
+// For tests and fuzzers only.
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 
 pub use start::run;
 
-/// What `tests/` and `benches/` use of the rooms. Nothing else may, and it promises nothing.
-///
-/// An item that stands here counts as used, so list items, not rooms.
+/// Items for `tests/` and `benches/`, without any promise. Listed items count as used, so list items, not modules.
 #[doc(hidden)]
 pub mod for_tests {
     pub use crate::cli::args::{Args, Command, GateCommand};

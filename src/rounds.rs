@@ -1,7 +1,5 @@
-//! How often a randomised test tries, and where its chance comes from: one place, so that every one can be played again.
-//!
-//! `PLACET_LONG=1` asks for the long form, which also begins somewhere else each time. `PLACET_SEED=…` plays a printed
-//! seed again. The short form always begins at the same seed: it must not fail on a day when nothing changed.
+//! Rounds and seeds of randomised tests. `PLACET_LONG=1` runs the long form with a new seed; `PLACET_SEED=…` replays a
+//! printed seed. The short form has a fixed seed, so that it does not fail on unchanged code.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,20 +9,17 @@ use proptest::test_runner::{Config, RngAlgorithm, RngSeed, TestRng, TestRunner};
 mod skips;
 pub(crate) use skips::skipped;
 
-/// The seed of the short form.
 const USUAL: u64 = 0x5eed;
 
-/// As many as the form that was asked for has.
 pub(crate) fn rounds(short: u32, long: u32) -> u32 {
     if is_long() { long } else { short }
 }
 
-/// Whether `PLACET_LONG` asks for the long form.
 pub(crate) fn is_long() -> bool {
     std::env::var_os("PLACET_LONG").is_some()
 }
 
-/// The seed of this run; printed, and shown by the test harness when the test fails.
+/// Returns and prints the seed; the test harness shows it if the test fails.
 fn seed() -> u64 {
     let given = std::env::var("PLACET_SEED").ok().and_then(|seed| seed.parse().ok());
     let fresh = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(USUAL, |since| since.as_secs());
@@ -33,7 +28,7 @@ fn seed() -> u64 {
     seed
 }
 
-/// A small generator of our own: a seed that is printed plays the same choices again.
+/// A small generator whose choices a seed replays.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -41,26 +36,25 @@ impl Random {
         Self(seed())
     }
 
-    /// From a seed that is chosen by another one, so that its part can be played alone.
+    /// A generator for one part of a test, whose seed another generator chose. The part can be replayed alone.
     pub(crate) fn of(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// Less than `n`.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % n
     }
 }
 
-/// Proptest with this run's seed and number of cases; it makes a failing case small.
+/// Returns a proptest runner with this run's seed and number of cases. It shrinks a failing case.
 pub(crate) fn runner(short: u32, long: u32) -> TestRunner {
     let (seed, mut bytes) = (seed(), [0; 32]);
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     TestRunner::new_with_rng(config_of(seed, short, long), TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
 }
 
-/// The same for a `proptest!` block.
+/// Returns the same configuration for a `proptest!` block.
 pub(crate) fn config(short: u32, long: u32) -> Config {
     config_of(seed(), short, long)
 }
