@@ -1,4 +1,4 @@
-//! What is told of a text that could mislead: one word each, the same in the list, the preview and the documents.
+//! One-word warnings about texts that could mislead. List, preview and documents use the same words.
 
 use icu_properties::props::{BidiClass, BidiControl, BinaryProperty as _, EnumeratedProperty as _, Script};
 
@@ -9,36 +9,33 @@ use super::identifier::{is_mixed, words};
 use super::lookalike::{has_false_punctuation, is_styled_word};
 use super::units::{Face, Mode, REPEATS, units};
 
-/// So many blank lines in a row push the rest out of sight.
+/// Blank lines in a row above this number push the rest out of sight.
 pub const LINES: usize = 8;
-/// So many invisible characters in a row can carry a message.
+/// Invisible characters in a row from which they can carry a message.
 const MESSAGE: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Badge {
-    /// What a terminal would obey.
+    /// Control characters, which a terminal obeys.
     Control,
-    /// Reorders what is around it.
+    /// Reorders the text around it.
     Bidi,
-    /// Not to be seen.
     Invisible,
-    /// A run of it, which can carry a message.
+    /// A run of invisible characters, which can carry a message.
     Smuggle,
-    /// A word of Latin letters with others that look like them.
+    /// Latin letters mixed with lookalikes of another script in one word.
     MixedScript,
-    /// Punctuation or letters that look exactly like others.
+    /// Looks exactly like other punctuation or letters.
     Confusable,
-    /// Marks on nothing, around something, or too many.
+    /// Combining marks without a base, around one, or too many.
     Combining,
     /// Blanks that push the rest out of sight.
     Padding,
-    /// A key stands more than once.
     DuplicateKey,
-    /// A string that does not decode.
     Broken,
-    /// Written from right to left: a terminal may reorder the line. No alarm.
+    /// Right-to-left text: a terminal may reorder the line. Not an alarm.
     Rtl,
-    /// Draws lines and boxes, as frames are. No alarm.
+    /// Box-drawing characters, which frames consist of. Not an alarm.
     BoxDrawing,
 }
 
@@ -75,13 +72,12 @@ impl Badge {
         }
     }
 
-    /// Ordinary text has it, too: it is told, and locks nothing.
+    /// Whether ordinary text has this badge, too. It is shown, but does not block approval.
     pub const fn is_note(self) -> bool {
         matches!(self, Self::Rtl | Self::BoxDrawing)
     }
 }
 
-/// The badges of a content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Badges(u16);
 
@@ -99,7 +95,6 @@ impl Badges {
         Self(self.0 | other.0)
     }
 
-    /// Those that ask for a second look.
     pub fn alarms(self) -> impl Iterator<Item = Badge> {
         self.all().filter(|badge| !badge.is_note())
     }
@@ -113,7 +108,6 @@ impl Badges {
     }
 }
 
-/// What could mislead in a text of several lines.
 pub fn badges(text: &str) -> Badges {
     let mut badges = Badges::default();
     let (mut blank, mut any) = (0, false);
@@ -131,7 +125,7 @@ pub fn badges(text: &str) -> Badges {
     badges
 }
 
-/// The badges of text that has its place on one line, where a line break is a control character like others.
+/// Returns the badges of a one-line text, in which a line break counts as a control character.
 pub fn badges_of_line(text: &str) -> Badges {
     let mut badges = Badges::default();
     if is_odd(text) {
@@ -140,7 +134,7 @@ pub fn badges_of_line(text: &str) -> Badges {
     badges
 }
 
-/// The badges of a host, a tool or an id: no letter of another script is ordinary in one.
+/// Returns the badges of a host, tool or id, in which no other script is ordinary.
 pub fn badges_of_identifier(text: &str) -> Badges {
     let mut badges = badges_of_line(text);
     let punycode =
@@ -151,14 +145,14 @@ pub fn badges_of_identifier(text: &str) -> Badges {
     badges
 }
 
-/// As many spaces as make a number of them.
+/// The run of spaces that is shown as a number.
 const WIDE_GAP: &str = "                                ";
 
 fn line_of_split(line: &str) -> &str {
     line.strip_suffix('\r').unwrap_or(line)
 }
 
-/// Not only printable ASCII without wide gaps: most text needs no closer look.
+/// Whether a line is more than printable ASCII without wide gaps. Most text is not and needs no further checks.
 fn is_odd(line: &str) -> bool {
     !only(line.as_bytes(), |byte| matches!(byte, b'\t' | 0x20..0x7f))
         || line.contains(WIDE_GAP)
@@ -193,7 +187,7 @@ fn of_line(line: &str, badges: &mut Badges) {
 
 fn of_plain(cluster: &str) -> Option<Badge> {
     let c = cluster.chars().next().filter(|c| !c.is_ascii())?;
-    // One letter of the mathematical alphabets is enough.
+    // One mathematical letter is enough.
     if matches!(c, '\u{1d400}'..='\u{1d7ff}') && c.is_alphanumeric() {
         return Some(Badge::Confusable);
     }
@@ -202,7 +196,7 @@ fn of_plain(cluster: &str) -> Option<Badge> {
         c if matches!(BidiClass::for_char(c), BidiClass::RightToLeft | BidiClass::ArabicLetter) => {
             Some(Badge::Rtl)
         }
-        // Its ligatures are neutral.
+        // Arabic ligatures are neutral in the bidi tables.
         c if Script::for_char(c) == Script::Arabic => Some(Badge::Rtl),
         _ => None,
     }
@@ -233,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_mislead_has_a_word() {
+    fn misleading_text_has_a_badge() {
         assert_eq!(of("a\u{1b}[2J"), "control");
         assert_eq!(of("one\rtwo"), "control");
         assert_eq!(of("pay\u{202e}100\u{200b}"), "bidi invisible");
@@ -249,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_text_has_none() {
+    fn ordinary_text_has_no_alarm() {
         let texts = [
             "plain\ttext\r\nmore",
             "Grüße, 世界 👩‍💻 ✓ 3 €",

@@ -1,5 +1,4 @@
-//! Classifies characters by their Unicode properties, not by a list of ours. A character that the tables do not know yet is shown
-//! as a token.
+//! Classifies characters by Unicode properties. A character unknown to the tables is shown as a token.
 
 use std::borrow::Cow;
 
@@ -9,7 +8,7 @@ use icu_properties::props::{
 };
 use unicode_width::UnicodeWidthChar as _;
 
-/// Characters that the display itself writes with; in foreign text each is a token.
+/// Signs that the display itself draws. In foreign text each is a token.
 const OURS: [char; 7] = ['⟦', '⟧', TAB, NO_BREAK, NARROW_NO_BREAK, WIDE, ZERO];
 const TAB: char = '⇥';
 const NO_BREAK: char = '⍽';
@@ -17,7 +16,7 @@ const NARROW_NO_BREAK: char = '⎵';
 const WIDE: char = '␣';
 const ZERO: char = '⁞';
 
-/// A character that a terminal would obey, hide or reorder, or that is easily taken for another one.
+/// Whether a terminal obeys, hides or reorders the character, or it is easily mistaken for another one.
 pub(super) fn is_hidden(c: char) -> bool {
     use GeneralCategory as G;
     if c.is_ascii() {
@@ -42,8 +41,7 @@ pub(super) fn is_hidden(c: char) -> bool {
     }
 }
 
-/// A character that is not seen as itself wherever it stands: it is obeyed, has no width, reorders what is around it, or has no
-/// meaning that a font must know.
+/// Whether the character is never seen as itself: obeyed, without width, reordering, or not in fonts.
 pub(super) fn is_unseen(c: char) -> bool {
     use GeneralCategory as G;
     if c.is_ascii() {
@@ -55,17 +53,15 @@ pub(super) fn is_unseen(c: char) -> bool {
         || CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(c)
 }
 
-/// One of the characters that the display writes with.
 pub(super) fn is_ours(c: char) -> bool {
     OURS.contains(&c)
 }
 
-/// Punctuation that looks exactly like another one: `;`, a grave accent, a full stop.
+/// Punctuation that looks exactly like `;`, a grave accent or a full stop.
 pub(super) const fn is_twin(c: char) -> bool {
     matches!(c, '\u{37e}' | '\u{1fef}' | '\u{2024}')
 }
 
-/// A mark that stands on what is before it.
 pub(super) fn is_mark(c: char) -> bool {
     !c.is_ascii()
         && matches!(
@@ -74,7 +70,7 @@ pub(super) fn is_mark(c: char) -> bool {
         )
 }
 
-/// Drawn as itself wherever it stands: it joins neither what is before it nor what is after it.
+/// A visible character that joins neither its predecessor nor its successor.
 pub(super) fn is_base(c: char) -> bool {
     use GraphemeClusterBreak as G;
     if c.is_ascii() {
@@ -84,12 +80,11 @@ pub(super) fn is_base(c: char) -> bool {
     !joins && c.width().is_some_and(|width| width > 0) && !is_hidden(c)
 }
 
-/// ZWNJ and ZWJ, which many scripts cannot be written without.
+/// ZWNJ and ZWJ, which many scripts require.
 pub(super) const fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200c}' | '\u{200d}')
 }
 
-/// A letter of a script that is written with joiners.
 pub(super) fn takes_joiners(c: char) -> bool {
     const SCRIPTS: [Script; 19] = [
         Script::Arabic,
@@ -115,16 +110,16 @@ pub(super) fn takes_joiners(c: char) -> bool {
     !c.is_ascii() && SCRIPTS.contains(&Script::for_char(c))
 }
 
-/// A character of a script that has no spaces between words, so that its writers mark where lines may break.
+/// A script without spaces between words, whose writers mark possible line breaks.
 fn has_no_spaces(c: char) -> bool {
     let scripts =
         [Script::Khmer, Script::Thai, Script::Lao, Script::Myanmar, Script::Tibetan, Script::Javanese];
     !c.is_ascii() && scripts.contains(&Script::for_char(c))
 }
 
-/// What is drawn for a blank where people write it: one glyph, which nothing else shows as. A tab always has one.
+/// Returns the sign for a blank where people write it: one glyph, used for nothing else. A tab always has one.
 ///
-/// Elsewhere, between two English words or several in a row, a blank is a token like everything that is hidden.
+/// Between two English words, or in a row, other blanks are tokens like all hidden characters.
 pub(super) fn glyph(c: char, before: &str, after: Option<char>) -> Option<&'static str> {
     let last = before.chars().next_back();
     let near = |test: fn(char) -> bool| last.is_some_and(test) || after.is_some_and(test);
@@ -146,7 +141,7 @@ const fn is_blank(c: char) -> bool {
     matches!(c, '\u{a0}' | '\u{202f}' | '\u{3000}' | '\u{200b}')
 }
 
-/// `ESC`, `U+202E`.
+/// Names a character: `ESC`, `U+202E`.
 pub(super) fn name(c: char) -> Cow<'static, str> {
     const C0: [&str; 32] = [
         "NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "TAB", "LF", "VT", "FF", "CR", "SO",

@@ -1,4 +1,4 @@
-//! Which graphemes are drawn as they are.
+//! Decides which graphemes are drawn as they are.
 
 use icu_properties::CodePointSetData;
 use icu_properties::props::Emoji;
@@ -6,16 +6,16 @@ use icu_properties::props::Emoji;
 use super::class::{is_base, is_hidden, is_joiner, is_mark, takes_joiners};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// More marks on one base are no writing.
+/// Maximum marks on one base.
 const MARKS: usize = 4;
-/// A longer grapheme is no writing either.
+/// Maximum characters after the first in a grapheme.
 const CHARS: usize = 16;
-/// Columns of the widest syllables.
+/// Maximum columns of a grapheme; the widest syllables have as many.
 const WIDEST: usize = 8;
-/// As many people as there are in a family.
+/// Maximum joined emoji: a family.
 const EMOJI: usize = 4;
 
-/// A grapheme that is drawn as itself: every character visible, of a width terminals agree on. `after` is what follows it.
+/// Whether a grapheme is drawn as itself: visible characters of a width that terminals agree on. `after` follows it.
 pub(super) fn is_plain(cluster: &str, after: Option<char>) -> bool {
     let mut chars = cluster.chars();
     let Some(first) = chars.next() else { return false };
@@ -26,7 +26,7 @@ pub(super) fn is_plain(cluster: &str, after: Option<char>) -> bool {
     (is_base(first) && cluster.width() <= WIDEST && is_written(first, rest, after)) || is_emoji(cluster)
 }
 
-/// Letters with their marks; joiners inside the scripts that need them.
+/// Letters with their marks; joiners only in scripts that require them.
 fn is_written(first: char, rest: &str, after: Option<char>) -> bool {
     let (mut base, mut marks, mut joined) = (first, 0, false);
     for (nth, c) in rest.chars().enumerate() {
@@ -56,7 +56,7 @@ fn is_written(first: char, rest: &str, after: Option<char>) -> bool {
     !joined || after.is_some_and(takes_joiners)
 }
 
-/// Up to four emoji, joined; a keycap; the flag of a part of a country.
+/// Up to four joined emoji, a keycap, or the flag of a part of a country.
 fn is_emoji(cluster: &str) -> bool {
     let mut count = 0;
     let joined = cluster.split('\u{200d}').all(|part| {
@@ -66,7 +66,7 @@ fn is_emoji(cluster: &str) -> bool {
     joined || is_keycap(cluster) || is_flag(cluster)
 }
 
-/// An emoji, then its presentation or its skin.
+/// An emoji with an optional presentation selector or skin tone.
 fn is_one_emoji(part: &str) -> bool {
     let mut chars = part.chars();
     let base = chars
@@ -86,7 +86,7 @@ fn is_keycap(cluster: &str) -> bool {
     })
 }
 
-/// England, Scotland, Wales: the ones that there are.
+/// England, Scotland and Wales, the only such flags.
 fn is_flag(cluster: &str) -> bool {
     let Some(tags) = cluster.strip_prefix('\u{1f3f4}').and_then(|rest| rest.strip_suffix('\u{e007f}')) else {
         return false;

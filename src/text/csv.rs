@@ -1,18 +1,16 @@
-//! Records of CSV (RFC 4180) of which no cell is a formula. What stands in them has come through the door.
+//! Writes CSV records (RFC 4180) without formulas. The cells are already safe to show.
 
-/// One record with its line break.
 pub fn record(cells: &[String]) -> String {
     let cells: Vec<String> = cells.iter().map(|text| cell(text)).collect();
     format!("{}\r\n", cells.join(","))
 }
 
-/// One cell of a record, for text that somebody else wrote. A number of ours stays as it is: this takes `-1` for a formula, too.
+/// Returns a cell of foreign text. Write numbers directly: `-1` would be escaped as a formula.
 pub fn cell(text: &str) -> String {
     quoted(&harmless(text))
 }
 
-/// What a spreadsheet would run as a formula gets an apostrophe in front, also where the sign is a wide one or stands behind
-/// spaces.
+/// Puts an apostrophe before what a spreadsheet would run as a formula, also with a fullwidth sign or after spaces.
 fn harmless(cell: &str) -> String {
     const BEGINS: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
     let starts = cell.starts_with(BEGINS) || cell.trim_start().starts_with(BEGINS);

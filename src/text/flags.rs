@@ -1,4 +1,4 @@
-//! What a reviewer could overlook in an action: judged in one place for the lock, the list, the preview, the review and the shell.
+//! Warnings about an action, computed once for lock, list, preview, review and shell.
 
 use crate::domain::json::{self, Scanner, TokenKind};
 use crate::domain::{BatchId, Effect, PendingAction, Risk, Row, Untrusted};
@@ -7,27 +7,24 @@ use super::badge::{Badge, Badges, badges, badges_of_identifier, badges_of_line};
 use super::links::{MOST_MISLEADING, misleading, named_hosts};
 use super::rows::hidden;
 
-/// What asks for a second look at an action.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
-    /// Characters of the input that a terminal would obey, hide or reorder.
+    /// Number of characters in the input that a terminal would obey, hide or reorder.
     pub hidden: usize,
-    /// Keys of the input that stand more than once.
     pub duplicates: Vec<String>,
-    /// Keys of the input that look like another one of their object.
+    /// Keys that look like another key of the same object.
     pub alike: Vec<String>,
-    /// Strings that do not decode cleanly.
+    /// Number of strings that do not decode cleanly.
     pub broken: usize,
-    /// `NaN` and the like, in a number's place.
+    /// Number of non-JSON values such as `NaN`.
     pub odd: usize,
-    /// Hosts that addresses lead to and do not look like; at most one more than [`named_hosts`] names.
+    /// Hosts of misleading addresses; at most one more than [`named_hosts`] names.
     pub leads_to: Vec<String>,
-    /// In a word each, of everything foreign that is shown of the action.
     pub badges: Badges,
 }
 
 impl Flags {
-    /// Judges everything foreign that a decision is made by: names, ids, title, input, and what the agent says of it.
+    /// Judges all foreign text that a decision depends on: names, ids, title, input, and the agent's own description.
     pub fn of(action: &PendingAction) -> Self {
         let mut flags = Self::of_row(&action.row);
         let json::DoubtfulKeys { duplicates, alike } = json::doubtful_keys(action.input.as_str());
@@ -55,7 +52,7 @@ impl Flags {
         flags
     }
 
-    /// The same of a row in a list, where the rest is not known yet.
+    /// Judges a row of a list, whose details are not loaded.
     pub fn of_row(row: &Row) -> Self {
         let mut flags = Self::default();
         let batch = row.batch.as_ref().map(BatchId::untrusted);
@@ -71,12 +68,12 @@ impl Flags {
         flags
     }
 
-    /// `bidi, padding`: what asks for a second look. Empty where nothing does.
+    /// `bidi, padding`: the alarms; empty if there are none.
     pub fn words(&self) -> String {
         self.badges.alarms().map(Badge::word).collect::<Vec<_>>().join(", ")
     }
 
-    /// The gravest of it, shorter and longer: what a row of a list has room for. Empty where nothing asks for a second look.
+    /// The most serious reason, in a short and a long form; empty if there is none.
     pub fn kind(&self) -> (&'static str, &'static str) {
         let has = |badges: &[Badge]| badges.iter().any(|badge| self.badges.has(*badge));
         if self.hidden > 0 || has(&[Badge::Control, Badge::Bidi, Badge::Invisible, Badge::Smuggle]) {
@@ -98,7 +95,6 @@ impl Flags {
         }
     }
 
-    /// Something asks for a second look.
     pub fn any(&self) -> bool {
         self.hidden > 0
             || self.broken > 0
@@ -109,7 +105,7 @@ impl Flags {
             || self.badges.alarms().next().is_some()
     }
 
-    /// Every reason for a second look in a line, for places without a preview.
+    /// Every reason, for places without a preview.
     pub fn reasons(&self) -> Vec<String> {
         let counted = [
             (self.duplicates.len(), "duplicate key"),
@@ -141,7 +137,7 @@ impl Flags {
         self.leads_to.truncate(MOST_MISLEADING + 1);
     }
 
-    /// Adds what the agent says. Its badges and hosts count, its broken strings and odd words do not run.
+    /// Adds the agent's description. Its broken strings and odd words are not counted, because it does not run.
     fn add_said(&mut self, text: &str) {
         let mut said = Self { leads_to: std::mem::take(&mut self.leads_to), ..Self::default() };
         said.add_json(text);
@@ -152,7 +148,7 @@ impl Flags {
         self.leads_to = said.leads_to;
     }
 
-    /// Looks into every key and string, escapes decoded. Returns how many characters of it are hidden.
+    /// Checks every decoded key and string. Returns the number of hidden characters.
     fn add_json(&mut self, text: &str) -> usize {
         let mut unseen = 0;
         let mut scanner = Scanner::new(text);
@@ -170,7 +166,7 @@ impl Flags {
     }
 }
 
-/// A word that this version does not know.
+/// A risk word that this version does not know.
 const fn risk_word(risk: &Risk) -> Option<&Untrusted> {
     match risk {
         Risk::Other(word) => Some(word),
@@ -190,7 +186,7 @@ mod tests {
     use super::*;
     use crate::domain::{ActionId, RawJson};
 
-    /// The two tools that went through unopened, and what else can be written so.
+    /// Has a Cyrillic letter.
     const ODD: &str = "save_docum\u{435}nt";
 
     fn plain() -> PendingAction {
@@ -215,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn every_foreign_field_of_an_action_is_judged() {
+    fn every_foreign_field_is_judged() {
         let odd = || Some(Untrusted::from(ODD));
         let json = || RawJson::parse(format!(r#"{{"note":"{ODD}"}}"#)).unwrap();
         let all = [
@@ -246,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn host_that_leads_elsewhere_is_a_flag_and_is_named() {
+    fn a_misleading_host_is_flagged_and_named() {
         let flags = with(|action| {
             let input = r#"{"link":["https://github.com@evil.example/login","https://p\u0430ypal.com"]}"#;
             action.input = RawJson::parse(input).unwrap();
@@ -260,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn misleading_host_is_named_wherever_it_stands() {
+    fn a_misleading_host_is_named_in_any_field() {
         let link = || Untrusted::from("https:paypal.com@evil.example/");
         let json = || Some(RawJson::parse(r#"{"a":"//paypal.com@evil.example/"}"#).unwrap());
         let all = [
@@ -278,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_people_in_other_scripts_are_no_flag() {
+    fn names_in_other_scripts_are_not_flagged() {
         let flags = with(|action| {
             action.row.agent = Some("Агент возвратов".into());
             action.row.workspace = Some("büro".into());

@@ -1,4 +1,4 @@
-//! Names that somebody must not be fooled by: hosts, mail addresses, tools, ids, and who somebody says they are.
+//! Identifiers that must not deceive: hosts, mail addresses, tools, ids and names of people.
 
 use icu_properties::props::{EnumeratedProperty as _, Script};
 
@@ -8,16 +8,14 @@ use super::shown::Shown;
 use super::units::Mode;
 use crate::domain::Untrusted;
 
-/// A label of a host has no more bytes.
+/// Maximum bytes of a host's label.
 const LABEL: usize = 63;
 
-/// A host, a mail address, a tool or an id: whatever is not ASCII is shown as `⟦а U+0430⟧`, and beside a label in punycode stands
-/// what it means.
+/// Shows a host, mail address, tool or id: other characters than ASCII as `⟦а U+0430⟧`, punycode with its meaning.
 pub fn identifier(text: &Untrusted) -> Shown {
     identifier_part(text.as_raw())
 }
 
-/// The same for a part of a text.
 pub fn identifier_part(text: &str) -> Shown {
     let mut shown = Shown::default();
     let mut at = 0;
@@ -30,8 +28,7 @@ pub fn identifier_part(text: &str) -> Shown {
     shown.followed_by(Shown::of(text, at..text.len(), Mode::Identifier))
 }
 
-/// Who somebody is: an agent, a reviewer. Any script is drawn as it is, but when a word looks as if it were of another one, all is
-/// shown like an identifier.
+/// Shows the name of an agent or reviewer in any script, but as an identifier if a word looks like another script's.
 pub fn name(text: &Untrusted) -> Shown {
     let raw = text.as_raw();
     if !raw.is_ascii() && words(raw).any(|word| is_mixed(word) || is_disguised(word)) {
@@ -40,7 +37,7 @@ pub fn name(text: &Untrusted) -> Shown {
     Shown::of_line(raw)
 }
 
-/// Latin letters beside letters of another script that look like Latin ones, in one word.
+/// Whether a word mixes Latin letters with lookalikes of another script.
 pub(super) fn is_mixed(word: &str) -> bool {
     if word.is_ascii() {
         return false;
@@ -60,7 +57,7 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
 fn labels(text: &str) -> impl Iterator<Item = std::ops::Range<usize>> {
     let mut at = 0;
     text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).filter_map(move |label| {
-        // What a text is split at may be longer than a byte.
+        // Separators can be longer than a byte.
         at = text.get(at..)?.find(label)? + at;
         let range = at..at + label.len();
         at = range.end;
@@ -68,7 +65,6 @@ fn labels(text: &str) -> impl Iterator<Item = std::ops::Range<usize>> {
     })
 }
 
-/// What a label in punycode stands for.
 fn meaning(label: &str) -> Option<String> {
     let (prefix, coded) = label.split_at_checked(4)?;
     if !prefix.eq_ignore_ascii_case("xn--") {
@@ -96,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn in_an_identifier_everything_but_ascii_is_named() {
+    fn identifiers_name_non_ascii_characters() {
         assert_eq!(plain("billing@p\u{430}ypal.com"), "billing@p⟦а U+0430⟧ypal.com");
         assert_eq!(plain("rm \u{2013}rf /"), "rm ⟦– U+2013⟧rf /");
         assert_eq!(plain("a\u{202e}b\u{301}"), "a⟦U+202E⟧b⟦U+0301⟧");
@@ -113,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_drawn_in_its_own_script_unless_it_looks_like_another() {
+    fn a_name_that_looks_like_another_is_escaped() {
         let shown = |text: &str| name(&text.into()).plain();
 
         for text in ["kim", "Zoë", "Jürgen-Agent", "Алиса", "レビュー係", "مراجع", "Ольга K.", "Σοφία"]

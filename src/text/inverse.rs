@@ -1,10 +1,9 @@
-//! The way back from what is shown to what it stands for, for tests and fuzzers: a display that can be undone shows different
-//! texts differently.
+//! The inverse of the display, for tests and fuzzers: a reversible display never shows two different texts alike.
 
 use super::identifier::identifier_part;
 use super::{NARROWEST, Shown, badges, lines, part, row, styled};
 
-/// Reads a display back. Written from the rule's words, and not from its code.
+/// Reads a display back. Written from the specification, independently of the code.
 pub(super) fn undone(shown: &str) -> String {
     let mut text = String::new();
     let mut rest = shown;
@@ -55,7 +54,7 @@ fn meant(token: &str) -> String {
     c.to_string()
 }
 
-/// Nothing a terminal obeys or hides is left, whatever the rule thinks of it.
+/// Whether no character is left that a terminal obeys or hides, independent of the tables.
 fn is_harmless(shown: &str) -> bool {
     !shown.chars().any(|c| {
         c.is_control() || matches!(c, '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
@@ -63,7 +62,6 @@ fn is_harmless(shown: &str) -> bool {
     })
 }
 
-/// It can be read back in both modes, and nothing in it is obeyed.
 pub(super) fn check(text: &str) {
     for shown in [part(text).plain(), identifier_part(text).plain()] {
         assert_eq!(undone(&shown), text, "{}", shown.escape_unicode());
@@ -71,7 +69,7 @@ pub(super) fn check(text: &str) {
     }
 }
 
-/// Any bytes, as text: harmless, reversible, and whole in rows of any width.
+/// Checks any bytes as text: harmless, reversible, and complete in rows of any width.
 pub fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let _ = badges(&text);

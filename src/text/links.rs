@@ -1,21 +1,20 @@
-//! Addresses in a text, and where they lead. Nothing here opens one.
+//! Finds addresses in a text and where they lead. Does not open any.
 
 use super::identifier::{identifier_part, name};
 use super::shown::Shown;
 
 /// Maximum number of misleading hosts that are named.
 pub(super) const MOST_MISLEADING: usize = 20;
-/// A longer address is text. Only this much of one is judged.
+/// Maximum length of an address that counts as a link; only this much of a longer one is judged.
 const LONGEST: usize = 2_000;
 
-/// A text that is one address and nothing else.
 pub fn is_link(text: &str) -> bool {
     links_in(text).next() == Some(text)
 }
 
-/// Distinct hosts of addresses that look as if they led to another host: those after a name and an `@`, and those with letters that
-/// look like others. In an address alone, every host that is not ASCII. An authority that programs read differently is returned as it
-/// is. At most one host more than [`named_hosts`] names.
+/// Returns distinct hosts of addresses that seem to lead to another host: hosts after an `@`, and hosts with lookalike
+/// letters. If the text is one address, any host that is not ASCII. Authorities that programs parse differently are
+/// returned whole. At most one host more than [`named_hosts`] names.
 pub fn misleading(text: &str) -> Vec<&str> {
     let alone = is_link(text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default());
     let links = authorities(text).filter_map(|authority| {
@@ -37,21 +36,20 @@ pub fn misleading(text: &str) -> Vec<&str> {
     hosts
 }
 
-/// The hosts of [`misleading`] for a screen, and whether there are more.
+/// Shows the hosts of [`misleading`], and whether there are more.
 pub fn named_hosts<T: AsRef<str>>(hosts: &[T]) -> impl Iterator<Item = Shown> {
     let more = (hosts.len() > MOST_MISLEADING).then(|| Shown::ours("more hosts"));
     hosts.iter().take(MOST_MISLEADING).map(|host| identifier_part(host.as_ref())).chain(more)
 }
 
-/// Punycode, or a word that looks as if it were of another script.
+/// Whether a host has punycode or a word that looks like another script's.
 fn is_doubtful(host: &str) -> bool {
     host.contains("xn--") || (!host.is_ascii() && name(&host.into()).plain() != host)
 }
 
-/// The hosts of mail addresses.
 fn mail_hosts(text: &str) -> impl Iterator<Item = &str> {
     let ends = |c: char| c.is_whitespace() || c.is_control() || "\"'<>()[]{},;:/\\|`".contains(c);
-    // Returns early, because most texts have none.
+    // Most texts have no address.
     let words = text.contains('@').then(|| text.split(ends).filter(|word| word.contains('@')));
     words.into_iter().flatten().filter_map(|word| {
         let (name, host) = word.rsplit_once('@')?;
@@ -60,8 +58,8 @@ fn mail_hosts(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The host after an `@`. All of an authority with `%40`, with a `\` before more of a host, or without an end within [`LONGEST`],
-/// because a browser and a library may take different parts of it for the host.
+/// The host after an `@`. Returns the whole authority if it has `%40`, has a `\` before more of a host, or exceeds
+/// [`LONGEST`], because browsers and libraries may disagree about its host.
 fn elsewhere(authority: &str) -> Option<&str> {
     let split = authority.split_once('\\').is_some_and(|(_, rest)| rest.contains(['.', '@']));
     if split || authority.contains("%40") || authority.chars().count() >= LONGEST {
@@ -70,7 +68,7 @@ fn elsewhere(authority: &str) -> Option<&str> {
     authority.rsplit_once('@').map(|(_, host)| host)
 }
 
-/// The authority of each web address, also where slashes are missing or turned, as browsers accept it, or where the scheme is missing.
+/// Returns the authority of each web address, also with missing or reversed slashes, as browsers accept, or no scheme.
 fn authorities(text: &str) -> impl Iterator<Item = &str> {
     const SCHEMES: [&str; 5] = ["http", "https", "ftp", "ws", "wss"];
     let mut at = 0;
@@ -91,9 +89,9 @@ fn authorities(text: &str) -> impl Iterator<Item = &str> {
             let inside =
                 rest.chars().take(LONGEST).take_while(|c| !ends(*c) && !matches!(c, '/' | '?' | '#'));
             let authority = rest.get(..inside.map(char::len_utf8).sum())?;
-            // The colon at its end may be that of another scheme.
+            // A trailing colon may belong to another scheme.
             at = text.len() - rest.len() + authority.len() - usize::from(authority.ends_with(':'));
-            // A comment may begin with two slashes, too.
+            // Two slashes may begin a comment.
             if is_special || (authority.contains('.') && !authority.starts_with('@')) {
                 return Some(trimmed(authority));
             }
@@ -130,18 +128,17 @@ pub fn links_in(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Characters that end an address in a text.
 fn ends(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '"' | '<' | '>' | '`' | '|')
 }
 
-/// Without the punctuation of the text around it.
+/// Strips the punctuation of the surrounding text.
 fn trimmed(link: &str) -> &str {
     let link = link.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_', '\\']);
     closed(closed(link, '(', ')'), '[', ']')
 }
 
-/// Without brackets at its end that were not opened in it.
+/// Strips closing brackets that were not opened in the link.
 fn closed(mut link: &str, open: char, close: char) -> &str {
     while let Some(shorter) = link.strip_suffix(close)
         && link.matches(close).count() > link.matches(open).count()
@@ -156,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_leads_elsewhere_is_told_also_inside_of_a_text() {
+    fn misleading_hosts_are_found_inside_a_text() {
         assert_eq!(
             misleading("see https://p\u{430}ypal.com/x and https://xn--pypal-4ve.com"),
             ["p\u{430}ypal.com", "xn--pypal-4ve.com"]
@@ -184,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_found_where_they_stand_in_text() {
+    fn addresses_are_found_in_text() {
         assert_eq!(
             found("see https://a.example/x(1), (http://b.example) and MAILTO:kim@c.example?subject=x."),
             ["https://a.example/x(1)", "http://b.example", "MAILTO:kim@c.example?subject=x"]
@@ -197,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn address_that_leads_elsewhere_names_the_host() {
+    fn a_misleading_address_names_its_host() {
         let written = [
             ("https://github.com@evil.example/login", "evil.example"),
             ("https:paypal.com@evil.example/", "evil.example"),
@@ -215,7 +212,7 @@ mod tests {
         for (text, host) in written {
             assert_eq!(misleading(text), [host], "{text}");
             let long = format!("{text}/{}", "a".repeat(3 * LONGEST));
-            assert_eq!(misleading(&long).len(), 1, "{text} and more");
+            assert_eq!(misleading(&long).len(), 1, "{text} continued");
         }
         assert_eq!(misleading(&format!("https://paypal.com{}@evil.example", "a".repeat(LONGEST))).len(), 1);
         for plain in [

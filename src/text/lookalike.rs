@@ -1,11 +1,10 @@
-//! Characters that pass for ASCII ones where that can mislead. Fullwidth forms, superscripts and subscripts are ordinary writing.
+//! Characters that pass for ASCII where that misleads. Fullwidth forms, superscripts and subscripts are ordinary.
 
 use icu_properties::props::{EnumeratedProperty as _, GeneralCategory, Script};
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::class::is_mark;
 
-/// A word that is not ASCII and whose characters all look like it.
 pub(super) fn is_disguised(word: &str) -> bool {
     !word.is_ascii() && word.chars().all(|c| c.is_ascii_alphanumeric() || looks_ascii(c))
 }
@@ -24,7 +23,7 @@ const fn is_full_width(c: char) -> bool {
     matches!(c, '\u{ff01}'..='\u{ff5e}')
 }
 
-/// Letters and digits that are formatted ASCII: bold, script, circled, squared.
+/// Formatted ASCII letters and digits: bold, script, circled, squared.
 pub(super) fn is_styled(c: char) -> bool {
     if matches!(c, '\u{1d400}'..='\u{1d7ff}' | '\u{1f150}'..='\u{1f169}' | '\u{1f170}'..='\u{1f189}' | '\u{1ccd6}'..='\u{1ccf9}')
     {
@@ -33,7 +32,7 @@ pub(super) fn is_styled(c: char) -> bool {
     if c.is_ascii() || is_full_width(c) || is_raised(c) {
         return false;
     }
-    // `⒜` is `(a)`, and `⒈` is `1.`.
+    // `⒜` decomposes to `(a)`, and `⒈` to `1.`.
     let mut plain = std::iter::once(c).nfkc().filter(|c| !matches!(c, '(' | ')' | '.' | ','));
     plain.next().is_some_and(|c| c.is_ascii_alphanumeric()) && plain.next().is_none()
 }
@@ -43,7 +42,8 @@ fn is_raised(c: char) -> bool {
         || GeneralCategory::for_char(c) == GeneralCategory::ModifierLetter
 }
 
-/// A word that styled letters or digits help to write. One alone is a symbol, such as `ℝ`, and circled digits count lists.
+/// Whether styled letters or digits are part of a word. A single one is a symbol, such as `ℝ`; circled digits count
+/// lists.
 pub(super) fn is_styled_word(word: &str) -> bool {
     let digits = word.chars().any(|c| c.is_ascii_digit());
     let letters = word.chars().filter(char::is_ascii_alphabetic).count();
@@ -57,7 +57,7 @@ pub(super) fn is_styled_word(word: &str) -> bool {
         || in_a_row
 }
 
-/// A number that is formatted ASCII: bold, circled, segmented, `⑩`.
+/// A formatted ASCII number: bold, circled, segmented, `⑩`.
 fn is_styled_number(c: char) -> bool {
     // Circles without a decomposition: negative, double, sans-serif.
     if matches!(c, '\u{24eb}'..='\u{24ff}' | '\u{2776}'..='\u{2793}' | '\u{1f10b}' | '\u{1f10c}') {
@@ -71,14 +71,15 @@ fn is_styled_number(c: char) -> bool {
         && plain.all(|c| c.is_ascii_digit())
 }
 
-/// Numbers of a list that stand next to each other, such as `①②`.
+/// Consecutive list numbers, such as `①②`.
 fn counts(one: char, next: char) -> bool {
     matches!(one, '\u{2460}'..='\u{249b}' | '\u{24eb}'..='\u{24fe}' | '\u{2776}'..='\u{2793}')
         && u32::from(next) == u32::from(one) + 1
 }
 
-/// ASCII digits in one word with a digit of another script, or with a letter that looks ASCII. Small letters at its ends are
-/// ordinary (`2ο` is Greek, `3х` is Russian) unless they look like digits; capitals are when the word has others, too (`ФАЙЛА2`).
+/// Whether a word mixes ASCII digits with digits of another script or letters that look ASCII. Small letters at its
+/// ends are ordinary (`2ο` is Greek, `3х` is Russian) unless they look like digits; capitals are if the word has other
+/// letters (`ФАЙЛА2`).
 pub(super) fn is_disguised_number(word: &str) -> bool {
     if word.is_ascii() || !word.contains(|c: char| c.is_ascii_digit()) {
         return false;
@@ -99,8 +100,8 @@ pub(super) fn is_disguised_number(word: &str) -> bool {
     inside || zeros || capitals || word.chars().any(is_digit)
 }
 
-/// A comma, slash, minus or colon that is not the ASCII one, between ASCII digits or in a path; or a currency sign that looks like
-/// another one.
+/// Whether a line has a lookalike comma, slash, minus or colon between ASCII digits or in a path, or a lookalike
+/// currency sign.
 pub(super) fn has_false_punctuation(line: &str) -> bool {
     let around = |at: usize, c: char| {
         let before = line.get(..at).is_some_and(|text| text.ends_with(|c: char| c.is_ascii_digit()));
@@ -113,7 +114,7 @@ pub(super) fn has_false_punctuation(line: &str) -> bool {
         || line.split_whitespace().any(|token| token.contains(is_false_mark) && is_false_path(token))
 }
 
-/// A path once its false marks are ASCII, with a word in it: lines are drawn with such marks, too.
+/// Whether a token becomes a path with ASCII marks. It must contain a word, because such marks also draw lines.
 fn is_false_path(token: &str) -> bool {
     let plain = |c: char| looks_like(c).filter(|_| is_false_mark(c)).unwrap_or(c);
     let false_separator = |c: char| is_false_mark(c) && matches!(looks_like(c), Some('/' | '\\' | ':'));

@@ -1,7 +1,7 @@
-//! The one door through which foreign text reaches a screen: [`crate::domain::Untrusted`] in, [`Shown`] out.
+//! Makes foreign text safe to show: [`crate::domain::Untrusted`] in, [`Shown`] out. There is no other way to a screen.
 //!
-//! Every character that a terminal would obey, hide or reorder becomes a visible token such as `⟦U+202E⟧`, and the
-//! token's own brackets are tokens too, so two different texts never look the same (homoglyphs aside).
+//! A character that a terminal would obey, hide or reorder becomes a token such as `⟦U+202E⟧`. The brackets are tokens,
+//! too, so two different texts never look the same, except for homoglyphs.
 
 mod badge;
 mod class;
@@ -9,7 +9,6 @@ mod cluster;
 pub mod csv;
 mod flags;
 mod identifier;
-/// For tests and fuzzers alone.
 #[cfg(any(test, fuzzing))]
 pub mod inverse;
 mod lines;

@@ -1,4 +1,4 @@
-//! What people are called on a screen: by the name that their source knows, where it can be nobody else's; else by their subject.
+//! Names people on screen: by the source's name if it is unambiguous, else by their subject.
 
 use std::collections::HashMap;
 
@@ -8,18 +8,16 @@ use super::shown::Shown;
 use crate::domain::subject::folded;
 use crate::domain::{Person, Untrusted};
 
-/// Words of our own that stand where a name stands.
+/// Words of placet that appear in place of a name.
 const OURS: [&str; 6] = ["you", "me", "none", "nobody", "someone else", "the source"];
 
-/// The people of one source.
 #[derive(Clone, Debug, Default)]
 pub struct People {
     names: HashMap<Untrusted, Option<Untrusted>>,
-    /// What a name or a subject looks like, and whose it is.
     looks: HashMap<String, Owner>,
 }
 
-/// Whose a look is: one subject's, in any case, and whether it is somebody's name.
+/// The subject that a look belongs to, whether several share it, and whether it is a name.
 #[derive(Clone, Debug)]
 struct Owner {
     subject: String,
@@ -48,17 +46,17 @@ impl People {
         owner.is_name |= is_name;
     }
 
-    /// The source listed this subject, with a name or without one.
+    /// Whether the source listed this subject, with or without a name.
     pub fn knows(&self, subject: &Untrusted) -> bool {
         self.names.contains_key(subject)
     }
 
-    /// The name as the source tells it: for JSON and for filters.
+    /// The source's name, for JSON and filters.
     pub fn name(&self, subject: &Untrusted) -> Option<&Untrusted> {
         self.names.get(subject)?.as_ref()
     }
 
-    /// Those of these subjects that have a name, each once and in order: subject and name, for JSON.
+    /// Returns subject and name of those with a name, sorted and without duplicates, for JSON.
     pub fn named<'a>(
         &'a self,
         subjects: impl IntoIterator<Item = &'a Untrusted>,
@@ -70,12 +68,12 @@ impl People {
         named
     }
 
-    /// Who this is, in `room` columns: the name, and the subject behind it in brackets where the name alone could be taken for somebody
-    /// else's; where that does not fit, the subject. A name is never cut: its beginning could be another one.
+    /// Shows a person in `room` columns: the name, with the subject in brackets if the name is ambiguous, or the
+    /// subject if that does not fit. A name is never cut, because its beginning could be another name.
     pub fn called(&self, subject: &Untrusted, room: usize) -> Shown {
         let in_brackets = || Shown::ours("(").followed_by(name(subject)).followed_by(Shown::ours(")"));
         let with = |text: &Untrusted| name(text).followed_by(Shown::ours(" ")).followed_by(in_brackets());
-        // A subject that is what somebody else is called never stands without a sign that it is one.
+        // A subject that is another person's name always has brackets.
         let pretends = is_ours(subject) || self.is_named_by_another(subject);
         let full = match self.name(subject) {
             Some(known) if self.is_unmistakable(known) => name(known),
@@ -87,7 +85,7 @@ impl People {
         if full.width() <= room { full } else { short.cut(room) }
     }
 
-    /// Letters, digits, single blanks and what stands in names, as nobody else is called. Whoever has it is one of `names`.
+    /// Whether a name has only usual characters and no other person's look.
     fn is_unmistakable(&self, known: &Untrusted) -> bool {
         let text = known.as_raw();
         let inner = |c: char| c.is_alphanumeric() || is_mark(c) || matches!(c, ' ' | '.' | '-' | '\'' | '’');
@@ -99,7 +97,7 @@ impl People {
             && self.looks.get(&look(known)).is_some_and(|owner| !owner.several)
     }
 
-    /// The subject itself is what somebody else is called.
+    /// Whether another person has this subject as a name.
     fn is_named_by_another(&self, subject: &Untrusted) -> bool {
         !self.looks.is_empty()
             && self.looks.get(&look(subject)).is_some_and(|owner| {
@@ -112,10 +110,10 @@ fn is_ours(text: &Untrusted) -> bool {
     OURS.iter().any(|word| word.eq_ignore_ascii_case(text.as_raw().trim()))
 }
 
-/// The same for all that a reader could take for each other: letters and digits, without case, and alike ones alike.
+/// Returns the same text for all that readers confuse: letters and digits, case folded, lookalikes merged.
 fn look(text: &Untrusted) -> String {
     let alike = |text: &str| unicode_security::skeleton(text).collect::<String>();
-    // A letter of another script is first what it looks like, then of lower case. In ASCII the case comes first: `I` looks like `l`.
+    // Other scripts are mapped to lookalikes before lowercasing. ASCII is lowercased first, because `I` looks like `l`.
     let latin = text
         .as_raw()
         .chars()
@@ -135,14 +133,13 @@ mod tests {
         }))
     }
 
-    /// What each of them is called.
     fn called(all: &[(&str, &str)]) -> Vec<String> {
         let people = people(all);
         all.iter().map(|(subject, _)| people.called(&(*subject).into(), 80).plain()).collect()
     }
 
     #[test]
-    fn a_name_that_is_nobody_elses_stands_alone() {
+    fn an_unambiguous_name_is_shown_alone() {
         let all = [
             ("kim", "Kim Example"),
             ("lee", ""),
@@ -152,11 +149,11 @@ mod tests {
         ];
 
         assert_eq!(called(&all), ["Kim Example", "lee", "Mesut Ö. Özil-O’Neill", "Sam", "Kim Example"]);
-        assert_eq!(people(&all).called(&"max".into(), 80).plain(), "max", "whom it does not know");
+        assert_eq!(people(&all).called(&"max".into(), 80).plain(), "max", "a subject that was not listed");
     }
 
     #[test]
-    fn people_of_one_name_are_told_apart() {
+    fn people_of_one_name_are_distinguished() {
         for name in ["Kim Example", "kim example", "Kim-Example", "Kim Exаmple", "Kim Εxample", "Kim Examp1e"]
         {
             let both = called(&[("kim", "Kim Example"), ("k2", name)]);
@@ -182,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_does_not_fit_gives_way_to_the_subject() {
+    fn a_name_that_does_not_fit_becomes_the_subject() {
         let people = people(&[("kim", "Kim Example"), ("a-long-subject", "Ada"), ("k2", "Ada")]);
         let of = |subject: &str, room| people.called(&subject.into(), room).plain();
 

@@ -1,4 +1,4 @@
-//! Where the rows of a long foreign text end, without making them: ten megabytes are counted, one screen of them is made.
+//! Finds the row ends of long foreign texts without building the rows.
 
 use std::ops::Range;
 
@@ -7,12 +7,12 @@ use crate::domain::json::only;
 use super::shown::{Shown, printable};
 use super::units::{Face, Mode, Unit, units};
 
-/// The narrowest row: the widest token fits.
+/// Minimum row width; the widest token fits.
 pub const NARROWEST: usize = 20;
 
-/// Bytes of the first row of a part of `text` that holds no line break, at `width` columns. Never 0 for a part that is not empty.
+/// Returns the bytes of the first row of a part of `text` without line breaks; not 0 unless the part is empty.
 ///
-/// Rows end where [`super::Shown::wrap`] ends them. The cost depends on the width, not on how long the line is.
+/// Rows end where [`super::Shown::wrap`] ends them. The cost depends on the width, not on the length of the line.
 pub fn row(text: &str, line: Range<usize>, width: usize) -> usize {
     let width = width.max(NARROWEST);
     let bytes = text.as_bytes().get(line.clone()).unwrap_or_default();
@@ -38,7 +38,6 @@ pub fn row(text: &str, line: Range<usize>, width: usize) -> usize {
     line.len()
 }
 
-/// Bytes of a part of `text` that fill the first `columns` columns, or all of it.
 pub fn column(text: &str, line: Range<usize>, columns: usize) -> usize {
     let (mut at, mut used) = (0, 0);
     for unit in units(text, line.clone(), Mode::Text) {
@@ -51,8 +50,8 @@ pub fn column(text: &str, line: Range<usize>, columns: usize) -> usize {
     line.len()
 }
 
-/// A part of one line of `text` as it is shown, with a style for every byte: `kinds` are ranges that follow each other. A unit has
-/// the style of where it begins, so that no style cuts a grapheme or a token in two.
+/// Shows a part of one line with a style for each byte; `kinds` are consecutive ranges. A unit has the style at its
+/// start, so graphemes and tokens stay whole.
 pub fn styled<K: Copy>(text: &str, line: Range<usize>, kinds: &[(K, Range<usize>)]) -> Vec<(K, Shown)> {
     let mut parts: Vec<(usize, K, Shown)> = Vec::new();
     let mut nth = 0;
@@ -71,8 +70,8 @@ pub fn styled<K: Copy>(text: &str, line: Range<usize>, kinds: &[(K, Range<usize>
     parts.into_iter().map(|(_, kind, shown)| (kind, shown)).collect()
 }
 
-/// How many characters of the text would not be visible. Line breaks and tabs are ordinary in text, blanks that people write have a
-/// sign of their own, and our own brackets are only escaped: they are not counted.
+/// Counts the characters that would not be visible. Line breaks, tabs, blanks with a sign of their own and placet's
+/// brackets do not count.
 pub fn hidden(text: &str) -> usize {
     if only(text.as_bytes(), |byte| matches!(byte, b'\n' | b'\t' | 0x20..0x7f)) {
         return 0;
@@ -91,7 +90,7 @@ fn is_space(text: &str, unit: &Unit) -> bool {
     unit.bytes == 1 && text.as_bytes().get(unit.at) == Some(&b' ')
 }
 
-/// The same for printable ASCII, a byte at a time; `None` where anything else is near.
+/// Same as [`row`] for printable ASCII, byte by byte; `None` if anything else is near.
 fn ascii_row(bytes: &[u8], width: usize) -> Option<usize> {
     let head = bytes.get(..=width).unwrap_or(bytes);
     if printable(head) < head.len() || head.ends_with(b"  ") {
@@ -150,7 +149,7 @@ mod tests {
         #![proptest_config(rounds::config(128, 5_000))]
 
         #[test]
-        fn rows_end_where_wrapping_ends_them(
+        fn rows_end_like_wrapped_rows(
             parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..60),
             width in NARROWEST..50,
         ) {
@@ -165,7 +164,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_fits_and_stays_whole(line in "\\PC{0,80}|[\\x00-\\x09\\x0b-\\xff]{0,80}", width in NARROWEST..40) {
+        fn rows_fit_and_lose_no_text(line in "\\PC{0,80}|[\\x00-\\x09\\x0b-\\xff]{0,80}", width in NARROWEST..40) {
             let rows = rows(&line, width);
 
             prop_assert!(rows.iter().all(|row| Shown::of_line(row).width() <= width), "{rows:?}");
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_characters_are_counted_as_they_are_shown() {
+    fn hidden_characters_are_counted() {
         assert_eq!(hidden("plain\ttext\nand more\r\n"), 0);
         assert_eq!(hidden("Grüße, 世界 👩‍💻"), 0);
         assert_eq!(hidden("a\u{202e}b\u{200b}\u{1b}[0m ⟦"), 3);

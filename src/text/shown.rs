@@ -1,4 +1,4 @@
-//! Makes foreign text safe to draw: [`Shown`] holds no byte that a terminal obeys, and hides nothing.
+//! [`Shown`]: foreign text without bytes that a terminal obeys and without hidden characters.
 
 use std::ops::Range;
 
@@ -7,29 +7,25 @@ use unicode_width::UnicodeWidthStr;
 
 use super::units::{Face, Mode, SPACES, Unit, units};
 
-/// A run of characters drawn in one style.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
     pub text: String,
     pub look: PieceKind,
 }
 
-/// What a piece stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PieceKind {
-    /// Itself.
     Plain,
-    /// One blank that people write, a tab say: drawn as a sign, and nothing to worry about.
+    /// An ordinary blank, such as a tab, drawn as a sign.
     Blank,
-    /// Something that would not be visible: it is drawn so that it stands out, and never cut in two.
+    /// Stands for something not visible. Drawn conspicuously and never cut.
     Token,
 }
 
-/// Foreign text made visible. Only this room makes one.
+/// Foreign text made visible. Only this module can make one.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Shown {
     pieces: Vec<Piece>,
-    /// Something of it came from outside.
     foreign: bool,
 }
 
@@ -37,7 +33,7 @@ impl Shown {
     pub(super) fn of(text: &str, range: Range<usize>, mode: Mode) -> Self {
         let mut shown = Self::foreign();
         let mut at = range.start;
-        // Most text is ASCII, where a unit is a byte: its last one may have a mark on it.
+        // A unit of ASCII is one byte, but the last one may carry a combining mark.
         let ascii = text.get(range.clone()).map_or(0, |part| printable(part.as_bytes()));
         if ascii > 1 {
             at += if ascii == range.len() && text.as_bytes().get(range.end).is_none_or(u8::is_ascii) {
@@ -60,7 +56,6 @@ impl Shown {
         }
     }
 
-    /// Nothing yet, of a text that came from outside.
     pub(super) fn foreign() -> Self {
         Self { pieces: Vec::new(), foreign: true }
     }
@@ -69,17 +64,17 @@ impl Shown {
         Self::of(text, 0..text.len(), Mode::Text)
     }
 
-    /// Text of our own, which needs no door.
+    /// Text of placet itself, which is not escaped.
     pub fn ours(text: impl Into<String>) -> Self {
         Self { pieces: vec![Piece { text: text.into(), look: PieceKind::Plain }], foreign: false }
     }
 
-    /// Something of it came from outside: where lines of ours and of others are told apart, it is one of others.
+    /// Whether a part is foreign. Decides how the line is marked.
     pub const fn is_foreign(&self) -> bool {
         self.foreign
     }
 
-    /// Words of our own that stand for something that is not there to be seen.
+    /// Words of placet for text that would not be visible.
     pub(super) fn token(text: &str) -> Self {
         Self { pieces: vec![Piece { text: format!("⟦{text}⟧"), look: PieceKind::Token }], foreign: true }
     }
@@ -95,18 +90,16 @@ impl Shown {
         &self.pieces
     }
 
-    /// Columns on a terminal.
     pub fn width(&self) -> usize {
         self.pieces.iter().map(|piece| width(&piece.text)).sum()
     }
 
-    /// The text without styles.
     pub fn plain(&self) -> String {
         self.pieces.iter().map(|piece| piece.text.as_str()).collect()
     }
 
-    /// For a column of a table: emoji made of several characters, about whose width terminals disagree, become a box of the two
-    /// cells that are counted for them, so that what stands to their right stays in its column. The preview shows them.
+    /// Replaces emoji of several characters by a box of two cells, because terminals disagree on their width and table
+    /// columns must align. The preview shows them.
     #[must_use]
     pub fn boxed(&self) -> Self {
         let uneven = |grapheme: &str| grapheme.contains(is_emoji_joiner) && grapheme.width() == 2;
@@ -130,7 +123,7 @@ impl Shown {
         boxed
     }
 
-    /// At most `width` columns; what does not fit is replaced by `…`. A token is there or not: half of one would be another.
+    /// Cuts to `width` columns with `…`. Tokens are not split, because half of one would be another.
     #[must_use]
     pub fn cut(&self, width: usize) -> Self {
         if self.width() <= width {
@@ -150,7 +143,7 @@ impl Shown {
         cut
     }
 
-    /// Without its first `columns` columns. Where those end inside of a token, `…` stands for the rest of it.
+    /// Removes the first `columns` columns. A token that is split there becomes `…`.
     #[must_use]
     pub fn right_of(&self, columns: usize) -> Self {
         let (mut rest, mut at) = (self.empty(), 0);
@@ -166,7 +159,6 @@ impl Shown {
         rest
     }
 
-    /// What is drawn as one: graphemes, and tokens whole.
     fn parts(&self) -> impl Iterator<Item = (&str, PieceKind)> {
         self.pieces.iter().flat_map(|piece| {
             let whole = (piece.look != PieceKind::Plain).then_some(piece.text.as_str());
@@ -175,7 +167,7 @@ impl Shown {
         })
     }
 
-    /// The text before and after the byte `at` of [`Self::plain`].
+    /// Splits at byte `at` of [`Self::plain`].
     #[must_use]
     pub fn split_at(&self, at: usize) -> (Self, Self) {
         let (mut head, mut tail, mut left) = (self.empty(), self.empty(), at);
@@ -189,8 +181,8 @@ impl Shown {
         (head, tail)
     }
 
-    /// Broken into rows of at most `width` columns; always at least one row. Breaks after a space where one is near, else
-    /// between graphemes; tokens stay whole where they fit. No character is lost.
+    /// Wraps into rows of at most `width` columns, at least one row. Breaks after a near space, else between graphemes;
+    /// tokens stay whole if they fit. Loses no character.
     pub fn wrap(&self, width: usize) -> Vec<Self> {
         let width = width.max(2);
         let (mut rows, mut row, mut used) = (Vec::new(), self.empty(), 0);
@@ -220,7 +212,7 @@ impl Shown {
         rows
     }
 
-    /// Takes the unfinished word off the end of a full row; nothing when it is longer than half a row.
+    /// Takes the unfinished word off a full row, unless it is longer than half a row.
     fn split_last_word(&mut self, width: usize) -> Self {
         let empty = self.empty();
         let Some(last) = self.pieces.last_mut().filter(|piece| piece.look == PieceKind::Plain) else {
@@ -249,7 +241,7 @@ impl Shown {
     }
 }
 
-/// Cells are filled one grapheme after the other: the width of the whole may be less, where letters join.
+/// Sums graphemes, because terminals fill cells so. The whole text may be narrower, where letters join.
 fn width(text: &str) -> usize {
     if text.is_ascii() { text.width() } else { text.graphemes(true).map(UnicodeWidthStr::width).sum() }
 }
@@ -262,11 +254,11 @@ const fn look(face: Face) -> PieceKind {
     }
 }
 
-/// How much printable ASCII a text begins with, up to a run of spaces that is told as a number.
+/// Returns the length of the printable ASCII prefix, up to a run of spaces that is shown as a number.
 pub(super) fn printable(bytes: &[u8]) -> usize {
     let end = bytes.iter().position(|byte| !(0x20..0x7f).contains(byte)).unwrap_or(bytes.len());
     let head = bytes.get(..end).unwrap_or_default();
-    // A run of so many spaces has one at every such distance.
+    // Probing every `SPACES` bytes finds each such run.
     let run = |at: usize| {
         let before =
             head.get(..at).unwrap_or_default().iter().rev().take_while(|byte| **byte == b' ').count();
@@ -291,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_would_obey_or_hide_becomes_visible() {
+    fn control_and_hidden_characters_become_visible() {
         assert_eq!(plain("a\u{1b}[2Jb"), "a⟦ESC⟧[2Jb");
         assert_eq!(plain("pay\u{202e}100"), "pay⟦U+202E⟧100");
         assert_eq!(plain("1\u{200b}000\t"), "1⟦U+200B⟧000⇥");
@@ -300,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_has_a_box_for_what_terminals_measure_differently() {
+    fn a_table_shows_uneven_emoji_as_boxes() {
         let boxed = |text: &str| Shown::of_line(text).boxed();
 
         assert_eq!(boxed("pay \u{2764}\u{fe0f} now").plain(), "pay [] now");
@@ -324,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_text_stays_as_it_is() {
+    fn ordinary_text_is_unchanged() {
         for text in ["Grüße, 世界 — “ok”", "naïve e\u{301}", "👩‍💻 ✓ 3 €", "Привет עברית"]
         {
             assert_eq!(plain(text), text);
@@ -345,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_that_join_take_the_cells_that_they_are_drawn_in() {
+    fn joined_letters_count_the_cells_they_fill() {
         let shown = Shown::of_line(&"\u{644}\u{627}".repeat(20));
 
         assert_eq!(shown.width(), 40);

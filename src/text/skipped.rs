@@ -1,11 +1,10 @@
-//! Why a decision was skipped, in words: the same on every screen and in the shell.
+//! Explains skipped decisions, in the same words everywhere.
 
 use super::lines::line;
 use super::shown::Shown;
 use crate::domain::{DecisionKind, Outcome, Status};
 
-/// `executed by lee`, `decided by someone else: rejected`, `approved already, by you or by someone else`, `expired`,
-/// `no longer in the source`: what became of an action that was asked for in the way `asked`, and who did it.
+/// Says what happened to an action instead of the decision `asked`, and by whom: `executed by lee`, `expired`.
 pub fn skipped(asked: DecisionKind, status: Option<&Status>, by: Option<Shown>) -> Shown {
     let word = |status: &Status| line(&status.word());
     match (status, by) {
@@ -22,7 +21,7 @@ pub fn skipped(asked: DecisionKind, status: Option<&Status>, by: Option<Shown>) 
     }
 }
 
-/// `1 of 2: 1 more person must approve`, of an approval that is not the last.
+/// `1 of 2: 1 more person must approve`.
 pub fn partly_approved(given: u64, needed: u64) -> String {
     match needed.saturating_sub(given) {
         1 => format!("{given} of {needed}: 1 more person must approve"),
@@ -30,7 +29,7 @@ pub fn partly_approved(given: u64, needed: u64) -> String {
     }
 }
 
-/// Only a decision makes it so; what expired or was withdrawn had none.
+/// Whether a person decided; expired and withdrawn actions were not decided.
 const fn is_decided(status: &Status) -> bool {
     use Status as S;
     matches!(status, S::Approved | S::Running | S::Executed | S::Failed | S::Unknown | S::Rejected)
@@ -41,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn skipped_decision_names_who_was_first_only_where_that_is_known() {
+    fn a_skipped_decision_names_a_known_decider() {
         let lee = Shown::ours("lee");
         let told = |asked, status: Option<&str>, by| {
             let status = status.map(Status::parse);

@@ -1,5 +1,4 @@
-//! A text in the units it is drawn in. Everything that shows, counts or judges foreign text goes through here, so that they are
-//! of one mind.
+//! Splits text into the units it is drawn in. All code that shows, counts or judges foreign text uses them.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,41 +9,34 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 use super::class::{self, glyph, is_base};
 use super::cluster::is_plain;
 
-/// So many spaces in a row are told as a number.
+/// Spaces in a row from which they are shown as a number.
 pub(super) const SPACES: usize = 32;
-/// So many of one hidden character, too.
+/// Repetitions of a hidden character from which they are shown as a number.
 pub(super) const REPEATS: usize = 64;
-/// Bytes that are looked at to find the end of a grapheme: a longer one is no writing, and may be megabytes.
+/// Bytes searched for the end of a grapheme, which could be megabytes long.
 const LONGEST: usize = 128;
 
-/// What is drawn as one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Unit {
-    /// Where it begins in the text.
     pub at: usize,
     pub bytes: usize,
     pub columns: usize,
     pub face: Face,
 }
 
-/// How a unit is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Face {
-    /// As it is.
     Plain,
-    /// A blank that people write.
     Glyph(&'static str),
-    /// By its name.
     Token(char),
-    /// In an identifier: by itself and its name.
+    /// In an identifier: the character with its name.
     Foreign(char),
-    /// By its name and how often.
     Repeat(char, usize),
     Spaces(usize),
 }
 
 impl Face {
-    /// What is drawn; `None` for the text itself.
+    /// The text drawn; `None` for the text itself.
     pub(super) fn text(self) -> Option<Cow<'static, str>> {
         Some(match self {
             Self::Plain => return None,
@@ -64,8 +56,8 @@ pub(super) enum Mode {
     Identifier,
 }
 
-/// The units that begin in a part of a text, which is a line or less. What is before and after that part is looked at: a blank is
-/// drawn as its neighbours ask for.
+/// Returns the units that begin in `range`, within a line. Reads the text around it, because blanks depend on their
+/// neighbours.
 pub(super) fn units(text: &str, range: Range<usize>, mode: Mode) -> Units<'_> {
     Units { text, at: range.start, end: range.end.min(text.len()), split: 0, from: 0, mode }
 }
@@ -75,9 +67,9 @@ pub(super) struct Units<'a> {
     text: &'a str,
     at: usize,
     end: usize,
-    /// Up to here, character by character: a grapheme that is not drawn as it is.
+    /// End of a grapheme that is drawn character by character.
     split: usize,
-    /// Where that grapheme begins.
+    /// Start of that grapheme.
     from: usize,
     mode: Mode,
 }
@@ -116,12 +108,11 @@ impl Iterator for Units<'_> {
 }
 
 impl Units<'_> {
-    /// One character, or many of the same one.
     fn character(&self, rest: &str, c: char) -> Unit {
         let after = rest.get(c.len_utf8()..).and_then(|rest| rest.chars().next());
         let before = self.text.get(..self.at).unwrap_or_default();
         let text = self.mode == Mode::Text;
-        // Inside of what is no writing, what stands on something visible would join it again where it is drawn.
+        // Within a split grapheme, a character after a visible one would join it again when drawn.
         let joins = text
             && !c.is_ascii()
             && self.at < self.split
@@ -157,7 +148,7 @@ impl Unit {
     }
 }
 
-/// Printable ASCII that nothing can stand on, as most text is.
+/// Whether the text begins with printable ASCII that no mark follows.
 fn is_alone(rest: &[u8]) -> bool {
     let printable = |byte: &u8| (0x20..0x7f).contains(byte);
     rest.first().is_some_and(printable) && rest.get(1).is_none_or(u8::is_ascii)
@@ -171,7 +162,7 @@ fn repeats(rest: &str, c: char) -> usize {
     rest.chars().take_while(|other| *other == c).count()
 }
 
-/// The first grapheme, or as much of it as matters.
+/// The first grapheme, or its first `LONGEST` bytes.
 fn cluster(rest: &str) -> &str {
     let near = rest.get(..rest.floor_char_boundary(LONGEST)).unwrap_or(rest);
     near.graphemes(true).next().unwrap_or(near)

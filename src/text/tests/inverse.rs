@@ -1,4 +1,4 @@
-//! The display can be undone, so two texts that differ are shown differently.
+//! Tests that the display is reversible, so different texts are shown differently.
 
 use proptest::prelude::*;
 
@@ -7,12 +7,12 @@ use crate::text::inverse::{check, undone};
 use crate::text::{NARROWEST, Shown, part, row, styled};
 
 #[test]
-fn g2_every_character_can_be_read_back_wherever_it_stands() {
-    // The short form leaves out most of what is alike: ideographs, syllables, private and unassigned planes. Tags are not.
+fn g2_every_character_can_be_read_back() {
+    // The short form samples similar characters: ideographs, syllables, private and unassigned planes, but not tags.
     let alike = |c: char| matches!(c, '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{f8ff}' | '\u{17000}'..='\u{1afff}' | '\u{20000}'..='\u{dffff}' | '\u{e0200}'..);
     let every = rounds(512, 1);
     for c in ('\0'..=char::MAX).filter(|c| !alike(*c) || u32::from(*c) % every < 2) {
-        // And what is rare stands in one of the three places, in turn.
+        // Each sampled character is tested in one of three places, in turn.
         let (code, all) = (u32::from(c), every == 1 || !('\u{3400}'..'\u{e0000}').contains(&c));
         for (nth, text) in (0..).zip([c.to_string(), format!("a{c}b"), format!("\u{5d0}{c}{c}\u{301}")]) {
             if all || code % 3 == nth {
@@ -22,7 +22,6 @@ fn g2_every_character_can_be_read_back_wherever_it_stands() {
     }
 }
 
-/// What has a meaning to the rule, so that chance meets it.
 const PARTS: [&str; 46] = [
     "a",
     "word",
@@ -91,7 +90,7 @@ fn g2_hostile_text_can_be_read_back() {
 }
 
 #[test]
-fn no_row_leaves_anything_out_or_cuts_a_token() {
+fn rows_lose_nothing_and_keep_tokens_whole() {
     runner(500, 300_000)
         .run(&(hostile(), NARROWEST..60), |(text, width)| {
             let rows = part(&text).wrap(width);
@@ -115,7 +114,7 @@ fn no_row_leaves_anything_out_or_cuts_a_token() {
 }
 
 #[test]
-fn what_is_cut_says_so_and_never_shows_half_a_token() {
+fn a_cut_is_marked_and_keeps_tokens_whole() {
     runner(500, 300_000)
         .run(&(hostile(), 0..40_usize), |(text, width)| {
             let (whole, cut) = (part(&text), part(&text).cut(width));

@@ -1,4 +1,4 @@
-//! What the whole room promises: two texts never look the same, and nothing of a text is ever left out.
+//! Tests of the module's promises: two texts never look the same, and nothing is left out.
 
 mod inverse;
 mod noise;
@@ -14,7 +14,7 @@ fn json_hides_nothing_and_keeps_every_value() {
 
     assert_eq!(serde_json::from_str::<String>(&json).unwrap(), format!("{plain}{hidden}"));
     assert!(json.contains(plain) && !json.contains(|c| hidden.contains(c)), "{json:?}");
-    // Two of them are beyond what one escape can say.
+    // Two characters need a surrogate pair.
     assert_eq!(escapes, hidden.chars().count() + 2);
     assert_eq!(super::json("{\n\t\"a\": 1\n}\n"), "{\n\t\"a\": 1\n}\n");
 }

@@ -1,11 +1,10 @@
-//! Real text looks as it always does.
+//! Tests that real text is shown unchanged.
 
 use std::path::{Path, PathBuf};
 
 use crate::rounds::{Random, skipped};
 use crate::text::{Badge, badges, hidden, part};
 
-/// Words as programs and people write them, in many languages.
 const REAL: [&str; 40] = [
     "Could not open “%s”: permission denied",
     "Datei »%s« konnte nicht geöffnet werden",
@@ -57,9 +56,9 @@ fn g4_real_text_has_no_tokens_and_no_alarms() {
     }
 }
 
-/// Every message of the machine's translations, where there are some. Long: they are a million and a half.
+/// Reads the installed translations, a million and a half, in the long form only.
 #[test]
-fn g4_three_messages_in_a_thousand_have_a_token_at_most() {
+fn g4_at_most_three_messages_in_a_thousand_have_tokens() {
     if std::env::var_os("PLACET_LONG").is_none() {
         return skipped("reads every translation with PLACET_LONG=1");
     }
@@ -78,16 +77,16 @@ fn g4_three_messages_in_a_thousand_have_a_token_at_most() {
     if all == 0 {
         return skipped("no translations on this machine");
     }
-    // Most of them are direction marks, which Arabic and Hebrew translators write and which are never drawn.
+    // Most of them are direction marks of Arabic and Hebrew translators, which are never drawn.
     assert!(tokens * 1_000 <= 3 * all && alarms * 1_000 <= 7 * all, "{tokens} and {alarms} of {all}");
 }
 
-/// Lines drawn by a seed. The bound was set with these packages of Debian 12, among others: iso-codes, libgtk2.0-common, libglib2.0-data,
-/// libgdk-pixbuf2.0-common, at-spi2-common, postgresql-15, binutils-common, coreutils, libpam-runtime, wget, shared-mime-info,
-/// xdg-user-dirs, software-properties-common, packagekit, man-db, gsettings-desktop-schemas, appstream, xkb-data, grep, apt, dpkg,
-/// gettext, sed, findutils, bash, tar, git, gnupg-l10n, libc-l10n.
+/// Samples lines by a seed. The bound holds for these packages of Debian 12, among others: iso-codes, libgtk2.0-common,
+/// libglib2.0-data, libgdk-pixbuf2.0-common, at-spi2-common, postgresql-15, binutils-common, coreutils, libpam-runtime,
+/// wget, shared-mime-info, xdg-user-dirs, software-properties-common, packagekit, man-db, gsettings-desktop-schemas,
+/// appstream, xkb-data, grep, apt, dpkg, gettext, sed, findutils, bash, tar, git, gnupg-l10n, libc-l10n.
 #[test]
-fn one_drawn_line_in_a_thousand_looks_disguised_at_most() {
+fn few_drawn_lines_look_disguised() {
     if std::env::var_os("PLACET_LONG").is_none() {
         return skipped("reads every translation with PLACET_LONG=1");
     }
@@ -109,7 +108,6 @@ fn one_drawn_line_in_a_thousand_looks_disguised_at_most() {
     println!("{} of 20000: {alarms:#?}", alarms.len());
 }
 
-/// Every message of every catalogue of this machine, with where it stands.
 fn each_translation(mut told: impl FnMut(&Path, &str)) {
     let mut folders = vec![PathBuf::from("/usr/share/locale")];
     while let Some(folder) = folders.pop() {
@@ -127,7 +125,7 @@ fn each_translation(mut told: impl FnMut(&Path, &str)) {
     }
 }
 
-/// The translations in a catalogue of gettext (its manual, "The Format of GNU MO Files"), those that are UTF-8.
+/// Returns the UTF-8 translations of a gettext catalogue (manual: "The Format of GNU MO Files").
 fn messages(bytes: &[u8]) -> Vec<String> {
     let number = |at: usize| -> Option<usize> {
         Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize)
