@@ -1,4 +1,4 @@
-//! What the proxy says by itself, and what it puts around a server's answer.
+//! Builds the proxy's own messages, and rewrites the server's answers.
 
 use crate::agent::outcome;
 use crate::domain::{Status, json};
@@ -6,17 +6,14 @@ use crate::sources::RunOutcome;
 
 use super::line;
 
-/// JSON-RPC's code for a request that is not valid.
+/// Error codes of JSON-RPC.
 pub(super) const INVALID_REQUEST: i32 = -32_600;
-/// JSON-RPC's code for parameters that are not valid.
 pub(super) const INVALID_PARAMS: i32 = -32_602;
-/// JSON-RPC's code for what went wrong inside.
 pub(super) const INTERNAL: i32 = -32_603;
 
-/// MCP's code for a request of a client that lacks a capability. Such a request was not carried out.
+/// MCP code for a missing client capability. The server did not carry out such a request.
 const MISSING_CAPABILITY: &str = "-32021";
 
-/// Keys of `_meta`.
 const DISPOSITION: &str = "io.modelcontextprotocol/tool-approval-disposition";
 pub(super) const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 /// Values of [`DISPOSITION`].
@@ -24,32 +21,30 @@ const EXECUTED: &str = "approved-executed";
 const FAILED: &str = "execution-error";
 const UNKNOWN: &str = "outcome-unknown";
 
-/// The tool with which the model asks what became of a parked call.
 pub(super) const RESULT_TOOL: &str = "placet_result";
 
-/// Its entry in a list of tools.
 pub(super) const RESULT_TOOL_ENTRY: &str = r#"{"name":"placet_result","title":"Outcome of a waiting call","description":"Returns the outcome of a call that waited for a human. Ask with the id that the call returned. It waits for the decision.","inputSchema":{"type":"object","properties":{"id":{"type":"string","description":"The id that the call returned"}},"required":["id"]},"annotations":{"readOnlyHint":true}}"#;
 
-/// A line with an error. `id` is written as it stands.
+/// Returns a line with an error. `id` is JSON.
 pub(super) fn error(id: &str, code: i32, why: &str) -> String {
     Outcome::error(code, why).line(id)
 }
 
-/// The answer to a call. A client of MCP 2026-07-28 reads it in another form than older clients.
+/// The answer to a call. Clients of MCP 2026-07-28 get it in another form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Outcome {
     body: Body,
-    /// The sentence that new clients read in its place, as an error of the tool.
+    /// A tool error for clients of MCP 2026-07-28, in place of `body`.
     for_new: Option<String>,
-    /// Its name in SEP-2848.
+    /// The disposition defined by SEP-2848.
     disposition: Option<&'static str>,
 }
 
-/// JSON, as it is written.
+/// JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Body {
     Result(String),
-    /// An error of JSON-RPC.
+    /// A JSON-RPC error.
     Error(String),
 }
 
@@ -62,12 +57,10 @@ impl Outcome {
         Self::new(Body::Error(format!(r#"{{"code":{code},"message":{}}}"#, json::encode(why))))
     }
 
-    /// A result of one sentence.
     pub(super) fn words(said: &str, is_error: bool) -> Self {
         Self::new(Body::Result(words(said, is_error)))
     }
 
-    /// The outcome of a call that the gate does not let run.
     pub(super) fn denied(why: &str, status: &Status) -> Self {
         let (new, disposition) = match status {
             Status::Executed => (why.to_owned(), Some(EXECUTED)),
@@ -81,28 +74,25 @@ impl Outcome {
         Self { for_new: Some(new), disposition, ..Self::words(why, true) }
     }
 
-    /// The outcome of a call that failed before it ran.
     pub(super) fn not_run(self, why: &str) -> Self {
         Self { for_new: Some(did_not_run(why)), ..self }
     }
 
-    /// The outcome of a call that may have run.
     pub(super) fn unknown(self) -> Self {
         Self { for_new: Some(NOBODY_KNOWS.to_owned()), disposition: Some(UNKNOWN), ..self }
     }
 
-    /// The outcome of a repeated call that answers a question of the tool.
+    /// Returns the outcome of a repeated call that answers a question of the server.
     pub(super) fn asked_back() -> Self {
         Self { disposition: Some(UNKNOWN), ..Self::words(ASKED_BACK, true) }
     }
 
-    /// A result of the server's.
     pub(super) fn ran(result: &str, ran_with: Option<&str>) -> Self {
         let disposition = if line::member(result, "isError") == Some("true") { FAILED } else { EXECUTED };
         Self { disposition: Some(disposition), ..Self::new(Body::Result(readable(result, ran_with))) }
     }
 
-    /// An error of the server's. `why` is its message.
+    /// Returns the outcome for a server's error. `why` is its message.
     pub(super) fn refused(error: &str, why: &str) -> Self {
         let new = match line::member(error, "code") {
             Some(MISSING_CAPABILITY) => did_not_run(&format!("The server refused it: {why}")),
@@ -112,7 +102,7 @@ impl Outcome {
         Self { for_new: Some(new), disposition: Some(FAILED), ..Self::new(body) }
     }
 
-    /// The line that answers the request `id`, which is written as it stands.
+    /// Returns the line that answers the request `id`, which is JSON.
     pub(super) fn line(&self, id: &str) -> String {
         match &self.body {
             Body::Result(result) => format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#),
@@ -120,7 +110,7 @@ impl Outcome {
         }
     }
 
-    /// Returns the line for a client of MCP 2026-07-28. `server` is the server's description of itself, as JSON.
+    /// Like [`Self::line`], for a client of MCP 2026-07-28. `server` is the server's JSON description of itself.
     pub(super) fn new_line(&self, id: &str, server: Option<&str>) -> String {
         let result = match (&self.for_new, &self.body) {
             (Some(said), _) => words(said, true),
@@ -149,7 +139,7 @@ impl Outcome {
         Some(format!(r#"{{"resultType":"complete",{rest}"#))
     }
 
-    /// A sentence in place of a result that is too long to keep.
+    /// Replaces a result that is too long to keep by a sentence.
     pub(super) fn shortened(self, most: usize) -> Self {
         match &self.body {
             Body::Result(text) | Body::Error(text) if text.len() > most => {
@@ -160,7 +150,7 @@ impl Outcome {
     }
 }
 
-/// Why a server's result is not the end of its call; `None` if it is the end.
+/// Returns why a server's result does not finish its call, `None` if it does.
 pub(super) fn unfinished(result: &str) -> Option<&'static str> {
     let Some(members) = json::members(result) else {
         return Some("The MCP server's answer is not a result. The call may have run.");
@@ -183,7 +173,6 @@ pub(super) fn unfinished(result: &str) -> Option<&'static str> {
     }
 }
 
-/// The sentence, beginning with the words that nothing ran.
 fn did_not_run(why: &str) -> String {
     match why.strip_prefix("A human rejected this call") {
         Some(rest) => format!("This call did not run. A human rejected it{rest}"),
@@ -192,12 +181,11 @@ fn did_not_run(why: &str) -> String {
     }
 }
 
-/// A tool's result of one sentence.
 fn words(said: &str, is_error: bool) -> String {
     format!(r#"{{"content":[{}],"isError":{is_error}}}"#, block(said))
 }
 
-/// A line that says that the call is still waited for. `progress` grows.
+/// Returns a progress notification. `progress` must grow.
 pub(super) fn progress(token: &str, progress: u64, said: &str) -> String {
     let said = json::encode(said);
     format!(
@@ -205,7 +193,6 @@ pub(super) fn progress(token: &str, progress: u64, said: &str) -> String {
     )
 }
 
-/// A line that takes a request back at the server.
 pub(super) fn cancelled(id: &str) -> String {
     format!(
         r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":"The client cancelled this call."}}}}"#
@@ -242,8 +229,9 @@ pub(super) const OWN_TASK: &str =
 pub(super) const UNREADABLE: &str = "The MCP server's answer cannot be read. The call may have run.";
 const NOT_KEPT: &str = "This call ran. Its result was read before and is not kept any more.";
 
-/// A server's result as the client gets it. `structuredContent` goes: where it stands, Claude Code (2.1.197) shows the model nothing else.
-/// A result that holds nothing else is shown as text. `ran_with` is the input of a human, for a note in front.
+/// Rewrites a server's result for the client. Removes `structuredContent`, because Claude Code (2.1.197) would show the
+/// model nothing else; without other content it becomes text. `ran_with` is a reviewer's input, mentioned in a note at
+/// the front.
 pub(super) fn readable(result: &str, ran_with: Option<&str>) -> String {
     let structured = line::member(result, "structuredContent");
     let blocks = line::member(result, "content").and_then(json::elements).unwrap_or_default();
@@ -258,7 +246,7 @@ pub(super) fn readable(result: &str, ran_with: Option<&str>) -> String {
         .unwrap_or_else(|| result.to_owned())
 }
 
-/// The report on a tool's result. The words of one that says that it failed are its error.
+/// Returns the report of a tool's result. The text of a failed one is its error.
 pub(super) fn reported(result: &str) -> RunOutcome {
     match failure(result) {
         Some(words) => outcome::failed(&words),
@@ -266,7 +254,6 @@ pub(super) fn reported(result: &str) -> RunOutcome {
     }
 }
 
-/// `None` for a result that does not say that it failed.
 fn failure(result: &str) -> Option<String> {
     if line::member(result, "isError") != Some("true") {
         return None;
@@ -277,7 +264,7 @@ fn failure(result: &str) -> Option<String> {
     Some(if texts.is_empty() { result.to_owned() } else { texts.join("\n") })
 }
 
-/// A string's meaning, with U+FFFD for half surrogate pairs: words for people are never dropped.
+/// Decodes a string for display; half surrogate pairs become U+FFFD.
 pub(super) fn said(raw: &str) -> String {
     json::decode(raw).text.into_owned()
 }
@@ -292,7 +279,7 @@ mod tests {
     use crate::domain::RawJson;
 
     #[test]
-    fn a_note_stands_in_front_and_structured_content_goes() {
+    fn edit_is_noted_and_structured_content_removed() {
         let result = r#"{"content":[{"type":"text","text":"ok"}],"structuredContent":{"a":1.0},"x":1}"#;
 
         let want = r#"{"content":[{"type":"text","text":"A human changed this call before it ran. It ran with: {\"a\":2}"},{"type":"text","text":"ok"}],"x":1}"#;
@@ -301,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_of_structured_content_alone_is_shown_as_text() {
+    fn structured_content_alone_is_shown_as_text() {
         let want = r#"{"content":[{"type":"text","text":"{\"a\":1.0}"}]}"#;
 
         assert_eq!(readable(r#"{"structuredContent":{"a":1.0}}"#, None), want);
@@ -311,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_told_in_its_own_words() {
+    fn failure_is_reported_with_its_text() {
         let failed = r#"{"content":[{"type":"text","text":"no"},{"type":"image"},{"type":"text","text":"room"}],"isError":true}"#;
 
         assert_eq!(failure(failed).as_deref(), Some("no\nroom"));
@@ -320,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_said_is_json() {
+    fn own_messages_are_json() {
         for said in [
             error("null", INTERNAL, "a \"quote\"\n"),
             Outcome::words("é", true).line("\"x\""),

@@ -1,4 +1,4 @@
-//! A gated call from its request to its report, and who waits for it.
+//! Tracks gated calls from request to report, and the client requests that wait for them.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -8,76 +8,70 @@ use crate::agent::LEASE;
 use super::answers::{self, Outcome};
 use super::line::{self, Message, RequestId};
 
-/// How often the client is told that its call is still waited for. opencode (1.18.33) gives up after 60 s without that.
+/// Interval of progress notifications. opencode (1.18.33) gives up after 60 s without one.
 const PROGRESS: Duration = Duration::from_secs(5);
-/// A lease is renewed so often while its call runs.
 const RENEW: Duration = Duration::from_secs(LEASE.as_secs() / 4);
-/// A server that is told of a cancelled call mostly does not answer it any more.
+/// Time for a server to answer a cancelled call; most never do.
 const CANCEL_GRACE: Duration = Duration::from_secs(30);
-/// Outcomes of parked calls that are kept for whoever asks again.
 const KEPT: usize = 64;
-/// Longest outcome that is kept, in bytes.
+/// Longest outcome to keep, in bytes.
 const KEPT_MAX: usize = 1 << 20;
 
-/// Names a call within this process.
+/// Identifies a call within this process.
 pub(super) type Ticket = u64;
 
-/// One gated call.
 #[derive(Debug)]
 pub(super) struct Call {
-    /// The client's request, as it was written.
+    /// The client's request, as JSON.
     pub(super) line: String,
-    /// By which the server tells of its progress.
+    /// Token of the server's progress notifications.
     pub(super) token: Option<RequestId>,
     pub(super) action: Option<String>,
     pub(super) stage: Stage,
     pub(super) waiters: Vec<Waiter>,
-    /// Why it must not run any more.
+    /// Why it must no longer run.
     pub(super) dropped: Option<&'static str>,
-    /// The client has read that it waits, and asks for its outcome by its id.
+    /// The client knows the action id and must ask for the outcome.
     pub(super) parked: bool,
 }
 
-/// What is being done for a call.
 #[derive(Debug)]
 pub(super) enum Stage {
-    /// The server is asked what it has to do with this call.
+    /// Waits until the server has been asked for its name and tools.
     Held,
-    /// It is proposed, waited for and claimed.
+    /// Being proposed, awaited or claimed.
     Asked,
-    /// Nothing, until the client asks.
+    /// Idle until the client asks for the outcome.
     Parked,
     Running(Run),
     Over(Outcome),
 }
 
-/// A call that the server has.
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) fence: u64,
-    /// The id of the request.
+    /// The id of the request sent to the server.
     pub(super) upstream: RequestId,
-    /// A human's input.
+    /// The input if a reviewer changed it.
     pub(super) ran_with: Option<String>,
     pub(super) cancelled: Option<Instant>,
     renewed: Instant,
 }
 
-/// A request of the client's that has no answer yet.
+/// A client request without an answer yet.
 #[derive(Debug)]
 pub(super) struct Waiter {
     pub(super) request: RequestId,
-    /// As it was written.
+    /// The request's id as JSON.
     pub(super) id: String,
-    /// It is a request of MCP 2026-07-28 or later.
+    /// The request follows MCP 2026-07-28 or later.
     pub(super) is_new: bool,
     token: Option<String>,
     since: Instant,
-    /// The last progress that placet told.
+    /// The last progress number that placet sent.
     told: u64,
 }
 
-/// What time asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Due {
     Progress(String),
@@ -85,7 +79,7 @@ pub(super) enum Due {
         action: String,
         fence: u64,
     },
-    /// It was cancelled, and nobody knows how it ended.
+    /// Cancelled, and the server did not report its end.
     Lost(Ticket),
 }
 
@@ -101,7 +95,7 @@ impl Waiter {
         Self { request, id: id.to_owned(), is_new: message.is_new(), token, since: now, told: 0 }
     }
 
-    /// The server's notification of progress for this client: its numbers follow those that placet told.
+    /// Rewrites the server's progress for this client. Its numbers continue those that placet sent.
     fn carried(&self, progress: &Message<'_>) -> Option<String> {
         let mut params = progress.raw("params")?.to_owned();
         params = line::with_member(&params, "progressToken", self.token.as_ref()?)?;
@@ -122,7 +116,6 @@ impl Waiter {
     }
 }
 
-/// The sum, as JSON.
 fn added(number: &str, told: u64) -> Option<String> {
     if let Ok(whole) = number.parse::<u64>() {
         return Some(whole.saturating_add(told).to_string());
@@ -132,7 +125,6 @@ fn added(number: &str, told: u64) -> Option<String> {
     sum.is_finite().then(|| sum.to_string())
 }
 
-/// All calls that something may still happen to.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     calls: BTreeMap<Ticket, Call>,
@@ -140,7 +132,6 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// Adds a call that is held.
     pub(super) fn add(&mut self, line: String, waiter: Waiter) -> Ticket {
         let ticket = self.next;
         self.next += 1;
@@ -163,13 +154,12 @@ impl Calls {
         self.calls.keys().copied().collect()
     }
 
-    /// The call that the client knows by the id of its action.
     pub(super) fn parked_as(&self, action: &str) -> Option<Ticket> {
         let mut parked = self.calls.iter().filter(|(_, call)| call.parked);
         parked.find(|(_, call)| call.action.as_deref() == Some(action)).map(|(ticket, _)| *ticket)
     }
 
-    /// The call that this request of the client's waits for, and whether it is the call itself.
+    /// Returns the call that this client request waits for.
     pub(super) fn waited_for_by(&self, request: &RequestId) -> Option<Ticket> {
         let waits = |call: &Call| call.waiters.iter().any(|waiter| waiter.request == *request);
         self.calls.iter().find(|(_, call)| waits(call)).map(|(ticket, _)| *ticket)
@@ -180,13 +170,14 @@ impl Calls {
         held.map(|(ticket, _)| *ticket).collect()
     }
 
-    /// The call that the server has under an id that `is` the one.
+    /// Returns the running call whose server-side id satisfies `is`.
     pub(super) fn running(&self, is: impl Fn(&RequestId) -> bool) -> Option<Ticket> {
         let runs = |call: &Call| matches!(&call.stage, Stage::Running(run) if is(&run.upstream));
         self.calls.iter().find(|(_, call)| runs(call)).map(|(ticket, _)| *ticket)
     }
 
-    /// The server's notification of progress, for each client request that waits for its call; `None` if it is not of a running call.
+    /// Returns the server's progress notification for each waiting client request. `None` if it belongs to no running
+    /// call.
     pub(super) fn carried(&self, progress: &Message<'_>) -> Option<Vec<String>> {
         let token = progress.param("progressToken").and_then(RequestId::read)?;
         let runs =
@@ -195,7 +186,7 @@ impl Calls {
         Some(call.waiters.iter().filter_map(|waiter| waiter.carried(progress)).collect())
     }
 
-    /// The call is over. A parked one keeps its outcome, for whoever asks again; of many, the oldest is let go.
+    /// Finishes a call. A parked call keeps its outcome for later questions; above the limit the oldest is dropped.
     pub(super) fn finish(&mut self, ticket: Ticket, outcome: Outcome) {
         let Some(call) = self.calls.get_mut(&ticket) else { return };
         if !call.parked {
@@ -210,7 +201,7 @@ impl Calls {
         }
     }
 
-    /// Somebody is asked, or something runs.
+    /// Whether a call is being decided or runs.
     pub(super) fn is_busy(&self) -> bool {
         self.calls.values().any(|call| matches!(call.stage, Stage::Asked | Stage::Running(_)))
     }

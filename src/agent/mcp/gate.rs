@@ -1,4 +1,4 @@
-//! What the proxy asks of the gate: each effect of the session in a task of its own.
+//! Performs the session's requests to the gate, each in its own task.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,21 +11,20 @@ use crate::agent::{Answer, Caller, LEASE, ToolCall};
 use crate::domain::Untrusted;
 use crate::sources::{AgentClient, RunOutcome, SourceError};
 
-/// A gate that is away is asked so long to take a report. The run is over; nothing else waits for it.
+/// Time limit for reporting a result while the gate is away.
 const REPORT_LIMIT: Duration = Duration::from_mins(10);
 
-/// A gate that answers.
 #[derive(Clone, Debug)]
 pub struct Found {
     pub client: AgentClient,
-    /// The workspace of its token.
+    /// The workspace of the client's token.
     pub workspace: String,
 }
 
-/// Finds the gate, or says in a sentence why there is none.
+/// Finds the gate, or returns a sentence that says why there is none.
 pub type FindGate = Arc<dyn Fn() -> BoxFuture<'static, Result<Found, String>> + Send + Sync>;
 
-/// The gate, which is looked for when it is needed.
+/// The gate, looked up on first use and cached.
 #[derive(Clone)]
 pub(super) struct Gate {
     find: FindGate,
@@ -33,7 +32,6 @@ pub(super) struct Gate {
     mission: Option<String>,
 }
 
-/// One call at the gate.
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) agent: String,
@@ -55,7 +53,6 @@ impl Gate {
         *self.found.lock().unwrap_or_else(PoisonError::into_inner) = found;
     }
 
-    /// The gate of before, else the one that is found now.
     async fn find(&self) -> Result<Found, String> {
         if let Some(found) = self.found() {
             return Ok(found);
@@ -65,7 +62,7 @@ impl Gate {
         Ok(found)
     }
 
-    /// Looks for the gate before it is needed. No matter whether there is one.
+    /// Looks up the gate in advance. It need not exist yet.
     pub(super) async fn look(self) {
         if let Err(why) = self.find().await {
             tracing::info!(why, "no gate yet");
@@ -77,7 +74,7 @@ impl Gate {
         Caller { client, agent, session, workspace, mission: self.mission.clone() }
     }
 
-    /// Proposes a call, says so with `queued`, and waits for its answer.
+    /// Proposes a call, passes its action id to `queued`, and waits for the decision.
     pub(super) async fn ask(
         self,
         asked: Asked,
@@ -90,7 +87,7 @@ impl Gate {
         };
         let mut caller = self.caller(found, asked.agent, asked.session);
         let recorded = match caller.propose(&asked.call).await {
-            // Another placet may serve the gate by now, somewhere else. The key is the same, so that it is recorded once.
+            // The gate may have moved to another address. The equal key prevents a second proposal.
             Err(error) if error.is_away() => {
                 self.keep(None);
                 let found = self.find().await?;
@@ -104,7 +101,6 @@ impl Gate {
         caller.answer_unless(&action, asked.limit, &stop).await.map_err(|error| said(&error))
     }
 
-    /// Waits once more for a call that is recorded.
     pub(super) async fn ask_again(
         self,
         action: String,
@@ -148,7 +144,6 @@ fn noted(what: &str, action: &str, ended: Result<(), SourceError>) {
     }
 }
 
-/// What the model reads of a gate that does not take the call.
 fn said(error: &SourceError) -> String {
     let why = error.why().map(|why| format!(": {}", sentence(why))).unwrap_or_default();
     format!("This call did not run. The gate {error}{why}.")

@@ -1,31 +1,29 @@
-//! Ids of the requests that placet itself sends to a server.
+//! Creates ids for the requests that placet itself sends to a server.
 
 use std::collections::HashSet;
 
 use super::line::RequestId;
 
-/// Digits of the integers that placet uses. Clients count from 0 and have shorter ones.
+/// Digits of placet's integer ids. Clients count from 0 and stay below.
 const DIGITS: usize = 10;
 
-/// Each id is of the kind that the client uses: some servers never answer a request whose id is a string.
+/// Each id has the type of the client's own id, because some servers never answer a request with a string id.
 #[derive(Debug)]
 pub(super) struct Ids {
-    /// The beginning of those that are strings.
     prefix: String,
     next_text: u64,
     next_number: u32,
     own: HashSet<RequestId>,
-    /// Requests of the client's that an id of placet's could be taken for, until they are answered.
+    /// Unanswered client requests whose ids could collide with placet's.
     open: HashSet<RequestId>,
 }
 
 impl Ids {
-    /// `first` is the first integer, from 2^30 on.
+    /// `first` is the first integer and at least 2^30.
     pub(super) fn new(prefix: String, first: u32) -> Self {
         Self { prefix, next_text: 1, next_number: first, own: HashSet::new(), open: HashSet::new() }
     }
 
-    /// An id of the same kind as `like`.
     pub(super) fn next(&mut self, like: &RequestId) -> RequestId {
         let id = loop {
             let id = match like {
@@ -44,7 +42,7 @@ impl Ids {
         id
     }
 
-    /// The id is one of placet's or its text, or could become one.
+    /// Returns whether the id is placet's, its string form, or reserved for placet.
     pub(super) fn is_own(&self, id: &RequestId) -> bool {
         let is_own_text = |text: &String| {
             text.starts_with(&self.prefix) || self.own.contains(&RequestId::Number(text.clone()))
@@ -52,7 +50,6 @@ impl Ids {
         self.own.contains(id) || matches!(id, RequestId::Text(text) if is_own_text(text))
     }
 
-    /// The client's request goes to the server.
     pub(super) fn passed(&mut self, id: &RequestId) {
         if id.as_str().len() == DIGITS {
             self.open.insert(RequestId::Number(id.as_str().to_owned()));
@@ -69,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_of_the_clients_kind_and_skip_open_requests() {
+    fn ids_have_the_clients_type_and_skip_open_requests() {
         let mut ids = Ids::new("p".to_owned(), 1 << 30);
         let number = |n: &str| RequestId::Number(n.to_owned());
         ids.passed(&number("1073741825"));

@@ -1,47 +1,43 @@
-//! One line from either side, read as JSON-RPC and changed in place.
+//! Reads one line of JSON-RPC and edits it in place.
 //!
-//! Whatever is read here as no call of a tool must not be read as one by the server, whichever way its parser has with odd JSON:
-//! first or last of two keys, keys in any case (Go), lines that end at a carriage return (Python) or at U+2028 (Node's readline).
-//! A line that could be read in two ways is refused.
+//! A line that is not read as a tool call here must not be one for the server either. JSON parsers differ: they take
+//! the first or the last of two equal keys, match keys in any case (Go), or end a line at a carriage return (Python) or
+//! U+2028 (Node's readline). So an ambiguous line is refused.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::domain::json::{self, JsonError, Member, Scanner};
 
-/// The words of JSON-RPC at the top of a message.
+/// Members of a message that JSON-RPC defines.
 const MESSAGE: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
-/// What is read of the parameters of a call.
+/// Parameters of a call that are read.
 const CALL: [&str; 5] = ["name", "arguments", "_meta", "inputResponses", "requestState"];
-/// The path to a client's offer to take tasks, from the parameters on.
+/// The path below `params` to a client's offer to accept tasks.
 const TASKS: [&str; 4] =
     ["_meta", "io.modelcontextprotocol/clientCapabilities", "extensions", "io.modelcontextprotocol/tasks"];
-/// The method that runs a tool.
 pub(super) const TOOLS_CALL: &str = "tools/call";
 
-/// One JSON-RPC message, as it was written.
 #[derive(Debug)]
 pub(super) struct Message<'a> {
     pub(super) text: &'a str,
     members: Vec<Member<'a>>,
-    /// As meant; `None` for an answer.
+    /// Decoded; `None` for an answer.
     pub(super) method: Option<String>,
 }
 
-/// A line of the client's.
 #[derive(Debug)]
 pub(super) enum Line<'a> {
     Blank,
     One(Message<'a>),
-    /// Messages that were sent together, as MCP 2025-03-26 allows.
+    /// Several messages in one line, as MCP 2025-03-26 allows.
     Batch(Vec<Message<'a>>),
 }
 
-/// Why a message is not passed on, and the id that its answer has.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Refused {
     pub(super) why: &'static str,
-    /// As written; `null` where none can be read.
+    /// JSON; `null` if the id is unreadable.
     pub(super) id: String,
 }
 
@@ -51,7 +47,7 @@ impl Refused {
     }
 }
 
-/// Reads a line of the client's. It comes without its end.
+/// Reads a line of the client, without its line feed.
 pub(super) fn judge(line: &[u8]) -> Result<Line<'_>, Refused> {
     let text = std::str::from_utf8(line).map_err(|_| Refused::of("This line is not UTF-8."))?;
     let text = text.strip_suffix('\r').unwrap_or(text);
@@ -79,7 +75,7 @@ pub(super) fn judge(line: &[u8]) -> Result<Line<'_>, Refused> {
 }
 
 impl<'a> Message<'a> {
-    /// A message whose words cannot be read in two ways.
+    /// Reads a message, and refuses ambiguous members.
     fn read(text: &'a str) -> Result<Self, Refused> {
         let Some(members) = json::members(text) else {
             return Err(Refused::of("A message must be a JSON object."));
@@ -103,7 +99,7 @@ impl<'a> Message<'a> {
         Ok(message)
     }
 
-    /// Of a server, which needs no judging: nothing that it says runs anything.
+    /// Reads a server's message. It is not checked for ambiguity, because it cannot run anything.
     pub(super) fn of_server(text: &'a str) -> Option<Self> {
         let members = json::members(text)?;
         let method = only(&members, "method").and_then(|member| method(member.value));
@@ -115,38 +111,37 @@ impl<'a> Message<'a> {
         members.is_some_and(|members| are_plain(&members, &CALL))
     }
 
-    /// A member's value as it was written.
+    /// A member's value as JSON.
     pub(super) fn raw(&self, key: &str) -> Option<&'a str> {
         only(&self.members, key).map(|member| member.value)
     }
 
-    /// A request's id: for comparing, and as it was written. `None` for a notification, and for an id that is no string and no whole number.
+    /// The request's id, parsed and as JSON. `None` for notifications, and for ids that are neither strings nor whole
+    /// numbers.
     pub(super) fn request(&self) -> Option<(RequestId, &'a str)> {
         let raw = self.raw("id")?;
         RequestId::read(raw).map(|id| (id, raw))
     }
 
-    /// A value below `params`.
     pub(super) fn param(&self, key: &str) -> Option<&'a str> {
         self.raw("params").and_then(|params| member(params, key))
     }
 
-    /// A value of `params._meta` that MCP defines.
+    /// A value of `params._meta` under MCP's prefix.
     pub(super) fn meta(&self, key: &str) -> Option<&'a str> {
         member(self.param("_meta")?, &format!("io.modelcontextprotocol/{key}"))
     }
 
-    /// The request is one of MCP 2026-07-28 or later, and so must be its answer.
+    /// Whether the request, and therefore its answer, follows MCP 2026-07-28 or later.
     pub(super) fn is_new(&self) -> bool {
         self.meta("protocolVersion").is_some_and(|version| version.starts_with('"'))
     }
 
-    /// By which the sender wants to be told of progress, as written.
     pub(super) fn progress_token(&self) -> Option<&'a str> {
         member(self.param("_meta")?, "progressToken").filter(|token| *token != "null")
     }
 
-    /// The message with another `id` and another `params.arguments`, and without the client's offer to take tasks.
+    /// Replaces `id` and `params.arguments`, and removes the client's offer to accept tasks.
     pub(super) fn with(&self, id: &str, arguments: &str) -> Option<String> {
         let params = only(&self.members, "params")?;
         let written = with_member(params.value, "arguments", arguments)?;
@@ -156,11 +151,9 @@ impl<'a> Message<'a> {
     }
 }
 
-/// What tells requests of one side apart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum RequestId {
     Text(String),
-    /// Its digits.
     Number(String),
 }
 
@@ -175,12 +168,11 @@ impl RequestId {
         if is_whole {
             return Some(Self::Number(raw.to_owned()));
         }
-        // Some parsers make floats of all numbers. Beyond 2^53 a float stands for several.
+        // Some parsers turn all numbers into floats. Above 2^53 a float is ambiguous.
         let float = raw.parse::<f64>().ok().filter(|_| digits.starts_with(|c: char| c.is_ascii_digit()))?;
         (float.fract() == 0.0 && float.abs() < 9e15).then(|| Self::Number(format!("{float:.0}")))
     }
 
-    /// Returns the id as JSON.
     pub(super) fn written(&self) -> String {
         match self {
             Self::Text(text) => json::encode(text),
@@ -188,7 +180,7 @@ impl RequestId {
         }
     }
 
-    /// For reviewers and for keys.
+    /// The id's text, for reviewers and idempotency keys.
     pub(super) fn as_str(&self) -> &str {
         match self {
             Self::Text(text) | Self::Number(text) => text,
@@ -196,26 +188,25 @@ impl RequestId {
     }
 }
 
-/// The one member called `key`; none where it stands more than once.
+/// Returns the member `key`, `None` if it occurs more than once.
 fn only<'m, 'a>(members: &'m [Member<'a>], key: &str) -> Option<&'m Member<'a>> {
     let mut found = members.iter().filter(|member| member.key.text == key);
     let first = found.next()?;
     found.next().is_none().then_some(first)
 }
 
-/// The value of the one member called `key` of an object.
 pub(super) fn member<'a>(object: &'a str, key: &str) -> Option<&'a str> {
     let members = json::members(object)?;
     only(&members, key).map(|member| member.value)
 }
 
-/// A string's meaning.
+/// Decodes a JSON string. `None` for other values and half surrogate pairs.
 pub(super) fn text(raw: &str) -> Option<String> {
     let decoded = json::decode(raw);
     (raw.starts_with('"') && !decoded.lossy).then(|| decoded.text.into_owned())
 }
 
-/// Every key is plain ASCII, and each of `words` stands there once and only as it is: no parser takes another key for it.
+/// Returns whether all keys are plain ASCII and each of `words` occurs at most once and in no other spelling.
 fn are_plain(members: &[Member<'_>], words: &[&str]) -> bool {
     let mut found = Vec::new();
     members.iter().all(|member| {
@@ -223,7 +214,7 @@ fn are_plain(members: &[Member<'_>], words: &[&str]) -> bool {
         if member.key.lossy || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
             return false;
         }
-        // Case and separators are nothing to Go's parsers.
+        // Go's parsers ignore case and separators.
         let folded = |key: &str| key.chars().filter(|c| !matches!(c, '_' | '-')).collect::<String>();
         match words.iter().find(|word| folded(word).eq_ignore_ascii_case(&folded(key))) {
             Some(word) if *word == key && !found.contains(word) => {
@@ -236,7 +227,7 @@ fn are_plain(members: &[Member<'_>], words: &[&str]) -> bool {
     })
 }
 
-/// A method's name, in the letters that methods have. Another spelling of the one that runs tools is none.
+/// Decodes a method's name. `None` if it has unusual characters, or is `tools/call` in another case.
 fn method(raw: &str) -> Option<String> {
     let name = text(raw)?;
     let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-/.$:".contains(&byte));
@@ -244,7 +235,7 @@ fn method(raw: &str) -> Option<String> {
     (is_plain && is_other && !name.is_empty()).then_some(name)
 }
 
-/// The outline of a line that is too long to keep: its own members, with nothing in the values below them.
+/// The outline of a line that is too long to keep: its top-level members with empty nested values.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
     text: Vec<u8>,
@@ -254,7 +245,6 @@ pub(super) struct Outline {
 }
 
 impl Outline {
-    /// Most bytes that are kept.
     const MAX: usize = 16 << 10;
 
     pub(super) fn add(&mut self, bytes: &[u8]) {
@@ -273,7 +263,7 @@ impl Outline {
         }
     }
 
-    /// The id of the request, as it is written; `null` if it cannot be read.
+    /// Returns the request's id as JSON, `null` if it is unreadable.
     pub(super) fn request(&self) -> String {
         match judge(&self.text) {
             Ok(Line::One(message)) if message.method.is_some() => {
@@ -286,7 +276,7 @@ impl Outline {
     }
 }
 
-/// `object` with `value` in the place of the member `key`, or behind the last member where there is none.
+/// Sets the member `key`, at the end of `object` if it is new.
 pub(super) fn with_member(object: &str, key: &str, value: &str) -> Option<String> {
     let members = json::members(object)?;
     if let Some(member) = only(&members, key) {
@@ -297,7 +287,7 @@ pub(super) fn with_member(object: &str, key: &str, value: &str) -> Option<String
     replaced(object, end..end, &format!("{comma}{}:{value}", json::encode(key)))
 }
 
-/// `object` without the members called `key`; what stays is as it was written, without the white space between.
+/// Removes the members `key`. Drops white space between the other members if there were any.
 pub(super) fn without_member(object: &str, key: &str) -> Option<String> {
     let members = json::members(object)?;
     if members.iter().all(|member| member.key.text != key) {
@@ -308,7 +298,7 @@ pub(super) fn without_member(object: &str, key: &str) -> Option<String> {
     Some(format!("{{{}}}", kept.join(",")))
 }
 
-/// `object` without the member at the end of `path`; `None` if it has no such path.
+/// Removes the member at the end of `path`. `None` if the path does not exist.
 fn without(object: &str, path: &[&str]) -> Option<String> {
     match path {
         [] => None,
@@ -321,8 +311,8 @@ fn replaced(text: &str, span: Range<usize>, with: &str) -> Option<String> {
     Some([text.get(..span.start)?, with, text.get(span.end..)?].concat())
 }
 
-/// The same JSON on one line, whatever its reader takes for the end of one. A valid text has line feeds and carriage returns only
-/// between its values, and the others only in strings.
+/// Removes every character that some reader takes for a line end. Valid JSON has line feeds and carriage returns only
+/// between values, and the other line ends only in strings.
 pub(super) fn on_one_line(text: &str) -> Cow<'_, str> {
     const ENDS: [(char, &str); 5] =
         [('\n', " "), ('\r', " "), ('\u{85}', "\\u0085"), ('\u{2028}', "\\u2028"), ('\u{2029}', "\\u2029")];
@@ -353,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_be_read_as_a_call_is_read_as_one_or_refused() {
+    fn ambiguous_call_is_refused() {
         for line in [
             r#"{"jsonrpc":"2.0","id":1,"method":"tools\/call","params":{"name":"w"}}"#,
             r#"{"jsonrpc":"2.0","id":1,"m\u0065thod":"tools/c\u0061ll","params":{"n\u0061me":"w"}}"#,
@@ -398,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_has_the_id_of_its_request() {
+    fn refusal_has_the_id_of_its_request() {
         let id = |line: &str| one(line).unwrap_err().id;
 
         assert_eq!(id(r#"{"id":"a","method":"x","Method":"y"}"#), "\"a\"");
@@ -407,13 +397,13 @@ mod tests {
     }
 
     #[test]
-    fn unknown_fields_and_answers_are_no_concern() {
+    fn unknown_fields_and_answers_are_accepted() {
         assert_eq!(one(r#"{"id":1,"result":{"id":2,"id":3},"x-note":1,"x-note":2}"#).unwrap().method, None);
         assert_eq!(one(r#"{"method":"a/b","params":[1]}"#).unwrap().method.as_deref(), Some("a/b"));
     }
 
     #[test]
-    fn a_call_is_changed_in_two_places() {
+    fn call_changes_in_id_and_arguments_only() {
         let line = r#"{ "id": 7, "x":1.10, "method":"tools/call","params":{"name":"w", "arguments": {"a":1} ,"_meta":{"p":1}} }"#;
 
         let changed = one(line).unwrap().with("\"p-1\"", "{\"a\":2}").unwrap();
@@ -426,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_taken_out_and_the_rest_stays() {
+    fn members_are_removed_and_the_rest_stays() {
         let object = r#"{"a": 1.0, "b":{"a":2},"a":3}"#;
 
         assert_eq!(without_member(object, "a").unwrap(), r#"{"b":{"a":2}}"#);
@@ -435,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn no_reader_finds_a_second_line() {
+    fn every_line_end_is_removed() {
         let edited = "{\r\n \"a\": \"x\u{2028}y\u{85}\"\n}";
 
         assert_eq!(on_one_line(edited), "{   \"a\": \"x\\u2028y\\u0085\" }");
@@ -459,7 +449,7 @@ mod tests {
         let long = format!(r#"{{"a":["}}\\\"",{{"id":9}}],"b":"{}"}}"#, "x".repeat(20 << 10));
         let id = |line: &str| {
             let mut outline = Outline::default();
-            // A pipe delivers it in parts.
+            // Feeds it in parts, like a pipe.
             line.as_bytes().chunks(1_000).for_each(|part| outline.add(part));
             outline.request()
         };
@@ -478,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_compared_by_meaning() {
+    fn ids_are_compared_by_value() {
         let id = |raw| RequestId::read(raw);
 
         assert_eq!(id(r#""a""#), id(r#""\u0061""#));

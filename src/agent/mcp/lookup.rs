@@ -1,21 +1,20 @@
-//! Requests of placet's own, by which it learns what it must know of a server before it holds a call. A client of MCP 2026-07-28 may
-//! call a tool in a process that has shown it neither the server's name nor its tools.
+//! Asks a server for its tools and name before a call is decided. A client of MCP 2026-07-28 may call a tool in a
+//! process that has seen neither.
 
 use std::time::{Duration, Instant};
 
 use super::line::{self, Message, RequestId};
 
-/// Limit for all questions together. Then the call is gated as it is known.
+/// Time limit for all questions. Afterwards the call is gated without the answers.
 const LIMIT: Duration = Duration::from_secs(5);
-/// Most pages of tools that are asked for.
+/// Maximum number of pages of tools.
 const PAGES: u8 = 20;
 
-/// The questions that held calls wait for.
 #[derive(Debug)]
 pub(super) struct Lookup {
-    /// The id of the request that has no answer yet.
+    /// The id of the pending request.
     pub(super) request: Option<RequestId>,
-    /// The client's id of the first held call.
+    /// The id of the first held call.
     pub(super) like: RequestId,
     meta: String,
     until: Instant,
@@ -26,7 +25,8 @@ pub(super) struct Lookup {
 }
 
 impl Lookup {
-    /// Prepares the questions for a held call. They name its client. With `has_discovered`, the name is not asked for again.
+    /// Prepares the questions for a held call, with its client's name. With `has_discovered` the server is not asked
+    /// for its name.
     pub(super) fn of(call: &Message<'_>, like: RequestId, has_discovered: bool, now: Instant) -> Self {
         let meta = ["protocolVersion", "clientInfo", "clientCapabilities"].into_iter().filter_map(|key| {
             call.meta(key).map(|value| format!(r#""io.modelcontextprotocol/{key}":{value}"#))
@@ -40,7 +40,7 @@ impl Lookup {
         now >= self.until
     }
 
-    /// The next request, without the beginning up to its id; `None` if no other is needed.
+    /// Returns the next request without its beginning up to the id, `None` if no more are needed.
     pub(super) fn next(&mut self, needs_list: bool, needs_name: bool) -> Option<String> {
         let meta = &self.meta;
         if needs_list && !self.has_list {
@@ -53,7 +53,6 @@ impl Lookup {
             .then(|| format!(r#""method":"server/discover","params":{{"_meta":{{{meta}}}}}}}"#))
     }
 
-    /// Takes the answer to the last request.
     pub(super) fn answered(&mut self, answer: &Message<'_>) {
         self.request = None;
         let next = answer.raw("result").and_then(|result| line::member(result, "nextCursor"));

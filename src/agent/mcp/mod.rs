@@ -1,7 +1,7 @@
-//! `placet mcp`: a proxy in front of one MCP server on standard input and output. Lines pass both ways as they are. Only calls of
-//! tools that write are held until a human decides, and only the list of tools is changed.
+//! `placet mcp`: a proxy for an MCP server on standard input and output. It holds writing tool calls until a human
+//! decides, changes the list of tools, and passes all other lines unchanged.
 //!
-//! The core (`session`) is pure: lines, answers of the gate and the time go in, and what is to be done comes out. `pump` does it.
+//! `session` is pure: it takes lines, the gate's answers and the time, and returns effects that `pump` performs.
 
 mod answers;
 mod calls;

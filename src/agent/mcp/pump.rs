@@ -1,4 +1,4 @@
-//! The proxy's pipes: reads lines from both sides, gives them to the session, and does what it says.
+//! Moves lines between client, server and session, and performs the session's effects.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
@@ -30,41 +30,38 @@ use super::session::{Effect, Session};
 use super::tools::Tools;
 use super::wait::Wait;
 
-/// Longest line of the client's, in bytes.
+/// Longest line of the client, in bytes.
 const CLIENT_LINE: usize = 16 << 20;
-/// Longest line of the server's. One that writes a longer one is ended: an answer in it would be waited for without end.
+/// Longest line of the server, in bytes. A longer one ends the server, because its client would wait forever for the
+/// answer in it.
 const SERVER_LINE: usize = 64 << 20;
-/// While so many bytes wait for one side, the other is not read.
+/// Bytes queued for one side at which reading from the other stops.
 const QUEUED: usize = 64 << 20;
-/// What runs may finish after the client's end.
+/// Time for running calls to finish after the client ended.
 const FINISH: Duration = Duration::from_mins(1);
-/// The same after a signal. MCP's SDKs kill two seconds after it.
+/// Like [`FINISH`], after a signal. MCP's SDKs kill a process two seconds after the signal.
 const HURRY: Duration = Duration::from_millis(1_500);
-/// A server may take so long to end after its standard input.
+/// Time for a server to exit after its standard input closed.
 const SERVER_END: Duration = Duration::from_secs(5);
-/// A server that was asked to end may take so long.
+/// Time for a server to exit after a termination signal.
 const TERMINATED: Duration = Duration::from_millis(500);
-/// How often it is looked whether it has ended.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// A proxy for one server.
 #[derive(Debug)]
 pub struct Proxy {
-    /// The server's program and its arguments.
     pub server: Vec<OsString>,
-    /// The server's name at the gate; without one it is made of what it calls itself.
+    /// The server's name at the gate, derived from what it calls itself if `None`.
     pub name: Option<String>,
     pub tools: BTreeMap<String, McpTools>,
     pub wait: Wait,
     pub mission: Option<String>,
 }
 
-/// How the proxy ended.
 #[derive(Clone, Copy, Debug)]
 pub enum Ended {
-    /// The client did, and the server with it.
+    /// The client ended, and therefore the server.
     Client,
-    /// The server did, by itself.
+    /// The server exited by itself.
     Server(ExitStatus),
 }
 
@@ -79,8 +76,8 @@ enum News {
 }
 
 impl Proxy {
-    /// Starts the server and passes lines between it and the client until one of them ends, or until `signal`.
-    /// `warn` takes sentences for the person who set this up.
+    /// Starts the server and passes lines until one side ends or `signal` completes. `warn` shows sentences to the user
+    /// who configured the server.
     pub async fn run(
         self,
         find: FindGate,
@@ -91,7 +88,7 @@ impl Proxy {
         let mut server = start(&self.server)?;
         let gate = Gate::new(find, self.mission);
         let tasks = TaskTracker::new();
-        // So that the first call need not wait for it.
+        // Finds the gate before the first call needs it.
         tokio::spawn(gate.clone().look());
         let (input, output) = (server.child.stdin.take(), server.child.stdout.take());
         let (Some(input), Some(output)) = (input, output) else {
@@ -100,7 +97,7 @@ impl Proxy {
         let (from_client, from_server) = (lines(client.0, CLIENT_LINE), lines(output, SERVER_LINE));
         let (news, from_gate) = mpsc::unbounded_channel();
         let (id, tools) = (Uuid::new_v4(), Tools::new(self.name, self.tools));
-        // Clients count from 0, so their ids do not reach this.
+        // Ids from 2^30 on, which clients that count from 0 do not reach.
         let number = (1 << 30) | (id.as_fields().0 >> 2);
         let session = Session::new(tools, self.wait, id.to_string(), number);
         let mut pump = Pump {
@@ -122,7 +119,6 @@ impl Proxy {
     }
 }
 
-/// The client has ended, or a signal came.
 #[derive(Clone, Copy, Debug)]
 struct Ending {
     until: tokio::time::Instant,
@@ -133,18 +129,19 @@ struct Pump<W> {
     session: Session,
     gate: Gate,
     tasks: TaskTracker,
-    /// What is asked of the gate, by call.
+    /// Cancels pending questions to the gate.
     stops: HashMap<Ticket, CancellationToken>,
     news: mpsc::UnboundedSender<News>,
     to_client: Lines,
-    /// Closed when the client has ended and nothing runs.
+    /// `None` once the client ended and no call runs.
     to_server: Option<Lines>,
     warn: W,
     ending: Option<Ending>,
 }
 
 impl<W: Fn(&str)> Pump<W> {
-    /// Passes lines until the server's end, or until nothing is left to wait for after the client's. Says whether it was the client.
+    /// Passes lines until the server ends, or until the client ended and no call runs. Returns whether the client
+    /// ended.
     async fn pass(
         &mut self,
         mut from_client: mpsc::Receiver<Read>,
@@ -184,7 +181,7 @@ impl<W: Fn(&str)> Pump<W> {
                 && !self.session.is_busy()
                 && self.to_server.take().is_some()
             {
-                // The server still says what it has to say, and ends.
+                // The server may still write before it exits.
                 ending.until = ending.until.min(tokio::time::Instant::now() + SERVER_END);
             }
         }
@@ -195,7 +192,7 @@ impl<W: Fn(&str)> Pump<W> {
         self.session.client_ended();
     }
 
-    /// Says whether the client had ended before.
+    /// Returns whether the client ended before.
     fn server_ended(&mut self, too_long: bool) -> bool {
         if too_long {
             (self.warn)("The MCP server wrote a line of more than 64 MiB. It is ended.");
@@ -260,7 +257,7 @@ impl<W: Fn(&str)> Pump<W> {
         self.stops.entry(ticket).or_default().clone()
     }
 
-    /// Waits for what the gate is still told, and until the client has been sent everything.
+    /// Waits for pending reports to the gate and for the client to read everything.
     async fn close(self, hurried: bool) {
         let limit = if hurried { HURRY } else { FINISH };
         drop(self.to_server);
@@ -275,7 +272,7 @@ impl<W: Fn(&str)> Pump<W> {
     }
 }
 
-/// Never, without a time.
+/// Completes at `until`, never if it is `None`.
 async fn at(until: Option<tokio::time::Instant>) {
     match until {
         Some(until) => tokio::time::sleep_until(until).await,
@@ -283,7 +280,6 @@ async fn at(until: Option<tokio::time::Instant>) {
     }
 }
 
-/// The server's process, in a group of its own.
 struct Server {
     child: Child,
     group: Group,
@@ -302,7 +298,7 @@ fn start(argv: &[OsString]) -> io::Result<Server> {
 }
 
 impl Server {
-    /// Its standard input is closed. Whoever does not end by `limit` is asked to, and then killed with everything it started.
+    /// Waits for the exit after standard input closed. After `limit` terminates the process group, then kills it.
     async fn end(mut self, limit: Duration) -> io::Result<ExitStatus> {
         if !is_over_within(&self.group, limit).await {
             self.group.terminate();
@@ -322,12 +318,12 @@ async fn is_over_within(group: &Group, limit: Duration) -> bool {
     tokio::time::timeout(limit, over).await.is_ok()
 }
 
-/// Reads lines without their ends, of `most` bytes each.
+/// Reads lines of up to `most` bytes, without line feeds.
 fn lines(from: impl AsyncRead + Send + Unpin + 'static, most: usize) -> mpsc::Receiver<Read> {
     let (lines, receiver) = mpsc::channel(16);
     tokio::spawn(async move {
         let mut from = BufReader::with_capacity(64 << 10, from);
-        // Whoever cannot be read any more has ended.
+        // A read error counts as the end.
         while let Ok(Some(read)) = next(&mut from, most).await {
             if lines.send(read).await.is_err() {
                 break;
@@ -365,7 +361,6 @@ async fn next(from: &mut BufReader<impl AsyncRead + Unpin>, most: usize) -> io::
     Ok((!is_empty).then(|| outline.map_or(Read::Line(line), Read::TooLong)))
 }
 
-/// Lines on their way to one side. Nobody waits for it.
 struct Lines {
     sender: mpsc::UnboundedSender<Vec<u8>>,
     queued: Arc<AtomicUsize>,
@@ -395,7 +390,7 @@ impl Lines {
 
     fn send(&self, line: Vec<u8>) {
         self.queued.fetch_add(line.len() + 1, Ordering::Relaxed);
-        // A side that reads no more has ended, which is seen elsewhere.
+        // A closed side is noticed by [`Self::closed`].
         self.sender.send(line).ok();
     }
 
@@ -403,12 +398,10 @@ impl Lines {
         self.queued.load(Ordering::Relaxed) < QUEUED
     }
 
-    /// The side takes no more lines.
     async fn closed(&self) {
         self.sender.closed().await;
     }
 
-    /// Writes what is left, up to `limit`.
     async fn finish(self, limit: Duration) {
         drop(self.sender);
         tokio::time::timeout(limit, self.task).await.ok();

@@ -1,4 +1,4 @@
-//! The proxy without its pipes: takes lines, the gate's answers and the time, and says what is to be done.
+//! The pure core of the proxy: takes lines, the gate's answers and the time, and returns effects.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -16,16 +16,17 @@ use super::lookup::Lookup;
 use super::tools::Tools;
 use super::wait::Wait;
 
-/// Answered requests that a late `cancelled` may name: opencode (1.18.33) sends one after a good answer.
+/// Maximum number of answered requests and spent tokens to remember. opencode (1.18.33) cancels requests after their
+/// answer.
 const ANSWERED: usize = 256;
 
-/// What is to be done, in this order.
+/// An effect; effects are performed in order.
 #[derive(Debug)]
 pub(super) enum Effect {
-    /// A line without its end.
+    /// A line without its line feed.
     ToClient(Vec<u8>),
     ToServer(Vec<u8>),
-    /// Find the gate, propose the call, wait for the decision up to `limit`, claim what was approved.
+    /// Find the gate, propose the call, wait up to `limit` for the decision, claim an approved call.
     Ask {
         ticket: Ticket,
         agent: String,
@@ -33,15 +34,14 @@ pub(super) enum Effect {
         call: ToolCall,
         limit: Duration,
     },
-    /// Wait once more, and claim.
     AskAgain {
         ticket: Ticket,
         action: String,
         limit: Duration,
     },
-    /// Nobody waits for this call now. A claim that has begun is finished.
+    /// Stop waiting. A claim already being made is finished.
     StopAsking(Ticket),
-    /// The call must not run any more: it is withdrawn. One that was approved meanwhile is claimed and reported as failed.
+    /// Withdraw the call. If it was approved meanwhile, claim it and report it as failed.
     Abandon {
         action: String,
         why: &'static str,
@@ -55,32 +55,31 @@ pub(super) enum Effect {
         fence: u64,
         outcome: RunOutcome,
     },
-    /// For the person who set this up.
+    /// Show a sentence to the user who configured the server.
     Warn(&'static str),
 }
 
-/// One client with one server.
 #[derive(Debug)]
 pub(super) struct Session {
     tools: Tools,
     wait: Wait,
-    /// Random: names this process at the gate and in ids of its own.
+    /// A random name of this process, at the gate and in own ids.
     id: String,
     ids: Ids,
     /// The name from `initialize`. Since MCP 2026-07-28 each request names its client.
     client: String,
     initialize: Option<RequestId>,
-    /// The description that a server of MCP 2026-07-28 gave of itself, as JSON.
+    /// The JSON description that a server of MCP 2026-07-28 gave of itself.
     server: Option<String>,
-    /// Requests for tools, and whether for their first page.
+    /// Pending `tools/list` requests, and whether each is for the first page.
     lists: HashMap<RequestId, bool>,
     lookup: Option<Lookup>,
     has_discovered: bool,
     calls: Calls,
-    /// Calls of clients of MCP 2026-07-28 that had no id but that of their request.
+    /// Counter for ids of calls that their client did not name.
     unnamed: u64,
     answered: VecDeque<RequestId>,
-    /// The tokens of calls that ended. Nothing of their progress passes.
+    /// Progress tokens of finished calls; their notifications are dropped.
     spent: VecDeque<RequestId>,
     warned: bool,
     server_ended: bool,
@@ -88,7 +87,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// `id` and `number` are random. Ids of placet's own begin with the one, or count from the other.
+    /// `id` and `number` are random. Own string ids begin with `id`; own integers count from `number`.
     pub(super) fn new(tools: Tools, wait: Wait, id: String, number: u32) -> Self {
         Self {
             tools,
@@ -111,17 +110,15 @@ impl Session {
         }
     }
 
-    /// What has come up since it was last asked.
     pub(super) fn effects(&mut self) -> Vec<Effect> {
         std::mem::take(&mut self.effects)
     }
 
-    /// Somebody is asked, or something runs.
     pub(super) fn is_busy(&self) -> bool {
         self.calls.is_busy()
     }
 
-    /// A line of the client's, without its end.
+    /// Handles a line of the client, without its line feed.
     pub(super) fn client_said(&mut self, line: &[u8], now: Instant) {
         match line::judge(line) {
             Ok(Line::Blank) => {}
@@ -131,14 +128,14 @@ impl Session {
         }
     }
 
-    /// A line of the client's that is too long to be read. `id` is that of its request, as it is written.
+    /// Refuses a line of the client that is too long. `id` is JSON.
     pub(super) fn client_said_too_much(&mut self, id: &str) {
         self.tell_client(answers::error(id, INVALID_REQUEST, "This line is longer than 16 MiB."));
     }
 
     fn message(&mut self, message: &Message<'_>, now: Instant) {
         let request = message.request();
-        // Ours cannot be guessed, but a server may have told them.
+        // Own ids cannot be guessed, but a server may have disclosed them.
         if let Some((id, raw)) = &request
             && message.method.is_some()
             && self.ids.is_own(id)
@@ -173,7 +170,7 @@ impl Session {
         self.tell_server(message.text);
     }
 
-    /// Messages that need none of placet pass together. A batch that holds any other is refused as a whole.
+    /// Passes a batch of messages that placet ignores. Refuses any other batch as a whole.
     fn batch(&mut self, line: &[u8], messages: &[Message<'_>]) {
         let passes = |message: &Message<'_>| match message.method.as_deref() {
             Some(TOOLS_CALL) => self.open_tool(message).is_some(),
@@ -194,7 +191,7 @@ impl Session {
         self.tell_client(format!("[{}]", refused.join(",")));
     }
 
-    /// The tool of a call that nobody is asked about.
+    /// Returns the tool if the call needs no decision.
     fn open_tool(&self, call: &Message<'_>) -> Option<String> {
         let tool = call.param("name").and_then(line::text)?;
         (tool != RESULT_TOOL && !self.tools.is_gated(&tool)).then_some(tool)
@@ -232,7 +229,7 @@ impl Session {
         let ticket = self.calls.add(message.text.to_owned(), waiter);
         if message.is_new() && (self.tools.is_unlisted(&tool) || self.needs_name()) {
             let lookup = Lookup::of(message, request, self.has_discovered, now);
-            // An open one is for this call, too.
+            // A pending lookup covers this call, too.
             if self.lookup.is_none() {
                 self.lookup = Some(lookup);
                 self.look_up();
@@ -246,7 +243,7 @@ impl Session {
         !self.tools.has_name() && !self.has_discovered
     }
 
-    /// Sends the next question of the lookup, or lets the held calls go on.
+    /// Sends the next question of the lookup, or releases the held calls.
     fn look_up(&mut self) {
         let Some(mut lookup) = self.lookup.take() else { return };
         let needs_list = self.held_tools().iter().any(|(_, tool)| self.tools.is_unlisted(tool));
@@ -269,7 +266,6 @@ impl Session {
         held.filter_map(|ticket| Some((ticket, tool(&self.calls.get(ticket)?.line)?))).collect()
     }
 
-    /// Everything is known that can be: held calls are passed on or asked about.
     fn release(&mut self) {
         for (ticket, tool) in self.held_tools() {
             let Some(line) = self.calls.get(ticket).map(|call| call.line.clone()) else { continue };
@@ -284,7 +280,6 @@ impl Session {
         }
     }
 
-    /// The name of the client that sent this request.
     fn client_of(&self, request: &Message<'_>) -> String {
         if !request.is_new() {
             return self.client.clone();
@@ -305,12 +300,12 @@ impl Session {
         let request = message.request().map(|(id, _)| id.as_str().to_owned()).unwrap_or_default();
         let meta = message.param("_meta").unwrap_or("{}");
         let given = |key: &str| line::member(meta, key).and_then(line::text).filter(|it| !it.is_empty());
-        // Claude Code 2.1.197 and Codex 0.169.0 name the model's call; Codex its session, too.
+        // Claude Code 2.1.197 and Codex 0.169.0 send the id of the model's call, Codex also its session.
         let id = given("claudecode/toolUseId").or_else(|| given("callId")).unwrap_or_else(|| {
             if !message.is_new() {
                 return request;
             }
-            // Since MCP 2026-07-28 an id may be used again.
+            // Since MCP 2026-07-28 request ids may repeat.
             self.unnamed += 1;
             format!("{request}-{}", self.unnamed)
         });
@@ -320,7 +315,7 @@ impl Session {
         self.effects.push(Effect::Ask { ticket, agent, session, call, limit });
     }
 
-    /// `placet_result`: what became of a parked call, now or when it is decided.
+    /// Answers `placet_result` with a parked call's outcome, at once or after the decision.
     fn outcome_asked(&mut self, arguments: &str, waiter: Waiter, limit: Duration) {
         let action = line::member(arguments, "id").and_then(line::text).unwrap_or_default();
         let Some(ticket) = self.calls.parked_as(&action) else {
@@ -341,7 +336,8 @@ impl Session {
         }
     }
 
-    /// A `cancelled` of a request that placet answers. Only the call itself is taken back; whoever asks for an outcome just stops.
+    /// Handles `cancelled` for a request that placet answers. Cancelling the call itself withdraws it; cancelling a
+    /// question for its outcome does not.
     fn is_cancelled_here(&mut self, message: &Message<'_>, now: Instant) -> bool {
         let Some(request) = message.param("requestId").and_then(RequestId::read) else { return false };
         let Some(ticket) = self.calls.waited_for_by(&request) else {
@@ -367,7 +363,7 @@ impl Session {
         true
     }
 
-    /// The call must not run any more. What it waits for is given up when its answer comes.
+    /// Drops a call that must no longer run. If it is being decided, it is removed when the gate's answer comes.
     fn drop_call(&mut self, ticket: Ticket, why: &'static str) {
         let Some(call) = self.calls.get(ticket) else { return };
         if call.dropped.replace(why).is_some() {
@@ -383,7 +379,6 @@ impl Session {
         self.effects.extend(action.map(|action| Effect::Abandon { action, why }));
     }
 
-    /// The gate has recorded a call.
     pub(super) fn queued(&mut self, ticket: Ticket, action: String) {
         let Some(call) = self.calls.get(ticket) else { return };
         call.action = Some(action.clone());
@@ -392,7 +387,7 @@ impl Session {
         }
     }
 
-    /// What came of asking: an answer, or a sentence that says why there is none.
+    /// Handles the gate's answer, or the reason why there is none.
     pub(super) fn answered(&mut self, ticket: Ticket, answer: Result<Answer, String>, now: Instant) {
         let Some(call) = self.calls.get(ticket) else { return };
         let action = call.action.clone().unwrap_or_default();
@@ -439,7 +434,7 @@ impl Session {
         self.tell_server(&line);
     }
 
-    /// To be called about once a second.
+    /// Handles time limits. Must be called about once a second.
     pub(super) fn tick(&mut self, now: Instant) {
         if self.lookup.as_ref().is_some_and(|lookup| lookup.is_late(now)) {
             self.lookup = None;
@@ -455,7 +450,7 @@ impl Session {
         }
     }
 
-    /// The client sends nothing any more. What waits is withdrawn; what runs may finish.
+    /// Withdraws waiting calls after the client's end. Running calls may finish.
     pub(super) fn client_ended(&mut self) {
         for ticket in self.calls.tickets() {
             let Some(call) = self.calls.get(ticket) else { continue };
@@ -466,14 +461,13 @@ impl Session {
         }
     }
 
-    /// Nobody waits any longer for what still runs.
+    /// Reports calls that still run as lost.
     pub(super) fn give_up(&mut self) {
         for ticket in self.calls.tickets() {
             self.lose(ticket, answers::CLIENT_ENDED_RUNNING);
         }
     }
 
-    /// The server is gone, and with it whatever it ran.
     pub(super) fn server_ended(&mut self) {
         self.server_ended = true;
         for ticket in self.calls.tickets() {
@@ -490,7 +484,7 @@ impl Session {
         }
     }
 
-    /// How a running call ended will never be known.
+    /// Reports a running call whose end will not be known.
     fn lose(&mut self, ticket: Ticket, why: &str) {
         let Some(call) = self.calls.get(ticket) else { return };
         let Stage::Running(run) = &call.stage else { return };
@@ -499,7 +493,6 @@ impl Session {
         self.tell(ticket, Outcome::error(INTERNAL, why).unknown());
     }
 
-    /// Answers everybody who waits for a call that is over.
     fn tell(&mut self, ticket: Ticket, outcome: Outcome) {
         let Some(call) = self.calls.get(ticket) else { return };
         let waiters = std::mem::take(&mut call.waiters);
@@ -538,7 +531,6 @@ impl Session {
     }
 }
 
-/// Remembers the last few.
 fn keep(ids: &mut VecDeque<RequestId>, id: RequestId) {
     ids.push_back(id);
     if ids.len() > ANSWERED {
@@ -546,12 +538,11 @@ fn keep(ids: &mut VecDeque<RequestId>, id: RequestId) {
     }
 }
 
-/// The server ended before a call ran.
 fn ended_before() -> Outcome {
     Outcome::error(INTERNAL, answers::SERVER_ENDED_BEFORE).not_run("The MCP server ended.")
 }
 
-/// The agent's name without what its MCP part is called: `codex-mcp-client` is `codex`.
+/// The agent's name without the suffix of its MCP client: `codex-mcp-client` becomes `codex`.
 fn agent(client: &str) -> &str {
     client.strip_suffix("-mcp-client").filter(|name| !name.is_empty()).unwrap_or(client)
 }

@@ -1,4 +1,4 @@
-//! The server's tools: which of them a human is asked about, and how their list is shown.
+//! Knows a server's tools: which are gated, and how their list is shown.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,28 +8,25 @@ use crate::domain::json;
 use super::answers::{RESULT_TOOL, RESULT_TOOL_ENTRY};
 use super::line::{self, Message};
 
-/// Longest name that is made of a server's own.
 const NAME_MAX: usize = 32;
 
-/// What is known of one server's tools.
 #[derive(Debug)]
 pub(super) struct Tools {
-    /// What stands before its tools' names.
+    /// Prefix of the tools' names at the gate.
     name: Option<String>,
     configured: BTreeMap<String, McpTools>,
-    /// By tool: the server says that it only reads.
+    /// `readOnlyHint` by tool.
     hints: HashMap<String, bool>,
-    /// It has a tool with the name of ours.
+    /// The server has a tool named like placet's own.
     pub(super) shadows: bool,
 }
 
 impl Tools {
-    /// `name` is the server's; without one it is made of what the server calls itself.
+    /// `name` is the server's; if `None` it is taken from the server's introduction.
     pub(super) fn new(name: Option<String>, configured: BTreeMap<String, McpTools>) -> Self {
         Self { name, configured, hints: HashMap::new(), shadows: false }
     }
 
-    /// The tool as reviewers and the gate's configuration know it.
     pub(super) fn gate_name(&self, tool: &str) -> String {
         format!("{}.{tool}", self.name())
     }
@@ -38,7 +35,8 @@ impl Tools {
         self.name.as_deref().unwrap_or("mcp")
     }
 
-    /// A human is asked about this tool: all but those that are configured as open, and those that the server calls read-only.
+    /// Returns whether a human decides on this tool. Open are tools configured as open, and unconfigured read-only
+    /// tools.
     pub(super) fn is_gated(&self, tool: &str) -> bool {
         let only_reads = self.hints.get(tool).copied().unwrap_or(false);
         match self.configured.get(self.name()) {
@@ -48,12 +46,10 @@ impl Tools {
         }
     }
 
-    /// The server was named or has named itself.
     pub(super) const fn has_name(&self) -> bool {
         self.name.is_some()
     }
 
-    /// Neither configuration nor server has mentioned this tool yet.
     pub(super) fn is_unlisted(&self, tool: &str) -> bool {
         let rules = self.configured.get(self.name()).filter(|_| self.has_name());
         let is_configured =
@@ -61,14 +57,13 @@ impl Tools {
         !is_configured && !self.hints.contains_key(tool)
     }
 
-    /// Takes the server's name from what it says of itself, unless it has one already.
     pub(super) fn introduced(&mut self, info: &str) {
         let own = || line::member(info, "name").and_then(line::text);
         self.name = self.name.take().or_else(|| own().as_deref().and_then(short));
     }
 
-    /// An answer to `tools/list` as the client gets it: gated tools without `outputSchema`, because what they return has no
-    /// `structuredContent`, and on the first page our own tool. `None` where it holds no list.
+    /// Rewrites an answer to `tools/list`: removes `outputSchema` of gated tools, because their results lose
+    /// `structuredContent`, and adds placet's own tool on the first page. `None` if the answer holds no list.
     pub(super) fn listed(&mut self, answer: &Message<'_>, is_first: bool) -> Option<String> {
         let result = answer.raw("result")?;
         let entries = line::member(result, "tools").and_then(json::elements)?;
@@ -97,7 +92,7 @@ impl Tools {
             self.shadows |= name == RESULT_TOOL;
             let hints = line::member(entry, "annotations");
             let only_reads = hints.and_then(|hints| line::member(hints, "readOnlyHint")) == Some("true");
-            // Of two tools with one name, the one that writes counts.
+            // Of two tools with one name, the writing one counts.
             here.entry(name).and_modify(|known| *known &= only_reads).or_insert(only_reads);
         }
         self.hints.extend(here);
@@ -108,7 +103,7 @@ fn name_of(entry: &str) -> Option<String> {
     line::member(entry, "name").and_then(line::text)
 }
 
-/// A name for the gate, of one that a client gives to a server; `None` where nothing is left.
+/// Makes a client's name for a server usable at the gate. `None` if no letter or digit is left.
 pub(super) fn word(given: &str) -> Option<String> {
     let plain: String =
         given.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
@@ -116,7 +111,7 @@ pub(super) fn word(given: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.chars().take(NAME_MAX).collect())
 }
 
-/// A word of what a server calls itself: `@acme/mcp-server-files` is `files`. `None` where nothing is left.
+/// Shortens a server's name for itself: `@acme/mcp-server-files` becomes `files`. `None` if nothing is left.
 fn short(own: &str) -> Option<String> {
     let last = own.rsplit('/').next().unwrap_or(own);
     let plain: String = last
@@ -147,7 +142,7 @@ mod tests {
     const LIST: &str = r#"{"tools":[{"name":"r","outputSchema":{"a":1.0},"annotations":{"readOnlyHint":true}},{"name":"w", "outputSchema":{},"annotations":{"readOnlyHint":false}},{"name":"n"}]}"#;
 
     #[test]
-    fn only_what_says_that_it_reads_is_open() {
+    fn only_read_only_tools_are_open() {
         let mut tools = tools(None);
         assert!(tools.is_gated("r"), "before it was listed");
 
@@ -166,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn hints_that_are_no_plain_true_gate() {
+    fn hint_other_than_true_gates_the_tool() {
         for hint in [r#""true""#, "1", r#"true,"readOnlyHint":false"#] {
             let mut tools = tools(None);
             listed(
@@ -184,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_configuration_outranks_the_hints() {
+    fn configuration_overrides_hints() {
         let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
         let mut tools = tools(Some(McpTools { open: set(&["w", "later"]), gated: set(&["r"]) }));
 
@@ -195,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn our_tool_is_on_the_first_page_only() {
+    fn own_tool_is_on_the_first_page_only() {
         let mut tools = tools(None);
 
         let first = listed(&mut tools, r#"{"tools":[{"name":"r"}],"nextCursor":""}"#);
@@ -205,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_called_by_a_word_of_its_own_name() {
+    fn server_name_is_shortened() {
         for (own, name) in [
             ("secure-filesystem-server", Some("secure-filesystem")),
             ("mcp-servers/everything", Some("everything")),

@@ -1,28 +1,25 @@
-//! How long a call waits for its human before it is parked.
-
 use std::time::Duration;
 
-/// How long a call waits for its human before the client reads that it waits.
+/// The wait for a decision before a call is parked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wait {
-    /// As long as the client does.
+    /// Slightly less than the client's own time limit.
     #[default]
     Auto,
-    /// Until somebody decides.
+    /// Never park.
     Never,
-    /// So long.
     For(Duration),
 }
 
-/// Codex 0.169.0 gives up after 300 s, with progress or without.
+/// Codex 0.169.0 gives up after 300 s, even with progress.
 const CODEX: Duration = Duration::from_mins(4);
-/// Gemini CLI 0.61.0 gives up after 600 s, with progress or without.
+/// Gemini CLI 0.61.0 gives up after 600 s, even with progress.
 const GEMINI: Duration = Duration::from_mins(9);
-/// Clients of the TypeScript SDK (1.32.2) give up after 60 s unless they take progress.
+/// Clients of the TypeScript SDK (1.32.2) give up after 60 s without progress.
 const WITHOUT_PROGRESS: Duration = Duration::from_secs(45);
 
 impl Wait {
-    /// For a call of the client that calls itself `client`. Other clients wait as long as they read of progress.
+    /// Returns the wait for a call of `client`. Clients not listed here wait as long as they receive progress.
     pub(super) fn limit(self, client: &str, takes_progress: bool) -> Duration {
         match self {
             Self::For(limit) => limit,

@@ -1,6 +1,6 @@
-//! Puts `placet mcp` in front of a server's command in a client's own settings, and takes it off again.
+//! Puts `placet mcp` before a server's command in a client's settings, and removes it.
 //!
-//! As Claude Code 2.1.197, Codex CLI 0.169.0, opencode 1.18.33 and Gemini CLI 0.61.0 read them.
+//! Describes Claude Code 2.1.197, Codex CLI 0.169.0, opencode 1.18.33 and Gemini CLI 0.61.0.
 
 mod entry;
 
@@ -15,7 +15,6 @@ use super::wait::Wait;
 
 use entry::Entry;
 
-/// A client whose servers can be wrapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum McpClient {
     ClaudeCode,
@@ -35,7 +34,6 @@ impl McpClient {
     }
 }
 
-/// Why settings are left as they are.
 #[derive(Debug, thiserror::Error)]
 pub enum WrapError {
     #[error("no home folder is known; set HOME")]
@@ -60,14 +58,14 @@ fn list(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Where a client has servers: a file, and the keys of the table in it.
+/// A settings file, and the keys of its table of servers.
 #[derive(Debug, PartialEq, Eq)]
 struct Place {
     path: PathBuf,
     keys: Vec<String>,
 }
 
-/// The places of a client, the one that it prefers first. `env` looks a variable up.
+/// Returns the places where a client looks for servers, in descending precedence.
 fn places(
     client: McpClient,
     folder: &Path,
@@ -109,7 +107,6 @@ fn places(
     })
 }
 
-/// A server in a client's settings.
 #[derive(Debug)]
 pub struct Server {
     client: McpClient,
@@ -119,17 +116,14 @@ pub struct Server {
     entry: Entry,
 }
 
-/// Settings as they would be.
 #[derive(Debug)]
 pub struct Change {
     path: PathBuf,
     text: String,
-    /// The server's command before and after.
     pub before: Vec<String>,
     pub after: Vec<String>,
 }
 
-/// Finds a server where its client does.
 pub fn find(
     client: McpClient,
     name: &str,
@@ -169,7 +163,7 @@ impl Server {
         self.entry.wrapped_at().is_some()
     }
 
-    /// The settings with `program` in front of the server's command; `None` where placet is there already. Nothing else changes.
+    /// Returns the settings with `program` before the server's command. `None` if it is wrapped already.
     pub fn wrapped(&self, program: &[String]) -> Option<Result<Change, WrapError>> {
         let mut words = program.to_vec();
         words.push("mcp".to_owned());
@@ -184,7 +178,7 @@ impl Server {
         })
     }
 
-    /// The option that parks a call before the client gives up, where the user gave the client less time than placet takes.
+    /// Returns the option that parks calls in time, if the user gave the client less time than placet needs.
     fn wait(&self) -> Result<Vec<String>, WrapError> {
         let Some(seconds) = self.entry.patience else { return Ok(Vec::new()) };
         if seconds.is_nan() {
@@ -200,7 +194,7 @@ impl Server {
         }
     }
 
-    /// A sentence for the user where the client hides our tool from the model.
+    /// Returns a sentence for the user if the client hides placet's own tool from the model.
     pub fn hides_result(&self) -> Option<String> {
         if let Some(list) = self.entry.hidden_by {
             let said = "hides placet_result, which tells of parked calls. Take it out of that list.";
@@ -219,7 +213,7 @@ impl Server {
         (last.value == "false").then(said)
     }
 
-    /// The settings without placet, as they were before; `None` where it is not there.
+    /// Returns the settings without placet, with their original bytes. `None` if it is not wrapped.
     pub fn unwrapped(&self) -> Option<Result<Change, WrapError>> {
         let own = self.entry.wrapped_at()?;
         let after = self.entry.words.iter().skip(own).cloned().collect();

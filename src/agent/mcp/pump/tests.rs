@@ -2,7 +2,6 @@ use tokio::io::{DuplexStream, duplex};
 
 use super::*;
 
-/// No test waits longer for a condition.
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// A client of a proxy in front of a shell script, without a gate.
@@ -52,7 +51,7 @@ impl Client {
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"w"}}"#;
 
 #[tokio::test]
-async fn lines_pass_both_ways_and_a_gated_call_does_not() {
+async fn lines_pass_and_gated_call_is_held() {
     let mut client = Client::of("cat");
 
     for line in [r#"{"method":"a","params":[1.10]}"#, r#"{"id":1, "result":{}}"#] {
@@ -68,7 +67,7 @@ async fn lines_pass_both_ways_and_a_gated_call_does_not() {
 }
 
 #[tokio::test]
-async fn a_server_that_ends_by_itself_ends_the_proxy() {
+async fn server_exit_ends_the_proxy() {
     let mut client = Client::of("echo bye; exit 4");
 
     assert_eq!(client.hear().await, "bye");
@@ -77,7 +76,7 @@ async fn a_server_that_ends_by_itself_ends_the_proxy() {
 }
 
 #[tokio::test]
-async fn what_the_server_still_says_after_the_clients_end_is_passed_on() {
+async fn server_output_after_the_clients_end_is_passed() {
     let mut client = Client::of("cat; echo last");
     client.say(b"{}").await;
     client.input = None;
@@ -88,21 +87,21 @@ async fn what_the_server_still_says_after_the_clients_end_is_passed_on() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_server_that_does_not_end_is_ended_with_everything_it_started() {
-    // The helper holds the server's standard output, and neither ends at SIGTERM.
+async fn hanging_server_is_killed_with_its_children() {
+    // The helper holds the server's standard output, and both ignore SIGTERM.
     let mut client =
         Client::of("trap '' TERM; (trap '' TERM; while :; do sleep 1; done) & echo $!; wait; wait");
     let helper = client.hear().await;
     client.signal.cancel();
 
     assert!(matches!(client.end().await, Ended::Client));
-    // Nobody may collect it where the tests run.
+    // It may remain a zombie if the test environment does not reap it.
     let stat = std::fs::read_to_string(format!("/proc/{helper}/stat")).unwrap_or_default();
-    assert!(stat.is_empty() || stat.contains(") Z "), "the helper is left: {stat}");
+    assert!(stat.is_empty() || stat.contains(") Z "), "the helper still runs: {stat}");
 }
 
 #[tokio::test]
-async fn a_line_that_is_too_long_is_dropped_and_answered() {
+async fn overlong_line_is_dropped_and_answered() {
     let mut client = Client::of("cat");
     let long = vec![b'x'; CLIENT_LINE + 1];
 
@@ -117,7 +116,7 @@ async fn a_line_that_is_too_long_is_dropped_and_answered() {
 }
 
 #[tokio::test]
-async fn lines_are_cut_at_line_feeds_only_and_the_last_needs_none() {
+async fn lines_end_at_line_feeds_only() {
     let text: &[u8] = b"a\r\n\nbcd\nlast";
     let mut lines = lines(text, 3);
 
@@ -132,6 +131,6 @@ async fn lines_are_cut_at_line_feeds_only_and_the_last_needs_none() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_there_is_an_error() {
+async fn missing_program_is_an_error() {
     assert!(start(&["/nowhere/server".into()]).is_err());
 }

@@ -1,4 +1,4 @@
-//! Lines of the server's: its answers, its progress, and what else it says.
+//! Handles the server's lines: answers, progress and other messages.
 
 use crate::agent::outcome;
 use crate::domain::json::{self, JsonError, Scanner};
@@ -9,7 +9,6 @@ use crate::agent::mcp::calls::{Stage, Ticket};
 use crate::agent::mcp::line::{self, Message, RequestId};
 
 impl Session {
-    /// A line of the server's, without its end.
     pub(in crate::agent::mcp) fn server_said(&mut self, line: &[u8]) {
         let text = String::from_utf8_lossy(line);
         let passed = match Message::of_server(&text) {
@@ -26,7 +25,8 @@ impl Session {
         }
     }
 
-    /// An answer to a gated call that no reader of JSON takes. One that is only nested too deeply keeps its outcome.
+    /// Handles a line that is no valid JSON. If it answers a gated call, the call ends; an answer that is only nested
+    /// too deeply keeps its outcome.
     fn unreadable(&mut self, text: &str) -> Option<Vec<String>> {
         let ticket = self.calls.running(|id| text.contains(&id.written()))?;
         let error = Scanner::new(text).check().err().filter(|error| error.what == JsonError::TOO_DEEP);
@@ -46,11 +46,11 @@ impl Session {
         Some(Vec::new())
     }
 
-    /// The lines that the client gets instead of the server's answer; `None` if the answer passes as it is.
+    /// Returns the lines that replace a server's answer, `None` to pass it unchanged.
     fn answer_of_server(&mut self, message: &Message<'_>) -> Option<Vec<String>> {
         let (request, _) = message.request()?;
         self.ids.answered(&request);
-        // Most answers are not taken apart for it.
+        // Searching the text first avoids parsing most answers.
         if message.text.contains(answers::SERVER_INFO)
             && let Some(meta) = message.raw("result").and_then(|result| line::member(result, "_meta"))
             && let Some(info) = line::member(meta, answers::SERVER_INFO).filter(|info| info.starts_with('{'))
@@ -73,9 +73,9 @@ impl Session {
         Some(vec![line])
     }
 
-    /// An answer to a request of placet's own. One that comes twice, or too late, has no call that waits for it.
+    /// Handles the answer to an own request. Ignores repeated and late answers.
     fn own_answered(&mut self, request: &RequestId, message: &Message<'_>) {
-        // Some servers make text of a number.
+        // Some servers convert number ids to strings.
         let is_that = |id: Option<&RequestId>| id.is_some_and(|id| id.as_str() == request.as_str());
         if let Some(lookup) = self.lookup.as_mut().filter(|lookup| is_that(lookup.request.as_ref())) {
             lookup.answered(message);
@@ -95,14 +95,13 @@ impl Session {
         }
     }
 
-    /// The server's progress of a gated call, for the requests that wait for it. Nothing follows the answer.
+    /// Rewrites a server's progress for the requests that wait for the call. Drops progress after the answer.
     fn progress_of_server(&self, message: &Message<'_>) -> Option<Vec<String>> {
         let is_spent =
             || message.param("progressToken").and_then(RequestId::read).filter(|it| self.spent.contains(it));
         self.calls.carried(message).or_else(|| is_spent().map(|_| Vec::new()))
     }
 
-    /// A gated call ran.
     fn ran(&mut self, ticket: Ticket, message: &Message<'_>) {
         let Some(call) = self.calls.get(ticket) else { return };
         let Stage::Running(run) = &call.stage else { return };
@@ -112,7 +111,7 @@ impl Session {
                 let told = Outcome::ran(result, run.ran_with.as_deref());
                 match answers::unfinished(result) {
                     None => (answers::reported(result), told),
-                    // A client that asked for a task reads it.
+                    // The client asked for a task, so it gets the server's task.
                     Some(answers::OWN_TASK) if asks_for_task(&call.line) => {
                         (outcome::failed(answers::OWN_TASK), told.unknown())
                     }

@@ -6,7 +6,7 @@ mod new_protocol;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A client with a server `fs` that has a tool `read`, which only reads, and a tool `write`.
+/// A client with a server `fs` that has a read-only tool `read` and a tool `write`.
 struct Harness {
     session: Session,
     now: Instant,
@@ -69,7 +69,6 @@ impl Harness {
         self.answered(ticket, Ok(Answer::Run { fence: 7, input, edited }));
     }
 
-    /// What was done since the last look, in short.
     fn done(&mut self) -> Vec<String> {
         let said = |line: Vec<u8>| String::from_utf8(line).unwrap();
         let outcome = |outcome: RunOutcome| match outcome {
@@ -112,7 +111,7 @@ fn text(id: u8, said: &str, is_error: bool) -> String {
 }
 
 #[test]
-fn what_concerns_nobody_passes_byte_for_byte() {
+fn other_lines_pass_byte_for_byte() {
     let mut it = Harness::new("claude-code");
     for line in [
         r#"{"jsonrpc":"2.0", "id":3,"method":"tools/call","params":{"name":"read","arguments":{"n":1.10}}}"#,
@@ -136,7 +135,7 @@ fn what_concerns_nobody_passes_byte_for_byte() {
 }
 
 #[test]
-fn an_approved_call_runs_under_an_id_of_its_own() {
+fn approved_call_runs_under_an_own_id() {
     let mut it = Harness::new("codex-mcp-client");
     it.client(WRITE);
     assert_eq!(it.done(), [r#"ask 0 codex/proxy/1 fs.write {"a": 1.0} 240"#]);
@@ -145,7 +144,7 @@ fn an_approved_call_runs_under_an_id_of_its_own() {
     let sent = WRITE.replace("\"id\":1", "\"id\":1073741824");
     assert_eq!(it.done(), [format!("server {sent}")]);
 
-    // The client may have a request of its own on the way under any id, also the server.
+    // Both sides may use the same id for their own requests.
     it.server(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#);
     it.done();
     it.server(WROTE);
@@ -155,11 +154,11 @@ fn an_approved_call_runs_under_an_id_of_its_own() {
     assert_eq!(it.done(), [kept, told]);
     assert!(!it.session.is_busy());
     it.server(WROTE);
-    assert_eq!(it.done(), [""; 0], "a second answer");
+    assert_eq!(it.done(), [""; 0], "a second answer is dropped");
 }
 
 #[test]
-fn an_edited_call_runs_with_the_edit_and_says_so() {
+fn edited_call_runs_with_the_edit_and_notes_it() {
     let mut it = Harness::new("opencode");
     it.client(WRITE);
     it.queued(0);
@@ -174,7 +173,7 @@ fn an_edited_call_runs_with_the_edit_and_says_so() {
 }
 
 #[test]
-fn ids_of_call_and_session_come_from_the_model_where_it_names_them() {
+fn call_and_session_ids_come_from_the_request() {
     let mut it = Harness::new("claude-code");
     it.client(&WRITE.replace("\"progressToken\"", "\"claudecode/toolUseId\":\"toolu_1\",\"progressToken\""));
     assert_eq!(it.done(), [r#"ask 0 claude-code/proxy/toolu_1 fs.write {"a": 1.0} 0"#]);
@@ -186,7 +185,7 @@ fn ids_of_call_and_session_come_from_the_model_where_it_names_them() {
 }
 
 #[test]
-fn hostile_lines_reach_no_server() {
+fn hostile_line_does_not_reach_the_server() {
     let mut it = Harness::new("evil");
     for line in [
         r#"{"jsonrpc":"2.0","id":1,"method":"ping","Method":"tools/call","params":{"name":"write"}}"#,
@@ -210,15 +209,15 @@ fn hostile_lines_reach_no_server() {
         assert_eq!(done.len(), 1, "{line}: {done:?}");
         assert!(done[0].starts_with("client ") && done[0].contains("\"error\""), "{line}: {done:?}");
     }
-    // Node's readline ends a line there.
+    // Node's readline ends a line at U+2028.
     it.client("{\"method\":\"x\",\"params\":\"\u{2028}{\\\"method\\\":1}\u{2029}\"}");
     assert_eq!(it.done(), [r#"server {"method":"x","params":"\u2028{\"method\":1}\u2029"}"#]);
     it.client(r#"{"jsonrpc":"2.0","id":1,"m\u0065thod":"tools\/call","params":{"name":"wr\u0069te"}}"#);
-    assert!(it.done()[0].starts_with("ask 0 "), "an escaped call is a call");
+    assert!(it.done()[0].starts_with("ask 0 "), "an escaped method is recognized");
 }
 
 #[test]
-fn a_refused_batch_answers_each_of_its_requests() {
+fn refused_batch_answers_each_request() {
     let mut it = Harness::new("c");
     it.client(
         r#"[{"id":2,"method":"ping"},{"method":"n"},{"id":"a","method":"tools/call","params":{"name":"write"}}]"#,
@@ -229,7 +228,7 @@ fn a_refused_batch_answers_each_of_its_requests() {
 }
 
 #[test]
-fn nothing_runs_without_an_approval() {
+fn call_without_approval_does_not_run() {
     let mut it = Harness::new("c");
     it.client(WRITE);
     it.done();
@@ -254,7 +253,7 @@ fn nothing_runs_without_an_approval() {
 }
 
 #[test]
-fn an_error_of_the_server_is_reported_and_passed_on() {
+fn server_error_is_reported_and_passed() {
     let mut it = Harness::new("c");
     it.client(WRITE);
     it.queued(0);
@@ -280,7 +279,7 @@ fn an_error_of_the_server_is_reported_and_passed_on() {
 }
 
 #[test]
-fn progress_is_told_every_five_seconds_while_it_waits() {
+fn waiting_call_sends_progress_every_five_seconds() {
     let mut it = Harness::new("opencode");
     it.client(WRITE);
     it.done();
@@ -298,16 +297,16 @@ fn progress_is_told_every_five_seconds_while_it_waits() {
     it.approved(0, "{}", false);
     it.done();
     it.tick(5 * SECOND);
-    assert_eq!(it.done(), [""; 0], "the server tells of its own progress");
+    assert_eq!(it.done(), [""; 0], "the server sends its own progress");
 
     it.client(&WRITE.replace("\"id\":1", "\"id\":2").replace(",\"_meta\":{\"progressToken\":5}", ""));
     it.done();
     it.tick(10 * SECOND);
-    assert_eq!(it.done(), [""; 0], "nobody asked for progress");
+    assert_eq!(it.done(), [""; 0], "the client sent no progress token");
 }
 
 #[test]
-fn a_parked_call_runs_once_when_it_is_asked_for() {
+fn parked_call_runs_once() {
     let mut it = Harness::new("codex-mcp-client");
     it.client(WRITE);
     it.queued(0);
@@ -318,7 +317,7 @@ fn a_parked_call_runs_once_when_it_is_asked_for() {
     it.client(&result_asked(2));
     assert_eq!(it.done(), ["ask 0 again action-0"]);
     it.client(&result_asked(3));
-    assert_eq!(it.done(), [""; 0], "both wait for the same");
+    assert_eq!(it.done(), [""; 0], "the second question joins the first");
     it.answered(0, Ok(Answer::Waiting));
     let waits = answers::parked("action-0");
     assert_eq!(it.done(), [text(2, &waits, false), text(3, &waits, false)]);
@@ -339,7 +338,7 @@ fn a_parked_call_runs_once_when_it_is_asked_for() {
 }
 
 #[test]
-fn only_calls_of_this_session_have_an_outcome() {
+fn call_that_is_not_parked_has_no_outcome() {
     let mut it = Harness::new("c");
     it.client(WRITE);
     it.queued(0);
@@ -351,7 +350,7 @@ fn only_calls_of_this_session_have_an_outcome() {
 }
 
 #[test]
-fn cancelled_withdraws_an_open_call_and_is_ignored_after_the_answer() {
+fn cancel_withdraws_an_open_call_only() {
     let mut it = Harness::new("opencode");
     it.client(WRITE);
     it.queued(0);
@@ -361,7 +360,7 @@ fn cancelled_withdraws_an_open_call_and_is_ignored_after_the_answer() {
     assert_eq!(it.done(), ["stop 0", &format!("abandon action-0: {why}")]);
     it.client(CANCEL);
     it.answered(0, Ok(Answer::Waiting));
-    assert_eq!(it.done(), [""; 0], "no answer to what was cancelled");
+    assert_eq!(it.done(), [""; 0], "a cancelled request gets no answer");
     assert!(!it.session.is_busy());
 
     it.client(WRITE);
@@ -370,24 +369,24 @@ fn cancelled_withdraws_an_open_call_and_is_ignored_after_the_answer() {
     it.server(WROTE);
     it.done();
     it.client(CANCEL);
-    assert_eq!(it.done(), [""; 0], "it was answered");
+    assert_eq!(it.done(), [""; 0], "the request was answered before");
 }
 
 #[test]
-fn a_call_that_is_cancelled_early_or_late_does_not_run() {
+fn call_cancelled_early_or_late_does_not_run() {
     let mut it = Harness::new("c");
     it.client(WRITE);
     it.client(CANCEL);
     it.done();
     it.queued(0);
     let why = "The agent cancelled this call before it ran.";
-    assert_eq!(it.done(), [format!("abandon action-0: {why}")], "it was on its way to the gate");
+    assert_eq!(it.done(), [format!("abandon action-0: {why}")], "cancelled before the gate recorded it");
     it.approved(0, "{}", false);
-    assert_eq!(it.done(), [format!("report action-0 7 error: {why}")], "it was claimed already");
+    assert_eq!(it.done(), [format!("report action-0 7 error: {why}")], "cancelled after the claim");
 }
 
 #[test]
-fn a_running_call_is_cancelled_at_the_server_and_reported() {
+fn running_call_is_cancelled_at_the_server_and_reported() {
     let mut it = Harness::new("c");
     it.client(WRITE);
     it.queued(0);
@@ -409,7 +408,7 @@ fn a_running_call_is_cancelled_at_the_server_and_reported() {
 }
 
 #[test]
-fn whoever_stops_asking_for_an_outcome_takes_nothing_back() {
+fn cancelled_question_does_not_withdraw_the_call() {
     let mut it = Harness::new("c");
     it.client(WRITE);
     it.queued(0);
@@ -425,7 +424,7 @@ fn whoever_stops_asking_for_an_outcome_takes_nothing_back() {
 }
 
 #[test]
-fn a_lease_is_renewed_while_its_call_runs() {
+fn lease_is_renewed_while_its_call_runs() {
     let mut it = Harness::new("c");
     it.client(WRITE);
     it.queued(0);
@@ -439,7 +438,7 @@ fn a_lease_is_renewed_while_its_call_runs() {
 }
 
 #[test]
-fn at_the_clients_end_what_waits_is_withdrawn_and_what_runs_finishes() {
+fn client_end_withdraws_waiting_calls_only() {
     let mut it = Harness::new("c");
     for (id, ticket) in [("1", 0), ("2", 1), ("3", 2), ("4", 3)] {
         it.client(&WRITE.replace("\"id\":1", &format!("\"id\":{id}")));
@@ -463,14 +462,14 @@ fn at_the_clients_end_what_waits_is_withdrawn_and_what_runs_finishes() {
     it.answered(0, Ok(Answer::Waiting));
     it.answered(3, Err("The agent does not wait for this call.".to_owned()));
     assert_eq!(it.done(), [""; 0]);
-    assert!(it.session.is_busy(), "one runs");
+    assert!(it.session.is_busy(), "one call runs");
     it.server(WROTE);
     assert!(it.done()[0].starts_with("report action-2 7 {"));
     assert!(!it.session.is_busy());
 }
 
 #[test]
-fn what_runs_longer_than_its_client_is_reported_as_unclear() {
+fn call_that_outlasts_its_client_is_reported_as_lost() {
     let mut it = Harness::new("c");
     it.client(WRITE);
     it.queued(0);
@@ -486,7 +485,7 @@ fn what_runs_longer_than_its_client_is_reported_as_unclear() {
 }
 
 #[test]
-fn at_the_servers_end_everything_is_answered_and_nothing_runs() {
+fn server_end_answers_all_calls() {
     let mut it = Harness::new("c");
     it.client(WRITE);
     it.client(&WRITE.replace("\"id\":1", "\"id\":2"));
@@ -515,7 +514,7 @@ fn at_the_servers_end_everything_is_answered_and_nothing_runs() {
 }
 
 #[test]
-fn an_id_that_waits_is_not_taken_twice() {
+fn id_of_a_waiting_call_is_refused() {
     let mut it = Harness::new("c");
     it.client(WRITE);
     it.done();
@@ -524,7 +523,7 @@ fn an_id_that_waits_is_not_taken_twice() {
 }
 
 #[test]
-fn a_tool_of_our_tools_name_is_warned_of_once() {
+fn shadowed_result_tool_is_warned_of_once() {
     let mut it = Harness::bare(Wait::Never);
     for id in [1, 2] {
         it.client(&format!(r#"{{"id":{id},"method":"tools/list"}}"#));
@@ -535,7 +534,7 @@ fn a_tool_of_our_tools_name_is_warned_of_once() {
 }
 
 #[test]
-fn a_line_that_is_too_long_is_answered() {
+fn overlong_line_is_answered() {
     let mut it = Harness::bare(Wait::Auto);
     it.session.client_said_too_much("null");
     it.take();

@@ -1,4 +1,4 @@
-//! One server in the text of a settings file: where its words stand, and the text with other words in their place.
+//! Locates a server's command in the text of a settings file, and replaces it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,39 +12,36 @@ use crate::agent::client_files;
 use crate::agent::mcp::answers::RESULT_TOOL;
 use crate::domain::json::{self, Member};
 
-/// A client waits so long for a call, in seconds. Codex gives up after 300 s otherwise, and opencode, without progress, after 60 s.
+/// The time limit that is set for calls, in seconds. By default Codex gives up after 300 s, and opencode after 60 s
+/// without progress.
 const LIMIT: u32 = 3_600;
 
-/// The tool that tells of parked calls, as it is written in a list of tools.
+/// placet's own tool, as written in a list of tools.
 const RESULT: &str = "\"placet_result\"";
 
-/// A server as it is written.
+/// A server in the text. Ranges are byte offsets.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// The program and its arguments.
     pub(super) words: Vec<String>,
-    /// It is reached over HTTP.
     pub(super) is_remote: bool,
-    /// The program's own string; `None` where it is the first of the list.
+    /// The program's string; `None` if it is the first element of the list.
     command: Option<Range<usize>>,
-    /// The list of the other words, with its brackets.
     list: Option<Range<usize>>,
-    /// Each of its elements.
     elements: Vec<Range<usize>>,
-    /// What is written for a limit where there is none.
+    /// The text that sets a time limit, if the user set none.
     limit: Option<String>,
-    /// What stands before a list that is not there.
+    /// The text before a new list.
     args: &'static str,
-    /// The client's time limit for a call in seconds, if the user has set one; NaN if it is not a number.
+    /// The user's time limit for a call in seconds; NaN if it is not a number.
     pub(super) patience: Option<f64>,
-    /// The client's list that hides our tool from the model.
+    /// The name of the client's list that hides placet's tool from the model.
     pub(super) hidden_by: Option<&'static str>,
-    /// The list of the only tools that the model may see, and its elements.
+    /// The list of tools visible to the model, and its elements.
     allowed: Option<(Range<usize>, Vec<Range<usize>>)>,
 }
 
 impl Entry {
-    /// The server `name` of the table below `keys`; an error says what is wrong with the text.
+    /// Finds the server `name` in the table below `keys`. An error describes invalid text.
     pub(super) fn find(
         client: McpClient,
         text: &str,
@@ -73,7 +70,7 @@ impl Entry {
         Ok(Some(in_json(client, text, &span)))
     }
 
-    /// How many of the words are placet's, when it stands in front.
+    /// Returns how many words belong to placet, `None` if the server is not wrapped.
     pub(super) fn wrapped_at(&self) -> Option<usize> {
         let mut words = self.words.iter().map(String::as_str);
         let program = words.next()?;
@@ -87,7 +84,6 @@ impl Entry {
         (is_placet && rest == "mcp" && self.words.len() > dashes + 1).then_some(dashes + 1)
     }
 
-    /// The text with `words` in front of the server's.
     pub(super) fn wrapped(&self, text: &str, words: &[String]) -> Option<String> {
         let limit = self.limit.clone().unwrap_or_default();
         let quoted: Vec<String> = words.iter().map(|word| json::encode(word)).collect();
@@ -104,7 +100,7 @@ impl Entry {
         let set = (command.clone(), program.clone());
         let (before, list) = match &self.list {
             None => (format!("{limit}{}[{}]", self.args, others.join(",")), None),
-            // It is `null`; the blank in our list says so.
+            // The list is `null`. The blank in the new list marks that for unwrapping.
             Some(list) if !text.get(list.clone())?.starts_with('[') => {
                 (limit, Some((list.clone(), format!("[ {}]", others.join(",")))))
             }
@@ -117,7 +113,6 @@ impl Entry {
         edited(text, [set, (end, before)].into_iter().chain(list).chain(self.allowing(text)))
     }
 
-    /// Adds our tool to the list of those that the model may see.
     fn allowing(&self, text: &str) -> Option<(Range<usize>, String)> {
         let (list, elements) = self.allowed.as_ref()?;
         let is_there = elements.iter().any(|at| text.get(at.clone()) == Some(RESULT));
@@ -125,7 +120,7 @@ impl Entry {
         (!is_there).then(|| (at..at, format!("{comma}{RESULT}")))
     }
 
-    /// Takes it out where it is as we write it.
+    /// Removes placet's tool from the list if it is last and formatted as placet writes it.
     fn no_longer_allowing(&self, text: &str) -> Option<(Range<usize>, String)> {
         let (_, elements) = self.allowed.as_ref()?;
         let last = elements.last().filter(|at| text.get((*at).clone()) == Some(RESULT))?;
@@ -133,7 +128,7 @@ impl Entry {
         matches!(text.get(start..last.start)?, "" | ", ").then(|| (start..last.end, String::new()))
     }
 
-    /// The text without the first `own` words, and without what was written with them.
+    /// Returns the text without the first `own` words and everything else that wrapping added.
     pub(super) fn unwrapped(&self, text: &str, own: usize) -> Option<String> {
         let Some(command) = &self.command else {
             let list = self.list.clone()?;
@@ -143,13 +138,13 @@ impl Entry {
             let edits = [(taken, String::new()), (limit, String::new())];
             return edited(text, edits.into_iter().chain(self.no_longer_allowing(text)));
         };
-        // The program is no element of the list.
+        // The program is not an element of the list.
         let first = self.elements.get(own.checked_sub(1)?)?.clone();
         let set = (command.clone(), text.get(first.clone())?.to_owned());
         let limit = self.limit_at(text, command.end);
         let tokens: Option<Vec<&str>> = self.elements.iter().map(|at| text.get(at.clone())).collect();
         let (made, list) = (tokens?.join(","), self.list.clone()?);
-        // A list with other words, or in another layout, was there before.
+        // A list with other words or another layout existed before wrapping.
         let is_made = |start: &str| {
             own == self.elements.len() && text.get(list.clone()) == Some(&format!("{start}{made}]"))
         };
@@ -164,7 +159,8 @@ impl Entry {
         edited(text, edits.into_iter().chain(self.no_longer_allowing(text)))
     }
 
-    /// Behind an element and what we write behind it; where somebody else wrote it, at the next element.
+    /// Returns the position after an element and its separator. If the separator is not placet's, the position of the
+    /// next element.
     fn after(&self, text: &str, nth: usize) -> Option<usize> {
         let end = self.elements.get(nth)?.end;
         let next = self.elements.get(nth + 1).map(|next| next.start);
@@ -172,7 +168,7 @@ impl Entry {
         Some(next.map_or(end, |next| if is_ours { end + 2 } else { next }))
     }
 
-    /// Our limit behind `at`, where it stands there.
+    /// Returns the range of placet's limit at `at`, empty if another text is there.
     fn limit_at(&self, text: &str, at: usize) -> Range<usize> {
         let ours = self.limit.as_deref().unwrap_or_default();
         let is_there = text.get(at..).is_some_and(|rest| rest.starts_with(ours));
@@ -180,7 +176,7 @@ impl Entry {
     }
 }
 
-/// The ranges replaced. Of two that begin at one place, the first is written first.
+/// Replaces the ranges. Of two that start at one offset, the first is written first.
 fn edited(text: &str, edits: impl IntoIterator<Item = (Range<usize>, String)>) -> Option<String> {
     let mut edits: Vec<_> = edits.into_iter().collect();
     edits.sort_by_key(|(at, _)| at.start);
@@ -194,7 +190,7 @@ fn edited(text: &str, edits: impl IntoIterator<Item = (Range<usize>, String)>) -
     Some(out)
 }
 
-/// Where the value of `key` stands, in the object at `span`. Of several, the last counts, as in the clients.
+/// Returns the range of the value of `key` in the object at `span`. The last of several counts, as in the clients.
 fn below(text: &str, span: &Range<usize>, key: &str) -> Option<Range<usize>> {
     let members = json::members(text.get(span.clone())?)?;
     let found = members.into_iter().rev().find(|member| member.key.text == key)?;
@@ -225,7 +221,7 @@ fn in_json(client: McpClient, text: &str, span: &Range<usize>) -> Entry {
     let members: Vec<Member<'_>> = text.get(span.clone()).and_then(json::members).unwrap_or_default();
     let has = |key: &str| members.iter().any(|member| member.key.text == key);
     let limit = format!(r#","timeout":{}"#, LIMIT * 1_000);
-    // Ours is no other.
+    // Whether the limit is the one that placet wrote.
     let at = list.as_ref().map_or(0, |list| list.end);
     let is_ours = text.get(at..).is_some_and(|rest| rest.starts_with(&limit));
     Entry {
@@ -236,14 +232,13 @@ fn in_json(client: McpClient, text: &str, span: &Range<usize>) -> Entry {
         elements,
         limit: (is_opencode && (is_ours || !has("timeout"))).then_some(limit),
         args: r#","args":"#,
-        // Ours is longer than any wait.
+        // placet's limit is longer than any wait.
         patience: patience.filter(|_| !is_ours).map(|millis| millis / 1_000.0),
         hidden_by: hides.then_some("excludeTools"),
         allowed: allowed.map(|list| (list.clone(), self::elements(text, &list))),
     }
 }
 
-/// The places of a list's elements.
 fn elements(text: &str, list: &Range<usize>) -> Vec<Range<usize>> {
     let Some(raw) = text.get(list.clone()) else { return Vec::new() };
     let start = raw.as_ptr() as usize;
@@ -290,7 +285,7 @@ fn in_toml(text: &str, name: &str) -> Result<Option<Entry>, String> {
     let is_missing = server.tool_timeout_sec.is_none();
     let patience = server.tool_timeout_sec.map(|it| it.to_string().parse::<f64>().unwrap_or(f64::NAN));
     let hides = server.disabled_tools.iter().any(|tool| tool == RESULT_TOOL);
-    // A dotted key would need its table's name again.
+    // New keys next to a dotted key would need its table's name.
     let line = text.get(..command.as_ref().map_or(0, |command| command.start)).unwrap_or_default();
     let key = line.rsplit('\n').next().unwrap_or_default().trim_start();
     let is_plain = is_inline || key.split('=').next().is_some_and(|key| key.trim() == "command");

@@ -37,7 +37,7 @@ impl Home {
     }
 }
 
-/// Wraps, looks, and takes it off: the same bytes.
+/// Wraps and unwraps a server, which must restore the same bytes.
 fn there_and_back(client: McpClient, path: &str, text: &str, wrapped: &str) {
     let home = Home::with(path, text);
     home.wrap(client, "fs");
@@ -50,7 +50,7 @@ fn there_and_back(client: McpClient, path: &str, text: &str, wrapped: &str) {
 }
 
 #[test]
-fn claude_code_gets_the_word_in_front_and_loses_it_again() {
+fn claude_code_server_is_wrapped_and_unwrapped() {
     let client = McpClient::ClaudeCode;
     there_and_back(
         client,
@@ -73,7 +73,7 @@ fn claude_code_gets_the_word_in_front_and_loses_it_again() {
 }
 
 #[test]
-fn gemini_cli_is_written_like_claude_code() {
+fn gemini_server_is_wrapped_and_unwrapped() {
     there_and_back(
         McpClient::Gemini,
         ".gemini/settings.json",
@@ -83,7 +83,7 @@ fn gemini_cli_is_written_like_claude_code() {
 }
 
 #[test]
-fn opencode_has_one_list_and_gets_a_limit() {
+fn opencode_server_gets_a_limit() {
     let client = McpClient::Opencode;
     there_and_back(
         client,
@@ -100,7 +100,7 @@ fn opencode_has_one_list_and_gets_a_limit() {
 }
 
 #[test]
-fn codex_keeps_its_comments_and_gets_a_limit() {
+fn codex_server_keeps_comments_and_gets_a_limit() {
     let client = McpClient::Codex;
     let path = ".codex/config.toml";
     there_and_back(
@@ -124,7 +124,7 @@ fn codex_keeps_its_comments_and_gets_a_limit() {
 }
 
 #[test]
-fn what_was_wrapped_by_hand_is_unwrapped() {
+fn server_wrapped_by_hand_is_unwrapped() {
     let wrapped =
         r#"{"mcpServers":{"fs":{"command":"placet","args":["mcp", "--wait", "60", "--", "srv", "a"]}}}"#;
     let home = Home::with(".claude.json", wrapped);
@@ -139,7 +139,7 @@ fn what_was_wrapped_by_hand_is_unwrapped() {
 }
 
 #[test]
-fn a_name_that_the_gate_does_not_take_becomes_a_word() {
+fn name_invalid_at_the_gate_is_replaced() {
     let home = Home::with(".claude.json", r#"{"mcpServers":{"my server":{"command":"srv","args":[]}}}"#);
 
     let change = home.wrap(McpClient::ClaudeCode, "my server");
@@ -149,7 +149,7 @@ fn a_name_that_the_gate_does_not_take_becomes_a_word() {
 }
 
 #[test]
-fn the_place_that_the_client_prefers_is_changed() {
+fn preferred_settings_file_is_changed() {
     let server = r#"{"mcpServers":{"fs":{"command":"srv","args":[]}}}"#;
     let home = Home::with("work/.mcp.json", server);
     home.put(".claude.json", server);
@@ -161,7 +161,7 @@ fn the_place_that_the_client_prefers_is_changed() {
 }
 
 #[test]
-fn what_cannot_be_wrapped_says_why() {
+fn server_that_cannot_be_wrapped_says_why() {
     let said = |client, path: &str, text: &str| {
         Home::with(path, text).find(client, "fs").map(|_| ()).unwrap_err().to_string()
     };
@@ -182,7 +182,7 @@ fn what_cannot_be_wrapped_says_why() {
 }
 
 #[test]
-fn limits_below_the_wait_park_calls_in_time() {
+fn limit_below_the_wait_parks_calls_in_time() {
     let codex = |limit: &str| format!("[mcp_servers.fs]\ncommand='s'\n{limit}\n");
     let json = |limit: &str| format!(r#"{{"mcpServers":{{"fs":{{"command":"s","timeout":{limit}}}}}}}"#);
     let opencode = r#"{"mcp":{"fs":{"command":["s"],"timeout":600000}}}"#.to_owned();
@@ -217,7 +217,7 @@ fn limits_below_the_wait_park_calls_in_time() {
 }
 
 #[test]
-fn lists_of_allowed_tools_get_placet_result() {
+fn list_of_allowed_tools_gets_placet_result() {
     let codex = |tools: &str| {
         format!(
             "[mcp_servers.fs]\ncommand = 'srv'\nargs = []\ntool_timeout_sec = 900\nenabled_tools = {tools}\n"
@@ -242,7 +242,7 @@ fn lists_of_allowed_tools_get_placet_result() {
 }
 
 #[test]
-fn tools_that_opencode_hides_are_named() {
+fn tool_hidden_by_opencode_is_reported() {
     let said = |tools: &str| {
         let text = format!(r#"{{"tools":{tools},"mcp":{{"fs":{{"command":["srv"]}}}}}}"#);
         Home::with("work/opencode.json", &text).find(McpClient::Opencode, "fs").unwrap().hides_result()
@@ -255,7 +255,7 @@ fn tools_that_opencode_hides_are_named() {
 }
 
 #[test]
-fn lists_that_hide_placet_result_are_named() {
+fn list_that_hides_placet_result_is_reported() {
     let codex = |tool: &str| format!("[mcp_servers.fs]\ncommand = 's'\ndisabled_tools = ['w', '{tool}']\n");
     let gemini =
         |tool: &str| format!(r#"{{"mcpServers":{{"fs":{{"command":"s","excludeTools":["w","{tool}"]}}}}}}"#);

@@ -1,4 +1,4 @@
-//! MCP 2026-07-28: each request names its protocol and its client, nothing is initialized, and ids may come again.
+//! MCP 2026-07-28: each request names its protocol and client, there is no `initialize`, and ids may repeat.
 
 use super::*;
 
@@ -11,7 +11,6 @@ fn call(id: &str, tool: &str, more: &str) -> String {
     )
 }
 
-/// A server that has listed `write`, and a `write` of a new client's that it runs.
 fn running() -> Harness {
     let mut it = Harness::new("old-client");
     it.client(&call("1", "write", ""));
@@ -21,7 +20,6 @@ fn running() -> Harness {
     it
 }
 
-/// Reads an answer in the new form: whether it is an error, its disposition, its text.
 fn read(line: &str) -> (bool, String, String) {
     let line: serde_json::Value = serde_json::from_str(line.strip_prefix("client ").unwrap()).unwrap();
     let result = &line["result"];
@@ -36,7 +34,7 @@ fn read(line: &str) -> (bool, String, String) {
 }
 
 #[test]
-fn answers_have_the_form_of_their_request() {
+fn answer_has_the_form_of_its_request() {
     let why = || "A human rejected this call: no. Do not repeat it unchanged.".to_owned();
     let denied = || Ok(Answer::Denied { why: why(), status: Status::Rejected });
     let mut it = Harness::new("old-client");
@@ -55,7 +53,7 @@ fn answers_have_the_form_of_their_request() {
 }
 
 #[test]
-fn each_outcome_says_first_whether_it_ran() {
+fn outcome_begins_with_whether_the_call_ran() {
     let told = |answer: Result<Answer, String>| {
         let mut it = Harness::new("c");
         it.client(&call("1", "write", ""));
@@ -109,7 +107,7 @@ fn results_and_errors_of_the_server_are_completed() {
 }
 
 #[test]
-fn unfinished_results_are_never_reported_as_executed() {
+fn unfinished_result_is_reported_as_error() {
     for result in [
         r#"{"resultType":"input_required","inputRequests":{},"requestState":"s"}"#,
         r#"{"resultType":"task","taskId":"t","status":"working"}"#,
@@ -142,7 +140,7 @@ fn unfinished_results_are_never_reported_as_executed() {
 }
 
 #[test]
-fn a_client_that_asked_for_a_task_reads_it() {
+fn client_that_asked_for_a_task_gets_it() {
     let mut old = Harness::new("c");
     old.client(&WRITE.replace(r#""name":"write""#, r#""name":"write","task":{"ttl":1}"#));
     old.queued(0);
@@ -157,7 +155,7 @@ fn a_client_that_asked_for_a_task_reads_it() {
 }
 
 #[test]
-fn answers_whose_id_became_float_or_text_are_taken() {
+fn answer_with_float_or_text_id_is_recognized() {
     for id in ["1073741824.0", "1.073741824E9", r#""1073741824""#] {
         let mut it = Harness::new("c");
         it.client(WRITE);
@@ -175,14 +173,14 @@ fn answers_whose_id_became_float_or_text_are_taken() {
 }
 
 #[test]
-fn a_repeat_that_answers_a_question_does_not_run() {
+fn repeated_call_with_an_answer_does_not_run() {
     for more in [r#","requestState":"s""#, r#","inputResponses":{}"#] {
         let mut it = Harness::new("c");
         it.client(&call("1", "write", more));
         let done = it.done();
         assert!(done.len() == 1 && read(&done[0]).2.starts_with("This call asked back before"), "{done:?}");
         it.client(&call("1", "read", more));
-        assert!(it.done()[0].starts_with("server "), "an open tool may ask");
+        assert!(it.done()[0].starts_with("server "), "an open tool may answer questions");
     }
 }
 
@@ -201,7 +199,7 @@ fn gated_calls_do_not_offer_tasks_to_the_server() {
 }
 
 #[test]
-fn an_answered_id_may_come_again() {
+fn answered_id_may_repeat() {
     let mut it = running();
     it.server(r#"{"jsonrpc":"2.0","id":1073741824,"result":{"content":[]}}"#);
     it.done();
@@ -212,7 +210,7 @@ fn an_answered_id_may_come_again() {
 }
 
 #[test]
-fn ids_upstream_are_of_the_clients_kind() {
+fn upstream_ids_have_the_clients_type() {
     let mut it = Harness::new("c");
     it.client(&call("\"x\"", "write", ""));
     it.queued(0);
@@ -232,7 +230,7 @@ fn ids_upstream_are_of_the_clients_kind() {
 }
 
 #[test]
-fn first_line_learns_tools_and_name_of_the_server() {
+fn first_call_looks_up_tools_and_name() {
     let tools = Tools::new(None, std::iter::empty::<(String, McpTools)>().collect());
     let session = Session::new(tools, Wait::Auto, "proxy".to_owned(), 1 << 30);
     let mut it = Harness { session, now: Instant::now(), done: Vec::new() };
@@ -263,11 +261,15 @@ fn first_line_learns_tools_and_name_of_the_server() {
     it.client(&call("3", "unlisted", ""));
     assert_eq!(it.done(), [list(1_073_741_827, "")]);
     it.server(r#"{"jsonrpc":"2.0","id":1073741827,"error":{"code":-32601,"message":"no"}}"#);
-    assert_eq!(it.done(), ["ask 2 my-agent/proxy/3-2 files.unlisted {} 0"], "it is not asked its name again");
+    assert_eq!(
+        it.done(),
+        ["ask 2 my-agent/proxy/3-2 files.unlisted {} 0"],
+        "the name is not asked for again"
+    );
 }
 
 #[test]
-fn a_silent_server_holds_a_call_five_seconds() {
+fn silent_server_delays_a_call_five_seconds() {
     let mut it = Harness::bare(Wait::Auto);
     it.client(&call("1", "write", ""));
     it.client(&call("2", "write", ""));
@@ -279,7 +281,7 @@ fn a_silent_server_holds_a_call_five_seconds() {
     it.tick(SECOND);
 
     let asked: Vec<_> = it.done().into_iter().filter(|done| done.starts_with("ask ")).collect();
-    assert_eq!(asked, ["ask 0 my-agent/proxy/1-1 fs.write {} 0"], "the other was cancelled");
+    assert_eq!(asked, ["ask 0 my-agent/proxy/1-1 fs.write {} 0"], "the other call was cancelled");
     it.client(&call("3", "write", ""));
     it.done();
     it.session.server_ended();
@@ -292,7 +294,7 @@ fn a_silent_server_holds_a_call_five_seconds() {
 }
 
 #[test]
-fn a_held_call_ends_with_its_client() {
+fn held_call_ends_with_its_client() {
     let mut it = Harness::bare(Wait::Auto);
     it.client(&call("1", "write", ""));
     it.done();
@@ -306,7 +308,7 @@ fn a_held_call_ends_with_its_client() {
 }
 
 #[test]
-fn the_name_comes_from_any_new_result() {
+fn server_name_comes_from_any_new_result() {
     let tools = Tools::new(None, std::iter::empty::<(String, McpTools)>().collect());
     let session = Session::new(tools, Wait::Auto, "proxy".to_owned(), 1 << 30);
     let mut it = Harness { session, now: Instant::now(), done: Vec::new() };
@@ -323,7 +325,7 @@ fn the_name_comes_from_any_new_result() {
 }
 
 #[test]
-fn progress_rises_over_the_whole_call() {
+fn progress_grows_over_the_whole_call() {
     let mut it = Harness::new("c");
     it.client(WRITE);
     it.queued(0);
@@ -350,15 +352,15 @@ fn progress_rises_over_the_whole_call() {
     it.server(WROTE);
     it.done();
     it.server(&progress("5", r#""progress":2"#));
-    assert_eq!(it.done(), [""; 0], "nothing follows the answer");
+    assert_eq!(it.done(), [""; 0], "progress after the answer is dropped");
     it.client(&WRITE.replace("\"write\"", "\"read\""));
     it.done();
     it.server(&progress("5", r#""progress":1"#));
-    assert_eq!(it.done().len(), 1, "the token was given again");
+    assert_eq!(it.done().len(), 1, "the token is in use again");
 }
 
 #[test]
-fn progress_of_a_parked_call_goes_to_its_asker() {
+fn progress_of_a_parked_call_reaches_its_question() {
     let mut it = Harness::new("codex");
     it.client(WRITE);
     it.queued(0);
@@ -430,7 +432,7 @@ fn odd_values_do_not_change_an_outcome() {
 }
 
 #[test]
-fn our_own_tool_is_on_the_page_without_a_cursor() {
+fn result_tool_is_listed_on_the_first_page() {
     let mut it = Harness::new("c");
     let page = |it: &mut Harness, params: &str| {
         it.client(&format!(r#"{{"jsonrpc":"2.0","id":3,"method":"tools/list"{params}}}"#));
@@ -445,7 +447,7 @@ fn our_own_tool_is_on_the_page_without_a_cursor() {
 }
 
 #[test]
-fn two_spellings_of_the_new_words_are_refused() {
+fn ambiguous_new_parameters_are_refused() {
     let mut it = Harness::new("c");
     for more in [
         r#","_meta":{}"#,
