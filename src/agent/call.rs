@@ -120,8 +120,7 @@ impl Caller {
     }
 
     /// Withdraws a call. If it was approved meanwhile, claims it and reports it as failed with the reason `why`. Leaves
-    /// a
-    /// running call alone.
+    /// a running call alone.
     pub async fn abandon(&self, id: &str, why: &str) -> Result<(), SourceError> {
         match self.client.withdraw(id).await {
             Err(SourceError::Refused { .. }) => {}
@@ -140,8 +139,7 @@ impl Caller {
 }
 
 /// Hashes agent, session, call id, tool and exact input. The Python client (`placet/gate.py`) must compute the same
-/// key;
-/// both use session and call id in their sent, shortened form.
+/// key; both use session and call id in their sent, shortened form.
 fn key_of([agent, session, id, tool, input]: [&str; 5]) -> String {
     let (session, id) = (short_id(session), short_id(id));
     Digest::of_fields("placet-call/v1", [agent, &session, &id, tool, input].map(Some)).to_string()

@@ -23,8 +23,7 @@ pub fn passing(program: &Path) -> Option<&'static str> {
 }
 
 /// Returns a permanent path of `program`, preferring a link in `search` (a PATH). Fails if an upgrade or a cleaned
-/// cache
-/// would remove every path, because a missing hook blocks every call.
+/// cache would remove every path, because a missing hook blocks every call.
 pub fn lasting(program: &Path, search: &OsStr) -> Result<PathBuf, String> {
     let real =
         program.canonicalize().map_err(|error| format!("{} cannot be used: {error}", program.display()))?;
@@ -50,7 +49,6 @@ mod tests {
 
     use super::*;
 
-    /// Makes a program below a new folder, and a `bin` folder that links to it.
     fn installed(below: &str) -> (tempfile::TempDir, PathBuf, PathBuf) {
         let root = tempfile::tempdir().unwrap();
         let (folder, bin) = (root.path().join(below), root.path().join("bin"));

@@ -8,8 +8,7 @@ use crate::domain::Digest;
 const HASH: usize = 8;
 
 /// Returns the name of the repository around `folder`, or of `folder` itself, with a short hash of its path. The hash
-/// tells
-/// folders of the same name apart.
+/// tells folders of the same name apart.
 pub fn mission(folder: &Path) -> String {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let root = folder.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(&folder);

@@ -12,8 +12,7 @@ const RESULT_MAX: usize = (16 << 20) - (4 << 10);
 const ERROR_MAX: usize = 4 << 10;
 
 /// Returns the report of a call that ran. JSON is kept byte for byte, except that `NaN` and infinities become strings
-/// and
-/// half surrogate pairs U+FFFD. A sentence replaces anything else and results over 16 MiB.
+/// and half surrogate pairs U+FFFD. A sentence replaces anything else and results over 16 MiB.
 pub(super) fn ran(result: &str) -> RunOutcome {
     let kept = match result.len() {
         0..=RESULT_MAX => plain(result).unwrap_or_else(|error| {
@@ -24,7 +23,6 @@ pub(super) fn ran(result: &str) -> RunOutcome {
     RunOutcome::Result(RawValue::from_string(kept).unwrap_or_default())
 }
 
-/// Returns the report of a failed call, with at most 4 KiB of its error.
 pub(super) fn failed(why: &str) -> RunOutcome {
     RunOutcome::Error(why.get(..why.floor_char_boundary(ERROR_MAX)).unwrap_or_default().to_owned())
 }

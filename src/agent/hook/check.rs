@@ -19,10 +19,8 @@ use crate::program;
 
 /// A hook itself waits ten seconds for its gate.
 const PROBE_LIMIT: Duration = Duration::from_secs(20);
-/// Time limit for Codex to list its hooks.
 const CODEX_LIMIT: Duration = Duration::from_secs(20);
 
-/// Judges each client's settings in `folder` and probes each hook that asks.
 pub async fn check(folder: &Path, env: impl Fn(&str) -> Option<PathBuf>) -> Vec<Check> {
     let (mut checks, mut asking) = (Vec::new(), Vec::new());
     for client in HookClient::ALL {
@@ -128,7 +126,6 @@ struct CodexFolder {
     hooks: Vec<CodexHook>,
 }
 
-/// Asks the `codex` in PATH for its hooks.
 async fn codex_hooks(folder: &Path) -> io::Result<Vec<CodexHook>> {
     let mut server = Command::new("codex");
     server.arg("app-server").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());

@@ -17,7 +17,6 @@ const TAIL: u64 = 4 << 20;
 /// Prefix of `CLAUDE_CODE_ENTRYPOINT` in sessions without a user; `claude -p` sets `sdk-cli`.
 const HEADLESS: &str = "sdk-";
 
-/// Returns whether the session is not interactive, judging by `CLAUDE_CODE_ENTRYPOINT`.
 pub fn is_headless(entrypoint: Option<&str>) -> bool {
     entrypoint.is_some_and(|entrypoint| entrypoint.starts_with(HEADLESS))
 }

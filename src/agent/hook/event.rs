@@ -1,8 +1,7 @@
 //! Reads the events that agents' clients write to a hook's standard input.
 //!
 //! The shapes are those of Claude Code 2.1.197, Codex CLI 0.169.0 and Gemini CLI 0.61.0. Codex writes Claude Code's
-//! shape
-//! plus `turn_id`. Gemini CLI has other event names and no call ids.
+//! shape plus `turn_id`. Gemini CLI has other event names and no call ids.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -78,9 +77,7 @@ pub struct HookCall {
 
 #[derive(Debug)]
 pub enum Event {
-    /// The client asks whether this call may run.
     Before(HookCall),
-    /// The call ended.
     After(HookCall, Ran),
     /// `placet doctor` asks whether the gate is reachable.
     Probe,
@@ -220,7 +217,6 @@ impl HookCall {
         self.id.clone().unwrap_or_else(|| Uuid::new_v4().to_string())
     }
 
-    /// Resolves a path of the input like the tool does.
     pub fn path(&self, given: &str) -> PathBuf {
         self.folder.join(Path::new(given))
     }

@@ -1,8 +1,7 @@
 //! Hooks of agents' clients, called before and after a tool runs.
 //!
 //! A client allows the call when a hook is silent, exits with 1 or is killed. So every fault here is an error, which
-//! the
-//! installed command turns into exit code 2.
+//! the installed command turns into exit code 2.
 
 mod before;
 mod check;

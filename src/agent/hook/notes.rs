@@ -1,6 +1,5 @@
 //! Notes that one run of the hook leaves for the next: claims, to report results, and deferred calls. Each is a private
-//! file
-//! in the state folder.
+//! file in the state folder.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -26,7 +25,6 @@ const DEFERRED: &str = "deferred";
 #[derive(Clone, Debug)]
 pub struct Notes(PathBuf);
 
-/// A call that the client may run.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Claimed {
     /// The action's id.
@@ -71,9 +69,8 @@ impl Notes {
     }
 
     /// Returns the claim of a call that ran, and its file. For a client without call ids it matches session, tool and
-    /// input; any
-    /// of several equal claims will do. If no input matches, the only claim is returned, and the caller reports the
-    /// difference.
+    /// input; any of several equal claims will do. If no input matches, the only claim is returned, and the caller
+    /// reports the difference.
     pub fn claimed(&self, call: &HookCall) -> Option<(PathBuf, Claimed)> {
         let mut claims: Vec<_> = self.all::<Claimed>(&format!("{CLAIMED}-{}", name(call))).collect();
         let fits =
@@ -94,7 +91,6 @@ impl Notes {
         self.all(DEFERRED).map(|(_, deferred)| deferred).collect()
     }
 
-    /// Deletes notes past their age.
     pub fn sweep(&self, now: SystemTime) {
         for (begins, kept) in [(CLAIMED, CLAIM_KEPT), (DEFERRED, DEFERRED_KEPT)] {
             for path in self.files(begins) {

@@ -7,7 +7,6 @@ use super::event::HookClient;
 
 #[derive(Debug)]
 pub(super) enum Reply<'a> {
-    /// The call runs with this input.
     Allow {
         input: &'a RawValue,
         /// A reviewer changed the input.

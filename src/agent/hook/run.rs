@@ -180,7 +180,6 @@ async fn answered(
             if let Err(error) = notes.claim(call, &claimed) {
                 let error = HookError::Note(error);
                 let outcome = RunOutcome::Error(error.to_string());
-                // Errors are ignored because the lease expires anyway.
                 drop(caller.client.report(id, fence, &outcome, Duration::ZERO).await);
                 return Err(error);
             }
@@ -191,7 +190,6 @@ async fn answered(
     }
 }
 
-/// Denies a call without asking a human.
 pub fn denied(call: &HookCall, why: &str) -> Result<String, HookError> {
     Ok(Reply::Deny(why).json(call.client)?)
 }
@@ -212,7 +210,6 @@ pub async fn after(call: &HookCall, ran: Ran, client: &AgentClient, notes: &Note
     let other = claimed.other(call);
     let reported = client.report_ran(&claimed.action, claimed.fence, (&outcome, other), REPORT_LIMIT).await;
     if reported.is_ok() {
-        // A file that cannot be deleted is swept later.
         drop(fs::remove_file(path));
     }
     match (other, reported) {

@@ -110,7 +110,6 @@ const DEPTH: usize = 8;
 /// Longest glob to match, in bytes.
 const PATTERN_MAX: usize = 4096;
 
-/// Refuses calls that use placet's files or its deciding commands.
 #[derive(Debug)]
 pub struct Fence {
     /// The state folder and the configuration file, as written and with links resolved.
@@ -242,7 +241,6 @@ impl Fence {
         files.any(|file| pattern.is_match(&*file.to_string_lossy()).unwrap_or(false))
     }
 
-    /// Returns whether a command line decides with placet or opens its files.
     fn decides(&self, line: &str, call: &HookCall, depth: usize) -> bool {
         if depth == DEPTH {
             return false;
@@ -311,12 +309,10 @@ impl Fence {
     }
 }
 
-/// The member's name in lower case, without `_` and `-`.
 fn plain(key: &str) -> String {
     key.to_ascii_lowercase().replace(['_', '-'], "")
 }
 
-/// Joins a command line from a string or a list of words.
 fn words(line: &Value, more: Option<&Value>) -> String {
     let list = |value: &Value| {
         let words = value.as_array().into_iter().flatten().filter_map(Value::as_str).collect::<Vec<_>>();
@@ -350,7 +346,6 @@ fn own_words(mut words: &[String]) -> &[String] {
     words
 }
 
-/// Returns the arguments that may name files.
 fn paths_of<'a>(program: &str, words: &'a [String]) -> Vec<&'a String> {
     if ONLY_TEXT.contains(&program) {
         return Vec::new();
@@ -407,7 +402,6 @@ fn line_of(program: &str, arguments: &[String]) -> Option<String> {
     })
 }
 
-/// Returns the command lines in the arguments of git.
 fn git_lines(arguments: &[String]) -> Vec<String> {
     let line = |(at, word): (usize, &String)| {
         let rest = arguments.get(at + 1..)?;
@@ -422,7 +416,6 @@ fn git_lines(arguments: &[String]) -> Vec<String> {
     arguments.iter().enumerate().filter_map(line).collect()
 }
 
-/// Returns whether the program or its runners run a command from the arguments.
 fn launches(before: &[String], arguments: &[String]) -> bool {
     let words = before.iter().chain(arguments);
     before
@@ -436,7 +429,6 @@ fn launches(before: &[String], arguments: &[String]) -> bool {
         })
 }
 
-/// Returns the file name patterns of a call, whole and split into their parts.
 fn globs(call: &HookCall, input: &Value) -> Vec<String> {
     let (names, is_whole): (&[&str], _) = match call.tool.as_str() {
         "Glob" | "glob" => (&["pattern"], true),
@@ -458,7 +450,6 @@ fn globs(call: &HookCall, input: &Value) -> Vec<String> {
     parts.filter(|glob| !glob.trim().is_empty()).map(anywhere).collect()
 }
 
-/// Converts a file name pattern to a regular expression.
 fn regex(pattern: &str) -> String {
     // Longer patterns come first.
     let parts = [

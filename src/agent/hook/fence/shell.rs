@@ -32,7 +32,6 @@ struct Reader {
     next: Next,
     /// Delimiters of here-documents that begin on the next line, with the index of their command.
     ends: Vec<(String, usize)>,
-    /// Nesting depth of substitutions.
     depth: usize,
 }
 
@@ -181,7 +180,6 @@ impl Reader {
         if self.next == Next::End { more.trim_start_matches('-') } else { more }
     }
 
-    /// Reads a here-document up to its delimiter.
     fn document<'a>(&mut self, (end, command): &(String, usize), rest: &'a str) -> &'a str {
         let mut at = 0;
         let lines =
@@ -212,7 +210,6 @@ impl Reader {
     }
 }
 
-/// Splits `text`, which begins with a parenthesis, into its inside and the remainder.
 fn parenthesis(text: &str) -> (&str, &str) {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {

@@ -153,7 +153,6 @@ fn is_formed(name: &str, value: &Value) -> bool {
     }
 }
 
-/// Returns the nested member, or null.
 fn at<'a>(value: &'a Value, names: &[&str]) -> &'a Value {
     names.iter().try_fold(value, |value, name| value.get(name)).unwrap_or(&Value::Null)
 }
@@ -210,7 +209,6 @@ impl<'a> Judge<'a> {
         sound.iter().map(|hook| (hook.path.to_owned(), hook.command.to_owned())).collect()
     }
 
-    /// Returns the hooks of an event in all files.
     fn hooks(&self, event: &str) -> Vec<Hook<'a>> {
         let mut hooks = Vec::new();
         let read: &'a [(&'a Layer, Value)] = self.read;
@@ -295,7 +293,6 @@ impl<'a> Judge<'a> {
         hooks.iter().any(|hook| matches(self.client, hook.matcher, tool))
     }
 
-    /// Reports the tools for which these hooks are called.
     fn tools(&mut self, sound: &[Hook<'_>], reporting: &[Hook<'_>]) {
         let (asked, missed): (Vec<&str>, Vec<_>) =
             all_tools(self.client).partition(|tool| self.calls(sound, tool));
@@ -378,7 +375,6 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Reports rules of Claude Code that override an approval.
     fn rules(&mut self, sound: &[Hook<'_>]) {
         if self.client != HookClient::ClaudeCode {
             return;
@@ -437,7 +433,6 @@ fn limit(client: HookClient, handler: &Value) -> f64 {
     handler["timeout"].as_f64().map_or(usual, |limit| limit / unit)
 }
 
-/// Returns whether the variable locates placet's gate, state or configuration.
 fn is_placets(name: &str) -> bool {
     name.starts_with("PLACET_") || ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"].contains(&name)
 }
@@ -473,7 +468,6 @@ fn written(client: HookClient, command: &str) -> Option<Duration> {
     time::time_span(time).filter(|_| is_all)
 }
 
-/// Returns whether the client calls a hook with this matcher for the tool.
 fn matches(client: HookClient, matcher: &str, tool: &str) -> bool {
     let is_word = |c: char| c == '_' || c == '|' || c.is_ascii_alphanumeric();
     let is_list = match client {

@@ -30,7 +30,6 @@ pub enum Scope {
     Project,
 }
 
-/// A hook to install.
 #[derive(Clone, Debug)]
 pub struct Block {
     pub client: HookClient,
@@ -145,7 +144,6 @@ struct Handler {
 }
 
 impl Block {
-    /// Returns the command that the client runs.
     pub fn command(&self) -> String {
         let wait = match self.wait.as_secs() {
             seconds if seconds % 60 == 0 => format!("{}m", seconds / 60),
@@ -187,7 +185,6 @@ impl Block {
         serde_json::to_string(&group).unwrap_or_default()
     }
 
-    /// Returns the settings to write, for the user to confirm.
     pub fn shown(&self) -> String {
         let members: Vec<String> =
             self.groups().map(|(event, groups)| format!("\"{event}\":[{}]", groups.join(","))).collect();
@@ -201,7 +198,6 @@ fn is_ours(client: HookClient, command: &str) -> bool {
     words.windows(3).any(|three| three == ["hook", "--client", client.word()])
 }
 
-/// The owner of a group.
 enum Whose {
     Ours,
     Others,
@@ -254,7 +250,6 @@ impl Settings {
         Ok(text)
     }
 
-    /// Returns the file without the hook.
     pub fn without(&self) -> Result<String, SettingsError> {
         let mut text = self.text.clone();
         if !text.trim().is_empty() {
@@ -265,7 +260,6 @@ impl Settings {
         Ok(text)
     }
 
-    /// Sets placet's groups of one event.
     fn event(&self, text: &str, event: &str, groups: &[String]) -> Result<String, SettingsError> {
         let ours = |one: &str| match whose(self.client, one) {
             Whose::Ours => Ok(true),
@@ -285,7 +279,6 @@ impl Settings {
         self.text == text
     }
 
-    /// Writes the file atomically.
     pub fn write(&self, text: &str) -> Result<(), SettingsError> {
         let written = client_files::write(&self.path, text);
         written.map_err(|error| SettingsError::Write { path: self.path.clone(), error })

@@ -39,9 +39,7 @@ pub(super) fn groups(
     }
 }
 
-/// The file's layout.
 struct Style {
-    /// One level of indentation.
     indent: String,
     line_break: &'static str,
 }
@@ -59,7 +57,6 @@ impl Style {
         format!("{}{}", self.line_break, self.indent.repeat(level))
     }
 
-    /// Formats a value for the given level.
     fn lay_out(&self, value: &str, level: usize) -> String {
         let mut out = String::new();
         for (nth, line) in json::pretty(value).lines().enumerate() {
@@ -184,7 +181,6 @@ fn outside(text: &str, empty: &str) -> String {
     format!("{before}{empty}{after}")
 }
 
-/// Adds a part to the end of an object or list.
 fn appended(text: &str, last: Option<&Range<usize>>, part: &str, style: &Style, level: usize) -> String {
     let line = style.line(level);
     if let Some(last) = last {

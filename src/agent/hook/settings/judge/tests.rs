@@ -3,7 +3,6 @@ use crate::agent::hook::settings::{Block, Settings, usual_tools};
 
 const CLAUDE: HookClient = HookClient::ClaudeCode;
 
-/// Returns the installed settings of a client after replacing texts.
 fn installed(client: HookClient, changes: &[(&str, &str)]) -> String {
     let block = Block {
         client,
