@@ -1,4 +1,4 @@
-//! The token of one backend: read when it is first needed, and once more when the backend no longer takes it.
+//! The token of a backend, read on first use and again when the backend refuses it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use tokio::sync::Mutex;
 
 use super::http::HttpError;
 
-/// Reads the token from where it is. May block: it runs on a thread of its own.
+/// Reads the token. May block, so it runs on a blocking thread.
 pub type ReadToken = Arc<dyn Fn() -> Result<SecretString, String> + Send + Sync>;
 
-/// A token command that asks a person for something must not hang a request for ever.
+/// Limit for a token command, which may prompt for input and hang.
 const READ_LIMIT: Duration = Duration::from_secs(30);
 
-/// A token that can be read again. Cloning is cheap: every clone is the same token.
+/// A token that can be read again. Clones share it.
 #[derive(Clone)]
 pub struct Bearer {
     read: ReadToken,
@@ -27,9 +27,8 @@ impl Bearer {
         Self { read, current: Arc::default() }
     }
 
-    /// The token, read now if nobody read it before.
     pub(super) async fn token(&self) -> Result<SecretString, HttpError> {
-        // An async lock, held while reading: ten requests at once run the token command once.
+        // The lock is held while reading, so that concurrent requests run the token command once.
         let mut current = self.current.lock().await;
         if let Some(token) = current.as_ref() {
             return Ok(token.clone());
@@ -39,7 +38,7 @@ impl Bearer {
         Ok(token)
     }
 
-    /// Another token than the `refused` one, read again unless somebody did meanwhile. `None`: it is still the same.
+    /// Returns another token than `refused`, read again unless a concurrent request did; `None` if it is unchanged.
     pub(super) async fn renewed(&self, refused: &SecretString) -> Result<Option<SecretString>, HttpError> {
         let differs = |token: &SecretString| token.expose_secret() != refused.expose_secret();
         let mut current = self.current.lock().await;

@@ -1,7 +1,8 @@
-//! One HTTP client a backend: base URLs, token, time limits and a size limit, status and text back.
+//! An HTTP client for one backend: base URLs, token, time and size limits; returns status and text.
 //!
-//! It never follows a redirect (the token would go along), asks again only with a renewed token, at another address of the same
-//! backend or, for a GET, after a wait that the server asked for, and says whether a request that failed may have arrived.
+//! It does not follow redirects, because they would receive the token. It retries only with a renewed token, at another
+//! address of the backend, or, for a GET, after a wait that the server asked for. Errors say whether the request may
+//! have arrived.
 
 use std::error::Error as _;
 use std::sync::Arc;
@@ -30,15 +31,14 @@ use quiet::{Patience, Quiet};
 pub use scheme::Scheme;
 pub use tls::{is_about_certificate, needs_https};
 
-/// Largest body of an answer that is no success. Of a larger one only the status is kept.
+/// Maximum bytes of an error reply. Of a larger one only the status is kept.
 pub const ERROR_MAX: usize = 64 << 10;
-/// Longest `Retry-After` that is believed.
+/// Longest `Retry-After` that is obeyed.
 pub const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
 
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
-/// The way to one backend. Cloning is cheap: every clone shares connections and token.
 #[derive(Clone, Debug)]
 pub struct Http {
     addresses: Arc<Addresses>,
@@ -48,24 +48,22 @@ pub struct Http {
     untouched: fn(&Reply) -> bool,
 }
 
-/// How a backend is reached, where that is not as usual.
 #[derive(Clone, Debug)]
 pub struct Way<'a> {
-    /// Certificates in PEM that are trusted besides the system's.
+    /// PEM certificates trusted in addition to the system's.
     pub ca: Option<&'a [u8]>,
-    /// Through the proxy that `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` name. A proxy of plain http reads the token,
-    /// so nobody is sent through one unasked; this machine is never asked for through one.
+    /// Uses the proxy of `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, except for this machine. Off by
+    /// default, because a plain-http proxy can read the token.
     pub env_proxy: bool,
-    /// The token may go to another machine in the clear.
+    /// Allows sending the token to another machine over plain http.
     pub insecure_http: bool,
     pub scheme: Scheme,
-    /// Sent with every request: what a proxy in front of the backend asks for. No place for secrets.
+    /// Headers for a proxy in front of the backend, sent with each request. Must not contain secrets.
     pub headers: &'a [(String, String)],
-    /// No request takes longer than this, whatever its own limit is.
+    /// Upper limit for each request's own time limit.
     pub longest: Duration,
-    /// More addresses of the same backend.
     pub more: &'a [String],
-    /// An answer which says that the backend did nothing of what was asked.
+    /// Whether an answer says that the backend did nothing.
     pub untouched: fn(&Reply) -> bool,
 }
 
@@ -77,7 +75,6 @@ impl Default for Way<'_> {
     }
 }
 
-/// The base URL or the TLS set-up does not do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetupError {
     #[error("{0:?} is no http or https URL")]
@@ -98,12 +95,12 @@ pub enum SetupError {
 }
 
 impl Http {
-    /// `base` without a trailing slash.
+    /// Creates a client; `base` has no trailing slash.
     pub fn new(base: &str, bearer: Option<Bearer>) -> Result<Self, SetupError> {
         Self::by(base, bearer, Way::default())
     }
 
-    /// The same, by another way than the usual one.
+    /// Like [`Self::new`], with options.
     pub fn by(base: &str, bearer: Option<Bearer>, way: Way<'_>) -> Result<Self, SetupError> {
         if let Scheme::Header(name) = &way.scheme
             && HeaderName::try_from(name).is_err()
@@ -117,12 +114,12 @@ impl Http {
         Ok(Self { addresses, bearer, scheme, longest: way.longest, untouched: way.untouched })
     }
 
-    /// Sends a request, to the address that answered last; where none answers and that is safe, to the others, each once. At the
-    /// end of such a round the error names all of them.
+    /// Sends a request to the address that answered last. If it does not answer and a retry is safe, tries each other
+    /// address once; the error then names all of them.
     ///
-    /// Where the server says to come back later (429 or 503 with `Retry-After`), a GET waits for that and asks once more; a wait
-    /// of more than ten seconds, or than the request's own limit, is returned instead, and until it is over every GET is
-    /// answered with it unasked. A POST without a key is sent once, whatever the answer.
+    /// After 429 or 503 with `Retry-After`, a GET waits and is sent again. If the wait exceeds ten seconds or the
+    /// request's limit, the answer is returned at once, and also to every GET until then. A POST does not wait. Without a
+    /// key it is sent again only if the backend did nothing.
     pub async fn ask(&self, ask: &Ask) -> Result<Reply, HttpError> {
         let addresses = &self.addresses;
         let mut round = Round::new(ask, self.untouched);
@@ -139,7 +136,6 @@ impl Http {
         }
     }
 
-    /// `elsewhere`: another address is there to be asked.
     async fn ask_at(&self, address: &Address, ask: &Ask, elsewhere: bool) -> Result<Reply, HttpError> {
         if ask.body.is_some() {
             return self.once(address, ask).await;
@@ -157,7 +153,7 @@ impl Http {
         Ok(reply)
     }
 
-    /// Once; with a renewed token once more when the first one was refused with 401.
+    /// Sends once, and again with a renewed token after 401.
     async fn once(&self, address: &Address, ask: &Ask) -> Result<Reply, HttpError> {
         let token = self.token().await?;
         let reply = self.send(address, ask, token.as_ref()).await?;
@@ -170,7 +166,6 @@ impl Http {
         }
     }
 
-    /// One for each address, in the order in which they were given.
     pub fn each(&self) -> Vec<(String, Self)> {
         let alone = |address: &Arc<Address>| {
             let addresses = Arc::new(Addresses::new(Arc::clone(address), Vec::new()));
@@ -179,28 +174,26 @@ impl Http {
         self.addresses.all().map(alone).collect()
     }
 
-    /// The address that answered last.
     pub fn base(&self) -> &str {
         &self.addresses.at(self.addresses.first()).base
     }
 
-    /// The number of the address that is asked next.
     pub(super) fn first(&self) -> usize {
         self.addresses.first()
     }
 
-    /// A stream to this address is none, or broke: the next one goes elsewhere, where there is a choice.
+    /// Records that a stream to this address failed, so that the next one uses another address.
     pub(super) fn failed(&self, nth: usize) {
         self.addresses.failed(nth);
     }
 
-    /// Plain http to another machine: whoever is on the way can read, and answer in the server's place.
+    /// Whether an address uses plain http to another machine, where others on the network can read and forge answers.
     pub fn in_the_clear(&self) -> bool {
         let is_clear = |url: &Url| url.scheme() == "http" && !is_loopback(url);
         self.addresses.all().any(|address| Url::parse(&address.base).is_ok_and(|url| is_clear(&url)))
     }
 
-    /// What time the server has it, by the `Date` of its answer to a plain question, whatever that answer is. No token goes along.
+    /// Returns the server's time from the `Date` of any answer. Sends no token.
     pub async fn date(&self, limit: Duration) -> Option<Timestamp> {
         let asked = self.addresses.all().map(|address| {
             let limit = limit.min(self.longest);
@@ -219,7 +212,6 @@ impl Http {
         }
     }
 
-    /// Another token than the one that was refused; `None` where there is none.
     pub(super) async fn renewed(
         &self,
         refused: Option<&SecretString>,
@@ -230,7 +222,7 @@ impl Http {
         }
     }
 
-    /// A GET of an endless reply: no limit on the whole, so the caller watches over every wait.
+    /// Sends a GET for an endless reply. There is no time limit on the whole, so the caller limits each wait.
     pub(super) async fn open(
         &self,
         nth: usize,
@@ -282,8 +274,8 @@ impl Http {
             bytes.clear();
         }
         let text = String::from_utf8(bytes).unwrap_or_else(|error| marked(error.as_bytes()));
-        // Some servers repeat a request they dislike, and what they say is shown and written down. Bytes of an action are
-        // never touched: those come with 200.
+        // Error texts are shown and logged, and some servers repeat the request in them. Texts with status 200 hold
+        // bytes of actions and are not changed.
         let text = match token.filter(|_| status != 200) {
             Some(token) => self.scheme.masked(&text, token),
             None => text,
@@ -292,10 +284,9 @@ impl Http {
     }
 }
 
-/// One address, by this way.
 fn address(base: &str, has_token: bool, way: &Way<'_>) -> Result<Arc<Address>, SetupError> {
     let url = Url::parse(base).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-    // A text with an `@` may hold a password.
+    // A text with an `@` may contain a password.
     let url = url.ok_or_else(|| {
         if base.contains('@') { SetupError::Login } else { SetupError::Url(base.to_owned()) }
     })?;
@@ -315,7 +306,7 @@ fn address(base: &str, has_token: bool, way: &Way<'_>) -> Result<Arc<Address>, S
     let client = build(|builder| {
         let builder = builder.default_headers(headers.clone());
         let builder = builder.pool_max_idle_per_host(8);
-        // Reading the system's certificates takes a while, and plain HTTP to this machine needs none.
+        // Reading the system's certificates is slow, and plain http to this machine needs none.
         let builder = match url.scheme() {
             "http" if loopback => builder.tls_certs_only([]),
             _ => builder.tls_certs_merge(ca.iter().cloned()),
@@ -327,11 +318,11 @@ fn address(base: &str, has_token: bool, way: &Way<'_>) -> Result<Arc<Address>, S
     Ok(Arc::new(Address { client, base, quiet: Quiet::default() }))
 }
 
-/// A client with the guards that every request of ours has: it follows no redirect and does not wait for ever to connect.
+/// Builds a client without redirects and with a connect limit.
 pub(super) fn build(
     shape: impl Fn(reqwest::ClientBuilder) -> reqwest::ClientBuilder,
 ) -> Result<reqwest::Client, String> {
-    // The second call is refused, which is as good: a provider is there.
+    // A second call fails, which is fine: a provider is installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = || {
         let builder = reqwest::Client::builder()
@@ -341,7 +332,7 @@ pub(super) fn build(
             .redirect(reqwest::redirect::Policy::none());
         shape(builder)
     };
-    // A machine without a CA bundle cannot speak https, but plain http to its own gate it can.
+    // Without a CA bundle https fails, but plain http to a local gate works.
     let client = builder().build().or_else(|_| builder().tls_certs_only([]).build());
     client.map_err(|error| describe(&error))
 }
@@ -350,7 +341,7 @@ const fn success(status: u16) -> bool {
     matches!(status, 200..=299)
 }
 
-/// Why a body is not the plain UTF-8 that was asked for; `None` if it may be.
+/// Why a body is not plain UTF-8; `None` if it may be.
 fn odd_form(encoding: Option<&HeaderValue>, body: &[u8]) -> Option<String> {
     let encoding = encoding.and_then(|name| name.to_str().ok()).map_or("", str::trim);
     let is_plain = encoding.is_empty() || encoding.eq_ignore_ascii_case("identity");
@@ -401,7 +392,7 @@ fn headers(given: &[(String, String)]) -> Result<HeaderMap, SetupError> {
 }
 
 async fn read(response: reqwest::Response, cap: usize) -> Result<Vec<u8>, HttpError> {
-    // As far as it says how long it is: megabytes are not moved while they grow.
+    // Reserves the announced length, to avoid copies while growing.
     let length =
         response.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or_default();
     let mut bytes = Vec::with_capacity(length.min(cap));
@@ -424,7 +415,7 @@ pub(super) fn failed(error: &reqwest::Error) -> HttpError {
     }
 }
 
-/// The error and its innermost cause, without the URL.
+/// Returns the innermost cause, without the URL.
 pub(super) fn describe(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return "no answer in time".to_owned();
@@ -440,12 +431,11 @@ pub(super) fn describe(error: &reqwest::Error) -> String {
     tls::of_plain_http(&cause).unwrap_or(cause)
 }
 
-/// [`asked_to_wait`], at most [`RETRY_AFTER_MAX`].
 pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     asked_to_wait(headers).map(|wait| wait.min(RETRY_AFTER_MAX))
 }
 
-/// The `Retry-After` of an answer: seconds, or a date (RFC 9110, 10.2.3).
+/// Parses `Retry-After`: seconds or a date (RFC 9110, 10.2.3).
 pub(super) fn asked_to_wait(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     match text.parse() {

@@ -1,6 +1,4 @@
-//! HTTP and server-sent events: the only room that knows reqwest and eventsource-client.
-//!
-//! It carries text and bytes and judges nothing but the transport: what a status means is the business of whoever asked.
+//! HTTP and server-sent events; the only module that uses reqwest and eventsource-client. Callers interpret statuses.
 
 pub mod backoff;
 pub mod http;

@@ -1,7 +1,7 @@
-//! POST to the places that an operator configured for executors and notifications, and to nowhere else.
+//! POST requests to configured targets of executors and notifications, and nowhere else.
 //!
-//! A target is https and public, or it is listed. What its name means is asked once a request, judged, and connected to:
-//! nobody can answer otherwise in between. No redirect is followed and no proxy of the environment is asked.
+//! A target is https and public, or listed. Its name is resolved once per request, checked and connected to, so that a
+//! second DNS answer cannot redirect it. Redirects and environment proxies are not followed.
 
 use std::fmt;
 use std::io::{self, Read as _};
@@ -17,38 +17,33 @@ use reqwest::header::{CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue};
 use super::http::{HttpError, asked_to_wait, build, describe, failed};
 use super::public::is_public;
 
-/// What the addresses of a name are.
 type Lookup = Arc<dyn Fn(String) -> Answer + Send + Sync>;
 type Answer = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
 
-/// Where an executor or a notification may send to.
 pub struct Targets {
     listed: Vec<Listed>,
-    /// How somebody lists one, for messages.
     listing: &'static str,
     lookup: Lookup,
-    /// For listed targets: any address.
+    /// Client for listed targets, at any address.
     free: OnceLock<Result<reqwest::Client, String>>,
-    /// For all others: public addresses.
+    /// Client for other targets, at public addresses only.
     public: OnceLock<Result<reqwest::Client, String>>,
 }
 
-/// A target that may be reached over http, too, and wherever it is.
+/// A target allowed over http and at any address.
 #[derive(Debug)]
 struct Listed {
-    /// As a URL would say it.
+    /// As the URL parser writes it.
     host: String,
-    /// `None`: every port.
     port: Option<u16>,
 }
 
 impl Targets {
-    /// `listed` are hosts, `host` or `host:port`. Fails with a sentence for the operator.
+    /// `listed` are entries `host` or `host:port`. The error is a sentence for the operator.
     pub fn new(listed: &[String]) -> Result<Self, String> {
         Self::with_lookup(listed, Arc::new(|name| Box::pin(look_up(name))))
     }
 
-    /// No host is listed: public addresses only.
     pub fn none_listed() -> Self {
         Self::over(Vec::new(), Arc::new(|name| Box::pin(look_up(name))))
     }
@@ -65,7 +60,7 @@ impl Targets {
         Ok(Self::over(listed, lookup))
     }
 
-    /// For one receiver of notifications. `private`: it is listed. Fails with a sentence for the operator, as [`Self::check`] does.
+    /// Targets for one receiver of notifications, which `private` lists. The error is a sentence for the operator.
     pub fn of_hook(url: &str, private: bool) -> Result<Self, String> {
         let parsed = Url::parse(url).map_err(|error| format!("the url is none: {error}"))?;
         let host = parsed.host_str().filter(|_| private).map(str::to_owned);
@@ -81,14 +76,15 @@ impl Targets {
         Self { listed, listing, lookup, free: OnceLock::new(), public: OnceLock::new() }
     }
 
-    /// Whether the URL itself shows that it is refused. Where its name leads shows only when something is sent.
+    /// Checks the URL itself. Its addresses are checked when sending.
     pub fn check(&self, url: &str) -> Result<(), String> {
         self.judge(url).map(drop)
     }
 
-    /// POSTs: no token, no pool, no redirect, no proxy. Any status is an answer; a refused target is [`HttpError::NotSent`].
+    /// Sends a POST without token, connection pool, redirects or proxy. Any status is an answer; a refused target is
+    /// [`HttpError::NotSent`].
     ///
-    /// `timeout` is for the whole exchange; at most `cap` bytes of the answer are read.
+    /// `timeout` limits the whole exchange; at most `cap` bytes of the answer are read.
     pub async fn post(
         &self,
         url: &str,
@@ -112,7 +108,7 @@ impl Targets {
         Ok((response.status().as_u16(), if is_packed { unpacked(&kept, cap) } else { kept }))
     }
 
-    /// POSTs the same way, and returns the status and the `Retry-After` of the answer. Its body is not read.
+    /// Like [`Self::post`], but returns status and `Retry-After` without reading the body.
     pub async fn notify(
         &self,
         url: &str,
@@ -145,7 +141,7 @@ impl Targets {
         request.send().await.map_err(|error| failed(&error))
     }
 
-    /// The URL as it will be connected to, and whether it is listed. The messages do not repeat it: an agent may come to read them.
+    /// Returns the parsed URL and whether it is listed. Messages do not repeat the URL, because an agent may read them.
     fn judge(&self, url: &str) -> Result<(Url, bool), String> {
         let parsed = Url::parse(url).map_err(|error| format!("the url is none: {error}"))?;
         let refused = |why: &str| Err(format!("the url is refused: {why}"));
@@ -171,8 +167,8 @@ impl Targets {
         Ok((parsed, false))
     }
 
-    /// Made once, because reading the certificates takes a while; without a pool, because a pooled connection belongs to the
-    /// runtime that opened it, and to the answer of an earlier question for a name.
+    /// Returns a client, created once because reading the certificates is slow. It has no pool: a pooled connection
+    /// belongs to its runtime and to an earlier DNS answer.
     fn client(&self, is_listed: bool) -> Result<&reqwest::Client, String> {
         let cell = if is_listed { &self.free } else { &self.public };
         let made = cell.get_or_init(|| {
@@ -185,12 +181,12 @@ impl Targets {
     }
 }
 
-/// Unpacks at most `cap` bytes. What cannot be unpacked becomes a sentence that says so: the status still counts.
+/// Unpacks at most `cap` bytes. A failure becomes the text, because the status still counts.
 fn unpacked(packed: &[u8], cap: usize) -> Vec<u8> {
     let mut plain = Vec::new();
     let read = flate2::read::MultiGzDecoder::new(packed).take(cap as u64).read_to_end(&mut plain);
     match read {
-        // A longer answer was cut before it was unpacked.
+        // A longer answer was cut before unpacking.
         Err(error) if packed.len() < cap => {
             format!("the answer is gzip that cannot be unpacked: {error}").into_bytes()
         }
@@ -216,13 +212,13 @@ impl Listed {
             Some(_) if !entry.starts_with('[') => (format!("[{entry}]"), None),
             _ => (entry.to_owned(), None),
         };
-        // The parser says a host in one way only, however it is written.
+        // The parser normalises the spelling of a host.
         let url = Url::parse(&format!("https://{host}/")).ok()?;
         Some(Self { host: url.host_str()?.to_owned(), port })
     }
 }
 
-/// Answers for the client: what was judged is what is connected to.
+/// A DNS resolver that checks the addresses it returns, so that only checked addresses are connected to.
 struct Resolver {
     lookup: Lookup,
     only_public: bool,
@@ -234,7 +230,7 @@ impl Resolve for Resolver {
         let asked = (self.lookup)(name.clone());
         Box::pin(async move {
             let addresses = asked.await?;
-            // One bad answer among good ones is no accident.
+            // One bad address among good ones refuses them all.
             if let Some(bad) = addresses.iter().find(|it| only_public && !is_public(it.ip())) {
                 tracing::warn!(name, address = %bad.ip(), "a target's name leads to an address that is not public");
                 return Err("the target's name leads to an address that is not public".into());

@@ -1,8 +1,8 @@
-//! Which addresses are somewhere out in the world, and not this machine, this network, or a way back into either.
+//! Decides which addresses are public, and not this machine, its network, or a tunnel into either.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Networks of IPv4 that are not public: first address and length of the prefix.
+/// IPv4 networks that are not public: first address and prefix length.
 const NOT_V4: [([u8; 4], u32); 17] = [
     ([0, 0, 0, 0], 8),        // "this network"; 0.0.0.0 is this machine
     ([10, 0, 0, 0], 8),       // private
@@ -23,7 +23,7 @@ const NOT_V4: [([u8; 4], u32); 17] = [
     ([224, 0, 0, 0], 3),      // multicast, reserved, broadcast
 ];
 
-/// Networks inside 2000::/3 that are not public, or lead to an IPv4 address that need not be.
+/// Networks within 2000::/3 that are not public or lead to an IPv4 address.
 const NOT_V6: [([u16; 3], u32); 5] = [
     ([0x2001, 0x0000, 0], 23),      // protocol assignments, Teredo, ORCHID
     ([0x2001, 0x0db8, 0], 32),      // documentation
@@ -32,8 +32,8 @@ const NOT_V6: [([u16; 3], u32); 5] = [
     ([0x3fff, 0x0000, 0], 20),      // documentation
 ];
 
-/// Whether an address is public. Of IPv6 only 2000::/3 is, which is all that was ever given out: mapped, translated (NAT64),
-/// link-local, unique local and multicast addresses are outside.
+/// Whether an address is public. For IPv6 that is 2000::/3, the only range assigned so far, which excludes mapped,
+/// NAT64, link-local, unique local and multicast addresses.
 pub(super) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => !NOT_V4.iter().any(|(from, length)| {
@@ -58,7 +58,7 @@ mod tests {
     use super::is_public;
 
     #[test]
-    fn what_is_not_out_in_the_world_is_not_public() {
+    fn internal_networks_are_not_public() {
         for address in [
             "0.0.0.0",
             "0.1.2.3",
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_neighbours_of_those_networks_are_public() {
+    fn neighbours_of_internal_networks_are_public() {
         for address in [
             "1.1.1.1",
             "8.8.8.8",

@@ -1,8 +1,7 @@
-//! Reads server-sent events (WHATWG HTML, 9.2) and opens the stream again when it breaks. eventsource-client only parses.
+//! Reads server-sent events (WHATWG HTML, 9.2) and reconnects when the stream breaks. eventsource-client only parses.
 //!
-//! The crate alone would follow a redirect with the token, reconnect for ever after a 204 or a 401, sleep as long as
-//! `retry:` says, forget the last id, and keep an endless event in memory. So it never reconnects here: every connection is
-//! made by [`live`], which tells each loss and each wait.
+//! That crate would follow a redirect with the token, reconnect after 204 or 401, obey any `retry:`, forget the last id
+//! and buffer an endless event. So [`live`] makes each connection and reports each loss and wait.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +15,6 @@ use super::backoff::{Backoff, dice};
 use super::http::{Http, RETRY_AFTER_MAX};
 
 mod clean;
-/// For tests and fuzzers alone.
 #[cfg(any(test, fuzzing))]
 pub mod stray;
 mod transport;
@@ -24,46 +22,43 @@ mod transport;
 use clean::StreamMeta;
 use transport::{Broken, Transport};
 
-/// What happens on a stream that is kept open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Live {
-    /// A connection stands. What was missed meanwhile is not known.
+    /// Connected. Events may have been missed.
     Up,
     Event {
         kind: String,
         data: String,
         id: Option<String>,
     },
-    /// A comment: the server is there.
+    /// A comment, which shows that the server is alive.
     Ping,
-    /// The connection is lost, or did not come about; the next one is tried after the wait.
+    /// Disconnected or not connected; retried after the wait.
     Down {
         why: String,
         retry_in: Duration,
     },
-    /// The server does not take the token. Nothing follows.
+    /// The server refuses the token. The stream ends.
     Refused {
         why: String,
     },
-    /// The server said not to come back. Nothing follows.
+    /// The server said not to reconnect. The stream ends.
     Stopped {
         why: String,
     },
 }
 
-/// Limits of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Longest silence, also before the first byte.
     pub idle: Duration,
-    /// An event of this name that came once must be followed by any event within so long, for ever after: comments and half
-    /// events are no sign of life. `None`: bytes are.
+    /// Once an event of this name came, another event must follow within this time; comments and partial events do not
+    /// count. If `None`, any bytes count.
     pub pulse: Option<(&'static str, Duration)>,
-    /// The longest first wait before connecting again, and the longest at all; none is shorter than half the first.
+    /// The longest first wait before reconnecting, and the longest of all. The shortest is half the first.
     pub backoff: (Duration, Duration),
-    /// A connection that stood for so long starts the waits anew.
+    /// A connection of at least this duration resets the backoff.
     pub healthy: Duration,
-    /// Largest event, in bytes.
     pub max_event: usize,
 }
 
@@ -77,11 +72,11 @@ impl Limits {
     };
 }
 
-/// Keeps an event stream open for as long as somebody polls; dropping it closes the socket. Ends only after
-/// [`Live::Refused`] (401 once the token was read again, 403) or [`Live::Stopped`] (204, 404, 410, a redirect).
+/// Keeps an event stream open while it is polled; dropping it closes the socket. Ends only after [`Live::Refused`]
+/// (403, or 401 with a renewed token) or [`Live::Stopped`] (204, 404, 410, a redirect).
 ///
-/// After a 429 or any other status with `Retry-After` it waits at least so long, up to an hour. `id:` and `retry:` count also in
-/// a block without data (WHATWG HTML, 9.2.6); an id of more than 1,024 bytes is forgotten.
+/// After a status with `Retry-After` it waits at least that long, up to an hour. `id:` and `retry:` also count in a
+/// block without data (WHATWG HTML, 9.2.6). An id of more than 1,024 bytes is dropped.
 pub fn live(http: Http, path: String, limits: Limits) -> impl Stream<Item = Live> + Send + 'static {
     let (base, cap) = limits.backoff;
     let keeper = Keeper {
@@ -108,14 +103,11 @@ struct Keeper {
     limits: Limits,
     backoff: Backoff,
     said: Arc<StreamMeta>,
-    /// The token of the present connection.
     token: Option<SecretString>,
-    /// The number of its address.
     address: usize,
     phase: Phase,
-    /// The token was read again since a connection last stood.
+    /// Whether the token was read again since the last successful connection.
     renewed: bool,
-    /// The server has a pulse.
     pulsed: bool,
 }
 
@@ -128,9 +120,8 @@ enum Phase {
 
 struct Reading {
     events: BoxStream<'static, Result<SSE, Broken>>,
-    /// When the connection stood.
     since: Option<Instant>,
-    /// When the last event came, or it began to be opened.
+    /// Time of the last event, or of the start of connecting.
     heard: Instant,
 }
 
@@ -191,7 +182,7 @@ impl Keeper {
             idle: self.limits.idle,
             max_event: self.limits.max_event,
         };
-        // The transport builds the request: address and headers are its own.
+        // The transport ignores this URL and builds its own request.
         let builder = ClientBuilder::for_url("http://transport.invalid").map_err(Broken::from)?;
         let once = ReconnectOptions::reconnect(false).retry_initial(false).build();
         let client = builder.reconnect(once).redirect_limit(0).build_with_transport(transport);
@@ -204,7 +195,7 @@ impl Keeper {
         Live::Event { kind: event.event_type, data: event.data, id }
     }
 
-    /// What a loss means; `None`: connect again at once, with another token.
+    /// Handles a loss; `None` means: reconnect at once with another token.
     async fn broke(&mut self, broken: Broken) -> Option<Live> {
         match broken {
             Broken::Status { status: 401, .. } if !self.renewed => {
@@ -242,11 +233,11 @@ impl Keeper {
         }
         let mut retry_in = self.backoff.next(dice());
         self.http.failed(self.address);
-        // Where there is a choice, the next one goes elsewhere.
+        // Only if there is no other address to use next.
         if let Broken::Status { retry_after: Some(asked), .. } = broken
             && self.http.first() == self.address
         {
-            // On top, because others were told the same.
+            // Adds the random wait, because other clients got the same `Retry-After`.
             retry_in = (*asked + retry_in).min(RETRY_AFTER_MAX);
         }
         self.phase = Phase::Wait(retry_in);

@@ -1,5 +1,3 @@
-//! A server on this machine, for tests.
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,13 +13,13 @@ pub(crate) async fn serve(app: axum::Router) -> String {
     url
 }
 
-/// An address that refuses connections.
+/// Returns an address that refuses connections.
 pub(crate) async fn nobody() -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     format!("http://{}", listener.local_addr().unwrap())
 }
 
-/// A token that is another one with each reading: the last of `tokens` stays.
+/// A token that differs at each reading, until the last of `tokens`.
 pub(crate) fn bearer(tokens: &'static [&'static str]) -> Bearer {
     let reads = AtomicUsize::new(0);
     Bearer::new(Arc::new(move || {

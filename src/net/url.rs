@@ -1,14 +1,13 @@
-//! Building the parts of a URL from foreign text, so that an id can never climb out of its place.
+//! Builds parts of a URL from foreign text, so that an id cannot escape its segment.
 
 use std::fmt::Write as _;
 
-/// One path segment. `None` for the texts that mean "here" and "up" and for an empty one: no encoding hides those from a
-/// URL parser, and such an id cannot be addressed.
+/// Encodes a path segment. `None` for an empty text, `.` and `..`, which URL parsers resolve in any encoding.
 pub fn segment(text: &str) -> Option<String> {
     (!matches!(text, "" | "." | "..")).then(|| encode(text))
 }
 
-/// `?name=value&…`, or nothing without values.
+/// Returns `?name=value&…`; empty without pairs.
 pub fn query(pairs: &[(&str, &str)]) -> String {
     let mut out = String::new();
     for (name, value) in pairs {
@@ -18,7 +17,7 @@ pub fn query(pairs: &[(&str, &str)]) -> String {
     out
 }
 
-/// Percent-encodes everything but the unreserved characters of RFC 3986.
+/// Percent-encodes all but the unreserved characters of RFC 3986.
 pub fn encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -42,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_keeps_its_values_apart() {
+    fn a_query_encodes_its_values() {
         assert_eq!(query(&[("a", "1&b=2"), ("c", "x y")]), "?a=1%26b%3D2&c=x%20y");
         assert_eq!(query(&[]), "");
     }

@@ -1,7 +1,8 @@
-//! Signed as the convention of Standard Webhooks has it: whoever receives one knows that it is ours, whole, and of now.
+//! Signs messages by Standard Webhooks, so that the receiver can verify origin, content and time.
 //!
 //! <https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>: HMAC-SHA256 over
-//! `id.timestamp.body`, in base64, after `v1,`. The key is what follows `whsec_`, in base64 of either alphabet; any other text is the key itself.
+//! `id.timestamp.body`, in base64 after `v1,`. The key is the base64 (either alphabet) after `whsec_`; any other text
+//! is itself the key.
 
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -10,7 +11,7 @@ use hmac::{Hmac, Mac as _};
 use secrecy::{ExposeSecret as _, SecretSlice, SecretString};
 use sha2::Sha256;
 
-/// Padded or not: programs that make secrets do either.
+/// Accepts both padded and unpadded secrets, because generators produce both.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new()
@@ -18,14 +19,13 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// A key that the receiver has, too.
 #[derive(Clone, Debug)]
 pub struct Key(SecretSlice<u8>);
 
 impl Key {
-    /// Fails with a sentence for whoever configured it, which does not repeat the secret.
+    /// The error is a sentence for the operator and does not repeat the secret.
     pub fn parse(secret: &SecretString) -> Result<Self, String> {
-        // Some editors write a mark of their encoding in front.
+        // Some editors write a byte order mark.
         let secret = secret.expose_secret().trim_start_matches('\u{feff}').trim();
         let bytes = match secret.strip_prefix("whsec_") {
             Some(encoded) => {
@@ -45,7 +45,7 @@ impl Key {
         if bytes.is_empty() { Err("the secret is empty".to_owned()) } else { Ok(Self(bytes.into())) }
     }
 
-    /// The headers of a message. `id` is the same whenever it is sent again, `seconds` are of this time (since 1970).
+    /// Returns the headers of a message. `id` is the same for each retry; `seconds` is the current Unix time.
     pub fn headers(&self, id: &str, seconds: i64, body: &str) -> [(&'static str, String); 4] {
         [
             ("content-type", "application/json".to_owned()),
@@ -56,7 +56,7 @@ impl Key {
     }
 
     fn signature(&self, id: &str, seconds: i64, body: &str) -> String {
-        // A key of any length does: the only error is about lengths.
+        // HMAC accepts keys of any length, so this does not fail.
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(self.0.expose_secret()) else {
             return String::new();
         };
@@ -76,9 +76,9 @@ mod tests {
         Key::parse(&SecretString::from(secret))
     }
 
-    /// The vector of the convention's own libraries.
+    /// The test vector of the Standard Webhooks libraries.
     #[test]
-    fn a_message_is_signed_as_the_convention_does() {
+    fn a_message_is_signed_by_standard_webhooks() {
         let key = key("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
 
         let headers = key.headers("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, r#"{"test": 2432232314}"#);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn spellings_of_a_secret_are_one_key() {
+    fn spellings_of_a_secret_give_one_key() {
         let of = |secret: &str| key(secret).unwrap().signature("m", 1, "{}");
         let same = |spellings: &[&str]| spellings.iter().map(|it| of(it)).collect::<HashSet<_>>().len() == 1;
 
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_that_is_no_key_is_refused_without_being_repeated() {
+    fn an_invalid_secret_is_refused_and_not_repeated() {
         // python3: hmac.new(b"plain words", b"m.1.{}", "sha256")
         let signature = key("plain words").unwrap().signature("m", 1, "{}");
         assert_eq!(signature, "v1,IW0mRJk8Kpj+P8OWjVW31LuuwQqebzr5ZhwPW0nHU1I=");

@@ -4,11 +4,9 @@ use super::*;
 use crate::rounds::{Random, rounds};
 
 const SECOND: Duration = Duration::from_secs(1);
-/// As event streams have it.
 const BASE: Duration = Duration::from_millis(500);
 const CAP: Duration = Duration::from_secs(30);
 
-/// From 0 up to 1.
 fn roll(chance: &mut Random) -> f64 {
     f64::from(u32::try_from(chance.below(1 << 30)).unwrap()) / f64::from(1 << 30)
 }
@@ -26,7 +24,7 @@ fn waits_grow_up_to_the_cap() {
 }
 
 #[test]
-fn what_a_server_asks_for_is_kept_within_limits() {
+fn a_requested_wait_is_kept_within_limits() {
     let mut backoff = Backoff::new(SECOND, 30 * SECOND);
 
     backoff.ask(Duration::MAX, SECOND / 2);
@@ -37,7 +35,7 @@ fn what_a_server_asks_for_is_kept_within_limits() {
 }
 
 #[test]
-fn a_thousand_tries_are_still_the_cap() {
+fn a_thousand_tries_wait_at_most_the_cap() {
     let mut backoff = Backoff::new(SECOND, 30 * SECOND);
 
     let last = (0..1_000).map(|_| backoff.next(1.0)).last();
@@ -46,7 +44,6 @@ fn a_thousand_tries_are_still_the_cap() {
     assert!((0..100).map(|_| dice()).all(|dice| (0.0..1.0).contains(&dice)));
 }
 
-/// When each client tries, while nobody answers for a minute.
 fn outage(clients: usize, chance: &mut Random) -> Vec<Vec<Duration>> {
     let tries = |chance: &mut Random| {
         let (mut backoff, mut at, mut tries) = (Backoff::new(BASE, CAP), Duration::ZERO, Vec::new());
@@ -61,7 +58,6 @@ fn outage(clients: usize, chance: &mut Random) -> Vec<Vec<Duration>> {
     (0..clients).map(|_| tries(chance)).collect()
 }
 
-/// How many tries fall into each second.
 fn seconds(clients: &[Vec<Duration>]) -> BTreeMap<u64, usize> {
     let mut seconds: BTreeMap<u64, usize> = (0..60).map(|second| (second, 0)).collect();
     for at in clients.iter().flatten() {
@@ -71,7 +67,7 @@ fn seconds(clients: &[Vec<Duration>]) -> BTreeMap<u64, usize> {
 }
 
 #[test]
-fn g31_a_hundred_clients_leave_a_server_alone_that_is_down() {
+fn g31_a_hundred_clients_spare_a_server_that_is_down() {
     let mut chance = Random::seeded();
 
     for _ in 0..rounds(200, 20_000) {
@@ -82,9 +78,9 @@ fn g31_a_hundred_clients_leave_a_server_alone_that_is_down() {
         assert!(closest >= Some(SECOND / 4), "{closest:?}");
         assert!(clients.iter().all(|tries| tries[0] >= SECOND / 4));
     }
-    // With so many clients chance evens out: what is left is the shape.
+    // With this many clients the random part averages out.
     let crowd = seconds(&outage(100_000, &mut chance));
     let busy: Vec<u64> = crowd.iter().filter(|(_, n)| **n > 10_000).map(|(second, _)| *second).collect();
-    assert_eq!(busy, (0..busy.len() as u64).collect::<Vec<_>>(), "one burst, at the beginning");
+    assert_eq!(busy, (0..busy.len() as u64).collect::<Vec<_>>(), "one burst at the start");
     assert!(busy.len() <= 10, "{busy:?}");
 }

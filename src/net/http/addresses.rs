@@ -1,4 +1,4 @@
-//! The addresses of one backend: which of them is asked first, and when a request goes on with the next.
+//! The addresses of a backend: which to try first, and when to try the next.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,24 +9,21 @@ use tokio::time::Instant;
 use super::exchange::{Ask, HttpError, Reply};
 use super::quiet::Quiet;
 
-/// Whoever gave a request up after so long gave up its address.
+/// A request cancelled after this long counts as a failure of its address.
 const GIVEN_UP: Duration = Duration::from_secs(5);
 
-/// One of them.
 #[derive(Debug)]
 pub(super) struct Address {
     pub(super) client: reqwest::Client,
-    /// Without a trailing slash.
     pub(super) base: String,
     pub(super) quiet: Quiet,
 }
 
-/// All of them; one at least. They lead to one backend, which remembers a key whichever way it came.
+/// At least one address. All lead to one backend with one memory of idempotency keys.
 #[derive(Debug)]
 pub(super) struct Addresses {
     one: Arc<Address>,
     more: Vec<Arc<Address>>,
-    /// The one that answered last, or the one after that which failed last.
     first: AtomicUsize,
 }
 
@@ -43,7 +40,6 @@ impl Addresses {
         self.more.len() + 1
     }
 
-    /// The number of the one that is asked first.
     pub(super) fn first(&self) -> usize {
         self.first.load(Ordering::Relaxed)
     }
@@ -60,7 +56,7 @@ impl Addresses {
         self.first.store(nth, Ordering::Relaxed);
     }
 
-    /// Unless somebody else moved on already.
+    /// Moves on to the next address, unless a concurrent request already did.
     pub(super) fn failed(&self, nth: usize) {
         let next = self.after(nth);
         let moved = self.first.compare_exchange(nth, next, Ordering::Relaxed, Ordering::Relaxed);
@@ -69,7 +65,8 @@ impl Addresses {
         }
     }
 
-    /// What is dropped before it says how it ended was given up, and an address that hangs is not asked first again.
+    /// Guards a request. Dropping it before [`Trying::ended`] after `GIVEN_UP` counts as a failure of a hanging
+    /// address.
     pub(super) fn trying(&self, nth: usize) -> Trying<'_> {
         Trying { addresses: self, nth, since: Instant::now(), is_over: false }
     }
@@ -101,7 +98,7 @@ impl Drop for Trying<'_> {
     }
 }
 
-/// No answer of the backend: there is none, or it comes from one that is stopping, or from a proxy that did not reach it.
+/// Whether the backend did not answer: no reply, one from a stopping server, or one from a proxy that did not reach it.
 const fn is_away(end: &Result<Reply, HttpError>) -> bool {
     match end {
         Ok(reply) => matches!(reply.status, 502..=504),
@@ -109,16 +106,16 @@ const fn is_away(end: &Result<Reply, HttpError>) -> bool {
     }
 }
 
-/// One request on its way round the addresses.
+/// A request's attempts at all addresses.
 ///
-/// What only reads goes on with the next. So does what carries a key: the backend does it once, however often it comes. Any other
-/// request goes on only while it is sure that nothing was done. Once a write may have arrived, only an answer about the action
-/// itself tells what became of it: a refusal of the second try is none of the first.
+/// Reads and writes with a key continue at the next address; the backend executes a key once. Other writes continue
+/// only while it is certain that nothing was done. Once a write may have arrived, only an answer about the action
+/// itself settles it, not a refusal of the second attempt.
 #[derive(Debug)]
 pub(super) struct Round {
     writes: bool,
     has_key: bool,
-    /// An answer which says that nothing was done.
+    /// Whether an answer says that nothing was done.
     untouched: fn(&Reply) -> bool,
     may_have_arrived: bool,
     tried: Vec<String>,
@@ -130,7 +127,7 @@ impl Round {
         Self { writes, has_key, untouched, may_have_arrived: false, tried: Vec::new() }
     }
 
-    /// Takes the end of one try. `None`: go on with the next address, of which there is one unless this `is_last`.
+    /// Takes the result of an attempt. `None` means: try the next address. `is_last`: no address is left.
     pub(super) fn takes(
         &mut self,
         base: &str,
@@ -166,7 +163,6 @@ impl Round {
 mod tests {
     use super::*;
 
-    /// How one try ends: with a status, or without an answer.
     fn end(word: &str) -> Result<Reply, HttpError> {
         let status = match word {
             "refused" => return Err(HttpError::NotSent(word.to_owned())),
@@ -185,7 +181,6 @@ mod tests {
         Bare,
     }
 
-    /// How many addresses were tried, and the end, in one word.
     fn ends(kind: Kind, ends: &[&str]) -> (usize, String) {
         let body = (kind != Kind::Read).then(String::new);
         let key = (kind == Kind::Keyed).then(String::new);
@@ -206,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn next_address_is_tried_only_where_that_is_safe() {
+    fn the_next_address_is_tried_only_if_safe() {
         for (kind, first, tries) in [
             (Kind::Read, "refused", 2),
             (Kind::Read, "broken", 2),
@@ -229,14 +224,14 @@ mod tests {
     }
 
     #[test]
-    fn one_address_ends_as_it_answers() {
+    fn a_single_address_returns_its_answer() {
         for (end, word) in [("503", "503"), ("broken", "lost: broken"), ("refused", "not sent: refused")] {
             assert_eq!(ends(Kind::Keyed, &[end]).1, word);
         }
     }
 
     #[test]
-    fn write_that_may_have_arrived_stays_so() {
+    fn a_write_that_may_have_arrived_stays_unsettled() {
         for second in ["refused", "stopping", "401", "404", "412", "429", "500"] {
             for first in ["broken", "502", "503"] {
                 let (_, end) = ends(Kind::Keyed, &[first, second]);
@@ -245,13 +240,13 @@ mod tests {
         }
         assert_eq!(ends(Kind::Keyed, &["broken", "200"]).1, "200");
         assert_eq!(ends(Kind::Keyed, &["broken", "409"]).1, "409");
-        assert_eq!(ends(Kind::Keyed, &["refused", "412"]).1, "412", "only one arrived");
-        assert_eq!(ends(Kind::Read, &["broken", "401"]).1, "401", "nothing could be done by it");
+        assert_eq!(ends(Kind::Keyed, &["refused", "412"]).1, "412", "only one request arrived");
+        assert_eq!(ends(Kind::Read, &["broken", "401"]).1, "401", "reads change nothing");
         assert_eq!(ends(Kind::Keyed, &["broken", "no token"]).1, "lost: 0: broken; 1: no token");
     }
 
     #[test]
-    fn failed_round_names_all_that_were_tried() {
+    fn a_failed_round_names_all_tried_addresses() {
         assert_eq!(
             ends(Kind::Keyed, &["refused", "stopping", "refused"]).1,
             "not sent: 0: refused; 1: HTTP 503; 2: refused",
@@ -269,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn first_is_the_one_that_answered_last() {
+    fn the_address_that_answered_last_is_first() {
         let addresses = addresses(3);
         let ends = |nth: usize, word: &str| addresses.trying(nth).ended(&end(word));
 
@@ -277,17 +272,17 @@ mod tests {
         assert_eq!(addresses.first(), 2);
         ends(2, "broken");
         ends(2, "broken");
-        assert_eq!(addresses.first(), 0, "two requests that failed together move on once");
+        assert_eq!(addresses.first(), 0, "concurrent failures move on once");
         ends(0, "503");
         assert_eq!(addresses.first(), 1);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn address_that_was_given_up_is_not_first_again() {
+    async fn an_address_that_was_given_up_is_not_first() {
         let addresses = addresses(2);
 
         drop(addresses.trying(0));
-        assert_eq!(addresses.first(), 0, "somebody looked away");
+        assert_eq!(addresses.first(), 0, "a short request was cancelled");
         let trying = addresses.trying(0);
         tokio::time::advance(GIVEN_UP).await;
         drop(trying);

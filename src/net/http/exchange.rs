@@ -1,44 +1,38 @@
-//! One request, its answer, and why there is none.
-
 use std::time::Duration;
 
-/// Largest reply that is read, in bytes. A larger one is refused, not cut.
+/// Maximum bytes of a reply. A larger one is refused, not cut.
 pub const REPLY_MAX: usize = 64 << 20;
-/// One request. `path` starts with `/` and holds the query; its parts were encoded with [`crate::net::url`].
+/// A request. `path` starts with `/` and includes the query, encoded with [`crate::net::url`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ask {
     pub path: String,
-    /// JSON to POST; `None` is a GET.
+    /// JSON to POST; `None` sends a GET.
     pub body: Option<String>,
-    /// The header `Idempotency-Key`.
     pub key: Option<String>,
-    /// For the whole exchange, from the first byte sent to the last byte read.
+    /// Time limit for the whole exchange.
     pub limit: Duration,
 }
 
-/// Any answer, whatever its status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     pub status: u16,
-    /// A byte that is no UTF-8 is replaced by U+001A and its two hex digits. JSON allows no such character anywhere, so that
-    /// what held the byte is never taken for whole.
+    /// Bytes that are not UTF-8 become U+001A and two hex digits. JSON forbids that character, so the damage is
+    /// noticed.
     pub text: String,
     pub retry_after: Option<Duration>,
 }
 
-/// There was no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HttpError {
-    /// No connection came about: nothing was sent.
+    /// Not connected, so nothing was sent.
     #[error("{0}")]
     NotSent(String),
-    /// The request may have arrived.
     #[error("{0}")]
     Lost(String),
-    /// The request arrived; the answer is beyond [`REPLY_MAX`].
+    /// The request arrived, but the reply exceeds [`REPLY_MAX`].
     #[error("the reply is larger than {} MiB", REPLY_MAX >> 20)]
     TooLarge,
-    /// The request arrived; the answer is in a form that was not asked for.
+    /// The request arrived, but the reply has an unexpected encoding.
     #[error("{0}")]
     Form(String),
     #[error("{0}")]

@@ -1,4 +1,4 @@
-//! A server that says when to come back is left alone until then (RFC 9110, 10.2.3; RFC 6585, 4).
+//! Pauses requests to a server until the time it asked for (RFC 9110, 10.2.3; RFC 6585, 4).
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -7,25 +7,24 @@ use tokio::time::{Instant, sleep_until};
 
 use super::exchange::Reply;
 
-/// Longest wait inside one request: somebody may be looking at it.
+/// Longest wait within a request, which a person may be waiting for.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Shortest wait, whatever the server says: at once would be a loop.
+/// Shortest wait: zero would be a busy loop.
 const LEAST: Duration = Duration::from_secs(1);
 
-/// Until when the server is not asked, and what it said.
+/// The end of the pause, and the reply that asked for it.
 #[derive(Debug, Default)]
 pub(super) struct Quiet(Mutex<Option<(Instant, Reply)>>);
 
-/// How long a request waits for a server that asked for a moment.
+/// The time that a request can wait for a server.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
     until: Instant,
-    /// Another address may answer at once where this one is stopping.
+    /// There is another address, which can answer at once if this one is stopping.
     elsewhere: bool,
 }
 
 impl Patience {
-    /// Of a request that may take so long.
     pub(super) fn of(limit: Duration, elsewhere: bool) -> Self {
         Self { until: Instant::now() + limit.min(PATIENCE), elsewhere }
     }
@@ -36,7 +35,7 @@ impl Patience {
 }
 
 impl Quiet {
-    /// Waits until the server may be asked. What it said, with the time that is left, where that is beyond the patience.
+    /// Waits for the end of the pause. Returns the server's reply with the remaining time if that exceeds the patience.
     pub(super) async fn wait(&self, patience: Patience) -> Option<Reply> {
         let (until, mut reply) = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
         let left = until.saturating_duration_since(Instant::now());
@@ -48,7 +47,7 @@ impl Quiet {
         None
     }
 
-    /// Notes what an answer says about coming back; true when that is within the patience.
+    /// Records an answer's `Retry-After`. Returns whether the wait is within the patience.
     pub(super) fn asked_for(&self, reply: &Reply, patience: Patience) -> bool {
         let wait = reply.retry_after.filter(|_| matches!(reply.status, 429 | 503));
         let until = wait.map(|wait| Instant::now() + wait.max(LEAST));

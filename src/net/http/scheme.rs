@@ -1,19 +1,16 @@
-//! The ways in which a token goes along with a request.
+//! How a token is sent with a request.
 
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::exchange::HttpError;
 
-/// How the token travels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Scheme {
-    /// `Authorization: Bearer TOKEN`.
     #[default]
     Bearer,
-    /// `Authorization: Basic`: this user, with the token as the password.
+    /// `Authorization: Basic` with this user and the token as password.
     Basic(String),
-    /// The token alone, in the header of this name.
     Header(String),
 }
 
@@ -34,7 +31,7 @@ impl Scheme {
         Ok((name, value))
     }
 
-    /// A text without the token in it, in any form in which it travelled.
+    /// Masks the token in a text, in each form that is sent.
     pub(super) fn masked(&self, text: &str, token: &SecretString) -> String {
         let text = text.replace(token.expose_secret(), "***");
         match self {
@@ -44,7 +41,6 @@ impl Scheme {
     }
 }
 
-/// User and password as RFC 7617 writes them.
 fn pair(user: &str, password: &SecretString) -> String {
     use base64::Engine as _;
     base64::engine::general_purpose::STANDARD.encode(format!("{user}:{}", password.expose_secret()))

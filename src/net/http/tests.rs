@@ -19,7 +19,6 @@ fn token(headers: &Headers) -> Option<String> {
     Some(headers.get("authorization")?.to_str().unwrap().to_owned())
 }
 
-/// A server that takes only `good`, and the tokens it was shown.
 async fn guarded() -> (String, Log) {
     let log = Log::default();
     let app = Router::new()
@@ -51,7 +50,7 @@ async fn a_refused_token_is_read_again_once() {
 }
 
 #[tokio::test]
-async fn a_token_that_stays_refused_ends_it() {
+async fn an_unchanged_refused_token_is_not_resent() {
     let (url, log) = guarded().await;
 
     let same = Http::new(&url, Some(bearer(&["bad"]))).unwrap().ask(&ask("/")).await.unwrap();
@@ -74,7 +73,7 @@ async fn a_token_that_cannot_be_read_sends_nothing() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_an_answer_and_the_token_stays_here() {
+async fn a_redirect_is_not_followed() {
     let (other, log) = guarded().await;
     let app = Router::new().route("/", get(async move || axum::response::Redirect::temporary(&other)));
     let http = Http::new(&serve(app).await, Some(bearer(&["good"]))).unwrap();
@@ -84,7 +83,7 @@ async fn a_redirect_is_an_answer_and_the_token_stays_here() {
 }
 
 #[tokio::test]
-async fn an_answer_is_text_with_its_status_and_its_wait() {
+async fn a_reply_has_text_status_and_wait() {
     let app = Router::new().route(
         "/busy",
         get(async || {
@@ -105,7 +104,7 @@ async fn an_answer_is_text_with_its_status_and_its_wait() {
 }
 
 #[tokio::test]
-async fn answer_in_another_form_is_told_in_words() {
+async fn a_reply_in_another_encoding_is_explained() {
     type Form = (&'static str, &'static [u8]);
     let odd: [(Form, &str); 6] = [
         (("", b"\xEF\xBB\xBF{}"), "byte order mark"),
@@ -135,7 +134,7 @@ async fn answer_in_another_form_is_told_in_words() {
 }
 
 #[tokio::test]
-async fn only_a_connection_that_never_was_sent_nothing() {
+async fn only_a_refused_connection_is_not_sent() {
     let silent = Router::new().route("/", get(std::future::pending::<()>));
     let silent = Http::new(&serve(silent).await, None).unwrap();
     let refused = Http::new(&nobody().await, None).unwrap();
@@ -153,7 +152,7 @@ fn only_http_urls_are_taken() {
 }
 
 #[test]
-fn this_machine_is_known_by_all_its_names() {
+fn loopback_is_recognised_by_all_names() {
     for (url, loopback) in [
         ("http://localhost:1", true),
         ("http://gate.localhost", true),
@@ -167,7 +166,7 @@ fn this_machine_is_known_by_all_its_names() {
 }
 
 #[test]
-fn a_wait_is_seconds_or_a_date_and_at_most_an_hour() {
+fn retry_after_is_seconds_or_a_date() {
     let wait = |text: &str| {
         retry_after(&HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_str(text).unwrap())]))
     };
@@ -180,7 +179,7 @@ fn a_wait_is_seconds_or_a_date_and_at_most_an_hour() {
 }
 
 #[tokio::test]
-async fn a_reply_is_read_up_to_its_cap_and_not_beyond() {
+async fn a_reply_is_read_up_to_its_cap() {
     let reply = || reqwest::Response::from(http::Response::new("12345"));
 
     assert_eq!(read(reply(), 5).await, Ok(b"12345".to_vec()));
@@ -188,7 +187,7 @@ async fn a_reply_is_read_up_to_its_cap_and_not_beyond() {
 }
 
 #[tokio::test]
-async fn our_token_is_masked_where_a_server_repeats_it_in_an_error() {
+async fn a_token_is_masked_in_error_replies() {
     let echo = |status| get(async move |headers: Headers| (status, token(&headers).unwrap_or_default()));
     let app =
         Router::new().route("/error", echo(StatusCode::BAD_REQUEST)).route("/action", echo(StatusCode::OK));
@@ -198,12 +197,12 @@ async fn our_token_is_masked_where_a_server_repeats_it_in_an_error() {
     assert_eq!(
         http.ask(&ask("/action")).await.unwrap().text,
         "Bearer s3cret",
-        "bytes of an action are never touched"
+        "bytes of an action are unchanged"
     );
 }
 
 #[tokio::test]
-async fn a_token_travels_as_the_backend_wants_it_and_is_masked_in_that_form_too() {
+async fn a_token_is_masked_in_every_scheme() {
     let all = get(async |headers: Headers| {
         let of = |name: &str| headers.get(name).and_then(|it| it.to_str().ok()).unwrap_or("-").to_owned();
         (StatusCode::BAD_REQUEST, format!("{} {} {}", of("authorization"), of("x-key"), of("x-who")))
@@ -217,14 +216,14 @@ async fn a_token_travels_as_the_backend_wants_it_and_is_masked_in_that_form_too(
 
     assert_eq!(said(Scheme::Bearer, &["s3cret"]).await, "Bearer *** - kim");
     assert_eq!(said(Scheme::Header("X-Key".to_owned()), &["s3cret"]).await, "- *** kim");
-    // "kim:s3cret" in RFC 7617's form would be a2ltOnMzY3JldA==, which hides nothing.
+    // "kim:s3cret" is encoded as a2ltOnMzY3JldA==, which must be masked, too.
     assert_eq!(said(Scheme::Basic("kim".to_owned()), &["s3cret"]).await, "Basic *** - kim");
-    // Application passwords are shown in groups; WordPress takes them with the blanks.
+    // WordPress shows application passwords in groups and accepts the blanks.
     assert_eq!(said(Scheme::Basic("kim".to_owned()), &["abcd efgh"]).await, "Basic *** - kim");
 }
 
 #[test]
-fn a_header_that_cannot_be_is_refused_at_once() {
+fn an_invalid_header_is_refused() {
     for (name, value) in [("a b", "c"), ("x", "two\nlines")] {
         let headers = [(name.to_owned(), value.to_owned())];
         let made = Http::by("http://127.0.0.1:1", None, Way { headers: &headers, ..Way::default() });
@@ -235,7 +234,7 @@ fn a_header_that_cannot_be_is_refused_at_once() {
 }
 
 #[tokio::test]
-async fn of_an_error_without_end_only_the_status_is_kept() {
+async fn an_endless_error_reply_keeps_only_its_status() {
     let long =
         |status: u16| async move { (StatusCode::from_u16(status).unwrap(), "x".repeat(ERROR_MAX + 1)) };
     let app = Router::new().route("/401", get(move || long(401))).route("/200", get(move || long(200)));
@@ -247,7 +246,7 @@ async fn of_an_error_without_end_only_the_status_is_kept() {
     assert_eq!((taken.status, taken.text.len()), (200, ERROR_MAX + 1));
 }
 
-/// Says 503 to the first request, with this wait, and counts.
+/// A server that answers the first request with 503 and this wait, and counts requests.
 async fn busy(wait: &'static str) -> (Http, Arc<Mutex<usize>>) {
     let asked = Arc::new(Mutex::new(0));
     let counted = Arc::clone(&asked);
@@ -269,8 +268,8 @@ async fn busy(wait: &'static str) -> (Http, Arc<Mutex<usize>>) {
 }
 
 #[tokio::test]
-async fn who_reads_waits_for_a_server_that_asks_for_a_moment() {
-    // At once would be a loop: the least is a second.
+async fn a_get_waits_for_a_short_retry_after() {
+    // The minimum is a second, to avoid a busy loop.
     let (http, asked) = busy("0").await;
 
     let reply = http.ask(&ask("/")).await.unwrap();
@@ -279,7 +278,7 @@ async fn who_reads_waits_for_a_server_that_asks_for_a_moment() {
 }
 
 #[tokio::test]
-async fn a_server_that_asks_for_longer_is_left_alone_until_then() {
+async fn a_long_retry_after_pauses_requests() {
     let (http, asked) = busy("600").await;
     let patient = ask("/");
 
@@ -292,7 +291,7 @@ async fn a_server_that_asks_for_longer_is_left_alone_until_then() {
 }
 
 #[tokio::test]
-async fn what_is_posted_is_never_posted_again() {
+async fn a_post_is_not_repeated() {
     let (http, asked) = busy("1").await;
     let post = Ask { body: Some("{}".to_owned()), ..ask("/") };
 
@@ -302,7 +301,7 @@ async fn what_is_posted_is_never_posted_again() {
 }
 
 #[test]
-fn a_token_goes_to_another_machine_in_the_clear_only_when_somebody_says_so() {
+fn a_token_over_plain_http_needs_permission() {
     let open = |url: &str, insecure_http| {
         let way = Way { insecure_http, ..Way::default() };
         Http::by(url, Some(bearer(&["good"])), way).map(drop)
@@ -314,7 +313,7 @@ fn a_token_goes_to_another_machine_in_the_clear_only_when_somebody_says_so() {
     for url in ["https://gate.example.com", "http://127.0.0.1:7878", "http://localhost:7878"] {
         assert_eq!(open(url, false), Ok(()), "{url}");
     }
-    assert!(Http::new("http://gate.example.com", None).is_ok(), "nothing to read");
+    assert!(Http::new("http://gate.example.com", None).is_ok(), "there is no token to read");
 }
 
 fn several(urls: &[String], token: Option<Bearer>) -> Http {
@@ -322,7 +321,6 @@ fn several(urls: &[String], token: Option<Bearer>) -> Http {
     Http::by(&urls[0], token, way).unwrap()
 }
 
-/// Answers everything with this status, and keeps the keys that it was shown.
 async fn answering(status: u16) -> (String, Log) {
     let log = Log::default();
     let answer = async move |State(log): State<Log>, headers: Headers| {
@@ -336,7 +334,7 @@ async fn answering(status: u16) -> (String, Log) {
 }
 
 #[tokio::test]
-async fn request_goes_on_with_the_next_address_and_stays_there() {
+async fn a_request_moves_to_the_next_address() {
     let (there, log) = answering(200).await;
     let http = several(&[nobody().await, there], None);
 
@@ -347,11 +345,11 @@ async fn request_goes_on_with_the_next_address_and_stays_there() {
     }
 
     assert_eq!(*log.lock().unwrap(), [None, Some("k".to_owned())]);
-    assert_eq!(http.first(), 1, "clones share what was learnt");
+    assert_eq!(http.first(), 1, "clones share the first address");
 }
 
 #[tokio::test]
-async fn stopping_server_with_another_address_is_not_waited_for() {
+async fn a_stopping_server_with_another_address_is_skipped() {
     let ((stopping, asked), (there, _)) = (answering(503).await, answering(200).await);
     let http = several(&[stopping, there.clone()], None);
     let patient = ask("/");
@@ -360,12 +358,12 @@ async fn stopping_server_with_another_address_is_not_waited_for() {
     http.failed(1);
     assert_eq!(http.ask(&patient).await.unwrap().status, 200);
 
-    assert_eq!(asked.lock().unwrap().len(), 1, "it said when it may be asked again");
+    assert_eq!(asked.lock().unwrap().len(), 1, "the pause is kept");
 }
 
 #[tokio::test]
-async fn write_whose_answer_is_lost_goes_on_under_its_key_alone() {
-    // It reads the request, and closes the connection.
+async fn a_lost_write_is_resent_only_with_a_key() {
+    // The server reads the request and closes the connection.
     let gone = async || -> StatusCode { std::panic::resume_unwind(Box::new(())) };
     let lost = serve(Router::new().route("/", axum::routing::post(gone))).await;
     let (there, log) = answering(200).await;
@@ -380,7 +378,7 @@ async fn write_whose_answer_is_lost_goes_on_under_its_key_alone() {
 }
 
 #[tokio::test]
-async fn round_without_an_answer_names_every_address() {
+async fn a_round_without_an_answer_names_every_address() {
     let (first, second) = (nobody().await, nobody().await);
 
     let error = several(&[first.clone(), second.clone()], None).ask(&ask("/")).await.unwrap_err();
@@ -390,7 +388,7 @@ async fn round_without_an_answer_names_every_address() {
 }
 
 #[tokio::test]
-async fn every_address_is_held_to_the_rules_for_tokens() {
+async fn token_rules_apply_to_every_address() {
     let way = Way { more: &["http://gate.example.com".to_owned()], ..Way::default() };
     let made = Http::by("https://gate.example.com", Some(bearer(&["good"])), way);
 

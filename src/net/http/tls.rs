@@ -1,17 +1,17 @@
-//! Why TLS did not come about, and what to do about it: short, because a screen has 80 columns.
+//! Explains TLS errors with advice, briefly, because a screen has 80 columns.
 
 use std::error::Error;
 
 use rustls::{CertificateError, InvalidMessage};
 
-/// In words; `None` when it was something else.
+/// Describes an error; `None` if it is not about TLS.
 pub(super) fn words(error: &reqwest::Error) -> Option<String> {
     let mut cause: Option<&(dyn Error + 'static)> = error.source();
     while let Some(error) = cause {
         if let Some(found) = error.downcast_ref() {
             return said(found);
         }
-        // An input error shows what it wraps, but does not name it as its cause.
+        // An I/O error displays the error it wraps, but does not return it as source.
         let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
         cause = match wrapped {
             Some(wrapped) => Some(wrapped),
@@ -21,10 +21,9 @@ pub(super) fn words(error: &reqwest::Error) -> Option<String> {
     None
 }
 
-/// How every sentence about a certificate begins.
 const CERTIFICATE: &str = "its certificate ";
 
-/// Whether an error of a request is about the server's certificate, so that its address is right.
+/// Whether the error is about the server's certificate, which means that its address is right.
 pub fn is_about_certificate(why: &str) -> bool {
     why.starts_with(CERTIFICATE)
 }
@@ -41,21 +40,19 @@ fn said(error: &rustls::Error) -> Option<String> {
     })
 }
 
-/// How the sentence begins about a server that speaks only TLS.
 const ONLY_TLS: &str = "it does not speak plain HTTP there";
 
-/// Whether an error of a request means that its URL needs `https`.
+/// Whether the error means that the URL needs `https`.
 pub fn needs_https(why: &str) -> bool {
     why.starts_with(ONLY_TLS)
 }
 
-/// What hyper says of an answer that is not HTTP, as that of a server which speaks TLS is none.
+/// Recognises hyper's error for the answer of a TLS server.
 pub(super) fn of_plain_http(cause: &str) -> Option<String> {
     (cause == "invalid HTTP version parsed")
         .then(|| format!("{ONLY_TLS}; is the url to begin with https://?"))
 }
 
-/// Goes on after "its certificate".
 fn certificate(why: &CertificateError) -> String {
     use CertificateError as C;
     match why {
@@ -75,7 +72,7 @@ fn certificate(why: &CertificateError) -> String {
         C::InvalidPurpose | C::InvalidPurposeContext { .. } => {
             "is not made for servers: it needs extendedKeyUsage serverAuth".to_owned()
         }
-        // An authority's own, as `openssl req -x509` makes them.
+        // The certificate of an authority, as `openssl req -x509` creates by default.
         C::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
             "is an authority's: a server needs one with CA:FALSE".to_owned()
         }
@@ -83,7 +80,7 @@ fn certificate(why: &CertificateError) -> String {
     }
 }
 
-/// `DnsName("gate.example.com")` as `gate.example.com`.
+/// `DnsName("gate.example.com")` to `gate.example.com`.
 fn for_people(name: &str) -> &str {
     name.split('"').nth(1).unwrap_or(name)
 }
@@ -100,7 +97,7 @@ mod tests {
     use crate::net::http::{Ask, Http};
 
     #[tokio::test]
-    async fn a_server_without_tls_is_told_apart() {
+    async fn a_server_without_tls_is_recognised() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("https://{}", listener.local_addr().unwrap());
         tokio::spawn(async move {
@@ -118,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn every_usual_fault_of_a_certificate_has_words_of_its_own() {
+    fn each_common_certificate_error_has_a_message() {
         let name = || ServerName::try_from("gate.example.com").unwrap();
         let presented = vec!["DnsName(\"other.example.com\")".to_owned()];
         for (why, word) in [
@@ -142,7 +139,7 @@ mod tests {
         }
     }
 
-    /// As the certificate library names it.
+    /// Has the name that the certificate library uses.
     #[derive(Debug)]
     struct CaUsedAsEndEntity;
 
@@ -155,13 +152,13 @@ mod tests {
     impl Error for CaUsedAsEndEntity {}
 
     #[tokio::test]
-    async fn a_server_that_speaks_tls_is_told_apart_too() {
+    async fn a_server_with_only_tls_is_recognised() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(async move {
             let (mut stream, _) = listener.accept().await.unwrap();
             tokio::io::AsyncReadExt::read(&mut stream, &mut [0; 4_096]).await.unwrap();
-            // The alert of a TLS server that was spoken to without TLS.
+            // The alert of a TLS server that receives plain text.
             tokio::io::AsyncWriteExt::write_all(&mut stream, b"\x15\x03\x03\x00\x02\x02\x32").await.unwrap();
         });
 

@@ -13,17 +13,15 @@ use super::*;
 use crate::net::testing::serve;
 
 const LIMIT: Duration = Duration::from_secs(20);
-/// 2d00::/8 is public by its number and was never given to anybody.
+/// 2d00::/8 is public but unassigned.
 const NOWHERE: &str = "[2d00::1]:0";
 
-/// A listener that must not be reached; it counts whoever comes.
 struct Forbidden {
     port: u16,
     seen: Arc<AtomicUsize>,
 }
 
 impl Forbidden {
-    /// On 127.0.0.1 and, where there is IPv6, on the same port of ::1.
     fn listen() -> Self {
         let (first, second) = (0..50)
             .find_map(|_| {
@@ -49,7 +47,7 @@ impl Forbidden {
         Self { port, seen }
     }
 
-    /// How many came. A connection of our own, accepted after all earlier ones, shows that they were counted.
+    /// Counts connections. Its own connection is accepted last and shows that earlier ones were counted.
     async fn seen(&self) -> usize {
         let before = self.seen.load(Ordering::SeqCst);
         let _own = TcpStream::connect(("127.0.0.1", self.port)).await.unwrap();
@@ -63,7 +61,7 @@ impl Forbidden {
     }
 }
 
-/// Names mean what this list says, one answer a question; the last one stays.
+/// A lookup that returns the next answer for each query and repeats the last.
 fn lookup(answers: &[&[&str]]) -> (Lookup, Arc<AtomicUsize>) {
     let answers = answers.iter().map(|it| it.iter().map(|text| text.parse().unwrap()).collect());
     let answers: Mutex<VecDeque<Vec<SocketAddr>>> = Mutex::new(answers.collect());
@@ -82,7 +80,7 @@ async fn send(targets: &Targets, url: &str, timeout: Duration) -> Result<(u16, V
     targets.post(url, &[], "{}".to_owned(), timeout, 100).await
 }
 
-/// Ways to write this machine, or to get around a rule that looks at the text. `P` is the forbidden listener's port.
+/// Spellings of this machine and of evasions of textual rules. `P` is the listener's port.
 const FORMS: &[&str] = &[
     "http://127.0.0.1:P/",
     "https://127.0.0.1:P/",
@@ -183,7 +181,7 @@ async fn g25_no_form_of_a_target_reaches_a_forbidden_listener() {
     assert!(FORMS.len() >= 60, "{}", FORMS.len());
     let forbidden = Forbidden::listen();
     for answer in [&["127.0.0.1:0"][..], &["[::1]:0"], &["[::ffff:127.0.0.1]:0"], &[NOWHERE, "127.0.0.1:0"]] {
-        // Whatever the name is, it leads here.
+        // Each name leads to this machine.
         let (lookup, _) = lookup(&[answer]);
         let targets = Targets::with_lookup(&["tickets.internal".to_owned()], lookup).unwrap();
         for form in FORMS {
@@ -198,9 +196,9 @@ async fn g25_no_form_of_a_target_reaches_a_forbidden_listener() {
 }
 
 #[tokio::test]
-async fn g25_what_the_url_itself_shows_is_refused_before_anything_runs() {
+async fn g25_a_forbidden_url_is_refused_before_sending() {
     let targets = Targets::new(&[]).unwrap();
-    // Only these look like names of somebody else, and one is nobody's.
+    // Only these look like other hosts' names.
     let names = ["nip.io", "rebound.example", "metadata.google", "example.com%40"]
         .map(|name| format!("https://{name}"));
     for form in FORMS {
@@ -214,7 +212,7 @@ async fn g25_what_the_url_itself_shows_is_refused_before_anything_runs() {
 }
 
 #[tokio::test]
-async fn g25_a_name_that_changes_its_meaning_is_asked_once_and_never_led_inside() {
+async fn g25_a_rebound_name_is_resolved_once() {
     let forbidden = Forbidden::listen();
     let (lookup, asked) = lookup(&[&[NOWHERE], &["127.0.0.1:0"]]);
     let targets = Targets::with_lookup(&[], lookup).unwrap();
@@ -225,14 +223,14 @@ async fn g25_a_name_that_changes_its_meaning_is_asked_once_and_never_led_inside(
     let inside = send(&targets, &url, LIMIT).await;
 
     assert!(outside.is_err(), "{outside:?}");
-    assert_eq!(questions, 1, "what was judged must be what is connected to");
+    assert_eq!(questions, 1, "the checked address must be used");
     let why = "the target's name leads to an address that is not public".to_owned();
     assert_eq!(inside, Err(HttpError::NotSent(why)));
     assert_eq!(forbidden.seen().await, 0);
 }
 
 #[tokio::test]
-async fn g25_a_redirect_is_an_answer_and_leads_nowhere() {
+async fn g25_a_redirect_is_not_followed() {
     let forbidden = Forbidden::listen();
     for to in [format!("http://127.0.0.1:{}/", forbidden.port), format!("//[::1]:{}/", forbidden.port)] {
         let app = Router::new().route("/", post(async move || Redirect::temporary(&to)));
@@ -245,7 +243,7 @@ async fn g25_a_redirect_is_an_answer_and_leads_nowhere() {
 }
 
 #[tokio::test]
-async fn g25_a_listed_target_is_reached_and_its_neighbour_is_not() {
+async fn g25_only_a_listed_target_is_reached() {
     let url = serve(Router::new().route("/", post(async || "here"))).await;
     let port: u16 = url.rsplit_once(':').unwrap().1.parse().unwrap();
     let forbidden = Forbidden::listen();
@@ -265,7 +263,7 @@ async fn g25_a_listed_target_is_reached_and_its_neighbour_is_not() {
 }
 
 #[test]
-fn what_is_listed_is_a_host_with_or_without_a_port() {
+fn a_listed_target_is_a_host_with_optional_port() {
     let parsed = |entry: &str| Listed::parse(entry).map(|it| (it.host, it.port));
     for (entry, host, port) in [
         ("127.0.0.1:9000", "127.0.0.1", Some(9000)),
@@ -284,7 +282,7 @@ fn what_is_listed_is_a_host_with_or_without_a_port() {
 }
 
 #[tokio::test]
-async fn bytes_are_posted_with_their_headers_and_a_limit_on_the_reply() {
+async fn a_post_has_headers_and_a_reply_limit() {
     let app = Router::new().route(
         "/",
         post(async |headers: Headers, body: String| {
@@ -320,12 +318,12 @@ async fn a_gzip_answer_is_unpacked_within_its_limit() {
 
     assert_eq!(send("").await, (200, vec![b'x'; 10_000]));
     let (status, told) = send("broken").await;
-    assert_eq!(status, 409, "the status still counts");
+    assert_eq!(status, 409, "the status is kept");
     assert!(String::from_utf8(told).unwrap().starts_with("the answer is gzip that cannot be unpacked"));
 }
 
 #[test]
-fn a_listed_url_is_told_without_its_password() {
+fn a_listed_url_is_reported_without_its_password() {
     let told = Targets::new(&["https://u:hidden@tickets.internal".to_owned()]).unwrap_err();
 
     assert!(told.contains("tickets.internal") && !told.contains("hidden"), "{told}");

@@ -1,18 +1,17 @@
-//! What reaches the event parser: valid UTF-8 without a byte order mark, in events of a bounded size.
-//!
-//! The parser gives up on the first invalid byte and keeps any amount of an unfinished event; a hostile or broken server
-//! could so silence the stream or fill the memory.
+//! Cleans the input of the event parser: valid UTF-8 without byte order mark, in events of bounded size. The parser
+//! would stop at an invalid byte and buffer an unfinished event without limit.
 
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 
-/// Longest id that is sent back, in bytes. With a longer one nothing is, and a full briefing comes.
+/// Maximum bytes of an id to send back. A longer one is dropped, and a full briefing follows.
 const ID_MAX: usize = 1_024;
-/// As much of a line as can hold a field that is noted.
+/// Bytes of a line that are kept: enough for `id` and `retry`.
 const HEAD_MAX: usize = "retry: ".len() + ID_MAX;
 
-/// What a stream says besides its events. The parser tells it only along with an event that has data, and takes `+5` for digits.
+/// Last id and `retry` of a stream. The parser only reports them with an event that has data, and accepts `+5` as
+/// digits.
 #[derive(Debug, Default)]
 pub(super) struct StreamMeta(Mutex<Notes>);
 
@@ -23,12 +22,12 @@ struct Notes {
 }
 
 impl StreamMeta {
-    /// The id of the last block that had one, over all connections. Empty: none.
+    /// The last id over all connections; empty if there is none.
     pub(super) fn last_id(&self) -> String {
         self.with(|notes| notes.last_id.clone())
     }
 
-    /// The wait in milliseconds that was asked for since this was read last.
+    /// Takes the last requested wait in milliseconds.
     pub(super) fn retry(&self) -> Option<u64> {
         self.with(|notes| notes.retry.take())
     }
@@ -38,22 +37,20 @@ impl StreamMeta {
     }
 }
 
-/// An event grew beyond the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TooLarge;
 
-/// Cleans one connection's bytes, chunk by chunk.
 #[derive(Debug)]
 pub(super) struct Cleaner<'a> {
     said: &'a StreamMeta,
-    /// The beginning of a line that may be an id or a wait.
+    /// The beginning of a line that may be an `id` or `retry` field.
     head: Vec<u8>,
-    /// The id of a block that has not ended yet: without its end it counts for nothing.
+    /// The id of the current block, valid only once the block ends.
     id: Option<String>,
-    /// The start of a character whose rest comes with the next chunk; at most 3 bytes.
+    /// An incomplete character, at most 3 bytes.
     carry: Vec<u8>,
     at_start: bool,
-    /// Bytes since the last empty line, and since the last line end.
+    /// Bytes since the last empty line; `line` counts since the last line end.
     event: usize,
     line: usize,
     after_cr: bool,
@@ -75,7 +72,7 @@ impl<'a> Cleaner<'a> {
         }
     }
 
-    /// The chunk with invalid UTF-8 replaced by U+FFFD. May be empty: then more is needed.
+    /// Returns the chunk with invalid UTF-8 replaced by U+FFFD. Empty if more bytes are needed.
     pub(super) fn clean(&mut self, chunk: &[u8]) -> Result<Bytes, TooLarge> {
         let mut text = self.decode(chunk);
         if self.at_start && !text.is_empty() {
@@ -116,7 +113,7 @@ impl<'a> Cleaner<'a> {
         }
     }
 
-    /// Counts bytes from one empty line to the next; CR, LF and CRLF all end a line.
+    /// Counts bytes between empty lines. CR, LF and CRLF end a line.
     fn measure(&mut self, bytes: &[u8]) -> Result<(), TooLarge> {
         for &byte in bytes {
             let second_half = byte == b'\n' && self.after_cr;
@@ -183,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_are_whole_however_the_bytes_are_cut() {
+    fn characters_split_between_chunks_are_joined() {
         let bytes = "data: é😀\n\n".as_bytes();
 
         let one_by_one: Vec<&[u8]> = bytes.chunks(1).collect();
@@ -204,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_has_a_limit_and_a_stream_has_none() {
+    fn only_events_have_a_size_limit() {
         let said = StreamMeta::default();
         let small = |end: &str| format!("data: 123456{end}{end}").repeat(50);
 

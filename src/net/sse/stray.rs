@@ -1,4 +1,4 @@
-//! Any bytes as an event stream, in pieces of any size: what comes out is what the standard says, written down a second time.
+//! Fuzzes the event stream with any bytes in chunks of any size, against a second implementation of the standard.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,13 +11,11 @@ use launchdarkly_sdk_transport::{HttpTransport, ResponseFuture};
 use super::clean::StreamMeta;
 use super::transport::{Broken, guarded};
 
-/// Larger than anything a fuzzer sends, but for what it is asked to cut.
+/// Larger than any fuzz input, except for those that test the limit.
 const MAX_EVENT: usize = 4_096;
 
-/// An event's name and data.
 type StrayEvent = (String, String);
 
-/// A connection whose bytes are known.
 #[derive(Clone)]
 struct Canned {
     chunks: Vec<Bytes>,
@@ -33,7 +31,7 @@ impl HttpTransport for Canned {
     }
 }
 
-/// The first byte says how the rest is cut.
+/// Runs a fuzz input, whose first byte is the chunk size.
 pub fn run(data: &[u8]) {
     let Some((&size, bytes)) = data.split_first() else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
@@ -49,7 +47,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// What our guard and the parser make of it, and whether they read all of it.
+/// Returns the parser's events, and whether it read everything.
 async fn events(bytes: &[u8], size: usize, said: &Arc<StreamMeta>) -> (Vec<StrayEvent>, bool) {
     let chunks = bytes.chunks(size).map(Bytes::copy_from_slice).collect();
     let once = ReconnectOptions::reconnect(false).retry_initial(false).build();
@@ -67,13 +65,14 @@ async fn events(bytes: &[u8], size: usize, said: &Arc<StreamMeta>) -> (Vec<Stray
     (told, true)
 }
 
-/// WHATWG HTML, 9.2.6, over bytes that are all there: the events, and the last id. An id of more than 1,024 bytes is none (ours).
+/// Parses complete input by WHATWG HTML, 9.2.6, into events and last id. Drops ids over 1,024 bytes, unlike the
+/// standard.
 fn standard(bytes: &[u8]) -> (Vec<StrayEvent>, String) {
     let text = String::from_utf8_lossy(bytes);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n").replace('\r', "\n");
     let (mut told, mut last_id) = (Vec::new(), String::new());
     let (mut kind, mut data, mut id) = (String::new(), None::<String>, None::<String>);
-    // What follows the last line end is no line yet.
+    // Text after the last line end is not a line yet.
     let complete = text.rfind('\n').map_or("", |end| &text[..end]);
     for line in complete.split('\n').take(if text.contains('\n') { usize::MAX } else { 0 }) {
         if line.is_empty() {

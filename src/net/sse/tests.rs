@@ -26,7 +26,6 @@ const QUICK: Limits = Limits {
     max_event: 4_096,
 };
 
-/// What each request brought along.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Seen {
     last_id: Option<String>,
@@ -37,7 +36,6 @@ struct Seen {
 struct Server {
     seen: Arc<Mutex<Vec<Seen>>>,
     elsewhere: String,
-    /// Told when a hanging reply is dropped.
     dropped: Option<mpsc::Sender<()>>,
 }
 
@@ -99,7 +97,6 @@ fn copied(chunks: &[&[u8]]) -> Vec<Bytes> {
     chunks.iter().map(|chunk| Bytes::copy_from_slice(chunk)).collect()
 }
 
-/// Each chunk goes out on its own.
 fn reply(chunks: impl Stream<Item = Bytes> + Send + 'static) -> Response {
     let body = chunks.then(async |chunk| {
         tokio::task::yield_now().await;
@@ -108,7 +105,6 @@ fn reply(chunks: impl Stream<Item = Bytes> + Send + 'static) -> Response {
     ([("content-type", "Text/Event-Stream; charset=utf-8")], Body::from_stream(body)).into_response()
 }
 
-/// Tells when it is dropped.
 struct OnDrop(mpsc::Sender<()>);
 
 impl Drop for OnDrop {
@@ -147,7 +143,7 @@ fn down(live: &Live, why: &str) -> bool {
 }
 
 #[tokio::test]
-async fn some_answers_end_it_with_one_request() {
+async fn final_answers_end_the_stream_after_one_request() {
     for case in ["204", "401", "403", "404", "410"] {
         let (lives, server) = run(case, 9).await;
 
@@ -159,7 +155,7 @@ async fn some_answers_end_it_with_one_request() {
 }
 
 #[tokio::test]
-async fn a_redirect_ends_it_and_the_token_stays_here() {
+async fn a_redirect_ends_the_stream() {
     for case in ["moved", "see-other"] {
         let other = Server::default();
         let elsewhere = format!("{}/ids", other.clone().start().await);
@@ -173,7 +169,7 @@ async fn a_redirect_ends_it_and_the_token_stays_here() {
 }
 
 #[tokio::test]
-async fn a_new_token_is_tried_once_and_a_page_is_no_stream() {
+async fn a_new_token_is_tried_once() {
     let server = Server::default();
     let url = server.clone().start().await;
 
@@ -189,7 +185,7 @@ async fn a_new_token_is_tried_once_and_a_page_is_no_stream() {
 }
 
 #[tokio::test]
-async fn the_last_id_is_kept_over_many_connections() {
+async fn the_last_id_survives_reconnects() {
     let (_, server) = run("ids", 12).await;
     let (_, odd) = run("odd-id", 6).await;
 
@@ -201,7 +197,7 @@ async fn the_last_id_is_kept_over_many_connections() {
 }
 
 #[tokio::test]
-async fn broken_bytes_cost_no_event() {
+async fn invalid_bytes_lose_no_event() {
     let (utf8, server) = run("utf8", 4).await;
     let (bom, _) = run("bom", 2).await;
     let (unknown, _) = run("unknown", 2).await;
@@ -223,7 +219,7 @@ async fn an_endless_event_is_cut() {
 }
 
 #[tokio::test]
-async fn silence_is_noticed_before_and_after_the_first_byte() {
+async fn silence_is_detected_before_and_after_the_first_byte() {
     let (before, _) = run("silent", 1).await;
     let (after, _) = run("goes-silent", 4).await;
 
@@ -233,7 +229,7 @@ async fn silence_is_noticed_before_and_after_the_first_byte() {
 }
 
 #[tokio::test]
-async fn a_wait_that_is_asked_for_is_clamped_or_obeyed() {
+async fn a_requested_wait_is_clamped() {
     let (retry, server) = run("retry", 7).await;
     let (busy, _) = run("busy", 1).await;
 
@@ -242,7 +238,7 @@ async fn a_wait_that_is_asked_for_is_clamped_or_obeyed() {
 }
 
 #[tokio::test]
-async fn a_server_that_always_closes_is_asked_less_and_less() {
+async fn a_server_that_keeps_closing_is_retried_less_often() {
     let (lives, _) = run("ids", 30).await;
 
     let longest = lives.iter().filter_map(|live| match live {
@@ -253,7 +249,7 @@ async fn a_server_that_always_closes_is_asked_less_and_less() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_told_each_time() {
+async fn each_refused_connection_is_reported() {
     let lives = first(open(&nobody().await, "ids", None), 3).await;
 
     assert!(lives.iter().all(|live| matches!(live, Live::Down { .. })), "{lives:?}");
@@ -278,7 +274,7 @@ async fn a_dropped_stream_closes_its_connection() {
 }
 
 #[tokio::test]
-async fn broken_stream_goes_on_at_the_next_address() {
+async fn a_broken_stream_continues_at_the_next_address() {
     let (first_one, second) = (Server::default(), Server::default());
     let urls = [first_one.clone().start().await, second.clone().start().await];
     let way = crate::net::http::Way { more: &urls[1..], ..crate::net::http::Way::default() };
@@ -289,11 +285,11 @@ async fn broken_stream_goes_on_at_the_next_address() {
     assert_eq!((&lives[0], &lives[3]), (&Live::Up, &Live::Up), "{lives:?}");
     assert!(down(&lives[2], "ended"), "{lives:?}");
     let ids = [first_one.last_ids(), second.last_ids()];
-    assert_eq!(ids, [vec![None], vec![Some("41".to_owned())]], "it says how far it came");
+    assert_eq!(ids, [vec![None], vec![Some("41".to_owned())]], "it sends its last id");
 }
 
 #[tokio::test]
-async fn wait_that_one_address_asks_for_is_none_for_the_next() {
+async fn a_retry_after_applies_only_to_its_address() {
     let (busy, there) = (Server::default(), Server::default());
     let busy = format!("{}/busy", busy.start().await);
     let urls = [busy, there.start().await];

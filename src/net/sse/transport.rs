@@ -1,4 +1,4 @@
-//! The transport under eventsource-client: our HTTP client, with every guard the parser lacks.
+//! The transport of eventsource-client: [`Http`] with the checks that the parser lacks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,6 @@ use secrecy::SecretString;
 use super::clean::{Cleaner, StreamMeta};
 use crate::net::http::{Http, HttpError, describe, retry_after};
 
-/// Why a connection is not, or no longer, an event stream.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Broken {
     #[error("the server answered {status}")]
@@ -36,7 +35,6 @@ pub(super) enum Broken {
     Parser(String),
 }
 
-/// One connection's worth of transport.
 #[derive(Clone, Debug)]
 pub(super) struct Transport {
     pub(super) http: Http,
@@ -44,7 +42,7 @@ pub(super) struct Transport {
     pub(super) path: String,
     pub(super) token: Option<SecretString>,
     pub(super) said: Arc<StreamMeta>,
-    /// Longest wait for the headers, and then for each chunk.
+    /// Longest wait for the headers and for each chunk.
     pub(super) idle: Duration,
     pub(super) max_event: usize,
 }
@@ -57,7 +55,7 @@ impl From<ParserError> for Broken {
                 Some(broken) => broken.clone(),
                 None => Self::Parser(error.to_string()),
             },
-            // The parser hides the cause of a time-out behind a word of its own; ours is always `Silent`.
+            // The parser's own timeout error does not occur, because `Silent` comes first.
             other => Self::Parser(other.to_string()),
         }
     }
@@ -84,7 +82,7 @@ impl Transport {
         if !is_event_stream(response.headers()) {
             return Err(Broken::NoEvents);
         }
-        // Nothing here unpacks, so nothing can be packed to burst; its bytes would be read as events.
+        // Compressed bytes would be parsed as events. Not unpacking also rules out decompression bombs.
         let encoding = response.headers().get(CONTENT_ENCODING);
         if encoding.is_some_and(|name| !name.as_bytes().eq_ignore_ascii_case(b"identity")) {
             return Err(Broken::Encoded);
@@ -100,7 +98,7 @@ impl Transport {
         let mut headers = HeaderMap::new();
         headers.insert("accept", HeaderValue::from_static("text/event-stream"));
         headers.insert("cache-control", HeaderValue::from_static("no-cache"));
-        // An id that no header can carry is not sent: the answer is then a full briefing, which does no harm.
+        // An id that no header can carry is not sent; a full briefing follows.
         if let Ok(id) = HeaderValue::from_bytes(self.said.last_id().as_bytes())
             && !id.is_empty()
         {
@@ -110,7 +108,7 @@ impl Transport {
     }
 }
 
-/// Bytes of a connection as the parser may see them.
+/// Passes a connection's bytes to the parser, cleaned and bounded.
 pub(super) fn guarded(
     chunks: impl Stream<Item = Result<Bytes, HttpError>> + Send + 'static,
     said: Arc<StreamMeta>,
@@ -118,8 +116,7 @@ pub(super) fn guarded(
     max_event: usize,
 ) -> impl Stream<Item = Result<Bytes, TransportError>> + Send + 'static {
     async_stream::stream! {
-        // The parser forgets the last id with each connection, and takes a block of unknown fields for an error
-        // unless it knows an id.
+        // The parser forgets the last id between connections, and without an id it rejects a block of unknown fields.
         yield Ok(Bytes::from(format!("id: {}\n\n", said.last_id())));
         let mut cleaner = Cleaner::new(max_event, &said);
         let mut chunks = Box::pin(chunks);

@@ -1,14 +1,13 @@
-//! Servers that mean harm, or are broken: each is told, none is trusted, none costs more than it may.
+//! Hostile and broken servers are reported and bounded.
 
 use std::sync::atomic::Ordering;
 
 use super::raw::{OK, Then, ok, serve_raw, sockets_hold};
 use super::*;
 
-/// What comes of it.
 #[derive(Clone, Copy, Debug)]
 enum End {
-    /// Lost, in these words, and tried again.
+    /// Lost with this message, and retried.
     Down(&'static str),
     Stopped,
     Refused,
@@ -251,33 +250,33 @@ async fn holds(hostile: Hostile) {
         }
         _ => panic!("{name}: {lives:?}"),
     }
-    // What the sockets hold, and no more: nobody reads on.
+    // The client stopped reading, so only the socket buffers were filled.
     assert!(written.load(Ordering::Relaxed) < sockets_hold(), "{name}: {written:?}");
 }
 
 #[tokio::test]
-async fn g28_no_status_makes_it_ask_for_ever_or_elsewhere() {
+async fn g28_no_status_causes_endless_or_redirected_requests() {
     for hostile in statuses() {
         holds(hostile).await;
     }
 }
 
 #[tokio::test]
-async fn g28_what_is_no_event_stream_is_not_read_as_one() {
+async fn g28_other_content_is_not_read_as_events() {
     for hostile in contents() {
         holds(hostile).await;
     }
 }
 
 #[tokio::test]
-async fn g28_broken_and_endless_wires_are_cut_and_told() {
+async fn g28_broken_and_endless_streams_are_cut() {
     for hostile in [chunks(), silences(), floods()].into_iter().flatten() {
         holds(hostile).await;
     }
 }
 
 #[tokio::test]
-async fn a_wait_that_a_server_asks_for_is_kept_up_to_an_hour() {
+async fn a_stream_obeys_retry_after_up_to_an_hour() {
     let hour = Duration::from_hours(1);
     let cases =
         [("7", 7), ("0", 0), ("3600", 3_600), ("99999999", 3_600), ("Wed, 21 Oct 2015 07:28:00 GMT", 0)];
@@ -300,7 +299,7 @@ async fn a_wait_that_a_server_asks_for_is_kept_up_to_an_hour() {
 }
 
 #[tokio::test]
-async fn comments_are_no_pulse_where_there_was_one() {
+async fn comments_do_not_count_as_pulse() {
     let limits = Limits { pulse: Some(("tick", Duration::from_secs(1))), ..QUICK };
     let watch = async |says: &str| {
         let (url, ..) = serve_raw(ok("", says), Then::Repeat(b":\n\n")).await;
@@ -315,7 +314,7 @@ async fn comments_are_no_pulse_where_there_was_one() {
 }
 
 #[tokio::test]
-async fn who_reads_slowly_is_not_flooded() {
+async fn a_slow_reader_is_not_flooded() {
     const EVENT: &[u8] = b"data: 0123456789012345678901234567890123456789012345678901234567\n\n";
     let (url, written, _) = serve_raw(ok("", ""), Then::Repeat(EVENT)).await;
 
@@ -326,7 +325,7 @@ async fn who_reads_slowly_is_not_flooded() {
 }
 
 #[tokio::test]
-async fn an_id_of_a_hundred_thousand_bytes_is_not_sent_back() {
+async fn a_huge_id_is_not_sent_back() {
     let says = format!("id: {}\nevent: {}\ndata: a\n\n", "i".repeat(100_000), "e".repeat(100_000));
     let (url, _, heads) = serve_raw(ok("", says), Then::Close).await;
     let limits = Limits { max_event: 1 << 20, ..QUICK };

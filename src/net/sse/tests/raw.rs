@@ -1,4 +1,4 @@
-//! A server that says exactly these bytes, and then closes, holds its peace, or goes on.
+//! A server that sends fixed bytes, then closes, waits or repeats.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -6,16 +6,14 @@ use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What a server does once it has said what it says.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Then {
     Close,
     Hold,
-    /// Says this for as long as somebody reads.
+    /// Sends this while the client reads.
     Repeat(&'static [u8]),
 }
 
-/// Bytes that a server was rid of.
 pub(super) type Written = Arc<AtomicUsize>;
 
 pub(super) async fn serve_raw(says: Vec<u8>, then: Then) -> (String, Written, Arc<Mutex<Vec<String>>>) {
@@ -58,7 +56,7 @@ async fn answer_raw(
         Then::Close => stream.shutdown().await,
         Then::Hold => std::future::pending().await,
         Then::Repeat(bytes) => loop {
-            // No more than anybody would ever wait for.
+            // Far more than any test waits for.
             if written.load(Ordering::Relaxed) > 200 << 20 {
                 return stream.shutdown().await;
             }
@@ -74,7 +72,7 @@ pub(super) fn ok(headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
     [format!("{OK}{headers}\r\n").as_bytes(), body.as_ref()].concat()
 }
 
-/// What two sockets hold of what nobody reads, in bytes: more where the machine gives them larger buffers.
+/// Bytes that the buffers of two sockets hold on this machine.
 pub(super) fn sockets_hold() -> usize {
     let largest = |name: &str| -> Option<usize> {
         let sizes = std::fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).ok()?;

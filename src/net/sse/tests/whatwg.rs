@@ -1,7 +1,7 @@
-//! The event stream format (WHATWG HTML, 9.2.5 and 9.2.6), case by case: bytes in, events out, however the bytes are cut.
+//! Conformance of the event stream format (WHATWG HTML, 9.2.5 and 9.2.6), each case in chunks of several sizes.
 //!
-//! The behaviours are those of the public contract tests of event stream clients, and what they leave out: `retry:`, invalid UTF-8,
-//! blocks without data, and what is sent back as `Last-Event-ID`.
+//! Covers the public contract tests of event stream clients, and `retry:`, invalid UTF-8, blocks without data and
+//! `Last-Event-ID`.
 
 use futures_util::future::join_all;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -13,23 +13,20 @@ mod fields;
 mod ids;
 mod lines;
 
-/// Cuts: so many bytes a chunk. The last one is everything at once.
+/// Chunk sizes in bytes. The last is everything at once.
 const CUTS: [usize; 4] = [1, 2, 3, usize::MAX];
-/// Silence is not what these are about: on a busy machine a server pauses by itself.
+/// A long idle limit, because a server pauses on a busy machine.
 const STEADY: Limits = Limits { idle: Duration::from_mins(1), ..QUICK };
-/// `retry:` of the cases, in milliseconds: between the first wait and the cap.
+/// The `retry:` of the cases, in milliseconds: between the first wait and the cap.
 const ASKED: &str = "30";
 
-/// What a server sends before it closes, and what must come of it.
 #[derive(Clone, Debug)]
 struct Case {
     name: &'static str,
     sent: Vec<u8>,
-    /// Name, data, id.
     events: Vec<(String, String, String)>,
-    /// `Last-Event-ID` of the next request; the last event's id unless said.
+    /// `Last-Event-ID` of the next request; by default the last event's id.
     resumes: Option<String>,
-    /// Another first wait was asked for.
     asks: bool,
 }
 
@@ -65,7 +62,7 @@ impl Case {
     }
 }
 
-/// Answers the first request on a connection of its own with the bytes, and the next one with 204. Returns the last ids.
+/// Answers the first request with the bytes and the next with 204. Returns their last ids.
 async fn serve_once(listener: Arc<TcpListener>, sent: Vec<u8>, cut: usize) -> [String; 2] {
     let (mut first, _) = listener.accept().await.unwrap();
     let before = last_id(&mut first).await;
@@ -86,7 +83,6 @@ async fn serve_once(listener: Arc<TcpListener>, sent: Vec<u8>, cut: usize) -> [S
     [before, after]
 }
 
-/// Reads a request to the end of its head.
 async fn last_id(stream: &mut TcpStream) -> String {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -97,7 +93,7 @@ async fn last_id(stream: &mut TcpStream) -> String {
     id.unwrap_or_default().to_owned()
 }
 
-/// A server, and the one client for it: to make a client takes longer than a case.
+/// A server and its only client, because creating a client takes longer than a case.
 async fn pair() -> (Arc<TcpListener>, Http) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let http = Http::new(&format!("http://{}", listener.local_addr().unwrap()), None).unwrap();
@@ -127,11 +123,11 @@ async fn holds(case: &Case, cut: usize, (listener, http): &(Arc<TcpListener>, Ht
 }
 
 #[tokio::test]
-async fn g28_an_event_stream_is_read_as_the_standard_says_however_it_is_cut() {
+async fn g28_event_streams_follow_the_standard() {
     let cases = [lines::cases(), fields::cases(), ids::cases()].concat();
     assert!(cases.len() >= 110, "{}", cases.len());
 
-    // Each way to cut them has a server of its own, so that they need not wait for each other.
+    // Each chunk size has its own server, so they run concurrently.
     join_all(CUTS.map(async |cut| {
         let pair = pair().await;
         for case in &cases {
@@ -142,7 +138,7 @@ async fn g28_an_event_stream_is_read_as_the_standard_says_however_it_is_cut() {
 }
 
 #[tokio::test]
-async fn g28_an_event_of_ten_megabytes_is_one_event_where_that_is_allowed() {
+async fn g28_a_ten_megabyte_event_is_read_if_allowed() {
     for size in [5_000_000, 10_000_000] {
         let (listener, http) = pair().await;
         let sent = format!("data: {}\n\n", "x".repeat(size)).into_bytes();

@@ -1,5 +1,3 @@
-//! `data`, `event`, what has another name, and bytes that are no UTF-8.
-
 use super::{Case, on};
 
 pub(super) fn cases() -> Vec<Case> {

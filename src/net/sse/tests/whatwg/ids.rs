@@ -1,4 +1,4 @@
-//! `id`, with what the next request says of it, and `retry`.
+//! Cases for `id`, with the id of the next request, and `retry`.
 
 use super::{ASKED, Case, on};
 

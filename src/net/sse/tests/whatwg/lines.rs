@@ -1,5 +1,3 @@
-//! Byte order marks, line ends, comments, and where an event ends.
-
 use super::{Case, on};
 
 pub(super) fn cases() -> Vec<Case> {
