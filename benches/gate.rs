@@ -1,10 +1,10 @@
-//! What a served gate takes, on SQLite and on PostgreSQL: the real binary, real HTTP, a database on disk. Prints a table for each, and one
-//! for a bare server there, which is the floor.
+//! Measures a served gate on SQLite and on PostgreSQL: the real binary, real HTTP, a database on disk. Prints a table
+//! for each, and one for a bare server as the floor.
 //!
-//! `cargo bench --bench gate` measures, in some minutes; with `-- proposals` only what is written, with `sqlite` or `postgres` only one
-//! store. `PLACET_BENCH_PROGRAM` measures another build. Processor time a proposal can be compared on a machine that does other things,
-//! too; how many a second cannot. `cargo test --bench gate -- --quick` only sees that everything here still works, in seconds and
-//! unoptimised; its figures mean nothing. Without PostgreSQL's programs its table is left out, and the bench says so.
+//! `cargo bench --bench gate` takes some minutes. After `--`: `proposals` measures writes only, `sqlite` or `postgres`
+//! only that store. `PLACET_BENCH_PROGRAM` measures another build. Processor time per proposal is comparable on a busy
+//! machine, rates are not. `cargo test --bench gate -- --quick` only checks that the bench works; its figures mean
+//! nothing. Skips PostgreSQL if it is not installed.
 #![allow(clippy::print_stdout, reason = "it prints a table")]
 
 #[path = "served/bare.rs"]
@@ -31,7 +31,6 @@ use self::lab::{Store, database, server};
 use self::postgres::{Server, programs};
 use self::served::{APART, CONFIG, Gate, LIST, fsync, listen, open_stream, per_second, times, until};
 
-/// How much of everything.
 struct Scale {
     alone: usize,
     together: usize,
@@ -68,16 +67,15 @@ fn row(what: &str, figure: &str, more: &str) {
     println!("{what:<46} {figure:>16}  {more}");
 }
 
-/// The floor under everything durable.
 fn disk(folder: &Path, count: usize) {
     let took = fsync(folder, count);
     let rate = per_second(count, took.iter().sum());
     row("fsync of 4 KiB, for comparison", &format!("{rate:.0}/s"), &times(took));
 }
 
-/// Where gates are served: each in a database of its own.
+/// Serves each gate with its own database.
 struct Stores {
-    /// `None`: SQLite.
+    /// `None` for SQLite.
     server: Option<Server>,
 }
 
@@ -90,7 +88,7 @@ impl Stores {
         Gate::serve_with(CONFIG, &self.store(name).arguments())
     }
 
-    /// A database of nobody, as durable as the gate's.
+    /// Opens an unused database with the gate's durability.
     async fn bare(&self, folder: &Path, clients: usize) -> Bare {
         match self.store("bare") {
             Store::Postgres(url) => {
@@ -123,7 +121,7 @@ impl Bare {
     }
 }
 
-/// The same requests to the floor of a gate.
+/// Measures the same requests against a bare server.
 async fn bare_server(stores: &Stores, scale: &Scale) {
     let url = match stores.store("floor") {
         Store::Postgres(url) => Some(url),
@@ -147,7 +145,7 @@ async fn bare_server(stores: &Stores, scale: &Scale) {
     }
 }
 
-/// A list as an inbox reads it: each page is taken apart while the next one comes.
+/// Reads a list like an inbox, which parses each page while the next is loading.
 async fn read_apart(gate: &Gate) -> usize {
     let (began, cpu) = (Instant::now(), gate.cpu());
     let rows = bare::read_all(&gate.client).await;
@@ -157,7 +155,7 @@ async fn read_apart(gate: &Gate) -> usize {
     rows
 }
 
-/// The same durability with nothing around it: a table with one index, and so many rows a commit.
+/// Measures bare commits with the gate's durability, `clients` rows each. Returns rows per second.
 async fn commits(stores: &Stores, folder: &Path, clients: usize, rows: usize) -> f64 {
     let mut conn = stores.bare(folder, clients).await;
     conn.run("CREATE TABLE t (id TEXT PRIMARY KEY, input TEXT)".to_owned()).await;
@@ -172,7 +170,7 @@ async fn commits(stores: &Stores, folder: &Path, clients: usize, rows: usize) ->
     rate
 }
 
-/// So many by so many clients at once; returns how many a second.
+/// Returns proposals per second.
 async fn propose(gate: &Gate, from: usize, count: usize, clients: usize) -> f64 {
     let cpu = gate.cpu();
     let (took, each) = gate.client.fill(from, count, clients).await;
@@ -197,7 +195,7 @@ async fn proposals(stores: &Stores, gate: &Gate, scale: &Scale) {
     }
 }
 
-/// Nothing runs: the tool waits for its agent.
+/// The decided tool waits for its agent, so nothing runs.
 async fn decisions(gate: &Gate, scale: &Scale) {
     let mut each = Vec::new();
     for nth in 0..scale.batches {
@@ -210,7 +208,7 @@ async fn decisions(gate: &Gate, scale: &Scale) {
     row("decisions, 100 a request", &format!("{rate:.0}/s"), &format!("a request: {}", times(each)));
 }
 
-/// From sending a proposal until every stream has its briefing: more than from its commit.
+/// Measures from sending a proposal, not from its commit, until every stream has its briefing.
 async fn briefings(gate: &Gate, streams: usize, scale: &Scale, pending: usize) {
     let (tell, mut told) = mpsc::unbounded_channel();
     let mut listening = tokio::task::JoinSet::new();
@@ -234,7 +232,7 @@ async fn briefings(gate: &Gate, streams: usize, scale: &Scale, pending: usize) {
     row(&what, "", &format!("first: {}; last: {}", times(first), times(last)));
 }
 
-/// A change and the answer to "what changed since I looked", at one length of the queue or of the past; returns milliseconds.
+/// Measures a change and the request for changes since. Returns milliseconds.
 async fn changes(gate: &Gate, scale: &Scale, behind: &str) -> f64 {
     let mut revision = gate.client.revision().await;
     let (mut propose, mut read) = (Vec::new(), Vec::new());
@@ -252,7 +250,7 @@ async fn changes(gate: &Gate, scale: &Scale, behind: &str) -> f64 {
     one
 }
 
-/// Everything that waits, as an inbox that starts asks for it: page after page.
+/// Reads all pages of the pending actions, like a starting inbox.
 async fn listing(gate: &Gate, pending: usize) {
     let (began, mut cursor, mut pages, mut rows, mut bytes) = (Instant::now(), String::new(), 0, 0, 0);
     loop {
@@ -276,14 +274,14 @@ fn memory(gate: &Gate, when: &str) {
     row(&format!("memory, {when}"), &format!("{now} MiB"), goal);
 }
 
-/// The same costs where as little waits as before, and much is over.
+/// Measures changes again with as few pending and many settled actions.
 async fn long_past(stores: &Stores, scale: &Scale) {
     let gate = stores.serve("past");
     let fresh = changes(&gate, scale, "nothing settled").await;
     for from in (0..scale.past).step_by(250) {
         let batch = format!("past-{from}");
         let mut ids = Vec::new();
-        // A gate lets one address open no more than 128 connections at once.
+        // A gate accepts at most 128 connections per address.
         for some in (from..from + 250).step_by(50) {
             let proposed = join_all((some..some + 50).map(|nth| gate.client.propose(nth, &batch))).await;
             ids.extend(proposed.into_iter().map(|(id, _)| id));
@@ -352,7 +350,7 @@ fn asked(word: &str) -> bool {
 #[tokio::main]
 async fn main() {
     rustls::crypto::ring::default_provider().install_default().ok();
-    // The server's data, too, has to be on a disk.
+    // The PostgreSQL data must be on a disk, too.
     tempfile::env::override_temp_dir(env!("CARGO_TARGET_TMPDIR").as_ref()).ok();
     if let Some(place) = std::env::args().skip_while(|arg| arg != "--bare").nth(1) {
         return bare::serve(&place).await;

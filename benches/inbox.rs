@@ -1,4 +1,4 @@
-//! What a key and a frame cost at 160x45: neither may grow with the queue.
+//! Measures keys and frames at 160x45. Neither may grow with the queue.
 #![allow(clippy::print_stdout, reason = "it prints what it measured")]
 
 use crossterm::event::KeyCode;
@@ -16,7 +16,7 @@ fn main() {
     divan::main();
 }
 
-/// What a row takes, with all that is kept beside it, in bytes. Of Linux only.
+/// Prints the resident bytes per row. Linux only.
 fn memory(rows: usize) {
     let resident = || {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -31,7 +31,7 @@ fn memory(rows: usize) {
     drop(list);
 }
 
-/// From nothing to the last page, with a frame for each.
+/// Reads all pages and draws a frame for each.
 #[divan::bench(args = SIZES, sample_count = 10)]
 fn start(bencher: Bencher<'_, '_>, rows: usize) {
     bencher.with_inputs(|| (List::empty().unwrap(), Pages::of(rows))).bench_local_values(
@@ -42,14 +42,13 @@ fn start(bencher: Bencher<'_, '_>, rows: usize) {
     );
 }
 
-/// One action more.
 #[divan::bench(args = SIZES)]
 fn an_arrival(bencher: Bencher<'_, '_>, rows: usize) {
     let mut list = List::of(rows).unwrap();
     bencher.bench_local(|| list.arrive());
 }
 
-/// `R` after one action more.
+/// `R` after one arrival.
 #[divan::bench(args = SIZES)]
 fn reload(bencher: Bencher<'_, '_>, rows: usize) {
     let list = std::cell::RefCell::new(List::of(rows).unwrap());
@@ -71,7 +70,7 @@ fn to_the_end_and_the_top(bencher: Bencher<'_, '_>, rows: usize) {
     });
 }
 
-/// Mark all, stage all, undo, unmark: until all of it is done.
+/// Marks all, stages all, undoes and unmarks, each until its work is done.
 #[divan::bench(args = SIZES, sample_count = 10)]
 fn stage_all(bencher: Bencher<'_, '_>, rows: usize) {
     let mut list = List::of(rows).unwrap();
@@ -85,7 +84,7 @@ fn stage_all(bencher: Bencher<'_, '_>, rows: usize) {
     });
 }
 
-/// How long one of these keys, with its frame, holds up the next one.
+/// The delay of the next key by one of these keys, with its frame.
 #[divan::bench(args = ['*', 'x', 'u'], sample_count = 10)]
 fn mark_stage_or_undo_all(bencher: Bencher<'_, '_>, key: char) {
     let list = std::cell::RefCell::new(List::of(100_000).unwrap());
@@ -103,7 +102,7 @@ fn mark_stage_or_undo_all(bencher: Bencher<'_, '_>, key: char) {
     });
 }
 
-/// The longest that one stretch of it holds up a key.
+/// The delay of a key by one chunk of the work.
 #[divan::bench(args = ['a', 'x', 'u'], sample_count = 10)]
 fn a_stretch_of_stage_or_undo_all(bencher: Bencher<'_, '_>, key: char) {
     let list = std::cell::RefCell::new(List::of(100_000).unwrap());
@@ -120,7 +119,6 @@ fn a_stretch_of_stage_or_undo_all(bencher: Bencher<'_, '_>, key: char) {
     bencher.with_inputs(ready).bench_local_values(|()| list.borrow_mut().stretch());
 }
 
-/// Down and up again.
 #[divan::bench(args = SIZES)]
 fn move_the_cursor(bencher: Bencher<'_, '_>, rows: usize) {
     let mut list = List::of(rows).unwrap();
@@ -130,7 +128,6 @@ fn move_the_cursor(bencher: Bencher<'_, '_>, rows: usize) {
     });
 }
 
-/// Exclude, and undo: staging, counting, moving on.
 #[divan::bench(args = SIZES)]
 fn decide_and_undo(bencher: Bencher<'_, '_>, rows: usize) {
     let mut list = List::of(rows).unwrap();
@@ -152,7 +149,7 @@ fn draw_a_frame(bencher: Bencher<'_, '_>, rows: usize) {
     });
 }
 
-/// The preview in full: 64 KiB of JSON, with colours for sources and without.
+/// Draws the full preview of 64 KiB of JSON, with and without syntax highlighting.
 #[divan::bench(args = [true, false])]
 fn draw_a_source(bencher: Bencher<'_, '_>, highlight: bool) {
     let mut list = List::of(1_000).unwrap();
@@ -165,7 +162,7 @@ fn draw_a_source(bencher: Bencher<'_, '_>, highlight: bool) {
     });
 }
 
-/// 64 KiB in colours, which is the most of a text that is painted.
+/// Highlights 64 KiB, the longest text that is highlighted.
 #[divan::bench(args = ["json", "json in one line", "markdown", "backticks", "yaml", "sql", "shell"])]
 fn paint_a_source(bencher: Bencher<'_, '_>, kind: &str) {
     let text = source(kind);
@@ -193,20 +190,18 @@ fn source(kind: &str) -> String {
     part.repeat((64 << 10) / part.len())
 }
 
-/// The whole list anew: what a reconnect costs.
+/// A full sync, as after a reconnect.
 #[divan::bench(args = SIZES, sample_count = 10)]
 fn sync_everything(bencher: Bencher<'_, '_>, rows: usize) {
     bencher.with_inputs(|| List::of(rows).unwrap()).bench_local_values(|mut list| list.sync(rows));
 }
 
-/// Every figure of the watch view.
 #[divan::bench(args = SIZES)]
 fn put_the_figures_together(bencher: Bencher<'_, '_>, rows: usize) {
     let list = List::of(rows).unwrap();
     bencher.bench_local(|| list.board());
 }
 
-/// What one changed action costs the figures, among so many.
 #[divan::bench(args = SIZES)]
 fn count_one_change(bencher: Bencher<'_, '_>, rows: usize) {
     let mut list = List::of(rows).unwrap();
@@ -217,7 +212,7 @@ fn count_one_change(bencher: Bencher<'_, '_>, rows: usize) {
     });
 }
 
-/// One more letter of a filter, and one less: the first looks at what is shown, the other at everything.
+/// Adds a letter to a filter, which searches the shown rows, and removes it, which searches all rows.
 #[divan::bench(args = SIZES)]
 fn type_a_filter(bencher: Bencher<'_, '_>, rows: usize) {
     let mut list = List::of(rows).unwrap();
@@ -230,7 +225,7 @@ fn type_a_filter(bencher: Bencher<'_, '_>, rows: usize) {
     });
 }
 
-/// The longest that a key of a filter holds up the next one.
+/// The delay of the next key by a key of a filter.
 #[divan::bench(args = SIZES)]
 fn one_stretch_of_a_filter(bencher: Bencher<'_, '_>, rows: usize) {
     let mut list = List::of(rows).unwrap();
@@ -246,14 +241,12 @@ fn type_key(list: &mut List, key: KeyCode) {
     list.finish();
 }
 
-/// By risk, and by age again.
 #[divan::bench(args = SIZES)]
 fn sort(bencher: Bencher<'_, '_>, rows: usize) {
     let mut list = List::of(rows).unwrap();
     bencher.bench_local(|| [',', 'r', ',', 'a'].map(|key| list.press(key, 200)));
 }
 
-/// By shape, and by batch again.
 #[divan::bench(args = SIZES)]
 fn group(bencher: Bencher<'_, '_>, rows: usize) {
     let mut list = List::of(rows).unwrap();
@@ -266,7 +259,7 @@ fn group(bencher: Bencher<'_, '_>, rows: usize) {
     });
 }
 
-/// A mebibyte through the door: what a key in a long text waits for, were all of it made.
+/// Sanitizes a mebibyte of text.
 #[divan::bench(args = ["plain", "mixed"])]
 fn display(bencher: Bencher<'_, '_>, kind: &str) {
     let line = match kind {

@@ -1,4 +1,4 @@
-//! What a long history costs: the same requests and commands on few settled actions and on many, on both stores.
+//! Measures the cost of a long history: the same requests and commands with few and with many settled actions.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,16 +14,14 @@ use crate::postgres::{How, Server};
 use crate::report::{section, table, whole};
 use crate::served::{Client, Gate, LIST, listen, open_stream, percentile, placet, until};
 
-/// Settled actions at the first look.
+/// Settled actions before the first measurement.
 const FEW: usize = 1_000;
-/// Proposals of one batch, which is decided in one request.
+/// Proposals in a batch. One request decides a batch.
 const BATCH: usize = 100;
-/// Of so many batches one is approved and run by its agent; the others are rejected.
+/// One batch of this many is approved and run by its agent; the others are rejected.
 const ONE_RUN_IN: usize = 10;
-/// Clients that fill at once.
 const FILLING: usize = 32;
 
-/// What was measured, and its figure.
 type Look = Vec<(String, String)>;
 
 pub(crate) async fn measure(scale: &Scale) -> String {
@@ -67,13 +65,13 @@ pub(crate) async fn measure(scale: &Scale) -> String {
     text
 }
 
-/// Fills one store, and looks twice.
+/// Fills one store, and measures before and after.
 async fn on(store: &Store, server: Option<&Server>, scale: &Scale) -> (Look, Look, String) {
-    // One gate, as SQLite has it.
+    // SQLite allows only one gate.
     let mut served = Gates::serve(store.clone(), 1, 1);
     let next = AtomicUsize::new(0);
     fill(&served.clients[0], &next, FEW).await;
-    // The moment is told in whole seconds.
+    // `moment` has whole seconds.
     tokio::time::sleep(Duration::from_secs(1)).await;
     let few = look(&mut served, server, (scale, FEW), &now()).await;
     unsafely(server, true);
@@ -103,14 +101,14 @@ fn now() -> String {
     said(Command::new("date").args(["-u", "+%Y-%m-%dT%H:%M:%SZ"]))
 }
 
-/// Lets the server say that something is on disk before it is.
+/// Switches fsync off or on, to fill quickly.
 fn unsafely(server: Option<&Server>, is: bool) {
     let Some(server) = server else { return };
     server.sql(if is { "ALTER SYSTEM SET fsync = off" } else { "ALTER SYSTEM RESET fsync" });
     server.sql("SELECT pg_reload_conf()");
 }
 
-/// Up to so many settled actions in all.
+/// Fills until there are `count` settled actions.
 async fn fill(client: &Client, next: &AtomicUsize, count: usize) {
     let one = async || {
         loop {
@@ -140,7 +138,7 @@ async fn settle_batch(client: &Client, batch: usize) {
     }
 }
 
-/// The agent claims it and says that it ran. Returns how long each took.
+/// Claims and reports like an agent. Returns the time of each request.
 async fn run(client: &Client, id: &str) -> (Duration, Duration) {
     let (status, text, claim) =
         client.post(0, &format!("{LIST}/{id}/claim"), &client.agent, String::new()).await;
@@ -152,7 +150,7 @@ async fn run(client: &Client, id: &str) -> (Duration, Duration) {
     (claim, finish)
 }
 
-/// Everything that is measured at one size. The last: it prunes what was settled before `moment`.
+/// Measures everything at one size. Prunes actions settled before `moment`, so it must come last.
 async fn look(
     served: &mut Gates,
     server: Option<&Server>,
@@ -186,7 +184,7 @@ fn size(served: &Gates, server: Option<&Server>) -> String {
     format!("{} MiB", whole(bytes as f64 / 1_048_576.0))
 }
 
-/// Kills and starts the gate five times; the middle.
+/// Kills and starts the gate five times. Returns the median.
 async fn starts(served: &mut Gates, store: &Store) -> String {
     let mut each = Vec::new();
     for _ in 0..5 {
@@ -206,7 +204,7 @@ async fn starts(served: &mut Gates, store: &Store) -> String {
     format!("{:.0} ms", percentile(&each, 50))
 }
 
-/// One client, one request after the other.
+/// Measures one client with one request at a time.
 async fn writes(client: &Client, count: usize) -> Look {
     let [mut propose, mut approve, mut claim, mut finish] = [const { Vec::<Duration>::new() }; 4];
     for nth in 0..count {
@@ -217,7 +215,7 @@ async fn writes(client: &Client, count: usize) -> Look {
         claim.push(claimed);
         finish.push(finished);
     }
-    // Something has to wait, for those that ask what waits.
+    // Pending rows for the list requests.
     for nth in 0..200 {
         client.propose(nth, &format!("waits-{}", nth / 20)).await;
     }
@@ -225,7 +223,7 @@ async fn writes(client: &Client, count: usize) -> Look {
     vec![of("propose", propose), of("approve", approve), of("claim", claim), of("finish", finish)]
 }
 
-/// `old` is a batch, and a mission, in the middle of all.
+/// `old` is the number of a batch and of a mission in the middle of the history.
 async fn reads(client: &Client, old: usize, count: usize) -> Look {
     let newest = client.get(&format!("{LIST}?view=row&limit=1")).await.0;
     let id = newest.split_once(r#""id":""#).and_then(|(_, rest)| rest.split_once('"')).unwrap().0.to_owned();
@@ -269,7 +267,7 @@ async fn reads(client: &Client, old: usize, count: usize) -> Look {
 async fn times(client: &Client, path: &str, count: usize) -> String {
     let mut each = Vec::new();
     let began = Instant::now();
-    // What takes seconds is asked a few times only.
+    // Slow requests are sent only a few times.
     while each.len() < count && (each.len() < 5 || began.elapsed() < Duration::from_secs(20)) {
         each.push(client.get(path).await.1);
     }
@@ -281,7 +279,6 @@ fn two(mut each: Vec<Duration>) -> String {
     format!("{:.1} / {:.1} ms", percentile(&each, 50), percentile(&each, 99))
 }
 
-/// The commands of the gate's owner, while the gate serves.
 fn owner(served: &Gates, store: &Store, moment: &str) -> Look {
     let folder = served.gates[0].folder.path();
     let run = |arguments: &[&str]| {
@@ -314,7 +311,7 @@ fn owner(served: &Gates, store: &Store, moment: &str) -> Look {
     ]
 }
 
-/// The most memory that a process had so far, in MiB.
+/// Returns the peak memory of a process, in MiB.
 fn peak(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,4 +1,4 @@
-//! How long after a change at one gate a stream at another gate says so.
+//! Measures the delay between a change at one gate and its briefing at another.
 
 use std::time::{Duration, Instant};
 
@@ -33,10 +33,9 @@ pub(crate) async fn measure(scale: &Scale) -> String {
     text
 }
 
-/// Milliseconds; less than nothing: the stream was faster than the answer.
+/// Milliseconds after the request and after its answer. Negative if the briefing came before the answer.
 type Came = Vec<(f64, f64)>;
 
-/// Proposals and their decisions.
 async fn changes(told_at: &Client, heard_at: &Client, count: usize) -> (Came, Came) {
     let (tell, mut heard) = mpsc::unbounded_channel();
     let listening = tokio::spawn(listen(open_stream(heard_at).await, tell, 0));

@@ -1,18 +1,17 @@
-//! The history checker: what clients were told in a run in which everything was killed, against what the gates have at its end. It does
-//! no I/O, and `tests/fast` shows with broken histories that it finds each kind of loss.
+//! Compares the answers that clients had during a run with kills with the gates' state at its end. It does no I/O;
+//! `tests/fast` checks with broken histories that it finds each kind of loss.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// What became of a proposal by a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// With the value that is to run: the proposed one, or the one that the reviewer put in its place.
+    /// With the approved value: the proposed one or the reviewer's edit.
     Approved(u64),
     Rejected,
 }
 
-/// An answer that a client had. Proposals are known by their number, which is in their input beside the value.
+/// An answer to a client. Proposals are identified by `number`, which their input also holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
     Recorded {
@@ -23,60 +22,58 @@ pub(crate) enum Told {
         number: u64,
         verdict: Verdict,
     },
-    /// May be run now, with this value, under this fence.
+    /// The agent may run this value.
     Claimed {
         number: u64,
         fence: u64,
         value: u64,
     },
-    /// The result of its run was accepted.
+    /// The gate accepted the result.
     Finished {
         number: u64,
     },
-    /// Its outcome was unknown, and a human said what it was.
+    /// A human resolved an unknown outcome.
     Settled {
         number: u64,
         executed: bool,
     },
-    /// A gate was asked after one of the answers above, and said that it is pending, or not over.
+    /// A gate reported an older state after one of the answers above.
     Stale {
         number: u64,
         what: String,
     },
-    /// It had to be possible by what was told before, and a gate refused it.
+    /// A gate refused a request that earlier answers allowed.
     Refused {
         number: u64,
         what: String,
     },
-    /// Asked again and again, up to the limit, and never answered.
+    /// No gate answered until the time limit.
     Unanswered {
         number: u64,
         what: String,
     },
 }
 
-/// A write that ran, by whoever ran it.
+/// A write that ran, by an agent or a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) number: u64,
     pub(crate) value: u64,
 }
 
-/// An action as the gates have it at the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Action {
     pub(crate) id: String,
     pub(crate) number: u64,
-    /// What is to run, with the edits.
+    /// The value to run, after edits.
     pub(crate) value: u64,
     pub(crate) status: String,
 }
 
-/// The events of a human's word on an unknown outcome, with that word.
+/// Audit events of a human's resolution of an unknown outcome.
 pub(crate) const SETTLED_AS_EXECUTED: &str = "settled as executed";
 pub(crate) const SETTLED_AS_FAILED: &str = "settled as failed";
 
-/// A row of the audit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) workspace: String,
@@ -85,45 +82,43 @@ pub(crate) struct Row {
     pub(crate) event: String,
 }
 
-/// A number that the gates keep, and do not count when they are asked. Each is what rows of the audit say.
+/// A number that gates keep up to date instead of counting. Audit rows must add up to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kept {
     pub(crate) workspace: String,
-    /// `pending`, or the word of a flow.
+    /// `pending`, or the name of a flow.
     pub(crate) name: String,
     pub(crate) count: u64,
 }
 
-/// Everything there is at the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct End {
     pub(crate) actions: Vec<Action>,
-    /// Of each workspace in the order of its revisions.
+    /// In order of revisions within each workspace.
     pub(crate) audit: Vec<Row>,
     pub(crate) runs: Vec<Run>,
     pub(crate) kept: Vec<Kept>,
-    /// What `audit verify` found, with the heads that were noted on the way.
+    /// Findings of `audit verify`, also against heads noted during the run.
     pub(crate) verify: Vec<String>,
-    /// Gates that did not come back.
+    /// Gates that did not become ready again.
     pub(crate) away: Vec<String>,
 }
 
-/// What must never be.
+/// A kind of violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// Acknowledged, and not there.
+    /// Acknowledged but missing.
     Lost,
-    /// Done twice.
     Doubled,
-    /// Run without an approval of exactly this.
+    /// Ran without an approval of this exact value.
     Unapproved,
-    /// Not over, long after everything was back.
+    /// Unfinished long after all processes were back.
     Stuck,
-    /// A gate told of something as it was before it was acknowledged.
+    /// Read in a state older than an acknowledged one.
     Stale,
-    /// A kept number that is not what it counts.
+    /// A kept number differs from the audit.
     Miscounted,
-    /// The audit does not hold.
+    /// The audit is inconsistent.
     Audit,
 }
 
@@ -151,7 +146,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Everything that is wrong with a history.
+/// Returns all violations of a history.
 pub(crate) fn check(told: &[Told], end: &End) -> Vec<Finding> {
     let mut check = Check::of(told, end);
     check.each_is_there_once();
@@ -165,7 +160,7 @@ pub(crate) fn check(told: &[Told], end: &End) -> Vec<Finding> {
     check.findings
 }
 
-/// What clients know of one proposal, all answers together.
+/// All answers about one proposal.
 #[derive(Default)]
 struct Known {
     ids: BTreeSet<String>,
@@ -178,7 +173,7 @@ struct Check<'a> {
     end: &'a End,
     known: BTreeMap<u64, Known>,
     actions: BTreeMap<u64, Vec<&'a Action>>,
-    /// The words of the audit, by action and in their order.
+    /// Audit events by action, in order.
     events: BTreeMap<&'a str, Vec<&'a str>>,
     findings: Vec<Finding>,
 }
@@ -224,7 +219,7 @@ impl<'a> Check<'a> {
         self.findings.push(Finding { kind, what });
     }
 
-    /// The only action of this number. Others were found by [`Self::each_is_there_once`].
+    /// Returns the action of this number. [`Self::each_is_there_once`] reports duplicates.
     fn action(&self, number: u64) -> Option<&'a Action> {
         self.actions.get(&number)?.first().copied()
     }
@@ -250,7 +245,7 @@ impl<'a> Check<'a> {
             if known.approved.len() + known.rejected > 1 {
                 found.push((Kind::Doubled, format!("proposal {number} was decided more than once")));
             }
-            // None is run again: whatever was lost in the middle a human ends.
+            // An interrupted run is not repeated; a human resolves it.
             if known.fences.len() > 1 {
                 found
                     .push((Kind::Doubled, format!("proposal {number} was claimed under {:?}", known.fences)));
@@ -275,7 +270,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// One answer, against the end.
+    /// Compares one answer with the end.
     fn holds(&mut self, told: &Told) {
         let (number, what) = match told {
             Told::Recorded { .. } => return,
@@ -330,7 +325,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// What ran, ran once, and as it was approved.
+    /// Checks that each run was approved and happened once.
     fn runs(&mut self) {
         let mut seen: BTreeMap<u64, usize> = BTreeMap::new();
         for Run { number, value } in &self.end.runs {
@@ -354,7 +349,7 @@ impl<'a> Check<'a> {
                 self.found(Kind::Doubled, format!("proposal {number} ran {times} times"));
             }
         }
-        // That something ran may be unknown; that it ran must not be said of what did not.
+        // A run may have an unknown outcome, but an executed action must have run.
         for action in &self.end.actions {
             if action.status == "executed" && !seen.contains_key(&action.number) {
                 self.found(Kind::Lost, format!("proposal {} is executed, and nothing ran", action.number));

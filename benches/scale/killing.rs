@@ -1,5 +1,5 @@
-//! Agents and reviewers at work at two gates while gates and PostgreSQL are killed at random; then everything they were told is compared
-//! with what is there.
+//! Kills gates and PostgreSQL at random while agents and reviewers work at two gates. Then compares the answers they
+//! had with the gates' state at the end.
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -21,21 +21,21 @@ use crate::postgres::{How, Server};
 use crate::report::{section, table, whole};
 use crate::served::{CONFIG, Client, Gate, LIST, folder, placet};
 
-/// How many lives of proposals go on at once.
+/// Concurrent lives of proposals.
 const LIVES: u64 = 12;
 const WORKSPACES: usize = 3;
 
-/// Two gates that somebody starts again whenever they are down, as systemd does.
+/// Two gates that are restarted when they are down, as by systemd.
 struct Pair {
     store: Store,
     homes: Vec<(TempDir, String)>,
     children: Vec<Option<Child>>,
-    /// Which are not to run now.
+    /// Gates that must not run now.
     down: Vec<bool>,
 }
 
 impl Pair {
-    /// Starts what should run and does not.
+    /// Starts gates that should run.
     fn tend(&mut self, seen: &Seen) {
         for nth in 0..self.children.len() {
             if self.down[nth] {
@@ -118,15 +118,15 @@ pub(crate) async fn measure(scale: &Scale) -> String {
     report(scale, &seen, &end, &findings)
 }
 
-/// Two gates, and a client for each workspace that knows both.
+/// Starts two gates, and makes a client of both for each workspace.
 fn pair(store: &Store, ledger: &Path) -> (Pair, Vec<Client>) {
-    // What a command is given goes to the ledger, a line a run, in one write.
+    // The command appends one line per run to the ledger, in one write.
     let config = format!(
         "{CONFIG}\n[gate.tools.ledger]\nexecutor = \"command\"\ntimeout_seconds = 10\n\
          argv = [\"/bin/sh\", \"-c\", '''printf '%s\\n' \"$(cat)\" >> {}''']\n",
         ledger.display()
     );
-    // The tables, and the tokens of each workspace.
+    // A first gate creates the tables and the tokens of each workspace.
     let first = Gate::serve_with(&config, &store.arguments());
     let mut clients: Vec<_> = (1..WORKSPACES)
         .map(|nth| client_of(first.folder.path(), store, &first, &format!("w{nth}")))
@@ -148,7 +148,7 @@ fn pair(store: &Store, ledger: &Path) -> (Pair, Vec<Client>) {
     (pair, clients)
 }
 
-/// Every few seconds a gate, both, the server, or the server and a gate.
+/// Every few seconds kills one gate, both, the server, or the server and a gate.
 async fn kill_at_random(pair: &mut Pair, server: &Server, seen: &Seen, until: Instant) {
     while Instant::now() < until {
         rest(pair, seen, 1_000 + seen.random(6_000), until).await;
@@ -185,7 +185,7 @@ async fn rest(pair: &mut Pair, seen: &Seen, millis: u64, until: Instant) {
     pair.tend(seen);
 }
 
-/// Which gates are not ready, long after the last kill.
+/// Waits for all gates and returns those that are not ready.
 async fn come_back(pair: &mut Pair, seen: &Seen) -> Vec<String> {
     let http = Http::builder().no_proxy().timeout(Duration::from_secs(5)).build().unwrap();
     let deadline = Instant::now() + PATIENCE;
@@ -204,7 +204,6 @@ async fn come_back(pair: &mut Pair, seen: &Seen) -> Vec<String> {
     away
 }
 
-/// Everything as the gates have it.
 async fn end(
     seen: &Seen,
     store: &Store,
@@ -267,7 +266,7 @@ fn row(row: &Value) -> Row {
     }
 }
 
-/// The numbers that a gate does not count when it is asked.
+/// Reads the numbers that gates keep instead of counting.
 async fn kept(asking: &Asking<'_>) -> Vec<Kept> {
     let client = asking.client;
     let (_, counts) = asking.ask("counts", &format!("{LIST}/counts"), &client.owner, None).await.unwrap();

@@ -1,4 +1,4 @@
-//! What is measured: gates on a store of their own, and what each process costs.
+//! Starts gates on a new store, and measures each process.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,16 +6,14 @@ use std::process::Command;
 use crate::postgres::{Server, programs};
 use crate::served::{CONFIG, Client, Gate, cpu_of, placet, stat};
 
-/// Most of it is what the server begins with; these let it keep a million actions in memory, and keep checkpoints apart.
+/// Settings besides the defaults: memory for a million actions, and rare checkpoints.
 pub(crate) const SETTINGS: [(&str, &str); 3] =
     [("shared_buffers", "1GB"), ("max_wal_size", "4GB"), ("max_connections", "200")];
 
-/// A PostgreSQL of its own, on a disk.
 pub(crate) fn server() -> Server {
     Server::on_a_socket(programs().expect("PostgreSQL; install Debian's package postgresql"), &SETTINGS)
 }
 
-/// The URL of another database of the server, made anew.
 pub(crate) fn database(server: &Server, name: &str) -> String {
     server.sql(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
     server.sql(&format!("CREATE DATABASE {name}"));
@@ -24,17 +22,14 @@ pub(crate) fn database(server: &Server, name: &str) -> String {
     format!("{base}/{name}")
 }
 
-/// Where actions are kept.
 #[derive(Clone, Debug)]
 pub(crate) enum Store {
-    /// A file in the gate's folder.
     Sqlite,
-    /// The URL of a database.
     Postgres(String),
 }
 
 impl Store {
-    /// How a command of placet is told of it; SQLite's file stands in the folder.
+    /// Options for placet's commands.
     pub(crate) fn arguments(&self) -> Vec<&str> {
         match self {
             Self::Sqlite => Vec::new(),
@@ -50,7 +45,7 @@ impl Store {
     }
 }
 
-/// Gates on one store, and a client for each workspace that goes to all of them in turn.
+/// Gates on one store, and for each workspace a client that uses them in turn.
 pub(crate) struct Gates {
     pub(crate) store: Store,
     pub(crate) gates: Vec<Gate>,
@@ -71,7 +66,6 @@ impl Gates {
     }
 }
 
-/// A client in another workspace, with tokens of its own.
 pub(crate) fn client_of(folder: &Path, store: &Store, gate: &Gate, workspace: &str) -> Client {
     let token = |scopes: &str, subject: &str| {
         let create =
@@ -83,14 +77,13 @@ pub(crate) fn client_of(folder: &Path, store: &Store, gate: &Gate, workspace: &s
     Client::new(&gate.client.urls[0], workspace, &agent, &owner)
 }
 
-/// What a command prints.
 pub(crate) fn said(command: &mut Command) -> String {
     let said = command.output().unwrap();
     assert!(said.status.success(), "{command:?}: {}", String::from_utf8_lossy(&said.stderr));
     String::from_utf8_lossy(&said.stdout).trim().to_owned()
 }
 
-/// Processor time so far in milliseconds: of this process, of the gates, of the server.
+/// Processor time in milliseconds.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Cpu {
     pub(crate) client: f64,

@@ -1,5 +1,5 @@
-//! Proposals from their agents to their ends, each request sent until it is answered, at one gate and the other. What clients are told
-//! goes into a history.
+//! Lives of proposals from agent to end. Each request is sent until it is answered, alternating between gates. Answers
+//! go into a history.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,17 +14,16 @@ use serde_json::{Value, json};
 use crate::history::{Run, Told, Verdict};
 use crate::served::{Client, LIST};
 
-/// How long a request is sent again and again; longer than everything takes to come back.
+/// Time limit of a request with its retries. Longer than all processes need to come back.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
-/// Put onto a value by a reviewer who edits it.
+/// Added to a value by a reviewer's edit.
 const EDIT: u64 = 1_000_000_000;
 
-/// Counts of what happened.
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) counts: Mutex<BTreeMap<String, u64>>,
     pub(crate) told: Mutex<Vec<Told>>,
-    /// What agents ran.
+    /// Runs by agents.
     pub(crate) runs: Mutex<Vec<Run>>,
     pub(crate) next: AtomicU64,
     pub(crate) random: AtomicU64,
@@ -39,7 +38,7 @@ impl Seen {
         self.told.lock().unwrap().push(told);
     }
 
-    /// Below `most`. A counter that is scattered: each value of the seed leads to another run.
+    /// Returns a number below `most` from a scattered counter.
     pub(crate) fn random(&self, most: u64) -> u64 {
         let mut x = self.random.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
         x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -48,7 +47,7 @@ impl Seen {
     }
 }
 
-/// A request that is sent until it is answered for good, at one gate and the other.
+/// Sends requests until they have a final answer, alternating between gates.
 pub(crate) struct Asking<'a> {
     pub(crate) seen: &'a Seen,
     pub(crate) client: &'a Client,
@@ -56,7 +55,7 @@ pub(crate) struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// `None`: it was not answered at all.
+    /// Returns `None` if no gate answered.
     pub(crate) async fn ask(
         &self,
         what: &str,
@@ -64,7 +63,7 @@ impl Asking<'_> {
         token: &str,
         body: Option<Value>,
     ) -> Option<(u16, Value)> {
-        // One key for all attempts of one request.
+        // All attempts of one request share a key.
         let key = format!("{}-{}", self.number, self.seen.random(u64::MAX));
         let (method, body) = match body {
             Some(body) => (Method::POST, body.to_string()),
@@ -102,7 +101,7 @@ impl Asking<'_> {
         None
     }
 
-    /// What was possible by everything that was told, and was refused, is told.
+    /// Records a refusal of a request that earlier answers allowed.
     fn must(&self, done: bool, what: &str, answer: &Value) -> Option<()> {
         if !done {
             self.seen.told(Told::Refused { number: self.number, what: format!("{what}: {answer}") });
@@ -115,7 +114,7 @@ impl Asking<'_> {
         Some(action["status"].as_str().unwrap_or_default().to_owned())
     }
 
-    /// Whichever gate is asked, it knows what was acknowledged.
+    /// Records a stale read if a gate has not seen an acknowledged change.
     async fn is_known(&self, id: &str, not: &[&str]) -> Option<()> {
         if self.seen.random(4) == 0 {
             let status = self.status(id).await?;
@@ -128,7 +127,6 @@ impl Asking<'_> {
     }
 }
 
-/// One proposal, from its agent to its end.
 pub(crate) struct Life<'a> {
     asking: Asking<'a>,
     id: String,
@@ -158,7 +156,7 @@ impl<'a> Life<'a> {
         let id = answer["pending_action_id"].as_str().unwrap().to_owned();
         seen.told(Told::Recorded { number, id: id.clone() });
         if proposal["toolCallId"].is_string() {
-            // The agent restarts, and proposes the same call under another key.
+            // A restarted agent proposes the same call under another key.
             let (status, answer) = asking.ask("propose again", LIST, &client.agent, Some(proposal)).await?;
             asking.must(status == 202, "propose again", &answer)?;
             seen.told(Told::Recorded {
@@ -175,7 +173,7 @@ impl<'a> Life<'a> {
         }
     }
 
-    /// Decides; now and then two reviewers do, each at another gate and each otherwise. Returns whether it was approved.
+    /// Decides, sometimes with two reviewers who disagree at different gates. Returns whether it was approved.
     async fn decide(&mut self) -> Option<bool> {
         let seen = self.asking.seen;
         let edited = self.value + EDIT;
@@ -203,7 +201,7 @@ impl<'a> Life<'a> {
         Some(verdicts[0] != Verdict::Rejected)
     }
 
-    /// `None` inside: somebody else was faster.
+    /// The inner `None` means that somebody else decided first.
     async fn ruled(&self, (how, body, verdict): (&str, Value, Verdict)) -> Option<Option<Verdict>> {
         let Asking { client, number, seen } = self.asking;
         let path = format!("{LIST}/{}/{how}", self.id);
@@ -215,7 +213,7 @@ impl<'a> Life<'a> {
         }))
     }
 
-    /// The agent claims it, runs it and says so. Now and then it dies before it does.
+    /// Claims, runs and reports like an agent, which sometimes dies before it reports.
     async fn run(&self) -> Option<()> {
         let Asking { client, number, seen } = self.asking;
         let dies = seen.random(20) == 0;
@@ -223,7 +221,7 @@ impl<'a> Life<'a> {
         let path = format!("{LIST}/{}/claim", self.id);
         let (status, claim) = self.asking.ask("claim", &path, &client.agent, Some(lease)).await?;
         if dies && status == 409 {
-            // Its short lease was over before the answer came through.
+            // The short lease ended before the answer arrived.
             return Some(());
         }
         self.asking.must(status == 200, "claim", &claim)?;
@@ -249,7 +247,7 @@ impl<'a> Life<'a> {
         self.asking.is_known(&self.id, &["pending", "approved", "rejected"]).await
     }
 
-    /// Waits for what the gate makes of its run.
+    /// Waits for the gate to run it.
     async fn followed(&self, ledger: &Path) -> Option<()> {
         let deadline = Instant::now() + PATIENCE;
         while Instant::now() < deadline {
@@ -265,12 +263,12 @@ impl<'a> Life<'a> {
                 _ => {}
             }
         }
-        // The end tells that it is stuck.
+        // The final check reports it as stuck.
         Some(())
     }
 }
 
-/// A human looks whether it ran, and says so.
+/// Resolves an unknown outcome by looking whether it ran.
 async fn settle(asking: &Asking<'_>, id: &str, ledger: &Path) -> Option<()> {
     let Asking { client, number, seen } = *asking;
     let of_agents = seen.runs.lock().unwrap().iter().any(|run| run.number == number);
@@ -283,7 +281,6 @@ async fn settle(asking: &Asking<'_>, id: &str, ledger: &Path) -> Option<()> {
     Some(())
 }
 
-/// What commands of the gates ran.
 pub(crate) fn ledger_of(ledger: &Path) -> Vec<Run> {
     let text = std::fs::read_to_string(ledger).unwrap_or_default();
     let runs = text.lines().map(|line| {
@@ -293,7 +290,7 @@ pub(crate) fn ledger_of(ledger: &Path) -> Vec<Run> {
     runs.collect()
 }
 
-/// Keeps heads of the audit where no gate can write, as an owner should.
+/// Notes heads of the audit out of the gates' reach, like an owner.
 pub(crate) async fn note_heads(seen: Arc<Seen>, clients: Vec<Client>, file: PathBuf, until: Instant) {
     let mut text = String::new();
     while Instant::now() < until {
@@ -310,7 +307,7 @@ pub(crate) async fn note_heads(seen: Arc<Seen>, clients: Vec<Client>, file: Path
     std::fs::write(file, text).unwrap();
 }
 
-/// What dead agents left, and what waits for a human, until nothing is open, or for as long as the patience lasts.
+/// Resolves what is left until nothing is open, at most for [`PATIENCE`].
 pub(crate) async fn settle_the_rest(seen: &Seen, clients: &[Client], ledger: &Path) {
     let deadline = Instant::now() + PATIENCE;
     while Instant::now() < deadline {

@@ -1,9 +1,10 @@
-//! What gates take together: two on one PostgreSQL against one on SQLite and against bare commits, a million settled actions, and a long
-//! run in which everything is killed. Prints Markdown, the figures of `docs/scale.md`.
+//! Measures several gates: two on one PostgreSQL against one on SQLite and against bare commits, a million settled
+//! actions, and a long run with kills. Prints Markdown, the figures of `docs/scale.md`.
 //!
-//! `cargo bench --bench scale` measures 100,000 actions and two minutes of kills. After `--`: `--quick` takes about two minutes in all,
-//! `--full` has the sizes of docs/scale.md and takes about two hours; `rates`, `briefings`, `actions` and `history` name parts, else all
-//! are done; `--write` puts what was measured into docs/scale.md; `--actions N`, `--minutes N` and `--seed N` set a size of their own.
+//! `cargo bench --bench scale` measures 100,000 actions and two minutes of kills. After `--`: `--quick` takes about two
+//! minutes in all, `--full` has the sizes of docs/scale.md and takes about two hours; `rates`, `briefings`, `actions`
+//! and `history` select parts; `--write` puts the figures into docs/scale.md; `--actions N`, `--minutes N` and `--seed
+//! N` override sizes.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -34,16 +35,15 @@ mod served;
 
 use std::time::Duration;
 
-/// How much of everything.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
-    /// Of each measurement of a rate.
+    /// Duration of one measurement of a rate.
     pub(crate) spell: Duration,
-    /// How often each is made, to tell a figure from its chance.
+    /// Repetitions of each rate.
     pub(crate) rounds: usize,
     pub(crate) briefings: usize,
     pub(crate) actions: usize,
-    /// Requests of one kind at that size.
+    /// Requests of each kind in the long history.
     pub(crate) requests: usize,
     pub(crate) killing: Duration,
     pub(crate) seed: u64,
@@ -82,9 +82,9 @@ const PARTS: [&str; 4] = ["rates", "briefings", "actions", "history"];
 #[tokio::main]
 async fn main() {
     rustls::crypto::ring::default_provider().install_default().ok();
-    // The server's data, too, has to be on a disk.
+    // The PostgreSQL data must be on a disk, too.
     tempfile::env::override_temp_dir(env!("CARGO_TARGET_TMPDIR").as_ref()).ok();
-    // Cargo says `--bench`.
+    // Cargo passes `--bench`.
     let given: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     let has = |name: &str| given.iter().any(|arg| arg == name);
     let number = |name: &str| {

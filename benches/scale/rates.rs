@@ -1,4 +1,4 @@
-//! Proposals and decisions a second, on 1, 4 and 16 workspaces; and what the server takes without a gate.
+//! Measures proposals and decisions per second with 1, 4 and 16 workspaces, and PostgreSQL without a gate.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,27 +12,27 @@ use crate::postgres::{Server, programs};
 use crate::report::{middle, section, table};
 use crate::served::{folder, fsync, percentile, times};
 
-/// As many for each store and for pgbench: enough for every workspace, and few enough for each pool of connections.
+/// Clients of gates and of pgbench: at least one per workspace, and fewer than a pool's connections.
 const CLIENTS: usize = 16;
 const WORKSPACES: [usize; 3] = [1, 4, 16];
-/// Proposals of one batch. Small, so that each client has several also where little is done in a spell.
+/// Proposals in a batch. Small, so that each client has several batches even at low rates.
 const BATCH: usize = 10;
 
-/// One commit: a row of about the size of a proposal.
+/// A row of about the size of a proposal.
 const ROW: &str = "INSERT INTO bare (workspace, body) VALUES ('default', repeat('Checkout fails for some customers. ', 30));\n";
 
-/// What one spell of one kind of request came to.
+/// Results of one kind of request.
 #[derive(Default)]
 struct Spell {
     rates: Vec<f64>,
     each: Vec<Duration>,
-    /// Processor time a request, in milliseconds.
+    /// Milliseconds per request.
     cpu: Vec<Cpu>,
 }
 
 impl Spell {
     fn add(&mut self, count: usize, took: Duration, each: Vec<Duration>, cpu: Cpu) {
-        // Nothing was left to do: too short a spell says nothing.
+        // The time was too short for a single request.
         if count == 0 {
             return;
         }
@@ -123,9 +123,9 @@ pub(crate) async fn measure(scale: &Scale) -> String {
     text
 }
 
-/// The clients with their workspaces: they go on for a spell, or until one has nothing left to do.
+/// Runs the clients for `scale.spell`, or until they have nothing left to do.
 async fn round(served: &Gates, server: Option<&Server>, scale: &Scale, rates: &mut Rates) {
-    // The first requests open connections and make the heads of the workspaces.
+    // Opens connections and creates the heads of the workspaces.
     let (_, warm, ..) = propose(served, Duration::from_millis(300), "warm").await;
     drop(warm);
     let before = Cpu::now(&served.gates, server);
@@ -133,7 +133,7 @@ async fn round(served: &Gates, server: Option<&Server>, scale: &Scale, rates: &m
     let count = recorded.iter().map(Vec::len).sum();
     rates.proposals.add(count, took, each, Cpu::now(&served.gates, server).since(before));
 
-    // Whole batches are decided at once, every other one; of the rest each by itself.
+    // Every other batch is decided in one request, the other batches action by action.
     let batches = |of: &[String], odd: usize| -> Vec<(usize, Vec<String>)> {
         let numbered = of.chunks(BATCH).map(<[String]>::to_vec).enumerate();
         numbered.filter(|(nth, ids)| nth % 2 == odd && ids.len() == BATCH).collect()
@@ -178,7 +178,7 @@ async fn round(served: &Gates, server: Option<&Server>, scale: &Scale, rates: &m
     rates.batched.add(decided, began.elapsed(), Vec::new(), Cpu::default());
 }
 
-/// All clients propose for a spell. Returns how long that took, what each recorded, and the time of each request.
+/// All clients propose for `spell`. Returns the time it took, the ids of each client, and the time of each request.
 async fn propose(
     served: &Gates,
     spell: Duration,
@@ -204,7 +204,7 @@ async fn propose(
     (took, ids, each.concat())
 }
 
-/// Commits of the server alone: a row, and a row under the lock of a head, which is what no gate can do without.
+/// Measures the server's own commits: a row, and a row under the lock of a head, which every gate needs.
 fn bare(server: &Server, scale: &Scale, text: &mut String) {
     let folder = folder();
     let script = |name: &str, sql: String| {
@@ -236,7 +236,7 @@ fn bare(server: &Server, scale: &Scale, text: &mut String) {
     table(text, &["transaction", "heads", "commits/s", "mean latency, ms"], &rows);
 }
 
-/// Commits a second, and how long one took in milliseconds.
+/// Returns commits per second and their mean latency in milliseconds.
 fn pgbench(server: &Server, script: &Path, scale: &Scale) -> (f64, f64) {
     let sql = "DROP TABLE IF EXISTS bare, heads; CREATE TABLE bare (id bigserial PRIMARY KEY, workspace text NOT NULL, body text NOT NULL); \
                CREATE TABLE heads (workspace int PRIMARY KEY, revision bigint NOT NULL); \

@@ -1,4 +1,4 @@
-//! Markdown: tables, where they were measured, and their place in docs/scale.md.
+//! Formats Markdown tables, and replaces them in docs/scale.md.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::postgres::programs;
 const BEGIN: &str = "<!-- figures: cargo bench --bench scale -- --full --write -->\n";
 const END: &str = "<!-- end of figures -->\n";
 
-/// A part of the document: its heading, which tells it from the others, where it was measured, and how it is measured again.
+/// Begins a section with its heading, the machine and the command that measured it.
 pub(crate) fn section(heading: &str) -> String {
     let given: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     let given = if given.is_empty() { String::new() } else { format!(" -- {}", given.join(" ")) };
@@ -25,7 +25,6 @@ pub(crate) fn table(text: &mut String, head: &[&str], rows: &[Vec<String>]) {
     text.push('\n');
 }
 
-/// When, on what and with which versions.
 fn machine() -> String {
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
@@ -49,7 +48,7 @@ fn machine() -> String {
     )
 }
 
-/// Puts the parts into docs/scale.md, each in the place of the one with its heading.
+/// Replaces the sections of docs/scale.md that have the same headings.
 pub(crate) fn write(sections: &[String]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/scale.md");
     let text = std::fs::read_to_string(&path).unwrap();
@@ -70,7 +69,7 @@ pub(crate) fn write(sections: &[String]) {
     std::fs::write(path, format!("{before}{BEGIN}\n{}\n\n{END}{after}", parts.join("\n\n"))).unwrap();
 }
 
-/// `1,234`.
+/// Formats with thousands separators: `1,234`.
 pub(crate) fn whole(number: f64) -> String {
     let digits = format!("{number:.0}");
     let mut text = String::new();
@@ -83,7 +82,7 @@ pub(crate) fn whole(number: f64) -> String {
     text
 }
 
-/// The middle of what several rounds came to, and how far they lie apart.
+/// Returns the median and the range of several rounds.
 pub(crate) fn middle(mut figures: Vec<f64>) -> String {
     figures.sort_unstable_by(f64::total_cmp);
     let (first, last) = (figures[0], figures[figures.len() - 1]);

@@ -1,5 +1,5 @@
-//! The floor of a gate and of an inbox's list: the same requests to a server that knows a token, keeps rows in groups that are on disk,
-//! and, on SQLite, lists them; and a client that takes the rows apart. Neither keeps history, counts, or forbids anything.
+//! The floor of a gate and of an inbox's list: a server that checks a token, commits rows in groups and, on SQLite,
+//! lists them, and a client that parses the rows. Neither has history, counts or rules.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -20,7 +20,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::served::{Client, Gate, LIST, folder};
 
-/// As the gate's.
+/// Equal to the gate's.
 const GROUP: usize = 256;
 const PAGE: u32 = 1_000;
 
@@ -33,7 +33,7 @@ struct Write {
 
 #[derive(Clone)]
 enum Database {
-    /// For reading.
+    /// Connections for reading.
     Sqlite(SqlitePool),
     Postgres(PgPool),
 }
@@ -45,7 +45,7 @@ struct Server {
     number: Arc<std::sync::atomic::AtomicU64>,
 }
 
-/// Starts this program again as the server: on SQLite, or on the PostgreSQL at this URL.
+/// Starts this program as the bare server, on SQLite or on the PostgreSQL at `url`.
 pub(crate) fn start(url: Option<&str>) -> Gate {
     let folder = folder();
     let mut command = Command::new(std::env::current_exe().unwrap());
@@ -60,7 +60,7 @@ pub(crate) fn start(url: Option<&str>) -> Gate {
     Gate { child, folder, client: Client::new(url.trim(), "default", "token", "token") }
 }
 
-/// The server, in a folder or at a URL. Ends with its process.
+/// Serves from a folder or a database URL until the process ends.
 pub(crate) async fn serve(place: &str) {
     let (writes, come) = mpsc::channel(1_024);
     let database = if place.starts_with("postgres://") {
@@ -96,7 +96,7 @@ async fn on_sqlite(folder: &Path, come: mpsc::Receiver<Write>) -> SqlitePool {
     SqlitePoolOptions::new().max_connections(5).connect_with(options.read_only(true)).await.unwrap()
 }
 
-/// With one connection that writes, as on SQLite, and as many others as a gate has.
+/// One writing connection as on SQLite, and as many others as a gate has.
 async fn on_postgres(url: &str, mut come: mpsc::Receiver<Write>) -> PgPool {
     let connect = async |most| {
         PgPoolOptions::new().max_connections(most).test_before_acquire(false).connect(url).await.unwrap()
@@ -169,7 +169,7 @@ async fn propose(State(server): State<Server>, headers: HeaderMap, body: Bytes) 
     };
     let number = server.number.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     let id = format!("01a215ec-f339-750c-9200-{number:012}");
-    // As long as the gate's rows are, which leave out what is null.
+    // Nulls are omitted, as in the gate's rows.
     let mut row = json!({
         "id": id, "workspaceId": proposed["workspaceId"], "missionId": proposed["missionId"], "sessionId": null,
         "batchId": proposed["batchId"], "checkpointId": null, "runId": null, "agent": null,
@@ -192,7 +192,6 @@ struct Asked {
     cursor: Option<i64>,
 }
 
-/// On SQLite only.
 async fn list(
     State(server): State<Server>,
     headers: HeaderMap,
@@ -211,7 +210,7 @@ async fn list(
     (StatusCode::OK, format!(r#"{{"items":[{rows}]{next},"revision":{count}}}"#))
 }
 
-/// What of a row a client keeps that looks at nothing.
+/// The fields of a row that an inbox keeps.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(dead_code, reason = "it is kept as an inbox keeps it")]
@@ -243,7 +242,7 @@ struct Page {
     items: Vec<Row>,
 }
 
-/// All pages, each taken apart while the next one is asked for; returns how many rows there were.
+/// Reads all pages and parses each while the next is loading. Returns the number of rows.
 pub(crate) async fn read_all(client: &Client) -> usize {
     let mut cursor = Some(String::new());
     let mut parsing = Vec::new();

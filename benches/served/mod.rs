@@ -1,4 +1,4 @@
-//! A served gate, and a client that is no bottleneck: what the benches of the gate share. The real binary, real HTTP, a database on disk.
+//! A served gate and a client, shared by the benches: the real binary, real HTTP, a database on disk.
 #![allow(dead_code, reason = "each bench uses its part")]
 
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -13,10 +13,10 @@ use tempfile::TempDir;
 use tokio::sync::mpsc;
 
 pub(crate) const LIST: &str = "/api/pending-actions";
-/// Longer than the gate lets a stream rest between two briefings, so that each change makes one.
+/// Longer than a stream's pause between two briefings, so that each change has its own.
 pub(crate) const APART: Duration = Duration::from_millis(400);
 pub(crate) const LIMIT: Duration = Duration::from_mins(1);
-/// No limit of the gate is in the way.
+/// Disables the gate's limits.
 pub(crate) const CONFIG: &str = r#"
 [gate]
 listen = "127.0.0.1:0"
@@ -28,14 +28,14 @@ streams = 1000
 streams_per_token = 1000
 "#;
 
-/// A folder on a disk. Not /tmp, which is memory on many machines: a commit has to reach a disk.
+/// Creates a folder on a disk. Not in /tmp, which is in memory on many machines.
 pub(crate) fn folder() -> TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
 
-/// placet with its configuration and its state in a folder.
+/// A command of placet with configuration and state in `folder`.
 pub(crate) fn placet(folder: &Path, arguments: &[&str]) -> Command {
-    // Another build of it, so that two can be measured in turn.
+    // Another build can be measured in turn.
     let program = std::env::var_os("PLACET_BENCH_PROGRAM").unwrap_or(env!("CARGO_BIN_EXE_placet").into());
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
@@ -44,11 +44,11 @@ pub(crate) fn placet(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// A served gate in a folder of its own; ends with this value.
+/// A served gate, killed on drop.
 pub(crate) struct Gate {
     pub(crate) child: Child,
     pub(crate) folder: TempDir,
-    /// In the workspace `default`.
+    /// For the workspace `default`.
     pub(crate) client: Client,
 }
 
@@ -63,7 +63,6 @@ impl Gate {
         Self::serve_in(folder, arguments)
     }
 
-    /// In a folder that has its configuration.
     pub(crate) fn serve_in(folder: TempDir, arguments: &[&str]) -> Self {
         let mut child = placet(folder.path(), &[&["gate", "serve"], arguments].concat()).spawn().unwrap();
         let mut line = String::new();
@@ -75,19 +74,19 @@ impl Gate {
         Self { child, folder, client }
     }
 
-    /// Resident memory now, in MiB.
+    /// Resident memory in MiB.
     pub(crate) fn memory(&self) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
         Some(line.trim().trim_end_matches(" kB").parse::<u64>().ok()? / 1_024)
     }
 
-    /// Processor time so far, in milliseconds.
+    /// Processor time in milliseconds.
     pub(crate) fn cpu(&self) -> f64 {
         cpu_of(self.child.id())
     }
 
-    /// Ends it, and leaves its folder.
+    /// Kills the gate and returns its folder.
     pub(crate) fn stop(mut self) -> TempDir {
         let elsewhere = folder();
         drop(self.child.kill());
@@ -103,19 +102,19 @@ impl Drop for Gate {
     }
 }
 
-/// The fields of /proc/PID/stat after the name, which may hold spaces.
+/// Fields of /proc/PID/stat after the name, which may contain spaces.
 pub(crate) fn stat(pid: u32) -> Option<Vec<String>> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     Some(text.rsplit_once(')')?.1.split_whitespace().map(str::to_owned).collect())
 }
 
-/// Processor time of a process so far, in milliseconds. A hundred ticks a second, as everywhere on Linux.
+/// Processor time of a process in milliseconds, assuming 100 ticks per second.
 pub(crate) fn cpu_of(pid: u32) -> f64 {
     let ticks = |field: &String| field.parse::<f64>().unwrap_or_default();
     stat(pid).map_or(0.0, |fields| fields[11..13].iter().map(ticks).sum::<f64>() * 10.0)
 }
 
-/// Who proposes and decides in one workspace, at one gate or at several in turn.
+/// Proposes and decides in one workspace, at its gates in turn.
 #[derive(Clone)]
 pub(crate) struct Client {
     http: Http,
@@ -136,7 +135,7 @@ impl Client {
         }
     }
 
-    /// Only at one of its gates.
+    /// A client of one gate only.
     pub(crate) fn at(&self, nth: usize) -> Self {
         Self { urls: vec![self.url(nth).to_owned()], ..self.clone() }
     }
@@ -149,7 +148,7 @@ impl Client {
         &self.urls[nth % self.urls.len()]
     }
 
-    /// Sends a request number `nth`, which goes to the gate whose turn it is; returns what was said and how long it took.
+    /// Sends request `nth` to the gate whose turn it is. Returns status, answer and time.
     pub(crate) async fn post(
         &self,
         nth: usize,
@@ -164,7 +163,7 @@ impl Client {
         (status, text, began.elapsed())
     }
 
-    /// Proposes number `nth` into a batch; returns its id and how long it took.
+    /// Returns the action's id and the time.
     pub(crate) async fn propose(&self, nth: usize, batch: &str) -> (String, Duration) {
         let body = format!(
             r#"{{"toolName":"create_linear_issue","workspaceId":"{}","batchId":"{batch}","missionId":"m-{}",
@@ -185,7 +184,6 @@ impl Client {
         took
     }
 
-    /// Decides all of a batch in one request, all alike.
     pub(crate) async fn decide_batch(
         &self,
         nth: usize,
@@ -203,7 +201,7 @@ impl Client {
         took
     }
 
-    /// `count` proposals by so many clients at once, twenty a batch.
+    /// Proposes `count` actions with `clients` concurrent clients, twenty per batch.
     pub(crate) async fn fill(&self, from: usize, count: usize, clients: usize) -> (Duration, Vec<Duration>) {
         let began = Instant::now();
         let clients = (0..clients).map(|client| async move {
@@ -234,7 +232,7 @@ impl Client {
     }
 }
 
-/// What each of so many `fsync` costs here: the floor under everything durable.
+/// Measures `fsync` of 4 KiB, the floor of all durable writes.
 pub(crate) fn fsync(folder: &Path, count: usize) -> Vec<Duration> {
     let mut file = std::fs::File::create(folder.join("fsync")).unwrap();
     let one = |_| {
@@ -246,12 +244,11 @@ pub(crate) fn fsync(folder: &Path, count: usize) -> Vec<Duration> {
     (0..count).map(one).collect()
 }
 
-/// In milliseconds: so many of a hundred took at most that.
+/// Milliseconds. `sorted` must be ascending.
 pub(crate) fn percentile(sorted: &[Duration], percent: usize) -> f64 {
     sorted[(sorted.len() * percent / 100).min(sorted.len() - 1)].as_secs_f64() * 1_000.0
 }
 
-/// `p50 1.2 ms, p99 3.4 ms`.
 pub(crate) fn times(mut times: Vec<Duration>) -> String {
     times.sort_unstable();
     format!("p50 {:.2} ms, p99 {:.2} ms", percentile(&times, 50), percentile(&times, 99))
@@ -261,12 +258,11 @@ pub(crate) fn per_second(count: usize, took: Duration) -> f64 {
     f64::from(u32::try_from(count).unwrap()) / took.as_secs_f64()
 }
 
-/// Of which stream, the revision of a briefing, and when it came.
+/// Index of the stream, revision of the briefing, time of arrival.
 pub(crate) type Heard = (usize, u64, Instant);
 
-/// Opens one stream of the client's first gate.
 pub(crate) async fn open_stream(client: &Client) -> Response {
-    // Without the client's time limit: a stream has no end.
+    // A stream does not end, so there is no time limit.
     let http = Http::builder().no_proxy().build().unwrap();
     let request = http.get(format!("{}{LIST}/events", client.urls[0])).bearer_auth(&client.owner);
     let response = request.send().await.unwrap();
@@ -274,7 +270,7 @@ pub(crate) async fn open_stream(client: &Client) -> Response {
     response
 }
 
-/// One reader of the stream: tells the revision of each briefing and when it came.
+/// Reads a stream and sends each briefing.
 pub(crate) async fn listen(mut response: Response, told: mpsc::UnboundedSender<Heard>, nth: usize) {
     let mut text = String::new();
     while let Ok(Some(chunk)) = response.chunk().await {
@@ -292,7 +288,7 @@ pub(crate) async fn listen(mut response: Response, told: mpsc::UnboundedSender<H
     }
 }
 
-/// When each stream was told of `revision` or a later one.
+/// Returns when each stream had `revision` or a later one.
 pub(crate) async fn until(
     told: &mut mpsc::UnboundedReceiver<Heard>,
     streams: usize,
@@ -307,6 +303,6 @@ pub(crate) async fn until(
             }
         }
     };
-    tokio::time::timeout(LIMIT, all).await.expect("a stream was told nothing");
+    tokio::time::timeout(LIMIT, all).await.expect("a stream had no briefing");
     at.into_iter().flatten().collect()
 }

@@ -1,5 +1,5 @@
-//! The floor: what any program must pay that shows such rows with ratatui. It never changes, so that figures of different days can be
-//! compared. Dressed, its rows look like placet's, for what the look costs: two colours a row, and a background under the cursor's row.
+//! The floor: a minimal program that shows the same rows with ratatui. Must not change, so that figures stay
+//! comparable. `dressed` adds the cost of placet's look: two colours per row, and a background for the cursor's row.
 
 use std::io;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
-/// Rows on the left, one of them under the cursor, and all of that one on the right.
+/// Draws rows on the left, and the row under the cursor in full on the right.
 pub(crate) fn run(rows: usize, dressed: bool) -> io::Result<()> {
     let title =
         |nth: usize| format!("  low  create_linear_issue  Escalate outage number {nth} in the EU region");

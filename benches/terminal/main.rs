@@ -1,9 +1,9 @@
-//! What somebody at a terminal waits for: placet beside a floor program and beside its peers, each in a pseudo-terminal of its own.
-//! Prints one Markdown table, the figures of `docs/performance.md`.
+//! Measures the waiting time at a terminal: placet, a floor program and other programs, each in its own
+//! pseudo-terminal. Prints one Markdown table, the figures of `docs/performance.md`.
 //!
-//! `cargo bench --bench terminal` measures 10,000 and 100,000 rows in about fifteen minutes. After `--`: `--rows N` measures so many
-//! only, `--quick` sees in a minute that everything here still works, `--no-peers` leaves other programs out, and
-//! `--also NAME=PATH` measures another build of placet in the same run.
+//! `cargo bench --bench terminal` measures 10,000 and 100,000 rows in about fifteen minutes. After `--`: `--rows N`
+//! measures N rows only, `--quick` checks in a minute that the bench works, `--no-peers` skips other programs, and
+//! `--also NAME=PATH` adds another build of placet.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -25,7 +25,6 @@ use self::peers::Contestant;
 use self::program::{COLUMNS, Cost, LINES, Program};
 use self::served::{Gate, percentile};
 
-/// How much of everything.
 #[derive(Clone, Copy)]
 struct Scale {
     starts: usize,
@@ -37,7 +36,7 @@ struct Scale {
 const FULL: Scale = Scale { starts: 5, keys: 60, held: 60, idle: Duration::from_secs(20) };
 const QUICK: Scale = Scale { starts: 1, keys: 6, held: 6, idle: Duration::from_secs(2) };
 
-/// What a key of the inbox costs that changes the whole list.
+/// Keys that change the whole list.
 const LARGE: [(&str, &[&str]); 6] = [
     ("`R`", &["R"]),
     ("a letter of the filter", &["/", "9", "\x1b"]),
@@ -47,13 +46,13 @@ const LARGE: [(&str, &[&str]); 6] = [
     ("to the end, to the top", &["G", "g", "g"]),
 ];
 
-/// What of such a key keeps the next one waiting.
+/// A key, and how long it delays the next one.
 struct Behind {
     what: &'static str,
     first: &'static [&'static str],
     key: &'static str,
     next: &'static str,
-    /// What the next key shows.
+    /// Text on the screen after the next key.
     brings: &'static str,
     back: &'static [&'static str],
 }
@@ -77,12 +76,12 @@ const BEHIND: [Behind; 8] = [
     Behind { what: "undo it", first: &["*", "x"], key: "u", back: &["\x1b", "*"], ..HELP },
     Behind { what: "to the end", key: "G", back: &["\x1b", "g", "g"], ..HELP },
 ];
-/// The next key comes so many milliseconds later: while the key is worked on, and while what it asked for comes.
+/// Delays of the next key in milliseconds: while the first is processed, and while its results arrive.
 const LATER: [u64; 7] = [0, 2, 5, 15, 30, 60, 120];
 
 #[tokio::main]
 async fn main() {
-    // Cargo says `--bench`.
+    // Cargo passes `--bench`.
     let given: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     let has = |name: &str| given.iter().any(|arg| arg == name);
     let values = |name: &str| -> Vec<String> {
@@ -144,7 +143,7 @@ fn floor_program(rows: usize, dressed: bool) -> Contestant {
     Contestant { all: Some(format!("{rows} pending")), ..floor }
 }
 
-/// Without colours for sources: with the preview, and with the list alone.
+/// Without syntax highlighting; with the preview and without.
 fn placets(gate: &Gate, (name, path): &(String, String), rows: usize) -> Vec<Contestant> {
     let folder = gate.folder.path().join(format!("inbox-{name}"));
     std::fs::create_dir_all(&folder).unwrap();
@@ -166,7 +165,7 @@ fn placets(gate: &Gate, (name, path): &(String, String), rows: usize) -> Vec<Con
     vec![placet, alone]
 }
 
-/// A file with the token, which only its owner can read.
+/// Writes the token to a file with private permissions.
 fn owner_token(gate: &Gate, folder: &Path) -> String {
     use std::os::unix::fs::PermissionsExt as _;
     let file = folder.join("token");

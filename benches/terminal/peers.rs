@@ -1,22 +1,21 @@
-//! Other programs that show a list, as far as this machine has them.
+//! Other list programs, if they are installed.
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Something to be measured.
 #[derive(Clone, Debug)]
 pub(crate) struct Contestant {
     pub(crate) name: String,
     pub(crate) argv: Vec<String>,
     pub(crate) env: Vec<(String, String)>,
-    /// Pressed once, after all of it is there.
+    /// Pressed once after all rows are loaded.
     pub(crate) first: &'static [&'static str],
-    /// Goes down by a row, and up.
+    /// Down and up by one row.
     pub(crate) keys: (&'static str, &'static str),
-    /// What stands on the screen when there is a row.
+    /// On the screen when a row is shown.
     pub(crate) row: String,
-    /// What stands there when all rows are known.
+    /// On the screen when all rows are loaded.
     pub(crate) all: Option<String>,
 }
 
@@ -34,7 +33,6 @@ impl Contestant {
     }
 }
 
-/// What is installed of them, with as many rows, and the names of what is not.
 pub(crate) fn peers(folder: &Path, rows: usize) -> (Vec<Contestant>, Vec<&'static str>) {
     type Make = fn(&Path, usize) -> Contestant;
     let all: [(&str, Make); 3] = [("tig", tig), ("fzf", fzf), ("neomutt", neomutt)];
@@ -54,7 +52,6 @@ fn title(nth: usize) -> String {
     format!("Escalate outage number {nth} in the EU region")
 }
 
-/// A repository with so many commits.
 fn tig(folder: &Path, rows: usize) -> Contestant {
     let place = folder.join("repository");
     let git = |arguments: &[&str]| {

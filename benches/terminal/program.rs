@@ -1,4 +1,4 @@
-//! Any program in a pseudo-terminal, and how long it takes for what.
+//! Runs a program in a pseudo-terminal and measures it.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -11,15 +11,15 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 
 pub(crate) const COLUMNS: u16 = 160;
 pub(crate) const LINES: u16 = 45;
-/// Nothing came for so long: it has drawn all that it draws for a key.
+/// Silence after which a key's output counts as complete.
 const QUIET: Duration = Duration::from_millis(120);
-/// A key that draws nothing.
+/// Time after which a key counts as drawing nothing.
 const NOTHING: Duration = Duration::from_secs(2);
-/// As a keyboard repeats a key that is held.
+/// Interval of a held key.
 const REPEAT: Duration = Duration::from_millis(33);
 pub(crate) const LIMIT: Duration = Duration::from_secs(30);
 
-/// What terminals are asked, and what one answers.
+/// Queries of programs to the terminal, and answers.
 const ANSWERS: [(&[u8], &[u8]); 6] = [
     (b"\x1b[c", b"\x1b[?62;22c"),
     (b"\x1b[>c", b"\x1b[>41;354;0c"),
@@ -43,30 +43,29 @@ pub(crate) struct Program {
     _master: Box<dyn MasterPty + Send>,
     began: Instant,
     parser: vt100::Parser,
-    /// So many chunks were put on the screen.
+    /// Chunks given to the parser.
     read: usize,
-    /// When the last of them came.
+    /// Arrival of the last of them.
     read_at: Instant,
 }
 
-/// What a key cost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
-    /// To the last byte.
+    /// Time to the last byte.
     pub(crate) last: Duration,
     pub(crate) bytes: usize,
 }
 
-/// What it has used up by now.
+/// Resources used so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Used {
-    /// How often a thread went to sleep, and how long it ran.
+    /// Voluntary context switches and processor time by thread.
     threads: HashMap<OsString, (u64, Duration)>,
     pub(crate) bytes: usize,
 }
 
 impl Used {
-    /// How often its threads went to sleep since then, and how long they ran. What a thread did that has ended is not known.
+    /// Context switches and processor time since `before`. Does not include threads that ended.
     pub(crate) fn since(&self, before: &Self) -> (u64, Duration) {
         self.threads.iter().fold((0, Duration::ZERO), |(sleeps, cpu), (thread, now)| {
             let then = before.threads.get(thread).copied().unwrap_or_default();
@@ -109,7 +108,7 @@ impl Program {
         Self { came, writer, child, _master: pair.master, began, parser, read: 0, read_at: began }
     }
 
-    /// When this first stood on the screen, counted from the start.
+    /// Returns the time since the start at which the screen satisfied `wanted`.
     pub(crate) fn when(&mut self, wanted: impl Fn(&str) -> bool) -> Option<Duration> {
         let since = Instant::now();
         if wanted(&self.parser.screen().contents()) {
@@ -149,14 +148,13 @@ impl Program {
         at
     }
 
-    /// Presses a key and waits until nothing more comes.
     pub(crate) fn press(&self, key: &str) -> Cost {
         let before = self.came.0.lock().unwrap().len();
         let sent = self.send(key);
         self.rest(before, sent)
     }
 
-    /// Holds a key down so often; the time from its last press on.
+    /// Presses a key `times` times and measures from the last press.
     pub(crate) fn hold(&self, key: &str, times: usize) -> Cost {
         let before = self.came.0.lock().unwrap().len();
         let mut sent = Instant::now();
@@ -167,7 +165,7 @@ impl Program {
         self.rest(before, sent)
     }
 
-    /// Presses a key, and another one so long after it: the time until the screen shows what that one brings.
+    /// Presses `key`, and `next` after a delay. Returns the time until the screen contains `brings`.
     pub(crate) fn press_behind(&mut self, key: &str, after: Duration, next: &str, brings: &str) -> Duration {
         self.screen();
         self.send(key);
@@ -177,7 +175,6 @@ impl Program {
         shown.map_or(LIMIT, |shown| shown.saturating_duration_since(sent))
     }
 
-    /// Waits until nothing more comes.
     fn rest(&self, before: usize, sent: Instant) -> Cost {
         let mut came = self.came.0.lock().unwrap();
         loop {
@@ -207,7 +204,7 @@ impl Program {
         used
     }
 
-    /// Resident memory, in MB.
+    /// Resident memory in MB.
     pub(crate) fn memory(&self) -> f64 {
         let status = format!("/proc/{}/status", self.child.process_id().unwrap_or_default());
         let status = std::fs::read_to_string(status).unwrap_or_default();
