@@ -1,4 +1,4 @@
-//! `POST …/batch/{batchId}/approve`: listed is approved, excluded is rejected, unlisted stays pending.
+//! `POST .../batch/{batchId}/approve`: approves listed actions and rejects excluded ones. Unlisted ones stay pending.
 
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -14,7 +14,6 @@ use crate::gate::error::{ApiError, INVALID};
 use crate::gate::state::Gate;
 use crate::gate::store::{Group, Ruling, Verdict};
 
-/// Most items in one request.
 const ITEMS_MAX: usize = 10_000;
 
 pub(crate) async fn approve(
@@ -29,7 +28,6 @@ pub(crate) async fn approve(
     Ok(reply(StatusCode::OK, decided))
 }
 
-/// The items as rulings.
 pub(super) fn rulings(request: BatchApprove) -> Result<Vec<Ruling>, ApiError> {
     if request.items.len() > ITEMS_MAX {
         return Err(ApiError::new(
@@ -48,7 +46,7 @@ fn ruling(item: BatchItem, via: Via) -> Result<Ruling, ApiError> {
     let edits = item.user_edits.as_ref().map(|edits| payload("userEdits", edits)).transpose()?;
     let verdict = match (item.exclude, edits) {
         (false, edits) => Verdict::Approve { edits },
-        // Edits of an excluded action change nothing: it will not run.
+        // Edits of an excluded action are ignored because it will not run.
         (true, _) => Verdict::Reject,
     };
     Ok(Ruling {

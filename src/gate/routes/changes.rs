@@ -1,4 +1,4 @@
-//! `GET …/changes`: what happened after a revision, at a cost that depends on the changes and not on the queue.
+//! `GET .../changes`: changes after a revision. The cost depends on the number of changes, not on the queue.
 
 use axum::Json;
 use axum::extract::{Query, State};

@@ -1,4 +1,5 @@
-//! `/api/checkpoints`: the batches of a subtask, decided in one cascade over the rows that were on screen.
+//! `/api/checkpoints`: a checkpoint groups the batches of a subtask. One request decides the listed actions of all of
+//! them.
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
@@ -26,7 +27,6 @@ pub(crate) struct CheckpointQuery {
     mission_id: Option<String>,
 }
 
-/// Checkpoints in which something waits.
 pub(crate) async fn list(
     State(gate): State<Gate>,
     caller: Caller,
@@ -37,7 +37,7 @@ pub(crate) async fn list(
     Ok(Json(Items { items: found.iter().map(body).collect() }).into_response())
 }
 
-/// What waits in it, the oldest batch first; of one mission, usually.
+/// Shows the pending batches of a checkpoint, oldest first. They usually belong to one mission.
 fn body(checkpoint: &Checkpoint) -> Value {
     json!({
         "checkpointId": checkpoint.id,
@@ -47,7 +47,7 @@ fn body(checkpoint: &Checkpoint) -> Value {
     })
 }
 
-/// As for a batch: listed is approved, excluded is rejected, unlisted stays pending, also what arrived later.
+/// Approves listed actions and rejects excluded ones. Unlisted ones stay pending, also those that arrived later.
 pub(crate) async fn approve(
     State(gate): State<Gate>,
     caller: Caller,
@@ -60,7 +60,6 @@ pub(crate) async fn approve(
     Ok(reply(StatusCode::OK, decided))
 }
 
-/// Everything listed is rejected.
 pub(crate) async fn reject(
     State(gate): State<Gate>,
     caller: Caller,

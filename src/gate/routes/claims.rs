@@ -1,4 +1,4 @@
-//! Claims: a reviewer says to be on an action, or that it is over.
+//! Claims: a reviewer announces to be working on an action, or to have stopped.
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
@@ -16,7 +16,7 @@ pub(crate) struct ClaimsQuery {
     workspace_id: Option<String>,
 }
 
-/// `GET /api/claims`: who is on what.
+/// `GET /api/claims`
 pub(crate) async fn list(
     State(gate): State<Gate>,
     caller: Caller,
@@ -26,7 +26,7 @@ pub(crate) async fn list(
     Ok(Json(ClaimsReply { claims: write(&claims) }).into_response())
 }
 
-/// `POST /api/claims/{id}`: answers with the claim as it stands, which may be somebody else's.
+/// `POST /api/claims/{id}`. Returns the current claim, which may be another reviewer's.
 pub(crate) async fn claim(
     State(gate): State<Gate>,
     caller: Caller,
@@ -36,7 +36,7 @@ pub(crate) async fn claim(
     Ok(Json(ClaimBody::from(&claim)).into_response())
 }
 
-/// `POST /api/claims/{id}/end`: only one's own.
+/// `POST /api/claims/{id}/end`. Ends only the caller's own claim.
 pub(crate) async fn end(
     State(gate): State<Gate>,
     caller: Caller,

@@ -1,4 +1,4 @@
-//! `GET …/counts`: what waits, at a cost that does not depend on how much it is.
+//! `GET .../counts`: numbers of pending actions. The cost does not depend on them.
 
 use axum::Json;
 use axum::extract::{Query, State};

@@ -16,7 +16,6 @@ use crate::gate::error::{ApiError, INVALID};
 use crate::gate::state::Gate;
 use crate::gate::store::{Keyed, Ruling, Verdict};
 
-/// Longest reason, in characters.
 pub(super) const REASON_MAX: usize = 16_384;
 
 pub(crate) async fn approve(
@@ -58,7 +57,7 @@ pub(crate) async fn reject(
     decide(&gate, &caller, ruling, key).await
 }
 
-/// Returns after the commit; what is approved is run afterwards, and nobody waits for it here.
+/// Returns after the commit. Does not wait for an approved action to run.
 async fn decide(
     gate: &Gate,
     caller: &Caller,
@@ -69,7 +68,7 @@ async fn decide(
     Ok(reply(StatusCode::OK, gate.store().decide(ruling, caller.actor(), key).await?))
 }
 
-/// Takes back an approval that was not the last that it takes.
+/// Withdraws the caller's approval while more approvals are missing.
 pub(crate) async fn take_back(
     State(gate): State<Gate>,
     caller: Caller,
@@ -88,13 +87,12 @@ pub(crate) async fn withdraw(
     full_response(&stored.action)
 }
 
-/// How it was decided, as the client says.
 pub(super) fn via(word: Option<&str>) -> Result<Via, ApiError> {
     let unknown = || ApiError::new(INVALID, "via is screen, plain, shell or http");
     word.map_or(Ok(Via::default()), |word| Via::parse(word).ok_or_else(unknown))
 }
 
-/// An empty reason is none.
+/// Treats an empty reason as none.
 pub(super) fn reason(reason: Option<String>) -> Result<Option<String>, ApiError> {
     match reason.filter(|reason| !reason.trim().is_empty()) {
         Some(long) if is_longer(&long, REASON_MAX) => {

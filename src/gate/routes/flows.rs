@@ -1,4 +1,4 @@
-//! `GET /api/flows`: how actions came and went, counted by the gate itself, so that all who watch see the same.
+//! `GET /api/flows`: rates of actions, counted by the gate so that all watchers see the same figures.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::gate::reconcile::FLOWS_ASKED_MILLIS;
 use crate::gate::state::Gate;
 use crate::gate::store::AskedFlows;
 
-/// How far back, where nobody says it.
+/// Default period.
 const USUAL_MILLIS: i64 = 60 * 60 * 1_000;
 
 #[derive(Debug, Deserialize)]
@@ -25,7 +25,7 @@ pub(crate) struct FlowsQuery {
     #[serde(alias = "workspaceId")]
     workspace_id: Option<String>,
     since: Option<String>,
-    /// Of tools and reviewers; else as `since`.
+    /// For tools and reviewers; defaults to `since`.
     #[serde(alias = "decidedSince")]
     decided_since: Option<String>,
     #[serde(default)]
@@ -51,13 +51,12 @@ pub(crate) async fn flows(
     Ok(Json(write(&asked.workspace, &flows)).into_response())
 }
 
-/// The groups of everybody who has or had a token of the workspace.
 async fn groups(gate: &Gate, workspace: &str) -> Result<HashMap<String, Vec<String>>, ApiError> {
     let people = gate.people(workspace).await?.into_values();
     Ok(people.map(|token| (folded(&token.subject), token.groups)).collect())
 }
 
-/// The minute that is asked for, at most as far back as minutes are kept.
+/// Reads a time and clamps it to the minutes that are kept.
 fn minute(name: &str, text: Option<&str>, now: Timestamp) -> Result<Option<Minute>, ApiError> {
     let Some(text) = text else { return Ok(None) };
     let wrong = || {

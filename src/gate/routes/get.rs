@@ -1,4 +1,4 @@
-//! `GET …/{id}`, at once or when something happened to it, and its timeline.
+//! `GET .../{id}`, at once or after a change, and the action's timeline.
 
 use std::time::Duration;
 
@@ -20,9 +20,8 @@ use crate::gate::error::{ApiError, INVALID};
 use crate::gate::state::Gate;
 use crate::gate::store::{Refused, Stored, decision_rules};
 
-/// Longest wait in one request.
 const WAIT_MAX: Duration = Duration::from_mins(1);
-/// A waiting request looks at most this often, however busy its workspace is.
+/// Minimum time between reads of a waiting request, even in a busy workspace.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Deserialize)]
@@ -47,7 +46,7 @@ pub(crate) async fn get(
     full_response(&stored.action)
 }
 
-/// The action when `until` holds, or as it stands when the time is over or the gate stops.
+/// Returns the action once `until` holds, the time is up or the gate stops.
 async fn wait_for(
     gate: &Gate,
     caller: &Caller,
@@ -56,7 +55,7 @@ async fn wait_for(
     until: fn(&Status) -> bool,
 ) -> Result<Stored, ApiError> {
     let deadline = Instant::now() + wait.min(WAIT_MAX);
-    // Watching begins before the first look: nothing can happen unseen between the two.
+    // Watching starts before the first read; otherwise a change between the two would be missed.
     let mut revisions = gate.inner.events.watch(&caller.token.workspace);
     loop {
         revisions.mark_unchanged();
@@ -77,7 +76,7 @@ async fn wait_for(
     }
 }
 
-/// The action, if it is this side of the wall.
+/// Returns the action if it belongs to the caller's workspace.
 pub(super) async fn find(gate: &Gate, caller: &Caller, id: &str) -> Result<Stored, ApiError> {
     let Some(stored) = gate.store().get(id).await? else {
         return Err(match gate.store().was_there(id).await? {
@@ -103,7 +102,6 @@ struct Event {
     at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<String>,
-    /// What the audit keeps of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<Box<RawValue>>,
 }

@@ -1,4 +1,4 @@
-//! `GET /api/pending-actions`: a page, newest first, as light rows or in full.
+//! `GET /api/pending-actions`: a page of light rows or whole actions, newest first.
 
 use axum::extract::{Query, State};
 use axum::http::header::CONTENT_TYPE;
@@ -15,9 +15,9 @@ use crate::gate::error::{ApiError, INVALID};
 use crate::gate::state::Gate;
 use crate::gate::store::{Filter, StoreError};
 
-/// About what a row takes on the wire. Bytes.
+/// Approximate length of a row in JSON, in bytes.
 const ROW: usize = 640;
-/// Most ids in one `ids=`.
+/// Maximum number of ids in `ids=`.
 const IDS_MAX: usize = 1_000;
 
 #[derive(Debug, Deserialize)]
@@ -44,7 +44,7 @@ pub(crate) struct ListQuery {
     cursor: Option<String>,
     view: Option<String>,
     nulls: Option<bool>,
-    /// Of what is approved, only what nothing runs yet.
+    /// Excludes approved actions that are running.
     #[serde(default)]
     claimable: bool,
 }
@@ -56,14 +56,14 @@ pub(crate) async fn list(
 ) -> Result<Response, ApiError> {
     let workspace = caller.reads(query.workspace_id.as_deref())?.to_owned();
     let filter = filter(&gate, workspace, &query)?;
-    // No page has them but the first.
+    // Only the first page has claims.
     let claims = match query.cursor {
         None => Some(claim::write(&gate.store().claims(&filter.workspace).await?)),
         Some(_) => None,
     };
     match query.view.as_deref() {
         None | Some("full") => {
-            // Each makes its own room: they differ by megabytes.
+            // Capacity is not reserved because actions differ by megabytes.
             let (page, mut items) = (gate.store().actions(&filter).await?, Items::with_room_for(0));
             page.items.iter().try_for_each(|action| items.write_whole(action))?;
             items.end(page.next, page.revision, claims)
@@ -90,12 +90,11 @@ fn write(body: &mut Vec<u8>, value: &impl Serialize) -> Result<(), StoreError> {
     serde_json::to_writer(body, value).map_err(|_| StoreError::Corrupt("a row that is no JSON"))
 }
 
-/// A list whose items are written as they are read.
+/// A list in JSON, written item by item.
 struct Items(Vec<u8>);
 
-/// For more rows than these, room is made as they come.
+/// Maximum number of rows to reserve capacity for.
 const MANY: u32 = 1_000;
-/// How a list begins.
 const BEGIN: &str = r#"{"items":["#;
 
 impl Items {
@@ -121,7 +120,7 @@ impl Items {
         }
     }
 
-    /// What stands behind the rows is as in a list without any.
+    /// Appends the rest of the reply, taken from a reply without items.
     fn end(
         mut self,
         next: Option<i64>,
@@ -136,7 +135,6 @@ impl Items {
     }
 }
 
-/// A row on the wire.
 pub(super) fn light(row: &Row) -> Result<Box<RawValue>, ApiError> {
     to_raw_value(&RowBody::from(row)).map_err(|_| StoreError::Corrupt("a row that is no JSON").into())
 }
@@ -154,7 +152,7 @@ fn filter(gate: &Gate, workspace: String, query: &ListQuery) -> Result<Filter, A
     ];
     let mut ids = words(query.ids.as_deref());
     if query.ids.is_some() && ids.is_empty() {
-        // No action has the empty id: a client that names no ids gets an empty list.
+        // No action has the empty id, so this gives an empty list.
         ids.push(String::new());
     }
     if ids.len() > IDS_MAX {
@@ -179,14 +177,14 @@ fn filter(gate: &Gate, workspace: String, query: &ListQuery) -> Result<Filter, A
     })
 }
 
-/// As [`list`] writes it: lower-case hex digits, and no sign.
+/// Reads a cursor written by [`list`]: lower-case hex digits without a sign.
 fn cursor(text: &str) -> Result<i64, ApiError> {
     let is_ours = !text.is_empty() && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     let place = i64::from_str_radix(text, 16).ok().filter(|_| is_ours);
     place.ok_or_else(|| ApiError::new(INVALID, "the cursor is not one of this gate's"))
 }
 
-/// The words in storage for the words on the wire, where a running action reads as approved.
+/// Converts statuses from the wire, where a running action is `approved`.
 fn statuses(wire: Option<&str>, claimable: bool) -> Result<Vec<String>, ApiError> {
     let mut statuses = words(wire);
     if let Some(unknown) = statuses.iter().find(|word| matches!(Status::parse(word), Status::Other(_))) {

@@ -1,4 +1,4 @@
-//! `GET /metrics`: counts of the gate, and of the caller's workspace.
+//! `GET /metrics`: counts of the gate and of the caller's workspace.
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -12,7 +12,7 @@ use crate::gate::state::Gate;
 
 const OPEN_METRICS: &str = "application/openmetrics-text";
 
-/// In OpenMetrics for a client that accepts it, as Prometheus does since version 2.5, else in text format 0.0.4.
+/// Returns OpenMetrics if the client accepts it, like Prometheus since version 2.5, else text format 0.0.4.
 pub(crate) async fn metrics(
     State(gate): State<Gate>,
     caller: Caller,

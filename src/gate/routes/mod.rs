@@ -1,4 +1,4 @@
-//! The routes, one file each: read the request, ask the store, write the answer. No rule lives here.
+//! One file per route: reads the request, calls the store, writes the reply. Rules live in the store.
 
 pub(crate) mod batch;
 pub(crate) mod changes;

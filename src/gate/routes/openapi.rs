@@ -1,4 +1,4 @@
-//! `GET /openapi.json`: the contract, for programs. A test holds it against the table of routes and against real replies.
+//! `GET /openapi.json`: the API contract. A test compares it with the table of routes and with replies.
 
 use axum::http::StatusCode;
 use axum::response::Response;

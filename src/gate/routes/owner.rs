@@ -1,4 +1,4 @@
-//! What an owner does from afar: settle what is `unknown`, stop dispatching, read the audit. All within the token's workspace.
+//! An owner's remote actions within the token's workspace: resolve unknown outcomes, pause dispatching, read the audit.
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
@@ -16,10 +16,10 @@ use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
 use crate::gate::state::Gate;
 
-/// Most audit rows in one reply.
+/// Maximum number of audit rows in a reply.
 const PAGE_MAX: u32 = 1_000;
 
-/// `POST …/{id}/settle`: only what is `unknown`, and never one's own proposal.
+/// `POST .../{id}/settle`. Only for `unknown` actions, and not for the caller's own proposals.
 pub(crate) async fn settle(
     State(gate): State<Gate>,
     caller: Caller,
@@ -30,12 +30,10 @@ pub(crate) async fn settle(
     full_response(&stored.action)
 }
 
-/// `POST /api/gate/pause`: nothing more is dispatched in this workspace.
 pub(crate) async fn pause(State(gate): State<Gate>, caller: Caller) -> Result<Response, ApiError> {
     set_paused(&gate, &caller, true).await
 }
 
-/// `POST /api/gate/resume`.
 pub(crate) async fn resume(State(gate): State<Gate>, caller: Caller) -> Result<Response, ApiError> {
     set_paused(&gate, &caller, false).await
 }
@@ -43,7 +41,7 @@ pub(crate) async fn resume(State(gate): State<Gate>, caller: Caller) -> Result<R
 async fn set_paused(gate: &Gate, caller: &Caller, paused: bool) -> Result<Response, ApiError> {
     let (workspace, subject) = (caller.token.workspace.clone(), caller.token.subject.clone());
     let changed = gate.store().pause(workspace.clone(), paused, Some(subject)).await?;
-    // The whole gate may be paused as well, which is not for this token to end.
+    // The whole gate may be paused, too. This token cannot end that.
     let paused = gate.store().paused(&workspace).await?.is_some();
     Ok(Json(json!({"paused": paused, "changed": changed})).into_response())
 }
@@ -71,7 +69,7 @@ pub(crate) async fn audit(
     Ok(Json(AuditReply { items, more }).into_response())
 }
 
-/// `GET /api/audit/head`: the newest row's hash. Keep it elsewhere.
+/// `GET /api/audit/head`: the newest row's hash, to be stored outside the gate.
 pub(crate) async fn head(State(gate): State<Gate>, caller: Caller) -> Result<Response, ApiError> {
     let workspace = caller.reads(None)?;
     let found = gate.store().audit_heads(Some(workspace)).await?.pop();

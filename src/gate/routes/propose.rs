@@ -1,4 +1,4 @@
-//! `POST /api/pending-actions`: record the intent, answer with the queued signal. Nothing runs.
+//! `POST /api/pending-actions`: records a proposal. Does not run it.
 
 use std::time::Instant;
 
@@ -23,14 +23,11 @@ use crate::gate::store::{NewAction, Origin, Reply};
 use crate::gate::tool::{raised_effect, raised_risk};
 use crate::gate::trace;
 
-/// Longest tool name, in characters.
 const TOOL_MAX: usize = 200;
-/// Longest summary, in characters.
 const SUMMARY_MAX: usize = 16_384;
 
 const NO_CALLBACK: &str =
     "callback names none of this gate's callbacks; leave it out, or ask who runs the gate";
-/// Said of a tool that the configuration denies.
 const DENIED: &str = "this tool is denied by policy";
 
 pub(crate) async fn propose(
@@ -49,8 +46,7 @@ pub(crate) async fn propose(
     Ok(reply(StatusCode::ACCEPTED, Reply { body, replayed: recorded.again }))
 }
 
-/// A proposer who has not used up the rate. Asked before the body is read: what is refused costs nothing, and what cannot be read
-/// counts too.
+/// Limits the rate of proposals. Runs before the body is read, so that refusals are cheap and unreadable bodies count.
 pub(crate) struct WithinRate(Caller);
 
 impl FromRequestParts<Gate> for WithinRate {
@@ -63,7 +59,7 @@ impl FromRequestParts<Gate> for WithinRate {
     }
 }
 
-/// Checks a proposal and adds what the gate knows of its tool.
+/// Checks a proposal and adds the tool's definition.
 fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, ApiError> {
     let tool = propose.tool_name.clone();
     if tool.trim().is_empty() || tool.contains('\0') || is_longer(&tool, TOOL_MAX) {
@@ -101,7 +97,7 @@ fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, A
         session: identity.session,
         proposer: caller.token.subject.clone(),
         preview: preview(&definition, &propose, &input),
-        // What cannot be kept is left out, like a preview: nothing that runs depends on it.
+        // It does not affect the run, so an unusable value is dropped like a preview.
         before: propose.before.as_ref().and_then(|before| payload("before", before).ok()),
         run: propose.run_id,
         tool_call: propose.tool_call_id,
@@ -116,7 +112,7 @@ fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, A
     })
 }
 
-/// Its name. An agent can choose no address, and does not learn which names there are.
+/// Returns the callback's name. An agent can neither choose an address nor learn other names.
 fn callback(gate: &Gate, propose: &Propose) -> Result<Option<String>, ApiError> {
     match &propose.callback {
         Some(name) if gate.inner.receivers.get(name).is_none() => Err(ApiError::new(INVALID, NO_CALLBACK)),
@@ -124,8 +120,8 @@ fn callback(gate: &Gate, propose: &Propose) -> Result<Option<String>, ApiError> 
     }
 }
 
-/// Ours where the tool has one, also when the input does not fit it: the proposer's words could lie. A preview that cannot be kept
-/// is left out: it never stops the recording.
+/// Builds the tool's own preview if it has one, because the proposer's could lie. An unusable preview is dropped and
+/// does not stop the proposal.
 fn preview(definition: &Definition, propose: &Propose, input: &RawJson) -> Option<RawJson> {
     match definition.preview.as_ref().filter(|shape| !shape.is_empty()) {
         Some(shape) => shape.build(input.as_str()),
@@ -133,17 +129,17 @@ fn preview(definition: &Definition, propose: &Propose, input: &RawJson) -> Optio
     }
 }
 
-/// Whose action it is.
 struct Identity {
     workspace: String,
     mission: Option<String>,
     session: Option<String>,
 }
 
-/// Reads ids that the request leaves out from the input, where Praxiom's `@gated` decorator puts them. The input is not changed.
+/// Takes ids that the request lacks from the input, where Praxiom's `@gated` decorator puts them. Does not change the
+/// input.
 ///
-/// A workspace in the input must be the token's for a tool whose definition calls the field identity. For any other tool it stands for
-/// one in the request, and the token says which.
+/// A workspace in the input must be the token's if the tool's definition calls the field identity. For other tools it
+/// only means that the request names one; the token's workspace is used.
 fn identity(
     caller: &Caller,
     propose: &Propose,
@@ -166,7 +162,7 @@ fn identity(
     };
     let fields = Fields::new(members);
     let said = |name: &str| fields.raw(name).and_then(id_in);
-    // However often and however spelled.
+    // Every occurrence and every spelling counts.
     if used.into_iter().any(|value| json::decode(value).text != workspace.as_str()) {
         return Err(ApiError::new(FORBIDDEN, "toolInput names another workspace than this token's"));
     }
@@ -177,14 +173,14 @@ fn identity(
     })
 }
 
-/// An id in a tool's input. `None` for what is none to the gate: another type, an empty text, one over the limit or with U+0000.
+/// Reads an id from a tool's input. `None` for other types, empty or overlong text, and U+0000.
 fn id_in(value: &str) -> Option<String> {
     let id = value.starts_with('"').then(|| json::decode(value).text)?;
     let is_id = !id.is_empty() && !id.contains('\0') && !is_longer(&id, ID_MAX);
     is_id.then(|| id.into_owned())
 }
 
-/// The proposer's moment, else the tool's, else never. Whether it has passed is judged where the proposal is recorded.
+/// Returns the proposer's expiry, else the tool's, else none. The store refuses an expiry in the past.
 fn expiry(gate: &Gate, tool: &str, propose: &Propose) -> Result<Option<Timestamp>, ApiError> {
     let now = gate.inner.clock.now();
     let invalid = |message: &str| ApiError::new(INVALID, message);
@@ -200,12 +196,12 @@ fn expiry(gate: &Gate, tool: &str, propose: &Propose) -> Result<Option<Timestamp
     Ok(at.map(|at| at.min(time::LATEST)))
 }
 
-/// In characters, as the contract counts. Short texts are not counted.
+/// Compares in characters like the contract, which bytes can rule out quickly.
 pub(super) fn is_longer(text: &str, most: usize) -> bool {
     text.len() > most && text.chars().count() > most
 }
 
-/// Every text that is kept is bounded: rows are read by the thousand.
+/// Bounds all stored texts, because rows are read by the thousand.
 fn within_limits(propose: &Propose, identity: &Identity) -> Result<(), ApiError> {
     let texts = [
         ("missionId", &identity.mission, ID_MAX),

@@ -1,4 +1,4 @@
-//! `claim`, `renew` and `result`: an agent runs the approved call itself, under a lease with a fence.
+//! `claim`, `renew` and `result`: an agent runs an approved call itself, under a lease with a fence.
 
 use std::time::Duration;
 
@@ -20,29 +20,27 @@ use crate::gate::executor::attempt::clip;
 use crate::gate::state::Gate;
 use crate::gate::store::{Dispatched, Finished, Lease, Refused, StoreError, Stored};
 
-/// Longest lease, in seconds.
 const LEASE_MAX: u64 = 24 * 60 * 60;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Claim {
-    /// How long the agent may take; else the tool's timeout.
+    /// Defaults to the tool's timeout.
     #[serde(default, alias = "lease_seconds", deserialize_with = "whole::seconds")]
     lease_seconds: Option<u64>,
 }
 
-/// What an agent needs to run it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Claimed<'a> {
     pending_action_id: &'a str,
     tool_name: &'a str,
-    /// What to run: the input with the edits applied, byte for byte.
+    /// The input with edits applied, byte for byte.
     tool_input: &'a RawValue,
     idempotency_key: &'a str,
     fence: u64,
     lease_until: String,
-    /// The trace that the proposal belongs to.
+    /// The proposal's trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     traceparent: Option<&'a str>,
 }
@@ -77,7 +75,7 @@ pub(crate) async fn claim(
     Ok(Json(claimed).into_response())
 }
 
-/// For so many seconds, else for as long as the tool may take.
+/// Defaults to the tool's timeout.
 fn lease(caller: &Caller, seconds: Option<u64>, timeout: Duration) -> Lease {
     let seconds = seconds.unwrap_or(timeout.as_secs()).clamp(1, LEASE_MAX);
     Lease { by: Some(caller.actor()), millis: i64::try_from(seconds * 1_000).unwrap_or(i64::MAX) }
@@ -88,7 +86,7 @@ fn lease(caller: &Caller, seconds: Option<u64>, timeout: Duration) -> Lease {
 pub(crate) struct Renew {
     #[serde(deserialize_with = "whole::number")]
     fence: u64,
-    /// From now on; else the tool's timeout.
+    /// From now; defaults to the tool's timeout.
     #[serde(default, alias = "lease_seconds", deserialize_with = "whole::seconds")]
     lease_seconds: Option<u64>,
 }
@@ -111,13 +109,13 @@ pub(crate) async fn renew(
 pub(crate) struct Outcome {
     #[serde(deserialize_with = "whole::number")]
     fence: u64,
-    /// It ran; any JSON.
+    /// The result of a call that ran; any JSON.
     #[serde(default)]
     result: Option<Box<RawValue>>,
-    /// It failed; for people.
+    /// The error of a failed call.
     #[serde(default)]
     error: Option<String>,
-    /// The input that ran, where that may not be what was approved.
+    /// The input that ran, if it may differ from the approved one.
     #[serde(default, rename = "ranInput", alias = "ran_input")]
     ran_input: Option<Box<RawValue>>,
 }
@@ -142,7 +140,7 @@ pub(crate) async fn result(
     full_response(&stored.action)
 }
 
-/// The outcome of a run whose input is known: as reported if that input was approved, else a failure that keeps the input.
+/// Returns the reported outcome if the approved input ran, else a failure that keeps the input that ran.
 fn compared(stored: &Stored, ran: &RawJson, how: Finished) -> Result<Finished, ApiError> {
     let action = &stored.action;
     let approved = action.effective_input.as_ref().unwrap_or(&action.input);

@@ -1,4 +1,4 @@
-//! What a request sends: a JSON body, and perhaps an `Idempotency-Key` bound to it.
+//! Extracts a JSON body and an optional `Idempotency-Key` bound to it.
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
@@ -15,14 +15,13 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// Longest `Idempotency-Key`, in bytes.
 const KEY_MAX: usize = 200;
 
-/// A JSON body.
 pub(crate) struct Sent<T> {
     pub(super) body: T,
-    /// Bound to method, path and the exact bytes of the body.
+    /// Bound to method, path and exact body.
     pub(super) key: Option<Keyed>,
 }
 
-/// A JSON body that may be left out.
+/// An optional JSON body.
 pub(crate) struct MaybeSent<T> {
     pub(super) body: T,
     pub(super) key: Option<Keyed>,
@@ -51,9 +50,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeSent
     }
 }
 
-/// A request as it came.
 struct Raw {
-    /// Method and path.
     route: String,
     headers: HeaderMap,
     bytes: Bytes,
@@ -97,7 +94,7 @@ impl Raw {
     }
 }
 
-/// What is sent says that it is JSON. A form on a web page cannot say so.
+/// Checks the content type. Forms of web pages cannot send JSON's.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")

@@ -1,8 +1,7 @@
-//! `GET …/events`: outstanding counts, pushed.
+//! `GET .../events`: pushes counts of pending actions.
 //!
-//! A briefing is a whole snapshot, or says what differs from the one that this stream told before, so a slow client misses nothing but
-//! the briefings in between. `resync` says that its rows are too far behind, or from another history, and that listing again beats
-//! asking for changes.
+//! A briefing is a snapshot, or the difference to the previous briefing of this stream, so a slow client only misses
+//! intermediate states. `resync` tells the client to list again, because its rows are too old or from another history.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -26,7 +25,7 @@ use crate::gate::limits::OpenStream;
 use crate::gate::state::Gate;
 use crate::gate::store::{Batches, Counts};
 
-/// Between two briefings of one stream: at most 4 a second.
+/// Limits a stream to four briefings per second.
 const BETWEEN_BRIEFINGS: Duration = Duration::from_millis(250);
 const TICK: Duration = Duration::from_secs(15);
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
@@ -45,11 +44,11 @@ pub(crate) struct StreamQuery {
     changes: Option<Changes>,
 }
 
-/// What is sent after the first briefing.
+/// The content of briefings after the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Changes {
-    /// Of the batches, only those that changed.
+    /// Only batches that changed.
     Only,
 }
 
@@ -69,7 +68,7 @@ pub(crate) async fn stream(
         revisions,
         claims,
         desk: gate.inner.briefings.desk(counts, query.batches),
-        // Of no batches there is no difference.
+        // Differences exist only for batches.
         only_changes: query.changes.is_some() && query.batches != Batches::None,
         seen,
         told: None,
@@ -83,7 +82,6 @@ pub(crate) async fn stream(
     Ok((headers, Body::from_stream(briefings.run())).into_response())
 }
 
-/// One open stream.
 struct Briefings {
     gate: Gate,
     caller: Caller,
@@ -91,17 +89,17 @@ struct Briefings {
     revisions: watch::Receiver<u64>,
     claims: watch::Receiver<()>,
     only_changes: bool,
-    /// The newest revision the client was told of.
+    /// The newest revision that the client received.
     seen: Option<u64>,
-    /// What this stream told last.
+    /// The last briefing sent.
     told: Option<Arc<Counted>>,
     ticks: u64,
-    /// Held so that the stream counts while it is open.
+    /// Counts the stream as open until it is dropped.
     _open: OpenStream,
 }
 
 impl Briefings {
-    /// Ends when the gate stops, the token dies, or the store fails: the client then connects again.
+    /// The stream ends when the gate stops, the token ends or the store fails. The client then reconnects.
     fn run(mut self) -> impl Stream<Item = Result<Bytes, Infallible>> {
         stream! {
             let stopping = self.gate.inner.stopping.clone();
@@ -110,7 +108,7 @@ impl Briefings {
             let mut claims_due = None;
             loop {
                 self.revisions.mark_unchanged();
-                // What is due now is in this briefing.
+                // Claims that are due now are part of this briefing.
                 claims_due = claims_due.filter(|due| *due > Instant::now());
                 let began = Instant::now();
                 let Some(events) = self.brief().await else { return };
@@ -118,7 +116,7 @@ impl Briefings {
                 for event in events {
                     yield Ok(event);
                 }
-                // Counting a long queue takes a while: a stream spends at most a fifth of its time on it.
+                // Counting a long queue is slow. A stream spends at most a fifth of its time on it.
                 let earliest = Instant::now() + BETWEEN_BRIEFINGS.max(took * 4);
                 loop {
                     tokio::select! {
@@ -135,7 +133,7 @@ impl Briefings {
                         _ = ticks.tick() => {
                             let Some(tick) = self.tick().await else { return };
                             yield Ok(format!("event: tick\ndata: {{\"tick\":{tick}}}\n\n").into());
-                            // A claim ends in silence.
+                            // A claim expires without an event.
                             let Ok(claims) = self.desk.claims(self.gate.store()).await else { return };
                             if self.told.as_ref().is_some_and(|told| told.claims != claims) { break }
                         }
@@ -149,7 +147,8 @@ impl Briefings {
         }
     }
 
-    /// The counts as they are, after a `resync` where the client's rows are not worth following up; nothing, if it was told them.
+    /// Returns the current counts, preceded by `resync` if the client's rows are too old. Empty if they were sent
+    /// before.
     async fn brief(&mut self) -> Option<Vec<Bytes>> {
         let counted = self.desk.briefing(self.gate.store()).await.ok()?;
         if self.told.as_ref().is_some_and(|told| Arc::ptr_eq(told, &counted)) {
@@ -170,7 +169,7 @@ impl Briefings {
         Some(events)
     }
 
-    /// The number of the next sign of life, if the token still lives.
+    /// Returns the number of the next tick, `None` if the token ended.
     async fn tick(&mut self) -> Option<u64> {
         if !self.caller.is_live(&self.gate).await.ok()? {
             return None;

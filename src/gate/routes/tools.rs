@@ -1,4 +1,4 @@
-//! What the gate knows of its tools, the caller's workspaces, and whether the gate is well.
+//! Tools, the caller's workspace, people, and health checks.
 
 use std::collections::BTreeSet;
 use std::sync::PoisonError;
@@ -21,10 +21,10 @@ use crate::gate::policies::Disagreement;
 use crate::gate::state::Gate;
 use crate::gate::token::{Scope, Token};
 
-/// Somebody whom a proxy named last so long ago may be gone. Milliseconds.
+/// Milliseconds since the last use after which a person known through a proxy no longer counts.
 const LATELY: i64 = 30 * 24 * 60 * 60 * 1_000;
 
-/// A list that is short enough to come as a whole.
+/// A list without pages.
 #[derive(Debug, Serialize)]
 pub(super) struct Items<T> {
     pub(super) items: Vec<T>,
@@ -42,17 +42,17 @@ struct ToolBody<'a> {
     retry: &'static str,
     timeout_seconds: u64,
     expires_after_seconds: Option<u64>,
-    /// How long an approval waits for an agent; `None`: the gate runs it itself.
+    /// Time limit for an agent to claim. `None` if the gate runs the tool itself.
     approval_ttl_seconds: Option<u64>,
-    /// Of an action of its own risk.
+    /// For an action with the tool's own risk.
     approvals: u64,
-    /// What its input must look like, as configured.
+    /// The configured schema of the input.
     schema: Option<&'a RawValue>,
-    /// What the gate shows of the input beside it; `None`: the proposer's own preview.
+    /// The configured preview. `None` if the proposer's is used.
     preview: Option<Value>,
 }
 
-/// The configured tools. Where their commands and URLs point is nobody's business out here.
+/// Lists the configured tools, without their commands and URLs.
 pub(crate) async fn tools(State(gate): State<Gate>) -> Result<Response, ApiError> {
     let tool = |(name, config): (&String, &crate::config::ToolConfig)| {
         let definition = gate.inner.tools.definition(name);
@@ -87,7 +87,6 @@ fn preview(shape: &PreviewShape) -> Value {
     json!({"fields": shape.fields, "items": shape.items, "itemFields": shape.item_fields})
 }
 
-/// The token's workspace, and who its bearer is in it.
 pub(crate) async fn workspaces(State(gate): State<Gate>, caller: Caller) -> Result<Response, ApiError> {
     let token = caller.token;
     let approvals = approvals(&gate, &token.workspace).await?;
@@ -105,7 +104,7 @@ pub(crate) async fn workspaces(State(gate): State<Gate>, caller: Caller) -> Resu
     Ok(Json(Items { items: vec![membership] }).into_response())
 }
 
-/// Whoever a token of the workspace was made for, also those who have none any more: they decided once.
+/// Lists everybody with a token of the workspace, including former ones, because they may have decided actions.
 pub(crate) async fn people(State(gate): State<Gate>, caller: Caller) -> Result<Response, ApiError> {
     let people = gate.people(&caller.token.workspace).await?.into_values();
     let items: Vec<Value> = people
@@ -116,7 +115,7 @@ pub(crate) async fn people(State(gate): State<Gate>, caller: Caller) -> Result<R
     Ok(Json(Items { items }).into_response())
 }
 
-/// Where more than one person must approve something: whether so many can.
+/// If a tool needs several approvals, returns whether there are enough reviewers.
 async fn approvals(gate: &Gate, workspace: &str) -> Result<Option<Value>, ApiError> {
     let needed = gate.inner.tools.most_approvals();
     if needed <= 1 {
@@ -133,13 +132,12 @@ async fn approvals(gate: &Gate, workspace: &str) -> Result<Option<Value>, ApiErr
     Ok(Some(json!({"needed": needed, "deciders": people.len()})))
 }
 
-/// The process answers.
 pub(crate) async fn healthz() -> Response {
     Json(json!({"status": "ok"})).into_response()
 }
 
-/// The database can be read and written, and the gate is not about to stop. That other gates have other tools is a warning: while they get a
-/// new configuration, one after the other, all of them must be asked.
+/// Checks that the database can be read and written and that the gate is not stopping. Differing tools of other gates
+/// are only a warning, because all must serve while a configuration is rolled out.
 pub(crate) async fn readyz(State(gate): State<Gate>) -> Result<Response, ApiError> {
     if gate.inner.draining.is_cancelled() {
         return Err(ApiError::stopping());
