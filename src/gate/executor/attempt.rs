@@ -1,4 +1,4 @@
-//! How one attempt at a run came out, and what the store is told of it.
+//! The result of one attempt to run an action, and the outcome to store.
 
 use serde_json::value::RawValue;
 
@@ -7,23 +7,22 @@ use crate::domain::RawJson;
 use crate::domain::json::JsonError;
 use crate::gate::store::Finished;
 
-/// Most bytes of an error text that are kept.
+/// Longest stored error, in bytes.
 const ERROR_MAX: usize = 4_096;
 
-/// How one attempt came out.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Attempt {
-    /// What it printed or answered.
+    /// The output or the response.
     Done(Vec<u8>),
-    /// It said no, or could not be started: nothing landed as far as anybody knows.
+    /// The executor refused or did not start, so the write probably did not happen.
     Failed(String),
-    /// It was stopped or lost on the way: it may have landed.
+    /// The executor was stopped or lost; the write may have happened.
     Lost(String),
-    /// It may still go on: nobody watches it any more.
+    /// The executor may still run, without a supervisor.
     Vanished(String),
 }
 
-/// `None`: it may still go on, so that its lease has to run out first.
+/// Returns the outcome to store. `None` if the executor may still run, so that the lease must expire first.
 pub(super) fn how_it_ended(ran: Attempt, retry: Retry) -> Option<Finished> {
     Some(match (ran, retry) {
         (Attempt::Done(output), _) => match result(&output) {
@@ -40,10 +39,10 @@ pub(super) fn how_it_ended(ran: Attempt, retry: Retry) -> Option<Finished> {
     })
 }
 
-/// The output as it is when it is JSON, else as a JSON string.
+/// Keeps JSON output byte for byte and other output as a JSON string.
 fn result(output: &[u8]) -> Result<RawJson, JsonError> {
     let text = String::from_utf8_lossy(output);
-    // Stricter than RawJson, which tolerates words like NaN: a reply of ours must be JSON to everybody.
+    // Stricter than `RawJson`, which accepts words like NaN, because clients must be able to read it.
     let strict = serde_json::from_str::<&RawValue>(&text).ok().and_then(|raw| RawJson::parse(raw.get()).ok());
     match strict {
         Some(json) => Ok(json),
@@ -51,7 +50,7 @@ fn result(output: &[u8]) -> Result<RawJson, JsonError> {
     }
 }
 
-/// An error text, cut at a character to what is kept. No database keeps U+0000.
+/// Cuts an error at a character boundary. Replaces U+0000, which PostgreSQL cannot store.
 pub(crate) fn clip(text: &str) -> String {
     let text = text.replace('\0', "\u{fffd}");
     let mut end = text.len().min(ERROR_MAX);
@@ -75,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_error_is_cut_at_a_character() {
+    fn long_error_is_cut_at_a_character() {
         assert_eq!(clip(&"é".repeat(4_000)).len(), ERROR_MAX);
         assert_eq!(clip("a\0b"), "a\u{fffd}b");
         assert_eq!(clip(&format!("a{}", "é".repeat(4_000))).len(), ERROR_MAX - 1);

@@ -1,4 +1,5 @@
-//! The `command` executor: a fixed program with fixed arguments, the merged input on standard input, no shell.
+//! The `command` executor: runs a fixed program with fixed arguments and the merged input on standard input, without a
+//! shell.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,10 +15,10 @@ use crate::gate::store::Work;
 use crate::program;
 use crate::program::supervisor::{self, End, Report};
 
-/// Variables of the gate's own environment that a command gets.
+/// Environment variables of the gate that a command inherits.
 const KEPT: [&str; 5] = ["PATH", "HOME", "LANG", "TMPDIR", "USER"];
 
-/// Runs it under a supervisor, which outlives us where it must: dropping this ends nothing.
+/// Runs the program under a supervisor, which survives the gate. Dropping this future does not end it.
 pub(super) async fn run(
     runs: &Runs,
     argv: &[String],
@@ -41,7 +42,7 @@ pub(super) async fn run(
             return Attempt::Failed(format!("not started: {error}"));
         }
     };
-    // It must not hold the report any longer than the supervisor does.
+    // The command holds a handle of the report file, which must be closed when the supervisor exits.
     drop(command);
     let ended = match supervisor.wait().await {
         Ok(_) => Report::read(&mut report),
@@ -54,7 +55,7 @@ pub(super) async fn run(
     }
 }
 
-/// The supervisor, not started yet. All that it finds in its environment is what the program is to find.
+/// Builds the supervisor's command. The program inherits the supervisor's environment.
 fn command(
     argv: &[String],
     env: &BTreeMap<String, String>,
@@ -75,14 +76,14 @@ fn command(
         .env("PLACET_IDEMPOTENCY_KEY", &work.key)
         .env("PLACET_FENCE", work.fence.to_string())
         .envs(work.traceparent.as_ref().map(|trace| ("TRACEPARENT", trace)))
-        // It can tell that it read all that was approved.
+        // Lets the program check that it read the whole input.
         .env("PLACET_INPUT_LENGTH", input.len().to_string())
         .env("PLACET_INPUT_SHA256", format!("{:x}", Sha256::digest(input)));
     Ok(command)
 }
 
-/// Exit code 0 is done, another one is a failure, told by what it wrote to standard error. A program that a signal ended
-/// was stopped on the way.
+/// Exit code 0 is success and any other a failure described by standard error. A program ended by a signal may have
+/// done part of its work.
 pub(super) fn came_out(report: Report, timeout: Duration) -> Attempt {
     let said = String::from_utf8_lossy(&report.errors);
     let with_words = |status: String| match said.trim() {

@@ -1,20 +1,19 @@
-//! How much runs at once: a number of places in all, of which one tool gets only some.
+//! Limits concurrent runs in total and per tool.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// All places.
 #[derive(Debug)]
 pub(super) struct ConcurrencyLimit {
     all: Arc<Semaphore>,
     per_tool: usize,
-    /// Of the tools that run.
+    /// Tools with running actions.
     tools: Mutex<HashMap<String, Arc<Semaphore>>>,
 }
 
-/// One place; free again when it is dropped.
+/// A permit for one run, returned on drop.
 #[derive(Debug)]
 pub(super) struct Room {
     _places: [OwnedSemaphorePermit; 2],
@@ -25,7 +24,6 @@ impl ConcurrencyLimit {
         Self { all: Arc::new(Semaphore::new(in_all)), per_tool, tools: Mutex::default() }
     }
 
-    /// Tools that may not begin another run.
     pub(super) fn full(&self) -> Vec<String> {
         let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
         tools.retain(|_, places| places.available_permits() < self.per_tool);
@@ -33,7 +31,7 @@ impl ConcurrencyLimit {
         full.map(|(tool, _)| tool.clone()).collect()
     }
 
-    /// Waits for a place in all. `None`: this tool has taken all of its own.
+    /// Waits for a permit. `None` if the tool is at its own limit.
     pub(super) async fn acquire(&self, tool: &str) -> Option<Room> {
         let own = self.own(tool)?;
         let one_of_all = Arc::clone(&self.all).acquire_owned().await.ok()?;

@@ -1,4 +1,4 @@
-//! The `http` executor: POST of the merged input to a fixed URL.
+//! The `http` executor: posts the merged input to a fixed URL.
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use crate::net::post::Targets;
 use crate::net::url;
 use crate::program::supervisor::OUTPUT_MAX;
 
-/// 2xx is done. 408 and 5xx may come from a proxy in between, or after the write, and 301 to 303 lead on from a write that was taken: it may
-/// have landed. Any other answer is a failure in the tool's own words.
+/// 2xx is success. For 408 and 5xx, which a proxy may send or which may follow the write, and for 301 to 303, which may
+/// answer an accepted write, the outcome is unknown. Other statuses are failures with the response as error.
 pub(super) async fn run(targets: &Targets, address: &str, work: &Work, timeout: Duration) -> Attempt {
     let mut headers = vec![
         ("Content-Type", "application/json".to_owned()),
         ("Idempotency-Key", work.key.clone()),
         ("X-Gate-Fence", work.fence.to_string()),
-        // Where a pattern is configured, the URL alone does not tell it.
+        // Tools configured by a pattern share a URL.
         ("X-Gate-Tool", url::encode(&work.tool)),
     ];
     headers.extend(work.traceparent.clone().map(|trace| (traceparent::HEADER, trace)));

@@ -1,8 +1,7 @@
-//! Runs what was approved, after the commit.
+//! Runs approved actions after their commit.
 //!
-//! The store is the queue: the dispatcher takes approved actions out of it under a lease with a fence, so that the usual
-//! way and the way after a crash are the same one. An executor that fails, hangs or panics ends as a status of its
-//! action and never takes the gate down.
+//! The store is the queue. The dispatcher takes approved actions under a lease with a fence, in the same way in normal
+//! operation and after a crash. An executor that fails, hangs or panics only affects its own action.
 
 pub(super) mod attempt;
 mod command;
@@ -24,21 +23,22 @@ use super::which::Which;
 use crate::config::{Executor, ToolConfig};
 use crate::fault;
 
-/// How many actions are run at once.
+/// Maximum number of concurrent runs.
 const AT_ONCE: usize = 16;
-/// How many of them may be one tool's: a slow one must not hold up all others.
+/// Maximum number of concurrent runs of one tool, so that a slow one does not block the others.
 const AT_ONCE_PER_TOOL: usize = 8;
-/// A lease outlives the tool's timeout by so much: time to write the result down.
+/// Margin between timeout and end of lease, for writing the result.
 const MARGIN: Duration = Duration::from_secs(5);
-/// How long a broken task rests before it is begun again.
+/// Pause before a failed task is restarted or a result is stored again.
 const REST: Duration = Duration::from_secs(1);
 
-/// Dispatches until the gate stops, whatever happens: a gate that takes approvals and runs nothing would be worse than none.
+/// Dispatches until the gate stops. Restarts the dispatcher after a panic, because a gate must not accept approvals
+/// without running them.
 pub(crate) async fn run(gate: Gate) {
     restarting(&gate.inner.draining, || dispatcher(gate.clone())).await;
 }
 
-/// Runs a task to its end, or to the end of this future; one that panics is begun again.
+/// Runs a task until it ends, and restarts it after a panic.
 pub(super) async fn restarting<F>(stopping: &CancellationToken, begin: impl Fn() -> F)
 where
     F: Future<Output = ()> + Send + 'static,
@@ -70,8 +70,8 @@ async fn dispatcher(gate: Gate) {
     }
 }
 
-/// Goes once through whatever is approved, as fast as there is room. What cannot be dispatched stands in nobody's way, nor
-/// does a slow tool: one without room is passed over, and whoever leaves its room wakes the dispatcher.
+/// Dispatches all approved actions once. Skips actions that cannot be dispatched and tools at their limit. A finished
+/// run wakes the dispatcher again.
 async fn dispatch(gate: &Gate, tools: &Which, rooms: &ConcurrencyLimit) -> Result<(), StoreError> {
     let mut after = 0;
     loop {
@@ -94,7 +94,7 @@ async fn dispatch(gate: &Gate, tools: &Which, rooms: &ConcurrencyLimit) -> Resul
                     gate.inner.under_way.spawn(occupy(gate.clone(), config.clone(), (work, over), room));
                 }
                 Ok(Dispatched::NotAsApproved(why)) => tracing::error!(why, "an approved action was not run"),
-                // Somebody else was faster, or has just paused the gate.
+                // Another gate was faster, or the gate was just paused.
                 Err(StoreError::Refused(Refused::State { .. } | Refused::Paused)) => {}
                 Err(StoreError::Refused(refused)) if !refused.is_news(&id) => {}
                 Err(error) => tracing::error!(%error, id, "an approved action cannot be dispatched"),
@@ -103,25 +103,24 @@ async fn dispatch(gate: &Gate, tools: &Which, rooms: &ConcurrencyLimit) -> Resul
     }
 }
 
-/// Runs one action and makes room again, for which others may have been passed over.
+/// Runs one action, then wakes the dispatcher for skipped actions.
 async fn occupy(gate: Gate, tool: ToolConfig, work: (Work, Instant), room: Room) {
     perform(&gate, tool, work).await;
     drop(room);
     gate.inner.events.approved();
 }
 
-/// How long a run may take: the tool's own limit, and never longer than its lease. That is counted from before the lease was asked for,
-/// by a clock that nobody sets: this machine's other one may be minutes off that of the server that holds the lease.
+/// Returns the tool's timeout, at most until the end of the lease. `over` is measured by this machine's monotonic clock
+/// from before the dispatch, because wall clocks may differ by minutes from the server that holds the lease.
 fn limit(tool: &ToolConfig, over: Instant) -> Duration {
     tool.timeout.min(over.saturating_duration_since(Instant::now()))
 }
 
-/// Runs one action and writes down what became of it.
 async fn perform(gate: &Gate, tool: ToolConfig, (work, over): (Work, Instant)) {
     let (id, fence, retry) = (work.id.clone(), work.fence, tool.retry);
     fault::point("run.leased");
     tracing::debug!(id, fence, traceparent = work.traceparent, "an approved action runs");
-    // A task of its own: a panic in there is an outcome out here.
+    // A separate task turns a panic into an outcome.
     let mut running = tokio::spawn({
         let gate = gate.clone();
         async move { attempt(&gate, &tool, &work, limit(&tool, over)).await }
@@ -129,7 +128,8 @@ async fn perform(gate: &Gate, tool: ToolConfig, (work, over): (Work, Instant)) {
     let ran = tokio::select! {
         ran = &mut running => ran.unwrap_or_else(|error| Attempt::Vanished(format!("the executor broke off: {error}"))),
         () = gate.inner.giving_up.cancelled() => {
-            // A command goes on under its supervisor, and the next gate takes up what it comes to. Anything else loses its lease.
+            // A command continues under its supervisor, and the next gate stores its outcome. Any other run loses its
+            // lease.
             running.abort();
             return;
         }
@@ -143,7 +143,8 @@ async fn perform(gate: &Gate, tool: ToolConfig, (work, over): (Work, Instant)) {
     fault::point("run.kept");
 }
 
-/// Takes up what runs of an earlier gate came to. Returns the actions of which a run still goes on, also of this gate's.
+/// Stores outcomes of runs that an earlier gate began. Returns the actions with a run in progress, including this
+/// gate's.
 pub(super) async fn take_up(gate: &Gate) -> Vec<String> {
     let mut going_on = Vec::new();
     let found = gate.inner.runs.look().unwrap_or_else(|error| {
@@ -158,7 +159,6 @@ pub(super) async fn take_up(gate: &Gate) -> Vec<String> {
                 let tool = match gate.store().get(&run.id).await {
                     Ok(Some(stored)) => gate.inner.tools.get(stored.action.row.tool.as_raw()),
                     Ok(None) => gate.inner.tools.get(""),
-                    // The next sweep tries again.
                     Err(error) => {
                         tracing::warn!(%error, "what a run came to cannot be taken up yet");
                         going_on.push(run.id);
@@ -180,8 +180,8 @@ pub(super) async fn take_up(gate: &Gate) -> Vec<String> {
     going_on
 }
 
-/// Writes down how a run ended; again and again while the database fails, because what is known must not become unknown. False when
-/// the gate gave up before that.
+/// Stores an outcome. Retries while the database fails, so that a known outcome does not become unknown. Returns false
+/// if the gate gave up first.
 async fn keep(gate: &Gate, id: &str, fence: u64, how: Finished) -> bool {
     loop {
         match gate.store().finish(id.to_owned(), fence, None, how.clone()).await {
@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_broken_background_task_is_begun_again() {
+    async fn panicked_background_task_is_restarted() {
         let starts = Arc::new(AtomicU32::new(0));
         let begin = || {
             let starts = Arc::clone(&starts);

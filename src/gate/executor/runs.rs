@@ -1,7 +1,7 @@
-//! Runs of commands on this machine, as files beside the database: what still runs, also when its gate was killed, and what came of it.
+//! Tracks running commands in files next to the database, so that a run survives its gate.
 //!
-//! Each run has a file, named after the action and the fence. It is locked while the run goes on (`program::supervisor`). A gate takes up what
-//! an earlier one left, and begins no run of an action while another one of it goes on.
+//! Each run has a file named after action and fence, which is locked while it runs (`program::supervisor`). A gate
+//! stores the outcomes of an earlier gate's runs, and does not start a second run of an action in progress.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -11,37 +11,34 @@ use std::sync::{Mutex, PoisonError};
 use crate::private;
 use crate::program::supervisor::Report;
 
-/// The folder of one gate's runs.
 #[derive(Debug)]
 pub(in crate::gate) struct Runs {
     folder: PathBuf,
-    /// Held while files are made and looked at: one that was just made is not locked yet.
+    /// Held while files are created and read, because a new file is not locked yet.
     looking: Mutex<()>,
 }
 
-/// One run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) id: String,
     pub(super) fence: u64,
 }
 
-/// Where a run stands.
 #[derive(Debug)]
 pub(super) enum State {
     GoesOn,
     Ended(Report),
-    /// Its supervisor was killed: nobody knows.
+    /// Its supervisor was killed, so its outcome is unknown.
     Vanished,
 }
 
 impl Runs {
-    /// Beside the database. Makes nothing yet.
+    /// The folder next to the database; it is created by the first run.
     pub(in crate::gate) fn of(database: &Path) -> Self {
         Self { folder: database.with_extension("runs"), looking: Mutex::new(()) }
     }
 
-    /// The file for the report of a new run, locked. Fails when another run of the same action goes on.
+    /// Creates and locks the report file of a new run. Fails while another run of the action is in progress.
     pub(super) fn begin(&self, run: &Run) -> io::Result<File> {
         let _looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
         if !run.id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
@@ -58,21 +55,19 @@ impl Runs {
         Ok(file)
     }
 
-    /// Every run that has a file, and where it stands.
     pub(super) fn look(&self) -> io::Result<Vec<(Run, State)>> {
         let _looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
         let with_state = |run: Run| self.state(&run).map(|state| (run, state));
         Ok(self.all()?.into_iter().filter_map(with_state).collect())
     }
 
-    /// Actions of which a run goes on.
     #[cfg(test)]
     pub(in crate::gate) fn going_on(&self) -> Vec<String> {
         let going_on = self.look().unwrap().into_iter().filter(|(_, state)| matches!(state, State::GoesOn));
         going_on.map(|(run, _)| run.id).collect()
     }
 
-    /// What came of it is in the database.
+    /// Deletes the file of a run whose outcome is stored.
     pub(super) fn forget(&self, run: &Run) {
         if let Err(error) = std::fs::remove_file(self.path(run))
             && error.kind() != io::ErrorKind::NotFound
@@ -81,7 +76,7 @@ impl Runs {
         }
     }
 
-    /// `None` where the file went meanwhile.
+    /// `None` if the file was deleted meanwhile.
     fn state(&self, run: &Run) -> Option<State> {
         let mut file = File::open(self.path(run)).ok()?;
         match file.try_lock() {
@@ -127,14 +122,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_goes_on_while_its_file_is_locked_and_no_other_begins() {
+    fn locked_run_is_in_progress_and_blocks_another() {
         let folder = tempfile::tempdir().unwrap();
         let runs = Runs::of(&folder.path().join("gate.db"));
         let run = |fence| Run { id: "a-1".to_owned(), fence };
 
         let first = runs.begin(&run(1)).unwrap();
         assert!(matches!(runs.look().unwrap()[..], [(_, State::GoesOn)]));
-        assert!(runs.begin(&run(2)).is_err(), "two at a time");
+        assert!(runs.begin(&run(2)).is_err(), "two runs of one action");
         assert!(runs.begin(&Run { id: "../a".to_owned(), fence: 1 }).is_err());
         drop(first);
 
