@@ -1,8 +1,8 @@
-//! In what placet writes, what is not known is absent.
+//! Removes null members from JSON: placet omits unknown values.
 
 use serde_json::Value;
 
-/// The same without members that are null, however deep. A null in a list stays.
+/// Removes null members at any depth, but keeps nulls in lists.
 #[must_use]
 pub fn without_nulls(value: Value) -> Value {
     match value {

@@ -1,4 +1,4 @@
-//! An action on the wire: Praxiom's resource with the extra fields of our gate.
+//! An action on the wire: Praxiom's resource with additional fields of the gate.
 
 use std::sync::Arc;
 
@@ -15,30 +15,30 @@ use crate::domain::{
     StandIn, Status, Timestamp, Untrusted, Via, json,
 };
 
-/// An item that cannot be read as an action. It must never hide the others.
+/// An item that cannot be read as an action. It does not prevent reading others.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an action could not be read: {what}")]
 pub struct Unreadable {
     pub what: &'static str,
-    /// What came, for the Raw view.
+    /// The original text, for the Raw view.
     pub raw: Untrusted,
-    /// Where it says so before it breaks, and says it once.
+    /// The id, if exactly one can be read.
     pub id: Option<ActionId>,
-    /// What may be done with the row that stands in for it.
+    /// Capabilities of its placeholder row.
     pub can: Capabilities,
 }
 
-/// What the id of a stand-in begins with where what it stands for has none.
+/// Prefix of a stand-in's id if the original lacks one.
 const NO_ID: &str = "(no id) ";
 
 impl Unreadable {
-    /// [`Unreadable::what`] of a list that was not given whole.
+    /// For a list that claims more items, but gives no cursor.
     pub const CUT_OFF: &'static str = "the list says that there is more than it gave, and not where";
 
-    /// [`Unreadable::what`] of an item of a list of pending actions. Its stand-in counts as pending.
+    /// For an item of a list of pending actions. Its stand-in counts as pending.
     pub const UNKNOWN_STATUS: &'static str = "placet does not know its status";
 
-    /// `raw` is what stands where an action should.
+    /// `raw` is the text in place of an action.
     pub fn new(what: &'static str, raw: &str) -> Self {
         let fields = Fields::until_broken(raw);
         let id = fields.filter(|fields| fields.names().filter(|name| *name == "id").count() == 1);
@@ -46,17 +46,16 @@ impl Unreadable {
         Self::under(id.map(|id| ActionId::new(id.as_raw())), what, raw.into())
     }
 
-    /// What came under this id.
     pub fn under(id: Option<ActionId>, what: &'static str, raw: Untrusted) -> Self {
         Self { what, raw, id, can: Capabilities::READ_ONLY }
     }
 
-    /// The id may be one of ours: of what stands in for something that has none.
+    /// Whether the id belongs to a stand-in whose original lacks one.
     pub fn stands_in_as(id: &ActionId) -> bool {
         id.as_raw().starts_with(NO_ID)
     }
 
-    /// A row to be shown, and rejected where its id is known, in the place of what could not be read.
+    /// Returns a row to show in its place. It can be rejected if its id is known.
     pub fn stand_in(&self) -> PendingAction {
         let raw = self.raw.as_raw();
         let fields = Fields::until_broken(raw).unwrap_or_default();
@@ -96,15 +95,15 @@ impl Unreadable {
             ..Row::new(id, tool, Untrusted::from(title))
         };
         let action = PendingAction::new(row, literal.clone(), literal);
-        // Of what came, and not of its form as a string.
+        // The size of the original, not of its encoding as a string.
         PendingAction { row: Row { size: raw.len() as u64, ..action.row }, ..action }
     }
 }
 
-/// `None`: the member is left out.
+/// The outer `None` omits the member; the inner one writes null.
 type Nullable<T> = Option<Option<T>>;
 
-/// The light form of an action, `view=row`.
+/// The short form of an action, `view=row`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RowBody<'a> {
@@ -142,12 +141,12 @@ pub struct RowBody<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Nullable<String>,
     pub revision: u64,
-    /// Only where more than one person must approve.
+    /// Only if more than one person must approve.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approvals: Option<ApprovalsBody<'a>>,
 }
 
-/// The whole action, `view=full` and get.
+/// The whole action, as in `view=full`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ActionBody<'a> {
@@ -158,7 +157,6 @@ pub struct ActionBody<'a> {
     pub summary: Option<&'a str>,
     pub tool_input: &'a RawValue,
     pub preview: Option<&'a RawValue>,
-    /// Only where the proposer sent it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -170,12 +168,11 @@ pub struct ActionBody<'a> {
     pub error: Option<&'a str>,
     pub executed_at: Option<String>,
     pub terms: Option<String>,
-    /// Once nothing more will happen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_result: Option<ToolResult>,
 }
 
-/// The status on the wire. Clients of the original contract do not know `running`, so a running action reads as approved.
+/// Returns the status on the wire. Clients of the original contract do not know `running`, so it is sent as approved.
 pub fn wire_status(status: &Status) -> &str {
     match status {
         Status::Running => Status::Approved.as_raw(),
@@ -190,7 +187,7 @@ impl<'a> From<&'a Row> for RowBody<'a> {
 }
 
 impl<'a> RowBody<'a> {
-    /// Without `nulls`, what has no value is left out.
+    /// If `nulls` is false, omits members without a value.
     pub fn of(row: &'a Row, nulls: bool) -> Self {
         fn nullable<T>(value: Option<T>, nulls: bool) -> Nullable<T> {
             if nulls || value.is_some() { Some(value) } else { None }
@@ -224,16 +221,15 @@ impl<'a> RowBody<'a> {
     }
 }
 
-/// The JSON of an action in full. Payload bytes are embedded unchanged.
-///
-/// Fails only when a stored payload is no JSON, which the gate never stores.
+/// Writes a whole action as JSON with unchanged payload bytes. Fails only if a stored payload is not JSON, which the
+/// gate never stores.
 pub fn write(action: &PendingAction) -> Result<String, serde_json::Error> {
     let mut text = Vec::new();
     write_into(&mut text, action)?;
     String::from_utf8(text).map_err(serde::ser::Error::custom)
 }
 
-/// The same behind what was written before it.
+/// Like [`write`], but appends to `text`.
 pub fn write_into(text: &mut Vec<u8>, action: &PendingAction) -> Result<(), serde_json::Error> {
     fn raw(json: &RawJson) -> Result<&RawValue, serde_json::Error> {
         serde_json::from_str(json.as_str())
@@ -241,7 +237,7 @@ pub fn write_into(text: &mut Vec<u8>, action: &PendingAction) -> Result<(), serd
     fn said(field: Option<&Untrusted>) -> Option<&str> {
         field.map(Untrusted::as_raw)
     }
-    // Megabytes are seldom moved while they grow.
+    // Reserves space, to avoid copies while growing.
     let payloads = [&action.preview, &action.before, &action.effective_input, &action.result];
     let payloads = payloads.into_iter().flatten().chain([&action.input]);
     text.reserve(payloads.map(|json| json.as_str().len()).sum::<usize>() + AROUND);
@@ -266,15 +262,15 @@ pub fn write_into(text: &mut Vec<u8>, action: &PendingAction) -> Result<(), serd
     serde_json::to_writer(text, &body)
 }
 
-/// About what an action takes on the wire around its payloads. Bytes.
+/// Estimated bytes of an action without its payloads.
 const AROUND: usize = 1_024;
 
-/// Reads a row or a whole action as a row.
+/// Reads a row, or a whole action as a row.
 pub fn read_row(text: &str) -> Result<Row, Unreadable> {
     read_row_with(text, None)
 }
 
-/// The same, where its members may have been found already.
+/// Like [`read_row`], with members that are already parsed.
 pub fn read_row_with(text: &str, fields: Option<Fields<'_>>) -> Result<Row, Unreadable> {
     row_of(&fields.map_or_else(|| object(text), Ok)?, text)
 }
@@ -315,7 +311,7 @@ fn row_of(fields: &Fields<'_>, text: &str) -> Result<Row, Unreadable> {
     })
 }
 
-/// What stands beside the input and is nothing that this version reads, or could not be understood: a time that is none.
+/// Returns the members that this version does not know or cannot understand, such as an invalid time.
 pub fn beside(raw: &RawJson) -> Vec<json::Member<'_>> {
     const NAMES: [&str; 37] = [
         "id",
@@ -373,12 +369,11 @@ fn object(text: &str) -> Result<Fields<'_>, Unreadable> {
     })
 }
 
-/// Reads a whole action. The payloads keep their exact bytes.
 pub fn read(text: &str) -> Result<PendingAction, Unreadable> {
     read_with(text, None, None)
 }
 
-/// The same, where its members may have been found already. One that is most of a reply is kept as a part of it.
+/// Like [`read`], with members that are already parsed. An action that is most of a reply shares its memory.
 pub fn read_with(
     text: &str,
     fields: Option<Fields<'_>>,
@@ -422,7 +417,7 @@ mod tests {
         "resolvedAt":null,"executedAt":null}"#;
 
     #[test]
-    fn the_seeds_resource_is_read_with_its_exact_bytes() {
+    fn an_action_is_read_with_its_exact_bytes() {
         let action = read(ACTION).unwrap();
 
         assert_eq!(action.input.as_str(), r#"{"amount":1.10,"n":18446744073709551616,"a":1,"a":2}"#);
@@ -432,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn an_action_that_is_most_of_a_reply_is_kept_as_a_part_of_it() {
+    fn an_action_that_dominates_a_reply_shares_its_memory() {
         let alone = Arc::new(format!("[{ACTION}]"));
         let among = Arc::new(format!("[{ACTION},{ACTION},{ACTION}]"));
         let is_part = |reply: &Arc<String>| {
@@ -444,11 +439,11 @@ mod tests {
         };
 
         assert_eq!(is_part(&alone), [true, true]);
-        assert_eq!(is_part(&among), [false, false], "one of many does not keep all of them");
+        assert_eq!(is_part(&among), [false, false], "one of many does not retain the reply");
     }
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn a_written_action_is_read_back() {
         let mut action = read(ACTION).unwrap();
         action.row.digest = Some(action.digest());
 
@@ -461,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stand_in_has_the_id_where_it_is_known_and_the_bytes_as_they_came() {
+    fn a_stand_in_keeps_id_and_bytes() {
         let stand_in = |raw: &str| read(raw).unwrap_err().stand_in();
 
         let broken = stand_in(r#"{"id":"pa-1","toolName":"t","toolInput":{"a":1,},"status":"pending"}"#);
@@ -486,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn one_bad_item_says_what_is_wrong() {
+    fn a_bad_item_has_a_reason() {
         assert_eq!(read("[]").unwrap_err().what, "it is no object");
         assert_eq!(read(r#"{"id":"x"}"#).unwrap_err().what, "it has no toolName");
     }

@@ -1,4 +1,4 @@
-//! How many people must approve an action, and who did, on the wire.
+//! Required and given approvals on the wire.
 
 use std::sync::Arc;
 
@@ -9,30 +9,25 @@ use super::fields::Fields;
 use super::time;
 use crate::domain::{Approval, Approvals, Digest, Edits, Untrusted, json};
 
-/// Beside every action that needs more than one person.
 #[derive(Debug, Serialize)]
 pub struct ApprovalsBody<'a> {
-    /// How many approvals stand.
     pub given: u64,
     pub needed: u64,
-    /// Whose they are, the first one first.
     pub by: Vec<&'a str>,
 }
 
-/// One approval that stands, beside the whole action.
+/// A valid approval, part of the whole action.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalBody<'a> {
     pub by: &'a str,
     pub at: String,
-    /// Of what would run.
+    /// Digest of the input that would run.
     pub effective_digest: String,
-    /// What of the proposed input they changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_edits: Option<&'a RawValue>,
 }
 
-/// In the entry of a batch's reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct ApprovalCount {
     pub given: u64,
@@ -58,7 +53,7 @@ impl<'a> ApprovalBody<'a> {
     }
 }
 
-/// `None` where the backend knows no such thing.
+/// `None` if the backend does not support approvals by several people.
 pub(super) fn of_row(fields: &Fields<'_>) -> Option<Arc<Approvals>> {
     let approvals = Fields::of(fields.raw("approvals")?)?;
     let names = approvals.raw("by").and_then(json::elements).unwrap_or_default();
@@ -66,7 +61,7 @@ pub(super) fn of_row(fields: &Fields<'_>) -> Option<Arc<Approvals>> {
     Some(Arc::new(Approvals { needed: approvals.number("needed")?, by }))
 }
 
-/// One that cannot be read is left out.
+/// Skips entries that cannot be read.
 pub(super) fn given(fields: &Fields<'_>) -> Vec<Approval> {
     let given = fields.raw("givenApprovals").and_then(json::elements).unwrap_or_default();
     given.into_iter().filter_map(Fields::of).filter_map(|fields| one(&fields)).collect()

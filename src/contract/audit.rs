@@ -1,10 +1,10 @@
-//! The audit on the wire, and in an exported file.
+//! The audit on the wire and in exported files.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// One row. The formula of its hash is in the gate's documentation.
+/// An audit row. The gate's documentation has the formula of its hash.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditBody<'a> {
@@ -14,18 +14,17 @@ pub struct AuditBody<'a> {
     pub event: &'a str,
     pub at: String,
     pub by: Option<&'a str>,
-    /// A JSON object; the hash covers its exact bytes.
+    /// A JSON object. The hash covers its exact bytes.
     pub details: Option<&'a RawValue>,
-    /// 64 hex digits.
     pub hash: String,
 }
 
-/// The newest row: kept elsewhere, it proves what was before it.
+/// The newest row. A copy kept elsewhere proves all rows before it.
 pub fn head(workspace: &str, revision: u64, hash: &str) -> Value {
     json!({"workspaceId": workspace, "revision": revision, "hash": hash})
 }
 
-/// A page of rows, oldest first. Ask again with `since` = the last revision until it is empty.
+/// A page of rows, oldest first. Clients repeat with `since` = the last revision until it is empty.
 #[derive(Debug, Serialize)]
 pub struct AuditReply<'a> {
     pub items: Vec<AuditBody<'a>>,

@@ -1,4 +1,4 @@
-//! Deciding: one action, or a batch with default-skip.
+//! Requests and replies for deciding one action or a batch. Actions not listed in a batch stay pending.
 
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -6,29 +6,28 @@ use serde_json::value::RawValue;
 
 use super::approvals::ApprovalCount;
 
-/// `POST …/{id}/approve`. An empty body is an approval as proposed.
+/// `POST …/{id}/approve`. An empty body approves the action as proposed.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Approve {
     #[serde(default, alias = "user_edits", skip_serializing_if = "Option::is_none")]
     pub user_edits: Option<Box<RawValue>>,
-    /// Refuse (412) when the proposed content is not this one.
+    /// Refuses (412) other proposed content.
     #[serde(default, alias = "expected_digest", skip_serializing_if = "Option::is_none")]
     pub expected_digest: Option<String>,
-    /// Refuse (412) when the content after the edits is not this one.
+    /// Refuses (412) other content after the edits.
     #[serde(default, alias = "expected_effective_digest", skip_serializing_if = "Option::is_none")]
     pub expected_effective_digest: Option<String>,
-    /// Refuse (412) when anything else that was agreed to has changed: the `terms` of the action as it was read.
+    /// Refuses (412) other terms than those of the action that was read.
     #[serde(default, alias = "expected_terms", skip_serializing_if = "Option::is_none")]
     pub expected_terms: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// How it was decided: `screen`, `plain`, `shell` or `http`, which is what a client that does not say is taken for.
+    /// How it was decided: `screen`, `plain`, `shell` or `http` (the default).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
 }
 
-/// `POST …/{id}/reject`.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Reject {
@@ -40,7 +39,6 @@ pub struct Reject {
     pub via: Option<String>,
 }
 
-/// `POST …/batch/{batchId}/approve`.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BatchApprove {
@@ -50,7 +48,6 @@ pub struct BatchApprove {
     pub via: Option<String>,
 }
 
-/// Listed = approve, `exclude` = reject, not listed = left pending.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct BatchItem {
@@ -64,14 +61,13 @@ pub struct BatchItem {
     pub expected_digest: Option<String>,
     #[serde(default, alias = "expected_effective_digest", skip_serializing_if = "Option::is_none")]
     pub expected_effective_digest: Option<String>,
-    /// Refuse (412) when anything else that was agreed to has changed: the `terms` of the action as it was read.
     #[serde(default, alias = "expected_terms", skip_serializing_if = "Option::is_none")]
     pub expected_terms: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// Items that are objects. Serde would take an array for one, field by field: nothing is decided by accident.
+/// Deserializes items that must be objects. Serde would also accept arrays, field by field, and so decide by accident.
 pub(super) fn objects<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<Vec<T>, D::Error> {
     let items = Vec::<Box<RawValue>>::deserialize(from)?;
     let item = |raw: Box<RawValue>| {
@@ -83,7 +79,7 @@ pub(super) fn objects<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -
     items.into_iter().map(item).collect()
 }
 
-/// The answer to a batch: the three counts of Praxiom's contract, our `failed`, and one entry for each item.
+/// The reply to a batch: the three counts of Praxiom's contract, `failed`, and an entry per item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BatchReply {
@@ -94,22 +90,19 @@ pub struct BatchReply {
 }
 
 impl BatchReply {
-    /// Counts what became of the items.
     pub fn of(batch_id: String, items: Vec<BatchReplyItem>) -> Self {
         Self { batch_id, counts: Counts::of(&items), items }
     }
 }
 
-/// The counts of a reply.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     pub approved: u64,
     pub rejected: u64,
-    /// Settled by somebody else between the list and this request.
+    /// Settled by another client since it was listed.
     pub skipped: u64,
-    /// Changed, invalid or missing.
     pub failed: u64,
-    /// Approved by one more person, and pending until others do. Absent where there are none.
+    /// Approved, but pending until more people approve. Omitted if zero.
     #[serde(skip_serializing_if = "is_none")]
     pub accepted: u64,
 }
@@ -140,15 +133,12 @@ impl Counts {
 pub struct BatchReplyItem {
     pub pending_action_id: String,
     pub outcome: ItemOutcome,
-    /// The action's status now; absent when it is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolved_by: Option<String>,
-    /// Only of what is accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approvals: Option<ApprovalCount>,
-    /// Why it is changed, invalid or missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
@@ -159,7 +149,7 @@ pub enum ItemOutcome {
     Approved,
     Rejected,
     Skipped,
-    /// It counts, and more people must approve it.
+    /// The approval counts, but more people must approve.
     Accepted,
     Changed,
     Invalid,

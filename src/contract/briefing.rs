@@ -1,4 +1,4 @@
-//! Outstanding counts: the `briefing` event, which is pushed, and the counts that are asked for.
+//! Outstanding counts: the pushed event `briefing`, and the counts on request.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,42 +10,41 @@ use super::fields::Fields;
 use super::time;
 use crate::domain::{Briefing, Outstanding, Revision, ToolOutstanding, json};
 
-/// Data of the event `briefing`, sent on connect and on change. `id:` is the revision. The counts are always whole.
+/// Data of the event `briefing`, sent on connect and on change. `id:` is the revision. Counts are totals, not
+/// differences.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BriefingBody {
     pub workspace_id: String,
     pub pending: u64,
-    /// Missions with at least one pending action.
     pub blocked_missions: u64,
-    /// Actions whose outcome nobody knows; a human settles them.
+    /// Actions with an unknown outcome, which a person settles.
     pub unknown: u64,
     /// Approvals that no agent claimed in three quarters of their time.
     pub lapsing: u64,
-    /// Runs of the last hour of something else than what was approved.
+    /// Runs in the last hour that differ from what was approved.
     pub ran_other: u64,
-    /// Since when nothing approved is run here; absent while it is.
+    /// Start of the pause in dispatching; absent if not paused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_at: Option<String>,
-    /// The oldest first, as many as were asked for; absent where none were. Of a difference, those that are new or not as they were.
+    /// Batches, oldest first, as many as requested. A difference has only new and changed ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batches: Option<Vec<BatchBody>>,
-    /// More batches wait than are listed; absent with them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truncated: Option<bool>,
-    /// Of a difference only: batches that are listed no more.
+    /// Batches no longer listed; only in a difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gone: Option<Vec<String>>,
-    /// Of a difference only: the revision of the briefing before it, on the same stream.
+    /// Revision of the previous briefing on the stream; only in a difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<u64>,
-    /// Who is on what in the whole workspace, the newest first; at most 1,000.
+    /// Claims in the whole workspace, newest first, at most 1,000.
     pub claims: Vec<ClaimBody>,
     pub revision: u64,
 }
 
 impl BriefingBody {
-    /// What differs from an earlier briefing of the same counts.
+    /// Returns the difference from an earlier briefing with the same options.
     #[must_use]
     pub fn difference(&self, earlier: &Self) -> Self {
         let (now, then) = (self.batches.as_deref(), earlier.batches.as_deref());
@@ -77,7 +76,7 @@ pub struct BatchBody {
     pub highest_risk: String,
 }
 
-/// `GET /api/pending-actions/counts`: what waits, all of one moment; the tools of which most waits, at most 500.
+/// `GET /api/pending-actions/counts`: outstanding actions at one moment, and the (at most 500) tools with the most.
 pub fn write_counts(workspace: &str, counted: &Outstanding) -> Value {
     let tool =
         |it: &ToolOutstanding| json!({"toolName": it.tool.as_raw(), "pending": it.pending, "high": it.high});
@@ -90,7 +89,7 @@ pub fn write_counts(workspace: &str, counted: &Outstanding) -> Value {
     })
 }
 
-/// `None` when it does not say how many wait and how many of them are high-risk.
+/// `None` if the pending or high-risk count is missing.
 pub fn read_counts(text: &str) -> Option<Outstanding> {
     let fields = Fields::of(text)?;
     let tool = |text: &str| {
@@ -107,8 +106,8 @@ pub fn read_counts(text: &str) -> Option<Outstanding> {
     })
 }
 
-/// Reads a briefing of ours, or the pending count from one of the shapes Praxiom may send. `None` when there is no count
-/// in it: then it still means "something changed".
+/// Reads a briefing of the gate, or the pending count from one of Praxiom's shapes. `None` without a count; the
+/// event still means that something changed.
 pub fn read(data: &str) -> Option<Briefing> {
     let fields = Fields::of(data)?;
     let pending = ["pending", "pendingActions", "pendingActionCount", "pendingActionCounts"]
@@ -140,9 +139,9 @@ mod tests {
     use super::*;
     use crate::domain::Timestamp;
 
-    /// A member that a difference forgot would never be told to who asks for differences only.
+    /// A client that only reads differences would never learn about a forgotten member.
     #[test]
-    fn difference_has_every_member_that_is_not_of_batches_whole() {
+    fn a_difference_keeps_all_other_members() {
         let body = |n: u64, word: &str| BriefingBody {
             workspace_id: "w".to_owned(),
             pending: n,
@@ -172,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_read_as_they_were_written() {
+    fn counts_are_read_as_written() {
         let tool = ToolOutstanding { tool: "t\u{202e}".into(), pending: 3, high: 1 };
         for oldest in [None, Some(Timestamp::from_millis(1_776_794_531_420))] {
             let counted = Outstanding { pending: 4, high: 2, oldest, tools: vec![tool.clone()] };
@@ -180,7 +179,7 @@ mod tests {
 
             assert_eq!(read_counts(&text), Some(counted), "{text}");
         }
-        assert_eq!(read_counts(r#"{"pending":4}"#), None, "another route's answer");
+        assert_eq!(read_counts(r#"{"pending":4}"#), None, "the answer of another route");
     }
 
     #[test]

@@ -1,13 +1,12 @@
-//! What a callback is told: that an action was decided or is over, and never what it does.
+//! The body of a callback: that an action was decided or finished, without its content.
 
 use serde::Serialize;
 
-/// In the form that <https://www.standardwebhooks.com> proposes.
+/// In the form of <https://www.standardwebhooks.com>.
 #[derive(Debug, Serialize)]
 pub struct CallbackBody<'a> {
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// Of the change.
     pub timestamp: String,
     pub data: CallbackData<'a>,
 }
@@ -17,7 +16,7 @@ pub struct CallbackBody<'a> {
 pub struct CallbackData<'a> {
     pub pending_action_id: &'a str,
     pub workspace_id: &'a str,
-    /// Grows with every change in the workspace: of two messages about one action the higher is the newer.
+    /// Grows with each change in the workspace, so the message with the higher one is newer.
     pub revision: u64,
     pub status: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! Lists and the changes feed. Items stay raw: each is read on its own, so that one bad item hides no other.
+//! Lists and the changes feed. Items stay raw and are read one by one, so that a bad item does not hide others.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -12,24 +12,22 @@ pub struct ListReply<T = Box<RawValue>> {
     pub items: Vec<T>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// The workspace's revision when the list was read.
     pub revision: u64,
-    /// Who is on what in the whole workspace; on the first page alone.
+    /// Claims in the whole workspace; only on the first page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claims: Option<Vec<ClaimBody>>,
 }
 
-/// `GET /api/pending-actions/changes?since=`: what changed after a revision, one entry an action.
+/// `GET /api/pending-actions/changes?since=`: changes after a revision, one entry per action.
 #[derive(Debug, Serialize)]
 pub struct ChangesReply {
     pub changes: Vec<Change>,
-    /// Up to where this reply reaches: the next `since`.
+    /// The next `since`.
     pub revision: u64,
-    /// More changes wait: ask again at once.
     pub more: bool,
-    /// False when the feed cannot tell everything since then: list again.
+    /// False if the feed cannot report all changes. The client must list again.
     pub complete: bool,
-    /// Who is on what in the whole workspace: no change of theirs has a revision.
+    /// All claims in the workspace, because claims have no revision.
     pub claims: Vec<ClaimBody>,
 }
 
@@ -37,6 +35,6 @@ pub struct ChangesReply {
 pub struct Change {
     pub revision: u64,
     pub id: String,
-    /// The row as it is now; `None` only when it was purged.
+    /// The current row; `None` only if it was purged.
     pub row: Option<Box<RawValue>>,
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::batch::{BatchReplyItem, Counts, objects};
 
-/// `POST /api/checkpoints/{checkpointId}/reject`: what was on screen. Everything listed is rejected.
+/// `POST /api/checkpoints/{checkpointId}/reject`: rejects the listed actions, those that were on screen.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckpointReject {
@@ -16,20 +16,19 @@ pub struct CheckpointReject {
     pub via: Option<String>,
 }
 
-/// One action to reject.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RejectItem {
     #[serde(alias = "pending_action_id")]
     pub pending_action_id: String,
-    /// Skip (`changed`) when the proposed content is not this one.
+    /// Skips (`changed`) other proposed content.
     #[serde(default, alias = "expected_digest", skip_serializing_if = "Option::is_none")]
     pub expected_digest: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// The answer to either: counts in all and by batch, and one entry an item.
+/// The reply to approval or rejection: counts in total and by batch, and an entry per item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckpointReply {
@@ -40,18 +39,16 @@ pub struct CheckpointReply {
     pub items: Vec<BatchReplyItem>,
 }
 
-/// What became of one batch of the cascade.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BatchCounts {
-    /// Absent for actions without a batch, and for ids that are not in this checkpoint.
+    /// Absent for actions without a batch and for ids outside the checkpoint.
     pub batch_id: Option<String>,
     #[serde(flatten)]
     pub counts: Counts,
 }
 
 impl CheckpointReply {
-    /// Counts what became of the items, each with its batch.
     pub fn of(checkpoint_id: String, items: Vec<(Option<String>, BatchReplyItem)>) -> Self {
         let mut places = HashMap::new();
         let mut by_batch: Vec<(Option<&str>, Vec<&BatchReplyItem>)> = Vec::new();

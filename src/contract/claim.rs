@@ -1,4 +1,4 @@
-//! Claims on the wire: who said to be on a pending action.
+//! Claims on the wire: who reviews a pending action.
 
 use serde::Serialize;
 
@@ -14,16 +14,15 @@ pub struct ClaimBody {
     pub claimed_at: String,
 }
 
-/// `GET /api/claims`: the newest first, at most 1,000.
+/// `GET /api/claims`: newest first, at most 1,000.
 #[derive(Debug, Serialize)]
 pub struct ClaimsReply {
     pub claims: Vec<ClaimBody>,
 }
 
-/// `POST /api/claims/{id}/end`.
 #[derive(Debug, Serialize)]
 pub struct ClaimEnded {
-    /// False when there was no claim of the caller's.
+    /// False if the caller had no claim.
     pub ended: bool,
 }
 
@@ -37,12 +36,11 @@ impl From<&Claim> for ClaimBody {
     }
 }
 
-/// As they are written.
 pub fn write(claims: &[Claim]) -> Vec<ClaimBody> {
     claims.iter().map(ClaimBody::from).collect()
 }
 
-/// One claim: the answer to a claim.
+/// Reads one claim, the reply to a claim.
 pub fn read(text: &str) -> Option<Claim> {
     let fields = Fields::of(text)?;
     let id = fields.text("pendingActionId")?;
@@ -50,7 +48,7 @@ pub fn read(text: &str) -> Option<Claim> {
     Some(Claim { id: ActionId::new(id.as_raw()), by, since })
 }
 
-/// Those that stand beside something else. `None` where it has no `claims`. What cannot be read is left out.
+/// Reads the `claims` member of another body; `None` if there is none. Skips claims that cannot be read.
 pub fn beside(fields: &Fields<'_>) -> Option<Vec<Claim>> {
     let claims = json::elements(fields.raw("claims")?)?;
     Some(claims.into_iter().filter_map(read).collect())

@@ -1,9 +1,8 @@
-//! Errors on the wire: every known envelope is read.
+//! Reads errors in every known envelope.
 
 use super::fields::Fields;
 use crate::domain::{Untrusted, json};
 
-/// What a backend said about a failed request, in whatever shape it said it.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct ErrorReply {
     pub code: Option<Untrusted>,
@@ -13,7 +12,7 @@ pub struct ErrorReply {
 }
 
 /// Reads, in this order: `{"error":{…}}`, `{"detail":{…}}`, `{"code","message"}`, `{"detail":"text"}`, a FastAPI list
-/// of `{"loc","msg"}` (three of them are told), plain text. At most 2,000 characters of text are kept.
+/// of `{"loc","msg"}` (the first three), plain text of at most 2,000 characters.
 pub fn read(body: &str) -> ErrorReply {
     let outer = Fields::of(body);
     let inner = outer.as_ref().and_then(|fields| {
@@ -43,7 +42,6 @@ pub fn read(body: &str) -> ErrorReply {
     }
 }
 
-/// One of FastAPI's: where in the request, and what is wrong there.
 fn complaint(text: &str) -> Option<String> {
     let fields = Fields::of(text)?;
     let place = fields.raw("loc").and_then(json::elements).unwrap_or_default();

@@ -1,58 +1,54 @@
-//! Tolerant access to the members of a JSON object: both spellings, nulls as absence, exact bytes.
+//! Tolerant access to JSON members: both spellings, null as absence, exact bytes.
 
 use std::borrow::Cow;
 
 use crate::domain::json::{self, Member};
 use crate::domain::{RawJson, Timestamp, Untrusted};
 
-/// The members of one object on the wire.
 #[derive(Debug, Default)]
 pub struct Fields<'a>(Vec<Member<'a>>);
 
 impl<'a> Fields<'a> {
-    /// `None` when `text` is no object.
+    /// `None` if `text` is not an object.
     pub fn of(text: &'a str) -> Option<Self> {
         json::members(text).map(Self)
     }
 
-    /// Of an object that was taken apart before.
     pub fn new(members: Vec<Member<'a>>) -> Self {
         Self(members)
     }
 
-    /// As far as the object can be read.
+    /// Reads the members of an object up to its first error.
     pub fn until_broken(text: &'a str) -> Option<Self> {
         json::members_until_broken(text).map(|(members, _)| Self(members))
     }
 
-    /// The names as meant, in written order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|member| member.key.text.as_ref())
     }
 
-    /// The raw value under the camelCase `name` or its snake_case twin; a null is an absence.
+    /// Returns the value under `name` or its snake_case form; `None` for null.
     pub fn raw(&self, name: &str) -> Option<&'a str> {
         let found = self.0.iter().rev().find(|member| is(name, &member.key.text));
         found.map(|member| member.value).filter(|value| *value != "null")
     }
 
-    /// The value as it was written, whatever it is.
     pub fn json(&self, name: &str) -> Option<RawJson> {
         self.raw(name).map(RawJson::scanned)
     }
 
-    /// A string's meaning, or a number or word as it was written; nothing for objects and arrays.
+    /// Returns a decoded string, or a number or word as written; `None` for objects and arrays.
     pub fn text(&self, name: &str) -> Option<Untrusted> {
         self.meaning(name).map(|text| Untrusted::from(&*text))
     }
 
-    /// The same, for who reads it and does not keep it.
+    /// Like [`Self::text`], without marking it as untrusted.
     pub fn meaning(&self, name: &str) -> Option<Cow<'a, str>> {
         let raw = self.raw(name).filter(|raw| !matches!(raw.as_bytes().first(), Some(b'{' | b'[')))?;
         Some(json::decode(raw).text)
     }
 
-    /// A string's meaning, or for an object or an array its written form: nothing is lost.
+    /// Returns a decoded string, or an object or array as written.
     pub fn text_or_json(&self, name: &str) -> Option<Untrusted> {
         self.text(name).or_else(|| self.raw(name).map(|raw| json::legible(raw).as_ref().into()))
     }
@@ -61,7 +57,7 @@ impl<'a> Fields<'a> {
         self.meaning(name).and_then(|text| super::time::read(&text))
     }
 
-    /// Returns when something expires. 0, -1 and zero values such as the year 1 mean never.
+    /// Returns an expiry. 0, -1 and zero values such as the year 1 mean never.
     pub fn expiry(&self, name: &str) -> Option<Timestamp> {
         self.time(name).filter(|at| at.as_millis() > 0)
     }
@@ -75,9 +71,9 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The camelCase `name` or its snake_case twin.
+/// Whether `key` is `name` in camelCase or snake_case.
 pub(super) fn is(name: &str, key: &str) -> bool {
-    // Both spellings begin alike, and most names do not.
+    // Both spellings begin alike, so the first byte excludes most keys.
     name.as_bytes().first() == key.as_bytes().first() && (name == key || is_snake(name, key))
 }
 
@@ -105,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn expiry_that_is_not_after_1970_is_none() {
+    fn an_expiry_up_to_1970_means_never() {
         let of = |raw: &str| Fields::of(&format!(r#"{{"expiresAt":{raw}}}"#)).unwrap().expiry("expiresAt");
 
         for never in

@@ -1,4 +1,4 @@
-//! How actions came and went, as the gate counted it.
+//! Flows: arrivals and decisions as counted by the gate.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ use crate::domain::{
     Decider, Flow, Flows, Minute, Queue, QueueFlow, Timestamp, ToolDecided, Untrusted, json,
 };
 
-/// `GET /api/flows`: minute by minute since `from`, and what waits, all of one moment by the gate's clock. At most 64 queues, and all
-/// others together as `rest`; `truncated`: tools beyond the 500 most decided are left out, or decisions of reviewers beyond the newest
-/// 20,000.
+/// `GET /api/flows`: flows per minute since `from`, and pending counts, as of one moment of the gate's clock. At most
+/// 64 queues; others are summed as `rest`. `truncated`: only the 500 most decided tools, or the newest 20,000 decisions
+/// of reviewers, are included.
 pub fn write(workspace: &str, flows: &Flows) -> Value {
     let (rest, queues): (Vec<_>, Vec<_>) = flows.queues.iter().partition(|queue| queue.queue == Queue::Rest);
     let tool = |it: &ToolDecided| {
@@ -39,7 +39,7 @@ pub fn write(workspace: &str, flows: &Flows) -> Value {
     }))
 }
 
-/// `name` is the member that names it; absent of those in no group.
+/// `name` is the member for the name, absent for reviewers without a group.
 fn write_decider(of: &Decider, name: &str) -> Value {
     let mut written = json!({
         "approved": of.approved,
@@ -69,7 +69,6 @@ fn write_queue(queue: &QueueFlow) -> Value {
     json!({"agent": agent, "tool": tool, "pending": queue.pending, "minutes": minutes.collect::<Vec<_>>()})
 }
 
-/// A minute's counts, as they are named on the wire.
 const fn named(flow: &Flow) -> [(&'static str, u64); 8] {
     [
         ("approved", flow.approved),
@@ -83,10 +82,10 @@ const fn named(flow: &Flow) -> [(&'static str, u64); 8] {
     ]
 }
 
-/// More than this of anything is no count: figures are summed and multiplied.
+/// Maximum of a count, so that sums and products do not overflow.
 const LARGEST: u64 = 100_000_000;
 
-/// `None` when it does not say from when to when it counted. What cannot be read of the rest is left out.
+/// `None` without its period. Skips other parts that cannot be read.
 pub fn read(text: &str) -> Option<Flows> {
     let fields = Fields::of(text)?;
     let elements = |name| fields.raw(name).and_then(json::elements).unwrap_or_default();
@@ -132,7 +131,6 @@ fn counted(fields: &Fields<'_>, queue: Queue) -> QueueFlow {
     QueueFlow { queue, pending: count(fields, "pending"), minutes: minutes.into_iter().collect() }
 }
 
-/// Two that are not told apart.
 fn together(one: QueueFlow, other: QueueFlow) -> QueueFlow {
     let mut minutes: BTreeMap<Minute, Flow> = one.minutes.into_iter().collect();
     for (minute, flow) in other.minutes {
@@ -218,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_flows_are_read_back() {
         let flows = told();
         let text = write("w", &flows).to_string();
 
@@ -227,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_left_out_and_hides_nothing() {
+    fn unreadable_parts_are_skipped() {
         let text = r#"{"at":"1970-01-01T00:10:00Z","from":0,"more":[],"queues":[7,{"pending":3},{"agent":"","tool":"t",
             "pending":"4","minutes":[{"arrived":9},{"at":"1970-01-01T00:01:30Z","arrived":9,"left":-1},null,{"at":60}]}],
             "tools":[{"approved":1},{"tool_name":"t","approved":18446744073709551615}],"reviewers":{"a":1}}"#;
@@ -236,7 +234,7 @@ mod tests {
         assert_eq!(flows.queues.len(), 1);
         assert_eq!(flows.queues[0].queue, Queue::Tool("t".into()));
         assert_eq!(flows.queues[0].pending, 4);
-        assert!(flows.queues[0].minutes.is_empty(), "the same minute again, with nothing in it");
+        assert!(flows.queues[0].minutes.is_empty(), "the repeated minute is empty");
         assert_eq!((flows.tools[0].approved, flows.tools[0].edited), (LARGEST, None));
         assert!(flows.reviewers.is_empty());
         assert_eq!(read(r#"{"at":"1970-01-01T00:10:00Z"}"#), None);
@@ -244,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn queues_beyond_the_most_are_summed_with_the_rest() {
+    fn queues_beyond_the_limit_are_summed_as_rest() {
         let minutes = r#""minutes":[{"at":60,"arrived":1}]"#;
         let queues: Vec<String> = (0..Queue::MOST + 3)
             .map(|nth| format!(r#"{{"agent":"a{nth}","pending":2,{minutes}}}"#))

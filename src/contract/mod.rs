@@ -1,9 +1,8 @@
-//! The pending-actions HTTP contract, as Praxiom AI documents it and our gate extends it (`assets/contract/openapi.json`). The gate
-//! speaks it, and so does the source that talks to the gate.
+//! The pending-actions HTTP contract of Praxiom AI, with the gate's extensions (`assets/contract/openapi.json`). Used
+//! by the gate and by the source for it. Has no I/O.
 //!
-//! camelCase on the wire, snake_case accepted on input. Payloads travel as the exact bytes they came in. Reading is
-//! tolerant, because the other end may be Praxiom: a missing field is `None`, a null is a missing field,
-//! an unknown word is kept. Nothing here opens a socket.
+//! camelCase on the wire, snake_case also accepted. Payloads keep their exact bytes. Reading is tolerant, because the
+//! other side may be Praxiom: a missing or null field is `None`, an unknown word is kept.
 
 pub mod absent;
 pub mod action;

@@ -1,8 +1,8 @@
-//! A place inside of a JSON text, as a configuration names it (RFC 6901).
+//! JSON pointers of the configuration (RFC 6901).
 
 use crate::domain::json;
 
-/// The value at `pointer`, as it was written; `None` where there is none. Of two members with one name the last counts.
+/// Returns the value at `pointer` as written. Of duplicate members the last one counts.
 pub fn find<'a>(text: &'a str, pointer: &str) -> Option<&'a str> {
     if pointer.is_empty() {
         return Some(text);
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pointer_finds_what_it_points_at_as_it_was_written() {
+    fn a_pointer_returns_the_value_as_written() {
         let text = r#" {"a":{"b/c":[1.10,{"~":"x"}]},"a\u0062":2} "#;
 
         assert_eq!(find(text, "/a/b~1c/0"), Some("1.10"));

@@ -1,4 +1,4 @@
-//! The wire shapes of a proposal: what an agent sends, and the queued signal that it gets back.
+//! Wire shapes of a proposal: the agent's request and the queued signal it receives.
 
 use std::borrow::Cow;
 
@@ -8,10 +8,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::whole;
 
-/// Longest id, agent or other short text of a proposal, in characters.
+/// Maximum characters of an id, agent or other short text of a proposal.
 pub const ID_MAX: usize = 512;
 
-/// Returns the id as every door sends it: one of more than [`ID_MAX`] characters is `sha256:` and the hex digits of its hash.
+/// Shortens an id of more than [`ID_MAX`] characters to `sha256:` and the hex digits of its hash.
 pub fn short_id(id: &str) -> Cow<'_, str> {
     if id.len() <= ID_MAX || id.chars().count() <= ID_MAX {
         return Cow::Borrowed(id);
@@ -24,8 +24,8 @@ fn shortened<S: Serializer>(id: &Option<String>, to: S) -> Result<S::Ok, S::Erro
     id.as_deref().map(short_id).serialize(to)
 }
 
-/// `POST /api/pending-actions`. Identity that is missing here is read from `toolInput`, which stays as it is. Ids that are too long for
-/// the gate are written short.
+/// `POST /api/pending-actions`. Missing identity is read from `toolInput`, which stays unchanged. Ids that are too long
+/// for the gate are serialized with [`short_id`].
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Propose {
@@ -74,7 +74,7 @@ pub struct Propose {
     pub checkpoint_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<Box<RawValue>>,
-    /// What the target holds now, under the input's own keys.
+    /// Current values of the target, under the input's keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Box<RawValue>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ pub struct Propose {
     pub risk: Option<String>,
     #[serde(default, alias = "expires_at", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
-    /// Seconds from now; not together with `expiresAt`.
+    /// Seconds from now; excludes `expiresAt`.
     #[serde(
         default,
         alias = "ttl_seconds",
@@ -93,15 +93,14 @@ pub struct Propose {
         skip_serializing_if = "Option::is_none"
     )]
     pub ttl_seconds: Option<u64>,
-    /// The pending action this one replaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<String>,
-    /// Who is told when it is decided, and when it is over: a name in the gate's configuration.
+    /// Receiver to notify of decision and end: a name in the gate's configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback: Option<String>,
 }
 
-/// The queued signal: the call did not run. snake_case, as in Praxiom's contract.
+/// The queued signal: the call did not run. In snake_case, as in Praxiom's contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Queued {
     pub status: String,
@@ -111,7 +110,6 @@ pub struct Queued {
 }
 
 impl Queued {
-    /// Of an action that waits for a human.
     pub fn of(tool_name: String, pending_action_id: String) -> Self {
         let message = format!(
             "{tool_name} did not run. It waits for a human to approve it as pending action {pending_action_id}."

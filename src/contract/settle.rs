@@ -1,8 +1,5 @@
-//! What a human says of an action whose outcome nobody knows.
-
 use serde::{Deserialize, Serialize};
 
-/// `POST …/{id}/settle`.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settle {
@@ -15,10 +12,10 @@ pub struct Settle {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SettleAs {
-    /// The write landed.
+    /// The write took effect.
     Executed,
-    /// It did not land, and shall not.
+    /// The write did not take effect and will not run again.
     Failed,
-    /// It did not land: run it again.
+    /// The write did not take effect; run it again.
     Retry,
 }

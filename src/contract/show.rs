@@ -1,45 +1,40 @@
-//! How the input of a tool is laid out for deciding: names for its fields, their order, tables, units, and whether what
-//! approving does can be undone. It arranges and explains; every value is still shown as it was written, and a field that is
-//! not named here is shown after those that are.
+//! The layout of a tool's input for review: labels, order, tables, units, and whether approving can be undone. Values
+//! are shown as written, and fields not named here follow.
 
 use serde::Deserialize;
 
-/// What is known of showing a tool's input. Nothing for an unknown tool.
+/// The layout of a tool's input; empty for an unknown tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Showing {
-    /// In the order they are shown.
     pub fields: Vec<Field>,
     pub reversible: Option<Reversible>,
 }
 
-/// A field of an input, or a column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     pub key: String,
-    /// `None`: the key says it.
+    /// If `None`, the key is the label.
     pub label: Option<String>,
     pub unit: Option<Unit>,
     pub form: Form,
-    /// What its text is written in, where it is known.
     pub language: Option<Language>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Form {
     Value,
-    /// Prose: a paragraph of its own, however short.
+    /// A paragraph, also if it is short.
     Text,
-    /// A list of objects, with these columns; the rest of each element stands below.
+    /// A list of objects with these columns. Other members of an element follow below.
     Table(Vec<Field>),
 }
 
-/// What a text is written in, which chooses its colours. The definition of a tool says it, or the type of a value; the text itself
-/// never does, because an agent wrote it.
+/// The language of a text, which determines its colours. It comes from the tool's definition or the type of a value,
+/// never from the text, because an agent wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
     Json,
-    /// A unified diff.
     Diff,
     Markdown,
     Yaml,
@@ -50,12 +45,12 @@ pub enum Language {
     Code,
 }
 
-/// What a number counts. The number itself stays as it was written.
+/// A number's unit. The number is shown as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Said after the number: `minutes`.
+    /// Shown after the number: `minutes`.
     Word(String),
-    /// The value of the field with this key says it: a currency.
+    /// The value of the field with this key, such as a currency.
     Of(String),
     /// Hundredths: `1250` is also shown as `12.50`.
     Cents,
@@ -63,12 +58,12 @@ pub enum Unit {
     Share,
 }
 
-/// Whether what approving does can be taken back.
+/// Whether the effect of approving can be undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reversible {
     No,
     Yes,
-    /// By somebody, in the target; how.
+    /// By hand in the target, with instructions.
     ByHand(String),
 }
 
@@ -119,7 +114,6 @@ impl Unit {
 }
 
 impl Reversible {
-    /// `no`, `yes`, or `by hand: ` and how; `None` for anything else.
     pub(super) fn parse(text: &str) -> Option<Self> {
         match (text, text.strip_prefix("by hand: ")) {
             ("no", _) => Some(Self::No),

@@ -1,4 +1,4 @@
-//! Moments on the wire.
+//! Times on the wire.
 
 use crate::domain::Timestamp;
 use jiff::civil::{DateTime, Time};
@@ -6,7 +6,8 @@ use jiff::fmt::temporal::Pieces;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp as Instant, Zoned};
 
-/// RFC 3339 with milliseconds in UTC: `2026-04-21T18:02:11.420Z`. A moment outside the calendar becomes its nearest end.
+/// Writes RFC 3339 with milliseconds in UTC: `2026-04-21T18:02:11.420Z`. A time outside the calendar becomes its
+/// nearest end.
 pub fn write(at: Timestamp) -> String {
     let (day, millis) = (at.as_millis().div_euclid(DAY), at.as_millis().rem_euclid(DAY));
     if (FIRST_DAY..=LAST_DAY).contains(&day) {
@@ -31,8 +32,8 @@ pub fn write(at: Timestamp) -> String {
     format!("{instant:.3}")
 }
 
-/// Reads what the backends of this field write: RFC 3339, `+00:00Z` (both marks at once), a naive `T` or space form
-/// taken as UTC, or a number since 1970.
+/// Reads the formats that backends write: RFC 3339, `+00:00Z` (both marks), a naive time with `T` or space as UTC, or a
+/// number since 1970.
 pub fn read(text: &str) -> Option<Timestamp> {
     if let Some(at) = read_ours(text) {
         return Some(at);
@@ -52,13 +53,13 @@ pub fn read(text: &str) -> Option<Timestamp> {
     }
 }
 
-/// Reads a number since 1970. Its size tells the unit: seconds up to the end of the year 9999, else milliseconds, microseconds or
+/// Reads a number since 1970: seconds up to the end of the year 9999, above that milliseconds, microseconds or
 /// nanoseconds.
 fn counted(text: &str) -> Option<Timestamp> {
-    /// Seconds at the end of the year 9999, to which Python rounds its last moment. As milliseconds it is a day in 1978, before any of these
-    /// systems.
+    /// Seconds at the end of the year 9999, to which Python rounds its maximum. As milliseconds it would be a day in
+    /// 1978, before any of these systems.
     const END: f64 = 253_402_300_800.0;
-    /// Nanoseconds, as 64 bits hold them.
+    /// Maximum of 64-bit nanoseconds.
     const LARGEST: f64 = 9.2e18;
     let number: f64 = text.parse().ok()?;
     let ends = [1e-3, 1.0, 1e3, 1e6].map(|per_milli| (per_milli, (END * 1e3 * per_milli).min(LARGEST)));
@@ -68,16 +69,16 @@ fn counted(text: &str) -> Option<Timestamp> {
     }
 }
 
-/// The last moment that RFC 3339 can name.
+/// The latest time in RFC 3339.
 pub const LATEST: Timestamp = Timestamp::from_millis((LAST_DAY + 1) * DAY - 1);
 
-/// Reads moments beyond those that [`Instant`] has, such as the last one of Python or Java: at most [`LATEST`].
+/// Reads times beyond the range of [`Instant`], such as the maxima of Python and Java, as at most [`LATEST`].
 fn read_far(text: &str) -> Option<Timestamp> {
     let digits = text.strip_prefix('+').unwrap_or(text);
     let year = digits.bytes().take_while(u8::is_ascii_digit).count();
     let (year, rest) = digits.split_at_checked(year)?;
     if year.trim_start_matches('0').len() > 4 && rest.starts_with('-') {
-        // A leap year, so that every day there is can be read.
+        // A leap year, so that February 29 is valid.
         return read(&format!("2000{rest}")).map(|_| LATEST);
     }
     let mut text = text.replacen(' ', "T", 1);
@@ -93,15 +94,15 @@ fn read_far(text: &str) -> Option<Timestamp> {
     Some(at.min(LATEST))
 }
 
-// Lists have a moment or two a row, in the form above: it is written and read here, without the calendar's every case.
+// Lists have a time or two per row. These functions read and write the usual form faster than the calendar library.
 
 /// Milliseconds.
 const DAY: i64 = 86_400_000;
-/// Days since 1970 of the first day of the year 1, and of the last one of 9999.
+/// Days since 1970 of the first day of the year 1; the next constant is the last day of 9999.
 const FIRST_DAY: i64 = -719_162;
 const LAST_DAY: i64 = 2_932_896;
 
-/// Year, month and day of a day since 1970, in the Gregorian calendar. Years begin in March, so that the day that some have is their last.
+/// Converts days since 1970 to year, month and day (Gregorian). Years start in March, so the leap day is last.
 const fn civil(day: i64) -> (i64, i64, i64) {
     let day = day + 719_468;
     let (era, of_era) = (day.div_euclid(146_097), day.rem_euclid(146_097));
@@ -113,7 +114,7 @@ const fn civil(day: i64) -> (i64, i64, i64) {
     (era * 400 + year + if month <= 2 { 1 } else { 0 }, month, of_month)
 }
 
-/// The other way round.
+/// The inverse of [`civil`].
 const fn day_of(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
@@ -121,7 +122,7 @@ const fn day_of(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// Exactly the form that [`write()`] writes; anything else is somebody else's.
+/// Reads exactly the form of [`write()`].
 fn read_ours(text: &str) -> Option<Timestamp> {
     const FORM: &[u8] = b"0000-00-00T00:00:00.000Z";
     let is_form = |(byte, form): (&u8, &u8)| if *form == b'0' { byte.is_ascii_digit() } else { byte == form };
@@ -137,17 +138,16 @@ fn read_ours(text: &str) -> Option<Timestamp> {
     is_there.then(|| Timestamp::from_millis(at))
 }
 
-/// By a clock on the wall; `None` for what is outside the calendar.
+/// Converts to local time; `None` outside the calendar.
 pub fn local(at: Timestamp, zone: &TimeZone) -> Option<Zoned> {
     Instant::from_millisecond(at.as_millis()).ok().map(|at| at.to_zoned(zone.clone()))
 }
 
-/// The same, written as `form` says (strftime).
 pub fn formatted(at: Timestamp, zone: &TimeZone, form: &str) -> Option<String> {
     local(at, zone).map(|at| at.strftime(form).to_string())
 }
 
-/// `17:08`, `yesterday 17:08` or `2026-11-20 17:08`: by the clock on the wall.
+/// Formats for people in local time: `17:08`, `yesterday 17:08` or `2026-11-20 17:08`.
 pub fn moment(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     let (Some(then), Some(now)) = (local(at, zone), local(now, zone)) else { return write(at) };
     let form = match then.date() {
@@ -158,7 +158,6 @@ pub fn moment(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     then.strftime(form).to_string()
 }
 
-/// The moment now, from this machine's clock.
 pub fn now() -> Timestamp {
     Timestamp::from_millis(Instant::now().as_millisecond())
 }
@@ -181,9 +180,9 @@ mod tests {
     }
 
     #[test]
-    fn our_own_form_is_that_of_the_calendar() {
+    fn the_fast_form_agrees_with_the_calendar_library() {
         let mut millis = (FIRST_DAY - 3) * DAY;
-        // A step that meets every day of the month and every time of day.
+        // The step reaches every day of the month and every time of day.
         while millis < (LAST_DAY + 3) * DAY {
             let at = Timestamp::from_millis(millis);
             if let Ok(instant) = Instant::from_millisecond(millis) {
@@ -204,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn moment_beyond_the_calendar_is_its_end() {
+    fn a_time_beyond_the_calendar_becomes_its_end() {
         assert_eq!(write(LATEST), "9999-12-31T23:59:59.999Z");
         for text in [
             "9999-12-31T23:59:59.999999",
@@ -233,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn every_spelling_of_a_moment_is_the_same_moment() {
+    fn every_format_of_a_time_is_read() {
         let want = Timestamp::from_millis(1_776_794_531_420);
         for text in [
             "2026-04-21T18:02:11.420Z",
@@ -252,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn number_is_read_by_its_size() {
+    fn a_number_is_read_by_its_size() {
         let want = Timestamp::from_millis(1_776_794_531_420);
         for text in
             ["1776794531.42", "1.77679453142e9", "1776794531420", "1776794531420000", "1776794531420000000"]

@@ -1,6 +1,5 @@
-//! Definitions of known tools: risk, effect, title, what approving does, preview. The data is in `assets/tools`, one file each.
-//!
-//! The gate titles proposals with it; the inbox uses the same definitions where a source has none.
+//! Definitions of known tools: risk, effect, title, effect of approving, preview (data in `assets/tools`). The gate
+//! titles proposals with them; the inbox uses them if a source has none.
 
 use std::sync::{Arc, LazyLock};
 
@@ -18,29 +17,29 @@ use self::totals::{Count, Sum};
 use super::show::FileField;
 use crate::domain::{ByTool, Effect, PreviewShape, RawJson, Risk, Untrusted, json};
 
-/// Longest title, in characters. Longer ones are cut with `…`: a title is a label, the input is what counts.
+/// Maximum characters of a title; longer ones are cut with `…`.
 pub const TITLE_MAX: usize = 200;
 
 #[derive(Clone, Debug)]
 pub struct Definition {
     pub risk: Risk,
     pub effect: Option<Effect>,
-    /// Text for the title, with `{path.in.input}`, `{#path}` (how many), `{^path}` (its first line) and `{+path}` (the files of a patch).
+    /// Template of the title: `{path.in.input}`, `{#path}` (count), `{^path}` (first line), `{+path}` (files of a
+    /// patch).
     pub title: Option<String>,
-    /// What approving does, in a short phrase.
+    /// Short phrase for the effect of approving.
     pub approving: Option<String>,
-    /// What a gate shows of the input beside it; `None` or empty: the proposer's own preview.
+    /// Preview built by the gate. If `None` or empty, the proposer's preview is shown.
     pub preview: Option<PreviewShape>,
-    /// Input fields that name the workspace the tool writes to. The gate refuses a value that is not the token's.
+    /// Input fields that name the workspace. The gate refuses values other than the token's workspace.
     pub identity: Vec<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    /// Or a pattern for several tools.
+    /// Name or pattern of tools.
     name: String,
-    /// Other names or patterns of tools that take the same fields.
     #[serde(default)]
     also: Vec<String>,
     risk: String,
@@ -149,25 +148,22 @@ impl From<File> for Definition {
     }
 }
 
-/// What is known of the tool; medium risk and nothing else for an unknown one.
+/// Returns the definition of a tool; medium risk only for an unknown one.
 pub fn definition(tool: &str) -> &'static Definition {
     DEFINITIONS.get(tool).map_or(&UNKNOWN, |known| &known.definition)
 }
 
-/// How the tool's input is laid out for deciding; `None` for an unknown one.
 pub fn showing(tool: &str) -> Option<&'static Showing> {
     DEFINITIONS.get(tool).map(|known| &known.showing)
 }
 
 impl Totals {
-    /// What one input comes to.
     pub fn of(tool: &Untrusted, input: &RawJson) -> Self {
         let mut totals = Self::default();
         totals.add(tool, input);
         totals
     }
 
-    /// Adds what this input comes to.
     pub fn add(&mut self, tool: &Untrusted, input: &RawJson) {
         let Some(members) = json::members(inner(input.as_str())) else { return };
         match DEFINITIONS.get(tool.as_raw()) {
@@ -178,7 +174,8 @@ impl Totals {
 }
 
 impl Definition {
-    /// The same beside the words that the agent has for it. They stand alone where they name what the input would be told by.
+    /// Returns the title together with the agent's description, or only the description if it contains all telling
+    /// fields.
     pub fn title_beside(&self, tool: &str, input: &str, words: &str) -> String {
         let telling = telling::parts(inner(input));
         let all_said = |parts: &[String]| parts.iter().all(|part| words.contains(part.as_str()));
@@ -193,16 +190,16 @@ impl Definition {
         }
     }
 
-    /// One line for a list, made of the input, so that two actions of one tool can be told apart. Never fails: without a fitting
-    /// template it is the tool's name and the telling fields of the input, else its plain ones (`scrap machine=lathe-2`).
+    /// Returns a one-line title from the input, so that actions of one tool differ. Without a matching template it is
+    /// the tool's name with the telling fields of the input, else its first plain ones (`scrap machine=lathe-2`).
     pub fn title(&self, tool: &str, input: &str) -> String {
         let filled = self.title.as_deref().and_then(|template| fill(template, input));
         bounded(&filled.unwrap_or_else(|| telling::title(tool, inner(input))))
     }
 }
 
-/// Whether a title that placet made for this tool was made of what tells one call from another, so that an equal title is worth a
-/// second look. Plain fields (`scrap machine=lathe-2`) may all be equal and the calls not.
+/// Whether placet made this title from fields that identify a call, so that an equal title suggests a duplicate. Plain
+/// fields (`scrap machine=lathe-2`) can be equal in different calls.
 pub fn tells(tool: &Untrusted, title: &Untrusted) -> bool {
     let (tool, title) = (tool.as_raw(), title.as_raw());
     match title.strip_prefix(tool).and_then(|rest| rest.strip_prefix(' ')) {
@@ -211,12 +208,11 @@ pub fn tells(tool: &Untrusted, title: &Untrusted) -> bool {
     }
 }
 
-/// The title that placet makes for an input.
 pub fn titled(tool: &Untrusted, input: &RawJson) -> Untrusted {
     definition(tool.as_raw()).title(tool.as_raw(), input.as_str()).into()
 }
 
-/// The arguments themselves, where they stand alone in an object around them.
+/// Unwraps the arguments from an object with a single member.
 fn inner(input: &str) -> &str {
     match json::members(input).as_deref() {
         Some([only]) if only.value.starts_with('{') => only.value,
@@ -224,7 +220,7 @@ fn inner(input: &str) -> &str {
     }
 }
 
-/// On one line, and no longer than a title may be.
+/// Reduces to one line of at most `TITLE_MAX` characters.
 fn bounded(title: &str) -> String {
     let title: String = title.split_whitespace().collect::<Vec<_>>().join(" ");
     if title.chars().count() <= TITLE_MAX {
@@ -233,7 +229,7 @@ fn bounded(title: &str) -> String {
     title.chars().take(TITLE_MAX - 1).chain(['…']).collect()
 }
 
-/// The template with its holes filled; `None` when the input lacks one of them.
+/// Fills the template; `None` if the input lacks a value.
 fn fill(template: &str, input: &str) -> Option<String> {
     let mut out = String::new();
     let mut rest = template;
@@ -253,7 +249,7 @@ fn fill(template: &str, input: &str) -> Option<String> {
     Some(out)
 }
 
-/// The value at a dotted path; numbers index arrays.
+/// Returns the value at a dotted path; numbers index arrays.
 fn at<'a>(value: &'a str, path: &str) -> Option<&'a str> {
     path.split('.').try_fold(value, |value, part| match part.parse::<usize>() {
         Ok(index) => json::elements(value)?.get(index).copied(),
@@ -274,13 +270,13 @@ mod tests {
             let File { name, also, .. } = toml::from_str(text).unwrap();
             [vec![name], also].concat()
         });
-        assert_eq!(DEFINITIONS.iter().count(), names.concat().len(), "a name in two files");
+        assert_eq!(DEFINITIONS.iter().count(), names.concat().len(), "two files define one name");
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/tools");
-        assert_eq!(std::fs::read_dir(folder).unwrap().count(), FILES.len(), "a file that is not in the list");
+        assert_eq!(std::fs::read_dir(folder).unwrap().count(), FILES.len(), "a file is not in FILES");
     }
 
     #[test]
-    fn every_tool_says_how_it_is_shown_and_whether_it_can_be_undone() {
+    fn every_definition_has_a_layout_and_reversibility() {
         for (name, known) in DEFINITIONS.iter() {
             let showing = &known.showing;
             assert!(showing.reversible.is_some(), "{name}: no, yes, or by hand: how");
@@ -294,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn units_are_told_apart_and_a_mistake_is_one() {
+    fn units_are_parsed_and_mistakes_are_refused() {
         let field = |text: &str| toml::from_str::<FileField>(text).map(Field::from);
 
         let unit = |unit: &str| field(&format!("field = 'x'\nunit = '{unit}'")).unwrap().unit.unwrap();
@@ -308,11 +304,11 @@ mod tests {
         assert_eq!(Reversible::parse("maybe"), None);
     }
 
-    /// The action in the documentation of the first gated backend, with the preview that its own code built.
+    /// The action in the documentation of the first supported backend, with the preview that the backend built.
     const SEED: &str = include_str!("../../tests/fixtures/save_recommendations.json");
 
     #[test]
-    fn the_preview_of_recommendations_is_the_one_their_own_backend_builds() {
+    fn the_preview_of_recommendations_matches_its_backend() {
         let action = RawJson::parse(SEED).unwrap();
         let (input, want) = (action.member("toolInput").unwrap(), action.member("preview").unwrap());
 
@@ -322,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_title_tells_where_it_is_made_of_telling_fields() {
+    fn a_title_of_telling_fields_identifies_a_call() {
         let tells_of = |tool: &str, input: &str| {
             let tool = Untrusted::from(tool);
             tells(&tool, &titled(&tool, &RawJson::parse(input).unwrap()))
@@ -338,12 +334,12 @@ mod tests {
         }
         assert!(
             !tells(&"act".into(), &"whatever its backend calls it".into()),
-            "the tool is unknown, and the title not ours"
+            "a foreign title of an unknown tool"
         );
     }
 
     #[test]
-    fn a_title_of_an_unknown_tool_is_made_of_its_telling_fields() {
+    fn an_unknown_tool_is_titled_by_telling_fields() {
         let title = |input| definition("act").title("act", input);
         for (input, want) in [
             (
@@ -368,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_actions_of_an_unknown_tool_have_a_hundred_titles() {
+    fn titles_of_an_unknown_tool_are_distinct() {
         let inputs =
             (0..100).map(|n| format!(r#"{{"kind":"charge","order":{{"number":"O-{n}","items":[{n}]}}}}"#));
         let titles: std::collections::HashSet<_> =
@@ -378,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_the_agent_stand_alone_where_they_say_what_the_input_says() {
+    fn a_complete_description_replaces_the_title() {
         let beside = |input, words| definition("act").title_beside("act", input, words);
 
         assert_eq!(beside(r#"{"title":"Hello","post_status":"draft"}"#, "Publish Hello"), "Publish Hello");
@@ -405,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_of_coding_agents_are_told_apart_and_weighed() {
+    fn calls_of_coding_agents_have_title_and_risk() {
         let long = format!("echo {}", "x".repeat(300));
         let patch = r"*** Begin Patch\n*** Update File: src/a.rs\n@@\n-*** Add File: no\n+y\n*** Add File: b.rs\n*** Delete File: c.rs\n*** End Patch";
         for (tool, input, title, risk) in [

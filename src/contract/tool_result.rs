@@ -1,19 +1,16 @@
-//! What an agent is told in the end, in a form it can append to its conversation as it stands.
+//! The final result of a call for the agent, which can append it to its conversation unchanged.
 
 use serde::Serialize;
 
 use crate::domain::{PendingAction, Status, Untrusted, json};
 
-/// The words for a rejection without a reason.
 pub const DECLINED: &str = "User declined to run this tool.";
 
-/// The words for an approval that nobody took.
 const LAPSED: &str = "A human approved this call, but nobody ran it in time. It did not run.";
 
-/// The words for an approval that was withdrawn before it ran.
 const VOIDED: &str = "A human approved this call, and the approval was withdrawn. It did not run.";
 
-/// What a model reads of a rejection: a full sentence, so that it takes the reason for a human's and not for the tool's output.
+/// Words a rejection for the model. A full sentence shows that a person gave the reason, not the tool.
 pub fn denial(reason: Option<&str>) -> String {
     let reason = reason.map(str::trim).unwrap_or_default();
     match reason.strip_suffix('.').unwrap_or(reason) {
@@ -22,20 +19,18 @@ pub fn denial(reason: Option<&str>) -> String {
     }
 }
 
-/// The result of a tool call that went through the gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResult {
-    /// The call this answers, where the proposer named it.
+    /// The id of the call, if the proposer sent it.
     pub tool_call_id: Option<String>,
-    /// It ran and succeeded.
     pub ok: bool,
-    /// A string result as it is meant, any other result as its exact JSON text; else why there is none.
+    /// The result: a decoded string, or other JSON as its exact text. Without one, the reason.
     pub content: String,
 }
 
 impl ToolResult {
-    /// `None` while something may still happen to the action.
+    /// `None` if the action is not final.
     pub fn of(action: &PendingAction) -> Option<Self> {
         let said = |text: &Option<Untrusted>, otherwise: &str| match text {
             Some(text) => text.as_raw().to_owned(),

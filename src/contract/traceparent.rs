@@ -1,9 +1,9 @@
-//! The header that says which trace a request belongs to: <https://www.w3.org/TR/trace-context/#traceparent-header>.
+//! The header that identifies a request's trace: <https://www.w3.org/TR/trace-context/#traceparent-header>.
 
-/// Its name, in requests and to programs as `TRACEPARENT`.
+/// The header's name; programs receive it as `TRACEPARENT`.
 pub const HEADER: &str = "traceparent";
 
-/// Whether it is one of version 00. Anything else is ignored, as the standard has it.
+/// Whether the value is valid in version 00. The standard requires ignoring others.
 pub fn is_one(value: &str) -> bool {
     let mut parts = value.split('-');
     let mut next = || parts.next().unwrap_or_default();
@@ -11,7 +11,7 @@ pub fn is_one(value: &str) -> bool {
     let is_hex = |part: &str, length: usize| {
         part.len() == length && part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
     };
-    // All zeros are no id.
+    // An id of zeros is invalid.
     let is_id = |part: &str, length: usize| is_hex(part, length) && part.bytes().any(|byte| byte != b'0');
     version == "00" && is_id(trace, 32) && is_id(parent, 16) && is_hex(flags, 2) && parts.next().is_none()
 }
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_the_standard_calls_one_is_one() {
+    fn only_valid_traceparents_are_accepted() {
         let one = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         assert!(is_one(one));
         for (part, other) in [

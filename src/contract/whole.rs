@@ -1,9 +1,8 @@
-//! Whole numbers as JSON has them: `1000000.0` is one, too, and some libraries write it so.
+//! Whole numbers in JSON. Some libraries write them as `1000000.0`.
 
 use serde::de::{Deserialize as _, Deserializer, Error, Unexpected};
 use serde_json::Value;
 
-/// A whole number that is not negative.
 pub fn number<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     let given = Value::deserialize(from)?;
     let wrong = || {
@@ -12,7 +11,7 @@ pub fn number<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     given.as_u64().or_else(|| whole(given.as_f64()?)).ok_or_else(wrong)
 }
 
-/// A number of seconds, which may be left out or null. One beyond the largest is the largest.
+/// Deserializes optional seconds. Values above the maximum become the maximum.
 pub fn seconds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     match Option::<Value>::deserialize(from)? {
         Some(far) if far.as_f64().is_some_and(|far| far >= END) => Ok(Some(u64::MAX)),
@@ -21,7 +20,7 @@ pub fn seconds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Err
     }
 }
 
-/// The first number beyond the largest.
+/// 2^64, the first value above `u64::MAX`.
 const END: f64 = 18_446_744_073_709_551_616.0;
 
 fn whole(number: f64) -> Option<u64> {

@@ -118,8 +118,8 @@ impl Http {
     /// address once; the error then names all of them.
     ///
     /// After 429 or 503 with `Retry-After`, a GET waits and is sent again. If the wait exceeds ten seconds or the
-    /// request's limit, the answer is returned at once, and also to every GET until then. A POST does not wait. Without a
-    /// key it is sent again only if the backend did nothing.
+    /// request's limit, the answer is returned at once, and also to every GET until then. A POST does not wait.
+    /// Without a key it is sent again only if the backend did nothing.
     pub async fn ask(&self, ask: &Ask) -> Result<Reply, HttpError> {
         let addresses = &self.addresses;
         let mut round = Round::new(ask, self.untouched);

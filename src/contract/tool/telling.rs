@@ -1,4 +1,4 @@
-//! What tells one call of a tool from another: a few fields that most tools have, by the names that most tools give them.
+//! Finds the fields that identify a call: common fields by their common names.
 
 use crate::domain::json::{self, Member};
 
@@ -7,27 +7,25 @@ const LABELS: [&str; 9] =
 const AMOUNTS: [&str; 5] = ["amount", "total", "sum", "price", "value"];
 const RECIPIENTS: [&str; 8] =
     ["to", "recipient", "recipients", "email", "customer", "customer_email", "user", "assignee"];
-/// A label before other parts is cut here, so that they stay in sight.
+/// Characters after which a label is cut if other parts follow.
 const LABEL: usize = 60;
-/// So many fields are told where none is telling, and so wide a list or object among them.
+/// Maximum plain fields in a title; `SHORT` limits lists and objects in them, in bytes.
 const PLAIN: usize = 4;
 const SHORT: usize = 40;
 
-/// The tool's name, and what tells this call from another.
 pub(super) fn title(tool: &str, input: &str) -> String {
     let telling = joined(input);
     let parts = if telling.is_empty() { plain(input).join(" ") } else { telling };
     format!("{tool} {parts}").trim_end().to_owned()
 }
 
-/// What the telling fields say, each by itself.
 pub(super) fn parts(input: &str) -> Vec<String> {
     let members = json::members(input).unwrap_or_default();
     let found = [label(&members), amount(&members), recipient(&members), id(&members).map(|(_, id)| id)];
     found.into_iter().flatten().collect()
 }
 
-/// `Hello · 129.90 EUR to ada@a.example · id 7`; empty where nothing tells.
+/// `Hello · 129.90 EUR to ada@a.example · id 7`; empty without telling fields.
 fn joined(input: &str) -> String {
     let members = json::members(input).unwrap_or_default();
     let recipient = recipient(&members).map(|recipient| format!("to {recipient}"));
@@ -41,7 +39,7 @@ fn joined(input: &str) -> String {
     [label, deed, id].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-/// The value under the first of these names that has one. Of a key that stands twice, the last one.
+/// Returns the value of the first of these names that has one. Of duplicate keys the last counts.
 fn first<'a>(members: &'a [Member<'a>], names: &[&str]) -> Option<&'a str> {
     let of = |name: &&str| members.iter().rev().find(|member| member.key.text.eq_ignore_ascii_case(name));
     names.iter().find_map(|name| of(name).map(|member| member.value).filter(|value| say(value).is_some()))
@@ -51,7 +49,7 @@ fn label(members: &[Member<'_>]) -> Option<String> {
     say(first(members, &LABELS)?)
 }
 
-/// A number with its currency. A number alone may be anything.
+/// An amount with its currency. A number alone may be anything.
 pub(super) fn money(members: &[Member<'_>]) -> Option<(String, String)> {
     say(first(members, &AMOUNTS)?).zip(say(first(members, &["currency"])?))
 }
@@ -64,7 +62,7 @@ fn recipient(members: &[Member<'_>]) -> Option<String> {
     say(first(members, &RECIPIENTS)?)
 }
 
-/// What is called an id, by its whole name or by its end.
+/// Returns a field called id, by its whole name or its ending.
 fn id<'a>(members: &'a [Member<'a>]) -> Option<(&'a str, String)> {
     let whole = |name: &str| ["id", "number", "key", "slug"].contains(&name);
     let is_id = |name: &str| whole(name) || name.ends_with("_id") || name.ends_with("Id");
@@ -73,7 +71,7 @@ fn id<'a>(members: &'a [Member<'a>]) -> Option<(&'a str, String)> {
     Some((found.key.text.as_ref(), say(found.value)?))
 }
 
-/// A value, or the first of a list and how many there are beside it.
+/// Returns a value, or the first of a list and the number of others.
 fn say(value: &str) -> Option<String> {
     let Some(elements) = json::elements(value) else { return said(value) };
     let (first, rest) = elements.split_first()?;
@@ -81,7 +79,7 @@ fn say(value: &str) -> Option<String> {
     Some(if rest.is_empty() { first } else { format!("{first} and {} more", rest.len()) })
 }
 
-/// `machine=lathe-2`, `a.b=deep`: the first fields that can be said in short.
+/// The first fields with short values: `machine=lathe-2`, `a.b=deep`.
 pub(super) fn plain(input: &str) -> Vec<String> {
     let Some(members) = json::members(input) else {
         let value = json::legible(input);
@@ -117,16 +115,16 @@ fn short(value: &str) -> Option<String> {
     })
 }
 
-/// A string's meaning or a number as written; nothing for containers, nulls and empty strings.
+/// Returns a decoded string, or a number as written; `None` for containers, null and empty strings.
 pub(super) fn said(value: &str) -> Option<String> {
     let plain = !value.starts_with(['{', '[']) && value != "null";
     plain.then(|| json::decode(value).text.into_owned()).filter(|text| !text.trim().is_empty())
 }
 
-/// A first line is cut here, so that what is said behind it stays in sight.
+/// Characters after which a first line is cut, so that the rest of the title stays visible.
 const FIRST_LINE: usize = 120;
 
-/// The first line that is neither empty nor a comment, and how many others there are: `cd /srv … +2 lines`.
+/// Returns the first line that is neither empty nor a comment, and the number of others: `cd /srv … +2 lines`.
 pub(super) fn first_line(text: &str) -> String {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines().find(|line| !line.starts_with('#')).or_else(|| lines().next()).unwrap_or_default();
@@ -140,7 +138,8 @@ pub(super) fn first_line(text: &str) -> String {
     }
 }
 
-/// What a patch does to which files, in the format of Codex's `apply_patch`: `update a.rs, add b.rs and 1 more`. `None`: it names none.
+/// Describes a patch in the format of Codex's `apply_patch`: `update a.rs, add b.rs and 1 more`. `None` if it names no
+/// file.
 pub(super) fn patched(text: &str) -> Option<String> {
     const HEADS: [(&str, &str); 3] =
         [("*** Update File: ", "update"), ("*** Add File: ", "add"), ("*** Delete File: ", "delete")];

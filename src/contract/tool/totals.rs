@@ -1,5 +1,5 @@
-//! How much several actions come to together: amounts by currency, recipients, files. What counts is in a tool's definition (`sum`,
-//! `count`); of a tool without one, the amount that its title would tell.
+//! Totals over several actions: amounts by currency, recipients, files. Defined by `sum` and `count` of a tool's
+//! definition; without one, the amount in the title counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,37 +8,34 @@ use serde::Deserialize;
 use super::telling;
 use crate::domain::json::{self, Member};
 
-/// An amount may have so many digits. What is longer is not added up.
+/// Maximum digits of an amount; longer ones are not summed.
 const DIGITS: usize = 24;
-/// A currency may have so many characters.
 const CURRENCY: usize = 8;
 
-/// The fields of an amount.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Sum {
-    /// A number as written, or hundredths of one.
+    /// A number as written, or hundredths with `cents`.
     amount: String,
     currency: String,
     #[serde(default)]
     cents: bool,
 }
 
-/// The fields whose values are counted: each text once, and every object.
+/// Fields whose values are counted: distinct texts, and each object.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Count {
-    /// Of one: `recipient`.
+    /// The singular: `recipient`.
     of: String,
     fields: Vec<String>,
 }
 
-/// What was added up so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     sums: BTreeMap<String, Decimal>,
     counted: BTreeMap<String, Counted>,
-    /// Amounts that could not be read as a number and a currency.
+    /// Amounts that could not be read as number and currency.
     not_summed: usize,
 }
 
@@ -48,7 +45,7 @@ struct Counted {
     others: usize,
 }
 
-/// Digits and how many of them stand behind the point. Nothing is rounded.
+/// An exact decimal: digits, and the number of digits after the point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Decimal {
     digits: u128,
@@ -56,7 +53,6 @@ struct Decimal {
 }
 
 impl Totals {
-    /// Adds what these fields come to, by the tool's definition.
     pub(super) fn add_defined(&mut self, members: &[Member<'_>], sums: &[Sum], counts: &[Count]) {
         for sum in sums {
             if let Some(amount) = value(members, &sum.amount) {
@@ -74,7 +70,7 @@ impl Totals {
         self.counted.retain(|_, counted| counted.len() > 0);
     }
 
-    /// The amount of a tool that nobody described.
+    /// Adds the amount of a tool without a definition.
     pub(super) fn add_untold(&mut self, members: &[Member<'_>]) {
         if let Some((amount, currency)) = telling::money(members) {
             self.add_amount(Decimal::read(amount, 0), Some(&currency));
@@ -96,7 +92,6 @@ impl Totals {
         }
     }
 
-    /// Adds what others come to.
     pub fn join(&mut self, other: &Self) {
         for (currency, sum) in &other.sums {
             self.add_amount(Some(*sum), Some(currency));
@@ -109,7 +104,7 @@ impl Totals {
         self.not_summed += other.not_summed;
     }
 
-    /// `388.40 EUR + 49.00 USD`, `3 recipients`, `1 amount not summed`; empty where there is nothing to say.
+    /// `388.40 EUR + 49.00 USD`, `3 recipients`, `1 amount not summed`; may be empty.
     pub fn parts(&self) -> Vec<String> {
         let sums: Vec<String> =
             self.sums.iter().map(|(currency, sum)| format!("{} {currency}", sum.written())).collect();
@@ -125,7 +120,6 @@ fn plural(n: usize, of: &str) -> String {
     format!("{n} {of}{}", if n == 1 { "" } else { "s" })
 }
 
-/// The value of a field that says something: a text, or a number as written.
 fn value(members: &[Member<'_>], field: &str) -> Option<String> {
     members
         .iter()
@@ -152,8 +146,8 @@ impl Counted {
 }
 
 impl Decimal {
-    /// Digits with at most one point: `1e3`, `1,000` and what is below zero are no amount that can be added up without a doubt.
-    /// `behind`: so many digits stand behind the point that is not written.
+    /// Reads digits with at most one point. Refuses `1e3`, `1,000` and negative amounts, because they cannot be summed
+    /// reliably. `behind` is the number of implied decimal places.
     fn read(text: impl AsRef<str>, behind: usize) -> Option<Self> {
         let text = text.as_ref();
         let (whole, part) = text.split_once('.').unwrap_or((text, ""));
@@ -209,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_plain_amount_is_counted_and_never_guessed() {
+    fn an_unusual_amount_is_counted_but_not_summed() {
         for input in [
             r#"{"amount":1e3,"currency":"EUR"}"#,
             r#"{"amount":"1,000.00","currency":"EUR"}"#,
@@ -226,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_that_would_not_fit_is_left_as_it_was() {
+    fn an_overflowing_amount_is_not_summed() {
         let most = r#"{"amount":999999999999999999999999,"currency":"EUR"}"#;
         let tiny = r#"{"amount":0.00000000000000000000001,"currency":"EUR"}"#;
         let told = totals(&[("refund_payment", most), ("refund_payment", tiny)]);
@@ -243,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn an_amount_of_a_tool_that_nobody_described_counts_too() {
+    fn an_amount_of_an_undefined_tool_counts() {
         let told = totals(&[
             ("pay_invoice", r#"{"total":5000,"currency":"EUR"}"#),
             ("refund_payment", r#"{"amount":1,"currency":"EUR"}"#),
@@ -254,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn totals_of_parts_are_the_totals_of_all() {
+    fn joined_totals_equal_the_totals_of_all() {
         let one = |input: &str| {
             let mut totals = Totals::default();
             totals.add(&"send_email".into(), &RawJson::parse(input).unwrap());
