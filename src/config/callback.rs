@@ -1,4 +1,4 @@
-//! The tables `[gate.callbacks.NAME]`: who is told what became of an action.
+//! The tables `[gate.callbacks.NAME]`: who is notified about the end of an action.
 
 use std::path::{Path, PathBuf};
 
@@ -7,13 +7,13 @@ use serde::Deserialize;
 use super::check::authority;
 use super::secret::TokenFrom;
 
-/// A receiver of signed POSTs. A proposal says only its name: an agent can choose no address.
+/// A receiver of signed POSTs. Proposals refer to it by name, so an agent cannot choose an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallbackConfig {
-    /// Where its table begins in the configuration file, counted from 1, for messages.
+    /// Line of its table in the file (from 1), for messages.
     pub line: usize,
     pub url: String,
-    /// The key that it shares with us: `whsec_` and base64, or any text.
+    /// The shared key: `whsec_` and base64, or any text.
     pub secret: TokenFrom,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct RawCallback {
 }
 
 impl RawCallback {
-    /// `line` is where its table begins; `folder` is where relative files are.
+    /// `line` is the line of its table; relative files are in `folder`.
     pub(super) fn validate(self, line: usize, folder: &Path) -> Result<CallbackConfig, String> {
         let authority = authority(&self.url).ok_or("url must start with http:// or https://")?;
         if authority.contains('@') {

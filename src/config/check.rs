@@ -1,4 +1,4 @@
-//! What is wrong with a configuration, and the checks that several tables share.
+//! Configuration errors, and checks shared by several tables.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,15 +6,13 @@ use std::time::Duration;
 use super::paths::Paths;
 use crate::domain::time::time_span;
 
-/// In seconds.
 pub(super) const DAY: u64 = 24 * 60 * 60;
 
-/// A configuration that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error("cannot read the configuration {path}: {error}")]
     Read { path: PathBuf, error: std::io::Error },
-    /// The message names the line, and the nearest known key for an unknown one.
+    /// The message names the line and, for an unknown key, the nearest known one.
     #[error("the configuration {path} has a mistake:\n{message}")]
     Parse { path: PathBuf, message: String },
     #[error("the configuration {path} has a mistake: {message}")]
@@ -23,7 +21,7 @@ pub enum ConfigError {
     Several { path: PathBuf, mistakes: Vec<String> },
 }
 
-/// Mistakes that were found so far. What is wrong is left out, so that the next one is found, too.
+/// Mistakes found so far. Wrong parts are left out, so that checking continues.
 #[derive(Debug, Default)]
 pub(super) struct Mistakes(pub(super) Vec<String>);
 
@@ -33,14 +31,13 @@ impl Mistakes {
     }
 }
 
-/// One a line; what a mistake has to say beyond a line stands under it.
+/// Lists one mistake per line; further lines of a mistake are indented.
 fn listed(mistakes: &[String]) -> String {
     let one = |mistake: &String| format!("- {}", mistake.trim_end().replace('\n', "\n  "));
     mistakes.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
 impl ConfigError {
-    /// What is wrong, without the file's name.
     pub fn into_message(self) -> String {
         match self {
             Self::Parse { message, .. } | Self::Meaning { message, .. } => message,
@@ -48,7 +45,6 @@ impl ConfigError {
         }
     }
 
-    /// There must be one at least.
     pub fn of(mut mistakes: Vec<String>, paths: &Paths) -> Self {
         let path = paths.config.clone();
         if mistakes.len() > 1 {
@@ -59,7 +55,7 @@ impl ConfigError {
     }
 }
 
-/// A time like `7d` that makes sense: `least` seconds at least, and ten years at most.
+/// Parses a time like `7d`, between `least` seconds and ten years.
 pub(super) fn span(key: &str, given: &str, least: u64) -> Result<Duration, String> {
     let span = time_span(given)
         .ok_or_else(|| format!("{key} {given:?} is not a time; write it like \"12h\" or \"30d\""))?;
@@ -72,7 +68,7 @@ pub(super) fn span(key: &str, given: &str, least: u64) -> Result<Duration, Strin
     }
 }
 
-/// A time that makes sense: with none at all nothing would ever end well, and one beyond `most` is a typing mistake.
+/// Checks a number of seconds between 1 and `most`.
 pub(super) fn seconds(key: &str, given: u64, most: u64) -> Result<Duration, String> {
     match given {
         0 => Err(format!("{key} is 0; the least is 1")),
@@ -81,26 +77,26 @@ pub(super) fn seconds(key: &str, given: u64, most: u64) -> Result<Duration, Stri
     }
 }
 
-/// The line, counted from 1, of the byte `at`.
+/// The line (from 1) of the byte `at`.
 pub(super) fn line_of(text: &str, at: usize) -> usize {
     1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count()
 }
 
-/// The known word that is nearest to one that is not known, unless none is near.
+/// Returns the most similar known word, if one is similar enough.
 pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let scored = known.into_iter().map(|known| (strsim::jaro_winkler(word, known), known));
     let (score, nearest) = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
     (score > 0.6).then_some(nearest)
 }
 
-/// The host and port of an http or https URL, with whatever user stands before them; `None` where it names no host.
+/// Returns user, host and port of an http or https URL; `None` without a host.
 pub(super) fn authority(url: &str) -> Option<&str> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
     rest.split(['/', '?', '#']).next().filter(|authority| !authority.is_empty())
 }
 
-/// What is set for another kind of the same table is a mistake, not a wish. A key, whether it is set, the kinds that take it, and their
-/// names.
+/// Finds a key that another kind of the same table takes. `keys`: key, whether it is set, the kinds that take it, and
+/// their names.
 pub(super) fn misplaced<K: PartialEq>(
     keys: &[(&'static str, bool, &[K], &'static str)],
     kind: &K,

@@ -14,31 +14,29 @@ use super::source::{RawSource, SourceConfig};
 use super::ui::{Preset, Ui};
 use super::watch::{RawWatch, Watch};
 
-/// Mistakes that are told at once; beyond, most of them follow from others.
+/// Maximum mistakes reported; further ones usually follow from others.
 const TOLD: usize = 30;
 
-/// Everything a run of placet needs to know.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// Who decides, for the journal and the screen; else the token's subject, else the login name.
+    /// Name of the reviewer; by default the token's subject, then the login name.
     pub reviewer: Option<String>,
-    /// Reasons that are often given, to be chosen with a key; one line each.
+    /// Common reasons, offered by key; one line each.
     pub reasons: Vec<String>,
-    /// Empty: the embedded gate is the only source.
+    /// If empty, the embedded gate is the only source.
     pub sources: Vec<SourceConfig>,
     pub ui: Ui,
-    /// At most nine have a key.
+    /// Only the first nine have a key.
     pub filters: Vec<NamedFilter>,
     pub keys: Keys,
     pub watch: Watch,
-    /// Empty: the few things that `[ui] notify` tells of.
+    /// If empty, `[ui] notify` has a few default events.
     pub notify: Vec<NotifyRule>,
     pub gate: GateConfig,
-    /// By the server's name.
     pub mcp: BTreeMap<String, McpTools>,
 }
 
-/// A filter with a name, as it is written; the inbox reads it.
+/// A named filter; the inbox parses its text.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NamedFilter {
@@ -46,20 +44,18 @@ pub struct NamedFilter {
     pub text: String,
 }
 
-/// Which keys give which command; what the names mean is the screen's.
+/// Key bindings; the screen interprets the names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keys {
     pub preset: Preset,
-    /// By command name, replacing the keys that the preset has for it.
+    /// By command name. Replaces the preset's keys of a command.
     pub bound: BTreeMap<String, Bound>,
 }
 
-/// The keys of one command, as `[keys]` has them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bound {
-    /// None unbinds it.
     pub keys: Vec<String>,
-    /// Where that stands in the configuration file, counted from 1, for messages.
+    /// Line in the file (from 1), for messages.
     pub line: usize,
 }
 
@@ -85,24 +81,24 @@ struct RawReviewer {
 }
 
 impl Config {
-    /// Reads the file of `paths`. A missing file means the defaults, unless somebody named it.
+    /// Loads the file of `paths`. A missing file means the defaults, unless it was named explicitly.
     pub fn load(paths: &Paths) -> Result<Self, ConfigError> {
         Self::parse(&text(paths)?, paths)
     }
 
-    /// Takes the text of a configuration file; `paths` is where relative things are, and names the file in messages.
+    /// Parses a configuration. `paths` resolves relative paths and names the file in messages.
     pub fn parse(text: &str, paths: &Paths) -> Result<Self, ConfigError> {
         let (config, mistakes) = Self::parse_what_is_right(text, paths);
         if mistakes.is_empty() { Ok(config) } else { Err(ConfigError::of(mistakes, paths)) }
     }
 
-    /// The source that has all of these URLs: how they are reached stands there.
+    /// Returns the source that has all of these URLs.
     pub fn source_at(&self, urls: &[String]) -> Option<&SourceConfig> {
         let has = |source: &SourceConfig, url: &String| source.urls().any(|one| one == url);
         self.sources.iter().find(|source| urls.iter().all(|url| has(source, url)))
     }
 
-    /// As [`load`](Self::load), and leaves out what is wrong, so that a check can go on and tell everything at once.
+    /// Like [`load`](Self::load), but leaves out wrong parts and returns all mistakes.
     pub fn load_what_is_right(paths: &Paths) -> Result<(Self, Vec<String>), ConfigError> {
         Ok(Self::parse_what_is_right(&text(paths)?, paths))
     }
@@ -115,7 +111,6 @@ impl Config {
     }
 }
 
-/// The text of the file. A missing file means the defaults, unless somebody named it.
 fn text(paths: &Paths) -> Result<String, ConfigError> {
     match std::fs::read_to_string(&paths.config) {
         Ok(text) => Ok(text),
@@ -126,7 +121,7 @@ fn text(paths: &Paths) -> Result<String, ConfigError> {
     }
 }
 
-/// Reads what can be read: a statement that is wrong is blanked, and the rest is read again.
+/// Parses the valid part: blanks each wrong statement and parses again.
 fn readable(text: &str, mistakes: &mut Mistakes) -> RawConfig {
     let mut rest = text.to_owned();
     loop {
@@ -143,8 +138,8 @@ fn readable(text: &str, mistakes: &mut Mistakes) -> RawConfig {
     }
 }
 
-/// The text without the statement at `span`; everything else stays on its line. The head of a table takes its table along. `None` where
-/// that leaves nothing that can be read.
+/// Blanks the statement at `span` without moving lines; for the head of a table, its whole body. `None` if the rest
+/// cannot be parsed.
 fn blanked(text: &str, span: std::ops::Range<usize>) -> Option<String> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let first = line_of(text, span.start) - 1;
@@ -198,7 +193,6 @@ impl RawConfig {
     }
 }
 
-/// With the line of each.
 fn bound(keys: BTreeMap<String, toml::Spanned<Vec<String>>>, text: &str) -> BTreeMap<String, Bound> {
     let keys = keys.into_iter().map(|(name, keys)| {
         let line = line_of(text, keys.span().start);
@@ -207,7 +201,6 @@ fn bound(keys: BTreeMap<String, toml::Spanned<Vec<String>>>, text: &str) -> BTre
     keys.collect()
 }
 
-/// Each is one line that says something.
 fn reasons(given: Vec<String>) -> Result<Vec<String>, String> {
     match given.iter().find(|reason| reason.trim().is_empty() || reason.contains(['\n', '\r'])) {
         Some(wrong) => Err(format!("reviewer.reasons has {wrong:?}; a reason is one line of text")),
@@ -215,7 +208,7 @@ fn reasons(given: Vec<String>) -> Result<Vec<String>, String> {
     }
 }
 
-/// The parser's message, which has line and column, and the nearest known key for an unknown one.
+/// Returns the parser's message and, for an unknown key, the nearest known one.
 fn with_nearest(error: &toml::de::Error) -> String {
     let quoted: Vec<&str> = error.message().split('`').skip(1).step_by(2).collect();
     let nearest = match quoted.split_first() {
@@ -231,13 +224,12 @@ fn with_nearest(error: &toml::de::Error) -> String {
     }
 }
 
-/// The parser quotes the line that is wrong, and what stands there. Who writes a token where none belongs must not find it in
-/// a log.
+/// Removes possible secrets from a parser message, which quotes the line, because messages are logged.
 fn without_secrets(message: &str) -> String {
     const SECRET: [&str; 5] = ["token", "secret", "password", "authorization", "bearer"];
     let is_secret = |key: &str| SECRET.iter().any(|word| key.to_ascii_lowercase().contains(word));
     let quoted = |line: &str| line.split_once(" | ")?.1.split_once('=').map(|(key, _)| key.to_owned());
-    // A URL may hold a password.
+    // A URL may contain a password.
     let holds_login = message.contains("://") && message.contains('@');
     if !holds_login && !message.lines().filter_map(quoted).any(|key| is_secret(&key)) {
         return message.to_owned();

@@ -17,57 +17,54 @@ use super::secret::TokenFrom;
 use super::tool::{RawTool, RiskApprovals, ToolConfig};
 use crate::domain::{matches, workspace};
 
-/// The gate, embedded or served.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateConfig {
-    /// The configuration file, for messages.
     pub file: PathBuf,
-    /// The embedded gate takes the next free port when this one is taken; `gate serve` does not.
+    /// If it is taken, the embedded gate uses the next free port; `gate serve` fails.
     pub listen: SocketAddr,
-    /// The database's file. With a `server`: what the gate keeps on this machine has this name, with other extensions.
+    /// The database file. With a `server`, local files of the gate have this name with other extensions.
     pub database: PathBuf,
-    /// The URL of the database on a PostgreSQL server, without a password. `None`: it is the file.
+    /// URL of a PostgreSQL database, without password. `None` uses the file.
     pub server: Option<String>,
     pub postgres: PostgresConfig,
-    /// The workspace that the first tokens belong to.
     pub workspace: String,
     pub limits: Limits,
-    /// Tools whose proposals are refused, by names or patterns; none of them is in `tools`.
+    /// Names or patterns of tools whose proposals are refused; excluded from `tools`.
     pub denied: BTreeSet<String>,
-    /// `host` or `host:port`: where executors may send to although it is not https, or not public.
+    /// `host` or `host:port`: targets of executors that need not be https or public.
     pub allow_targets: Vec<String>,
-    /// Names that callers may use for this gate, in lower case, besides its addresses and `localhost`.
+    /// Allowed names of this gate (lower case), besides its addresses and `localhost`.
     pub hosts: Vec<String>,
-    /// `None`: plain HTTP.
+    /// `None` serves plain HTTP.
     pub tls: Option<TlsFiles>,
-    /// Something in front of the gate speaks TLS.
+    /// A proxy in front of the gate terminates TLS.
     pub behind_proxy: bool,
-    /// How long an approval waits for an agent to claim the action, unless its tool says otherwise.
+    /// Time in which an agent must claim an approved action, unless its tool has its own.
     pub approval_ttl: Duration,
     pub approvals: RiskApprovals,
-    /// For how long settled actions are kept; `None`: for ever.
+    /// Retention of settled actions; `None` keeps them for ever.
     pub keep_settled: Option<Duration>,
-    /// Proxies of ours: each speaks for many clients.
+    /// Own proxies, each of which speaks for many clients.
     pub trusted_proxies: Vec<Network>,
-    /// `None`: no proxy says who somebody is.
+    /// `None`: a proxy does not identify people.
     pub proxy: Option<ProxyConfig>,
-    /// How long a gate that is told to stop waits for what runs.
+    /// Time that a stopping gate waits for running actions.
     pub stop_within: Duration,
-    /// By names or patterns.
     pub tools: BTreeMap<String, ToolConfig>,
     pub callbacks: BTreeMap<String, CallbackConfig>,
 }
 
-/// The table `[gate.postgres]`: how a gate uses the server that its database is on.
+/// The table `[gate.postgres]`: use of a PostgreSQL server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PostgresConfig {
-    /// `None`: what the variables and the file of PostgreSQL's own clients say.
+    /// If `None`, the variables and files of PostgreSQL clients apply.
     pub password: Option<TokenFrom>,
-    /// At most so many at once; one more notifies other gates, and one hears them.
+    /// Maximum connections, besides one to notify and one to listen to other gates.
     pub connections: u32,
-    /// The URL leads to a pooler that may give each transaction another connection.
+    /// The URL leads to a pooler that may use another connection for each transaction.
     pub pooler: bool,
-    /// Where to hear other gates, past a pooler. `None`, with a pooler: the sweep finds what they did.
+    /// URL for listening to other gates, past a pooler. If `None` with a pooler, only the periodic sweep finds their
+    /// changes.
     pub listen_url: Option<String>,
 }
 
@@ -84,7 +81,7 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
-/// What one gate takes; a request beyond is refused with a message.
+/// Limits of a gate; requests beyond them are refused.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
@@ -114,20 +111,19 @@ impl Default for Limits {
 }
 
 impl GateConfig {
-    /// A mistake in the table of `tool` that shows only when the gate starts: a file that is not there, a refused target.
+    /// Returns an error in a tool's table that is only found at start, such as a missing file or a refused target.
     pub fn mistake(&self, tool: &str, what: &str) -> ConfigError {
         let line = self.tools.get(tool).map_or(0, |tool| tool.line);
         self.error(format!("line {line}, gate.tools.{tool}: {what}"))
     }
 
-    /// The same of the table of `callback`.
+    /// Same as [`Self::mistake`] for a callback's table.
     pub fn callback_mistake(&self, callback: &str, what: &str) -> ConfigError {
         let line = self.callbacks.get(callback).map_or(0, |callback| callback.line);
         self.error(format!("line {line}, gate.callbacks.{callback}: {what}"))
     }
 
-    /// Whether the gate may listen where it is told to: beyond this machine only when nobody on the way can read along.
-    /// Fails with a sentence for the operator.
+    /// Checks that the gate listens beyond this machine only over TLS. The error is a sentence for the operator.
     pub fn reach(&self) -> Result<(), String> {
         if self.listen.ip().is_loopback() || self.tls.is_some() || self.behind_proxy {
             return Ok(());
@@ -139,8 +135,8 @@ impl GateConfig {
         ))
     }
 
-    /// The same past a pooler, for what needs a session; `named`: the command line names the server itself. Fails with a sentence for the
-    /// operator.
+    /// Returns the configuration past a pooler, for operations that need a session. `named`: the server was given on
+    /// the command line. The error is a sentence for the operator.
     pub fn past_pooler(mut self, named: bool) -> Result<Self, String> {
         if self.server.is_some() && self.postgres.pooler {
             self.postgres.pooler = false;
@@ -158,15 +154,13 @@ impl GateConfig {
         Ok(self)
     }
 
-    /// Any other mistake that shows only then.
     pub fn error(&self, message: String) -> ConfigError {
         ConfigError::Meaning { path: self.file.clone(), message }
     }
 }
 
-/// Nothing is pruned.
+/// Disables pruning.
 const OFF: &str = "off";
-/// In seconds.
 const MINUTE: u64 = 60;
 
 #[derive(Deserialize)]
@@ -258,7 +252,7 @@ impl RawPostgres {
 }
 
 impl RawGate {
-    /// `text` is the whole file: it tells the line of a mistake.
+    /// `text` is the whole file, to find line numbers.
     pub(super) fn validate(self, text: &str, paths: &Paths, mistakes: &mut Mistakes) -> GateConfig {
         let denied = self.denied;
         let folder = paths.config.parent().unwrap_or(Path::new(""));
@@ -266,7 +260,7 @@ impl RawGate {
             let line = line_of(text, name.span().start);
             let name = name.into_inner();
             let wrong = |what: String| format!("line {line}, gate.tools.{name}: {what}");
-            // What covers a pattern as it is written covers every tool that the pattern stands for.
+            // A denied pattern that matches this pattern as text covers all its tools.
             if let Some(twice) = denied.iter().find(|denied| matches(denied, &name)) {
                 let twice = if twice == &name {
                     "this tool is in gate.denied, too; take it out of one of the two".to_owned()
@@ -351,7 +345,7 @@ fn callbacks(
     callbacks.collect()
 }
 
-/// A name as it stands in the header `Host`, without a port.
+/// Checks a name of the header `Host`, without a port.
 fn host(name: &str) -> Result<String, String> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
     if name.is_empty() || !name.bytes().all(plain) {
@@ -366,16 +360,13 @@ fn proxy(text: &str) -> Result<Network, String> {
     text.parse().map_err(|error| format!("gate.trusted_proxies: {error}"))
 }
 
-/// Where the gate keeps everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DatabasePlace {
-    /// See [`GateConfig::database`].
     pub file: PathBuf,
-    /// See [`GateConfig::server`].
     pub server: Option<String>,
 }
 
-/// `sqlite:PATH`, where a relative path is inside the state folder, or `postgres://USER@HOST/NAME`.
+/// Parses `sqlite:PATH` (relative to the state folder) or `postgres://USER@HOST/NAME`.
 pub fn database(text: &str, state: &Path) -> Result<DatabasePlace, String> {
     if text.starts_with("postgres://") || text.starts_with("postgresql://") {
         return server(text, state);
@@ -390,10 +381,10 @@ pub fn database(text: &str, state: &Path) -> Result<DatabasePlace, String> {
     }
 }
 
-/// Of the options that PostgreSQL's clients know, those that say where the server is and whether it is the right one.
+/// Allowed URL options: those that locate and authenticate the server.
 const OPTIONS: [&str; 6] = ["sslmode", "sslrootcert", "sslcert", "sslkey", "host", "port"];
 
-/// Never with a password: whoever lists processes or reads the configuration would see it.
+/// Parses a PostgreSQL URL. Refuses a password, because process lists and readers of the file would show it.
 fn server(text: &str, state: &Path) -> Result<DatabasePlace, String> {
     let (address, query) = text.split_once('?').unwrap_or((text, ""));
     let (_, address) = address.split_once("://").unwrap_or_default();

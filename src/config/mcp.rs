@@ -1,4 +1,4 @@
-//! The tables `[mcp.NAME]`: which tools of an MCP server a human is asked about.
+//! The tables `[mcp.NAME]`: which tools of an MCP server need approval.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,12 +6,12 @@ use serde::Deserialize;
 
 use super::check::Mistakes;
 
-/// Tools of one server, by their names there. Where neither names a tool, the server's own hint counts.
+/// Tools of a server by its own names. For other tools the server's hint counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct McpTools {
-    /// They run without asking.
+    /// Run without approval.
     pub open: BTreeSet<String>,
-    /// A human is asked, whatever the server says of them.
+    /// Need approval, regardless of the server's hint.
     pub gated: BTreeSet<String>,
 }
 
@@ -22,7 +22,7 @@ pub(super) struct RawMcp {
     gated: Vec<String>,
 }
 
-/// A server's name at the gate: letters, digits, `-` and `_`.
+/// Whether a server's name is valid: letters, digits, `-` and `_`.
 pub fn is_mcp_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
 }

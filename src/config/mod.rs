@@ -1,7 +1,5 @@
-//! The configuration as the program uses it.
-//!
-//! A file is read as it is written and turned into what it means ([`Config`]); every mistake names its line and
-//! what to do. Secrets are never in it: it says where they are ([`TokenFrom`]).
+//! The configuration: parsed and validated into a [`Config`]. Mistakes name their line and a fix. Secrets are not part
+//! of it, only their location ([`TokenFrom`]).
 
 mod callback;
 mod check;

@@ -1,22 +1,20 @@
-//! A network as it is written in CIDR: `10.0.0.0/8`, or one address.
+//! Networks in CIDR notation: `10.0.0.0/8`, or one address.
 
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// One address, or all that begin with the same bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
     address: IpAddr,
     bits: u32,
 }
 
-/// Not a network; the message shows what one looks like.
 #[derive(Debug, thiserror::Error)]
 #[error("{0:?} is neither an address nor a network; write \"10.0.0.1\" or \"10.0.0.0/8\"")]
 pub struct NoNetwork(String);
 
 impl Network {
-    /// Whether the address is in it. An IPv4 address that is written as IPv6 is the IPv4 address.
+    /// Whether the network contains the address. IPv4-mapped IPv6 addresses count as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
         let common = match (self.address, address.to_canonical()) {
             (IpAddr::V4(own), IpAddr::V4(other)) => (own.to_bits() ^ other.to_bits()).leading_zeros(),
@@ -49,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_network_holds_the_addresses_that_begin_as_it_does() {
+    fn a_network_contains_addresses_with_its_prefix() {
         for (network, inside, outside) in [
             ("10.0.0.0/8", "10.255.0.1", "11.0.0.0"),
             ("10.0.0.1", "10.0.0.1", "10.0.0.2"),
@@ -64,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_network_is_refused() {
+    fn an_invalid_network_is_refused() {
         for text in
             ["", "proxy", "10.0.0.0/33", "10.0.0.0/", "10.0.0/8", "::/129", "10.0.0.0/8/8", "10.0.0.0/-1"]
         {

@@ -1,4 +1,4 @@
-//! The tables `[[notify]]`: rules, and where notices are sent.
+//! The tables `[[notify]]`: rules for notices and their receivers.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -13,92 +13,83 @@ use super::ui::Notify;
 use crate::domain::time::minute_of_day;
 use crate::domain::{AlertKind, SourceName};
 
-/// One `[[notify]]` table: told when something of this kind comes up or grows.
+/// A rule: notifies when an event of these kinds appears or grows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotifyRule {
-    /// Its place among the rules, counted from 1, and the line where its table begins; for messages.
+    /// Number of the rule and line of its table (both from 1), for messages.
     pub number: usize,
     pub line: usize,
-    /// At least one.
     pub on: Vec<NotifyOn>,
-    /// `None`: every source.
+    /// `None` means every source.
     pub source: Option<SourceName>,
-    /// The name of an agent, else of a tool; `None`: every queue.
+    /// Name of an agent, or else a tool; `None` means every queue.
     pub queue: Option<String>,
-    /// Fewer are not told of; of `growing` and `source-down`, minutes. 0 where nothing is said.
+    /// Minimum count; for `growing` and `source-down`, minutes. 0 if not set.
     pub at_least: u64,
     pub to: NotifyTo,
-    /// It tells no more often; at least a minute.
+    /// Minimum interval; at least a minute.
     pub every: Duration,
     pub quiet: Option<Quiet>,
-    /// Says nothing while the window is in front. Of the terminal and the bell only.
+    /// Does not notify while the window is focused. Only for terminal and bell.
     pub unfocused_only: bool,
 }
 
-/// What a rule waits for; the gravest first.
+/// Events, most serious first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NotifyOn {
     Alert(AlertKind),
-    /// The first action after an empty inbox.
     First,
 }
 
-/// Where a rule tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotifyTo {
-    /// The way of `[ui] notify`.
     Terminal,
     Bell,
     Command {
-        /// A program and its arguments.
         argv: Vec<String>,
-        /// One JSON object on its standard input, else a line of text.
+        /// Standard input is a JSON object instead of a line of text.
         json: bool,
-        /// It is killed when it takes longer; 1 to 10 seconds.
+        /// Killed after this time; 1 to 10 seconds.
         limit: Duration,
     },
     Webhook(Webhook),
 }
 
-/// A receiver of POSTs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
     pub form: WebhookForm,
-    /// It may be on this machine or network, and spoken to over http.
+    /// May be on this machine or network, over http.
     pub private: bool,
 }
 
-/// What a receiver takes, and how it knows that we are the sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WebhookForm {
-    /// Our JSON, signed as <https://www.standardwebhooks.com> has it.
+    /// JSON, signed by <https://www.standardwebhooks.com>.
     Signed {
         url: String,
-        /// The key that it shares with us: `whsec_` and base64, or any text.
+        /// The shared key: `whsec_` and base64, or any text.
         secret: TokenFrom,
     },
-    /// What an incoming webhook of Slack takes. It checks no signature: who knows the URL may post.
+    /// An incoming webhook of Slack. It is not signed, so its URL is a secret.
     Slack {
-        /// Where the URL is.
         url: TokenFrom,
-        /// The operator's own link, at the end of each message.
+        /// A link of the operator at the end of each message.
         link: Option<String>,
     },
 }
 
-/// Hours in which a rule says nothing, by the clock on the wall.
+/// Hours without notices, in local time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quiet {
-    /// Minutes of the day, 0 to 1439.
+    /// Minute of the day, 0 to 1439.
     pub from: u16,
-    /// The first minute that is not quiet any more, 1 to 1440; not after `from`: on the day after.
+    /// The minute after the last quiet one, 1 to 1440; on the next day unless it is after `from`.
     pub until: u16,
-    /// The days on which it begins, Monday first.
+    /// Days on which it begins, Monday first.
     pub days: [bool; 7],
 }
 
 impl NotifyOn {
-    /// As the configuration has it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::First => "first",
@@ -110,7 +101,7 @@ impl NotifyOn {
         std::iter::once(Self::First).chain(AlertKind::ALL.into_iter().map(Self::Alert))
     }
 
-    /// Whether it is known of a single queue; all others are of a source as a whole.
+    /// Whether the event is known for single queues; others concern a whole source.
     pub const fn is_of_queues(self) -> bool {
         use AlertKind as A;
         matches!(self, Self::First | Self::Alert(A::HighRisk | A::OverTarget | A::Unknown | A::Growing))
@@ -118,7 +109,6 @@ impl NotifyOn {
 }
 
 impl NotifyTo {
-    /// As the configuration has it.
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Terminal => "terminal",
@@ -128,7 +118,6 @@ impl NotifyTo {
         }
     }
 
-    /// Only a screen can do it.
     pub const fn is_of_the_screen(&self) -> bool {
         matches!(self, Self::Terminal | Self::Bell)
     }
@@ -141,24 +130,24 @@ impl fmt::Display for NotifyRule {
 }
 
 impl Quiet {
-    /// Whether it is quiet at this minute of the day. `day` is 0 on Mondays.
+    /// Whether a minute of the day is quiet. `day` is 0 on Monday.
     pub fn holds(&self, day: usize, minute: u16) -> bool {
         let on = |day: usize| self.days.get(day % 7).copied().unwrap_or_default();
         if self.from < self.until {
             return on(day) && (self.from..self.until).contains(&minute);
         }
-        // Until the morning after: what began yesterday goes on.
+        // Past midnight: hours that began yesterday continue.
         on(day) && minute >= self.from || on(day + 6) && minute < self.until
     }
 }
 
-/// Between two notices of one rule, unless it says otherwise. Minutes.
+/// Default minutes between notices of a rule.
 const EVERY: u64 = 10;
-/// Longest that a command may take, and how long it may without a word. Seconds.
+/// Maximum and default seconds that a command may take.
 const LONGEST: u64 = 10;
 const USUAL: u64 = 5;
 
-/// What the gate of one's own is called, where no source is configured.
+/// Name of the embedded gate, if no source is configured.
 const OWN: &str = "gate";
 const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
@@ -213,15 +202,11 @@ enum RawStdin {
     Json,
 }
 
-/// What a rule may refer to.
 pub(super) struct Around<'a> {
-    /// The whole file: it tells the line of a mistake.
+    /// The whole file, to find line numbers.
     pub(super) text: &'a str,
-    /// Where a relative path begins.
     pub(super) folder: &'a Path,
-    /// Empty: the gate of one's own.
     pub(super) sources: &'a [&'a SourceName],
-    /// The terminal's way.
     pub(super) way: &'a Notify,
 }
 
@@ -325,7 +310,7 @@ impl RawRule {
         Ok(Webhook { form: WebhookForm::Signed { url, secret }, private })
     }
 
-    /// What is set for another way of telling is a mistake, not a wish.
+    /// Refuses keys of another kind of receiver.
     fn check_keys(&self) -> Result<(), String> {
         use RawTo as T;
         let of: [(&str, bool, &[RawTo], &str); 11] = [
@@ -348,7 +333,7 @@ impl RawRule {
     }
 }
 
-/// Everything that Slack's markup gives a meaning stays out of it, except for `&`.
+/// Checks a link. Excludes the characters of Slack's markup except `&`.
 fn link(url: String) -> Result<String, String> {
     let is_plain = |letter: char| letter.is_ascii_graphic() && !matches!(letter, '<' | '>' | '|' | '"');
     match authority(&url) {
@@ -360,7 +345,7 @@ fn link(url: String) -> Result<String, String> {
     }
 }
 
-/// Each once, in the order that they are written in.
+/// Parses events, without duplicates, in written order.
 fn words(given: &[String]) -> Result<Vec<NotifyOn>, String> {
     let mut on = Vec::new();
     for word in given {

@@ -1,28 +1,26 @@
-//! Where things are: XDG folders, each of which can be moved.
+//! Paths of files and folders: XDG folders, each of which can be moved.
 
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
 
-/// The folders and files of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
-    /// The configuration file, whether it exists or not.
+    /// The configuration file; may not exist.
     pub config: PathBuf,
-    /// `true` when somebody named the file: then it must exist.
+    /// Whether the file was named explicitly, and so must exist.
     pub config_named: bool,
-    /// Journal, gate database, tokens, lock, log.
+    /// Folder of journal, gate database, tokens, lock and log.
     pub state: PathBuf,
     pub log: PathBuf,
 }
 
-/// There is no home folder to put things in.
 #[derive(Debug, thiserror::Error)]
 #[error("no home folder is known; set HOME, or PLACET_CONFIG and PLACET_STATE_DIR")]
 pub struct NoHome;
 
 impl Paths {
-    /// `--config` first, then `PLACET_CONFIG`, `PLACET_STATE_DIR` and `PLACET_LOG`, else the XDG folders.
+    /// Finds the paths: `--config`, then `PLACET_CONFIG`, `PLACET_STATE_DIR` and `PLACET_LOG`, else the XDG folders.
     pub fn find(config: Option<&Path>, env: impl Fn(&str) -> Option<PathBuf>) -> Result<Self, NoHome> {
         let xdg = etcetera::choose_base_strategy().map_err(|_| NoHome);
         let named = config.map(Path::to_owned).or_else(|| env("PLACET_CONFIG"));

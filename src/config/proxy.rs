@@ -1,4 +1,4 @@
-//! The table `[gate.proxy]`: a proxy in front of the gate says who somebody is.
+//! The table `[gate.proxy]`: a proxy in front of the gate that identifies people.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use super::network::Network;
 use super::secret::TokenFrom;
 use crate::domain::workspace;
 
-/// What a group may be given: everything but `admin`, which takes a token.
+/// Scopes that a group can have. `admin` requires a token.
 pub const GRANTED: [&str; 4] = ["propose", "read", "decide", "execute"];
-/// A group that everybody is in whom the proxy names.
+/// The group of everybody whom the proxy identifies.
 pub const EVERYBODY: &str = "*";
-/// Headers that mean something else. Who could be named by them could be anybody.
+/// Headers with another meaning, which must not identify people.
 const TAKEN: [&str; 10] = [
     "authorization",
     "connection",
@@ -28,27 +28,24 @@ const TAKEN: [&str; 10] = [
     "x-gate-workspace",
 ];
 
-/// Who somebody is, by headers of a proxy. They count only from `gate.trusted_proxies`, and only with the secret.
+/// Headers in which a proxy identifies people. They count only from `gate.trusted_proxies` and with the secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProxyConfig {
-    /// Names of headers, in lower case.
+    /// Header names are in lower case.
     pub identity_header: String,
     pub name_header: Option<String>,
-    /// Commas or `|` between the groups.
+    /// Groups are separated by `,` or `|`.
     pub groups_header: Option<String>,
     pub secret_header: String,
-    /// What only the proxy and the gate know.
+    /// Shared between proxy and gate.
     pub secret: TokenFrom,
-    /// By group, or [`EVERYBODY`].
     pub groups: BTreeMap<String, GroupRights>,
 }
 
-/// What one group opens.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GroupRights {
     pub workspaces: Vec<String>,
-    /// Of [`GRANTED`].
     pub scopes: Vec<String>,
 }
 
@@ -74,7 +71,7 @@ const NO_GROUPS: &str = "gate.proxy.groups: nobody could do anything; give a gro
                          give them to everybody as the group \"*\"";
 
 impl RawProxy {
-    /// `folder` is where relative files are; `trusted` are the gate's proxies.
+    /// Relative files are in `folder`; `trusted` are the gate's proxies.
     pub(super) fn validate(
         self,
         folder: &Path,
@@ -158,7 +155,6 @@ impl GroupRights {
     }
 }
 
-/// A header's name, in lower case.
 fn header(key: &str, name: &str) -> Result<String, String> {
     let name = name.to_ascii_lowercase();
     if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {

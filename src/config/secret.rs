@@ -1,4 +1,4 @@
-//! Where a token is, and reading it from there.
+//! Locations of tokens, and reading them.
 
 use std::io::{self, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
@@ -10,17 +10,16 @@ use secrecy::SecretString;
 use crate::private::{self, ReadError};
 use crate::program;
 
-/// Where a token comes from. Never the token itself, and never the command line, where `ps` would show it.
+/// Location of a token. Never the token itself or a command line argument, which `ps` shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TokenFrom {
     Env(String),
     /// A file that only its owner can read.
     File(PathBuf),
-    /// A command and its arguments; the token is its standard output.
+    /// A command with arguments that prints the token.
     Command(Vec<String>),
 }
 
-/// A token could not be had.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
     #[error("the environment variable {0} is not set; set it to the token")]
@@ -38,8 +37,8 @@ pub enum SecretError {
 }
 
 impl TokenFrom {
-    /// One of `NAME_env`, `NAME_file` and `NAME_command`, or none of them. Fails with a sentence for the operator: `several` where there is
-    /// more than one. No program that is started later finds the variable.
+    /// Takes one of `NAME_env`, `NAME_file` and `NAME_command`; `None` without any. The error is a sentence for the
+    /// operator; `several` if more than one is set. Withholds the variable from programs started later.
     pub(super) fn one_of(
         name: &str,
         given: (Option<String>, Option<PathBuf>, Option<Vec<String>>),
@@ -58,7 +57,7 @@ impl TokenFrom {
         }
     }
 
-    /// Reads it, and gives up after `limit`. Fails with a sentence that does not repeat it.
+    /// Reads the token within `limit`. The error does not repeat the token.
     pub async fn read_within(&self, limit: Duration) -> Result<SecretString, String> {
         let from = self.clone();
         let read = tokio::task::spawn_blocking(move || from.read().map_err(|error| error.to_string()));
@@ -69,7 +68,7 @@ impl TokenFrom {
         }
     }
 
-    /// Reads the token now. Blocks: a file, or a command that may take a while.
+    /// Reads the token. Blocks on a file or command.
     pub fn read(&self) -> Result<SecretString, SecretError> {
         let (token, place) = match self {
             Self::Env(name) => {
@@ -99,7 +98,7 @@ fn run(argv: &[String]) -> Result<String, SecretError> {
     let mut command = Command::new(&name);
     command.args(argv.iter().skip(1)).stdin(Stdio::null()).stderr(Stdio::null());
     program::without_secrets(&mut command);
-    // A pipe would not end while a process that the command leaves behind holds it.
+    // A file, because a pipe would stay open while a child of the command holds it.
     let mut run = || {
         let mut output = program::unnamed()?;
         let status = command.stdout(output.try_clone()?).status()?;
@@ -122,21 +121,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_command_ends_with_its_own_process() {
+    fn a_token_command_does_not_wait_for_children() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
-        // The child would hold a pipe open for ever.
+        // The child would keep a pipe open.
         let script = format!("mkfifo {0}; cat {0} & echo token", pipe.display());
 
         let read = TokenFrom::Command(["sh", "-c", &script].map(str::to_owned).to_vec()).read();
 
         assert_eq!(read.unwrap().expose_secret(), "token");
-        // Opening it for both does not block, and lets the child end.
+        // Opening for reading and writing does not block, and lets the child end.
         drop(std::fs::OpenOptions::new().read(true).write(true).open(&pipe).unwrap());
     }
 
     #[test]
-    fn variables_of_tokens_are_withheld_from_programs() {
+    fn token_variables_are_withheld_from_programs() {
         let given = (Some("CARGO_PKG_HOMEPAGE".to_owned()), None, None);
         TokenFrom::one_of("token", given, "").unwrap();
 

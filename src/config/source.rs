@@ -1,4 +1,4 @@
-//! The tables `[[source]]`. Keys that belong to one kind of source are refused at the others.
+//! The tables `[[source]]`. A source refuses keys of other kinds.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,42 +9,39 @@ use super::check::{authority, misplaced};
 use super::secret::TokenFrom;
 use crate::domain::{Risk, Risks, SourceName, Via, workspace};
 
-/// A backend to work against.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceConfig {
     pub name: SourceName,
     pub kind: SourceKind,
-    /// Base URL without a trailing slash; never with user information in it.
+    /// Base URL without trailing slash and without user information.
     pub url: String,
-    /// More URLs of the same gate, in the order of the file.
     pub more_urls: Vec<String>,
     pub workspace: Option<String>,
     pub token: Option<TokenFrom>,
-    /// Who decides, for a backend that keeps whatever name it is told.
+    /// Name of the reviewer, for backends that accept any name.
     pub reviewer: Option<String>,
-    /// How decisions are made, for a backend that keeps it.
+    /// How decisions are made, for backends that record it.
     pub via: Via,
     pub auth: Auth,
-    /// Sent with every request, for a proxy in front of the backend. No place for secrets.
+    /// Headers for a proxy in front of the backend. Must not contain secrets.
     pub headers: Vec<(String, String)>,
-    /// Certificates in PEM that are trusted besides the system's.
+    /// PEM certificates trusted in addition to the system's.
     pub ca_file: Option<PathBuf>,
-    /// Through the proxy that the environment names.
+    /// Uses the proxy of the environment.
     pub env_proxy: bool,
-    /// The token may go to another machine over plain http.
+    /// Allows sending the token to another machine over plain http.
     pub insecure_http: bool,
-    /// What its tools can do, where it says nothing of that, or too little.
+    /// Risks of tools for which the backend reports none or a wrong one.
     pub risks: Risks,
 }
 
-/// How a token travels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Auth {
     #[default]
     Bearer,
-    /// With this user; the token is the password.
+    /// The token is the password of this user.
     Basic { user: String },
-    /// Alone, in a header of this name.
+    /// The token in this header.
     Header { name: String },
 }
 
@@ -59,7 +56,7 @@ pub enum SourceKind {
 }
 
 impl SourceKind {
-    /// Every kind that can be configured, in the order of the mistake that names them.
+    /// Returns every kind, parsed from serde's error message.
     #[cfg(test)]
     pub(crate) fn words() -> Vec<String> {
         let none = serde::de::value::StrDeserializer::<serde::de::value::Error>::new("");
@@ -67,7 +64,6 @@ impl SourceKind {
         error.split('`').skip(3).step_by(2).map(str::to_owned).collect()
     }
 
-    /// As the configuration has it.
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Gate => "gate",
@@ -80,16 +76,16 @@ impl SourceKind {
     }
 }
 
-/// Praxiom AI, and whatever else speaks its pending-actions contract.
+/// Praxiom AI, and other backends with its pending-actions contract.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Praxiom {
-    /// An event stream whose events mean "look again"; it has none that is documented.
+    /// Path of an event stream whose events only signal a change. Praxiom does not document one.
     pub events_path: Option<String>,
-    /// Where a briefing has its count of pending actions: a JSON pointer.
+    /// JSON pointer to the pending count of a briefing.
     pub briefing_pointer: Option<String>,
 }
 
-/// Warden, a saga engine that pauses steps for a human. Each field narrows its review list; `None` is everything.
+/// Warden, a saga engine that pauses steps for review. Each field filters its review list; `None` does not filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Warden {
     pub namespace: Option<String>,
@@ -97,7 +93,7 @@ pub struct Warden {
     pub review: Option<ReviewKind>,
 }
 
-/// What is held: the output of a reason step, or the arguments of a commit step.
+/// Held for review: the output of a reason step, or the arguments of a commit step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReviewKind {
@@ -105,28 +101,25 @@ pub enum ReviewKind {
     Commit,
 }
 
-/// dendrux, a Python agent framework: through placet's bridge where it is mounted, else through the read router and the documented write routes.
+/// dendrux, a Python agent framework, through placet's bridge, or else its read router and documented write routes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dendrux {
-    /// Where the routers are mounted.
     pub prefix: String,
-    /// The last part of the write route, which every owner writes: `/runs/{id}/approval`.
+    /// Last part of the write route, which each application implements: `/runs/{id}/approval`.
     pub approval_path: String,
     pub agent: Option<String>,
     pub tenant: Option<String>,
 }
 
-/// WordPress with Automattic's agents-api.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentsApi {
     pub agent: Option<String>,
-    /// Where an action of this host has its tool's name, and its session: JSON pointers.
+    /// JSON pointers to the tool's name and the session of an action.
     pub tool_pointer: Option<String>,
     pub session_pointer: Option<String>,
 }
 
 impl SourceConfig {
-    /// Without a token, a workspace or anything else that has to be said.
     pub fn of(name: &str, kind: SourceKind, url: impl Into<String>) -> Self {
         Self {
             name: SourceName::new(name),
@@ -146,12 +139,11 @@ impl SourceConfig {
         }
     }
 
-    /// All URLs of the same gate, the first one first.
     pub fn urls(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&self.url).chain(&self.more_urls).map(String::as_str)
     }
 
-    /// The same source at these URLs; without any it stays as it is.
+    /// Returns the source at these URLs; unchanged if empty.
     #[must_use]
     pub fn at(self, urls: &[String]) -> Self {
         let Some((url, more)) = urls.split_first() else { return self };
@@ -159,7 +151,7 @@ impl SourceConfig {
     }
 }
 
-/// Several URLs in one text, separated by blanks or commas; none ends with a slash.
+/// Splits URLs at blanks and commas, and removes trailing slashes.
 pub fn urls_in(text: &str) -> Vec<String> {
     let urls = text.split([' ', '\t', '\n', ',']).filter(|url| !url.is_empty());
     urls.map(|url| url.trim_end_matches('/').to_owned()).collect()
@@ -263,7 +255,6 @@ impl RawSource {
         })
     }
 
-    /// One at least.
     fn urls(&self) -> Result<Vec<String>, String> {
         let given = match &self.url {
             RawUrl::One(url) => std::slice::from_ref(url),
@@ -323,7 +314,7 @@ impl RawSource {
         }
     }
 
-    /// What is set for another kind is a mistake, not a wish.
+    /// Refuses keys of another kind of source.
     fn check_keys(&self) -> Result<(), String> {
         use RawKind as K;
         let of: [(&str, bool, &[RawKind], &str); 12] = [

@@ -1,4 +1,4 @@
-//! The configuration file: every key at its default, every mistake with a way out.
+//! Tests of the configuration file: defaults of all keys, and advice for all mistakes.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ fn parse(text: &str) -> Result<Config, String> {
     Config::parse(text, &paths()).map_err(|error| error.to_string())
 }
 
-/// Examples of what has no default stand behind a `#` without a space.
+/// Enables examples, which are commented out by `#` without a space.
 fn with_examples() -> String {
     let lines = EXAMPLE.lines().map(|line| match line.strip_prefix('#') {
         Some(rest) if !rest.is_empty() && !rest.starts_with(' ') => rest,
@@ -27,12 +27,12 @@ fn with_examples() -> String {
 }
 
 #[test]
-fn the_example_says_the_defaults() {
+fn the_example_has_the_defaults() {
     assert_eq!(parse(EXAMPLE), parse(""));
 }
 
 #[test]
-fn the_examples_in_the_example_are_valid() {
+fn commented_examples_are_valid() {
     let config = parse(&with_examples()).unwrap();
 
     let kinds: Vec<_> = config.sources.iter().map(|source| source.kind.word()).collect();
@@ -83,7 +83,7 @@ fn the_example_documents_every_key() {
 }
 
 #[test]
-fn a_tool_of_an_mcp_server_is_open_or_gated_and_not_both() {
+fn an_mcp_tool_is_either_open_or_gated() {
     let config = parse("[mcp.fs]\nopen = [\"a\"]\ngated = [\"b\"]").unwrap();
     assert!(config.mcp["fs"].open.contains("a") && config.mcp["fs"].gated.contains("b"));
 
@@ -92,9 +92,9 @@ fn a_tool_of_an_mcp_server_is_open_or_gated_and_not_both() {
     assert!(parse("[mcp.\"f.s\"]").unwrap_err().contains("letters, digits"));
 }
 
-/// What only the proxy can say must come from nobody else, and give nobody the gate.
+/// Only the proxy may identify people, and it must not grant admin rights.
 #[test]
-fn proxy_names_people_only_where_nobody_else_can() {
+fn a_proxy_needs_trust_and_a_secret() {
     const PROXIES: &str = "[gate]\ntrusted_proxies = [\"10.0.0.1\"]\n";
     const WHO: &str = "[gate.proxy]\nidentity_header = \"X-User\"\ngroups_header = \"X-Groups\"\n";
     const SECRET: &str = "secret_header = \"X-Secret\"\nsecret_env = \"S\"\n";
@@ -140,7 +140,7 @@ fn proxy_names_people_only_where_nobody_else_can() {
 }
 
 #[test]
-fn so_many_people_must_approve_as_there_may_be() {
+fn required_approvals_are_limited() {
     let config = parse("[gate.approvals]\ncritical = 2\n[gate.tools.t]\napprovals = 5").unwrap().gate;
     assert_eq!((config.approvals.each(), config.tools["t"].approvals), ([1, 1, 1, 2], 5));
 
@@ -155,7 +155,7 @@ fn so_many_people_must_approve_as_there_may_be() {
 }
 
 #[test]
-fn what_belongs_to_another_kind_of_source_is_a_mistake() {
+fn keys_of_another_source_kind_are_refused() {
     let source = |kind: &str, more: &str| {
         parse(&format!("[[source]]\nname=\"s\"\nkind=\"{kind}\"\nurl=\"http://h\"\n{more}"))
     };
@@ -175,7 +175,7 @@ fn what_belongs_to_another_kind_of_source_is_a_mistake() {
 }
 
 #[test]
-fn gate_has_one_url_or_several() {
+fn a_gate_can_have_several_urls() {
     let source =
         |kind: &str, url: &str| parse(&format!("[[source]]\nname=\"s\"\nkind=\"{kind}\"\nurl={url}"));
     let urls = |url: &str| {
@@ -199,7 +199,7 @@ fn gate_has_one_url_or_several() {
 }
 
 #[test]
-fn an_unknown_key_names_the_line_and_the_nearest_known_one() {
+fn an_unknown_key_names_its_line_and_a_suggestion() {
     let message = parse("[watch]\npoll_secnds = 3\n").unwrap_err();
 
     assert!(message.contains("c.toml") && message.contains("line 2"), "{message}");
@@ -207,7 +207,7 @@ fn an_unknown_key_names_the_line_and_the_nearest_known_one() {
 }
 
 #[test]
-fn every_mistake_says_what_to_do() {
+fn every_mistake_has_advice() {
     let source = |rest: &str| format!("[[source]]\nname = \"a\"\nkind = \"gate\"\n{rest}");
     for (text, says) in [
         (source("url = \"ftp://x\""), "must start with http://"),
@@ -264,7 +264,7 @@ fn every_mistake_says_what_to_do() {
 }
 
 #[test]
-fn every_mistake_in_a_callback_says_what_to_do() {
+fn every_callback_mistake_has_advice() {
     for (text, says) in [
         (
             "\n[gate.callbacks.c]\nurl = \"https://h\"".to_owned(),
@@ -287,7 +287,7 @@ fn every_mistake_in_a_callback_says_what_to_do() {
 }
 
 #[test]
-fn every_mistake_in_where_the_gate_keeps_everything_says_what_to_do() {
+fn every_database_mistake_has_advice() {
     for (text, says) in [
         ("database = \"mysql:x\"", "is neither sqlite:PATH nor postgres://"),
         ("database = \"postgres://me:x@h/p\"", "holds a password"),
@@ -303,7 +303,6 @@ fn every_mistake_in_where_the_gate_keeps_everything_says_what_to_do() {
     }
 }
 
-/// In every table a mistake, and most have two.
 const MISTAKES: &str = r#"
 [reviewer]
 reasons = [""]
@@ -350,7 +349,7 @@ risk = "hihg"
 "#;
 
 #[test]
-fn every_mistake_is_told_at_once() {
+fn all_mistakes_are_reported_together() {
     let message = parse(MISTAKES).unwrap_err();
 
     for says in [
@@ -380,7 +379,7 @@ fn every_mistake_is_told_at_once() {
 }
 
 #[test]
-fn what_is_right_beside_a_mistake_is_kept() {
+fn valid_parts_next_to_a_mistake_are_kept() {
     let (config, mistakes) = Config::parse_what_is_right(MISTAKES, &paths());
 
     assert!(mistakes.len() > 10, "{mistakes:?}");
@@ -420,7 +419,7 @@ fn a_token_file_that_others_can_read_is_refused() {
 }
 
 #[test]
-fn a_theme_is_a_name_or_a_file_beside_the_configuration() {
+fn a_theme_is_a_name_or_a_file() {
     let theme = |name: &str| parse(&format!("[ui]\ntheme = {name:?}")).map(|config| config.ui.theme);
 
     assert_eq!(theme("auto"), Ok(ThemeChoice::Auto));
@@ -431,13 +430,13 @@ fn a_theme_is_a_name_or_a_file_beside_the_configuration() {
 }
 
 #[test]
-fn source_texts_are_in_colours_unless_switched_off() {
+fn source_texts_are_highlighted_by_default() {
     assert!(parse("").unwrap().ui.highlight);
     assert!(!parse("[ui]\nhighlight = false").unwrap().ui.highlight);
 }
 
 #[test]
-fn a_command_for_notifications_is_named_where_it_is_used() {
+fn a_notification_command_needs_its_setting() {
     let notify = |text: &str| parse(&format!("[ui]\n{text}")).map(|config| config.ui.notify);
 
     assert_eq!(notify("notify = \"off\""), Ok(Notify::Off));
@@ -450,7 +449,7 @@ fn a_command_for_notifications_is_named_where_it_is_used() {
 }
 
 #[test]
-fn workspace_names_are_checked_wherever_they_are_configured() {
+fn workspace_names_are_checked_in_every_table() {
     let long = "w".repeat(129);
     let tables = |name: &str| {
         [
@@ -477,7 +476,7 @@ fn workspace_names_are_checked_wherever_they_are_configured() {
 mod notify;
 
 #[test]
-fn a_password_in_a_url_is_in_no_message() {
+fn a_password_in_a_url_is_never_reported() {
     for config in [
         "[[source]]\nname = \"a\"\nkind = \"gate\"\nurl = \"https://u:hidden@h\"\n",
         "[[source]]\nname = \"a\"\nkind = \"gate\"\nurl = \"https://u:hidden@h\n",

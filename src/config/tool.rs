@@ -1,4 +1,4 @@
-//! The tables `[gate.tools.NAME]`: what the gate does with each tool.
+//! The tables `[gate.tools.NAME]`: configuration of tools at the gate.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,56 +9,52 @@ use serde::Deserialize;
 use super::check::{DAY, seconds, span};
 use crate::domain::{Effect, PreviewShape, Risk};
 
-/// What the gate does with one tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolConfig {
-    /// Where its table begins in the configuration file, counted from 1, for messages; 0 is nowhere.
+    /// Line of its table in the file (from 1), for messages; 0 without a table.
     pub line: usize,
-    /// `None`: the built-in definition, else medium.
+    /// If `None`, the built-in definition's, or else medium.
     pub risk: Option<Risk>,
     pub effect: Option<Effect>,
     /// Title template, as in `assets/tools`.
     pub title: Option<String>,
     pub executor: Executor,
     pub retry: Retry,
-    /// How long one run may take.
     pub timeout: Duration,
-    /// Proposals expire after so long unless they say otherwise; `None` is never.
+    /// Default lifetime of proposals; `None` means unlimited.
     pub expires_after: Option<Duration>,
-    /// How long an approval waits for an agent to claim the action; `None`: as the gate has it.
+    /// Time in which an agent must claim an approved action; `None` uses the gate's.
     pub approval_ttl: Option<Duration>,
-    /// So many different people must approve it, or more where its risk asks for more.
+    /// People who must approve; its risk may require more.
     pub approvals: u64,
-    /// The file with the JSON Schema of its input.
     pub schema: Option<PathBuf>,
-    /// `None`: the built-in one; an empty one: the proposer's own.
+    /// `None` uses the built-in preview; an empty one, the proposer's.
     pub preview: Option<PreviewShape>,
 }
 
-/// How an approved action is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Executor {
-    /// The agent claims it and runs it itself.
+    /// The agent claims the action and runs it.
     Pull,
-    /// POST of the merged input to a fixed URL.
+    /// POSTs the merged input to a fixed URL.
     Http { url: String },
-    /// A fixed command; the merged input on standard input, no shell.
+    /// Runs a fixed command without a shell, with the merged input on standard input.
     Command { argv: Vec<String>, env: BTreeMap<String, String> },
 }
 
-/// What happens when an executor was lost in mid-run: a crash, a timeout, an answer 5xx.
+/// Handling of a run that was lost: a crash, a timeout, a 5xx answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Retry {
-    /// Running it twice does no harm: run it again, up to five times in all.
+    /// Idempotent: run it again, up to five times in total.
     Safe,
-    /// A human decides: the action becomes `unknown`.
+    /// The action becomes `unknown`, for a person to settle.
     #[default]
     Manual,
 }
 
 impl Default for ToolConfig {
-    /// A tool without configuration: the agent runs it itself, and a crash in mid-run asks a human.
+    /// A tool without a table: the agent runs it, and lost runs become `unknown`.
     fn default() -> Self {
         Self {
             line: 0,
@@ -77,7 +73,7 @@ impl Default for ToolConfig {
     }
 }
 
-/// `[gate.approvals]`: how many different people must approve an action of this risk.
+/// `[gate.approvals]`: number of people who must approve, by risk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RiskApprovals {
@@ -94,7 +90,7 @@ impl Default for RiskApprovals {
 }
 
 impl RiskApprovals {
-    /// An unknown word counts as high.
+    /// An unknown risk counts as high.
     pub const fn of(&self, risk: &Risk) -> u64 {
         match risk {
             Risk::Low => self.low,
@@ -104,7 +100,6 @@ impl RiskApprovals {
         }
     }
 
-    /// From low to critical.
     pub const fn each(&self) -> [u64; 4] {
         [self.low, self.medium, self.high, self.critical]
     }
@@ -117,7 +112,6 @@ impl RiskApprovals {
     }
 }
 
-/// More people than this are not asked for one action.
 const PEOPLE_MAX: u64 = 5;
 
 fn people(given: u64) -> Result<u64, String> {
@@ -164,7 +158,7 @@ enum RawExecutor {
 }
 
 impl RawTool {
-    /// `line` is where its table begins; `folder` is where relative files are.
+    /// `line` is the line of its table; relative files are in `folder`.
     pub(super) fn validate(self, line: usize, folder: &Path) -> Result<ToolConfig, String> {
         let executor = match (self.executor, self.url, self.argv) {
             (RawExecutor::Pull, None, None) => Executor::Pull,
@@ -235,7 +229,7 @@ impl RawPreview {
     }
 }
 
-/// In our own configuration an unknown word is a typing mistake, not something new.
+/// Parses a word. Unlike on the wire, an unknown word is an error, because it is a typing mistake.
 fn known<T>(
     word: Option<&str>,
     parse: fn(&str) -> T,

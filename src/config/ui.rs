@@ -1,4 +1,4 @@
-//! The table `[ui]`: how the screen looks and behaves.
+//! The table `[ui]`: appearance and behaviour of the screen.
 
 use std::cmp::{Ordering, Reverse};
 use std::path::{Path, PathBuf};
@@ -19,72 +19,69 @@ pub struct Ui {
     pub theme: ThemeChoice,
     #[serde(rename = "theme")]
     theme_name: Spanned<String>,
-    /// After confirming, decisions wait so long before they are sent, and can be recalled; zero sends at once.
+    /// Delay before confirmed decisions are sent, in which they can be recalled; zero sends at once.
     #[serde(rename = "hold_seconds", deserialize_with = "whole_seconds")]
     pub hold: Duration,
-    /// How the list begins.
+    /// Initial grouping of the list.
     pub group: GroupBy,
     pub sort: SortBy,
     pub(super) keymap: Preset,
-    /// Newcomers are told the first keys.
+    /// Shows newcomers the first keys.
     pub hints: bool,
-    /// The wheel scrolls and a click selects; else the terminal keeps the mouse.
+    /// Uses wheel and clicks; otherwise the terminal keeps the mouse.
     pub mouse: bool,
-    /// Counts in the terminal's title.
+    /// Shows counts in the terminal's title.
     pub title: bool,
     pub notify: Notify,
     notify_command: Vec<String>,
     pub keyboard: Keyboard,
-    /// Nothing on the screen changes by itself every second.
+    /// Disables periodic changes on screen.
     pub reduced_motion: bool,
-    /// Sixteen colours, ASCII glyphs, five frames a second, and no preview until it is asked for.
+    /// Sixteen colours, ASCII glyphs, five frames per second, previews only on request.
     pub low_bandwidth: bool,
-    /// JSON, Markdown and the like are in colours.
+    /// Colours JSON, Markdown and other source texts.
     pub highlight: bool,
-    /// What must be read to its end before it can be approved.
+    /// Texts that must be read to their end before approval.
     #[serde(with = "ReadBeforeApprove")]
     pub read_before_approve: ReadFirst,
     pub claim: Claiming,
 }
 
-/// When an action is claimed without a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Claiming {
     Off,
-    /// When it stays open for ten seconds.
+    /// After ten seconds open.
     Auto,
 }
 
-/// How a reviewer who looks elsewhere is told that something waits.
+/// Notification of a reviewer who looks elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Notify {
-    /// OSC 9 where the terminal is known to take it, else the bell; both inside tmux.
+    /// OSC 9 in terminals known to support it, else the bell; both inside tmux.
     Auto,
     Osc9,
     Osc777,
     Osc99,
     Bell,
-    /// A program and its arguments; the text on its standard input.
+    /// A program with arguments; it gets the text on standard input.
     Command(#[serde(skip)] Vec<String>),
     Off,
 }
 
-/// Which way the terminal reports keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keyboard {
-    /// The kitty protocol in terminals that are known to have it.
+    /// The kitty protocol in terminals known to support it.
     Auto,
     Kitty,
     Legacy,
 }
 
-/// Which colours the screen has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ThemeChoice {
-    /// The terminal's own sixteen.
+    /// The terminal's own sixteen colours.
     Terminal,
     /// `Dark` or `Light`, by the terminal's background.
     Auto,
@@ -96,7 +93,6 @@ pub enum ThemeChoice {
     File(PathBuf),
 }
 
-/// By what actions stand together in the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GroupBy {
@@ -106,20 +102,16 @@ pub enum GroupBy {
     Checkpoint,
     Agent,
     Source,
-    /// Near-identical actions.
     Shape,
 }
 
-/// What stands first in the list. The oldest does among equals.
+/// Order of the list. Older actions come first among equals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SortBy {
-    /// The oldest.
     #[default]
     Age,
-    /// The most harmful.
     Risk,
-    /// What expires next.
     Expiry,
     Tool,
     Source,
@@ -136,7 +128,7 @@ impl SortBy {
         }
     }
 
-    /// Which of two actions stands first; the older one among equals.
+    /// Compares two actions; among equals the older one is less.
     pub fn compare(self, a: &Entry, b: &Entry) -> Ordering {
         let (one, other) = (&a.row, &b.row);
         let by = match self {
@@ -151,7 +143,7 @@ impl SortBy {
     }
 }
 
-/// What the keys are before `[keys]`.
+/// Key bindings before `[keys]` applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
@@ -169,16 +161,15 @@ pub enum Glyphs {
     Ascii,
 }
 
-/// How many lines of the list an action takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Density {
     Compact,
-    /// A second line says why the agent proposes it.
+    /// A second line shows the agent's reason.
     Comfortable,
 }
 
-/// Longest time that decisions wait for second thoughts.
+/// Longest allowed delay before sending.
 const HOLD: Duration = Duration::from_mins(1);
 
 #[derive(Deserialize)]
@@ -225,7 +216,6 @@ impl Default for Ui {
 }
 
 impl Ui {
-    /// `folder` is where a relative path begins.
     pub(super) fn validate(mut self, text: &str, folder: &Path, mistakes: &mut Mistakes) -> Self {
         self.theme = mistakes.take(theme(&self.theme_name, text, folder)).unwrap_or(ThemeChoice::Auto);
         if self.hold > HOLD {
@@ -255,7 +245,7 @@ fn notify(way: Notify, command: Vec<String>) -> Result<Notify, String> {
     }
 }
 
-/// A name, or the path of a file: what has a slash or ends in `.toml`.
+/// Parses a theme's name, or a file path: anything with a slash or ending in `.toml`.
 fn theme(given: &Spanned<String>, text: &str, folder: &Path) -> Result<ThemeChoice, String> {
     let name = given.get_ref().as_str();
     if let Some((_, choice)) = THEMES.into_iter().find(|(known, _)| *known == name) {

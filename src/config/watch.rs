@@ -1,4 +1,4 @@
-//! The table `[watch]`: when data is old, and what a lead wants to be told of.
+//! The table `[watch]`: targets for alerts, and when data is stale.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,32 +11,28 @@ use super::check::{DAY, Mistakes, seconds};
 pub struct Watch {
     pub targets: Targets,
     pub queue_targets: QueueTargets,
-    /// Who decided, and how fast, is shown where the source tells.
+    /// Shows reviewers and their speed, if the source reports them.
     pub reviewers: bool,
-    /// The same of groups of people.
     pub groups: bool,
 }
 
-/// What a lead wants to be told of.
+/// Limits that raise alerts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Targets {
-    /// Nothing should wait for longer.
     pub age: Duration,
-    /// Nothing of high risk should wait for longer.
     pub high_risk: Duration,
-    /// What expires within this is told of.
+    /// Remaining time below which expiry is reported.
     pub expiring: Duration,
-    /// A queue that grew for so long is told of.
+    /// Duration of growth after which a queue is reported.
     pub growing: Duration,
-    /// How often a source is polled where it pushes nothing, or while its stream is down.
+    /// Polling interval of a source without push, or while its stream is down.
     pub poll: Duration,
-    /// No event and no tick for so long: the counts are called stale.
+    /// Time without event or poll after which counts are stale.
     pub stale_after: Duration,
-    /// Some queue has a target of its own.
     pub by_queue: bool,
 }
 
-/// How long an action may wait, by the name of its agent, else of its tool.
+/// Maximum waiting times by the name of an agent, or else a tool.
 pub type QueueTargets = BTreeMap<String, Duration>;
 
 impl Default for Targets {

@@ -1,4 +1,4 @@
-//! `[[notify]]`: what a rule means, and what is wrong with one.
+//! Tests of `[[notify]]`: parsed rules and mistakes.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use crate::domain::{AlertKind, SourceName};
 const SOURCE: &str = "[[source]]\nname = \"team\"\nkind = \"gate\"\nurl = \"http://127.0.0.1:1\"\n";
 
 #[test]
-fn the_examples_of_rules_mean_what_they_say() {
+fn the_example_rules_are_parsed() {
     let rules = parse(&with_examples()).unwrap().notify;
 
     assert_eq!(rules.len(), 4);
     assert_eq!(rules[0].to_string(), format!("notify rule 1 (terminal, line {})", rules[0].line));
-    assert!(rules[0].line > 100 && rules[1].line > rules[0].line, "where their tables begin");
+    assert!(rules[0].line > 100 && rules[1].line > rules[0].line, "lines of their tables");
     assert_eq!(rules[0].on, [AlertKind::HighRisk, AlertKind::Down].map(NotifyOn::Alert));
     let days = [true, true, true, true, false, false, true];
     assert_eq!(rules[0].quiet, Some(Quiet { from: 22 * 60, until: 7 * 60, days }));
@@ -31,7 +31,7 @@ fn the_examples_of_rules_mean_what_they_say() {
 }
 
 #[test]
-fn what_a_rule_does_not_say_is_as_documented() {
+fn a_rule_has_the_documented_defaults() {
     let rules = parse(
         "[[notify]]\non = [\"first\", \"first\"]\nto = \"bell\"\n\n[[notify]]\non = [\"failed\"]\nto = \"command\"\ncommand = [\"x\"]",
     );
@@ -46,7 +46,7 @@ fn what_a_rule_does_not_say_is_as_documented() {
 }
 
 #[test]
-fn every_mistake_in_a_rule_names_the_rule_its_line_and_what_to_do() {
+fn every_rule_mistake_has_line_and_advice() {
     let hook = "to = \"webhook\"\non = [\"failed\"]\n";
     let bell = "to = \"bell\"\non = [\"failed\"]\n";
     for (rule, says) in [
@@ -104,7 +104,7 @@ fn every_mistake_in_a_rule_names_the_rule_its_line_and_what_to_do() {
 }
 
 #[test]
-fn every_mistake_in_a_rule_for_slack_says_what_to_do() {
+fn every_slack_rule_mistake_has_advice() {
     let hook = "to = \"webhook\"\non = [\"failed\"]\n";
     let slack = format!("{hook}format = \"slack\"\nsecret_env = \"S\"\n");
     let bell = "to = \"bell\"\non = [\"failed\"]\n";
@@ -130,7 +130,7 @@ fn every_mistake_in_a_rule_for_slack_says_what_to_do() {
 }
 
 #[test]
-fn quiet_hours_begin_on_their_days_and_may_go_on_until_the_morning_after() {
+fn quiet_hours_may_last_past_midnight() {
     let quiet = |hours: &str, days: &str| {
         let rule = format!("[[notify]]\non = [\"failed\"]\nto = \"bell\"\nquiet = {hours:?}{days}");
         parse(&rule).unwrap().notify.remove(0).quiet.unwrap()
