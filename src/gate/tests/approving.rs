@@ -1,4 +1,4 @@
-//! Actions that more than one person must approve.
+//! Actions that need several approvals.
 
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::gate::reconcile;
 use crate::gate::token::hash;
 use crate::gate::{OpenApproval, Scope};
 
-/// A gate whose tool `t` so many people must approve, and those who may.
+/// A gate whose tool `t` needs several approvals, and two reviewers besides the owner.
 struct Desk {
     _folder: tempfile::TempDir,
     gate: TestGate,
@@ -42,7 +42,7 @@ impl Desk {
     }
 }
 
-/// Status, how many approvals stand of how many, and whose.
+/// Returns the status, and the approvals as `1 of 2 kim`.
 fn stands(answer: &Answer) -> (String, String) {
     assert_eq!(answer.status, 200, "{}", answer.text);
     let approvals = &answer.json()["approvals"];
@@ -56,7 +56,7 @@ fn pending(said: &str) -> (String, String) {
 }
 
 #[tokio::test]
-async fn revoked_approver_leaves_no_approval_where_it_is_voided() {
+async fn voided_approvals_end_with_the_revoked_token() {
     let desk = desk(2).await;
     let (gate, kim, lee) = (&desk.gate, &desk.kim, &desk.lee);
     let [half, both] = [gate.propose("t", "{}").await, gate.propose("t", "{}").await];
@@ -75,7 +75,7 @@ async fn revoked_approver_leaves_no_approval_where_it_is_voided() {
     desk.approve(kim, &half, "").await;
     desk.approve(lee, &both, "").await;
     desk.approve(kim, &both, "").await;
-    // Another spelling is the same person.
+    // The same person in another spelling.
     let again = member(gate, "ＫＩＭ").await;
     let kim_2 = gate.gate.store().token(&hash(&again), gate.gate.inner.clock.now()).await.unwrap().unwrap();
     let revoke = async |void| {
@@ -92,7 +92,7 @@ async fn revoked_approver_leaves_no_approval_where_it_is_voided() {
     assert_eq!(revoke(false).await, Some(told(false)));
     assert_eq!(stands(&gate.action(&half).await), pending("1 of 2 kim"));
     assert_eq!(gate.status(&waits).await, "approved");
-    assert_eq!(revoke(false).await, None, "it has ended");
+    assert_eq!(revoke(false).await, None, "the token is revoked already");
     assert_eq!(revoke(true).await, Some(told(true)));
 
     assert_eq!(stands(&gate.action(&half).await), pending("0 of 2"));
@@ -112,7 +112,7 @@ async fn revoked_approver_leaves_no_approval_where_it_is_voided() {
     desk.approve(lee, &half, "").await;
     assert_eq!(desk.approve(&gate.owner, &half, "").await.at("/status"), "approved");
     let left = revoke(true).await.unwrap();
-    assert_eq!(left, [], "what was withdrawn is listed no more");
+    assert_eq!(left, [], "withdrawn approvals are no longer listed");
     assert_eq!(desk.problems().await, Vec::<String>::new());
 }
 
@@ -128,13 +128,13 @@ async fn spellings_that_look_alike_approve_once() {
         let mine = desk.gate.post_as(&again, &format!("/api/claims/{id}"), "").await;
         assert_eq!(mine.status, 200, "{spelling}: {mine:?}");
         let other = desk.gate.post_as(&desk.kim, &format!("/api/claims/{id}/end"), "").await;
-        assert_eq!(other.status, 200, "{spelling}: it is one person's claim: {other:?}");
+        assert_eq!(other.status, 200, "{spelling}: both are one person: {other:?}");
     }
     assert_eq!(desk.approve(&desk.lee, &id, "").await.at("/status"), "approved");
 }
 
 #[tokio::test]
-async fn the_last_of_several_people_approves() {
+async fn last_of_several_approvals_approves() {
     let desk = desk(3).await;
     let id = desk.gate.propose("t", r#"{"n":1.10}"#).await;
 
@@ -151,7 +151,7 @@ async fn the_last_of_several_people_approves() {
     assert_eq!(first.at("/givenApprovals/0/effectiveDigest"), first.at("/digest"));
     assert_eq!(stands(&second), pending("2 of 3 kim lee"));
     assert_eq!(row.at("/items/0/approvals/by"), r#"["kim","lee"]"#);
-    assert_eq!(claimed.code(), (409, "INVALID_STATE".to_owned()), "nobody runs it");
+    assert_eq!(claimed.code(), (409, "INVALID_STATE".to_owned()), "not approved yet");
     assert_eq!(stands(&third), ("approved".to_owned(), "3 of 3 kim lee owner".to_owned()));
     assert_eq!(third.at("/resolvedBy"), "owner");
     let events = desk.gate.get(&format!("/api/pending-actions/{id}/events")).await;
@@ -173,7 +173,7 @@ async fn the_last_of_several_people_approves() {
 }
 
 #[tokio::test]
-async fn nobody_counts_twice_and_the_proposer_never() {
+async fn repeated_approval_counts_once_and_the_proposers_never() {
     let desk = desk(2).await;
     let id = desk.gate.propose("t", "{}").await;
     let kim_too = member(&desk.gate, " KIM").await;
@@ -184,13 +184,13 @@ async fn nobody_counts_twice_and_the_proposer_never() {
     let own = desk.approve(&agent_too, &id, "").await;
 
     assert_eq!(stands(&again), pending("1 of 2 kim"));
-    assert_eq!(again.at("/revision"), first.at("/revision"), "nothing happened");
+    assert_eq!(again.at("/revision"), first.at("/revision"), "the repeated approval changes nothing");
     assert_eq!(own.code(), (403, "FORBIDDEN".to_owned()));
     assert_eq!(stands(&desk.approve(&desk.lee, &id, "").await).0, "approved");
 }
 
 #[tokio::test]
-async fn another_content_begins_anew() {
+async fn approval_of_other_content_restarts_the_count() {
     let desk = desk(2).await;
     let id = desk.gate.propose("t", r#"{"n":1,"m":2}"#).await;
     let edited = r#"{"n":5,"m":2}"#;
@@ -205,7 +205,7 @@ async fn another_content_begins_anew() {
     assert_eq!((other.at("/effectiveInput"), other.at("/userEdits")), ("null".to_owned(), "null".to_owned()));
     assert_eq!(voided.at("/items/2/details/voided"), r#"["kim"]"#);
 
-    // The same bytes, however they are written as edits.
+    // The same effective input, from other edits.
     let both = desk.approve(&desk.kim, &id, r#"{"userEdits":{"n": 5,"m":2}}"#).await;
     assert_eq!(stands(&both), ("approved".to_owned(), "2 of 2 lee kim".to_owned()));
     assert!(both.text.contains(&format!(r#""effectiveInput":{edited}"#)), "{}", both.text);
@@ -213,7 +213,7 @@ async fn another_content_begins_anew() {
 }
 
 #[tokio::test]
-async fn an_approval_can_be_taken_back_until_the_last() {
+async fn approval_can_be_taken_back_until_the_last() {
     let desk = desk(2).await;
     let id = desk.gate.propose("t", "{}").await;
     desk.approve(&desk.kim, &id, "").await;
@@ -233,7 +233,7 @@ async fn an_approval_can_be_taken_back_until_the_last() {
 }
 
 #[tokio::test]
-async fn one_rejection_ends_it_and_so_does_everything_that_ends_what_is_pending() {
+async fn partly_approved_action_ends_like_a_pending_one() {
     let desk = desk(2).await;
     desk.gate.gate.inner.clock.stop();
     let proposed = async |more: &str| {
@@ -261,7 +261,7 @@ async fn one_rejection_ends_it_and_so_does_everything_that_ends_what_is_pending(
 }
 
 #[tokio::test]
-async fn in_a_batch_and_in_a_checkpoint_it_is_accepted() {
+async fn first_approval_in_a_batch_is_accepted() {
     let desk = desk(2).await;
     let more = r#","batchId":"b","checkpointId":"c""#;
     let ids = [desk.gate.propose_with("t", "{}", more).await, desk.gate.propose_with("u", "{}", more).await];
@@ -276,12 +276,12 @@ async fn in_a_batch_and_in_a_checkpoint_it_is_accepted() {
         "approvals": {"given": 1, "needed": 2}});
     assert_eq!(batch.json()["items"][0], entry);
     assert_eq!(counts(&checkpoint), ["1", "1", "0"].map(str::to_owned));
-    assert_eq!(checkpoint.json().get("accepted"), None, "nothing new where there is nothing");
+    assert_eq!(checkpoint.json().get("accepted"), None, "omitted without accepted items");
     assert_eq!(checkpoint.at("/items/0/outcome"), "approved");
 }
 
 #[tokio::test]
-async fn an_answer_is_kept_under_its_key() {
+async fn approval_answer_is_kept_under_its_key() {
     let desk = desk(2).await;
     let id = desk.gate.propose("t", "{}").await;
     let path = format!("/api/pending-actions/{id}/approve");
@@ -294,11 +294,11 @@ async fn an_answer_is_kept_under_its_key() {
     desk.approve(&desk.lee, &id, "").await;
     let again = approve().await;
 
-    assert_eq!((again.status, again.text), (200, first.text), "the first answer, whatever came since");
+    assert_eq!((again.status, again.text), (200, first.text), "the first answer despite later changes");
 }
 
 #[tokio::test]
-async fn the_risk_asks_for_more_people_and_an_unknown_risk_counts_as_high() {
+async fn unknown_risk_needs_as_many_approvals_as_high() {
     let folder = tempfile::tempdir().unwrap();
     let approvals = RiskApprovals { high: 3, critical: 2, ..RiskApprovals::default() };
     let tools = [("t".to_owned(), ToolConfig { approvals: 2, ..ToolConfig::default() })].into();
@@ -316,7 +316,7 @@ async fn the_risk_asks_for_more_people_and_an_unknown_risk_counts_as_high() {
 }
 
 #[tokio::test]
-async fn approvals_under_another_configuration_count_no_more() {
+async fn approvals_under_another_configuration_do_not_count() {
     let folder = tempfile::tempdir().unwrap();
     let with = |approvals| {
         let tools = [("t".to_owned(), ToolConfig { approvals, ..ToolConfig::default() })].into();
@@ -345,7 +345,7 @@ async fn approvals_under_another_configuration_count_no_more() {
 }
 
 #[tokio::test]
-async fn a_workspace_says_how_many_can_decide_where_more_than_one_must() {
+async fn workspace_reports_deciders_if_several_must_approve() {
     let membership = |answer: Answer| -> Value { answer.json()["items"][0]["approvals"].clone() };
     let (_folder, gate) = plain().await;
     assert_eq!(membership(gate.get("/api/workspaces").await), Value::Null);
@@ -356,13 +356,13 @@ async fn a_workspace_says_how_many_can_decide_where_more_than_one_must() {
         desk.gate.gate.list_tokens().await.unwrap().into_iter().find(|it| it.subject == "lee").unwrap();
     let told = async || membership(desk.gate.get("/api/workspaces").await);
 
-    assert_eq!(told().await, json!({"needed": 3, "deciders": 3}), "kim, lee and the owner");
+    assert_eq!(told().await, json!({"needed": 3, "deciders": 3}), "kim, lee and the owner once each");
     desk.gate.gate.revoke_token(&spare.id).await.unwrap();
     assert_eq!(told().await, json!({"needed": 3, "deciders": 2}));
 }
 
 #[tokio::test]
-async fn what_is_kept_of_approvals_goes_with_their_action() {
+async fn pruned_action_loses_its_approvals() {
     let desk = desk(2).await;
     desk.gate.gate.inner.clock.stop();
     let id = desk.gate.propose("t", "{}").await;

@@ -1,4 +1,4 @@
-//! A copy of the gate's memory while it works.
+//! Backups of a working gate.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::atomic::AtomicU64;
@@ -12,9 +12,9 @@ use crate::gate::tests::postgres;
 use crate::sqlite::backup;
 
 #[tokio::test]
-async fn a_backup_under_load_is_a_whole_gate_as_it_was_at_one_moment() {
+async fn backup_under_load_is_consistent() {
     if postgres::is_used() {
-        // It looks into SQLite's file.
+        // Opens SQLite's file.
         return;
     }
     let (folder, gate) = plain().await;
@@ -52,12 +52,12 @@ async fn a_backup_under_load_is_a_whole_gate_as_it_was_at_one_moment() {
         let page = restored.list("&limit=1000").await;
         let had = ids(&page);
         restored.stop().await;
-        // Newest first: what it holds is where the list began.
-        assert_eq!(had, all[all.len() - had.len()..], "a hole");
-        // Both gates have their own two tokens.
+        // Newest first, so the copy holds the end of the list.
+        assert_eq!(had, all[all.len() - had.len()..], "the copy has a gap");
+        // Both gates have two first tokens.
         assert_eq!(page.at("/revision"), (had.len() as u64 + 2 * BORN).to_string());
         between += usize::from(had.len() > 1 && had.len() < all.len());
     }
     assert_eq!(all.len(), 321);
-    assert!(between > 0, "nothing was written during the backups");
+    assert!(between > 0, "no action was written during a backup");
 }

@@ -1,5 +1,3 @@
-//! Deciding a batch in one request.
-
 use serde_json::json;
 use sqlx::Connection as _;
 
@@ -20,14 +18,14 @@ async fn decide(gate: &TestGate, items: &serde_json::Value) -> Answer {
     gate.post("/api/pending-actions/batch/m:t/approve", &json!({ "items": items }).to_string()).await
 }
 
-/// The three counts of Praxiom's contract, and the failed ones.
+/// Approved, rejected, skipped and failed.
 fn counts(answer: &Answer) -> [String; 4] {
     assert_eq!(answer.status, 200, "{}", answer.text);
     ["/approved", "/rejected", "/skipped", "/failed"].map(|at| answer.at(at))
 }
 
 #[tokio::test]
-async fn listed_is_approved_excluded_is_rejected_unlisted_is_left() {
+async fn unlisted_item_stays_pending() {
     let (_folder, gate) = plain().await;
     let ids = batch_of(&gate, 4).await;
 
@@ -52,7 +50,7 @@ async fn listed_is_approved_excluded_is_rejected_unlisted_is_left() {
 }
 
 #[tokio::test]
-async fn a_whole_batch_runs_however_long_it_is() {
+async fn long_batch_runs_entirely() {
     let (_folder, gate) = with_tool(script("cat")).await;
     let ids = batch_of(&gate, 40).await;
 
@@ -68,7 +66,7 @@ async fn a_whole_batch_runs_however_long_it_is() {
 }
 
 #[tokio::test]
-async fn what_another_settled_first_is_skipped_and_counted() {
+async fn action_decided_before_is_skipped_and_counted() {
     let (_folder, gate) = plain().await;
     let ids = batch_of(&gate, 3).await;
     gate.reject(&ids[0], "").await;
@@ -82,7 +80,7 @@ async fn what_another_settled_first_is_skipped_and_counted() {
 }
 
 #[tokio::test]
-async fn each_item_fails_alone_and_says_why() {
+async fn failed_item_does_not_affect_others() {
     let (_folder, gate) = plain().await;
     let ids = batch_of(&gate, 3).await;
     let elsewhere = gate.propose_with("t", "{}", r#","missionId":"another""#).await;
@@ -107,7 +105,7 @@ async fn each_item_fails_alone_and_says_why() {
 }
 
 #[tokio::test]
-async fn an_id_listed_twice_refuses_the_whole_request() {
+async fn duplicate_id_refuses_the_whole_request() {
     let (_folder, gate) = plain().await;
     let ids = batch_of(&gate, 1).await;
 
@@ -120,7 +118,7 @@ async fn an_id_listed_twice_refuses_the_whole_request() {
 }
 
 #[tokio::test]
-async fn a_batch_belongs_to_one_workspace() {
+async fn batch_belongs_to_one_workspace() {
     let (_folder, gate) = plain().await;
     batch_of(&gate, 1).await;
     let stranger = gate.gate.create_token("stranger", "elsewhere", &[Scope::Decide], None).await.unwrap();
@@ -136,7 +134,7 @@ async fn a_batch_belongs_to_one_workspace() {
 }
 
 #[tokio::test]
-async fn a_batch_that_crosses_workspaces_decides_nothing() {
+async fn batch_that_crosses_workspaces_decides_nothing() {
     let (_folder, gate) = plain().await;
     let id = gate.propose_with("t", "{}", r#","missionId":"m","checkpointId":"c""#).await;
     let stranger =
@@ -157,7 +155,7 @@ async fn a_batch_that_crosses_workspaces_decides_nothing() {
 }
 
 #[tokio::test]
-async fn a_batch_reply_begins_with_the_keys_of_the_seed() {
+async fn batch_reply_begins_with_the_contracts_keys() {
     let (_folder, gate) = plain().await;
     let ids = batch_of(&gate, 1).await;
 
@@ -168,7 +166,7 @@ async fn a_batch_reply_begins_with_the_keys_of_the_seed() {
 }
 
 #[tokio::test]
-async fn a_repeated_batch_gets_the_first_answer_again() {
+async fn repeated_batch_gets_the_first_answer() {
     let (_folder, gate) = plain().await;
     let ids = batch_of(&gate, 2).await;
     let send = async |key: &str, id: &str| {
@@ -193,9 +191,9 @@ async fn a_repeated_batch_gets_the_first_answer_again() {
 }
 
 #[tokio::test]
-async fn an_item_that_is_damaged_on_disk_hides_no_other() {
+async fn damaged_item_does_not_hide_others() {
     if postgres::is_used() {
-        // It looks into SQLite's file.
+        // Opens SQLite's file.
         return;
     }
     let (folder, gate) = plain().await;

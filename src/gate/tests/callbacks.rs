@@ -1,4 +1,4 @@
-//! Callbacks: what is told, to whom, how often, and what a gate that dies leaves to the next.
+//! Callbacks: content, retries, and delivery after a gate died.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -28,7 +28,6 @@ const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const DAY: i64 = 24 * 60 * 60 * 1_000;
 
-/// One message as it came.
 #[derive(Debug)]
 struct Got {
     headers: HeaderMap,
@@ -57,7 +56,7 @@ impl Got {
     }
 }
 
-/// Answers with the status that it is set to.
+/// Answers with a status that the test sets.
 struct Receiver {
     config: CallbackConfig,
     status: Arc<AtomicU16>,
@@ -96,7 +95,7 @@ fn at(url: &str) -> CallbackConfig {
     CallbackConfig { line: 1, url: url.to_owned(), secret }
 }
 
-/// With one tool, `t`, and the receiver as `orchestrator`.
+/// A configuration with the tool `t` and the callback `orchestrator`.
 fn with(folder: &Path, callback: &CallbackConfig, tool: ToolConfig) -> GateConfig {
     let callbacks = [("orchestrator".to_owned(), callback.clone())].into();
     GateConfig { callbacks, tools: [("t".to_owned(), tool)].into(), ..config(folder) }
@@ -110,7 +109,7 @@ async fn listed(gate: &TestGate) -> Vec<Callback> {
     gate.gate.callbacks(100).await.unwrap()
 }
 
-/// Waits until the only callback is as it should be.
+/// Waits until the only callback satisfies `is_so`.
 async fn until(gate: &TestGate, is_so: impl Fn(&Callback) -> bool) -> Callback {
     let waiting = async {
         let mut looks = tokio::time::interval(Duration::from_millis(5));
@@ -122,11 +121,11 @@ async fn until(gate: &TestGate, is_so: impl Fn(&Callback) -> bool) -> Callback {
             }
         }
     };
-    tokio::time::timeout(LIMIT, waiting).await.expect("the callback never comes to be so")
+    tokio::time::timeout(LIMIT, waiting).await.expect("the callback did not get there in time")
 }
 
 #[tokio::test]
-async fn decision_and_end_are_told_signed_and_without_the_input() {
+async fn callbacks_are_signed_and_omit_the_input() {
     let folder = tempfile::tempdir().unwrap();
     let receiver = Receiver::start().await;
     let gate = start(with(folder.path(), &receiver.config, script("echo HIDDEN"))).await;
@@ -150,11 +149,11 @@ async fn decision_and_end_are_told_signed_and_without_the_input() {
         assert!(!got.body.contains("HIDDEN") && !got.headers.contains_key("authorization"));
     }
     gate.stop().await;
-    assert!(receiver.has_nothing_more().await, "a run that begins is told to nobody");
+    assert!(receiver.has_nothing_more().await, "the start of a run is not reported");
 }
 
 #[tokio::test]
-async fn every_other_end_is_told_as_well() {
+async fn every_final_status_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let receiver = Receiver::start().await;
     let gate = start(with(folder.path(), &receiver.config, ToolConfig::default())).await;
@@ -170,7 +169,7 @@ async fn every_other_end_is_told_as_well() {
     let (mut told, mut ids) = (Vec::new(), HashSet::new());
     while ids.len() < 4 {
         let got = receiver.next().await;
-        // The clock may have passed the lease of one that was under way.
+        // The clock jump may have ended a delivery's lease, which repeats it.
         if !ids.insert(got.header("webhook-id").to_owned()) {
             continue;
         }
@@ -196,7 +195,7 @@ async fn every_other_end_is_told_as_well() {
 }
 
 #[tokio::test]
-async fn unknown_callback_is_refused_and_no_name_is_told() {
+async fn unknown_callback_is_refused_without_naming_others() {
     let folder = tempfile::tempdir().unwrap();
     let receiver = Receiver::start().await;
     let gate = start(with(folder.path(), &receiver.config, ToolConfig::default())).await;
@@ -213,7 +212,7 @@ async fn unknown_callback_is_refused_and_no_name_is_told() {
 }
 
 #[tokio::test]
-async fn receiver_that_fails_is_told_again_under_one_id_until_it_answers() {
+async fn failed_callback_is_retried_under_one_id() {
     let folder = tempfile::tempdir().unwrap();
     let receiver = Receiver::start().await;
     let gate = start(with(folder.path(), &receiver.config, ToolConfig::default())).await;
@@ -249,7 +248,7 @@ async fn receiver_that_fails_is_told_again_under_one_id_until_it_answers() {
     assert!(receiver.has_nothing_more().await);
 }
 
-/// As a gate does whose process ends right after its commit: it is open and sends nothing.
+/// Rejects an action on a gate that is open but does not deliver, as if it died after its commit.
 async fn rejected_by_a_gate_that_dies(config: &GateConfig, taken: bool) -> Callback {
     let gate = start(config.clone()).await;
     let id = propose(&gate, "t", "").await;
@@ -277,7 +276,7 @@ async fn rejected_by_a_gate_that_dies(config: &GateConfig, taken: bool) -> Callb
 }
 
 #[tokio::test]
-async fn what_a_gate_that_died_had_to_tell_is_told_by_the_next_under_the_same_id() {
+async fn next_gate_delivers_pending_callbacks_under_their_ids() {
     for taken in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let receiver = Receiver::start().await;
@@ -296,7 +295,7 @@ async fn what_a_gate_that_died_had_to_tell_is_told_by_the_next_under_the_same_id
 }
 
 #[tokio::test]
-async fn one_gate_at_a_time_has_a_message_and_an_old_try_changes_nothing() {
+async fn one_gate_at_a_time_delivers_a_callback() {
     let folder = tempfile::tempdir().unwrap();
     let receiver = Receiver::start().await;
     let config = with(folder.path(), &receiver.config, ToolConfig::default());
@@ -327,7 +326,7 @@ async fn one_gate_at_a_time_has_a_message_and_an_old_try_changes_nothing() {
 }
 
 #[tokio::test]
-async fn what_does_not_arrive_within_a_day_is_given_up_and_listed_for_a_week() {
+async fn undelivered_callback_is_given_up_after_a_day() {
     let folder = tempfile::tempdir().unwrap();
     let receiver = Receiver::start().await;
     let gate = start(with(folder.path(), &receiver.config, ToolConfig::default())).await;
@@ -353,7 +352,7 @@ async fn what_does_not_arrive_within_a_day_is_given_up_and_listed_for_a_week() {
 }
 
 #[tokio::test]
-async fn receiver_that_wants_nothing_more_is_told_once() {
+async fn callback_answered_with_410_is_not_retried() {
     let folder = tempfile::tempdir().unwrap();
     let receiver = Receiver::start().await;
     receiver.answers(410);
@@ -375,7 +374,7 @@ async fn gate_without_a_usable_callback_secret_does_not_start() {
         (prints("whsec_"), "the secret is empty", true),
         (prints(""), "is empty", true),
         (TokenFrom::File(folder.path().join("none")), "cannot read", true),
-        // The shell in which a configuration is checked need not be the gate's.
+        // The variable may be set only for the gate's process.
         (unset, "is not set", false),
     ] {
         let without = CallbackConfig { secret, ..at("http://127.0.0.1:9/") };
@@ -392,7 +391,7 @@ async fn gate_without_a_usable_callback_secret_does_not_start() {
 }
 
 #[tokio::test]
-async fn secret_that_changed_counts_from_the_reload() {
+async fn changed_callback_secret_applies_after_reload() {
     // A reload reaches one process.
     if postgres::gates() > 1 {
         return;
@@ -428,7 +427,7 @@ async fn secret_that_changed_counts_from_the_reload() {
     gate.stop().await;
 }
 
-/// A server that reads one request for each of these answers and then closes the connection.
+/// A server that reads one request for each answer, then closes the connection.
 async fn answers_raw(answers: &[&'static [u8]]) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -448,7 +447,7 @@ async fn answers_raw(answers: &[&'static [u8]]) -> String {
 }
 
 #[tokio::test]
-async fn any_2xx_arrives_whatever_its_body_is() {
+async fn any_2xx_counts_as_delivered() {
     for answer in [
         &b"HTTP/1.1 202 Accepted\r\nContent-Length: 100\r\n\r\ncut"[..],
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
@@ -470,7 +469,7 @@ async fn any_2xx_arrives_whatever_its_body_is() {
 }
 
 #[tokio::test]
-async fn receiver_that_asks_for_time_gets_it_from_all_messages() {
+async fn retry_after_delays_all_messages() {
     let folder = tempfile::tempdir().unwrap();
     let url = answers_raw(&[b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 7200\r\n\r\n"]).await;
     let gate = start(with(folder.path(), &at(&url), ToolConfig::default())).await;
@@ -492,7 +491,7 @@ async fn receiver_that_asks_for_time_gets_it_from_all_messages() {
 }
 
 #[tokio::test]
-async fn receiver_that_hangs_holds_up_no_other() {
+async fn hanging_receiver_does_not_delay_others() {
     let folder = tempfile::tempdir().unwrap();
     let receiver = Receiver::start().await;
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -502,7 +501,7 @@ async fn receiver_that_hangs_holds_up_no_other() {
     let gate = start(config).await;
     let stuck = gate.propose_with("t", "{}", r#","callback":"hangs""#).await;
     gate.reject(&stuck, "").await;
-    // It has the message by now, and says nothing.
+    // The receiver has the message and does not answer.
     let (_connection, _) = tokio::time::timeout(LIMIT, silent.accept()).await.unwrap().unwrap();
 
     let id = propose(&gate, "t", "").await;
@@ -513,7 +512,7 @@ async fn receiver_that_hangs_holds_up_no_other() {
     gate.stop().await;
 }
 
-/// The agent proposes under this trace.
+/// Proposes under these traces.
 async fn traced(gate: &TestGate, traces: &[&str], body: &str, key: &str) -> super::support::Answer {
     let mut request = gate
         .request(Method::POST, "/api/pending-actions", &gate.agent)
@@ -530,7 +529,7 @@ fn call(tool: &str) -> String {
 }
 
 #[tokio::test]
-async fn trace_goes_along_to_what_runs_it_to_its_callback_and_into_the_audit() {
+async fn trace_reaches_executor_callback_and_audit() {
     let folder = tempfile::tempdir().unwrap();
     let (receiver, service) = (Receiver::start().await, Receiver::start().await);
     let mut config = with(folder.path(), &receiver.config, script("printf %s \"$TRACEPARENT\""));
@@ -560,7 +559,7 @@ async fn trace_goes_along_to_what_runs_it_to_its_callback_and_into_the_audit() {
 }
 
 #[tokio::test]
-async fn trace_is_in_no_key_and_what_is_none_is_ignored() {
+async fn trace_is_not_part_of_keys() {
     let folder = tempfile::tempdir().unwrap();
     let receiver = Receiver::start().await;
     let gate = start(with(folder.path(), &receiver.config, ToolConfig::default())).await;

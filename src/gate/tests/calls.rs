@@ -1,4 +1,4 @@
-//! The same call again: by its id in a session, by its key, and after its action was pruned.
+//! Repeated calls: by call id, by idempotency key, and after their action was pruned.
 
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::gate::{GateError, Scope};
 
 const DAY: i64 = 24 * 60 * 60 * 1_000;
 
-/// A proposal of the tool `t` with this input and these fields more, under a key.
+/// Proposes the tool `t` with more fields and an optional key.
 async fn propose(
     gate: &TestGate,
     token: &SecretString,
@@ -40,19 +40,18 @@ fn was_there(answer: &Answer) -> bool {
     answer.headers.contains_key("idempotency-replayed")
 }
 
-/// Removes what was settled by now.
 async fn prune(gate: &TestGate) -> u64 {
     let before = gate.gate.inner.clock.now().plus_millis(1);
     let pruned = gate.gate.prune(before, None, &AtomicU64::new(0), |_| Ok::<_, GateError>(())).await;
     pruned.unwrap().actions
 }
 
-/// Lets so much time pass, and drops what nobody needs any more.
+/// Lets days pass on the gate's clock and forgets expired keys.
 async fn forget_after(gate: &TestGate, days: i64) {
     gate.gate.inner.clock.pass(days * DAY);
     let (mut steady, start) = (ClockUptime::default(), Instant::now());
     for hours in [0, 24] {
-        // The clock of the gate stands still: it is this one that runs.
+        // Forgetting needs this steady clock to advance with the gate's.
         let now = start + Duration::from_hours(hours);
         gate.gate.inner.clock.pass(hours as i64 * DAY / 24);
         reconcile::forget(&gate.gate, &mut steady, now).await.unwrap();
@@ -60,7 +59,7 @@ async fn forget_after(gate: &TestGate, days: i64) {
 }
 
 #[tokio::test]
-async fn same_call_under_its_key_is_the_same_action_though_its_target_changed() {
+async fn repeated_call_ignores_a_changed_before() {
     let (_folder, gate) = plain().await;
     let with = async |before: &str| {
         let more = format!(r#"{},"before":{before}"#, call("c"));
@@ -75,7 +74,7 @@ async fn same_call_under_its_key_is_the_same_action_though_its_target_changed() 
 }
 
 #[tokio::test]
-async fn the_same_call_again_is_the_same_action_whatever_became_of_it() {
+async fn repeated_call_is_the_same_action_in_any_status() {
     let (_folder, gate) = plain().await;
     let again = async || propose(&gate, &gate.agent, r#"{"n":1.10}"#, &call("c"), None).await;
 
@@ -98,7 +97,7 @@ async fn the_same_call_again_is_the_same_action_whatever_became_of_it() {
 }
 
 #[tokio::test]
-async fn a_call_id_with_another_input_tool_or_place_is_refused() {
+async fn call_id_with_another_input_or_tool_is_refused() {
     let (_folder, gate) = plain().await;
     let first = propose(&gate, &gate.agent, r#"{"n":1.10}"#, &call("c"), None).await;
     let id = first.at("/pending_action_id");
@@ -117,7 +116,7 @@ async fn a_call_id_with_another_input_tool_or_place_is_refused() {
 }
 
 #[tokio::test]
-async fn a_call_id_counts_within_one_proposer_and_session() {
+async fn call_id_is_scoped_to_proposer_and_session() {
     let (_folder, gate) = plain().await;
     let other = gate.gate.create_token("another", "w", &[Scope::Propose], None).await.unwrap();
     let mut proposed = Vec::new();
@@ -140,7 +139,7 @@ async fn a_call_id_counts_within_one_proposer_and_session() {
 }
 
 #[tokio::test]
-async fn one_call_many_times_at_once_is_one_action() {
+async fn concurrent_repeats_of_a_call_are_one_action() {
     let (_folder, gate) = plain().await;
 
     let inputs = (0..24).map(|n| if n % 3 == 0 { r#"{"n":2}"# } else { r#"{"n":1}"# });
@@ -156,13 +155,13 @@ async fn one_call_many_times_at_once_is_one_action() {
 }
 
 #[tokio::test]
-async fn a_key_lives_as_long_as_its_action_and_ninety_days_more() {
+async fn key_outlives_its_action_by_ninety_days() {
     let (_folder, gate) = plain().await;
     let keyed = async || propose(&gate, &gate.agent, "{}", "", Some("k")).await;
     let called = async |input: &str| propose(&gate, &gate.agent, input, &call("c"), None).await;
     let first = keyed().await;
     let by_call = called(r#"{"n":1}"#).await;
-    // The second key of the same call.
+    // A second key for the same call.
     let both = propose(&gate, &gate.agent, r#"{"n":1}"#, &call("c"), Some("k2")).await;
     assert_eq!(both.text, by_call.text);
 
@@ -192,7 +191,7 @@ async fn a_key_lives_as_long_as_its_action_and_ninety_days_more() {
 }
 
 #[tokio::test]
-async fn the_answers_to_decisions_are_still_forgotten_after_a_day() {
+async fn answers_to_decisions_are_forgotten_after_a_day() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", "{}").await;
     let reject = async || {

@@ -1,4 +1,4 @@
-//! Claims: who is on what, who sees it, when it ends, and that it keeps nobody from deciding.
+//! Claims: visibility, expiry, and that they do not prevent decisions.
 
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -11,7 +11,6 @@ use crate::gate::Scope;
 
 mod races;
 
-/// A member of the team.
 async fn member(gate: &TestGate, name: &str) -> SecretString {
     gate.gate.create_token(name, "w", &[Scope::Read, Scope::Decide], None).await.unwrap()
 }
@@ -26,7 +25,7 @@ async fn end(gate: &TestGate, who: &SecretString, id: &str) -> Value {
     answer.json()["ended"].clone()
 }
 
-/// Who is on what: `kim on ID`.
+/// Claims as `kim on ID`.
 async fn claims(gate: &TestGate) -> Vec<String> {
     listed(&gate.get("/api/claims").await.json())
 }
@@ -69,7 +68,7 @@ async fn claim_is_seen_everywhere_and_has_no_revision() {
 }
 
 #[tokio::test]
-async fn first_keeps_a_claim_until_five_quiet_minutes_are_over() {
+async fn claim_expires_after_five_quiet_minutes() {
     let (_folder, gate) = plain().await;
     let (kim, lee) = (member(&gate, "kim").await, member(&gate, "lee").await);
     let id = gate.propose("t", "{}").await;
@@ -93,7 +92,7 @@ async fn first_keeps_a_claim_until_five_quiet_minutes_are_over() {
 }
 
 #[tokio::test]
-async fn claim_keeps_nobody_from_deciding_and_ends_with_the_decision() {
+async fn claim_does_not_prevent_a_decision_and_ends_with_it() {
     let (_folder, gate) = plain().await;
     let (kim, lee) = (member(&gate, "kim").await, member(&gate, "lee").await);
     let [approved, rejected, withdrawn] =
@@ -115,9 +114,9 @@ async fn claim_keeps_nobody_from_deciding_and_ends_with_the_decision() {
     );
 }
 
-/// Blanks and case make no other person, as with approvals.
+/// Like approvals, claims ignore case and surrounding blanks of a subject.
 #[tokio::test]
-async fn another_spelling_of_a_subject_is_the_same_person() {
+async fn claims_treat_spellings_of_a_subject_alike() {
     let (_folder, gate) = plain().await;
     let (kim, other) = (member(&gate, "kim").await, member(&gate, " KIM").await);
     let proposer = member(&gate, "Agent ").await;
@@ -127,17 +126,21 @@ async fn another_spelling_of_a_subject_is_the_same_person() {
 
     let first = claim(&gate, &kim, &id).await;
     clock.pass(Claim::QUIET - 1);
-    assert_eq!(claim(&gate, &other, &id).await.text, first.text, "still on it, under the name of before");
+    assert_eq!(claim(&gate, &other, &id).await.text, first.text, "renewed under the first spelling");
     clock.pass(Claim::QUIET - 1);
-    assert_eq!(claims(&gate).await, [format!("kim on {id}")], "for longer");
+    assert_eq!(claims(&gate).await, [format!("kim on {id}")], "the renewal counts");
     assert_eq!(end(&gate, &other, &id).await, json!(true));
 
     assert_eq!(claims(&gate).await, Vec::<String>::new());
-    assert_eq!(claim(&gate, &proposer, &id).await.code(), (403, "FORBIDDEN".to_owned()), "their own");
+    assert_eq!(
+        claim(&gate, &proposer, &id).await.code(),
+        (403, "FORBIDDEN".to_owned()),
+        "their own proposal"
+    );
 }
 
 #[tokio::test]
-async fn first_approval_ends_its_givers_claim_and_no_other() {
+async fn first_approval_ends_only_its_givers_claim() {
     let (_folder, gate) = with_tool(ToolConfig { approvals: 2, ..ToolConfig::default() }).await;
     let (kim, lee) = (member(&gate, "kim").await, member(&gate, "lee").await);
     let (mine, theirs) = (gate.propose("t", "{}").await, gate.propose("t", "{}").await);
@@ -171,7 +174,7 @@ async fn claim_needs_the_right_to_decide_this_action() {
 }
 
 #[tokio::test]
-async fn streams_are_told_of_claims_without_a_revision_and_at_most_once_a_second() {
+async fn claims_reach_streams_at_most_once_a_second() {
     let (_folder, gate) = plain().await;
     let kim = member(&gate, "kim").await;
     let mut ids = Vec::new();
@@ -189,7 +192,7 @@ async fn streams_are_told_of_claims_without_a_revision_and_at_most_once_a_second
     let (mut told, mut last) = (0, 0);
     while last < 30 {
         let event = stream.next().await.unwrap();
-        // Another gate may tell late of the proposals.
+        // Another gate's briefing about the proposals may arrive late.
         if event.name != "briefing" {
             continue;
         }

@@ -1,5 +1,5 @@
-//! What the gate says, held against `assets/contract/openapi.json`: an undocumented field, word or status fails, and so does a
-//! documented one that is required and not sent.
+//! Checks the gate's replies against `assets/contract/openapi.json`. Fails for an undocumented field, word or status,
+//! and for a missing required field.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -11,7 +11,6 @@ use crate::gate::routes::openapi::DOCUMENT;
 
 const FILE: &str = "assets/contract/openapi.json";
 
-/// The document, read once.
 pub(super) static CONTRACT: LazyLock<Value> = LazyLock::new(|| {
     serde_json::from_str(DOCUMENT).unwrap_or_else(|error| panic!("{FILE} is no JSON: {error}"))
 });
@@ -22,7 +21,6 @@ static EVENTS: LazyLock<BTreeMap<String, Validator>> = LazyLock::new(|| {
     events.map(|(name, event)| (name.clone(), validator(&event["data"]))).collect()
 });
 
-/// By operation and status.
 static REPLIES: LazyLock<BTreeMap<String, Validator>> = LazyLock::new(|| {
     let mut replies = BTreeMap::new();
     for (method, path, operation) in operations() {
@@ -36,7 +34,7 @@ static REPLIES: LazyLock<BTreeMap<String, Validator>> = LazyLock::new(|| {
     replies
 });
 
-/// Method in capitals, path, and what stands there.
+/// All operations with their method in capitals and their path.
 pub(super) fn operations() -> impl Iterator<Item = (String, String, &'static Value)> {
     let paths = CONTRACT["paths"].as_object().unwrap().iter();
     paths.flat_map(|(path, methods)| {
@@ -45,7 +43,7 @@ pub(super) fn operations() -> impl Iterator<Item = (String, String, &'static Val
     })
 }
 
-/// Answers that are no refusal, as [`check`] names them.
+/// Successful replies, named like the results of [`check`].
 pub(super) fn documented() -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for (method, path, operation) in operations() {
@@ -57,7 +55,7 @@ pub(super) fn documented() -> BTreeSet<String> {
     all
 }
 
-/// A validator for a schema of the document, whose references lead into the document.
+/// Builds a validator whose references point into the document.
 pub(super) fn validator(schema: &Value) -> Validator {
     let mut schema = schema.clone();
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
@@ -65,7 +63,6 @@ pub(super) fn validator(schema: &Value) -> Validator {
     jsonschema::validator_for(&schema).unwrap_or_else(|error| panic!("{FILE}: {error}"))
 }
 
-/// What a `$ref` names, or the thing itself.
 pub(super) fn resolve(value: &Value) -> &Value {
     match value.get("$ref").and_then(Value::as_str).and_then(|to| to.strip_prefix('#')) {
         Some(pointer) => CONTRACT.pointer(pointer).unwrap_or_else(|| panic!("{FILE} has no {pointer}")),
@@ -73,7 +70,7 @@ pub(super) fn resolve(value: &Value) -> &Value {
     }
 }
 
-/// The path of the document that a request's path is one of; a path without parameters goes first, as in the gate.
+/// Finds the document's path for a request's path. Paths with fewer parameters win, as in the gate.
 fn template(path: &str) -> Option<&'static str> {
     let fits = |template: &str| {
         let (mut want, mut is) = (template.split('/'), path.split('/'));
@@ -84,13 +81,13 @@ fn template(path: &str) -> Option<&'static str> {
     templates.filter(|template| fits(template)).min_by_key(|template| template.matches('{').count())
 }
 
-/// Panics when the contract does not describe this answer; returns its name there, `METHOD path status`.
+/// Panics if the contract does not describe this reply. Returns its name, `METHOD path status`.
 pub(super) fn check(method: &str, path: &str, status: u16, text: &str) -> String {
     let template = template(path);
     let operation = template.map(|template| &CONTRACT["paths"][template][method.to_lowercase()]);
     let place = format!("{method} {} {status}", template.unwrap_or(path));
     let Some(operation) = operation.filter(|operation| operation.is_object()) else {
-        // No route, or not with this method: the refusals that belong to nobody.
+        // Unknown routes and methods only have error replies.
         let schema = if status == 404 { "NotFound" } else { "Error" };
         assert!(status >= 400, "{place} is not in {FILE}; add its path and method there");
         say(&place, &validator(&CONTRACT["components"]["schemas"][schema]), text);
@@ -108,7 +105,6 @@ pub(super) fn check(method: &str, path: &str, status: u16, text: &str) -> String
     place
 }
 
-/// The data of an event of the stream of briefings.
 pub(super) fn check_event(name: &str, data: &Value) {
     let Some(validator) = EVENTS.get(name) else {
         panic!("the event {name} is not in {FILE}; add it to the stream's x-events: {data}")

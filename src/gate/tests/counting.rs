@@ -1,4 +1,4 @@
-//! What `/metrics` tells, and to whom.
+//! `/metrics`: its contents and its readers.
 
 use super::postgres;
 use super::support::{Answer, TestGate, answer, plain, script, with_tool};
@@ -14,14 +14,13 @@ async fn metrics(gate: &TestGate) -> Answer {
     said
 }
 
-/// The value of a sample.
 fn value(metrics: &Answer, name: &str) -> f64 {
     let line = metrics.text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     line.unwrap_or_else(|| panic!("no {name} in {}", metrics.text)).parse().unwrap()
 }
 
 #[tokio::test]
-async fn client_that_accepts_no_open_metrics_gets_plain_text() {
+async fn client_without_open_metrics_gets_plain_text() {
     let (_folder, gate) = plain().await;
     gate.propose("t", "{}").await;
     for accept in ["", "*/*", "text/plain", "application/openmetrics-text;q=0, text/plain", "text/html"] {
@@ -42,7 +41,7 @@ async fn client_that_accepts_no_open_metrics_gets_plain_text() {
             assert!(said.text.lines().any(|it| it == line), "{line}: {}", said.text);
         }
         assert!(!said.text.contains("# EOF") && !said.text.contains("# UNIT"), "{}", said.text);
-        // Every sample belongs to the family that was named before it.
+        // Every sample belongs to the last named family.
         let mut family = ("", "");
         for line in said.text.lines() {
             if let Some(named) = line.strip_prefix("# TYPE ") {
@@ -59,9 +58,9 @@ async fn client_that_accepts_no_open_metrics_gets_plain_text() {
 }
 
 #[tokio::test]
-async fn what_happens_is_counted_once_it_is_committed() {
+async fn events_are_counted_after_their_commit() {
     if postgres::gates() > 1 {
-        // It is about one gate.
+        // Counts of one gate.
         return;
     }
     let (_folder, gate) = with_tool(script("cat")).await;
@@ -101,9 +100,9 @@ async fn what_happens_is_counted_once_it_is_committed() {
 }
 
 #[tokio::test]
-async fn requests_are_counted_by_their_route_and_nothing_foreign_is_a_label() {
+async fn request_labels_hold_no_client_text() {
     if postgres::gates() > 1 {
-        // It is about one gate.
+        // Counts of one gate.
         return;
     }
     let (_folder, gate) = plain().await;
@@ -128,7 +127,7 @@ async fn requests_are_counted_by_their_route_and_nothing_foreign_is_a_label() {
 }
 
 #[tokio::test]
-async fn the_oldest_pending_action_has_an_age_and_it_is_the_callers_own() {
+async fn oldest_pending_age_is_of_the_callers_workspace() {
     let (_folder, gate) = plain().await;
     gate.propose("t", "{}").await;
     gate.gate.inner.clock.pass(90_000);

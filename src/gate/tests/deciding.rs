@@ -1,14 +1,14 @@
-//! Proposing and deciding, as the contract has it.
+//! Proposing and deciding according to the contract.
 
 use super::support::{Answer, answer, ids, plain, script, with_tool};
 use crate::domain::Digest;
 use crate::gate::{Scope, reconcile};
 
-/// Numbers and keys that a JSON library would change.
+/// Numbers and keys that JSON libraries would change.
 const EXACT: &str = r#"{"amount": 1.10,"big":18446744073709551616,"a":1,"a":2,"t\u006f":"x"}"#;
 
 #[tokio::test]
-async fn a_proposal_is_queued_listed_approved_and_run() {
+async fn proposal_is_queued_listed_approved_and_run() {
     let (_folder, gate) = with_tool(script("cat")).await;
 
     let id = gate.propose("t", EXACT).await;
@@ -24,7 +24,7 @@ async fn a_proposal_is_queued_listed_approved_and_run() {
 }
 
 #[tokio::test]
-async fn the_agent_gets_the_queued_signal() {
+async fn agent_gets_the_queued_signal() {
     let (_folder, gate) = plain().await;
     let body = r#"{"tool_name":"t","tool_input":{"workspace_id":"w","mission_id":"m","session_id":"s"}}"#;
 
@@ -41,7 +41,7 @@ async fn the_agent_gets_the_queued_signal() {
 }
 
 #[tokio::test]
-async fn only_what_was_approved_runs() {
+async fn only_approved_actions_run() {
     let folder = tempfile::tempdir().unwrap();
     let proof = folder.path().join("proof");
     let (_folder, gate) = with_tool(script(&format!("cat >> {}", proof.display()))).await;
@@ -52,7 +52,7 @@ async fn only_what_was_approved_runs() {
     gate.reject(&refused, "").await;
     gate.approve(&approved, "").await;
     let done = gate.until_final(&approved).await;
-    // The gate stops when every executor has ended: nothing can run after this.
+    // The gate stops only after all executors ended.
     let statuses = [gate.status(&pending).await, gate.status(&refused).await, done.at("/status")];
     gate.stop().await;
 
@@ -61,7 +61,7 @@ async fn only_what_was_approved_runs() {
 }
 
 #[tokio::test]
-async fn what_is_settled_cannot_be_decided_again() {
+async fn decided_action_cannot_be_decided_again() {
     let (_folder, gate) = plain().await;
     let (kept, refused) = (gate.propose("t", "{}").await, gate.propose("t", "{}").await);
 
@@ -78,7 +78,7 @@ async fn what_is_settled_cannot_be_decided_again() {
 }
 
 #[tokio::test]
-async fn nobody_decides_their_own_proposal_under_another_spelling() {
+async fn proposer_cannot_decide_under_another_spelling() {
     let (_folder, gate) = plain().await;
     let all = [Scope::Propose, Scope::Read, Scope::Decide];
     let solo = gate.gate.create_token("solo", "w", &all, None).await.unwrap();
@@ -97,7 +97,7 @@ async fn nobody_decides_their_own_proposal_under_another_spelling() {
 }
 
 #[tokio::test]
-async fn a_token_has_a_subject_without_blanks_around_it() {
+async fn subject_of_a_token_is_trimmed() {
     let (_folder, gate) = plain().await;
 
     gate.gate.create_token(" Ann ", "w", &[Scope::Read], None).await.unwrap();
@@ -136,7 +136,7 @@ async fn edits_are_merged_into_the_bytes_that_run() {
 }
 
 #[tokio::test]
-async fn edits_that_cannot_be_merged_decide_nothing() {
+async fn unmergeable_edits_are_refused() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", r#"{"a":1,"a":2}"#).await;
 
@@ -149,7 +149,7 @@ async fn edits_that_cannot_be_merged_decide_nothing() {
 }
 
 #[tokio::test]
-async fn a_decision_is_bound_to_the_bytes_that_were_seen() {
+async fn decision_is_bound_to_the_bytes_seen() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", r#"{"n":1.10}"#).await;
     let digest = |input| Digest::of("t", "w", input).to_string();
@@ -172,7 +172,7 @@ async fn a_decision_is_bound_to_the_bytes_that_were_seen() {
 }
 
 #[tokio::test]
-async fn nobody_decides_their_own_proposal() {
+async fn proposer_cannot_decide_their_own_proposal() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", "{}").await;
     let both = [Scope::Propose, Scope::Read, Scope::Decide];
@@ -188,7 +188,7 @@ async fn nobody_decides_their_own_proposal() {
 }
 
 #[tokio::test]
-async fn a_proposal_can_be_withdrawn_or_superseded_by_its_proposer_only() {
+async fn only_the_proposer_withdraws_or_supersedes() {
     let (_folder, gate) = plain().await;
     let (first, second) = (gate.propose("t", "{}").await, gate.propose("t", "{}").await);
     let stranger = gate.gate.create_token("another", "w", &[Scope::Propose], None).await.unwrap();
@@ -206,7 +206,7 @@ async fn a_proposal_can_be_withdrawn_or_superseded_by_its_proposer_only() {
 }
 
 #[tokio::test]
-async fn what_is_past_its_time_expires_and_cannot_be_approved() {
+async fn expired_action_cannot_be_approved() {
     let (_folder, gate) = plain().await;
     let id = gate.propose_with("t", "{}", r#","ttlSeconds":60"#).await;
     let body = r#"{"toolName":"t","workspaceId":"w","toolInput":{},"expiresAt":"2020-01-01T00:00:00Z"}"#;
@@ -223,7 +223,7 @@ async fn what_is_past_its_time_expires_and_cannot_be_approved() {
 }
 
 #[tokio::test]
-async fn a_decision_whose_answer_was_lost_gets_it_again_under_its_key() {
+async fn repeated_decision_gets_its_answer_under_its_key() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", r#"{"n":1.10}"#).await;
     let decide = async |verb: &str, body: &str| {
@@ -245,7 +245,7 @@ async fn a_decision_whose_answer_was_lost_gets_it_again_under_its_key() {
 }
 
 #[tokio::test]
-async fn a_decision_says_how_it_was_made() {
+async fn decision_records_its_via() {
     let (_folder, gate) = plain().await;
     let (one, two, three, four) = (
         gate.propose("t", "{}").await,

@@ -1,4 +1,4 @@
-//! What survives: many writers, a stop, a crash between two steps, a new start.
+//! Durability: concurrent writers, stops, crashes and restarts.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::gate::tests::postgres;
 use crate::gate::{Gate, reconcile};
 
 #[tokio::test]
-async fn a_thousand_proposals_at_once_are_all_durable_and_numbered_without_gaps() {
+async fn concurrent_proposals_are_durable_and_numbered_without_gaps() {
     let folder = tempfile::tempdir().unwrap();
     let gate = start(config(folder.path())).await;
 
@@ -43,7 +43,7 @@ async fn a_thousand_proposals_at_once_are_all_durable_and_numbered_without_gaps(
 }
 
 #[tokio::test]
-async fn a_repeated_proposal_is_recorded_once() {
+async fn repeated_proposal_is_recorded_once() {
     let (_folder, gate) = plain().await;
     let send = async |body: &str| {
         let request = gate
@@ -64,7 +64,7 @@ async fn a_repeated_proposal_is_recorded_once() {
 }
 
 #[tokio::test]
-async fn a_repeated_proposal_gets_its_answer_after_its_time_too() {
+async fn repeated_proposal_gets_its_answer_after_expiry() {
     let (_folder, gate) = plain().await;
     let expires = contract::time::write(gate.gate.inner.clock.now().plus_millis(60_000));
     let body = format!(r#"{{"toolName":"t","workspaceId":"w","toolInput":{{}},"expiresAt":"{expires}"}}"#);
@@ -86,7 +86,7 @@ async fn a_repeated_proposal_gets_its_answer_after_its_time_too() {
 }
 
 #[tokio::test]
-async fn a_jump_of_the_clock_forgets_no_idempotency_key() {
+async fn clock_jump_does_not_forget_idempotency_keys() {
     const DAY: Duration = Duration::from_hours(24);
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", "{}").await;
@@ -107,12 +107,12 @@ async fn a_jump_of_the_clock_forgets_no_idempotency_key() {
     reconcile::forget(&gate.gate, &mut steady, start + later + 2 * DAY).await.unwrap();
 
     assert_eq!(after_a_jump, first);
-    assert_ne!(send().await, first, "after two days of a steady clock it is forgotten");
+    assert_ne!(send().await, first, "forgotten after two days of the steady clock");
     gate.stop().await;
 }
 
 #[tokio::test]
-async fn only_one_of_many_deciders_wins() {
+async fn one_of_many_deciders_wins() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", "{}").await;
 
@@ -129,7 +129,7 @@ async fn only_one_of_many_deciders_wins() {
 }
 
 #[tokio::test]
-async fn whatever_expires_at_the_same_moment_expires_in_one_sweep() {
+async fn actions_expiring_together_expire_in_one_sweep() {
     let (_folder, gate) = plain().await;
     let proposals = (0..12).map(|_| async {
         for _ in 0..50 {
@@ -144,14 +144,14 @@ async fn whatever_expires_at_the_same_moment_expires_in_one_sweep() {
     assert_eq!(gate.list("&status=pending&view=row").await.at("/items"), "[]");
 }
 
-/// A gate that stopped after committing an approval and before anything ran it; with `lease`, in mid-run.
+/// Leaves an approved action behind that did not run, or with `lease` was running.
 async fn left_behind(folder: &Path, tool: ToolConfig, lease: Option<Lease>) -> String {
     let gate = again(folder, tool.clone()).await;
     gate.gate.pause(None, None).await.unwrap();
     let id = gate.propose("t", r#"{"n":1.10}"#).await;
     assert_eq!(gate.approve(&id, "").await.status, 200);
     gate.stop().await;
-    // Not served, so it runs nothing by itself.
+    // Opened without serving, so it does not run the action.
     let gate = Gate::open(&with(folder, tool)).await.unwrap();
     gate.resume(None, None).await.unwrap();
     if let Some(lease) = lease {
@@ -171,7 +171,7 @@ async fn again(folder: &Path, tool: ToolConfig) -> TestGate {
 }
 
 #[tokio::test]
-async fn what_was_approved_and_never_ran_runs_at_the_next_start() {
+async fn approved_action_runs_at_the_next_start() {
     let folder = tempfile::tempdir().unwrap();
     let id = left_behind(folder.path(), script("cat"), None).await;
 
@@ -183,7 +183,7 @@ async fn what_was_approved_and_never_ran_runs_at_the_next_start() {
 }
 
 #[tokio::test]
-async fn what_was_lost_in_mid_run_is_run_again_only_if_that_is_safe() {
+async fn lost_run_is_repeated_only_if_safe() {
     for (retry, status, fence) in [(Retry::Safe, "executed", 2), (Retry::Manual, "unknown", 1)] {
         let folder = tempfile::tempdir().unwrap();
         let tool = ToolConfig { retry, ..script("echo $PLACET_FENCE") };
@@ -199,7 +199,7 @@ async fn what_was_lost_in_mid_run_is_run_again_only_if_that_is_safe() {
 }
 
 #[tokio::test]
-async fn stopping_waits_for_what_is_running() {
+async fn stop_waits_for_running_actions() {
     let folder = tempfile::tempdir().unwrap();
     let go = folder.path().join("go");
     let gate = again(folder.path(), patient(&go)).await;
@@ -215,7 +215,7 @@ async fn stopping_waits_for_what_is_running() {
     assert_eq!(gate.status(&id).await, "executed");
 }
 
-/// Waits for a condition that nobody tells of.
+/// Polls a condition that has no event.
 async fn until(what: &str, met: impl Fn() -> bool) {
     let waiting = async {
         let mut looks = tokio::time::interval(Duration::from_millis(5));
@@ -226,7 +226,7 @@ async fn until(what: &str, met: impl Fn() -> bool) {
     tokio::time::timeout(LIMIT, waiting).await.unwrap_or_else(|_| panic!("never: {what}"));
 }
 
-/// A tool that says that it begins, and ends when the file `go` is there. It keeps the number of its supervisor.
+/// A tool that notes its start and its supervisor's pid, and waits for the file `go`.
 fn waiting(folder: &Path, retry: Retry) -> ToolConfig {
     let folder = folder.display();
     let begins = format!("echo $PPID > {folder}/parent; echo x >> {folder}/begun");
@@ -234,7 +234,7 @@ fn waiting(folder: &Path, retry: Retry) -> ToolConfig {
     ToolConfig { retry, ..tool }
 }
 
-/// An action whose command runs, on a gate of this tool.
+/// Returns a gate of this tool and an action whose command is running.
 async fn running(folder: &Path, tool: ToolConfig) -> (TestGate, String) {
     let gate = again(folder, tool).await;
     let id = gate.propose("t", "{}").await;
@@ -243,12 +243,10 @@ async fn running(folder: &Path, tool: ToolConfig) -> (TestGate, String) {
     (gate, id)
 }
 
-/// How often the command began.
 fn begun(folder: &Path) -> usize {
     std::fs::read_to_string(folder.join("begun")).unwrap().lines().count()
 }
 
-/// Whether no run of the action goes on.
 fn has_ended(gate: &TestGate) -> bool {
     gate.gate.inner.runs.going_on().is_empty()
 }
@@ -258,9 +256,9 @@ async fn stored(gate: &TestGate, id: &str) -> Status {
 }
 
 #[tokio::test]
-async fn a_gate_that_drains_finishes_what_runs_and_begins_nothing() {
+async fn draining_gate_finishes_runs_and_starts_none() {
     if postgres::gates() > 1 {
-        // It is about one gate.
+        // Draining concerns one gate.
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -296,7 +294,7 @@ async fn a_gate_that_drains_finishes_what_runs_and_begins_nothing() {
 }
 
 #[tokio::test]
-async fn a_run_that_outlives_its_gate_is_taken_up_and_not_begun_again() {
+async fn run_that_outlives_its_gate_is_not_repeated() {
     for retry in [Retry::Manual, Retry::Safe] {
         let folder = tempfile::tempdir().unwrap();
         let tool = waiting(folder.path(), retry);
@@ -306,7 +304,7 @@ async fn a_run_that_outlives_its_gate_is_taken_up_and_not_begun_again() {
         gate.stop().await;
 
         let gate = again(folder.path(), tool).await;
-        // The lease is over, and the run is not.
+        // The lease has ended, but the run has not.
         gate.gate.inner.clock.pass(RUN_LIMIT.as_millis() as i64 + 10_000);
         reconcile::sweep(&gate.gate).await.unwrap();
         assert_eq!(stored(&gate, &id).await, Status::Running, "{retry:?}");
@@ -322,7 +320,7 @@ async fn a_run_that_outlives_its_gate_is_taken_up_and_not_begun_again() {
 }
 
 #[tokio::test]
-async fn a_run_without_its_gate_ends_at_its_limit() {
+async fn run_without_its_gate_ends_at_its_limit() {
     let folder = tempfile::tempdir().unwrap();
     let timeout = Duration::from_secs(1);
     let tool = ToolConfig { timeout, ..waiting(folder.path(), Retry::Manual) };
@@ -340,7 +338,7 @@ async fn a_run_without_its_gate_ends_at_its_limit() {
 }
 
 #[tokio::test]
-async fn a_run_whose_supervisor_was_killed_keeps_its_lease() {
+async fn run_whose_supervisor_was_killed_keeps_its_lease() {
     let folder = tempfile::tempdir().unwrap();
     let (gate, id) = running(folder.path(), waiting(folder.path(), Retry::Safe)).await;
     let supervisor = std::fs::read_to_string(folder.path().join("parent")).unwrap();
@@ -358,15 +356,15 @@ async fn a_run_whose_supervisor_was_killed_keeps_its_lease() {
 }
 
 #[tokio::test]
-async fn stopping_does_not_wait_for_ever() {
+async fn stop_does_not_wait_forever() {
     let (_folder, gate) = plain().await;
-    // It heeds nobody.
+    // A task that ignores the stop.
     gate.gate.inner.tasks.spawn(std::future::pending::<()>());
 
     gate.begin_to_stop();
     gate.gate.inner.stopping.cancelled().await;
-    assert!(!gate.served.is_finished(), "it waits for what it has begun");
-    // Only this thread runs the gate: it waits for its ten seconds by now.
+    assert!(!gate.served.is_finished(), "it waits for its tasks");
+    // Only this thread runs the gate, which is waiting out its ten seconds now.
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(10)).await;
     tokio::time::resume();
@@ -375,7 +373,7 @@ async fn stopping_does_not_wait_for_ever() {
 }
 
 #[tokio::test]
-async fn a_token_that_others_could_read_is_revoked_and_replaced() {
+async fn exposed_first_token_is_revoked_and_replaced() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
     let gate = Gate::open(&config(folder.path())).await.unwrap();
@@ -415,10 +413,10 @@ async fn two_databases_in_one_folder_keep_their_own_first_tokens() {
 }
 
 #[tokio::test]
-async fn the_first_tokens_are_private_kept_and_replaced_when_dead() {
+async fn first_tokens_are_private_and_replaced_when_revoked() {
     use std::os::unix::fs::PermissionsExt as _;
     if postgres::is_used() {
-        // It looks into SQLite's file.
+        // Opens SQLite's file.
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Counts of what came and went, as they are asked for.
+//! `GET /api/flows`.
 
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ fn sum(flows: &Flows) -> Flow {
 }
 
 #[tokio::test]
-async fn what_happens_over_http_is_told_to_everybody_alike() {
+async fn flows_are_equal_for_all_readers() {
     let (_folder, gate) = with_tool(script("cat")).await;
     let (ran, edited) =
         (gate.propose("t", "{}").await, gate.propose_with("t", "{}", r#","agent":"a""#).await);
@@ -49,7 +49,7 @@ async fn what_happens_over_http_is_told_to_everybody_alike() {
 }
 
 #[tokio::test]
-async fn an_hour_is_told_and_two_days_at_most() {
+async fn flows_cover_one_hour_and_at_most_two_days() {
     let (_folder, gate) = plain().await;
     let clock = &gate.gate.inner.clock;
     clock.stop();
@@ -67,7 +67,7 @@ async fn an_hour_is_told_and_two_days_at_most() {
     assert_eq!(
         [&usual, &all, &ahead, &third].map(back),
         [HOUR, 2 * HOUR, 0, 2 * HOUR],
-        "it is two hours old"
+        "the first minute is two hours old"
     );
     assert_eq!([&usual, &all, &third].map(|flows| sum(flows).arrived), [1, 2, 2]);
     assert!(all.reviewers.is_empty() && all.queues[0].pending == 2);
@@ -79,7 +79,7 @@ async fn an_hour_is_told_and_two_days_at_most() {
 }
 
 #[tokio::test]
-async fn counts_stay_this_side_of_the_wall() {
+async fn flows_are_limited_to_the_tokens_workspace() {
     let (_folder, gate) = plain().await;
     gate.propose("secret", "{}").await;
     let reader = gate.gate.create_token("reader", "x", &[Scope::Read], None).await.unwrap();
@@ -96,9 +96,8 @@ async fn counts_stay_this_side_of_the_wall() {
     assert_eq!([other.status, blind.status], [403, 403]);
 }
 
-/// Everything that is left out, or is not, by the sweeper and by a second look.
 #[tokio::test]
-async fn minutes_are_kept_for_two_days_and_swept_away_afterwards() {
+async fn minutes_are_swept_after_two_days() {
     let (_folder, gate) = plain().await;
     gate.propose("t", "{}").await;
     gate.gate.inner.clock.pass(48 * HOUR - 60_000);
@@ -114,7 +113,7 @@ async fn minutes_are_kept_for_two_days_and_swept_away_afterwards() {
     assert_eq!(told(&gate, "?since=0").await.queues[0].pending, 1);
 }
 
-/// Minutes that are still there, whoever may ask for them.
+/// Counts all stored minutes.
 async fn sqlite_rows(gate: &TestGate) -> usize {
     let asked = crate::gate::store::AskedFlows {
         workspace: "w".to_owned(),
@@ -129,7 +128,7 @@ async fn sqlite_rows(gate: &TestGate) -> usize {
 }
 
 #[tokio::test]
-async fn an_answer_names_each_count_that_there_is_and_no_other() {
+async fn answer_omits_zero_counts() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", "{}").await;
     gate.reject(&id, "").await;

@@ -1,4 +1,4 @@
-//! Gates on one database whose tools are configured differently. Left out on SQLite, where there is one gate.
+//! Gates with different tools on one database. Skipped on SQLite, which allows one gate.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ async fn gate(folder: &Path, tools: &[(&str, ToolConfig)], denied: &[&str]) -> T
     let denied = denied.iter().map(|name| (*name).to_owned()).collect();
     let config = GateConfig { denied, tools, ..config(folder) };
     let gate = serve(Gate::open(&config).await.unwrap()).await;
-    // It serves, and has a name.
+    // A serving gate has registered its name.
     assert_eq!(gate.get("/healthz").await.status, 200);
     gate
 }
@@ -26,7 +26,7 @@ fn name(gate: &TestGate) -> String {
     gate.gate.inner.registered.get().unwrap().name.clone()
 }
 
-/// Looks for other gates until `/readyz` warns of these.
+/// Beats until `/readyz` warns of exactly these gates.
 async fn until_warned(gate: &TestGate, of: &[(&TestGate, &[&str])]) -> Value {
     let expected: Vec<_> = of.iter().map(|(gate, tools)| (json!(name(gate)), json!(tools))).collect();
     let looking = async {
@@ -44,7 +44,6 @@ async fn until_warned(gate: &TestGate, of: &[(&TestGate, &[&str])]) -> Value {
     tokio::time::timeout(LIMIT, looking).await.unwrap_or_else(|_| panic!("not warned of {expected:?}"))
 }
 
-/// What a statement of the database's owner counts.
 async fn count(folder: &Path, sql: &str) -> i64 {
     let options: PgConnectOptions = postgres::past_pooler(&config(folder).server.unwrap()).parse().unwrap();
     let mut conn = options.options([("search_path", "placet")]).connect().await.unwrap();
@@ -52,7 +51,7 @@ async fn count(folder: &Path, sql: &str) -> i64 {
 }
 
 #[tokio::test]
-async fn gates_whose_tools_differ_are_ready_and_say_which_until_one_stops() {
+async fn gates_with_differing_tools_are_ready_and_warn() {
     if !postgres::is_used() {
         return;
     }
@@ -69,14 +68,18 @@ async fn gates_whose_tools_differ_are_ready_and_say_which_until_one_stops() {
     assert!(message.contains(advice) && message.ends_with(&name(&old)), "{message}");
     assert_eq!(count(folder.path(), "SELECT count(*) FROM gates WHERE policies LIKE '%secret%'").await, 0);
     new.stop().await;
-    assert_eq!(count(folder.path(), "SELECT count(*) FROM gates").await, 1, "it took its row away");
+    assert_eq!(
+        count(folder.path(), "SELECT count(*) FROM gates").await,
+        1,
+        "the stopped gate deleted its row"
+    );
     until_warned(&old, &[]).await;
     old.stop().await;
     assert_eq!(count(folder.path(), "SELECT count(*) FROM gates").await, 0);
 }
 
 #[tokio::test]
-async fn a_gate_that_died_is_gone_after_a_while_and_one_that_was_only_slow_is_back() {
+async fn silent_gate_disappears_and_returns() {
     if !postgres::is_used() {
         return;
     }
@@ -92,7 +95,7 @@ async fn a_gate_that_died_is_gone_after_a_while_and_one_that_was_only_slow_is_ba
 
     until_warned(&same[0], &[]).await;
     let there = format!("SELECT count(*) FROM gates WHERE id = '{id}'");
-    assert_eq!(count(folder.path(), &there).await, 0, "its row is swept");
+    assert_eq!(count(folder.path(), &there).await, 0, "the silent gate's row is swept");
     let mut both = [(&same[0], ["t"].as_slice()), (&same[1], ["t"].as_slice())];
     both.sort_by_key(|(gate, _)| name(gate));
     until_warned(&silent, &both).await;

@@ -1,4 +1,4 @@
-//! The gate over HTTP, as agents and reviewers meet it: a served gate on a free port, real requests, a database on disk.
+//! Tests of the gate over HTTP: a served gate on a free port, real requests, a database on disk.
 
 mod approving;
 mod backups;
@@ -33,12 +33,11 @@ mod streaming;
 mod support;
 mod wall;
 
-/// A gate that is open and not served.
+/// Opens a gate without serving it.
 pub(super) async fn open(folder: &std::path::Path) -> super::Gate {
     super::Gate::open(&support::config(folder)).await.unwrap()
 }
 
-/// What a test's gate is configured with.
 pub(super) fn settings(folder: &std::path::Path) -> crate::config::GateConfig {
     support::config(folder)
 }

@@ -1,4 +1,4 @@
-//! A gate that is moved from SQLite to PostgreSQL is the same gate. Left out where there is no server.
+//! Moving a gate from SQLite to PostgreSQL. Skipped without a server.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::gate::store::{AskedFlows, Batches, Counts};
 use crate::gate::which::Which;
 use crate::gate::{Gate, GateError, Move, Moved, Scope, Token};
 
-/// The old and the new one.
+/// The old and the new database.
 struct Places {
     _folder: TempDir,
     old: GateConfig,
@@ -31,7 +31,7 @@ impl Places {
     fn find() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let new = config(folder.path());
-        // A move is given the server itself.
+        // A move connects to the server without a pooler.
         new.server.as_ref().filter(|_| !new.postgres.pooler)?;
         let file = folder.path().join("secret");
         std::io::Write::write_all(
@@ -64,14 +64,14 @@ impl Places {
         self.moved().await.unwrap_err().to_string()
     }
 
-    /// A gate with one action that waits, closed again.
+    /// Makes a gate with one pending action and closes it.
     async fn small(&self) {
         let gate = serve(Gate::open(&self.old).await.unwrap()).await;
         gate.propose("t", "{}").await;
         gate.stop().await;
     }
 
-    /// Something behind the old gate's back.
+    /// Runs SQL in the old database file.
     async fn at_file(&self, sql: &'static str) {
         let mut conn = self.file().await;
         conn.execute(sql).await.unwrap();
@@ -83,14 +83,13 @@ impl Places {
         SqliteConnection::connect(&url).await.unwrap()
     }
 
-    /// The same at the server.
+    /// Runs SQL in the new database.
     async fn at_server(&self, sql: &str) {
         let options: PgConnectOptions = self.url().parse().unwrap();
         let mut conn = options.options([("search_path", "placet")]).connect().await.unwrap();
         conn.execute(AssertSqlSafe(sql.to_owned())).await.unwrap();
     }
 
-    /// Whether the new database has tables of a gate.
     async fn is_bare(&self) -> bool {
         let options: PgConnectOptions = self.url().parse().unwrap();
         let mut conn = options.connect().await.unwrap();
@@ -98,7 +97,6 @@ impl Places {
     }
 }
 
-/// From the first step to the last.
 async fn all(from: &Path, to: &str) -> Result<Moved, MoveError> {
     let mut moving = Move::open(from, to, &PostgresConfig::default()).await?;
     moving.read(&AtomicU64::new(0)).await?;
@@ -110,7 +108,7 @@ async fn all(from: &Path, to: &str) -> Result<Moved, MoveError> {
     Ok(moved)
 }
 
-/// Posts under a key: a decision as the owner, anything else as the agent.
+/// Posts under an idempotency key, decisions as the owner and everything else as the agent.
 async fn keyed(gate: &TestGate, path: &str, body: &str, key: &str) -> Answer {
     let token = if path.ends_with("/approve") { &gate.owner } else { &gate.agent };
     let request = gate.request(Method::POST, path, token).header("content-type", "application/json");
@@ -124,7 +122,6 @@ const KEPT: &str =
     r#"{"toolName":"t","workspaceId":"w","toolInput":{"n":1.10},"sessionId":"s","toolCallId":"d"}"#;
 const EDITS: &str = r#"{"userEdits":{"n":2.50}}"#;
 
-/// An action that the agent runs, and the fence of its run.
 async fn claimed(gate: &TestGate, input: &str) -> (String, String) {
     let id = gate.propose("t", input).await;
     gate.approve(&id, "").await;
@@ -133,14 +130,15 @@ async fn claimed(gate: &TestGate, input: &str) -> (String, String) {
     (id, claim.at("/fence"))
 }
 
-/// All leases have ended. They are long, so that none ends by itself while a test compares.
+/// Ends all leases. They are long, so that none ends while a test compares.
 async fn leases_end(gate: &TestGate) {
     gate.gate.inner.clock.pass(601_000);
     gate.gate.store().expire().await.unwrap();
     gate.gate.store().recover(Which::default(), Vec::new()).await.unwrap();
 }
 
-/// A gate with actions in every state, and something in every table; with the id of one that was approved with [`EDITS`].
+/// Makes a gate with actions in every status and rows in every table. Returns the id of an action approved with
+/// [`EDITS`].
 async fn filled(places: &Places) -> (TestGate, String) {
     let gate = serve(Gate::open(&places.old).await.unwrap()).await;
     let soon = || gate.gate.inner.clock.now().plus_millis(60_000);
@@ -189,14 +187,14 @@ async fn filled(places: &Places) -> (TestGate, String) {
     (gate, approved)
 }
 
-/// In the order of its words: a database counts in any order.
+/// Sorted, because databases count in any order.
 async fn census_of(gate: &Gate, workspace: &str) -> String {
     let mut census = gate.store().census(workspace).await.unwrap();
     census.by_status.sort_by_key(|(status, _)| status.as_raw().to_owned());
     format!("{census:#?}")
 }
 
-/// Everything that can be asked of a gate, as text; but the last use of tokens, which a request may note at any time.
+/// Everything a gate can be asked, as text. Omits the last uses of tokens, which may change at any time.
 async fn told(gate: &Gate) -> Vec<String> {
     let store = gate.store();
     let unused = |token| Token { last_used_at: None, ..token };
@@ -230,7 +228,6 @@ async fn told(gate: &Gate) -> Vec<String> {
     told
 }
 
-/// The same was said of both.
 fn same(old: &[String], new: &[String]) {
     assert!(old.len() > 40, "{}", old.len());
     for (old, new) in old.iter().zip(new) {
@@ -240,7 +237,7 @@ fn same(old: &[String], new: &[String]) {
 }
 
 #[tokio::test]
-async fn a_moved_gate_goes_on_as_the_one_that_it_was() {
+async fn moved_gate_equals_the_old_one() {
     let Some(places) = Places::find() else { return };
     let (gate, approved) = filled(&places).await;
     let states = gate.gate.store().census("w").await.unwrap().by_status;
@@ -256,13 +253,10 @@ async fn a_moved_gate_goes_on_as_the_one_that_it_was() {
     let moved = places.moved().await.unwrap();
     let new = old.open_another(&places.new).await.unwrap();
 
-    assert!(
-        moved.tables.iter().all(|table| table.rows > 0),
-        "a table without rows proves nothing: {moved:?}"
-    );
+    assert!(moved.tables.iter().all(|table| table.rows > 0), "a table has no rows to compare: {moved:?}");
     assert_eq!(states.len(), 10, "{states:?}");
     assert_eq!(moved.heads, heads);
-    assert_eq!(std::fs::read(&places.old.database).unwrap(), bytes, "the old one was written to");
+    assert_eq!(std::fs::read(&places.old.database).unwrap(), bytes, "the old database was changed");
     same(&before, &told(&new).await);
     assert_eq!(new.verify_audit(&heads).await.unwrap().problems, Vec::<String>::new());
     let mut gate = serve(new).await;
@@ -282,11 +276,11 @@ async fn a_moved_gate_goes_on_as_the_one_that_it_was() {
     .fetch_one(&mut places.file().await)
     .await
     .unwrap();
-    // Two tokens came before it.
+    // Two tokens were created before it.
     assert_eq!((next.seq, next.action.row.revision.0), (newest.0 + 1, newest.1 as u64 + 3));
 }
 
-/// A process that dies at each point takes this part of the test.
+/// Runs in a process that is killed at each point.
 #[tokio::test]
 async fn moves_for_another_process() {
     let Ok(places) = std::env::var("PLACET_TEST_MOVE") else { return };
@@ -295,7 +289,7 @@ async fn moves_for_another_process() {
 }
 
 #[tokio::test]
-async fn a_move_that_is_killed_after_every_step_goes_on_and_ends_right() {
+async fn move_killed_after_every_step_completes() {
     let Some(places) = Places::find() else { return };
     let (gate, _) = filled(&places).await;
     let (before, old) = (told(&gate.gate).await, gate.gate.clone());
@@ -309,7 +303,7 @@ async fn a_move_that_is_killed_after_every_step_goes_on_and_ends_right() {
 
     let mut kills = 0;
     loop {
-        // The last points are passed by every attempt that has nothing left to carry.
+        // The last points are passed by every attempt, even with nothing left to copy.
         assert_eq!(attempt(1 + kills % 3).signal(), Some(9), "after {kills} kills");
         kills += 1;
         match [Gate::open(&places.new).await, Gate::open_to_read(&places.new).await] {
@@ -321,7 +315,7 @@ async fn a_move_that_is_killed_after_every_step_goes_on_and_ends_right() {
                 }
             }
         }
-        assert!(kills < 200, "it does not come to an end");
+        assert!(kills < 200, "the move does not finish");
     }
 
     assert!(kills > 10, "{kills}");
@@ -331,7 +325,7 @@ async fn a_move_that_is_killed_after_every_step_goes_on_and_ends_right() {
 }
 
 #[tokio::test]
-async fn a_gate_is_not_moved_to_where_one_is() {
+async fn gate_is_not_moved_to_a_used_database() {
     let Some(places) = Places::find() else { return };
     places.small().await;
     let there = Gate::open(&places.new).await.unwrap();
@@ -346,7 +340,7 @@ async fn a_gate_is_not_moved_to_where_one_is() {
 }
 
 #[tokio::test]
-async fn a_database_that_was_migrated_before_is_as_good_as_none() {
+async fn migrated_empty_database_is_accepted() {
     let Some(places) = Places::find() else { return };
     places.small().await;
     Gate::open(&places.new).await.unwrap().close().await;
@@ -357,13 +351,13 @@ async fn a_database_that_was_migrated_before_is_as_good_as_none() {
 }
 
 #[tokio::test]
-async fn an_old_gate_that_changed_between_two_attempts_is_refused() {
+async fn gate_changed_between_attempts_is_refused() {
     let Some(places) = Places::find() else { return };
     places.small().await;
     let mut first = places.open().await.unwrap();
     first.read(&AtomicU64::new(0)).await.unwrap();
     drop(first);
-    // No row of the audit says so.
+    // A change that is not in the audit.
     places.at_file("UPDATE actions SET renewed_until = 1").await;
 
     let said = places.refused().await;
@@ -374,7 +368,7 @@ async fn an_old_gate_that_changed_between_two_attempts_is_refused() {
 }
 
 #[tokio::test]
-async fn what_is_written_on_either_side_during_a_move_is_noticed() {
+async fn writes_during_a_move_are_detected() {
     let Some(places) = Places::find() else { return };
     places.small().await;
     let mut moving = places.open().await.unwrap();
@@ -399,7 +393,7 @@ async fn what_is_written_on_either_side_during_a_move_is_noticed() {
 }
 
 #[tokio::test]
-async fn u0000_is_named_before_anything_is_moved() {
+async fn u0000_is_reported_before_moving() {
     let Some(places) = Places::find() else { return };
     places.small().await;
     places.at_file("UPDATE actions SET title = 'a' || char(0) || 'b'").await;
@@ -416,7 +410,7 @@ async fn u0000_is_named_before_anything_is_moved() {
 }
 
 #[tokio::test]
-async fn an_audit_that_does_not_hold_is_not_moved() {
+async fn gate_with_an_invalid_audit_is_not_moved() {
     let Some(places) = Places::find() else { return };
     places.small().await;
     places.at_file("UPDATE actions SET risk = 'low'").await;
@@ -428,12 +422,12 @@ async fn an_audit_that_does_not_hold_is_not_moved() {
 }
 
 #[tokio::test]
-async fn what_is_no_gate_of_this_version_is_said() {
+async fn database_of_another_program_or_version_is_refused() {
     let Some(places) = Places::find() else { return };
     assert!(places.refused().await.contains("cannot open the database"));
     places.at_file("CREATE TABLE _sqlx_migrations (version INTEGER, checksum BLOB)").await;
     for (sql, said) in [
-        // As placet's journal is.
+        // Like placet's journal.
         ("INSERT INTO _sqlx_migrations VALUES (1, x'00')", "is not the database of a gate"),
         (
             "CREATE TABLE heads (a); CREATE TABLE actions (a); CREATE TABLE payloads (a)",
@@ -448,7 +442,7 @@ async fn what_is_no_gate_of_this_version_is_said() {
 }
 
 #[tokio::test]
-async fn a_server_that_refuses_is_said_and_nothing_is_left_there() {
+async fn refusing_server_is_reported_and_left_empty() {
     let Some(places) = Places::find() else { return };
     places.small().await;
     let name = places.url().rsplit('/').next().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! The contract's document and the gate are the same thing.
+//! Compares the gate with its API document.
 
 use crate::gate::which::Which;
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use crate::gate::auth::Access;
 use crate::gate::router;
 use crate::gate::token::Scope;
 
-/// What a route asks, in the words of the document.
+/// The document's notation for a route's access.
 fn asked(access: Access) -> Value {
     match access {
         Access::Open => json!([]),
@@ -23,7 +23,7 @@ fn asked(access: Access) -> Value {
 }
 
 #[test]
-fn routes_and_their_scopes_are_those_of_the_document() {
+fn routes_and_scopes_match_the_document() {
     let routes = router::table().into_iter();
     let served: BTreeSet<_> =
         routes.map(|it| format!("{} {} security {}", it.method, it.path, asked(it.access))).collect();
@@ -39,7 +39,7 @@ fn routes_and_their_scopes_are_those_of_the_document() {
 }
 
 #[test]
-fn the_document_is_of_this_version_and_knows_every_code_and_scope() {
+fn document_has_this_version_and_every_code_and_scope() {
     assert_eq!(CONTRACT["info"]["version"], env!("CARGO_PKG_VERSION"), "set info.version in openapi.json");
     let document = CONTRACT.to_string();
     for scope in Scope::ALL {
@@ -53,7 +53,7 @@ fn the_document_is_of_this_version_and_knows_every_code_and_scope() {
 }
 
 #[test]
-fn what_the_gate_sends_is_closed() {
+fn reply_schemas_are_closed() {
     let mut open = Vec::new();
     for (name, schema) in CONTRACT["components"]["schemas"].as_object().unwrap() {
         let asked = [
@@ -67,7 +67,7 @@ fn what_the_gate_sends_is_closed() {
             "Renew",
             "Outcome",
         ];
-        // What a body may hold is for the gate to read; fields in common are closed where they are used.
+        // The gate validates request bodies itself, and shared fields are closed where they are used.
         if !asked.contains(&name.as_str()) && !name.ends_with("Fields") {
             open_objects(name, schema, false, &mut open);
         }
@@ -85,7 +85,7 @@ fn open_objects(place: &str, schema: &Value, closed: bool, open: &mut Vec<String
     let parts = schema.as_object().into_iter().flatten();
     for (key, part) in parts {
         match part {
-            // The parts of an `allOf` are closed by what holds them together.
+            // The parts of an `allOf` are closed by the schema around them.
             Value::Array(parts) => {
                 let closed = closed && key == "allOf";
                 for part in parts {
@@ -97,7 +97,6 @@ fn open_objects(place: &str, schema: &Value, closed: bool, open: &mut Vec<String
     }
 }
 
-/// Remembers what was answered.
 #[derive(Default)]
 struct Seen(BTreeSet<String>);
 
@@ -113,7 +112,7 @@ impl Seen {
     }
 }
 
-/// Checkpoints, what is unknown, pauses and the audit.
+/// Covers checkpoints, unknown outcomes, pauses and the audit.
 async fn settle_and_own(seen: &mut Seen, ran: &TestGate) {
     let lost = ran.propose_with("pulled", "{}", r#","checkpointId":"c","missionId":"m""#).await;
     let other = ran.propose_with("pulled", "{}", r#","checkpointId":"c""#).await;
@@ -133,9 +132,9 @@ async fn settle_and_own(seen: &mut Seen, ran: &TestGate) {
     seen.get(ran, "/api/audit/head").await;
 }
 
-/// Every answer is checked where it is received; this sees that each one of the document comes.
+/// Each reply is checked against the contract when it is received. This test covers all documented replies.
 #[tokio::test]
-async fn every_documented_answer_is_given() {
+async fn every_documented_reply_occurs() {
     let folder = tempfile::tempdir().unwrap();
     let approvals = RiskApprovals { critical: 2, ..RiskApprovals::default() };
     let tools = [("t".to_owned(), script("cat"))].into();
@@ -188,7 +187,7 @@ async fn every_documented_answer_is_given() {
         seen.get(&ran, path).await;
     }
     settle_and_own(&mut seen, &ran).await;
-    // The stream has a test of its own; here it only has to be there.
+    // The stream has its own tests.
     let stream = ran.request(Method::GET, &format!("{all}/events"), &ran.owner).send().await.unwrap();
     assert_eq!(stream.headers()["content-type"], "text/event-stream");
     seen.0.insert(format!("GET {all}/events {}", stream.status().as_u16()));
@@ -199,7 +198,7 @@ async fn every_documented_answer_is_given() {
     ran.stop().await;
 }
 
-/// Bodies of a proposal at the edges of what is taken.
+/// Proposal bodies at the limits of the document.
 fn edges() -> Vec<String> {
     let mut bodies: Vec<String> = [
         r#"{"toolName":"t","toolInput":{}}"#,
@@ -243,7 +242,7 @@ fn edges() -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_proposal_is_taken_where_the_document_takes_it() {
+async fn proposal_is_accepted_if_the_document_accepts_it() {
     let (_folder, gate) = plain().await;
     let document = validator(&CONTRACT["components"]["schemas"]["Propose"]);
     let mut taken = 0;
@@ -259,7 +258,7 @@ async fn a_proposal_is_taken_where_the_document_takes_it() {
 }
 
 #[tokio::test]
-async fn a_query_is_taken_where_the_document_takes_it() {
+async fn query_is_accepted_if_the_document_accepts_it() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", "{}").await;
     let list = "/api/pending-actions";
@@ -307,7 +306,7 @@ async fn a_query_is_taken_where_the_document_takes_it() {
 }
 
 #[tokio::test]
-async fn the_document_is_served_to_anybody() {
+async fn document_is_served_without_a_token() {
     let (_folder, gate) = plain().await;
 
     let served = answer(gate.client.get(format!("{}/openapi.json", gate.url))).await;
@@ -318,6 +317,6 @@ async fn the_document_is_served_to_anybody() {
 
 #[test]
 #[should_panic(expected = "not what assets/contract/openapi.json says")]
-fn an_undocumented_field_fails() {
+fn undocumented_field_fails() {
     check_event("tick", &json!({ "tick": 1, "more": 2 }));
 }

@@ -1,4 +1,4 @@
-//! Whose tokens are: names, groups, last uses, and one token that takes the place of another.
+//! Bearers of tokens: names, groups, last uses and rotation.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ async fn status(gate: &TestGate, token: &SecretString) -> u16 {
 }
 
 #[tokio::test]
-async fn a_person_has_a_name_and_groups_and_the_audit_knows_them() {
+async fn person_has_a_name_and_groups() {
     let (_folder, gate) = plain().await;
     let token = gate.gate.issue_token(kim()).await.unwrap();
 
@@ -64,7 +64,7 @@ async fn subject_that_looks_like_another_gets_no_token() {
     gate.stop().await;
 }
 
-/// A token from before such subjects were refused.
+/// The token may be older than the check.
 #[tokio::test]
 async fn subject_that_looks_like_another_only_reads() {
     let (_folder, gate) = plain().await;
@@ -99,7 +99,7 @@ async fn requester_that_looks_like_another_is_refused() {
 }
 
 #[tokio::test]
-async fn what_is_no_name_group_or_workspace_is_refused() {
+async fn invalid_name_group_or_workspace_is_refused() {
     let (_folder, gate) = plain().await;
     let long = "x".repeat(101);
     for name in ["two\nlines", &long] {
@@ -119,7 +119,7 @@ async fn what_is_no_name_group_or_workspace_is_refused() {
 }
 
 #[tokio::test]
-async fn a_rotated_token_and_the_new_one_are_both_good_until_the_old_one_ends() {
+async fn rotated_token_works_until_its_overlap_ends() {
     let (_folder, gate) = plain().await;
     gate.gate.inner.clock.stop();
     let lifetime = Some(Duration::from_hours(48));
@@ -137,14 +137,17 @@ async fn a_rotated_token_and_the_new_one_are_both_good_until_the_old_one_ends() 
     assert_eq!(of(&tokens[0]), of(&tokens[1]));
     let lived = tokens[1].expires_at.unwrap().as_millis() - tokens[1].created_at.as_millis();
     assert_eq!(lived, 48 * 60 * 60 * 1_000);
-    assert!(gate.gate.rotate_token(&id, Duration::from_hours(1)).await.unwrap().is_none(), "it is over");
+    assert!(
+        gate.gate.rotate_token(&id, Duration::from_hours(1)).await.unwrap().is_none(),
+        "the old token has ended"
+    );
     assert_eq!(gate.gate.verify_audit(&[]).await.unwrap().problems, Vec::<String>::new());
     gate.stop().await;
 }
 
-/// A longer overlap must not bring to life what was to end.
+/// A longer overlap must not extend the old token's life.
 #[tokio::test]
-async fn a_rotation_lets_no_token_live_longer() {
+async fn rotation_does_not_extend_a_token() {
     let (_folder, gate) = plain().await;
     gate.gate.inner.clock.stop();
     let lifetime = Some(Duration::from_mins(5));
@@ -160,17 +163,17 @@ async fn a_rotation_lets_no_token_live_longer() {
 }
 
 #[tokio::test]
-async fn a_tokens_last_use_is_noted_at_most_once_a_minute_and_is_in_no_audit() {
+async fn last_use_is_noted_at_most_once_a_minute() {
     let (_folder, gate) = plain().await;
     gate.gate.inner.clock.stop();
     let token = gate.gate.issue_token(kim()).await.unwrap();
-    // Of several gates the first.
+    // Uses only the first of several gates.
     let ask = async || {
         let path = format!("{}/api/pending-actions", gate.url);
         answer(gate.client.get(path).bearer_auth(token.expose_secret())).await.status
     };
     let used = async || all_of(&gate, "kim").await[0].last_used_at;
-    // The gate may be about to write it down by itself.
+    // The gate itself may be about to store it.
     let after = async |last: Option<Timestamp>| {
         let noted = async {
             while used().await == last {

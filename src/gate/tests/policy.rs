@@ -1,4 +1,4 @@
-//! What the operator configured, and what the gate refuses because of it.
+//! The operator's configuration, and refusals that follow from it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::domain::{RawJson, Risk};
 use crate::gate::judging::{MAX_JUDGES, MAX_WAITING, PROPOSALS};
 use crate::gate::{Gate, GateError, check};
 
-/// What a start with this configuration says, and that a check says the same.
+/// Returns the error of a start with this configuration, which a check must report, too.
 async fn refused(folder: &Path, text: &str) -> String {
     let state = folder.to_owned();
     let paths = Paths { config: folder.join("c.toml"), config_named: true, log: state.join("log"), state };
@@ -24,7 +24,7 @@ async fn refused(folder: &Path, text: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_denied_tool_is_refused_and_nothing_is_recorded() {
+async fn denied_tool_is_refused_and_not_recorded() {
     let folder = tempfile::tempdir().unwrap();
     let denied = ["drop_database".to_owned()].into();
     let gate = start(GateConfig { denied, ..config(folder.path()) }).await;
@@ -39,7 +39,7 @@ async fn a_denied_tool_is_refused_and_nothing_is_recorded() {
 }
 
 #[tokio::test]
-async fn a_tool_that_was_approved_before_it_was_denied_is_not_run_and_does_not_wait_for_ever() {
+async fn approved_action_of_a_denied_tool_fails() {
     let (folder, gate) = plain().await;
     let id = gate.propose("drop_database", "{}").await;
     gate.approve(&id, "").await;
@@ -56,7 +56,7 @@ async fn a_tool_that_was_approved_before_it_was_denied_is_not_run_and_does_not_w
 }
 
 #[tokio::test]
-async fn g25_a_refused_callback_stops_the_start_and_names_its_line() {
+async fn g25_refused_callback_url_prevents_the_start() {
     let folder = tempfile::tempdir().unwrap();
     for (url, says) in [
         ("https://169.254.169.254/", "its host is not public; list it in gate.allow_targets"),
@@ -72,7 +72,7 @@ async fn g25_a_refused_callback_stops_the_start_and_names_its_line() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_there_stops_the_start_and_names_its_line() {
+async fn missing_program_prevents_the_start() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     std::fs::write(&data, "").unwrap();
@@ -93,7 +93,7 @@ async fn a_program_that_is_not_there_stops_the_start_and_names_its_line() {
 }
 
 #[tokio::test]
-async fn a_program_is_looked_for_where_it_will_be_run_from() {
+async fn program_is_searched_in_the_tools_path() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("own-program");
     std::fs::copy("/bin/sh", &program).unwrap();
@@ -114,7 +114,7 @@ const SCHEMA: &str =
     r#"{ "type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"] }"#;
 
 #[tokio::test]
-async fn an_input_against_the_schema_is_refused_and_the_schema_is_told() {
+async fn input_against_the_schema_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.json");
     std::fs::write(&path, SCHEMA).unwrap();
@@ -138,7 +138,7 @@ async fn an_input_against_the_schema_is_refused_and_the_schema_is_told() {
     assert_eq!(gate.gate.inner.tools.schema_text("t"), Some(SCHEMA));
 }
 
-/// A filter with two branches for each of its levels.
+/// A recursive filter with two overlapping branches per level.
 const FILTER: &str = r##"{"properties":{"filter":{"$ref":"#/$defs/n"}},"$defs":{"n":{"anyOf":[
     {"properties":{"all":{"items":{"$ref":"#/$defs/n"}}},"required":["all"],"type":"object"},
     {"properties":{"all":{"items":{"$ref":"#/$defs/n"}},"not":{}},"required":["all"],"type":"object"},
@@ -191,7 +191,7 @@ async fn gate_answers_others_while_inputs_wait_to_be_judged() {
         answer = gate.get("/healthz") => answer,
     };
     let decided = gate.gate.judge("t", &RawJson::parse(r#"{"title":"x"}"#).unwrap(), true).await;
-    assert!(matches!(decided, Ok(Ok(()))), "a decision waits for no proposal");
+    assert!(matches!(decided, Ok(Ok(()))), "a decision does not wait for proposals");
     drop(all);
 
     assert_eq!(healthy.status, 200);
@@ -199,7 +199,7 @@ async fn gate_answers_others_while_inputs_wait_to_be_judged() {
 }
 
 #[tokio::test]
-async fn inputs_of_one_tool_never_delay_another_tool() {
+async fn inputs_of_one_tool_do_not_delay_another() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.json");
     std::fs::write(&path, SCHEMA).unwrap();
@@ -241,7 +241,7 @@ async fn inputs_beyond_the_queue_are_answered_503() {
 }
 
 #[tokio::test]
-async fn a_pattern_that_is_too_large_stops_the_start() {
+async fn too_large_pattern_prevents_the_start() {
     let folder = tempfile::tempdir().unwrap();
     let text = "\n[gate.tools.x]\nschema = \"x.json\"\n";
     std::fs::write(folder.path().join("x.json"), r#"{"pattern":"^(a{1,500}){1,500}$"}"#).unwrap();
@@ -253,7 +253,7 @@ async fn a_pattern_that_is_too_large_stops_the_start() {
 }
 
 #[tokio::test]
-async fn a_schema_stands_beside_the_configuration_and_a_missing_one_stops_the_start() {
+async fn missing_schema_prevents_the_start() {
     let folder = tempfile::tempdir().unwrap();
     let text = "\n[gate.tools.x]\nschema = \"schemas/x.json\"\n";
 
@@ -267,7 +267,7 @@ async fn a_schema_stands_beside_the_configuration_and_a_missing_one_stops_the_st
 }
 
 #[tokio::test]
-async fn g25_a_forbidden_target_stops_the_start_and_names_its_line() {
+async fn g25_forbidden_target_prevents_the_start() {
     let folder = tempfile::tempdir().unwrap();
     let tool = |allow: &str, url: &str| {
         format!("[gate]\nallow_targets = [{allow}]\n[gate.tools.x]\nexecutor = \"http\"\nurl = \"{url}\"\n")
@@ -281,7 +281,6 @@ async fn g25_a_forbidden_target_stops_the_start_and_names_its_line() {
     assert!(message.contains("gate.allow_targets: \"http://x\" is no host"), "{message}");
 }
 
-/// The tables of these names, each a tool of its own.
 async fn with_tools(
     folder: &Path,
     tools: &[(&str, ToolConfig)],
@@ -293,7 +292,7 @@ async fn with_tools(
 }
 
 #[tokio::test]
-async fn a_pattern_configures_every_tool_that_it_fits_best() {
+async fn best_fitting_pattern_configures_a_tool() {
     let folder = tempfile::tempdir().unwrap();
     let high = ToolConfig { risk: Some(Risk::High), ..script("printf '\"%s\"' \"$PLACET_TOOL\"") };
     let own = ToolConfig { title: Some("Own".to_owned()), ..ToolConfig::default() };
@@ -331,7 +330,7 @@ async fn a_pattern_configures_every_tool_that_it_fits_best() {
 }
 
 #[tokio::test]
-async fn an_approval_is_bound_to_the_pattern_that_counted() {
+async fn approval_is_bound_to_the_pattern_used() {
     let folder = tempfile::tempdir().unwrap();
     let pulled = ToolConfig::default();
     let gate = with_tools(folder.path(), &[("fs.*", pulled.clone())], &[]).await;
@@ -354,7 +353,7 @@ async fn an_approval_is_bound_to_the_pattern_that_counted() {
 }
 
 #[tokio::test]
-async fn a_schema_of_a_pattern_holds_for_its_tools() {
+async fn schema_of_a_pattern_applies_to_its_tools() {
     let folder = tempfile::tempdir().unwrap();
     let schema = folder.path().join("s.json");
     std::fs::write(&schema, r#"{"type":"object","required":["path"]}"#).unwrap();

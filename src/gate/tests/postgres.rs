@@ -1,5 +1,5 @@
-//! The gate's tests on PostgreSQL: the same tests once more, where `PLACET_TEST_DATABASE` names a server. Each test's folder has a database of
-//! its own.
+//! Runs the gate's tests on PostgreSQL, on the server named by `PLACET_TEST_DATABASE`. Each test's folder has its own
+//! database.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,12 +12,12 @@ use crate::config::PostgresConfig;
 use crate::gate::store::postgres::migrate;
 use crate::rounds::skipped;
 
-/// Also for the tests that need a server of their own.
+/// Also used by tests that need their own server.
 #[path = "../../../tests/slow/support/postgres.rs"]
 #[allow(dead_code, reason = "the drills in tests/slow use the rest")]
 pub(super) mod server;
 
-/// In no test the power goes.
+/// Tests do not survive a power failure.
 const SETTINGS: [(&str, &str); 4] = [
     ("fsync", "off"),
     ("full_page_writes", "off"),
@@ -25,22 +25,21 @@ const SETTINGS: [(&str, &str); 4] = [
     ("max_connections", "500"),
 ];
 
-/// How gates come to the database.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
     Direct,
-    /// By way of a pooler, and past it to hear each other.
+    /// Through a pooler, with a direct connection for notifications.
     Pooled,
-    /// By way of a pooler only: what another gate did is found by looking.
+    /// Through a pooler only; gates poll for other gates' changes.
     Deaf,
 }
 
 const ALL: &[&str] = &["gate::tests", "gate::store::postgres", "gate::store::moving"];
-/// Those that wait for something that another gate may have done.
+/// Tests that wait for changes that another gate may make.
 const WAITING: &[&str] =
     &["gate::tests::streaming", "gate::tests::pulling", "gate::tests::gates", "gate::tests::seed::later"];
 
-/// Tests of the gate in a process of their own, with so many gates on each database.
+/// Runs the gate's tests in another process, with `gates` gates on each database.
 fn again(server: &Server, gates: usize, way: Way, which: &[&str]) {
     let mut tests = Command::new(std::env::current_exe().unwrap());
     tests.args(which).args(["--test-threads", "8"]);
@@ -62,9 +61,9 @@ fn again(server: &Server, gates: usize, way: Way, which: &[&str]) {
     assert!(!text.contains("running 0 tests"), "{text}");
 }
 
-/// Two gates by default; `PLACET_NEEDS_POSTGRES` asks for one and four as well, and for a server to be there.
+/// Uses two gates. `PLACET_NEEDS_POSTGRES` adds one and four, and fails without a server.
 #[test]
-fn everything_holds_on_postgresql_too() {
+fn everything_holds_on_postgresql() {
     if is_used() {
         return;
     }
@@ -87,7 +86,7 @@ fn everything_holds_on_postgresql_too() {
     again(&server, 2, Way::Deaf, WAITING);
 }
 
-/// The URL of the database that belongs to this folder, which is made the first time; `None`: the tests run on SQLite.
+/// Returns the URL of the folder's database and creates it on first use. `None` if the tests run on SQLite.
 pub(super) fn database_of(folder: &Path) -> Option<String> {
     let server = std::env::var("PLACET_TEST_DATABASE").ok()?;
     let name: String = folder
@@ -103,7 +102,7 @@ pub(super) fn database_of(folder: &Path) -> Option<String> {
     let create = async move || {
         let options: PgConnectOptions = server.parse().unwrap();
         let mut conn = options.connect().await.unwrap();
-        // It is there already when a gate is started again.
+        // The database exists if the gate is started again.
         drop(conn.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await);
         if is_pooled {
             migrate(&direct).await.unwrap();
@@ -114,7 +113,6 @@ pub(super) fn database_of(folder: &Path) -> Option<String> {
     Some(pooled.unwrap_or(url))
 }
 
-/// How the gates use the database of this folder.
 pub(super) fn config_of(server: Option<&str>) -> PostgresConfig {
     let pooler = std::env::var_os("PLACET_TEST_POOLER").is_some();
     let is_deaf = std::env::var_os("PLACET_TEST_DEAF").is_some();
@@ -122,19 +120,18 @@ pub(super) fn config_of(server: Option<&str>) -> PostgresConfig {
     PostgresConfig { pooler, listen_url, ..PostgresConfig::default() }
 }
 
-/// The same database without a pooler in between.
 pub(super) fn past_pooler(url: &str) -> String {
     let pooler = std::env::var("PLACET_TEST_POOLER").ok();
     pooler.map_or_else(|| url.to_owned(), |port| url.replace(&format!(":{port}/"), "/"))
 }
 
-/// How many gates share each database (`PLACET_TEST_GATES`); on SQLite there is one.
+/// Number of gates on each database (`PLACET_TEST_GATES`); one on SQLite.
 pub(super) fn gates() -> usize {
     let named = std::env::var("PLACET_TEST_GATES").ok().filter(|_| is_used());
     named.map_or(1, |gates| gates.parse().unwrap())
 }
 
-/// Whether the tests run on PostgreSQL, for those that look into SQLite's file.
+/// Whether the tests run on PostgreSQL; tests that open SQLite's file are skipped then.
 pub(super) fn is_used() -> bool {
     std::env::var_os("PLACET_TEST_DATABASE").is_some()
 }

@@ -1,4 +1,4 @@
-//! TLS between a gate and its PostgreSQL, with a server of its own that listens on a port. Left out where there is none.
+//! TLS between a gate and a PostgreSQL server on a port. Skipped if PostgreSQL is not installed.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt as _, chown};
@@ -16,7 +16,7 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
-/// A server with a certificate that is for the first of its addresses only, and where its files are.
+/// A server whose certificate is valid for the first of its two addresses, and the folder of its files.
 fn with_certificate(programs: PathBuf) -> (Server, TempDir) {
     let files = owned_folder();
     let paths = ["tls.cert.pem", "tls.key.pem"].map(|name| files.path().join(name));
@@ -43,7 +43,7 @@ async fn refused(url: &str) -> String {
     open(url).await.unwrap_err().to_string()
 }
 
-/// The URL of a server on a port, where it is to show what this file signs.
+/// The server's URL with `root` as trusted certificate.
 fn url(server: &Server, root: &str) -> String {
     let root = fixture(root);
     format!(
@@ -63,7 +63,7 @@ async fn until(is_so: impl AsyncFn() -> bool) {
 }
 
 #[tokio::test]
-async fn a_server_is_reached_over_tls_and_what_is_wrong_with_it_is_said() {
+async fn tls_connection_works_and_its_errors_are_reported() {
     let Some(programs) = programs().filter(|_| !is_used()) else { return };
     let (server, files) = with_certificate(programs.clone());
     let plain = Server::on_a_port(programs, &[]);

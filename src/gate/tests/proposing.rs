@@ -1,4 +1,4 @@
-//! What the gate makes of a proposal.
+//! Proposals and their derived fields.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::domain::{Digest, Effect, PreviewShape, Risk};
 use crate::gate::terms;
 
 #[tokio::test]
-async fn a_proposal_is_titled_and_weighed_by_its_tool() {
+async fn tool_determines_title_risk_and_effect() {
     let tool = ToolConfig {
         risk: Some(Risk::High),
         effect: Some(Effect::External),
@@ -33,7 +33,7 @@ async fn a_proposal_is_titled_and_weighed_by_its_tool() {
 }
 
 #[tokio::test]
-async fn arguments_named_like_ids_decide_nothing() {
+async fn invalid_ids_in_arguments_are_ignored() {
     let (_folder, gate) = plain().await;
     let long = "x".repeat(513);
     for input in [
@@ -52,7 +52,7 @@ async fn arguments_named_like_ids_decide_nothing() {
 }
 
 #[tokio::test]
-async fn a_workspace_among_the_arguments_gives_way_to_the_tokens() {
+async fn workspace_in_the_arguments_is_ignored() {
     let (_folder, gate) = plain().await;
     let long = format!(r#"{{"workspace_id":"{}"}}"#, "x".repeat(129));
     for input in [
@@ -111,9 +111,9 @@ async fn tools_of_praxiom_run_for_the_workspace_in_their_input() {
 }
 
 #[tokio::test]
-async fn a_bad_preview_never_stops_the_recording() {
+async fn unusable_preview_does_not_prevent_the_proposal() {
     let (_folder, gate) = plain().await;
-    // Deeper than anything here reads.
+    // Deeper than the gate reads.
     let deep = format!("{}{}", "[".repeat(600), "]".repeat(600));
 
     let id = gate.propose_with("t", "{}", &format!(r#","preview":{deep}"#)).await;
@@ -125,7 +125,7 @@ async fn a_bad_preview_never_stops_the_recording() {
 }
 
 #[tokio::test]
-async fn a_state_before_is_kept_byte_for_byte_and_bound_into_the_record_only_where_there_is_one() {
+async fn before_is_kept_byte_for_byte_and_recorded() {
     let (_folder, gate) = plain().await;
     let deep = format!("{}{}", "[".repeat(600), "]".repeat(600));
 
@@ -150,7 +150,7 @@ async fn a_state_before_is_kept_byte_for_byte_and_bound_into_the_record_only_whe
 }
 
 #[tokio::test]
-async fn a_tool_says_how_long_its_proposals_wait() {
+async fn tool_determines_the_default_expiry() {
     let expires_after = Some(Duration::from_hours(1));
     let (_folder, gate) = with_tool(ToolConfig { expires_after, ..ToolConfig::default() }).await;
 
@@ -160,14 +160,14 @@ async fn a_tool_says_how_long_its_proposals_wait() {
 
     let action = gate.gate.store().get(&default).await.unwrap().unwrap().action.row;
     let waits = action.expires_at.unwrap().since(action.created_at);
-    // It is recorded by the clock of the database, and the gate's may be ahead of that by the way of an answer, a second at the most.
+    // The database's clock records the action. The gate's clock may be ahead by up to a second, the time of an answer.
     assert!((3_590_000..=3_601_000).contains(&waits), "{waits}");
     assert_eq!(gate.action(&own).await.at("/expiresAt"), "2099-01-01T00:00:00.000Z");
     assert_eq!(gate.action(&never).await.at("/expiresAt"), "null");
 }
 
 #[tokio::test]
-async fn expiry_far_away_is_the_last_moment() {
+async fn far_expiry_becomes_the_latest_time() {
     let (_folder, gate) = plain().await;
     for far in [
         r#""expiresAt":"9999-12-31T23:59:59.999999""#,
@@ -191,7 +191,7 @@ async fn expiry_far_away_is_the_last_moment() {
 }
 
 #[tokio::test]
-async fn without_a_mission_an_action_stands_alone() {
+async fn action_without_a_mission_has_no_batch() {
     let (_folder, gate) = plain().await;
 
     let alone = gate.propose("t", "{}").await;
@@ -202,7 +202,7 @@ async fn without_a_mission_an_action_stands_alone() {
 }
 
 #[tokio::test]
-async fn nothing_in_a_proposal_approves_it() {
+async fn proposal_cannot_approve_itself() {
     let (_folder, gate) = plain().await;
     let more = r#","status":"approved","approved":true,"trust":true,"autoApprove":true,"resolvedBy":"owner""#;
 
@@ -213,7 +213,7 @@ async fn nothing_in_a_proposal_approves_it() {
 }
 
 #[tokio::test]
-async fn the_preview_is_built_from_the_input_and_the_proposers_own_is_dropped() {
+async fn tools_preview_replaces_the_proposers() {
     let (_folder, gate) = plain().await;
     let input = r#"{"amount": 1.10,"currency":"EUR","customer":"c","order_id":"o","reason":"r","extra":1}"#;
     let lie = r#","preview":{"amount":0.10}"#;
@@ -230,7 +230,7 @@ async fn the_preview_is_built_from_the_input_and_the_proposers_own_is_dropped() 
 }
 
 #[tokio::test]
-async fn a_configured_preview_comes_before_the_built_in_one_and_an_empty_one_keeps_the_proposers() {
+async fn configured_preview_overrides_the_built_in_one() {
     for (shape, want) in [
         (PreviewShape { fields: vec!["b".to_owned()], ..PreviewShape::default() }, r#""preview":{"b":2}"#),
         (PreviewShape::default(), r#""preview":{"mine": 1}"#),

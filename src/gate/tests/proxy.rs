@@ -1,4 +1,4 @@
-//! People whom a proxy names: its headers count from its address and with its secret alone, and what is tried besides is refused.
+//! People identified by a proxy. Its headers count only from its address and with its secret.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ fn behind_a_proxy(folder: &Path) -> GateConfig {
     };
     let two = ToolConfig { approvals: 2, ..script("cat") };
     GateConfig {
-        // Only this address: another one of this machine is outside.
+        // Other addresses of this machine count as outside.
         trusted_proxies: vec!["127.0.0.1/32".parse().unwrap()],
         proxy: Some(proxy),
         tools: [("two".to_owned(), two)].into(),
@@ -61,7 +61,6 @@ async fn gate() -> (TempDir, TestGate) {
     (folder, gate)
 }
 
-/// What the proxy sends of somebody.
 fn person<'a>(user: &'a str, groups: &'a str) -> Vec<(&'static str, &'a str)> {
     vec![(USER, user), (GROUPS, groups), (PROOF, SECRET)]
 }
@@ -76,7 +75,7 @@ async fn me(gate: &TestGate, headers: &[(&str, &str)]) -> Answer {
 }
 
 #[tokio::test]
-async fn person_of_the_proxy_is_who_it_says_and_may_what_its_groups_open() {
+async fn proxied_person_has_the_rights_of_its_groups() {
     let (_folder, gate) = gate().await;
     let named =
         [person(" Kim@Example ", "support, nobody-knows,support"), vec![(NAME, "Kim Müller")]].concat();
@@ -86,7 +85,7 @@ async fn person_of_the_proxy_is_who_it_says_and_may_what_its_groups_open() {
     let told = [kim.at("/items/0/subject"), kim.at("/items/0/subjectName"), kim.at("/items/0/workspaceId")];
     assert_eq!(told, ["Kim@Example", "Kim Müller", "w"]);
     assert_eq!(kim.at("/items/0/scopes"), r#"["read","decide"]"#);
-    assert_eq!(kim.at("/items/0/groups"), r#"["support"]"#, "those that are listed");
+    assert_eq!(kim.at("/items/0/groups"), r#"["support"]"#, "only mapped groups");
     let people = gate.get("/api/people").await.text;
     let entry = r#"{"subject":"Kim@Example","name":"Kim Müller","groups":["support"]}"#;
     assert!(people.contains(entry), "{people}");
@@ -97,7 +96,7 @@ async fn person_of_the_proxy_is_who_it_says_and_may_what_its_groups_open() {
 }
 
 #[tokio::test]
-async fn whoever_is_in_no_group_that_is_mapped_is_refused_with_a_sentence() {
+async fn person_without_a_mapped_group_is_refused() {
     let (_folder, gate) = gate().await;
 
     for groups in ["", "admins", "admin", "*", "Support", "sup port", "support;leads"] {
@@ -105,7 +104,7 @@ async fn whoever_is_in_no_group_that_is_mapped_is_refused_with_a_sentence() {
         assert_eq!(refused.code(), (403, "FORBIDDEN".to_owned()), "{groups:?}");
         assert!(refused.at("/error/message").contains("gate.proxy.groups"), "{refused:?}");
     }
-    assert!(!gate.get("/api/people").await.text.contains("kim"), "nobody is known for having tried");
+    assert!(!gate.get("/api/people").await.text.contains("kim"), "a refused person is not recorded");
     gate.stop().await;
 }
 
@@ -159,7 +158,7 @@ async fn groups_are_read_as_directories_write_them() {
 }
 
 #[tokio::test]
-async fn latin_1_name_is_lost_and_the_login_is_not() {
+async fn latin_1_name_is_dropped_but_the_login_works() {
     let (_folder, gate) = gate().await;
     let latin = HeaderValue::from_bytes(b"Kim M\xfcller").unwrap();
     let ask = async |name: &'static str, value: &HeaderValue, groups: &HeaderValue| {
@@ -182,7 +181,7 @@ async fn latin_1_name_is_lost_and_the_login_is_not() {
 }
 
 #[tokio::test]
-async fn person_of_several_workspaces_says_which() {
+async fn person_of_several_workspaces_must_name_one() {
     let (_folder, gate) = gate().await;
     let lead = person("lee", "leads");
     let at = |workspace| [lead.clone(), vec![("x-gate-workspace", workspace)]].concat();
@@ -194,12 +193,12 @@ async fn person_of_several_workspaces_says_which() {
     assert_eq!(me(&gate, &at("w")).await.at("/items/0/workspaceId"), "w");
     assert_eq!(me(&gate, &at("third")).await.status, 403);
     let watcher = [person("max", "watchers"), vec![("x-gate-workspace", "other")]].concat();
-    assert_eq!(me(&gate, &watcher).await.status, 403, "a header opens nothing");
+    assert_eq!(me(&gate, &watcher).await.status, 403, "a header gives no rights");
     gate.stop().await;
 }
 
 #[tokio::test]
-async fn identity_is_never_taken_from_outside_nor_without_the_secret() {
+async fn identity_headers_need_the_proxys_address_and_secret() {
     let (_folder, gate) = gate().await;
     let outside = Client::builder().no_proxy().timeout(LIMIT).tls_certs_only([]);
     let outside = outside.local_address("127.0.0.2".parse::<std::net::IpAddr>().unwrap()).build().unwrap();
@@ -237,19 +236,18 @@ async fn identity_is_never_taken_from_outside_nor_without_the_secret() {
         assert_eq!(refused.status, 401, "from outside, with the {what} secret");
         said.push(refused.at("/error/message"));
     }
-    assert_eq!(said[0], said[1], "it does not say whether a secret is the right one");
+    assert_eq!(said[0], said[1], "the answer does not reveal whether the secret is right");
     let token = [("authorization", token.as_str()), (GROUPS, "leads"), (NAME, "Mallory")];
     for client in [&outside, &gate.client] {
         let owner = asked(&gate, client, "/api/workspaces", &token).await;
-        assert_eq!(owner.at("/items/0/subject"), "owner", "a token is a token wherever it comes from");
+        assert_eq!(owner.at("/items/0/subject"), "owner", "a token counts from any address");
         assert!(!owner.text.contains("Mallory"), "{owner:?}");
     }
     gate.stop().await;
 }
 
-/// Header names as other programs may write them.
 #[tokio::test]
-async fn spelling_of_a_header_is_no_way_around() {
+async fn header_spelling_does_not_bypass_checks() {
     let (_folder, gate) = gate().await;
     let ask = async |lines: &str| {
         let host = gate.url.trim_start_matches("http://");
@@ -280,7 +278,7 @@ async fn spelling_of_a_header_is_no_way_around() {
     gate.stop().await;
 }
 
-/// Whoever has a token and comes by the proxy is one person, whatever the case of the letters.
+/// A person with a token who also comes through the proxy counts once, in any spelling.
 #[tokio::test]
 async fn person_counts_once_by_token_and_by_proxy() {
     let (_folder, gate) = gate().await;
@@ -303,7 +301,7 @@ async fn person_counts_once_by_token_and_by_proxy() {
     assert_eq!(approve(&person("ＫＩＭ", "support")).await.at("/approvals/given"), "1");
     for proposer in ["agent", "ａｇｅｎｔ"] {
         let refused = approve(&person(proposer, "support")).await;
-        assert_eq!(refused.status, 403, "who proposed it approves nothing");
+        assert_eq!(refused.status, 403, "the proposer cannot approve");
     }
     approve(&person("lee", "support")).await;
 
@@ -312,7 +310,7 @@ async fn person_counts_once_by_token_and_by_proxy() {
     let audit = gate.get("/api/audit?workspace_id=w").await.text;
     assert!(audit.contains(r#""by":"lee""#) && audit.contains(r#""by":"Kim""#), "{audit}");
     let approvals = me(&gate, &person("lee", "support")).await.at("/items/0/approvals/deciders");
-    assert_eq!(approvals, "4", "owner, kim, lee, and agent, who came by the proxy");
+    assert_eq!(approvals, "4", "owner, kim, lee, and agent through the proxy");
     gate.stop().await;
 }
 
@@ -350,9 +348,9 @@ async fn gate_without_a_usable_secret_does_not_start() {
     }
 }
 
-// A small proxy that asks for a login, as those of OpenID Connect do.
+// A small proxy with a login, similar to OpenID Connect proxies.
 
-/// It signs sessions by a key that nobody else has.
+/// Signs sessions with its own key.
 #[derive(Clone)]
 struct Login {
     key: Arc<str>,
@@ -366,7 +364,6 @@ impl Login {
         format!("{claims}|{}", hex(&digest))
     }
 
-    /// The cookie of somebody who logged in.
     fn session(&self, user: &str, groups: &str) -> String {
         format!("session={}", self.signed(&format!("{user}|{groups}")))
     }
@@ -391,7 +388,7 @@ async fn forward(
         headers.remove(taken);
     }
     for (name, value) in [(USER, user.as_str()), (GROUPS, groups.as_str()), (PROOF, SECRET)] {
-        // What came from outside under this name is gone.
+        // Replaces headers that came from outside.
         headers.insert(HeaderName::from_static(name), HeaderValue::from_str(value).unwrap());
     }
     headers.remove(NAME);
@@ -412,7 +409,7 @@ async fn forward(
 }
 
 #[tokio::test]
-async fn login_at_a_proxy_leads_to_lists_decisions_and_the_stream() {
+async fn login_at_a_proxy_opens_lists_decisions_and_streams() {
     let (_folder, gate) = gate().await;
     let (key, url) = (Arc::from("a key of the proxy"), Arc::from(gate.url.as_str()));
     let login = Login { key, gate: url, client: gate.client.clone() };
@@ -422,7 +419,7 @@ async fn login_at_a_proxy_leads_to_lists_decisions_and_the_stream() {
     let served = tokio::spawn(async move { axum::serve(listener, router).await });
     let ask = |method: Method, path: &str, cookie: &str| {
         let request = gate.client.request(method, format!("{proxy}{path}")).header(header::COOKIE, cookie);
-        // What a client says of itself counts for nothing.
+        // A client's own identity headers are ignored.
         request.header(USER, "owner").header(GROUPS, "leads").header(NAME, "Owner").bearer_auth("x")
     };
     let id = gate.propose("two", "{}").await;
@@ -454,7 +451,7 @@ async fn login_at_a_proxy_leads_to_lists_decisions_and_the_stream() {
         assert_eq!((decided.status, decided.at("/status")), (200, status.to_owned()), "{decided:?}");
     }
     let next = tokio::time::timeout(LIMIT, stream.chunk()).await.unwrap().unwrap().unwrap();
-    assert!(String::from_utf8_lossy(&next).contains("event: briefing"), "it goes on: {next:?}");
+    assert!(String::from_utf8_lossy(&next).contains("event: briefing"), "the stream continues: {next:?}");
     assert_eq!(gate.until_final(&id).await.at("/resolvedBy"), "lee");
 
     drop(stream);
@@ -462,9 +459,9 @@ async fn login_at_a_proxy_leads_to_lists_decisions_and_the_stream() {
     gate.stop().await;
 }
 
-/// A login may end at the proxy, and an open stream would not know.
+/// The login may end at the proxy without ending an open stream.
 #[tokio::test]
-async fn stream_of_a_person_of_the_proxy_ends_after_a_quarter_of_an_hour() {
+async fn proxied_persons_stream_ends_after_fifteen_minutes() {
     let (_folder, gate) = gate().await;
     gate.gate.inner.clock.stop();
     let headers = person("kim", "watchers");

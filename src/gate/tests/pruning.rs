@@ -1,4 +1,4 @@
-//! Retention: what may go goes, and everything else still holds.
+//! Retention: prunes old settled actions only, and the rest stays valid.
 
 use crate::gate::which::Which;
 use std::sync::atomic::AtomicU64;
@@ -49,7 +49,7 @@ async fn problems(gate: &TestGate, kept: &[crate::gate::AuditHead]) -> Vec<Strin
 }
 
 #[tokio::test]
-async fn only_what_was_settled_long_ago_is_pruned() {
+async fn only_old_settled_actions_are_pruned() {
     let (_folder, gate) = plain().await;
     let old = rejected(&gate).await;
     let (executed, fence) = claimed(&gate).await;
@@ -97,7 +97,7 @@ async fn only_what_was_settled_long_ago_is_pruned() {
 }
 
 #[tokio::test]
-async fn unknown_is_never_pruned_however_old_it_is() {
+async fn unknown_action_is_never_pruned() {
     let (_folder, gate) = plain().await;
     let (id, _) = claimed(&gate).await;
     gate.gate.inner.clock.pass(400 * DAY);
@@ -109,7 +109,7 @@ async fn unknown_is_never_pruned_however_old_it_is() {
 }
 
 #[tokio::test]
-async fn a_request_whose_action_was_pruned_is_not_recorded_again() {
+async fn repeated_request_of_a_pruned_action_is_refused() {
     let (_folder, gate) = plain().await;
     let send = async |token, path: &str, body: &str| {
         let request = gate.request(Method::POST, path, token).header("content-type", "application/json");
@@ -128,13 +128,13 @@ async fn a_request_whose_action_was_pruned_is_not_recorded_again() {
 
     assert_eq!(again.code(), (409, "ACTION_PRUNED".to_owned()));
     assert_eq!((decided_again.status, &decided_again.text), (200, &decided.text));
-    assert!(ids(&gate.list("").await).is_empty(), "it was recorded a second time");
+    assert!(ids(&gate.list("").await).is_empty(), "the action was recorded again");
 }
 
 #[tokio::test]
-async fn the_audit_tells_pruned_from_taken_away_and_from_put_back() {
+async fn audit_distinguishes_pruned_deleted_and_restored_rows() {
     if postgres::is_used() {
-        // It looks into SQLite's file.
+        // Opens SQLite's file.
         return;
     }
     let (folder, gate) = plain().await;
@@ -170,7 +170,7 @@ async fn the_audit_tells_pruned_from_taken_away_and_from_put_back() {
 }
 
 #[tokio::test]
-async fn nothing_goes_that_could_not_be_exported() {
+async fn action_that_cannot_be_exported_is_not_pruned() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", r#"{"amount":1.10}"#).await;
     gate.reject(&id, "").await;
@@ -196,7 +196,7 @@ async fn nothing_goes_that_could_not_be_exported() {
 }
 
 #[tokio::test]
-async fn a_gate_prunes_by_itself_what_it_is_not_to_keep() {
+async fn gate_prunes_after_its_retention_time() {
     let folder = tempfile::tempdir().unwrap();
     let keep = Some(Duration::from_hours(48));
     let gate = start(GateConfig { keep_settled: keep, ..config(folder.path()) }).await;
@@ -210,7 +210,7 @@ async fn a_gate_prunes_by_itself_what_it_is_not_to_keep() {
     let at = last.unwrap();
     reconcile::prune(&gate.gate, &mut last).await.unwrap();
 
-    assert_eq!(last, Some(at), "a second look comes an hour later");
+    assert_eq!(last, Some(at), "the next check is due an hour later");
     assert_eq!(gate.action(&old).await.status, 404);
     assert_eq!(gate.status(&young).await, "rejected");
     gate.stop().await;

@@ -1,4 +1,4 @@
-//! Agents that run what was approved: answers that get lost, and looking for work.
+//! Agents that run approved actions: lost answers, leases, and searching for work.
 
 use crate::gate::which::Which;
 use std::time::Duration;
@@ -14,7 +14,7 @@ async fn claim(gate: &TestGate, id: &str, key: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn a_claim_whose_answer_was_lost_gets_the_same_work_again() {
+async fn repeated_claim_gets_the_same_work() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", r#"{"n":1.10}"#).await;
     gate.approve(&id, "").await;
@@ -30,7 +30,7 @@ async fn a_claim_whose_answer_was_lost_gets_the_same_work_again() {
 }
 
 #[tokio::test]
-async fn a_claim_is_not_given_again_when_its_lease_is_over() {
+async fn repeated_claim_after_the_lease_is_refused() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", "{}").await;
     gate.approve(&id, "").await;
@@ -43,7 +43,7 @@ async fn a_claim_is_not_given_again_when_its_lease_is_over() {
 }
 
 #[tokio::test]
-async fn a_report_whose_answer_was_lost_may_be_made_again_but_not_changed() {
+async fn report_can_be_repeated_but_not_changed() {
     let (_folder, gate) = plain().await;
     for (report, another) in [
         (r#"{"fence":1,"result":{"n":1.10}}"#, r#"{"fence":1,"result":{"n":1.1}}"#),
@@ -104,11 +104,11 @@ async fn other_input_that_ran_is_a_failure_with_both_inputs() {
         async || gate.gate.store().briefing(&Counts::all("w"), Batches::None).await.unwrap().ran_other;
     assert_eq!(counted().await, 2);
     gate.gate.inner.clock.pass(HOUR + 1);
-    assert_eq!(counted().await, 0, "an hour later");
+    assert_eq!(counted().await, 0, "counted for one hour");
 }
 
 #[tokio::test]
-async fn looking_for_work_does_not_show_what_runs_already() {
+async fn claimable_list_omits_running_actions() {
     let (_folder, gate) = plain().await;
     let (running, waiting) = (gate.propose("t", "{}").await, gate.propose("t", "{}").await);
     for id in [&running, &waiting] {
@@ -121,7 +121,7 @@ async fn looking_for_work_does_not_show_what_runs_already() {
 }
 
 #[tokio::test]
-async fn a_claim_under_a_key_of_another_request_is_refused_as_documented() {
+async fn claim_under_a_reused_key_is_refused() {
     let (_folder, gate) = plain().await;
     let (first, second) = (gate.propose("t", "{}").await, gate.propose("t", "{}").await);
     for id in [&first, &second] {
@@ -129,7 +129,7 @@ async fn a_claim_under_a_key_of_another_request_is_refused_as_documented() {
     }
     assert_eq!(claim(&gate, &first, "k").await.status, 200);
 
-    // The document is held against every answer: without 422 there, this fails.
+    // Each answer is checked against the API document, so this fails if the document lacks 422.
     let reused = claim(&gate, &second, "k").await;
 
     assert_eq!(reused.code(), (422, "IDEMPOTENCY_KEY_REUSED".to_owned()));
@@ -138,14 +138,13 @@ async fn a_claim_under_a_key_of_another_request_is_refused_as_documented() {
 
 const HOUR: i64 = 60 * 60 * 1_000;
 
-/// Moves the clock and sweeps.
 async fn later(gate: &TestGate, millis: i64) {
     gate.gate.inner.clock.pass(millis);
     reconcile::sweep(&gate.gate).await.unwrap();
 }
 
 #[tokio::test]
-async fn an_approval_that_nobody_takes_lapses() {
+async fn unclaimed_approval_lapses() {
     let folder = tempfile::tempdir().unwrap();
     let quick = ToolConfig { approval_ttl: Some(Duration::from_hours(1)), ..ToolConfig::default() };
     let safe = ToolConfig { retry: Retry::Safe, ..ToolConfig::default() };
@@ -169,7 +168,7 @@ async fn an_approval_that_nobody_takes_lapses() {
     later(&gate, 125 * HOUR).await;
     assert_eq!((lapsing().await, gate.status(&usual).await.as_str()), (1, "approved"));
     gate.gate.inner.clock.pass(42 * HOUR);
-    // Whether it was swept already or not.
+    // Whether it was swept or not.
     assert_eq!(claim(&gate, &usual, "late").await.code(), (409, "INVALID_STATE".to_owned()));
     later(&gate, 0).await;
 
@@ -182,13 +181,13 @@ async fn an_approval_that_nobody_takes_lapses() {
     assert_eq!(told.at("/toolResult/content"), sentence);
     let events = gate.get(&format!("/api/pending-actions/{usual}/events")).await;
     assert_eq!(events.at("/items/2/event"), "lapsed");
-    assert_eq!(gate.status(&taken).await, "approved", "what was claimed once never lapses");
+    assert_eq!(gate.status(&taken).await, "approved", "a claimed action does not lapse");
     assert_eq!(lapsing().await, 0);
     assert_eq!(gate.gate.verify_audit(&[]).await.unwrap().problems, Vec::<String>::new());
 }
 
 #[tokio::test]
-async fn approvals_of_tools_of_a_pattern_lapse_after_its_time_and_are_run_again_as_it_says() {
+async fn patterns_ttl_and_retry_apply_to_its_tools() {
     let folder = tempfile::tempdir().unwrap();
     let hours = |hours, retry| ToolConfig {
         approval_ttl: Some(Duration::from_hours(hours)),
@@ -219,7 +218,7 @@ async fn approvals_of_tools_of_a_pattern_lapse_after_its_time_and_are_run_again_
 }
 
 #[tokio::test]
-async fn an_approval_that_the_gate_is_to_run_never_lapses() {
+async fn approval_run_by_the_gate_never_lapses() {
     let folder = tempfile::tempdir().unwrap();
     let tools = [("t".to_owned(), super::support::script("cat"))].into();
     let gate = start(GateConfig { tools, ..config(folder.path()) }).await;
@@ -238,7 +237,7 @@ async fn renew(gate: &TestGate, token: &secrecy::SecretString, id: &str, body: &
 }
 
 #[tokio::test]
-async fn a_renewed_lease_outlives_the_first_one() {
+async fn renewed_lease_outlives_the_first_one() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", "{}").await;
     gate.approve(&id, "").await;
@@ -254,19 +253,19 @@ async fn a_renewed_lease_outlives_the_first_one() {
 
     assert_eq!(renewed.status, 200, "{}", renewed.text);
     assert!(renewed.at("/leaseUntil") > first, "{first} {}", renewed.text);
-    assert_eq!(shorter.text, renewed.text, "a lease never becomes shorter");
+    assert_eq!(shorter.text, renewed.text, "a renewal does not shorten a lease");
     assert_eq!(claimed_again.at("/leaseUntil"), renewed.at("/leaseUntil"));
     assert_eq!(held, crate::domain::Status::Running);
     assert_eq!(usual.status, 200);
-    assert_eq!(gate.list("").await.at("/revision"), revision, "nothing about the action changed");
+    assert_eq!(gate.list("").await.at("/revision"), revision, "a renewal is not a change");
     assert_eq!(gate.gate.verify_audit(&[]).await.unwrap().problems, Vec::<String>::new());
     later(&gate, HOUR).await;
-    assert_eq!(gate.status(&id).await, "unknown", "the lease that was renewed ends, too");
+    assert_eq!(gate.status(&id).await, "unknown", "the renewed lease ends, too");
     assert_eq!(renew(&gate, &gate.agent, &id, r#"{"fence":1}"#).await.code().1, "STALE_FENCE");
 }
 
 #[tokio::test]
-async fn a_new_run_does_not_have_the_lease_of_the_old_one() {
+async fn new_run_has_its_own_lease() {
     let folder = tempfile::tempdir().unwrap();
     let safe = ToolConfig { retry: Retry::Safe, ..ToolConfig::default() };
     let gate = start(GateConfig { tools: [("t".to_owned(), safe)].into(), ..config(folder.path()) }).await;
@@ -283,11 +282,11 @@ async fn a_new_run_does_not_have_the_lease_of_the_old_one() {
     later(&gate, 61_000).await;
 
     let lost = gate.gate.store().get(&id).await.unwrap().unwrap();
-    assert_eq!(lost.action.row.status.as_raw(), "approved", "its own lease of a minute is over");
+    assert_eq!(lost.action.row.status.as_raw(), "approved", "the new run's own lease has ended");
 }
 
 #[tokio::test]
-async fn only_the_holder_renews_and_only_the_newest_run() {
+async fn only_the_newest_runs_holder_renews() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", "{}").await;
     let pending = renew(&gate, &gate.agent, &id, r#"{"fence":0}"#).await;
@@ -307,7 +306,7 @@ async fn only_the_holder_renews_and_only_the_newest_run() {
 }
 
 #[tokio::test]
-async fn a_gate_that_is_stopping_still_renews() {
+async fn stopping_gate_renews_leases() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", "{}").await;
     gate.approve(&id, "").await;

@@ -1,4 +1,4 @@
-//! Who can reach a gate, and how: TLS, and the names that it answers to.
+//! TLS and host names.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,7 +19,7 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
-/// The test certificate, and its key as it must stand on a disk: readable by its owner alone.
+/// The test certificate, and its key readable only by its owner.
 fn files(folder: &Path) -> TlsFiles {
     let key = folder.join("key.pem");
     std::fs::copy(fixture("tls.key.pem"), &key).unwrap();
@@ -31,7 +31,6 @@ fn mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
 }
 
-/// A gate that speaks TLS, and a client that trusts its certificate.
 async fn with_tls() -> (TempDir, TestGate) {
     let folder = tempfile::tempdir().unwrap();
     let tls = Some(files(folder.path()));
@@ -39,14 +38,12 @@ async fn with_tls() -> (TempDir, TestGate) {
     (folder, gate)
 }
 
-/// The same gate, asked over TLS.
 fn trusting(mut gate: TestGate) -> TestGate {
     gate.url = gate.url.replace("http://", "https://");
     gate.client = client("tls.cert.pem");
     gate
 }
 
-/// A client that trusts one certificate.
 fn client(cert: &str) -> Client {
     let cert = Certificate::from_pem(&std::fs::read(fixture(cert)).unwrap()).unwrap();
     Client::builder().no_proxy().timeout(LIMIT).tls_certs_only([cert]).build().unwrap()
@@ -57,9 +54,9 @@ fn address(gate: &TestGate) -> String {
 }
 
 #[tokio::test]
-async fn a_gate_with_a_certificate_speaks_tls() {
+async fn gate_with_a_certificate_uses_tls() {
     if postgres::gates() > 1 {
-        // It is about one gate.
+        // Concerns one gate.
         return;
     }
     let (_folder, gate) = with_tls().await;
@@ -73,7 +70,7 @@ async fn a_gate_with_a_certificate_speaks_tls() {
 }
 
 #[tokio::test]
-async fn who_speaks_plain_http_or_stalls_in_the_handshake_hinders_nobody() {
+async fn stalled_handshakes_do_not_delay_others() {
     let (_folder, gate) = with_tls().await;
     let mut stalled = Vec::new();
     for said in [&b""[..], b"\x16", b"\x16\x03\x01\x02\x00\x01\x00"].iter().cycle().take(60) {
@@ -84,7 +81,7 @@ async fn who_speaks_plain_http_or_stalls_in_the_handshake_hinders_nobody() {
     let mut plain = TcpStream::connect(address(&gate)).await.unwrap();
     plain.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
 
-    // One after the other, the handshakes would take minutes.
+    // Sequential handshakes would take minutes.
     let healthy = tokio::time::timeout(LIMIT, gate.get("/healthz")).await.unwrap();
     let mut said = Vec::new();
     let ended = tokio::time::timeout(LIMIT, plain.read_to_end(&mut said)).await.unwrap();
@@ -96,13 +93,13 @@ async fn who_speaks_plain_http_or_stalls_in_the_handshake_hinders_nobody() {
 }
 
 #[tokio::test]
-async fn a_handshake_has_five_seconds() {
+async fn handshake_ends_after_five_seconds() {
     let (_folder, gate) = with_tls().await;
     let mut stalled = TcpStream::connect(address(&gate)).await.unwrap();
     assert_eq!(gate.get("/healthz").await.status, 200);
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(6)).await;
-    // A clock that stands still would run on to any limit before the end of the connection is seen.
+    // Paused time would advance to any limit before the connection's end is seen.
     tokio::time::resume();
 
     let ended = tokio::time::timeout(LIMIT, stalled.read(&mut [0])).await;
@@ -126,7 +123,7 @@ async fn stalled_handshakes_of_one_client_are_bounded() {
 }
 
 #[tokio::test]
-async fn a_source_trusts_the_certificates_of_its_ca_file() {
+async fn source_trusts_the_certificates_in_its_ca_file() {
     let (folder, gate) = with_tls().await;
     gate.propose("t", "{}").await;
     let token = folder.path().join("token");
@@ -150,7 +147,7 @@ async fn a_source_trusts_the_certificates_of_its_ca_file() {
 }
 
 #[test]
-fn a_gate_says_what_is_wrong_with_its_certificate() {
+fn certificate_problems_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let good = files(folder.path());
     let open = folder.path().join("open.pem");
@@ -179,7 +176,7 @@ fn a_gate_says_what_is_wrong_with_its_certificate() {
 }
 
 #[test]
-fn a_certificate_that_is_not_valid_now_is_told() {
+fn outdated_certificate_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let expired = TlsFiles { cert: fixture("tls.expired.cert.pem"), ..files(folder.path()) };
 
@@ -194,9 +191,9 @@ fn a_certificate_that_is_not_valid_now_is_told() {
 }
 
 #[tokio::test]
-async fn a_renewed_certificate_is_shown_to_the_next_connection_and_ends_nothing() {
+async fn renewed_certificate_applies_to_new_connections() {
     if postgres::gates() > 1 {
-        // It is about one gate.
+        // Concerns one gate.
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -211,21 +208,21 @@ async fn a_renewed_certificate_is_shown_to_the_next_connection_and_ends_nothing(
     std::fs::write(&own.cert, "half of a certificate").unwrap();
     let problems = gate.gate.reload(folder.path()).await;
     assert!(problems.len() == 1 && problems[0].contains("gate.tls_cert"), "{problems:?}");
-    assert!(asks(&client("tls.cert.pem")).await, "the old one is still shown");
+    assert!(asks(&client("tls.cert.pem")).await, "the old certificate is still used");
     std::fs::copy(fixture("tls.renewed.cert.pem"), &own.cert).unwrap();
     std::fs::copy(fixture("tls.renewed.key.pem"), &own.key).unwrap();
     mode(&own.key, 0o600);
     assert_eq!(gate.gate.reload(folder.path()).await, Vec::<String>::new());
 
     assert!(asks(&renewed).await && !asks(&client("tls.cert.pem")).await);
-    assert!(asks(&before).await, "a connection from before goes on");
+    assert!(asks(&before).await, "an earlier connection continues");
     gate.client = renewed;
     assert_eq!(gate.status(&id).await, "pending");
     gate.stop().await;
 }
 
 #[test]
-fn beyond_this_machine_a_gate_wants_tls_or_a_proxy() {
+fn public_address_requires_tls_or_a_proxy() {
     let folder = tempfile::tempdir().unwrap();
     for listen in ["0.0.0.0:7878", "[::]:7878", "10.0.0.1:7878"] {
         let open = GateConfig { listen: listen.parse().unwrap(), ..config(folder.path()) };
@@ -239,7 +236,7 @@ fn beyond_this_machine_a_gate_wants_tls_or_a_proxy() {
 }
 
 #[tokio::test]
-async fn a_configured_name_is_answered_and_another_one_is_not() {
+async fn only_configured_host_names_are_answered() {
     let folder = tempfile::tempdir().unwrap();
     let hosts = vec!["gate.example.com".to_owned()];
     let gate = start(GateConfig { hosts, ..config(folder.path()) }).await;

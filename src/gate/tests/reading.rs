@@ -1,5 +1,3 @@
-//! Lists, pages, changes, waiting and timelines.
-
 use reqwest::Method;
 
 use super::support::{Answer, BORN, answer, ids, plain, script, with_tool};
@@ -14,7 +12,7 @@ fn revisions(changes: &Answer) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn a_list_is_newest_first_and_pages_without_gaps() {
+async fn list_is_newest_first_and_pages_without_gaps() {
     let (_folder, gate) = plain().await;
     let mut all = Vec::new();
     for n in 0..7 {
@@ -25,7 +23,7 @@ async fn a_list_is_newest_first_and_pages_without_gaps() {
     let mut cursor = String::new();
     loop {
         let page = gate.list(&format!("&status=pending&view=row&limit=3{cursor}")).await;
-        // What arrives meanwhile stands before the first page and moves nothing.
+        // New actions come before the first page and do not shift later pages.
         gate.propose("late", "{}").await;
         found.extend(ids(&page));
         match page.json()["nextCursor"].as_str() {
@@ -38,7 +36,7 @@ async fn a_list_is_newest_first_and_pages_without_gaps() {
 }
 
 #[tokio::test]
-async fn a_row_is_light_and_the_whole_is_whole() {
+async fn rows_omit_the_input_and_full_actions_hold_it() {
     let (_folder, gate) = plain().await;
     let input = r#"{"title":"Hello","body":"x"}"#;
     gate.propose_with("t", input, r#","preview":{"n": 1.0},"risk":"high","agent":"a","summary":"s""#).await;
@@ -57,7 +55,7 @@ async fn a_row_is_light_and_the_whole_is_whole() {
 }
 
 #[tokio::test]
-async fn rows_can_be_had_without_what_is_null() {
+async fn rows_can_omit_nulls() {
     let (_folder, gate) = plain().await;
     gate.propose_with("t", "{}", r#","agent":"a""#).await;
     let other = gate.propose_with("t", "{}", r#","missionId":"m","sessionId":"s""#).await;
@@ -74,7 +72,7 @@ async fn rows_can_be_had_without_what_is_null() {
 }
 
 #[tokio::test]
-async fn filters_find_what_they_name() {
+async fn filters_find_matching_actions_only() {
     let (_folder, gate) = plain().await;
     let a = gate.propose_with("ta", "{}", r#","missionId":"m1","runId":"r","risk":"critical""#).await;
     let b = gate.propose_with("tb", "{}", r#","sessionId":"s","agent":"x","batchId":"b""#).await;
@@ -100,7 +98,7 @@ async fn filters_find_what_they_name() {
 }
 
 #[tokio::test]
-async fn changes_tell_each_action_once_as_it_is_now() {
+async fn changes_list_each_action_once_with_its_present_row() {
     let (_folder, gate) = plain().await;
     let (a, b) = (gate.propose("t", "{}").await, gate.propose("t", "{}").await);
     let changes = async |since: u64, limit: u32| {
@@ -131,7 +129,7 @@ async fn changes_tell_each_action_once_as_it_is_now() {
 }
 
 #[tokio::test]
-async fn waiting_ends_when_it_is_decided_or_the_time_is_over() {
+async fn wait_ends_with_the_decision_or_its_time() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", "{}").await;
     let path = format!("/api/pending-actions/{id}");
@@ -147,7 +145,7 @@ async fn waiting_ends_when_it_is_decided_or_the_time_is_over() {
 }
 
 #[tokio::test]
-async fn the_timeline_tells_what_happened_and_by_whom() {
+async fn timeline_lists_events_and_people() {
     let (_folder, gate) = with_tool(script("cat")).await;
     let id = gate.propose("t", "{}").await;
     gate.approve(&id, "").await;
@@ -164,7 +162,7 @@ async fn the_timeline_tells_what_happened_and_by_whom() {
 }
 
 #[tokio::test]
-async fn tools_and_workspaces_are_told() {
+async fn tools_and_workspaces_are_listed() {
     let shape = PreviewShape { fields: vec!["n".to_owned()], ..PreviewShape::default() };
     let (_folder, gate) = with_tool(ToolConfig { preview: Some(shape), ..script("cat") }).await;
 
@@ -178,12 +176,12 @@ async fn tools_and_workspaces_are_told() {
         "{}",
         tools.text
     );
-    assert!(!tools.text.contains("/bin/sh"), "the command line is the gate's own business");
+    assert!(!tools.text.contains("/bin/sh"), "command lines are not disclosed");
     assert_eq!(workspaces.at("/items/0/id"), "w");
 }
 
 #[tokio::test]
-async fn counts_tell_what_waits_in_the_callers_workspace() {
+async fn counts_cover_the_callers_workspace() {
     let (_folder, gate) = plain().await;
     for (tool, risk) in [("t", "low"), ("t", "critical"), ("u", "high"), ("t", "high")] {
         gate.propose_with(tool, "{}", &format!(r#","risk":"{risk}""#)).await;
@@ -202,7 +200,7 @@ async fn counts_tell_what_waits_in_the_callers_workspace() {
 }
 
 #[tokio::test]
-async fn list_by_the_beginning_of_an_id_has_no_other() {
+async fn id_prefix_lists_only_matching_ids() {
     let (_folder, gate) = plain().await;
     let (first, second) = (gate.propose("t", "{}").await, gate.propose("t", "{}").await);
     gate.reject(&first, "").await;
@@ -216,9 +214,9 @@ async fn list_by_the_beginning_of_an_id_has_no_other() {
     let mut both = vec![first.clone(), second.clone()];
     both.sort();
     assert_eq!(of(&first).await, [first.as_str()]);
-    assert_eq!(of(&first[..=common]).await, [first.as_str()], "also what is over");
+    assert_eq!(of(&first[..=common]).await, [first.as_str()], "settled actions, too");
     assert_eq!(of(&first[..common]).await, both);
     assert_eq!(of(&first[1..]).await, Vec::<String>::new());
-    assert_eq!(of("%25").await, Vec::<String>::new(), "no pattern");
+    assert_eq!(of("%25").await, Vec::<String>::new(), "the prefix is not a pattern");
     assert_eq!(gate.gate.ids_beginning(&first[..common], 1).await.unwrap(), [both[0].as_str()]);
 }

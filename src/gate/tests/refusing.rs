@@ -1,4 +1,4 @@
-//! What the gate refuses, always in the same envelope.
+//! Refusals, which all have the same form.
 
 use reqwest::Method;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -18,7 +18,7 @@ fn refused(answer: &Answer, status: u16, code: &str) {
 }
 
 #[tokio::test]
-async fn every_refusal_comes_in_the_envelope() {
+async fn every_refusal_has_the_same_form() {
     let (_folder, gate) = plain().await;
     let bad = SecretString::from("placet_owner_0");
     let id = gate.propose("t", "{}").await;
@@ -43,7 +43,7 @@ async fn every_refusal_comes_in_the_envelope() {
 }
 
 #[tokio::test]
-async fn a_stranger_with_a_valid_id_is_forbidden() {
+async fn stranger_with_a_valid_id_is_forbidden() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", "{}").await;
     let every = gate.gate.create_token("stranger", "elsewhere", &Scope::ALL, None).await.unwrap();
@@ -64,7 +64,7 @@ async fn a_stranger_with_a_valid_id_is_forbidden() {
 }
 
 #[tokio::test]
-async fn a_proposal_names_its_workspace_and_no_other() {
+async fn proposal_for_another_workspace_is_refused() {
     let (_folder, gate) = plain().await;
     let cases = [
         (r#"{"toolName":"t","toolInput":{}}"#, 422),
@@ -90,7 +90,7 @@ async fn a_proposal_names_its_workspace_and_no_other() {
 }
 
 #[tokio::test]
-async fn every_text_of_a_proposal_has_a_limit() {
+async fn texts_of_a_proposal_have_limits() {
     let (_folder, gate) = plain().await;
     let texts =
         ["missionId", "sessionId", "runId", "toolCallId", "agent", "requestedBy", "batchId", "checkpointId"];
@@ -131,9 +131,9 @@ async fn reads_are_not_gated() {
 }
 
 #[tokio::test]
-async fn floods_are_refused_with_a_time_to_come_back() {
+async fn floods_are_refused_with_retry_after() {
     if postgres::gates() > 1 {
-        // It is about one gate.
+        // The rate limit is per gate.
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -151,7 +151,7 @@ async fn floods_are_refused_with_a_time_to_come_back() {
         format!(r#"{{"toolName":"t","workspaceId":"w","toolInput":{{"a":"{}"}}}}"#, "x".repeat(1_000));
     let propose = async |body: &str| gate.post_as(&gate.agent, "/api/pending-actions", body).await;
 
-    // What cannot be read counts, too.
+    // Unreadable proposals count, too.
     refused(&propose(&large).await, 413, "PAYLOAD_TOO_LARGE");
     refused(&propose("{").await, 400, "BAD_REQUEST");
     let mut answers = Vec::new();
@@ -175,7 +175,7 @@ async fn floods_are_refused_with_a_time_to_come_back() {
 }
 
 #[tokio::test]
-async fn browsers_are_kept_out() {
+async fn browser_requests_are_refused() {
     let (_folder, gate) = plain().await;
     let with = |name: &'static str, value: &'static str| {
         gate.request(Method::GET, "/healthz", &gate.owner).header(name, value)
@@ -214,7 +214,7 @@ async fn probes_are_answered_without_a_host() {
 }
 
 #[tokio::test]
-async fn a_revoked_token_opens_nothing() {
+async fn revoked_token_is_refused() {
     let (_folder, gate) = plain().await;
     let token = gate.gate.create_token("guest", "w", &[Scope::Read], None).await.unwrap();
     let list =
@@ -230,7 +230,7 @@ async fn a_revoked_token_opens_nothing() {
 }
 
 #[tokio::test]
-async fn nothing_is_decided_by_a_body_that_only_looks_like_one() {
+async fn malformed_decision_body_is_refused() {
     let (_folder, gate) = plain().await;
     let id = gate.propose_with("t", r#"{"x":1}"#, r#","missionId":"m","checkpointId":"c""#).await;
     let action = format!("/api/pending-actions/{id}");
@@ -258,7 +258,6 @@ async fn nothing_is_decided_by_a_body_that_only_looks_like_one() {
     assert_eq!(gate.status(&id).await, "pending");
 }
 
-/// One connection that is kept open.
 struct Line(TcpStream);
 
 impl Line {
@@ -266,7 +265,7 @@ impl Line {
         Self(TcpStream::connect(gate.url.strip_prefix("http://").unwrap()).await.unwrap())
     }
 
-    /// Sends the head of a proposal whose body has so many bytes.
+    /// Sends the head of a proposal with a body of `bytes` bytes.
     async fn begin(&mut self, gate: &TestGate, bytes: usize, more: &str) {
         let token = gate.agent.expose_secret();
         let head = format!(
@@ -276,7 +275,7 @@ impl Line {
         self.0.write_all(head.as_bytes()).await.unwrap();
     }
 
-    /// What came until the text that ends an answer of ours, or the head alone.
+    /// Reads until the end of a reply or of its head.
     async fn read_until(&mut self, end: &str) -> String {
         let mut said = String::new();
         while !said.ends_with(end) {
@@ -290,7 +289,7 @@ impl Line {
 }
 
 #[tokio::test]
-async fn a_429_leaves_the_connection_of_a_large_proposal_whole() {
+async fn connection_survives_a_429_for_a_large_body() {
     let folder = tempfile::tempdir().unwrap();
     let limits = Limits { proposal_burst: 1, proposals_per_minute: 1, ..Limits::default() };
     let gate = start(GateConfig { limits, ..config(folder.path()) }).await;
@@ -309,13 +308,13 @@ async fn a_429_leaves_the_connection_of_a_large_proposal_whole() {
 }
 
 #[tokio::test]
-async fn bodies_beyond_the_room_for_them_get_503_and_small_ones_pass() {
+async fn bodies_beyond_the_memory_limit_get_503() {
     let (_folder, gate) = plain().await;
     let mut lines = Vec::new();
     for _ in 0..7 {
         let mut line = Line::to(&gate).await;
         line.begin(&gate, 16 << 20, "Expect: 100-continue\r\n").await;
-        // It is being read.
+        // The gate is reading this body.
         assert!(line.read_until("\r\n\r\n").await.starts_with("HTTP/1.1 100"));
         lines.push(line);
     }
@@ -336,9 +335,9 @@ async fn bodies_beyond_the_room_for_them_get_503_and_small_ones_pass() {
     gate.stop().await;
 }
 
-/// PostgreSQL cannot keep it as text; in the input it is an escape like any other.
+/// PostgreSQL cannot store U+0000 in text. An input holds it as an escape.
 #[tokio::test]
-async fn u0000_is_kept_in_the_input_and_refused_around_it() {
+async fn u0000_is_kept_in_the_input_and_refused_elsewhere() {
     let tool = ToolConfig { retry: Retry::Safe, ..script(r"printf 'bad\000thing' >&2; exit 1") };
     let (_folder, gate) = with_tool(tool).await;
     let id = gate.propose("t", r#"{"title":"x\u0000y"}"#).await;

@@ -1,4 +1,4 @@
-//! Running what was approved: by a command, by a URL, by the agent itself.
+//! Running approved actions by command, by URL and by the agent.
 
 use crate::gate::which::Which;
 use std::path::Path;
@@ -24,7 +24,7 @@ async fn run(gate: &TestGate, input: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn a_command_gets_the_exact_bytes_and_no_more_of_the_environment_than_it_needs() {
+async fn command_gets_the_exact_input_and_a_minimal_environment() {
     let folder = tempfile::tempdir().unwrap();
     let (input, seen) = (folder.path().join("input"), folder.path().join("env"));
     let tool = script(&format!("cat > {}; env > {}; echo done", input.display(), seen.display()));
@@ -44,14 +44,14 @@ async fn a_command_gets_the_exact_bytes_and_no_more_of_the_environment_than_it_n
         let own = std::env::var(name).ok().map(|value| format!("{name}={value}"));
         assert!(own.is_none_or(|own| seen.lines().any(|seen| seen == own)), "{name} is not in {seen}");
     }
-    // Cargo sets this one for every test.
+    // Cargo sets this variable for every test.
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some() && !seen.contains("CARGO_MANIFEST_DIR"));
 }
 
-/// Not of a pipe, of which a killed gate would leave a part with a clean end.
+/// A pipe from a killed gate could end cleanly after a part of the input.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_commands_input_is_a_whole_file_that_cannot_be_changed() {
+async fn commands_input_is_an_immutable_file() {
     let look = "stat -L -c '%F %s' /proc/self/fd/0; echo more >> /proc/self/fd/0; sha256sum";
     let told = "echo \"$PLACET_INPUT_LENGTH $PLACET_INPUT_SHA256\"";
     let (_folder, gate) = with_tool(script(&format!("{look}; {told}"))).await;
@@ -65,7 +65,7 @@ async fn a_commands_input_is_a_whole_file_that_cannot_be_changed() {
 }
 
 #[tokio::test]
-async fn a_failing_command_is_recorded_with_its_words() {
+async fn failed_command_is_recorded_with_its_error() {
     let (_folder, gate) = with_tool(script("echo 'no such repository' >&2; exit 3")).await;
 
     let failed = run(&gate, "{}").await;
@@ -76,7 +76,7 @@ async fn a_failing_command_is_recorded_with_its_words() {
 }
 
 #[tokio::test]
-async fn a_command_that_cannot_start_takes_nothing_down() {
+async fn command_that_cannot_start_fails_its_action_only() {
     let programs = tempfile::tempdir().unwrap();
     let program = programs.path().join("program");
     std::fs::copy("/bin/sh", &program).unwrap();
@@ -91,13 +91,13 @@ async fn a_command_that_cannot_start_takes_nothing_down() {
 }
 
 #[tokio::test]
-async fn a_command_that_hangs_is_stopped_and_nobody_claims_to_know_more() {
+async fn hanging_command_is_stopped_and_becomes_unknown() {
     let timeout = Duration::from_millis(100);
     let (_folder, gate) = with_tool(ToolConfig { timeout, ..script("exec sleep 600") }).await;
 
     let lost = loop {
         let lost = run(&gate, "{}").await;
-        // On a busy machine the time of one may be over before it begins.
+        // On a busy machine the time may be up before the command starts.
         if !lost.at("/error").contains("before it was started") {
             break lost;
         }
@@ -108,14 +108,14 @@ async fn a_command_that_hangs_is_stopped_and_nobody_claims_to_know_more() {
 }
 
 #[tokio::test]
-async fn a_tool_may_take_as_long_as_it_likes() {
+async fn tool_without_a_time_limit_runs() {
     let (_folder, gate) = with_tool(ToolConfig { timeout: Duration::MAX, ..script("echo 1") }).await;
 
     assert_eq!(run(&gate, "{}").await.at("/status"), "executed");
 }
 
 #[tokio::test]
-async fn a_command_that_a_signal_ended_may_have_done_its_work() {
+async fn command_ended_by_a_signal_becomes_unknown() {
     let (_folder, gate) = with_tool(script("echo half >&2; kill -9 $$")).await;
 
     let lost = run(&gate, "{}").await;
@@ -125,7 +125,7 @@ async fn a_command_that_a_signal_ended_may_have_done_its_work() {
 }
 
 #[tokio::test]
-async fn a_lost_run_of_a_safe_tool_is_tried_again_and_not_for_ever() {
+async fn lost_run_of_a_safe_tool_is_retried_five_times() {
     let (tool, seen) = handler(StatusCode::SERVICE_UNAVAILABLE).await;
     let (_folder, gate) = with_tool(ToolConfig { retry: Retry::Safe, ..tool }).await;
     let id = gate.propose("t", "{}").await;
@@ -140,7 +140,7 @@ async fn a_lost_run_of_a_safe_tool_is_tried_again_and_not_for_ever() {
                 Status::Unknown => return stored,
                 Status::Approved if stored.fence == attempts => {
                     attempts += 1;
-                    // Its pause is over.
+                    // Ends the pause between attempts.
                     gate.gate.inner.clock.pass(2_000 * 5);
                     gate.gate.inner.events.approved();
                 }
@@ -155,7 +155,7 @@ async fn a_lost_run_of_a_safe_tool_is_tried_again_and_not_for_ever() {
 }
 
 #[tokio::test]
-async fn what_a_stopped_command_started_is_stopped_too() {
+async fn stopped_commands_children_are_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let pid = folder.path().join("pid");
     let tool = script(&format!("sleep 600 & echo $! > {0}.new; mv {0}.new {0}; wait", pid.display()));
@@ -163,7 +163,7 @@ async fn what_a_stopped_command_started_is_stopped_too() {
 
     let lost = loop {
         let lost = run(&gate, "{}").await;
-        // On a busy machine the time of one may be over before it wrote.
+        // On a busy machine the time may be up before the pid is written.
         if pid.exists() {
             break lost;
         }
@@ -184,7 +184,7 @@ async fn what_a_stopped_command_started_is_stopped_too() {
 }
 
 #[tokio::test]
-async fn much_output_is_heard_out_and_cut() {
+async fn long_output_is_read_and_cut() {
     let (_folder, gate) = with_tool(script("head -c 3000000 /dev/zero | tr '\\0' x")).await;
 
     let done = run(&gate, "{}").await;
@@ -192,7 +192,7 @@ async fn much_output_is_heard_out_and_cut() {
     assert_eq!((done.at("/status").as_str(), done.at("/result").len()), ("executed", 1 << 20));
 }
 
-/// A handler somewhere, and what it was sent.
+/// A URL's tool and the requests it received.
 async fn handler(status: StatusCode) -> (ToolConfig, Arc<Mutex<Vec<(HeaderMap, String)>>>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -207,7 +207,7 @@ async fn handler(status: StatusCode) -> (ToolConfig, Arc<Mutex<Vec<(HeaderMap, S
 }
 
 #[tokio::test]
-async fn a_url_gets_the_exact_bytes_with_a_key_and_a_fence() {
+async fn url_gets_the_exact_input_with_key_and_fence() {
     let (tool, seen) = handler(StatusCode::OK).await;
     let (_folder, gate) = with_tool(tool).await;
 
@@ -226,7 +226,7 @@ async fn a_url_gets_the_exact_bytes_with_a_key_and_a_fence() {
 }
 
 #[tokio::test]
-async fn a_url_that_says_no_has_failed_and_one_that_breaks_down_may_have_done_it() {
+async fn status_decides_between_failed_and_unknown() {
     for (status, ends) in [
         (StatusCode::BAD_REQUEST, "failed"),
         (StatusCode::TEMPORARY_REDIRECT, "failed"),
@@ -247,7 +247,7 @@ async fn a_url_that_says_no_has_failed_and_one_that_breaks_down_may_have_done_it
 }
 
 #[tokio::test]
-async fn a_url_nobody_listens_at_has_failed() {
+async fn unreachable_url_fails() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     drop(listener);
@@ -257,13 +257,13 @@ async fn a_url_nobody_listens_at_has_failed() {
     assert_eq!(run(&gate, "{}").await.at("/status"), "failed");
 }
 
-/// A tool that ends when `go` exists.
+/// A tool that ends when the file `go` exists.
 pub(super) fn patient(go: &Path) -> ToolConfig {
     script(&format!("while [ ! -e {} ]; do sleep 0.02; done; echo 1", go.display()))
 }
 
 #[tokio::test]
-async fn a_slow_tool_does_not_hold_up_the_others_and_gets_its_turn_again() {
+async fn slow_tool_does_not_delay_others() {
     let folder = tempfile::tempdir().unwrap();
     let go = folder.path().join("go");
     let tools = [("slow".to_owned(), patient(&go)), ("quick".to_owned(), script("echo 1"))].into();
@@ -287,7 +287,7 @@ async fn a_slow_tool_does_not_hold_up_the_others_and_gets_its_turn_again() {
 }
 
 #[tokio::test]
-async fn an_approval_is_answered_before_it_has_run() {
+async fn approval_is_answered_before_the_run_ends() {
     let folder = tempfile::tempdir().unwrap();
     let go = folder.path().join("go");
     let (_folder, gate) = with_tool(patient(&go)).await;
@@ -305,7 +305,7 @@ async fn an_approval_is_answered_before_it_has_run() {
 }
 
 #[tokio::test]
-async fn an_agent_claims_runs_and_reports() {
+async fn agent_claims_runs_and_reports() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", EXACT).await;
     let path = |verb: &str| format!("/api/pending-actions/{id}/{verb}");
@@ -336,7 +336,7 @@ async fn an_agent_claims_runs_and_reports() {
 }
 
 #[tokio::test]
-async fn an_agent_may_report_after_its_lease_ran_out() {
+async fn agent_may_report_after_its_lease() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", "{}").await;
     let path = |verb: &str| format!("/api/pending-actions/{id}/{verb}");
@@ -357,7 +357,7 @@ async fn an_agent_may_report_after_its_lease_ran_out() {
 }
 
 #[tokio::test]
-async fn a_tool_the_gate_runs_cannot_be_claimed() {
+async fn tool_run_by_the_gate_cannot_be_claimed() {
     let folder = tempfile::tempdir().unwrap();
     let (_folder, gate) = with_tool(patient(&folder.path().join("never"))).await;
     let id = gate.propose("t", "{}").await;
@@ -368,7 +368,7 @@ async fn a_tool_the_gate_runs_cannot_be_claimed() {
 }
 
 #[tokio::test]
-async fn an_agent_can_append_what_it_is_told() {
+async fn tool_result_can_be_appended_by_the_agent() {
     let (_folder, gate) = with_tool(script("cat")).await;
     let call = r#","toolCallId":"call-1""#;
     let [done, declined, refused] = [

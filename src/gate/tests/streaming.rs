@@ -1,4 +1,4 @@
-//! The stream of briefings.
+//! `GET /api/pending-actions/events`.
 
 use std::sync::Arc;
 
@@ -10,7 +10,6 @@ use super::support::{BORN, LIMIT, TestGate, plain};
 use crate::gate::briefings::Counted;
 use crate::gate::store::{Batches, Counts};
 
-/// An open stream, read event by event.
 pub(super) struct Stream {
     response: Response,
     text: String,
@@ -38,7 +37,7 @@ impl Stream {
         Self { response, text: String::new() }
     }
 
-    /// `None` when the stream ended.
+    /// Returns the next event, `None` if the stream ended.
     pub(super) async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some((event, rest)) = self.text.split_once("\n\n") {
@@ -59,7 +58,6 @@ impl Stream {
         }
     }
 
-    /// The next briefing with this revision or a later one.
     async fn briefing(&mut self, revision: u64) -> Event {
         loop {
             let event = self.next().await.unwrap();
@@ -71,7 +69,7 @@ impl Stream {
 }
 
 #[tokio::test]
-async fn a_briefing_comes_on_connect_and_on_change() {
+async fn briefing_comes_on_connect_and_on_change() {
     let (_folder, gate) = plain().await;
     gate.propose_with("t", "{}", r#","missionId":"m","risk":"low""#).await;
     let mut stream = Stream::open(&gate, "", None).await;
@@ -96,7 +94,7 @@ async fn a_briefing_comes_on_connect_and_on_change() {
 }
 
 #[tokio::test]
-async fn many_changes_make_few_briefings_and_the_last_is_right() {
+async fn many_changes_make_few_briefings() {
     let (_folder, gate) = plain().await;
     let mut stream = Stream::open(&gate, "", None).await;
     let started = std::time::Instant::now();
@@ -119,7 +117,7 @@ async fn many_changes_make_few_briefings_and_the_last_is_right() {
 }
 
 #[tokio::test]
-async fn one_count_serves_every_stream_until_something_changes() {
+async fn streams_share_a_count_until_a_change() {
     let (_folder, gate) = plain().await;
     let (briefings, store) = (&gate.gate.inner.briefings, gate.gate.store());
     let all = || briefings.desk(Counts::all("w"), Batches::All);
@@ -141,16 +139,16 @@ async fn one_count_serves_every_stream_until_something_changes() {
         |counted: &Counted, earlier| String::from_utf8(counted.event(earlier).unwrap().to_vec()).unwrap();
     assert!(told(&changed, None).contains("\"pending\":1"), "{}", told(&changed, None));
     assert!(told(&elsewhere, None).contains("\"pending\":0"), "{}", told(&elsewhere, None));
-    // Encoded once, in each form: the same bytes at the same place.
+    // Each form is encoded once and reused.
     let places = |earlier| [(); 2].map(|()| changed.event(earlier).unwrap().as_ptr());
     let ([whole, again], [difference, once_more]) = (places(None), places(Some(&*first)));
     assert_eq!((whole, difference), (again, once_more));
     assert_ne!(whole, difference);
 }
 
-/// As many batches as are asked for; everything else is told all the same.
+/// The query limits the batches, but not the counts.
 #[tokio::test]
-async fn a_briefing_lists_the_batches_that_are_asked_for() {
+async fn briefing_lists_the_requested_batches() {
     let (_folder, gate) = plain().await;
     for nth in 0..21 {
         gate.propose_with("t", "{}", &format!(r#","batchId":"{nth}","missionId":"m""#)).await;
@@ -178,7 +176,7 @@ async fn a_briefing_lists_the_batches_that_are_asked_for() {
 }
 
 #[tokio::test]
-async fn a_form_that_no_briefing_has_is_refused() {
+async fn invalid_briefing_form_is_refused() {
     let (_folder, gate) = plain().await;
     for query in ["batches=some", "batches=", "changes=all", "batches=top&batches=all"] {
         let path = format!("/api/pending-actions/events?workspace_id=w&{query}");
@@ -189,7 +187,7 @@ async fn a_form_that_no_briefing_has_is_refused() {
     }
 }
 
-/// Adds differences up, as a client does.
+/// Applies a difference, like a client.
 fn follow(listed: &mut Vec<Value>, told: &Event, revision: u64) {
     let (batches, gone) = (told.data["batches"].as_array().unwrap(), told.data["gone"].as_array().unwrap());
     let is_in = |ids: &[Value], batch: &Value| ids.iter().any(|it| it == batch || it["batchId"] == *batch);
@@ -200,11 +198,11 @@ fn follow(listed: &mut Vec<Value>, told: &Event, revision: u64) {
 }
 
 #[tokio::test]
-async fn only_changes_are_sent_to_whoever_asks_for_them() {
+async fn changes_only_stream_sends_differences() {
     let (_folder, gate) = plain().await;
     let clock = &gate.gate.inner.clock;
     clock.stop();
-    // Batches are told apart by when their oldest came.
+    // Batches are ordered by their oldest action.
     let propose = async |batch: &str, risk: &str| {
         clock.pass(1_000);
         let more = format!(r#","batchId":"{batch}","missionId":"m","risk":"{risk}""#);
@@ -239,9 +237,9 @@ async fn only_changes_are_sent_to_whoever_asks_for_them() {
     assert_eq!(Value::from(listed), now.data["batches"]);
 }
 
-/// Everything but the batches is whole in a difference, whatever of it changed.
+/// A difference holds everything but the batches in full.
 #[tokio::test]
-async fn difference_tells_also_what_is_no_change_of_a_batch() {
+async fn difference_includes_claims_and_pauses() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", "{}").await;
     let mut changes = Stream::open(&gate, "&changes=only", None).await;
@@ -273,9 +271,9 @@ async fn difference_tells_also_what_is_no_change_of_a_batch() {
     assert_eq!(all_but_batches(ended), all_but_batches(now().await));
 }
 
-/// Their client has the counts, and asked for no more.
+/// The client has all counts anyway.
 #[tokio::test]
-async fn of_no_batches_no_differences_are_told() {
+async fn stream_without_batches_sends_no_differences() {
     let (_folder, gate) = plain().await;
     let mut stream = Stream::open(&gate, "&batches=none&changes=only", None).await;
 
@@ -288,7 +286,7 @@ async fn of_no_batches_no_differences_are_told() {
 }
 
 #[tokio::test]
-async fn a_session_sees_its_own_counts() {
+async fn session_sees_its_own_counts() {
     let (_folder, gate) = plain().await;
     gate.propose_with("t", "{}", r#","sessionId":"s""#).await;
     gate.propose_with("t", "{}", r#","sessionId":"another""#).await;
@@ -299,7 +297,7 @@ async fn a_session_sees_its_own_counts() {
 }
 
 #[tokio::test]
-async fn a_stream_of_one_mission_counts_only_that_mission() {
+async fn stream_of_a_mission_counts_only_that_mission() {
     let (_folder, gate) = plain().await;
     for more in [
         r#","missionId":"m","sessionId":"s""#,
@@ -321,7 +319,7 @@ async fn a_stream_of_one_mission_counts_only_that_mission() {
 }
 
 #[tokio::test]
-async fn a_client_from_another_history_is_told_to_list_again() {
+async fn client_with_another_history_gets_a_resync() {
     let (_folder, gate) = plain().await;
     gate.propose("t", "{}").await;
 
@@ -342,10 +340,10 @@ async fn streams_and_waits_end_when_the_gate_stops() {
     let wait = gate.request(Method::GET, &format!("/api/pending-actions/{id}?wait=60s"), &gate.owner);
     let waiting = tokio::spawn(wait.send());
 
-    // `stop` and the stream have a limit of 20 s; the long poll alone would hold the gate for 60.
+    // Without an early end, the long poll would hold the gate for 60 s.
     gate.stop().await;
 
     assert!(stream.next().await.is_none());
-    // Either it was answered, or it had not arrived yet when the gate closed its doors.
+    // It was answered, or did not arrive before the gate stopped.
     drop(waiting.await.unwrap());
 }

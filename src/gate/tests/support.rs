@@ -1,4 +1,4 @@
-//! A gate to talk to, and the few words tests say to it.
+//! A served gate for tests, with helpers to talk to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,15 +17,15 @@ use crate::config::{Executor, GateConfig, Limits, Retry, RiskApprovals, ToolConf
 use crate::domain::Status;
 use crate::gate::{Gate, GateError, Scope, Stop};
 
-/// No test waits longer than this for anything.
+/// Time limit of a test for any condition.
 pub(super) const LIMIT: Duration = Duration::from_mins(1);
-/// Limit for a command of a test.
+/// Timeout of a test's command.
 pub(super) const RUN_LIMIT: Duration = Duration::from_secs(20);
 
-/// Revisions that a test gate's two tokens took.
+/// Revisions used by a test gate's two tokens.
 pub(super) const BORN: u64 = 2;
 
-/// A running gate for the workspace `w`, with a token for its agent and one for its owner.
+/// A served gate for the workspace `w`, with a token for its agent and one for its owner.
 pub(super) struct TestGate {
     pub(super) gate: Gate,
     pub(super) url: String,
@@ -34,28 +34,27 @@ pub(super) struct TestGate {
     pub(super) client: Client,
     pub(super) stop: Stop,
     pub(super) served: JoinHandle<Result<(), GateError>>,
-    /// More gates on the same database; requests go to all of them in turn.
+    /// More gates on the same database; requests alternate between all.
     others: Vec<(String, JoinHandle<Result<(), GateError>>)>,
     turn: AtomicUsize,
 }
 
-/// What came back.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) headers: reqwest::header::HeaderMap,
     pub(super) text: String,
-    /// What the contract calls this answer: `GET /healthz 200`.
+    /// The answer's name in the contract: `GET /healthz 200`.
     pub(super) named: String,
 }
 
 impl Answer {
-    /// The body read loosely; exact bytes are compared in `text`.
+    /// Parses the body; compare exact bytes with `text`.
     pub(super) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
     }
 
-    /// The string at a JSON pointer.
+    /// The value at a JSON pointer, a string without quotes.
     pub(super) fn at(&self, pointer: &str) -> String {
         match self.json().pointer(pointer) {
             Some(Value::String(text)) => text.clone(),
@@ -95,21 +94,20 @@ pub(super) fn config(folder: &Path) -> GateConfig {
     }
 }
 
-/// A tool that hands its input to a shell script. The script is the gate's own configuration, as in real life.
+/// A tool that pipes its input to a shell script.
 pub(super) fn script(text: &str) -> ToolConfig {
     let argv = ["/bin/sh", "-c", text].map(str::to_owned).to_vec();
     let executor = Executor::Command { argv, env: BTreeMap::new() };
     ToolConfig { executor, retry: Retry::Manual, timeout: RUN_LIMIT, ..ToolConfig::default() }
 }
 
-/// A gate without tools in a folder of its own.
+/// A gate without tools in a new folder.
 pub(super) async fn plain() -> (TempDir, TestGate) {
     let folder = tempfile::tempdir().unwrap();
     let gate = start(config(folder.path())).await;
     (folder, gate)
 }
 
-/// A gate whose tool `t` is this one.
 pub(super) async fn with_tool(tool: ToolConfig) -> (TempDir, TestGate) {
     let folder = tempfile::tempdir().unwrap();
     let config = GateConfig { tools: [("t".to_owned(), tool)].into(), ..config(folder.path()) };
@@ -146,7 +144,7 @@ pub(super) async fn serve(gate: Gate) -> TestGate {
         .unwrap();
     let stop = Stop::default();
     let (url, served) = listen(gate.clone(), stop.clone()).await;
-    // Reading the system's certificates takes longer than most tests, and plain HTTP needs none.
+    // Loading the system's certificates takes longer than most tests, and plain HTTP needs none.
     let client = Client::builder().no_proxy().timeout(LIMIT).tls_certs_only([]).build().unwrap();
     TestGate { gate, url, agent, owner, client, stop, served, others: Vec::new(), turn: AtomicUsize::new(0) }
 }
@@ -162,7 +160,7 @@ impl TestGate {
         answer(self.request(Method::GET, path, &self.owner)).await
     }
 
-    /// The owner posts JSON.
+    /// Posts as the owner.
     pub(super) async fn post(&self, path: &str, body: &str) -> Answer {
         self.post_as(&self.owner, path, body).await
     }
@@ -172,12 +170,12 @@ impl TestGate {
         answer(request.body(body.to_owned())).await
     }
 
-    /// The agent proposes; returns the id.
+    /// Proposes as the agent and returns the id.
     pub(super) async fn propose(&self, tool: &str, input: &str) -> String {
         self.propose_with(tool, input, "").await
     }
 
-    /// The same with more fields, as `,"name":value`.
+    /// Like [`Self::propose`], with more fields as `,"name":value`.
     pub(super) async fn propose_with(&self, tool: &str, input: &str, more: &str) -> String {
         let body = format!(r#"{{"toolName":"{tool}","workspaceId":"w","toolInput":{input}{more}}}"#);
         let answer = self.post_as(&self.agent, "/api/pending-actions", &body).await;
@@ -197,7 +195,6 @@ impl TestGate {
         self.get(&format!("/api/pending-actions/{id}")).await
     }
 
-    /// Waits, by the gate's own means, until nothing more will happen to it.
     pub(super) async fn until_final(&self, id: &str) -> Answer {
         self.get(&format!("/api/pending-actions/{id}?wait=15s&until=final")).await
     }
@@ -210,7 +207,7 @@ impl TestGate {
         self.get(&format!("/api/pending-actions?workspace_id=w{query}")).await
     }
 
-    /// Waits until an executor has it. On the wire that reads as approved, so the store is asked.
+    /// Waits until the action runs. Reads the store, because the API shows running actions as approved.
     pub(super) async fn until_running(&self, id: &str) {
         let mut revisions = self.gate.inner.events.watch("w");
         let running = async {
@@ -221,12 +218,11 @@ impl TestGate {
         tokio::time::timeout(LIMIT, running).await.unwrap();
     }
 
-    /// Tells it to stop and goes on.
     pub(super) fn begin_to_stop(&self) {
         self.stop.soon.cancel();
     }
 
-    /// Stops it as Ctrl-C does, and waits.
+    /// Stops the gate like Ctrl-C and waits.
     pub(super) async fn stop(self) {
         self.stop.soon.cancel();
         for served in [self.served].into_iter().chain(self.others.into_iter().map(|(_, served)| served)) {
@@ -235,7 +231,7 @@ impl TestGate {
     }
 }
 
-/// The answer, which must be one that the contract describes: so every test is a test of the contract.
+/// Sends a request and checks the answer against the contract, so every test tests the contract.
 pub(super) async fn answer(request: RequestBuilder) -> Answer {
     let (client, request) = request.build_split();
     let request = request.unwrap();
@@ -247,7 +243,6 @@ pub(super) async fn answer(request: RequestBuilder) -> Answer {
     Answer { status, headers, text, named }
 }
 
-/// The ids in a list, in its order.
 pub(super) fn ids(list: &Answer) -> Vec<String> {
     let items = list.json().pointer("/items").and_then(Value::as_array).cloned().unwrap_or_default();
     items.iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()

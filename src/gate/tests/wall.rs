@@ -1,4 +1,4 @@
-//! The wall: every route of the table asks who calls, and whether they may.
+//! Every route checks the caller's token and scope.
 
 use reqwest::Method;
 use secrecy::SecretString;
@@ -13,7 +13,7 @@ use crate::gate::token::Scope;
 use crate::rounds::rounds;
 
 #[tokio::test]
-async fn no_route_but_the_open_ones_answers_without_a_token() {
+async fn only_open_routes_answer_without_a_token() {
     let (_folder, gate) = plain().await;
     for route in router::table() {
         let path = route.path.replace(['{', '}'], "");
@@ -30,12 +30,12 @@ async fn no_route_but_the_open_ones_answers_without_a_token() {
 }
 
 #[tokio::test]
-async fn a_token_opens_only_the_doors_of_its_scopes() {
+async fn token_is_limited_to_its_scopes() {
     let (_folder, gate) = plain().await;
     for scope in Scope::ALL {
         let token = gate.gate.create_token("somebody", "w", &[scope], None).await.unwrap();
         for route in router::table() {
-            // A stream would never end.
+            // A stream would not end.
             if route.path.ends_with("/events") && !route.path.contains("{id}") {
                 continue;
             }
@@ -52,7 +52,7 @@ async fn a_token_opens_only_the_doors_of_its_scopes() {
     gate.stop().await;
 }
 
-/// `P` is the gate's port.
+/// `P` stands for the gate's port.
 const HOSTS: [(&str, bool); 11] = [
     ("127.0.0.1:P", true),
     ("localhost:P", true),
@@ -77,7 +77,7 @@ const KINDS: [(Option<&str>, bool); 5] = [
 ];
 
 #[tokio::test]
-async fn g24_no_route_hears_a_browser() {
+async fn g24_routes_refuse_browsers() {
     let folder = tempfile::tempdir().unwrap();
     let hosts = vec!["gate.example.com".to_owned()];
     let gate = start(GateConfig { hosts, ..config(folder.path()) }).await;
@@ -89,7 +89,7 @@ async fn g24_no_route_hears_a_browser() {
         .flat_map(|(host, origin)| KINDS.map(|kind| (host, origin, kind)))
         .collect();
     assert!(combinations.len() >= 40, "{}", combinations.len());
-    // The short form sends each route each host, origin and kind, and each combination to one route in eight.
+    // By default, each route gets each host, origin and kind, and one route in eight gets each combination.
     let one_in = rounds(8, 1) as usize;
     for (nth, ((host, ours), origin, (kind, json))) in combinations.into_iter().enumerate() {
         let odd = [host != HOSTS[0].0, origin.is_some(), kind != KINDS[0].0];
@@ -112,7 +112,7 @@ async fn g24_no_route_hears_a_browser() {
                 request = request.body("{}");
             }
 
-            // Only the head: a stream would never end.
+            // Only the status, because a stream would not end.
             let status = request.send().await.unwrap().status().as_u16();
 
             let want = match (origin, ours, json || !posts) {
@@ -130,7 +130,7 @@ async fn g24_no_route_hears_a_browser() {
 }
 
 #[tokio::test]
-async fn g24_a_request_with_two_hosts_or_none_is_not_heard() {
+async fn g24_request_without_exactly_one_host_is_refused() {
     let (_folder, gate) = plain().await;
     let address = gate.url.strip_prefix("http://").unwrap();
     for hosts in ["", "Host: localhost\r\nHost: evil.example\r\n", "Host: localhost\r\nHost: localhost\r\n"] {

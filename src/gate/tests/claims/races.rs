@@ -1,4 +1,4 @@
-//! Two people at a time claim, end and decide one action. Whatever the gate answers must be what a small model answers in one of the two
+//! Two people at a time claim, end and decide one action. The gate's answers must match a model in one of the two
 //! orders.
 
 use futures_util::future::join_all;
@@ -10,7 +10,7 @@ use crate::gate::tests::rounds::{Random, rounds};
 use crate::gate::tests::support::{TestGate, plain};
 
 const PEOPLE: [&str; 3] = ["ann", "bob", "eve"];
-/// Moments in which two people do something, on one action.
+/// Rounds for one action.
 const MOMENTS: usize = 8;
 
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ enum Act {
     Reject,
 }
 
-/// What somebody was answered: whose the claim is, whether one ended, or who decided.
+/// An answer: the claim's holder, whether a claim ended, or who decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Told {
     On(String),
@@ -30,12 +30,11 @@ enum Told {
     TooLate(String),
 }
 
-/// One action as it should be.
 #[derive(Clone, Debug, Default)]
 struct Model {
     now: i64,
     decided: Option<usize>,
-    /// Who, and until when.
+    /// The holder and the end.
     claim: Option<(usize, i64)>,
 }
 
@@ -51,7 +50,7 @@ impl Model {
             (Act::End, decided) => {
                 let is_mine = self.claim.is_some_and(|(by, until)| by == who && until > self.now);
                 self.claim = self.claim.filter(|_| !is_mine);
-                // What was decided may still have a claim that nobody sees: that it ended means nothing.
+                // A decided action may keep a hidden claim; ending it does not count.
                 Told::Ended(is_mine && decided.is_none())
             }
             (_, Some(by)) => Told::TooLate(name(by)),
@@ -92,7 +91,7 @@ async fn told(gate: &TestGate, token: &SecretString, id: &str, act: Act) -> Told
     }
 }
 
-/// What the model has, in one order of the two.
+/// Runs two acts on the model in one order.
 fn in_order(model: &Model, acts: [(usize, Act); 2], first: usize) -> (Model, [Told; 2]) {
     let mut model = model.clone();
     let mut told = [Told::Ended(false), Told::Ended(false)];
@@ -102,7 +101,7 @@ fn in_order(model: &Model, acts: [(usize, Act); 2], first: usize) -> (Model, [To
     (model, told)
 }
 
-/// The gate answers as the model does in one of the orders, and everybody sees the same afterwards. `seen` may be read from a list.
+/// Runs two acts at once. Returns the models that match the answers and the claim seen afterwards.
 async fn moment(
     gate: &TestGate,
     tokens: &[SecretString],
@@ -134,7 +133,7 @@ async fn moment(
     let possible: Vec<_> = possible.collect();
     let fits = |(model, told): &&(Model, [Told; 2])| {
         let alike = told.iter().zip(&answered).zip(acts).all(|((told, answered), (_, act))| {
-            // A claim of what was decided is nobody's; whether it ended is not told.
+            // Whether the hidden claim of a decided action ended does not matter.
             told == answered || matches!(act, Act::End) && model.decided.is_some()
         });
         alike && model.live().map(|(who, _)| PEOPLE[who].to_owned()) == seen
@@ -148,7 +147,7 @@ async fn moment(
 }
 
 #[tokio::test]
-async fn claims_and_decisions_at_once_are_as_in_a_model() {
+async fn concurrent_claims_and_decisions_match_a_model() {
     let (_folder, gate) = plain().await;
     gate.gate.inner.clock.stop();
     let tokens = join_all(PEOPLE.map(|name| member(&gate, name))).await;

@@ -1,5 +1,5 @@
-//! Whatever people do to an action that two of them must approve, and in whatever order: nothing runs but what two different people
-//! approved, neither of whom proposed it.
+//! Random operations on an action that needs two approvals. It runs only if two different people other than the
+//! proposer approved the same content.
 
 use std::collections::BTreeSet;
 
@@ -14,21 +14,21 @@ use crate::gate::reconcile;
 use crate::gate::tests::rounds::{Random, rounds};
 use crate::gate::tests::support::{Answer, TestGate, config, start};
 
-/// Subjects of tokens, and whom they name.
+/// Subjects of tokens, and the person each names.
 const PEOPLE: [(&str, &str); 6] =
     [("ann", "ann"), ("bob", "bob"), ("cid", "cid"), ("BOB", "bob"), ("Agent", "agent"), ("ann", "ann")];
 const INPUT: &str = r#"{"n":1,"m":2}"#;
-/// Edits, and the bytes that they make of the input; two of them come to the same.
+/// Edits and the effective input. Two of them give the same input.
 const EDITS: [(&str, &str); 4] = [
     ("", INPUT),
     (r#""userEdits":{"n":1}"#, INPUT),
     (r#""userEdits":{"n":2}"#, r#"{"n":2,"m":2}"#),
     (r#""userEdits":{"m":3}"#, r#"{"n":1,"m":3}"#),
 ];
-/// Minutes after which it expires.
+/// Minutes until expiry.
 const LIFE: i64 = 10;
 
-/// What somebody tries. Numbers are places in the tables above.
+/// An operation. Numbers index the tables above.
 #[derive(Debug, Clone, Copy)]
 enum Try {
     Approve {
@@ -44,7 +44,7 @@ enum Try {
     },
     Withdraw,
     Supersede,
-    /// So many minutes pass, and the gate looks what is over.
+    /// Minutes pass and the gate sweeps.
     Wait(i64),
     Run,
 }
@@ -72,17 +72,16 @@ impl Try {
     }
 }
 
-/// An action, and those who may decide about it.
 struct Room<'a> {
     gate: &'a TestGate,
     people: &'a [SecretString],
     id: String,
-    /// Of its batch and its checkpoint.
+    /// Name of the batch and of the checkpoint.
     name: String,
 }
 
 impl Room<'_> {
-    /// `None`: nothing was asked.
+    /// `None` if no request was sent.
     async fn ask(&self, what: Try) -> Option<Answer> {
         let Self { gate, people, id, name } = self;
         let path = |verb: &str| format!("/api/pending-actions/{id}/{verb}");
@@ -118,16 +117,15 @@ impl Room<'_> {
     }
 }
 
-/// What must be true, told by the requests in the order in which the gate did them.
 #[derive(Debug)]
 struct Model {
     status: &'static str,
-    /// Who approved, and what.
+    /// Approvers and the content that each approved.
     approvals: Vec<(&'static str, Digest)>,
     minutes: i64,
 }
 
-/// The bytes that whoever claimed it was given to run.
+/// The input that a claim returned.
 fn given(answer: &Answer) -> Option<&'static str> {
     let of = |input: &str| answer.text.contains(&format!(r#""toolInput":{input},"#));
     let given = EDITS.iter().map(|(_, input)| *input).find(|input| of(input));
@@ -187,7 +185,6 @@ impl Model {
         }
     }
 
-    /// The next thing that the gate says it did.
     fn happened(&mut self, event: &Value) {
         let by = event["by"].as_str().unwrap_or_default().to_lowercase();
         let who = PEOPLE.iter().map(|(_, who)| *who).find(|who| *who == by);
@@ -201,18 +198,13 @@ impl Model {
             "withdrawn" => self.end("withdrawn"),
             "superseded" => self.end("superseded"),
             "created" | "dispatched" => return,
-            other => panic!("nobody asked for {other}"),
+            other => panic!("unexpected event {other}"),
         }
         assert_eq!(before, "pending", "{event}");
         let is_approved = event["event"] == "approved";
-        assert_eq!(
-            is_approved,
-            self.status == "approved",
-            "the last approval and no other approves: {event}"
-        );
+        assert_eq!(is_approved, self.status == "approved", "only the last approval approves: {event}");
     }
 
-    /// Held against the action as it stands.
     fn agrees(&self, action: &Answer, told: &str) {
         assert_eq!(action.at("/status"), self.status, "{told}");
         let names = action.json()["approvals"]["by"].as_array().cloned().unwrap_or_default();
@@ -226,7 +218,7 @@ impl Model {
     }
 }
 
-/// What ran was approved by two different people other than its proposer, by what they asked for, whatever the gate says of it.
+/// Checks with the operations alone that two other people approved the input that ran.
 fn ran(input: &str, tried: &[Try]) {
     let what = digest(input);
     let approved = tried.iter().filter_map(|what_tried| match what_tried {
@@ -243,7 +235,7 @@ async fn play(gate: &TestGate, people: &[SecretString], seed: u64) -> bool {
     let more = format!(r#","batchId":"{name}","checkpointId":"{name}","ttlSeconds":{}"#, LIFE * 60);
     let id = gate.propose_with("t", INPUT, &more).await;
     let room = Room { gate, people, id: id.clone(), name };
-    // One after the other, or several at once.
+    // One operation at a time, or three at once.
     let at_once = [1, 3][random.below(2)];
     let (mut model, mut tried) = (Model::new(), Vec::new());
     let mut inputs: Vec<&str> = Vec::new();
@@ -272,7 +264,7 @@ async fn play(gate: &TestGate, people: &[SecretString], seed: u64) -> bool {
 }
 
 #[tokio::test]
-async fn nothing_runs_that_two_people_did_not_approve() {
+async fn action_runs_only_after_two_people_approved() {
     let folder = tempfile::tempdir().unwrap();
     let tools = [("t".to_owned(), ToolConfig { approvals: 2, ..ToolConfig::default() })].into();
     let gate = start(GateConfig { tools, ..config(folder.path()) }).await;

@@ -1,5 +1,5 @@
-//! G12 over the wire: a reviewer who says what they saw is refused when it is not that any more, and what was approved is not
-//! run by another executor than the one they agreed to.
+//! G12 over HTTP: a decision is refused if the content changed since the reviewer saw it, and an approved action runs
+//! only with the executor that was approved.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn with(folder: &Path, tool: ToolConfig) -> GateConfig {
     GateConfig { tools: [("t".to_owned(), tool)].into(), ..config(folder) }
 }
 
-/// Other executors than `script("cat")`, of which none must run what was approved for that.
+/// Executors that must not run an action approved for `script("cat")`.
 fn others(folder: &Path) -> Vec<ToolConfig> {
     let proof = folder.join("proof");
     let touch = script(&format!("touch {}", proof.display()));
@@ -25,7 +25,7 @@ fn others(folder: &Path) -> Vec<ToolConfig> {
 }
 
 #[tokio::test]
-async fn g12_an_approval_names_the_terms_that_were_on_screen() {
+async fn g12_approval_names_the_terms_seen() {
     for n in 0..3 {
         let folder = tempfile::tempdir().unwrap();
         let gate = start(with(folder.path(), script("cat"))).await;
@@ -40,13 +40,13 @@ async fn g12_an_approval_names_the_terms_that_were_on_screen() {
 
         assert_eq!(stale.code(), (412, "CHANGED".to_owned()));
         assert!(stale.at("/error/message").contains("executor is not the one you saw"));
-        assert_eq!(fresh.status, 200, "who has read it again may approve it");
+        assert_eq!(fresh.status, 200, "the terms now shown may be approved");
         gate.stop().await;
     }
 }
 
 #[tokio::test]
-async fn g12_what_was_approved_for_one_executor_is_not_run_by_another() {
+async fn g12_approval_for_one_executor_does_not_run_another() {
     for n in 0..3 {
         let folder = tempfile::tempdir().unwrap();
         let gate = start(with(folder.path(), script("cat"))).await;
@@ -67,7 +67,7 @@ async fn g12_what_was_approved_for_one_executor_is_not_run_by_another() {
     }
 }
 
-/// The gate's own executor finds out by itself; of a pulled tool, whoever claims it.
+/// Waits for the gate's own executor. For a pull tool, claims it first.
 async fn ended(gate: &TestGate, id: &str) -> Answer {
     if gate.get("/api/tools").await.at("/items/0/executor") == "pull" {
         let claim = gate.post_as(&gate.agent, &format!("/api/pending-actions/{id}/claim"), "").await;
@@ -77,7 +77,7 @@ async fn ended(gate: &TestGate, id: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn g12_other_edits_than_those_on_screen_approve_nothing() {
+async fn g12_other_edits_than_seen_are_refused() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", r#"{"a":1,"n":1.10}"#).await;
     let shown = Digest::of("t", "w", r#"{"a":2,"n":1.10}"#);
@@ -93,7 +93,7 @@ async fn g12_other_edits_than_those_on_screen_approve_nothing() {
 }
 
 #[tokio::test]
-async fn g12_an_older_version_is_not_approved_and_an_approved_one_has_no_newer() {
+async fn g12_superseded_version_is_not_approved() {
     let (_folder, gate) = plain().await;
     let (old, approved) = (gate.propose("t", "{}").await, gate.propose("t", "{}").await);
     gate.propose_with("t", "{}", &format!(r#","supersedes":"{old}""#)).await;

@@ -10,7 +10,7 @@ use crate::gate::tests::support::{Answer, TestGate, answer, plain};
 
 const HOUR: i64 = 60 * 60 * 1_000;
 
-/// Dates that a client with a broken clock may send.
+/// Date headers of clients with broken clocks.
 const DATES: [&str; 3] =
     ["Thu, 01 Jan 1970 00:00:00 GMT", "Fri, 31 Dec 2099 23:59:59 GMT", "Sun, 22 Nov 2026 12:00:00 GMT"];
 
@@ -20,12 +20,12 @@ async fn approve(gate: &TestGate, id: &str, date: &str) -> Answer {
     answer(request).await
 }
 
-/// Up to an hour either way.
+/// A duration from minus one hour to one hour.
 fn hour(random: &mut Random) -> i64 {
     i64::try_from(random.below(7_200_001)).unwrap() - HOUR
 }
 
-/// A proposal that expires within two hours, by its age or at a moment.
+/// A proposal that expires within two hours, by `ttlSeconds` or `expiresAt`.
 async fn propose(gate: &TestGate, random: &mut Random) -> (String, Timestamp) {
     let seconds = 1 + random.below(7_200);
     let more = if random.below(2) == 0 {
@@ -40,7 +40,7 @@ async fn propose(gate: &TestGate, random: &mut Random) -> (String, Timestamp) {
 }
 
 #[tokio::test]
-async fn g20_no_jump_of_a_clock_lets_what_expired_be_approved_or_expires_it_early() {
+async fn g20_clock_jump_changes_no_expiry() {
     let (_folder, gate) = plain().await;
     let mut random = Random::seeded();
     let (mut accepted, mut refused) = (0, 0);
@@ -57,7 +57,7 @@ async fn g20_no_jump_of_a_clock_lets_what_expired_be_approved_or_expires_it_earl
 
         if expires <= before {
             assert_eq!((answer.status, answer.at("/error/status").as_str()), (409, "expired"));
-            // The clock goes back: what expired stays so once that is written down.
+            // An expired action stays expired when the clock goes back.
             reconcile::sweep(&gate.gate).await.unwrap();
             gate.gate.inner.clock.pass(-HOUR);
             let late = approve(&gate, &id, DATES[0]).await;

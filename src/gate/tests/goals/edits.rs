@@ -1,4 +1,4 @@
-//! G13: what a reviewer sees after their edits is what the gate keeps and runs, byte for byte.
+//! G13: the gate stores and runs the edited input exactly as the reviewer saw it.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::domain::{Digest, EditError, Edits, IDENTITY_KEYS, RawJson, merge};
 use crate::gate::tests::rounds::runner;
 use crate::gate::tests::support::{TestGate, plain};
 
-/// Names as a JSON library may spell them, among them the one that says whose action it is.
+/// JSON spellings of names, some of which are identity fields.
 const KEYS: [&str; 9] = [
     r#""title""#,
     r#""n""#,
@@ -46,7 +46,7 @@ fn value() -> impl Strategy<Value = String> {
     })
 }
 
-/// An object of some of the first `keys` names, with all the white space JSON allows. A name may come twice.
+/// An object of some of the first `keys` names, with JSON's white space. Names may repeat.
 fn object(keys: usize) -> impl Strategy<Value = String> {
     let space = prop_oneof![Just(""), Just(" "), Just("\n\t")];
     let member = (0..keys, value(), space.clone())
@@ -55,7 +55,7 @@ fn object(keys: usize) -> impl Strategy<Value = String> {
         .prop_map(|(members, space)| format!("{{{}{space}}}", members.join(",")))
 }
 
-/// Name to exact value, by another reader than ours; `None` when a name comes twice.
+/// Reads names and exact values with another reader. `None` if a name repeats.
 fn read(text: &str) -> Option<BTreeMap<String, String>> {
     let members: BTreeMap<String, Box<RawValue>> = serde_json::from_str(text).unwrap();
     let in_all = RawJson::parse(text).unwrap().members().unwrap().len();
@@ -64,7 +64,7 @@ fn read(text: &str) -> Option<BTreeMap<String, String>> {
     (values.len() == in_all).then_some(values)
 }
 
-/// Status and body as they came: a number like 1e400 is JSON, but no JSON library's number, so nobody reads it here.
+/// Returns status and body as text, because no JSON library reads numbers like 1e400.
 async fn approve(gate: &TestGate, id: &str, body: String) -> (u16, String) {
     let path = format!("/api/pending-actions/{id}/approve");
     let request = gate.request(Method::POST, &path, &gate.owner).header("content-type", "application/json");
@@ -86,7 +86,7 @@ async fn check(gate: &TestGate, input: &str, edits: &str) {
         merged
     });
 
-    // The reviewer's side says what it expects.
+    // Like the reviewer's client, which sends the digest it expects.
     let expected = ours.as_ref().ok().map(|merged| Digest::of("t", "w", merged.as_str()).to_string());
     let bound =
         expected.as_ref().map_or(String::new(), |digest| format!(r#","expectedEffectiveDigest":"{digest}""#));
@@ -100,7 +100,7 @@ async fn check(gate: &TestGate, input: &str, edits: &str) {
             assert_eq!(kept.as_str(), merged.as_str());
             assert!(text.contains(&format!(r#""effectiveInput":{},"#, merged.as_str())), "{text}");
             assert_eq!(stored.effective_digest.map(|digest| digest.to_string()), expected);
-            // The other reader finds in it what a shallow merge gives.
+            // The other reader finds the result of a shallow merge.
             assert_eq!(read(kept.as_str()), Some(want));
         }
         (Err(_), None) => {
@@ -126,7 +126,7 @@ fn g13_both_sides_merge_edits_to_the_same_bytes() {
 }
 
 #[tokio::test]
-async fn g13_whose_action_it_is_cannot_be_edited_however_it_is_spelled() {
+async fn g13_identity_fields_cannot_be_edited_in_any_spelling() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", r#"{"workspace_id":"w","title":"a"}"#).await;
 

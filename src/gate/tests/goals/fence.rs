@@ -1,4 +1,4 @@
-//! G19: whoever slept through their lease does not write over what another did meanwhile.
+//! G19: an executor whose lease ended does not overwrite the outcome of another.
 
 use secrecy::SecretString;
 
@@ -17,7 +17,7 @@ async fn report(gate: &TestGate, token: &SecretString, id: &str, fence: &str, re
     gate.post_as(token, &format!("/api/pending-actions/{id}/result"), &body).await
 }
 
-/// The first one sleeps, the second one takes over; the first one's results come before and after the second one's.
+/// The first executor's lease ends and the second takes over. The first reports before and after the second.
 async fn sleeper(gate: &TestGate, first: &SecretString, second: &SecretString, tool: &str) {
     let id = gate.propose(tool, "{}").await;
     gate.approve(&id, "").await;
@@ -28,7 +28,7 @@ async fn sleeper(gate: &TestGate, first: &SecretString, second: &SecretString, t
         assert_eq!(gate.status(&id).await, "unknown");
         gate.post(&format!("/api/pending-actions/{id}/settle"), r#"{"as":"retry"}"#).await;
     }
-    // It was given back, and nobody has it: the old fence opens nothing now either.
+    // The action has no holder now, and the old fence is refused, too.
     let waking = report(gate, first, &id, &stale, "stale").await;
 
     let fresh = claim(gate, second, &id, 60).await.at("/fence");
@@ -46,7 +46,7 @@ async fn sleeper(gate: &TestGate, first: &SecretString, second: &SecretString, t
 }
 
 #[tokio::test]
-async fn g19_a_stale_executors_late_result_is_refused() {
+async fn g19_late_result_of_a_stale_executor_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let pulled = |retry| ToolConfig { retry, ..ToolConfig::default() };
     let tools =
@@ -56,7 +56,7 @@ async fn g19_a_stale_executors_late_result_is_refused() {
 
     for round in 0..rounds(12, 200) {
         let tool = if round % 2 == 0 { "safe" } else { "manual" };
-        // Two agents, or one that was started twice: then only the fence tells them apart.
+        // Two agents, or one that was started twice and differs only by its fence.
         let second = if round % 4 < 2 { &other } else { &gate.agent };
         sleeper(&gate, &gate.agent, second, tool).await;
     }

@@ -1,5 +1,5 @@
-//! G21: whatever is asked of a batch or a checkpoint, each item becomes what a model says, the sums are right, and what was not
-//! listed is not touched.
+//! G21: in random requests for batches and checkpoints each item gets the outcome of a model, counts add up, and
+//! unlisted actions stay unchanged.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,7 +13,7 @@ use crate::domain::Digest;
 use crate::gate::tests::rounds::runner;
 use crate::gate::tests::support::{Answer, TestGate, plain};
 
-/// Where an action is: in one of the checkpoint's two batches, or in neither.
+/// In one of the checkpoint's batches, or in neither.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Place {
     Batch,
@@ -37,7 +37,6 @@ enum Editing {
     OtherThanShown,
 }
 
-/// One action, what became of it before, and what is asked of it now.
 #[derive(Debug, Clone)]
 struct Item {
     place: Place,
@@ -78,7 +77,7 @@ fn case() -> impl Strategy<Value = Case> {
         select(vec![Editing::No, Editing::Good, Editing::Identity, Editing::OtherThanShown]),
     );
     let item = item.prop_map(|(place, before, listed, exclude, expecting, editing)| {
-        // Rather listed than not.
+        // Lists most items.
         Item { place, before, listed: listed || exclude, exclude, expecting, editing }
     });
     let asked = select(vec![Asked::Batch, Asked::Approve, Asked::Reject]);
@@ -94,7 +93,7 @@ impl Item {
         if self.place == Place::OtherBatch { "u" } else { "t" }
     }
 
-    /// The model: what the reply must say of it.
+    /// The outcome that the reply must report.
     fn outcome(&self, asked: Asked) -> &'static str {
         let inside = match asked {
             Asked::Batch => self.place == Place::Batch,
@@ -140,7 +139,7 @@ impl Item {
     }
 }
 
-/// The actions as they stand before the request.
+/// Proposes the actions and brings them to their earlier status.
 async fn prepare(gate: &TestGate, case: &Case, name: &str) -> Vec<String> {
     join_all(case.items.iter().map(async |item| {
         let more = match item.place {
@@ -160,7 +159,6 @@ async fn prepare(gate: &TestGate, case: &Case, name: &str) -> Vec<String> {
     .await
 }
 
-/// Status and revision by id.
 async fn rows(gate: &TestGate, ids: &[String]) -> BTreeMap<String, (String, u64)> {
     let list = gate.list(&format!("&view=row&ids={}", ids.join(","))).await.json();
     let row = |row: &Value| {
@@ -170,7 +168,6 @@ async fn rows(gate: &TestGate, ids: &[String]) -> BTreeMap<String, (String, u64)
     list["items"].as_array().unwrap().iter().map(row).collect()
 }
 
-/// Approved, rejected, skipped and failed of these outcomes.
 fn counts<'a>(outcomes: impl Iterator<Item = &'a str>) -> [u64; 4] {
     outcomes.fold([0; 4], |mut counts, outcome| {
         let place = ["approved", "rejected", "skipped"].iter().position(|word| *word == outcome);
@@ -212,7 +209,7 @@ async fn check(gate: &TestGate, case: &Case, name: &str) {
     assert_eq!(answer.status, 200, "{}", answer.text);
     let reply = answer.json();
     let listed: Vec<_> = case.items.iter().zip(&ids).filter(|(item, _)| item.listed).collect();
-    // The list is complete, in the order of the request.
+    // The reply lists all items in the order of the request.
     let outcomes: Vec<_> = reply["items"]
         .as_array()
         .unwrap()
@@ -232,12 +229,11 @@ async fn check(gate: &TestGate, case: &Case, name: &str) {
         if decided {
             assert_eq!(after[id].0, item.outcome(case.asked));
         } else {
-            assert_eq!(after[id], before[id], "it was not to be touched");
+            assert_eq!(after[id], before[id], "it must stay unchanged");
         }
     }
 }
 
-/// The counts of each batch, and that they sum up to the whole.
 fn sums_by_batch(reply: &Value, listed: &[(&Item, &String)], case: &Case) {
     let batches = reply["batches"].as_array().unwrap();
     let mut sums = [0; 4];

@@ -1,5 +1,5 @@
-//! The goals of trust that a gate can be held to, each as a test that tries to break it. `tests/README.md` has the list, the
-//! figures, and how to run the long forms; G12 in storage and G22 are in `src/gate/store/sqlite/tests`.
+//! Tests that try to break the gate's trust goals. `tests/README.md` lists them, with figures and long runs. G12 in
+//! storage and G22 are in `src/gate/store/sqlite/tests`.
 
 mod approvals;
 mod binding;

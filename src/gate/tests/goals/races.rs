@@ -1,4 +1,4 @@
-//! G15: of two reviewers exactly one decides, and the other learns who.
+//! G15: exactly one of two reviewers decides, and the other learns who.
 
 use futures_util::future::join_all;
 use secrecy::SecretString;
@@ -7,17 +7,16 @@ use crate::gate::Scope;
 use crate::gate::tests::rounds::{Random, rounds};
 use crate::gate::tests::support::{Answer, TestGate, plain};
 
-/// Pairs that are under way at once.
 const AT_ONCE: u32 = 20;
 
-/// Route, body, and the status it leads to.
+/// Route, body and resulting status.
 const VERBS: [(&str, &str, &str); 3] = [
     ("approve", r#"{"reason":"mine"}"#, "approved"),
     ("reject", r#"{"reason":"mine"}"#, "rejected"),
     ("approve", r#"{"userEdits":{"n":2.0},"reason":"mine"}"#, "approved"),
 ];
 
-/// Two reviewers, each with what they are about to do, on one action.
+/// Two reviewers decide one action at the same time.
 async fn race(gate: &TestGate, tokens: &[SecretString; 2], verbs: [usize; 2]) {
     let id = gate.propose("t", r#"{"n":1.10}"#).await;
     let verbs = verbs.map(|nth| VERBS[nth]);
@@ -32,11 +31,11 @@ async fn race(gate: &TestGate, tokens: &[SecretString; 2], verbs: [usize; 2]) {
     assert_eq!((won.status, won.at("/status").as_str(), won.at("/resolvedBy").as_str()), (200, status, who));
     assert_eq!(lost.code(), (409, "INVALID_STATE".to_owned()));
     let told = ["/error/status", "/error/resolvedBy", "/error/resolvedAt"].map(|at| lost.at(at));
-    assert_eq!(told, [status, who, &won.at("/resolvedAt")], "the loser learns what, who and when");
+    assert_eq!(told, [status, who, &won.at("/resolvedAt")], "the loser learns status, person and time");
     history_fits(gate, &id, &won).await;
 }
 
-/// The timeline says the same as the winner's answer, and nothing else happened.
+/// The timeline and the row match the winner's answer, and nothing else happened.
 async fn history_fits(gate: &TestGate, id: &str, won: &Answer) {
     let timeline = gate.get(&format!("/api/pending-actions/{id}/events")).await;
     let events: Vec<String> = timeline.json()["items"]
@@ -50,14 +49,14 @@ async fn history_fits(gate: &TestGate, id: &str, won: &Answer) {
         ["created agent".to_owned(), format!("{} {}", won.at("/status"), won.at("/resolvedBy"))]
     );
     let now = gate.action(id).await;
-    assert_eq!(now.text, won.text, "the row is what the winner was told");
+    assert_eq!(now.text, won.text, "the row matches the winner's answer");
     assert_eq!(timeline.at("/items/1/revision"), now.at("/revision"));
     let edited = now.at("/userEdits") != "null";
     assert_eq!(now.text.contains(r#""effectiveInput":{"n":2.0}"#), edited, "{}", now.text);
 }
 
 #[tokio::test]
-async fn g15_of_two_reviewers_exactly_one_decides() {
+async fn g15_exactly_one_of_two_reviewers_decides() {
     let (_folder, gate) = plain().await;
     let member = async |name| gate.gate.create_token(name, "w", &[Scope::Decide], None).await.unwrap();
     let tokens = [member("ann").await, member("bob").await];

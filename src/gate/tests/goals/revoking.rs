@@ -1,4 +1,4 @@
-//! G34: a token that was revoked, or whose time is over, opens nothing any more; and the database holds none.
+//! G34: a revoked or expired token is refused, and the database does not contain tokens.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::gate::tests::postgres;
 use crate::gate::tests::support::{LIMIT, TestGate, answer, plain};
 use crate::gate::token::hash;
 
-/// Longer than a stream goes without a sign of life, shorter than two.
+/// Between one and two intervals of a stream's ticks.
 const TICK: Duration = Duration::from_secs(16);
 
 async fn status(gate: &TestGate, token: &SecretString) -> u16 {
@@ -25,7 +25,7 @@ async fn revoke(gate: &TestGate, subject: &str) {
 }
 
 #[tokio::test]
-async fn g34_a_revoked_or_expired_token_is_refused_by_the_next_request() {
+async fn g34_revoked_or_expired_token_is_refused_at_once() {
     let (_folder, gate) = plain().await;
     gate.gate.inner.clock.stop();
     let scopes = [Scope::Read];
@@ -51,14 +51,14 @@ async fn open(gate: &TestGate, token: &SecretString) -> Response {
     stream
 }
 
-/// What the stream says next; `None` when it has ended.
+/// Returns the next event, `None` if the stream ended.
 async fn next(stream: &mut Response) -> Option<String> {
     let chunk = tokio::time::timeout(LIMIT, stream.chunk()).await.unwrap().unwrap()?;
     Some(String::from_utf8(chunk.to_vec()).unwrap())
 }
 
 #[tokio::test]
-async fn g34_an_open_stream_ends_at_the_next_tick_after_its_token() {
+async fn g34_open_stream_ends_with_its_token() {
     let (_folder, gate) = plain().await;
     let scopes = [Scope::Read];
     let revoked = gate.gate.create_token("revoked", "w", &scopes, None).await.unwrap();
@@ -71,12 +71,12 @@ async fn g34_an_open_stream_ends_at_the_next_tick_after_its_token() {
     let id =
         gate.gate.list_tokens().await.unwrap().into_iter().find(|it| it.subject == "revoked").unwrap().id;
     gate.gate.revoke_token(&id).await.unwrap();
-    // Only the timers move on: sixteen seconds at once.
+    // Advances only the timers.
     tokio::time::pause();
     tokio::time::advance(TICK).await;
     tokio::time::resume();
 
-    // A briefing tells of the revocation itself, at most; then there is a tick, or an end.
+    // A briefing may report the revocation first, followed by a tick or the end.
     for (stream, lives) in streams.iter_mut().zip([false, false, true]) {
         let mut last = next(stream).await;
         while last.as_ref().is_some_and(|event| event.starts_with("event: briefing")) {
@@ -87,9 +87,9 @@ async fn g34_an_open_stream_ends_at_the_next_tick_after_its_token() {
 }
 
 #[tokio::test]
-async fn g34_no_usable_token_is_in_the_files_of_the_database() {
+async fn g34_database_files_hold_no_usable_token() {
     if postgres::is_used() {
-        // It looks into SQLite's file.
+        // Opens SQLite's file.
         return;
     }
     let (folder, gate) = plain().await;
@@ -105,16 +105,16 @@ async fn g34_no_usable_token_is_in_the_files_of_the_database() {
     }
     let holds = |text: &str| dump.windows(text.len()).any(|part| part == text.as_bytes());
 
-    assert!(holds("a-guest") && holds("in-the-file"), "this looks into the right files");
+    assert!(holds("a-guest") && holds("in-the-file"), "the dump contains the database");
     for token in [&gate.owner, &gate.agent, &guest] {
         let secret = token.expose_secret();
         let random = secret.rsplit('_').next().unwrap();
         for part in [secret, random, &random[..16], &random[random.len() - 16..]] {
-            assert!(!holds(part), "a part of a token is in the database");
+            assert!(!holds(part), "part of a token is in the database");
         }
-        // What is there instead opens nothing.
+        // The stored hash is not accepted as a token.
         let kept = hash(token);
-        assert!(dump.windows(kept.len()).any(|part| part == kept), "its hash is there");
+        assert!(dump.windows(kept.len()).any(|part| part == kept), "its hash is stored");
         for stolen in [
             hex(&kept),
             format!("placet_owner_{}", hex(&kept)),

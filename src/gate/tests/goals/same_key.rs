@@ -1,4 +1,4 @@
-//! G14: the same request many times at once is one request.
+//! G14: concurrent copies of a request count as one.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ async fn send(gate: &TestGate, token: &SecretString, path: &str, key: &str, body
     answer(request.header("idempotency-key", key).body(body.to_owned())).await
 }
 
-/// `times` at once; the one answer that all of them got.
+/// Sends `times` copies at once and returns their common answer.
 async fn at_once(
     gate: &TestGate,
     token: &SecretString,
@@ -27,12 +27,12 @@ async fn at_once(
     let texts: HashSet<_> = answers.iter().map(|answer| (answer.status, answer.text.as_str())).collect();
     assert_eq!(texts.len(), 1, "{texts:?}");
     let first = answers.iter().filter(|answer| !answer.headers.contains_key("idempotency-replayed")).count();
-    assert_eq!(first, 1, "one is the first, the others say that they are not");
+    assert_eq!(first, 1, "all answers but the first are marked as replayed");
     answers.pop().unwrap()
 }
 
 #[tokio::test]
-async fn g14_the_same_key_many_times_at_once_is_one_effect() {
+async fn g14_concurrent_copies_have_one_effect() {
     let (_folder, gate) = plain().await;
     let mut random = Random::seeded();
     for round in 0..rounds(6, 1_000) {
@@ -55,9 +55,9 @@ async fn g14_the_same_key_many_times_at_once_is_one_effect() {
         ];
 
         assert_eq!(queued.status, 202);
-        assert_eq!(listed.json()["items"].as_array().unwrap().len(), 1, "one record");
+        assert_eq!(listed.json()["items"].as_array().unwrap().len(), 1, "one action");
         assert_eq!(["/approved", "/skipped", "/failed"].map(|at| decided.at(at)), ["1", "0", "0"]);
-        assert_eq!(timeline.json()["items"].as_array().unwrap().len(), 2, "one effect: {}", timeline.text);
+        assert_eq!(timeline.json()["items"].as_array().unwrap().len(), 2, "one decision: {}", timeline.text);
         for other in others {
             assert_eq!(other.code(), (422, "IDEMPOTENCY_KEY_REUSED".to_owned()));
         }
@@ -65,7 +65,7 @@ async fn g14_the_same_key_many_times_at_once_is_one_effect() {
 }
 
 #[tokio::test]
-async fn g14_two_bodies_under_one_key_at_once_are_never_both_done() {
+async fn g14_second_body_under_one_key_is_refused() {
     let (_folder, gate) = plain().await;
     for round in 0..rounds(12, 1_000) {
         let key = format!("k{round}");

@@ -1,4 +1,4 @@
-//! G35: after `pause` returns nothing new is run, however fast approvals arrive; after `resume` everything is.
+//! G35: after `pause` returns, no new action is started even under load. After `resume` all run.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,14 +13,13 @@ use crate::gate::tests::rounds::rounds;
 use crate::gate::tests::support::{TestGate, config, script, start};
 use crate::gate::{Gate, reconcile};
 
-/// They approve as fast as they can: several hundred a second, on a machine with nothing else to do.
+/// Concurrent reviewers, who approve several hundred actions per second on an idle machine.
 const REVIEWERS: usize = 4;
 
-/// What arrives until somebody has seen enough.
 #[derive(Default)]
 struct Load {
     approved: Mutex<Vec<String>>,
-    /// Rung after every approval.
+    /// Notified after each approval.
     one_more: Notify,
     enough: AtomicBool,
     began: AtomicUsize,
@@ -31,7 +30,6 @@ impl Load {
         self.approved.lock().unwrap().len()
     }
 
-    /// Waits for so many more approvals.
     async fn goes_on(&self, more: usize) {
         let until = self.count() + more;
         while self.count() < until {
@@ -43,7 +41,7 @@ impl Load {
         join_all((0..REVIEWERS).map(async |_| {
             while !self.enough.load(Ordering::Relaxed) {
                 let id = gate.propose("t", "{}").await;
-                assert_eq!(gate.approve(&id, "").await.status, 200, "deciding goes on");
+                assert_eq!(gate.approve(&id, "").await.status, 200, "decisions are possible during a pause");
                 self.approved.lock().unwrap().push(id);
                 self.one_more.notify_one();
             }
@@ -52,13 +50,12 @@ impl Load {
     }
 }
 
-/// How often something was begun.
 async fn dispatched(gate: &TestGate) -> usize {
     let rows = gate.gate.store().audit("w", 0, u32::MAX).await.unwrap();
     rows.iter().filter(|row| row.kind == "dispatched").count()
 }
 
-/// Presses the button in the middle of the load, which goes on for as long again.
+/// Pauses in the middle of the load.
 async fn press(gate: &TestGate, button: &Gate, load: &Load, some: usize) {
     load.goes_on(some).await;
     let pressed = Instant::now();
@@ -83,31 +80,31 @@ async fn stops_under_load(gate: &TestGate, button: &Gate) {
     assert_eq!(
         dispatched(gate).await,
         load.began.load(Ordering::Relaxed),
-        "something was begun after the pause"
+        "a run was started after the pause"
     );
     assert!(matches!(refused, StoreError::Refused(Refused::Paused)), "{refused}");
 
     assert!(button.resume(Some("w"), Some("me")).await.unwrap());
-    // Where the button is pressed elsewhere, the reconciler wakes the dispatcher within 5 seconds; here at once.
+    // If another process resumes, the reconciler would wake the dispatcher within 5 seconds.
     reconcile::sweep(&gate.gate).await.unwrap();
     let approved = load.approved.into_inner().unwrap();
     for id in &approved {
         assert_eq!(gate.until_final(id).await.at("/status"), "executed");
     }
-    assert_eq!(dispatched(gate).await, approved.len(), "each was begun once");
+    assert_eq!(dispatched(gate).await, approved.len(), "each was started once");
 }
 
 #[tokio::test]
-async fn g35_after_a_pause_nothing_new_is_run_however_fast_approvals_come() {
+async fn g35_pause_under_load_stops_new_runs() {
     let (_folder, gate, _) = gate().await;
 
     stops_under_load(&gate, &gate.gate.clone()).await;
 }
 
 #[tokio::test]
-async fn g35_a_pause_by_another_process_holds_at_once_too() {
+async fn g35_pause_by_another_process_applies_at_once() {
     let (_folder, gate, settings) = gate().await;
-    // As `placet gate pause` does it: the same file, opened once more.
+    // Opens the same file again, like `placet gate pause`.
     let button = Gate::open(&settings).await.unwrap();
 
     stops_under_load(&gate, &button).await;

@@ -1,4 +1,4 @@
-//! G23: every route × whose id × each scope. No cell tells anything of a foreign workspace, and none moves it.
+//! G23: every route with every kind of id and every scope. No reply reveals or changes a foreign workspace.
 
 use reqwest::Method;
 use secrecy::SecretString;
@@ -9,7 +9,7 @@ use crate::gate::auth::Access;
 use crate::gate::router::{self, Route};
 use crate::gate::tests::support::{TestGate, plain};
 
-/// Stands in everything of the foreign workspace that could be told.
+/// Part of every text of the foreign workspace.
 const SECRET: &str = "SECRET";
 const FOREIGN: &str = "x-SECRET";
 
@@ -18,7 +18,7 @@ enum Whose {
     Own,
     Foreign,
     Unknown,
-    /// Another one: what they are told must not depend on the id.
+    /// A second unknown id: replies must not depend on the id.
     OtherUnknown,
     Malformed(&'static str),
 }
@@ -34,10 +34,8 @@ const WHOSE: [Whose; 8] = [
     Whose::Malformed("%ff"),
 ];
 
-/// Ids of an action, a batch and a checkpoint.
 type Ids = [String; 3];
 
-/// The other side of the wall.
 struct Foreign {
     ids: Ids,
     owner: SecretString,
@@ -55,7 +53,7 @@ async fn foreign(gate: &TestGate) -> Foreign {
     Foreign { ids, owner }
 }
 
-/// A fresh action of one's own, with its batch and checkpoint.
+/// Proposes an own action with a batch and a checkpoint.
 async fn own(gate: &TestGate) -> Ids {
     let id = gate.propose_with("t", "{}", r#","batchId":"ours","checkpointId":"our-checkpoint""#).await;
     [id, "ours".to_owned(), "our-checkpoint".to_owned()]
@@ -79,7 +77,7 @@ fn target(route: &Route, ids: &Ids, workspace: &str) -> (String, String) {
     (format!("{path}{query}"), body)
 }
 
-/// What came back: of a stream, its head and its first words.
+/// Returns status and body. Of a stream, returns the first event.
 async fn ask(
     gate: &TestGate,
     route: &Route,
@@ -106,14 +104,13 @@ async fn head(gate: &TestGate, workspace: &str) -> Vec<AuditHead> {
     heads.into_iter().filter(|head| head.workspace == workspace).collect()
 }
 
-/// What one row of the matrix was told, by whose id it was.
 struct Told {
     whose: Whose,
     status: u16,
     text: String,
 }
 
-/// One route with one scope: all ids.
+/// Sends all kinds of ids to one route with one scope.
 async fn row(gate: &TestGate, route: &Route, token: &SecretString, theirs: &Ids) -> Vec<Told> {
     let mut told = Vec::new();
     for whose in WHOSE {
@@ -130,9 +127,9 @@ async fn row(gate: &TestGate, route: &Route, token: &SecretString, theirs: &Ids)
         let after = (head(gate, "w").await, head(gate, FOREIGN).await);
 
         let cell = format!("{} {} {whose:?}: {status} {text}", route.method, route.path);
-        assert!(!text.contains(SECRET), "it tells: {cell}");
+        assert!(!text.contains(SECRET), "it reveals the foreign workspace: {cell}");
         assert!(status < 500 && status != 401, "{cell}");
-        assert_eq!(before.1, after.1, "it moved the foreign workspace: {cell}");
+        assert_eq!(before.1, after.1, "it changed the foreign workspace: {cell}");
         if route.method == "GET" || status >= 300 {
             assert_eq!(before.0, after.0, "it changed something: {cell}");
         }
@@ -141,7 +138,7 @@ async fn row(gate: &TestGate, route: &Route, token: &SecretString, theirs: &Ids)
     told
 }
 
-/// Routes without an id in their path that read, or write, the workspace that is named.
+/// Routes without an id in their path that use a named workspace.
 const NAMED: [&str; 5] = [
     "/api/pending-actions",
     "/api/pending-actions/changes",
@@ -150,12 +147,11 @@ const NAMED: [&str; 5] = [
     "/api/audit",
 ];
 
-/// What must be in a row, and what must be equal in it.
 fn judge(route: &Route, scope: Scope, told: &[Told]) {
     let name = format!("{} {} with {scope}", route.method, route.path);
     let of = |whose: Whose| told.iter().find(|told| told.whose == whose).unwrap();
     if matches!(route.access, Access::Scope(needed) if needed != scope) {
-        // Without the scope nobody learns whether there is such an id.
+        // Without the scope, replies do not reveal whether the id exists.
         for told in told {
             assert_eq!((told.status, &told.text), (403, &of(Whose::Own).text), "{name}");
         }
@@ -177,7 +173,7 @@ fn judge(route: &Route, scope: Scope, told: &[Told]) {
             assert!(not_text || told.text == of(Whose::Unknown).text, "{name}: 404 bodies differ");
         }
     } else if NAMED.contains(&route.path) {
-        // A workspace one is not in is as good as one that is not there.
+        // A foreign and a nonexistent workspace get the same reply.
         for told in told.iter().filter(|told| told.whose != Whose::Own) {
             let unreadable = told.status == 400 || told.status == 422;
             assert!(unreadable || told.status == 403, "{name} {:?}: {}", told.whose, told.text);
@@ -187,12 +183,12 @@ fn judge(route: &Route, scope: Scope, told: &[Told]) {
 }
 
 #[tokio::test]
-async fn g23_no_route_tells_anything_of_another_workspace() {
+async fn g23_routes_reveal_nothing_of_another_workspace() {
     let (_folder, gate) = plain().await;
     let theirs = foreign(&gate).await;
     let all = format!("/api/pending-actions?workspace_id={FOREIGN}");
     let before = gate.request(Method::GET, &all, &theirs.owner).send().await.unwrap().text().await.unwrap();
-    assert!(before.contains(SECRET), "there is something to tell");
+    assert!(before.contains(SECRET), "the foreign workspace holds the secret");
     let mut cells = 0;
     let mut told_missing = Vec::new();
 
@@ -211,16 +207,12 @@ async fn g23_no_route_tells_anything_of_another_workspace() {
 
     assert!(cells >= 300, "{cells} cells");
     told_missing.dedup();
-    assert_eq!(
-        told_missing.len(),
-        1,
-        "every action that is not there is told in the same words: {told_missing:?}"
-    );
-    assert_eq!(before, after, "not a byte of the foreign workspace moved");
+    assert_eq!(told_missing.len(), 1, "all missing actions get the same reply: {told_missing:?}");
+    assert_eq!(before, after, "the foreign workspace is unchanged");
 }
 
 #[tokio::test]
-async fn g23_a_foreign_row_refuses_a_batch_whole_and_tells_nothing_of_itself() {
+async fn g23_foreign_action_refuses_the_whole_batch() {
     let (_folder, gate) = plain().await;
     let theirs = foreign(&gate).await;
     let [mine, batch, checkpoint] = own(&gate).await;

@@ -1,11 +1,11 @@
-//! "Lets the user decide whether it lands": states, the single approval, the rejection.
+//! "Lets the user decide whether it lands": statuses, approving and rejecting one action.
 
 use serde_json::json;
 
 use crate::gate::tests::support::{Answer, TestGate, plain, script, with_tool};
 use crate::gate::{Scope, reconcile};
 
-/// A tool that fails when its input says so.
+/// A tool that fails if its input contains `raise`.
 async fn touchy() -> (tempfile::TempDir, TestGate) {
     with_tool(script("if grep -q raise; then echo 'no such repository' >&2; exit 1; fi; echo '{\"url\":1}'"))
         .await
@@ -18,7 +18,7 @@ async fn run(gate: &TestGate, input: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn every_row_moves_through_the_five_words_of_the_lifecycle() {
+async fn action_passes_through_the_five_statuses() {
     let (_folder, gate) = touchy().await;
 
     let pending = gate.action(&gate.propose("t", "{}").await).await;
@@ -38,7 +38,7 @@ async fn every_row_moves_through_the_five_words_of_the_lifecycle() {
 }
 
 #[tokio::test]
-async fn only_pending_rows_can_be_approved_or_rejected() {
+async fn only_pending_actions_can_be_decided() {
     let (_folder, gate) = touchy().await;
 
     for (input, status) in [("{}", "executed"), (r#"{"raise":true}"#, "failed")] {
@@ -47,16 +47,16 @@ async fn only_pending_rows_can_be_approved_or_rejected() {
             assert_eq!(answer.code(), (409, "INVALID_STATE".to_owned()));
             assert_eq!(answer.at("/error/status"), status);
         }
-        assert_eq!(gate.action(&done.at("/id")).await.text, done.text, "nothing moved");
+        assert_eq!(gate.action(&done.at("/id")).await.text, done.text, "the action is unchanged");
     }
 }
 
 #[tokio::test]
-async fn user_edits_are_shallow_merged_when_it_runs() {
+async fn user_edits_are_shallow_merged() {
     let (_folder, gate) = with_tool(script("cat")).await;
     let input = r#"{"recommendations":[{"title":"a","impact_score":0.82},{"title":"b"}],"kept":1.0}"#;
     let id = gate.propose("t", input).await;
-    // The specification's example: a nested list is replaced as a whole, other keys stay.
+    // The specification's example: a nested list is replaced, other keys stay.
     let edits = r#"{"recommendations":[{"title":"Streamline onboarding","effort_weeks":2}]}"#;
 
     let approved = gate.approve(&id, &format!(r#"{{"user_edits":{edits}}}"#)).await;
@@ -64,12 +64,12 @@ async fn user_edits_are_shallow_merged_when_it_runs() {
 
     let merged = r#"{"recommendations":[{"title":"Streamline onboarding","effort_weeks":2}],"kept":1.0}"#;
     assert!(approved.text.contains(&format!(r#""userEdits":{edits}"#)), "{}", approved.text);
-    assert!(approved.text.contains(&format!(r#""toolInput":{input}"#)), "what was proposed is kept");
+    assert!(approved.text.contains(&format!(r#""toolInput":{input}"#)), "the proposed input is kept");
     assert!(done.text.contains(&format!(r#""result":{merged}"#)), "{}", done.text);
 }
 
 #[tokio::test]
-async fn the_handler_that_raises_is_recorded_as_failed_and_crashes_nothing() {
+async fn raising_handler_fails_its_action_only() {
     let (_folder, gate) = touchy().await;
 
     let mut raised = Vec::new();
@@ -84,12 +84,12 @@ async fn the_handler_that_raises_is_recorded_as_failed_and_crashes_nothing() {
         assert!(failed.at("/error").contains("no such repository"));
     }
 
-    assert_eq!(run(&gate, "{}").await.at("/status"), "executed", "the next one runs as if nothing had been");
+    assert_eq!(run(&gate, "{}").await.at("/status"), "executed", "the next action runs");
     assert_eq!(gate.get("/readyz").await.status, 200);
 }
 
 #[tokio::test]
-async fn rejected_is_final() {
+async fn rejection_is_final() {
     let folder = tempfile::tempdir().unwrap();
     let proof = folder.path().join("proof");
     let (_folder, gate) = with_tool(script(&format!("touch {}", proof.display()))).await;
@@ -105,7 +105,7 @@ async fn rejected_is_final() {
         gate.post_as(&gate.agent, &path("result"), r#"{"fence":0,"result":1}"#).await,
     ];
     reconcile::sweep(&gate.gate).await.unwrap();
-    // What is approved after it has run: the dispatcher has been past it.
+    // An action approved later has run, so the dispatcher has passed the rejected one.
     let later = run(&gate, "{}").await;
     std::fs::remove_file(&proof).unwrap();
     reconcile::sweep(&gate.gate).await.unwrap();
@@ -121,19 +121,19 @@ async fn rejected_is_final() {
 }
 
 #[tokio::test]
-async fn rejected_rows_stay_as_an_audit_trail() {
+async fn rejected_actions_stay_listed() {
     let (_folder, gate) = plain().await;
     let input = r#"{"title":"Exactly this","n":1.10}"#;
     let id = gate.propose_with("t", input, r#","missionId":"m""#).await;
     gate.reject(&id, r#"{"reason":"not now"}"#).await;
-    // Nothing that tidies up takes it.
+    // Sweeping does not remove it.
     gate.gate.inner.clock.pass(400 * 24 * 60 * 60 * 1_000);
     reconcile::sweep(&gate.gate).await.unwrap();
 
     let listed = gate.list("&status=rejected&mission_id=m").await;
     let timeline = gate.get(&format!("/api/pending-actions/{id}/events")).await;
 
-    // What the agent proposed, and what the user refused.
+    // The agent's proposal and the user's refusal.
     assert_eq!(listed.at("/items/0/id"), id);
     assert!(listed.text.contains(&format!(r#""toolInput":{input}"#)));
     let refused = ["/items/0/status", "/items/0/resolvedBy", "/items/0/reason"].map(|at| listed.at(at));
@@ -144,7 +144,7 @@ async fn rejected_rows_stay_as_an_audit_trail() {
 }
 
 #[tokio::test]
-async fn any_member_of_the_owning_workspace_may_decide() {
+async fn any_member_of_the_workspace_may_decide() {
     let (_folder, gate) = plain().await;
 
     for member in ["ann", "bob"] {

@@ -1,4 +1,4 @@
-//! "A single batch endpoint resolves them together", and the cascade over the batches of a subtask.
+//! "A single batch endpoint resolves them together", and one decision for all batches of a subtask.
 
 use serde_json::{Value, json};
 
@@ -26,10 +26,9 @@ async fn statuses(gate: &TestGate, ids: &[String]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn the_response_summarises_counts() {
+async fn batch_reply_has_the_specified_counts() {
     let (_folder, gate) = plain().await;
     let ids = batch_of(&gate, 3).await;
-    // The request in the specification.
     let body = json!({"items": [
         {"pendingActionId": ids[0], "userEdits": {"priority": 2}},
         {"pendingActionId": ids[1]},
@@ -38,7 +37,7 @@ async fn the_response_summarises_counts() {
 
     let reply = gate.post(BATCH, &body.to_string()).await;
 
-    // And its answer; what this gate adds stands beside it.
+    // The specification's reply, to which the gate adds fields.
     let want =
         json!({"batchId": "mission-uuid:save_recommendations", "approved": 2, "rejected": 1, "skipped": 0});
     let said = reply.json();
@@ -49,7 +48,7 @@ async fn the_response_summarises_counts() {
 }
 
 #[tokio::test]
-async fn not_listed_at_all_is_left_pending() {
+async fn unlisted_action_is_left_pending() {
     let (_folder, gate) = plain().await;
     let ids = batch_of(&gate, 4).await;
     let before = [gate.action(&ids[2]).await.text, gate.action(&ids[3]).await.text];
@@ -61,11 +60,11 @@ async fn not_listed_at_all_is_left_pending() {
     assert_eq!((nothing.at("/approved"), nothing.at("/skipped")), ("0".to_owned(), "0".to_owned()));
     assert_eq!(statuses(&gate, &ids).await, ["approved", "rejected", "pending", "pending"]);
     let after = [gate.action(&ids[2]).await.text, gate.action(&ids[3]).await.text];
-    assert_eq!(after, before, "not even its revision moved");
+    assert_eq!(after, before, "not even the revision changes");
 }
 
 #[tokio::test]
-async fn skipped_counts_rows_another_session_resolved() {
+async fn skipped_counts_actions_decided_by_others() {
     let (_folder, gate) = plain().await;
     let ids = batch_of(&gate, 4).await;
     let other = gate.gate.create_token("ann", "w", &[Scope::Decide], None).await.unwrap();
@@ -81,12 +80,11 @@ async fn skipped_counts_rows_another_session_resolved() {
     assert_eq!((reply.status, counts), (200, ["2", "0", "2", "0"].map(str::to_owned)));
     let named = ["/items/0/status", "/items/0/resolvedBy", "/items/1/status"].map(|at| reply.at(at));
     assert_eq!(named, ["approved", "ann", "rejected"]);
-    // Partial progress is preserved.
     assert_eq!(statuses(&gate, &ids).await, ["approved", "rejected", "approved", "approved"]);
 }
 
 #[tokio::test]
-async fn cross_workspace_batches_are_rejected() {
+async fn cross_workspace_batch_is_refused() {
     let (_folder, gate) = plain().await;
     let ours = batch_of(&gate, 1).await;
     let proposer = gate.gate.create_token("agent", "x", &[Scope::Propose], None).await.unwrap();
@@ -95,11 +93,11 @@ async fn cross_workspace_batches_are_rejected() {
         r#"{"toolName":"save_recommendations","workspaceId":"x","missionId":"mission-uuid","toolInput":{}}"#;
     let theirs = gate.post_as(&proposer, "/api/pending-actions", body).await.at("/pending_action_id");
 
-    // The same batch id on both sides of the wall: what crosses it is refused whole, each side decides its own half.
+    // Both workspaces have this batch id. A request for both is refused, and each workspace decides its own part.
     let both = json!({"items": [{"pendingActionId": ours[0]}, {"pendingActionId": theirs}]}).to_string();
     let crossing = gate.post_as(&decider, BATCH, &both).await;
     let half = json!({"items": [{"pendingActionId": theirs}]}).to_string();
-    // And a batch can hold no row of another workspace.
+    // A batch cannot hold an action of another workspace.
     let smuggled = r#"{"toolName":"t","workspaceId":"w","batchId":"b","toolInput":{}}"#;
     let refused = gate.post_as(&proposer, "/api/pending-actions", smuggled).await;
 
@@ -109,7 +107,6 @@ async fn cross_workspace_batches_are_rejected() {
     assert_eq!(gate.status(&ours[0]).await, "pending");
 }
 
-/// A subtask that queued two batches: two inserts and one mail.
 async fn subtask(gate: &TestGate) -> Vec<String> {
     let mut ids = Vec::new();
     for tool in ["save_insights", "save_insights", "send_email"] {
@@ -120,7 +117,7 @@ async fn subtask(gate: &TestGate) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_checkpoint_is_decided_in_one_cascade_over_the_rows_that_were_on_screen() {
+async fn checkpoint_approval_decides_all_its_batches() {
     let (_folder, gate) = plain().await;
     let ids = subtask(&gate).await;
     let shown = gate.get("/api/checkpoints?mission_id=m").await;
@@ -151,11 +148,11 @@ async fn a_checkpoint_is_decided_in_one_cascade_over_the_rows_that_were_on_scree
     ]);
     assert_eq!(reply.json()["batches"], per_batch);
     assert_eq!(statuses(&gate, &ids).await, ["approved", "rejected", "approved"]);
-    assert_eq!(statuses(&gate, &late).await, ["pending"; 3], "what arrived later was not on screen");
+    assert_eq!(statuses(&gate, &late).await, ["pending"; 3], "actions that arrived later stay pending");
 }
 
 #[tokio::test]
-async fn a_checkpoint_is_rejected_in_one_cascade_too() {
+async fn checkpoint_rejection_decides_all_its_batches() {
     let (_folder, gate) = plain().await;
     let ids = subtask(&gate).await;
     let elsewhere = gate.propose_with("t", "{}", r#","missionId":"m","checkpointId":"subtask-2""#).await;

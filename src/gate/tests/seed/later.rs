@@ -1,5 +1,5 @@
-//! What the specification leaves to the future and other systems have: expiry, reasons, who and when, single use, resolving an
-//! unknown outcome, the stop button.
+//! Features that the specification leaves to the future and other systems have: expiry, reasons, deciders, single use,
+//! resolving unknown outcomes, pausing.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::gate::tests::support::{TestGate, plain, script, with_tool};
 use crate::gate::{Scope, reconcile};
 
 #[tokio::test]
-async fn what_expires_is_never_approved_and_never_run() {
+async fn expired_action_is_never_approved_or_run() {
     let folder = tempfile::tempdir().unwrap();
     let proof = folder.path().join("proof");
     let (_folder, gate) = with_tool(script(&format!("touch {}", proof.display()))).await;
@@ -34,13 +34,13 @@ async fn what_expires_is_never_approved_and_never_run() {
             ("INVALID_STATE", "expired")
         );
     }
-    assert_eq!([expired.at("/resolvedBy"), expired.at("/expiresAt")], ["null", &until], "nobody approved it");
+    assert_eq!([expired.at("/resolvedBy"), expired.at("/expiresAt")], ["null", &until], "no decider");
     assert_eq!(expired.at("/toolResult/ok"), "false");
     assert!(!proof.exists());
 }
 
 #[tokio::test]
-async fn approve_and_reject_keep_a_reason_and_who_and_when() {
+async fn decision_keeps_reason_decider_and_time() {
     let (_folder, gate) = plain().await;
 
     for (verb, status) in [("approve", "approved"), ("reject", "rejected")] {
@@ -52,9 +52,9 @@ async fn approve_and_reject_keep_a_reason_and_who_and_when() {
         gate.post(&path, r#"{"reason":"because"}"#).await;
 
         let action = gate.action(&id).await;
-        assert_eq!(refused.code(), (400, "BAD_REQUEST".to_owned()), "a body names no decider");
+        assert_eq!(refused.code(), (400, "BAD_REQUEST".to_owned()), "a body cannot name the decider");
         let told = ["/status", "/reason", "/resolvedBy"].map(|at| action.at(at));
-        assert_eq!(told, [status, "because", "owner"], "who is the token's subject, never the body's word");
+        assert_eq!(told, [status, "because", "owner"], "the decider is the token's subject");
         let at = time::read(&action.at("/resolvedAt")).unwrap();
         assert!(before <= at && at <= gate.gate.inner.clock.now());
         let timeline = gate.get(&format!("/api/pending-actions/{id}/events")).await;
@@ -64,7 +64,7 @@ async fn approve_and_reject_keep_a_reason_and_who_and_when() {
 }
 
 #[tokio::test]
-async fn a_denied_call_has_a_result_an_agent_can_append() {
+async fn denied_call_has_a_tool_result() {
     let (_folder, gate) = plain().await;
     let call = r#","toolCallId":"call-1""#;
     let (withdrawn, superseded) =
@@ -79,10 +79,9 @@ async fn a_denied_call_has_a_result_an_agent_can_append() {
         assert!(told.at("/toolResult/content").contains(word), "{}", told.text);
     }
     let pending = gate.action(&gate.propose("t", "{}").await).await;
-    assert!(pending.json().get("toolResult").is_none(), "nothing to append while it waits");
+    assert!(pending.json().get("toolResult").is_none(), "a pending action has no result");
 }
 
-/// An action whose runner vanished.
 async fn lost(gate: &TestGate) -> String {
     let id = gate.propose("t", r#"{"n":1.10}"#).await;
     gate.approve(&id, "").await;
@@ -95,7 +94,7 @@ async fn lost(gate: &TestGate) -> String {
 }
 
 #[tokio::test]
-async fn a_human_says_what_became_of_an_unknown_run() {
+async fn unknown_run_is_resolved_by_a_human() {
     let (_folder, gate) = plain().await;
 
     for (how, status) in [("executed", "executed"), ("failed", "failed"), ("retry", "approved")] {
@@ -112,12 +111,12 @@ async fn a_human_says_what_became_of_an_unknown_run() {
             [&last["event"], &last["by"], &last["details"]["reason"]],
             ["settled", "owner", "I looked"]
         );
-        assert_eq!(gate.action(&id).await.at("/reason"), "null", "the approval's reason is another one");
+        assert_eq!(gate.action(&id).await.at("/reason"), "null", "the approval has no reason");
     }
 }
 
 #[tokio::test]
-async fn a_retried_run_runs_under_a_new_fence_and_the_same_key() {
+async fn retried_run_has_a_new_fence_and_the_same_key() {
     let (_folder, gate) = plain().await;
     let id = lost(&gate).await;
     let claim = format!("/api/pending-actions/{id}/claim");
@@ -132,7 +131,7 @@ async fn a_retried_run_runs_under_a_new_fence_and_the_same_key() {
 }
 
 #[tokio::test]
-async fn only_what_is_unknown_is_settled_and_nobody_settles_their_own() {
+async fn only_unknown_actions_of_others_can_be_settled() {
     let (_folder, gate) = plain().await;
     let pending = gate.propose("t", "{}").await;
     let both = [Scope::Propose, Scope::Read, Scope::Decide];
@@ -153,7 +152,7 @@ async fn only_what_is_unknown_is_settled_and_nobody_settles_their_own() {
 }
 
 #[tokio::test]
-async fn nothing_is_run_between_pause_and_resume() {
+async fn paused_gate_runs_no_action() {
     let (_folder, gate) = with_tool(script("cat")).await;
     let other = gate.propose("pulled", "{}").await;
 
@@ -170,27 +169,35 @@ async fn nothing_is_run_between_pause_and_resume() {
 
     assert_eq!(paused.json(), json!({"paused": true, "changed": true}));
     assert_eq!(twice.json(), json!({"paused": true, "changed": false}));
-    assert_eq!((approved.status, meanwhile.as_str()), (200, "approved"), "deciding goes on");
-    assert_eq!(claim.code(), (409, "PAUSED".to_owned()), "agents run nothing either");
+    assert_eq!(
+        (approved.status, meanwhile.as_str()),
+        (200, "approved"),
+        "decisions are possible during a pause"
+    );
+    assert_eq!(claim.code(), (409, "PAUSED".to_owned()), "agents cannot claim during a pause");
     assert_eq!(resumed.json(), json!({"paused": false, "changed": true}));
     assert_eq!(done.at("/status"), "executed");
     assert_eq!(gate.post_as(&gate.agent, "/api/gate/pause", "").await.status, 403);
 }
 
 #[tokio::test]
-async fn a_pause_from_the_machine_itself_holds_for_one_workspace_or_for_all() {
+async fn local_pause_covers_one_or_all_workspaces() {
     for workspace in [Some("w"), None] {
         let (_folder, gate) = with_tool(script("cat")).await;
 
         assert!(
             gate.gate.pause(Some("another"), Some("me")).await.is_err(),
-            "there is no such workspace yet"
+            "the workspace does not exist yet"
         );
         gate.gate.create_token("kim", "another", &[Scope::Read], None).await.unwrap();
         assert!(gate.gate.pause(Some("another"), Some("me")).await.unwrap());
         let free = gate.propose("t", "{}").await;
         gate.approve(&free, "").await;
-        assert_eq!(gate.until_final(&free).await.at("/status"), "executed", "another workspace's pause");
+        assert_eq!(
+            gate.until_final(&free).await.at("/status"),
+            "executed",
+            "only the other workspace is paused"
+        );
 
         assert!(gate.gate.pause(workspace, Some("me")).await.unwrap());
         assert!(!gate.gate.pause(workspace, Some("me")).await.unwrap());

@@ -1,10 +1,10 @@
-//! "Intercepting every write-classified tool call before it executes": what an agent sends becomes a row and nothing else.
+//! "Intercepting every write-classified tool call before it executes": a proposal becomes a row, and does not run.
 
 use serde_json::Value;
 
 use crate::gate::tests::support::{Answer, TestGate, plain};
 
-/// The payload in the specification, byte for byte.
+/// The specification's payload, byte for byte.
 const EXAMPLE: &str = r#"{
     "workspace_id": "550e8400-e29b-41d4-a716-446655440000",
     "recommendations": [
@@ -23,7 +23,6 @@ const EXAMPLE: &str = r#"{
 
 const PREVIEW: &str = r#"{"count":1,"prioritization_rationale":"Quick wins first — onboarding friction...","items":[{"title":"Streamline onboarding step 3","description":"Collapse the two-screen verification...","rationale":"","effort_estimate":"small","effort_weeks":2,"impact_score":0.82,"addresses_insight_ids":["ins-1","ins-2"],"success_metrics":["Activation rate +10%","Drop-off <8%"]}]}"#;
 
-/// The gated tools that the specification lists.
 const TOOLS: [&str; 10] = [
     "save_insights",
     "save_recommendations",
@@ -42,7 +41,7 @@ async fn propose(gate: &TestGate, body: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn workspace_id_is_required_the_others_are_optional() {
+async fn only_workspace_id_is_required() {
     let (_folder, gate) = plain().await;
 
     let without = propose(&gate, r#"{"toolName":"t","toolInput":{"mission_id":"m","session_id":"s"}}"#).await;
@@ -57,11 +56,11 @@ async fn workspace_id_is_required_the_others_are_optional() {
     let action = gate.action(&alone.at("/pending_action_id")).await;
     let identity = ["/workspaceId", "/missionId", "/sessionId", "/batchId"].map(|at| action.at(at));
     assert_eq!(identity, ["w", "null", "null", "null"]);
-    assert!(action.text.contains(r#""toolInput":{"workspace_id":"w"}"#), "the input stays as it is");
+    assert!(action.text.contains(r#""toolInput":{"workspace_id":"w"}"#), "the input is unchanged");
 }
 
 #[tokio::test]
-async fn the_queued_signal_has_the_seeds_fields_and_no_others() {
+async fn queued_signal_has_exactly_the_specified_fields() {
     let (_folder, gate) = plain().await;
 
     let queued = propose(&gate, r#"{"toolName":"t","toolInput":{},"workspaceId":"w"}"#).await;
@@ -72,7 +71,7 @@ async fn the_queued_signal_has_the_seeds_fields_and_no_others() {
 }
 
 #[tokio::test]
-async fn every_tool_of_the_seeds_table_waits_for_a_human() {
+async fn every_tool_of_the_specification_is_gated() {
     let (_folder, gate) = plain().await;
 
     for tool in TOOLS {
@@ -87,9 +86,9 @@ async fn every_tool_of_the_seeds_table_waits_for_a_human() {
 }
 
 #[tokio::test]
-async fn the_example_payload_reads_as_in_the_seed() {
+async fn example_payload_reads_as_specified() {
     let (_folder, gate) = plain().await;
-    // The specification's workspace is not this gate's, so the same text with another name. The rest is as it is there.
+    // The specification's payload with the test's workspace.
     let input = EXAMPLE.replace("550e8400-e29b-41d4-a716-446655440000", "w");
     let mission = "a1b2c3d4-e5f6-7890-abcd-ef0123456789";
     let body = format!(
@@ -104,7 +103,7 @@ async fn the_example_payload_reads_as_in_the_seed() {
     let want = [&id, "w", mission, "ses_abc123", &batch, "save_recommendations", "pending"];
     assert_eq!(texts.map(|at| action.at(at)), want);
     assert!(action.text.contains(&format!(r#""toolInput":{input}"#)), "{}", action.text);
-    // The gate's own preview of this tool must equal the one in the specification.
+    // The gate's own preview must equal the specification's.
     let preview: Value = serde_json::from_str(PREVIEW).unwrap();
     assert_eq!(action.json()["preview"], preview);
     for name in ["userEdits", "result", "error", "resolvedAt", "executedAt"] {
@@ -120,7 +119,7 @@ async fn the_example_payload_reads_as_in_the_seed() {
 }
 
 #[tokio::test]
-async fn what_an_agent_says_of_itself_is_kept() {
+async fn agents_description_of_itself_is_kept() {
     let (_folder, gate) = plain().await;
     let more = r#","runId":"run-1","toolCallId":"call-1","requestedBy":"ann","agent":"SupportAgent","summary":"why""#;
 
@@ -137,7 +136,7 @@ async fn what_an_agent_says_of_itself_is_kept() {
 }
 
 #[tokio::test]
-async fn a_batch_is_named_by_its_mission_and_tool() {
+async fn batch_is_named_by_mission_and_tool() {
     let (_folder, gate) = plain().await;
 
     for (more, batch) in [
