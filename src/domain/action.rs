@@ -1,4 +1,4 @@
-//! A proposed write waiting for a human.
+//! Pending actions: proposed writes that wait for a person.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -9,14 +9,12 @@ use super::{
     Via, merge,
 };
 
-/// Bytes of a row of text.
 const ROW: usize = 80;
 
-/// An id the source chose. As foreign as any other text.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct ActionId(Untrusted);
 
-/// A batch's id as the source writes it. Never built by us.
+/// A batch's id, chosen by the source.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BatchId(Untrusted);
 
@@ -26,11 +24,10 @@ macro_rules! foreign_id {
             pub fn new(id: impl Into<Arc<str>>) -> Self {
                 Self(Untrusted::new(id))
             }
-            /// The id as it came: for wires, storage and comparison.
+            /// The original id, for wires, storage and comparison.
             pub fn as_raw(&self) -> &str {
                 self.0.as_raw()
             }
-            /// For the door to the screen.
             pub fn untrusted(&self) -> &Untrusted {
                 &self.0
             }
@@ -50,7 +47,7 @@ macro_rules! foreign_id {
 foreign_id!(ActionId);
 foreign_id!(BatchId);
 
-/// The name the configuration gives a source: `[a-z0-9-]`, checked when the configuration is read.
+/// The configured name of a source: `[a-z0-9-]`, checked when the configuration is read.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct SourceName(Arc<str>);
 
@@ -70,33 +67,31 @@ impl fmt::Display for SourceName {
     }
 }
 
-/// An action among all sources. The cursor and the marks are keys, never row numbers.
+/// An action among all sources. Cursor and marks are keys, never row numbers.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct ActionKey {
     pub source: SourceName,
     pub id: ActionId,
 }
 
-/// By action. A key for all rows looks up 100,000 of them, and hashing was most of it: this hash is quick, and seeded, because ids are
-/// foreign.
+/// A map by action. Uses a fast hash because 100,000 rows are looked up, seeded because ids are foreign.
 pub type KeyMap<V> = HashMap<ActionKey, V, foldhash::fast::RandomState>;
 
-/// The same among the actions of one source.
 pub type IdMap<V> = HashMap<ActionId, V, foldhash::fast::RandomState>;
 pub type IdSet = HashSet<ActionId, foldhash::fast::RandomState>;
 
-/// A batch among all sources. An action without a batch stands alone, as a batch of one.
+/// A batch among all sources. An action without a batch is its own batch.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum BatchKey {
     Batch(SourceName, BatchId),
     Alone(ActionKey),
 }
 
-/// A position in a source's history of changes; grows by one with every change in a workspace.
+/// A position in a source's changes. Grows by one with each change in a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Revision(pub u64);
 
-/// What a list shows of an action: light, so that 100,000 of them are cheap.
+/// The short form of an action for lists of 100,000.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Row {
     pub id: ActionId,
@@ -108,7 +103,7 @@ pub struct Row {
     pub run: Option<Untrusted>,
     pub agent: Option<Untrusted>,
     pub tool: Untrusted,
-    /// One line saying what would happen. Written by the proposer's side: never a substitute for the input.
+    /// One line about what would happen, written by the proposer's side; not a substitute for the input.
     pub title: Untrusted,
     pub risk: Risk,
     pub effect: Option<Effect>,
@@ -117,96 +112,91 @@ pub struct Row {
     pub expires_at: Option<Timestamp>,
     pub resolved_at: Option<Timestamp>,
     pub resolved_by: Option<Untrusted>,
-    /// How it was decided, where the source says so.
     pub resolved_via: Option<Via>,
-    /// Bytes of the input.
     pub size: u64,
-    /// The source's own label for the content; compared with what we compute, never trusted.
+    /// The source's digest of the content; compared with our own, never trusted.
     pub digest: Option<Digest>,
     pub revision: Revision,
-    /// `None`: one person is enough.
+    /// `None` if one person is enough.
     pub approvals: Option<Arc<Approvals>>,
-    /// The source listed something that is no action; what there is of it stands in for one.
+    /// Set for the placeholder of an unreadable item.
     pub unreadable: Option<Box<StandIn>>,
-    /// What may be done with it, as its source says with the row.
     pub can: Capabilities,
 }
 
-/// Stands in a list for what could not be read. Its input is a JSON string: the bytes as they came.
+/// A placeholder for an unreadable item. Its input is a JSON string with the original bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StandIn {
-    /// Goes on after "it cannot be read:".
+    /// Continues "it cannot be read:".
     pub what: &'static str,
-    /// The id is the source's, so it can be rejected. Else the id is ours, and nothing can be decided.
+    /// Whether the id is the source's, so that the item can be rejected. Otherwise it cannot be decided.
     pub has_id: bool,
 }
 
-/// An action in full: everything a reviewer needs to decide.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct PendingAction {
     pub row: Row,
-    /// The arguments that will run, byte for byte.
+    /// The arguments to run, byte for byte.
     pub input: RawJson,
-    /// What the proposer's side says of them; never what runs.
+    /// The proposer's description of the input; never runs.
     pub preview: Option<RawJson>,
-    /// The state of the target as the proposer read it. Shown, never checked; in no digest of what runs.
+    /// State of the target as read by the proposer. Shown, but not checked and in no digest.
     pub before: Option<RawJson>,
     pub summary: Option<Untrusted>,
     pub requested_by: Option<Untrusted>,
     pub tool_call: Option<Untrusted>,
-    /// Those that stand, where it takes more than one person; all of the same content.
+    /// Valid approvals, if several people must approve; all of the same content.
     pub approvals: Vec<Approval>,
     pub user_edits: Option<Edits>,
-    /// What ran, or will run, after the edits.
+    /// The input after edits, which ran or will run.
     pub effective_input: Option<RawJson>,
-    /// Why it was decided so.
     pub reason: Option<Untrusted>,
     pub result: Option<RawJson>,
     pub error: Option<Untrusted>,
     pub executed_at: Option<Timestamp>,
-    /// The source's label for everything else that was agreed to: expiry, effect, risk, preview, schema, executor. Opaque here,
-    /// and sent back with the decision.
+    /// The source's digest of everything else agreed to: expiry, effect, risk, preview, schema, executor. Opaque;
+    /// returned with the decision.
     pub terms: Option<Digest>,
     /// The whole reply, byte for byte, for the Raw tab.
     pub raw: RawJson,
 }
 
 impl Row {
-    /// Whoever decided it, or approved it while more people must.
+    /// People who decided it, or approved it while more must.
     pub fn deciders(&self) -> impl Iterator<Item = &Untrusted> {
         self.resolved_by.iter().chain(self.approvals.iter().flat_map(|approvals| &approvals.by))
     }
 
-    /// It expired after a human approved it: nobody ran it in time. What expires undecided has nobody who resolved it.
+    /// Whether it expired after its approval, because no agent ran it in time. Without approval there is no
+    /// `resolved_by`.
     pub fn has_lapsed(&self) -> bool {
         self.status == Status::Expired && self.resolved_by.is_some()
     }
 
-    /// A pending row of which nothing else is known; medium is the risk of what nobody called by one.
+    /// A pending row with defaults and medium risk.
     pub fn new(id: ActionId, tool: Untrusted, title: Untrusted) -> Self {
         Self { id, tool, title, ..Self::default() }
     }
 
-    /// Its time to be decided is over, as far as the clock that `now` is from can tell: sources say when an action expires,
-    /// not what time they have it.
+    /// Whether its expiry has passed by the caller's clock, which may differ from the source's.
     pub fn has_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|at| at <= now)
     }
 
-    /// Its source still lists it, and nothing can be decided any more.
+    /// Whether its source still lists it although it expired.
     pub fn is_pending_and_expired(&self, now: Timestamp) -> bool {
         self.status.is_pending() && self.has_expired(now)
     }
 }
 
 impl PendingAction {
-    /// An action of which nothing is known but what would run. `raw` is what it was read from; the row's size is the input's.
+    /// An action with input only. `raw` is the text it was read from.
     pub fn new(row: Row, input: RawJson, raw: RawJson) -> Self {
         let row = Row { size: input.as_str().len() as u64, ..row };
         Self { row, input, raw, ..Self::default() }
     }
 
-    /// Bytes of the input, of the agent's note and of what others changed. A line break counts as a row of text.
+    /// Bytes of input, note and others' edits. A line break counts as a row of text.
     pub fn bytes_to_read(&self) -> u64 {
         let note = self.summary.as_ref().map(Untrusted::as_raw);
         let edits = self.approved_edits().map(|edits| edits.as_json().as_str());
@@ -216,32 +206,29 @@ impl PendingAction {
         texts.map(|text| (text.len() + breaks(text) * ROW) as u64).sum()
     }
 
-    /// The edits of those who approved it already, where more people must. They approved one content: where one of them changed
-    /// nothing, it is the proposed one.
+    /// Returns the edits that earlier approvers agreed on. If one of them changed nothing, that is the proposed input.
     pub fn approved_edits(&self) -> Option<&Edits> {
         let first = self.approvals.first()?.edits.as_ref()?;
         self.approvals.iter().all(|approval| approval.edits.is_some()).then_some(first)
     }
 
-    /// The digest of the input with [`Self::approved_edits`].
     pub fn approved_digest(&self) -> Option<Digest> {
         let input = merge(&self.input, self.approved_edits()?).ok()?;
         Some(self.digest_of(input.as_str()))
     }
 
-    /// The digest of the proposed input, computed here from the bytes at hand.
+    /// Returns the digest of the proposed input, computed from its bytes.
     pub fn digest(&self) -> Digest {
         self.digest_of(self.input.as_str())
     }
 
-    /// The digest an input would have as this action's.
+    /// Returns the digest of `input` as this action's input.
     pub fn digest_of(&self, input: &str) -> Digest {
         let workspace = self.row.workspace.as_ref().map_or("", Untrusted::as_raw);
         Digest::of(self.row.tool.as_raw(), workspace, input)
     }
 }
 
-/// A row of the inbox: whose it is, and what it says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub key: ActionKey,
@@ -249,7 +236,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The batch this action is decided with.
+    /// Returns the batch that this action is decided with.
     pub fn batch(&self) -> BatchKey {
         match &self.row.batch {
             Some(batch) => BatchKey::Batch(self.key.source.clone(), batch.clone()),

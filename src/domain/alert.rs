@@ -1,25 +1,24 @@
-//! What a lead should look at, by name.
+//! Kinds of alerts.
 
-/// The gravest first.
+/// Ordered by severity, most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AlertKind {
-    /// The source cannot be reached, refuses the token, or its data is old.
+    /// The source is unreachable, refuses the token, or its data is stale.
     Down,
-    /// Something else ran than what was approved, in the last hour.
+    /// A run in the last hour differed from its approval.
     RanOther,
-    /// Failed after it was approved, in the window.
+    /// An approved action failed in the window.
     Failed,
     Unknown,
-    /// High-risk, and waiting for longer than high risks may.
+    /// A high-risk action waits longer than its target.
     HighRisk,
-    /// Pending, and expires soon.
     Expiring,
-    /// Approved, and no agent claims it: it lapses soon.
+    /// An approved action lapses soon, because no agent claimed it.
     Lapsing,
     OverTarget,
-    /// More comes than goes, for so many minutes.
+    /// A queue grew for the configured minutes.
     Growing,
-    /// Missions that cannot go on until somebody decides, one of them for longer than the target.
+    /// Missions wait for decisions, one of them longer than the target.
     Blocked,
 }
 
@@ -37,7 +36,6 @@ impl AlertKind {
         Self::Blocked,
     ];
 
-    /// In configuration and JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Down => "source-down",

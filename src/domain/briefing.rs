@@ -1,39 +1,34 @@
-//! What a source says is outstanding.
+//! Outstanding counts of a source.
 
 use super::{Claim, Revision, Risk, Risks, Timestamp, Untrusted};
 
-/// Outstanding counts, as a source pushed them. A hint: the list is the truth.
+/// Outstanding counts pushed by a source. Only a hint; the list is authoritative. `None` if not counted.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Briefing {
     pub pending: u64,
-    /// Missions that cannot go on until somebody decides, where the source counts them.
     pub blocked_missions: Option<u64>,
-    /// Actions whose outcome nobody knows, where the source counts them.
     pub unknown: Option<u64>,
-    /// Approvals that no agent claimed in three quarters of their time, where the source counts them.
+    /// Approvals that no agent claimed in three quarters of their time.
     pub lapsing: Option<u64>,
-    /// Runs of the last hour of something else than what was approved, where the source counts them.
+    /// Runs in the last hour that differed from their approval.
     pub ran_other: Option<u64>,
-    /// Since when nothing approved is run there; `None` while it is, or where the source does not tell.
+    /// Start of the pause in dispatching; `None` if not paused or not known.
     pub paused: Option<Timestamp>,
-    /// Who is on what; `None` where nobody can say so.
+    /// `None` if the source has no claims.
     pub claims: Option<Vec<Claim>>,
     pub revision: Option<Revision>,
 }
 
-/// What waits at a source, counted by the source itself.
+/// Pending actions, counted by the source.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Outstanding {
     pub pending: u64,
-    /// Of them, high-risk or worse.
     pub high: u64,
-    /// Since when the first of them waits.
     pub oldest: Option<Timestamp>,
-    /// Those of which most waits, at most [`Outstanding::TOOLS`].
+    /// Tools with the most pending actions, at most [`Outstanding::TOOLS`].
     pub tools: Vec<ToolOutstanding>,
 }
 
-/// One tool of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolOutstanding {
     pub tool: Untrusted,
@@ -42,10 +37,10 @@ pub struct ToolOutstanding {
 }
 
 impl Outstanding {
-    /// So many tools are told apart.
+    /// Maximum number of tools counted separately.
     pub const TOOLS: usize = 500;
 
-    /// The same with what a reviewer's configuration knows of the tools.
+    /// Applies the risks of the reviewer's configuration.
     #[must_use]
     pub fn raised(mut self, risks: &Risks) -> Self {
         for tool in &mut self.tools {
@@ -63,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn configured_risk_counts_every_action_of_its_tool_as_high() {
+    fn a_configured_risk_counts_all_actions_of_its_tool() {
         let tool = |name: &str, pending, high| ToolOutstanding { tool: name.into(), pending, high };
         let counted = Outstanding {
             pending: 12,

@@ -1,13 +1,13 @@
-//! Names of tools, and patterns that stand for many of them.
+//! Tool names, and patterns for several tools.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Whether `pattern` stands for `name`. A `*` stands for any text, also for none; everything else stands for itself.
+/// Whether `pattern` matches `name`. `*` matches any text, also an empty one.
 pub fn matches(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
-    // Both ends are fixed. What is in between is taken where it stands first, which leaves most for the rest.
+    // Both ends are fixed. The first match of each middle part leaves the most text for the rest.
     let inner = name.strip_prefix(first).and_then(|name| name.strip_suffix(last));
     inner.is_some_and(|inner| {
         let mut parts = middle.split('*');
@@ -15,17 +15,15 @@ pub fn matches(pattern: &str, name: &str) -> bool {
     })
 }
 
-/// Whether a name of a table is a pattern.
 pub fn is_pattern(name: &str) -> bool {
     name.contains('*')
 }
 
-/// Something about tools, by their names or by patterns. A name counts before every pattern; of several patterns the one with the most
-/// characters besides `*` counts; of equally long ones the first in the order of their characters.
+/// Values by tool name or pattern. A name has precedence over patterns, then the pattern with the most characters
+/// besides `*`, then the first in character order.
 #[derive(Clone, Debug)]
 pub struct ByTool<T> {
     all: BTreeMap<String, T>,
-    /// In the order in which they are asked.
     patterns: Vec<String>,
 }
 
@@ -39,25 +37,22 @@ impl<T> FromIterator<(String, T)> for ByTool<T> {
     fn from_iter<I: IntoIterator<Item = (String, T)>>(all: I) -> Self {
         let all = BTreeMap::from_iter(all);
         let mut patterns: Vec<String> = all.keys().filter(|name| is_pattern(name)).cloned().collect();
-        // Stable: equal ones stay in the order of the map.
+        // A stable sort keeps equal ones in the order of the map.
         patterns.sort_by_key(|pattern| Reverse(pattern.chars().filter(|&c| c != '*').count()));
         Self { all, patterns }
     }
 }
 
 impl<T> ByTool<T> {
-    /// What counts for the tool of this name.
     pub fn get(&self, name: &str) -> Option<&T> {
         let by_pattern = || self.patterns.iter().find(|pattern| matches(pattern, name));
         self.all.get(name).or_else(|| self.all.get(by_pattern()?))
     }
 
-    /// Names and patterns, in the order of their characters.
     pub fn iter(&self) -> impl Iterator<Item = (&String, &T)> {
         self.all.iter()
     }
 
-    /// Only the patterns, in the order in which they are asked after the names.
     pub fn patterns(&self) -> impl Iterator<Item = (&String, &T)> {
         self.patterns.iter().filter_map(|pattern| self.all.get_key_value(pattern))
     }
@@ -68,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_for_any_text_and_all_else_for_itself() {
+    fn a_star_matches_any_text() {
         for (pattern, name) in [
             ("*", ""),
             ("*", "fs.write"),
@@ -90,7 +85,7 @@ mod tests {
             ("fs.*", "FS.write"),
             ("fs.*", "xfs.write"),
             ("*.write", "fs.writes"),
-            // The ends may not share a character.
+            // Prefix and suffix must not overlap.
             ("aba*aba", "ababa"),
             ("*a*a*", "a"),
             ("a*b*c", "acb"),
@@ -105,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_counts_before_patterns_and_longer_patterns_before_shorter_ones() {
+    fn names_and_longer_patterns_have_precedence() {
         let names = ["*", "fs.*", "fs.write*", "*.write_all", "fs.write", "a*", "*a", "x*.*", "x.*"];
         let tools: ByTool<&str> = names.iter().map(|&name| (name.to_owned(), name)).collect();
 
@@ -116,7 +111,7 @@ mod tests {
             ("fs.read", "fs.*"),
             ("other", "*"),
             ("aba", "*a"),
-            // A pattern is the name of itself.
+            // A pattern also matches as a name.
             ("a*", "a*"),
             ("x.*", "x.*"),
             ("x.y", "x*.*"),

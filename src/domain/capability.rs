@@ -1,62 +1,54 @@
-//! What a source lets a reviewer do with one action.
+//! Capabilities: what a source allows for one action.
 
 use std::borrow::Cow;
 
 use super::{Decision, DecisionKind};
 
-/// Read by three places: [`super::freeze`] refuses, the screen hides and tells, the command line explains. One value an action,
-/// because sources differ by kind of action (a saga's reason step can be edited, its commit step cannot).
+/// Allowed decisions. [`super::freeze`] enforces them, screen and command line show them. Per action, because sources
+/// differ by kind of action: a saga's reason step can be edited, its commit step cannot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// Edits travel with an approval.
     pub edit: bool,
-    /// It asks for an answer: without edits that fill it in there is nothing to approve.
+    /// It asks a question: an approval needs edits with the answer.
     pub answer: bool,
-    /// It can be rejected.
     pub reject: bool,
-    /// Whether a rejection carries a reason.
     pub reason: ReasonRule,
-    /// The source keeps a comment on an approval.
+    /// Whether the source keeps a comment on an approval.
     pub comment: bool,
-    /// The source can ask the agent to try again with guidance.
+    /// Whether the source can ask the agent to try again with guidance.
     pub retry: bool,
-    /// Nobody knows what became of it, and a human may say.
+    /// Whether a person may settle its unknown outcome.
     pub settle: bool,
-    /// How actions of one batch depend on each other.
     pub together: Together,
-    /// Calls beside it that need no approval, and are rejected with it.
+    /// Ungated calls of the same turn that are rejected with it.
     pub also_rejects: u16,
-    /// placet made its title of what tells the input from others: two equal titles are worth a warning.
+    /// Whether placet made its title from identifying fields, so that equal titles suggest duplicates.
     pub titled: bool,
-    /// Who checks that what lands is what was seen.
     pub binding: Binding,
-    /// What else to know before deciding it.
+    /// Other things to know before deciding.
     pub notes: Notes,
 }
 
-/// How actions of one batch depend on each other when they are decided.
+/// Dependency between decisions on one batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Together {
-    /// Not at all: what is left out stays pending.
+    /// Independent: undecided actions stay pending.
     Free,
-    /// All of them are decided in one request, each in its own way.
+    /// Decided in one request, each in its own way.
     All,
-    /// One decision stands for all of them.
+    /// One decision for all.
     Same,
 }
 
-/// Something about deciding an action that its reviewer should know before a key is pressed, in our own words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Note {
     pub on: On,
-    /// A sentence without a capital and without its full stop.
+    /// A sentence without capital and full stop.
     pub words: &'static str,
 }
 
-/// What a note is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum On {
-    /// The action, however it is decided.
     Any,
     Approve,
     Edit,
@@ -76,38 +68,35 @@ impl On {
 }
 
 impl Note {
-    /// For a backend that writes down whatever name it is told.
+    /// For a backend that records any name it is given.
     pub const UNVERIFIED: Self =
         Self { on: On::Any, words: "identity not verified by this backend: it keeps the name it is told" };
-    /// For a token that may look and no more.
+    /// For a token without the scope `decide`.
     pub const NO_SCOPE: Self =
         Self { on: On::Any, words: "read-only: the token of this source has no `decide` scope" };
-    /// For a backend that knows nobody.
+    /// For a backend that does not record people.
     pub const NOBODY: Self =
         Self { on: On::Any, words: "this backend records nobody: who decided is kept here only" };
 }
 
-/// A source's list of notes, and which of them hold for an action. As small as a row can carry.
+/// A source's notes and a bit mask of those that apply, small enough for each row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notes {
     list: &'static [Note],
-    /// One bit for each.
     holds: u16,
 }
 
 impl Notes {
-    /// All of them.
     pub const fn of(list: &'static [Note]) -> Self {
         Self { list, holds: u16::MAX }
     }
 
-    /// Those whose place is true.
+    /// Selects the notes whose element in `holds` is true.
     pub fn that_hold<const N: usize>(list: &'static [Note; N], holds: [bool; N]) -> Self {
         let bits = holds.iter().rev().fold(0, |bits, &holds| bits << 1 | u16::from(holds));
         Self { list, holds: bits }
     }
 
-    /// What holds, in the list's order.
     pub fn iter(self) -> impl Iterator<Item = &'static Note> {
         self.list
             .iter()
@@ -124,7 +113,7 @@ impl Default for Capabilities {
 }
 
 impl Capabilities {
-    /// Everything can be looked at, nothing decided. What a token without the `decide` scope gets.
+    /// No decisions, as with a token without the scope `decide`.
     pub const READ_ONLY: Self = Self {
         edit: false,
         answer: false,
@@ -140,10 +129,9 @@ impl Capabilities {
         notes: Notes::of(&[]),
     };
 
-    /// Each is approved or rejected by itself; nothing travels along.
+    /// Plain approvals and rejections, without edits or texts.
     pub const PLAIN: Self = Self { reject: true, binding: Binding::FreshRead, ..Self::READ_ONLY };
 
-    /// Whether its source takes decisions of this kind on it.
     pub fn takes(&self, kind: DecisionKind) -> bool {
         match kind {
             DecisionKind::Approve => true,
@@ -157,8 +145,8 @@ impl Capabilities {
         self.binding != Binding::ReadOnly
     }
 
-    /// Everything that is out of the ordinary about deciding it, in the order in which it should be told. Each is a sentence
-    /// without a capital and without its full stop.
+    /// Returns everything unusual about deciding the action, in display order, as sentences without capital and full
+    /// stop.
     pub fn told(&self) -> Vec<(On, Cow<'static, str>)> {
         if !self.can_decide() {
             return self.notes.iter().map(|note| (note.on, Cow::Borrowed(note.words))).collect();
@@ -201,14 +189,14 @@ impl Capabilities {
 }
 
 impl Capabilities {
-    /// What of that goes with this very decision, told once more before it is sent.
+    /// Returns the warnings about this decision, shown again before it is sent.
     pub fn told_of(&self, decision: &Decision) -> Vec<Cow<'static, str>> {
         let on = On::of(decision.kind().without_edits());
         let kept = match decision.kind() {
             _ if decision.said().is_none() => true,
             kind if kind.approves() => self.comment,
             kind if kind.rejects() => self.reason != ReasonRule::NotKept,
-            // What is said is all of it.
+            // Guidance is the whole decision, so it is always kept.
             _ => true,
         };
         let edits = decision.edits().is_some();
@@ -227,7 +215,7 @@ impl Capabilities {
         told
     }
 
-    /// Why it cannot be done with this action, in a sentence without a capital and without its full stop.
+    /// Why the action does not allow this, as a sentence without capital and full stop.
     pub fn why_not(&self, on: On) -> &'static str {
         let noted = |on: On| self.notes.iter().find(|note| note.on == on).map(|note| note.words);
         if !self.can_decide() {
@@ -244,28 +232,27 @@ impl Capabilities {
     }
 }
 
-/// What a source does with the reason for a rejection.
+/// Handling of a rejection's reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReasonRule {
-    /// It has no place for one: the reason stays in our journal.
+    /// Kept only in the journal of placet.
     NotKept,
     Optional,
     Required,
 }
 
-/// How strongly a decision is tied to the content that was on screen.
+/// How strictly a decision is bound to the content on screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binding {
-    /// The source compares the digest in the transaction that settles the action.
+    /// The source compares digests in the transaction that settles the action.
     Source,
-    /// We read again just before sending; a window of milliseconds stays.
+    /// placet reads again just before sending. A change in the milliseconds between is missed.
     FreshRead,
-    /// Nothing can be decided with this token.
     ReadOnly,
 }
 
 impl Binding {
-    /// How strong that is, in words that go on after the name of a source.
+    /// Continues the name of the source.
     pub const fn promise(self) -> &'static str {
         match self {
             Self::Source => "refuses any action that changed after you saw it",
@@ -282,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn before_sending_is_told_what_goes_with_that_decision() {
+    fn warnings_about_a_decision_are_repeated_before_sending() {
         const NOTES: &[Note] = &[
             Note { on: On::Reject, words: "completed steps will be compensated" },
             Note { on: On::Edit, words: "the whole envelope is sent" },
@@ -299,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_the_ordinary_is_told_once() {
+    fn unusual_properties_are_reported_once() {
         const EDITS: Note = Note { on: On::Edit, words: "no edits on commit steps" };
         let words = |can: Capabilities| can.told().into_iter().map(|(_, words)| words).collect::<Vec<_>>();
 

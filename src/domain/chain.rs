@@ -1,31 +1,29 @@
-//! Records that are chained by hashes, so that what is changed afterwards is found.
+//! Hash chains of records, which show later changes.
 //!
-//! A record's hash is SHA-256 over a label, the record's fields in an order that its format fixes, and the hash of the record
-//! before it last (absent before the first). Numbers are decimal, moments in milliseconds since 1970. Each has its length in front
-//! (unsigned 64-bit, big-endian); each after the label begins with one byte, which is counted: 1, or 0 and nothing behind it for
-//! what is absent, so that absent is not empty. The chain shows what somebody changed who could not also change a head that was kept
-//! elsewhere before.
+//! A record's hash is SHA-256 over a label, the record's fields in a fixed order, and the previous hash (absent for the
+//! first record). Numbers are decimal, times in milliseconds since 1970. Each part has its length in front (64-bit,
+//! big-endian). Each part after the label starts with a byte that is included in the length: 1, or 0 without content if
+//! absent, so absent differs from empty. The chain does not protect from somebody who can also change a head kept
+//! elsewhere.
 
 use super::Digest;
 
-/// How far a chain goes: the number and the hash of its newest record.
+/// Number and hash of the newest record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chain {
     pub number: u64,
-    /// `None`: no record has a hash yet.
+    /// `None` before the first record.
     pub hash: Option<String>,
 }
 
-/// What does not fit about one record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Misfit {
-    /// The number that is not there before it.
     pub missing: Option<u64>,
-    /// Its hash is not that of its fields behind the record before it.
+    /// Its hash does not match its fields and the previous hash.
     pub changed: bool,
 }
 
-/// The hash of a record that follows the one with the hash `before`.
+/// Returns the hash of a record after the hash `before`.
 pub fn link<'a>(
     label: &str,
     fields: impl IntoIterator<Item = Option<&'a str>>,
@@ -35,8 +33,8 @@ pub fn link<'a>(
 }
 
 impl Chain {
-    /// Goes on to the next record, by its number, its hash and the hash that it should have behind the one before. One changed record is
-    /// one misfit: what follows is held against the hash that it has.
+    /// Verifies the next record by number, hash and the expected hash after the previous one. A changed record is one
+    /// misfit, because the next one is checked against the hash as recorded.
     pub fn take(&mut self, number: u64, hash: &str, expected: impl FnOnce(Option<&str>) -> String) -> Misfit {
         let next = self.number.saturating_add(1);
         let changed = expected(self.hash.as_deref()) != hash;
@@ -50,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changed_and_missing_records_are_told_once_each() {
+    fn each_changed_or_missing_record_is_reported_once() {
         let expected = |number: u64| {
             move |before: Option<&str>| link("x", [Some(number.to_string().as_str())], before).to_string()
         };

@@ -1,32 +1,29 @@
-//! Decides what it takes to confirm a submission: a key for a few plain decisions, else their number, typed.
+//! Confirmation of a submission: by key, or by typing the number of decisions.
 
 use super::{DecisionKind, StagedCounts};
 
-/// A key is enough for so many decisions.
+/// Maximum decisions confirmed by key.
 const FEW: usize = 25;
-/// Rejections are final: a key is enough for so many.
+/// Maximum rejections confirmed by key, because they are final.
 const FEW_EXCLUDED: usize = 3;
 
-/// What weighs in a submission.
+/// Properties of a submission that determine its confirmation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Weight {
     pub counts: StagedCounts,
-    /// Approvals of high or critical risk, or of one this version does not know.
+    /// Approvals of high, critical or unknown risk.
     pub high_risk: usize,
-    /// Approvals of content that nobody had on screen.
+    /// Approvals of content that was not on screen.
     pub unopened: usize,
 }
 
-/// What it takes to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Confirm {
-    /// The confirm key, or the word for it.
     Key,
-    /// The number of decisions, typed; with the reasons why, a few words each.
+    /// The typed number of decisions, with short reasons.
     Count(usize, Vec<String>),
 }
 
-/// A key is enough for a few plain decisions that were looked at; anything else is counted by hand.
 pub fn confirm_by(weight: Weight) -> Confirm {
     let Weight { counts, high_risk, unopened } = weight;
     let mut why = Vec::new();
@@ -62,11 +59,11 @@ mod tests {
     #[test]
     fn a_few_plain_decisions_need_a_key_only() {
         assert_eq!(asked(25, 0, 0, 0), None);
-        assert_eq!(asked(22, 3, 0, 0), None, "three exclusions");
+        assert_eq!(asked(22, 3, 0, 0), None, "three rejections");
     }
 
     #[test]
-    fn what_weighs_more_is_counted_by_hand_and_says_why() {
+    fn weighty_submissions_need_a_count_with_reasons() {
         assert_eq!(asked(26, 0, 0, 0).unwrap(), "26: more than 25");
         assert_eq!(asked(0, 4, 0, 0).unwrap(), "4: 4 excluded for good");
         assert_eq!(asked(1, 0, 1, 0).unwrap(), "1: 1 high-risk");

@@ -1,16 +1,13 @@
-//! What a source knows around an action, and what it is like to work with.
+//! Context of an action, and checks of a source.
 
 use super::{RawJson, Timestamp, Untrusted};
 
-/// One passage of the Context tab: what a system knows of a run, its earlier steps, its events, its facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContextEntry {
-    /// Ours.
     pub title: &'static str,
     pub facts: Vec<Fact>,
 }
 
-/// One line of it, or more for a long value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
     pub name: Untrusted,
@@ -21,9 +18,8 @@ pub struct Fact {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FactValue {
     Text(Untrusted),
-    /// Shown as an identifier: look-alikes and hidden characters stand out.
+    /// Shown as an identifier, with look-alikes and hidden characters marked.
     Id(Untrusted),
-    /// Byte for byte.
     Json(RawJson),
 }
 
@@ -46,26 +42,23 @@ impl Fact {
     }
 }
 
-/// One step of looking a source over, from its address to the right to decide.
+/// A step in checking a source, from its address to the right to decide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// What was looked at, in a word or two.
+    /// Subject of the check, in one or two words.
     pub what: &'static str,
     pub verdict: Verdict,
-    /// What was found, in our words.
     pub found: String,
-    /// What the other side said, where it said something.
+    /// Answer of the other side, if any.
     pub said: Option<Untrusted>,
-    /// What to do about it; empty when nothing is to be done.
+    /// May be empty.
     pub advice: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Good,
-    /// It works, with something to know.
     Warn,
-    /// It does not work.
     Bad,
 }
 

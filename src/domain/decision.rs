@@ -1,8 +1,7 @@
-//! What a reviewer decides about one action.
+//! Decisions of a reviewer on an action.
 
 use super::Edits;
 
-/// A decision. Undecided is the absence of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     Approve { edits: Option<Edits>, comment: Option<String> },
@@ -10,7 +9,6 @@ pub enum Decision {
     Retry { guidance: String },
 }
 
-/// A decision without what it carries: for letters, counts and words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DecisionKind {
     Approve,
@@ -19,44 +17,37 @@ pub enum DecisionKind {
     Retry,
 }
 
-/// How a kind is called, wherever kinds are listed, counted or named.
 #[derive(Debug)]
 pub struct KindWords {
-    /// In the decision column.
     pub letter: char,
-    /// In receipts, reports and the journal.
     pub record: &'static str,
-    /// In filters, and beside counts.
     pub name: &'static str,
-    /// As a value of `placet log --decision`, with its help.
+    /// Value of `placet log --decision`, with its help text.
     pub logged: (&'static str, &'static str),
-    /// In a line of counts.
     pub terse: &'static str,
-    /// In a sentence: the decision, and who is at it.
+    /// In sentences: the decision, and its progress.
     pub phrase: &'static str,
     pub doing: &'static str,
-    /// Over what it came to in a report: `with_edits` are a part of `approved`.
+    /// In reports: `with_edits` are included in `approved`.
     pub landed: &'static str,
-    /// In a sentence: `this source cannot …`.
+    /// Continues `this source cannot`.
     pub cannot: &'static str,
-    /// What a person types beside it, by its name, and in a sentence before it.
+    /// Name of the accompanying text, alone and in front of it.
     pub said: &'static str,
     pub before_said: &'static str,
-    /// Over the field for it, beside the key that accepts it, and what becomes of the text where the source keeps it.
+    /// Heading of its text field, label of the accepting key, and handling of the text.
     pub heading: &'static str,
     pub does: &'static str,
     pub kept: &'static str,
-    /// In a sentence: `say …`. Of what cannot be decided without words.
+    /// Continues `say`, for decisions that need text.
     pub wants: &'static str,
 }
 
 impl Decision {
-    /// A plain approval.
     pub const APPROVE: Self = Self::Approve { edits: None, comment: None };
-    /// A plain rejection.
     pub const REJECT: Self = Self::Reject { reason: None };
 
-    /// Of this kind, with what goes along. `None` where it needs words and there are none.
+    /// Creates a decision; `None` if its kind needs text and there is none.
     pub fn new(kind: DecisionKind, edits: Option<Edits>, said: Option<String>) -> Option<Self> {
         Some(match kind {
             DecisionKind::Approve | DecisionKind::ApproveWithEdits => Self::Approve { edits, comment: said },
@@ -74,7 +65,6 @@ impl Decision {
         }
     }
 
-    /// The comment, the reason or the guidance.
     pub fn said(&self) -> Option<&str> {
         match self {
             Self::Approve { comment, .. } => comment.as_deref(),
@@ -83,7 +73,6 @@ impl Decision {
         }
     }
 
-    /// Carries something that a person typed: edits, a comment, a reason, guidance.
     pub fn has_words(&self) -> bool {
         self.edits().is_some() || self.said().is_some()
     }
@@ -97,33 +86,28 @@ impl Decision {
 }
 
 impl DecisionKind {
-    /// As they are listed.
     pub const ALL: [Self; 4] = [Self::Approve, Self::ApproveWithEdits, Self::Reject, Self::Retry];
 
-    /// Their names, for a sentence.
     pub const NAMES: &str = "approve, edit, exclude or retry";
 
-    /// With edits or without.
     pub const fn approves(self) -> bool {
         matches!(self, Self::Approve | Self::ApproveWithEdits)
     }
 
-    /// The word in receipts, and for scripts.
     pub const fn word(self) -> &'static str {
         self.words().record
     }
 
-    /// For good.
     pub const fn rejects(self) -> bool {
         matches!(self, Self::Reject)
     }
 
-    /// Settles nothing: it is done when it is accepted, and what follows is for the next decision.
+    /// Whether the action stays open: the decision ends with its acceptance, and the agent proposes again.
     pub const fn hands_back(self) -> bool {
         !self.approves() && !self.rejects()
     }
 
-    /// What is typed beside an approval is kept whether it has edits or not.
+    /// Merges approvals with and without edits, which share their comment.
     #[must_use]
     pub const fn without_edits(self) -> Self {
         match self {
@@ -132,7 +116,6 @@ impl DecisionKind {
         }
     }
 
-    /// The letter in the decision column.
     pub const fn letter(self) -> char {
         self.words().letter
     }
@@ -222,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_in_a_sentence_are_those_of_the_kinds() {
+    fn the_sentence_of_names_matches_the_kinds() {
         let names = DecisionKind::ALL.map(|kind| kind.words().name);
         assert_eq!(DecisionKind::NAMES.replace(" or ", ", "), names.join(", "));
     }

@@ -1,18 +1,17 @@
-//! The fingerprint that binds a decision to exact bytes.
+//! Digests, which bind decisions to exact bytes.
 
 use std::fmt;
 
 use sha2::{Digest as _, Sha256};
 
 /// `sha256:` and 64 hex digits over the length-prefixed fields `placet/v1`, tool name, workspace and the exact bytes of
-/// the input (each length as an unsigned 64-bit big-endian number).
+/// the input (lengths as unsigned 64-bit big-endian numbers).
 ///
-/// A client computes it from the bytes it shows; a digest in a reply is a check, never the source.
+/// Clients compute it from the bytes that they show. A digest in a reply is only compared with it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// Over the bytes of one proposed (or merged) input.
     pub fn of(tool: &str, workspace: &str, input: &str) -> Self {
         let mut hash = Sha256::new();
         for field in ["placet/v1", tool, workspace, input] {
@@ -22,8 +21,7 @@ impl Digest {
         Self(hash.finalize().into())
     }
 
-    /// Over other things than an input, in the same form: `label`, then the fields, where an absent one (a single zero byte)
-    /// is not an empty one (a one byte and nothing behind it).
+    /// Computes a digest of other fields after `label`. Each field starts with a byte: 0 if absent, 1 if present.
     pub fn of_fields<'a>(label: &str, fields: impl IntoIterator<Item = Option<&'a str>>) -> Self {
         let mut hash = Sha256::new();
         hash.update((label.len() as u64).to_be_bytes());
@@ -37,17 +35,15 @@ impl Digest {
         Self(hash.finalize().into())
     }
 
-    /// Its 32 bytes, for where no printed form is wanted.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// Reads the printed form; `None` when it is anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let hex = text.strip_prefix("sha256:")?.as_bytes();
         let hex: &[u8; 64] = hex.try_into().ok()?;
         let mut bytes = [0; 32];
-        // No branch for each digit: a list has 64 of them for each action.
+        // Without a branch per digit, because a list has 64 of them per action.
         let mut odd = 0;
         for (byte, pair) in bytes.iter_mut().zip(hex.as_chunks().0) {
             let [high, low] = pair.map(four_bits);
@@ -58,7 +54,7 @@ impl Digest {
     }
 }
 
-/// What a digit means; 255 for what is none.
+/// Returns the value of a hex digit; 255 if it is not one.
 const fn four_bits(digit: u8) -> u8 {
     match digit {
         b'0'..=b'9' => digit - b'0',
@@ -67,7 +63,7 @@ const fn four_bits(digit: u8) -> u8 {
     }
 }
 
-/// For four bits; a formatter for each byte is what a proposal would feel.
+/// Faster than a formatter for each byte.
 const fn digit(four: u8) -> u8 {
     if four < 10 { b'0' + four } else { b'a' + four - 10 }
 }
@@ -97,18 +93,18 @@ mod tests {
     const KNOWN: &str = "sha256:9c0d8c6c15e8b07cee722fe8b4483456e10532811e06d90f17908bba1a1dff9d";
 
     #[test]
-    fn the_digest_is_the_published_one() {
+    fn a_digest_matches_the_specification() {
         assert_eq!(Digest::of("t", "w", "{}").to_string(), KNOWN);
         assert_eq!(Digest::parse(KNOWN), Some(Digest::of("t", "w", "{}")));
     }
 
     #[test]
-    fn fields_cannot_flow_into_each_other() {
+    fn shifted_fields_have_another_digest() {
         assert_ne!(Digest::of("ab", "c", "{}"), Digest::of("a", "bc", "{}"));
     }
 
     #[test]
-    fn absent_is_not_empty_and_fields_keep_their_places() {
+    fn absent_fields_differ_from_empty_ones() {
         let of = |fields: &[Option<&str>]| Digest::of_fields("x", fields.iter().copied());
 
         assert_ne!(of(&[None]), of(&[Some("")]));

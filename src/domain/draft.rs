@@ -1,23 +1,21 @@
-//! Holds the decisions that are staged and not sent. They are local, can be undone, and are saved step by step.
+//! Holds staged decisions until they are sent. They are local, saved with each step, and can be undone.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::{ActionKey, BatchKey, Decision, DecisionKind, Digest, KeyMap, Timestamp};
 
-/// A staged decision on one action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Staged {
     pub decision: Decision,
     pub batch: BatchKey,
-    /// Of the content that was on screen when it was staged; `None` when the action was never opened.
+    /// Digest of the content on screen; `None` if the action was never opened.
     pub digest: Option<Digest>,
-    /// The source's label for everything else that was on screen then; `None` where it has none.
+    /// The source's digest of everything else on screen; `None` if it has none.
     pub terms: Option<Digest>,
     pub at: Timestamp,
 }
 
-/// What one step did to one action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     pub key: ActionKey,
@@ -25,16 +23,14 @@ pub struct Change {
     pub after: Option<Arc<Staged>>,
 }
 
-/// What one key press did; undone and redone as a whole.
+/// The changes of one key press, undone and redone together.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Step {
-    /// Shared: of 100,000 changes the draft, the journal and the screen each have the step.
+    /// Shared by draft, journal and screen, because there may be 100,000 changes.
     pub changes: Arc<Vec<Change>>,
 }
 
-/// All staged decisions, with the steps that led to them.
-///
-/// The staged decisions are those after the first `position` steps; the rest can be redone.
+/// All staged decisions, and the steps that led to them. The first `position` steps apply; the others can be redone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Draft {
     staged: KeyMap<Arc<Staged>>,
@@ -42,7 +38,6 @@ pub struct Draft {
     position: usize,
 }
 
-/// A step that is being put together.
 #[derive(Clone, Debug, Default)]
 pub struct OpenStep {
     changes: Vec<Change>,
@@ -50,18 +45,15 @@ pub struct OpenStep {
 }
 
 impl OpenStep {
-    /// What it changed so far.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 }
 
-/// How many decisions of each kind are staged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StagedCounts([usize; DecisionKind::ALL.len()]);
 
 impl Draft {
-    /// Rebuilds a draft from its saved steps.
     pub fn restore(steps: Vec<Step>, position: usize) -> Self {
         let mut draft = Self { staged: KeyMap::default(), position: position.min(steps.len()), steps };
         let done: Vec<Step> = draft.steps.iter().take(draft.position).cloned().collect();
@@ -87,13 +79,13 @@ impl Draft {
         self.staged.is_empty()
     }
 
-    /// Steps that stand: the number to save with the draft.
+    /// Number of applied steps, saved with the draft.
     pub fn position(&self) -> usize {
         self.position
     }
 
-    /// Stages (`Some`) or clears (`None`) decisions as one step, and returns it to be saved. What could be redone is gone.
-    /// `None` when nothing would change.
+    /// Stages (`Some`) or clears (`None`) decisions as one step, returned for saving. Steps to redo are dropped. `None`
+    /// if nothing changes.
     pub fn stage(&mut self, wanted: impl IntoIterator<Item = (ActionKey, Option<Staged>)>) -> Option<Step> {
         let mut open = OpenStep::default();
         for (key, after) in wanted {
@@ -102,14 +94,13 @@ impl Draft {
         self.end(open)
     }
 
-    /// There will be so many decisions more.
     pub fn reserve(&mut self, more: usize) {
         self.staged.reserve(more);
     }
 
-    /// Stages or clears one decision of a step that is not at its end: [`Self::end`] makes a step of it.
+    /// Stages or clears one decision of a step that [`Self::end`] completes.
     pub fn put(&mut self, open: &mut OpenStep, key: ActionKey, after: Option<Staged>) {
-        // Of a batch that is decided as one, all but the key is the same.
+        // Decisions on one batch share their value.
         let after = after.map(|after| match &open.last {
             Some(known) if **known == after => Arc::clone(known),
             _ => Arc::clone(open.last.insert(Arc::new(after))),
@@ -124,14 +115,14 @@ impl Draft {
             _ => false,
         };
         if same {
-            // The one that stood goes on standing: it may be bound to another content.
+            // Keeps the earlier decision, which may be bound to other content.
             self.set(&key, before.as_ref());
         } else {
             open.changes.push(Change { key, before, after });
         }
     }
 
-    /// The step is at its end, and returned to be saved. What could be redone is gone. `None` when it changed nothing.
+    /// Completes a step and returns it for saving. Steps to redo are dropped. `None` if it changed nothing.
     pub fn end(&mut self, open: OpenStep) -> Option<Step> {
         if open.changes.is_empty() {
             return None;
@@ -143,17 +134,14 @@ impl Draft {
         Some(step)
     }
 
-    /// The last step that stands.
     pub fn last(&self) -> Option<&Step> {
         self.steps.get(self.position.checked_sub(1)?)
     }
 
-    /// The step that redoing would take again.
     pub fn next(&self) -> Option<&Step> {
         self.steps.get(self.position)
     }
 
-    /// Takes the last step back, and returns it.
     pub fn undo(&mut self) -> Option<Step> {
         let step = self.last()?.clone();
         self.put_before(&step.changes);
@@ -161,7 +149,6 @@ impl Draft {
         Some(step)
     }
 
-    /// Takes the last undone step again, and returns it.
     pub fn redo(&mut self) -> Option<Step> {
         let step = self.next()?.clone();
         self.put_after(&step.changes);
@@ -169,32 +156,29 @@ impl Draft {
         Some(step)
     }
 
-    /// Takes some changes of the last step back; when all of them are, [`Self::step_back`].
+    /// Undoes a part of the last step. After all parts, call [`Self::step_back`].
     pub fn put_before(&mut self, changes: &[Change]) {
         for change in changes.iter().rev() {
             self.set(&change.key, change.before.as_ref());
         }
     }
 
-    /// Takes some changes of the next step again; when all of them are, [`Self::step_on`].
+    /// Redoes a part of the next step. After all parts, call [`Self::step_on`].
     pub fn put_after(&mut self, changes: &[Change]) {
         for change in changes {
             self.set(&change.key, change.after.as_ref());
         }
     }
 
-    /// The last step stands no more.
     pub const fn step_back(&mut self) {
         self.position = self.position.saturating_sub(1);
     }
 
-    /// The next step stands.
     pub fn step_on(&mut self) {
         self.position = (self.position + 1).min(self.steps.len());
     }
 
-    /// Forgets actions that are settled, here or elsewhere: their decisions, and all that steps did to them, so that undo cannot
-    /// bring back what can no longer be decided. Returns the decisions that stood.
+    /// Removes settled actions from decisions and steps, so that undo cannot restore them. Returns their decisions.
     pub fn settle(&mut self, keys: &[ActionKey]) -> Vec<(ActionKey, Arc<Staged>)> {
         let gone: HashSet<&ActionKey> = keys.iter().collect();
         for step in &mut self.steps {
@@ -236,7 +220,6 @@ impl StagedCounts {
         counts.for_each(|(n, _)| *n = n.saturating_sub(1));
     }
 
-    /// Every kind in order, with how many there are.
     pub fn each(self) -> impl Iterator<Item = (DecisionKind, usize)> {
         DecisionKind::ALL.into_iter().zip(self.0)
     }
@@ -291,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_step_ends_what_could_be_redone() {
+    fn a_new_step_drops_steps_to_redo() {
         let mut draft = draft();
         draft.undo();
 
@@ -302,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn staging_the_same_again_is_no_step() {
+    fn staging_the_same_decision_is_not_a_step() {
         let mut draft = draft();
 
         assert_eq!(draft.stage([(key("2"), Some(staged("2", Decision::REJECT)))]), None);

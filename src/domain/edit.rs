@@ -1,4 +1,4 @@
-//! Applies edits: a shallow merge over the input, done on bytes so that everything else stays exactly as proposed.
+//! Applies edits: a shallow merge on bytes that leaves everything else exactly as proposed.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -6,17 +6,16 @@ use std::ops::Range;
 use super::RawJson;
 use super::json::{self, JsonError, Member};
 
-/// Top-level keys that say whose action it is. They cannot be edited: an edit must not move a write to another tenant.
+/// Top-level keys that identify workspace, mission or session. Not editable, because an edit must not redirect a write
+/// to another tenant.
 pub const IDENTITY_KEYS: [&str; 6] =
     ["workspace_id", "workspaceId", "mission_id", "missionId", "session_id", "sessionId"];
 
-/// Changed top-level keys with their whole new values, in the order they were sent.
-///
-/// A key cannot be removed: the contract says that edits are merged, not replaced.
+/// Changed top-level keys with their complete new values, in sent order. A key cannot be removed, because the contract
+/// merges edits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edits(RawJson);
 
-/// Why edits cannot be made or applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     #[error(transparent)]
@@ -34,7 +33,7 @@ pub enum EditError {
 }
 
 impl Edits {
-    /// Takes the `userEdits` object of a decision. Empty edits are allowed: they change nothing.
+    /// Validates the `userEdits` of a decision. Empty edits are allowed.
     pub fn new(object: RawJson) -> Result<Self, EditError> {
         for member in unique_members(object.as_str())? {
             let key = member.key.text;
@@ -45,19 +44,17 @@ impl Edits {
         Ok(Self(object))
     }
 
-    /// The object as it is sent.
     pub fn as_json(&self) -> &RawJson {
         &self.0
     }
 
-    /// The keys that get a new value.
     pub fn keys(&self) -> Vec<String> {
         let members = self.0.members().unwrap_or_default();
         members.into_iter().map(|member| member.key.text.into_owned()).collect()
     }
 }
 
-/// The input with the edits applied: value spans replaced, new keys appended in sent order, no other byte touched.
+/// Applies edits to an input: replaces values, appends new keys in sent order, and leaves all other bytes.
 ///
 /// ```
 /// use placet::for_tests::{EditError, Edits, RawJson, merge};
@@ -100,8 +97,8 @@ pub fn merge(input: &RawJson, edits: &Edits) -> Result<RawJson, EditError> {
     Ok(RawJson::parse(out)?)
 }
 
-/// What a reviewer changed: the top-level keys of `edited` whose value differs from `input`, white space aside.
-/// `None` when nothing did.
+/// Returns the top-level keys of `edited` whose values differ from `input`, ignoring white space; `None` if none
+/// differ.
 pub fn changed_keys(input: &RawJson, edited: &str) -> Result<Option<Edits>, EditError> {
     let edited = RawJson::parse(edited)?;
     let (old, new) = (unique_members(input.as_str())?, unique_members(edited.as_str())?);
@@ -144,7 +141,7 @@ fn before_of<'a>(old: &[Member<'a>], member: &Member<'_>) -> Option<&'a str> {
     old.iter().find(|other| other.key.text == member.key.text).map(|other| other.value)
 }
 
-/// What stands in a value's place and is none: backends that write `NaN` are read, but nobody adds another such word.
+/// Returns words that are not JSON values, such as `NaN`. An input may have them, but edits must not add any.
 fn odd_words(value: &str) -> Vec<&str> {
     let (mut scanner, mut odd) = (json::Scanner::new(value), Vec::new());
     while let Ok(Some(token)) = scanner.next_token() {
@@ -223,7 +220,7 @@ mod tests {
             Err(EditError::Json(JsonError { at: 10, what: json::NO_VALUE }))
         );
         let odd = raw(r#"{"list":[NaN,1]}"#);
-        assert!(changed_keys(&odd, r#"{"list":[NaN]}"#).unwrap().is_some(), "it was there before");
+        assert!(changed_keys(&odd, r#"{"list":[NaN]}"#).unwrap().is_some(), "the input has the word");
         assert_eq!(
             changed_keys(&input, r#"{"n":1.10,"list":[1,2]}"#),
             Err(EditError::Removed("title".into()))

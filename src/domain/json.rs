@@ -1,8 +1,8 @@
-//! Reads JSON without changing it: exact bytes, exact numbers, every key, also the second of the same name.
+//! Reads JSON without changing it: exact bytes and numbers, all keys with duplicates.
 //!
-//! `serde_json::Value` turns `1.10` into `1.1`, 2^64 into a float, and drops duplicate keys; a reviewer would approve
-//! something else than what runs. This reader keeps spans over the original text and interprets nothing but strings.
-//! It is strict but for the words in [`ODD_WORDS`] and half surrogate pairs, which some backends write: those are kept and shown.
+//! `serde_json::Value` turns `1.10` into `1.1` and 2^64 into a float, and drops duplicate keys, so a reviewer would
+//! approve something else than what runs. This reader keeps spans of the original text and interprets only strings. It
+//! is strict, but accepts the words in [`ODD_WORDS`] and unpaired surrogates, which some backends write.
 
 mod keys;
 mod layout;

@@ -1,14 +1,13 @@
-//! Decides which actions must have been seen in full before they can be approved.
+//! Locks: which actions must be read in full before approval.
 
 use std::fmt;
 
 use super::{Risk, Seen};
 
-/// An action that was never opened and is longer than this is longer than a screen. Bytes.
+/// Bytes above which an unopened action counts as longer than a screen.
 const LONG: u64 = 2_000;
 
-/// What must be read to its end before it can be approved. High risks, flagged content and what is longer than a screen always
-/// must: there is no less than that.
+/// Minimum to read before approval. High risks, flagged content and content longer than a screen must always be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ReadFirst {
     #[default]
@@ -16,25 +15,23 @@ pub enum ReadFirst {
     Everything,
 }
 
-/// What is known of an action, and how much of its present content was seen.
+/// Properties of an action, and how much of its current content was seen.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight<'a> {
     pub seen: Option<Seen>,
     pub risk: &'a Risk,
-    /// Its content holds something that a reader could overlook.
+    /// Whether its content has something easily overlooked.
     pub flagged: bool,
-    /// Bytes of its input and of the agent's note, or of the input alone where only the row is known.
+    /// Bytes of input and note, or of the input alone if only the row is loaded.
     pub size: u64,
     pub read_first: ReadFirst,
 }
 
-/// Why an action must be seen in full first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
     HighRisk,
     Flagged,
     Long,
-    /// Only because the configuration asks for it.
     Unread,
 }
 
@@ -49,14 +46,14 @@ impl fmt::Display for Lock {
     }
 }
 
-/// `None` when it may be approved. What is short and plain may be approved unopened: it is counted, and asks for more when
-/// it is sent ([`super::confirm_by`]).
+/// Returns the lock; `None` if the action may be approved. Short plain actions may be approved unopened; they count for
+/// [`super::confirm_by`].
 pub fn lock(of: Sight<'_>) -> Option<Lock> {
     match of.seen {
         Some(Seen::InFull) => None,
         _ if of.risk.is_high() => Some(Lock::HighRisk),
         _ if of.flagged => Some(Lock::Flagged),
-        // It was opened, and did not fit.
+        // Opened, but not seen to its end.
         Some(Seen::Opened) => Some(Lock::Long),
         None if of.size > LONG => Some(Lock::Long),
         None => (of.read_first == ReadFirst::Everything).then_some(Lock::Unread),
@@ -73,23 +70,23 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_to_the_end_is_never_locked() {
+    fn an_action_read_in_full_is_not_locked() {
         assert_eq!(locked(Some(Seen::InFull), "critical", true, 1 << 20), None);
     }
 
     #[test]
-    fn high_flagged_and_long_ones_are_until_then() {
+    fn high_flagged_and_long_actions_are_locked() {
         for seen in [None, Some(Seen::Opened)] {
             assert_eq!(locked(seen, "high", false, 10), Some(Lock::HighRisk));
             assert_eq!(locked(seen, "spicy", false, 10), Some(Lock::HighRisk), "an unknown risk");
             assert_eq!(locked(seen, "low", true, 10), Some(Lock::Flagged));
             assert_eq!(locked(seen, "medium", false, 2_001), Some(Lock::Long));
         }
-        assert_eq!(locked(Some(Seen::Opened), "low", false, 10), Some(Lock::Long), "it did not fit");
+        assert_eq!(locked(Some(Seen::Opened), "low", false, 10), Some(Lock::Long), "longer than the screen");
     }
 
     #[test]
-    fn a_short_plain_one_may_be_approved_unopened_unless_everything_is_to_be_read() {
+    fn a_short_plain_action_may_be_approved_unopened() {
         assert_eq!(locked(None, "medium", false, 2_000), None);
         let plain = |seen, flagged| {
             let read_first = ReadFirst::Everything;

@@ -1,7 +1,5 @@
-//! The types and rules of deciding: actions, decisions, drafts, submissions, outcomes.
-//!
-//! Nothing here reads a clock, a file or a socket, awaits anything, or knows a wire format: what can be said here can be
-//! tested with plain values.
+//! Types and rules of deciding: actions, decisions, drafts, submissions, outcomes. Plain values, without clock, I/O,
+//! async or wire formats.
 
 mod action;
 mod alert;

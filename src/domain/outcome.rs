@@ -1,36 +1,34 @@
-//! What became of decisions.
+//! Outcomes of decisions.
 
 use super::{ActionKey, BatchKey, DecisionKind, RawJson, Status, SubmissionId, Timestamp, Untrusted};
 
-/// What became of one decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The source took the approval. Approved is not executed: it is followed.
+    /// The source accepted the approval. The action is not executed yet, so it is followed.
     Approved,
     Rejected,
-    /// Somebody else settled it first, in the way the status says.
+    /// Settled before by another client, with this status.
     Skipped {
         status: Option<Status>,
         by: Option<Untrusted>,
     },
-    /// Taken, and settled later.
+    /// Accepted, but not settled yet.
     Accepted,
-    /// The approval counts, and more people must approve: the action stays pending.
+    /// The approval counts, but more people must approve.
     PartlyApproved {
         given: u64,
         needed: u64,
     },
-    /// The source refused it; nothing landed, and the decision stays staged.
+    /// Refused by the source without effect. The decision stays staged.
     Failed {
         why: Untrusted,
     },
-    /// We lost sight of it. Settled by reading, never by sending again.
+    /// The answer was lost. Resolved by reading, never by sending again.
     Unknown {
         why: Untrusted,
     },
 }
 
-/// How many decisions ended how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub approved: u64,
@@ -39,11 +37,10 @@ pub struct Counts {
     pub accepted: u64,
     pub failed: u64,
     pub unknown: u64,
-    /// Not in the payload: still waiting in the batches that were sent.
+    /// Actions in the sent batches that were not decided.
     pub left_pending: u64,
 }
 
-/// One line a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportLine {
     pub key: ActionKey,
@@ -54,7 +51,7 @@ pub struct ReportLine {
     pub outcome: Outcome,
 }
 
-/// What became of a submission. The counts are those of its lines, so they always add up.
+/// The outcome of a submission. Its counts are those of its lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     pub id: SubmissionId,
@@ -62,7 +59,6 @@ pub struct Report {
     pub left_pending: u64,
 }
 
-/// Where an approved action stands by now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Followed {
     pub key: ActionKey,
@@ -70,13 +66,13 @@ pub struct Followed {
     pub status: Status,
     pub result: Option<RawJson>,
     pub error: Option<Untrusted>,
-    /// What our decision came to, where only this told: it had been accepted until then.
+    /// The decision's outcome, if it was only accepted before.
     pub outcome: Option<Outcome>,
     pub at: Timestamp,
 }
 
 impl Outcome {
-    /// True while reading may tell more: a decision of this kind was lost sight of, or is accepted and not settled.
+    /// Whether reading again may change the outcome.
     pub fn is_open(&self, asked: DecisionKind) -> bool {
         match self {
             Self::Unknown { .. } => true,
@@ -85,12 +81,12 @@ impl Outcome {
         }
     }
 
-    /// The source has it, and reading tells what becomes of it.
+    /// Whether the source has the decision and settles it later.
     pub const fn is_accepted(&self) -> bool {
         matches!(self, Self::Accepted | Self::PartlyApproved { .. })
     }
 
-    /// What a decision of this kind came to that landed, and where its action stands by that.
+    /// Returns the outcome of a decision that took effect, and the status of its action.
     pub fn landed(asked: DecisionKind) -> (Self, Status) {
         match asked {
             kind if kind.approves() => (Self::Approved, Status::Executed),
@@ -99,8 +95,8 @@ impl Outcome {
         }
     }
 
-    /// What a decision came to, going by where the action stands now: as asked, or settled otherwise by somebody else.
-    /// `None` while it is pending.
+    /// Derives the outcome from the action's current status: as requested, or settled otherwise by another client.
+    /// `None` while pending.
     pub fn by_status(asked: DecisionKind, status: &Status, by: Option<&Untrusted>) -> Option<Self> {
         use DecisionKind as D;
         match (asked, status) {
@@ -133,7 +129,6 @@ impl Counts {
 }
 
 impl ReportLine {
-    /// True while reading may tell more of it.
     pub fn is_open(&self) -> bool {
         self.outcome.is_open(self.decision)
     }
@@ -144,7 +139,6 @@ impl Report {
         Counts { left_pending: self.left_pending, ..Counts::of(self.lines.iter().map(|line| &line.outcome)) }
     }
 
-    /// The counts of each batch, in the order of the lines.
     pub fn by_batch(&self) -> Vec<(&BatchKey, &Untrusted, Counts)> {
         let mut batches: Vec<(&BatchKey, &Untrusted, Vec<&Outcome>)> = Vec::new();
         for line in &self.lines {
@@ -162,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_status_settles_a_decision_as_asked_or_otherwise() {
+    fn a_status_determines_the_outcome() {
         let by = Untrusted::from("ada");
         let settled = |asked, word: &str| Outcome::by_status(asked, &Status::parse(word), Some(&by));
         let skipped =

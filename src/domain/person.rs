@@ -1,8 +1,8 @@
-//! People of a source: who a subject is.
+//! People of a source.
 
 use super::Untrusted;
 
-/// Somebody a source knows. The subject says who it is; the name is for people to read, and others may have the same.
+/// A person known to a source. The subject is unique, the name may not be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
     pub subject: Untrusted,

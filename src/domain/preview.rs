@@ -1,33 +1,28 @@
-//! The preview that a gate builds from an input itself: the proposer's own words could say something else than what runs.
+//! Previews that the gate builds from the input, because the proposer's description could differ from what runs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::json::{self, RawJson};
 
-/// A preview may be so many bytes longer than its input: names of missing fields add up.
+/// Bytes that a preview may exceed its input by, because names of missing fields add up.
 const LONGER_MAX: usize = 1 << 20;
 
-/// Which parts of an input its preview shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PreviewShape {
-    /// Values of the input itself.
     pub fields: Vec<String>,
-    /// The array that is counted and listed.
     pub items: Option<String>,
-    /// Values of each of its elements; none means the element as it is.
+    /// Fields of its elements; if empty, whole elements.
     pub item_fields: Vec<String>,
 }
 
 impl PreviewShape {
-    /// Shows nothing.
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty() && self.items.is_none()
     }
 
-    /// `count`, the fields, `items`, in this order; values are copied byte for byte, and a missing one reads as `""`.
-    ///
-    /// Never fails: an input of another shape, or with one of these keys twice, gives no preview.
+    /// Builds `count`, the fields and `items`, in this order. Values are copied byte for byte; missing ones become
+    /// `""`. `None` for an input of another shape or with duplicate keys.
     pub fn build(&self, input: &str) -> Option<RawJson> {
         let most = input.len().saturating_add(LONGER_MAX);
         let members = unique(input)?;
@@ -67,7 +62,7 @@ impl PreviewShape {
     }
 }
 
-/// The values of an object by name; `None` for what is no object, or has a key twice: there is no telling which one counts.
+/// Returns values by name; `None` if the text is not an object or has a duplicate key.
 fn unique(object: &str) -> Option<BTreeMap<String, &str>> {
     let members = json::members(object)?;
     let count = members.len();
@@ -76,7 +71,6 @@ fn unique(object: &str) -> Option<BTreeMap<String, &str>> {
     (values.len() == count).then_some(values)
 }
 
-/// Each name with its value and a comma.
 fn copy(out: &mut String, names: &[String], values: &BTreeMap<String, &str>) {
     for name in names {
         quote(out, name);
@@ -85,7 +79,7 @@ fn copy(out: &mut String, names: &[String], values: &BTreeMap<String, &str>) {
     }
 }
 
-/// Replaces the comma at the end, or follows what was opened.
+/// Closes an object or array in place of the last comma.
 fn close(out: &mut String, with: char) {
     if out.ends_with(',') {
         out.pop();
@@ -128,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_copied_byte_for_byte_in_the_order_of_the_shape() {
+    fn preview_values_are_copied_byte_for_byte() {
         let input =
             r#"{"b": 1.10,"list":[ {"x":1e400, "y":[1, 2]},{"y":"\u00e9"} ],"a":18446744073709551616}"#;
 
@@ -149,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_gives_no_preview() {
+    fn an_unsuitable_input_has_no_preview() {
         let shape = shape(&["a"], Some("list"), &["x"]);
         let many = format!(r#"{{"list":[{}{{}}]}}"#, "{},".repeat(300_000));
         for input in [

@@ -1,8 +1,7 @@
-//! Why nothing was sent.
+//! Reasons why a draft cannot be sent.
 
 use super::{ActionKey, DecisionKind, EditError};
 
-/// Why a draft cannot be sent. Nothing was.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error("nothing is decided yet")]
@@ -52,7 +51,6 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The action it is about.
     pub fn key(&self) -> Option<&ActionKey> {
         match self {
             Self::Empty => None,

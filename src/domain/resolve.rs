@@ -1,25 +1,24 @@
-//! Settling by hand: what a human says of an action whose outcome nobody knows.
+//! Settling unknown outcomes by hand.
 
 use super::{Status, Untrusted};
 
-/// What a human found out about a run that was lost sight of.
+/// A person's finding about a run with unknown outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resolution {
-    /// The write landed.
+    /// The write took effect.
     Landed,
-    /// It did not, and shall not.
+    /// The write did not take effect and will not run again.
     NotLanded,
-    /// It did not: it is run again.
+    /// The write did not take effect; run it again.
     RunAgain,
 }
 
-/// What became of saying so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resolved {
-    /// The source took it; the action stands like this now.
+    /// The action's new status.
     Settled(Status),
-    /// It was settled before: by somebody else, or by a late word of its executor.
+    /// Already settled, by another person or a late report of its executor.
     Already { status: Option<Status>, by: Option<Untrusted> },
-    /// There was no answer. Where the action stood when it was read afterwards, if it could be.
+    /// No answer. `status` was read afterwards, if possible.
     Lost { status: Option<Status>, why: Untrusted },
 }

@@ -1,10 +1,8 @@
-//! How much harm a write can do, and of what kind it is.
+//! Risk and effect of a write.
 
 use super::Untrusted;
 
-/// How much harm an approved action could do.
-///
-/// A word this version does not know is kept as it came and ranks as high: an unknown risk is not a small one.
+/// Potential harm of an action. An unknown word is kept and ranks as high.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Risk {
     Low,
@@ -26,12 +24,10 @@ impl Risk {
         }
     }
 
-    /// The word for the door to the screen: it may be foreign.
     pub fn word(&self) -> Untrusted {
         Untrusted::from(self.as_raw())
     }
 
-    /// The word on the wire and in storage.
     pub fn as_raw(&self) -> &str {
         match self {
             Self::Low => "low",
@@ -42,7 +38,7 @@ impl Risk {
         }
     }
 
-    /// Order of harm: 0 low, 1 medium, 2 high and unknown words, 3 critical.
+    /// 0 low, 1 medium, 2 high and unknown words, 3 critical.
     pub const fn rank(&self) -> u8 {
         match self {
             Self::Low => 0,
@@ -52,22 +48,19 @@ impl Risk {
         }
     }
 
-    /// High, critical or unknown: approving it asks for more than a key press.
+    /// High, critical or unknown: approval needs more than a key press.
     pub const fn is_high(&self) -> bool {
         self.rank() >= 2
     }
 }
 
-/// What kind of write a tool does.
+/// Kind of write.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
     /// Changes nothing. The gate does not hold reads.
     Read,
-    /// Writes inside the workspace.
     Write,
-    /// Writes to a third party.
     External,
-    /// Removes or overwrites something.
     Destructive,
     Other(Untrusted),
 }
@@ -83,12 +76,10 @@ impl Effect {
         }
     }
 
-    /// The word for the door to the screen: it may be foreign.
     pub fn word(&self) -> Untrusted {
         Untrusted::from(self.as_raw())
     }
 
-    /// The word on the wire and in storage.
     pub fn as_raw(&self) -> &str {
         match self {
             Self::Read => "read",
@@ -99,7 +90,7 @@ impl Effect {
         }
     }
 
-    /// Order of reach: 0 read, 1 write, 2 external and unknown words, 3 destructive.
+    /// 0 read, 1 write, 2 external and unknown words, 3 destructive.
     pub const fn rank(&self) -> u8 {
         match self {
             Self::Read => 0,

@@ -1,20 +1,20 @@
-//! What a reviewer's configuration knows of tools that their source says nothing about.
+//! Risks of tools from the reviewer's configuration.
 
 use super::{Risk, Untrusted};
 
-/// Risks by tool, in configured order. They only raise: what the source itself says counts where it is more.
+/// Risks by tool. They only raise the risk that the source reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Risks(Vec<(Pattern, Risk)>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Pattern {
     Exact(String),
-    /// Written with a `*` at its end.
+    /// Written with a `*` at the end.
     Start(String),
 }
 
 impl Risks {
-    /// Names of tools; one with a `*` at its end stands for all that begin so.
+    /// Takes names of tools, or prefixes with a `*` at the end.
     pub fn new(given: impl IntoIterator<Item = (String, Risk)>) -> Self {
         let pattern = |(name, risk): (String, Risk)| match name.strip_suffix('*') {
             Some(start) => (Pattern::Start(start.to_owned()), risk),
@@ -23,7 +23,6 @@ impl Risks {
         Self(given.into_iter().map(pattern).collect())
     }
 
-    /// The risk of an action of this tool whose source calls it `own`.
     pub fn raised(&self, tool: &Untrusted, own: Risk) -> Risk {
         let tool = tool.as_raw();
         let meant = |(pattern, _): &&(Pattern, Risk)| match pattern {

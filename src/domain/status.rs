@@ -1,13 +1,13 @@
-//! The status of an action, and the whole lifecycle in one table.
+//! Status and lifecycle of actions.
 
 use super::Untrusted;
 
 /// The state of an action.
 ///
-/// `pending → approved | rejected | expired | withdrawn | superseded`, `approved → running → executed | failed | unknown`,
-/// `approved → expired` where nobody runs it in time,
-/// `unknown → executed | failed` by a late result of the very run that was lost, or `→ executed | failed | approved` by a human.
-/// On the wire `running` reads as `approved`, for clients that know only five states.
+/// `pending → approved | rejected | expired | withdrawn | superseded`, `approved → running → executed | failed |
+/// unknown`, `approved → expired` if no agent runs it in time, `unknown → executed | failed` by a late result of the
+/// lost run, or `→ executed | failed | approved` by a person. On the wire `running` reads as `approved`, because some
+/// clients know only five states.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Status {
     #[default]
@@ -17,22 +17,21 @@ pub enum Status {
     Rejected,
     Executed,
     Failed,
-    /// The executor was lost in mid-run; nobody knows whether the write landed, until the executor itself says so.
+    /// The executor was lost during the run, so it is not known whether the write took effect.
     Unknown,
     Expired,
     Withdrawn,
     Superseded,
-    /// A word this version does not know; shown as it is, and treated as settled.
+    /// An unknown word; shown as it is and treated as settled.
     Other(Untrusted),
 }
 
-/// What can happen to an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatusStep {
     Approve,
     Reject,
     Expire,
-    /// It was approved, and nobody ran it in time.
+    /// Approved, but not run in time.
     Lapse,
     Withdraw,
     Supersede,
@@ -40,13 +39,12 @@ pub enum StatusStep {
     Dispatch,
     Succeed,
     Fail,
-    /// The lease ran out and the tool may not be run twice.
+    /// The lease expired, and the tool must not run twice.
     LoseSight,
-    /// It is to be run again: the tool may safely be, or a human says so.
+    /// Run again, because the tool is idempotent or a person says so.
     Requeue,
 }
 
-/// The step is not possible from this state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot {step:?} an action that is {status:?}")]
 pub struct InvalidStep {
@@ -55,7 +53,7 @@ pub struct InvalidStep {
 }
 
 impl Status {
-    /// It was approved: it ran, runs, or will, and the same again may be a mistake.
+    /// Approved states, in which a repetition may be a mistake.
     pub const RAN: [Self; 4] = [Self::Approved, Self::Running, Self::Executed, Self::Unknown];
 
     pub fn parse(word: &str) -> Self {
@@ -74,12 +72,10 @@ impl Status {
         }
     }
 
-    /// The word for the door to the screen: it may be foreign.
     pub fn word(&self) -> Untrusted {
         Untrusted::from(self.as_raw())
     }
 
-    /// The word in storage and on the wire.
     pub fn as_raw(&self) -> &str {
         match self {
             Self::Pending => "pending",
@@ -96,17 +92,15 @@ impl Status {
         }
     }
 
-    /// Only a pending action can be decided.
     pub const fn is_pending(&self) -> bool {
         matches!(self, Self::Pending)
     }
 
-    /// Nothing will happen to it any more by itself.
+    /// Whether it will not change by itself any more.
     pub const fn is_final(&self) -> bool {
         !matches!(self, Self::Pending | Self::Approved | Self::Running)
     }
 
-    /// The state after `step`, or why it cannot be taken.
     pub fn after(&self, step: StatusStep) -> Result<Self, InvalidStep> {
         use StatusStep as S;
         match (self, step) {
@@ -116,7 +110,7 @@ impl Status {
             (Self::Pending, S::Withdraw) => Ok(Self::Withdrawn),
             (Self::Pending, S::Supersede) => Ok(Self::Superseded),
             (Self::Approved, S::Dispatch) => Ok(Self::Running),
-            // Whoever ran it may come back and tell, and a human may find out.
+            // Executor and human may both still report the outcome.
             (Self::Running | Self::Unknown, S::Succeed) => Ok(Self::Executed),
             (Self::Running | Self::Unknown, S::Fail) => Ok(Self::Failed),
             (Self::Running, S::LoseSight) => Ok(Self::Unknown),
@@ -144,7 +138,7 @@ mod tests {
     ];
 
     #[test]
-    fn nothing_runs_that_was_not_approved() {
+    fn only_approved_actions_are_dispatched() {
         for status in
             ["pending", "rejected", "expired", "withdrawn", "superseded", "executed", "failed", "spicy"]
         {
@@ -171,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_becomes_known_or_is_run_again() {
+    fn an_unknown_outcome_can_be_settled_or_requeued() {
         assert!(Status::Unknown.is_final());
         for step in STEPS {
             let after = Status::Unknown.after(step).ok();

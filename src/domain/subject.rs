@@ -1,4 +1,4 @@
-//! Subjects of tokens: when two of them name one person or program, and which are refused.
+//! Subjects of tokens: equality of spellings, and validation.
 
 use icu_properties::CodePointSetData;
 use icu_properties::props::{DefaultIgnorableCodePoint, EnumeratedProperty as _, GeneralCategory};
@@ -7,24 +7,23 @@ use unicode_security::mixed_script::AugmentedScriptSet;
 
 use super::Untrusted;
 
-/// Returns whether both name the same person or program: see [`folded`].
+/// Whether both name the same person or program, by [`folded`].
 pub fn is_same_subject(one: &str, other: &str) -> bool {
     one == other || folded(one) == folded(other)
 }
 
-/// Compares names as a source spells them.
 pub fn is_same(one: &Untrusted, other: &Untrusted) -> bool {
     is_same_subject(one.as_raw(), other.as_raw())
 }
 
-/// Returns the same text for all spellings of a subject that look alike: NFKC, case folded, without characters that are not seen,
-/// blanks trimmed.
+/// Returns the same text for all spellings of a subject that look alike: NFKC, case folded, without invisible
+/// characters, trimmed.
 pub fn folded(name: &str) -> String {
     if name.is_ascii() && !name.contains(is_unseen) {
         return name.trim().to_ascii_lowercase();
     }
-    // One step can undo another: `ſ` is an `s` only after NFKC, and `ẞ` has two capitals only after its small form. A second round
-    // changes nothing any more.
+    // A step can undo another: `ſ` is an `s` only after NFKC, and `ẞ` has two capitals only after lowercasing. After
+    // two rounds the text is stable.
     let round = |text: &str| -> String {
         let seen = text.nfkc().filter(|c| c.is_whitespace() || !is_unseen(*c));
         seen.flat_map(char::to_lowercase).flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
@@ -32,7 +31,7 @@ pub fn folded(name: &str) -> String {
     round(&round(name)).nfkc().collect::<String>().trim().to_owned()
 }
 
-/// Fails with why a subject can be taken for another one, after words such as "the subject".
+/// Refuses subjects that can be mistaken for others. The error continues words such as "the subject".
 pub fn check(name: &str) -> Result<(), String> {
     if let Some(unseen) = name.chars().find(|c| is_unseen(*c)) {
         return Err(format!("holds U+{:04X}, which cannot be seen", u32::from(unseen)));
@@ -45,7 +44,6 @@ pub fn check(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns whether a character is a control, is default-ignorable, or has no visible form.
 fn is_unseen(c: char) -> bool {
     use GeneralCategory as G;
     if c.is_ascii() {
@@ -57,8 +55,8 @@ fn is_unseen(c: char) -> bool {
         || CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(c)
 }
 
-/// Returns whether a text is beyond the highly restrictive profile of UTS 39 (section 5.2): several scripts, but for Latin with Japanese,
-/// Chinese or Korean. The characters of that profile's identifiers are not required: an address has an `@`.
+/// Whether a text violates the highly restrictive profile of UTS 39 (section 5.2): several scripts, except Latin with
+/// Japanese, Chinese or Korean. Other characters than that profile's identifiers are allowed, such as `@`.
 fn mixes_scripts(name: &str) -> bool {
     let latin = AugmentedScriptSet::for_char('a');
     let (mut all, mut others) = (AugmentedScriptSet::default(), AugmentedScriptSet::default());
@@ -79,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spellings_that_look_alike_are_one_subject() {
+    fn similar_spellings_are_one_subject() {
         for (one, other) in [
             ("solo", "Solo "),
             ("solo", "\tSOLO\n"),
@@ -109,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn folding_is_the_same_for_every_spelling_of_a_character() {
+    fn folding_is_stable_for_every_character() {
         for c in '\0'..=char::MAX {
             let text = c.to_string();
             let others: [String; 4] =
@@ -123,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn subject_that_cannot_be_told_from_another_is_refused() {
+    fn a_confusable_subject_is_refused() {
         for name in [
             "kim",
             "kim@example.com",

@@ -1,4 +1,4 @@
-//! Freezes a draft into a submission, which is the only thing that a source gets.
+//! Freezes a draft into a submission, the only thing that a source receives.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use super::{ActionId, ActionKey, BatchId, BatchKey, Decision, DecisionKind, Digest, Refusal};
 use super::{PendingAction, ReasonRule, Risk, SourceName, Staged, Timestamp, Together, Untrusted, merge};
 
-/// Ours, and random: it names a submission in the journal and makes idempotency keys.
+/// A random id, used in the journal and for idempotency keys.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SubmissionId(String);
 
@@ -26,15 +26,13 @@ impl fmt::Display for SubmissionId {
     }
 }
 
-/// Decisions that are complete and bound to content. Only [`freeze`] makes one, so a source cannot be handed anything
-/// that was not checked.
+/// Complete decisions bound to content. Only [`freeze`] creates one, so sources receive only checked decisions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Submission {
     id: SubmissionId,
     batches: Vec<SubmissionBatch>,
 }
 
-/// What one request to a source carries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubmissionBatch {
     source: SourceName,
@@ -42,7 +40,7 @@ pub struct SubmissionBatch {
     items: Vec<Item>,
 }
 
-/// One decision, bound to the bytes it is about.
+/// A decision bound to the bytes it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     pub id: ActionId,
@@ -50,15 +48,15 @@ pub struct Item {
     pub title: Untrusted,
     pub risk: Risk,
     pub decision: Decision,
-    /// Of the proposed input, computed here.
+    /// Digest of the proposed input, computed by placet.
     pub digest: Digest,
-    /// Of what will run: the input with the edits merged.
+    /// Digest of the input with edits, which will run.
     pub effective: Digest,
-    /// The source's label for everything else, as it was on the review sheet.
+    /// The source's digest of everything else on the review sheet.
     pub terms: Option<Digest>,
-    /// Its place in the order of sending, over all batches.
+    /// Position in sending order over all batches.
     pub nth: usize,
-    /// It could not be read: the digests are of the bytes as they came, and mean nothing to the source.
+    /// The action could not be read: the digests are of its original bytes and mean nothing to the source.
     pub unreadable: bool,
 }
 
@@ -71,7 +69,6 @@ impl Submission {
         &self.batches
     }
 
-    /// Decisions in all batches.
     pub fn len(&self) -> usize {
         self.batches.iter().map(|batch| batch.items.len()).sum()
     }
@@ -82,7 +79,6 @@ impl SubmissionBatch {
         &self.source
     }
 
-    /// `None` for an action that stands alone.
     pub fn batch(&self) -> Option<&BatchId> {
         self.batch.as_ref()
     }
@@ -91,13 +87,11 @@ impl SubmissionBatch {
         &self.items
     }
 
-    /// Those of its decisions that stand at these places.
     #[must_use]
     pub fn part(&self, places: std::ops::Range<usize>) -> Self {
         Self { items: self.items.get(places).unwrap_or_default().to_vec(), ..self.clone() }
     }
 
-    /// The batch as the inbox knows it.
     pub fn key(&self) -> Option<BatchKey> {
         match (&self.batch, self.items.first()) {
             (Some(batch), _) => Some(BatchKey::Batch(self.source.clone(), batch.clone())),
@@ -109,13 +103,12 @@ impl SubmissionBatch {
     }
 }
 
-/// Turns staged decisions into a submission, or says why not. Only what is staged is in it: undecided stays pending.
+/// Turns staged decisions into a submission. Undecided actions stay pending.
 ///
-/// `loaded` are the actions in full, read for this very purpose, with what may be done with them; every decision is bound to a digest
-/// computed from them.
-/// An action whose content or terms differ from what was on screen when it was staged is refused, and so is one that has
-/// expired by `now`. Decisions keep the order of `staged`, and batches that of their first decisions. `pending_in` counts what is
-/// pending in a batch, decided or not: some sources settle a batch only as a whole, and a part of it is refused.
+/// `loaded` are the full actions, read for this purpose. Each decision is bound to a digest computed from them. Refuses
+/// actions that expired by `now`, or whose content or terms differ from those on screen when staged. Decisions keep the
+/// order of `staged`, and batches that of their first decisions. `pending_in` counts all pending actions of a batch,
+/// because some sources settle only whole batches.
 pub fn freeze<'a>(
     id: SubmissionId,
     staged: impl IntoIterator<Item = (&'a ActionKey, &'a Staged)>,
@@ -128,7 +121,7 @@ pub fn freeze<'a>(
     for (nth, (key, staged)) in staged.into_iter().enumerate() {
         let action = loaded.get(key).ok_or_else(|| Refusal::NotLoaded(key.clone()))?;
         let item = Item { nth, ..freeze_one(key, staged, action, now)? };
-        // Where it stands now: a list that was read anew may have learnt better what belongs together.
+        // The current batch: a reload may have changed which actions belong together.
         let of = match &action.row.batch {
             Some(batch) => BatchKey::Batch(key.source.clone(), batch.clone()),
             None => BatchKey::Alone(key.clone()),
@@ -151,13 +144,14 @@ pub fn freeze<'a>(
     Ok(Submission { id, batches: batches.into_iter().map(|(_, batch)| batch).collect() })
 }
 
-/// Decisions in the order in which they are sent: the oldest action first, ties as they stand.
+/// Sorts decisions into sending order: oldest action first, otherwise unchanged.
 pub fn in_sending_order(staged: &mut [(&ActionKey, &Staged)], loaded: &HashMap<ActionKey, PendingAction>) {
     let created = |key: &ActionKey| loaded.get(key).map(|action| action.row.created_at);
     staged.sort_by_key(|(key, _)| created(key));
 }
 
-/// Where a source settles a batch as a whole, all of it must be there, and where it takes one decision, it must be one.
+/// Checks sources that settle whole batches: all actions must be decided, and in the same way if the source requires
+/// it.
 fn whole(
     batch: &SubmissionBatch,
     loaded: &HashMap<ActionKey, PendingAction>,
@@ -228,7 +222,7 @@ fn freeze_one(
     })
 }
 
-/// A label that was not on screen, or that the source does not give, says nothing.
+/// Compares digests; a missing one does not differ.
 fn differs(seen: Option<Digest>, now: Option<Digest>) -> bool {
     seen.zip(now).is_some_and(|(seen, now)| seen != now)
 }
@@ -255,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_expired_is_refused_from_that_moment_on() {
+    fn an_expired_action_is_refused() {
         let can = Capabilities { binding: Binding::Source, ..Capabilities::READ_ONLY };
         let pending = pending(1_000, can);
         let key = ActionKey { source: SourceName::new("gate"), id: ActionId::new("1") };
@@ -271,7 +265,7 @@ mod tests {
         assert_eq!(frozen(1_000), Err(Refusal::Expired(key.clone())));
     }
 
-    /// A turn of three calls, `decided` of them as said.
+    /// A turn of three calls with decisions on the first ones.
     fn turn(together: Together, decided: &[Decision]) -> Result<usize, Refusal> {
         let source = SourceName::new("dendrux");
         let batch = BatchId::new("turn");
@@ -294,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_turn_is_refused_where_the_source_decides_per_turn() {
+    fn a_partial_turn_is_refused_by_turn_sources() {
         let (yes, no) = (Decision::APPROVE, Decision::REJECT);
         let two = [yes.clone(), no.clone()];
         let mixed = [yes.clone(), no, yes.clone()];
@@ -308,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn decisions_keep_the_order_in_which_they_are_given() {
+    fn decisions_keep_their_given_order() {
         let source = SourceName::new("wp");
         let (mut staged, mut loaded) = (Vec::new(), HashMap::new());
         // A category, two posts in it, a tag as old as the second post.
@@ -341,13 +335,13 @@ mod tests {
         };
         let mut given: Vec<_> = staged.iter().map(|(key, staged)| (key, staged)).collect();
 
-        assert_eq!(sent(&given), ["0 z, 3 a", "1 tag, 2 c"], "a file's own order");
+        assert_eq!(sent(&given), ["0 z, 3 a", "1 tag, 2 c"], "order of the file");
         in_sending_order(&mut given, &loaded);
-        assert_eq!(sent(&given), ["0 c, 3 tag", "1 a, 2 z"], "the oldest first");
+        assert_eq!(sent(&given), ["0 c, 3 tag", "1 a, 2 z"], "oldest first");
     }
 
     #[test]
-    fn what_asks_for_an_answer_is_not_approved_without_one_and_what_cannot_be_rejected_is_not() {
+    fn capabilities_limit_approval_and_rejection() {
         let key = ActionKey { source: SourceName::new("dendrux"), id: ActionId::new("1") };
         let batch = BatchKey::Alone(key.clone());
         let can = Capabilities { edit: true, answer: true, reject: false, ..Capabilities::PLAIN };
@@ -366,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_together_by_now_is_one_batch_whatever_it_was_when_it_was_staged() {
+    fn the_current_batch_replaces_the_staged_one() {
         let source = SourceName::new("sagas");
         let (mut staged, mut loaded) = (Vec::new(), HashMap::new());
         for (id, was) in [("1", "w@1/pay"), ("2", "refund@3/pay")] {

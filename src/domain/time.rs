@@ -1,19 +1,19 @@
-//! A moment, without a clock; and ages, spans and times of day, written and read.
+//! Points in time without a clock, and formats for ages, spans and times of day.
 
 use std::fmt;
 use std::num::NonZero;
 use std::time::Duration;
 
-/// Milliseconds since 1970-01-01T00:00:00Z. Reading the clock is the caller's business: time arrives here as a value.
+/// Milliseconds since 1970-01-01T00:00:00Z. Callers pass the current time as a value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(
-    /// With the sign turned over, which keeps their order. Never zero, so that a moment that may be missing takes no more room: a row
-    /// of a list has three.
+    /// Sign bit flipped, which keeps the order. Never zero, so that an `Option` takes no more space: each row has
+    /// three.
     NonZero<u64>,
 );
 
 impl Timestamp {
-    /// The earliest `i64` is one millisecond later here.
+    /// `i64::MIN` becomes one millisecond later.
     pub const fn from_millis(millis: i64) -> Self {
         match NonZero::new(millis.cast_unsigned() ^ SIGN) {
             Some(turned) => Self(turned),
@@ -25,7 +25,7 @@ impl Timestamp {
         (self.0.get() ^ SIGN).cast_signed()
     }
 
-    /// Milliseconds from `earlier` to `self`; zero when `earlier` lies ahead, as clocks of two machines differ.
+    /// Milliseconds since `earlier`; zero if it is in the future, because clocks differ.
     pub const fn since(self, earlier: Self) -> i64 {
         let gap = self.as_millis().saturating_sub(earlier.as_millis());
         if gap < 0 { 0 } else { gap }
@@ -51,7 +51,7 @@ impl fmt::Debug for Timestamp {
     }
 }
 
-/// `<1 m`, `12 m`, `3 h`, `3 h 12`, `2 d`, of milliseconds.
+/// Formats milliseconds: `<1 m`, `12 m`, `3 h`, `3 h 12`, `2 d`.
 pub fn span(millis: i64) -> String {
     let minutes = millis / 60_000;
     match (minutes / 1_440, minutes / 60, minutes % 60) {
@@ -63,12 +63,11 @@ pub fn span(millis: i64) -> String {
     }
 }
 
-/// The [`span`] since then.
 pub fn age(from: Timestamp, now: Timestamp) -> String {
     span(now.since(from))
 }
 
-/// `12 s`, `4 m`, `3 h`, `2 d`: as short as a column, of milliseconds.
+/// Formats milliseconds for a narrow column: `12 s`, `4 m`, `3 h`, `2 d`.
 pub fn short(millis: i64) -> String {
     let seconds = millis / 1_000;
     match seconds {
@@ -79,12 +78,12 @@ pub fn short(millis: i64) -> String {
     }
 }
 
-/// `20 s` under two minutes, else a [`span`].
+/// Formats milliseconds: `20 s` below two minutes, else a [`span`].
 pub fn seconds(millis: i64) -> String {
     if millis < 120_000 { format!("{} s", millis / 1_000) } else { span(millis) }
 }
 
-/// `1h`, `15m`, `1h30m`: a limit as a filter or the configuration has it.
+/// Formats a limit as in filters and configuration: `1h`, `15m`, `1h30m`.
 pub fn limit(time: Duration) -> String {
     let minutes = time.as_secs() / 60;
     match (minutes / 60, minutes % 60) {
@@ -95,7 +94,7 @@ pub fn limit(time: Duration) -> String {
     }
 }
 
-/// `1 h`, `15 m`, `1 h 30`: a limit in a sentence.
+/// Formats a limit in a sentence: `1 h`, `15 m`, `1 h 30`.
 pub fn limit_said(time: Duration) -> String {
     let minutes = time.as_secs() / 60;
     match (minutes / 60, minutes % 60) {
@@ -106,7 +105,7 @@ pub fn limit_said(time: Duration) -> String {
     }
 }
 
-/// `3 h 12 min`: to be read out.
+/// Formats milliseconds to be read aloud: `3 h 12 min`.
 pub fn spoken(millis: i64) -> String {
     let minutes = millis / 60_000;
     match (minutes / 1_440, minutes / 60 % 24, minutes % 60) {
@@ -118,19 +117,18 @@ pub fn spoken(millis: i64) -> String {
     }
 }
 
-/// Reads `45s`, `90m`, `12h` or `30d`; `None` for anything else, and for no time at all.
+/// Parses `45s`, `90m`, `12h` or `30d`; `None` for zero.
 pub fn time_span(text: &str) -> Option<Duration> {
     text.ends_with(['s', 'm', 'h', 'd']).then(|| counted(text))?.filter(|span| !span.is_zero())
 }
 
-/// Reads `90s`, `1H30M` or `2w`; `None` for anything else.
+/// Parses `90s`, `1H30M` or `2w`.
 pub fn time_sum(text: &str) -> Option<Duration> {
     let mut parts = text.split_inclusive(|c: char| !c.is_ascii_digit());
     let first = counted(parts.next()?)?;
     parts.try_fold(first, |sum, part| sum.checked_add(counted(part)?))
 }
 
-/// A number and one unit.
 fn counted(text: &str) -> Option<Duration> {
     let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
     let seconds = match unit.to_ascii_lowercase().as_str() {
@@ -144,18 +142,18 @@ fn counted(text: &str) -> Option<Duration> {
     digits.parse::<u64>().ok()?.checked_mul(seconds).map(Duration::from_secs)
 }
 
-/// Reads `30s`, `500ms`, or plain seconds.
+/// Parses `30s`, `500ms` or plain seconds.
 pub fn short_span(text: &str) -> Option<Duration> {
     let (digits, unit): (&str, fn(u64) -> Duration) = match text.strip_suffix("ms") {
         Some(digits) => (digits, Duration::from_millis),
         None => (text.strip_suffix('s').unwrap_or(text), Duration::from_secs),
     };
-    // At most so many digits: an unsigned number that is read for certain.
+    // At most 19 digits, so that the number fits.
     let plain = (1..=19).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|_| plain).map(unit)
 }
 
-/// Reads `22:00` as minutes of the day; `24:00` is its end.
+/// Parses `22:00` as minute of the day, up to `24:00`.
 pub fn minute_of_day(text: &str) -> Option<u16> {
     let (hours, minutes) = text.trim().split_once(':')?;
     let number = |text: &str| text.parse::<u16>().ok().filter(|_| text.len() == 2 && text.is_ascii());
@@ -169,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_stand_in_their_order_from_the_first_to_the_last() {
+    fn timestamps_keep_their_order() {
         let millis = [i64::MIN + 1, -1, 0, 1, i64::MAX];
         let times = millis.map(Timestamp::from_millis);
 
@@ -188,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_is_said_as_it_is_written() {
+    fn a_limit_is_formatted_as_written() {
         assert_eq!(
             [3_600, 900, 5_400, 30].map(|seconds| limit(Duration::from_secs(seconds))),
             ["1h", "15m", "1h30m", "30s"]

@@ -1,10 +1,10 @@
-//! Text written by somebody else: an agent, a backend, another reviewer.
+//! Foreign text: written by an agent, a backend or another reviewer.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Foreign text. It has no `Display`: the only way to a screen is through `text`, which makes every hidden
-/// character visible. Cloning is cheap.
+/// Foreign text. It has no `Display`, so it reaches a screen only through `text`, which makes hidden characters
+/// visible.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Untrusted(Arc<str>);
 
@@ -13,7 +13,7 @@ impl Untrusted {
         Self(text.into())
     }
 
-    /// The text as it came. For wires, digests, comparisons and storage; never for a screen, a title or a log line.
+    /// The original text, for wires, digests, comparison and storage. Never for a screen, a title or a log line.
     pub fn as_raw(&self) -> &str {
         &self.0
     }
@@ -35,7 +35,7 @@ impl From<String> for Untrusted {
     }
 }
 
-/// `Debug` escapes control and format characters, so that a log or a failing test cannot drive a terminal.
+/// Escapes control and format characters, so that logs and failing tests cannot control a terminal.
 impl fmt::Debug for Untrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("\"")?;
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn debug_lets_no_control_character_through() {
+    fn debug_escapes_control_characters() {
         let text = format!("{:?}", Untrusted::from("a\u{1b}[2J\u{202e}é"));
 
         assert_eq!(text, "\"a\\u{1b}[2J\\u{202e}\\u{e9}\"");

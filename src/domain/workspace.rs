@@ -1,9 +1,6 @@
-//! Names of workspaces.
-
-/// Longest name, in characters.
 const NAME_MAX: usize = 128;
 
-/// Checks the name of a workspace. The error says what a name is.
+/// Checks a workspace's name. The error states the rule.
 pub fn check_name(name: &str) -> Result<(), &'static str> {
     let is_name = !name.trim().is_empty()
         && name.chars().count() <= NAME_MAX
@@ -17,7 +14,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn name_is_bounded_and_has_no_control_characters() {
+    fn a_name_is_bounded_without_control_characters() {
         for name in ["default", "550e8400-e29b-41d4-a716-446655440000", "büro 7/ä", &"ü".repeat(128)] {
             assert_eq!(check_name(name), Ok(()), "{name}");
         }

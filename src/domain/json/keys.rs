@@ -1,4 +1,4 @@
-//! Keys of one object that are the same, or look it.
+//! Duplicate and look-alike keys of an object.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -8,20 +8,20 @@ use unicode_normalization::UnicodeNormalization as _;
 use super::scan::{Scanner, TokenKind};
 use super::value::decode;
 
-/// So many of a kind are named; nobody reads more, and a text of nothing else would cost the square of its length.
+/// Maximum keys reported of each kind. Reporting all could take quadratic time.
 const MOST: usize = 100;
 
-/// Dotted paths of keys that a reader, or a program, could take for each other; at most a hundred of each kind.
+/// Dotted paths of confusable keys, at most a hundred of each kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DoubtfulKeys {
-    /// They stand more than once in their object. Compared by meaning: `"to"` and `"t\u006f"` are the same key.
+    /// Keys repeated in their object. Compared decoded: `"to"` equals `"t\u006f"`.
     pub duplicates: Vec<String>,
-    /// They differ from another key of their object in case only, in how Unicode composes them (NFKC), in letters that look the
-    /// same (UTS 39), or in ASCII that does: `I`, `l` and `1`, `O` and `0`, `rn` and `m`.
+    /// Keys that differ from another of their object only in case, composition (NFKC), look-alike letters (UTS 39), or
+    /// similar ASCII: `I`, `l` and `1`, `O` and `0`, `rn` and `m`.
     pub alike: Vec<String>,
 }
 
-/// Looks at every object in the value, however deep. A malformed text is looked at up to where it breaks.
+/// Checks every object at any depth. Malformed text is checked up to its first error.
 pub fn doubtful_keys(text: &str) -> DoubtfulKeys {
     let mut found = DoubtfulKeys::default();
     let mut open: Vec<Level<'_>> = Vec::new();
@@ -45,12 +45,12 @@ pub fn doubtful_keys(text: &str) -> DoubtfulKeys {
     found
 }
 
-/// Dotted paths of keys that stand more than once in their object, anywhere in the value; at most a hundred.
+/// Returns dotted paths of duplicate keys, at most a hundred.
 pub fn duplicate_keys(text: &str) -> Vec<String> {
     doubtful_keys(text).duplicates
 }
 
-/// What a key means; half a surrogate pair means nothing, and stays as it was written.
+/// Decodes a key. With an unpaired surrogate it stays as written.
 fn meaning(raw: &str) -> Cow<'_, str> {
     let decoded = decode(raw);
     if decoded.lossy { Cow::Borrowed(raw) } else { decoded.text }
@@ -61,20 +61,18 @@ fn path(open: &[Level<'_>]) -> String {
     parts.collect::<Vec<_>>().join(".")
 }
 
-/// Of so many keys each is compared with each: most objects have few, and a text may have a million objects.
+/// Up to this number, keys are compared pairwise; most objects are small, and a text may have a million.
 const FEW: usize = 24;
 
-/// One open object or array.
 #[derive(Default)]
 struct Level<'a> {
-    /// With whether it was told that it stands twice.
+    /// Keys, and whether each was reported as duplicate.
     few: Vec<(Cow<'a, str>, bool)>,
-    /// Where they are more, all of them.
+    /// All keys of a larger object.
     keys: HashMap<Cow<'a, str>, bool>,
     folded: HashSet<String>,
-    /// See [`ascii_look`].
     ascii: HashSet<String>,
-    /// By skeleton: whether a key of this skeleton is not ASCII.
+    /// By skeleton: whether a key with it is not ASCII.
     looks: HashMap<String, bool>,
     current: Cow<'a, str>,
 }
@@ -82,13 +80,13 @@ struct Level<'a> {
 enum Seen {
     New,
     Twice,
-    /// Twice, and told before.
+    /// A duplicate that was already reported.
     Told,
     Alike,
 }
 
 impl<'a> Level<'a> {
-    /// Whether another key looks like this one, and one of the two is not ASCII. Remembers this one.
+    /// Adds a key. Returns whether another one has its skeleton, and one of the two is not ASCII.
     fn looks_known(&mut self, key: &str) -> bool {
         let mut known = false;
         for look in skeletons(key) {
@@ -133,7 +131,7 @@ fn are_alike(one: &str, other: &str) -> bool {
     }
 }
 
-/// Characters of ASCII that look the same made the same. Cheaper than a skeleton.
+/// Merges similar ASCII characters. Cheaper than a skeleton.
 fn ascii_look(key: &str) -> impl Iterator<Item = char> {
     key.chars()
         .flat_map(|c| match c {
@@ -145,7 +143,7 @@ fn ascii_look(key: &str) -> impl Iterator<Item = char> {
         .flatten()
 }
 
-/// The skeletons of a key in lower and upper case, each after its case: `т` looks like a `t` only as a capital.
+/// The skeletons in lower and upper case, marked by case: `т` looks like `t` only as a capital.
 fn skeletons(key: &str) -> impl Iterator<Item = String> {
     let folded = fold(key);
     let cases = [format!("l{folded}"), format!("U{}", folded.to_uppercase())];
@@ -162,16 +160,16 @@ mod tests {
     use crate::rounds::rounds;
 
     #[test]
-    fn duplicate_keys_are_found_at_any_depth_and_through_escapes() {
+    fn duplicate_keys_are_found_at_any_depth() {
         let text = r#"{"to":"alice","t\u006f":"mallory","list":[{"x":{"y":1,"y":2,"y":3}},{"y":3}],"y":4}"#;
 
         assert_eq!(duplicate_keys(text), ["to", "list.x.y"]);
         let halves = r#"{"\ud800":1,"\udc00":2,"\ufffd":3}"#;
-        assert_eq!(doubtful_keys(halves), DoubtfulKeys::default(), "halves of pairs are not the same key");
+        assert_eq!(doubtful_keys(halves), DoubtfulKeys::default(), "unpaired surrogates differ");
     }
 
     #[test]
-    fn keys_that_look_the_same_are_told_from_those_that_are() {
+    fn alike_keys_are_reported_separately() {
         let alike = |text: &str| doubtful_keys(text).alike;
 
         assert_eq!(alike(r#"{"Amount":1,"amount":900}"#), ["amount"]);
@@ -188,7 +186,7 @@ mod tests {
         assert!(alike(r#"{"a":{"b":1},"b":2,"c":[{"a":1},{"a":2}],"__proto__":1}"#).is_empty());
     }
 
-    /// Both would take minutes if any step were repeated for every key.
+    /// Both would take minutes if a step were repeated for each key.
     #[test]
     fn keys_are_compared_among_few_and_among_many() {
         for all in [3, FEW - 1, FEW, FEW + 1, 3 * FEW] {
@@ -204,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn many_keys_and_deep_ones_cost_no_more_than_their_length() {
+    fn checking_keys_takes_linear_time() {
         let n = rounds(50_000, 210_000) as usize;
         let same = format!("{{{}\"a\":1}}", "\"a\":1,".repeat(n));
         assert_eq!(duplicate_keys(&same), ["a"]);

@@ -1,17 +1,17 @@
-//! White space in and out of a JSON text; every other byte stays.
+//! Changes white space in JSON, and no other byte.
 
 use std::borrow::Cow;
 
 use super::scan::{Scanner, Token, TokenKind};
 
-/// So many levels are indented; what is deeper stands below each other. Else a text that is small on the wire would be
-/// gigabytes of spaces: ten megabytes of `1,` at 500 levels.
+/// Maximum levels of indentation. Otherwise a small text could become gigabytes of spaces: ten megabytes of `1,` at 500
+/// levels.
 const INDENTED: usize = 16;
-/// The same for a text of more than a megabyte.
+/// The limit for a text of more than a megabyte.
 const INDENTED_LONG: usize = 4;
 
-/// The text with two spaces a level and one member or element a line, for reading and editing. At most 35 times as long as
-/// the text, and 11 times from a megabyte on. Malformed text is returned as it is.
+/// Indents by two spaces per level, one member or element per line. The result is at most 35 times as long, and 11
+/// times from a megabyte on. Malformed text is returned unchanged.
 pub fn pretty(text: &str) -> String {
     let deepest = if text.len() > 1 << 20 { INDENTED_LONG } else { INDENTED };
     let out = String::with_capacity(text.len() * 5 / 4);
@@ -19,7 +19,7 @@ pub fn pretty(text: &str) -> String {
         .unwrap_or_else(|| text.to_owned())
 }
 
-/// The text without white space between tokens. Malformed text is returned as it is.
+/// Removes white space between tokens. Malformed text is returned unchanged.
 pub fn compact(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut scanner = Scanner::new(text);
@@ -43,8 +43,8 @@ pub fn compact(text: &str) -> String {
     }
 }
 
-/// The same JSON with its escapes written out where a reader is better served: `\u00e9` is `é`, `\/` is `/`. What ends a string
-/// stays escaped, as do controls and half surrogate pairs, so that it reads back as the same value. For showing, never for running.
+/// Writes out escapes for readers: `\u00e9` as `é`, `\/` as `/`. Quotes, backslashes, controls and unpaired surrogates
+/// stay escaped, so the value is the same. For display only.
 pub fn legible(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut rest = text;
@@ -65,7 +65,7 @@ pub fn legible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// What the escape at the beginning stands for, where it may be written out, and how long it is.
+/// Returns the character of the escape at the start, if it may be written out, and the escape's length.
 fn written_out(escape: &str) -> (Option<char>, usize) {
     let Some(kind) = escape.chars().nth(1) else { return (None, escape.len()) };
     if kind == '/' {
@@ -87,10 +87,9 @@ fn written_out(escape: &str) -> (Option<char>, usize) {
 
 struct Pretty {
     out: String,
-    /// Nothing stands yet in the open object or array.
+    /// Whether the open object or array is still empty.
     fresh: bool,
     after_key: bool,
-    /// Levels that are indented.
     deepest: usize,
 }
 
@@ -141,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pretty_moves_white_space_only() {
+    fn pretty_changes_only_white_space() {
         let text = r#"{"a":1.10,"b":[],"c":[1,{"d":"x y"}],"e":{},"a":2}"#;
 
         let pretty = pretty(text);
@@ -152,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_is_no_way_to_gigabytes_of_spaces() {
+    fn deep_nesting_has_bounded_indentation() {
         let deep = format!("{}{}1{}", "[".repeat(500), "1,".repeat(100_000), "]".repeat(500));
 
         assert!(pretty(&deep).len() <= 35 * deep.len());
@@ -162,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_are_written_out_and_mean_the_same() {
+    fn written_out_escapes_keep_their_meaning() {
         for (written, want) in [
             (r#"["Caf\u00e9","\u65e5\u672c","\ud83d\ude00"]"#, "[\"Café\",\"日本\",\"😀\"]"),
             (r#"{"u":"https:\/\/a.example\/\u003cb\u003e"}"#, r#"{"u":"https://a.example/<b>"}"#),
@@ -181,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn scalars_and_broken_text_stay() {
+    fn scalars_and_broken_text_are_unchanged() {
         assert_eq!(pretty(" 1.0 "), "1.0");
         assert_eq!(pretty("{\"a\""), "{\"a\"");
         assert_eq!(compact("[ 1 , 2 ]"), "[1,2]");

@@ -1,39 +1,38 @@
-//! The items of a list of which some are broken: each by itself, so that one takes no other with it.
+//! Splits lists with broken items, so that a broken item does not affect others.
 
 use std::ops::Range;
 
 use super::scan::{Scanner, TokenKind};
 use super::value::{Member, decode, members_here};
 
-/// A list, alone or in an object, with its items as they came: each is a value, or whatever stands in a value's place.
+/// The items of a list as written, valid or not.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Items<'a> {
     pub items: Vec<&'a str>,
-    /// What stands beside the list in its object.
+    /// Other members of the object around the list.
     pub beside: Vec<Member<'a>>,
 }
 
-/// Where a list begins and what was read until there.
+/// The start of a list, and the members before it.
 struct Head<'a> {
     text: &'a str,
     beside: Vec<Member<'a>>,
-    /// Behind the bracket.
     at: usize,
     in_object: bool,
 }
 
-/// The items of the list `text`, or of the list under `name` in the object `text`. `None` when it is neither, or when nobody
-/// can tell where the list ends: of a reply that is cut off nothing is taken, because what is missing would look settled.
+/// Returns the items of the list `text`, or of the list `name` in the object `text`. `None` if it is neither, or if the
+/// end of the list is unclear: items missing from a truncated reply would look settled.
 ///
-/// An item that is broken ends where its brackets say. Where they do not match, it ends before the next object from which on
-/// the rest of the text can be read to its very end.
+/// A broken item ends where its brackets do. If they do not match, it ends before the next object from which the rest
+/// can be parsed.
 pub fn items<'a>(text: &'a str, name: &str) -> Option<Items<'a>> {
     let head = head(text, name)?;
     head.rest(head.at).or_else(|| head.salvaged())
 }
 
-/// The same, each item taken apart by `read`, which is given the members of an object where nothing is broken: so the text is looked at
-/// once.
+/// Like [`items`], but converts each item with `read`. It receives the members of a valid object, so that the text is
+/// scanned once.
 pub fn read_items<'a, T>(
     text: &'a str,
     name: &str,
@@ -53,7 +52,7 @@ pub fn read_items<'a, T>(
     Some((found.items.into_iter().map(|item| read(item, None)).collect(), found.beside))
 }
 
-/// So many items are taken for the one that reaches too far.
+/// Maximum items tried as the one that is too long.
 const TRIED: usize = 8;
 
 fn head<'a>(text: &'a str, name: &str) -> Option<Head<'a>> {
@@ -81,7 +80,7 @@ fn member<'a>(text: &'a str, raw_key: &'a str, span: Range<usize>) -> Option<Mem
 }
 
 impl<'a> Head<'a> {
-    /// All items from there on, and what comes after the list; `None` unless it all fits together.
+    /// Returns the items from there on and the members after the list; `None` on any error.
     fn rest(&self, from: usize) -> Option<Items<'a>> {
         let mut items = Vec::new();
         let take = |at| {
@@ -93,10 +92,10 @@ impl<'a> Head<'a> {
         Some(Items { items, beside })
     }
 
-    /// Gives `take` where each item begins from there on, which says where it ends; and gives what stands beside the list.
+    /// Calls `take` with the start of each item; it returns the end. Returns the members around the list.
     fn each(&self, from: usize, mut take: impl FnMut(usize) -> Option<usize>) -> Option<Vec<Member<'a>>> {
         let mut at = self.skip(from);
-        // An empty list; behind a comma it would be an item that is missing.
+        // An empty list. After a comma the item would be missing.
         let mut ended = from == self.at && self.byte(at) == Some(b']');
         while !ended {
             let end = take(at)?;
@@ -107,7 +106,7 @@ impl<'a> Head<'a> {
         Some(self.beside.iter().cloned().chain(after).collect())
     }
 
-    /// Where the object that begins here ends, and its members.
+    /// Returns the end of the object here, and its members.
     fn object(&self, at: usize) -> Option<(usize, Option<Vec<Member<'a>>>)> {
         let text = self.text.get(at..)?;
         let mut scanner = Scanner::new(text);
@@ -115,7 +114,7 @@ impl<'a> Head<'a> {
         Some((self.behind(at + scanner.at())?, Some(members)))
     }
 
-    /// What there is of it where an item reaches too far.
+    /// Recovers the items if one seems too long.
     fn salvaged(&self) -> Option<Items<'a>> {
         let (items, doubtful) = self.until_lost();
         let mut budget = self.text.len().saturating_mul(8);
@@ -128,7 +127,7 @@ impl<'a> Head<'a> {
         None
     }
 
-    /// All of it, when the item that begins there ends before some object, or with the list.
+    /// Tries each possible end of the broken item: before an object, or at the end of the list.
     fn around(&self, before: &[&'a str], broken: usize, budget: &mut usize) -> Option<Items<'a>> {
         for next in self.objects_after(broken) {
             *budget = budget.checked_sub(self.text.len() - next)?;
@@ -138,7 +137,7 @@ impl<'a> Head<'a> {
                 return Some(Items { items, beside: rest.beside });
             }
         }
-        // A list that stands alone may as well be cut off here.
+        // Only in an object, because a list alone could be cut off here.
         for end in self.brackets_after(broken).filter(|_| self.in_object) {
             *budget = budget.checked_sub(self.text.len() - end)?;
             if let Some(after) = self.after(end + 1) {
@@ -150,8 +149,8 @@ impl<'a> Head<'a> {
         None
     }
 
-    /// The items until one of which nobody knows the end; and of that one, and of those whose end is known by their brackets
-    /// alone, how many stand before it and where it begins.
+    /// Returns the items up to one with unclear end, and all doubtful items (those not valid JSON) as number of items
+    /// before it and start.
     fn until_lost(&self) -> (Vec<&'a str>, Vec<(usize, usize)>) {
         let (mut items, mut doubtful, mut at) = (Vec::new(), Vec::new(), self.skip(self.at));
         loop {
@@ -166,7 +165,7 @@ impl<'a> Head<'a> {
         }
     }
 
-    /// Where the item that begins here ends: at the comma or the bracket behind it.
+    /// Returns the end of the item here: the comma or bracket after it.
     fn item(&self, at: usize) -> Option<usize> {
         self.strict(at).or_else(|| self.balanced(at))
     }
@@ -176,12 +175,11 @@ impl<'a> Head<'a> {
         self.behind(at + span.end)
     }
 
-    /// The comma or the bracket behind an item that ends here.
     fn behind(&self, at: usize) -> Option<usize> {
         Some(self.skip(at)).filter(|end| matches!(self.byte(*end), Some(b',' | b']')))
     }
 
-    /// The same by brackets and quotes alone.
+    /// Finds the end of an item by brackets and quotes only.
     fn balanced(&self, at: usize) -> Option<usize> {
         let (mut open, mut quoted, mut escaped) = (Vec::new(), false, false);
         for (offset, byte) in self.text.as_bytes().get(at..)?.iter().enumerate() {
@@ -200,7 +198,7 @@ impl<'a> Head<'a> {
         None
     }
 
-    /// What stands behind the list; `None` unless the text ends where it should.
+    /// Returns the members after the list; `None` unless the text ends properly.
     fn after(&self, at: usize) -> Option<Vec<Member<'a>>> {
         let mut beside = Vec::new();
         if !self.in_object {
@@ -215,7 +213,6 @@ impl<'a> Head<'a> {
         Some(beside)
     }
 
-    /// Where objects begin that follow a comma.
     fn objects_after(&self, at: usize) -> impl Iterator<Item = usize> {
         let commas = self.text.get(at..).unwrap_or_default().match_indices(',');
         commas.map(move |(offset, _)| self.skip(at + offset + 1)).filter(|at| self.byte(*at) == Some(b'{'))
@@ -249,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_items_are_what_they_are() {
+    fn valid_items_are_returned_as_written() {
         assert_eq!(split("[]"), Some(vec![]));
         assert_eq!(split(" [ 1 , {\"a\":[2]} ] "), Some(vec!["1", "{\"a\":[2]}"]));
         let page = items(r#"{"revision":7,"items":[{"id":1}],"next":null,"x":[1]}"#, "items").unwrap();
@@ -260,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_item_takes_no_other_with_it() {
+    fn a_broken_item_does_not_affect_others() {
         let broken = [
             "{\"a\":1,}",
             "{\"a\" 1}",
@@ -284,7 +281,7 @@ mod tests {
             let page = format!(r#"{{"items":[{{"id":1}},{bad},{{"id":2}},{{"id":3}}],"next":null}}"#);
             assert_eq!(split(&page), Some(vec![r#"{"id":1}"#, bad, r#"{"id":2}"#, r#"{"id":3}"#]), "{bad}");
             if bad == "[" {
-                // With the list's own end it is a list.
+                // The list's own bracket would close it.
                 continue;
             }
             let last = format!(r#"{{"items":[{{"id":1}},{bad}],"next":null}}"#);
@@ -295,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_inside_a_broken_item_becomes_an_item() {
+    fn contents_of_a_broken_item_are_not_items() {
         let inside = r#"{"id":1,"rows":[x,{"id":"forged"},{"id":"too"}]}"#;
         assert_eq!(split(&format!("[{inside},{{\"id\":2}}]")), Some(vec![inside, "{\"id\":2}"]));
         let quoted = r#"{"id":1,"t":"],{\"id\":\"forged\"}","bad":}"#;
@@ -303,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_is_cut_off_or_no_list_is_none() {
+    fn a_truncated_list_is_refused() {
         for text in [
             "",
             "{}",
@@ -326,9 +323,9 @@ mod tests {
         }
     }
 
-    /// They would take minutes if every beginning were tried to the end.
+    /// These would take minutes if each start were tried to the end.
     #[test]
-    fn traps_cost_no_more_than_a_few_times_their_length() {
+    fn hostile_lists_take_linear_time() {
         let n = rounds(25_000, 105_000) as usize;
         assert_eq!(split(&"[".repeat(10 * n)), None);
         assert_eq!(split(&format!("[{}", ",{".repeat(5 * n))), None);

@@ -1,10 +1,10 @@
-//! Text that may be no JSON, read by its quotes and brackets alone: a value that no reader takes hides no other member.
+//! Reads text that may not be JSON by quotes and brackets only, so that an invalid value does not hide other members.
 
 use std::borrow::Cow;
 
 use super::value::decode;
 
-/// Where in a text a byte is.
+/// Position relative to strings and brackets.
 #[derive(Debug, Default)]
 pub struct Nesting {
     depth: usize,
@@ -32,7 +32,7 @@ impl Nesting {
     }
 }
 
-/// The members of an object; `None` if the text does not begin one. The last value may be cut off.
+/// Returns the members of an object; `None` if the text does not begin one. The last value may be incomplete.
 pub fn rough_members<'a>(text: &'a str) -> Option<Vec<(Cow<'a, str>, &'a str)>> {
     let inner = text.trim_start().strip_prefix('{')?;
     let (mut members, mut nesting, mut from) = (Vec::new(), Nesting { depth: 1, ..Nesting::default() }, 0);
@@ -50,7 +50,6 @@ pub fn rough_members<'a>(text: &'a str) -> Option<Vec<(Cow<'a, str>, &'a str)>> 
     Some(members)
 }
 
-/// The last member of this name.
 pub fn last<'a>(members: &[(Cow<'_, str>, &'a str)], key: &str) -> Option<&'a str> {
     members.iter().rfind(|(name, _)| name == key).map(|(_, value)| *value)
 }

@@ -1,4 +1,4 @@
-//! Whether two JSON texts mean the same to a client that reads one and writes the other.
+//! Compares JSON texts by meaning, for clients that rewrite them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use super::{JsonError, Scanner, TokenKind, decode, is_number};
 
 #[derive(PartialEq)]
 enum Node<'a> {
-    /// Members have no order. Of several with one name the last counts.
+    /// Unordered; of duplicate members the last counts.
     Object(BTreeMap<Cow<'a, str>, Self>),
     Array(Vec<Self>),
     Text(Cow<'a, str>),
@@ -15,7 +15,7 @@ enum Node<'a> {
     Word(&'a str),
 }
 
-/// A number as written. Integers are compared by their digits, others as doubles: 1.10 is 1.1, and 1.0 is 1.
+/// A number as written. Integers are compared by digits, others as doubles: 1.10 equals 1.1, and 1.0 equals 1.
 struct Number<'a>(&'a str);
 
 impl PartialEq for Number<'_> {
@@ -27,7 +27,7 @@ impl PartialEq for Number<'_> {
     }
 }
 
-/// Returns whether both are JSON and mean the same.
+/// Whether both are JSON and mean the same.
 pub fn is_same(one: &str, other: &str) -> bool {
     one == other || read(one).is_ok_and(|one| read(other).is_ok_and(|other| one == other))
 }
@@ -38,7 +38,7 @@ fn read(text: &str) -> Result<Option<Node<'_>>, JsonError> {
     scanner.check().map(|()| node)
 }
 
-/// Reads one value; `None` at the end of the array around it.
+/// Reads a value; `None` at the end of an array.
 fn node<'a>(scanner: &mut Scanner<'a>) -> Result<Option<Node<'a>>, JsonError> {
     let Some(token) = scanner.next_token()? else { return Ok(None) };
     Ok(Some(match token.kind {
@@ -66,7 +66,7 @@ fn node<'a>(scanner: &mut Scanner<'a>) -> Result<Option<Node<'a>>, JsonError> {
     }))
 }
 
-/// Half a surrogate pair means itself, as it was written.
+/// Decodes a string. With an unpaired surrogate it stays as written.
 fn meaning(literal: &str) -> Cow<'_, str> {
     let decoded = decode(literal);
     if decoded.lossy { Cow::Borrowed(literal) } else { decoded.text }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_client_writes_differently_is_the_same() {
+    fn rewritten_json_is_the_same() {
         for (one, other) in [
             (r#"{ "a": 1.10, "b": [1.0, "\u00e9"] }"#, r#"{"b":[1,"é"],"a":1.1}"#),
             (r#"{"n": 12345678901234567890, "e": 1e3}"#, r#"{"n":12345678901234567890.0,"e":1000}"#),
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn another_value_type_or_member_is_not_the_same() {
+    fn different_values_types_and_members_differ() {
         for (one, other) in [
             (r#"{"a":1}"#, r#"{"a":"1"}"#),
             (r#"{"a":1}"#, r#"{"a":1,"b":null}"#),

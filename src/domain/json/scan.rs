@@ -1,29 +1,26 @@
-//! The tokens of a JSON text, each with the place where it stands.
+//! Tokens of a JSON text with their positions.
 
 use std::ops::Range;
 
-/// Why a text is not one JSON value.
+/// Why a text is not exactly one JSON value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not valid JSON at byte {at}: {what}")]
 pub struct JsonError {
-    /// Offset in bytes from the start.
     pub at: usize,
     pub what: &'static str,
 }
 
 impl JsonError {
-    /// The reason for text that is nested too deeply.
     pub const TOO_DEEP: &str = "it is nested more than 512 levels deep";
 }
 
-/// Deepest nesting that is read. Deeper text is refused, not cut.
+/// Maximum nesting. Deeper text is refused, not cut.
 pub const MAX_DEPTH: usize = 512;
 
-/// What is no JSON and is read all the same, because Python's `json.dumps` writes it for floats that JSON does not have. It is
-/// never a number here, and a reviewer is told.
+/// Words that are read although they are not JSON, because Python's `json.dumps` writes them. Never numbers; shown to
+/// the reviewer.
 pub const ODD_WORDS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
-/// What stands in a value's place and is none.
 pub(in crate::domain) const NO_VALUE: &str = "a word that is no value; text needs \"quotes\"";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,9 +29,8 @@ pub enum TokenKind {
     ObjectEnd,
     ArrayStart,
     ArrayEnd,
-    /// A string in a key's place, with its quotes; the colon after it is checked and left out.
+    /// A key with its quotes. The colon after it is checked and omitted.
     Key,
-    /// A string, with its quotes.
     String,
     /// A number, `true`, `false`, `null`, or one of [`ODD_WORDS`], as written.
     Scalar,
@@ -44,11 +40,9 @@ pub enum TokenKind {
 pub struct Token<'a> {
     pub kind: TokenKind,
     pub text: &'a str,
-    /// Bytes from the start of the text.
     pub at: usize,
 }
 
-/// What may come next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Expect {
     Value,
@@ -59,12 +53,12 @@ enum Expect {
     Nothing,
 }
 
-/// A pull reader over one JSON value. Not recursive: depth costs a byte a level.
+/// A pull parser for one JSON value. Not recursive; each level costs one byte.
 #[derive(Debug, Clone)]
 pub struct Scanner<'a> {
     text: &'a str,
     at: usize,
-    /// `{` or `[` for every open level.
+    /// `{` or `[` for each open level.
     open: Vec<u8>,
     expect: Expect,
 }
@@ -74,28 +68,26 @@ impl<'a> Scanner<'a> {
         Self { text, at: 0, open: Vec::new(), expect: Expect::Value }
     }
 
-    /// Goes on behind a member of the outermost object.
+    /// Continues after a member of the outermost object.
     pub(super) fn in_object(text: &'a str, at: usize) -> Self {
         Self { text, at, open: vec![b'{'], expect: Expect::CommaOrEnd }
     }
 
-    /// Levels that are open now.
     pub fn depth(&self) -> usize {
         self.open.len()
     }
 
-    /// Bytes from the start to what comes next.
     pub(super) const fn at(&self) -> usize {
         self.at
     }
 
-    /// Reads the whole text; an error unless it is exactly one value.
+    /// Fails unless the text is exactly one value.
     pub fn check(mut self) -> Result<(), JsonError> {
         while self.next_token()?.is_some() {}
         Ok(())
     }
 
-    /// The next token; `None` after the value's end when nothing but white space follows.
+    /// Returns the next token; `None` at the end of the text after the value.
     pub fn next_token(&mut self) -> Result<Option<Token<'a>>, JsonError> {
         self.skip_space();
         let Some(&byte) = self.text.as_bytes().get(self.at) else {
@@ -115,7 +107,6 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reads one whole value and says where it stands.
     pub fn value_span(&mut self) -> Result<Range<usize>, JsonError> {
         let depth = self.depth();
         let first = self.next_token()?.ok_or_else(|| self.error("a value is missing"))?;
@@ -224,7 +215,7 @@ impl<'a> Scanner<'a> {
         let said = self.text.get(self.at..self.at + length).unwrap_or_default();
         let known = matches!(said, "null" | "true" | "false") || ODD_WORDS.contains(&said);
         if !known && !is_number(said) {
-            // Behind it: there somebody would go on typing.
+            // The position after the word, where typing would continue.
             return Err(JsonError { at: self.at + length, what: NO_VALUE });
         }
         let token = self.token(TokenKind::Scalar, self.at + length);
@@ -251,22 +242,20 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// How many bytes are such ones, in steps of 64: no branch for each, and the processor looks at many at once. Inputs of ten megabytes are
-/// strings of plain text for the most part.
+/// Returns the length of the prefix whose bytes all satisfy `is`, in steps of 64, without branches so that it
+/// vectorises. Inputs of ten megabytes are mostly plain text.
 fn run_of(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
     let some = bytes.chunks_exact(64).take_while(|some| some.iter().fold(true, |all, byte| all & is(*byte)));
     some.count() * 64
 }
 
-/// All bytes are such ones.
 pub(crate) fn only(bytes: &[u8], is: impl Fn(u8) -> bool) -> bool {
     let rest = bytes.get(run_of(bytes, &is)..).unwrap_or_default();
     rest.iter().all(|byte| is(*byte))
 }
 
-/// So many bytes of a string mean themselves.
 fn plain(bytes: &[u8]) -> usize {
-    // Without optimisation a look at each byte takes longer than at eight.
+    // Without optimisation this is slower than eight bytes at a time.
     let many = if cfg!(debug_assertions) {
         0
     } else {
@@ -275,11 +264,11 @@ fn plain(bytes: &[u8]) -> usize {
     many + plain_ahead(bytes.get(many..).unwrap_or_default())
 }
 
-/// The same, looked at eight at a time.
+/// Same as [`plain`], eight bytes at a time.
 fn plain_ahead(bytes: &[u8]) -> usize {
     const ONES: u64 = u64::MAX / 0xff;
     const HIGH: u64 = ONES << 7;
-    // A byte's highest bit is set where it is less than `n`; and in front of the first such byte nowhere else.
+    // Sets the highest bit of bytes less than `n`. Bits before the first such byte are reliable.
     let less = |word: u64, n: u64| word.wrapping_sub(ONES * n) & !word & HIGH;
     let mut at = 0;
     for eight in bytes.chunks_exact(8) {
@@ -295,8 +284,8 @@ fn plain_ahead(bytes: &[u8]) -> usize {
     at + rest.iter().take_while(|byte| !matches!(byte, 0..0x20 | b'"' | b'\\')).count()
 }
 
-/// How long the escape is that goes on behind a backslash; `None` when there is none such. Half a surrogate pair is one:
-/// backends send it, and what it means is told by [`super::decode`].
+/// Returns the length of the escape after a backslash; `None` if invalid. Unpaired surrogates are valid, because
+/// backends send them; [`super::decode`] reports them.
 fn escape_length(rest: &[u8]) -> Option<usize> {
     match rest.first()? {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(1),
@@ -305,7 +294,7 @@ fn escape_length(rest: &[u8]) -> Option<usize> {
     }
 }
 
-/// A number as JSON writes it; words such as `NaN` are none.
+/// Whether the text is a JSON number; `NaN` and others are not.
 pub fn is_number(text: &str) -> bool {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let rest = text.strip_prefix('-').unwrap_or(text);
@@ -335,17 +324,13 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_plain_text_is_found_wherever_it_stands() {
+    fn the_end_of_plain_text_is_found_at_any_offset() {
         for at in 0..200 {
             let with = |end: &str| format!("\"{}{end}{}\"", "a".repeat(at), "b".repeat(200 - at));
             let error = |what| Err(JsonError { at: at + 1, what });
 
             let before = run_of(with("\n").as_bytes(), |byte| byte >= 0x20);
-            assert_eq!(
-                before,
-                (at + 1) / 64 * 64,
-                "as optimised builds look: whole steps before what ends it"
-            );
+            assert_eq!(before, (at + 1) / 64 * 64, "optimised builds skip whole steps");
             assert_eq!(Scanner::new(&with("\\n")).check(), Ok(()), "{at}");
             assert_eq!(Scanner::new(&with("\\x")).check(), error("an escape that JSON does not have"));
             assert_eq!(Scanner::new(&with("\n")).check(), error("a raw control character in a string"));
@@ -391,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_is_no_value_is_refused_and_never_taken_for_one() {
+    fn an_invalid_word_is_refused() {
         for text in [
             "abc",
             "True",
@@ -426,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn an_escape_that_does_not_exist_is_refused() {
+    fn an_invalid_escape_is_refused() {
         for text in [
             r#""\x41""#,
             r#""\u12""#,
@@ -445,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_mean_themselves_end_at_the_first_other_one() {
+    fn plain_bytes_end_at_the_first_other_byte() {
         for fill in [b'a', b' ', b'!', b'#', b'[', b']', 0x7f, 0x80, 0xff] {
             for byte in 0..=u8::MAX {
                 for at in 0..20 {

@@ -1,4 +1,4 @@
-//! One JSON value with its exact bytes, and its parts.
+//! A JSON value with its exact bytes, and its parts.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,36 +9,31 @@ use std::sync::Arc;
 use super::scan::{JsonError, Scanner, TokenKind};
 use crate::domain::Untrusted;
 
-/// One JSON value, byte for byte as it was received. Cloning is cheap, and so is a part of it.
+/// A JSON value, byte for byte as received. Clones and parts share memory.
 #[derive(Clone)]
 pub struct RawJson {
     text: Arc<String>,
     part: Range<usize>,
 }
 
-/// A key and its value inside an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member<'a> {
-    /// The key as written, with its quotes.
     pub raw_key: &'a str,
-    /// The key as meant.
     pub key: Decoded<'a>,
-    /// The value as written.
     pub value: &'a str,
-    /// Where the value stands, in bytes from the start of the object's text.
+    /// Span of the value in the object's text.
     pub span: Range<usize>,
 }
 
-/// A string's meaning.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Decoded<'a> {
     pub text: Cow<'a, str>,
-    /// A lone surrogate was replaced by U+FFFD: the text is not all there is.
+    /// Whether an unpaired surrogate was replaced by U+FFFD.
     pub lossy: bool,
 }
 
 impl RawJson {
-    /// Takes a text that must be one JSON value; white space around it is kept.
+    /// Parses a text that must be one JSON value. Surrounding white space is kept.
     pub fn parse(text: impl Into<String>) -> Result<Self, JsonError> {
         let text = text.into();
         Scanner::new(&text).check()?;
@@ -50,13 +45,13 @@ impl RawJson {
         Self { text: Arc::new(text), part }
     }
 
-    /// A value that was found inside of a text that was scanned: it is not looked at again.
+    /// Takes a value from a text that is already scanned.
     pub(crate) fn scanned(value: &str) -> Self {
         debug_assert!(Scanner::new(value).check().is_ok());
         Self::whole(value.to_owned())
     }
 
-    /// The same for a value in a text that others keep, too: megabytes are not copied, and the text stays as long as the value.
+    /// Like [`Self::scanned`], but shares memory with `text`, which stays allocated as long as the value.
     pub(crate) fn scanned_in(text: &Arc<String>, value: &str) -> Self {
         match place(text, value) {
             Some(part) => Self { text: Arc::clone(text), part },
@@ -64,7 +59,7 @@ impl RawJson {
         }
     }
 
-    /// A value that was found in the text of this one, or in the text that this one is a copy of.
+    /// Takes a value that was found in this value's text, or in `copied`, a copy of it.
     pub(crate) fn part(&self, copied: &str, value: &str) -> Self {
         let at = value.as_ptr().addr().saturating_sub(copied.as_ptr().addr());
         match self.as_str().get(at..at + value.len()) {
@@ -73,12 +68,11 @@ impl RawJson {
         }
     }
 
-    /// Where a part of the text stands in a text that anybody may keep; `None` where it is a text of its own.
+    /// Returns the shared text and the part's position in it; `None` if the part is from another text.
     pub(crate) fn place_of(&self, part: &str) -> Option<(Arc<String>, Range<usize>)> {
         Some((Arc::clone(&self.text), place(&self.text, part)?))
     }
 
-    /// The value `null`.
     pub fn null() -> Self {
         Self::whole("null".to_owned())
     }
@@ -87,12 +81,12 @@ impl RawJson {
         self.text.get(self.part.clone()).unwrap_or_default()
     }
 
-    /// The members of an object in written order, duplicates included; `None` when this is no object.
+    /// Returns the members of an object in written order with duplicates; `None` if it is not an object.
     pub fn members(&self) -> Option<Vec<Member<'_>>> {
         members(self.as_str())
     }
 
-    /// The value of the last member called `key`, as most parsers would take it.
+    /// Returns the value of the last member `key`, as most parsers do.
     pub fn member(&self, key: &str) -> Option<&str> {
         self.members()?.into_iter().rev().find(|member| member.key.text == key).map(|member| member.value)
     }
@@ -112,7 +106,7 @@ impl fmt::Debug for RawJson {
 
 impl PartialEq for RawJson {
     fn eq(&self, other: &Self) -> bool {
-        // The same text is not looked at: it may be long.
+        // Skips comparing long texts that are the same.
         std::ptr::eq(self.as_str(), other.as_str()) || self.as_str() == other.as_str()
     }
 }
@@ -125,27 +119,27 @@ impl Hash for RawJson {
     }
 }
 
-/// Where a part stands in the text that it is borrowed from.
+/// Returns the position of a part in the text it borrows from.
 fn place(text: &str, part: &str) -> Option<Range<usize>> {
     let at = part.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
     let place = at..at.checked_add(part.len())?;
     std::ptr::eq(text.get(place.clone())?, part).then_some(place)
 }
 
-/// The members of the object `text`; `None` when it is no object or malformed.
+/// Returns the members of an object; `None` if it is not an object or malformed.
 pub fn members(text: &str) -> Option<Vec<Member<'_>>> {
     let (members, whole) = members_until_broken(text)?;
     whole.then_some(members)
 }
 
-/// The members of the object `text` as far as it can be read, and whether that is all of it; `None` when it begins no object.
+/// Returns the members up to the first error, and whether there was none; `None` if the text does not begin an object.
 pub fn members_until_broken(text: &str) -> Option<(Vec<Member<'_>>, bool)> {
     let mut scanner = Scanner::new(text);
     let (members, ends) = members_here(text, &mut scanner)?;
     Some((members, ends && scanner.next_token() == Ok(None)))
 }
 
-/// The members of the object that the scanner of `text` is at, as far as it can be read, and whether it ends.
+/// Returns the members of the scanner's next object up to the first error, and whether it ends.
 pub(super) fn members_here<'a>(text: &'a str, scanner: &mut Scanner<'a>) -> Option<(Vec<Member<'a>>, bool)> {
     if scanner.next_token().ok()??.kind != TokenKind::ObjectStart {
         return None;
@@ -165,10 +159,9 @@ pub(super) fn members_here<'a>(text: &'a str, scanner: &mut Scanner<'a>) -> Opti
     Some((members, false))
 }
 
-/// So many members are room for what a list has of an action.
 const MEMBERS: usize = 24;
 
-/// The elements of the array `text`; `None` when it is no array or malformed.
+/// Returns the elements of an array; `None` if it is not an array or malformed.
 pub fn elements(text: &str) -> Option<Vec<&str>> {
     let mut scanner = Scanner::new(text);
     let mut elements = Vec::new();
@@ -181,9 +174,10 @@ pub fn elements(text: &str) -> Option<Vec<&str>> {
     (scanner.next_token() == Ok(None)).then_some(elements)
 }
 
-/// What the string literal `raw` (with its quotes) means; any other text means itself.
+/// Decodes a string literal with its quotes; returns other text unchanged.
 pub fn decode(raw: &str) -> Decoded<'_> {
-    // By bytes: of a long list this is called for each name and each text, and comparing them with texts of one character was a third of it.
+    // Compares bytes: this is called for each name and text of a long list, and comparing strings took a third of the
+    // time.
     let is_quoted = matches!(raw.as_bytes(), [b'"', .., b'"']);
     let inner = raw.get(1..raw.len().saturating_sub(1)).filter(|_| is_quoted).unwrap_or(raw);
     if !inner.as_bytes().contains(&b'\\') {
@@ -216,7 +210,7 @@ pub fn decode(raw: &str) -> Decoded<'_> {
     Decoded { text: Cow::Owned(text), lossy }
 }
 
-/// The string literal, with its quotes, that means `text`. Only what must be escaped is.
+/// Encodes text as a string literal with quotes, escaping only what must be.
 pub fn encode(text: &str) -> String {
     use std::fmt::Write as _;
     let mut out = String::with_capacity(text.len() + 2);
@@ -238,7 +232,7 @@ pub fn encode(text: &str) -> String {
     out
 }
 
-/// Reads what follows `\u`, with the second half of a surrogate pair when there is one.
+/// Reads an escape after `\u`, with the second half of a surrogate pair if present.
 fn unicode_escape(rest: &mut std::str::Chars<'_>) -> Option<char> {
     let first = four_hex(rest)?;
     if !(0xD800..0xDC00).contains(&first) {
@@ -281,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_in_a_text_that_is_kept_is_no_copy() {
+    fn a_value_of_a_kept_text_is_not_copied() {
         let reply = Arc::new(r#"{"items":[{"input":{"a":1}}]}"#.to_owned());
         let (item, elsewhere) = (reply.get(10..27).unwrap(), r#"{"input":{"a":1}}"#.to_owned());
         let input = item.get(9..16).unwrap();
@@ -295,7 +289,7 @@ mod tests {
         assert_eq!(parts.each_ref().map(RawJson::as_str), [input; 3]);
         assert_eq!(parts[0].as_str().as_ptr(), input.as_ptr());
         assert_eq!(parts[1].as_str().as_ptr(), copied.as_str()[9..].as_ptr());
-        assert_eq!(kept, RawJson::scanned_in(&reply, &elsewhere), "what is borrowed elsewhere is copied");
+        assert_eq!(kept, RawJson::scanned_in(&reply, &elsewhere), "a value of another text is copied");
         let place = kept.place_of(input).map(|(text, part)| (Arc::ptr_eq(&text, &reply), part));
         assert_eq!((place, kept.place_of(&elsewhere)), (Some((true, 19..26)), None));
     }
@@ -308,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_decode_and_say_when_they_cannot() {
+    fn decoding_reports_unpaired_surrogates() {
         assert_eq!(decode(r#""a\n\u00e9\ud83d\ude00\/""#).text, "a\né😀/");
         assert!(!decode(r#""\ud83d\ude00""#).lossy);
         let lone = decode(r#""x\ud800y""#);
@@ -317,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_encoded_decodes_to_itself_and_numbers_are_told_from_words() {
+    fn encoded_text_decodes_to_itself() {
         let text = "a\"b\\c\n\r\t\u{1}é\u{202e}😀/";
 
         assert_eq!(decode(&encode(text)).text, text);
@@ -331,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_read_up_to_there() {
+    fn a_broken_object_is_read_up_to_its_error() {
         let (members, whole) = members_until_broken(r#"{"id":"7","a":[1,],"status":"pending"}"#).unwrap();
 
         assert!(!whole);
