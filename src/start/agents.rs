@@ -1,4 +1,4 @@
-//! The gate for an agent's door: found, never started.
+//! Finds the gate for agents' commands, without starting one.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -14,38 +14,34 @@ use crate::sources::{AgentClient, OpenError, SourceError};
 
 use super::embedded;
 
-/// How long an agent waits for a gate that is not there: a placet that takes over is there in less.
+/// Time to wait for a gate. A placet that takes over needs less.
 const FIND_LIMIT: Duration = Duration::from_secs(10);
-/// How often it looks meanwhile.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Names the gate in messages if neither an option nor a variable does.
 const CONFIGURATION: &str = "the configuration";
 
-/// A gate that answers, and what its token opens.
+/// A gate that answered to a valid token.
 pub(super) struct AgentGate {
     pub(super) client: AgentClient,
     pub(super) workspace: String,
-    /// Its URLs, and what named it, for people.
+    /// Its URLs and the setting that names it, for messages.
     pub(super) place: String,
 }
 
-/// A gate for agents, and what named it.
 #[derive(Clone, Debug)]
 pub(super) struct NamedGate {
     pub(super) source: SourceConfig,
     pub(super) by: &'static str,
 }
 
-/// The gate as the command line gives it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct GateArgs<'a> {
     pub(super) url: Option<&'a str>,
     pub(super) token_file: Option<&'a Path>,
 }
 
-/// Finds the gate for a hook or a proxy, by the rule of [`named`] and [`local`]. Fails when none answers within ten seconds, or when the token
-/// may not propose, read and execute.
+/// Finds the gate for a hook or a proxy by [`named`], else [`local`]. Fails if none answers within ten seconds, or if
+/// the token lacks the scopes to propose, read and execute.
 pub(super) async fn gate(paths: &Paths) -> anyhow::Result<AgentGate> {
     let config = Config::load(paths)?;
     let named = named(&config, GateArgs::default(), variable)?;
@@ -71,7 +67,7 @@ pub(super) async fn gate(paths: &Paths) -> anyhow::Result<AgentGate> {
     }
 }
 
-/// One try. The outer error is a mistake in what was set, the inner one the gate's.
+/// Tries once. The outer error is a configuration mistake, the inner one the gate's.
 async fn open(gate: &NamedGate) -> anyhow::Result<Result<AgentGate, SourceError>> {
     let client = gate.client(None)?;
     let token = match client.token().await {
@@ -89,7 +85,7 @@ async fn open(gate: &NamedGate) -> anyhow::Result<Result<AgentGate, SourceError>
 }
 
 impl NamedGate {
-    /// Opens it, with certificates of the caller's where there are any. An error names the variable or option at fault.
+    /// Opens a client; `ca_file` replaces the source's. An error names the variable or option at fault.
     pub(super) fn client(&self, ca_file: Option<PathBuf>) -> anyhow::Result<AgentClient> {
         let ca_file = ca_file.or_else(|| self.source.ca_file.clone());
         let by = self.by;
@@ -113,13 +109,12 @@ impl std::fmt::Display for NamedGate {
     }
 }
 
-/// A variable of the environment that says something.
 pub(super) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Returns the gate that `--url` names, else `PLACET_URL`, else the first gate of the configuration. How it is reached (certificates,
-/// headers) comes from the source that has all its URLs.
+/// Returns the gate of `--url`, else `PLACET_URL`, else the first gate of the configuration. Certificates and headers
+/// come from the source that has all its URLs.
 pub(super) fn named(
     config: &Config,
     args: GateArgs<'_>,
@@ -146,7 +141,7 @@ pub(super) fn named(
     }
     let known = config.source_at(&urls).filter(|source| source.kind == SourceKind::Gate);
     let source = known.cloned().unwrap_or_else(|| SourceConfig::of("gate", SourceKind::Gate, url));
-    // Never that of this machine's gate: the URL may name any other.
+    // Never the token of this machine's gate, because the URL may lead to another one.
     let token = token.ok_or_else(|| {
         Usage(format!("{by} is set; set PLACET_TOKEN_FILE to the file with the agent's token, too"))
     })?;
@@ -154,21 +149,21 @@ pub(super) fn named(
     Ok(Some(NamedGate { source, by }))
 }
 
-/// Takes the agent's token in place of the owner's of this machine's gate, because an owner may not propose.
+/// Replaces the owner's token of this machine's gate by the agent's, because an owner may not propose.
 fn configured(config: &Config, source: SourceConfig, token: Option<TokenFrom>) -> NamedGate {
     let agents = embedded::agents_token_beside(&config.gate, source.token.as_ref());
     let token = token.or(agents).or_else(|| source.token.clone());
     NamedGate { source: SourceConfig { token, ..source }, by: CONFIGURATION }
 }
 
-/// Returns the gate that placet serves on this machine, with its agent's token unless another one was named.
+/// Returns the gate served on this machine, with its agent's token by default.
 pub(super) fn local(config: &Config, token: Option<TokenFrom>) -> Option<NamedGate> {
     let source = embedded::running_for_agents(&config.gate)?;
     let token = token.or_else(|| source.token.clone());
     Some(NamedGate { source: SourceConfig { token, ..source }, by: "gate.json" })
 }
 
-/// Returns the token that `--token-file` names, else `PLACET_TOKEN`, else `PLACET_TOKEN_FILE`.
+/// Returns the token of `--token-file`, else `PLACET_TOKEN`, else `PLACET_TOKEN_FILE`.
 pub(super) fn token(args: GateArgs<'_>, variable: impl Fn(&str) -> Option<String>) -> Option<TokenFrom> {
     match (args.token_file, variable("PLACET_TOKEN"), variable("PLACET_TOKEN_FILE")) {
         (Some(path), ..) => Some(TokenFrom::File(path.to_owned())),
@@ -177,7 +172,7 @@ pub(super) fn token(args: GateArgs<'_>, variable: impl Fn(&str) -> Option<String
     }
 }
 
-/// For `placet doctor`: `PLACET_URL` is set, and what that changes. `None` where it is not.
+/// Checks `PLACET_URL` for `placet doctor`; `None` if it is not set.
 pub(super) fn check(config: &Config) -> Option<Check> {
     const WHAT: &str = "PLACET_URL";
     variable(WHAT)?;
@@ -215,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn flag_environment_and_configuration_name_the_gate_in_order() {
+    fn flag_then_environment_then_configuration_name_the_gate() {
         let args = GateArgs { url: Some("http://f:1"), token_file: Some(Path::new("/flag")) };
         let environment = [("PLACET_URL", "http://e:1"), ("PLACET_TOKEN_FILE", "/env")];
         let of = |args, variables: &[(&str, &str)]| {
@@ -258,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn environment_names_url_and_token() {
+    fn the_environment_names_url_and_token() {
         let file = named_by(&[("PLACET_URL", "http://g:1/"), ("PLACET_TOKEN_FILE", "/t")]).unwrap().unwrap();
         assert_eq!((file.url.as_str(), file.token), ("http://g:1", Some(TokenFrom::File("/t".into()))));
         let token = named_by(&[("PLACET_URL", "http://g:1"), ("PLACET_TOKEN", "x")]).unwrap().unwrap();
@@ -267,15 +262,15 @@ mod tests {
     }
 
     #[test]
-    fn environment_names_several_urls_of_one_gate() {
+    fn the_environment_can_name_several_urls() {
         let variables = [("PLACET_URL", " http://a:1/,http://b:1  http://c:1 "), ("PLACET_TOKEN", "x")];
         let gate = named_by(&variables).unwrap().unwrap();
         assert_eq!(gate.urls().collect::<Vec<_>>(), ["http://a:1", "http://b:1", "http://c:1"]);
-        assert!(named_by(&[("PLACET_URL", " , "), ("PLACET_TOKEN", "x")]).is_err(), "it names none");
+        assert!(named_by(&[("PLACET_URL", " , "), ("PLACET_TOKEN", "x")]).is_err(), "there is no URL");
     }
 
     #[test]
-    fn plain_http_elsewhere_is_refused_in_an_agents_words() {
+    fn remote_plain_http_is_refused_for_agents() {
         let gate = |config, variables: &[(&str, &str)]| {
             let gate = found(config, GateArgs::default(), variables).unwrap().unwrap();
             gate.client(None).map(drop).unwrap_err().to_string()
@@ -288,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn url_without_token_is_refused() {
+    fn a_url_without_token_is_refused() {
         let error = named_by(&[("PLACET_URL", "http://g:1")]).unwrap_err();
         assert!(error.to_string().contains("PLACET_TOKEN_FILE"), "{error}");
     }

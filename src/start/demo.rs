@@ -1,5 +1,4 @@
-//! `placet demo`: the real inbox on a real gate, with a configuration, a folder and an agent of its own. Nothing works here that
-//! does not work elsewhere.
+//! `placet demo`: the real inbox on a real gate, with a separate configuration, folder and agent.
 
 use std::path::Path;
 use std::time::Duration;
@@ -21,10 +20,9 @@ const CONFIG: &str = include_str!("../../assets/demo/config.toml");
 const QUEUE: &str = include_str!("../../assets/demo/queue.json");
 const ARRIVALS: &str = include_str!("../../assets/demo/arrivals.json");
 
-/// How often the scripted agent proposes something new.
 const ARRIVAL_EVERY: Duration = Duration::from_secs(6);
 
-/// Runs the demo until the reviewer leaves. The user's configuration and state stay untouched.
+/// Runs the demo until the reviewer quits. Does not touch the user's configuration and state.
 pub(super) async fn run(shell: Shell) -> anyhow::Result<Exit> {
     shell.check()?;
     let folder = tempfile::Builder::new()
@@ -57,7 +55,7 @@ pub(super) async fn run(shell: Shell) -> anyhow::Result<Exit> {
     shown
 }
 
-/// The scripted agent: the queue at once, then one arrival after another, over and over.
+/// The scripted agent: proposes the queue, then arrivals in a loop.
 async fn propose(proposer: AgentClient, stop: CancellationToken) {
     for proposal in json::elements(QUEUE).unwrap_or_default() {
         if stop.is_cancelled() {
@@ -81,7 +79,7 @@ async fn send(proposer: &AgentClient, proposal: &str) {
     }
 }
 
-/// What was executed stays to be looked at; everything else goes.
+/// Keeps the executed files for inspection and deletes the rest.
 fn keep_or_remove(folder: tempfile::TempDir, executed: &Path) {
     let ran = std::fs::read_dir(executed).is_ok_and(|mut files| files.next().is_some());
     if !ran {

@@ -1,4 +1,4 @@
-//! `placet doctor`: what only the way in can look at (files, the gate on this machine, the terminal), then the sources.
+//! `placet doctor`: checks files, the gate on this machine and the terminal, then the sources.
 
 use std::path::{Path, PathBuf};
 
@@ -17,9 +17,8 @@ use crate::tui;
 use super::embedded::{Embedded, OnGateEnd};
 use super::{agents, headless, logging};
 
-/// Less room than this is told of, in bytes.
+/// Bytes of free space below which it warns.
 const LITTLE_ROOM: u64 = 200 << 20;
-/// Advice for a secret of the gate.
 const GIVE: &str =
     "give it to the gate; it does not start without (an environment variable is that of the gate's process)";
 
@@ -33,7 +32,7 @@ pub(super) async fn run(paths: &Paths, args: &DoctorArgs) -> anyhow::Result<Exit
             return Ok(Exit::Usage);
         }
     };
-    // A name that nobody has is told before anything is looked at.
+    // Reports an unknown source before any check.
     if !config.sources.is_empty() {
         cli::chosen(config.sources.clone(), args)?;
     }
@@ -61,14 +60,14 @@ pub(super) async fn run(paths: &Paths, args: &DoctorArgs) -> anyhow::Result<Exit
         tui::check_terminal(tui::StartView::Inbox).is_ok(),
     ));
     checks.extend(notify::look(&config.notify, &notify::Undelivered::beside(&paths.journal())).await);
-    // Before the gate is started for this look: a hook finds what runs without it.
+    // Before a gate is started for the checks, because hooks need one that is running.
     if let Ok(folder) = std::env::current_dir() {
         checks.extend(hook::check(&folder, |name| std::env::var_os(name).map(PathBuf::from)).await);
     }
     let (gate, embedded) = gate(&config).await;
     checks.extend(gate);
     findings.here(checks)?;
-    // Under the name that decisions are sent with, so that it can be told.
+    // With the reviewer's name, so that checks can report it.
     let sources = headless::named(&config, embedded.as_ref());
     let looked = match cli::chosen(sources, args) {
         Ok(sources) => cli::doctor(&mut findings, &sources).await,
@@ -105,7 +104,6 @@ fn configured(paths: &Paths, config: &Config) -> Check {
     Check::good("configuration", found)
 }
 
-/// Who says to the gate who somebody is.
 fn login(proxy: &ProxyConfig, addresses: usize) -> Check {
     let ProxyConfig { identity_header, secret_header, groups, .. } = proxy;
     let groups: Vec<_> = groups.keys().map(String::as_str).collect();
@@ -122,7 +120,7 @@ fn login(proxy: &ProxyConfig, addresses: usize) -> Check {
     }
 }
 
-/// Its secret is a key: the look at the configuration has found out, where it can be read.
+/// Checks a callback's secret. Its format was validated with the configuration, if readable.
 fn callback(name: &str, callback: &CallbackConfig) -> Check {
     match callback.secret.read() {
         Ok(_) => Check::good("callback", format!("{name}: its secret can be used")),
@@ -132,7 +130,6 @@ fn callback(name: &str, callback: &CallbackConfig) -> Check {
     }
 }
 
-/// Whether files can be written there, and how much room is left.
 fn state(folder: &Path) -> Vec<Check> {
     const WHAT: &str = "state folder";
     let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(folder);
@@ -154,7 +151,6 @@ fn state(folder: &Path) -> Vec<Check> {
     checks
 }
 
-/// Looking makes none.
 async fn journal(path: &Path) -> Check {
     const WHAT: &str = "journal";
     if !path.exists() {
@@ -169,7 +165,7 @@ async fn journal(path: &Path) -> Check {
     }
 }
 
-/// The gate on this machine, when nothing else is configured: attached to, or started for as long as this takes.
+/// Checks the gate on this machine if no source is configured: attaches to it, or starts it for the check.
 async fn gate(config: &Config) -> (Option<Check>, Option<Embedded>) {
     const WHAT: &str = "gate";
     match Embedded::unless_configured(config, OnGateEnd::Nobody).await {
@@ -200,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_folder_that_is_not_there_yet_is_fine_where_it_can_be_made_and_nothing_is_left_behind() {
+    fn a_missing_state_folder_is_fine_if_creatable() {
         let folder = tempfile::tempdir().unwrap();
         let state_folder = folder.path().join("deep/er");
 
@@ -215,7 +211,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_journal_that_is_no_database_is_told_and_looking_makes_none() {
+    async fn a_damaged_journal_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         assert_eq!(journal(&path).await.verdict, Verdict::Good);
@@ -229,7 +225,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn databases_of_another_version_are_told_with_what_to_do() {
+    async fn databases_of_another_version_are_reported_with_advice() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().to_owned();
         let (file, log) = (state.join("config.toml"), state.join("placet.log"));

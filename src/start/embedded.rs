@@ -1,5 +1,5 @@
-//! The gate inside placet: the first one on a database serves it, the next ones attach to that, and one of them takes over when it
-//! ends, on the same address.
+//! The embedded gate. The first placet on a database serves it, others attach, and one of them takes over on the same
+//! address when it ends.
 
 use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Write as _};
@@ -23,32 +23,31 @@ use crate::private;
 
 use super::signals::EndSignals;
 
-/// How long a started gate may take to say where it is.
+/// Time for a started gate to publish its address.
 const ATTACH_LIMIT: Duration = Duration::from_secs(10);
-/// How often an attached placet looks whether the serving one is gone.
+/// Interval at which an attached placet checks whether the gate ended.
 const SUCCESSION: Duration = Duration::from_millis(500);
-/// How long a gate may take to end once it waits for nothing that runs any more.
+/// Time for a gate to end after its running actions.
 const CLOSE_LIMIT: Duration = Duration::from_secs(15);
-/// Whoever waits longer than this for what runs is told so.
+/// Waiting time after which running actions are reported.
 const SILENT: Duration = Duration::from_secs(1);
-/// How often a new placet looks whether the gate that is stopping has ended.
+/// Interval at which a new placet checks whether a stopping gate has ended.
 const LOOK: Duration = Duration::from_millis(100);
-/// The embedded gate looks for a free port so far above the configured one.
 const PORTS: u16 = 20;
 
-/// A gate that can be reached, whoever serves it.
+/// The gate, served by this or another process.
 #[derive(Debug)]
 pub(super) struct Embedded {
     pub(super) note: Note,
-    /// The process that serves it is this one. An attached one may take over later.
+    /// Whether this process serves it. An attached process may take over later.
     serving: Arc<AtomicBool>,
     stop: Stop,
-    /// How long stopping waits for what runs.
+    /// Time to wait for running actions when stopping.
     stop_within: Duration,
     task: JoinHandle<()>,
 }
 
-/// `gate.json` beside the database: where the gate is that serves it.
+/// `gate.json` next to the database: the address of the serving gate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Note {
@@ -56,51 +55,48 @@ pub(super) struct Note {
     pub(super) pid: u32,
     pub(super) token_file: PathBuf,
     pub(super) agent_token_file: PathBuf,
-    /// By `placet gate serve`: an operator's, with an operator's configuration. Nobody else takes it over.
+    /// Served by `placet gate serve` with an operator's configuration. Not taken over by others.
     pub(super) is_operators: bool,
-    /// It is stopping: it finishes what runs and begins nothing new. Its successor waits for the lock.
+    /// The gate finishes running actions before it stops. Its successor waits for the lock.
     pub(super) draining: bool,
 }
 
-/// What to do when the configured port is taken.
+/// Handling of a configured port that is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PortRule {
-    /// Take the next free one.
     Next,
-    /// This very one, for whoever takes over: everybody looks for the gate there.
+    /// Use this port only, where clients look for the gate that is taken over.
     Same,
-    /// An operator's: say so and stop.
+    /// Report an error, for an operator's gate.
     Exact,
 }
 
-/// What a placet does when the gate that it is attached to ends.
+/// Behaviour of an attached placet when the gate ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OnGateEnd {
-    /// An inbox stays; it serves the gate from then on, unless that was an operator's.
+    /// Take over, unless the gate was an operator's.
     Inbox,
-    /// A command ends soon, and the gate would end with it.
+    /// Do nothing: a command ends soon.
     Nobody,
 }
 
-/// A gate that this process serves.
 #[derive(Debug)]
 pub(super) struct Served {
     pub(super) note: Note,
-    /// For what is asked of it besides stopping.
     pub(super) gate: Gate,
     task: JoinHandle<()>,
     note_path: PathBuf,
-    /// Held as long as the gate serves; the system lets it go when the process ends, however it ends.
+    /// Held while the gate serves; released by the system when the process ends.
     _lock: File,
 }
 
 impl Embedded {
-    /// The gate of this machine, when no source is configured.
+    /// Opens the gate of this machine if no source is configured.
     pub(super) async fn unless_configured(config: &Config, heir: OnGateEnd) -> anyhow::Result<Option<Self>> {
         if config.sources.is_empty() { Self::open(&config.gate, heir).await.map(Some) } else { Ok(None) }
     }
 
-    /// Serves the gate of `config`, or attaches to the placet that does.
+    /// Serves the gate of `config`, or attaches to it.
     pub(super) async fn open(config: &GateConfig, heir: OnGateEnd) -> anyhow::Result<Self> {
         if config.tls.is_some() {
             anyhow::bail!(
@@ -132,17 +128,15 @@ impl Embedded {
         Ok(Self { note, serving, stop, stop_within, task })
     }
 
-    /// This process serves the gate, by now.
     pub(super) fn is_serving(&self) -> bool {
         self.serving.load(Ordering::Relaxed)
     }
 
-    /// The source that this gate is for the inbox.
     pub(super) fn source(&self) -> SourceConfig {
         self.note.source()
     }
 
-    /// Stops serving. What runs is waited for, up to the gate's limit and until Ctrl-C or SIGTERM asks once more.
+    /// Stops serving. Waits for running actions up to the gate's limit, or until another Ctrl-C or SIGTERM.
     pub(super) async fn close(self) {
         self.stop.soon.cancel();
         let (within, serving) = (self.stop_within, self.is_serving());
@@ -156,7 +150,7 @@ impl Embedded {
     }
 }
 
-/// Says what is waited for, and ends the waiting when somebody asks for it. Never ends.
+/// Reports the wait, and cancels it on another signal. Never returns.
 async fn hurry(serving: bool, within: Duration, now: CancellationToken) {
     if let Ok(mut signals) = EndSignals::listen() {
         if tokio::time::timeout(SILENT, signals.again()).await.is_err() {
@@ -173,19 +167,18 @@ async fn hurry(serving: bool, within: Duration, now: CancellationToken) {
     std::future::pending::<()>().await;
 }
 
-/// The gate of this machine as a source, when one runs; none is started. Only a note whose writer still holds the lock is
-/// believed: somebody else may listen by now where a gate was that was killed.
+/// Returns the gate running on this machine; does not start one. A note counts only while its writer holds the lock,
+/// because another program may now listen at the address of a killed gate.
 pub(super) fn running(config: &GateConfig) -> Option<SourceConfig> {
     running_note(config).map(|note| note.source())
 }
 
-/// The same with the agent's token.
 pub(super) fn running_for_agents(config: &GateConfig) -> Option<SourceConfig> {
     let note = running_note(config)?;
     Some(SourceConfig { token: Some(TokenFrom::File(note.agent_token_file.clone())), ..note.source() })
 }
 
-/// The agent's token file where `token` is the owner's of the gate that runs here.
+/// Returns the agent's token file if `token` is the owner's token of the gate running here.
 pub(super) fn agents_token_beside(config: &GateConfig, token: Option<&TokenFrom>) -> Option<TokenFrom> {
     let Some(TokenFrom::File(path)) = token else { return None };
     let note = running_note(config).filter(|note| note.token_file == *path)?;
@@ -200,7 +193,6 @@ fn running_note(config: &GateConfig) -> Option<Note> {
 }
 
 impl Note {
-    /// For whoever decides.
     fn source(&self) -> SourceConfig {
         SourceConfig {
             token: Some(TokenFrom::File(self.token_file.clone())),
@@ -214,13 +206,11 @@ impl Note {
 }
 
 impl Served {
-    /// Ends when the gate does, which it should not before it is told to.
     pub(super) async fn ended(&mut self) {
-        // The way it ended is in the log.
+        // The log has the reason.
         drop((&mut self.task).await);
     }
 
-    /// Waits until the gate has stopped, and takes its note away.
     pub(super) async fn finish(self) {
         if !self.task.is_finished()
             && let Err(error) = self.task.await
@@ -233,7 +223,7 @@ impl Served {
     }
 }
 
-/// Takes the lock that says who serves. While its holder is stopping this waits, and says so; false: another placet serves.
+/// Takes the lock for serving; `false` if another placet serves. Waits while its holder is stopping, and reports that.
 pub(super) async fn locked(lock: &File, database: &Path) -> anyhow::Result<bool> {
     let (path, mut told) = (note_path(database), false);
     loop {
@@ -252,7 +242,6 @@ pub(super) async fn locked(lock: &File, database: &Path) -> anyhow::Result<bool>
     }
 }
 
-/// Opens the lock file beside the database.
 pub(super) fn lock_file(database: &Path) -> anyhow::Result<File> {
     let path = database.with_extension("lock");
     super::logging::folder_of(&path)?;
@@ -261,10 +250,10 @@ pub(super) fn lock_file(database: &Path) -> anyhow::Result<File> {
     })
 }
 
-/// Opens the gate, listens, and writes the note. Call it with the lock held.
+/// Opens the gate, listens, and writes the note. The caller must hold the lock.
 ///
-/// Without an exact port the address of an earlier gate on this database is tried first: whoever is attached to it, and every agent,
-/// finds the new one where the old one was.
+/// Unless the port is exact, the address of an earlier gate on this database is tried first, so that clients find the
+/// new gate there.
 pub(super) async fn serve(
     config: &GateConfig,
     lock: File,
@@ -274,7 +263,7 @@ pub(super) async fn serve(
     config.reach().map_err(anyhow::Error::msg)?;
     let note_path = note_path(&config.database);
     let earlier = read_note(&note_path).and_then(|note| note.address());
-    // Whoever reads it now would take a stranger at that address for the gate.
+    // An old note would send clients to a stranger at that address.
     drop(std::fs::remove_file(&note_path));
     let listener = match (rule, earlier.filter(|address| address.ip() == config.listen.ip())) {
         (PortRule::Next, Some(address)) if config.listen.port() != 0 => match bind(address) {
@@ -309,7 +298,7 @@ pub(super) async fn serve(
     Ok(Served { note, gate, task, note_path, _lock: lock })
 }
 
-/// Says in the note that the gate is stopping, once it is. Never ends.
+/// Marks the note when the gate is stopping. Never returns.
 async fn tell_draining(path: PathBuf, note: Note, soon: CancellationToken) {
     soon.cancelled().await;
     if let Err(error) = write_note(&path, &Note { draining: true, ..note }) {
@@ -318,7 +307,7 @@ async fn tell_draining(path: PathBuf, note: Note, soon: CancellationToken) {
     std::future::pending::<()>().await;
 }
 
-/// Where clients find the gate. A certificate is for a name, so with TLS it is the first one that is configured.
+/// Returns the gate's URL. With TLS it has the first configured name, because a certificate is for a name.
 fn url(config: &GateConfig, address: SocketAddr) -> String {
     match (&config.tls, config.hosts.first()) {
         (None, _) => format!("http://{address}"),
@@ -327,7 +316,7 @@ fn url(config: &GateConfig, address: SocketAddr) -> String {
     }
 }
 
-/// How many connections may wait for the gate to take them. Beyond, a client's system tries again after a second.
+/// Connections that may wait to be accepted. A client beyond them retries after a second.
 const BACKLOG: u32 = 4_096;
 
 fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
@@ -359,7 +348,7 @@ fn listen(wanted: SocketAddr, rule: PortRule) -> anyhow::Result<TcpListener> {
     bind(SocketAddr::new(wanted.ip(), 0)).context("no port is free")
 }
 
-/// Waits for the note of the process that holds the lock, and checks that its gate answers.
+/// Waits for the note of the lock's holder, and checks that its gate answers.
 async fn attach(database: &Path) -> anyhow::Result<Note> {
     let path = note_path(database);
     let answers = async {
@@ -387,7 +376,6 @@ async fn answers(url: &str) -> bool {
     http.ask(&ask).await.is_ok_and(|reply| reply.status == 200)
 }
 
-/// An attached placet that stands ready.
 struct Succession {
     before: Note,
     serving: Arc<AtomicBool>,
@@ -395,7 +383,7 @@ struct Succession {
 }
 
 impl Succession {
-    /// Waits for the lock; then serves on the address where everybody looks for the gate.
+    /// Waits for the lock, then serves on the earlier address.
     async fn succeed(self, mut config: GateConfig, lock: File) {
         if let Some(address) = self.before.address() {
             config.listen = address;
@@ -416,7 +404,7 @@ impl Succession {
                     self.serving.store(true, Ordering::Relaxed);
                     return served.finish().await;
                 }
-                // The port may still be in the hands of the process that is ending; the lock went with the failed try.
+                // The ending process may still hold the port. The failed attempt released the lock.
                 Err(error) => tracing::warn!(%error, "cannot take over the gate yet"),
             }
         }
@@ -431,7 +419,7 @@ fn read_note(path: &Path) -> Option<Note> {
     serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
 }
 
-/// Writes the note beside its place and renames it, so that nobody reads half of it.
+/// Writes the note to a temporary file and renames it, so that readers never see a part.
 fn write_note(path: &Path, note: &Note) -> anyhow::Result<()> {
     let beside = path.with_extension(format!("json.{}", note.pid));
     let text = serde_json::to_string(note)?;

@@ -1,4 +1,4 @@
-//! Commands without a screen: the same sources and the same journal as the inbox.
+//! Commands without a screen, on the same sources and journal as the inbox.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::agents::{self, GateArgs};
 use super::embedded::{self, Embedded, OnGateEnd};
 use super::logging;
 
-/// An inbox that is open, with the gate that it may stand on.
+/// An open inbox, with its embedded gate, if any.
 pub(super) struct Open {
     inbox: Inbox,
     config: Config,
@@ -24,12 +24,11 @@ pub(super) struct Open {
     _log: tracing_appender::non_blocking::WorkerGuard,
 }
 
-/// Opens the configured sources, or the gate on this machine.
 pub(super) async fn open(paths: &Paths) -> anyhow::Result<Open> {
     open_with(paths, Journal::open(&paths.journal())).await
 }
 
-/// `placet whoami`. It needs no journal.
+/// `placet whoami`, which needs no journal.
 pub(super) async fn whoami(paths: &Paths, args: &WhoamiArgs) -> anyhow::Result<Exit> {
     let config = Config::load(paths)?;
     let _log = logging::start(&paths.log)?;
@@ -41,7 +40,7 @@ pub(super) async fn whoami(paths: &Paths, args: &WhoamiArgs) -> anyhow::Result<E
     end
 }
 
-/// `placet list`. A status line is asked for every few seconds and sends nothing: a long journal is not checked first.
+/// `placet list`. A status line is requested every few seconds and does not send, so it skips the check of the journal.
 pub(super) async fn list(paths: &Paths, args: &ListArgs) -> anyhow::Result<Exit> {
     let open = if args.line {
         open_with(paths, Journal::open_unchecked(&paths.journal())).await?
@@ -68,18 +67,15 @@ async fn open_with(
     Ok(Open { inbox, config, embedded, _log: log })
 }
 
-/// The filters of the configuration, then those that were saved in the inbox.
 pub(super) fn saved_filters(config: &Config, paths: &Paths) -> Vec<NamedFilter> {
     let kept = journal::kept_filters(&paths.journal()).into_iter();
     config.filters.iter().cloned().chain(kept.map(|(name, text)| NamedFilter { name, text })).collect()
 }
 
-/// What the configuration says of each source's tools.
 pub(super) fn risks(config: &Config) -> impl Iterator<Item = (SourceName, Risks)> {
     config.sources.iter().map(|source| (source.name.clone(), source.risks.clone()))
 }
 
-/// The configured sources, else the embedded gate; decisions are made in this way.
 pub(super) fn sources_of(
     config: &Config,
     embedded: Option<&Embedded>,
@@ -89,7 +85,6 @@ pub(super) fn sources_of(
     named.map(|source| Ok(sources::open(&source)?)).collect()
 }
 
-/// The same as they are configured, with the name that decisions go under: the configured one, else the login name.
 pub(super) fn named(config: &Config, embedded: Option<&Embedded>) -> Vec<SourceConfig> {
     let own = embedded.map(Embedded::source);
     let reviewer = config.reviewer.clone().or_else(login_name);
@@ -106,7 +101,6 @@ impl Open {
         &self.config
     }
 
-    /// Closes everything in order, and passes the command's end on.
     pub(super) async fn close(self, end: anyhow::Result<Exit>) -> anyhow::Result<Exit> {
         self.inbox.close().await;
         if let Some(embedded) = self.embedded {
@@ -116,11 +110,11 @@ impl Open {
     }
 }
 
-/// `placet log`: the journal. Sources are asked only for what became of decisions that are open in it.
+/// `placet log`: shows the journal. Asks sources only about open decisions.
 pub(super) async fn log(paths: &Paths, args: &LogArgs) -> anyhow::Result<Exit> {
     let _log = logging::start(&paths.log)?;
     let path = paths.journal();
-    // Looking makes none.
+    // Does not create a journal.
     let journal = if path.exists() { Some(Journal::open(&path).await?) } else { None };
     let inbox = match &journal {
         Some(journal) if !args.reads_receipts() => asked_for_news(paths, journal).await,
@@ -133,12 +127,11 @@ pub(super) async fn log(paths: &Paths, args: &LogArgs) -> anyhow::Result<Exit> {
     end
 }
 
-/// Reads again what is open in the journal, and gives the inbox for more. What stands in the way of that keeps nobody from reading
-/// the journal.
+/// Reads open decisions again and returns the inbox. Errors are ignored, so that the journal can be shown.
 async fn asked_for_news(paths: &Paths, journal: &Journal) -> Option<Inbox> {
     let config = Config::load(paths).ok()?;
     let mut sources = sources_of(&config, None, Via::Shell).ok()?;
-    // The gate on this machine is asked where it runs, and not started for it.
+    // Includes the gate on this machine if it runs, without starting it.
     let running = embedded::running(&config.gate).filter(|_| config.sources.is_empty());
     sources.extend(running.and_then(|gate| sources::open(&gate).ok()));
     let inbox = Inbox::open(sources, journal.clone(), config.watch.targets.poll, config.reviewer.clone());
@@ -148,7 +141,7 @@ async fn asked_for_news(paths: &Paths, journal: &Journal) -> Option<Inbox> {
     Some(inbox)
 }
 
-/// `placet propose`: to the gate that every agent's door finds, else into the database of this machine's own.
+/// `placet propose`: to the gate for agents, else into the database of this machine.
 pub(super) async fn propose(paths: &Paths, args: ProposeArgs) -> anyhow::Result<Exit> {
     let config = Config::load(paths)?;
     let _log = logging::start(&paths.log)?;
@@ -171,7 +164,7 @@ pub(super) async fn propose(paths: &Paths, args: ProposeArgs) -> anyhow::Result<
     let embedded = Embedded::open(&config.gate, OnGateEnd::Nobody).await?;
     let note = &embedded.note;
     let (queue, token) = if embedded.is_serving() {
-        // The environment's token belongs to a gate that is served. This database does not know it.
+        // The environment's token belongs to a served gate and is unknown to this database.
         (Queue::Database(config.gate.database.clone()), args.token_file.clone().map(TokenFrom::File))
     } else {
         (Queue::Url(note.url.clone()), token)

@@ -1,5 +1,5 @@
-//! `placet hook`: one event from standard input, one answer to standard output. Every fault is exit code 2, which blocks the call in
-//! every client; another code would let it run.
+//! `placet hook`: reads one event from standard input and writes one answer to standard output. Every error exits with
+//! code 2, which blocks the call in every client; other codes would let it run.
 
 use std::io::{BufReader, Read as _};
 use std::path::PathBuf;
@@ -16,9 +16,9 @@ use crate::config::paths::Paths;
 use super::agents::{self, AgentGate};
 use super::signals::EndSignals;
 
-/// For the client to write its event. Beyond, the client's own limit would pass first, and the call would run.
+/// Time for the client to write its event. Less than the client's own limit, after which the call would run.
 const READ_LIMIT: Duration = Duration::from_secs(30);
-/// Longest time for the fence, which reads what the agent wrote. With [`READ_LIMIT`], less than the client's own limit leaves.
+/// Time for the fence, which reads files that the agent wrote. With [`READ_LIMIT`] below the client's limit.
 const FENCE_LIMIT: Duration = Duration::from_secs(10);
 
 pub(super) async fn run(paths: &Paths, args: HookArgs) -> anyhow::Result<Exit> {
@@ -41,10 +41,9 @@ pub(super) async fn run(paths: &Paths, args: HookArgs) -> anyhow::Result<Exit> {
     }
 }
 
-/// Longest event that is read, in bytes. One that reports is cut to what a gate keeps.
+/// Maximum bytes read of an event. Reports are cut to what a gate keeps.
 const READ_MAX: u64 = 512 << 20;
 
-/// Answers one event, in bounded time.
 async fn event(paths: &Paths, args: &HookRunArgs) -> anyhow::Result<Exit> {
     let mut stop = EndSignals::listen()?;
     let wait = cli::hook_wait(&args.wait, args.client)?;
@@ -78,12 +77,12 @@ async fn event(paths: &Paths, args: &HookRunArgs) -> anyhow::Result<Exit> {
     else {
         return Ok(Exit::Done);
     };
-    // Without a reader nobody runs the call either.
+    // If the answer cannot be written, the error blocks the call.
     cli::answer(&json).context("The answer cannot be written")?;
     Ok(Exit::Done)
 }
 
-/// For tools that only read files, around the state folder alone.
+/// With `--fence`, for tools that only read files, only the state folder is fenced.
 fn fence(paths: &Paths, args: &HookRunArgs) -> Fence {
     let config = if args.fence { &paths.state } else { &paths.config };
     let home = std::env::var_os("HOME").map(PathBuf::from);
@@ -102,7 +101,7 @@ async fn answer(
     match event {
         Event::Before(call) => {
             notes.sweep(SystemTime::now());
-            // The event tells the client where the command line does not.
+            // The event names the client if the command line does not.
             let wait = cli::hook_wait(&args.wait, Some(call.client)).map(|_| wait)?;
             let entrypoint = std::env::var("CLAUDE_CODE_ENTRYPOINT").ok();
             let wait = HookWait { defer: wait.defer && hook::is_headless(entrypoint.as_deref()), ..wait };

@@ -1,4 +1,4 @@
-//! The log: a file, because the screen belongs to the inbox. A gate without a screen may also write it to standard error.
+//! The log: a file, because the screen belongs to the inbox, or standard error for a gate without a screen.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -10,19 +10,17 @@ use tracing_subscriber::EnvFilter;
 use crate::cli::args::LogFormat;
 use crate::private;
 
-/// Lines wait here for the disk; when it is too slow they are dropped, never waited for.
+/// Lines that wait for the disk; further ones are dropped.
 const BUFFERED_LINES: usize = 8_192;
 
-/// Where the log goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     File(PathBuf),
-    /// Standard error, where systemd and containers listen.
     Stderr,
 }
 
 impl Target {
-    /// What `--log` names, else `file`. `-` is standard error, `./-` a file of that name.
+    /// The target of `--log`, else `file`. `-` is standard error; a file of that name is `./-`.
     pub(super) fn of(named: Option<&Path>, file: &Path) -> Self {
         match named {
             Some(dash) if dash.as_os_str() == "-" => Self::Stderr,
@@ -41,12 +39,13 @@ impl std::fmt::Display for Target {
     }
 }
 
-/// Starts logging to `path`, as text. Keep the guard: dropping it writes what is left.
+/// Starts logging text to `path`. Dropping the guard writes the remaining lines.
 pub(super) fn start(path: &Path) -> anyhow::Result<WorkerGuard> {
     start_at(&Target::File(path.to_owned()), LogFormat::Text)
 }
 
-/// Starts logging. `RUST_LOG` chooses what, `info` of our own by default. Keep the guard: dropping it writes what is left.
+/// Starts logging. `RUST_LOG` sets the filter; the default is `info` for placet. Dropping the guard writes the
+/// remaining lines.
 pub(super) fn start_at(target: &Target, format: LogFormat) -> anyhow::Result<WorkerGuard> {
     let lines = NonBlockingBuilder::default().buffered_lines_limit(BUFFERED_LINES);
     let (writer, guard) = match target {
@@ -63,7 +62,6 @@ pub(super) fn start_at(target: &Target, format: LogFormat) -> anyhow::Result<Wor
     Ok(guard)
 }
 
-/// Makes the folder that a file of ours is in.
 pub(super) fn folder_of(path: &Path) -> anyhow::Result<()> {
     let Some(folder) = path.parent() else { return Ok(()) };
     private::folder(folder).with_context(|| {
@@ -71,7 +69,6 @@ pub(super) fn folder_of(path: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// Opens the file at its end, readable by its owner alone.
 fn open(path: &Path) -> anyhow::Result<File> {
     folder_of(path)?;
     private::append(path).with_context(|| {

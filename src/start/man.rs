@@ -1,4 +1,4 @@
-//! `placet man`: the manual, made of what the program itself goes by.
+//! `placet man`: the manual, generated from arguments, keys and configuration.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -14,7 +14,6 @@ use crate::tui;
 
 const CONFIG: &str = include_str!("../../config.example.toml");
 
-/// Prints one page, or writes all of them into a folder.
 pub(super) fn run(page: &[String], write: Option<&Path>) -> anyhow::Result<Exit> {
     let Some(folder) = write else {
         cli::line(self::page(page)?.trim_end())?;
@@ -33,7 +32,7 @@ pub(super) fn run(page: &[String], write: Option<&Path>) -> anyhow::Result<Exit>
     Ok(Exit::Done)
 }
 
-/// `keys`, `config`, or the words of a command; nothing is placet itself.
+/// Returns the page `keys`, `config`, or that of a command; without words, of placet.
 fn page(of: &[String]) -> anyhow::Result<String> {
     match of {
         [keys] if keys == "keys" => return Ok(self::keys()),
@@ -59,21 +58,20 @@ fn rendered(command: &clap::Command) -> anyhow::Result<String> {
     Ok(ascii(&String::from_utf8(text)?))
 }
 
-/// Other characters by their numbers, so that no formatter takes them for another encoding.
+/// Escapes other characters than ASCII, so that formatters do not misread the encoding.
 fn ascii(page: &str) -> String {
     let mut text = String::with_capacity(page.len());
     for c in page.chars() {
         if c.is_ascii() {
             text.push(c);
         } else {
-            // Writing to a string cannot fail.
             let _ = write!(text, "\\[u{:04X}]", u32::from(c));
         }
     }
     text
 }
 
-/// A page a command; those that only help are left out.
+/// Adds a page per command, except for `help` and hidden commands.
 fn commands(of: &clap::Command, all: &mut Vec<(String, String)>) -> anyhow::Result<()> {
     let name = of.get_display_name().unwrap_or_else(|| of.get_name());
     all.push((format!("{name}.1"), rendered(of)?));
@@ -97,7 +95,6 @@ fn paragraph(roff: &mut Roff, text: &str) {
     roff.text([roman(text)]);
 }
 
-/// A term in bold, and what it means.
 fn entry(roff: &mut Roff, term: Vec<Inline>, text: &str) {
     roff.control("TP", []);
     roff.text(term);
@@ -143,7 +140,7 @@ fn keys() -> String {
     ascii(&roff.to_roff())
 }
 
-/// The commented example is the reference: tables become headings, comments text, keys stand as they are written.
+/// Converts the example configuration: tables to headings, comments to text, keys literally.
 fn config() -> String {
     let mut roff = start("placet-config", "5", "the configuration of placet");
     roff.control("SH", ["DESCRIPTION"]);
@@ -197,7 +194,6 @@ mod tests {
         of.iter().map(|word| (*word).to_owned()).collect()
     }
 
-    /// What a formatter would take for a request although it is text.
     fn stray(page: &str) -> Vec<&str> {
         let known = ["TH", "SH", "SS", "PP", "TP", "IP", "EX", "EE", "br", "ie", "el", "RS", "RE"];
         let request = |line: &&str| line.starts_with(['.', '\'']);
@@ -208,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn every_page_is_there_and_none_has_a_stray_request() {
+    fn every_page_is_generated_without_stray_requests() {
         for of in [&[][..], &["keys"], &["config"], &["gate", "serve"], &["propose"]] {
             let page = page(&words(of)).unwrap();
             assert!(page.contains(".TH "), "{of:?}");
@@ -219,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn the_keys_page_has_every_command_and_the_config_page_every_line() {
+    fn manual_pages_have_every_command_and_setting() {
         let plain = |page: &str| page.replace("\\-", "-").replace("\\&", "").replace("\\*(Aq", "'");
         let page = plain(&keys());
         for spec in tui::core::command::COMMANDS {
@@ -234,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_gets_a_page_for_every_command() {
+    fn every_command_has_a_page_in_the_folder() {
         let folder = tempfile::tempdir().unwrap();
         run(&[], Some(folder.path())).unwrap();
         for name in [
@@ -249,6 +245,6 @@ mod tests {
         ] {
             assert!(folder.path().join(name).exists(), "{name}");
         }
-        assert!(!folder.path().join("placet-complete.1").exists(), "what is hidden has no page");
+        assert!(!folder.path().join("placet-complete.1").exists(), "hidden commands have no page");
     }
 }

@@ -26,7 +26,8 @@ pub(super) async fn run(paths: &Paths, args: McpArgs) -> anyhow::Result<Exit> {
     }
 }
 
-/// The server starts at once, and the gate is looked for in the background: a client begins without tools that are not there in time.
+/// Runs the proxy. The server starts at once and the gate is searched in the background, because clients skip tools
+/// that are late.
 async fn proxy(paths: &Paths, args: McpArgs) -> anyhow::Result<Exit> {
     let config = Config::load(paths)?;
     let _log = logging::start(&paths.log)?;

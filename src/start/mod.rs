@@ -1,5 +1,5 @@
-//! The way in: read the arguments and the configuration, open what they ask for, hand over to the screen or to a command, and
-//! turn what happened into an exit code.
+//! Startup: reads arguments and configuration, opens what they require, runs the screen or a command, and returns an
+//! exit code.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -35,7 +35,7 @@ mod watch;
 
 use screen::Shell;
 
-/// Runs placet. The only thing that `main` does.
+/// Runs placet; called only by `main`.
 pub fn run() -> ExitCode {
     if let Some(ended) = supervisor::supervised() {
         return ended;
@@ -45,8 +45,8 @@ pub fn run() -> ExitCode {
     }
     let args = Args::parse();
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    // The screen is drawn on this thread, and lists are parsed on others. More workers would only wake each other up, but for a gate that
-    // many agents call.
+    // The screen is drawn on this thread, and lists are parsed on others. More workers help only a gate with many
+    // agents.
     if !matches!(args.command, Some(Command::Gate { .. })) {
         runtime.worker_threads(1);
     }
@@ -57,7 +57,7 @@ pub fn run() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    // A client runs the tool on any other code.
+    // With any other exit code a client runs the tool.
     let blocks = matches!(args.command, Some(Command::Hook(_)));
     let exit = runtime.block_on(dispatch(args)).unwrap_or_else(|error| {
         cli::complain(&format!("{error:#}"));
@@ -66,12 +66,12 @@ pub fn run() -> ExitCode {
         }
         if blocks || is_usage(&error) { Exit::Usage } else { Exit::Failed }
     });
-    // What still runs in the background has had its chance to finish; a blocked helper thread must not hold the shell.
+    // Background work has had its time. A blocked helper thread must not delay the exit.
     runtime.shutdown_background();
     ExitCode::from(exit.code())
 }
 
-/// Something that the reviewer typed or configured is wrong; nothing was tried yet.
+/// Whether the error is a mistake in arguments or configuration.
 fn is_usage(error: &anyhow::Error) -> bool {
     let gate = matches!(error.downcast_ref::<GateError>(), Some(GateError::Config(_)));
     gate || error.is::<ConfigError>()
@@ -81,7 +81,7 @@ fn is_usage(error: &anyhow::Error) -> bool {
         || error.is::<NoTerminal>()
 }
 
-/// What to do about an error that does not say so itself.
+/// Returns advice for errors without any.
 fn advice(error: &anyhow::Error) -> Option<&'static str> {
     let missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
     if matches!(error.downcast_ref(), Some(ConfigError::Read { error, .. }) if missing(error)) {
@@ -89,7 +89,7 @@ fn advice(error: &anyhow::Error) -> Option<&'static str> {
             "create it (`placet config example` prints one to start from), or do without PLACET_CONFIG and --config",
         );
     }
-    // In SQLite's words: a gate's errors carry them as text.
+    // A gate's errors contain SQLite's messages only as text.
     let text = format!("{error:#}");
     let damaged = ["malformed", "file is not a database"].iter().any(|words| text.contains(words));
     (damaged && error.is::<GateError>()).then_some(
@@ -98,7 +98,6 @@ fn advice(error: &anyhow::Error) -> Option<&'static str> {
     )
 }
 
-/// The screen, or words: as the arguments and the environment ask for it.
 fn shell(plain: bool, opens: StartView) -> Shell {
     let why = plain::session::Why::of(plain, |name| std::env::var(name).ok());
     why.map_or(Shell::Screen(opens), |why| Shell::Plain(why, opens))
@@ -147,7 +146,7 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
     match args.command {
         None => Box::pin(screen::inbox(&paths, shell(args.plain, StartView::Inbox))).await,
         Some(Command::Demo { plain }) => {
-            // It holds a gate, an agent and a screen.
+            // Boxed, because it holds a gate, an agent and a screen.
             Box::pin(demo::run(shell(args.plain || plain, StartView::Inbox))).await
         }
         Some(Command::Gate { command }) => gate(&paths, command).await,
@@ -187,7 +186,6 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
             let screen = |config: &Config| -> Vec<anyhow::Error> {
                 let mut found: Vec<anyhow::Error> =
                     tui::check_keys(config).err().map(Into::into).into_iter().collect();
-                // One by one: each may be wrong.
                 for filter in &config.filters {
                     let alone = Config { filters: vec![filter.clone()], ..config.clone() };
                     found.extend(tui::check_filters(&alone).err().map(Into::into));

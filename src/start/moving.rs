@@ -1,4 +1,4 @@
-//! `placet gate move`: a gate's database from SQLite to PostgreSQL, while nobody serves it.
+//! `placet gate move`: moves a gate's database from SQLite to PostgreSQL while it is not served.
 
 use std::fs::File;
 
@@ -10,7 +10,6 @@ use crate::sqlite;
 
 use super::{embedded, serve};
 
-/// Takes the lock of the old database, and moves what is in it.
 pub(super) async fn run(paths: &Paths, args: &MoveArgs) -> anyhow::Result<Exit> {
     let named = |text: &str| serve::with_database(Config::load(paths)?.gate, Some(text), paths);
     let (from, mut to) = (named(&args.from)?, named(&args.to)?);
@@ -18,14 +17,14 @@ pub(super) async fn run(paths: &Paths, args: &MoveArgs) -> anyhow::Result<Exit> 
     if from.server.is_some() || to.server.is_none() {
         return Err(Usage(wrong.to_owned()).into());
     }
-    // It needs a session, and is given the server itself.
+    // The move needs a session, and `--to` names the server itself.
     to.postgres.pooler = false;
     cli::exists(&from)?;
     let _lock = lock(&from).await?;
     cli::move_gate(&from.database, &to, args.json).await
 }
 
-/// Keeps gates from serving the old database until the move is over. Where nothing can be written no gate can serve it.
+/// Locks the old database, so that it is not served during the move. A read-only one needs no lock.
 async fn lock(from: &GateConfig) -> anyhow::Result<Option<File>> {
     if sqlite::is_read_only(&from.database) {
         return Ok(None);

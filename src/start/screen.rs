@@ -1,4 +1,4 @@
-//! The inbox on the screen: opened, shown, and closed in order.
+//! The inbox on screen: opening, running and closing.
 
 use std::path::PathBuf;
 
@@ -20,16 +20,14 @@ use crate::tui::{Left, LeftBy, NoTerminal, StartView, plain};
 use super::embedded::{Embedded, OnGateEnd};
 use super::{headless, logging};
 
-/// How the inbox is shown.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shell {
     Screen(StartView),
-    /// In words, and why.
     Plain(plain::session::Why, StartView),
 }
 
 impl Shell {
-    /// Is there what it needs? Words need no terminal.
+    /// Checks that there is a terminal. Plain mode needs none.
     pub(super) fn check(self) -> Result<(), NoTerminal> {
         match self {
             Self::Screen(opens) => tui::check_terminal(opens),
@@ -52,7 +50,7 @@ pub(super) async fn inbox(paths: &Paths, shell: Shell) -> anyhow::Result<Exit> {
     show(paths, &config, embedded, None, shell).await
 }
 
-/// Shows the inbox until the reviewer leaves; then closes what was opened, journal before gate.
+/// Shows the inbox until the reviewer quits, then closes everything, the journal before the gate.
 pub(super) async fn show(
     paths: &Paths,
     config: &Config,
@@ -100,7 +98,7 @@ pub(super) async fn show(
         }
     }
     let left = shown?;
-    // Nobody reads what is written to a terminal that is gone.
+    // After a hangup the terminal is gone.
     if durable && left.by != LeftBy::Hangup {
         say_what_is_left(&left);
     }

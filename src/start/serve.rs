@@ -1,4 +1,4 @@
-//! `placet gate serve`: the gate without a screen, for a team.
+//! `placet gate serve`: a gate without a screen, for a team.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -17,11 +17,10 @@ use super::embedded::{self, PortRule, Served};
 use super::logging;
 use super::signals::{Asked, EndSignals};
 
-/// How long another placet may take to let go of the database.
+/// Time for another placet to release the database.
 const LOCK_LIMIT: Duration = Duration::from_secs(3);
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
 
-/// The one line on standard output when the gate is ready.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Ready<'a> {
@@ -33,7 +32,8 @@ struct Ready<'a> {
     pid: u32,
 }
 
-/// Serves until SIGINT or SIGTERM, then finishes what runs; the second signal ends it at once. SIGHUP has it read its certificate anew.
+/// Serves until SIGINT or SIGTERM, then finishes running actions; a second signal ends it at once. SIGHUP reloads the
+/// certificate.
 pub(super) async fn run(paths: &Paths, args: ServeArgs) -> anyhow::Result<Exit> {
     let mut config = with_database(Config::load(paths)?.gate, args.database.as_deref(), paths)?;
     if let Some(listen) = args.listen {
@@ -82,7 +82,7 @@ pub(super) async fn run(paths: &Paths, args: ServeArgs) -> anyhow::Result<Exit> 
     Ok(Exit::Done)
 }
 
-/// Takes over a certificate that was renewed, and ends nothing.
+/// Reloads certificate and tokens without interrupting connections.
 async fn reload(served: &Served) {
     let folder = served.note.token_file.parent().unwrap_or(Path::new("."));
     let problems = served.gate.reload(folder).await;
@@ -94,7 +94,7 @@ async fn reload(served: &Served) {
     }
 }
 
-/// Keeps others from serving in its place: of one database file, or of one port where gates share a server.
+/// Prevents others from serving the same database file, or the same port if gates share a server.
 async fn lock(config: &mut GateConfig) -> anyhow::Result<File> {
     if config.server.is_some() {
         let name = config.database.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -111,7 +111,7 @@ async fn lock(config: &mut GateConfig) -> anyhow::Result<File> {
     anyhow::bail!("another placet serves {}; end it, or give another --database", config.database.display())
 }
 
-/// A command without a screen holds the gate only for a moment, and so does one that is being restarted.
+/// Takes the lock, with retries, because commands and restarting gates hold it only briefly.
 pub(super) async fn locked(lock: &File, config: &GateConfig) -> anyhow::Result<bool> {
     let deadline = tokio::time::Instant::now() + LOCK_LIMIT;
     while !embedded::locked(lock, &config.database).await? {
@@ -123,19 +123,18 @@ pub(super) async fn locked(lock: &File, config: &GateConfig) -> anyhow::Result<b
     Ok(true)
 }
 
-/// The gate's configuration with the database that the command line names.
 pub(super) fn with_database(
     mut gate: GateConfig,
     database: Option<&str>,
     paths: &Paths,
 ) -> anyhow::Result<GateConfig> {
     if let Some(text) = database {
-        // On the command line a relative path is the shell's, as with every other program.
+        // On the command line a relative path is relative to the current folder.
         let folder = std::env::current_dir().unwrap_or_else(|_| paths.state.clone());
         let at = |folder: &Path| crate::config::database(text, folder).map_err(anyhow::Error::msg);
         let mut place = at(&folder)?;
         if place.server.is_some() {
-            // What such a gate keeps on this machine stands where the rest of its state is.
+            // Local files of such a gate are in the state folder.
             place = at(&paths.state)?;
         }
         (gate.database, gate.server) = (place.file, place.server);

@@ -1,15 +1,14 @@
-//! Signals that end a run, or ask a served gate to read its certificate anew.
+//! Signals that end a run, or make a served gate reload its certificate.
 
 use anyhow::Context as _;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// What a signal asks of a served gate.
 pub(super) enum Asked {
     End,
     Reload,
 }
 
-/// SIGINT, SIGTERM and SIGHUP, listened to from before the gate says that it is ready.
+/// SIGINT, SIGTERM and SIGHUP. Create it before the gate reports that it is ready.
 pub(super) struct EndSignals([Signal; 3]);
 
 impl EndSignals {
@@ -27,7 +26,7 @@ impl EndSignals {
         }
     }
 
-    /// The next signal, and what it asks of a served gate.
+    /// Waits for the next signal and returns its request to a served gate.
     pub(super) async fn asked(&mut self) -> Asked {
         let [interrupt, terminate, hangup] = &mut self.0;
         tokio::select! {
@@ -37,7 +36,7 @@ impl EndSignals {
         }
     }
 
-    /// Somebody asks once more. A terminal that goes away does not: it sends SIGHUP several times.
+    /// Waits for another SIGINT or SIGTERM. SIGHUP does not count, because a closing terminal sends it several times.
     pub(super) async fn again(&mut self) {
         let [interrupt, terminate, _] = &mut self.0;
         tokio::select! {

@@ -1,4 +1,4 @@
-//! `placet watch` that prints.
+//! `placet watch` with printed output.
 
 use crate::cli::args::WatchArgs;
 use crate::cli::{self, Exit, Watching};
@@ -8,7 +8,7 @@ use crate::inbox::notify::Caller;
 use super::headless;
 use super::signals::EndSignals;
 
-/// Until SIGINT, SIGTERM or SIGHUP, or until nobody reads it any more.
+/// Runs until SIGINT, SIGTERM or SIGHUP, or until its reader is gone.
 pub(super) async fn run(paths: &Paths, args: &WatchArgs) -> anyhow::Result<Exit> {
     let mut end = EndSignals::listen()?;
     let open = headless::open(paths).await?;

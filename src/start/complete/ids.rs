@@ -1,4 +1,4 @@
-//! Ids of what is pending, fast or not at all.
+//! Completes ids of pending actions, quickly or not at all.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use crate::sources::{self, Synced};
 
 use crate::start::embedded;
 
-/// Whoever pressed the key waits.
+/// Limit for a source, because the user waits at the prompt.
 const PATIENCE: Duration = Duration::from_millis(1_500);
-/// For the others, once a source has something to offer.
+/// Limit for other sources once one has results.
 const GRACE: Duration = Duration::from_millis(300);
-/// A shell shows no more.
+/// Maximum ids; shells show no more.
 const MOST: usize = 200;
 
-/// Of every configured source, else of the gate that runs on this machine; none is started for this, and no command that gives a
-/// token is run.
+/// Lists pending ids of the configured sources, or of the gate running on this machine. Starts no gate and no token
+/// command.
 pub(super) fn pending(config: &Config) -> Vec<String> {
     let Ok(runtime) = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
     else {

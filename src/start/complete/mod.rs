@@ -1,7 +1,7 @@
-//! `placet completions SHELL`: scripts that ask placet itself, so that names and ids of now are offered, and the answers.
+//! `placet completions SHELL` and its answers. The scripts call placet for current names and ids.
 //!
-//! Most shells call placet with [`ASKS`] set; nushell's script calls `placet complete`. What is offered goes into a command line, and
-//! ids come from elsewhere: nothing but plain characters is ever offered, and never a title.
+//! Most shells call placet with [`ASKS`] set; nushell calls `placet complete`. Only values of plain characters are
+//! offered, never titles, because they are put into a command line and ids are foreign.
 
 use std::path::PathBuf;
 
@@ -19,11 +19,10 @@ use crate::config::paths::Paths;
 mod ids;
 mod nushell;
 
-/// Set by the scripts to the name of their shell.
+/// Variable that the scripts set to their shell's name.
 const ASKS: &str = "PLACET_COMPLETE";
 
-/// Answers a shell that asks how a command line goes on; `false` when this is no such question. Call it first: nothing may run
-/// beside it, and nothing else be printed.
+/// Answers a completion request; `false` if this is none. Call it before anything else prints.
 pub(super) fn answered() -> bool {
     if std::env::var_os(ASKS).is_none() {
         return false;
@@ -31,11 +30,10 @@ pub(super) fn answered() -> bool {
     let folder = std::env::current_dir().ok();
     let asked =
         CompleteEnv::with_factory(command).var(ASKS).try_complete(std::env::args_os(), folder.as_deref());
-    // A shell that cannot be answered offers nothing; words in between would land in the command line.
+    // On an error nothing is printed, because output would be inserted into the command line.
     asked.unwrap_or(true)
 }
 
-/// Prints the script of a shell.
 pub(super) fn script(shell: CompletedShell) -> anyhow::Result<Exit> {
     let known: &dyn EnvCompleter = match shell {
         CompletedShell::Bash => &Bash,
@@ -54,7 +52,6 @@ pub(super) fn script(shell: CompletedShell) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Prints values, one a line.
 pub(super) fn values(of: Values) -> anyhow::Result<Exit> {
     for value in found(of) {
         cli::line(&value)?;
@@ -62,7 +59,6 @@ pub(super) fn values(of: Values) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The command line, with what can be known of its values.
 fn command() -> clap::Command {
     with_values(Args::command())
 }
@@ -78,7 +74,6 @@ fn with_values(command: clap::Command) -> clap::Command {
     command.mut_args(with).mut_subcommands(with_values)
 }
 
-/// What an argument of a command takes, where that can be looked up.
 fn values_of(command: &str, arg: &str) -> Option<Values> {
     match (command, arg) {
         (_, "source") => Some(Values::Sources),
@@ -94,7 +89,7 @@ fn offered(values: Values, begun: &std::ffi::OsStr) -> Vec<CompletionCandidate> 
     found.map(CompletionCandidate::new).collect()
 }
 
-/// Nothing where something is wrong: whoever presses a key wants no message.
+/// Returns an empty list on any error, because messages would disturb the prompt.
 fn found(values: Values) -> Vec<String> {
     let paths = Paths::find(None, |name| std::env::var_os(name).map(PathBuf::from));
     let Ok(paths) = paths else { return Vec::new() };
@@ -109,7 +104,7 @@ fn found(values: Values) -> Vec<String> {
     found
 }
 
-/// It means nothing to any shell, and is no flag.
+/// Whether the value has no special meaning to any shell and is not a flag.
 fn is_plain(value: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._:-".contains(c);
     !value.is_empty() && !value.starts_with('-') && value.chars().all(plain)
@@ -120,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_no_shell_obeys_is_offered() {
+    fn only_plain_values_are_offered() {
         for plain in ["pa-1", "0199a0b2-11ee", "run:7.2_b"] {
             assert!(is_plain(plain), "{plain}");
         }
@@ -132,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn every_argument_that_takes_such_a_value_is_still_there() {
+    fn every_completed_argument_exists() {
         let mut root = Args::command();
         root.build();
         let names = |command: &clap::Command| {

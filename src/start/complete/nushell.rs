@@ -1,13 +1,12 @@
-//! The script for nushell: what is known beforehand, and calls of `placet complete` for what is not.
+//! The script for nushell: static completions, and calls of `placet complete`.
 
-/// What `placet complete` is asked for, and the definition that asks for it.
 const ASKING: &str = r#"
   def "nu-complete placet sources" [] { ^placet complete sources | lines }
   def "nu-complete placet filters" [] { ^placet complete filters | lines }
   def "nu-complete placet ids" [] { ^placet complete ids | lines }
 "#;
 
-/// An argument as the generator writes it, and what completes it.
+/// Arguments as generated, with the values that complete them.
 const ASKED: [(&str, &str); 5] = [
     ("--source: string", "sources"),
     ("--filter: string", "filters"),
@@ -16,7 +15,7 @@ const ASKED: [(&str, &str); 5] = [
     ("...id: string", "ids"),
 ];
 
-/// What begins the parts about `placet complete`.
+/// Beginnings of the parts about the hidden `placet complete`.
 const HIDDEN: [&str; 2] = ["extern \"placet complete\"", "def \"nu-complete placet complete "];
 
 pub(super) fn script(mut command: clap::Command) -> anyhow::Result<String> {
@@ -24,7 +23,7 @@ pub(super) fn script(mut command: clap::Command) -> anyhow::Result<String> {
     clap_complete::generate(clap_complete_nushell::Nushell, &mut command, "placet", &mut script);
     let script = String::from_utf8(script)?;
     let (head, body) = script.split_once('\n').unwrap_or((&script, ""));
-    // The generator offers what is hidden, too.
+    // The generator also includes hidden commands.
     let shown = |part: &&str| !HIDDEN.iter().any(|hidden| part.contains(hidden));
     let mut body = body.split("\n\n").filter(shown).collect::<Vec<_>>().join("\n\n");
     for (arg, of) in ASKED {
@@ -40,7 +39,7 @@ mod tests {
     use clap::CommandFactory as _;
 
     #[test]
-    fn the_script_asks_for_what_it_cannot_know() {
+    fn the_script_calls_placet_for_dynamic_values() {
         let script = script(Args::command()).unwrap();
 
         for (arg, of) in ASKED {
@@ -48,8 +47,8 @@ mod tests {
         }
         assert!(script.starts_with("module completions {"), "{script}");
         for hidden in HIDDEN {
-            assert!(!script.contains(hidden), "{hidden}: what is hidden is not offered");
+            assert!(!script.contains(hidden), "{hidden}: hidden commands are not offered");
         }
-        assert!(script.trim_end().ends_with("export use completions *"), "nothing else is missing: {script}");
+        assert!(script.trim_end().ends_with("export use completions *"), "the rest is kept: {script}");
     }
 }
