@@ -12,13 +12,13 @@ use super::approvals::ApprovalCount;
 pub struct Approve {
     #[serde(default, alias = "user_edits", skip_serializing_if = "Option::is_none")]
     pub user_edits: Option<Box<RawValue>>,
-    /// Refuses (412) other proposed content.
+    /// The proposed content must have this digest (else 412).
     #[serde(default, alias = "expected_digest", skip_serializing_if = "Option::is_none")]
     pub expected_digest: Option<String>,
-    /// Refuses (412) other content after the edits.
+    /// The content after the edits must have this digest (else 412).
     #[serde(default, alias = "expected_effective_digest", skip_serializing_if = "Option::is_none")]
     pub expected_effective_digest: Option<String>,
-    /// Refuses (412) other terms than those of the action that was read.
+    /// The action must still have these `terms` (else 412).
     #[serde(default, alias = "expected_terms", skip_serializing_if = "Option::is_none")]
     pub expected_terms: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -21,7 +21,7 @@ pub struct CheckpointReject {
 pub struct RejectItem {
     #[serde(alias = "pending_action_id")]
     pub pending_action_id: String,
-    /// Skips (`changed`) other proposed content.
+    /// The proposed content must have this digest (else `changed`).
     #[serde(default, alias = "expected_digest", skip_serializing_if = "Option::is_none")]
     pub expected_digest: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -85,7 +85,7 @@ pub struct Propose {
     pub risk: Option<String>,
     #[serde(default, alias = "expires_at", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
-    /// Seconds from now; excludes `expiresAt`.
+    /// Seconds from now; not together with `expiresAt`.
     #[serde(
         default,
         alias = "ttl_seconds",
