@@ -140,7 +140,7 @@ pub struct PendingAction {
     pub input: RawJson,
     /// The proposer's description of the input; never runs.
     pub preview: Option<RawJson>,
-    /// State of the target as read by the proposer. Shown, but not checked and in no digest.
+    /// State of the target as read by the proposer. Shown, but not checked and not part of any digest.
     pub before: Option<RawJson>,
     pub summary: Option<Untrusted>,
     pub requested_by: Option<Untrusted>,
@@ -162,7 +162,7 @@ pub struct PendingAction {
 }
 
 impl Row {
-    /// People who decided it, or approved it while more must.
+    /// People who decided it, or approved it while more people must.
     pub fn deciders(&self) -> impl Iterator<Item = &Untrusted> {
         self.resolved_by.iter().chain(self.approvals.iter().flat_map(|approvals| &approvals.by))
     }
@@ -206,7 +206,7 @@ impl PendingAction {
         texts.map(|text| (text.len() + breaks(text) * ROW) as u64).sum()
     }
 
-    /// Returns the edits that earlier approvers agreed on. If one of them changed nothing, that is the proposed input.
+    /// Returns the edits that all approvers agreed on; `None` if one of them approved the proposed input.
     pub fn approved_edits(&self) -> Option<&Edits> {
         let first = self.approvals.first()?.edits.as_ref()?;
         self.approvals.iter().all(|approval| approval.edits.is_some()).then_some(first)

@@ -25,7 +25,7 @@ pub struct KindWords {
     /// Value of `placet log --decision`, with its help text.
     pub logged: (&'static str, &'static str),
     pub terse: &'static str,
-    /// In sentences: the decision, and its progress.
+    /// `phrase` and `doing` name the decision in a sentence.
     pub phrase: &'static str,
     pub doing: &'static str,
     /// In reports: `with_edits` are included in `approved`.

@@ -7,7 +7,7 @@ use super::{Risk, Seen};
 /// Bytes above which an unopened action counts as longer than a screen.
 const LONG: u64 = 2_000;
 
-/// Minimum to read before approval. High risks, flagged content and content longer than a screen must always be read.
+/// Content to read before approval. High risks, flagged content and content longer than a screen are always included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ReadFirst {
     #[default]

@@ -7,7 +7,7 @@ pub enum Outcome {
     /// The source accepted the approval. The action is not executed yet, so it is followed.
     Approved,
     Rejected,
-    /// Settled before by another client, with this status.
+    /// Another client settled the action first, with this status.
     Skipped {
         status: Option<Status>,
         by: Option<Untrusted>,

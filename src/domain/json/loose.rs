@@ -52,7 +52,7 @@ pub fn read_items<'a, T>(
     Some((found.items.into_iter().map(|item| read(item, None)).collect(), found.beside))
 }
 
-/// Maximum items tried as the one that is too long.
+/// Maximum items tried as the one without a clear end.
 const TRIED: usize = 8;
 
 fn head<'a>(text: &'a str, name: &str) -> Option<Head<'a>> {
