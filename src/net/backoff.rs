@@ -1,7 +1,7 @@
 //! Retry delays: growing, capped and random over a wide range, so that many clients do not return at once.
 //!
 //! If a hundred clients lose a server for a minute, each retries at most 12 times, with gaps of at least half the first
-//! base, and all retries form one burst of ten seconds.
+//! base. Together they form one burst of ten seconds, without a second one.
 
 use std::time::Duration;
 

@@ -65,8 +65,7 @@ impl Addresses {
         }
     }
 
-    /// Guards a request. Dropping it before [`Trying::ended`] after `GIVEN_UP` counts as a failure of a hanging
-    /// address.
+    /// Tracks a request. If it is dropped later than `GIVEN_UP` without [`Trying::ended`], the address has failed.
     pub(super) fn trying(&self, nth: usize) -> Trying<'_> {
         Trying { addresses: self, nth, since: Instant::now(), is_over: false }
     }

@@ -134,7 +134,7 @@ async fn a_reply_in_another_encoding_is_explained() {
 }
 
 #[tokio::test]
-async fn only_a_refused_connection_is_not_sent() {
+async fn an_unconnected_request_counts_as_not_sent() {
     let silent = Router::new().route("/", get(std::future::pending::<()>));
     let silent = Http::new(&serve(silent).await, None).unwrap();
     let refused = Http::new(&nobody().await, None).unwrap();

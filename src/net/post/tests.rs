@@ -80,7 +80,7 @@ async fn send(targets: &Targets, url: &str, timeout: Duration) -> Result<(u16, V
     targets.post(url, &[], "{}".to_owned(), timeout, 100).await
 }
 
-/// Spellings of this machine and of evasions of textual rules. `P` is the listener's port.
+/// Spellings of this machine, and attempts to evade rules about the text. `P` is the listener's port.
 const FORMS: &[&str] = &[
     "http://127.0.0.1:P/",
     "https://127.0.0.1:P/",
