@@ -1,4 +1,4 @@
-//! The keyword `pattern`. Matching costs a step per visited state, because `regex` takes time by pattern size.
+//! The keyword `pattern`. Matching is metered by visited states, because its time grows with the pattern.
 
 use std::collections::BTreeMap;
 
