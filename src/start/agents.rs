@@ -20,7 +20,7 @@ const LOOK: Duration = Duration::from_millis(250);
 
 const CONFIGURATION: &str = "the configuration";
 
-/// A gate that answered to a valid token.
+/// A gate that accepted the token.
 pub(super) struct AgentGate {
     pub(super) client: AgentClient,
     pub(super) workspace: String,

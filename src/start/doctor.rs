@@ -60,7 +60,7 @@ pub(super) async fn run(paths: &Paths, args: &DoctorArgs) -> anyhow::Result<Exit
         tui::check_terminal(tui::StartView::Inbox).is_ok(),
     ));
     checks.extend(notify::look(&config.notify, &notify::Undelivered::beside(&paths.journal())).await);
-    // Before a gate is started for the checks, because hooks need one that is running.
+    // Runs before doctor starts a gate, because hooks need one that is already running.
     if let Ok(folder) = std::env::current_dir() {
         checks.extend(hook::check(&folder, |name| std::env::var_os(name).map(PathBuf::from)).await);
     }

@@ -65,7 +65,7 @@ pub(super) struct Note {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PortRule {
     Next,
-    /// Use this port only, where clients look for the gate that is taken over.
+    /// Use only this port, because clients expect the gate there.
     Same,
     /// Report an error, for an operator's gate.
     Exact,

@@ -82,7 +82,8 @@ async fn event(paths: &Paths, args: &HookRunArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// With `--fence`, for tools that only read files, only the state folder is fenced.
+/// Returns the fence around state folder and configuration. `--fence` is for tools that only read files; they may read
+/// the configuration.
 fn fence(paths: &Paths, args: &HookRunArgs) -> Fence {
     let config = if args.fence { &paths.state } else { &paths.config };
     let home = std::env::var_os("HOME").map(PathBuf::from);

@@ -81,7 +81,7 @@ fn is_usage(error: &anyhow::Error) -> bool {
         || error.is::<NoTerminal>()
 }
 
-/// Returns advice for errors without any.
+/// Returns advice for errors that do not include it.
 fn advice(error: &anyhow::Error) -> Option<&'static str> {
     let missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
     if matches!(error.downcast_ref(), Some(ConfigError::Read { error, .. }) if missing(error)) {

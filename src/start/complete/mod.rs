@@ -22,7 +22,7 @@ mod nushell;
 /// Variable that the scripts set to their shell's name.
 const ASKS: &str = "PLACET_COMPLETE";
 
-/// Answers a completion request; `false` if this is none. Call it before anything else prints.
+/// Answers a completion request; `false` if this is not one. Call it before anything else prints.
 pub(super) fn answered() -> bool {
     if std::env::var_os(ASKS).is_none() {
         return false;
