@@ -331,7 +331,7 @@ mod tests {
     const LONG: Duration = Duration::from_mins(1);
 
     #[tokio::test]
-    async fn a_report_says_how_a_run_ended_and_what_it_wrote() {
+    async fn a_report_has_outcome_and_output() {
         let done = ran("cat; echo oh >&2", LONG).await.unwrap();
         assert_eq!((done.end, &*done.output, &*done.errors), (End::Succeeded, &b"input"[..], &b"oh\n"[..]));
 
