@@ -34,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_with_a_comma_a_quote_or_a_line_break_is_quoted() {
+    fn cells_with_special_characters_are_quoted() {
         assert_eq!(of(&["a", "b,c", "say \"no\"", "x\ny", ""]), "a,\"b,c\",\"say \"\"no\"\"\",\"x\ny\",\r\n");
     }
 
