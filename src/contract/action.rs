@@ -229,7 +229,7 @@ pub fn write(action: &PendingAction) -> Result<String, serde_json::Error> {
     String::from_utf8(text).map_err(serde::ser::Error::custom)
 }
 
-/// Like [`write`], but appends to `text`.
+/// Like [`write()`], but appends to `text`.
 pub fn write_into(text: &mut Vec<u8>, action: &PendingAction) -> Result<(), serde_json::Error> {
     fn raw(json: &RawJson) -> Result<&RawValue, serde_json::Error> {
         serde_json::from_str(json.as_str())
