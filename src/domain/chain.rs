@@ -3,8 +3,8 @@
 //! A record's hash is SHA-256 over a label, the record's fields in a fixed order, and the previous hash (absent for the
 //! first record). Numbers are decimal, times in milliseconds since 1970. Each part has its length in front (64-bit,
 //! big-endian). Each part after the label starts with a byte that is included in the length: 1, or 0 without content if
-//! absent, so absent differs from empty. A change stays
-//! hidden only if its author could also change the head that was kept elsewhere.
+//! absent, so absent differs from empty. A change stays hidden only if its author could also change the head that was
+//! kept elsewhere.
 
 use super::Digest;
 
