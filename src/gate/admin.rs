@@ -1,4 +1,4 @@
-//! What the gate's owner does on the machine itself: tokens, pauses, the audit, and what became of a lost run.
+//! Owner operations on the gate's machine: tokens, pauses, the audit, settling unknown actions.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
@@ -15,11 +15,11 @@ use crate::contract::audit::AuditBody;
 use crate::contract::settle::SettleAs;
 use crate::domain::{PendingAction, Timestamp, Untrusted, workspace};
 
-/// Audit rows that are read at once.
+/// Audit rows per page of an export.
 const EXPORT_PAGE: u32 = 1_000;
 
 impl Gate {
-    /// Makes a token without a name or groups; else as [`issue_token`](Self::issue_token).
+    /// Issues a token without a name or groups.
     pub async fn create_token(
         &self,
         subject: &str,
@@ -31,7 +31,7 @@ impl Gate {
         self.issue_token(NewToken { subject, workspace, scopes, lifetime, ..NewToken::default() }).await
     }
 
-    /// Makes a token that is good for its lifetime, or until it is revoked. The secret is returned once and cannot be read again.
+    /// Issues a token. The secret is returned once and cannot be read again.
     pub async fn issue_token(&self, new: NewToken) -> Result<SecretString, GateError> {
         let (subject, workspace) = (new.subject.as_str(), new.workspace.as_str());
         let refused = |why: &str| GateError::Refused(why.to_owned());
@@ -55,8 +55,8 @@ impl Gate {
         Ok(secret)
     }
 
-    /// Makes a token for the subject of another one, with the same name, groups, workspace and scopes. Both are good until the old one
-    /// ends, after `overlap` or before. A new one lives as long as the old one did. `None` when there is no such live token.
+    /// Issues a token like `id`, with the same lifetime. The old one ends after `overlap` at the latest. Returns `None`
+    /// if there is no live token with this id.
     pub async fn rotate_token(&self, id: &str, overlap: Duration) -> Result<Option<SecretString>, GateError> {
         let now = self.inner.clock.now();
         let old = self.list_tokens().await?.into_iter().find(|token| token.id == id && token.is_live(now));
@@ -70,7 +70,7 @@ impl Gate {
         Ok(is.then_some(secret))
     }
 
-    /// Whoever a token of this workspace was made for or a proxy named, by subject: the newest name and groups of each.
+    /// Returns subjects of tokens and people named by a proxy, with the newest name and groups of each.
     pub(crate) async fn people(&self, workspace: &str) -> Result<BTreeMap<String, Token>, StoreError> {
         let tokens = self.store().tokens().await?.into_iter().filter(|token| token.workspace == workspace);
         let mut people: BTreeMap<_, _> = tokens.map(|token| (token.subject.clone(), token)).collect();
@@ -80,18 +80,18 @@ impl Gate {
         Ok(people)
     }
 
-    /// All tokens, oldest first, the revoked ones too.
+    /// Returns all tokens, revoked ones included, oldest first.
     pub async fn list_tokens(&self) -> Result<Vec<Token>, GateError> {
         Ok(self.inner.store.tokens().await?)
     }
 
-    /// Revokes a token by its id, at once and for good. False when there is no such live token.
+    /// Revokes a token permanently. Returns `false` if it is not live.
     pub async fn revoke_token(&self, id: &str) -> Result<bool, GateError> {
         Ok(self.revoke_with_approvals(id, false, None).await?.is_some())
     }
 
-    /// Revokes a token and returns the approvals of its subject that have not run; `None` if there is no such live token. `void` withdraws
-    /// those that no executor has taken, also of a token that was revoked before.
+    /// Revokes a token and returns its subject's approvals that have not run; `None` if it is not live. `void`
+    /// withdraws unclaimed ones, also if the token was revoked before.
     pub async fn revoke_with_approvals(
         &self,
         id: &str,
@@ -101,13 +101,12 @@ impl Gate {
         Ok(self.store().revoke_token(id.to_owned(), void, who.map(str::to_owned)).await?)
     }
 
-    /// Stops dispatching in a workspace, or everywhere; running actions finish. False when it was paused already.
-    /// Holds from its return on, also for a gate that another process serves on this database.
+    /// Stops dispatching in a workspace, or everywhere; running actions finish. Returns `false` if it was already
+    /// paused. Also applies to gates of other processes on this database.
     pub async fn pause(&self, workspace: Option<&str>, who: Option<&str>) -> Result<bool, GateError> {
         self.set_paused(workspace, true, who).await
     }
 
-    /// Lets dispatching go on. False when it was not paused.
     pub async fn resume(&self, workspace: Option<&str>, who: Option<&str>) -> Result<bool, GateError> {
         self.set_paused(workspace, false, who).await
     }
@@ -127,13 +126,13 @@ impl Gate {
         Ok(self.store().pause(workspace, paused, who.map(str::to_owned)).await?)
     }
 
-    /// What callbacks are told and were told in the last days, of all workspaces: what waits first, then the newest.
+    /// Returns waiting callback messages of all workspaces, then finished ones of the last days, newest first.
     pub async fn callbacks(&self, most: u32) -> Result<Vec<Callback>, GateError> {
         Ok(self.store().callbacks(most).await?)
     }
 
-    /// The newest audit row of every workspace: keep it elsewhere, and [`verify_audit_counting`](Self::verify_audit_counting)
-    /// finds what was changed before it.
+    /// Returns the newest audit row of every workspace. With copies kept elsewhere,
+    /// [`verify_audit_counting`](Self::verify_audit_counting) detects changes to earlier rows.
     pub async fn audit_heads(&self) -> Result<Vec<AuditHead>, GateError> {
         Ok(self.store().audit_heads(None).await?)
     }
@@ -143,8 +142,8 @@ impl Gate {
         Ok(self.store().verify(kept).await?)
     }
 
-    /// Reads the whole database and says what does not fit the audit, or the heads that were kept. Each row that was read is
-    /// added to `read`: every row of the audit is read twice.
+    /// Reads the whole database and reports mismatches with the audit or with the `kept` heads. `read` counts the rows
+    /// read; every audit row is read twice.
     pub async fn verify_audit_counting(
         &self,
         kept: &[AuditHead],
@@ -153,7 +152,7 @@ impl Gate {
         Ok(self.store().verify_counting(kept, read).await?)
     }
 
-    /// Hands every audit row of a workspace to `take`, oldest first; an error of its own ends that.
+    /// Calls `take` for every audit row of a workspace, oldest first. Stops at the first error.
     pub async fn export_audit<E: From<GateError>>(
         &self,
         workspace: &str,
@@ -168,12 +167,11 @@ impl Gate {
         }
     }
 
-    /// At most `limit` ids of actions that begin so, whatever workspace they are in.
     pub async fn ids_beginning(&self, prefix: &str, limit: u32) -> Result<Vec<String>, GateError> {
         Ok(self.store().beginning(prefix, limit).await?)
     }
 
-    /// A human says what became of an action that is `unknown`. `who` must not be who proposed it.
+    /// Records a person's verdict on an `unknown` action. `who` must not be the proposer.
     pub async fn settle(
         &self,
         id: &str,

@@ -1,7 +1,6 @@
-//! Checks who sent a request, by its token or by a proxy of ours: the workspace, and the scopes.
+//! Authentication of requests, by token or by a trusted proxy.
 //!
-//! A token belongs to a subject and a workspace. Its workspace is the wall, its scopes are the doors. Deciders and
-//! proposers are named by their token, never by a body.
+//! Deciders and proposers are named by their token, never by a body.
 
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::HeaderMap;
@@ -19,29 +18,26 @@ use super::store::{Actor, StoreError};
 use super::token::{Scope, Token, hash};
 use crate::domain::{Timestamp, subject};
 
-/// How long a stream of somebody whom a proxy names may last: then the client opens another one, and the proxy says again who it is.
-/// Milliseconds.
+/// Maximum duration in milliseconds of a stream for a person named by a proxy. The client then reconnects, and the proxy
+/// names the person again.
 const STREAM: i64 = 15 * 60 * 1_000;
 
-/// Whoever sent this request, proved by their token, or by a proxy of ours.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
-    /// Of somebody whom a proxy names: as if by a token.
+    /// Synthetic if a proxy named the person.
     pub(crate) token: Token,
     pub(crate) proof: Proof,
 }
 
-/// How it is known who a caller is.
 #[derive(Clone, Debug)]
 pub(crate) enum Proof {
-    /// The token's hash, to look it up again while a stream is open.
+    /// Hash of the token, to check it again while a stream is open.
     Token(Vec<u8>),
-    /// A proxy said so; it holds until then.
+    /// Valid until this time, because a proxy proves only one request.
     Proxy { until: Timestamp },
 }
 
 impl Caller {
-    /// Refuses a caller without the scope.
     fn may(&self, scope: Scope) -> Result<(), ApiError> {
         if self.token.scopes.contains(&scope) {
             return Ok(());
@@ -57,12 +53,12 @@ impl Caller {
         ))
     }
 
-    /// The workspace that is read: the token's, and when one is named it must be that.
+    /// Returns the workspace to read: the token's. A named workspace must equal it.
     pub(crate) fn reads<'a>(&'a self, named: Option<&'a str>) -> Result<&'a str, ApiError> {
         self.workspace(named.filter(|named| !named.is_empty()).or(Some(&self.token.workspace)))
     }
 
-    /// The workspace a proposal is for. The contract demands that it is named, and it must be the token's.
+    /// Returns the workspace of a proposal, which must be named and be the token's.
     pub(crate) fn workspace<'a>(&self, named: Option<&'a str>) -> Result<&'a str, ApiError> {
         match named {
             None | Some("") => Err(ApiError::new(INVALID, "workspace_id is missing; name the workspace")),
@@ -85,7 +81,7 @@ impl Caller {
         Actor { subject: self.token.subject.clone(), workspace: self.token.workspace.clone() }
     }
 
-    /// Is it still known? Asked again and again while a stream is open.
+    /// Whether the proof is still valid. Called repeatedly while a stream is open.
     pub(crate) async fn is_live(&self, gate: &Gate) -> Result<bool, StoreError> {
         let now = gate.inner.clock.now();
         match &self.proof {
@@ -95,17 +91,15 @@ impl Caller {
     }
 }
 
-/// What a route asks of whoever calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Nothing: it says no more than that the gate is there.
+    /// No token: the route reveals only that the gate is running.
     Open,
-    /// Any live token.
     AnyToken,
     Scope(Scope),
 }
 
-/// Stands before every route of the table: proves who calls, and that they may.
+/// Authenticates the caller of a route and checks its scope.
 pub(crate) async fn guard(
     State((gate, access)): State<(Gate, Access)>,
     mut request: Request,
@@ -121,7 +115,7 @@ pub(crate) async fn guard(
         }
         if let Access::Scope(scope) = access {
             caller.may(scope)?;
-            // Reading makes no one a second person.
+            // Subjects matter only for writes: a reader never counts as a second person.
             if scope != Scope::Read {
                 subject::check(&caller.token.subject).map_err(|why| {
                     ApiError::new(FORBIDDEN, format!("your subject {why}; get a token with another subject"))
@@ -130,7 +124,7 @@ pub(crate) async fn guard(
         }
         request.extensions_mut().insert(caller);
     }
-    // No database keeps it, and PostgreSQL cannot even be asked for it.
+    // PostgreSQL rejects U+0000 in stored text and in query parameters.
     if request.uri().path_and_query().is_some_and(|asked| asked.as_str().contains("%00")) {
         return Err(ApiError::new(
             BAD_REQUEST,
@@ -144,7 +138,7 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        // Only an open route has none, and it must not ask for one.
+        // Only open routes have no caller; their handlers must not extract one.
         parts.extensions.get().cloned().ok_or_else(|| ApiError::new(UNAUTHORIZED, MISSING))
     }
 }
@@ -152,7 +146,7 @@ impl<S: Sync> FromRequestParts<S> for Caller {
 const MISSING: &str = "a token is missing; send it as `Authorization: Bearer TOKEN`";
 
 impl Caller {
-    /// Whoever a proxy of ours names. `None`: nobody, and a token counts.
+    /// Returns the person named by a trusted proxy, or `None` if a token is needed.
     pub(crate) async fn by_proxy(request: &mut Request, gate: &Gate) -> Result<Option<Self>, ApiError> {
         let Some(proxy) = &gate.inner.proxy else { return Ok(None) };
         let from_proxy = request.extensions().get::<FromProxy>().is_some_and(|from| from.0);
@@ -163,7 +157,7 @@ impl Caller {
         if proxy.is_news(&token, now)
             && let Err(error) = gate.store().note_proxied(token.clone(), now).await
         {
-            // Others do not see their name; nothing else depends on it.
+            // A failed write only hides the person's name from others.
             tracing::warn!(%error, "somebody whom the proxy names is not written down");
             proxy.forget(&token);
         }

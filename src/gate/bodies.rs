@@ -1,4 +1,4 @@
-//! Bodies of requests: so many bytes at once, and none is left unread.
+//! Limits for request bodies: bytes in flight, and reading what a route left unread.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,18 +17,17 @@ use tokio::time::timeout;
 
 use super::error::{ApiError, UNAVAILABLE};
 
-/// Bytes of bodies that are read or worked on at once, large and small ones together.
+/// Bytes of bodies in flight, small and large together.
 const IN_FLIGHT: usize = 128 << 20;
-/// The part that only small bodies may take, so that proposals never keep a decision out.
+/// The part of `IN_FLIGHT` reserved for small bodies, so that large proposals never block a decision.
 const FOR_SMALL: usize = 16 << 20;
-/// The largest small body.
+/// Largest small body, in bytes.
 const SMALL: usize = 64 << 10;
-/// Seconds until a refused body may be sent again.
+/// Seconds until a client may resend a refused body.
 const AGAIN: u64 = 2;
-/// How long the rest of a body that nobody reads may take to arrive.
+/// Limit for discarding the unread rest of a body.
 const REST: Duration = Duration::from_mins(1);
 
-/// The bytes of bodies that are in flight.
 #[derive(Debug)]
 pub(super) struct Bodies {
     small: Arc<Semaphore>,
@@ -43,7 +42,7 @@ impl Default for Bodies {
 }
 
 impl Bodies {
-    /// Room for a body, until it is dropped. One that is larger than all room needs all of it.
+    /// Acquires permits for a body. A body larger than all permits acquires all of them.
     fn take(&self, bytes: u64) -> Result<OwnedSemaphorePermit, ApiError> {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         let room = if bytes <= SMALL { &self.small } else { &self.large };
@@ -58,8 +57,8 @@ impl Bodies {
     }
 }
 
-/// Stands behind the guard of every route: makes room for the body, and reads what the route left of it. The connection of a client
-/// that still sends would break, and the answer with it.
+/// Limits bodies in flight, and reads what the route left. Otherwise the connection would break while the client sends,
+/// and the answer would be lost.
 pub(super) async fn bounded(
     State((bodies, limit)): State<(Arc<Bodies>, u64)>,
     request: Request,
@@ -70,7 +69,7 @@ pub(super) async fn bounded(
     }
     let (parts, body) = request.into_parts();
     let declared = HttpBody::size_hint(&body).exact();
-    // Who asks first has not sent it yet, and what is too large is not worth reading.
+    // A client that sent `Expect` has not sent its body; a body over the limit is not read.
     let worth_reading = !parts.headers.contains_key(EXPECT) && declared.is_none_or(|bytes| bytes <= limit);
     let body = Shared(Arc::new(Mutex::new(body)));
     let response = match bodies.take(declared.unwrap_or(limit).min(limit)) {
@@ -82,18 +81,15 @@ pub(super) async fn bounded(
         Err(refused) => refused.into_response(),
     };
     if worth_reading {
-        // Whatever comes of it: the answer stands.
         timeout(REST, body.discard(limit)).await.ok();
     }
     response
 }
 
-/// A body of which somebody else may read the rest.
 #[derive(Debug, Clone)]
 struct Shared(Arc<Mutex<Body>>);
 
 impl Shared {
-    /// Reads to the end, or until so many bytes came.
     async fn discard(self, limit: u64) {
         let mut left = limit;
         let mut parts = Body::new(self).into_data_stream();

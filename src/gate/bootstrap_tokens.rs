@@ -1,4 +1,4 @@
-//! The first tokens: one for the agent, one for the owner, as files only their owner can read.
+//! The first tokens: one for the agent and one for the owner, in files that only their owner can read.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,11 @@ use crate::config::TokenFrom;
 use crate::config::secret::SecretError;
 use crate::private;
 
-/// Where the first tokens are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstTokens {
-    /// `read`, `decide`, `execute` and `admin`, for the subject `owner`.
+    /// Subject `owner`, scopes `read`, `decide`, `execute` and `admin`.
     pub owner: PathBuf,
-    /// `propose`, `read` and `execute`, for the subject `agent`.
+    /// Subject `agent`, scopes `propose`, `read` and `execute`.
     pub agent: PathBuf,
 }
 
@@ -25,10 +24,9 @@ const OWNER: [Scope; 4] = [Scope::Read, Scope::Decide, Scope::Execute, Scope::Ad
 const AGENT: [Scope; 3] = [Scope::Propose, Scope::Read, Scope::Execute];
 
 impl Gate {
-    /// Writes `owner.token` and `agent.token` into `folder` (made with mode 0700 when missing), both for the configured
-    /// workspace. Where the database is not called `gate`, its name stands in front (`b.db`: `b.owner.token`), so that
-    /// two databases in one folder do not take each other's tokens. Files with a token that is still good are kept; a missing,
-    /// unreadable or dead one is issued anew, and one that others could read is revoked as well.
+    /// Writes `owner.token` and `agent.token` for the configured workspace into `folder`, created with mode 0700. A
+    /// database not called `gate` adds its name (`b.db`: `b.owner.token`). Keeps files with a valid token; reissues
+    /// missing, unreadable or dead ones. Revokes and reissues one that others could read.
     pub async fn first_tokens(&self, folder: &Path) -> Result<FirstTokens, GateError> {
         let owner = folder.join(format!("{}owner.token", self.inner.token_prefix));
         let agent = folder.join(format!("{}agent.token", self.inner.token_prefix));
@@ -55,7 +53,6 @@ impl Gate {
 }
 
 impl Gate {
-    /// Others could read this file, so its token is nobody's secret any more.
     async fn revoke_exposed(&self, path: &Path) -> Result<(), GateError> {
         let Ok(text) = std::fs::read_to_string(path) else { return Ok(()) };
         let secret = SecretString::from(text.trim());
@@ -67,7 +64,6 @@ impl Gate {
     }
 }
 
-/// What stands in front of the names of this database's first tokens.
 pub(super) fn prefix(database: &Path) -> String {
     match database.file_stem().map(|stem| stem.to_string_lossy()) {
         Some(stem) if stem != "gate" => format!("{stem}."),
@@ -79,7 +75,7 @@ fn make_folder(folder: &Path) -> Result<(), GateError> {
     private::folder(folder).map_err(|error| GateError::TokenFile { path: folder.to_owned(), error })
 }
 
-/// Replaces the file whole: a reader sees the old token or the new one, and a link in its place is not followed.
+/// Replaces the file by a rename: a reader sees the old or the new token, and a link at `path` is not followed.
 fn write(path: &Path, secret: &SecretString) -> std::io::Result<()> {
     let new = path.with_extension("new");
     match std::fs::remove_file(&new) {

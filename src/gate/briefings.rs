@@ -1,4 +1,4 @@
-//! Briefings, put together and encoded once for everybody who is told the same: a team has many streams open on one workspace.
+//! Briefings, built and encoded once for all streams on one subject: a team has many streams open on one workspace.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex as Held, PoisonError, Weak};
@@ -13,17 +13,15 @@ use crate::contract::briefing::BriefingBody;
 use crate::contract::claim;
 use crate::domain::{Claim, Timestamp};
 
-/// A briefing, in every form in which it is sent.
 #[derive(Debug)]
 pub(crate) struct Counted {
-    /// Tells it from the others of its desk.
+    /// Unique within a desk.
     number: u64,
     paused_at: Option<Timestamp>,
     lapsing: u64,
-    /// As they are in the body.
     pub(crate) claims: Arc<[Claim]>,
     body: BriefingBody,
-    /// Whole, and as differences from those of these numbers.
+    /// Encoded events, by the number of the briefing they differ from; `None` for the whole briefing.
     encoded: Held<Vec<(Option<u64>, Bytes)>>,
 }
 
@@ -32,7 +30,7 @@ impl Counted {
         self.body.revision
     }
 
-    /// The event as it is sent: whole, or as a difference from an earlier one of the same desk.
+    /// Returns the whole briefing, or its difference from an earlier one of the same desk.
     pub(crate) fn event(&self, earlier: Option<&Self>) -> Result<Bytes, StoreError> {
         let from = earlier.map(|earlier| earlier.number);
         let mut encoded = self.encoded.lock().unwrap_or_else(PoisonError::into_inner);
@@ -50,41 +48,37 @@ impl Counted {
     }
 }
 
-/// What briefings of one form are about.
 type Subject = (Counts, Batches);
 
-/// The newest briefings of what streams are open on.
 #[derive(Debug, Default)]
 pub(crate) struct Briefings(Held<HashMap<Subject, Weak<Desk>>>);
 
-/// The newest briefing of one subject. It lives as long as a stream holds it.
+/// The newest briefing of one subject. Streams own it.
 #[derive(Debug)]
 pub(crate) struct Desk {
     subject: Subject,
     newest: Mutex<Option<Newest>>,
-    /// Who is on what, and when that was read.
     claims: Mutex<Option<(time::Instant, Arc<[Claim]>)>>,
 }
 
 #[derive(Debug)]
 struct Newest {
-    /// What it says was read after this moment.
+    /// The moment before the briefing was read.
     asked: Instant,
     counted: Arc<Counted>,
 }
 
-/// For so long nobody asks again who is on what.
+/// Cache lifetime of the claims.
 const BETWEEN_CLAIMS: Duration = Duration::from_secs(1);
 
 impl Briefings {
-    /// The desk of these counts and batches, shared with all streams on them.
     pub(crate) fn desk(&self, counts: Counts, batches: Batches) -> Arc<Desk> {
         let subject = (counts, batches);
         let mut desks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(desk) = desks.get(&subject).and_then(Weak::upgrade) {
             return desk;
         }
-        // Whoever opens one clears away what nobody holds any more, so that the map cannot grow for ever.
+        // Removes desks without streams, so that the map stays bounded.
         desks.retain(|_, desk| desk.strong_count() > 0);
         let desk =
             Arc::new(Desk { subject: subject.clone(), newest: Mutex::default(), claims: Mutex::default() });
@@ -94,17 +88,17 @@ impl Briefings {
 }
 
 impl Desk {
-    /// The briefing as of now. The first who asks after a change counts; for those who ask meanwhile the next one does.
+    /// Returns the current briefing. Callers that arrive while one is being read share the next one.
     pub(crate) async fn briefing(&self, store: &dyn Store) -> Result<Arc<Counted>, StoreError> {
         let came = Instant::now();
         let mut newest = self.newest.lock().await;
-        // Read after this call began, by somebody who waited, too.
+        // Another caller read it after this call began.
         if let Some(newest) = newest.as_ref().filter(|newest| newest.asked >= came) {
             return Ok(Arc::clone(&newest.counted));
         }
         let asked = Instant::now();
         let (counts, batches) = &self.subject;
-        // A pause of the whole gate is no revision of this workspace, and time passing is none either.
+        // A pause of the whole gate and an approval near its end change the briefing without a new revision.
         let workspace = &counts.workspace;
         let (head, paused_at) = (store.revision(workspace).await?, store.paused(workspace).await?);
         let lapsing = store.lapsing(counts).await?;
@@ -126,7 +120,6 @@ impl Desk {
         Ok(counted)
     }
 
-    /// Who is on what, as it was at most a second ago.
     pub(crate) async fn claims(&self, store: &dyn Store) -> Result<Arc<[Claim]>, StoreError> {
         let mut known = self.claims.lock().await;
         if let Some((read_at, claims)) = known.as_ref()
@@ -140,7 +133,7 @@ impl Desk {
         Ok(claims)
     }
 
-    /// When a claim of now is told: not before the next look.
+    /// Returns when the cached claims expire.
     pub(crate) async fn claims_due(&self) -> time::Instant {
         let known = self.claims.lock().await;
         known.as_ref().map_or_else(time::Instant::now, |(read_at, _)| *read_at + BETWEEN_CLAIMS)
@@ -152,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_listens_to_is_forgotten() {
+    fn desk_without_streams_is_removed() {
         let briefings = Briefings::default();
         for n in 0..10 {
             drop(briefings.desk(Counts { session: Some(n.to_string()), ..Counts::all("w") }, Batches::All));

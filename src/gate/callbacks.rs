@@ -1,7 +1,7 @@
-//! Tells callbacks that an action was decided or is over: signed POSTs, sent again under one id until they arrive, for a day.
+//! Reports decided and finished actions to callbacks: signed POSTs, resent under one id until they arrive, for a day.
 //!
-//! What is told is written in the transaction of the change (`store/ops/callbacks.rs`), so a gate that dies sends it when it is back, or
-//! another gate does. Each receiver has a task of its own: one that hangs holds up no other.
+//! The transaction of the change also writes the message, so any gate can send it after a crash. Each receiver has its
+//! own task, so a hanging one does not delay the others.
 
 use std::time::Duration;
 
@@ -18,23 +18,22 @@ use crate::domain::Status;
 use crate::fault;
 use crate::net::http::HttpError;
 
-/// How many messages one receiver gets at once.
+/// Maximum number of messages sent to one receiver in parallel.
 const AT_ONCE: u32 = 16;
-/// For one exchange.
+/// Limit for one exchange.
 const LIMIT: Duration = Duration::from_secs(10);
-/// Lease of a message while it is sent: longer than the exchange takes. Milliseconds.
+/// Lease of a message in milliseconds; longer than `LIMIT`.
 const LEASE_MILLIS: i64 = 30_000;
-/// What another gate left, or what is to be sent again, is found so soon.
+/// Interval of looking for due messages of other gates and for retries.
 const EVERY: Duration = Duration::from_secs(5);
-/// Before the second try; before each later one four times as long, up to the longest. Milliseconds.
+/// Pause before the second try, in milliseconds. Each later pause is four times as long, up to `LONGEST_MILLIS`.
 const PAUSE_MILLIS: i64 = 5_000;
 const LONGEST_MILLIS: i64 = 2 * 60 * 60 * 1_000;
-/// What did not arrive in a day is given up. Milliseconds.
+/// Age in milliseconds at which an undelivered message is given up.
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
-/// What is over can be listed for so long. Milliseconds.
+/// Milliseconds for which finished messages are listed.
 const LISTED_MILLIS: i64 = 7 * DAY_MILLIS;
 
-/// Sends until the gate stops, whatever happens.
 pub(super) async fn run(gate: Gate) {
     let names: Vec<String> = gate.inner.receivers.names().cloned().collect();
     let senders = names.into_iter().map(|name| keep_sending(gate.clone(), name));
@@ -51,7 +50,7 @@ async fn sender(gate: Gate, name: String) {
     loop {
         called.mark_unchanged();
         tokio::select! {
-            // The next gate resends what is under way, under the same id.
+            // The next gate resends a delivery in progress, under the same id.
             () = gate.inner.stopping.cancelled() => return,
             sent = send_due(&gate, &name, receiver) => if let Err(error) = sent {
                 tracing::warn!(%error, callback = name, "cannot look for what a callback is to be told");
@@ -64,7 +63,6 @@ async fn sender(gate: Gate, name: String) {
     }
 }
 
-/// Sends all that is due to one receiver.
 async fn send_due(gate: &Gate, name: &str, receiver: &Receiver) -> Result<(), StoreError> {
     while !gate.inner.draining.is_cancelled() {
         let due = gate.store().take_callbacks(name.to_owned(), LEASE_MILLIS, AT_ONCE).await?;
@@ -79,7 +77,6 @@ async fn send_due(gate: &Gate, name: &str, receiver: &Receiver) -> Result<(), St
     Ok(())
 }
 
-/// Tries once, and records the outcome.
 async fn send(gate: &Gate, receiver: &Receiver, callback: Callback) -> Result<(), StoreError> {
     fault::point("callback.taken");
     let how = attempt(gate, receiver, &callback).await;
@@ -106,12 +103,11 @@ async fn attempt(gate: &Gate, receiver: &Receiver, callback: &Callback) -> Deliv
     headers.extend(callback.traceparent.clone().map(|trace| (traceparent::HEADER, trace)));
     match gate.inner.tools.targets().notify(&receiver.config.url, &headers, body, LIMIT).await {
         Ok((200..=299, _)) => Delivery::Arrived,
-        // Gone: the convention of Standard Webhooks for a receiver that wants nothing more.
+        // HTTP 410 Gone: in Standard Webhooks, the receiver wants no more messages.
         Ok((410, _)) => Delivery::Refused { why: "the receiver answered HTTP 410".to_owned() },
         Ok((status, wait)) => {
             let moved = if matches!(status, 300..=399) { "; redirects are not followed" } else { "" };
             let why = format!("the receiver answered HTTP {status}{moved}");
-            // The next try comes later than a shorter wait.
             let wait = wait.map(|wait| i64::try_from(wait.as_millis()).unwrap_or(i64::MAX).min(DAY_MILLIS));
             match wait.filter(|millis| *millis > PAUSE_MILLIS) {
                 Some(pause) => Delivery::Failed { why, pause, held: true },
@@ -119,7 +115,6 @@ async fn attempt(gate: &Gate, receiver: &Receiver, callback: &Callback) -> Deliv
             }
         }
         Err(error) => {
-            // In the words of libraries.
             tracing::debug!(%error, callback = callback.name, "a callback was not sent, or not answered");
             let why = match error {
                 HttpError::NotSent(_) => "the receiver cannot be reached",
@@ -149,7 +144,7 @@ fn body(callback: &Callback) -> serde_json::Result<String> {
     })
 }
 
-/// Gives up what is too old, and drops some of what nobody needs to list any more. Returns how much it dropped.
+/// Gives up old messages and drops some finished ones. Returns the number dropped.
 pub(super) async fn sweep(gate: &Gate) -> Result<u64, StoreError> {
     let SweptCallbacks { given_up, dropped } =
         gate.store().sweep_callbacks(DAY_MILLIS, LISTED_MILLIS).await?;
@@ -165,7 +160,7 @@ mod tests {
     use crate::domain::Timestamp;
 
     #[test]
-    fn pauses_grow_and_end_within_a_day_of_tries() {
+    fn pauses_grow_to_a_maximum() {
         let mut callback = Callback {
             workspace: String::new(),
             revision: 1,

@@ -1,4 +1,4 @@
-//! The server's clock: the only one that decides when something expires or a lease runs out.
+//! The server's clock, which decides when actions expire and leases end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -8,15 +8,14 @@ use crate::contract::time;
 use crate::domain::Timestamp;
 use crate::fault;
 
-/// An answer of another clock that was longer on its way says too little of it.
+/// Maximum round trip of a clock reading; slower ones are ignored as inaccurate.
 const PROMPT: Duration = Duration::from_secs(1);
 
-/// This machine's clock, which tests can move on; where gates share a database, put right by the clock of its server. Clones are the
-/// same clock.
+/// This machine's clock, corrected by the database server's if gates share a database. Clones share the clock.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Clock {
     ahead: Arc<AtomicI64>,
-    /// By how many milliseconds this machine's clock is behind that server's.
+    /// Milliseconds by which this machine's clock is behind the server's.
     behind: Arc<AtomicI64>,
     #[cfg(test)]
     stopped: Arc<std::sync::OnceLock<Timestamp>>,
@@ -35,13 +34,13 @@ impl Clock {
         machine().plus_millis(self.behind.load(Ordering::Relaxed))
     }
 
-    /// From here on only `pass` moves it on: what is in time stays in time, however slow the computer is.
+    /// Stops the clock until `pass` is called, so that slow machines do not run into time limits.
     #[cfg(test)]
     pub(crate) fn stop(&self) {
         let _ = self.stopped.set(time::now());
     }
 
-    /// The clock of a server that gates share, read now.
+    /// Returns `now`, the time just read from the database server, adjusted by test clocks.
     pub(crate) fn of_server(&self, now: Timestamp) -> Timestamp {
         #[cfg(test)]
         if self.stopped.get().is_some() {
@@ -50,14 +49,13 @@ impl Clock {
         now.plus_millis(self.ahead.load(Ordering::Relaxed))
     }
 
-    /// Is put right by the clock of a server that gates share, whose answer took so long.
+    /// Corrects this clock by the database server's. `took` is the duration of the round trip.
     pub(crate) fn follow(&self, server: Timestamp, took: Duration) {
         if took < PROMPT {
             self.behind.store(server.as_millis().saturating_sub(machine().as_millis()), Ordering::Relaxed);
         }
     }
 
-    /// Lets `millis` pass at once.
     #[cfg(test)]
     pub(crate) fn pass(&self, millis: i64) {
         self.ahead.fetch_add(millis, Ordering::Relaxed);
@@ -73,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clock_that_is_off_follows_the_servers_unless_its_answer_is_old() {
+    fn clock_follows_prompt_answers_of_the_server() {
         let clock = Clock::default();
         let in_an_hour = time::now().plus_millis(3_600_000);
 

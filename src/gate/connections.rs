@@ -1,7 +1,7 @@
-//! Accepts connections, with a time limit for the first request and limits by client.
+//! Accepts connections, with a time limit for the first request and limits per client.
 //!
-//! A connection is half-open until the head of its first request is complete; a TLS handshake is a part of that. Half-open ones are
-//! few by client and in all, and one too many closes the oldest of the client that has most. Nobody waits to be accepted.
+//! A connection is half-open until the head of its first request is complete, TLS handshake included. One over a limit
+//! closes the oldest half-open one of the client that has most; accepting never waits.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -28,34 +28,30 @@ use super::proxy::FromProxy;
 use super::tls::{self, Tls};
 use crate::config::Network;
 
-/// How long a connection may take from its first moment to the end of its first head, the TLS handshake included.
+/// Limit from accepting a connection to the end of its first head, TLS handshake included.
 const HEAD: Duration = Duration::from_secs(5);
-/// How long an idle connection is kept for the next request. Longer than clients poll: one that is closed while it is used again
-/// costs its client an answer.
+/// Longer than the poll interval of clients: closing a connection while it is reused loses an answer.
 const IDLE: Duration = Duration::from_secs(30);
-/// How long a client may leave unread what is sent to it.
+/// Limit for a client to read sent bytes.
 const UNREAD: Duration = Duration::from_secs(30);
-/// How many half-open connections one client may have.
 const HALF_OPEN_EACH: usize = 128;
-/// How many half-open connections there are in all.
 const HALF_OPEN: usize = 1_024;
-/// How many connections may have sent a request; beyond, the oldest are closed when they are answered.
+/// Maximum number of connections that have sent a request. Over it, the oldest close after their answer.
 const SERVED: usize = 4_096;
-/// After a failure to accept, such as a lack of file descriptors.
+/// Pause after a failed accept.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What all connections of a gate share.
 #[derive(Clone)]
 struct Shared {
     router: Router,
     tls: Option<Tls>,
     half_open: Crowd,
     served: Crowd,
-    /// A child is cancelled when its connection has to end after the answer that is under way.
+    /// Children are cancelled to end one connection after its current answer.
     stopping: CancellationToken,
 }
 
-/// Serves connections until `stopping`; then those that are idle end, and the others when they are answered.
+/// Serves until `stopping`. Idle connections then end at once, others after their answer.
 pub(super) async fn serve(
     listener: TcpListener,
     tls: Option<Tls>,
@@ -80,7 +76,7 @@ pub(super) async fn serve(
         match accepted {
             Ok((stream, peer)) => {
                 let client = Client::of(peer, trusted);
-                // At once: of a flood most are crowded out before anything was done for them.
+                // Before the task starts: in a flood, most connections are closed without any work.
                 let half_open = shared.half_open.enter(client);
                 drop(open.spawn(connection(shared.clone(), stream, half_open)));
             }
@@ -100,13 +96,12 @@ fn is_of_one_client(error: &io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
-/// How many files this process may have open: each connection is one.
+/// Returns the file descriptor limit of this process. Each connection takes one.
 fn open_files() -> usize {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     limit.and_then(|files| usize::try_from(files).ok()).unwrap_or(usize::MAX)
 }
 
-/// One connection from its first moment to its end.
 async fn connection(shared: Shared, stream: TcpStream, (half_open, crowded_out): (Slot, CancellationToken)) {
     if crowded_out.is_cancelled() {
         return;
@@ -130,16 +125,15 @@ async fn connection(shared: Shared, stream: TcpStream, (half_open, crowded_out):
     talk.await;
 }
 
-/// What is written is sent: an answer in two pieces must not wait for the client to acknowledge the first. And what a client leaves
-/// unread breaks the connection, also while the system still has room for it.
+/// Disables Nagle's algorithm, so that answers in two parts are not delayed. Sets a timeout for unread bytes, which
+/// applies even while the send buffer has room.
 fn prepare(stream: &TcpStream) {
-    // A connection that is gone already shows so when it is read.
     stream.set_nodelay(true).ok();
     #[cfg(target_os = "linux")]
     rustix::net::sockopt::set_tcp_user_timeout(stream, UNREAD.as_millis() as u32).ok();
 }
 
-/// The handshake, then requests and answers. `heard` is cancelled with the first complete head.
+/// Cancels `heard` at the first complete head.
 async fn talk(
     shared: &Shared,
     from_proxy: FromProxy,
@@ -189,11 +183,11 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     }
 }
 
-/// Who connects: one address, or one network of an IPv6 customer, who has all of its addresses.
+/// One address, or one /64 network for IPv6 because a customer has all of its addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Client {
     address: IpAddr,
-    /// A proxy of ours: behind it are many.
+    /// A trusted proxy, in front of many clients.
     trusted: bool,
 }
 
@@ -221,13 +215,12 @@ struct Crowd {
 
 #[derive(Debug, Default)]
 struct Members {
-    /// By the order in which they came.
+    /// In the order of arrival.
     by_client: HashMap<Client, BTreeMap<u64, CancellationToken>>,
     count: usize,
     last: u64,
 }
 
-/// A place in a crowd, until it is dropped.
 #[derive(Debug)]
 struct Slot {
     crowd: Crowd,
@@ -240,7 +233,7 @@ impl Crowd {
         Self { each, all, members: Arc::default() }
     }
 
-    /// Takes a connection in. The token is cancelled when it is crowded out.
+    /// Adds a connection. The token is cancelled when it is evicted.
     fn enter(&self, client: Client) -> (Slot, CancellationToken) {
         let token = CancellationToken::new();
         let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
@@ -261,7 +254,7 @@ impl Crowd {
 }
 
 impl Members {
-    /// Who has most; of equals, who has the oldest. A trusted proxy only where there is nobody else.
+    /// Returns the client with most connections, or among equals the one with the oldest. Trusted proxies come last.
     fn fullest(&self) -> Option<Client> {
         let oldest = |own: &BTreeMap<u64, _>| own.keys().next().map(|number| std::cmp::Reverse(*number));
         let fullest =
@@ -290,15 +283,14 @@ impl Members {
 impl Drop for Slot {
     fn drop(&mut self) {
         let mut members = self.crowd.members.lock().unwrap_or_else(PoisonError::into_inner);
-        // One that was crowded out has left already.
         members.leave(self.client, self.number);
     }
 }
 
-/// A stream on which writing fails when nothing got through for a while.
+/// A stream whose writes fail after `UNREAD` without progress.
 struct Progressing<S> {
     stream: S,
-    /// Runs while a write waits.
+    /// Set while a write waits.
     limit: Option<Pin<Box<Sleep>>>,
 }
 
@@ -368,13 +360,12 @@ mod tests {
         Client { address: text.parse().unwrap(), trusted: false }
     }
 
-    /// Which of them were crowded out, in the order in which they came.
     fn out(tokens: &[(Slot, CancellationToken)]) -> Vec<usize> {
         (0..tokens.len()).filter(|n| tokens[*n].1.is_cancelled()).collect()
     }
 
     #[test]
-    fn one_client_crowds_out_only_its_own_oldest() {
+    fn client_over_its_limit_loses_its_oldest() {
         let crowd = Crowd::of(2, 10);
         let other = crowd.enter(client("10.0.0.1"));
         let many: Vec<_> = (0..5).map(|_| crowd.enter(client("10.0.0.2"))).collect();
@@ -389,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_whole_the_fullest_client_pays() {
+    fn client_with_most_connections_loses_at_the_total_limit() {
         let crowd = Crowd::of(10, 5);
         let few: Vec<_> = (0..2).map(|_| crowd.enter(client("10.0.0.1"))).collect();
         let many: Vec<_> = (0..3).map(|_| crowd.enter(client("10.0.0.2"))).collect();
@@ -401,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trusted_proxy_has_no_limit_of_its_own() {
+    fn trusted_proxy_has_no_limit_per_client() {
         let crowd = Crowd::of(2, 5);
         let proxy = Client { trusted: true, ..client("10.0.0.9") };
         let proxied: Vec<_> = (0..4).map(|_| crowd.enter(proxy)).collect();
@@ -411,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_is_an_address_or_a_network_of_a_customer() {
+    fn ipv6_clients_are_networks() {
         let trusted = ["2001:db8::/32".parse().unwrap()];
         let of = |text: &str| Client::of(text.parse().unwrap(), &trusted);
 
@@ -421,7 +412,6 @@ mod tests {
         assert!(of("[2001:db8::1]:5").trusted && !of("10.0.0.1:5").trusted);
     }
 
-    /// A server with one route, and its address. It ends with the runtime.
     async fn served() -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -440,7 +430,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn half_a_head_has_five_seconds_and_an_idle_connection_thirty() {
+    async fn half_sent_head_and_idle_connection_time_out() {
         let address = served().await;
         let mut half = TcpStream::connect(address).await.unwrap();
         half.write_all(b"GET / HTTP/1.1\r\nHost: ").await.unwrap();
@@ -448,7 +438,7 @@ mod tests {
         assert!(ask(&mut idle).await);
         let begun = Instant::now();
 
-        // The clock is paused: it moves on by itself when nothing else does.
+        // The paused clock advances when all tasks are idle.
         half.read_to_end(&mut Vec::new()).await.unwrap();
         let half = begun.elapsed();
         idle.read_to_end(&mut Vec::new()).await.unwrap();
@@ -458,7 +448,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn many_half_open_connections_of_one_client_leave_room_for_a_request() {
+    async fn half_open_connections_leave_room_for_a_request() {
         let address = served().await;
         let mut half = Vec::new();
         for _ in 0..HALF_OPEN_EACH + 20 {
@@ -474,7 +464,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_nobody_reads_breaks_the_connection() {
+    async fn unread_bytes_break_the_connection() {
         let (server, mut peer) = duplex(10);
         let mut stream = Progressing::new(server);
         stream.write_all(b"0123456789").await.unwrap();

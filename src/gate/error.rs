@@ -1,4 +1,4 @@
-//! Error replies of the gate: one envelope, one table of codes.
+//! Error replies: one envelope, one table of codes.
 
 use axum::Json;
 use axum::body::{Body, to_bytes};
@@ -16,7 +16,6 @@ use crate::contract::time;
 use crate::domain::{Status, Timestamp};
 use crate::sqlite::OpenError;
 
-/// The gate cannot do its work.
 #[derive(Debug, thiserror::Error)]
 pub enum GateError {
     #[error(transparent)]
@@ -46,7 +45,7 @@ impl From<StoreError> for GateError {
     }
 }
 
-/// The status, and the code that clients match on. Codes are part of the contract.
+/// HTTP status and code. Codes are part of the contract.
 pub(crate) type Code = (StatusCode, &'static str);
 
 pub(crate) const BAD_REQUEST: Code = (StatusCode::BAD_REQUEST, "BAD_REQUEST");
@@ -68,18 +67,16 @@ const KEY_REUSED: Code = (StatusCode::UNPROCESSABLE_ENTITY, "IDEMPOTENCY_KEY_REU
 pub(crate) const TOO_MANY: Code = (StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_REQUESTS");
 pub(crate) const UNAVAILABLE: Code = (StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE");
 
-/// A status, who settled it, and when.
+/// Status, who resolved the action, and when.
 type Settled = (Status, Option<String>, Option<Timestamp>);
 
-/// A request that was not done.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ApiError {
     code: Code,
-    /// For people.
     message: String,
-    /// With `INVALID_STATE`: where the action stands, who settled it, and when.
+    /// Sent with `INVALID_STATE`.
     state: Option<Box<Settled>>,
-    /// Seconds until it may be tried again.
+    /// Value of `Retry-After`, in seconds.
     again_in: Option<u64>,
 }
 
@@ -88,12 +85,10 @@ impl ApiError {
         Self { code, message: message.into(), state: None, again_in: None }
     }
 
-    /// It may be tried again after so many seconds.
     pub(crate) fn again_in(code: Code, message: impl Into<String>, seconds: u64) -> Self {
         Self { again_in: Some(seconds), ..Self::new(code, message) }
     }
 
-    /// A gate that drains begins nothing new.
     pub(crate) fn stopping() -> Self {
         Self::again_in(UNAVAILABLE, "the gate is stopping; nothing was done; ask again when it is back", 5)
     }
@@ -169,7 +164,7 @@ impl From<StoreError> for ApiError {
             StoreError::Refused(refused) => refused.into(),
             StoreError::Closed => Self::new(UNAVAILABLE, "the gate is closing; try again"),
             failed @ (StoreError::Database(_) | StoreError::Commit(_) | StoreError::Corrupt(_)) => {
-                // Other details may name files and SQL: they are for the log.
+                // Other details may name files and SQL, so they go only to the log.
                 tracing::error!(error = %failed, "a request failed");
                 let why = match &failed {
                     StoreError::Commit(why) => why.clone(),
@@ -186,7 +181,7 @@ impl From<StoreError> for ApiError {
     }
 }
 
-/// Puts what axum itself refuses (an unknown method, a body too large, a query that cannot be read) into the envelope.
+/// Wraps errors of axum itself (unknown method, body too large, unreadable query) in the envelope.
 pub(crate) async fn envelope(response: Response) -> Response {
     let status = response.status();
     let is_json = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "application/json");

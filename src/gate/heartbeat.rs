@@ -1,5 +1,5 @@
-//! Tells the other gates on this database that this one is there and what its tools come to, and looks who else is: at start and every 10
-//! seconds. Gates that differ go on, and say so: while one after the other gets a new configuration, they must.
+//! Registers this gate's policies for other gates on the database and compares theirs, at start and every 10 seconds.
+//! Gates that differ keep running and log it: a rolling change of the configuration makes them differ.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::PoisonError;
@@ -14,10 +14,10 @@ use super::state::Gate;
 use super::store::StoreError;
 
 const EVERY: Duration = Duration::from_secs(10);
-/// How long a gate that stops tries to say so.
+/// Limit for unregistering at stop.
 const GOODBYE: Duration = Duration::from_secs(2);
 
-/// Beats until the gate begins to stop: from then on it decides and begins nothing, so its tools count no more.
+/// Beats until the gate drains. After that it decides and begins nothing, so its policies no longer matter.
 pub(crate) async fn run(gate: Gate, address: SocketAddr) {
     let me = gate.inner.registered.get_or_init(|| registered(&gate, address)).id.clone();
     restarting(&gate.inner.draining, || beats(gate.clone())).await;
@@ -27,7 +27,6 @@ pub(crate) async fn run(gate: Gate, address: SocketAddr) {
     }
 }
 
-/// This gate from now on.
 fn registered(gate: &Gate, address: SocketAddr) -> Registered {
     Registered {
         id: Uuid::new_v4().simple().to_string(),
@@ -37,7 +36,7 @@ fn registered(gate: &Gate, address: SocketAddr) -> Registered {
     }
 }
 
-/// Where it listens. An address that every machine has says nothing, so then it is the machine's name.
+/// Returns the address, or machine name and port if it is a loopback or unspecified address.
 fn name(address: SocketAddr, machine: &str) -> String {
     let nowhere = |ip: IpAddr| ip.is_loopback() || ip.is_unspecified();
     if nowhere(address.ip()) { format!("{machine}:{}", address.port()) } else { address.to_string() }
@@ -62,7 +61,7 @@ async fn beats(gate: Gate) {
     }
 }
 
-/// Says that this gate is there, and keeps who differs. A difference is logged when it begins and when it ends.
+/// Registers this gate. Logs a disagreement when it begins and when it ends.
 pub(crate) async fn beat(gate: &Gate) -> Result<(), StoreError> {
     let Some(me) = gate.inner.registered.get() else { return Ok(()) };
     let others = gate.store().beat(me).await?;
@@ -89,14 +88,14 @@ mod tests {
     use crate::gate::policies::Policies;
 
     #[test]
-    fn a_difference_is_told_when_it_begins_and_when_it_ends_and_not_at_every_beat() {
+    fn disagreement_is_logged_once_when_it_begins_and_ends() {
         let gate = |id: &str, policies: Policies| {
             let started_at = Timestamp::from_millis(0);
             Registered { id: id.to_owned(), name: "db1:7878".to_owned(), started_at, policies }
         };
         let other = Policies { denied: ["t".to_owned()].into(), ..Policies::default() };
         let me = gate("me", Policies::default());
-        // The second is the first one after a restart.
+        // `second` is the same gate after a restart.
         let [first, again, second] =
             ["1", "1", "2"].map(|id| Disagreement::between(&me, &gate(id, other.clone())).unwrap());
 
@@ -111,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_every_machine_has_is_no_name() {
+    fn gate_on_common_address_is_named_by_machine() {
         let name = |address: &str| name(address.parse().unwrap(), "db1");
 
         assert_eq!(["127.0.0.1:7878", "[::]:7"].map(name), ["db1:7878", "db1:7"]);

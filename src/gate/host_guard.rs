@@ -1,4 +1,4 @@
-//! Refuses requests by Host, Origin and content type, so that no web page can reach the gate.
+//! Refuses requests by Host, Origin and content type, so that web pages cannot reach the gate.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -12,15 +12,12 @@ use axum::response::{IntoResponse as _, Response};
 use super::error::{ApiError, FORBIDDEN};
 use super::routes::sent::is_json;
 
-/// Routes that answer without a Host header.
 const PROBES: [&str; 2] = ["/healthz", "/readyz"];
 
-/// What this gate may be called.
 #[derive(Debug, Clone)]
 pub(super) struct Door {
-    /// It listens on this machine only, where DNS rebinding would lead a browser.
+    /// Listens only on loopback, where DNS rebinding would lead a browser.
     loopback: bool,
-    /// Configured names, in lower case.
     names: Arc<[String]>,
 }
 
@@ -29,8 +26,8 @@ impl Door {
         Self { loopback: address.ip().is_loopback(), names: names.into() }
     }
 
-    /// A name must be configured, for a name can be made to lead anywhere. An address is what it is; but on loopback only a
-    /// loopback one was meant for us.
+    /// Names must be configured, because anyone can point a name at this address. On loopback, addresses must be
+    /// loopback.
     fn knows(&self, host: &str) -> bool {
         let Some(name) = name_of(host) else { return false };
         let address = name.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(name).parse();
@@ -41,8 +38,8 @@ impl Door {
     }
 }
 
-/// Browsers have no business here: a page must not reach a gate by a name of its own (DNS rebinding), nor from its own origin.
-/// There is no user interface in HTML and there are no cookies.
+/// Pages must not reach the gate by DNS rebinding or from their own origin. The gate serves no HTML and sets no
+/// cookies.
 pub(super) async fn reject_browsers(door: Door, request: Request, next: Next) -> Response {
     let headers = request.headers();
     if headers.contains_key(ORIGIN) {
@@ -51,20 +48,19 @@ pub(super) async fn reject_browsers(door: Door, request: Request, next: Next) ->
     }
     let mut hosts = headers.get_all(HOST).iter();
     let host = hosts.next().map_or(Some(""), |host| host.to_str().ok());
-    // The checks of load balancers name no host, which a browser always does.
+    // Health checks of load balancers may omit Host; browsers always send it.
     let is_probe = host == Some("") && PROBES.contains(&request.uri().path());
-    // Of two, the one that we read need not be the one that others read.
+    // With two, another server in the chain may have read the other one.
     if hosts.next().is_some() || !(is_probe || host.is_some_and(|host| door.knows(host))) {
         return ApiError::misdirected().into_response();
     }
-    // Also where the route does not read it: what a form can send is no request of ours.
+    // Also where the route ignores the body: an HTML form cannot send JSON.
     if !request.body().is_end_stream() && !is_json(headers) {
         return ApiError::unsupported_type().into_response();
     }
     next.run(request).await
 }
 
-/// The host without its port; `None` for what is no host at all.
 fn name_of(host: &str) -> Option<&str> {
     let end = match host.find(']') {
         Some(end) if host.starts_with('[') => end + 1,
@@ -100,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn on_loopback_only_loopback_and_configured_names_are_ours() {
+    fn loopback_gate_accepts_loopback_and_configured_names() {
         let door = door("127.0.0.1:7878");
         for host in OURS.into_iter().chain(["gate.example.com", "GATE.example.com:443"]) {
             assert!(door.knows(host), "{host}");
@@ -111,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn elsewhere_any_address_is_ours_and_a_name_must_be_configured() {
+    fn public_gate_accepts_any_address_and_configured_names() {
         let door = door("0.0.0.0:7878");
         for host in OURS.into_iter().chain(["gate.example.com:7878", "10.0.0.1", "[2001:db8::1]:7878"]) {
             assert!(door.knows(host), "{host}");

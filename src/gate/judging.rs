@@ -1,4 +1,4 @@
-//! Judges inputs by the schemas of their tools: on blocking threads, few at a time, and outside transactions.
+//! Validates inputs against the schemas of their tools: on blocking threads, a few at a time, outside transactions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,24 +13,23 @@ use super::store::{Actor, Fits, Judgement, Ruling, StoreError, Verdict};
 use super::tool::Queue;
 use crate::domain::RawJson;
 
-/// Inputs that are judged at the same time by all gates of this process, of proposals and again of decisions.
+/// Maximum number of inputs judged in parallel in this process, separately for proposals and decisions.
 pub(super) const MAX_JUDGES: usize = 4;
 pub(super) static PROPOSALS: Semaphore = Semaphore::const_new(MAX_JUDGES);
 static DECISIONS: Semaphore = Semaphore::const_new(MAX_JUDGES);
-/// Inputs of one schema that are judged or wait.
+/// Maximum number of inputs per schema that are judged or wait.
 pub(super) const MAX_WAITING: usize = 256;
-/// Limit for the wait of an input; less than a request may take.
+/// Limit for waiting; shorter than the request timeout.
 const MAX_WAIT: Duration = Duration::from_secs(30);
-/// Seconds until a client may ask again.
 const RETRY_AFTER: u64 = 5;
 
-/// Waits to judge an input. The permits end when they are dropped.
+/// Waits to judge an input. The turn ends when the permits are dropped.
 async fn turn(queue: &Queue, judges: &'static Semaphore) -> Result<impl Sized + Send + 'static, ApiError> {
     let busy = || {
         let why = "too many inputs of this tool wait for its schema; nothing was done; try again";
         ApiError::again_in(UNAVAILABLE, why, RETRY_AFTER)
     };
-    // Each input that waits or is judged holds the queue.
+    // Each waiting or judged input holds a reference to the queue.
     if Arc::strong_count(queue) > MAX_WAITING {
         return Err(busy());
     }
@@ -39,20 +38,20 @@ async fn turn(queue: &Queue, judges: &'static Semaphore) -> Result<impl Sized + 
 }
 
 impl Gate {
-    /// Returns why the tool does not take this input. Fails if too many wait to know. Decisions do not wait for proposals.
+    /// Returns whether the tool accepts this input, or why not. Fails if too many inputs wait.
     pub(super) async fn judge(&self, tool: &str, input: &RawJson, decides: bool) -> Result<Fits, ApiError> {
         let Some([proposals, decisions]) = self.inner.tools.queues(tool) else { return Ok(Ok(())) };
         let permits = if decides { turn(decisions, &DECISIONS) } else { turn(proposals, &PROPOSALS) }.await?;
         let (tools, tool, input) = (self.inner.tools.clone(), tool.to_owned(), input.clone());
         let judged = tokio::task::spawn_blocking(move || {
-            // Held until the work ends, even if the client has gone.
+            // Held until the work ends, even if the client disconnects.
             let _permits = permits;
             tools.check(&tool, input.as_str())
         });
         Ok(judged.await.unwrap_or_else(|failed| Err(format!("the schema cannot judge this input: {failed}"))))
     }
 
-    /// Judges what these approvals would run, for the transaction that decides. Actions that are not loaded are refused there.
+    /// Judges the inputs of approvals for the transaction of the decision, which refuses actions that cannot be loaded.
     pub(super) async fn judge_all(&self, by: &Actor, rulings: &mut [Ruling]) -> Result<(), ApiError> {
         if !self.inner.tools.have_schemas() {
             return Ok(());
@@ -80,13 +79,13 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn waiting_for_a_turn_ends_after_a_limit() {
+    async fn judge_turn_wait_times_out() {
         let queue = Queue::default();
         let _first = queue.lock().await;
 
         let waited = turn(&queue, &PROPOSALS).await;
 
         assert_eq!(waited.map(drop).unwrap_err().into_response().status(), 503);
-        assert_eq!(Arc::strong_count(&queue), 1, "it waits no longer");
+        assert_eq!(Arc::strong_count(&queue), 1, "the queue is released");
     }
 }

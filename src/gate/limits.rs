@@ -1,4 +1,4 @@
-//! What one gate takes: proposals a minute, streams at a time.
+//! Limits of one gate: proposals per minute and open streams.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::error::{ApiError, TOO_MANY};
 use crate::config::Limits;
 
-/// Token buckets for proposals, one a token.
+/// A token bucket of proposals per token.
 #[derive(Debug, Default)]
 pub(crate) struct Rate(Mutex<HashMap<String, Bucket>>);
 
@@ -18,7 +18,6 @@ struct Bucket {
 }
 
 impl Rate {
-    /// Takes one proposal out of the caller's bucket.
     pub(crate) fn take(&self, token: &str, limits: &Limits, now: Instant) -> Result<(), ApiError> {
         let burst = f64::from(limits.proposal_burst.max(1));
         let per_second = f64::from(limits.proposals_per_minute.max(1)) / 60.0;
@@ -35,11 +34,9 @@ impl Rate {
     }
 }
 
-/// How many streams are open, in all and by token.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Streams(Arc<Mutex<HashMap<String, u32>>>);
 
-/// One open stream; it counts until it is dropped.
 #[derive(Debug)]
 pub(crate) struct OpenStream {
     streams: Streams,
@@ -57,7 +54,6 @@ impl Streams {
         Ok(OpenStream { streams: self.clone(), token: token.to_owned() })
     }
 
-    /// How many are open.
     pub(crate) fn in_all(&self) -> u32 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
     }
@@ -80,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_burst_passes_and_then_the_rate_holds() {
+    fn proposals_pass_in_a_burst_then_at_the_rate() {
         let limits = Limits { proposal_burst: 2, proposals_per_minute: 60, ..Limits::default() };
         let (rate, start) = (Rate::default(), Instant::now());
 
@@ -92,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_stream_makes_room() {
+    fn closed_stream_makes_room() {
         let limits = Limits { streams: 3, streams_per_token: 1, ..Limits::default() };
         let streams = Streams::default();
 

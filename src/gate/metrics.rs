@@ -1,7 +1,7 @@
-//! Counters of the gate, for `GET /metrics`.
+//! Metrics for `GET /metrics`.
 //!
-//! Counters are about the whole gate and carry no foreign text: labels are words and route templates of ours. The gauges of a
-//! workspace are read when they are asked for, by a token of that workspace, and do not name it.
+//! Counters cover the whole gate; labels are fixed words and route templates. Gauges cover the workspace of the
+//! requesting token and do not name it.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -25,14 +25,13 @@ use super::store::Census;
 use super::trace;
 use crate::domain::{Status, Timestamp};
 
-/// Bounds of request durations, in seconds. The longest wait is a minute.
+/// Bucket bounds of request durations, in seconds. The longest long poll takes a minute.
 const SECONDS: [f64; 12] = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
-/// Bounds of how many writes one commit carries; the writer takes at most 256.
+/// Bucket bounds of writes per commit. The writer takes at most 256.
 const JOBS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
-/// The label of a path or method that no route has.
+/// Label of an unknown path or method.
 const NONE: &str = "none";
 
-/// Every status there is, in storage's words.
 const STATUSES: [Status; 10] = [
     Status::Pending,
     Status::Approved,
@@ -46,13 +45,12 @@ const STATUSES: [Status; 10] = [
     Status::Superseded,
 ];
 
-/// What the gate counts. Clones count together.
 #[derive(Clone)]
 pub(crate) struct Metrics(Arc<Counted>);
 
 struct Counted {
     registry: Registry,
-    /// The templates of the table of routes: what is no template never becomes a label.
+    /// Known templates, because unknown paths must not become labels.
     routes: HashSet<&'static str>,
     requests: Family<Answered, Counter>,
     durations: Family<Asked, Histogram, fn() -> Histogram>,
@@ -101,7 +99,6 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Counts from zero; `routes` are the methods and path templates of the gate.
     pub(crate) fn new(routes: &[(Method, &'static str)]) -> Self {
         let mut counted = Counted {
             registry: Registry::with_prefix("placet"),
@@ -117,7 +114,7 @@ impl Metrics {
             resyncs: Counter::default(),
         };
         counted.register();
-        // A series that is there from the start has a first increase that can be seen.
+        // Creates series at zero, so that the first increase is visible.
         for (method, route) in routes {
             drop(counted.durations.get_or_create(&Asked { method: word(method), route }));
         }
@@ -130,7 +127,7 @@ impl Metrics {
         Self(Arc::new(counted))
     }
 
-    /// Something happened to an action, and is committed. `kind` is the word of its timeline.
+    /// `kind` is a word of the timeline.
     pub(crate) fn happened(&self, kind: &'static str) {
         match kind {
             "created" => drop(self.0.proposals.inc()),
@@ -145,13 +142,12 @@ impl Metrics {
         }
     }
 
-    /// One commit carried so many writes.
     pub(crate) fn committed(&self, jobs: usize) {
         self.0.commits.inc();
         self.0.jobs.observe(f64::from(u32::try_from(jobs).unwrap_or(u32::MAX)));
     }
 
-    /// A client of a stream was too far behind, and was told to list again.
+    /// Counts a stream client that was too far behind and had to list again.
     pub(crate) fn resynced(&self) {
         self.0.resyncs.inc();
     }
@@ -161,7 +157,6 @@ impl Metrics {
         self.0.durations.get_or_create(&Asked { method, route }).observe(seconds);
     }
 
-    /// Everything as text: the gate's counters, then the gauges.
     pub(crate) fn write(&self, census: &Census, streams: u32, now: Timestamp) -> Result<String, fmt::Error> {
         let mut text = String::new();
         encode_registry(&mut text, &self.0.registry)?;
@@ -192,7 +187,7 @@ impl Counted {
     }
 }
 
-/// Returns OpenMetrics text in the text format 0.0.4: there a family has the name of its samples, and no unit.
+/// Converts OpenMetrics text to the text format 0.0.4, where a family has the name of its samples and no unit.
 pub(crate) fn as_plain_text(open: &str) -> String {
     let kinds: HashMap<&str, &str> =
         open.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ')).collect();
@@ -246,11 +241,11 @@ fn word(method: &Method) -> &'static str {
     }
 }
 
-/// Who called, for whoever stands further outside and has the log to write.
+/// The subject of a request, set by the guard and logged by [`observe`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Named(pub(crate) Arc<OnceLock<String>>);
 
-/// Stands before everything else: counts each request and what became of it, and logs it without a word of what it carried.
+/// Counts and logs each request, without its content. The outermost middleware.
 pub(crate) async fn observe(State(metrics): State<Metrics>, mut request: Request, next: Next) -> Response {
     let began = Instant::now();
     let method = word(request.method());
@@ -262,7 +257,7 @@ pub(crate) async fn observe(State(metrics): State<Metrics>, mut request: Request
     let (status, seconds) = (response.status().as_u16(), began.elapsed().as_secs_f64());
     metrics.answered(method, route, status, seconds);
     let ms = (seconds * 1_000.0) as u64;
-    // The subject is as its token was made; written as a literal, it cannot begin a line of its own.
+    // Debug formatting escapes line breaks in the subject, so it cannot start a log line.
     tracing::debug!(method, route, status, ms, subject = ?named.0.get(), traceparent, "answered");
     response
 }

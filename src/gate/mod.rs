@@ -1,8 +1,7 @@
-//! The gate: the durable server that holds proposed writes until a human decides, and runs what was approved.
+//! The gate: the durable server that holds proposed writes until a person decides, and runs approved ones.
 //!
-//! It speaks the pending-actions contract ([`crate::contract`]) over HTTP. Every write is one transaction of the store;
-//! what is approved is committed first and scheduled after, and a reconciler picks up what a crash left behind. The
-//! inbox reaches the gate over HTTP like any other source, also when both live in one process.
+//! Implements the pending-actions contract ([`crate::contract`]) over HTTP. Approvals are committed first and scheduled
+//! after; a reconciler picks up work that a crash left. The inbox uses HTTP even if both run in one process.
 
 mod admin;
 mod audit;

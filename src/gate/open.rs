@@ -1,4 +1,4 @@
-//! Opens a gate, and says beforehand whether it could be opened.
+//! Opens a gate, and checks beforehand that it can be opened.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,17 +30,17 @@ use crate::config::{ConfigError, GateConfig, ToolConfig};
 use crate::contract::time;
 use crate::sqlite;
 
-/// Looks whether a gate of this configuration could start, and whether clients would accept its certificate: programs and files that
-/// its tools need, and the certificate's dates. Touches nothing.
+/// Checks that a gate with this configuration could start and that clients would accept its certificate. Has no side
+/// effects.
 pub fn check(config: &GateConfig) -> Result<(), ConfigError> {
     mistakes(config).into_iter().next().map_or(Ok(()), Err)
 }
 
-/// Everything for which a gate of this configuration could not start, or for which no client would accept it. Touches nothing.
+/// Returns all mistakes that [`check`] looks for.
 pub fn mistakes(config: &GateConfig) -> Vec<ConfigError> {
     let bare = GateConfig { tools: BTreeMap::new(), ..config.clone() };
     let mut found = vec![config.reach().map_err(|why| config.error(why)), Tools::open(&bare).map(drop)];
-    // One by one: each may be wrong. Where the targets are wrong, every tool would say so again.
+    // Checks each tool alone to find every mistake. With wrong targets, every tool would repeat that one.
     if found.iter().skip(1).all(Result::is_ok) {
         let one = |(name, tool): (&String, &ToolConfig)| [(name.clone(), tool.clone())].into();
         let alone = config.tools.iter().map(|tool| GateConfig { tools: one(tool), ..bare.clone() });
@@ -56,7 +56,7 @@ pub fn mistakes(config: &GateConfig) -> Vec<ConfigError> {
     found.into_iter().filter_map(Result::err).collect()
 }
 
-/// Settings that a gate accepts and cannot always follow.
+/// Returns settings that a gate accepts but cannot always follow.
 pub fn warnings(config: &GateConfig) -> Vec<String> {
     Tools::open(config).map(|tools| tools.warnings()).unwrap_or_default()
 }
@@ -67,20 +67,17 @@ fn tls(config: &GateConfig) -> Result<Option<Tls>, ConfigError> {
 }
 
 impl Gate {
-    /// Opens the database and brings it up to date. Does not listen and runs nothing yet.
-    ///
-    /// Fails when the database cannot be opened or a tool lacks what it needs; the message says which file and why.
+    /// Opens and migrates the database. Does not listen or run anything. Errors name the file and the reason.
     pub async fn open(config: &GateConfig) -> Result<Self, GateError> {
         Self::over(config, false, Clock::default()).await
     }
 
-    /// One more gate over the database of this one, by the same clock.
     #[cfg(test)]
     pub(crate) async fn open_another(&self, config: &GateConfig) -> Result<Self, GateError> {
         Self::over(config, false, self.inner.clock.clone()).await
     }
 
-    /// Opens the database to read it, also where nothing can be written. There, it must be up to date and its log empty.
+    /// Opens the database for reading. On a read-only file system, it must be up to date with an empty write-ahead log.
     pub async fn open_to_read(config: &GateConfig) -> Result<Self, GateError> {
         Self::over(
             config,
@@ -139,8 +136,8 @@ impl Gate {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Reads the certificate, its key, the secrets of callbacks and the files of the first tokens in `folder` again. Ends nothing. What
-    /// cannot be used stays as it was; returns a sentence for each problem.
+    /// Rereads the certificate, its key, the secrets of callbacks and the first tokens in `folder`. Keeps the old value
+    /// of anything unusable; returns a sentence for each.
     pub async fn reload(&self, folder: &Path) -> Vec<String> {
         let renewed = self.inner.tls.as_ref().map(Tls::renew);
         let mut problems: Vec<String> = renewed.and_then(Result::err).into_iter().collect();

@@ -1,4 +1,4 @@
-//! What the tools of a gate come to, for the gates on one database to compare: digests, never what is configured.
+//! Tool policies that gates on one database compare: digests, never the configuration itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,22 +6,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{ByTool, Timestamp, matches};
 
-/// The name of what counts for tools that nothing else counts for.
+/// Tools without a policy of their own.
 pub(super) const EVERY_OTHER: &str = "*";
-/// So many tools are named in a sentence.
+/// Maximum number of tools named in a message.
 const NAMED: usize = 5;
 
-/// All tools of one gate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Policies {
-    /// Digests, by names or patterns.
+    /// Digests by name or pattern.
     pub(super) tools: BTreeMap<String, String>,
     /// Names and patterns.
     pub(super) denied: BTreeSet<String>,
 }
 
 impl Policies {
-    /// The names and patterns that do not come to the same at both.
     fn differing(&self, other: &Self) -> Vec<String> {
         let (mine, theirs) = (self.by_tool(), other.by_tool());
         let both = [self, other].into_iter();
@@ -34,37 +32,33 @@ impl Policies {
         self.tools.iter().map(|(name, digest)| (name.clone(), digest.as_str())).collect()
     }
 
-    /// What counts for this name or pattern; `None`: it is denied.
+    /// Returns `None` if it is denied.
     fn of<'a>(&self, tools: &ByTool<&'a str>, name: &str) -> Option<&'a str> {
         let is_denied = self.denied.iter().any(|denied| matches(denied, name));
         (!is_denied).then(|| tools.get(name).copied().unwrap_or_default())
     }
 }
 
-/// A gate, as the others on its database see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Registered {
-    /// Of one gate from its start to its end.
+    /// Unique per start.
     pub(crate) id: String,
-    /// For people.
     pub(crate) name: String,
     pub(crate) started_at: Timestamp,
     pub(crate) policies: Policies,
 }
 
-/// Another gate has other tools than this one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Disagreement {
-    /// Of the other one.
     pub(crate) id: String,
     pub(crate) gate: String,
     pub(crate) tools: Vec<String>,
-    /// The one of both that started first.
+    /// Name of the gate that started first.
     older: String,
 }
 
 impl Disagreement {
-    /// `None`: they agree.
+    /// Returns `None` if the gates agree.
     pub(crate) fn between(me: &Registered, other: &Registered) -> Option<Self> {
         let tools = me.policies.differing(&other.policies);
         let is_older = (other.started_at, &other.id) < (me.started_at, &me.id);
@@ -73,7 +67,6 @@ impl Disagreement {
         (!tools.is_empty()).then_some(Self { id, gate, tools, older })
     }
 
-    /// For people: what is wrong, and what to do.
     pub(crate) fn message(&self) -> String {
         let named = self.tools.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
         let more = self.tools.len().saturating_sub(NAMED);
@@ -101,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_counts_for_a_tool_is_compared_and_not_how_it_is_written() {
+    fn policies_are_compared_by_effect() {
         let usual = policies(&[("*", "0"), ("fs.*", "1")], &[]);
         for (other, differing) in [
             (policies(&[("*", "0"), ("fs.*", "1")], &[]), vec![]),
@@ -118,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn both_name_the_same_one_as_the_older() {
+    fn both_gates_name_the_same_older_one() {
         let tools: Vec<(String, &str)> = (0..7).map(|nth| (format!("t{nth}"), "1")).collect();
         let tools: Vec<_> = tools.iter().map(|(name, digest)| (name.as_str(), *digest)).collect();
         let old = gate("a:1", 5, policies(&tools, &[]));

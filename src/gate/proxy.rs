@@ -1,7 +1,7 @@
-//! Who somebody is, as a proxy in front of the gate says: the proxy has asked for a login, and names the person in headers.
+//! Identity from a proxy in front of the gate, which has authenticated the person and names them in headers.
 //!
-//! The headers count only from a trusted address and only with a secret that the proxy shares with the gate. A request that has the
-//! identity header otherwise is refused, and never taken for one without it.
+//! The headers count only from a trusted address with a secret that proxy and gate share. Otherwise a request with the
+//! identity header is refused, never treated as one without it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
@@ -17,22 +17,20 @@ use super::token::{self, Scope, Token};
 use crate::config::{ConfigError, EVERYBODY, GateConfig};
 use crate::domain::Timestamp;
 
-/// Says which workspace a request is for, where a person may work in several.
+/// Selects the workspace, for people who have several.
 pub(crate) const WORKSPACE: HeaderName = HeaderName::from_static("x-gate-workspace");
-/// Shorter ones could be guessed.
+/// Minimum length of the secret, against guessing.
 const SHORTEST: usize = 16;
-/// How long a secret may take to be read.
 const READ: Duration = Duration::from_secs(10);
-/// Who was seen is written down again after so long. Milliseconds.
+/// Interval of recording a person again, in milliseconds.
 const NOTED: i64 = 60_000;
-/// So many people are remembered as written down; then it begins anew.
+/// Maximum number of people in `noted`, which is then cleared.
 const MOST: usize = 10_000;
 
-/// Sent with the request by the connection it came on: its other end is a proxy of ours.
+/// Whether the connection came from a trusted proxy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FromProxy(pub(crate) bool);
 
-/// The proxy's part of the configuration, ready to judge requests.
 #[derive(Debug)]
 pub(crate) struct Proxy {
     identity: HeaderName,
@@ -42,12 +40,12 @@ pub(crate) struct Proxy {
     /// SHA-256 of the secret.
     secret: [u8; 32],
     rights: BTreeMap<String, (Vec<String>, Vec<Scope>)>,
-    /// Who was written down, as what, and when.
+    /// People by workspace and subject, and when they were recorded.
     noted: Mutex<HashMap<(String, String), (Token, Timestamp)>>,
 }
 
 impl Proxy {
-    /// Reads the secret. `None` where no proxy says who somebody is.
+    /// Returns `None` if no proxy is configured.
     pub(super) async fn open(config: &GateConfig) -> Result<Option<Self>, ConfigError> {
         let Some(proxy) = &config.proxy else { return Ok(None) };
         let wrong = |what: String| config.error(format!("gate.proxy: {what}"));
@@ -59,7 +57,7 @@ impl Proxy {
         let header =
             |name: &String| name.parse::<HeaderName>().map_err(|error| wrong(format!("{name}: {error}")));
         let rights = proxy.groups.iter().map(|(group, rights)| {
-            // The configuration lets no other words through.
+            // The configuration already refuses unknown scopes.
             let scopes =
                 rights.scopes.iter().filter_map(|word| word.parse().ok()).filter(|it| *it != Scope::Admin);
             (spaced(group), (rights.workspaces.clone(), scopes.collect()))
@@ -75,13 +73,13 @@ impl Proxy {
         }))
     }
 
-    /// The person that a request is of; `None` where it names nobody, and a token counts.
+    /// Returns `None` if the request names no person and needs a token.
     pub(super) fn person(&self, headers: &HeaderMap, from_proxy: bool) -> Result<Option<Token>, ApiError> {
         if !headers.contains_key(&self.identity) {
             return Ok(None);
         }
         let refused = |why: String| ApiError::new(UNAUTHORIZED, why);
-        // The same words for both: who tries is not told which of them was missing.
+        // One message for both, so that an attacker does not learn which part was missing.
         let proof = || {
             format!(
                 "`{}` counts only from the gate's own proxy, with its secret; send a token instead",
@@ -103,7 +101,7 @@ impl Proxy {
         let subject = token::subject(subject)
             .map_err(|why| refused(format!("`{}` cannot be taken: {why}", self.identity)))?;
         let name = match &self.name {
-            // A name that cannot be kept, or is not UTF-8, is dropped.
+            // Drops a name that is invalid or not UTF-8.
             Some(name) => {
                 let name = one(headers, name)?.and_then(|name| std::str::from_utf8(name.as_bytes()).ok());
                 token::name(name).unwrap_or_default()
@@ -112,7 +110,7 @@ impl Proxy {
         };
         let groups = self.groups.as_ref().map(|groups| one(headers, groups)).transpose()?.flatten();
         let groups = groups.map(|groups| String::from_utf8_lossy(groups.as_bytes())).unwrap_or_default();
-        // Of hundreds of groups in a directory, those count that are listed here.
+        // Keeps only configured groups, because a directory may send hundreds.
         let groups = groups_in(&groups);
         let is_listed =
             |listed: &&String| *listed != EVERYBODY && groups.iter().any(|it| is_same_group(it, listed));
@@ -121,7 +119,6 @@ impl Proxy {
         self.in_workspace(person, headers).map(Some)
     }
 
-    /// Finds the workspace that the request is for, and what the person may do there.
     fn in_workspace(&self, person: Token, headers: &HeaderMap) -> Result<Token, ApiError> {
         let mut opened: BTreeMap<&str, BTreeSet<Scope>> = BTreeMap::new();
         for group in person.groups.iter().map(String::as_str).chain([EVERYBODY]) {
@@ -151,13 +148,13 @@ impl Proxy {
             }),
         };
         let (workspace, scopes) = found?;
-        // Limits count by it. No token's id is so long.
+        // Key for rate limits. The line break makes it different from every token's id.
         let id = format!("{workspace}\n{}", crate::domain::subject::folded(&person.subject));
         let (workspace, scopes) = ((*workspace).to_owned(), scopes.iter().copied().collect());
         Ok(Token { id, workspace, scopes, ..person })
     }
 
-    /// Takes away what only this file reads, so that nothing else can show it.
+    /// Removes the headers that only this module reads, so that other code cannot leak them.
     pub(super) fn strip(&self, headers: &mut HeaderMap) {
         let all = [Some(&self.identity), self.name.as_ref(), self.groups.as_ref(), Some(&self.secret_header)];
         for name in all.into_iter().flatten() {
@@ -165,7 +162,7 @@ impl Proxy {
         }
     }
 
-    /// Whether this person is to be written down now: new, changed, or seen a while ago.
+    /// Whether to record this person now.
     pub(super) fn is_news(&self, person: &Token, now: Timestamp) -> bool {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (person.workspace.clone(), person.subject.clone());
@@ -179,13 +176,13 @@ impl Proxy {
         true
     }
 
-    /// It could not be written down: the next request tries again.
+    /// Retries a failed record at the next request.
     pub(super) fn forget(&self, person: &Token) {
         let key = (person.workspace.clone(), person.subject.clone());
         self.noted.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
     }
 
-    /// Digests are compared, each byte of them: how long that takes says nothing of the secret.
+    /// Compares digests in constant time, so that timing reveals nothing about the secret.
     fn is_secret(&self, given: &HeaderValue) -> bool {
         let given: [u8; 32] = Sha256::digest(given.as_bytes()).into();
         let differ = given.iter().zip(&self.secret).fold(0, |differ, (one, other)| differ | (one ^ other));
@@ -193,11 +190,11 @@ impl Proxy {
     }
 }
 
-/// Attributes that LDAP names of groups are made of; the last of a name is one of the first three.
+/// Attributes of LDAP group names. A name ends with one of the first three.
 const ATTRIBUTES: [&str; 9] = ["dc", "o", "c", "cn", "ou", "l", "st", "street", "uid"];
 
-/// Splits groups at `|` or, without one, at commas. An LDAP name keeps its commas: it continues while parts have attributes, and ends
-/// with its `dc`, `o` or `c`.
+/// Splits groups at `|` or, if there is none, at commas. An LDAP name keeps its commas: it continues while parts have
+/// attributes, and ends with its `dc`, `o` or `c`.
 fn groups_in(text: &str) -> Vec<String> {
     if text.contains('|') {
         return text.split('|').map(spaced).collect();
@@ -218,12 +215,11 @@ fn groups_in(text: &str) -> Vec<String> {
     groups
 }
 
-/// A group without blanks around the parts of its name.
 fn spaced(group: &str) -> String {
     parts(group).collect::<Vec<_>>().join(",")
 }
 
-/// Whether they are one group. Directories ignore the case of LDAP names.
+/// The case of LDAP names is ignored, as in directories.
 fn is_same_group(one: &str, other: &str) -> bool {
     one == other || (one.contains('=') && one.eq_ignore_ascii_case(other))
 }
@@ -239,7 +235,7 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
     split.map(str::trim)
 }
 
-/// A header that may stand once. Of two, the one that we read need not be the proxy's.
+/// Refuses a repeated header, because the first may not be the proxy's.
 fn one<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a HeaderValue>, ApiError> {
     let mut all = headers.get_all(name).iter();
     match (all.next(), all.next()) {

@@ -1,6 +1,6 @@
-//! Retention: settled actions are kept for as long as the configuration says, or for ever.
+//! Retention: keeps settled actions as long as configured, or forever.
 //!
-//! What is `unknown` is never pruned, and no audit row is. The audit says which actions are gone, and what they were.
+//! Never removes `unknown` actions or audit rows. The audit records the pruned actions with a digest of each.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,21 +14,19 @@ use crate::contract::action;
 use crate::contract::prune::PrunedBody;
 use crate::domain::Timestamp;
 
-/// Actions that go under one audit row.
+/// Maximum number of actions pruned under one audit row.
 const ROUND: u32 = 200;
-/// And about how many bytes of input, so that a few large ones do not fill memory.
+/// Approximate limit of input bytes per audit row, against memory use.
 const ROUND_BYTES: u64 = 8 << 20;
 
-/// What a prune came to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pruned {
-    /// Actions that are gone.
     pub actions: u64,
 }
 
 impl Gate {
-    /// Prunes what was settled before this moment, in every workspace. `keep` is given each action as one line of JSON before it
-    /// goes, and says when a line is safe; when it fails, nothing more goes. How many went is added to `gone` as they go.
+    /// Prunes actions settled before `before`. `keep` receives each as a line of JSON and returns after storing it; its
+    /// error ends the prune. `gone` is incremented as actions are pruned.
     pub async fn prune<E: From<GateError>>(
         &self,
         before: Timestamp,
@@ -52,7 +50,7 @@ impl Gate {
                 let went = self.store().prune(workspace, some, who).await.map_err(GateError::from)?;
                 pruned.actions += went;
                 gone.fetch_add(went, Ordering::Relaxed);
-                // Whatever is left of these was changed meanwhile; the next prune looks again.
+                // The rest was changed meanwhile and is left to the next prune.
                 if went == 0 {
                     break;
                 }
@@ -66,7 +64,6 @@ impl Gate {
     }
 }
 
-/// One pruned action as it is kept elsewhere.
 fn line(prunable: &Prunable) -> Result<String, StoreError> {
     let corrupt = |_| StoreError::Corrupt("a payload that is no JSON");
     let pending_action = action::write(&prunable.action).and_then(RawValue::from_string).map_err(corrupt)?;

@@ -1,4 +1,4 @@
-//! The callbacks that the configuration has: who may be told, by name, and the keys that they check.
+//! The configured callbacks: addresses and signing keys, by name.
 
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
@@ -9,7 +9,6 @@ use crate::config::{CallbackConfig, ConfigError, GateConfig};
 use crate::net::post::Targets;
 use crate::net::webhook::Key;
 
-/// Limit for reading a secret.
 const READ: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Default)]
@@ -28,7 +27,7 @@ impl Receiver {
 }
 
 impl Receivers {
-    /// Reads all secrets. Fails where an address is refused or a secret is none; where an address leads shows only when something is sent.
+    /// Fails if an address is refused or a secret is invalid. Does not resolve names.
     pub(super) async fn open(config: &GateConfig, targets: &Targets) -> Result<Self, ConfigError> {
         if let Some(mistake) = refused(config, targets).into_iter().next() {
             return Err(mistake);
@@ -41,7 +40,7 @@ impl Receivers {
         Ok(Self(all))
     }
 
-    /// Reads all secrets again. One that cannot be used stays as it was; returns a sentence for each.
+    /// Rereads all secrets. Keeps an old one if the new one is unusable; returns a sentence for each.
     pub(super) async fn renew(&self) -> Vec<String> {
         let mut problems = Vec::new();
         for (name, receiver) in &self.0 {
@@ -67,7 +66,7 @@ async fn read(callback: &CallbackConfig) -> Result<Key, String> {
     secret.and_then(|secret| Key::parse(&secret)).map_err(|why| format!("its secret: {why}"))
 }
 
-/// One for each address that is refused, and for each secret that is none. A variable that is not set here may be set for the gate.
+/// Returns refused addresses and invalid secrets. Ignores unset variables, which may be set for the gate.
 pub(super) fn mistakes(config: &GateConfig, targets: &Targets) -> Vec<ConfigError> {
     let secret = |(name, callback): (&String, &CallbackConfig)| {
         let why = match callback.secret.read() {

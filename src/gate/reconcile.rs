@@ -1,9 +1,9 @@
-//! What time and crashes leave behind: at start and every 5 seconds.
+//! Periodic cleanup, at start and every 5 seconds.
 //!
-//! Pending actions past their time expire, and so do approvals that no agent took. What runs of an earlier gate came to is taken
-//! up. Runs whose lease ran out are run again or handed to a human. Approved actions that never ran are found by the dispatcher,
-//! which is woken each time: committing and scheduling are two steps, and a crash between them loses nothing. Once a minute, callbacks
-//! that did not arrive in a day are given up, and old counts and callbacks are dropped. Once an hour, what was settled long ago is pruned.
+//! Every 5 seconds: expires pending actions, lapses unclaimed approvals, records results of an earlier gate's runs, and
+//! retries runs whose lease ended or makes them `unknown`. Wakes the dispatcher, because a crash between commit and
+//! scheduling must not lose an approved action. Every minute: gives up undeliverable callbacks, drops old data. Every
+//! hour: prunes.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
@@ -21,24 +21,23 @@ use crate::domain::Timestamp;
 use crate::fault;
 
 const EVERY: Duration = Duration::from_secs(5);
-/// Between two looks for what is too old after days: each begins transactions that write, whether it finds something or not.
+/// Rare, because each tidying begins write transactions.
 const TIDY_EVERY: Duration = Duration::from_mins(1);
-/// Most rounds of one kind in one sweep.
 const ROUNDS: usize = 100;
-/// Answers under an `Idempotency-Key` are kept for a day, but those to proposals, which are kept as long as their action.
+/// Answers to proposals are exempt: they are kept as long as their action.
 const REPLIES_KEPT: Duration = Duration::from_hours(24);
-/// The keys and calls of a pruned action are known for so long. Milliseconds.
+/// For keys and calls of pruned actions.
 const TOMBSTONES_KEPT_MILLIS: i64 = 90 * 24 * 60 * 60 * 1_000;
-/// Between two looks for what is to be pruned: each makes every inbox list again. Milliseconds.
+/// Each prune makes every inbox list again.
 const PRUNE_EVERY_MILLIS: i64 = 60 * 60 * 1_000;
-/// By how much the clock may be off between two sweeps without having been set.
+/// Deviation between two sweeps above which the clock counts as set.
 const SET: Duration = Duration::from_secs(30);
-/// How far back can be asked how actions came and went. Milliseconds.
+/// Age limit for queries of flows.
 pub(crate) const FLOWS_ASKED_MILLIS: i64 = 48 * 60 * 60 * 1_000;
-/// Counted minutes are kept for an hour longer, so that none is dropped that somebody asks for just then.
+/// The extra hour keeps a minute from being dropped during a query.
 const FLOWS_KEPT_MILLIS: i64 = FLOWS_ASKED_MILLIS + 60 * 60 * 1_000;
 
-/// Sweeps until the gate stops, whatever happens: without it nothing expires and no lost run is ever found.
+/// Sweeps until the gate stops. Restarts after a panic, because without sweeps nothing expires.
 pub(crate) async fn run(gate: Gate) {
     restarting(&gate.inner.stopping, || sweeps(gate.clone())).await;
 }
@@ -57,7 +56,6 @@ async fn sweeps(gate: Gate) {
             tracing::warn!(%error, "cannot look for what other processes wrote");
         }
         if let Err(error) = sweep(&gate).await {
-            // The next sweep tries again; until then nothing is lost, only late.
             tracing::warn!(%error, "a sweep failed");
         }
         if tidied_at.is_none_or(|at: Instant| at.elapsed() >= TIDY_EVERY) {
@@ -81,8 +79,8 @@ async fn sweeps(gate: Gate) {
     }
 }
 
-/// For how long the clock has run without being set. What is dropped by its age alone is dropped only after a whole day of that: a
-/// clock that jumps makes everything old at once, and a key that is forgotten lets the same proposal in twice.
+/// Time since the clock was last set. Data is dropped by age only after a day of that: a jump makes everything old at
+/// once, and a forgotten idempotency key lets the same proposal in twice.
 #[derive(Debug, Default)]
 pub(crate) struct ClockUptime {
     since: Option<Instant>,
@@ -90,7 +88,7 @@ pub(crate) struct ClockUptime {
 }
 
 impl ClockUptime {
-    /// Looks at both clocks: the one that can be set, and the one that cannot.
+    /// Compares the wall clock with the monotonic clock. Returns the time since the wall clock was last set.
     fn look(&mut self, wall: Timestamp, now: Instant) -> Duration {
         let ran = |(last_wall, last): (Timestamp, Instant)| {
             let by_wall = wall.as_millis().saturating_sub(last_wall.as_millis());
@@ -105,7 +103,7 @@ impl ClockUptime {
     }
 }
 
-/// Drops what is too old to be asked for, and the room that it took.
+/// Drops expired answers and tombstones, and shortens the log.
 pub(crate) async fn forget(gate: &Gate, steady: &mut ClockUptime, now: Instant) -> Result<(), StoreError> {
     let store = gate.store();
     if steady.look(gate.inner.clock.now(), now) >= REPLIES_KEPT {
@@ -119,7 +117,7 @@ pub(crate) async fn note_uses(gate: &Gate) -> Result<(), StoreError> {
     if uses.is_empty() { Ok(()) } else { gate.store().note_uses(uses).await }
 }
 
-/// A pause, a token or a settlement may come from another process, which wakes nobody here.
+/// Publishes changes by other processes, which send no events here.
 async fn tell_of_others(gate: &Gate, heads: &mut Vec<AuditHead>) -> Result<(), StoreError> {
     let now = gate.store().audit_heads(None).await?;
     for head in now.iter().filter(|head| !heads.contains(head)) {
@@ -132,7 +130,6 @@ async fn tell_of_others(gate: &Gate, heads: &mut Vec<AuditHead>) -> Result<(), S
     Ok(())
 }
 
-/// Prunes what the configuration does not keep, if the last time is an hour ago.
 pub(crate) async fn prune(gate: &Gate, last: &mut Option<Timestamp>) -> Result<(), GateError> {
     let now = gate.inner.clock.now();
     let Some(keep) = gate.inner.keep_settled else { return Ok(()) };
@@ -148,7 +145,7 @@ pub(crate) async fn prune(gate: &Gate, last: &mut Option<Timestamp>) -> Result<(
     Ok(())
 }
 
-/// An approval that no agent takes comes near its end without anything happening, so nobody would be told of it.
+/// Publishes changes in the number of lapsing approvals, which have no event of their own.
 async fn tell_of_lapsing(
     gate: &Gate,
     heads: &[AuditHead],
@@ -168,10 +165,9 @@ async fn tell_of_lapsing(
     Ok(())
 }
 
-/// One sweep. What it cannot do in so many rounds it leaves to the next.
 pub(crate) async fn sweep(gate: &Gate) -> Result<(), StoreError> {
     gate.inner.events.approved();
-    // Each is tried, whatever became of the one before.
+    // Each runs even if an earlier one failed.
     let expired = rounds(gate, || gate.store().expire()).await;
     let lapsed = rounds(gate, || gate.store().lapse()).await;
     fault::point("sweep.middle");
@@ -184,15 +180,14 @@ pub(crate) async fn sweep(gate: &Gate) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Gives up callbacks that did not arrive in a day, and drops counted minutes and callbacks that are too old. Each is tried, whatever
-/// became of the one before.
+/// Gives up undeliverable callbacks, drops old minute counts and callbacks.
 pub(crate) async fn tidy(gate: &Gate) -> Result<(), StoreError> {
     let forgotten = gate.store().forget_flows(FLOWS_KEPT_MILLIS).await;
     rounds(gate, || callbacks::sweep(gate)).await.and(forgotten).map(drop)
 }
 
-/// A round takes some of what there is, so that others can write in between. A thousand that expire at the same moment must
-/// not be shown as pending for long; nor may one kind keep the others waiting for ever.
+/// Repeats short rounds, so that others can write in between. Actions that expire together must not stay pending for
+/// long, and one kind must not starve the others.
 async fn rounds<F>(gate: &Gate, round: impl Fn() -> F) -> Result<u64, StoreError>
 where
     F: Future<Output = Result<u64, StoreError>>,
@@ -216,7 +211,7 @@ mod tests {
     const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
     #[test]
-    fn a_clock_that_is_set_is_steady_anew() {
+    fn setting_the_clock_restarts_its_uptime() {
         let (wall, start) = (Timestamp::from_millis(1_000_000), Instant::now());
         let mut steady = ClockUptime::default();
         let mut look = |millis: i64, set: i64| {

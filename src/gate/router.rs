@@ -1,6 +1,6 @@
-//! Every route of the gate in one table: method, path, what a caller needs to pass, and who answers.
+//! Every route of the gate in one table: method, path, required access, handler.
 //!
-//! Nothing is reachable that is not in the table, and the table says what a token must hold: a handler cannot forget to ask.
+//! Only routes in the table are reachable. The table sets the access, so a handler cannot forget to check it.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -27,21 +27,19 @@ use super::state::Gate;
 use super::token::Scope;
 use crate::fault;
 
-/// How long a request may take to arrive and be answered; longer than the longest wait. An open stream is an answer.
+/// Longer than the longest long poll. Covers a stream only until it opens.
 const REQUEST: Duration = Duration::from_secs(90);
 
-/// One line of the table.
 #[derive(Debug)]
 pub(crate) struct Route {
     pub(crate) method: Method,
     pub(crate) path: &'static str,
     pub(crate) access: Access,
-    /// It begins something new, which a gate that drains refuses.
+    /// Whether it starts new work, which a draining gate refuses.
     pub(crate) begins: bool,
     handler: MethodRouter<Gate>,
 }
 
-/// Every route there is.
 pub(crate) fn table() -> Vec<Route> {
     use Access::{AnyToken, Open};
     const READ: Access = Access::Scope(Scope::Read);
@@ -99,7 +97,6 @@ fn begins<H: Handler<T, Gate>, T: 'static>(path: &'static str, access: Access, h
     Route { begins: true, ..writes(path, access, handler) }
 }
 
-/// Refuses what begins something new while the gate drains.
 async fn unless_draining(State(gate): State<Gate>, request: Request, next: Next) -> Response {
     if gate.inner.draining.is_cancelled() {
         return ApiError::stopping().into_response();
@@ -107,7 +104,7 @@ async fn unless_draining(State(gate): State<Gate>, request: Request, next: Next)
     next.run(request).await
 }
 
-/// The table as a service. `requests` counts what is being answered; stopping waits for it.
+/// `requests` tracks requests in progress, which stopping waits for.
 pub(crate) fn router(gate: Gate, address: SocketAddr, requests: TaskTracker) -> Router {
     let body = usize::try_from(gate.inner.limits.body_bytes).unwrap_or(usize::MAX);
     let door = Door::new(address, &gate.inner.hosts);
@@ -124,7 +121,6 @@ pub(crate) fn router(gate: Gate, address: SocketAddr, requests: TaskTracker) -> 
     router
         .layer(DefaultBodyLimit::max(body))
         .layer(middleware::from_fn(move |request, next: Next| {
-            // Held while the request is answered; stopping waits for it.
             let open = requests.token();
             async move {
                 let response = next.run(request).await;

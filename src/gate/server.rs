@@ -1,4 +1,4 @@
-//! The HTTP server, and its orderly end.
+//! The HTTP server and its graceful shutdown.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,23 +13,22 @@ use super::router::router;
 use super::state::{Gate, Stop};
 use super::{callbacks, connections, executor, heartbeat, reconcile};
 
-/// How long requests may take to be answered once nothing runs any more.
+/// Limit for requests after runs have ended.
 const GRACE: Duration = Duration::from_secs(10);
-/// How long what was told to give up may take to do so.
+/// Limit after an immediate stop was requested.
 const LAST: Duration = Duration::from_secs(2);
-/// How long connections may take to end once nobody waits for an answer: a client may hold an idle one open for ever.
+/// Limit for closing connections, because a client may hold an idle one open.
 const GOODBYE: Duration = Duration::from_millis(500);
 
 impl Gate {
-    /// Serves HTTP, runs executors and the reconciler until it is told to stop. Then it drains: nothing new is begun, and what runs is
-    /// waited for, up to `gate.stop_seconds`. Then streams end, requests get 10 seconds, and the database is closed: this gate and its
-    /// clones are done. Commands that still run go on under their supervisors, and the next gate takes up what they come to.
+    /// Serves until told to stop. Then drains: starts nothing new and waits for runs, at most `gate.stop_seconds`. Then
+    /// streams end, requests get 10 seconds, and the database closes for all clones. Commands continue under their
+    /// supervisors, and the next gate picks up their results.
     pub async fn serve(self, listener: TcpListener, stop: impl Into<Stop>) -> Result<(), GateError> {
         serve(self, listener, stop.into()).await
     }
 }
 
-/// Serves until it is told to stop, then finishes what is under way and closes the database.
 async fn serve(gate: Gate, listener: TcpListener, stop: Stop) -> Result<(), GateError> {
     let address = listener.local_addr()?;
     let (stopping, tasks) = (gate.inner.stopping.clone(), gate.inner.tasks.clone());
@@ -76,14 +75,12 @@ async fn serve(gate: Gate, listener: TcpListener, stop: Stop) -> Result<(), Gate
     }
 }
 
-/// Begins nothing new, and waits for what runs: up to the limit, and only while nobody says to stop at once. What runs on after that is
-/// taken up by the next gate where it can be.
+/// Starts nothing new, and waits for runs until the limit or an immediate stop. The next gate picks up the rest if it can.
 async fn drain(gate: &Gate, dispatcher: &mut JoinHandle<()>, now: &CancellationToken) {
     let inner = &gate.inner;
     inner.draining.cancel();
     inner.under_way.close();
     let ended = async {
-        // After its end nothing more begins.
         drop(dispatcher.await);
         if !inner.under_way.is_empty() {
             tracing::info!(
@@ -104,7 +101,6 @@ async fn drain(gate: &Gate, dispatcher: &mut JoinHandle<()>, now: &CancellationT
     inner.giving_up.cancel();
 }
 
-/// So long after somebody said to stop at once.
 async fn last(now: &CancellationToken) {
     now.cancelled().await;
     tokio::time::sleep(LAST).await;

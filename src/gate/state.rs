@@ -1,4 +1,4 @@
-//! The gate as everything in this room shares it, and how it is told to stop.
+//! The state that all parts of the gate share, and its stop signals.
 
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -22,12 +22,11 @@ use super::token::Uses;
 use super::tool::Tools;
 use crate::config::{Limits, Network};
 
-/// How a gate is told to stop.
 #[derive(Debug, Clone, Default)]
 pub struct Stop {
-    /// Begin nothing new, and end when what runs has ended.
+    /// Starts nothing new, and ends when runs have ended.
     pub soon: CancellationToken,
-    /// End, whatever runs.
+    /// Ends without waiting for runs.
     pub now: CancellationToken,
 }
 
@@ -37,7 +36,7 @@ impl From<CancellationToken> for Stop {
     }
 }
 
-/// One gate over one database. Clones are the same gate.
+/// One gate on one database. Clones share the gate.
 #[derive(Debug, Clone)]
 pub struct Gate {
     pub(super) inner: Arc<Inner>,
@@ -51,51 +50,48 @@ pub(super) struct Inner {
     pub(super) metrics: Metrics,
     pub(super) clock: Clock,
     pub(super) tools: Arc<Tools>,
-    /// How other gates on this database know this one, from when it serves.
+    /// Set when this gate serves.
     pub(super) registered: OnceLock<Registered>,
-    /// With other gates on this database, as far as is known.
     pub(super) disagreements: Mutex<Vec<Disagreement>>,
     pub(super) receivers: Receivers,
-    /// `None`: plain HTTP.
+    /// `None` for plain HTTP.
     pub(super) tls: Option<Tls>,
-    /// Names that the gate is called besides its addresses.
+    /// Accepted host names besides addresses.
     pub(super) hosts: Vec<String>,
     pub(super) trusted_proxies: Vec<Network>,
-    /// `None`: no proxy says who somebody is.
     pub(super) proxy: Option<Proxy>,
     pub(super) limits: Limits,
     pub(super) workspace: String,
-    /// For how long settled actions are kept; `None`: for ever.
+    /// `None` for forever.
     pub(super) keep_settled: Option<Duration>,
-    /// Tells this database's first tokens from those of another one in the same folder.
+    /// Distinguishes token files of databases in one folder.
     pub(super) token_prefix: String,
     pub(super) uses: Uses,
     pub(super) rate: Rate,
     pub(super) streams: Streams,
     pub(super) bodies: Arc<Bodies>,
-    /// Commands that run, or ran under an earlier gate on this machine.
+    /// Commands started by this gate or an earlier one on this machine.
     pub(super) runs: Runs,
-    /// What this gate runs.
+    /// Runs of this gate.
     pub(super) under_way: TaskTracker,
-    /// Background work that shutdown waits for.
     pub(super) tasks: TaskTracker,
-    /// How long stopping waits for what runs.
+    /// Limit for runs after a stop.
     pub(super) stop_within: Duration,
-    /// Nothing new is begun; what runs is waited for, and everything else is answered.
+    /// Refuses new work; runs continue, and other requests are answered.
     pub(super) draining: CancellationToken,
-    /// Nobody is answered any more.
+    /// Ends streams and background tasks.
     pub(super) stopping: CancellationToken,
-    /// What still runs is dropped.
+    /// Drops runs in progress.
     pub(super) giving_up: CancellationToken,
 }
 
 impl Gate {
-    /// Why no client accepts the gate's certificate at this moment, as far as its dates say.
+    /// Returns why clients reject the certificate now, judged by its dates.
     pub fn outdated(&self) -> Option<String> {
         self.inner.tls.as_ref()?.outdated(self.inner.clock.now())
     }
 
-    /// Finishes what is queued and closes the database, for a gate that was opened and not served.
+    /// Finishes queued writes and closes the database, for a gate that is not served.
     pub async fn close(self) {
         self.inner.store.close().await;
     }

@@ -1,15 +1,15 @@
-//! What a reviewer agrees to besides the bytes of the input, as digests that can be compared.
+//! Digests of everything a reviewer agrees to besides the input.
 //!
-//! The **record** is everything of a proposal that never changes. The **policy** is what the gate's configuration makes of its
-//! tool: the schema, the executor, and how many people must approve. The **terms** are both. An approval names the terms that were on screen, they are
-//! kept with it, and compared once more before anything runs.
+//! The **record** is all immutable parts of a proposal. The **policy** is the configuration of its tool: the schema,
+//! the executor, the number of approvals. The **terms** are both. An approval names the terms that were shown, which
+//! are checked again before a run.
 
 use super::store::NewAction;
 use crate::config::{Executor, Retry, ToolConfig};
 use crate::domain::{BatchId, Digest, Effect, PendingAction, RawJson, Timestamp, Untrusted};
 
-/// Where and how a tool runs, how often it may, and what its input must satisfy. Not part of it: time limits, which change nothing
-/// about what lands; and what is beyond the configuration, as the program behind a path or the service behind a name.
+/// Digests where and how a tool runs, whether it may be retried, and its schema. Excludes time limits, which do not
+/// change the effect, and everything outside the configuration, such as the program at a path.
 pub(crate) fn policy(tool: &ToolConfig, schema: Option<&str>) -> Digest {
     let retry = match tool.retry {
         Retry::Safe => "safe",
@@ -29,7 +29,6 @@ pub(crate) fn policy(tool: &ToolConfig, schema: Option<&str>) -> Digest {
     Digest::of_fields("placet-policy/v1", fields)
 }
 
-/// The policy of a tool together with how many people must approve.
 pub(crate) fn by_people(policy: Digest, needed: &[u64]) -> Digest {
     let fields: Vec<String> =
         std::iter::once(policy.to_string()).chain(needed.iter().map(u64::to_string)).collect();
@@ -38,7 +37,7 @@ pub(crate) fn by_people(policy: Digest, needed: &[u64]) -> Digest {
 
 const RECORD: &str = "placet-record/v1";
 
-/// Everything of a stored action that never changes, the digest of its bytes included.
+/// Digests the immutable parts of a stored action.
 pub(crate) fn record(action: &PendingAction, proposer: &str) -> Digest {
     let row = &action.row;
     let (created, expires) = (time(row.created_at), row.expires_at.map(time));
@@ -77,7 +76,7 @@ fn time(time: Timestamp) -> String {
     time.as_millis().to_string()
 }
 
-/// The record of what is about to be stored: the same, field by field, as it will read afterwards.
+/// Equal to [`record`] of the action once it is stored.
 pub(crate) fn record_of(new: &NewAction, created_at: Timestamp) -> Digest {
     let (created, expires) = (time(created_at), new.expires_at.map(time));
     let digest = new.digest.to_string();

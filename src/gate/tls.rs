@@ -1,4 +1,4 @@
-//! TLS in front of the gate's HTTP: the certificate of the configuration, and the handshake.
+//! TLS for the gate's HTTP: the configured certificate, and the handshake.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -16,7 +16,6 @@ use crate::config::TlsFiles;
 use crate::contract::time;
 use crate::domain::Timestamp;
 
-/// What a handshake needs, and where it comes from.
 #[derive(Debug, Clone)]
 pub(super) struct Tls {
     config: Arc<ServerConfig>,
@@ -24,7 +23,7 @@ pub(super) struct Tls {
     files: TlsFiles,
 }
 
-/// The certificate that the next handshake shows.
+/// The certificate of the next handshake.
 #[derive(Debug)]
 struct Renewable(RwLock<Arc<CertifiedKey>>);
 
@@ -40,7 +39,7 @@ impl Renewable {
     }
 }
 
-/// Reads certificate and key. Fails with a sentence for the operator, also when others can read the key.
+/// Refuses a key that others can read. The error is a sentence for the operator.
 pub(super) fn load(files: &TlsFiles) -> Result<Tls, String> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let certificate = Arc::new(Renewable(RwLock::new(Arc::new(read(files, &provider)?))));
@@ -54,14 +53,14 @@ pub(super) fn load(files: &TlsFiles) -> Result<Tls, String> {
 }
 
 impl Tls {
-    /// Reads certificate and key anew, for connections from now on. What cannot be used changes nothing, and the sentence says why.
+    /// Rereads certificate and key for new connections. Keeps the old ones on errors.
     pub(super) fn renew(&self) -> Result<(), String> {
         let renewed = read(&self.files, self.config.crypto_provider())?;
         *self.certificate.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(renewed);
         Ok(())
     }
 
-    /// Why no client takes the certificate at this moment, as far as its dates say.
+    /// Returns why clients reject the certificate now, judged by its dates.
     pub(super) fn outdated(&self, now: Timestamp) -> Option<String> {
         let certificate = self.certificate.get();
         let (from, until) = validity(certificate.end_entity_cert().ok()?)?;
@@ -77,19 +76,19 @@ impl Tls {
     }
 }
 
-/// Why another server was not believed.
+/// Why a server's TLS was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TlsFault {
     Signer,
     Name,
     Dates,
-    /// Anything else about the certificate.
+    /// Another fault of the certificate.
     Certificate,
-    /// The two sides speak differently.
+    /// No common protocol version or cipher.
     Agreement,
 }
 
-/// What an error of a connection says about TLS; `None`: it is about something else.
+/// Returns `None` if the error is not about TLS.
 pub(crate) fn tls_fault(error: &std::io::Error) -> Option<TlsFault> {
     use rustls::CertificateError as C;
     match error.get_ref()?.downcast_ref()? {
@@ -130,19 +129,19 @@ fn read(files: &TlsFiles, provider: &CryptoProvider) -> Result<CertifiedKey, Str
 
 const SEQUENCE: u8 = 0x30;
 const INTEGER: u8 = 0x02;
-/// The version, which the oldest certificates leave out.
+/// The version; absent in version 1 certificates.
 const VERSION: u8 = 0xa0;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
 
-/// From when until when a certificate is valid (RFC 5280, 4.1): nothing else of it is looked at here.
+/// Returns the validity period of a certificate (RFC 5280, 4.1).
 fn validity(der: &[u8]) -> Option<(Timestamp, Timestamp)> {
     let (certificate, _) = value(der, SEQUENCE)?;
     let (mut rest, _) = value(certificate, SEQUENCE)?;
     if let Some((_, after)) = value(rest, VERSION) {
         rest = after;
     }
-    // Its number, the algorithm, and who issued it.
+    // Serial number, signature algorithm, issuer.
     for tag in [INTEGER, SEQUENCE, SEQUENCE] {
         (_, rest) = value(rest, tag)?;
     }
@@ -152,7 +151,7 @@ fn validity(der: &[u8]) -> Option<(Timestamp, Timestamp)> {
     Some((from, until))
 }
 
-/// The value with this tag that stands first, and what follows it.
+/// Returns the first value, which must have this tag, and the rest.
 fn value(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     let (&[found, length], rest) = der.split_first_chunk::<2>()?;
     let (length, rest) = match length {
@@ -166,7 +165,7 @@ fn value(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(length).filter(|_| found == tag)
 }
 
-/// `YYMMDDHHMMSSZ` from 1950 on, or `YYYYMMDDHHMMSSZ`.
+/// Parses `YYMMDDHHMMSSZ` (from 1950) or `YYYYMMDDHHMMSSZ`.
 fn moment(der: &[u8]) -> Option<(Timestamp, &[u8])> {
     let ((text, rest), century) = match value(der, UTC_TIME) {
         Some((text, rest)) => ((text, rest), if text < b"50".as_slice() { "20" } else { "19" }),
@@ -180,7 +179,7 @@ fn moment(der: &[u8]) -> Option<(Timestamp, &[u8])> {
     Some((time::read(&written)?, rest))
 }
 
-/// Shakes hands with a client. The caller sets the limit.
+/// Accepts a handshake. The caller sets the time limit.
 pub(super) async fn shake<S: AsyncRead + AsyncWrite + Unpin>(
     tls: &Tls,
     stream: S,

@@ -1,4 +1,4 @@
-//! Tokens: whose they are, and what they open. Of a secret only the hash is kept.
+//! Tokens: their subject and scopes. Only the hash of a secret is stored.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,22 +12,19 @@ use uuid::Uuid;
 
 use crate::domain::{self, Timestamp};
 
-/// What a token opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
-    /// Propose actions, and withdraw one's own.
+    /// Also withdraw one's own.
     Propose,
-    /// Read actions, changes and events.
     Read,
-    /// Approve and reject what others proposed.
+    /// Approve and reject other subjects' proposals.
     Decide,
-    /// Claim approved actions and report what became of them.
+    /// Claim approved actions and report their results.
     Execute,
-    /// What only the gate's owner may do.
+    /// Pause the gate and export the audit.
     Admin,
 }
 
-/// No such scope.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no scope; there are propose, read, decide, execute and admin")]
 pub struct UnknownScope(pub String);
@@ -35,25 +32,22 @@ pub struct UnknownScope(pub String);
 /// A token without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// Names the token where it is revoked.
     pub id: String,
     pub subject: String,
-    /// The subject's name, for people to read.
+    /// Display name of the subject.
     pub name: Option<String>,
-    /// What the subject is counted under; words without blanks.
+    /// Words without blanks.
     pub groups: Vec<String>,
     pub workspace: String,
     pub scopes: Vec<Scope>,
     pub created_at: Timestamp,
-    /// `None` while it is good.
     pub revoked_at: Option<Timestamp>,
-    /// `None`: it does not end by itself.
+    /// `None` if it does not expire.
     pub expires_at: Option<Timestamp>,
-    /// To within a minute; `None`: never, or before this was noted.
+    /// Accurate to a minute. `None` if it was never used, or before use was recorded.
     pub last_used_at: Option<Timestamp>,
 }
 
-/// Who a new token is for, and what it opens.
 #[derive(Clone, Debug, Default)]
 pub struct NewToken {
     pub subject: String,
@@ -61,12 +55,11 @@ pub struct NewToken {
     pub groups: Vec<String>,
     pub workspace: String,
     pub scopes: Vec<Scope>,
-    /// `None`: until it is revoked.
+    /// `None` if it does not expire.
     pub lifetime: Option<Duration>,
 }
 
 impl Scope {
-    /// Every scope.
     pub const ALL: [Self; 5] = [Self::Propose, Self::Read, Self::Decide, Self::Execute, Self::Admin];
 
     /// The word on the command line and in storage.
@@ -84,7 +77,7 @@ impl Scope {
         scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(" ")
     }
 
-    /// A word that is no scope opens nothing.
+    /// Ignores unknown words.
     pub(crate) fn read(text: &str) -> Vec<Self> {
         text.split(' ').filter_map(|word| word.parse().ok()).collect()
     }
@@ -106,7 +99,7 @@ impl FromStr for Scope {
 }
 
 impl Token {
-    /// Somebody whom a proxy names: as if by a token, which does not exist. What they may do, and where, is for the caller to say.
+    /// The caller sets workspace and scopes.
     pub(crate) fn by_proxy(subject: String, name: Option<String>, groups: Vec<String>) -> Self {
         Self {
             id: String::new(),
@@ -126,7 +119,6 @@ impl Token {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| end > now)
     }
 
-    /// A new token and its secret, which is shown once and of which only the hash is kept.
     pub(crate) fn issue(
         subject: &str,
         workspace: &str,
@@ -141,7 +133,7 @@ impl Token {
             _ if scopes.contains(&Scope::Propose) => "agent",
             _ => "token",
         };
-        // Two version 4 UUIDs are 244 random bits from the operating system.
+        // Two version 4 UUIDs have 244 random bits from the operating system.
         let secret = format!("placet_{role}_{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
         let token = Self {
             id: Uuid::new_v4().simple().to_string().chars().take(12).collect(),
@@ -150,7 +142,7 @@ impl Token {
             groups: Vec::new(),
             workspace: workspace.to_owned(),
             scopes,
-            // The store keeps when it was recorded.
+            // Set by the store.
             created_at: Timestamp::default(),
             revoked_at: None,
             expires_at,
@@ -160,7 +152,7 @@ impl Token {
     }
 }
 
-/// A subject as it is kept: blanks around it make no other one. Fails with a sentence.
+/// Trims and checks a subject. The error is a sentence.
 pub(super) fn subject(text: &str) -> Result<&str, String> {
     match text.trim() {
         "" => Err("a token needs a subject: who it is for".to_owned()),
@@ -171,7 +163,7 @@ pub(super) fn subject(text: &str) -> Result<&str, String> {
     }
 }
 
-/// A name as it is kept; `None` where there is none. Fails with a sentence.
+/// Trims and checks a name. The error is a sentence.
 pub(super) fn name(text: Option<&str>) -> Result<Option<&str>, &'static str> {
     let name = text.map(str::trim).filter(|name| !name.is_empty());
     if name.is_some_and(|name| name.chars().count() > 100 || name.contains(char::is_control)) {
@@ -180,13 +172,13 @@ pub(super) fn name(text: Option<&str>) -> Result<Option<&str>, &'static str> {
     Ok(name)
 }
 
-/// What may stand between blanks and commas: a group.
+/// Whether the text can be part of a list, such as a group.
 pub(super) fn is_word(text: &str) -> bool {
     (1..=64).contains(&text.chars().count())
         && !text.contains(|c: char| c.is_whitespace() || c.is_control() || c == ',')
 }
 
-/// Which tokens were used, until that is written down: every 5 seconds, each at most once a minute.
+/// Tokens used since the last write. Records each at most once a minute.
 #[derive(Debug, Default)]
 pub(crate) struct Uses(Mutex<HashMap<String, Timestamp>>);
 
@@ -210,7 +202,7 @@ impl Uses {
     }
 }
 
-/// What is stored of a secret. It has 244 random bits, so a plain hash is enough.
+/// A plain hash is enough for 244 random bits.
 pub(crate) fn hash(secret: &SecretString) -> Vec<u8> {
     Sha256::digest(secret.expose_secret().as_bytes()).to_vec()
 }

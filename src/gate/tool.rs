@@ -1,4 +1,4 @@
-//! What the gate knows of each tool: its configuration over the built-in definition.
+//! The gate's tools: their configuration over the built-in definitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -18,8 +18,7 @@ use crate::net::post::Targets;
 use crate::program;
 use crate::schema::Schema;
 
-/// The configured tools, by their names or by patterns. Every other tool is medium risk, run by the agent, and asks a human after a
-/// crash.
+/// The configured tools. Others have medium risk, are run by the agent, and ask a person after a crash.
 #[derive(Debug)]
 pub(crate) struct Tools {
     configured: ByTool<Configured>,
@@ -32,22 +31,22 @@ pub(crate) struct Tools {
     most_approvals: u64,
 }
 
-/// A queue of one schema. One of its inputs is judged at a time, so slow ones do not delay other tools.
+/// Serializes the inputs of one schema, so that slow ones do not delay other tools.
 pub(crate) type Queue = Arc<Mutex<()>>;
 
-/// What stands in one table of the configuration.
+/// One `[gate.tools]` table.
 #[derive(Debug)]
 struct Configured {
     config: ToolConfig,
     schema: Option<Schema>,
-    /// Of proposals and of decisions.
+    /// For proposals and for decisions.
     queues: [Queue; 2],
-    /// What it comes to where one person is enough.
+    /// The policy without the number of approvals.
     policy: Digest,
 }
 
 impl Tools {
-    /// Looks whether everything that the tools need is there. A mistake names its line.
+    /// Checks that everything the tools need exists. An error names its line in the configuration.
     pub(crate) fn open(config: &GateConfig) -> Result<Self, ConfigError> {
         let targets = Targets::new(&config.allow_targets)
             .map_err(|what| config.error(format!("gate.allow_targets: {what}")))?;
@@ -73,7 +72,7 @@ impl Tools {
         })
     }
 
-    /// None is configured: enough to read what is stored.
+    /// No tools configured; enough to read stored actions.
     pub(crate) fn none() -> Self {
         Self {
             configured: ByTool::default(),
@@ -86,20 +85,18 @@ impl Tools {
         }
     }
 
-    /// None is configured, but so many people must approve an action of a risk.
     #[cfg(test)]
     pub(crate) fn asking(by_risk: RiskApprovals) -> Self {
         let most_approvals = by_risk.each().into_iter().max().unwrap_or(1);
         Self { by_risk, most_approvals, ..Self::none() }
     }
 
-    /// Whether the tool takes this input; every input does where no schema is configured. The message names up to three places as
-    /// JSON pointers.
+    /// Passes every input without a schema. The error names up to three places as JSON pointers.
     pub(crate) fn check(&self, tool: &str, input: &str) -> Result<(), String> {
         self.schema(tool).map_or(Ok(()), |schema| schema.check(input))
     }
 
-    /// Schemas that cannot judge every input, in words.
+    /// Reports schemas that cannot judge every input.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let schemas = self.configured.iter().filter_map(|(name, tool)| Some((name, tool.schema.as_ref()?)));
         let warning = |name: &str, at: &String| {
@@ -113,17 +110,15 @@ impl Tools {
             .collect()
     }
 
-    /// Some tool has a schema.
     pub(crate) fn have_schemas(&self) -> bool {
         self.configured.iter().any(|(_, tool)| tool.schema.is_some())
     }
 
-    /// The queues of inputs that wait to be judged; `None` without a schema. Tools of one pattern share them.
+    /// Returns `None` without a schema. Tools of one pattern share queues.
     pub(crate) fn queues(&self, tool: &str) -> Option<&[Queue; 2]> {
         self.configured.get(tool).filter(|it| it.schema.is_some()).map(|it| &it.queues)
     }
 
-    /// The exact text of the tool's schema.
     pub(crate) fn schema_text(&self, tool: &str) -> Option<&str> {
         self.schema(tool).map(Schema::text)
     }
@@ -132,12 +127,10 @@ impl Tools {
         self.configured.get(tool)?.schema.as_ref()
     }
 
-    /// Where the gate may send what was approved.
     pub(crate) fn targets(&self) -> &Targets {
         &self.targets
     }
 
-    /// Policy says that this tool never runs.
     pub(crate) fn is_denied(&self, name: &str) -> bool {
         self.denied.iter().any(|denied| matches(denied, name))
     }
@@ -146,29 +139,25 @@ impl Tools {
         self.configured.get(name).map_or(&self.default, |tool| &tool.config)
     }
 
-    /// Names and patterns with what is configured of them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &ToolConfig)> {
         self.configured.iter().map(|(name, tool)| (name, &tool.config))
     }
 
-    /// How many different people must approve an action of this tool and this risk.
     pub(crate) fn approvals(&self, name: &str, risk: &Risk) -> u64 {
         self.get(name).approvals.max(self.by_risk.of(risk))
     }
 
-    /// The most people that any action needs.
     pub(crate) const fn most_approvals(&self) -> u64 {
         self.most_approvals
     }
 
-    /// What the configuration comes to for an action of this tool and this risk, to be compared before it runs.
+    /// Compared again before a run.
     pub(crate) fn policy(&self, name: &str, risk: &Risk) -> Digest {
         let policy =
             self.configured.get(name).map_or_else(|| terms::policy(&self.default, None), |tool| tool.policy);
         terms::by_people(policy, &[self.approvals(name, risk)])
     }
 
-    /// What all of them come to.
     pub(crate) fn policies(&self) -> Policies {
         let policy = |policy: Digest, tool: &ToolConfig| {
             let needed = self.by_risk.each().map(|needed| needed.max(tool.approvals));
@@ -181,12 +170,11 @@ impl Tools {
         Policies { tools, denied: self.denied.clone() }
     }
 
-    /// Tools whose approved actions the gate takes itself: to run them, or because they are denied by now and must not wait for ever.
+    /// Tools whose approved actions the gate claims: to run them, or to end those that are denied.
     pub(crate) fn taken_here(&self) -> Which {
         self.which(true, |tool| tool.executor != Executor::Pull)
     }
 
-    /// How long an approval of this tool waits for an agent.
     pub(crate) fn approval_ttl(&self, name: &str) -> Duration {
         self.ttl(self.get(name))
     }
@@ -195,7 +183,7 @@ impl Tools {
         tool.approval_ttl.unwrap_or(self.approval_ttl)
     }
 
-    /// Tools whose approved actions agents take, by how long an approval waits for one.
+    /// Tools whose approved actions agents claim, by how long an approval waits.
     pub(crate) fn taken_by_agents(&self) -> Vec<(Which, Duration)> {
         let ttls = self.iter().map(|(_, tool)| self.ttl(tool)).chain([self.approval_ttl]);
         let ttls: BTreeSet<Duration> = ttls.collect();
@@ -208,7 +196,7 @@ impl Tools {
         self.which(false, |tool| tool.retry == Retry::Safe)
     }
 
-    /// The tools whose configuration is as it should be. `denied`: those that are denied are among them.
+    /// Whether denied tools are included depends on `denied`.
     fn which(&self, denied: bool, keep: impl Fn(&ToolConfig) -> bool) -> Which {
         let (patterns, names): (Vec<_>, Vec<_>) =
             self.denied.iter().cloned().partition(|name| is_pattern(name));
@@ -223,7 +211,7 @@ impl Tools {
         Which { rules, others: keep(&self.default) }
     }
 
-    /// The configuration where it says something, else the built-in definition.
+    /// Configured values take precedence over built-in ones.
     pub(crate) fn definition(&self, name: &str) -> Definition {
         let (mine, known) = (self.get(name), tool::definition(name));
         Definition {
@@ -243,7 +231,6 @@ pub(crate) fn raised_risk(tool: &Risk, proposed: Option<&str>) -> Risk {
     proposed.unwrap_or_else(|| tool.clone())
 }
 
-/// A proposer may raise the effect, never lower it.
 pub(crate) fn raised_effect(tool: Option<&Effect>, proposed: Option<&str>) -> Option<Effect> {
     let floor = tool.map(Effect::rank);
     let proposed =
@@ -251,8 +238,7 @@ pub(crate) fn raised_effect(tool: Option<&Effect>, proposed: Option<&str>) -> Op
     proposed.or_else(|| tool.cloned())
 }
 
-/// Whether a tool could be run from here, as far as it can be told without running it. A program is looked for where it will be: at
-/// its path, else in the folders of the `PATH` that it is given.
+/// Checks, without running it, that a tool can run on this machine.
 fn runnable(tool: &ToolConfig, targets: &Targets) -> Result<(), String> {
     match &tool.executor {
         Executor::Command { argv, env } => program::check(argv, env.get("PATH").map(OsString::from), "argv"),
@@ -261,7 +247,6 @@ fn runnable(tool: &ToolConfig, targets: &Targets) -> Result<(), String> {
     }
 }
 
-/// Reads and compiles the schema in this file.
 fn schema_in(path: &Path) -> Result<Schema, String> {
     let wrong = |what: String| format!("the schema {} {what}", path.display());
     let text = std::fs::read_to_string(path)
@@ -274,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn policy_covers_how_many_people_must_approve() {
+    fn policy_covers_the_number_of_approvals() {
         let (none, asking) =
             (Tools::none(), Tools::asking(RiskApprovals { critical: 2, ..RiskApprovals::default() }));
 
@@ -284,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proposer_can_only_raise() {
+    fn proposer_can_only_raise_risk_and_effect() {
         assert_eq!(raised_risk(&Risk::High, Some("low")), Risk::High);
         assert_eq!(raised_risk(&Risk::Medium, Some("critical")), Risk::Critical);
         assert_eq!(raised_risk(&Risk::Medium, Some("spicy")).as_raw(), "spicy");

@@ -1,10 +1,10 @@
-//! Which trace a request belongs to, as its client says. It is passed on, and changes nothing of what is recorded, decided or run.
+//! The trace of a request, as its client sent it. Does not affect actions.
 
 use axum::http::HeaderMap;
 
 use crate::contract::traceparent;
 
-/// Of several none is believed, nor one that is no such header.
+/// Returns `None` if the header is repeated or malformed.
 pub(crate) fn of(headers: &HeaderMap) -> Option<String> {
     let mut all = headers.get_all(traceparent::HEADER).iter();
     let (Some(one), None) = (all.next(), all.next()) else { return None };

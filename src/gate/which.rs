@@ -1,20 +1,18 @@
-//! Some of all tools, by rules about their names.
+//! A set of tools, defined by rules on their names.
 
 use crate::domain::matches;
 
-/// Some of all tools, also of those that nobody has named yet: the first rule that fits a tool says whether it is one of them.
+/// The first rule that matches a tool decides whether it is in the set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Which {
     pub(crate) rules: Vec<(Rule, bool)>,
-    /// Tools that no rule fits.
+    /// Whether the set includes tools that no rule matches.
     pub(crate) others: bool,
 }
 
-/// Which tools a rule is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Rule {
     OneOf(Vec<String>),
-    /// A pattern.
     Like(String),
 }
 
@@ -32,7 +30,6 @@ impl Which {
         self.rules.iter().find(|(rule, _)| fits(rule)).map_or(self.others, |(_, is)| *is)
     }
 
-    /// No tool at all is one of them.
     pub(crate) fn is_empty(&self) -> bool {
         !self.others && self.rules.iter().all(|(_, is)| !is)
     }

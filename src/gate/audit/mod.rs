@@ -1,7 +1,7 @@
-//! The audit: one row a revision, chained by hashes ([`chain`]).
+//! The audit: one row per revision, chained by hashes ([`chain`]).
 //!
-//! The label is `placet-audit/v1`. The fields are the workspace, the revision, the moment in milliseconds, the kind, the action, who,
-//! and the details; the hash of the row before is told as hex digits. Keep heads elsewhere (`placet gate audit head`).
+//! The label is `placet-audit/v1`. The fields are workspace, revision, time in milliseconds, kind, action, subject,
+//! details, and the previous hash as hex digits. Keep heads elsewhere (`placet gate audit head`).
 
 pub(crate) mod replay;
 
@@ -9,10 +9,9 @@ use crate::contract::audit::AuditBody;
 use crate::contract::time;
 use crate::domain::{Digest, RawJson, Timestamp, chain};
 
-/// The workspace under which the gate itself is audited, and paused as a whole.
+/// The workspace for audit rows and pauses of the gate as a whole.
 pub(crate) const WHOLE_GATE: &str = "*";
 
-/// One row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AuditRow {
     pub(crate) workspace: String,
@@ -23,33 +22,29 @@ pub(crate) struct AuditRow {
     pub(crate) who: Option<String>,
     /// A JSON object.
     pub(crate) details: Option<String>,
-    /// Empty until it is computed.
+    /// Empty until computed.
     pub(crate) hash: Vec<u8>,
 }
 
-/// The newest revision of a workspace and its hash: whoever keeps it can prove what was before it.
+/// The newest revision of a workspace. A copy kept elsewhere proves the rows before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditHead {
     pub workspace: String,
     pub revision: u64,
-    /// 64 hex digits; empty where nothing is chained yet.
+    /// 64 hex digits, or empty without rows.
     pub hash: String,
 }
 
-/// What a look at everything came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// Audit rows that were read.
     pub rows: u64,
-    /// Actions that were compared with them.
     pub actions: u64,
-    /// The newest of each workspace, to be kept elsewhere.
+    /// The head of each workspace, to be kept elsewhere.
     pub heads: Vec<AuditHead>,
-    /// What does not fit together, for people. Empty: nothing was tampered with, as far as the kept heads reach.
+    /// Mismatches, as sentences. If empty, no tampering is detectable with the kept heads.
     pub problems: Vec<String>,
 }
 
-/// The hash of a row that follows the one with the hash `before`.
 pub(crate) fn hash(row: &AuditRow, before: Option<&str>) -> [u8; 32] {
     let (revision, at) = (row.revision.to_string(), row.at.as_millis().to_string());
     let fields = [
@@ -79,7 +74,7 @@ impl<'a> From<&'a AuditRow> for AuditBody<'a> {
     }
 }
 
-/// Of a payload: the audit names it and does not repeat it.
+/// Returns the digest that stands for a payload in the audit.
 pub(crate) fn fingerprint(json: &RawJson) -> String {
     Digest::of_fields("placet-payload/v1", [Some(json.as_str())]).to_string()
 }
@@ -115,12 +110,12 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_the_published_one() {
+    fn hash_matches_the_published_example() {
         assert_eq!(hex(&hash(&paused(), Some(&"00".repeat(32)))), KNOWN);
     }
 
     #[test]
-    fn what_is_absent_is_not_empty() {
+    fn absent_and_empty_fields_hash_differently() {
         let with = |change: fn(&mut AuditRow, Option<String>), value: Option<&str>| {
             let mut row = paused();
             change(&mut row, value.map(str::to_owned));

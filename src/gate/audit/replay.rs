@@ -1,4 +1,4 @@
-//! The audit played again: what each action, token and pause must look like now, and where the tables say otherwise.
+//! Replays the audit to compute the state of each action, token and pause, and compares it with the tables.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -13,10 +13,11 @@ use crate::gate::store::{KeptApproval, KeptToken, Origin, Stored};
 use crate::gate::terms;
 use crate::gate::token::Token;
 
-/// Problems that are told one by one; beyond, they are only counted.
+/// Maximum number of problems listed. Further ones are only counted.
 const TOLD: usize = 100;
 
-/// Takes the audit row by row, then what it speaks of. Actions come in parts, so that many need no more memory than few.
+/// Takes audit rows, then the records they describe. Actions come in parts, so that memory use does not depend on their
+/// number.
 #[derive(Debug, Default)]
 pub(crate) struct Replay {
     verified: Verified,
@@ -24,15 +25,14 @@ pub(crate) struct Replay {
     kept: HashMap<(String, u64), String>,
     chains: BTreeMap<String, Chain>,
     actions: HashMap<String, Expected>,
-    /// Actions of this part that were pruned, which must be gone.
+    /// Must not exist.
     pruned: HashSet<String>,
-    /// Some were pruned, in whatever part.
+    /// Whether any part has pruned actions.
     prunes: bool,
     tokens: HashMap<String, ExpectedToken>,
     paused: BTreeSet<String>,
 }
 
-/// What the audit says an action is.
 #[derive(Debug, Default)]
 struct Expected {
     status: String,
@@ -46,7 +46,7 @@ struct Expected {
     approval: Option<(u64, Details)>,
     fence: u64,
     lease: Option<(Option<String>, Option<String>)>,
-    /// Of those that more than one person must approve.
+    /// For actions that need more than one approval.
     approvals: Vec<ExpectedApproval>,
     result: Option<String>,
     error: Option<String>,
@@ -56,7 +56,6 @@ struct Expected {
 #[derive(Debug)]
 struct ExpectedApproval {
     subject: String,
-    /// Effective digest and terms.
     content: (Option<String>, Option<String>),
     fingerprint: String,
 }
@@ -69,7 +68,7 @@ struct ExpectedToken {
     revoked_at: Option<Timestamp>,
 }
 
-/// Every field that any kind of row has.
+/// The fields of all kinds of rows.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Details {
@@ -98,7 +97,7 @@ struct Details {
     groups: Option<String>,
 }
 
-/// One action in the details of a prune, and where those stand.
+/// An action in the audit row of a prune, with the place of that row.
 #[derive(Debug)]
 pub(crate) struct Gone {
     pub(crate) workspace: String,
@@ -108,14 +107,13 @@ pub(crate) struct Gone {
 }
 
 impl Replay {
-    /// `kept` are heads from elsewhere that the chain must still contain. The head of an empty workspace has no hash and proves nothing.
+    /// The head of an empty workspace has no hash and is ignored.
     pub(crate) fn new(kept: &[AuditHead]) -> Self {
         let kept = kept.iter().filter(|head| !head.hash.is_empty());
         let kept = kept.map(|head| ((head.workspace.clone(), head.revision), head.hash.clone()));
         Self { kept: kept.collect(), ..Self::default() }
     }
 
-    /// Something that does not fit.
     pub(crate) fn problem(&mut self, what: String) {
         if self.verified.problems.len() < TOLD {
             self.verified.problems.push(what);
@@ -124,7 +122,7 @@ impl Replay {
         }
     }
 
-    /// The next row; rows come by workspace and revision.
+    /// Rows must be in the order of workspace and revision.
     pub(crate) fn row(&mut self, row: &AuditRow) {
         self.verified.rows += 1;
         let place = format!("audit {:?} revision {}", row.workspace, row.revision);
@@ -132,7 +130,7 @@ impl Replay {
         let computed = |before: Option<&str>| hex(&hash(row, before));
         let told = Some(hex(&row.hash)).filter(|_| row.hash.len() == 32);
         let is_told = told.is_some();
-        // A row after one whose hash was taken away is compared with the hash that should be there.
+        // If the row's hash was removed, continues with the hash it should have.
         let own = told.unwrap_or_else(|| computed(chain.hash.as_deref()));
         let Misfit { missing, changed } = chain.take(row.revision, &own, computed);
         if changed || !is_told {
@@ -153,7 +151,7 @@ impl Replay {
         }
     }
 
-    /// The next row of an action in this part; rows of one action come by revision.
+    /// Rows of one action must be in the order of revisions.
     pub(crate) fn action_row(&mut self, row: &AuditRow) {
         if let (Some(action), Some(details)) = (&row.action, Details::of(row)) {
             self.actions.entry(action.clone()).or_default().take(row, details);
@@ -184,12 +182,11 @@ impl Replay {
         }
     }
 
-    /// Whether the audit says that some actions were pruned.
     pub(crate) const fn prunes(&self) -> bool {
         self.prunes
     }
 
-    /// An action of this part that was pruned, after its rows: it was settled, and it was the one that was proposed.
+    /// A pruned action of this part, after its rows.
     pub(crate) fn went(&mut self, gone: Gone) {
         let Gone { workspace, revision, id, record } = gone;
         let place = format!("audit {workspace:?} revision {revision}");
@@ -207,7 +204,7 @@ impl Replay {
         self.pruned.insert(id);
     }
 
-    /// An action as it is stored, after its rows.
+    /// A stored action, after its rows.
     pub(crate) fn action(&mut self, stored: &Stored) {
         self.verified.actions += 1;
         let id = stored.action.row.id.as_raw();
@@ -225,7 +222,7 @@ impl Replay {
         }
     }
 
-    /// A token as it is stored, letter by letter, after all rows.
+    /// A stored token with its exact texts, after all rows.
     pub(crate) fn token(&mut self, token: &Token, kept: &KeptToken) {
         let Some(expected) = self.tokens.remove(&token.id) else {
             return self.problem(format!("token {:?}: the audit knows nothing of it", token.id));
@@ -245,7 +242,7 @@ impl Replay {
         }
     }
 
-    /// A head as it is stored, after all rows.
+    /// A stored head, after all rows.
     pub(crate) fn head(&mut self, head: &AuditHead) {
         self.verified.heads.push(head.clone());
         let chain = self.chains.remove(&head.workspace).unwrap_or_default();
@@ -255,12 +252,11 @@ impl Replay {
         }
     }
 
-    /// Workspaces that are paused as the audit has it.
     pub(crate) fn paused(&self) -> &BTreeSet<String> {
         &self.paused
     }
 
-    /// All actions of this part were there: what is left of it is gone.
+    /// Ends a part. Actions left in it were deleted.
     pub(crate) fn end_of_part(&mut self) {
         self.pruned.clear();
         let mut gone: Vec<String> = std::mem::take(&mut self.actions).into_keys().collect();
@@ -270,7 +266,6 @@ impl Replay {
         }
     }
 
-    /// What was found, and what was not found.
     pub(crate) fn end(mut self) -> Verified {
         for workspace in std::mem::take(&mut self.chains).into_keys() {
             self.problem(format!("workspace {workspace:?}: its head is gone"));
@@ -291,7 +286,6 @@ impl Replay {
 }
 
 impl Details {
-    /// `None`: they cannot be read.
     fn of(row: &AuditRow) -> Option<Self> {
         row.details.as_deref().map_or(Some(Self::default()), |text| serde_json::from_str(text).ok())
     }
@@ -337,7 +331,7 @@ impl Expected {
         }
     }
 
-    /// By the rule of `gate/store/approvals.rs`: all that count are of one content, and nobody counts twice.
+    /// Same rule as `gate/store/approvals.rs`: counted approvals have the same content, and one subject counts once.
     fn count_approval(&mut self, row: &AuditRow, details: &Details) {
         let who = row.who.as_deref().unwrap_or_default();
         match (row.kind.as_str(), &details.approvers) {
@@ -366,7 +360,6 @@ impl Expected {
         }
     }
 
-    /// Names of what differs.
     fn compare(&self, stored: &Stored) -> Vec<&'static str> {
         let (action, row) = (&stored.action, &stored.action.row);
         let text = |field: &Option<Untrusted>| field.as_ref().map(|text| text.as_raw().to_owned());
