@@ -18,8 +18,8 @@ use super::store::{Actor, StoreError};
 use super::token::{Scope, Token, hash};
 use crate::domain::{Timestamp, subject};
 
-/// Maximum duration in milliseconds of a stream for a person named by a proxy. The client then reconnects, and the proxy
-/// names the person again.
+/// Maximum duration of a stream for a person named by a proxy, in milliseconds. The client then reconnects, and the
+/// proxy names the person again.
 const STREAM: i64 = 15 * 60 * 1_000;
 
 #[derive(Clone, Debug)]

@@ -75,7 +75,8 @@ async fn serve(gate: Gate, listener: TcpListener, stop: Stop) -> Result<(), Gate
     }
 }
 
-/// Starts nothing new, and waits for runs until the limit or an immediate stop. The next gate picks up the rest if it can.
+/// Starts nothing new, and waits for runs until the limit or an immediate stop. The next gate picks up the rest if
+/// it can.
 async fn drain(gate: &Gate, dispatcher: &mut JoinHandle<()>, now: &CancellationToken) {
     let inner = &gate.inner;
     inner.draining.cancel();
