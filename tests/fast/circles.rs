@@ -1,4 +1,4 @@
-//! No file imports one that imports it, directly or around several corners: each can be read after those that it stands on.
+//! No file imports one that imports it, directly or through others, so each can be read after its imports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,15 +10,14 @@ const ROOMS: &[&str] = &[
     "program", "schema", "sources", "sqlite", "start", "text", "tui",
 ];
 
-/// The path of a module or of something in it, from the top of the crate.
+/// Path of a module or item from the crate root.
 type Path = Vec<String>;
 
-/// What one file says, as far as imports go.
 struct File {
     items: BTreeSet<String>,
-    /// What is known under this name, and the path that it stands for.
+    /// Imported names and their paths.
     imports: Vec<(String, Path)>,
-    /// Everything else that is named by a path.
+    /// Other paths named in the file.
     paths: Vec<Path>,
 }
 
@@ -35,14 +34,14 @@ fn module(path: &str) -> Option<Path> {
     Some(path.split('/').map(str::to_owned).collect())
 }
 
-/// The code of a file without its test modules, and without words in quotes.
+/// Returns the code of a file without test modules and string literals.
 fn text_of(source: &Source) -> String {
     let mut text = String::new();
     let (mut tests, mut skip) = (false, false);
     for (_, line) in code(source) {
         tests |= line.starts_with("#[cfg(test)]") || line.starts_with("#[cfg(any(test");
         if tests && !line.starts_with('#') {
-            // A declaration or an import is one line, a module ends where its brace does.
+            // A declaration or import takes one line, a module ends at its closing brace.
             skip = line.ends_with('{');
             tests = false;
             continue;
@@ -60,7 +59,7 @@ fn text_of(source: &Source) -> String {
     text
 }
 
-/// `a::{b, c::{d, e as f}}` taken apart: the name it is known under, and its path.
+/// Splits `a::{b, c::{d, e as f}}` into local names and paths.
 fn leaves(tree: &str, before: &str, found: &mut Vec<(String, String)>) {
     let (mut depth, mut start) = (0, 0);
     let mut parts = Vec::new();
@@ -89,7 +88,7 @@ fn leaves(tree: &str, before: &str, found: &mut Vec<(String, String)>) {
     }
 }
 
-/// A path as it is written in `module`, from the top of the crate; `None` for another crate's.
+/// Resolves a path as written in `module`; `None` for a path of another crate.
 fn absolute(module: &Path, children: &BTreeSet<String>, path: &str) -> Option<Path> {
     let mut words = words(path);
     let first = words.remove(0);
@@ -154,7 +153,7 @@ fn files() -> Files {
     texts.iter().map(|(module, text)| (module.clone(), read(module, text, &children(module)))).collect()
 }
 
-/// The file in which something is, through all that only passes it on.
+/// Returns the file that defines an item, through reexports.
 fn home(files: &Files, path: &[String], hops: usize) -> Option<Path> {
     let end = (1..=path.len()).rev().find(|end| files.contains_key(&path[..*end]))?;
     let (module, rest) = path.split_at(end);
@@ -169,7 +168,6 @@ fn home(files: &Files, path: &[String], hops: usize) -> Option<Path> {
     }
 }
 
-/// The files that each file of a room needs.
 fn needs(files: &Files, room: &str) -> BTreeMap<Path, BTreeSet<Path>> {
     let of_room = files.iter().filter(|(module, _)| module[0] == room);
     let needs = |module: &Path, file: &File| -> BTreeSet<Path> {
@@ -180,7 +178,7 @@ fn needs(files: &Files, room: &str) -> BTreeMap<Path, BTreeSet<Path>> {
     of_room.map(|(module, file)| (module.clone(), needs(module, file))).collect()
 }
 
-/// Takes away what stands on nothing that is left, until nothing can be taken away: what stays goes round, or stands on what does.
+/// Removes files without remaining imports, repeatedly. The rest is in a circle or imports one.
 fn circle(mut needs: BTreeMap<Path, BTreeSet<Path>>) -> Vec<String> {
     loop {
         let free: Vec<Path> = needs
@@ -207,7 +205,7 @@ fn rooms_have_no_import_circles() {
 }
 
 #[test]
-fn import_circle_is_found_through_what_only_passes_on() {
+fn import_circle_is_found_through_reexports() {
     let of = |module: &str, text: &str, children: &[&str]| {
         let children = children.iter().map(|child| (*child).to_owned()).collect();
         let module: Path = words(module);

@@ -1,4 +1,4 @@
-//! What stands in `assets/deploy` starts a gate of this version.
+//! The files in `assets/deploy` start a gate of this version.
 
 use std::fs;
 use std::path::Path;
@@ -10,27 +10,24 @@ fn read(name: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/deploy").join(name)).unwrap()
 }
 
-/// Reads an invocation as placet itself does.
+/// Parses a command line as placet does.
 fn serves(words: &[String]) {
     let args = Args::try_parse_from(words).unwrap_or_else(|error| panic!("{words:?}: {error}"));
     let Some(Command::Gate { command: GateCommand::Serve(serve) }) = args.command else {
         panic!("{words:?} does not serve a gate")
     };
-    assert_eq!(serve.log.as_deref(), Some(Path::new("-")), "a log that nobody collects");
+    assert_eq!(serve.log.as_deref(), Some(Path::new("-")), "the log is not collected");
     assert!(serve.behind_proxy);
 }
 
 #[test]
-fn the_units_start_a_gate_and_lock_it_in() {
+fn units_start_a_sandboxed_gate() {
     let (alone, several) = (read("placet-gate.service"), read("placet-gate@.service"));
     locks_in(&alone);
     locks_in(&several);
-    assert!(
-        alone.contains("PLACET_STATE_DIR=/var/lib/placet\n"),
-        "the state is where StateDirectory= makes room"
-    );
+    assert!(alone.contains("PLACET_STATE_DIR=/var/lib/placet\n"), "the state is in StateDirectory=");
     assert!(alone.contains("\nStateDirectory=placet\n") && alone.contains("--listen 127.0.0.1:7878 "));
-    assert!(several.contains("PLACET_STATE_DIR=/var/lib/placet/%i\n"), "each has a state of its own");
+    assert!(several.contains("PLACET_STATE_DIR=/var/lib/placet/%i\n"), "each instance has its own state");
     assert!(several.contains("\nStateDirectory=placet/%i\n"));
     let sandbox = |unit: &str| unit.split_once("# Tools with executor").unwrap().1.to_owned();
     assert_eq!(sandbox(&alone), sandbox(&several));
@@ -39,7 +36,7 @@ fn the_units_start_a_gate_and_lock_it_in() {
 fn locks_in(unit: &str) {
     let value = |key: &str| {
         let found = unit.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
-        found.unwrap_or_else(|| panic!("a unit says nothing of {key}"))
+        found.unwrap_or_else(|| panic!("a unit lacks {key}"))
     };
 
     serves(&value("ExecStart").split_whitespace().map(str::to_owned).collect::<Vec<_>>());
@@ -69,7 +66,7 @@ fn locks_in(unit: &str) {
 }
 
 #[test]
-fn the_container_serves_without_being_root() {
+fn container_serves_without_root() {
     let file = read("Containerfile");
     let json = |key: &str| -> Vec<String> {
         let line = file.lines().rev().find_map(|line| line.strip_prefix(key));
@@ -80,16 +77,16 @@ fn the_container_serves_without_being_root() {
     serves(&[json("ENTRYPOINT"), json("CMD")].concat());
     assert!(json("CMD").contains(&"0.0.0.0:7878".to_owned()));
     assert!(last_stage.contains("\nUSER 64646\n") && file.contains("--uid 64646"), "it runs as root");
-    assert!(last_stage.contains("\nVOLUME /var/lib/placet\n"), "what must survive has no volume");
+    assert!(last_stage.contains("\nVOLUME /var/lib/placet\n"), "the state has no volume");
     assert!(file.contains("PLACET_STATE_DIR=/var/lib/placet"));
-    // Every file that the manifest names is there to be built.
+    // The image builds with the minimum Rust version of the manifest.
     let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).unwrap();
     let version = manifest.lines().find_map(|line| line.strip_prefix("rust-version = \"")?.split('"').next());
-    assert!(file.contains(&format!("rust:{}-", version.unwrap())), "another Rust than Cargo.toml asks for");
+    assert!(file.contains(&format!("rust:{}-", version.unwrap())), "not the Rust version of Cargo.toml");
 }
 
 #[test]
-fn proxy_sends_events_on_and_no_write_twice() {
+fn proxy_streams_events_and_retries_no_writes() {
     let nginx = read("nginx.conf");
     let set = |line: &str| nginx.lines().any(|found| found.trim() == line);
 
@@ -99,11 +96,11 @@ fn proxy_sends_events_on_and_no_write_twice() {
         assert!(set(line), "{line}");
     }
     let next = nginx.lines().find_map(|line| line.trim().strip_prefix("proxy_next_upstream "));
-    assert!(!next.unwrap().contains("non_idempotent"), "a POST that may have arrived goes nowhere else");
+    assert!(!next.unwrap().contains("non_idempotent"), "a POST that may have arrived is retried");
 }
 
 #[test]
-fn composed_gates_share_a_database_that_is_migrated_first() {
+fn composed_gates_share_a_migrated_database() {
     let compose = read("compose.yaml");
 
     for line in [

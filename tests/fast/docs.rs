@@ -1,4 +1,4 @@
-//! Documents that cannot lie: the page of keys is the command table, and what pages link to is there.
+//! Documents match the code: the page of keys is the command table, and links lead to existing pages.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -31,7 +31,7 @@ fn read(page: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap()
 }
 
-/// The table as it must stand there.
+/// Returns the table expected in the page.
 fn keys() -> String {
     let mut out = String::new();
     for group in Group::ALL {
@@ -50,7 +50,7 @@ fn keys() -> String {
 
 /// `PLACET_WRITE_KEYS=1` writes the table instead of comparing it.
 #[test]
-fn the_page_of_keys_lists_the_keys_that_there_are() {
+fn the_page_of_keys_lists_every_key() {
     let page = read(KEYS);
     let (before, rest) = page.split_once("against the command table -->\n").expect("the keys' start mark");
     let (written, after) = rest.split_once("<!-- /keys -->").expect("the keys' end mark");
@@ -93,7 +93,7 @@ fn the_documents_name_files_that_exist() {
     }
 }
 
-/// Sentences that readers had to read twice. Each has a plain one in its place; none comes back.
+/// Replaced sentences that readers had to read twice.
 const REWORDED: [&str; 24] = [
     "nothing held back",
     "held back: ",
@@ -122,7 +122,7 @@ const REWORDED: [&str; 24] = [
 ];
 
 #[test]
-fn no_sentence_comes_back_that_had_to_be_read_twice() {
+fn replaced_sentences_do_not_return() {
     let code = sources("src").into_iter().map(|source| (source.path, source.text));
     let pages = PAGES.into_iter().chain(["config.example.toml", "assets/contract/cli.schema.json"]);
     let pages = pages.map(|page| (page.to_owned(), read(page)));
@@ -137,7 +137,7 @@ fn no_sentence_comes_back_that_had_to_be_read_twice() {
 }
 
 #[test]
-fn every_link_between_pages_leads_somewhere_and_the_readme_is_short() {
+fn links_resolve_and_the_readme_is_short() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     assert!(read("README.md").lines().count() <= 200, "details go to docs/");
     let mut links = 0;
@@ -161,9 +161,8 @@ fn every_link_between_pages_leads_somewhere_and_the_readme_is_short() {
     assert!(links > 20, "{links}");
 }
 
-/// The walks name whole paths; whoever follows one reads first what the file does.
 #[test]
-fn every_file_on_a_walk_begins_with_a_doc_line() {
+fn walk_files_begin_with_a_doc_line() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let map = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
     assert!(
@@ -183,7 +182,7 @@ fn every_file_on_a_walk_begins_with_a_doc_line() {
     assert!(silent.is_empty() && files.len() > 30, "{silent:?} of {} files", files.len());
 }
 
-/// Names of tests in a table: the last part of a quoted path, when it reads as a sentence.
+/// Returns the test names in a table: last parts of quoted paths with at least four words.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let quoted = text.split('`').skip(1).step_by(2);
     let names = quoted.map(|it| it.rsplit("::").next().unwrap_or(it));
@@ -220,7 +219,7 @@ fn the_python_package_has_the_version_of_placet() {
     assert!(package.contains(&format!("\nversion = \"{}\"\n", env!("CARGO_PKG_VERSION"))), "{package}");
 }
 
-/// The rows of a picture, every character in its column.
+/// Returns the rows of a screenshot, with every character in its column.
 fn rows_of(picture: &str) -> Vec<String> {
     let number = |line: &str, name: &str| -> f64 {
         let after = line.split_once(&format!(" {name}=\"")).unwrap().1;
@@ -239,7 +238,7 @@ fn rows_of(picture: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_pictures_hold_the_answers_to_what_a_first_look_must_tell() {
+fn screenshots_contain_the_documented_answers() {
     let page = read("docs/screens/README.md");
     let rows = page.lines().filter(|line| line.starts_with("| ") && line.contains("? |"));
     let answers: Vec<&str> = rows.map(|row| row.split(" | ").nth(1).unwrap()).collect();
@@ -250,7 +249,7 @@ fn the_pictures_hold_the_answers_to_what_a_first_look_must_tell() {
             for words in answer.split('`').skip(1).step_by(2) {
                 assert!(
                     picture.iter().any(|row| row.contains(words)),
-                    "{size}: {words:?} is not on it:\n{}",
+                    "{size}: {words:?} is missing:\n{}",
                     picture.join("\n")
                 );
             }

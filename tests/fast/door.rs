@@ -1,9 +1,9 @@
-//! The door for foreign text has no way around it: what could draw or print a text as it came stands in few places, each with
-//! its reason.
+//! Foreign text is always sanitized before it is drawn or printed: code that uses raw text is listed here, with a
+//! reason.
 
 use super::tidy::{Source, code, report, sources};
 
-/// Where a text is taken as it came, how often, and what for. Elsewhere among what draws and prints, never.
+/// Files that use raw text: number of uses, and why they are safe. Other files that draw or print must not.
 const AS_RAW: &[(&str, usize, &str)] = &[
     ("src/tui/chrome/copy.rs", 1, "judged before it is opened"),
     ("src/tui/core/modal.rs", 1, "sorted"),
@@ -46,7 +46,7 @@ const AS_RAW: &[(&str, usize, &str)] = &[
     ("src/cli/output.rs", 1, "JSON"),
 ];
 
-/// What writes to a terminal, and where it may.
+/// Functions that write to a terminal, and the files that may call them.
 const WRITERS: &[(&str, &[&str])] = &[
     ("set_symbol(", &[]),
     ("set_string(", &[]),
@@ -70,7 +70,7 @@ const WRITERS: &[(&str, &[&str])] = &[
     ("stderr()", &["src/cli/output.rs", "src/start/logging.rs"]),
 ];
 
-/// Without tests: those in folders, and the module at a file's end.
+/// Returns the sources without tests.
 fn shipped(folder: &str) -> Vec<Source> {
     let mut sources = sources(folder);
     sources.retain(|it| !it.path.contains("/tests") && !it.path.contains("/testing/"));

@@ -1,10 +1,10 @@
-//! Exactness over random JSON: what is not edited stays byte for byte, and what a reader makes of the rest is the shallow merge.
+//! Exact JSON editing on random values: unedited bytes stay the same, and the result is the shallow merge.
 
 use placet::for_tests::{EditError, Edits, RawJson, changed_keys, json, merge};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-/// JSON texts with awkward numbers, escapes and white space; no duplicate keys where `unique`.
+/// JSON texts with awkward numbers, escapes and white space; may contain duplicate keys.
 fn value() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just("null".to_owned()),
@@ -42,7 +42,7 @@ fn members(json: &RawJson) -> Vec<(String, String)> {
     json.members().unwrap().into_iter().map(|it| (it.key.text.into_owned(), it.value.to_owned())).collect()
 }
 
-/// The short form always begins at the same seed, the long one somewhere else each time.
+/// The short run has a fixed seed, the long run a random one.
 fn config() -> ProptestConfig {
     let is_long = std::env::var_os("PLACET_LONG").is_some();
     let (cases, rng_seed) = if is_long { (5_000, RngSeed::Random) } else { (256, RngSeed::Fixed(0x5eed)) };
@@ -53,7 +53,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn a_merge_replaces_and_appends_and_touches_nothing_else(input in object(0..8), edits in object(4..12)) {
+    fn merge_changes_only_edited_keys(input in object(0..8), edits in object(4..12)) {
         let (input, edits) = (raw(&input), Edits::new(raw(edits.trim())).unwrap());
         let mut want = members(&input);
         for (key, value) in members(edits.as_json()) {
@@ -80,14 +80,14 @@ proptest! {
     }
 
     #[test]
-    fn a_reviewer_who_changes_nothing_sends_no_edits(input in object(0..8)) {
+    fn unchanged_input_sends_no_edits(input in object(0..8)) {
         let input = raw(&input);
 
         prop_assert_eq!(changed_keys(&input, &json::pretty(input.as_str())), Ok(None));
     }
 
     #[test]
-    fn a_reviewers_edits_lead_to_what_the_reviewer_wrote(input in object(0..6), more in object(0..9)) {
+    fn changed_keys_reproduce_the_edited_input(input in object(0..6), more in object(0..9)) {
         let (input, more) = (raw(&input), raw(&more));
         let edited = merge(&input, &Edits::new(more).unwrap()).unwrap();
 
@@ -101,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_at_all_is_read_or_refused_without_a_panic(text in "[\\[\\]{}\",:0-9a-z\\\\u \n]{0,60}") {
+    fn parsing_any_text_never_panics(text in "[\\[\\]{}\",:0-9a-z\\\\u \n]{0,60}") {
         let read = RawJson::parse(text.as_str());
 
         if serde_json::from_str::<Box<serde_json::value::RawValue>>(&text).is_ok() {

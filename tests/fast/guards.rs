@@ -1,4 +1,4 @@
-//! G37's table cannot rot: every guard is where it says, and every test it names exists. `tests/guards/run.py` takes them out.
+//! `guards.toml` is current: every guard's code and tests exist. `tests/guards/run.py` removes the guards.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,7 +19,7 @@ fn rust(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// `room::file::tests::name` of every test in `src`, near enough: the path of its file and its name.
+/// Returns approximate test paths: the file's path and each function's name.
 fn tests() -> BTreeSet<String> {
     let (src, mut files, mut found) = (root().join("src"), Vec::new(), BTreeSet::new());
     rust(&src, &mut files);
@@ -34,7 +34,7 @@ fn tests() -> BTreeSet<String> {
 }
 
 #[test]
-fn every_guard_is_where_the_table_says() {
+fn every_listed_guard_exists() {
     let text = fs::read_to_string(root().join("tests/guards/guards.toml")).unwrap();
     let table: toml::Table = text.parse().unwrap();
     let tests = tests();

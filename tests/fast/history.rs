@@ -1,4 +1,4 @@
-//! The history checker of `benches/scale`: nothing is found in a good history, and each kind of loss in one that is broken so.
+//! Tests the history checker of `benches/scale`: it accepts a good history and reports each kind of broken one.
 
 #[path = "../../benches/scale/history.rs"]
 mod checker;
@@ -25,11 +25,11 @@ fn recorded(number: u64) -> Told {
     Told::Recorded { number, id: format!("a{number}") }
 }
 
-/// One that was edited and ran, one that was rejected, and two whose agents died: after the run, and before it.
+/// Returns a history of four actions: edited and run, rejected, and two whose agents died, after and before the run.
 fn good() -> (Vec<Told>, End) {
     let told = vec![
         recorded(1),
-        // Proposed again: the same.
+        // A repeated proposal returns the same action.
         recorded(1),
         approved(1, 70),
         Told::Claimed { number: 1, fence: 1, value: 70 },
@@ -75,7 +75,7 @@ fn good() -> (Vec<Told>, End) {
     (told, end)
 }
 
-/// What is found where this was done to the good history.
+/// Returns the findings after `breaking` changed the good history.
 fn found(breaking: impl Fn(&mut Vec<Told>, &mut End)) -> Vec<Kind> {
     let (mut told, mut end) = good();
     breaking(&mut told, &mut end);
@@ -85,7 +85,7 @@ fn found(breaking: impl Fn(&mut Vec<Told>, &mut End)) -> Vec<Kind> {
     kinds
 }
 
-/// The rows of an audit without some, numbered anew: a database that lost them in one piece.
+/// Removes audit rows and renumbers the rest, like a database that lost them without a gap.
 fn without(end: &mut End, action: &str, event: &str) {
     end.audit.retain(|row| row.action.as_deref() != Some(action) || row.event != event);
     for (revision, row) in (1..).zip(&mut end.audit) {
@@ -99,7 +99,7 @@ fn once_more(end: &mut End, action: &str, event: &str) {
 }
 
 #[test]
-fn nothing_is_found_in_a_good_history() {
+fn good_history_has_no_findings() {
     let (told, end) = good();
 
     let findings = check(&told, &end);
@@ -110,7 +110,7 @@ fn nothing_is_found_in_a_good_history() {
 }
 
 #[test]
-fn what_was_acknowledged_and_is_gone_is_lost() {
+fn missing_acknowledged_data_is_lost() {
     let gone = found(|_, end| end.actions.retain(|action| action.number != 2));
     let other_id = found(|_, end| end.actions[1].id = "b2".to_owned());
     let decision = found(|_, end| {
@@ -139,7 +139,7 @@ fn what_was_acknowledged_and_is_gone_is_lost() {
 }
 
 #[test]
-fn what_was_done_twice_is_doubled() {
+fn repeated_effects_are_doubled() {
     let two_ids = found(|told, end| {
         told.push(Told::Recorded { number: 2, id: "b2".to_owned() });
         end.actions.push(Action { id: "b2".to_owned(), ..action(2, 2, "rejected") });
@@ -150,7 +150,7 @@ fn what_was_done_twice_is_doubled() {
     let two_decisions = found(|_, end| {
         once_more(end, "a2", "rejected");
         end.kept[3].count += 1;
-        // What the two rows take from what waits.
+        // The second row is subtracted from the pending count.
         end.kept[0].count = 0;
     });
     let two_claims = found(|told, _| told.push(Told::Claimed { number: 1, fence: 2, value: 70 }));
@@ -163,14 +163,14 @@ fn what_was_done_twice_is_doubled() {
 }
 
 #[test]
-fn what_ran_otherwise_than_approved_is_found() {
+fn unapproved_runs_are_found() {
     let rejected = found(|_, end| end.runs.push(Run { number: 2, value: 2 }));
     let not_as_edited = found(|_, end| end.runs[0].value = 1);
     let before_the_approval = found(|_, end| end.audit.swap(1, 2));
     let given_out = found(|told, _| told[3] = Told::Claimed { number: 1, fence: 1, value: 1 });
     let nobodys = found(|_, end| end.runs.push(Run { number: 99, value: 1 }));
 
-    // Rows that changed places are out of their order as well.
+    // Swapped rows are also out of order.
     assert_eq!(before_the_approval, [Kind::Unapproved, Kind::Audit]);
     for kinds in [rejected, not_as_edited, given_out, nobodys] {
         assert_eq!(kinds, [Kind::Unapproved]);
@@ -178,7 +178,7 @@ fn what_ran_otherwise_than_approved_is_found() {
 }
 
 #[test]
-fn what_is_not_over_is_stuck() {
+fn unfinished_actions_are_stuck() {
     let unanswered = found(|told, _| told.push(Told::Unanswered { number: 9, what: "propose".to_owned() }));
     let gate = found(|_, end| end.away.push("a gate".to_owned()));
     let statuses = ["approved", "running", "unknown"].map(|status| {

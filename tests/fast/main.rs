@@ -1,4 +1,4 @@
-//! Quick tests of what the rooms promise together: the house's own rules, the documents, the command line.
+//! Quick tests across rooms: code rules, documents, deployment, and an inbox with a real gate.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

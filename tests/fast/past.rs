@@ -1,4 +1,4 @@
-//! What is over, read back from a real gate over HTTP: by the inbox, through the source, as a reviewer sees it.
+//! Settled actions and their timelines, read from a real gate over HTTP by the inbox.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
@@ -119,7 +119,7 @@ impl Desk {
 }
 
 #[tokio::test]
-async fn every_state_is_listed_and_the_timeline_says_what_happened() {
+async fn every_state_is_listed_with_its_timeline() {
     let desk = desk().await;
     for (tool, title) in [("works", "one"), ("fails", "two"), ("works", "three"), ("works", "four")] {
         desk.propose(tool, title).await;

@@ -1,8 +1,8 @@
-//! `tests/run`, with a cargo that only says what happened.
+//! `tests/run` with a fake cargo.
 
 use std::process::Command;
 
-/// The lines after what cargo said, and the exit code.
+/// Returns the lines after cargo's output, and the exit code.
 fn ran(said: &str, status: &str) -> (Vec<String>, Option<i32>) {
     const CARGO: &str = r#"cargo() { printf '%s\n' "$SAID"; return "$STATUS"; }; export -f cargo; tests/run"#;
     let mut bash = Command::new("bash");

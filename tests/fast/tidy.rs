@@ -1,5 +1,5 @@
-//! The house's rules, held by a test: a room imports lower floors only, a crate stays behind its fence, no file grows without
-//! end, and every room is on the map.
+//! Architecture rules: a room imports only lower floors, a crate is used only in its listed places, files stay within
+//! the line limit, and every room is on the map.
 
 use std::fs;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ const FLOORS: &[(&str, usize)] = &[
     ("fuzz", 5),
 ];
 
-/// A crate and the places that may name it.
+/// Crates and the only places that may name them.
 const FENCES: &[(&str, &[&str])] = &[
     ("ratatui", &["src/tui/", "benches/"]),
     ("crossterm", &["src/tui/"]),
@@ -54,7 +54,7 @@ const FENCES: &[(&str, &[&str])] = &[
     ("nucleo_matcher", &["src/inbox/filter"]),
 ];
 
-/// Crates that the domain may use: pure ones.
+/// Crates without side effects, which the domain may use.
 const DOMAIN_CRATES: &[&str] = &[
     "foldhash",
     "icu_properties",
@@ -104,7 +104,7 @@ fn floor_of(room: &str) -> Option<usize> {
     FLOORS.iter().find(|(name, _)| *name == room).map(|(_, floor)| *floor)
 }
 
-/// Lines of code with their numbers; comments left out. Test modules are code, too.
+/// Returns lines of code with their numbers, without comments but with tests.
 pub(super) fn code(source: &Source) -> impl Iterator<Item = (usize, &str)> {
     source
         .text
@@ -114,7 +114,7 @@ pub(super) fn code(source: &Source) -> impl Iterator<Item = (usize, &str)> {
         .filter(|(_, line)| !line.trim_start().starts_with("//"))
 }
 
-/// Names that follow `prefix` in a line: `crate::domain::X` gives `domain`.
+/// Returns names that follow `prefix` in a line: `crate::domain::X` gives `domain`.
 fn names_after<'a>(line: &'a str, prefix: &str) -> Vec<&'a str> {
     let mut names = Vec::new();
     for (at, _) in line.match_indices(prefix) {
@@ -176,7 +176,7 @@ fn crates_stay_behind_their_fences() {
 }
 
 #[test]
-fn the_domain_does_no_io_and_knows_no_clock() {
+fn domain_uses_no_io_or_clock() {
     let banned = [
         "std::fs",
         "std::net",
@@ -219,7 +219,7 @@ fn features_do_no_io() {
         let edges = [
             "src/tui/app/",
             "src/tui/plain/run.rs",
-            // Reads theme files, before the first frame.
+            // Reads theme files before the first frame.
             "src/tui/chrome/theme/",
             "src/tui/testing/",
             "src/tui/tests/",
@@ -247,7 +247,7 @@ fn features_do_no_io() {
 }
 
 #[test]
-fn no_file_grows_without_end() {
+fn files_stay_within_the_line_limit() {
     let mut problems = Vec::new();
     for source in sources("src").into_iter().chain(sources("tests")).chain(sources("benches")) {
         let lines = source.text.lines().count();
@@ -262,7 +262,7 @@ fn no_file_grows_without_end() {
 }
 
 #[test]
-fn every_room_has_a_floor_and_stands_on_the_map() {
+fn every_room_has_a_floor_and_is_on_the_map() {
     let map = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     for entry in fs::read_dir(root().join("src")).unwrap() {
         let path = entry.unwrap().path();
@@ -271,7 +271,7 @@ fn every_room_has_a_floor_and_stands_on_the_map() {
             assert!(floor_of(&name).is_some(), "src/{name} has no floor in tests/fast/tidy.rs");
             assert!(map.contains(&format!("`{name}`")), "src/{name} is not on the map in ARCHITECTURE.md");
         } else {
-            // The chance of randomised tests belongs to no room.
+            // `rounds.rs` is test support without a room.
             let known = ["lib.rs", "main.rs", "rounds.rs"].contains(&name.as_str());
             assert!(known, "src/{name}: every room is a folder");
         }
@@ -297,7 +297,7 @@ fn no_lint_is_silenced_without_a_reason() {
     report(&problems);
 }
 
-/// The environment of a supervised run is set by the gate.
+/// The gate sets the environment of a supervised run.
 const SUPERVISOR: &str = "src/program/supervisor.rs";
 
 #[test]

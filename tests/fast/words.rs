@@ -1,4 +1,4 @@
-//! Every sentence that placet says, in one list that can be read in one go. `PLACET_WRITE_WORDS=1` writes it anew.
+//! Lists every sentence of the user interface in one page. `PLACET_WRITE_WORDS=1` rewrites it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ const LIST: &str = "docs/words.md";
 const HEAD: &str = "# Words\n\nEvery sentence in the sources of the screen, the typed words and the command line, by file. A test holds the \
                     list; after a change\n`PLACET_WRITE_WORDS=1 cargo test --test fast words` writes it anew. Read it as a user would.\n";
 
-/// The texts between quotes, with what stands for the end of a line taken out. Comments and characters are no texts.
+/// Returns string literals as written. Skips comments and character literals.
 fn texts(code: &str) -> Vec<String> {
     let mut texts = Vec::new();
     let mut rest = code;
@@ -35,7 +35,7 @@ fn texts(code: &str) -> Vec<String> {
     texts
 }
 
-/// Where the text ends that began before.
+/// Returns the index of the closing quote.
 fn end_of(text: &str) -> Option<usize> {
     let mut escaped = false;
     text.char_indices().find_map(|(at, c)| {
@@ -45,13 +45,13 @@ fn end_of(text: &str) -> Option<usize> {
     })
 }
 
-/// Two words at least, and no command of a database.
+/// Whether a text has at least two words in lower case, unlike most SQL.
 fn is_sentence(text: &str) -> bool {
     let words = text.split(' ').filter(|word| word.chars().filter(char::is_ascii_lowercase).count() > 1);
     words.count() > 1
 }
 
-/// The files of these rooms, without their tests.
+/// Returns the files of these rooms, without tests.
 fn speaking(rooms: &[&str]) -> Vec<Source> {
     let mut files = sources("src");
     files.retain(|file| rooms.iter().any(|room| file.path.starts_with(room)));
@@ -79,7 +79,7 @@ fn list() -> String {
 }
 
 #[test]
-fn the_list_of_words_is_what_placet_says() {
+fn word_list_is_current() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(LIST);
     let now = list();
     if std::env::var_os("PLACET_WRITE_WORDS").is_some() {
@@ -91,7 +91,7 @@ fn the_list_of_words_is_what_placet_says() {
     assert!(kept == now, "{news}\nPLACET_WRITE_WORDS=1 cargo test --test fast words");
 }
 
-/// The code without attributes and without what goes to the log: reasons of lints, the texts of errors, and `tracing` are not drawn.
+/// Returns the code without attributes and `tracing` calls, because their texts are not drawn.
 fn without_log(code: &str) -> String {
     let mut kept = String::new();
     let mut lines = code.lines();
@@ -117,7 +117,7 @@ fn without_log(code: &str) -> String {
     kept
 }
 
-/// A text without what is filled in: `{left} of {all}` is no sentence.
+/// Removes placeholders. `{left} of {all}` is not a sentence.
 fn without_blanks(text: &str) -> String {
     let parts = text.split('{').enumerate();
     parts
@@ -126,10 +126,10 @@ fn without_blanks(text: &str) -> String {
 }
 
 #[test]
-fn sentences_of_the_screen_stand_in_the_words_of_their_feature() {
+fn screen_sentences_are_in_words_files() {
     let mut problems = Vec::new();
     for file in speaking(&["src/tui/"]) {
-        // The table of commands is words already.
+        // The table of commands is a words file, too.
         if file.path.ends_with("/words.rs") || file.path == "src/tui/core/command.rs" {
             continue;
         }
@@ -141,7 +141,7 @@ fn sentences_of_the_screen_stand_in_the_words_of_their_feature() {
 }
 
 #[test]
-fn no_sentence_of_the_screen_stands_twice() {
+fn screen_sentences_are_unique() {
     let mut files = speaking(&["src/tui/"]);
     files.retain(|file| file.path.ends_with("/words.rs"));
     let mut seen = BTreeMap::new();
@@ -158,7 +158,7 @@ fn no_sentence_of_the_screen_stands_twice() {
     report(&problems);
 }
 
-/// Sentences that read translated, and that were said once.
+/// Removed sentences that read as translated.
 const GONE: &[&str] = &[
     "nothing held back",
     "blocked until decided",
@@ -186,7 +186,7 @@ const GONE: &[&str] = &[
 ];
 
 #[test]
-fn sentences_that_read_translated_do_not_come_back() {
+fn removed_sentences_do_not_return() {
     let pages = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs")).unwrap();
     let pages =
         pages.map(|page| page.unwrap().path()).filter(|page| page.extension().is_some_and(|it| it == "md"));
@@ -197,7 +197,7 @@ fn sentences_that_read_translated_do_not_come_back() {
     let code = sources("src").into_iter().map(|file| (file.path, file.text));
     let mut problems = Vec::new();
     for (path, text) in pages.chain(code) {
-        // A sentence may go on in the next line.
+        // A sentence may continue on the next line.
         let line = text.split_whitespace().filter(|word| *word != "\\").collect::<Vec<_>>().join(" ");
         problems.extend(GONE.iter().filter(|it| line.contains(**it)).map(|it| format!("{path} says {it:?}")));
     }
