@@ -19,7 +19,7 @@ pub(super) enum Reply<'a> {
 }
 
 const APPROVED: &str = "A human approved this call.";
-/// For the model, which would otherwise take the result for that of its own input.
+/// For the model, because it would otherwise attribute the result to its own input.
 const EDITED: &str =
     "A human changed the input of this call before it ran. The result is that of the changed input.";
 

@@ -26,9 +26,9 @@ const TRANSCRIPT_LOOK: Duration = Duration::from_millis(50);
 
 #[derive(Clone, Copy, Debug)]
 pub struct HookWait {
-    /// How long to wait for a decision. Then the proposal is withdrawn and the call denied.
+    /// Limit for waiting for a decision. After it, the proposal is withdrawn and the call denied.
     pub limit: Duration,
-    /// Instead of waiting, end the session until somebody decides, where the client obeys a defer.
+    /// End the session until a decision instead of waiting, if the client obeys a defer.
     pub defer: bool,
 }
 
@@ -143,7 +143,7 @@ async fn is_alone(call: &HookCall) -> bool {
     }
 }
 
-/// Withdraws a call after its time limit, so that nobody approves it later. Obeys a decision made at the same moment.
+/// Withdraws a call after its time limit, to prevent a later approval. Obeys a decision made at the same moment.
 async fn taken_back(caller: &Caller, id: &str, limit: Duration) -> Result<Answer, HookError> {
     match caller.client.withdraw(id).await {
         Ok(()) => {

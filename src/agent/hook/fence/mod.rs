@@ -440,7 +440,7 @@ fn globs(call: &HookCall, input: &Value) -> Vec<String> {
     });
     let parts = values.flat_map(|glob| {
         let words = glob.split_whitespace().filter(|_| !is_whole);
-        // A comma within braces is no separator.
+        // A comma within braces does not separate patterns.
         let parts = words.flat_map(|it| it.split(',').filter(|_| !it.contains('{')).chain([it]));
         [glob].into_iter().chain(parts)
     });

@@ -42,7 +42,7 @@ const TEXTS: usize = 64;
 /// Maximum nesting depth of substitutions; deeper ones are not read.
 const DEPTH: usize = 8;
 
-/// Reads a command line. A substitution is a command of its own; the word around it keeps it as written.
+/// Parses a command line. Returns each substitution as another command, and keeps its text in the enclosing word.
 pub(super) fn commands(line: &str) -> Vec<Command> {
     commands_at(line, 0)
 }

@@ -224,7 +224,7 @@ impl<'a> Judge<'a> {
         hooks
     }
 
-    /// Returns why the client calls none of these hooks.
+    /// Returns why the client does not call these hooks.
     fn switched_off(&self, ours: &[Hook<'_>]) -> Option<String> {
         let switch = |value: &Value| match self.client {
             HookClient::ClaudeCode => value["disableAllHooks"].as_bool(),
