@@ -24,15 +24,15 @@ const EVERY: Duration = Duration::from_secs(5);
 /// Rare, because each tidying begins write transactions.
 const TIDY_EVERY: Duration = Duration::from_mins(1);
 const ROUNDS: usize = 100;
-/// Answers to proposals are exempt: they are kept as long as their action.
+/// Lifetime of answers under an `Idempotency-Key`. Answers to proposals are kept as long as their action.
 const REPLIES_KEPT: Duration = Duration::from_hours(24);
-/// For keys and calls of pruned actions.
+/// Lifetime of the keys and calls of pruned actions.
 const TOMBSTONES_KEPT_MILLIS: i64 = 90 * 24 * 60 * 60 * 1_000;
 /// Each prune makes every inbox list again.
 const PRUNE_EVERY_MILLIS: i64 = 60 * 60 * 1_000;
 /// Deviation between two sweeps above which the clock counts as set.
 const SET: Duration = Duration::from_secs(30);
-/// Age limit for queries of flows.
+/// Maximum age of queried flows.
 pub(crate) const FLOWS_ASKED_MILLIS: i64 = 48 * 60 * 60 * 1_000;
 /// The extra hour keeps a minute from being dropped during a query.
 const FLOWS_KEPT_MILLIS: i64 = FLOWS_ASKED_MILLIS + 60 * 60 * 1_000;
