@@ -1,5 +1,5 @@
-//! What is drawn can be read: every cell of every kind of screen, in every theme with colours of its own, and on the backgrounds
-//! that terminals often have.
+//! Checks the contrast of every cell on every kind of screen, in each theme that sets colours and on common terminal
+//! backgrounds.
 
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
@@ -13,10 +13,10 @@ use crate::tui::tests::dashboard::boards::growing;
 use crate::tui::tests::dashboard::watch_screens::watching;
 use crate::tui::tests::queue::screens::at_work;
 
-/// WCAG's least for text.
+/// Minimum contrast for text, from WCAG.
 const LEAST: f64 = 4.5;
 
-/// Solarized, Gruvbox, GitHub and One, dark and light, and the extremes.
+/// Backgrounds of Solarized, Gruvbox, GitHub and One, dark and light, and the extremes.
 const BACKGROUNDS: [Rgb; 10] = [
     Rgb(0x00, 0x2b, 0x36),
     Rgb(0xfd, 0xf6, 0xe3),
@@ -30,11 +30,11 @@ const BACKGROUNDS: [Rgb; 10] = [
     Rgb(0x1e, 0x1e, 0x1e),
 ];
 
-/// Keys to a screen of each kind.
+/// Keys that lead to a screen of each kind.
 const SCREENS: [&str; 17] =
     ["", "J", "]", "]]", "]]]", "z]]", "?", ":", ":exc", "/refund", "1", "e", "x", "S", "jjjj", "gh", "q"];
 
-/// What a cell shows, on what; `None` where nothing is to be read.
+/// Returns text and background colour; `None` for blank cells and cells whose text has no RGB value.
 fn shown(cell: &Cell, terminal: Rgb) -> Option<(Rgb, Rgb)> {
     let rgb = |colour: Color| match colour {
         Color::Rgb(r, g, b) => Some(Rgb(r, g, b)),
@@ -53,7 +53,7 @@ fn can_be_read(name: &str, terminal: Rgb, buf: &Buffer) {
         let cell = &buf[at];
         assert!(!cell.modifier.contains(Modifier::DIM), "{name}: {at} is faint");
         let Some((text, ground)) = shown(cell, terminal) else {
-            assert!(cell.symbol() == " ", "{name}: {at} has a colour of the terminal's: {cell:?}");
+            assert!(cell.symbol() == " ", "{name}: {at} has no colour of its own: {cell:?}");
             continue;
         };
         let contrast = text.contrast(ground);
@@ -65,7 +65,7 @@ fn can_be_read(name: &str, terminal: Rgb, buf: &Buffer) {
     }
 }
 
-/// Each kind of screen once, with its keys.
+/// Returns one screen of each kind, with the keys that led to it.
 fn screens() -> Vec<(&'static str, Desk)> {
     let pressed = |keys: &'static str| {
         let mut desk = at_work(100, 30);
@@ -84,7 +84,7 @@ fn all_can_be_read(name: &str, screens: &mut [(&str, Desk)], theme: &Theme, term
 }
 
 #[test]
-fn every_cell_in_every_theme_with_colours_of_its_own() {
+fn every_cell_is_readable_in_every_coloured_theme() {
     let themes = [
         ("dark", ThemeChoice::Dark),
         ("light", ThemeChoice::Light),
@@ -95,7 +95,7 @@ fn every_cell_in_every_theme_with_colours_of_its_own() {
     let mut screens = screens();
     for (name, choice) in themes {
         for depth in [Depth::Full, Depth::Indexed] {
-            // Its own background is drawn: what the terminal has does not matter.
+            // These themes draw their own background, so the terminal's does not matter.
             let theme = Theme::load(&choice, depth).unwrap();
             all_can_be_read(name, &mut screens, &theme, Rgb(0x80, 0x80, 0x80));
         }
@@ -103,7 +103,7 @@ fn every_cell_in_every_theme_with_colours_of_its_own() {
 }
 
 #[test]
-fn every_cell_of_auto_on_the_backgrounds_that_terminals_have() {
+fn auto_theme_is_readable_on_common_backgrounds() {
     let mut screens = screens();
     for background in BACKGROUNDS {
         for depth in [Depth::Full, Depth::Indexed] {
@@ -114,7 +114,7 @@ fn every_cell_of_auto_on_the_backgrounds_that_terminals_have() {
 }
 
 #[test]
-fn with_sixteen_colours_or_none_nothing_is_faint_and_nothing_but_a_selection_has_a_ground() {
+fn screens_with_few_colours_have_no_faint_text_or_backgrounds() {
     for (keys, mut desk) in screens() {
         for depth in [Depth::None, Depth::Names] {
             desk.model.screen.theme = Theme::load(&ThemeChoice::Auto, depth).unwrap();

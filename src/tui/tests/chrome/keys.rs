@@ -1,4 +1,4 @@
-//! Keys and the commands behind them: what may follow a prefix, the help, the palette.
+//! Keys and commands: prefixes, help, palette.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -21,7 +21,7 @@ fn foot(desk: &Desk, lines: usize) -> String {
 }
 
 #[test]
-fn a_prefix_says_what_may_follow_and_hides_no_cursor() {
+fn prefix_lists_its_keys_and_leaves_the_cursor_visible() {
     let mut desk = Desk::new(80, 24, few(30));
     desk.press("jjjjjjj");
     let before = desk.here();
@@ -52,7 +52,7 @@ d support:create_linear_issue
 }
 
 #[test]
-fn every_prefix_leaves_the_cursors_row_in_sight() {
+fn prefix_panel_never_covers_the_cursor_row() {
     for (width, height) in [(80, 24), (100, 30), (160, 45), (60, 12), (40, 10)] {
         let keymap = Keymap::new(&Keys::default()).unwrap();
         let prefixes = keymap.prefixes(&[KeyContext::List, KeyContext::Inbox]);
@@ -72,7 +72,7 @@ fn every_prefix_leaves_the_cursors_row_in_sight() {
 }
 
 #[test]
-fn a_key_that_follows_no_prefix_decides_nothing() {
+fn unknown_key_after_a_prefix_stages_nothing() {
     let mut desk = Desk::new(100, 30, few(3));
 
     let mut said = Vec::new();
@@ -94,16 +94,16 @@ g q does nothing; after g comes u r g e i h w
 }
 
 #[test]
-fn esc_leaves_a_prefix_and_nothing_else() {
+fn esc_leaves_only_the_prefix() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("zg<Esc>");
     assert!(desk.model.screen.zoom && desk.model.screen.chords.is_empty());
     desk.press("g?");
-    assert!(matches!(desk.model.screen.overlay, Some(Overlay::Help(_))), "what works everywhere still does");
+    assert!(matches!(desk.model.screen.overlay, Some(Overlay::Help(_))), "global keys still work");
 }
 
 #[test]
-fn what_lies_under_a_panel_is_not_taken_for_read() {
+fn text_under_a_panel_does_not_count_as_read() {
     let text = "line\\n".repeat(400);
     let long = vec![action(
         "1 create_linear_issue support high 5",
@@ -154,7 +154,6 @@ fn help_is_found_by_words_and_by_keys() {
         desk.press(typed);
         desk.sheet()
     };
-    // Words of other programs, and their keys.
     insta::assert_snapshot!(rows("delete"), @"
 Help
   find: delete
@@ -181,7 +180,7 @@ Help
   u                  undo the last staging step, or recall a held submission                undo
 1-2 of 2   Down PageDown scroll   Esc closes
 ");
-    // A key: what it does here.
+    // A key is matched exactly.
     insta::assert_snapshot!(rows("S"), @"
 Help
   find: S
@@ -234,7 +233,7 @@ fn help_scrolls_to_its_last_line_on_every_screen() {
 }
 
 #[test]
-fn the_palette_gives_a_command_where_it_was_opened() {
+fn palette_runs_a_command_where_it_was_opened() {
     let mut desk = Desk::new(100, 30, few(3));
 
     desk.press(":approve<Enter>");
@@ -250,7 +249,7 @@ Command
     assert_eq!(desk.staged(), "");
     desk.press("<Tab>:diff<Enter>");
     assert_eq!(desk.model.preview.tab, Tab::Diff);
-    // By the word that somebody remembers.
+    // A synonym finds the command, too.
     desk.press(":reject<Enter>");
     assert_eq!(desk.staged(), "1X");
 }
@@ -264,7 +263,7 @@ fn the_palette_confirms_only_what_was_on_screen() {
     desk.press(":confirm<Enter>");
 
     assert_eq!(desk.submitted.len(), 1);
-    // A sheet that nobody saw yet.
+    // The sheet was not on screen long enough.
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("a");
     desk.hurry("s:", 20);
@@ -273,7 +272,7 @@ fn the_palette_confirms_only_what_was_on_screen() {
 }
 
 #[test]
-fn what_cannot_be_given_here_says_so() {
+fn unavailable_command_says_so() {
     let mut desk = Desk::new(100, 30, few(3));
 
     desk.press(":landed");
@@ -306,7 +305,7 @@ fn pasted_text_decides_nothing_through_the_palette() {
 }
 
 #[test]
-fn a_command_with_a_word_takes_it() {
+fn command_takes_an_argument() {
     let mut desk = Desk::new(100, 30, few(3));
 
     desk.press(":help undo<Enter>");
@@ -345,7 +344,7 @@ fn every_command_is_in_the_palette_under_its_name() {
 }
 
 #[test]
-fn a_character_is_a_character_where_text_is_typed() {
+fn bound_keys_type_characters_in_text_fields() {
     let mut desk = Desk::new(100, 30, few(3));
     let keys = [("back", ["Q", "Esc"]), ("accept", ["T", "Enter"])];
     let keys =
@@ -417,7 +416,7 @@ fn the_palette_on_three_screens() {
 }
 
 #[test]
-fn what_follows_a_prefix_on_three_screens() {
+fn prefix_panel_on_three_screens() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press(",");
     desk.pictured("prefix");
@@ -433,7 +432,7 @@ fn help_on_three_screens() {
 }
 
 #[test]
-fn the_hint_bar_says_what_matters_here_and_only_what_works() {
+fn hint_bar_shows_only_keys_that_work_here() {
     let mut desk = Desk::new(80, 24, few(5));
     insta::assert_snapshot!(desk.hints(), @" a approve  x exclude  e edit  Space mark  s send  / filter          ? all keys");
 
@@ -451,7 +450,7 @@ fn the_hint_bar_says_what_matters_here_and_only_what_works() {
     assert_eq!(desk.hints(), " Esc back");
 }
 
-/// With every key that a sheet, a hint or a message may name bound to another one.
+/// Returns a desk on which every key that a sheet, hint or message may name is rebound.
 fn rebound(width: u16, height: u16) -> Desk {
     let keys = [
         ("confirm", "Y"),
@@ -471,7 +470,7 @@ fn rebound(width: u16, height: u16) -> Desk {
 }
 
 #[test]
-fn every_named_key_is_the_one_that_is_bound() {
+fn screens_name_the_bound_keys() {
     let say = |desk: &Desk, here: &str, told: &[&str]| {
         let screen = desk.screen();
         for word in told {
@@ -524,7 +523,7 @@ fn every_named_key_is_the_one_that_is_bound() {
     assert_eq!(desk.message(), "Ctrl-X again quits and keeps staged decisions");
 }
 
-/// Help texts name commands, never a key that may be bound otherwise.
+/// Help texts name commands, because keys may be rebound.
 #[test]
 fn no_help_text_names_a_key() {
     for spec in COMMANDS {

@@ -1,4 +1,4 @@
-//! Going back, helping and quitting.
+//! Quitting, going back, and the questions asked before.
 
 use crate::journal::Write;
 use crate::tui::core::command;
@@ -46,7 +46,7 @@ fn leaving_can_review_instead() {
 }
 
 #[test]
-fn leaving_discards_only_after_the_count_and_as_one_step_that_can_be_undone() {
+fn discarding_on_quit_needs_the_count_and_is_undoable() {
     let mut desk = Desk::new(80, 24, few(3));
     desk.press("axqD<Enter>");
     assert_eq!(desk.message(), "that is not 2; nothing was discarded");
@@ -74,7 +74,7 @@ Quit?
 }
 
 #[test]
-fn what_is_being_sent_is_not_discarded() {
+fn decisions_being_sent_are_not_discarded() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("as");
     desk.wait(500);
@@ -85,7 +85,7 @@ fn what_is_being_sent_is_not_discarded() {
 }
 
 #[test]
-fn an_embedded_gate_stops_with_the_inbox_and_the_question_says_so() {
+fn quit_question_warns_that_the_embedded_gate_stops() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.model.settings.place.gate = Some(GatePlace {
         url: "http://127.0.0.1:7878".to_owned(),
@@ -108,7 +108,7 @@ Quit?
 }
 
 #[test]
-fn a_gate_that_another_placet_serves_goes_on() {
+fn quit_question_ignores_a_gate_served_by_another_placet() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.model.settings.place.gate = Some(GatePlace {
         url: "http://127.0.0.1:7878".to_owned(),
@@ -145,7 +145,7 @@ fn an_interrupt_closes_and_the_second_one_quits() {
     assert!(desk.model.modal.is_none() && !quits(&desk));
     desk.wait(2_000);
     desk.press("<C-c>");
-    assert!(!quits(&desk), "too late to be the second one");
+    assert!(!quits(&desk), "the first one has expired");
 
     desk.press("<C-c>");
 
@@ -179,7 +179,7 @@ fn quitting_from_a_form_keeps_its_text() {
 }
 
 #[test]
-fn the_help_is_the_table() {
+fn help_lists_every_command() {
     let mut desk = Desk::new(160, 200, few(2));
 
     desk.press("?");
@@ -204,7 +204,7 @@ fn the_empty_screen_says_how_to_send_the_first_proposal() {
 }
 
 #[test]
-fn decisions_on_their_way_are_not_called_unsent() {
+fn decisions_being_sent_are_not_counted_as_unsent() {
     let mut desk = Desk::new(100, 30, few(4));
     desk.press("aas");
     desk.wait(500);
@@ -225,7 +225,7 @@ Quit?
 }
 
 #[test]
-fn a_signal_keeps_what_was_typed_a_moment_ago() {
+fn signal_saves_text_typed_just_before() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.press("e<Right>");
     desk.say(What::Paste("\"new\":1,".to_owned()));

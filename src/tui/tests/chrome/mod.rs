@@ -1,4 +1,4 @@
-//! What stands around the list: header, hints, messages, keys, help, window.
+//! Header, hints, messages, keys, help, window.
 
 mod contrast;
 pub(crate) mod keys;

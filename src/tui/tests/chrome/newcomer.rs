@@ -15,7 +15,7 @@ fn shown(desk: &Desk) -> String {
 }
 
 #[test]
-fn a_newcomer_is_told_the_next_step_until_it_was_taken_twice() {
+fn newcomer_sees_the_next_step_until_taken_twice() {
     let mut desk = newcomer(80, 24);
     assert_eq!(shown(&desk), "a approve · x exclude · e edit. Nothing is sent yet.");
 
@@ -41,7 +41,7 @@ fn a_newcomer_is_told_the_next_step_until_it_was_taken_twice() {
 }
 
 #[test]
-fn who_knows_it_is_told_nothing_and_nothing_more_is_kept() {
+fn learned_commands_show_no_hint_and_save_nothing() {
     let mut desk = newcomer(80, 24);
     let names = ["approve", "review-batch", "next-undecided", "help"];
     let learned = Learned::from(names.map(|name| (name.to_owned(), 2)));
@@ -54,7 +54,7 @@ fn who_knows_it_is_told_nothing_and_nothing_more_is_kept() {
 }
 
 #[test]
-fn hints_push_nothing_out() {
+fn hints_use_only_blank_lines() {
     let mut keys = Vec::new();
     for (width, height) in [(80, 24), (80, 20), (100, 30), (40, 10)] {
         let mut desk = newcomer(width, height);
@@ -75,7 +75,7 @@ a approve  x exclude        ? all keys
 }
 
 #[test]
-fn a_first_decision_is_sent_with_keys_that_each_stood_on_the_screen() {
+fn first_decision_takes_only_keys_named_on_screen() {
     for (width, height) in [(80, 24), (100, 30), (160, 45)] {
         let mut desk = newcomer(width, height);
         let keys = [("a", "a approve"), ("s", "s: review, then send"), ("y", "Press y to send")];
@@ -89,9 +89,8 @@ fn a_first_decision_is_sent_with_keys_that_each_stood_on_the_screen() {
 }
 
 #[test]
-fn an_empty_inbox_says_how_to_fill_it_and_offers_no_key_that_does_nothing() {
+fn empty_inbox_says_how_to_fill_it() {
     let mut desk = Desk::new(80, 24, Vec::new());
     desk.model.settings.hints = true;
-    // Nothing stands beside nothing.
     desk.pictured("empty");
 }

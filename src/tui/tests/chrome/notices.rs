@@ -1,4 +1,4 @@
-//! Rules of `[[notify]]` on the screen: what goes to the terminal, what goes elsewhere, and what is said when that fails.
+//! `[[notify]]` rules on the screen: terminal notices, commands, and failures.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ fn command() -> NotifyTo {
     NotifyTo::Command { argv: vec!["tell".to_owned()], json: false, limit: Duration::from_secs(5) }
 }
 
-/// An empty inbox with these rules, looked at once.
+/// Returns an empty inbox with `rules`, evaluated once.
 fn desk(rules: Vec<NotifyRule>) -> Desk {
     let mut desk = Desk::new(100, 30, Vec::new());
     desk.model.dashboard.notices = Notices::new(&rules, desk.model.settings.targets);
@@ -41,13 +41,13 @@ fn desk(rules: Vec<NotifyRule>) -> Desk {
     desk
 }
 
-/// The source is still there.
+/// Lets time pass, then ticks the source.
 fn later(desk: &mut Desk, millis: i64) {
     desk.wait(millis);
     desk.say(What::Source(Event { source: source(), kind: EventKind::Tick }));
 }
 
-/// What was asked of the world to call somebody.
+/// Takes the notifications sent so far.
 fn calls(desk: &mut Desk) -> Vec<String> {
     let calls = desk.effects.iter().filter_map(|effect| match effect {
         Effect::Notify(text) => Some(format!("terminal: {text}")),
@@ -61,7 +61,7 @@ fn calls(desk: &mut Desk) -> Vec<String> {
 }
 
 #[test]
-fn each_rule_tells_in_its_own_way_and_the_usual_calls_are_silent() {
+fn each_rule_notifies_its_target_and_replaces_the_default() {
     let rules = vec![
         rule(1, FIRST, NotifyTo::Terminal),
         rule(2, FIRST, NotifyTo::Bell),
@@ -79,24 +79,24 @@ fn each_rule_tells_in_its_own_way_and_the_usual_calls_are_silent() {
 
     desk.wait(61_000);
     desk.changes(vec![action("10 pay billing critical 1", "Refund", "{}")]);
-    assert_eq!(calls(&mut desk), [""; 0], "a second high risk is told of by no rule here");
+    assert_eq!(calls(&mut desk), [""; 0], "no rule covers a second high-risk action");
 }
 
 #[test]
-fn keys_make_no_figures_and_two_looks_are_a_second_apart() {
+fn keys_do_not_evaluate_rules() {
     let mut desk = desk(vec![rule(1, FIRST, command())]);
     desk.changes(few(2));
-    assert_eq!(calls(&mut desk), [""; 0], "half a second has not gone by");
+    assert_eq!(calls(&mut desk), [""; 0], "too soon after the last evaluation");
     desk.wait(2_000);
     desk.press("jk");
     assert_eq!(calls(&mut desk), [""; 0]);
-    assert!(desk.model.dashboard.notices.is_due(desk.model.now), "the keys did not look");
+    assert!(desk.model.dashboard.notices.is_due(desk.model.now), "keys do not evaluate rules");
     later(&mut desk, 0);
     assert_eq!(calls(&mut desk).len(), 1);
 }
 
 #[test]
-fn a_window_in_front_is_not_rung_but_a_command_is_told_all_the_same() {
+fn focused_window_gets_no_bell_but_the_command_runs() {
     let mut desk = desk(vec![rule(1, FIRST, NotifyTo::Bell), rule(2, FIRST, command())]);
     desk.say(What::Focus(true));
     desk.wait(2_000);
@@ -106,7 +106,7 @@ fn a_window_in_front_is_not_rung_but_a_command_is_told_all_the_same() {
 }
 
 #[test]
-fn a_source_that_is_down_at_the_start_is_told() {
+fn source_down_at_start_notifies() {
     let mut desk = Desk::new(100, 30, Vec::new());
     let rules = vec![rule(1, DOWN, command())];
     desk.model.dashboard.notices = Notices::new(&rules, desk.model.settings.targets);
@@ -117,7 +117,7 @@ fn a_source_that_is_down_at_the_start_is_told() {
 }
 
 #[test]
-fn a_rule_that_fails_is_told_of_once_until_it_gets_through_again() {
+fn failing_rule_is_reported_once_until_it_succeeds() {
     let mut desk = desk(vec![rule(1, FIRST, command())]);
     let mut noticed = |answer: Result<(), &str>| {
         desk.model.screen.message = None;

@@ -1,4 +1,4 @@
-//! A gate that runs nothing until somebody resumes it.
+//! A paused gate.
 
 use crate::domain::{Briefing, Followed, Revision, Status, Timestamp};
 use crate::inbox::{Event, EventKind};
@@ -28,7 +28,7 @@ fn followed(id: &str, status: Status) -> What {
 }
 
 #[test]
-fn the_header_says_so_for_as_long_as_it_is_so() {
+fn header_says_paused_until_the_gate_resumes() {
     let mut said = Vec::new();
     for (width, height) in [(80, 24), (100, 30), (160, 45)] {
         let mut desk = Desk::new(width, height, few(3));
@@ -65,7 +65,7 @@ placet  3 to decide · 1 agent blocked                                          
 }
 
 #[test]
-fn what_was_approved_waits_and_is_not_stuck() {
+fn approved_actions_wait_while_the_gate_is_paused() {
     let mut desk = Desk::new(100, 30, few(2));
     briefed(&mut desk, Some(NOW));
     desk.press("aas");

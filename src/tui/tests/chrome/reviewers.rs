@@ -1,4 +1,4 @@
-//! Who decides, as header and review say it.
+//! The reviewer's name in header and review.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::tui::queue::list::SourceState;
 use crate::tui::submit::words;
 use crate::tui::testing::{Desk, few, source};
 
-/// A desk whose configuration names nobody.
+/// Returns a desk without a configured reviewer.
 fn desk(width: u16) -> Desk {
     let mut desk = Desk::new(width, 24, few(3));
     desk.model.settings.place.reviewer = String::new();
@@ -17,7 +17,7 @@ fn desk(width: u16) -> Desk {
     desk
 }
 
-/// The source says whose token it is.
+/// The source reports the token's subject.
 fn tells(desk: &mut Desk, subject: &str) {
     let (subject, at) = (Some(subject.into()), desk.model.now);
     let rows = Rows::Changes { entries: Vec::new(), gone: Vec::new() };
@@ -34,7 +34,7 @@ fn knows_elsewhere(desk: &mut Desk, subject: &str) {
 }
 
 #[test]
-fn the_configured_name_goes_before_the_tokens_and_that_before_the_login() {
+fn configured_name_overrides_token_name_and_login() {
     let mut desk = desk(80);
     insta::assert_snapshot!(desk.header(), @" placet  3 to decide · 1 agent blocked               gate live   kmaier   14:22");
 
@@ -46,7 +46,7 @@ fn the_configured_name_goes_before_the_tokens_and_that_before_the_login() {
 }
 
 #[test]
-fn a_name_hides_nothing_that_counts() {
+fn long_name_does_not_hide_the_counts() {
     let mut said = Vec::new();
     for width in [80, 100, 160] {
         let mut desk = desk(width);
@@ -62,7 +62,7 @@ placet  2 to decide · 1 agent blocked                                          
 }
 
 #[test]
-fn different_names_are_counted_in_the_header_and_told_apart_in_the_review() {
+fn names_differing_by_source_show_in_header_and_review() {
     let mut desk = desk(100);
     tells(&mut desk, "kim");
     knows_elsewhere(&mut desk, "k.maier");

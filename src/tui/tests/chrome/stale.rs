@@ -1,4 +1,4 @@
-//! Whether the screen can be trusted: always said, with the age of what it shows, and never later than 45 s.
+//! The header says how old its data is, at most 45 s late.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ fn becomes(desk: &mut Desk, connection: Connection) {
     hears(desk, EventKind::Connection(connection));
 }
 
-/// The first line of the screen, as the second that passes leaves it.
+/// Returns the header after the tick.
 fn head(desk: &mut Desk) -> String {
     desk.say(What::Tick);
     desk.screen().lines().next().unwrap_or_default().to_owned()
@@ -30,7 +30,7 @@ fn passes(desk: &mut Desk, seconds: i64) -> String {
 }
 
 #[test]
-fn g30_every_state_of_a_source_is_on_a_screen_of_80_columns() {
+fn g30_every_source_state_fits_80_columns() {
     let retrying = Connection::Retrying { why: "reset".into(), retry_in: Duration::from_secs(12) };
     let refused = Connection::Refused { why: "the server answered 401".into() };
     let stopped = Connection::Stopped { why: "the server answered 204".into() };
@@ -61,10 +61,10 @@ fn g30_every_state_of_a_source_is_on_a_screen_of_80_columns() {
 }
 
 #[test]
-fn g30_a_live_source_without_a_sign_of_life_is_stale_at_its_limit_and_not_before() {
+fn g30_silent_source_is_stale_exactly_at_its_limit() {
     let mut desk = Desk::new(100, 30, few(1));
 
-    // The desk's limit is 40 s.
+    // The limit here is 40 s.
     insta::assert_snapshot!(passes(&mut desk, 39), @" placet  1 to decide · 1 agent blocked                                 gate live   kim@acme   14:23");
     insta::assert_snapshot!(passes(&mut desk, 1), @" placet  1 to decide · 1 agent blocked                 gate STALE, data 40 s old   kim@acme   14:23");
     insta::assert_snapshot!(passes(&mut desk, 3_600), @" placet  1 to decide · 1 agent blocked                  gate STALE, data 1 h old   kim@acme   15:23");
@@ -73,7 +73,7 @@ fn g30_a_live_source_without_a_sign_of_life_is_stale_at_its_limit_and_not_before
 }
 
 #[test]
-fn g30_a_computer_that_slept_shows_stale_data_with_the_next_second() {
+fn g30_first_tick_after_sleep_shows_stale() {
     let mut desk = Desk::new(100, 30, few(1));
     desk.wait(8 * 3_600_000);
     desk.model.screen.dirty = false;
@@ -87,7 +87,7 @@ fn g30_a_computer_that_slept_shows_stale_data_with_the_next_second() {
 }
 
 #[test]
-fn who_is_only_asked_is_stale_after_three_askings() {
+fn polled_source_is_stale_after_three_intervals() {
     let mut desk = Desk::new(100, 30, few(1));
     desk.model.list.sources[0].poll = Duration::from_mins(1);
     becomes(&mut desk, Connection::Polling);
@@ -97,7 +97,7 @@ fn who_is_only_asked_is_stale_after_three_askings() {
 }
 
 #[test]
-fn a_sign_of_life_says_nothing_of_data_that_is_not_here_yet() {
+fn heartbeat_does_not_refresh_the_age_of_missing_data() {
     let mut desk = Desk::new(100, 30, few(1));
     hears(&mut desk, EventKind::Changed);
     insta::assert_snapshot!(passes(&mut desk, 39), @" placet  1 to decide · 1 agent blocked                                 gate live   kim@acme   14:23");
@@ -105,19 +105,18 @@ fn a_sign_of_life_says_nothing_of_data_that_is_not_here_yet() {
     hears(&mut desk, EventKind::Tick);
     hears(&mut desk, EventKind::Briefing(Briefing { revision: Some(Revision(9)), ..Briefing::default() }));
 
-    // The list is still awaited.
+    // The list has not arrived.
     insta::assert_snapshot!(passes(&mut desk, 1), @" placet  1 to decide · 1 agent blocked                 gate STALE, data 40 s old   kim@acme   14:23");
     let problem = Problem { source: Some(source()), what: "gave no usable answer".to_owned(), why: None };
     desk.say(What::Synced(source(), Err(problem)));
     hears(&mut desk, EventKind::Tick);
-    // The list failed.
     insta::assert_snapshot!(head(&mut desk), @" placet  1 to decide · 1 agent blocked                 gate STALE, data 40 s old   kim@acme   14:23");
     desk.changes(Vec::new());
     insta::assert_snapshot!(head(&mut desk), @" placet  1 to decide · 1 agent blocked                                 gate live   kim@acme   14:23");
 }
 
 #[test]
-fn a_notice_that_a_list_cannot_be_read_goes_when_it_is_read() {
+fn list_error_disappears_after_a_successful_read() {
     let mut desk = Desk::new(100, 30, few(1));
     let problem = Problem { source: Some(source()), what: "cannot be reached".to_owned(), why: None };
     desk.say(What::Synced(source(), Err(problem)));
@@ -129,7 +128,7 @@ fn a_notice_that_a_list_cannot_be_read_goes_when_it_is_read() {
 }
 
 #[test]
-fn what_was_decided_on_old_counts_can_be_sent_and_the_sheet_says_how_old_they_are() {
+fn review_of_stale_data_shows_its_age() {
     let mut desk = at_work(80, 24);
     desk.wait(90_000);
     desk.say(What::Tick);

@@ -1,4 +1,4 @@
-//! Before the journal was read, and when it cannot be.
+//! Before the journal is read, and when reading fails.
 
 use crate::domain::{BatchId, BatchKey, Decision, Draft, Staged, Timestamp};
 use crate::inbox::Problem;
@@ -17,7 +17,7 @@ fn steps(desk: &Desk) -> usize {
 }
 
 #[test]
-fn nothing_is_staged_before_what_was_staged_is_read() {
+fn staging_waits_for_the_journal() {
     let mut draft = Draft::default();
     let batch = BatchKey::Batch(source(), BatchId::new("support:create_linear_issue"));
     let staged =
@@ -41,7 +41,7 @@ fn nothing_is_staged_before_what_was_staged_is_read() {
 }
 
 #[test]
-fn where_the_journal_cannot_be_read_the_inbox_goes_on() {
+fn inbox_works_without_a_readable_journal() {
     let mut desk = unread();
     let problem = Problem { source: None, what: "the disk is gone".to_owned(), why: None };
 
@@ -52,11 +52,11 @@ fn where_the_journal_cannot_be_read_the_inbox_goes_on() {
 }
 
 #[test]
-fn not_saved_is_said_until_all_of_it_is() {
+fn status_line_says_not_saved_until_all_writes_succeed() {
     let mut desk = unread();
     desk.restored(Restored::default());
     desk.drawn();
-    // What is read later would be saved.
+    // Reading the action saves a seen-record, which must happen before the failures.
     desk.wait(1_000);
     desk.drawn();
     let failed = || {
@@ -68,7 +68,7 @@ fn not_saved_is_said_until_all_of_it_is() {
     assert_eq!(desk.message(), "not saved yet: the disk is full");
     desk.press("<Esc>");
     desk.say(failed());
-    assert_eq!(desk.message(), "", "it is no news any more");
+    assert_eq!(desk.message(), "", "reported once");
 
     insta::assert_snapshot!(desk.status_line(), @"                                                                        NOT SAVED: the disk is full");
     desk.say(What::Saved { saves: 1, answer: Ok(()) });

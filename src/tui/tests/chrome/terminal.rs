@@ -1,4 +1,4 @@
-//! Manners in a terminal: where its cursor stands, which colours it has.
+//! The terminal's cursor and colours, and column widths.
 
 use ratatui::style::{Color, Modifier};
 
@@ -7,14 +7,14 @@ use crate::tui::chrome::theme::Depth;
 use crate::tui::chrome::theme::palette::Theme;
 use crate::tui::testing::{Desk, action, few};
 
-/// What stands at the cursor of the terminal.
+/// Returns the 12 characters from the terminal cursor on.
 fn at_cursor(desk: &Desk) -> String {
     let (x, y) = desk.cursor().unwrap();
     let line = desk.screen().lines().nth(usize::from(y)).unwrap_or_default().to_owned();
     line.chars().skip(usize::from(x)).take(12).collect()
 }
 
-/// What stands before it.
+/// Returns the `columns` characters before the cursor.
 fn at_cursor_before(desk: &Desk, columns: usize) -> String {
     let (x, y) = desk.cursor().unwrap();
     let row: Vec<char> = desk.screen().lines().nth(usize::from(y)).unwrap().chars().collect();
@@ -22,7 +22,7 @@ fn at_cursor_before(desk: &Desk, columns: usize) -> String {
 }
 
 #[test]
-fn the_terminals_cursor_is_on_the_row_and_in_the_field_that_is_typed_in() {
+fn terminal_cursor_follows_the_row_and_the_text_field() {
     for (width, height) in [(80, 24), (100, 30), (160, 45)] {
         let mut desk = Desk::new(width, height, few(3));
         desk.press("jj");
@@ -31,14 +31,14 @@ fn the_terminals_cursor_is_on_the_row_and_in_the_field_that_is_typed_in() {
         desk.press("Xab");
         assert_eq!(at_cursor_before(&desk, 2), "ab");
         desk.press("<Esc>z");
-        assert!(desk.cursor().is_some(), "in the preview, where its text begins");
+        assert!(desk.cursor().is_some(), "at the start of the preview's text");
         desk.press("?ab");
-        assert_eq!(at_cursor_before(&desk, 2), "ab", "what is looked for in the help");
+        assert_eq!(at_cursor_before(&desk, 2), "ab", "the help's search text");
     }
 }
 
 #[test]
-fn a_count_is_typed_where_the_cursor_stands() {
+fn terminal_cursor_follows_the_typed_count() {
     let mut desk = Desk::new(100, 30, vec![action("1 pay billing high 3", "Refund", "{\"a\":1}")]);
     desk.press("jas");
     desk.wait(1_000);
@@ -50,12 +50,12 @@ fn a_count_is_typed_where_the_cursor_stands() {
 }
 
 #[test]
-fn on_a_screen_too_small_there_is_no_cursor() {
+fn too_small_screen_has_no_cursor() {
     assert_eq!(Desk::new(30, 8, few(3)).cursor(), None);
 }
 
 #[test]
-fn the_selected_row_is_told_in_every_theme() {
+fn selected_row_is_visible_in_every_theme() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("j");
     let (x, y) = desk.cursor().unwrap();
@@ -74,7 +74,7 @@ fn the_selected_row_is_told_in_every_theme() {
     }
 }
 
-/// What breaks columns: combining marks, wide and ambiguous characters, emoji of several parts, right-to-left, hidden ones.
+/// Titles that break columns: combining marks, wide and ambiguous characters, emoji sequences, right-to-left, hidden.
 const TORTURE: [&str; 12] = [
     "plain",
     "世界世界世界世界世界世界世界世界世界世界世界世界世界",
@@ -91,7 +91,7 @@ const TORTURE: [&str; 12] = [
 ];
 
 #[test]
-fn no_cell_of_a_row_shifts_whatever_the_title_is() {
+fn titles_with_wide_characters_do_not_shift_columns() {
     for (width, height) in [(80, 24), (100, 30), (160, 45)] {
         let row = |(nth, title): (usize, &&str)| {
             action(&format!("{nth} pay billing high {}", 40 - nth), title, "{}")
@@ -114,7 +114,7 @@ fn no_cell_of_a_row_shifts_whatever_the_title_is() {
                 x += wide;
             }
             assert_eq!(columns, rows.width, "row {y}");
-            assert_eq!(age, Some(rows.width - 2), "row {y}: the age stands where it stands in every row");
+            assert_eq!(age, Some(rows.width - 2), "row {y}: the age is in the last column");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The window: mouse, focus, notifications, the terminal's background.
+//! Mouse, focus, notifications, and the terminal's background.
 
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
@@ -26,7 +26,7 @@ fn mouse(desk: &mut Desk, kind: MouseEventKind, (column, row): (u16, u16)) {
     desk.drawn();
 }
 
-/// Where `text` stands on the screen.
+/// Returns column and row of `text`.
 fn find(desk: &Desk, text: &str) -> (u16, u16) {
     let screen = desk.screen();
     let (row, line) = screen.lines().enumerate().find(|(_, line)| line.contains(text)).unwrap();
@@ -42,13 +42,13 @@ fn notes(desk: &Desk) -> Vec<&str> {
     notes.collect()
 }
 
-/// The source is still there.
+/// Ticks the source.
 fn heard(desk: &mut Desk) {
     desk.say(What::Source(Event { source: source(), kind: EventKind::Tick }));
 }
 
 #[test]
-fn a_click_selects_a_row_and_decides_nothing() {
+fn click_selects_a_row_and_stages_nothing() {
     for (width, height) in [(80, 24), (100, 30), (160, 45)] {
         let mut desk = desk(width, height, 3);
         let at = find(&desk, "Issue number 3");
@@ -82,7 +82,7 @@ fn a_click_in_a_sheet_does_nothing() {
 }
 
 #[test]
-fn the_click_that_brings_the_window_to_the_front_is_swallowed() {
+fn click_that_focuses_the_window_is_ignored() {
     let mut desk = desk(100, 30, 3);
     let (before, at) = (desk.here(), find(&desk, "Issue number 3"));
     desk.say(What::Focus(false));
@@ -92,11 +92,11 @@ fn the_click_that_brings_the_window_to_the_front_is_swallowed() {
     assert_eq!(desk.here(), before);
 
     mouse(&mut desk, CLICK, at);
-    assert_eq!(desk.here(), "3", "the next one counts");
+    assert_eq!(desk.here(), "3", "the next click selects");
 }
 
 #[test]
-fn the_wheel_scrolls_what_is_under_it() {
+fn wheel_scrolls_the_pane_under_the_pointer() {
     let mut desk = desk(100, 30, 40);
     let list = find(&desk, "Issue number 5");
     mouse(&mut desk, MouseEventKind::ScrollDown, list);
@@ -106,7 +106,7 @@ fn the_wheel_scrolls_what_is_under_it() {
 
     let before = desk.here();
     mouse(&mut desk, MouseEventKind::ScrollDown, (95, 15));
-    assert_eq!(desk.here(), before, "over the preview the cursor stays");
+    assert_eq!(desk.here(), before, "the wheel over the preview leaves the cursor");
     mouse(&mut desk, CLICK, (95, 15));
     assert_eq!(desk.model.screen.focus, Focus::Preview);
 }
@@ -128,33 +128,33 @@ fn the_mouse_can_be_switched_off_at_any_time() {
 }
 
 #[test]
-fn the_first_action_after_an_empty_inbox_calls_who_looks_elsewhere() {
+fn first_action_after_empty_notifies_an_unfocused_window() {
     let mut desk = Desk::new(100, 30, Vec::new());
     assert_eq!(notes(&desk), [""; 0]);
     desk.changes(few(2));
-    assert_eq!(notes(&desk), ["placet: 2 pending"], "whether somebody looks is not known: it counts as no");
+    assert_eq!(notes(&desk), ["placet: 2 pending"], "unknown focus counts as unfocused");
 
     desk.changes(vec![action("9 pay billing high 1", "secret \u{7} title", "{}")]);
     assert_eq!(notes(&desk).len(), 1, "once a minute");
     desk.wait(61_000);
     heard(&mut desk);
-    assert_eq!(notes(&desk).last(), Some(&"placet: 3 pending, 1 high-risk"), "what was owed, and no titles");
+    assert_eq!(
+        notes(&desk).last(),
+        Some(&"placet: 3 pending, 1 high-risk"),
+        "the delayed notification, without titles"
+    );
     desk.wait(61_000);
     heard(&mut desk);
-    assert_eq!(notes(&desk).len(), 2, "no news, no call");
+    assert_eq!(notes(&desk).len(), 2, "no news, no notification");
 }
 
 #[test]
-fn whom_it_is_too_soon_to_call_is_called_in_time_and_nothing_wakes_up_before() {
+fn delayed_notification_arrives_on_time_without_earlier_wakeups() {
     let mut desk = Desk::new(100, 30, Vec::new());
     let minute = |now: Timestamp| Timestamp::from_millis((now.as_millis() / 60_000 + 1) * 60_000);
     desk.wait(20_000);
     desk.say(What::Tick);
-    assert_eq!(
-        router::quiet_until(&desk.model),
-        Some(minute(desk.model.now)),
-        "whether somebody looks is not known"
-    );
+    assert_eq!(router::quiet_until(&desk.model), Some(minute(desk.model.now)), "the focus is not known");
 
     desk.changes(few(2));
     let called = desk.model.now;
@@ -165,7 +165,7 @@ fn whom_it_is_too_soon_to_call_is_called_in_time_and_nothing_wakes_up_before() {
     assert!(minute(desk.model.now) > called.plus_millis(60_000), "the due time comes before the next minute");
     assert_eq!(router::quiet_until(&desk.model), Some(called.plus_millis(60_000)));
 
-    // Something that is no news came first: the next tick still calls.
+    // An event without news must not swallow the tick's notification.
     desk.wait(10_500);
     desk.say(What::Wake);
     assert_eq!((notes(&desk).len(), router::quiet_until(&desk.model)), (1, None));
@@ -174,7 +174,7 @@ fn whom_it_is_too_soon_to_call_is_called_in_time_and_nothing_wakes_up_before() {
 }
 
 #[test]
-fn what_waits_at_the_start_and_what_is_being_looked_at_calls_nobody() {
+fn pending_at_start_and_focused_windows_do_not_notify() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.say(What::Focus(true));
     desk.changes(vec![action("9 pay billing critical 1", "Refund", "{}")]);
@@ -188,7 +188,7 @@ fn what_waits_at_the_start_and_what_is_being_looked_at_calls_nobody() {
 }
 
 #[test]
-fn a_source_that_is_down_calls() {
+fn source_down_notifies() {
     let mut desk = Desk::new(100, 30, few(1));
     let stopped = Connection::Stopped { why: "the token was refused".into() };
     desk.say(What::Source(Event { source: source(), kind: EventKind::Connection(stopped) }));
@@ -196,7 +196,7 @@ fn a_source_that_is_down_calls() {
 }
 
 #[test]
-fn the_background_chooses_the_theme_when_its_answer_comes_in_time() {
+fn background_reply_within_100_ms_sets_the_theme() {
     let light = Rgb(0xff, 0xff, 0xff);
     for (after, taken) in [(40, true), (101, false)] {
         let mut desk = Desk::new(100, 30, few(1));
@@ -207,11 +207,11 @@ fn the_background_chooses_the_theme_when_its_answer_comes_in_time() {
     }
     let mut desk = Desk::new(100, 30, few(1));
     desk.say(What::Background(light));
-    assert_eq!(desk.model.screen.theme, Theme::Names, "nobody asked");
+    assert_eq!(desk.model.screen.theme, Theme::Names, "an unrequested reply is ignored");
 }
 
 #[test]
-fn with_reduced_motion_nothing_counts_seconds() {
+fn reduced_motion_does_not_count_seconds() {
     let mut desk = Desk::new(160, 45, few(1));
     desk.model.list.sources[0].still = true;
     desk.wait(49_000);
@@ -229,7 +229,7 @@ fn with_reduced_motion_nothing_counts_seconds() {
 }
 
 #[test]
-fn in_a_list_of_what_is_over_the_mouse_moves_that_list_and_not_the_queue_behind_it() {
+fn mouse_in_history_does_not_move_the_queue() {
     let mut desk = views::looking(100, 30);
     desk.model.screen.window.mouse = true;
     let queue = desk.model.queue.cursor().cloned();
