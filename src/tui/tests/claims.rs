@@ -1,4 +1,4 @@
-//! Who is on what: seen on the row and in the preview, led past, filtered, and never a lock.
+//! Claims: shown on row and preview, skipped by `next`, filterable, never a lock.
 
 use crate::domain::{ActionId, Briefing, Claim, Revision, Timestamp};
 use crate::inbox::{Event, EventKind, Problem};
@@ -11,13 +11,13 @@ fn claim(id: &str, by: &str, minutes: i64) -> Claim {
     Claim { id: ActionId::new(id), by: by.into(), since: Timestamp::from_millis(NOW - minutes * MINUTE) }
 }
 
-/// The gate tells who is on what, without a revision.
+/// The gate reports its claims, without a new revision.
 fn told(desk: &mut Desk, claims: Option<Vec<Claim>>) {
     let briefing = Briefing { revision: Some(Revision(7)), claims, ..Briefing::default() };
     desk.say(What::Source(Event { source: source(), kind: EventKind::Briefing(briefing) }));
 }
 
-/// A desk of lee's, whose source keeps claims.
+/// Returns lee's desk, whose source keeps claims.
 fn lees(claims: Vec<Claim>) -> Desk {
     let mut desk = Desk::new(100, 30, few(4));
     desk.model.list.sources[0].subject = Some("lee".into());
@@ -25,7 +25,7 @@ fn lees(claims: Vec<Claim>) -> Desk {
     desk
 }
 
-/// What was asked of the source, and forgotten: `claim 1`, `end 1`.
+/// Takes the claim requests sent so far: `claim 1`, `end 1`.
 fn asked(desk: &mut Desk) -> Vec<String> {
     let asked = desk.effects.iter().filter_map(|effect| match effect {
         Effect::Claim { key, end: false } => Some(format!("claim {}", key.id.as_raw())),
@@ -43,7 +43,7 @@ fn answers(desk: &mut Desk, id: &str, by: Option<&str>) {
 }
 
 #[test]
-fn the_row_and_the_preview_say_who_is_on_it() {
+fn row_and_preview_show_the_claimant() {
     let mut desk = lees(vec![claim("1", "kim", 2), claim("3", "lee", 1)]);
 
     let screen = desk.screen();
@@ -54,12 +54,12 @@ fn the_row_and_the_preview_say_who_is_on_it() {
     assert!(screen.contains("kim · 3 min") && !screen.contains("you ·"), "{screen}");
     assert!(
         !desk.effects.iter().any(|effect| matches!(effect, Effect::Sync { .. })),
-        "a claim is no change of an action"
+        "a claim does not change an action"
     );
 }
 
 #[test]
-fn a_name_is_shown_as_foreign_text_is() {
+fn claimant_name_is_escaped() {
     let desk = lees(vec![claim("1", "k\u{202e}im\u{1b}[2J", 2)]);
 
     let screen = desk.screen();
@@ -67,7 +67,7 @@ fn a_name_is_shown_as_foreign_text_is() {
 }
 
 #[test]
-fn the_key_claims_and_ends_the_claim() {
+fn key_claims_and_releases() {
     let mut desk = lees(Vec::new());
 
     desk.press("C");
@@ -82,7 +82,7 @@ fn the_key_claims_and_ends_the_claim() {
 }
 
 #[test]
-fn what_somebody_else_is_on_is_not_taken_over_and_can_be_decided() {
+fn foreign_claim_is_kept_and_does_not_block_deciding() {
     let mut desk = lees(vec![claim("1", "kim", 2)]);
 
     desk.press("C");
@@ -97,7 +97,7 @@ fn what_somebody_else_is_on_is_not_taken_over_and_can_be_decided() {
 }
 
 #[test]
-fn who_was_second_is_told_who_was_first() {
+fn losing_a_claim_race_names_the_winner() {
     let mut desk = lees(Vec::new());
 
     desk.press("C");
@@ -107,7 +107,7 @@ fn who_was_second_is_told_who_was_first() {
 }
 
 #[test]
-fn a_source_without_claims_says_so_and_everything_else_works() {
+fn source_without_claims_says_so() {
     let mut desk = Desk::new(100, 30, few(2));
     told(&mut desk, None);
 
@@ -119,7 +119,7 @@ fn a_source_without_claims_says_so_and_everything_else_works() {
 }
 
 #[test]
-fn a_claim_that_is_refused_is_told() {
+fn refused_claim_is_reported() {
     let mut desk = lees(Vec::new());
 
     desk.press("C");
@@ -130,22 +130,22 @@ fn a_claim_that_is_refused_is_told() {
 }
 
 #[test]
-fn next_leads_past_what_others_are_on_unless_it_presses() {
+fn next_skips_foreign_claims_unless_urgent() {
     let mut desk = lees(vec![claim("2", "kim", 2), claim("3", "lee", 2)]);
 
     desk.press("n");
-    assert_eq!(desk.here(), "3", "past kim's, and not past one's own");
+    assert_eq!(desk.here(), "3", "skips kim's claim, not the reviewer's own");
     desk.press("nn");
-    assert_eq!(desk.here(), "1", "round the end");
+    assert_eq!(desk.here(), "1", "wraps around");
     let mut high = few(4);
     high[1].row.risk = crate::domain::Risk::Critical;
     desk.changes(vec![high[1].clone()]);
     desk.press("n");
-    assert_eq!(desk.here(), "2", "what is critical is not left to one person");
+    assert_eq!(desk.here(), "2", "critical actions are not skipped");
 }
 
 #[test]
-fn where_others_are_on_all_that_is_left_next_says_so() {
+fn next_says_when_others_claimed_the_rest() {
     let mut desk = lees(vec![claim("2", "kim", 2), claim("3", "kim", 2), claim("4", "kim", 2)]);
 
     desk.press("a");
@@ -179,24 +179,24 @@ fn bulk_staging_claims_nothing_and_work_keeps_a_claim() {
     assert_eq!(asked(&mut desk), ["claim 1"]);
     answers(&mut desk, "1", Some("lee"));
     desk.press("J");
-    assert_eq!(asked(&mut desk), Vec::<String>::new(), "it was said a moment ago");
+    assert_eq!(asked(&mut desk), Vec::<String>::new(), "the claim was sent a moment ago");
     desk.wait(2 * MINUTE);
     desk.press("J");
-    assert_eq!(asked(&mut desk), ["claim 1"], "five quiet minutes would end it");
+    assert_eq!(asked(&mut desk), ["claim 1"], "a claim ends after five quiet minutes");
     desk.wait(2 * MINUTE);
     desk.press("j");
-    assert_eq!(asked(&mut desk), Vec::<String>::new(), "another one is worked on");
+    assert_eq!(asked(&mut desk), Vec::<String>::new(), "the key worked on another action");
 }
 
 #[test]
-fn what_stays_open_is_claimed_only_where_that_is_wanted_and_ends_when_it_is_left() {
+fn auto_claim_follows_the_setting_and_ends_on_leaving() {
     for wanted in [false, true] {
         let mut desk = lees(Vec::new());
         desk.model.settings.claim_by_itself = wanted;
 
         desk.wait(60_000);
         desk.say(What::Tick);
-        assert_eq!(asked(&mut desk), Vec::<String>::new(), "nobody is there yet");
+        assert_eq!(asked(&mut desk), Vec::<String>::new(), "no key was pressed yet");
         desk.press("j");
         desk.wait(9_000);
         desk.say(What::Tick);
@@ -207,7 +207,7 @@ fn what_stays_open_is_claimed_only_where_that_is_wanted_and_ends_when_it_is_left
         assert_eq!(claimed, if wanted { vec!["claim 2"] } else { Vec::new() });
         if wanted {
             answers(&mut desk, "2", Some("lee"));
-            assert!(!desk.status_line().contains("claimed"), "in silence");
+            assert!(!desk.status_line().contains("claimed"), "no message for an automatic claim");
             desk.press("j");
             assert_eq!(asked(&mut desk), ["end 2"]);
         }

@@ -17,7 +17,7 @@ use crate::tui::app::effects::Effects;
 use crate::tui::core::msg::{Effect, Msg, What};
 use crate::tui::testing::{action, key, source};
 
-/// A source with a bug.
+/// A source that panics.
 #[derive(Debug)]
 struct Broken(SourceName);
 
@@ -43,7 +43,7 @@ impl Source for Broken {
 }
 
 #[tokio::test]
-async fn a_panic_is_an_answer() {
+async fn panic_in_a_source_becomes_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(&folder.path().join("journal.db")).await.unwrap();
     let sources: Vec<Arc<dyn Source>> = vec![Arc::new(Broken(source()))];
@@ -55,7 +55,7 @@ async fn a_panic_is_an_answer() {
     effects.perform(Effect::Sync { source: source(), since: None });
     assert!(matches!(next(&mut msgs).await, What::Synced(_, Err(problem)) if ours(&problem)));
     effects.perform(Effect::Load(vec![key("1")]));
-    let What::Loaded(loaded) = next(&mut msgs).await else { panic!("it answers with what was loaded") };
+    let What::Loaded(loaded) = next(&mut msgs).await else { panic!("no loaded actions") };
     assert!(matches!(loaded.as_slice(), [(of, Err(problem))] if *of == key("1") && ours(problem)));
     effects.perform(Effect::LoadForReview { review: 7, keys: vec![key("1")] });
     assert!(matches!(next(&mut msgs).await, What::ReviewLoaded { review: 7, .. }));
@@ -85,7 +85,7 @@ fn step(draft: &mut Draft, id: &str) -> Effect {
 }
 
 #[tokio::test]
-async fn what_could_not_be_saved_is_saved_before_what_comes_after_it() {
+async fn failed_writes_are_saved_before_later_ones() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     let journal = Journal::open(&path).await.unwrap();
@@ -108,7 +108,7 @@ async fn what_could_not_be_saved_is_saved_before_what_comes_after_it() {
 }
 
 #[tokio::test]
-async fn what_could_not_be_saved_is_tried_again_by_itself() {
+async fn failed_writes_are_retried() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     let journal = Journal::open(&path).await.unwrap();
@@ -123,7 +123,7 @@ async fn what_could_not_be_saved_is_tried_again_by_itself() {
     assert!(matches!(next(&mut msgs).await, What::Saved { answer: Err(_), .. }));
     sql(&path, "DROP TRIGGER full").await;
 
-    // Quitting waits for it too.
+    // Quitting waits for the retry, too.
     let passing = async {
         tokio::time::pause();
         tokio::time::advance(Duration::from_secs(2)).await;
@@ -136,7 +136,7 @@ async fn what_could_not_be_saved_is_tried_again_by_itself() {
     assert_eq!(inbox.restore().await.unwrap().draft, draft);
 }
 
-/// A source that knows one action, or never answers.
+/// A source with two actions, or one that never answers.
 #[derive(Debug)]
 struct Still {
     name: SourceName,
@@ -193,19 +193,19 @@ async fn good_and_hung(folder: &Path) -> (Effects, mpsc::Receiver<Msg>) {
 }
 
 #[tokio::test]
-async fn a_source_that_hangs_keeps_no_preview_and_no_review_of_another_one_from_the_screen() {
+async fn hanging_source_does_not_block_preview_or_review_of_another() {
     let folder = tempfile::tempdir().unwrap();
     let (effects, mut msgs) = good_and_hung(folder.path()).await;
     let keys = vec![at("hung"), at("good")];
-    // Nothing here waits for a disk, so time passes when there is nothing else to do.
+    // No task waits for a disk here, so paused time advances when all are idle.
     tokio::time::pause();
 
     effects.perform(Effect::Load(keys.clone()));
-    let What::Loaded(loaded) = next(&mut msgs).await else { panic!("it answers with what was loaded") };
+    let What::Loaded(loaded) = next(&mut msgs).await else { panic!("no loaded actions") };
     assert!(matches!(loaded.as_slice(), [(of, Ok(_))] if *of == at("good")), "{loaded:?}");
 
     effects.perform(Effect::LoadForReview { review: 1, keys });
-    let What::ReviewLoaded { actions, .. } = next(&mut msgs).await else { panic!("it answers the review") };
+    let What::ReviewLoaded { actions, .. } = next(&mut msgs).await else { panic!("no answer to the review") };
     let answers: Vec<_> = actions.iter().map(|(key, answer)| (key.clone(), answer.is_ok())).collect();
     assert_eq!(answers, [(at("good"), true), (at("hung"), false)]);
     let problem = actions[1].1.as_ref().unwrap_err();
@@ -213,21 +213,21 @@ async fn a_source_that_hangs_keeps_no_preview_and_no_review_of_another_one_from_
 }
 
 #[tokio::test]
-async fn a_long_action_is_looked_through_before_the_screen_hears_of_it() {
+async fn long_action_is_parsed_before_it_reaches_the_screen() {
     let folder = tempfile::tempdir().unwrap();
     let (effects, mut msgs) = good_and_hung(folder.path()).await;
     let long = ActionKey { id: ActionId::new("2"), ..at("good") };
 
     effects.perform(Effect::Load(vec![long.clone(), at("good")]));
 
-    let What::Loaded(loaded) = next(&mut msgs).await else { panic!("the short one waits for nothing") };
+    let What::Loaded(loaded) = next(&mut msgs).await else { panic!("the short action does not wait") };
     assert!(matches!(loaded.as_slice(), [(of, Ok(_))] if *of == at("good")), "{loaded:?}");
-    let What::LoadedLong(key, cached) = next(&mut msgs).await else { panic!("the long one follows") };
+    let What::LoadedLong(key, cached) = next(&mut msgs).await else { panic!("the long action follows") };
     assert_eq!((key, cached.digest), (long, cached.action.digest()));
 }
 
 #[tokio::test]
-async fn the_end_leaves_nothing_that_could_ask_a_closed_journal() {
+async fn no_task_outlives_the_journal() {
     let folder = tempfile::tempdir().unwrap();
     let (effects, mut msgs) = good_and_hung(folder.path()).await;
     effects.perform(Effect::Follow(vec![at("hung")]));
@@ -239,5 +239,5 @@ async fn the_end_leaves_nothing_that_could_ask_a_closed_journal() {
     drop(effects);
 
     let ended = async { while msgs.recv().await.is_some() {} };
-    tokio::time::timeout(Duration::from_mins(1), ended).await.expect("a task has the inbox still");
+    tokio::time::timeout(Duration::from_mins(1), ended).await.expect("a task still holds the inbox");
 }

@@ -1,18 +1,17 @@
-//! How many keys a job takes: one table, which docs/keys.md shows. What is typed in words (a title, a reason, a count) is one key, and
-//! told apart.
+//! Key presses per job, as in the table of docs/keys.md. A typed text (a title, a reason, a count) counts as one key.
 
 use crate::domain::PendingAction;
 use crate::tui::core::msg::What;
 use crate::tui::testing::{Desk, action, few};
 
-/// What is done, with which keys, and how many those are. `{...}` is typed as one word.
+/// A job and its keys; `{...}` is typed as one text.
 struct Job {
     what: &'static str,
     keys: &'static str,
     count: usize,
-    /// Beyond the words; `None` where the figure is a figure and no limit.
+    /// Maximum number of keys besides the texts; `None` for no limit.
     most: Option<usize>,
-    /// What is sent.
+    /// Number of decisions sent.
     sent: usize,
     desk: fn() -> Desk,
 }
@@ -58,7 +57,7 @@ fn haystack() -> Desk {
     Desk::new(100, 30, (1..=10_000).map(one).collect())
 }
 
-/// Keys, and words as one; and those that are words.
+/// Returns the number of keys, and how many of those are texts.
 fn count(keys: &str) -> (usize, usize) {
     let (mut n, mut rest) = (0, keys);
     while let Some(c) = rest.chars().next() {
@@ -84,7 +83,7 @@ fn does(job: &Job) {
     );
     let mut desk = (job.desk)();
     for (nth, part) in job.keys.replace('}', "{").split('{').enumerate() {
-        // What is between braces is text, whatever it looks like. A sheet takes no keys in its first moments.
+        // Text between braces is not split. A sheet ignores keys in its first moments.
         for piece in part.split_inclusive(|c| nth % 2 == 0 && "s>".contains(c)) {
             desk.press(piece);
             desk.wait(500);
@@ -97,31 +96,31 @@ fn does(job: &Job) {
 }
 
 #[test]
-fn ten_that_were_read() {
+fn approve_ten_read() {
     does(&JOBS[0]);
 }
 
 #[test]
-fn ten_that_were_not() {
+fn approve_ten_unread() {
     does(&JOBS[1]);
 }
 
 #[test]
-fn eight_one_edited_and_one_excluded_because() {
+fn approve_eight_edit_one_exclude_one() {
     does(&JOBS[2]);
 }
 
 #[test]
-fn the_same_edit_twelve_times() {
+fn edit_twelve_alike() {
     does(&JOBS[3]);
 }
 
 #[test]
-fn one_among_ten_thousand() {
+fn exclude_one_of_ten_thousand() {
     does(&JOBS[4]);
 }
 
-/// The keys as the page writes them: `a`, `Enter`, and words as they are.
+/// Returns the keys as docs/keys.md writes them: `a`, `Enter`, texts as they are.
 fn written(keys: &str) -> String {
     let mut out = Vec::new();
     let mut rest = keys;
@@ -143,7 +142,7 @@ fn written(keys: &str) -> String {
 }
 
 #[test]
-fn the_page_of_keys_has_this_table() {
+fn keys_page_has_this_table() {
     let page = include_str!("../../../docs/keys.md");
     for job in &JOBS {
         let (all, words) = count(job.keys);

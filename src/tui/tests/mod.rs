@@ -1,5 +1,4 @@
-//! Keys in; screens, state and effects out. No terminal, no clock, no sleeping.
-//! A folder for each folder of `src/tui`; what spans them stands here.
+//! Tests that send keys and check screens, state and effects, without a terminal, clock or sleep. Folders as in `src/tui`.
 
 pub(crate) mod chrome;
 pub(crate) mod claims;

@@ -1,4 +1,4 @@
-//! What people are called: names where a source tells them, subjects else, and nobody taken for somebody else.
+//! Names of people: shown if the source reports them, subjects otherwise, never ambiguous.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ fn person(subject: &str, name: &str) -> Person {
     Person { subject: subject.into(), name: (!name.is_empty()).then(|| name.into()) }
 }
 
-/// How often the source was asked for its people, and forgotten.
+/// Takes the number of people requests sent so far.
 fn asked(desk: &mut Desk) -> usize {
     let asked = desk.effects.iter().filter(|effect| **effect == Effect::AskPeople(source())).count();
     desk.effects.clear();
@@ -39,7 +39,7 @@ fn claims(desk: &mut Desk, all: &[(&str, &str)]) {
     desk.say(What::Source(Event { source: source(), kind: EventKind::Briefing(briefing) }));
 }
 
-/// A desk of lee's; the first action was approved by `k-81` and needs one more.
+/// Returns lee's desk; `k-81` approved the first action, which needs one more approval.
 fn desk(width: u16) -> Desk {
     let mut actions = few(4);
     let effective = actions[0].digest();
@@ -53,7 +53,7 @@ fn desk(width: u16) -> Desk {
 }
 
 #[test]
-fn row_and_preview_show_the_name_that_the_source_tells() {
+fn row_and_preview_show_the_source_s_names() {
     let mut desk = desk(160);
     claims(&mut desk, &[("2", "k-81"), ("3", "lee")]);
     let before = desk.screen();
@@ -72,7 +72,7 @@ fn row_and_preview_show_the_name_that_the_source_tells() {
 }
 
 #[test]
-fn two_of_one_name_are_told_apart_and_no_name_pretends_to_be_a_subject() {
+fn equal_names_and_names_like_subjects_show_the_subject() {
     let mut desk = desk(160);
     claims(&mut desk, &[("2", "mallory"), ("3", "k2")]);
 
@@ -89,7 +89,7 @@ fn two_of_one_name_are_told_apart_and_no_name_pretends_to_be_a_subject() {
 }
 
 #[test]
-fn what_a_narrow_row_has_no_room_for_gives_way_to_the_subject() {
+fn narrow_row_shows_the_subject() {
     let mut desk = desk(60);
     claims(&mut desk, &[("2", "k-81")]);
 
@@ -101,9 +101,9 @@ fn what_a_narrow_row_has_no_room_for_gives_way_to_the_subject() {
 }
 
 #[test]
-fn people_are_asked_for_once_and_for_somebody_new_and_on_a_reload() {
+fn people_are_requested_at_start_for_newcomers_and_on_reload() {
     let mut desk = desk(100);
-    assert_eq!(asked(&mut desk), 1, "with the first list");
+    assert_eq!(asked(&mut desk), 1, "once with the first list");
     claims(&mut desk, &[("2", "max")]);
     assert_eq!(asked(&mut desk), 0, "the answer is on its way");
     told(&mut desk, vec![person("k-81", "Kim Example")]);
@@ -113,13 +113,13 @@ fn people_are_asked_for_once_and_for_somebody_new_and_on_a_reload() {
     told(&mut desk, vec![person("k-81", "Kim Example")]);
     claims(&mut desk, &[("2", "max")]);
     claims(&mut desk, &[("2", "max"), ("3", "max")]);
-    assert_eq!(asked(&mut desk), 0, "and stays unknown");
+    assert_eq!(asked(&mut desk), 0, "max stays unknown");
     desk.press("R");
     assert_eq!(asked(&mut desk), 1);
 }
 
 #[test]
-fn source_that_tells_no_people_is_not_asked_again_and_nothing_is_said() {
+fn source_without_people_is_silently_not_asked_again() {
     let mut desk = desk(100);
     let said = desk.status_line();
 
@@ -151,7 +151,7 @@ fn filters_take_names_and_subjects() {
 }
 
 #[test]
-fn timeline_and_settled_row_say_the_name() {
+fn timeline_and_settled_row_show_the_name() {
     let mut desk = desk(120);
     let event = |kind: &str, by: &str| HistoryEvent {
         kind: kind.into(),

@@ -1,4 +1,4 @@
-//! Out of sight until a time: hidden, counted apart, back in time, and never what is staged.
+//! Snoozing: hidden until a time, counted separately, never for staged actions.
 
 use crate::domain::{Digest, Risk, Timestamp};
 use crate::inbox::{Connection, Event, EventKind};
@@ -16,13 +16,13 @@ fn snooze(desk: &mut Desk, until: &str) {
     desk.press("<Enter>");
 }
 
-/// Ids that the list shows.
+/// Returns the listed ids.
 fn shown(desk: &Desk) -> String {
     let ids = ["1", "2", "3", "4"];
     ids.into_iter().filter(|id| desk.model.queue.is_shown(&key(id))).collect::<Vec<_>>().join(" ")
 }
 
-/// What the journal was told: `1 until +3600000`, `1 back`.
+/// Takes the snoozes saved so far: `1 until +3600000`, `1 back`.
 fn saved(desk: &mut Desk) -> Vec<String> {
     let saved = desk.saved.iter().filter_map(|write| match write {
         Write::Snooze { key, snooze: Some(it) } => {
@@ -37,7 +37,7 @@ fn saved(desk: &mut Desk) -> Vec<String> {
 }
 
 #[test]
-fn it_is_hidden_counted_apart_and_back_at_its_time() {
+fn snoozed_action_is_hidden_and_counted_until_its_time() {
     let mut desk = Desk::new(100, 30, few(4));
 
     snooze(&mut desk, "1h");
@@ -59,7 +59,7 @@ fn it_is_hidden_counted_apart_and_back_at_its_time() {
 }
 
 #[test]
-fn marked_ones_go_together_and_what_is_staged_cannot() {
+fn marked_actions_snooze_together_staged_ones_cannot() {
     let mut desk = Desk::new(100, 30, few(4));
 
     desk.press("a");
@@ -75,12 +75,12 @@ fn marked_ones_go_together_and_what_is_staged_cannot() {
 }
 
 #[test]
-fn it_is_back_when_content_risk_or_terms_change() {
+fn snooze_ends_when_content_risk_or_terms_change() {
     for change in 0..3 {
         let mut desk = Desk::new(100, 30, few(4));
         snooze(&mut desk, "mon");
         desk.lists(few(4));
-        assert_eq!(shown(&desk), "2 3 4", "listed again as it was");
+        assert_eq!(shown(&desk), "2 3 4", "the same row keeps the snooze");
 
         let mut changed = few(1).remove(0);
         match change {
@@ -96,7 +96,7 @@ fn it_is_back_when_content_risk_or_terms_change() {
 }
 
 #[test]
-fn it_is_back_before_it_expires_and_too_late_is_said() {
+fn snooze_ends_before_expiry() {
     let mut actions = few(4);
     actions[0].row.expires_at = Some(Timestamp::from_millis(NOW + 2 * HOUR));
     actions[1].row.expires_at = Some(Timestamp::from_millis(NOW + 5 * 60_000));
@@ -115,7 +115,7 @@ fn it_is_back_before_it_expires_and_too_late_is_said() {
 }
 
 #[test]
-fn a_filter_shows_it_and_the_key_brings_it_back() {
+fn filter_shows_snoozed_and_the_key_ends_the_snooze() {
     let mut desk = Desk::new(100, 30, few(4));
     snooze(&mut desk, "17:00");
     desk.press("/");
@@ -132,7 +132,7 @@ fn a_filter_shows_it_and_the_key_brings_it_back() {
 }
 
 #[test]
-fn no_time_is_told_and_off_brings_all_back() {
+fn snooze_rejects_a_bad_time_and_off_ends_all() {
     let mut desk = Desk::new(100, 30, few(4));
 
     snooze(&mut desk, "soon");
@@ -146,7 +146,7 @@ fn no_time_is_told_and_off_brings_all_back() {
 }
 
 #[test]
-fn the_next_start_knows_it_and_what_changed_meanwhile_is_back() {
+fn snooze_survives_restart_unless_the_action_changed() {
     let mut desk = Desk::new(100, 30, few(4));
     snooze(&mut desk, "1h");
     snooze(&mut desk, "1h");
@@ -167,7 +167,7 @@ fn the_next_start_knows_it_and_what_changed_meanwhile_is_back() {
 }
 
 #[test]
-fn what_is_settled_meanwhile_is_snoozed_no_more() {
+fn snooze_of_a_settled_action_is_deleted() {
     let mut desk = Desk::new(100, 30, few(4));
     snooze(&mut desk, "1h");
     desk.saved.clear();
@@ -178,7 +178,7 @@ fn what_is_settled_meanwhile_is_snoozed_no_more() {
     assert!(!desk.header().contains("snoozed"), "{}", desk.header());
 }
 
-/// What was asked to be read in full, and forgotten.
+/// Takes the ids loaded in full so far.
 fn read_again(desk: &mut Desk) -> Vec<String> {
     let asked = desk.effects.iter().filter_map(|effect| match effect {
         Effect::Load(keys) => Some(keys.iter().map(|key| key.id.as_raw().to_owned()).collect::<Vec<_>>()),
@@ -190,7 +190,7 @@ fn read_again(desk: &mut Desk) -> Vec<String> {
 }
 
 #[test]
-fn other_terms_by_configuration_alone_bring_it_back() {
+fn changed_terms_in_the_configuration_end_the_snooze() {
     let terms = |word: &str| Some(Digest::of_fields("terms", [Some(word)]));
     let mut actions = few(4);
     for action in &mut actions {
@@ -209,9 +209,9 @@ fn other_terms_by_configuration_alone_bring_it_back() {
     desk.effects.clear();
 
     connects(&mut desk);
-    assert_eq!(read_again(&mut desk), ["1"], "the gate may have been configured anew");
+    assert_eq!(read_again(&mut desk), ["1"], "the gate's configuration may have changed");
     desk.say(What::Loaded(vec![(key("1"), Ok(actions[0].clone()))]));
-    assert_eq!(shown(&desk), "2 3 4", "the same terms");
+    assert_eq!(shown(&desk), "2 3 4", "the same terms keep the snooze");
     actions[0].terms = terms("now");
     desk.say(What::Loaded(vec![(key("1"), Ok(actions[0].clone()))]));
 

@@ -1,4 +1,4 @@
-//! G8: what nobody typed decides nothing: noise on standard input, answers of the terminal, pastes.
+//! G8: untyped input stages and sends nothing: noise on standard input, terminal replies, pastes.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
@@ -8,7 +8,7 @@ use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::What;
 use crate::tui::testing::{Desk, few};
 
-/// What terminals say by themselves, or when asked: DA1, DA2, DA3, DSR, cursor place, DECRQSS, DECRQM, XTVERSION, XTGETTCAP,
+/// Replies and reports of terminals: DA1, DA2, DA3, DSR, cursor position, DECRQSS, DECRQM, XTVERSION, XTGETTCAP,
 /// OSC 4, 10, 11, 12 and 52, focus, kitty's keyboard and graphics, colour scheme.
 const ANSWERS: [&str; 22] = [
     "\x1b[?62;22;52c",
@@ -35,7 +35,7 @@ const ANSWERS: [&str; 22] = [
     "\x1b_Gi=31;OK\x1b\\",
 ];
 
-/// Bytes as crossterm hands them on when it knows no sequence in them: the worst case, every byte a key.
+/// Returns bytes as crossterm would without knowing any sequence: the worst case, every byte a key.
 fn events(bytes: &[u8]) -> Vec<Event> {
     let (mut events, mut alt) = (Vec::new(), false);
     for byte in bytes {
@@ -66,7 +66,7 @@ struct Noise {
 
 impl Noise {
     fn new(staged: &str) -> Self {
-        // Without second thoughts: what is sent is gone.
+        // Without undo send: a confirmed submission is sent at once.
         let mut desk = Desk::new(100, 30, few(12));
         desk.press(staged);
         desk.wait(2_000);
@@ -74,7 +74,7 @@ impl Noise {
         Self { desk, replies: Replies::default() }
     }
 
-    /// Bytes that come together, with so many milliseconds between two of them, drawn as the loop does.
+    /// Sends bytes `gap` milliseconds apart and draws like the loop.
     fn bytes(&mut self, bytes: &[u8], gap: i64) {
         for (nth, event) in events(bytes).into_iter().enumerate() {
             self.desk.wait(gap);
@@ -93,7 +93,7 @@ impl Noise {
         self.desk.saved.clear();
     }
 
-    /// Nothing comes for so long.
+    /// Lets `millis` pass without input.
     fn rest(&mut self, millis: i64) {
         self.desk.wait(millis);
         self.desk.say(What::Wake);
@@ -121,7 +121,7 @@ fn g8_noise_on_standard_input_sends_nothing() {
     let mut left = rounds(9_000, 1_000_000) as usize;
     while left > 0 {
         let length = 3 + random.below(200);
-        // Every other block is of what decides, submits and confirms.
+        // Every other block uses only keys that stage, review and confirm.
         let tame = random.below(2) == 0;
         let mut byte =
             || if tame { b"axsSyAYRu0123456789\r\x1bjk "[random.below(24)] } else { random.below(256) as u8 };
@@ -137,7 +137,7 @@ fn g8_noise_on_standard_input_sends_nothing() {
 }
 
 #[test]
-fn g8_no_answer_of_a_terminal_stages_or_sends_anything() {
+fn g8_terminal_replies_stage_and_send_nothing() {
     let mut random = Random::seeded();
     for answer in ANSWERS {
         for staged in ["", "ax", "axs"] {
@@ -154,7 +154,7 @@ fn g8_no_answer_of_a_terminal_stages_or_sends_anything() {
         let mut noise = Noise::new("axs");
         for _ in 0..20 {
             let answer = ANSWERS[random.below(ANSWERS.len())].as_bytes();
-            // Torn, as a slow line tears it.
+            // Split at a random byte, as on a slow line.
             let cut = 2 + random.below(answer.len() - 2);
             noise.bytes(&answer[..cut], 0);
             noise.desk.wait(random.below(3) as i64);
@@ -166,8 +166,8 @@ fn g8_no_answer_of_a_terminal_stages_or_sends_anything() {
 }
 
 #[test]
-fn g8_no_paste_sends_anything_bracketed_or_not() {
-    // An escape before a space is no character, and what follows it was not typed either.
+fn g8_pastes_send_nothing() {
+    // ESC before a space is not a character, so the rest of the burst is not typed either.
     for text in ["\x1b y", "yes\n", "\ry", "2\n", "y\n", "yy", "y and more"] {
         let mut noise = Noise::new("axs");
         noise.rest(500);
@@ -208,11 +208,11 @@ fn g8_no_paste_sends_anything_bracketed_or_not() {
     }
 }
 
-/// Keys one by one, with frames and the passing of time between them as the program has them.
+/// Single keys, with frames and time between them as in the program.
 struct Keyboard(Desk);
 
 impl Keyboard {
-    /// These were pressed as a person does, and what they opened is on screen.
+    /// Presses `keys` at a person's pace and draws the result.
     fn after(keys: &str) -> Self {
         let mut desk = Desk::new(100, 30, few(12));
         desk.press(keys);
@@ -247,9 +247,9 @@ fn g8_random_keys_at_the_review_send_nothing() {
     let mut random = Random::seeded();
     let (mut keys, mut at_the_sheet) = (0, 0);
     while keys < all {
-        // One is sent by a key, the other by its count.
+        // The first review is confirmed by a key, the second by its count.
         let mut board = Keyboard::after(if random.below(2) == 0 { "axs" } else { "xxxxs" });
-        // A person looks at it first, perhaps.
+        // Up to a second of reading.
         board.rest(random.below(1_000) as i64);
         board.key(KeyCode::Char('z'));
         for _ in 0..300 {
@@ -278,7 +278,7 @@ fn g8_random_keys_at_the_review_send_nothing() {
 }
 
 #[test]
-fn g8_proper_keys_at_a_persons_pace_are_sent_every_time() {
+fn g8_keys_at_a_persons_pace_always_send() {
     let mut random = Random::seeded();
     let (mut sent, all) = (0, rounds(40, 1_000) as usize);
     for nth in 0..all {
@@ -294,9 +294,9 @@ fn g8_proper_keys_at_a_persons_pace_are_sent_every_time() {
     assert_eq!(sent, all);
 }
 
-/// One key in nine hundred milliseconds that means nothing: nobody reads the sheet.
+/// A useless key restarts the sheet's 900 ms, because the reviewer may not be reading it.
 #[test]
-fn a_key_that_the_sheet_has_no_use_for_starts_its_time_anew() {
+fn useless_key_restarts_the_sheets_delay() {
     for (useless, opens) in ["z", "5", "<Enter>", "o", "gx", "g<Esc>", "?<Esc>", ":<Esc>", ":zz<Enter><Esc>"]
         .map(|key| (key, "axs"))
     {
@@ -316,7 +316,7 @@ fn a_key_that_the_sheet_has_no_use_for_starts_its_time_anew() {
 }
 
 #[test]
-fn reading_on_and_digits_of_the_count_do_not_start_it_anew() {
+fn scrolling_and_count_digits_do_not_restart_the_delay() {
     let mut board = Keyboard::after("xxxxs");
     board.rest(500);
     board.0.hurry("jk<PageDown>", 60);

@@ -1,4 +1,4 @@
-//! G29: whatever happens to the stream and to the requests, once the stream stands again the list is the server's.
+//! G29: after any trouble with stream and requests, a working stream makes the list equal the server's.
 
 pub(crate) mod server;
 
@@ -21,13 +21,13 @@ use crate::tui::queue::list::Syncing;
 use crate::tui::testing::{CAN, Desk, source};
 use crate::tui::tests::continuity::server::Server;
 
-/// Long enough that nothing is ever found by asking now and then: only the stream can tell.
+/// So long that polling never helps: only the stream reports changes.
 const NEVER: Duration = Duration::from_hours(1);
-/// Scripts that are played at a time.
+/// Maximum number of scripts played at a time.
 const AT_ONCE: usize = 6;
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// The inbox as it runs, but for the screen.
+/// The inbox with its model, without a screen.
 struct Client {
     desk: Desk,
     inbox: Inbox,
@@ -53,7 +53,7 @@ impl Client {
         Self { desk, events: inbox.watch(), inbox, tell, synced, _folder: folder }
     }
 
-    /// One thing happens; false when nothing did for so long.
+    /// Handles one event; returns false if none came within `patience`.
     async fn step(&mut self, patience: Duration) -> bool {
         for effect in std::mem::take(&mut self.desk.effects) {
             if let Effect::Sync { source, since } = effect {
@@ -73,7 +73,7 @@ impl Client {
         true
     }
 
-    /// What it takes for pending: id and title.
+    /// Returns id and title of what the client shows as pending.
     fn list(&self) -> BTreeMap<String, String> {
         let queue = &self.desk.model.queue;
         let shown = queue.slots().iter().filter(|slot| slot.counts_as_pending()).map(|slot| &*slot.entry);
@@ -100,7 +100,7 @@ async fn play(seed: u64) {
             client.step(Duration::from_millis(1)).await;
         }
         if chance.below(3) == 0 {
-            // A reviewer at work: some arrivals wait, and are counted all the same.
+            // While the list is touched, arrivals are held back. They still count.
             client.desk.model.list.touched = !client.desk.model.list.touched;
         }
     }
@@ -115,16 +115,16 @@ async fn play(seed: u64) {
     let came = tokio::time::timeout(LIMIT, same).await;
     let (has, holds) = (client.list(), server.pending());
     assert!(came.is_ok(), "seed {seed}: {script:?}\nhas   {has:?}\nholds {holds:?}");
-    // What is still on its way takes nothing back.
+    // Late messages must not undo the list.
     while client.step(Duration::from_millis(5)).await {}
     assert_eq!(client.list(), server.pending(), "seed {seed}: {script:?}");
 }
 
 #[tokio::test]
-async fn g29_whatever_happens_to_the_stream_the_list_is_the_servers_in_the_end() {
+async fn g29_list_equals_the_servers_after_any_stream_trouble() {
     let mut chance = Random::seeded();
 
-    // Most of the time each of them waits, so several are played at a time.
+    // The scripts wait most of the time, so several run at once.
     let seeds: Vec<u64> = (0..rounds(16, 1_000)).map(|_| chance.below(1 << 30) as u64).collect();
     for seeds in seeds.chunks(AT_ONCE) {
         join_all(seeds.iter().map(|seed| play(*seed))).await;

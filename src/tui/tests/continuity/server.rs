@@ -1,4 +1,4 @@
-//! A gate as far as its list, its changes and its stream go, with everything that can go wrong between it and an inbox.
+//! A fake gate: list, changes and stream, with everything that can go wrong between it and an inbox.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -23,14 +23,14 @@ struct Inner {
     rows: BTreeMap<String, Row>,
     purged: Vec<(u64, String)>,
     revision: u64,
-    /// Changes up to here are forgotten.
+    /// Revision up to which the changes are forgotten.
     forgotten: u64,
     streams: Vec<mpsc::UnboundedSender<String>>,
-    /// So many connections of a stream are turned away.
+    /// Number of stream connections still to refuse.
     refuses: usize,
-    /// So many requests fail.
+    /// Number of requests still to fail.
     fails: usize,
-    /// So many changes are not told.
+    /// Number of changes still to leave out of the stream.
     mute: usize,
 }
 
@@ -63,19 +63,19 @@ impl Server {
         open.map(|(id, row)| (id.clone(), row.title.clone())).collect()
     }
 
-    /// Somebody reads a stream that stands.
+    /// Returns whether a client reads an open stream.
     pub(crate) fn is_watched(&self) -> bool {
         self.inner().streams.iter().any(|stream| !stream.is_closed())
     }
 
-    /// Nothing fails any more, and every stream has to be opened again.
+    /// Ends all failures and closes every stream.
     pub(crate) fn recovers(&self) {
         let mut inner = self.inner();
         (inner.refuses, inner.fails, inner.mute) = (0, 0, 0);
         inner.streams.clear();
     }
 
-    /// One thing happens; its name is for whoever reads of a failure.
+    /// Does one random thing and returns its name, for the failure message.
     pub(crate) fn happens(&self, chance: &mut Random) -> &'static str {
         let inner = &mut *self.inner();
         match chance.below(20) {
@@ -221,7 +221,7 @@ async fn events(State(server): State<Arc<Server>>, _: HeaderMap) -> Response {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     }
     let (stream, mut said) = mpsc::unbounded_channel();
-    // A gate counts on connect.
+    // A real gate sends a briefing on connect.
     stream.send(Inner::briefing(inner.revision)).unwrap();
     inner.streams.push(stream);
     let body = async_stream::stream! {

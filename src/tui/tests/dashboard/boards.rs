@@ -1,4 +1,4 @@
-//! Boards made by hand: a calm morning, one that grows, one with a source that is down, one with a failure after approval.
+//! Sample boards: calm, growing, with a source down, with a failure after approval.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub(crate) fn ago(minutes: i64) -> Timestamp {
     Timestamp::from_millis(NOW - minutes * MINUTE)
 }
 
-/// So many pending, so many of high risk, the oldest so many minutes old, so many came and went in the last quarter of an hour.
+/// `oldest` in minutes; `arrived` and `resolved` in the last quarter of an hour; `from` pending an hour ago.
 fn standing(pending: u64, high: u64, oldest: i64, arrived: u64, resolved: u64, from: u64) -> Standing {
     let rate = Rate { arrived, resolved, over: 15 * MINUTE };
     let step = |nth: u64| from + (pending.max(from) - from.min(pending)) * nth / 59;
@@ -43,7 +43,7 @@ fn standing(pending: u64, high: u64, oldest: i64, arrived: u64, resolved: u64, f
     }
 }
 
-/// So many in a quarter of an hour, more in some minutes than in others.
+/// Returns 60 minutes with about `in_a_quarter` events per quarter of an hour, unevenly spread.
 fn wave(in_a_quarter: u64) -> Vec<Option<u64>> {
     (0..60).map(|nth| Some(in_a_quarter * (nth % 7) / 45)).collect()
 }

@@ -1,4 +1,4 @@
-//! From the watch view to elsewhere: into the inbox with exactly what a row is about, under the mouse, and into files.
+//! Ways out of the watch view: into the inbox, by mouse, and into files.
 
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
@@ -37,7 +37,7 @@ fn hostile() -> Vec<PendingAction> {
 }
 
 #[test]
-fn enter_shows_exactly_the_queue_in_the_inbox_whatever_its_name() {
+fn enter_filters_the_inbox_to_the_queue_under_any_name() {
     let mut desk = Desk::new(160, 60, hostile());
     desk.press("gw");
     let queues = desk.model.dashboard.watch.board.sources[0].queues.len();
@@ -65,7 +65,7 @@ fn enter_shows_exactly_the_queue_in_the_inbox_whatever_its_name() {
 }
 
 #[test]
-fn enter_opens_what_an_event_an_alert_or_a_tool_is_about() {
+fn enter_opens_the_subject_of_an_event_or_alert() {
     let mut desk = watching(160, 45, calm());
     let mut board = calm();
     let arrived = |count| HappeningKind::Arrived {
@@ -95,7 +95,7 @@ fn enter_opens_what_an_event_an_alert_or_a_tool_is_about() {
 }
 
 #[test]
-fn the_mouse_selects_and_does_nothing_else() {
+fn mouse_only_selects() {
     let mut desk = watching(160, 45, growing());
     desk.model.screen.window.mouse = true;
     let mouse = |desk: &mut Desk, kind, column, row| {
@@ -107,14 +107,14 @@ fn the_mouse_selects_and_does_nothing_else() {
     mouse(&mut desk, MouseEventKind::ScrollDown, 20, 6);
     assert_eq!(desk.model.dashboard.watch.at(Panel::Queues), 5);
     mouse(&mut desk, MouseEventKind::Down(MouseButton::Left), 20, 12);
-    assert_eq!(desk.model.dashboard.watch.at(Panel::Queues), 5, "below the last row is nowhere");
+    assert_eq!(desk.model.dashboard.watch.at(Panel::Queues), 5, "a click below the last row selects nothing");
     mouse(&mut desk, MouseEventKind::Down(MouseButton::Left), 20, 36);
     assert_eq!(desk.model.dashboard.watch.focus(), Panel::Events);
     assert!(desk.model.watches() && desk.model.decide.draft.is_empty());
 }
 
 #[test]
-fn the_figures_are_exported_as_json_and_as_a_table_without_formulas() {
+fn figures_export_as_json_and_formula_safe_csv() {
     let mut board = growing();
     board.sources[0].queues[0].queue = Queue::Agent("=cmd|'x'!A1, \"q\"".into());
     let mut desk = watching(100, 30, board);

@@ -1,4 +1,4 @@
-//! The watch view's keys: they look, answer alerts, and go to the inbox. None decides.
+//! Keys of the watch view: navigation and alerts. No key stages a decision.
 
 use crate::domain::{Flows, Minute, Timestamp};
 use crate::inbox::figures::AlertKind;
@@ -13,7 +13,7 @@ use crate::tui::testing::{Desk, few, source};
 use super::boards::{alert, calm, growing};
 use super::watch_screens::{quick, shows, watching};
 
-/// Keys that leave the view, or open something over it.
+/// Keys that leave the view or open something over it.
 const LEAVE: [&str; 8] = ["g i", "V p", "g h", "V m", "Esc", "q", "Enter", "g w"];
 
 fn written(keys: &str) -> String {
@@ -33,7 +33,7 @@ fn ticks(desk: &mut Desk, seconds: i64) {
 }
 
 #[test]
-fn no_key_of_the_inbox_decides_stages_or_sends_anything_here() {
+fn inbox_keys_stage_and_send_nothing_in_the_watch_view() {
     let mut at_work = Desk::new(160, 45, few(6));
     at_work.press("axjjgw");
     let (staged, steps) = (at_work.staged(), at_work.model.decide.draft.position());
@@ -68,7 +68,7 @@ fn no_key_of_the_inbox_decides_stages_or_sends_anything_here() {
 }
 
 #[test]
-fn the_palette_and_a_paste_decide_nothing_here_either() {
+fn palette_and_paste_stage_nothing_in_the_watch_view() {
     let mut desk = watching(100, 30, calm());
 
     desk.press(":approve<Enter>");
@@ -80,7 +80,7 @@ fn the_palette_and_a_paste_decide_nothing_here_either() {
 }
 
 #[test]
-fn what_the_view_covers_is_not_called_seen() {
+fn actions_under_the_watch_view_do_not_become_seen() {
     let mut desk = Desk::new(100, 30, few(6));
     desk.press("gw");
     let before = desk.model.reader.seen.clone();
@@ -92,11 +92,11 @@ fn what_the_view_covers_is_not_called_seen() {
 
     assert_eq!(format!("{:?}", desk.model.reader.seen), format!("{before:?}"));
     desk.press("gi");
-    assert!(desk.saved.is_empty(), "nor was it looked at: {:?}", desk.saved);
+    assert!(desk.saved.is_empty(), "no seen-record either: {:?}", desk.saved);
 }
 
 #[test]
-fn a_key_meant_for_the_figures_does_not_decide_in_the_inbox() {
+fn key_typed_while_leaving_the_view_stages_nothing() {
     let mut desk = watching(100, 30, calm());
 
     desk.press("gi");
@@ -107,13 +107,16 @@ fn a_key_meant_for_the_figures_does_not_decide_in_the_inbox() {
 }
 
 #[test]
-fn one_goes_back_to_where_one_came_from() {
+fn back_returns_to_the_previous_view() {
     for keys in ["<Esc>", "q", "gi"] {
         let mut desk = watching(100, 30, calm());
         desk.press("A");
         desk.press(keys);
         if keys == "<Esc>" {
-            assert!(desk.model.watches() && !desk.model.dashboard.watch.alerts_only, "one level back");
+            assert!(
+                desk.model.watches() && !desk.model.dashboard.watch.alerts_only,
+                "back leaves the alerts first"
+            );
             desk.press(keys);
         }
         assert!(!desk.model.watches() && !desk.model.screen.leaving, "{keys}");
@@ -124,15 +127,15 @@ fn one_goes_back_to_where_one_came_from() {
     desk.press("<Esc>");
     assert!(desk.model.watches(), "the history was opened from here");
     desk.press("ghgi");
-    assert!(desk.model.history.open.is_none() && !desk.model.watches(), "this names the inbox");
+    assert!(desk.model.history.open.is_none() && !desk.model.watches(), "gi goes to the inbox");
 }
 
 #[test]
-fn opened_by_its_own_command_q_leaves_placet() {
+fn q_quits_if_started_in_the_watch_view() {
     let mut desk = Desk::unstarted(100, 30, testing::CAN);
     desk.model.settings.opens = StartView::Watch;
     drop(router::start(&mut desk.model));
-    // Nothing was read: a zero would be a claim.
+    // Before the first read the count is unknown, not zero.
     insta::assert_snapshot!(desk.line(0), @" placet watch  ? pending                                                                      14:22");
     assert!(desk.model.watches(), "{}", desk.screen());
 
@@ -141,17 +144,17 @@ fn opened_by_its_own_command_q_leaves_placet() {
 }
 
 #[test]
-fn leaving_asks_here_as_it_does_in_the_inbox() {
+fn quitting_asks_about_staged_decisions() {
     let mut desk = Desk::new(100, 30, few(6));
     desk.model.settings.opens = StartView::Watch;
     desk.press("agwq");
     assert!(!desk.effects.contains(&Effect::Quit) && desk.model.modal.is_some(), "{}", desk.screen());
     desk.press("r");
-    assert!(!desk.model.watches(), "a review belongs to the inbox");
+    assert!(!desk.model.watches(), "the review opens over the inbox");
 }
 
 #[test]
-fn tab_goes_through_the_panels_and_the_terminals_cursor_follows() {
+fn tab_cycles_panels_and_the_terminal_cursor_follows() {
     let mut desk = watching(100, 30, growing());
     assert_eq!(desk.cursor(), Some((0, 5)));
     quick(&mut desk, "jj");
@@ -166,13 +169,13 @@ fn tab_goes_through_the_panels_and_the_terminals_cursor_follows() {
     assert_eq!(names, ["roadmap", "By tool", "By age", "By reviewer", "Events"], "{}", desk.screen());
     quick(&mut desk, "<Tab>");
     assert_eq!(desk.model.dashboard.watch.focus(), Panel::Queues);
-    assert_eq!(desk.cursor(), Some((0, 7)), "where it was");
+    assert_eq!(desk.cursor(), Some((0, 7)), "back at the first panel");
     quick(&mut desk, "<BackTab>j");
     assert_eq!(desk.model.dashboard.watch.at(Panel::Events), 1);
 }
 
 #[test]
-fn the_order_changes_and_the_cursor_stays_on_its_queue() {
+fn cursor_stays_on_its_queue_in_every_order() {
     let mut desk = watching(100, 30, growing());
     quick(&mut desk, "jjj");
     let here = desk.model.dashboard.watch.here();
@@ -185,7 +188,7 @@ fn the_order_changes_and_the_cursor_stays_on_its_queue() {
     }
     quick(&mut desk, ",gg");
     let sagas = desk.screen().find("\n sagas").unwrap();
-    assert!(desk.screen().find("\n▌gate ").unwrap() < sagas, "its oldest is older");
+    assert!(desk.screen().find("\n▌gate ").unwrap() < sagas, "gate has the oldest action");
     quick(&mut desk, ",,");
     quick(&mut desk, "G");
     assert!(
@@ -194,7 +197,7 @@ fn the_order_changes_and_the_cursor_stays_on_its_queue() {
 }
 
 #[test]
-fn what_does_not_fit_is_counted_and_scrolled_to() {
+fn hidden_rows_are_counted_and_reachable() {
     let mut desk = watching(40, 10, growing());
     insta::assert_snapshot!(desk.line(7), @" and 3 more");
     quick(&mut desk, "G");
@@ -205,7 +208,7 @@ fn what_does_not_fit_is_counted_and_scrolled_to() {
 }
 
 #[test]
-fn alerts_are_acknowledged_and_muted_together_or_one_by_one() {
+fn alerts_can_be_acknowledged_and_muted() {
     let mut desk = watching(160, 45, growing());
     insta::assert_snapshot!(desk.line(1), @" ! sagas: 3 high-risk over 15 m  ! 28 over 1 h  ! gate: growing for 22 min  ! gate: 3 missions blocked");
 
@@ -226,7 +229,7 @@ fn alerts_are_acknowledged_and_muted_together_or_one_by_one() {
 }
 
 #[test]
-fn an_alert_that_grew_since_it_was_acknowledged_counts_again() {
+fn acknowledged_alert_returns_when_it_grows() {
     let mut desk = watching(100, 30, growing());
     quick(&mut desk, "K");
     let mut board = growing();
@@ -238,7 +241,7 @@ fn an_alert_that_grew_since_it_was_acknowledged_counts_again() {
 }
 
 #[test]
-fn frozen_numbers_stand_still_and_say_since_when() {
+fn frozen_figures_do_not_change_and_show_since_when() {
     let mut desk = Desk::new(100, 30, few(6));
     desk.press("gwf");
     desk.pictured("frozen");
@@ -258,7 +261,7 @@ fn frozen_numbers_stand_still_and_say_since_when() {
 }
 
 #[test]
-fn nothing_is_drawn_again_while_nothing_looks_otherwise() {
+fn unchanged_view_is_not_redrawn() {
     let mut desk = Desk::new(100, 30, few(6));
     desk.press("gw");
     ticks(&mut desk, 4);
@@ -275,7 +278,7 @@ fn nothing_is_drawn_again_while_nothing_looks_otherwise() {
 }
 
 #[test]
-fn reduced_motion_moves_every_ten_seconds() {
+fn reduced_motion_updates_every_ten_seconds() {
     let mut desk = Desk::new(100, 30, few(6));
     desk.model.settings.reduced_motion = true;
     desk.press("gw");
@@ -286,7 +289,7 @@ fn reduced_motion_moves_every_ten_seconds() {
     insta::assert_snapshot!(desk.line(16), @" pending 7   from 7, most 7                       ⠤ in ? now · ? mean   • out ? now · ? mean");
 }
 
-/// Minutes back, of what was decided.
+/// Takes the requested spans of decided actions, in minutes.
 fn asked(desk: &mut Desk) -> Vec<i64> {
     let now = desk.model.now;
     let flows = |effect: &Effect| match effect {
@@ -301,7 +304,7 @@ fn asked(desk: &mut Desk) -> Vec<i64> {
 }
 
 #[test]
-fn a_source_that_counts_is_asked_at_first_and_then_seldom() {
+fn source_flows_are_requested_at_first_then_seldom() {
     let mut desk = Desk::new(100, 30, few(6));
     desk.model.list.sources[0].records.flows = true;
     let minute = |minutes: i64| Minute::of(Timestamp::from_millis(testing::NOW)).plus(-minutes).start();
@@ -314,14 +317,14 @@ fn a_source_that_counts_is_asked_at_first_and_then_seldom() {
 
     answer(&mut desk);
     ticks(&mut desk, 10);
-    assert_eq!(asked(&mut desk), Vec::<i64>::new(), "nothing happened there");
+    assert_eq!(asked(&mut desk), Vec::<i64>::new(), "no change, no request");
     desk.changes(few(7).split_off(6));
     desk.changes(few(8).split_off(7));
     assert_eq!(asked(&mut desk).len(), 1);
     answer(&mut desk);
     desk.changes(few(9).split_off(8));
     ticks(&mut desk, 3);
-    assert_eq!(asked(&mut desk), Vec::<i64>::new(), "a moment ago it told");
+    assert_eq!(asked(&mut desk), Vec::<i64>::new(), "too soon after its answer");
     ticks(&mut desk, 3);
     assert_eq!(asked(&mut desk).len(), 1);
     desk.press("w");
@@ -329,12 +332,12 @@ fn a_source_that_counts_is_asked_at_first_and_then_seldom() {
     desk.press("gi");
     desk.changes(few(10).split_off(9));
     ticks(&mut desk, 10);
-    assert_eq!(asked(&mut desk), Vec::<i64>::new(), "nobody looks");
+    assert_eq!(asked(&mut desk), Vec::<i64>::new(), "the view is closed");
 }
 
 #[test]
 fn every_size_and_every_panel_can_be_drawn() {
-    // The short form draws one panel in three at each size, in turn.
+    // The short form draws a third of the panels at each size, in turn.
     let (mut nth, every) = (0, rounds(3, 1));
     for width in (1..=200).step_by(23).chain([39, 40, 89, 90, 139, 140, 300]) {
         for height in (1..=60).step_by(11).chain([9, 10, 15, 16, 23, 24, 27, 28, 35, 36, 100]) {

@@ -1,4 +1,4 @@
-//! The watch view at the sizes of the design, in four states.
+//! The watch view on wide screens, in four states.
 
 use crate::config::Glyphs;
 use crate::inbox::figures::Board;
@@ -13,21 +13,21 @@ pub(crate) fn watching(width: u16, height: u16, board: Board) -> Desk {
     desk
 }
 
-/// The board is this one, until the next look.
+/// Shows `board` until the next evaluation.
 pub(crate) fn shows(desk: &mut Desk, mut board: Board) {
     board.at = desk.model.now;
     desk.model.dashboard.watch.board = board;
     desk.model.dashboard.watch.settle();
 }
 
-/// Keys that come before the next look.
+/// Presses `keys` before the next evaluation.
 pub(crate) fn quick(desk: &mut Desk, keys: &str) {
     desk.hurry(keys, 20);
     desk.drawn();
 }
 
 #[test]
-fn a_calm_morning_on_a_wide_screen() {
+fn calm_board_on_a_wide_screen() {
     let desk = watching(160, 45, calm());
 
     insta::assert_snapshot!(desk.screen(), @"
@@ -80,7 +80,7 @@ fn a_calm_morning_on_a_wide_screen() {
 }
 
 #[test]
-fn a_queue_that_grows_on_a_wide_screen() {
+fn growing_queue_on_a_wide_screen() {
     let desk = watching(160, 45, growing());
 
     insta::assert_snapshot!(desk.screen(), @"
@@ -133,7 +133,7 @@ fn a_queue_that_grows_on_a_wide_screen() {
 }
 
 #[test]
-fn a_source_that_is_down_on_a_wide_screen() {
+fn source_down_on_a_wide_screen() {
     let desk = watching(160, 45, down());
 
     insta::assert_snapshot!(desk.screen(), @"
@@ -186,7 +186,7 @@ fn a_source_that_is_down_on_a_wide_screen() {
 }
 
 #[test]
-fn a_failure_after_approval_on_a_wide_screen() {
+fn failure_after_approval_on_a_wide_screen() {
     let desk = watching(160, 45, failed());
 
     insta::assert_snapshot!(desk.screen(), @"
@@ -239,13 +239,13 @@ fn a_failure_after_approval_on_a_wide_screen() {
 }
 
 #[test]
-fn only_ascii_is_drawn_where_borders_are() {
+fn ascii_glyphs_draw_only_ascii() {
     for (width, height) in [(160, 45), (100, 30), (80, 24)] {
         let mut desk = watching(width, height, calm());
         desk.model.settings.glyphs = Glyphs::Ascii;
         for keys in ["", "<Tab>", "<Tab>", "<Tab>", "<Tab>", "<Tab>", "A"] {
             quick(&mut desk, keys);
-            // What is cut says so everywhere alike.
+            // Cut text ends in an ellipsis in both glyph sets.
             assert!(desk.screen().replace('…', "").is_ascii(), "{}", desk.screen());
         }
         if width == 160 {

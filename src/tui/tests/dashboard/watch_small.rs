@@ -1,10 +1,10 @@
-//! The watch view on smaller screens, in the same four states: the queues beside one panel, and one table.
+//! The watch view on smaller screens, in the same four states: beside one panel, and as one table.
 
 use super::boards::{calm, down, failed, growing};
 use super::watch_screens::{quick, watching};
 
 #[test]
-fn a_calm_morning_beside_one_panel() {
+fn calm_board_beside_one_panel() {
     let desk = watching(100, 30, calm());
 
     insta::assert_snapshot!(desk.screen(), @"
@@ -42,7 +42,7 @@ fn a_calm_morning_beside_one_panel() {
 }
 
 #[test]
-fn a_queue_that_grows_beside_one_panel() {
+fn growing_queue_beside_one_panel() {
     let mut desk = watching(100, 30, growing());
     quick(&mut desk, "<Tab><Tab><Tab>");
 
@@ -81,7 +81,7 @@ fn a_queue_that_grows_beside_one_panel() {
 }
 
 #[test]
-fn a_source_that_is_down_beside_one_panel() {
+fn source_down_beside_one_panel() {
     let mut desk = watching(100, 30, down());
     quick(&mut desk, "j");
 
@@ -120,7 +120,7 @@ fn a_source_that_is_down_beside_one_panel() {
 }
 
 #[test]
-fn a_failure_after_approval_beside_one_panel() {
+fn failure_after_approval_beside_one_panel() {
     let mut desk = watching(100, 30, failed());
     quick(&mut desk, "<BackTab>j");
 
@@ -159,7 +159,7 @@ fn a_failure_after_approval_beside_one_panel() {
 }
 
 #[test]
-fn a_calm_morning_in_one_table() {
+fn calm_board_in_one_table() {
     let desk = watching(80, 24, calm());
 
     insta::assert_snapshot!(desk.screen(), @"
@@ -191,7 +191,7 @@ fn a_calm_morning_in_one_table() {
 }
 
 #[test]
-fn a_queue_that_grows_in_one_table() {
+fn growing_queue_in_one_table() {
     let mut desk = watching(80, 24, growing());
     quick(&mut desk, "<Tab><Tab><Tab>");
 
@@ -224,7 +224,7 @@ fn a_queue_that_grows_in_one_table() {
 }
 
 #[test]
-fn a_source_that_is_down_in_one_table() {
+fn source_down_in_one_table() {
     let mut desk = watching(80, 24, down());
     quick(&mut desk, "j");
 
@@ -257,7 +257,7 @@ fn a_source_that_is_down_in_one_table() {
 }
 
 #[test]
-fn a_failure_after_approval_in_one_table() {
+fn failure_after_approval_in_one_table() {
     let mut desk = watching(80, 24, failed());
     quick(&mut desk, "<BackTab>j");
 

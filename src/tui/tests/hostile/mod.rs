@@ -1,5 +1,4 @@
-//! Every hostile text in every place that foreign text is drawn, judged by the bytes that a terminal would get and by what then
-//! stands on its screen.
+//! Draws every hostile text wherever foreign text is drawn, and checks the bytes and the resulting screen.
 
 #[path = "../../../../tests/oracle/mod.rs"]
 mod oracle;
@@ -20,17 +19,17 @@ use crate::text::{Badge, Badges};
 use crate::tui::app::width_safe_backend::WidthSafeBackend;
 use crate::tui::testing::Desk;
 
-/// A text that wants to be something else than it is.
+/// A hostile text and its expected rendering.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Case {
     pub(crate) id: String,
     pub(crate) cls: String,
-    /// `body`, `title`, or `ident`: a name that only ASCII stands in as it is.
+    /// `body`, `title`, or `ident` (a name in which only ASCII is unescaped).
     pub(crate) field: String,
     pub(crate) text: String,
-    /// What must be on the screen.
+    /// Texts that must be on the screen.
     pub(crate) see: Vec<String>,
-    /// What must not be among the bytes, in hexadecimal.
+    /// Byte sequences that must not be written, in hexadecimal.
     pub(crate) never: Vec<String>,
     pub(crate) flag: Option<String>,
 }
@@ -42,20 +41,20 @@ pub(crate) fn own() -> Vec<Case> {
     serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
 }
 
-/// The corpus beside the repository, or where `PLACET_CORPUS` says: it is not ours, and read only.
+/// Loads the corpus next to the repository, or of `PLACET_CORPUS`. It is not part of this project.
 fn others() -> Vec<Case> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
     let folder = std::env::var_os("PLACET_CORPUS").map_or(beside, Into::into);
     match std::fs::read_to_string(folder.join("hostile-text.json")) {
         Ok(text) => serde_json::from_str(&text).unwrap(),
         Err(_) => {
-            skipped("all but the cases of the corpus ran, which PLACET_CORPUS can name");
+            skipped("the cases of the corpus were skipped; PLACET_CORPUS names its folder");
             Vec::new()
         }
     }
 }
 
-/// What is on a terminal that got a frame.
+/// The bytes of a frame and the screen of a terminal that got them.
 pub(crate) struct Frame {
     pub(crate) bytes: Vec<u8>,
     pub(crate) screen: vt100::Parser,
@@ -75,14 +74,14 @@ impl Frame {
         Self { bytes, screen }
     }
 
-    /// Without white space, which wrapping moves.
+    /// Returns the screen without white space, because wrapping moves it.
     pub(crate) fn dense(&self, from: u16, width: u16) -> String {
         let rows: Vec<String> = self.screen.screen().rows(from, width).collect();
         rows.concat().split_whitespace().collect()
     }
 }
 
-/// Nothing but what may be written, and nothing that this case must not write.
+/// Checks that `bytes` hold only allowed sequences and none that the case forbids.
 pub(crate) fn judged(case: &Case, place: &str, bytes: &[u8]) {
     let bad = oracle::judge(bytes);
     assert!(bad.is_empty(), "{} in {place}: {bad:?}", case.id);
@@ -91,7 +90,7 @@ pub(crate) fn judged(case: &Case, place: &str, bytes: &[u8]) {
             .step_by(2)
             .map(|at| u8::from_str_radix(&never[at..at + 2], 16).unwrap())
             .collect();
-        // A place on the screen is what every frame is made of.
+        // Every frame contains cursor moves.
         let moves = never.starts_with(b"\x1b[") && never.ends_with(b"H");
         assert!(
             moves || !bytes.windows(never.len()).any(|it| it == never),
@@ -110,7 +109,7 @@ fn badges(case: &Case) -> Badges {
 }
 
 fn flagged(case: &Case) {
-    // What is longer than a screen is no badge: the lock knows how much of it was read.
+    // A text longer than the screen has no badge; the reading lock covers it.
     let want = match case.flag.as_deref() {
         Some("zalgo") => Some("combining"),
         Some("boxdraw") => Some("boxes"),
@@ -128,7 +127,7 @@ fn flagged(case: &Case) {
 
 fn run(cases: &[Case]) {
     let of_class = classed(cases);
-    // All that a case fails by is told, and all cases that do.
+    // Runs all cases before it fails, to report every failure.
     let failed: Vec<&str> = cases
         .iter()
         .zip(of_class)
@@ -139,7 +138,7 @@ fn run(cases: &[Case]) {
     assert!(failed.is_empty(), "{failed:?}");
 }
 
-/// Which one each case is of its class and field.
+/// Returns each case's index within its class and field.
 fn classed(cases: &[Case]) -> Vec<usize> {
     let mut counts: HashMap<(&str, &str), usize> = HashMap::new();
     let next = |case| {
@@ -151,14 +150,14 @@ fn classed(cases: &[Case]) -> Vec<usize> {
     cases.iter().map(next).collect()
 }
 
-/// Whether a case is drawn in every place in the short form: one in sixteen of each class, the first of them. The others are drawn in
-/// the list and in each tab.
+/// Returns whether the short form draws a case in every place: each 16th of its class. It draws the others in the
+/// list and in each tab.
 const fn goes_everywhere(nth: usize) -> bool {
     nth.is_multiple_of(16)
 }
 
-/// The size at which a case is drawn in the short form: one in twelve of each class at the largest, the first of them, because that
-/// takes as long as eight others.
+/// Returns the size at which the short form draws a case. Each 12th of its class uses the largest, which takes as long as
+/// eight others.
 const fn turn(nth: usize) -> (u16, u16) {
     match nth {
         _ if nth.is_multiple_of(12) => SIZES[2],
@@ -183,14 +182,14 @@ fn passes(nth: usize, case: &Case) -> bool {
 }
 
 #[test]
-fn g1_no_hostile_text_drives_the_terminal_or_hides() {
+fn g1_hostile_text_neither_drives_the_terminal_nor_hides() {
     let cases = own();
     assert!(cases.len() >= 160, "{}", cases.len());
     run(&cases);
 }
 
 #[test]
-fn g1_nor_does_a_corpus_that_somebody_else_wrote() {
+fn g1_foreign_corpus_neither_drives_the_terminal_nor_hides() {
     run(&others());
 }
 

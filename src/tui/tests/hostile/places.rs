@@ -1,4 +1,4 @@
-//! Where foreign text is drawn.
+//! The places where foreign text is drawn.
 
 use crate::domain::{Outcome, PendingAction, RawJson, Status};
 use crate::inbox::Problem;
@@ -12,7 +12,7 @@ fn json(text: &str) -> String {
     serde_json::to_string(text).unwrap()
 }
 
-/// The text in every field that an agent or a backend writes.
+/// Returns an action with the text in every field that an agent or backend writes.
 fn hostile(case: &Case, id: &str) -> PendingAction {
     let text = json(&case.text);
     let input = format!(
@@ -30,7 +30,7 @@ fn hostile(case: &Case, id: &str) -> PendingAction {
     action
 }
 
-/// Rows that came from outside stand behind the gutter, whatever is in them.
+/// Checks that foreign rows, and no others, follow the gutter.
 fn gutter(case: &Case, place: &str, desk: &Desk, frame: &Frame) {
     let layout = desk.model.layout();
     let Some(page) = &desk.model.preview.page else { return };
@@ -64,7 +64,7 @@ fn look(case: &Case, place: &str, desk: &Desk) {
     assert!(title.is_ascii() && title.ends_with(" - placet"), "{}: {title:?}", case.id);
 }
 
-/// What the case must show is on a wide screen.
+/// Checks that a wide screen shows what the case demands.
 pub(crate) fn seen(case: &Case) {
     let input = match case.field.as_str() {
         "body" => format!("{{\"body\":{}}}", json(&case.text)),
@@ -90,7 +90,7 @@ pub(crate) fn seen(case: &Case) {
     for see in &case.see {
         let dense: String = see.split_whitespace().collect();
         let short: String = if case.field == "title" { dense.chars().take(24).collect() } else { dense };
-        // A long run is told by its name and a number; how much there is to read, by the foot of the pane.
+        // The screen shows a long run as name and number, and the lines to read at the foot of the pane.
         let run = see.strip_prefix('⟦').is_some_and(|name| shown.contains(&format!("×{name}")));
         let counted = run || (see == "lines" && case.id == "size-long-line");
         assert!(
@@ -102,7 +102,7 @@ pub(crate) fn seen(case: &Case) {
     }
 }
 
-/// Looks at the list, and at each tab from its start to its end.
+/// Draws the list, then each tab from start to end.
 pub(crate) fn listed(case: &Case, (width, height): (u16, u16)) -> Desk {
     let mut desk = Desk::new(width, height, vec![hostile(case, "1"), hostile(case, "2"), hostile(case, "3")]);
     look(case, "the list", &desk);
@@ -119,7 +119,7 @@ pub(crate) fn listed(case: &Case, (width, height): (u16, u16)) -> Desk {
     desk
 }
 
-/// Opens, reads, edits, filters, reviews and sends, and looks after every step.
+/// Opens, reads, edits, filters, reviews and sends, and checks every step.
 pub(crate) fn everywhere(case: &Case, size: (u16, u16)) {
     let mut desk = listed(case, size);
     for (keys, place) in [
