@@ -21,7 +21,7 @@ use crate::tui::queue::list::Syncing;
 use crate::tui::testing::{CAN, Desk, source};
 use crate::tui::tests::continuity::server::Server;
 
-/// So long that polling never helps: only the stream reports changes.
+/// Polling interval, long enough that only the stream reports changes.
 const NEVER: Duration = Duration::from_hours(1);
 /// Maximum number of scripts played at a time.
 const AT_ONCE: usize = 6;

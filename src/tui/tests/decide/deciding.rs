@@ -1,4 +1,4 @@
-//! Staging: toggles, guards, locks, undo, and what goes to disk.
+//! Staging: toggles, guards, locks, undo, and writes to the journal.
 
 use crate::domain::{Capabilities, Decision, ReasonRule};
 use crate::journal::Write;
@@ -6,13 +6,13 @@ use crate::tui::core::msg::{Effect, What};
 use crate::tui::testing::{CAN, Desk, action, few, key};
 
 #[test]
-fn approve_and_exclude_are_toggles_and_send_nothing() {
+fn approve_and_exclude_toggle_and_send_nothing() {
     let mut desk = Desk::new(100, 30, few(3));
 
     desk.press("ax");
     assert_eq!((desk.staged().as_str(), desk.here().as_str()), ("1A 2X", "3"));
     desk.press("kka");
-    assert_eq!((desk.staged().as_str(), desk.here().as_str()), ("2X", "1"), "clearing never moves on");
+    assert_eq!((desk.staged().as_str(), desk.here().as_str()), ("2X", "1"), "clearing leaves the cursor");
 
     assert!(desk.submitted.is_empty());
     assert!(!desk.effects.iter().any(|effect| matches!(effect, Effect::Submit { .. })));
@@ -40,21 +40,21 @@ fn every_step_is_saved_with_its_position() {
 }
 
 #[test]
-fn a_decision_is_bound_to_what_was_on_screen() {
+fn decision_records_the_digest_on_screen() {
     let mut desk = Desk::new(100, 30, few(4));
     let digest = desk.world[&key("1")].digest();
 
     desk.press("a");
 
     assert_eq!(desk.model.decide.draft.get(&key("1")).unwrap().digest, Some(digest));
-    // The last one was decided before its content came.
+    // Decided before its content arrived.
     desk.answers = false;
     desk.press("Ga");
     assert_eq!(desk.model.decide.draft.get(&key("4")).unwrap().digest, None);
 }
 
 #[test]
-fn marks_are_decided_together_and_then_cleared() {
+fn deciding_marked_actions_clears_the_marks() {
     let mut desk = Desk::new(100, 30, few(4));
 
     desk.press("  ");
@@ -64,7 +64,7 @@ fn marks_are_decided_together_and_then_cleared() {
     assert_eq!(desk.staged(), "1X 2X");
     assert!(desk.model.queue.marks.is_empty());
     desk.press("u");
-    assert_eq!(desk.staged(), "", "one step");
+    assert_eq!(desk.staged(), "", "one undo step");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn high_risk_must_be_read_to_the_end_first() {
 }
 
 #[test]
-fn hidden_characters_and_duplicate_keys_lock_too() {
+fn hidden_characters_and_duplicate_keys_lock() {
     let body = (1..60).map(|i| format!("\"k{i}\":{i}")).collect::<Vec<_>>().join(",");
     for flagged in [format!("{{\"to\":\"a\\u202eb\",{body}}}"), format!("{{\"to\":1,\"t\\u006f\":2,{body}}}")]
     {
@@ -108,7 +108,7 @@ fn hidden_characters_and_duplicate_keys_lock_too() {
 }
 
 #[test]
-fn what_fits_the_screen_counts_as_read() {
+fn text_that_fits_the_screen_counts_as_read() {
     let risky = action("9 refund_payment billing critical 5", "Refund", r#"{"amount":"1.10"}"#);
     let mut desk = Desk::new(100, 30, vec![risky]);
 
@@ -133,7 +133,7 @@ fn a_burst_of_keys_decides_nothing() {
     desk.wait(500);
     desk.hurry("aaxjxa", 2);
 
-    assert_eq!(desk.staged(), "", "what the first keys staged is taken back");
+    assert_eq!(desk.staged(), "", "the staging of the first keys is undone");
     assert_eq!(
         desk.message(),
         "ignored 6 keys that came too fast to be typed (pasted?); their staging was undone"
@@ -144,7 +144,7 @@ fn a_burst_of_keys_decides_nothing() {
 }
 
 #[test]
-fn a_burst_that_undoes_is_taken_back_too() {
+fn burst_of_undo_keys_is_reverted() {
     let mut desk = Desk::new(100, 30, few(9));
     desk.press("ax");
 
@@ -171,9 +171,9 @@ fn a_burst_that_opens_the_review_leaves_no_sheet() {
     assert_eq!((desk.staged().as_str(), desk.model.modal.is_none()), ("", true), "{}", desk.screen());
 }
 
-/// What an input method hands over comes at once, and is no paste of commands.
+/// An input method commits a whole text at once. That is not a paste of keys.
 #[test]
-fn text_committed_at_once_keeps_its_decision_whatever_key_follows() {
+fn committed_text_keeps_its_decision_after_any_key() {
     for (next, millis) in [("<Down>", 5_000), ("j", 5_000), ("<Esc>", 20), ("<Tab>", 300), ("?", 20)] {
         let mut desk = Desk::new(100, 30, few(9));
         desk.press("X");
@@ -208,7 +208,7 @@ fn a_bulk_edit_of_text_committed_at_once_survives_esc() {
 }
 
 #[test]
-fn backspace_after_committed_text_clears_and_is_no_paste() {
+fn backspace_after_committed_text_clears() {
     let mut desk = Desk::new(100, 30, few(9));
     desk.press("X");
     desk.hurry("duplicate", 0);
@@ -218,7 +218,7 @@ fn backspace_after_committed_text_clears_and_is_no_paste() {
     assert_eq!(desk.staged(), "", "{}", desk.message());
 }
 
-/// 1 is excluded with a reason, 2 approved with an edit, 3 approved with a comment, 4 plainly excluded.
+/// Excludes 1 with a reason, approves 2 with an edit and 3 with a comment, excludes 4 without a reason.
 fn typed_for_each() -> Desk {
     let mut desk = Desk::new(100, 30, few(6));
     desk.press("Xduplicate<Enter>");
@@ -230,7 +230,7 @@ fn typed_for_each() -> Desk {
 }
 
 #[test]
-fn a_bulk_key_leaves_words_and_edits_alone() {
+fn bulk_key_skips_decisions_with_text_or_edits() {
     for (keys, staged) in
         [("*a", "1X 2E 3A 4A 5A 6A"), ("*x", "1X 2E 3A 4X 5X 6X"), ("*Xother<Enter>", "1X 2E 3A 4X 5X 6X")]
     {
@@ -245,16 +245,16 @@ fn a_bulk_key_leaves_words_and_edits_alone() {
         assert_eq!((desk.staged().as_str(), kept(&desk)), (staged, before), "{keys}");
         assert!(desk.message().contains("with text or edits"), "{keys}: {}", desk.message());
         desk.press("u");
-        assert_eq!(desk.staged(), "1X 2E 3A 4X", "one step");
+        assert_eq!(desk.staged(), "1X 2E 3A 4X", "one undo step");
     }
 }
 
 #[test]
-fn the_same_bulk_key_again_leaves_words_and_edits_alone() {
+fn repeated_bulk_key_skips_decisions_with_text_or_edits() {
     let mut desk = typed_for_each();
     desk.press("gg*a");
     assert_eq!(desk.staged(), "1X 2E 3A 4A 5A 6A", "{}", desk.screen());
-    // All of these are approved: the key again means undecided.
+    // All marked actions are approved, so the key takes it back.
     desk.press("ggjj     a");
 
     assert_eq!(desk.staged(), "1X 2E 3A", "{}", desk.message());
@@ -265,7 +265,7 @@ fn the_same_bulk_key_again_leaves_words_and_edits_alone() {
 }
 
 #[test]
-fn a_bulk_edit_leaves_words_alone() {
+fn bulk_edit_skips_decisions_with_text() {
     let mut desk = typed_for_each();
     desk.press("gg*e (US)<Enter>");
     desk.wait(500);
@@ -277,7 +277,7 @@ fn a_bulk_edit_leaves_words_alone() {
 }
 
 #[test]
-fn a_single_key_says_what_it_replaced_and_u_brings_it_back() {
+fn single_key_reports_what_it_replaced_for_undo() {
     let told = [
         ("ggja", "approve now; u brings back exclude, because \"duplicate\""),
         ("ggjjx", "exclude now; u brings back approve with edits (title)"),
@@ -301,7 +301,7 @@ fn a_single_key_says_what_it_replaced_and_u_brings_it_back() {
 }
 
 #[test]
-fn an_edit_keeps_the_comment_beside_it() {
+fn edit_keeps_the_comment() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("curgent<Enter>");
     desk.press("ke (EU)<Enter>");
@@ -312,7 +312,7 @@ fn an_edit_keeps_the_comment_beside_it() {
 }
 
 #[test]
-fn a_paste_into_the_list_does_nothing_but_say_so() {
+fn paste_into_the_list_is_ignored_with_a_message() {
     let mut desk = Desk::new(100, 30, few(2));
 
     desk.say(What::Paste("axax".to_owned()));
@@ -322,7 +322,7 @@ fn a_paste_into_the_list_does_nothing_but_say_so() {
 }
 
 #[test]
-fn a_row_that_just_changed_takes_no_decision() {
+fn row_that_just_changed_is_not_decided() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.press("jk");
     let mut changed = few(2).remove(0);
@@ -335,7 +335,7 @@ fn a_row_that_just_changed_takes_no_decision() {
     assert_eq!(desk.message(), "the row under the cursor just changed: check it, then decide");
     desk.press("a");
 
-    assert_eq!(desk.staged(), "1A", "after a while it does");
+    assert_eq!(desk.staged(), "1A", "after a while it does stage");
 }
 
 #[test]
@@ -351,7 +351,7 @@ fn a_read_only_token_decides_nothing() {
 }
 
 #[test]
-fn the_rest_of_a_batch_leaves_out_what_nobody_looked_at() {
+fn rest_of_a_batch_leaves_out_unread_actions() {
     let mut actions = few(5);
     actions[4] = action("5 create_linear_issue support high 1", "Risky", r#"{"title":"x"}"#);
     let mut desk = Desk::new(100, 30, actions);
@@ -363,11 +363,11 @@ fn the_rest_of_a_batch_leaves_out_what_nobody_looked_at() {
 }
 
 #[test]
-fn a_reason_is_asked_for_where_the_source_demands_one() {
+fn source_that_demands_a_reason_opens_the_form() {
     let mut desk = Desk::with(100, 30, few(2), Capabilities { reason: ReasonRule::Required, ..CAN });
 
     desk.press("x<Enter>");
-    assert_eq!(desk.staged(), "", "an empty reason is none");
+    assert_eq!(desk.staged(), "", "an empty reason does not count");
     desk.press("other team<Enter>");
 
     assert_eq!(
@@ -378,7 +378,7 @@ fn a_reason_is_asked_for_where_the_source_demands_one() {
 }
 
 #[test]
-fn a_reason_that_was_typed_is_not_lost() {
+fn typed_reason_is_kept() {
     let mut desk = Desk::with(100, 30, few(2), Capabilities { reason: ReasonRule::NotKept, ..CAN });
 
     desk.press("Xwrong<Esc>");
@@ -396,7 +396,7 @@ Enter excludes   Esc closes and keeps the text
 }
 
 #[test]
-fn backspace_only_goes_towards_undecided() {
+fn backspace_only_clears() {
     let mut desk = Desk::new(100, 30, few(2));
 
     desk.press("ak<Backspace><Backspace>");
@@ -405,7 +405,7 @@ fn backspace_only_goes_towards_undecided() {
 }
 
 #[test]
-fn a_held_key_stops_at_the_first_high_risk_action_that_nobody_opened() {
+fn held_key_stops_at_an_unopened_high_risk_action() {
     let body = (1..60).map(|i| format!("\"k{i}\":{i}")).collect::<Vec<_>>().join(",");
     let mut actions = few(5);
     actions[2] = action("3 create_linear_issue support high 57", "Risky", &format!("{{{body}}}"));
@@ -421,29 +421,29 @@ fn a_held_key_stops_at_the_first_high_risk_action_that_nobody_opened() {
 }
 
 #[test]
-fn two_wide_verbs_in_a_row_look_like_caps_lock() {
+fn two_capital_keys_in_a_row_suggest_caps_lock() {
     let mut desk = Desk::new(100, 30, few(5));
 
     desk.press("A");
     insta::assert_snapshot!(desk.message(), @"approved the rest of this batch: 1; left out: 4 unread");
     desk.press("S");
     assert_eq!(desk.message(), "approved the rest of this batch: 1; left out: 4 unread   Caps Lock?");
-    assert!(desk.submitted.is_empty(), "neither sends");
+    assert!(desk.submitted.is_empty(), "neither key sends");
     desk.press("<Esc>jA");
-    // A small key in between: it is meant.
+    // A small letter between the capitals rules out Caps Lock.
     insta::assert_snapshot!(desk.message(), @"approved the rest of this batch: 1; left out: 3 unread");
 }
 
 #[test]
-fn backspace_clears_without_moving_on_from_a_marked_or_a_single_row() {
+fn backspace_clears_without_moving_the_cursor() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("aak<Backspace>");
     assert_eq!((desk.staged().as_str(), desk.here().as_str()), ("1A", "2"));
 }
 
-/// Some terminals report releases: each key would come twice.
+/// Some terminals report key releases.
 #[test]
-fn a_released_key_is_no_key() {
+fn key_release_is_ignored() {
     let mut desk = Desk::new(100, 30, few(3));
     let mut key = crossterm::event::KeyEvent::from(crossterm::event::KeyCode::Char('a'));
     key.kind = crossterm::event::KeyEventKind::Release;
@@ -470,7 +470,7 @@ fn comment_on_one_row_is_kept_while_others_are_marked() {
 }
 
 #[test]
-fn reason_for_all_that_is_marked_is_not_taken_for_one_alone() {
+fn reason_for_marked_actions_is_not_offered_for_one() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("*Xall spam<Esc><Esc>x");
 
@@ -479,12 +479,12 @@ fn reason_for_all_that_is_marked_is_not_taken_for_one_alone() {
 }
 
 #[test]
-fn message_of_a_decision_goes_with_the_next_one() {
+fn message_of_a_decision_disappears_with_the_next() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("xk");
     desk.press("x");
     let message = desk.message();
     desk.press("a");
 
-    assert_ne!(desk.message(), message, "it told of the key before");
+    assert_ne!(desk.message(), message, "the message was about the previous key");
 }

@@ -1,4 +1,4 @@
-//! Keys about thousands of actions: they are done in stretches, and what leaves the draft alone comes between them.
+//! Keys for thousands of actions run in chunks; keys that do not touch the draft run between chunks.
 
 use crate::domain::{PendingAction, Status, Step};
 use crate::journal::Write;
@@ -7,7 +7,7 @@ use crate::tui::core::msg::What;
 use crate::tui::decide::update::is_busy;
 use crate::tui::testing::{Desk, action, decided, key_of};
 
-/// So many that a key takes several stretches.
+/// Enough rows for several chunks.
 const MANY: usize = 11_000;
 
 fn issue(i: usize) -> PendingAction {
@@ -36,13 +36,13 @@ fn steps(desk: &Desk) -> Vec<&Step> {
 }
 
 #[test]
-fn a_key_for_thousands_is_done_in_stretches_and_saved_as_one_step() {
+fn bulk_key_runs_in_chunks_and_saves_one_step() {
     let mut desk = many(MANY);
 
     desk.press("*x");
     let begun = desk.model.decide.draft.len();
     assert!(begun > 0 && begun < MANY, "{begun}");
-    assert!(steps(&desk).is_empty(), "nothing of it is saved before all of it is decided");
+    assert!(steps(&desk).is_empty(), "saved only when every action is decided");
     assert!(desk.status_line().ends_with("saving"), "{}", desk.status_line());
     let before = desk.here();
     desk.press("j");
@@ -57,7 +57,7 @@ fn a_key_for_thousands_is_done_in_stretches_and_saved_as_one_step() {
 }
 
 #[test]
-fn help_waits_for_no_decision() {
+fn help_opens_between_chunks() {
     let mut desk = many(MANY);
     desk.press("*x");
     let begun = desk.model.decide.draft.len();
@@ -66,13 +66,13 @@ fn help_waits_for_no_decision() {
     assert!(desk.model.screen.overlay.is_some());
     desk.press("j<Esc>");
 
-    assert_eq!(desk.model.decide.draft.len(), begun, "none of these keys needs to know what is staged");
+    assert_eq!(desk.model.decide.draft.len(), begun, "these keys do not read the draft");
     until_done(&mut desk);
     assert_eq!(desk.model.decide.draft.len(), MANY);
 }
 
 #[test]
-fn who_suspends_from_help_has_all_of_it_saved() {
+fn suspending_from_help_saves_the_whole_step() {
     let mut desk = many(MANY);
     desk.press("*x?");
 
@@ -82,7 +82,7 @@ fn who_suspends_from_help_has_all_of_it_saved() {
 }
 
 #[test]
-fn a_burst_takes_back_all_that_its_first_keys_began() {
+fn burst_reverts_an_unfinished_bulk_step() {
     let mut desk = many(MANY);
     desk.press("*");
 
@@ -91,11 +91,11 @@ fn a_burst_takes_back_all_that_its_first_keys_began() {
 
     assert!(!is_busy(&desk.model));
     assert!(desk.model.decide.draft.is_empty());
-    assert_eq!(desk.saved.last(), Some(&Write::Position(0)), "it was taken, and taken back");
+    assert_eq!(desk.saved.last(), Some(&Write::Position(0)), "saved and undone");
 }
 
 #[test]
-fn a_word_typed_at_once_takes_back_no_key_of_before() {
+fn committed_text_does_not_revert_an_earlier_key() {
     let mut desk = many(MANY);
     desk.press("*x?");
 
@@ -107,11 +107,11 @@ fn a_word_typed_at_once_takes_back_no_key_of_before() {
 }
 
 #[test]
-fn a_key_that_decides_waits_for_the_one_before_it() {
+fn staging_key_waits_for_the_previous_bulk_step() {
     let mut desk = many(MANY);
 
     desk.press("*xu");
-    assert_eq!(steps(&desk).len(), 1, "the step is taken before it is undone");
+    assert_eq!(steps(&desk).len(), 1, "the step is saved before it is undone");
     let left = desk.model.decide.draft.len();
     assert!(left > 0 && left < MANY, "{left}");
     desk.press("U");
@@ -123,7 +123,7 @@ fn a_key_that_decides_waits_for_the_one_before_it() {
 }
 
 #[test]
-fn what_is_decided_elsewhere_meanwhile_is_not_staged() {
+fn action_decided_elsewhere_during_a_bulk_key_is_not_staged() {
     let mut desk = many(MANY);
     desk.press("*x");
 
@@ -135,7 +135,7 @@ fn what_is_decided_elsewhere_meanwhile_is_not_staged() {
 }
 
 #[test]
-fn keys_lead_to_the_same_however_the_stretches_fall_between_them() {
+fn result_does_not_depend_on_chunk_timing() {
     let mut random = Random::seeded();
     for round in 0..rounds(1, 40) {
         let (mut waits, mut hurries) = (many(5_100), many(5_100));
@@ -148,7 +148,7 @@ fn keys_lead_to_the_same_however_the_stretches_fall_between_them() {
         }
         until_done(&mut hurries);
 
-        // Too much to be told of.
+        // `assert_eq!` would print thousands of rows.
         assert!(hurries.model.decide.draft == waits.model.decide.draft, "round {round}");
         assert_eq!(hurries.model.queue.marked(), waits.model.queue.marked(), "round {round}");
         let decisions = |desk: &Desk| {

@@ -1,4 +1,4 @@
-//! Actions that more than one person must approve.
+//! Actions that need several approvals.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::tui::queue::slots::State;
 use crate::tui::submit::words;
 use crate::tui::testing::{Desk, few, key};
 
-/// The action, which two people must approve: these did, with these edits.
+/// Returns `action` needing two approvals, with these given.
 fn approved(action: &PendingAction, by: &[&str], edits: Option<&str>) -> PendingAction {
     let edits = edits.map(|edits| Edits::new(RawJson::parse(edits).unwrap()).unwrap());
     let merged = edits.as_ref().map(|edits| merge(&action.input, edits).unwrap());
@@ -44,14 +44,14 @@ fn edits(desk: &Desk) -> Option<String> {
     staged.decision.edits().map(|edits| edits.as_json().as_str().to_owned())
 }
 
-/// What the open review says of approvals by several people.
+/// Returns the warnings of the open review.
 fn told(desk: &Desk) -> Vec<String> {
     let Some(Modal::Review(sheet)) = &desk.model.modal else { panic!("no review is open") };
     sheet.review.as_ref().unwrap().told.iter().map(|told| told.words.to_string()).collect()
 }
 
 #[test]
-fn row_and_preview_say_who_approved_what() {
+fn row_and_preview_show_approvers_and_edits() {
     let desk = desk(&["kim"], Some(r#"{"n":5}"#));
 
     let screen = desk.screen();
@@ -64,19 +64,19 @@ fn row_and_preview_say_who_approved_what() {
 }
 
 #[test]
-fn approve_key_approves_what_was_approved() {
+fn approve_key_stages_the_already_approved_content() {
     let mut desk = desk(&["kim"], Some(r#"{"n":5}"#));
 
     desk.press("a");
     assert_eq!(edits(&desk).as_deref(), Some(r#"{"n":5}"#));
     desk.press("S");
-    assert_eq!(told(&desk), Vec::<String>::new(), "the last approval goes like any other");
+    assert_eq!(told(&desk), Vec::<String>::new(), "the last approval gets no warning");
     desk.press("<Esc>ka");
-    assert_eq!(desk.staged(), "", "the same key again");
+    assert_eq!(desk.staged(), "", "the same key takes it back");
 }
 
 #[test]
-fn first_approval_is_said_to_wait_and_the_action_stays_pending() {
+fn first_approval_leaves_the_action_pending() {
     let mut desk = desk(&[], None);
 
     let page = desk.preview().split_whitespace().collect::<Vec<_>>().join(" ");
@@ -99,10 +99,10 @@ fn first_approval_is_said_to_wait_and_the_action_stays_pending() {
 }
 
 #[test]
-fn other_content_is_said_to_take_the_place_of_approvals() {
+fn review_warns_that_other_content_replaces_approvals() {
     let mut desk = desk(&[], None);
     desk.press("ak");
-    // Meanwhile somebody approves it with edits.
+    // Another reviewer approves it with edits.
     let now = approved(&few(1)[0], &["kim"], Some(r#"{"n":5}"#));
     desk.changes(vec![now]);
 
@@ -114,24 +114,24 @@ fn other_content_is_said_to_take_the_place_of_approvals() {
 }
 
 #[test]
-fn what_others_approved_is_looked_at_first() {
+fn edits_of_others_must_be_seen_before_approving() {
     let mut desk = desk(&[], None);
     desk.press("j");
     let now = approved(&few(1)[0], &["kim"], Some(r#"{"n":5}"#));
     desk.changes(vec![now]);
     desk.wait(1_000);
 
-    // Marked, and the cursor elsewhere.
+    // Bulk: the action is marked and not under the cursor.
     desk.press("k j");
     desk.answers = false;
     desk.press("a");
 
     let staged = desk.model.decide.draft.get(&key("1")).map(|staged| staged.decision.clone());
-    assert_ne!(staged, Some(Decision::APPROVE), "nobody approves another content without a look");
+    assert_ne!(staged, Some(Decision::APPROVE), "unseen content must not be approved");
 }
 
 #[test]
-fn own_approval_is_taken_back_by_a_key_of_its_own() {
+fn separate_key_takes_back_own_approval() {
     let mut mine = desk(&["lee"], None);
     mine.press("u");
     assert!(mine.message().contains("takes back your approval"), "{}", mine.message());
@@ -150,7 +150,7 @@ fn own_approval_is_taken_back_by_a_key_of_its_own() {
 }
 
 #[test]
-fn edits_of_an_approver_are_read_before_they_are_approved() {
+fn edits_of_an_approver_must_be_read_first() {
     let memo = (0..60).map(|n| format!("line {n}\\n")).collect::<Vec<_>>().concat();
     let edit = format!(r#"{{"title":"{memo}"}}"#);
     for high in [true, false] {
@@ -190,7 +190,7 @@ fn review_counts_the_edits_that_were_read() {
     let mut desk = Desk::new(110, 30, vec![approved(&one, &["kim"], Some(r#"{"n":5}"#))]);
     desk.drawn();
     desk.rest(3_000);
-    assert!(!desk.preview().contains("Counts as approval"), "it is the last one");
+    assert!(!desk.preview().contains("Counts as approval"), "the last approval has no counter");
 
     desk.press("aS");
 
@@ -200,7 +200,7 @@ fn review_counts_the_edits_that_were_read() {
 }
 
 #[test]
-fn edits_of_an_approver_are_looked_at_for_tricks() {
+fn edits_of_an_approver_are_checked_for_hidden_text() {
     let one = approved(
         &few(1)[0],
         &["kim"],

@@ -1,4 +1,4 @@
-//! What is said beside a decision: reasons, comments, guidance; and that none of it is lost.
+//! Texts that go with a decision: reasons, comments, guidance.
 
 use crate::domain::{Capabilities, Decision, DecisionKind, ReasonRule};
 use crate::journal::{Restored, Write};
@@ -18,7 +18,7 @@ fn approved(comment: Option<&str>) -> Decision {
 }
 
 #[test]
-fn one_reason_for_everything_that_is_marked() {
+fn one_reason_applies_to_all_marked() {
     let mut desk = Desk::new(100, 30, few(4));
 
     desk.press("  Xother team<Enter>");
@@ -26,7 +26,7 @@ fn one_reason_for_everything_that_is_marked() {
     assert_eq!((desk.staged().as_str(), decision(&desk, "1")), ("1X 2X", rejected("other team")));
     assert_eq!(decision(&desk, "2"), rejected("other team"));
     desk.press("u");
-    assert_eq!(desk.staged(), "", "one step");
+    assert_eq!(desk.staged(), "", "one undo step");
 }
 
 #[test]
@@ -41,19 +41,19 @@ fn a_configured_reason_takes_a_digit_or_tab() {
     desk.press("2<Enter>");
     assert_eq!(decision(&desk, "1"), rejected("wrong team"));
     desk.press("X<Tab><Tab><Tab><Enter>");
-    assert_eq!(decision(&desk, "2"), rejected("duplicate"), "round again");
+    assert_eq!(decision(&desk, "2"), rejected("duplicate"), "the choices wrap around");
     desk.press("Xby 2<Tab><Enter>");
-    assert_eq!(decision(&desk, "3"), rejected("by 2"), "what was typed by hand stays");
+    assert_eq!(decision(&desk, "3"), rejected("by 2"), "typed text stays");
 }
 
 #[test]
-fn a_comment_is_staged_with_the_approval_it_stands_beside() {
+fn comment_is_staged_with_its_approval() {
     let mut desk = Desk::new(100, 30, few(4));
 
     desk.press("akcas agreed<Enter>");
     assert_eq!((decision(&desk, "1"), desk.here().as_str()), (approved(Some("as agreed")), "1"));
     desk.press("a");
-    assert_eq!(desk.staged(), "", "the toggle takes both");
+    assert_eq!(desk.staged(), "", "the toggle clears approval and comment");
     desk.press("c");
     insta::assert_snapshot!(desk.sheet(), @"
 Approve, with a comment
@@ -70,7 +70,7 @@ Enter approves   Esc closes and keeps the text
 }
 
 #[test]
-fn a_comment_opens_no_lock() {
+fn comment_does_not_unlock_high_risk() {
     let body = (1..60).map(|i| format!("\"k{i}\":{i}")).collect::<Vec<_>>().join(",");
     let risky = action("9 refund_payment billing critical 5", "Refund everything", &format!("{{{body}}}"));
     let mut desk = Desk::new(100, 30, vec![risky]);
@@ -86,7 +86,7 @@ fn a_comment_opens_no_lock() {
 }
 
 #[test]
-fn where_the_source_keeps_no_comment_it_is_said() {
+fn form_says_if_the_source_keeps_no_comment() {
     let mut desk = Desk::with(100, 30, few(2), Capabilities { comment: false, ..CAN });
 
     desk.press("c");
@@ -106,7 +106,7 @@ Enter approves   Esc closes and keeps the text
 }
 
 #[test]
-fn retry_goes_with_guidance_to_a_source_that_can_and_is_explained_elsewhere() {
+fn retry_needs_guidance_and_a_source_that_supports_it() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.press("r");
     assert!(desk.model.modal.is_none());
@@ -117,7 +117,7 @@ fn retry_goes_with_guidance_to_a_source_that_can_and_is_explained_elsewhere() {
 
     let mut desk = Desk::with(100, 30, few(2), Capabilities { retry: true, ..CAN });
     desk.press("r<Enter>");
-    assert_eq!(desk.staged(), "", "without guidance there is nothing to try");
+    assert_eq!(desk.staged(), "", "a retry needs guidance");
     desk.press("use the owner<Enter>");
     assert_eq!(desk.staged(), "1R");
     desk.press("s");
@@ -130,7 +130,7 @@ fn retry_goes_with_guidance_to_a_source_that_can_and_is_explained_elsewhere() {
 }
 
 #[test]
-fn what_is_typed_is_on_disk_within_a_second_and_comes_back_after_a_crash() {
+fn typed_reason_is_saved_within_a_second_and_restored() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.press("Xnot this");
     desk.saved.clear();
@@ -158,7 +158,7 @@ Enter excludes   Esc closes and keeps the text
 }
 
 #[test]
-fn shift_tab_and_letters_in_the_field_are_text_and_decide_nothing() {
+fn letters_in_the_reason_field_are_text() {
     let mut desk = Desk::with(100, 30, few(2), Capabilities { reason: ReasonRule::Required, ..CAN });
 
     desk.press("xaxAsSyX");
@@ -177,7 +177,7 @@ Enter excludes   Esc closes and keeps the text
 }
 
 #[test]
-fn a_reason_outlives_the_toggle_and_stands_on_the_sheet() {
+fn reason_survives_the_toggle_and_shows_in_the_review() {
     let mut desk = Desk::new(100, 30, few(2));
 
     desk.press("Xa duplicate<Enter>");
@@ -194,9 +194,9 @@ fn a_reason_outlives_the_toggle_and_stands_on_the_sheet() {
     insta::assert_snapshot!(desk.sheet_line(7), @"        because  a duplicate");
 }
 
-/// It would be bound to what is on screen now, read or not.
+/// A comment re-stages the approval with the current content, which may be unread.
 #[test]
-fn a_comment_beside_an_approval_asks_for_what_approving_asks_for() {
+fn commenting_needs_the_same_reading_as_approving() {
     let long = |n: usize| {
         let body: Vec<String> = (1..60).map(|i| format!("\"k{i}\":{n}")).collect();
         action("1 create_linear_issue support high 57", "Risky", &format!("{{{}}}", body.join(",")))
@@ -222,5 +222,5 @@ fn a_comment_beside_an_approval_asks_for_what_approving_asks_for() {
         "high-risk: it was on screen too briefly to be read; look at it, then approve"
     );
     desk.press("<Esc>a");
-    assert_eq!(desk.staged(), "", "taking it back asks for nothing");
+    assert_eq!(desk.staged(), "", "taking it back needs no reading");
 }

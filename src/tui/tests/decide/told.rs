@@ -1,4 +1,4 @@
-//! What a source lets a reviewer do with an action is told before a key is pressed.
+//! Capability notes: the preview shows the source's limits before a key is pressed.
 
 use crate::domain::{Capabilities, Note, Notes, On, PendingAction};
 use crate::tui::core::modal::Modal;
@@ -14,14 +14,14 @@ const SAGA: Capabilities = Capabilities {
 };
 
 #[test]
-fn it_stands_above_the_content_at_every_size() {
+fn notes_show_above_the_content_at_every_size() {
     let mut desk = Desk::with(100, 30, few(2), SAGA);
     desk.press("j");
     desk.pictured("told");
 }
 
 #[test]
-fn where_nothing_is_out_of_the_ordinary_no_row_is_taken() {
+fn ordinary_source_has_no_notes() {
     let mut desk = Desk::new(80, 24, few(2));
     desk.press("j");
     let text = desk.model.layout().text;
@@ -32,7 +32,7 @@ fn where_nothing_is_out_of_the_ordinary_no_row_is_taken() {
 }
 
 #[test]
-fn keys_that_cannot_work_are_no_hints_and_say_why() {
+fn keys_without_effect_are_not_hinted_and_explain() {
     let mut desk = Desk::with(100, 30, few(2), Capabilities { reject: false, ..SAGA });
     desk.press("j");
     let hints = desk.hints();
@@ -52,7 +52,7 @@ fn keys_that_cannot_work_are_no_hints_and_say_why() {
 }
 
 #[test]
-fn what_can_only_be_looked_at_says_why_and_not_why_another_kind_would() {
+fn read_only_action_gives_its_own_reason() {
     const CLIENT: &[Note] = &[Note { on: On::Any, words: "its client answers it, not this inbox" }];
     let can = Capabilities { notes: Notes::of(CLIENT), ..Capabilities::READ_ONLY };
     let mut desk = Desk::with(100, 30, few(2), can);
@@ -66,7 +66,7 @@ fn what_can_only_be_looked_at_says_why_and_not_why_another_kind_would() {
 }
 
 #[test]
-fn the_review_tells_what_goes_with_the_decisions_by_kind() {
+fn review_shows_notes_per_kind_of_decision() {
     let mut desk = Desk::with(100, 40, few(3), SAGA);
     desk.press("jaxxS");
     insta::assert_snapshot!(desk.sheet(), @"
@@ -97,7 +97,7 @@ Nothing is sent yet
 }
 
 #[test]
-fn the_help_begins_with_it() {
+fn help_starts_with_the_notes() {
     let mut desk = Desk::with(100, 40, few(1), SAGA);
     desk.press("?");
     insta::assert_snapshot!(desk.sheet_line(2), @"  THIS ACTION");
@@ -109,7 +109,7 @@ fn question() -> PendingAction {
 }
 
 #[test]
-fn approving_what_asks_for_an_answer_opens_the_form_at_the_answer() {
+fn approving_a_question_opens_the_form_at_the_answer() {
     let can = Capabilities { answer: true, reject: false, ..CAN };
     let mut desk = Desk::with(100, 30, vec![question()], can);
     desk.press("a");
@@ -122,11 +122,11 @@ fn approving_what_asks_for_an_answer_opens_the_form_at_the_answer() {
     assert_eq!(desk.staged(), "");
     assert_eq!(desk.message(), "no answer yet: write it, then Enter approves with it; Esc closes");
 
-    // It holds null, so it takes JSON.
+    // The field holds null, so it takes JSON.
     desk.press("<C-u>\"the small one\"<Enter>");
     assert_eq!(desk.staged(), "q-1E", "{}", desk.screen());
     let edits = desk.model.decide.draft.get(&key("q-1")).unwrap().decision.edits().unwrap().clone();
     assert_eq!(edits.as_json().as_str().replace(' ', ""), r#"{"answer":"thesmallone"}"#);
     desk.press("a");
-    assert_eq!(desk.staged(), "", "again takes it back");
+    assert_eq!(desk.staged(), "", "the same key takes it back");
 }

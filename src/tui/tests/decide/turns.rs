@@ -1,4 +1,4 @@
-//! Turns: where a source takes one decision for all calls of a batch, or decides them only together.
+//! Turns: sources that take one decision for all calls of a batch, or decisions only together.
 
 use crate::domain::{Capabilities, PendingAction, Together};
 use crate::tui::core::modal::Modal;
@@ -11,11 +11,11 @@ const ALL: Capabilities = Capabilities { together: Together::All, edit: false, .
 fn refusal(model: &Model) -> String {
     let Some(Modal::Review(sheet)) = &model.modal else { panic!("no review is open") };
     let review = sheet.review.as_ref().unwrap();
-    assert!(review.submission.is_none(), "nothing of it may be sent");
+    assert!(review.submission.is_none(), "a refused turn must not be sent");
     review.refused[0].why.clone()
 }
 
-/// The second of three calls must be read first.
+/// Returns three calls; the second is high-risk and long.
 fn with_a_risky_one() -> Vec<PendingAction> {
     let mut calls = few(3);
     let long = format!(r#"{{"text":"{}"}}"#, "word ".repeat(400));
@@ -24,7 +24,7 @@ fn with_a_risky_one() -> Vec<PendingAction> {
 }
 
 #[test]
-fn one_key_decides_the_whole_turn_and_one_undo_takes_it_back() {
+fn one_key_decides_a_turn_and_one_undo_clears_it() {
     let mut desk = Desk::with(100, 30, few(3), SAME);
     desk.press("ja");
     assert_eq!(desk.staged(), "1A 2A 3A");
@@ -41,14 +41,14 @@ fn one_key_decides_the_whole_turn_and_one_undo_takes_it_back() {
     desk.press("a<Backspace>");
     assert_eq!(desk.staged(), "");
     desk.press("Xtoo late<Enter>");
-    assert_eq!(desk.staged(), "1X 2X 3X", "a reason goes with all of them");
+    assert_eq!(desk.staged(), "1X 2X 3X", "the reason applies to every call");
     desk.press("S");
     let Some(Modal::Review(sheet)) = &desk.model.modal else { panic!("no review is open") };
     assert_eq!(sheet.review.as_ref().unwrap().submission.as_ref().unwrap().len(), 3);
 }
 
 #[test]
-fn a_mark_on_one_call_stands_for_its_turn() {
+fn marking_one_call_marks_its_turn() {
     let mut desk = Desk::with(100, 30, few(3), SAME);
     desk.press("j<Down>");
     desk.press(" a");
@@ -56,7 +56,7 @@ fn a_mark_on_one_call_stands_for_its_turn() {
 }
 
 #[test]
-fn a_turn_of_which_the_filter_hides_a_part_is_not_decided() {
+fn partly_hidden_turn_is_not_decided() {
     let mut desk = Desk::with(100, 30, few(3), SAME);
     desk.press("/1<Enter>");
     assert_eq!(desk.model.queue.n_shown(), 1, "{}", desk.screen());
@@ -73,7 +73,7 @@ fn a_turn_of_which_the_filter_hides_a_part_is_not_decided() {
 }
 
 #[test]
-fn a_turn_that_grew_is_refused_until_all_of_it_is_shown() {
+fn grown_turn_is_refused_until_fully_shown() {
     let mut desk = Desk::with(100, 30, few(2), SAME);
     desk.press("ja");
     assert_eq!(desk.staged(), "1A 2A");
@@ -89,7 +89,7 @@ fn a_turn_that_grew_is_refused_until_all_of_it_is_shown() {
 }
 
 #[test]
-fn turn_with_a_call_that_waits_or_just_arrived_is_refused() {
+fn turn_with_a_held_or_new_call_is_refused() {
     let mut desk = Desk::with(100, 30, few(2), SAME);
     desk.press("j");
     let mut early = few(3).remove(2);
@@ -110,7 +110,7 @@ fn turn_with_a_call_that_waits_or_just_arrived_is_refused() {
 }
 
 #[test]
-fn calls_that_only_go_together_are_decided_one_by_one_and_not_sent_in_part() {
+fn joint_calls_are_decided_singly_and_sent_together() {
     let mut desk = Desk::with(100, 30, few(3), ALL);
     desk.press("a");
     assert_eq!(desk.staged(), "1A");
@@ -119,7 +119,7 @@ fn calls_that_only_go_together_are_decided_one_by_one_and_not_sent_in_part() {
     desk.press("S");
     insta::assert_snapshot!(refusal(&desk.model), @"its source takes the decisions on a turn only all together, and 2 of this turn are undecided: decide all of it, or leave all of it");
     desk.press("d");
-    assert_eq!(desk.here(), "2", "to the first that is undecided");
+    assert_eq!(desk.here(), "2", "the cursor goes to the first undecided call");
 
     desk.press("xaS");
     let Some(Modal::Review(sheet)) = &desk.model.modal else { panic!("no review is open") };
@@ -127,7 +127,7 @@ fn calls_that_only_go_together_are_decided_one_by_one_and_not_sent_in_part() {
 }
 
 #[test]
-fn what_must_be_read_first_holds_up_its_whole_turn() {
+fn reading_lock_blocks_the_whole_turn() {
     let mut desk = Desk::with(100, 30, with_a_risky_one(), SAME);
     desk.press("ja");
     assert_eq!(desk.staged(), "");
@@ -136,13 +136,13 @@ fn what_must_be_read_first_holds_up_its_whole_turn() {
         "1 of the 3 calls of this turn: high-risk: it was on screen too briefly to be read; look at it, then approve"
     );
 
-    // Excluding asks for nothing.
+    // Excluding has no reading lock.
     desk.press("x");
     assert_eq!(desk.staged(), "1X 2X 3X");
     desk.press("u");
 
     desk.press("jjA");
-    assert_eq!(desk.staged(), "", "the rest of it is no whole turn");
+    assert_eq!(desk.staged(), "", "a part of a turn is not staged");
     assert_eq!(
         desk.message(),
         "approved the rest of this batch: 0; left out: 1 high-risk, 2 to be read, answered or decided as a whole turn"

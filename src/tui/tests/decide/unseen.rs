@@ -1,4 +1,4 @@
-//! G7 and G9: nothing is approved that was not on screen to its last line, and nothing is decided on a row that was not.
+//! G7 and G9: no approval before the last line was on screen, no decision on a row that was not.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use crate::rounds::{Random, rounds};
 use crate::tui::core::msg::What;
 use crate::tui::testing::{Desk, action, decided};
 
-/// An input of so many lines, each with a word that stands nowhere else, with padding between them.
+/// Returns an input of `lines` lines, each with a unique word, and random padding.
 fn long(random: &mut Random, lines: usize) -> String {
     let mut text = String::new();
     let form = random.below(3);
@@ -33,7 +33,7 @@ fn long(random: &mut Random, lines: usize) -> String {
     }
 }
 
-/// The words on screen.
+/// Adds the unique words on screen to `seen`.
 fn read(desk: &Desk, seen: &mut HashSet<String>) {
     let screen = desk.screen();
     for word in screen.split(|c: char| !c.is_ascii_alphanumeric()) {
@@ -44,7 +44,7 @@ fn read(desk: &Desk, seen: &mut HashSet<String>) {
 }
 
 #[test]
-fn g7_nothing_is_approved_before_its_last_line_was_on_screen() {
+fn g7_approval_waits_for_the_last_line_on_screen() {
     let mut random = Random::seeded();
     for round in 0..rounds(10, 500) {
         let (width, height) = [(80, 24), (100, 30), (160, 45), (60, 16)][random.below(4)];
@@ -71,14 +71,14 @@ fn g7_nothing_is_approved_before_its_last_line_was_on_screen() {
                 2 => "<Tab>",
                 _ => "<PageDown>",
             };
-            // To be sure of an end, it is read in order after a while.
+            // Random keys may never reach the end, so it reads in order after 60 keys.
             let key = match presses {
                 ..60 => key,
                 60 => "gg",
                 _ => "<PageDown>",
             };
             desk.press(key);
-            // A pane full of text takes its time.
+            // A full pane needs reading time.
             desk.wait(1_000);
             if desk.model.screen.zoom {
                 read(&desk, &mut seen);
@@ -97,7 +97,7 @@ fn g7_nothing_is_approved_before_its_last_line_was_on_screen() {
     }
 }
 
-/// What stands under the cursor in the last frame.
+/// Returns the action under the cursor in the last frame, and its digest.
 fn under(desk: &Desk) -> Option<(ActionKey, Option<Digest>)> {
     let slot = desk.model.here()?;
     Some((slot.entry.key.clone(), slot.entry.row.digest))
@@ -111,7 +111,7 @@ fn row(id: usize, version: usize) -> PendingAction {
 }
 
 #[test]
-fn g9_no_card_that_came_under_the_finger_just_now_is_decided() {
+fn g9_action_that_just_came_under_the_cursor_stays_undecided() {
     let mut random = Random::seeded();
     let (mut staged, mut refused) = (0, 0);
     for round in 0..rounds(150, 10_000) as usize {
@@ -121,7 +121,7 @@ fn g9_no_card_that_came_under_the_finger_just_now_is_decided() {
         desk.drawn();
         let mut shown = under(&desk);
         let mut since: i64 = 10_000;
-        // A swap, a frame somewhere after it, and a key at some time.
+        // One change, a frame after it, and a key at a random time.
         match random.below(5) {
             0 => desk.changes(vec![row(1 + random.below(3), round + 1)]),
             1 => desk.changes(vec![decided(row(1 + random.below(3), 0), Status::Approved, "lee")]),
@@ -148,10 +148,10 @@ fn g9_no_card_that_came_under_the_finger_just_now_is_decided() {
             let is = shown.as_ref().filter(|(on_screen, _)| on_screen == key);
             assert!(is.is_some(), "round {round}: {key:?} was not on screen");
             let now = desk.model.queue.get(key).unwrap().entry.row.digest;
-            assert_eq!(is.unwrap().1, now, "round {round}: another content was on screen");
+            assert_eq!(is.unwrap().1, now, "round {round}: different content was on screen");
             assert!(since >= 300, "round {round}: on screen for {since} ms only");
         }
         if desk.model.decide.draft.is_empty() { refused += 1 } else { staged += 1 }
     }
-    assert!(staged > 20 && refused > 20, "{staged} staged, {refused} refused: the test sees nothing");
+    assert!(staged > 20 && refused > 20, "{staged} staged, {refused} refused: the test covers too little");
 }

@@ -1,4 +1,4 @@
-//! The same change over the marked actions, and the draft in the reviewer's own editor.
+//! Bulk edits, and the draft in an external editor.
 
 use crate::domain::{Decision, PendingAction, Status};
 use crate::tui::core::modal::Modal;
@@ -17,14 +17,14 @@ fn issue(id: usize, input: &str) -> PendingAction {
     action(&format!("{id} create_linear_issue support low {}", 60 - id), &format!("Issue {id}"), input)
 }
 
-/// Presses keys and counts those that are no words.
+/// Presses keys and returns how many there were, without texts.
 fn count(desk: &mut Desk, keys: &str) -> usize {
     desk.press(keys);
     keys.matches('<').count() + keys.split(['<', '>']).step_by(2).map(str::len).sum::<usize>()
 }
 
 #[test]
-fn the_same_edit_on_twelve_actions_costs_ten_keys_and_the_words() {
+fn bulk_edit_of_twelve_takes_ten_keys() {
     let mut desk = Desk::new(100, 30, few(12));
     desk.press("gg");
     let mut keys = count(&mut desk, " e<C-u>");
@@ -47,7 +47,7 @@ fn the_same_edit_on_twelve_actions_costs_ten_keys_and_the_words() {
 }
 
 #[test]
-fn one_undo_takes_all_of_it_back() {
+fn one_undo_reverts_the_bulk_edit() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("gg eZ<Enter>");
     desk.wait(500);
@@ -60,7 +60,7 @@ fn one_undo_takes_all_of_it_back() {
 }
 
 #[test]
-fn what_it_cannot_apply_to_is_listed_and_left_out() {
+fn bulk_edit_lists_and_leaves_out_unsuitable_actions() {
     let mut desk = Desk::new(
         160,
         45,
@@ -103,7 +103,7 @@ nothing is sent from here
 }
 
 #[test]
-fn another_actions_list_is_not_brought_in() {
+fn bulk_edit_does_not_copy_lists() {
     let mut desk = Desk::new(
         160,
         45,
@@ -119,7 +119,7 @@ fn another_actions_list_is_not_brought_in() {
 }
 
 #[test]
-fn esc_goes_back_to_the_form_and_a_second_enter_at_once_stages_nothing() {
+fn esc_returns_to_the_form_and_double_enter_stages_nothing() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("gg eZ<Enter>");
 
@@ -131,11 +131,11 @@ fn esc_goes_back_to_the_form_and_a_second_enter_at_once_stages_nothing() {
     desk.press("<Esc>");
 
     assert!(desk.model.modal.is_none());
-    assert_eq!(desk.model.edit.texts.len(), 1, "the words are kept");
+    assert_eq!(desk.model.edit.texts.len(), 1, "the text is kept");
 }
 
 #[test]
-fn what_somebody_else_decided_meanwhile_is_left_out() {
+fn bulk_edit_leaves_out_actions_decided_meanwhile() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("gg eZ<Enter>");
 
@@ -146,13 +146,13 @@ fn what_somebody_else_decided_meanwhile_is_left_out() {
     assert_eq!(desk.staged(), "1E 3E");
 }
 
-/// The text that the editor was given.
+/// Returns the text passed to the editor.
 fn given(desk: &Desk) -> String {
     let asked = desk.effects.iter().rev().find_map(|effect| match effect {
         Effect::Editor { text, .. } => Some(text.clone()),
         _ => None,
     });
-    asked.expect("no editor was asked for")
+    asked.expect("the editor was not opened")
 }
 
 fn comes_back(desk: &mut Desk, answer: Result<&str, &str>) {
@@ -162,7 +162,7 @@ fn comes_back(desk: &mut Desk, answer: Result<&str, &str>) {
 }
 
 #[test]
-fn the_editor_gets_the_draft_and_what_it_leaves_is_the_draft() {
+fn external_editor_reads_and_writes_the_draft() {
     let mut desk = Desk::new(100, 30, few(1));
 
     desk.press("E");
@@ -175,10 +175,10 @@ fn the_editor_gets_the_draft_and_what_it_leaves_is_the_draft() {
 }
 
 #[test]
-fn what_does_not_parse_comes_back_as_text_with_the_place_of_the_error() {
+fn invalid_json_from_the_editor_shows_the_error_position() {
     let mut desk = Desk::new(100, 30, few(1));
     desk.press("eZ<C-g>");
-    // What was typed before goes along.
+    // The text includes what was typed in the form.
     insta::assert_snapshot!(given(&desk), @r#"
 {
   "title": "Issue number 1Z",
@@ -201,7 +201,7 @@ fn what_does_not_parse_comes_back_as_text_with_the_place_of_the_error() {
 }
 
 #[test]
-fn an_editor_that_failed_changes_nothing() {
+fn failed_editor_changes_nothing() {
     let mut desk = Desk::new(100, 30, few(1));
     desk.press("eZ<C-g>");
 
@@ -212,9 +212,9 @@ fn an_editor_that_failed_changes_nothing() {
     assert_eq!(edits(&desk, "1").unwrap(), r#"{"title":"Issue number 1Z"}"#);
 }
 
-/// What was staged together is taken back together: nothing of it waits to be approved by another key.
+/// Bulk edits are undone together. No edit stays behind as text.
 #[test]
-fn after_an_undo_no_edit_is_left_behind_and_who_is_left_out_has_no_part() {
+fn undo_of_a_bulk_edit_leaves_no_draft() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("gg e<C-u>New<Enter>");
     desk.wait(500);
@@ -233,7 +233,7 @@ fn after_an_undo_no_edit_is_left_behind_and_who_is_left_out_has_no_part() {
 }
 
 #[test]
-fn an_edited_approval_is_a_toggle_too_and_opens_with_its_edits() {
+fn edited_approval_toggles_and_reopens_with_its_edits() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.press("gg e<C-u>New<Enter>");
     desk.wait(500);

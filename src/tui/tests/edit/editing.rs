@@ -17,14 +17,14 @@ use crate::tui::edit::form::EditForm;
 use crate::tui::testing;
 use crate::tui::testing::{CAN, Desk, action, few, key};
 
-/// Opens the form, at the end of the title, and types a `Z` there.
+/// Opens the form and appends a `Z` to the title.
 fn edited() -> Desk {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("eZ");
     desk
 }
 
-/// The same in the JSON text.
+/// Does the same in the JSON text.
 fn edited_raw() -> Desk {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("e<C-t><Down>");
@@ -58,12 +58,12 @@ fn closing_keeps_a_draft_and_stages_nothing() {
 }
 
 #[test]
-fn enter_in_a_field_of_one_line_stages_an_approval_with_what_changed() {
+fn enter_in_a_line_stages_an_approval_with_the_changes() {
     let mut desk = edited();
 
     desk.press("<Enter>");
 
-    assert_eq!(edits(&desk).unwrap(), r#"{"title":"Issue number 1Z"}"#, "1.10 is not touched");
+    assert_eq!(edits(&desk).unwrap(), r#"{"title":"Issue number 1Z"}"#, "1.10 keeps its spelling");
     assert!(desk.model.modal.is_none());
     desk.press("kd");
     insta::assert_snapshot!(desk.preview_line(3), @"+   Issue number 1Z");
@@ -71,7 +71,7 @@ fn enter_in_a_field_of_one_line_stages_an_approval_with_what_changed() {
 }
 
 #[test]
-fn decision_keys_are_text_in_the_form_and_nothing_on_its_buttons() {
+fn decision_keys_in_the_form_stage_nothing() {
     let mut desk = edited();
 
     desk.press("axsy");
@@ -83,7 +83,7 @@ fn decision_keys_are_text_in_the_form_and_nothing_on_its_buttons() {
 }
 
 #[test]
-fn a_text_that_cannot_be_sent_says_where() {
+fn invalid_text_shows_the_error_position() {
     let mut desk = edited_raw();
 
     desk.press("\"");
@@ -92,7 +92,7 @@ fn a_text_that_cannot_be_sent_says_where() {
     assert_eq!(desk.staged(), "");
     desk.press("<Esc>a");
 
-    assert_eq!(desk.staged(), "", "the approve key does not send another thing than the text says");
+    assert_eq!(desk.staged(), "", "the approve key refuses invalid text");
     assert_eq!(
         desk.message(),
         "your edited text cannot be sent: not valid JSON at byte 17: a comma or the end is missing; open the form"
@@ -100,7 +100,7 @@ fn a_text_that_cannot_be_sent_says_where() {
 }
 
 #[test]
-fn back_to_proposed_forgets_the_draft() {
+fn revert_deletes_the_draft() {
     let mut desk = edited();
 
     desk.press("<Tab><Tab><Tab><Enter><Esc>a");
@@ -109,7 +109,7 @@ fn back_to_proposed_forgets_the_draft() {
 }
 
 #[test]
-fn a_paste_goes_into_the_text_with_hidden_characters_in_sight() {
+fn pasted_hidden_characters_are_visible() {
     let mut desk = edited();
 
     desk.say(What::Paste("a\u{202e}b".to_owned()));
@@ -119,7 +119,7 @@ fn a_paste_goes_into_the_text_with_hidden_characters_in_sight() {
 }
 
 #[test]
-fn what_is_typed_is_saved_every_second() {
+fn draft_is_saved_every_second() {
     let mut desk = edited();
     desk.saved.clear();
 
@@ -131,7 +131,7 @@ fn what_is_typed_is_saved_every_second() {
 }
 
 #[test]
-fn a_draft_from_last_time_counts_only_for_the_same_input() {
+fn restored_draft_applies_only_to_the_same_input() {
     let text = |of| EditText { text: r#"{"title":"from last time","n":1.10}"#.to_owned(), of };
     let digest = few(1)[0].digest();
     let other = few(2)[1].digest();
@@ -170,7 +170,7 @@ fn one(input: &str) -> Desk {
     Desk::new(100, 30, vec![action("1 create_linear_issue support low 5", "t", input)])
 }
 
-/// The source says what it knows of the tool.
+/// The source reports the tool's schema.
 fn learns(desk: &mut Desk, schema: &str) {
     let known = KnownTool {
         name: "create_linear_issue".into(),
@@ -192,7 +192,7 @@ const SCHEMA: &str = r#"{"required":["title"],"properties":{
     "urgent":{"type":"boolean"}}}"#;
 
 #[test]
-fn a_number_stays_as_it_is_typed_and_a_string_stays_a_string() {
+fn numbers_and_strings_keep_their_type_and_spelling() {
     let mut desk = one(r#"{"title":"a","price":1.10,"code":"7"}"#);
 
     desk.press("e<Down><C-u>2.50<Down><C-u>12<Enter>");
@@ -201,7 +201,7 @@ fn a_number_stays_as_it_is_typed_and_a_string_stays_a_string() {
 }
 
 #[test]
-fn what_is_no_number_is_said_at_the_field_and_cannot_be_approved() {
+fn invalid_number_is_reported_and_cannot_be_approved() {
     let mut desk = one(r#"{"title":"a","price":1.10}"#);
 
     desk.press("e<Down><C-u>-<Enter>");
@@ -210,17 +210,17 @@ fn what_is_no_number_is_said_at_the_field_and_cannot_be_approved() {
     assert_eq!(desk.message(), "cannot be sent: price: type a number, such as 3, -1.50 or 2e6");
     insta::assert_snapshot!(desk.sheet_line(11), @"  ! type a number, such as 3, -1.50 or 2e6");
     desk.press("x,\"1<Enter>");
-    assert_eq!(edits(&desk).unwrap(), r#"{"price":-1}"#, "other characters are not taken");
+    assert_eq!(edits(&desk).unwrap(), r#"{"price":-1}"#, "other characters are ignored");
 }
 
 #[test]
-fn a_schema_that_comes_later_adds_fields_and_judges() {
+fn late_schema_adds_fields_and_validates() {
     let mut desk = one(r#"{"title":"a","priority":3}"#);
     desk.press("eb");
 
     learns(&mut desk, SCHEMA);
 
-    assert_eq!(form(&desk).text(), "{\n  \"title\": \"ab\",\n  \"priority\": 3\n}", "what was typed stays");
+    assert_eq!(form(&desk).text(), "{\n  \"title\": \"ab\",\n  \"priority\": 3\n}", "typed text stays");
     insta::assert_snapshot!(desk.sheet(), @"
 Edit before approving
   create_linear_issue   t
@@ -247,7 +247,7 @@ nothing is sent from here; closing keeps your text
 }
 
 #[test]
-fn a_field_goes_back_to_proposed_alone() {
+fn one_field_can_be_reverted() {
     let mut desk = one(r#"{"title":"a","body":"b"}"#);
 
     desk.press("ex<Down>y<C-r><Enter>");
@@ -276,17 +276,17 @@ fn an_element_of_a_list_is_dropped_and_restored() {
     desk.press("<Enter>");
 
     let want = r#"{"recommendations":[{"title":"One","n":1.0},{"title":"Three"}]}"#;
-    assert_eq!(edits(&desk).unwrap(), want, "the whole new list, its numbers as written");
+    assert_eq!(edits(&desk).unwrap(), want, "the whole new list, numbers as written");
     desk.press("ke<Down> <Enter>");
     assert_eq!(desk.message(), "nothing is changed; Esc closes, and a approves it as proposed");
     desk.press("<Esc>a");
-    assert_eq!(desk.staged(), "", "approved with edits before: a toggle");
+    assert_eq!(desk.staged(), "", "it was approved with edits, so the key toggles");
     desk.press("a");
     assert_eq!((desk.staged().as_str(), edits(&desk)), ("1A", None));
 }
 
 #[test]
-fn enter_in_a_text_of_several_lines_is_a_line_break() {
+fn enter_in_a_multiline_text_adds_a_line() {
     let mut desk = one(r#"{"title":"a","body":"b\nc"}"#);
 
     desk.press("e<Down><Enter>d");
@@ -307,7 +307,7 @@ fn a_line_break_can_be_typed_into_one_line() {
 }
 
 #[test]
-fn enter_with_nothing_changed_approves_nothing() {
+fn enter_without_a_change_approves_nothing() {
     let mut desk = one(r#"{"title":"a"}"#);
 
     desk.press("e<Enter>");
@@ -317,7 +317,7 @@ fn enter_with_nothing_changed_approves_nothing() {
 }
 
 #[test]
-fn a_line_that_is_pasted_as_keys_approves_nothing() {
+fn line_pasted_as_keys_approves_nothing() {
     let mut desk = one(r#"{"title":"a"}"#);
     desk.press("e");
 
@@ -326,15 +326,11 @@ fn a_line_that_is_pasted_as_keys_approves_nothing() {
     assert_eq!(desk.staged(), "");
     assert!(matches!(desk.model.modal, Some(Modal::Edit(_))));
     desk.press("<Enter>");
-    assert_eq!(
-        desk.staged(),
-        "1E",
-        "an input method hands over words at once; the Enter after it is a person's"
-    );
+    assert_eq!(desk.staged(), "1E", "an input method commits words at once; the Enter after it is typed");
 }
 
 #[test]
-fn fields_and_json_text_are_the_same_draft() {
+fn fields_and_json_text_share_a_draft() {
     let mut desk = one(r#"{"title":"a","n":1.10}"#);
 
     desk.press("eb<C-t>");
@@ -344,14 +340,14 @@ fn fields_and_json_text_are_the_same_draft() {
         desk.message(),
         "it cannot be shown as fields yet: not valid JSON at byte 1: a word that is no value; text needs \"quotes\""
     );
-    assert!(form(&desk).is_raw(), "what is no JSON stays text");
+    assert!(form(&desk).is_raw(), "invalid JSON stays text");
     desk.press("<Backspace><C-t><Enter>");
 
     assert_eq!(edits(&desk).unwrap(), r#"{"title":"ab"}"#);
 }
 
 #[test]
-fn what_does_not_parse_is_kept_and_opens_as_text() {
+fn invalid_draft_is_kept_and_opens_as_text() {
     let mut desk = one(r#"{"title":"a","n":1.10}"#);
 
     desk.press("e<Down><C-u>-<Esc>");
@@ -368,17 +364,17 @@ fn what_does_not_parse_is_kept_and_opens_as_text() {
 }
 
 #[test]
-fn json_that_is_more_than_one_value_is_none() {
+fn trailing_json_is_rejected() {
     let mut desk = one(r#"{"title":"a","o":{"x":1}}"#);
 
     desk.press("e<Down>");
     desk.say(What::Paste(r#","p":2"#.to_owned()));
     desk.press("<Esc>a");
 
-    assert_eq!(desk.staged(), "", "no key comes in by the way");
+    assert_eq!(desk.staged(), "", "trailing JSON adds no key");
 }
 
-/// Where the terminal's own cursor is.
+/// Returns the position of the terminal cursor.
 fn caret(desk: &Desk) -> Option<(u16, u16)> {
     let area = Rect::new(0, 0, desk.model.screen.size.width, desk.model.screen.size.height);
     view(&desk.model, area, &mut Buffer::empty(area)).map(|at| (at.x, at.y))
@@ -399,7 +395,7 @@ fn the_terminals_cursor_is_at_the_caret() {
 }
 
 #[test]
-fn keys_typed_while_the_content_is_on_its_way_decide_nothing() {
+fn keys_typed_before_the_content_arrives_stage_nothing() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.answers = false;
     desk.press("G");

@@ -1,4 +1,4 @@
-//! Any input, any edits of its fields: what would run is the plain merge, and what was not touched is not touched.
+//! Property test: edits of any input give the plain merge, and untouched fields keep their bytes.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::tui::edit::form::EditForm;
 use crate::tui::testing;
 use crate::tui::testing::key;
 
-/// A value as somebody may have written it.
+/// A JSON value in any spelling.
 fn value() -> impl Strategy<Value = String> {
     let text = any::<String>().prop_map(|text| serde_json::to_string(&text).unwrap());
     let odd = prop::sample::select(vec![
@@ -31,7 +31,7 @@ fn value() -> impl Strategy<Value = String> {
     prop_oneof![text, odd.prop_map(str::to_owned)]
 }
 
-/// What is typed into a field of this kind, and what it means.
+/// Returns a text for a field of this kind, and the value it means.
 fn typed(kind: &Kind, text: &str, number: i32) -> Option<(String, Value)> {
     match kind {
         Kind::Text => Some((text.to_owned(), Value::String(text.to_owned()))),
@@ -52,7 +52,7 @@ proptest! {
     #![proptest_config(rounds::config(128, 5_000))]
 
     #[test]
-    fn what_would_run_is_the_plain_merge_and_untouched_bytes_stay(
+    fn edits_equal_the_plain_merge_and_keep_untouched_bytes(
         values in prop::collection::vec(value(), 1..8),
         edits in prop::collection::vec((0_usize..8, "[^\r]{0,12}", any::<i32>()), 0..4),
         gap in prop::sample::select(vec!["", " ", "\n\t"]),

@@ -1,4 +1,4 @@
-//! Changing an input before it is approved.
+//! Editing an input before approval.
 
 pub(crate) mod bulk;
 pub(crate) mod editing;

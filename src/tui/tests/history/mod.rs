@@ -1,4 +1,4 @@
-//! What is over, and what happened to an action.
+//! Settled actions and the timeline of an action.
 
 pub(crate) mod past;
 pub(crate) mod timeline;

@@ -1,4 +1,4 @@
-//! What is over, as it looks.
+//! Screens of settled actions.
 
 use crate::domain::{DecisionKind, Outcome, PendingAction, Status, Timestamp};
 use crate::inbox::Problem;
@@ -8,7 +8,7 @@ use crate::tui::testing::{Desk, NOW, few, source};
 use super::views::{MINUTE, asks, knows, looking, over, page, rest, row};
 
 #[test]
-fn what_failed_on_a_narrow_screen() {
+fn failed_list_on_a_narrow_screen() {
     insta::assert_snapshot!(looking(80, 24).without_tabs(), @"
      placet  5 to decide · 1 critical · 2 high         gate live   kim@acme   14:22
      Failed   as of 14:22                                                row 1 of 3
@@ -38,7 +38,7 @@ fn what_failed_on_a_narrow_screen() {
 }
 
 #[test]
-fn what_failed_in_two_panes() {
+fn failed_list_in_two_panes() {
     insta::assert_snapshot!(looking(100, 30).without_tabs(), @"
      placet  5 to decide · 1 critical · 2 high · 3 agents blocked          gate live   kim@acme   14:22
      Failed   as of 14:22                        row 1 of 3 │ refund_payment · HIGH
@@ -74,7 +74,7 @@ fn what_failed_in_two_panes() {
 }
 
 #[test]
-fn what_failed_in_three_panes() {
+fn failed_list_in_three_panes() {
     insta::assert_snapshot!(looking(160, 45).without_tabs(), @"
     placet  5 to decide · 1 critical · 2 high · 3 agents blocked                                                                      gate live   kim@acme   14:22
     All                    8 │ Failed   as of 14:22                                          row 1 of 3 │ refund_payment · HIGH
@@ -125,7 +125,7 @@ fn what_failed_in_three_panes() {
 }
 
 #[test]
-fn states_that_differ_are_named() {
+fn mixed_states_are_named() {
     let actions = [
         over("e1 refund_payment billing high 90", "Refund 9 EUR to eve", Status::Expired, "", 5),
         over("e2 refund_payment billing high 95", "Refund 8 EUR to eve", Status::Withdrawn, "billing", 15),
@@ -168,7 +168,7 @@ fn states_that_differ_are_named() {
 }
 
 #[test]
-fn my_decisions_come_from_the_journal_and_say_where_the_actions_stand_now() {
+fn own_decisions_come_from_the_journal_with_current_states() {
     let actions = [
         over("m1 refund_payment billing high 90", "Refund 9 EUR to eve", Status::Executed, "kim@acme", 5),
         over("m2 refund_payment billing high 95", "Refund 8 EUR to eve", Status::Approved, "lee", 15),
@@ -228,7 +228,7 @@ fn my_decisions_come_from_the_journal_and_say_where_the_actions_stand_now() {
 }
 
 #[test]
-fn my_decision_says_what_became_of_it_before_its_source_answers() {
+fn own_decisions_show_outcomes_before_the_source_answers() {
     let risky =
         |id: &str, risk: &str| over(&format!("{id} pay billing {risk} 90"), "Pay", Status::Approved, "", 5);
     let own = |outcome, ended, minutes: i64| OwnDecision {
@@ -252,7 +252,7 @@ fn my_decision_says_what_became_of_it_before_its_source_answers() {
     desk.press("gh");
 
     desk.pictured("decided_by_me");
-    // With the time of day.
+    // The list has room for the time.
     insta::assert_snapshot!(desk.list(), @"
  Decided by me   as of 14:22                                         row 1 of 5
 ▌ ✓ CRIT Pay                              executed                        13:52

@@ -1,4 +1,4 @@
-//! The History tab: what happened to an action, by its source and by what was sent from here.
+//! The History tab: events of the source and decisions sent from here.
 
 use crate::domain::{
     BatchKey, Decision, Digest, HistoryEvent, Outcome, PendingAction, RawJson, Revision, Risk, Status,
@@ -26,7 +26,7 @@ fn refund() -> PendingAction {
     action("pa-1 refund_payment billing high 40", "Refund 120 EUR to alice", r#"{"amount":120}"#)
 }
 
-/// Approved with edits, and it failed.
+/// Returns the refund, approved with edits and failed.
 fn failed() -> PendingAction {
     let mut action = decided(refund(), Status::Failed, "lee");
     action.row.resolved_at = Some(at(10));
@@ -64,14 +64,14 @@ fn asked(desk: &Desk) -> usize {
 }
 
 #[test]
-fn it_is_asked_when_the_tab_is_opened_and_again_when_the_action_moved_on() {
+fn timeline_is_requested_on_opening_and_after_changes() {
     let mut desk = Desk::new(100, 30, vec![refund()]);
     desk.press("]]]");
-    assert_eq!(asked(&desk), 0, "nobody looks at it");
+    assert_eq!(asked(&desk), 0, "the tab is closed");
 
     desk.press("]");
     desk.press("[]jk");
-    assert_eq!(asked(&desk), 1, "it is known, and nothing happened since");
+    assert_eq!(asked(&desk), 1, "known and unchanged");
 
     desk.changes(vec![failed()]);
     desk.press("J");
@@ -79,11 +79,11 @@ fn it_is_asked_when_the_tab_is_opened_and_again_when_the_action_moved_on() {
 
     desk.press("R");
     desk.changes(vec![failed()]);
-    assert_eq!(asked(&desk), 2, "the row is gone from the list, and with it the tab");
+    assert_eq!(asked(&desk), 2, "the row left the list, and the tab closed");
 }
 
 #[test]
-fn the_timeline_says_when_who_and_why() {
+fn timeline_shows_time_person_and_reason() {
     let mut desk = Desk::new(100, 30, vec![refund()]);
     let history = History {
         events: Some(vec![
@@ -138,7 +138,7 @@ a approve  x exclude  e edit  s send  u undo  S send all  n next  ] tabs        
 }
 
 #[test]
-fn a_source_without_a_timeline_says_so_and_what_is_known_is_told() {
+fn source_without_a_timeline_shows_known_facts() {
     let mut desk = Desk::new(80, 24, vec![refund()]);
     let history = History {
         events: None,
@@ -179,7 +179,7 @@ a approve  x exclude  e edit  s send  u undo  S send all  n next    ? all keys
 }
 
 #[test]
-fn a_timeline_that_cannot_be_read_says_why_and_reload_asks_again() {
+fn unreadable_timeline_says_why_and_can_be_reloaded() {
     let mut desk = Desk::new(120, 30, vec![refund()]);
     let why = Some("HTTP \u{1b}[31m502".into());
     let problem = Problem { source: Some(source()), what: "gave no usable answer".to_owned(), why };
@@ -202,12 +202,12 @@ now          pending
 }
 
 #[test]
-fn an_answer_that_comes_late_is_kept_for_its_own_action() {
+fn late_timeline_goes_to_its_own_action() {
     let other = action("pa-2 refund_payment billing low 30", "Refund 3 EUR to bob", r#"{"amount":3}"#);
     let mut desk = Desk::new(100, 30, vec![refund(), other]);
     desk.answers = false;
     desk.press("]]]]");
-    let Some(Effect::Ask { asked, stood, .. }) = desk.effects.last().cloned() else { panic!("it was asked") };
+    let Some(Effect::Ask { asked, stood, .. }) = desk.effects.last().cloned() else { panic!("no request") };
     desk.press("j");
     let answer = History {
         events: Some(vec![event("created", 40, Some("late"), "{}")]),

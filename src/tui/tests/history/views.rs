@@ -1,4 +1,4 @@
-//! Lists of what is over: read where the work is done, and never in its way.
+//! Lists of settled actions.
 
 use crate::domain::{
     Briefing, DecisionKind, Entry, Outcome, PendingAction, RawJson, Records, Status, Timestamp,
@@ -66,7 +66,7 @@ pub(crate) fn knows(desk: &mut Desk, actions: &[PendingAction]) {
     desk.world.extend(actions.iter().map(|action| (key(action.row.id.as_raw()), action.clone())));
 }
 
-/// At work in the inbox, then a look at what failed.
+/// Returns a busy inbox with the list of failed actions open.
 pub(crate) fn looking(width: u16, height: u16) -> Desk {
     let mut desk = screens::at_work(width, height);
     knows(&mut desk, &failed());
@@ -76,7 +76,7 @@ pub(crate) fn looking(width: u16, height: u16) -> Desk {
     desk
 }
 
-/// Nothing is pressed for a moment: the preview catches up.
+/// Waits until the preview has followed the cursor.
 pub(crate) fn rest(desk: &mut Desk) {
     desk.wait(100);
     desk.say(What::Wake);
@@ -91,7 +91,7 @@ pub(crate) fn asks(desk: &Desk) -> Vec<(u64, PageRequest)> {
 }
 
 #[test]
-fn the_queue_is_as_it_was_when_one_comes_back() {
+fn queue_is_unchanged_after_a_look_at_history() {
     let mut desk = Desk::new(100, 30, few(6));
     desk.press("jax ");
     desk.changes(vec![action("0 create_linear_issue support low 90", "Early", "{}")]);
@@ -107,12 +107,12 @@ fn the_queue_is_as_it_was_when_one_comes_back() {
 
     assert_eq!((desk.here(), desk.staged(), desk.model.queue.marked()), (here, staged, marks));
     assert_eq!(desk.model.queue.n_held(), 1);
-    assert!(!desk.slot("6").is_pending(), "it was told of what happened meanwhile");
+    assert!(!desk.slot("6").is_pending(), "the queue was updated meanwhile");
     assert_eq!(desk.submitted.len(), 0);
 }
 
 #[test]
-fn nothing_is_decided_in_a_list_of_what_is_over() {
+fn keys_stage_nothing_in_settled_lists() {
     for keys in ["a", "x", "X", "e", "A", "u", "U", "s", "S", " ", "n", "N", "t", "<Backspace>"] {
         let mut desk = looking(100, 30);
         let (staged, steps) = (desk.staged(), desk.model.decide.draft.position());
@@ -126,12 +126,12 @@ fn nothing_is_decided_in_a_list_of_what_is_over() {
 }
 
 #[test]
-fn escape_and_q_go_back_to_the_inbox_and_not_out_of_it() {
+fn escape_and_q_return_to_the_inbox() {
     for keys in ["<Esc>", "q", "gi", "Vp"] {
         let mut desk = looking(100, 30);
         desk.press("z");
         desk.press("<Esc>");
-        assert!(desk.model.history.open.is_some(), "one level back");
+        assert!(desk.model.history.open.is_some(), "Esc leaves the zoom first");
 
         desk.press(keys);
 
@@ -140,7 +140,7 @@ fn escape_and_q_go_back_to_the_inbox_and_not_out_of_it() {
 }
 
 #[test]
-fn a_key_meant_for_the_list_does_not_decide_in_the_inbox() {
+fn key_typed_while_leaving_history_stages_nothing() {
     let mut desk = looking(100, 30);
     let staged = desk.staged();
 
@@ -151,7 +151,7 @@ fn a_key_meant_for_the_list_does_not_decide_in_the_inbox() {
 }
 
 #[test]
-fn the_next_page_is_asked_for_near_the_end_and_a_late_one_is_let_go_of() {
+fn next_page_is_requested_near_the_end_late_pages_dropped() {
     let many = |from: usize, n: usize| {
         let one = |i| {
             over(
@@ -175,11 +175,11 @@ fn the_next_page_is_asked_for_near_the_end_and_a_late_one_is_let_go_of() {
     assert_eq!(asks(&desk).last().unwrap().1, PageRequest::Decided { skip: 7 });
     insta::assert_snapshot!(desk.row(0), @" Rejected   as of 14:22                        reading…");
     desk.press("kjk");
-    assert_eq!(asks(&desk).len(), 2, "it is on the way");
+    assert_eq!(asks(&desk).len(), 2, "the page is on the way");
 
     let (number, _) = asks(&desk)[1].clone();
     desk.say(What::Listed { number, page: Box::new(page(&many(190, 30))) });
-    // What came twice stands once.
+    // A row that came twice is listed once.
     insta::assert_snapshot!(desk.row(0), @" Rejected   as of 14:22                  row 199 of 220");
 
     desk.press("gi");
@@ -187,11 +187,11 @@ fn the_next_page_is_asked_for_near_the_end_and_a_late_one_is_let_go_of() {
     assert!(desk.model.history.open.is_none());
     desk.press("Vr");
     desk.say(What::Listed { number, page: Box::new(page(&many(300, 5))) });
-    assert!(desk.model.history.open.as_ref().unwrap().len() == 0, "that was another list");
+    assert!(desk.model.history.open.as_ref().unwrap().len() == 0, "the page belongs to another list");
 }
 
 #[test]
-fn reload_reads_again_and_stays_on_the_action_and_the_list_says_how_old_it_is() {
+fn reload_keeps_the_cursor_and_the_list_shows_its_age() {
     let mut desk = looking(100, 30);
     insta::assert_snapshot!(desk.row(0), @" Failed   as of 14:22                        row 1 of 3");
     desk.press("j");
@@ -210,7 +210,7 @@ fn reload_reads_again_and_stays_on_the_action_and_the_list_says_how_old_it_is() 
 }
 
 #[test]
-fn only_rows_on_screen_are_read_in_full() {
+fn only_visible_rows_are_loaded_in_full() {
     let one = |i| {
         over(&format!("f{i} refund_payment billing low 9"), &format!("Refund {i}"), Status::Failed, "lee", 9)
     };
@@ -233,7 +233,7 @@ fn only_rows_on_screen_are_read_in_full() {
 }
 
 #[test]
-fn where_no_source_lists_what_is_over_it_is_said_before_anything_is_asked() {
+fn sources_without_settled_lists_say_so() {
     let mut desk = Desk::new(100, 30, few(1));
     desk.model.list.sources[0].records = Records::NONE;
 
@@ -246,7 +246,7 @@ fn where_no_source_lists_what_is_over_it_is_said_before_anything_is_asked() {
 }
 
 #[test]
-fn how_many_missions_and_agents_wait_is_counted_once_each() {
+fn blocked_missions_and_agents_are_counted_once() {
     let mut actions = few(4);
     for (action, mission) in actions.iter_mut().zip(["m1", "m2", "m1", "m3"]) {
         action.row.mission = Some(mission.into());
@@ -261,7 +261,7 @@ fn how_many_missions_and_agents_wait_is_counted_once_each() {
 }
 
 #[test]
-fn before_the_list_was_read_the_source_says_how_many_missions_wait() {
+fn blocked_missions_come_from_the_source_before_the_list() {
     let mut desk = Desk::unstarted(100, 30, testing::CAN);
     let briefing = Briefing { pending: 9, blocked_missions: Some(7), ..Briefing::default() };
 
@@ -273,7 +273,7 @@ fn before_the_list_was_read_the_source_says_how_many_missions_wait() {
 }
 
 #[test]
-fn what_was_read_before_my_decision_is_read_again() {
+fn action_read_before_own_decision_is_reloaded() {
     let mut desk = Desk::new(100, 30, few(1));
     let mut mine = decided(few(1).remove(0), Status::Rejected, "kim@acme");
     mine.reason = Some("twice".into());
@@ -288,12 +288,12 @@ fn what_was_read_before_my_decision_is_read_again() {
     rest(&mut desk);
 
     insta::assert_snapshot!(desk.preview_line(1), @"rejected  decided by kim@acme");
-    // Nothing here is undecided.
+    // These rows are settled, so no key decides them.
     insta::assert_snapshot!(desk.hints(), @" / filter  ] tabs  z zoom  gi inbox  q quit                                              ? all keys");
 }
 
 #[test]
-fn a_list_of_what_is_over_is_searched_with_the_same_language_and_reads_on_until_something_is_found() {
+fn filter_of_a_settled_list_reads_pages_until_a_match() {
     let mut desk = screens::at_work(100, 30);
     let mut other = over("r1 close_issue support low 10", "Close LIN-4", Status::Rejected, "kim", 9);
     other.reason = Some("duplicate".into());
