@@ -10,8 +10,9 @@ use placet::for_tests::{COMMANDS, Group};
 use super::tidy::sources;
 
 const KEYS: &str = "docs/keys.md";
-const PAGES: [&str; 14] = [
+const PAGES: [&str; 16] = [
     "README.md",
+    "AGENTS.md",
     "SECURITY.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
@@ -24,6 +25,7 @@ const PAGES: [&str; 14] = [
     "docs/security.md",
     "docs/shell.md",
     "docs/sources.md",
+    "docs/style.md",
     "docs/watch.md",
 ];
 
