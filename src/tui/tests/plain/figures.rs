@@ -1,4 +1,4 @@
-//! The figures in sentences: when they are read, from whose counts, and what is not known.
+//! The figures in sentences: when they are read out, whose counts they use, what is unknown.
 
 use crate::domain::{Flow, Flows, Minute, Queue, QueueFlow};
 use crate::inbox::Problem;
@@ -9,7 +9,7 @@ use crate::tui::testing::{CAN, few, source};
 
 use super::talk::{SCRIPT, TERMINAL, Talk, risky};
 
-/// A gate that says that 90 came in each of the last 20 minutes.
+/// Returns flows of a gate with 90 arrivals in each of the last 20 minutes.
 fn told(talk: &Talk) -> What {
     let now = Minute::of(talk.now());
     let minutes =
@@ -28,7 +28,7 @@ fn counting(how: How) -> Talk {
 }
 
 #[test]
-fn where_the_figures_were_asked_for_they_are_read_first_and_the_inbox_goes_on() {
+fn watch_start_reads_the_figures_first_then_the_inbox() {
     for how in [TERMINAL, SCRIPT] {
         let mut talk = Talk::started(How { opens: StartView::Watch, ..how }, CAN);
         talk.connects();
@@ -51,7 +51,7 @@ fn where_the_figures_were_asked_for_they_are_read_first_and_the_inbox_goes_on() 
 }
 
 #[test]
-fn the_figures_are_not_waited_for_longer_than_a_few_seconds() {
+fn figures_wait_at_most_five_seconds() {
     let mut talk = Talk::started(How { opens: StartView::Watch, ..TERMINAL }, CAN);
     assert_eq!(talk.waits(4), "");
     let heard = talk.waits(1);
@@ -69,7 +69,7 @@ Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, qu
 }
 
 #[test]
-fn what_was_not_read_is_never_told_as_nothing() {
+fn unread_counts_are_not_reported_as_zero() {
     let mut talk = Talk::started(SCRIPT, CAN);
     talk.waits(5);
     let heard = talk.types("watch");
@@ -91,12 +91,12 @@ No alerts.
 }
 
 #[test]
-fn a_source_that_counts_is_asked_by_the_word_and_its_counts_are_read() {
+fn watch_requests_and_reads_out_the_source_s_counts() {
     let mut talk = counting(TERMINAL);
     talk.lists(few(2));
-    assert_eq!(talk.asked, 0, "nobody asked for figures");
+    assert_eq!(talk.asked, 0, "requested without the word");
 
-    assert_eq!(talk.types("watch"), "watch\n", "its counts are on the way");
+    assert_eq!(talk.types("watch"), "watch\n", "the counts are on the way");
     assert_eq!(talk.asked, 1);
     let before = talk.heard.len();
     let answer = told(&talk);
@@ -112,13 +112,13 @@ Alert. gate: growing for 20 min.
 ");
 
     assert_eq!(talk.waits(30), "");
-    assert_eq!(talk.asked, 1, "nobody looks");
+    assert_eq!(talk.asked, 1, "requested without the word");
     talk.types("watch");
-    assert_eq!(talk.asked, 2, "from the newest");
+    assert_eq!(talk.asked, 2, "requested again");
 }
 
 #[test]
-fn counts_that_do_not_come_in_two_seconds_or_at_all_are_not_waited_for() {
+fn figures_wait_at_most_two_seconds_for_counts() {
     let mut talk = counting(TERMINAL);
     talk.lists(few(2));
     talk.types("watch");
@@ -127,7 +127,10 @@ fn counts_that_do_not_come_in_two_seconds_or_at_all_are_not_waited_for() {
     assert_eq!(talk.waits(1), "");
     let heard = talk.waits(1);
     let figures = heard.find("The last 60 minutes.").unwrap();
-    assert!(heard.find("undecided").is_some_and(|place| place > figures), "what was typed after it: {heard}");
+    assert!(
+        heard.find("undecided").is_some_and(|place| place > figures),
+        "the later line is answered later: {heard}"
+    );
 
     let mut talk = counting(TERMINAL);
     talk.lists(few(2));

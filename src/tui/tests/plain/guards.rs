@@ -1,4 +1,4 @@
-//! What is not done by accident.
+//! Guards against accidental decisions.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::tui::testing::{action, decided, few, lost};
 use super::talk::{SCRIPT, TERMINAL, Talk};
 
 #[test]
-fn pasted_lines_decide_and_send_nothing_by_themselves() {
+fn pasted_lines_stage_and_send_nothing() {
     let mut talk = Talk::new(TERMINAL, few(5));
     talk.at += 1_000;
 
@@ -29,7 +29,7 @@ Ignored 5 lines that came as fast as pasted text. Nothing was done with them.
 }
 
 #[test]
-fn an_answer_that_was_typed_before_its_question_sends_nothing() {
+fn answer_typed_before_the_question_sends_nothing() {
     let mut talk = Talk::new(TERMINAL, few(1));
     talk.types("show\napprove");
     talk.slow = true;
@@ -81,7 +81,7 @@ fn only_the_exact_answer_sends() {
 }
 
 #[test]
-fn a_decision_is_about_the_action_that_was_read_out() {
+fn decision_needs_the_current_content_read_out() {
     let mut talk = Talk::new(TERMINAL, few(3));
     let mut changed = few(1).pop().unwrap();
     changed.row.title = "Another title".into();
@@ -96,13 +96,13 @@ Action 1 of 3. Low risk. create_linear_issue from support. Title: Another title.
     assert_eq!(talk.staged(), "");
 
     talk.types_now("approve");
-    assert_eq!(talk.staged(), "", "in the same instant");
+    assert_eq!(talk.staged(), "", "too soon after reading out");
     talk.types("approve");
     assert_eq!(talk.staged(), "1A");
 }
 
 #[test]
-fn what_somebody_else_decided_is_told_and_not_decided_again() {
+fn foreign_decision_is_announced_and_blocks_staging() {
     let mut talk = Talk::new(TERMINAL, few(2));
     talk.types("where");
 
@@ -124,12 +124,12 @@ Already decided by lee.
 }
 
 #[test]
-fn what_must_be_read_is_read_to_its_end_first() {
+fn high_risk_must_be_read_to_the_end_first() {
     let text = (1..60).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\\n");
     let long = action("1 tool agent high 5", "Long", &format!("{{\"text\":\"{text}\"}}"));
     let mut talk = Talk::new(TERMINAL, vec![long]);
 
-    // Never read.
+    // Unread.
     insta::assert_snapshot!(talk.types("approve"), @"
 approve
 Not approved: it is high-risk, so read it to the end first; show reads it.
@@ -160,7 +160,7 @@ Not approved: it is high-risk, so read it to the end first; show reads it.
     45 more lines. more reads on.
     >
     ");
-    // Read in part.
+    // Partly read.
     insta::assert_snapshot!(talk.types("approve"), @"
 approve
 Not approved: it is high-risk, so read it to the end first; show reads it.
@@ -181,7 +181,7 @@ Not approved: it is high-risk, so read it to the end first; show reads it.
 }
 
 #[test]
-fn the_end_of_the_input_sends_nothing_and_keeps_what_is_staged() {
+fn end_of_input_sends_nothing_and_keeps_the_draft() {
     for how in [TERMINAL, SCRIPT] {
         let mut talk = Talk::new(how, few(2));
         talk.types("show\napprove\nsubmit");
@@ -195,7 +195,7 @@ fn the_end_of_the_input_sends_nothing_and_keeps_what_is_staged() {
 }
 
 #[test]
-fn nothing_is_told_between_a_question_and_its_answer_but_that_it_is_closed() {
+fn open_question_suppresses_news() {
     let mut talk = Talk::new(TERMINAL, few(2));
     talk.types("show\napprove\nsubmit");
     talk.changes(few(3).split_off(2));
@@ -249,7 +249,7 @@ Say settle landed, settle failed or settle again. Look in the target first.
 }
 
 #[test]
-fn a_word_that_is_none_or_could_be_two_does_nothing() {
+fn unknown_or_ambiguous_word_does_nothing() {
     let mut talk = Talk::new(TERMINAL, few(2));
 
     insta::assert_snapshot!(talk.types("aprove"), @"
@@ -275,7 +275,7 @@ Ignored: the line holds a control character, from an arrow key perhaps.
     assert_eq!(talk.staged(), "");
 }
 
-/// A moment after the answer to a review, which holds what it sends.
+/// Returns a session just after the answer to a review, while the submission is held.
 fn confirmed(how: How) -> Talk {
     let mut talk = Talk::new(how, few(2));
     talk.session.model.settings.hold = Duration::from_secs(3);
@@ -285,7 +285,7 @@ fn confirmed(how: How) -> Talk {
 }
 
 #[test]
-fn what_was_confirmed_can_be_recalled_and_is_sent_after_its_time() {
+fn confirmed_submission_can_be_recalled_or_is_sent() {
     let mut talk = confirmed(TERMINAL);
     insta::assert_snapshot!(talk.types("undo"), @"
 undo
@@ -300,7 +300,7 @@ Recalled: nothing was sent, 1 decision staged as before.
 }
 
 #[test]
-fn the_end_of_the_input_recalls_what_a_person_confirmed_and_a_script_waits_for_it() {
+fn end_of_input_recalls_on_terminals_and_waits_in_scripts() {
     let mut talk = confirmed(TERMINAL);
     talk.ends_input();
     insta::assert_snapshot!(talk.heard, @"
@@ -340,7 +340,7 @@ fn the_end_of_the_input_recalls_what_a_person_confirmed_and_a_script_waits_for_i
 }
 
 #[test]
-fn misleading_tool_name_is_told_and_not_approved_unread() {
+fn misleading_tool_name_is_announced_and_locked() {
     let mut odd = action("1 create_linear_issue support low 5", "Plain", r#"{"to":"a"}"#);
     odd.row.tool = "save_docum\u{435}nt".into();
     let mut talk = Talk::new(TERMINAL, vec![odd]);

@@ -1,4 +1,4 @@
-//! Plain mode: lines in, lines out. No terminal, no clock, no sleeping.
+//! Plain mode: lines in, lines out, without a terminal, clock or sleep.
 
 pub(crate) mod figures;
 pub(crate) mod guards;

@@ -1,4 +1,4 @@
-//! Somebody who types words and hears lines, on the desk of the screen.
+//! A plain-mode session with a typing reviewer and a fake world.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use crate::tui::plain::session::{How, Session, Typed};
 use crate::tui::plain::words::keymap;
 use crate::tui::testing::{CAN, Desk, NOW, action, key, source};
 
-/// A reviewer who types and hears.
+/// A reviewer's session in plain mode.
 pub(crate) struct Talk {
     pub(crate) session: Session,
     pub(crate) at: i64,
@@ -24,20 +24,20 @@ pub(crate) struct Talk {
     pub(crate) submitted: Vec<Submission>,
     pub(crate) settled: usize,
     pub(crate) saved: Vec<Write>,
-    /// Answers to loads are kept back.
+    /// Whether loads stay unanswered.
     pub(crate) slow: bool,
     pub(crate) waiting: Vec<Effect>,
     pub(crate) left: bool,
-    /// Sources that were asked for their own counts.
+    /// Number of requests for a source's own counts.
     pub(crate) asked: usize,
-    /// Everything else that was asked of the world.
+    /// All other effects.
     pub(crate) others: Vec<Effect>,
     pub(crate) context: Result<Vec<ContextEntry>, Problem>,
-    /// Everything on the terminal, typed lines echoed as a terminal does.
+    /// The terminal's content, with typed lines echoed.
     pub(crate) heard: String,
 }
 
-/// Lines are not broken, so that sentences can be found.
+/// An unlimited width, so that lines do not wrap.
 pub(crate) const TERMINAL: How =
     How { why: "--plain", opens: StartView::Inbox, interactive: true, width: None, rows: 24 };
 pub(crate) const SCRIPT: How = How { interactive: false, ..TERMINAL };
@@ -58,7 +58,7 @@ impl Talk {
         self.take(What::Source(Event { source: source(), kind: EventKind::Connection(Connection::Live) }));
     }
 
-    /// No source has answered yet.
+    /// Starts a session before any source answered.
     pub(crate) fn started(how: How, can: Capabilities) -> Self {
         let mut model = Desk::unstarted(80, 24, can).model;
         model.settings.keymap = keymap();
@@ -146,7 +146,7 @@ impl Talk {
                     self.saved.extend(writes);
                     self.take(What::Saved { saves: 1, answer: Ok(()) });
                 }
-                // The end of a hold comes with the ticks.
+                // The ticks end a hold.
                 Effect::WakeIn(millis) if millis >= 1_000 => {}
                 Effect::WakeIn(millis) => {
                     self.at += millis as i64;
@@ -168,7 +168,7 @@ impl Talk {
         self.heard.push_str(&said);
     }
 
-    /// The answers that were kept back come.
+    /// Answers the waiting loads.
     pub(crate) fn answers(&mut self) {
         self.slow = false;
         let waiting = std::mem::take(&mut self.waiting);
@@ -180,7 +180,7 @@ impl Talk {
         keys.iter().map(|key| (key.clone(), self.world.get(key).cloned().ok_or_else(gone))).collect()
     }
 
-    /// Types lines a second apart; what was heard since.
+    /// Types lines a second apart and returns the new output.
     pub(crate) fn types(&mut self, lines: &str) -> String {
         let before = self.heard.len();
         for line in lines.split('\n') {
@@ -190,7 +190,7 @@ impl Talk {
         self.heard[before..].to_owned()
     }
 
-    /// Types a line at this very moment.
+    /// Types a line without waiting.
     pub(crate) fn types_now(&mut self, line: &str) {
         if self.session.is_interactive() {
             self.heard.push_str(line);
@@ -205,7 +205,7 @@ impl Talk {
         self.perform(effects);
     }
 
-    /// Time goes by.
+    /// Lets `seconds` pass and returns the new output.
     pub(crate) fn waits(&mut self, seconds: i64) -> String {
         let before = self.heard.len();
         for _ in 0..seconds {
@@ -215,7 +215,7 @@ impl Talk {
         self.heard[before..].to_owned()
     }
 
-    /// The source does what was asked.
+    /// The source accepts the last submission.
     pub(crate) fn accepts(&mut self) {
         let submission = self.submitted.last().unwrap().clone();
         let lines = submission.batches().iter().flat_map(|batch| {

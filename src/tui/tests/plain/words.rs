@@ -1,4 +1,4 @@
-//! What is said to what.
+//! The words of plain mode and their answers.
 
 use crate::domain::{
     ActionId, Approvals, Briefing, Capabilities, Claim, Note, Notes, Revision, Status, Timestamp,
@@ -95,7 +95,7 @@ fn a_whole_session() {
 }
 
 #[test]
-fn nothing_a_terminal_would_obey_is_written_whatever_agents_and_sources_say() {
+fn output_never_contains_control_or_hidden_characters() {
     let evil = "\u{1b}[2J\u{9b}31m\u{202e}\r\u{8}\u{7}\u{200b}\u{e0041}";
     let input = format!("{{\"{evil}x\":\"{evil}\\u001b]0;t\\u0007\",\"b\":\"{}\"}}", "long ".repeat(500))
         .replace(['\u{1b}', '\u{8}', '\u{7}', '\r'], "\\u001b");
@@ -134,7 +134,7 @@ fn our_own_words_are_ascii() {
 }
 
 #[test]
-fn a_script_reads_all_of_it_and_is_answered_line_by_line() {
+fn script_is_answered_line_by_line() {
     let mut talk = Talk::new(SCRIPT, few(2));
     talk.slow = true;
     for line in ["show", "approve", "exclude because twice", "submit all", "yes", "report"] {
@@ -144,7 +144,7 @@ fn a_script_reads_all_of_it_and_is_answered_line_by_line() {
     assert_eq!(talk.submitted.len(), 0, "the review is being read");
     talk.answers();
     assert_eq!(talk.submitted.len(), 1, "{}", talk.heard);
-    assert!(!talk.left, "it waits for the answer");
+    assert!(!talk.left, "left before the report");
     talk.accepts();
 
     insta::assert_snapshot!(talk.heard, @"
@@ -179,13 +179,13 @@ fn a_script_reads_all_of_it_and_is_answered_line_by_line() {
 }
 
 #[test]
-fn news_is_one_line_now_and_then_and_can_be_kept_back() {
+fn news_is_batched_and_can_be_silenced() {
     let mut talk = Talk::new(TERMINAL, few(2));
     talk.types("where");
     for n in 3..=5 {
         talk.changes(few(n).split_off(n - 1));
     }
-    assert_eq!(talk.waits(2), "", "not right after an answer");
+    assert_eq!(talk.waits(2), "", "no news right after an answer");
     let heard = talk.waits(3);
     assert_eq!(heard, "\nActions: 3 new; 5 pending.\n> ");
 
@@ -206,7 +206,7 @@ Action 6 of 6. Low risk. create_linear_issue from support. Title: Issue number 6
 }
 
 #[test]
-fn an_edit_keeps_types_and_is_staged_by_approving_only() {
+fn edit_keeps_types_and_needs_approving() {
     let mut talk = Talk::new(TERMINAL, vec![risky()]);
     talk.types("show");
 
@@ -274,7 +274,7 @@ The edits are dropped. The staged decision still has them: approve stages it wit
 }
 
 #[test]
-fn what_to_know_before_deciding_is_read_out_and_an_answer_is_asked_for() {
+fn notes_are_read_out_and_questions_need_an_answer() {
     const NOTES: &[Note] = &[Note::UNVERIFIED];
     let can = Capabilities { answer: true, notes: Notes::of(NOTES), also_rejects: 1, ..CAN };
     let ask = action("1 ask_human support low 5", "Which plan?", r#"{"question":"Which?","answer":null}"#);
@@ -333,7 +333,7 @@ Type yes to send, anything else goes back.
 }
 
 #[test]
-fn the_figures_are_read_out_as_sentences() {
+fn figures_are_read_out_as_sentences() {
     let mut talk = Talk::new(SCRIPT, [vec![risky()], few(2)].concat());
 
     let said = talk.types("watch");
@@ -349,14 +349,14 @@ Alert. gate: 1 over 1 h.
 ");
 }
 
-/// The source is a gate where this reviewer is `lee`, and tells who is on what.
+/// Makes the reviewer `lee` at a gate that reports claims.
 fn as_lee(talk: &mut Talk, claims: Vec<Claim>) {
     talk.session.model.list.sources[0].subject = Some("lee".into());
     let briefing = Briefing { revision: Some(Revision(7)), claims: Some(claims), ..Briefing::default() };
     talk.take(What::Source(Event { source: source(), kind: EventKind::Briefing(briefing) }));
 }
 
-/// Claims that were asked of the source, and whether they were to end; then forgotten.
+/// Takes the claim requests sent so far; true for a release.
 fn claims_asked(talk: &mut Talk) -> Vec<(String, bool)> {
     let asked = std::mem::take(&mut talk.others).into_iter().filter_map(|effect| match effect {
         Effect::Claim { key, end } => Some((key.id.as_raw().to_owned(), end)),
@@ -410,7 +410,7 @@ fn snooze_hides_the_action_and_reads_the_next_one_out() {
 }
 
 #[test]
-fn take_back_asks_the_source_only_where_own_approval_stands() {
+fn take_back_needs_an_own_approval() {
     let mut actions = few(2);
     let by = vec!["Lee".into()];
     actions[0].row.approvals = Some(Approvals { needed: 2, by }.into());

@@ -1,4 +1,4 @@
-//! What changed since it was seen: the mark is dropped, and what was seen, what is now and the edit stand beside each other.
+//! Content that changed after it was seen: the mark is dropped, the tab compares old, new and edited content.
 
 use crate::domain::{Binding, Capabilities, Decision, PendingAction, ReadFirst, Seen};
 use crate::tui::preview::page::made::Tab;
@@ -12,7 +12,7 @@ fn pay(amount: &str) -> PendingAction {
     action
 }
 
-/// Approved, and then the source has another content.
+/// Returns a desk with an approved action whose content then changed.
 fn changed(width: u16, height: u16) -> Desk {
     let mut desk = Desk::new(width, height, vec![pay("1.10")]);
     desk.press("a");
@@ -24,12 +24,12 @@ fn changed(width: u16, height: u16) -> Desk {
 }
 
 #[test]
-fn what_changed_is_not_sent_and_the_review_leads_to_what_it_was_and_is() {
+fn changed_action_is_not_sent_and_opens_the_diff() {
     let mut said = Vec::new();
     for (width, height) in [(80, 24), (100, 30), (160, 45)] {
         let mut desk = Desk::new(width, height, vec![pay("1.10")]);
         desk.press("a");
-        // The source did not tell yet: it is found by reading again.
+        // The source has not reported the change; only the fresh read finds it.
         desk.world.insert(key("p"), pay("9.90"));
 
         desk.press("S");
@@ -41,7 +41,7 @@ fn what_changed_is_not_sent_and_the_review_leads_to_what_it_was_and_is() {
         assert_eq!(desk.model.preview.tab, Tab::Diff, "{}", desk.screen());
         said.push(format!("{width}x{height}\n{}", desk.preview()));
     }
-    // Beside each other where there is room.
+    // Side by side on the wide screen.
     insta::assert_snapshot!(said.join("\n"), @"
 80x24
 Pay
@@ -77,14 +77,14 @@ The agent did not report the state before.
 }
 
 #[test]
-fn staged_row_that_changed_is_unstaged_and_says_so_until_decided_again() {
+fn changed_row_is_unstaged_and_marked_until_decided_again() {
     let mut desk = changed(100, 30);
     insta::assert_snapshot!(desk.row(0), @"▌•  low  (changed) Pay                              5 m");
     assert_eq!(desk.message(), "Pay changed after you decided it: your decision was undone");
     assert_eq!(desk.staged(), "");
 
     desk.press("u");
-    assert_eq!(desk.staged(), "", "no key brings a decision on another content back");
+    assert_eq!(desk.staged(), "", "undo does not restore a decision on other content");
     assert_eq!(desk.message(), "nothing to undo");
     desk.press("a");
 
@@ -118,7 +118,7 @@ fn review_of_a_decision_on_changed_content_closes() {
 }
 
 #[test]
-fn the_edit_stands_beside_what_was_seen_and_what_is_now() {
+fn diff_shows_seen_current_and_edited_content() {
     let mut desk = Desk::new(160, 45, vec![pay("1.10")]);
     desk.press("e<Down><C-u>7.70<C-s>");
     desk.press("<Esc>");
@@ -141,7 +141,7 @@ fn the_edit_stands_beside_what_was_seen_and_what_is_now() {
 }
 
 #[test]
-fn the_mark_of_having_been_read_goes_with_the_content() {
+fn read_mark_is_dropped_when_the_content_changes() {
     let mut desk = Desk::new(100, 30, vec![pay("1.10")]);
     desk.slowly("k");
     assert_eq!(desk.model.seen_of(desk.slot("p")), Some(Seen::InFull));
@@ -151,7 +151,7 @@ fn the_mark_of_having_been_read_goes_with_the_content() {
 }
 
 #[test]
-fn what_is_decided_anew_is_compared_no_more() {
+fn deciding_again_ends_the_comparison() {
     let mut desk = changed(100, 30);
     desk.press("a");
 
@@ -160,7 +160,7 @@ fn what_is_decided_anew_is_compared_no_more() {
 }
 
 #[test]
-fn after_a_restart_it_says_that_what_was_seen_is_not_at_hand() {
+fn diff_says_if_the_seen_content_is_not_cached() {
     let mut desk = Desk::new(100, 30, vec![pay("1.10")]);
     desk.press("a");
     desk.model.reader.contents.forget(&key("p"));
@@ -168,7 +168,7 @@ fn after_a_restart_it_says_that_what_was_seen_is_not_at_hand() {
     desk.wait(1_000);
     desk.press("zd");
 
-    // The digest is that of what was seen.
+    // The digest is that of the seen content.
     insta::assert_snapshot!(pay("1.10").digest(), @"sha256:17ed4431445bde39565144b5e460dbcf9d46081d5853b5aa7001c14a5342e9c4");
     insta::assert_snapshot!(desk.preview(), @"
 Pay
@@ -184,14 +184,14 @@ The agent did not report the state before.
 }
 
 #[test]
-fn what_is_flagged_is_not_sent_unread_however_it_was_staged() {
+fn flagged_action_is_not_sent_unread() {
     let mut actions = few(3);
     actions.push(action("9 create_linear_issue support low 1", "Twice", r#"{"to":"a","to":"b"}"#));
     actions[3].row.size = 1;
     let mut desk = Desk::new(100, 30, actions);
     desk.answers = false;
     desk.press("h a");
-    assert_eq!(desk.staged(), "1A 2A 3A 9A", "nothing was known of it: {}", desk.message());
+    assert_eq!(desk.staged(), "1A 2A 3A 9A", "its content was not loaded: {}", desk.message());
     desk.answers = true;
     desk.press("S");
     if desk.model.modal.is_none() {
@@ -201,7 +201,7 @@ fn what_is_flagged_is_not_sent_unread_however_it_was_staged() {
     insta::assert_snapshot!(desk.sheet_line(8), @"                   flagged: read it to the end first");
 }
 
-/// Actions of a plain input whose names could be taken for others.
+/// Actions with harmless inputs and misleading names.
 fn misleading() -> [PendingAction; 3] {
     let plain = || action("9 create_linear_issue support low 1", "Plain", r#"{"to":"a"}"#);
     let (mut letter, mut line, mut title) = (plain(), plain(), plain());
@@ -212,7 +212,7 @@ fn misleading() -> [PendingAction; 3] {
 }
 
 #[test]
-fn misleading_name_is_locked_before_it_was_opened() {
+fn misleading_name_in_the_list_locks() {
     for odd in misleading() {
         let mut actions = few(3);
         actions.push(odd.clone());
@@ -226,7 +226,7 @@ fn misleading_name_is_locked_before_it_was_opened() {
 }
 
 #[test]
-fn misleading_name_of_what_was_listed_plainly_is_locked_at_the_review() {
+fn misleading_name_found_by_the_review_locks() {
     for odd in misleading() {
         let mut actions = few(3);
         actions.push(action("9 create_linear_issue support low 1", "Plain", r#"{"to":"a"}"#));
@@ -243,18 +243,18 @@ fn misleading_name_of_what_was_listed_plainly_is_locked_at_the_review() {
 }
 
 #[test]
-fn everything_is_read_first_where_the_configuration_asks_for_it() {
+fn read_first_everything_locks_every_action() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.model.settings.read_first = ReadFirst::Everything;
     desk.press("h a");
 
-    assert_ne!(desk.staged(), "1A 2A 3A", "those that nobody opened are left out");
+    assert_ne!(desk.staged(), "1A 2A 3A", "unopened actions are left out");
     desk.press("<Esc>");
     assert_eq!(desk.model.seen_of(desk.slot("3")), None::<Seen>);
 }
 
 #[test]
-fn the_sheet_says_who_compares() {
+fn review_says_who_compares_the_content() {
     let mut said = Vec::new();
     for binding in [Binding::Source, Binding::FreshRead] {
         let mut desk = Desk::with(100, 30, few(2), Capabilities { binding, ..CAN });

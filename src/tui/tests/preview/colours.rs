@@ -1,4 +1,4 @@
-//! Source texts in colours: the same characters in the same cells, and nothing that placet says looks different.
+//! Syntax colours change neither characters nor cells, and only foreign text gets them.
 
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier};
@@ -14,7 +14,7 @@ use crate::tui::testing::{Desk, action};
 
 use crate::tui::tests::hostile::{Case, own};
 
-/// The two hues of the dark theme, and what stands there without them.
+/// The two hues of the dark theme, and the colours they replace.
 const HUES: [Color; 2] = [Color::Rgb(0x98, 0xae, 0xff), Color::Rgb(0xff, 0xa6, 0xc9)];
 const TEXT: Color = Color::Rgb(0xe6, 0xe8, 0xec);
 const TOKEN: Color = Color::Rgb(0xdc, 0xb4, 0xf4);
@@ -26,7 +26,7 @@ fn desk(tool: &str, input: &str, (width, height): (u16, u16), keys: &str) -> Des
     desk
 }
 
-/// The screen, with colours for sources and without.
+/// Returns the screen with and without syntax colours.
 fn both(desk: &mut Desk) -> [Buffer; 2] {
     [true, false].map(|on| {
         desk.model.settings.highlight = on;
@@ -38,7 +38,7 @@ fn both(desk: &mut Desk) -> [Buffer; 2] {
     })
 }
 
-/// How many cells differ. Those that do are plain text of the agent, and differ in the colour of their letter alone.
+/// Returns the number of differing cells. Those must be plain foreign text and differ only in text colour.
 fn differences(desk: &mut Desk) -> usize {
     let text = desk.model.layout().text;
     let [on, off] = both(desk);
@@ -46,11 +46,11 @@ fn differences(desk: &mut Desk) -> usize {
     for at in on.area.positions() {
         let (with, without) = (&on[at], &off[at]);
         if with == without {
-            assert!(!HUES.contains(&with.fg), "{at}: a hue also without colours");
+            assert!(!HUES.contains(&with.fg), "{at}: a hue despite disabled colours");
             continue;
         }
         differ += 1;
-        assert!(text.contains(at), "{at} is no text of the preview");
+        assert!(text.contains(at), "{at} is outside the preview's text");
         assert!(HUES.contains(&with.fg) && without.fg == TEXT, "{at}: {with:?} {without:?}");
         let mut painted = without.clone();
         painted.fg = with.fg;
@@ -68,8 +68,8 @@ fn text_input(text: &str) -> String {
 }
 
 #[test]
-fn every_character_stays_in_its_cell_whatever_the_text_is() {
-    // In the short form the first has its full length, the others have some pages.
+fn colours_move_no_character() {
+    // The short form draws the first text in full length, the others with some pages.
     let times = |nth| if is_long() || nth == 0 { 3_000 } else { 300 };
     let long = |(nth, text): (_, &str)| Case { text: text.repeat(times(nth)), ..own().remove(0) };
     let more =
@@ -83,12 +83,12 @@ fn every_character_stays_in_its_cell_whatever_the_text_is() {
             painted += usize::from(differences(&mut desk) > 0);
         }
     }
-    // A screen may hold nothing but strings.
+    // A screen full of strings has no hue.
     assert!(screens > 200 && painted * 10 > screens * 9, "{painted} of {screens}");
 }
 
 #[test]
-fn folds_and_hits_of_a_search_look_as_they_do_without() {
+fn colours_do_not_change_folds_and_search_hits() {
     let input = r##"{"list":[1,2,{"x":"list"}],"n":1.10,"body":"# list\n\n`list`"}"##;
     let mut desk = desk("create_github_issue", input, (100, 30), "z]]zM");
     assert!(differences(&mut desk) > 0);
@@ -103,7 +103,7 @@ fn folds_and_hits_of_a_search_look_as_they_do_without() {
 }
 
 #[test]
-fn what_stands_for_a_hidden_character_keeps_its_colour_in_a_painted_part() {
+fn token_of_a_hidden_character_keeps_its_colour() {
     let input = "{\"ke\u{200b}y\":true,\"body\":\"# a \u{202e} b\"}";
     for keys in ["z", "z]]"] {
         let mut desk = desk("create_github_issue", input, (80, 24), keys);
@@ -112,15 +112,15 @@ fn what_stands_for_a_hidden_character_keeps_its_colour_in_a_painted_part() {
         let tokens = (0..24).filter(|y| row(*y).contains('⟦') && !row(*y).contains('!'));
         let cells: Vec<_> = tokens.flat_map(|y| (0..80).map(move |x| (x, y))).map(|at| &on[at]).collect();
         let inside = cells.iter().filter(|cell| cell.fg == TOKEN && cell.modifier.contains(Modifier::BOLD));
-        // ⟦U+200B⟧ and ⟦U+202E⟧, in full.
+        // The tokens ⟦U+200B⟧ and ⟦U+202E⟧.
         assert_eq!(inside.count(), 2 * 8, "{keys}");
         assert!(cells.iter().any(|cell| HUES.contains(&cell.fg)), "{keys}: the rest is painted");
     }
 }
 
-/// What a text begins with, calls itself, or holds makes no difference.
+/// Neither shebang, mode line nor content chooses a language.
 #[test]
-fn no_text_chooses_its_language() {
+fn text_does_not_choose_its_language() {
     for text in [
         "#!/bin/sh\n# comment\necho 'a' 1",
         "{\"a\": 1, \"b\": [true, null]}",
@@ -135,7 +135,7 @@ fn no_text_chooses_its_language() {
             assert_eq!(differences(&mut desk(tool, &input.to_string(), (100, 30), "z")), 0, "{tool}: {text}");
         }
     }
-    // The info string of a block chooses nothing: all of it is of one hue.
+    // The info string of a code block is ignored: the block has one hue.
     let input = json!({ "body": "```json\n{\"a\": 1}\n```" }).to_string();
     let mut desk = desk("create_github_issue", &input, (100, 30), "z");
     let [on, _] = both(&mut desk);
@@ -144,7 +144,7 @@ fn no_text_chooses_its_language() {
 }
 
 #[test]
-fn there_are_none_on_slow_lines_without_colours_and_in_plain_mode() {
+fn colours_are_off_on_slow_lines_and_in_plain_mode() {
     let paints = |change: fn(&mut Desk)| {
         let mut desk = desk("unknown", r#"{"a":1}"#, (80, 24), "z]]");
         change(&mut desk);
@@ -158,9 +158,9 @@ fn there_are_none_on_slow_lines_without_colours_and_in_plain_mode() {
     assert!(!paints(|desk| desk.model.preview.stacked = true));
 }
 
-/// The first hue is the only one of the sixteen names that nothing else has and that can be read.
+/// Only one of the 16 named colours is both readable and unused elsewhere.
 #[test]
-fn with_sixteen_colours_there_is_one_hue() {
+fn sixteen_colours_give_one_hue() {
     let mut desk = desk("unknown", r#"{"a":1}"#, (80, 24), "z]]");
     desk.model.screen.theme = Theme::Names;
     let fgs: std::collections::HashSet<_> = desk.buffer().content.iter().map(|cell| cell.fg).collect();

@@ -1,4 +1,4 @@
-//! The Context tab: what a source knows around an action, and what to know before it is decided.
+//! The Context tab: facts of the source about an action, and notes to read before deciding.
 
 use crate::domain::{
     Capabilities, ContextEntry, Fact, FactValue, Note, Notes, On, PendingAction, RawJson, Revision, Timestamp,
@@ -48,10 +48,10 @@ fn asked(desk: &Desk) -> usize {
 }
 
 #[test]
-fn what_the_source_knows_is_asked_when_the_tab_is_looked_at_and_kept_until_the_action_moves_on() {
+fn context_is_requested_on_opening_and_after_changes() {
     let mut desk = Desk::new(100, 30, vec![refund()]);
     desk.press("]]");
-    assert_eq!(asked(&desk), 0, "nobody looks at it");
+    assert_eq!(asked(&desk), 0, "the tab is closed");
 
     desk.press("][]jk");
     assert_eq!(asked(&desk), 1);
@@ -66,7 +66,7 @@ fn what_the_source_knows_is_asked_when_the_tab_is_looked_at_and_kept_until_the_a
 }
 
 #[test]
-fn passages_stand_below_what_the_action_says_and_come_through_the_door() {
+fn context_passages_follow_the_action_and_are_escaped() {
     let can = Capabilities { notes: Notes::of(NOTES), ..CAN };
     let mut desk = Desk::with(110, 44, vec![refund()], can);
     desk.told.insert(Question::Context, Ok(Answer::Context(passages(), None)));
@@ -92,12 +92,12 @@ fn passages_stand_below_what_the_action_says_and_come_through_the_door() {
         ],
         "{screen}"
     );
-    // What is theirs stands behind the gutter.
+    // The gutter marks foreign text.
     insta::assert_snapshot!(desk.line(25), @" │ charge  COMPLETED  2026-11-21 13:32:31 UTC");
 }
 
 #[test]
-fn what_cannot_be_read_is_told_in_place_and_the_rest_is_there_all_the_same() {
+fn context_error_shows_in_place() {
     let mut desk = Desk::new(100, 30, vec![refund()]);
     let problem = Problem {
         source: Some(source()),
@@ -127,7 +127,7 @@ More context could not be read: the source gave no usable answer
 }
 
 #[test]
-fn an_answer_that_does_not_come_holds_nothing_up() {
+fn missing_context_blocks_nothing() {
     let mut desk = Desk::new(100, 30, vec![refund()]);
     desk.answers = false;
     desk.press("]]]");
@@ -149,7 +149,7 @@ fn an_answer_that_does_not_come_holds_nothing_up() {
 }
 
 #[test]
-fn a_very_long_value_is_laid_out_as_it_is_scrolled_to() {
+fn long_context_value_is_laid_out_on_scrolling() {
     let mut desk = Desk::new(100, 30, vec![refund()]);
     let long = format!("begin {} the end of it", "word ".repeat(400_000));
     let output = ContextEntry { title: "Log", facts: vec![Fact::text("output", long.as_str().into())] };
@@ -162,7 +162,7 @@ fn a_very_long_value_is_laid_out_as_it_is_scrolled_to() {
     insta::assert_snapshot!(desk.preview_line(24), @"  word word word word word  the end of it");
 }
 
-/// A desk on the Context tab of the first of two comments of one mission.
+/// Opens the Context tab of an action with another one of its mission pending.
 fn desk_in_context(before: Option<DecidedBefore>, title: &str) -> Desk {
     let one = |spec: &str, title: &str| {
         let mut action = action(spec, title, r#"{"amount":120}"#);
@@ -187,7 +187,7 @@ fn fifteen() -> DecidedBefore {
 }
 
 #[test]
-fn context_says_how_the_same_tool_was_decided_and_enter_lists_those_decisions() {
+fn context_counts_earlier_decisions_and_enter_lists_them() {
     let mut desk = desk_in_context(Some(fifteen()), "Say thanks");
     insta::assert_snapshot!(desk.preview(), @r#"
 Say thanks
@@ -253,7 +253,7 @@ Enter lists them
     Esc back
     ");
     desk.press("j<Enter>");
-    let view = desk.model.history.open.as_ref().expect("the list of what was decided is open");
+    let view = desk.model.history.open.as_ref().expect("the list of decisions is closed");
     assert_eq!(
         view.filter.as_ref().map(|filter| filter.text().to_owned()).as_deref(),
         Some("tool:==add_comment")
@@ -261,7 +261,7 @@ Enter lists them
 }
 
 #[test]
-fn nothing_is_said_of_earlier_decisions_where_an_action_asks_for_a_look() {
+fn flagged_action_shows_no_earlier_decisions() {
     let desk = desk_in_context(Some(fifteen()), "Say th\u{200b}anks");
     insta::assert_snapshot!(desk.preview(), @"
 Say th⟦U+200B⟧anks                                                                       ! hidden characters
@@ -281,7 +281,7 @@ digest      sha256:29768e1b63e5c134f5dc5013c6878d5d077b1a680f51bd59b3285dd4c72ca
 }
 
 #[test]
-fn enter_in_context_leads_to_the_others_of_the_mission() {
+fn enter_in_context_goes_to_the_mission_s_other_action() {
     let mut desk = desk_in_context(None, "Say thanks");
     desk.press("<Enter>");
     insta::assert_snapshot!(desk.list(), @"

@@ -1,4 +1,4 @@
-//! Copying, and opening links.
+//! Copying and opening links.
 
 use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::{Clip, Effect, What};
@@ -16,7 +16,7 @@ fn clip(desk: &Desk) -> Clip {
 }
 
 #[test]
-fn the_menu_copies_what_it_says() {
+fn menu_copies_the_named_item() {
     let mut desk = desk("pa-1", r#"{"title":"One","url":"https://x.io/1","n":1.10}"#);
     desk.press("jyi");
     assert_eq!(clip(&desk), Clip { what: "the id", text: "pa-1".to_owned() });
@@ -41,7 +41,7 @@ fn the_menu_copies_what_it_says() {
 }
 
 #[test]
-fn how_it_was_copied_is_said() {
+fn message_says_how_it_was_copied() {
     let mut desk = desk("pa-1", "{}");
     let clip = Clip { what: "the id", text: "pa-1".to_owned() };
     desk.say(What::Copied(clip.clone(), Ok("wl-copy".to_owned())));
@@ -61,7 +61,7 @@ fn how_it_was_copied_is_said() {
 }
 
 #[test]
-fn an_id_with_hidden_characters_is_not_copied() {
+fn id_with_hidden_characters_is_not_copied() {
     let mut desk = desk("pa\u{202e}1", "{}");
     for keys in ["jyi", "yc"] {
         desk.press(keys);
@@ -82,7 +82,7 @@ Open which link?
 Enter opens it in the browser   y copies it   Esc closes
 ");
     desk.hurry("<Enter>", 10);
-    assert!(matches!(desk.model.modal, Some(Modal::Links(_))), "too soon to have been read");
+    assert!(matches!(desk.model.modal, Some(Modal::Links(_))), "too soon to confirm");
     desk.wait(400);
     desk.press("j<Enter>");
     assert_eq!(desk.effects.last(), Some(&Effect::Open("https://y.io/two".to_owned())));
@@ -96,7 +96,7 @@ Enter opens it in the browser   y copies it   Esc closes
 }
 
 #[test]
-fn there_is_something_to_say_where_nothing_can_be_opened() {
+fn missing_links_and_displays_are_explained() {
     let mut desk = desk("pa-1", r#"{"a":"javascript:alert(1)","b":"https://good.com@evil.com/"}"#);
     desk.press("jo");
     assert_eq!(desk.message(), "there is no http or https link in this action");

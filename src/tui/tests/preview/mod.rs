@@ -1,4 +1,4 @@
-//! Reading one action: its tabs, folds, colours, and what it was compared with.
+//! Reading one action: tabs, folds, colours, comparisons.
 
 pub(crate) mod changed;
 pub(crate) mod colours;

@@ -1,11 +1,11 @@
-//! Previews on whole screens.
+//! Whole screens with previews.
 
 use crate::tui::core::msg::What;
 use crate::tui::testing::{Desk, action};
 
 use super::previews::raw;
 
-/// Recommendations, a mail, and a refund that its agent makes look smaller than it is.
+/// Recommendations, a mail, and a refund whose preview hides the amount.
 fn to_decide(width: u16, height: u16) -> Desk {
     let recommendations = r#"{"recommendations":[{"title":"Streamline onboarding step 3","description":"Collapse the two-screen verification.","effort_estimate":"small","effort_weeks":2,"impact_score":0.82,"success_metrics":["Activation rate +10%","Drop-off <8%"]},{"title":"Let teams continue without a verified domain","description":"Ask again later.","effort_estimate":"medium","effort_weeks":5,"impact_score":0.9}],"prioritization_rationale":"Quick wins first."}"#;
     let mail = r#"{"to":"mei@example.com","subject":"Your invoice","body":"Dear Mei,\nthe invoice is at https://example.com/i/7.\nBest, Kim","reply_to":"billing@example.com"}"#;

@@ -1,4 +1,4 @@
-//! Reading an action: folds, search, long texts, and where the preview stands.
+//! Folds, search, long texts, and the place of the preview.
 
 use crate::domain::Seen;
 use crate::tui::core::msg::{Effect, What};
@@ -9,7 +9,7 @@ use crate::tui::testing::{Desk, action, few, key};
 
 const NESTED: &str = r#"{"repo":"acme/site","labels":["bug","web"],"steps":[{"run":"deploy","env":{"REGION":"eu","DRY":false}},{"run":"notify","to":["ops","web"]}],"tries":3,"note":null}"#;
 
-/// Raw, in full, with these keys pressed.
+/// Opens the Raw tab in full and presses `keys`.
 pub(crate) fn raw(keys: &str) -> Desk {
     let mut desk = Desk::new(80, 24, vec![action("1 deploy agent low 1", "Deploy", NESTED)]);
     desk.press("z]]");
@@ -22,7 +22,7 @@ fn seen(desk: &Desk) -> Option<Seen> {
 }
 
 #[test]
-fn enter_folds_what_the_cursor_is_in_and_unfolds_it() {
+fn enter_toggles_the_fold_under_the_cursor() {
     let mut desk = raw("jjj<Enter>");
 
     desk.pictured("folded");
@@ -33,7 +33,7 @@ fn enter_folds_what_the_cursor_is_in_and_unfolds_it() {
 }
 
 #[test]
-fn all_folds_at_once_and_what_is_folded_is_not_read() {
+fn fold_all_and_unfold_all() {
     let mut desk = raw("");
     assert_eq!(desk.model.preview.tab, Tab::Raw);
     desk.press("-");
@@ -58,7 +58,7 @@ fn all_folds_at_once_and_what_is_folded_is_not_read() {
 }
 
 #[test]
-fn a_folded_page_is_not_reading_in_full() {
+fn folded_page_does_not_count_as_read() {
     let many = (0..60).map(|n| format!("{{\"n\":{n}}}")).collect::<Vec<_>>().join(",");
     let mut desk = Desk::new(80, 24, vec![action("1 deploy agent critical 1", "x", &format!("[{many}]"))]);
     desk.press("z]]-G");
@@ -89,11 +89,11 @@ fn a_search_goes_from_match_to_match_and_ends() {
     desk.press("<Esc>");
     assert!(desk.model.screen.zoom && desk.model.preview.search.is_none());
     desk.press("gg/199<Esc>");
-    assert_eq!(desk.model.preview.top, 0, "given up, it goes back");
+    assert_eq!(desk.model.preview.top, 0, "Esc returns to the old place");
 }
 
 #[test]
-fn a_search_unfolds_says_when_there_is_nothing_and_decides_nothing() {
+fn search_unfolds_reports_no_match_and_stages_nothing() {
     let mut desk = raw("-/a REGION");
     insta::assert_snapshot!(desk.tabs(), @"/a REGION_   no match   Enter keeps   Esc ends");
     assert_eq!(desk.staged(), "");
@@ -107,7 +107,7 @@ fn a_search_unfolds_says_when_there_is_nothing_and_decides_nothing() {
 }
 
 #[test]
-fn ten_megabytes_are_read_to_their_last_line_a_little_at_a_time() {
+fn ten_megabytes_are_laid_out_in_steps() {
     let text = "All work and no play makes Jack a dull boy.\\n".repeat(230_000);
     let input = format!("{{\"text\":\"{text}the very last line\"}}");
     let mut desk = Desk::new(120, 30, vec![action("1 save_document agent low 1", "Novel", &input)]);
@@ -123,7 +123,7 @@ fn ten_megabytes_are_read_to_their_last_line_a_little_at_a_time() {
 }
 
 #[test]
-fn the_end_is_reached_before_everything_is_counted() {
+fn end_is_reachable_before_the_lines_are_counted() {
     let text = "x".repeat(9 << 20);
     let input = format!("{{\"text\":\"{text} the end\"}}");
     let mut desk = Desk::new(100, 30, vec![action("1 save_document agent low 1", "One line", &input)]);
@@ -135,7 +135,7 @@ fn the_end_is_reached_before_everything_is_counted() {
 }
 
 #[test]
-fn who_scrolls_meanwhile_does_not_go_to_the_end() {
+fn scrolling_cancels_a_pending_jump_to_the_end() {
     let text = "All work and no play makes Jack a dull boy.\\n".repeat(24_000);
     let input = format!("{{\"text\":\"{text}the very last line\"}}");
     let mut desk = Desk::new(120, 30, vec![action("1 save_document agent low 1", "Novel", &input)]);
@@ -147,7 +147,7 @@ fn who_scrolls_meanwhile_does_not_go_to_the_end() {
 }
 
 #[test]
-fn a_long_page_that_comes_late_is_not_shown_for_another_action() {
+fn late_page_is_not_shown_for_another_action() {
     let long = format!("{{\"text\":\"{}\"}}", "All work and no play. ".repeat(20_000));
     let actions = vec![
         action("1 save_document agent low 2", "Novel", &long),
@@ -164,7 +164,7 @@ fn a_long_page_that_comes_late_is_not_shown_for_another_action() {
 }
 
 #[test]
-fn lines_that_go_on_to_the_right_are_not_read_until_they_wrap() {
+fn cut_lines_do_not_count_as_read() {
     let text = format!("{} and the far end", "word ".repeat(30));
     let input = format!("{{\"text\":\"{text}\",\"n\":1}}");
     let mut desk = Desk::new(80, 24, vec![action("1 save_document agent critical 1", "Long", &input)]);
@@ -196,7 +196,7 @@ Long
 }
 
 #[test]
-fn another_width_keeps_the_place() {
+fn resizing_keeps_the_place() {
     let text = (0..400).map(|n| format!("{n} {}", "words ".repeat(20))).collect::<Vec<_>>().join("\\n");
     let input = format!("{{\"content\":\"{text}\"}}");
     let mut desk = Desk::new(100, 30, vec![action("1 save_document agent low 1", "Report", &input)]);
@@ -228,7 +228,7 @@ fn the_preview_is_hidden_below_or_beside() {
 }
 
 #[test]
-fn a_hidden_preview_is_not_reading() {
+fn hidden_preview_does_not_count_as_read() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.press("p");
     desk.model.reader.seen = crate::domain::SeenLog::default();
@@ -239,7 +239,7 @@ fn a_hidden_preview_is_not_reading() {
 }
 
 #[test]
-fn links_are_told_for_who_opens_them() {
+fn links_are_found() {
     let input = r#"{"pr":"https://example.com/pr/7","text":"see (https://example.com/a_(b)) and mailto:kim@example.com.","n":1}"#;
     let mut done = action("1 notify agent low 1", "x", input);
     done.result = Some(crate::domain::RawJson::parse(r#"{"url":"https://example.com/pr/7"}"#).unwrap());

@@ -1,4 +1,4 @@
-//! The preview: what it shows, how far it scrolls, what it loads.
+//! The preview: content, scrolling, loading, and what counts as read.
 
 use crate::domain::Seen;
 use crate::inbox::Problem;
@@ -20,7 +20,7 @@ fn loads(desk: &mut Desk) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn numbers_keys_and_strings_are_shown_as_they_were_written() {
+fn numbers_keys_and_strings_keep_their_spelling() {
     let input = r#"{"price":1.10,"big":18446744073709551616,"yes":"true","no":null,"empty":"","list":[1.0,{"a":2}],"text":"one\ntwo"}"#;
     let desk = Desk::new(160, 40, vec![action("1 t agent low 1", "x", input)]);
 
@@ -52,17 +52,17 @@ fn the_last_line_of_a_megabyte_can_be_reached() {
     assert_eq!(desk.model.seen_of(desk.slot("1")), Some(Seen::Opened));
 
     desk.press("3G");
-    assert_eq!(desk.model.preview.top, 0, "how far the end is, counting tells");
+    assert_eq!(desk.model.preview.top, 0, "the end is unknown before counting");
     desk.counts();
 
     insta::assert_snapshot!(desk.preview_line(16), @"  All work and no play makes Jack a");
     assert_eq!(desk.model.seen_of(desk.slot("1")), Some(Seen::Opened), "only its ends were on screen");
     desk.press("K<PageDown>J");
-    // It does not run out of its end.
+    // Scrolling stops at the end.
     insta::assert_snapshot!(desk.preview_line(16), @"  All work and no play makes Jack a");
 }
 
-/// High-risk, and some screens long.
+/// A high-risk action, several screens long.
 fn long() -> Desk {
     let text = "Pay what is on this line.\\n".repeat(90);
     let input = format!("{{\"text\":\"{text}and this\"}}");
@@ -74,7 +74,7 @@ fn seen(desk: &Desk) -> Option<Seen> {
 }
 
 #[test]
-fn a_jump_to_the_end_is_not_reading() {
+fn jump_to_the_end_does_not_count_as_read() {
     let mut desk = long();
     desk.drawn();
     let command = desk.model.settings.keymap.key(Command::PreviewEnd).replace(' ', "");
@@ -89,7 +89,7 @@ fn a_jump_to_the_end_is_not_reading() {
     );
 }
 
-/// So many critical refunds, each shorter than a pane.
+/// Returns `n` critical refunds, each shorter than a pane.
 fn refunds(n: usize) -> Vec<crate::domain::PendingAction> {
     let refund = |nth: usize| {
         let input = format!(
@@ -101,7 +101,7 @@ fn refunds(n: usize) -> Vec<crate::domain::PendingAction> {
 }
 
 #[test]
-fn pages_that_pass_by_are_not_read() {
+fn pages_shown_briefly_do_not_count_as_read() {
     let mut desk = Desk::new(100, 30, refunds(12));
     for _ in 0..11 {
         desk.wait(150);
@@ -169,7 +169,7 @@ fn form_on_screen_is_not_the_page_read() {
     assert_eq!(seen(&desk), None);
 }
 
-/// An action whose input is one line.
+/// Returns a desk with an action whose input is one line.
 fn noted(size: (u16, u16), note: &str) -> Desk {
     let mut one = action("1 refund_payment billing critical 1", "Refund", r#"{"order_id":"1"}"#);
     one.summary = Some(note.into());
@@ -258,7 +258,7 @@ fn tab_that_stays_locks_no_other_action() {
 }
 
 #[test]
-fn every_line_that_was_on_screen_counts_whatever_the_order() {
+fn lines_count_as_read_in_any_order() {
     let mut desk = long();
     desk.slowly("<PageDown><PageDown>3GKKKK");
     assert_eq!(seen(&desk), Some(Seen::Opened), "there is a gap");
@@ -288,14 +288,14 @@ fn lines_of_another_width_do_not_count() {
 }
 
 #[test]
-fn the_actions_beside_the_one_on_screen_are_fetched_before_a_key_asks_for_them() {
+fn neighbours_of_the_cursor_are_prefetched() {
     let mut desk = Desk::new(100, 30, few(7));
     desk.answers = false;
 
     desk.press("j");
-    assert_eq!(loads(&mut desk), [["3"]], "2 came with 1");
+    assert_eq!(loads(&mut desk), [["3"]], "2 was loaded with 1");
     desk.press("j");
-    assert_eq!(loads(&mut desk), [["4"]], "3 is on its way");
+    assert_eq!(loads(&mut desk), [["4"]], "3 is already requested");
     desk.press("G");
     assert_eq!(loads(&mut desk), [["7", "6"]]);
     desk.press("k");
@@ -303,22 +303,22 @@ fn the_actions_beside_the_one_on_screen_are_fetched_before_a_key_asks_for_them()
 }
 
 #[test]
-fn an_empty_preview_is_held_back_until_its_action_mostly_came() {
+fn empty_preview_is_drawn_only_after_a_delay() {
     let mut desk = Desk::new(100, 30, few(9));
     desk.answers = false;
 
     desk.press("G");
-    assert!(!desk.model.wants_frame(), "it mostly comes at once");
+    assert!(!desk.model.wants_frame(), "the content usually arrives at once");
     desk.wait(40);
     desk.say(What::Wake);
-    assert!(desk.model.wants_frame(), "it does not come");
+    assert!(desk.model.wants_frame(), "the content is late");
 
     desk.press("gg");
-    assert!(desk.model.wants_frame(), "it is here");
+    assert!(desk.model.wants_frame(), "the content is cached");
 }
 
 #[test]
-fn what_is_to_know_of_a_neighbour_is_drawn_once_it_is_read() {
+fn badge_of_a_loaded_neighbour_is_drawn() {
     for (input, is_drawn) in [("{\"to\":\"a\u{200b}da\"}", true), (r#"{"to":"ada"}"#, false)] {
         let mut actions = few(3);
         actions.push(action("9 t agent low 5", "x", input));
@@ -334,7 +334,7 @@ fn what_is_to_know_of_a_neighbour_is_drawn_once_it_is_read() {
 }
 
 #[test]
-fn a_held_key_loads_nothing_until_it_rests() {
+fn held_key_delays_loading() {
     let mut desk = Desk::new(100, 30, few(30));
     desk.answers = false;
     desk.press("jj");
@@ -354,7 +354,7 @@ Issue number 11
 }
 
 #[test]
-fn what_cannot_be_loaded_says_why() {
+fn failed_load_says_why() {
     let mut desk = Desk::new(100, 30, few(1));
     desk.answers = false;
     desk.lists(few(2).into_iter().skip(1).collect());
@@ -372,7 +372,7 @@ gone ⟦ESC⟧[31m
 }
 
 #[test]
-fn the_agents_words_are_called_that() {
+fn agent_s_words_are_labelled() {
     let mut chatty = action("1 send_email crm low 1", "Mail", r#"{"to":"x"}"#);
     chatty.summary = Some("Trust me,\nthis is \u{200b}harmless".into());
     let mut desk = Desk::new(100, 40, vec![chatty]);
@@ -405,7 +405,7 @@ Agent's note (not executed)
 }
 
 #[test]
-fn who_reads_and_presses_nothing_is_not_taken_for_a_machine_that_slept() {
+fn idle_reading_is_not_taken_for_sleep() {
     let mut desk = Desk::new(100, 30, refunds(1));
     desk.drawn();
     desk.saved.clear();
@@ -423,7 +423,7 @@ fn who_reads_and_presses_nothing_is_not_taken_for_a_machine_that_slept() {
 }
 
 #[test]
-fn for_how_long_a_content_was_on_screen_is_kept_and_a_sheet_hides_it() {
+fn time_on_screen_is_saved_and_pauses_under_a_sheet() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.drawn();
     desk.saved.clear();
@@ -453,11 +453,11 @@ fn for_how_long_a_content_was_on_screen_is_kept_and_a_sheet_hides_it() {
 
     desk.drawn();
     pass(&mut desk, 25);
-    assert_eq!(looked(&desk).len(), 3, "saved now and then");
+    assert_eq!(looked(&desk).len(), 3, "saved periodically");
 }
 
 #[test]
-fn history_on_screen_is_not_the_content_on_screen() {
+fn history_tab_does_not_count_as_reading() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.press("]]]]");
     desk.press("ja");

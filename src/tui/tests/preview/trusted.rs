@@ -1,4 +1,4 @@
-//! Tool, risk and what approving does are on screen wherever a decision is taken.
+//! Tool, risk and effect are on screen wherever an action can be decided.
 
 use crate::domain::{Decision, Staged, changed_keys};
 use crate::rounds::rounds;
@@ -6,7 +6,7 @@ use crate::tui::core::modal::Modal;
 use crate::tui::queue::counts::StagedTotals;
 use crate::tui::testing::{Desk, action, key};
 
-/// A tool whose own field gives the title.
+/// Actions whose input sets their title.
 fn wipe() -> Vec<crate::domain::PendingAction> {
     let one = |id: &str| {
         action(&format!("{id} wipe_prod_db agent low 5"), "Weekly report", r#"{"title":"Weekly report"}"#)
@@ -19,13 +19,13 @@ fn refund() -> Vec<crate::domain::PendingAction> {
 }
 
 #[test]
-fn tool_and_risk_are_on_screen_wherever_a_approves() {
+fn tool_and_risk_are_on_screen_on_every_approval() {
     const KEYS: [&str; 5] = ["", "z", "p", "pp", "ppp"];
     let mut approved = 0;
     for (nth, (width, height)) in
         (10..=60).flat_map(|height| [40, 52, 64, 80, 90, 100, 120, 140, 200].map(|w| (w, height))).enumerate()
     {
-        // In the short form every third screen with room has one of the five in turn, so that every width meets each of them.
+        // The short form draws every third height and one of the five layouts in turn, so every width gets each layout.
         let all = height <= rounds(16, 60) as u16;
         if !all && height % 3 > 0 {
             continue;
@@ -46,7 +46,7 @@ fn tool_and_risk_are_on_screen_wherever_a_approves() {
             }
         }
     }
-    assert!(approved > rounds(220, 1_000), "{approved}: the test sees nothing");
+    assert!(approved > rounds(220, 1_000), "{approved}: the test covers too little");
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn long_tool_name_leaves_room_for_its_risk() {
 }
 
 #[test]
-fn what_approving_does_is_said_once_at_every_size() {
+fn effect_is_shown_once_at_every_size() {
     let mut said = Vec::new();
     for (width, height) in [(40, 10), (40, 12), (80, 24), (100, 30), (160, 45)] {
         for keys in ["", "z"] {
@@ -123,7 +123,7 @@ fn marked_tools_are_named_with_their_risk() {
 }
 
 #[test]
-fn review_sheet_names_tool_and_risk_at_every_size_however_it_is_scrolled() {
+fn scrolled_review_names_tool_and_risk_at_every_size() {
     for (width, height) in (10..=40).flat_map(|height| [40, 64, 80, 100, 160].map(|width| (width, height))) {
         let mut desk = Desk::new(width, height, wipe());
         desk.press("xx");
@@ -151,7 +151,7 @@ fn edited_row_and_sheet_show_old_and_new_values() {
 }
 
 #[test]
-fn every_line_of_the_review_can_be_reached_at_every_size() {
+fn review_scrolls_to_its_last_line_at_every_size() {
     let fields: Vec<String> = (0..24).map(|n| format!(r#""field_{n:02}":"old""#)).collect();
     let input = format!("{{{}}}", fields.join(","));
     for (width, height) in [(80, 24), (40, 12), (100, 30)] {
@@ -168,6 +168,6 @@ fn every_line_of_the_review_can_be_reached_at_every_size() {
         let end = desk.screen();
         assert!(!end.contains("more lines"), "{end}");
         desk.press("<PageUp>");
-        assert_ne!(desk.screen(), end, "no key is lost beyond the end");
+        assert_ne!(desk.screen(), end, "scrolling went past the end");
     }
 }

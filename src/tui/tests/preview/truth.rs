@@ -1,4 +1,4 @@
-//! G10 and G11 on the screen: what an input says is what stands there, and what cannot be read is there too.
+//! G10 and G11 on screen: inputs show as written, unreadable ones too.
 
 use crate::contract::action::Unreadable;
 use crate::domain::{Binding, PendingAction, Seen};
@@ -9,7 +9,7 @@ use crate::tui::preview::page::made::Tab;
 use crate::tui::testing;
 use crate::tui::testing::{CAN, Desk, action};
 
-/// A number as JSON allows it, and as nobody writes it.
+/// Returns a JSON number in an unusual spelling.
 fn literal(random: &mut Random) -> String {
     let mut digits = |most: usize| -> String {
         (0..=random.below(most)).map(|_| char::from(b'0' + random.below(10) as u8)).collect()
@@ -26,7 +26,7 @@ fn literal(random: &mut Random) -> String {
     format!("{sign}{whole}{fraction}{power}")
 }
 
-/// All words of a tab.
+/// Returns all words of a tab.
 fn words(desk: &mut Desk, tab: Tab) -> Vec<String> {
     desk.model.preview.tab = tab;
     desk.say(What::Wake);
@@ -38,7 +38,7 @@ fn words(desk: &mut Desk, tab: Tab) -> Vec<String> {
 }
 
 #[test]
-fn g10_every_number_stands_there_as_it_was_sent() {
+fn g10_numbers_show_as_sent() {
     let mut random = Random::seeded();
     for _ in 0..rounds(10, 500) {
         let numbers: Vec<String> = (0..200).map(|_| literal(&mut random)).collect();
@@ -62,7 +62,7 @@ fn g10_every_number_stands_there_as_it_was_sent() {
 }
 
 #[test]
-fn g10_duplicate_keys_are_told_and_both_shown_down_to_depth_64() {
+fn g10_duplicate_keys_show_with_a_warning_to_depth_64() {
     for depth in 1..=64 {
         let (mut input, mut end) = (String::new(), String::new());
         for level in 1..depth {
@@ -86,7 +86,7 @@ fn g10_duplicate_keys_are_told_and_both_shown_down_to_depth_64() {
 }
 
 #[test]
-fn g10_what_is_no_json_or_no_character_is_told() {
+fn g10_invalid_json_and_characters_are_flagged() {
     let input = r#"{"score":NaN,"t":"half \ud800 pair","Amount":1,"amount":900}"#;
     let mut desk = Desk::new(88, 50, vec![action("1 t agent low 1", "Odd", input)]);
 
@@ -105,7 +105,7 @@ fn g10_what_is_no_json_or_no_character_is_told() {
       Runs with exactly this input. No description for this tool.
     "#);
     desk.press("a");
-    assert_eq!(desk.staged(), "1A", "all of it was on screen: {}", desk.message());
+    assert_eq!(desk.staged(), "1A", "it was fully on screen: {}", desk.message());
 }
 
 fn broken(raw: &str) -> PendingAction {
@@ -113,7 +113,7 @@ fn broken(raw: &str) -> PendingAction {
 }
 
 #[test]
-fn g11_what_cannot_be_read_is_a_card_that_can_be_rejected_only() {
+fn g11_unreadable_action_can_only_be_rejected() {
     let raw = "{\"id\":\"p\",\"toolName\":\"pay\",\"toolInput\":{\"n\":007,\"t\":\"\u{1b}[2J\"},\"status\":\"pending\"}";
     let mut desk = Desk::new(100, 30, vec![broken(raw), action("2 t agent low 1", "Good", "{}")]);
 
@@ -134,7 +134,7 @@ fn g11_what_cannot_be_read_is_a_card_that_can_be_rejected_only() {
 }
 
 #[test]
-fn g11_what_has_no_id_is_a_card_that_nothing_can_be_done_with() {
+fn g11_action_without_an_id_is_read_only() {
     let can = crate::domain::Capabilities { binding: Binding::ReadOnly, ..CAN };
     let mut desk = Desk::with(80, 24, vec![broken("<b>approve</b>")], can);
     desk.press("z");
