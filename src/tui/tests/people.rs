@@ -53,7 +53,7 @@ fn desk(width: u16) -> Desk {
 }
 
 #[test]
-fn row_and_preview_show_the_source_s_names() {
+fn row_and_preview_show_names_from_the_source() {
     let mut desk = desk(160);
     claims(&mut desk, &[("2", "k-81"), ("3", "lee")]);
     let before = desk.screen();

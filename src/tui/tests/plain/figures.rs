@@ -91,7 +91,7 @@ No alerts.
 }
 
 #[test]
-fn watch_requests_and_reads_out_the_source_s_counts() {
+fn watch_requests_and_reads_out_its_counts() {
     let mut talk = counting(TERMINAL);
     talk.lists(few(2));
     assert_eq!(talk.asked, 0, "requested without the word");

@@ -281,7 +281,7 @@ digest      sha256:29768e1b63e5c134f5dc5013c6878d5d077b1a680f51bd59b3285dd4c72ca
 }
 
 #[test]
-fn enter_in_context_goes_to_the_mission_s_other_action() {
+fn enter_in_context_goes_to_another_action_of_the_mission() {
     let mut desk = desk_in_context(None, "Say thanks");
     desk.press("<Enter>");
     insta::assert_snapshot!(desk.list(), @"

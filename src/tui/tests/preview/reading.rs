@@ -372,7 +372,7 @@ gone ⟦ESC⟧[31m
 }
 
 #[test]
-fn agent_s_words_are_labelled() {
+fn agent_words_are_labelled() {
     let mut chatty = action("1 send_email crm low 1", "Mail", r#"{"to":"x"}"#);
     chatty.summary = Some("Trust me,\nthis is \u{200b}harmless".into());
     let mut desk = Desk::new(100, 40, vec![chatty]);

@@ -33,26 +33,30 @@ fn first_page_of_a_list_is_on_screen_before_the_rest() {
     desk.page(newest.clone(), true);
     assert!(desk.row(1).contains("Issue number 5"), "{}", desk.screen());
     desk.page(few(4), false);
-    assert_eq!(desk.here(), "1", "nobody was there yet");
+    assert_eq!(desk.here(), "1", "no key was pressed yet");
     desk.last_page(&["1", "2", "3", "4", "5", "6"]);
     assert_eq!(desk.model.list.stats.pending, 6);
 
-    // Another look, page by page: what is on none of them is over, and what somebody stands on stays.
+    // A second list: rows missing from all its pages are settled, but the row under the cursor stays.
     desk.press("jj");
     desk.page(newest.split_off(1), true);
     desk.page(few(3), false);
-    assert_eq!(desk.model.list.stats.pending, 6, "the rest may follow");
+    assert_eq!(desk.model.list.stats.pending, 6, "more pages may follow");
     desk.last_page(&["6", "1", "2", "3"]);
     assert_eq!((desk.model.list.stats.pending, desk.here().as_str()), (4, "3"));
 }
 
 #[test]
-fn what_came_of_a_list_is_shown_where_the_rest_does_not_come() {
+fn pages_of_an_interrupted_list_are_shown() {
     let mut desk = Desk::unstarted(100, 30, CAN);
     desk.say(What::Restored(Ok(Box::default())));
     desk.page(few(6).split_off(2), true);
     desk.page(few(2), false);
-    assert_eq!((desk.model.list.stats.pending, desk.model.queue.n_shown()), (6, 4), "too few to move all");
+    assert_eq!(
+        (desk.model.list.stats.pending, desk.model.queue.n_shown()),
+        (6, 4),
+        "too few rows to move them all"
+    );
 
     let problem = Problem { source: Some(source()), what: "broke off".to_owned(), why: None };
     desk.say(What::Synced(source(), Err(problem)));
@@ -61,7 +65,7 @@ fn what_came_of_a_list_is_shown_where_the_rest_does_not_come() {
 }
 
 #[test]
-fn list_that_is_frozen_or_freed_between_two_pages_loses_nothing() {
+fn freezing_between_two_pages_loses_no_row() {
     for was_frozen in [false, true] {
         let mut before = few(6);
         before.drain(3..5);
@@ -89,11 +93,11 @@ fn list_that_is_frozen_or_freed_between_two_pages_loses_nothing() {
 }
 
 #[test]
-fn row_that_leaves_between_two_pages_hides_none_that_is_listed_no_more() {
+fn row_removed_between_two_pages_does_not_hide_another_departure() {
     let mut desk = Desk::new(100, 30, few(4));
 
     desk.page(few(1), true);
-    // Somebody decides the first one, and a reload lets go of it: as many rows are left as are listed.
+    // The first row is decided and removed by the reload, so the list keeps its length.
     desk.changes(vec![decided(few(1).remove(0), Status::Approved, "lee")]);
     desk.press("R");
     desk.page(few(3).split_off(1), false);
@@ -104,7 +108,7 @@ fn row_that_leaves_between_two_pages_hides_none_that_is_listed_no_more() {
 }
 
 #[test]
-fn tools_that_no_row_is_of_are_forgotten() {
+fn unused_tools_are_forgotten() {
     let mut desk = Desk::new(100, 30, few(1));
     for nth in 0..1_200 {
         let mut same = few(1).remove(0);
@@ -131,12 +135,12 @@ fn arrival_above_the_cursor_waits_for_the_next_move() {
     assert_eq!(desk.here(), "2");
     let row = |screen: &str| screen.lines().position(|line| line.starts_with('▌'));
     assert_eq!(row(&desk.screen()), row(&before));
-    // Counts are of now.
+    // The counts include held arrivals.
     insta::assert_snapshot!(desk.header(), @" placet  4 to decide · 1 new above · 1 agent blocked                   gate live   kim@acme   14:22");
     desk.press("?<Esc>");
     assert_eq!(desk.model.queue.n_held(), 1, "nothing moved");
     desk.press("j");
-    assert_eq!(desk.here(), "3", "the cursor is an identity");
+    assert_eq!(desk.here(), "3", "the cursor stays on its action");
     assert_eq!(desk.model.queue.at(), 4);
     insta::assert_snapshot!(desk.header(), @" placet  4 to decide · 1 agent blocked                                 gate live   kim@acme   14:22");
 }
@@ -154,7 +158,7 @@ fn arrival_below_the_cursor_comes_in_at_once() {
 }
 
 #[test]
-fn arrival_above_the_screen_comes_in_and_moves_nothing_on_it() {
+fn arrival_above_the_screen_moves_no_visible_row() {
     let mut desk = Desk::new(80, 24, few(60));
     desk.press("Gkk");
     let before = desk.list();
@@ -166,7 +170,7 @@ fn arrival_above_the_screen_comes_in_and_moves_nothing_on_it() {
 }
 
 #[test]
-fn emptied_list_takes_everything_in() {
+fn empty_list_takes_held_arrivals_in() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.press("j");
     desk.changes(few(2).into_iter().map(|action| decided(action, Status::Rejected, "lee")).collect());
@@ -179,7 +183,7 @@ fn emptied_list_takes_everything_in() {
 }
 
 #[test]
-fn n_finds_what_waits_above() {
+fn next_goes_to_held_arrivals_above() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.press("x");
     desk.changes(vec![newcomer()]);
@@ -208,7 +212,7 @@ fn arrival_is_decided_only_after_250_ms_on_screen() {
 }
 
 #[test]
-fn cursor_does_not_go_on_to_what_just_arrived() {
+fn cursor_does_not_advance_to_a_new_arrival() {
     for (after, here) in [(100, "2"), (249, "2"), (250, "3")] {
         let mut desk = Desk::new(100, 30, few(2));
         desk.press("x");
@@ -221,7 +225,7 @@ fn cursor_does_not_go_on_to_what_just_arrived() {
 }
 
 #[test]
-fn keys_for_many_rows_leave_out_what_just_arrived() {
+fn bulk_keys_leave_out_new_arrivals() {
     for (keys, marked) in [("*", 2), ("vG ", 2)] {
         for (after, more) in [(249, 0), (250, 2)] {
             let mut desk = Desk::new(100, 30, few(2));
@@ -238,7 +242,7 @@ fn keys_for_many_rows_leave_out_what_just_arrived() {
 }
 
 #[test]
-fn approving_the_rest_leaves_out_what_just_arrived() {
+fn approving_the_rest_leaves_out_new_arrivals() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.press("jk");
     desk.changes(few(4).split_off(2));
@@ -249,7 +253,7 @@ fn approving_the_rest_leaves_out_what_just_arrived() {
     assert_eq!(desk.message(), "approved the rest of this batch: 2; 2 just arrived, not marked");
 }
 
-/// What stands on screen from its first line to the cursor.
+/// Returns the lines from the top of the screen to the cursor.
 fn above(desk: &Desk) -> Vec<Option<Cursor>> {
     let queue = &desk.model.queue;
     let lines = queue.lines().get(queue.top..=queue.at()).unwrap_or_default();
@@ -257,7 +261,7 @@ fn above(desk: &Desk) -> Vec<Option<Cursor>> {
 }
 
 #[test]
-fn no_arrival_moves_what_stands_between_the_top_and_the_cursor() {
+fn arrivals_do_not_move_rows_above_the_cursor() {
     let mut random = Random::seeded();
     let (mut came, mut waited) = (0, 0);
     for round in 0..rounds(50, 5_000) {
@@ -292,13 +296,13 @@ fn no_arrival_moves_what_stands_between_the_top_and_the_cursor() {
         }
         came += desk.model.queue.slots().len() - n;
         let shown: usize = desk.model.queue.groups().iter().map(|group| group.slots.len()).sum();
-        assert_eq!(shown, desk.model.queue.slots().len(), "round {round}: every row is in a group");
+        assert_eq!(shown, desk.model.queue.slots().len(), "round {round}: a row is in no group");
     }
-    assert!(came > 500 && waited > 100, "{came} came, {waited} waited: the test sees nothing");
+    assert!(came > 500 && waited > 100, "{came} came, {waited} waited: the test covers too little");
 }
 
 #[test]
-fn arrivals_show_at_once_to_somebody_who_only_watches() {
+fn arrivals_show_at_once_before_the_first_key() {
     let mut desk = Desk::new(100, 30, Vec::new());
     insta::assert_snapshot!(desk.row(1), @"    Nothing is pending.");
 
@@ -311,7 +315,7 @@ fn arrivals_show_at_once_to_somebody_who_only_watches() {
 }
 
 #[test]
-fn what_others_decide_stays_in_place_and_drops_the_staged_decision() {
+fn foreign_decision_keeps_the_row_and_drops_the_staging() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("jaj");
     desk.saved.clear();
@@ -330,7 +334,7 @@ fn what_others_decide_stays_in_place_and_drops_the_staged_decision() {
 }
 
 #[test]
-fn a_list_without_an_action_says_it_is_settled() {
+fn action_missing_from_the_list_is_settled() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("j");
 
@@ -346,11 +350,11 @@ fn a_list_without_an_action_says_it_is_settled() {
 }
 
 #[test]
-fn the_cursor_moves_to_the_nearest_row_when_its_own_leaves() {
+fn cursor_moves_to_the_nearest_row_after_its_own_leaves() {
     let mut desk = Desk::new(100, 30, few(4));
     desk.press("j");
     desk.changes(vec![decided(few(4).remove(1), Status::Approved, "lee")]);
-    assert_eq!(desk.here(), "2", "until the reload");
+    assert_eq!(desk.here(), "2", "the row stays until the reload");
 
     desk.press("R");
 
@@ -358,7 +362,7 @@ fn the_cursor_moves_to_the_nearest_row_when_its_own_leaves() {
 }
 
 #[test]
-fn marks_on_what_is_settled_are_gone() {
+fn marks_of_settled_actions_are_removed() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("  ");
 
@@ -369,7 +373,7 @@ fn marks_on_what_is_settled_are_gone() {
 }
 
 #[test]
-fn one_sync_at_a_time_and_one_more_after_it() {
+fn changes_during_a_sync_cause_one_more() {
     let mut desk = Desk::unstarted(100, 30, CAN);
     let first = router::start(&mut desk.model);
     assert_eq!(first, [Effect::Restore, Effect::RestoreMinutes]);
@@ -387,7 +391,7 @@ fn one_sync_at_a_time_and_one_more_after_it() {
 }
 
 #[test]
-fn a_briefing_of_what_is_known_asks_for_nothing() {
+fn briefing_with_a_known_revision_requests_nothing() {
     let mut desk = Desk::new(100, 30, few(1));
     desk.effects.clear();
 
@@ -399,7 +403,7 @@ fn a_briefing_of_what_is_known_asks_for_nothing() {
 }
 
 #[test]
-fn a_source_in_trouble_says_since_when() {
+fn unreachable_source_shows_its_age_and_retry() {
     let mut desk = Desk::new(100, 30, few(1));
     let retrying = Connection::Retrying {
         why: "connection refused".into(),
@@ -416,12 +420,12 @@ fn a_source_in_trouble_says_since_when() {
     insta::assert_snapshot!(desk.header(), @" placet  1 to decide · 1 agent blocked          gate RETRY in 7 s, data 76 s old   kim@acme   14:23");
     assert!(desk.model.screen.dirty, "the count-down is drawn");
     desk.say(event(EventKind::Connection(Connection::Live)));
-    // A connection is no data.
+    // A connection alone does not refresh the data.
     insta::assert_snapshot!(desk.header(), @" placet  1 to decide · 1 agent blocked                 gate STALE, data 76 s old   kim@acme   14:23");
     desk.changes(Vec::new());
     desk.model.screen.dirty = false;
     desk.say(What::Tick);
-    assert!(!desk.model.screen.dirty, "nothing is drawn when nothing changes");
+    assert!(!desk.model.screen.dirty, "no redraw without a change");
 }
 
 #[test]
@@ -444,7 +448,7 @@ fn a_failed_sync_is_shown_and_does_not_empty_the_list() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_once() {
+fn unreadable_action_is_reported_once() {
     let mut desk = Desk::new(100, 30, few(1));
     let synced = |desk: &mut Desk| {
         let rows = Rows::Changes { entries: Vec::new(), gone: Vec::new() };
@@ -473,7 +477,7 @@ fn what_cannot_be_read_is_named_once() {
 }
 
 #[test]
-fn what_was_staged_last_time_is_there_again_or_dropped() {
+fn staged_decisions_are_restored_or_dropped() {
     let staged = |id: &str| Staged {
         decision: Decision::APPROVE,
         batch: BatchKey::Alone(key(id)),
@@ -496,7 +500,7 @@ fn what_was_staged_last_time_is_there_again_or_dropped() {
 }
 
 #[test]
-fn folding_takes_the_cursor_to_the_header_and_next_finds_its_way_back() {
+fn folding_moves_the_cursor_to_the_header_and_next_unfolds() {
     let mut actions = few(3);
     actions.push(action("m1 send_email crm low 5", "Mail", r#"{"to":"x"}"#));
     let mut desk = Desk::new(100, 30, actions);
@@ -505,9 +509,9 @@ fn folding_takes_the_cursor_to_the_header_and_next_finds_its_way_back() {
     assert!(matches!(desk.model.queue.cursor(), Some(Cursor::Header(_))));
     assert_eq!(desk.model.queue.lines().len(), 2);
     desk.press("n");
-    assert_eq!((desk.here().as_str(), desk.model.queue.lines().len()), ("1", 5), "it unfolds");
+    assert_eq!((desk.here().as_str(), desk.model.queue.lines().len()), ("1", 5), "next unfolds the group");
     desk.press("aaa");
-    assert_eq!(desk.here(), "m1", "across batches");
+    assert_eq!(desk.here(), "m1", "next crosses batches");
     desk.press("N");
     assert_eq!(desk.here(), "m1", "nothing else is undecided");
     desk.press("gg");
@@ -531,7 +535,7 @@ fn a_long_list_scrolls_with_the_cursor() {
 }
 
 #[test]
-fn a_review_closes_when_somebody_else_settles_what_it_names() {
+fn review_closes_when_one_of_its_actions_is_settled() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.press("as");
     desk.wait(500);
@@ -572,7 +576,7 @@ placet  0 to decide · 1 unknown     gate RETRY in 50 s   14:23
 }
 
 #[test]
-fn withdrawn_action_is_not_told_as_decided_by_its_agent() {
+fn withdrawn_action_is_not_reported_as_decided() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.press("x");
     desk.changes(vec![decided(few(2).remove(0), Status::Withdrawn, "support")]);

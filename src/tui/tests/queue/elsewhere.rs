@@ -1,11 +1,11 @@
-//! The header shows for two minutes the decisions under this name that this inbox did not send.
+//! For two minutes the header shows decisions under the reviewer's name that this inbox did not send.
 
 use crate::domain::{Approvals, PendingAction, Revision, Status, Timestamp, Via};
 use crate::inbox::{Rows, Synced};
 use crate::tui::core::msg::What;
 use crate::tui::testing::{CAN, Desk, NOW, decided, entry, few, source};
 
-/// The source says that these changed, and that we are kim.
+/// The source reports changes and names the reviewer `kim`.
 fn changed(desk: &mut Desk, actions: &[PendingAction]) {
     let entries = actions.iter().map(|action| entry(action, CAN)).collect();
     let rows = Rows::Changes { entries, gone: Vec::new() };
@@ -59,7 +59,7 @@ fn decisions_of_several_kinds_are_counted_together() {
 }
 
 #[test]
-fn decision_that_came_and_went_between_two_looks_is_shown() {
+fn action_decided_between_two_syncs_is_shown() {
     let all = few(8);
     let mut desk = Desk::new(80, 24, all[..4].to_vec());
     let mut old = settled(&all[5], Status::Executed, "kim", Some(Via::Shell));
@@ -71,7 +71,7 @@ fn decision_that_came_and_went_between_two_looks_is_shown() {
 }
 
 #[test]
-fn decision_of_this_inbox_is_not_elsewhere() {
+fn decision_of_this_inbox_is_not_shown() {
     let all = few(3);
     let mut desk = Desk::new(80, 24, all.clone());
     desk.press("as");
@@ -86,7 +86,7 @@ fn decision_of_this_inbox_is_not_elsewhere() {
 }
 
 #[test]
-fn one_of_several_approvals_is_shown_too() {
+fn single_approval_of_several_is_shown() {
     let all = few(3);
     let mut desk = Desk::new(80, 24, all.clone());
     let given = |by: &str| {

@@ -1,4 +1,4 @@
-//! What expires: counted down, and never offered after it has passed.
+//! Expiry: counted down, and no decision after it.
 
 use crate::domain::{PendingAction, Status, Timestamp};
 use crate::tui::core::modal::Modal;
@@ -10,14 +10,14 @@ use crate::tui::testing::{Desk, NOW, decided, few};
 const SECOND: i64 = 1_000;
 const MINUTE: i64 = 60_000;
 
-/// Actions of one batch, the second one with so long to live.
+/// Returns `n` actions of one batch; the second expires in `left` ms.
 fn queue(n: usize, left: i64) -> Vec<PendingAction> {
     let mut actions = few(n);
     actions[1].row.expires_at = Some(Timestamp::from_millis(NOW + left));
     actions
 }
 
-/// So long after the beginning, a second goes by.
+/// Ticks once, `after` ms later.
 fn tick(desk: &mut Desk, after: i64) {
     desk.wait(after);
     desk.say(What::Tick);
@@ -31,7 +31,7 @@ fn row(desk: &Desk, title: &str) -> String {
 }
 
 #[test]
-fn a_row_counts_its_last_hour_down_in_place_of_its_age() {
+fn row_counts_down_its_last_hour() {
     for (left, want) in [
         (26 * 60 * MINUTE, " 58 m"),
         (59 * MINUTE, " 58 m left"),
@@ -47,26 +47,26 @@ fn a_row_counts_its_last_hour_down_in_place_of_its_age() {
 }
 
 #[test]
-fn the_preview_says_when_and_counts_seconds_only_at_the_end() {
+fn preview_counts_seconds_only_at_the_end() {
     let mut desk = Desk::new(100, 30, queue(3, 5 * MINUTE));
     desk.press("j");
     insta::assert_snapshot!(desk.preview_line(0), @"Issue number 2             expires in 4 m");
-    // It is read by then.
+    // The action becomes read at this tick.
     tick(&mut desk, SECOND);
 
     desk.model.screen.dirty = false;
     tick(&mut desk, SECOND);
-    assert!(!desk.model.screen.dirty, "nothing on screen is another one");
+    assert!(!desk.model.screen.dirty, "nothing on screen changed");
 
     tick(&mut desk, 3 * MINUTE + 20 * SECOND);
     desk.model.screen.dirty = false;
     tick(&mut desk, SECOND);
     insta::assert_snapshot!(desk.preview_line(0), @"Issue number 2        expires in 1 m 36 s");
-    assert!(desk.model.screen.dirty, "seconds are counted now");
+    assert!(desk.model.screen.dirty, "seconds are counted at the end");
 }
 
 #[test]
-fn what_ran_out_cannot_be_staged_even_before_a_second_went_by() {
+fn expired_action_cannot_be_staged_before_the_next_tick() {
     let mut desk = Desk::new(100, 30, queue(3, 900));
     desk.press("j");
     desk.wait(700);
@@ -83,7 +83,7 @@ fn what_ran_out_cannot_be_staged_even_before_a_second_went_by() {
 }
 
 #[test]
-fn a_staged_decision_is_dropped_with_a_message_and_the_row_stays() {
+fn expiry_drops_the_staged_decision_and_keeps_the_row() {
     let mut desk = Desk::new(100, 30, queue(3, MINUTE));
     desk.press("aa");
     assert_eq!(desk.staged(), "1A 2A");
@@ -97,13 +97,13 @@ fn a_staged_decision_is_dropped_with_a_message_and_the_row_stays() {
     );
     assert_eq!(desk.model.list.stats.pending, 2);
     desk.press("u");
-    assert_eq!(desk.staged(), "", "undo brings no decision back that cannot be made any more");
+    assert_eq!(desk.staged(), "", "undo does not restore a decision on an expired action");
     desk.press("U");
     assert_eq!(desk.staged(), "1A");
 }
 
 #[test]
-fn next_undecided_marks_and_the_rest_of_the_batch_leave_it_out() {
+fn next_marks_and_bulk_keys_skip_expired_actions() {
     let mut desk = Desk::new(100, 30, queue(4, MINUTE));
     desk.press("   ");
     assert_eq!(desk.model.queue.marks.len(), 3);
@@ -112,7 +112,7 @@ fn next_undecided_marks_and_the_rest_of_the_batch_leave_it_out() {
     desk.press("<Esc>ggj");
     assert_eq!(desk.here(), "1");
     desk.press("n");
-    assert_eq!(desk.here(), "3", "2 is over");
+    assert_eq!(desk.here(), "3", "2 has expired");
 
     desk.press("A");
 
@@ -120,7 +120,7 @@ fn next_undecided_marks_and_the_rest_of_the_batch_leave_it_out() {
 }
 
 #[test]
-fn an_open_review_closes_when_something_in_it_runs_out() {
+fn review_closes_when_one_of_its_actions_expires() {
     let mut desk = Desk::new(100, 30, queue(3, MINUTE));
     desk.press("aas");
     assert!(matches!(desk.model.modal, Some(Modal::Review(_))));
@@ -132,7 +132,7 @@ fn an_open_review_closes_when_something_in_it_runs_out() {
 }
 
 #[test]
-fn the_review_warns_of_what_runs_out_soon() {
+fn review_warns_of_actions_about_to_expire() {
     let mut desk = Desk::new(100, 30, queue(3, 9 * MINUTE));
     desk.press("aas");
 
@@ -148,23 +148,23 @@ fn the_review_warns_of_what_runs_out_soon() {
 }
 
 #[test]
-fn a_source_whose_clock_is_behind_gets_no_decision_but_the_last_word() {
+fn source_with_a_late_clock_still_decides_the_outcome() {
     let mut desk = Desk::new(100, 30, queue(3, MINUTE));
     desk.press("j");
     tick(&mut desk, MINUTE);
 
-    // It still lists it as pending: to us it is over.
+    // The source still lists it as pending; here it has expired.
     desk.changes(queue(3, MINUTE));
     desk.press("a");
     assert_eq!(desk.staged(), "");
 
-    // Somebody made it in time.
+    // It was decided in time elsewhere.
     desk.changes(vec![decided(queue(3, MINUTE).remove(1), Status::Approved, "lee")]);
     insta::assert_snapshot!(row(&desk, "Issue number 2"), @"▌   low  Issue number 2                        approved");
 }
 
 #[test]
-fn arrival_that_expires_while_it_waits_is_counted_no_more() {
+fn expired_held_arrival_is_not_counted() {
     let mut desk = Desk::new(100, 30, few(1));
     desk.press("k");
     let mut late = queue(2, MINUTE).remove(1);
@@ -176,5 +176,5 @@ fn arrival_that_expires_while_it_waits_is_counted_no_more() {
     assert_eq!(desk.model.list.stats.pending, 1);
 
     desk.press("R");
-    assert!(!desk.slot("2").is_pending(), "and it is not offered when it is taken in");
+    assert!(!desk.slot("2").is_pending(), "it stays expired when it is taken in");
 }

@@ -11,7 +11,7 @@ use super::screens::queue;
 use super::triage::{checkpoints, ids, top};
 
 #[test]
-fn the_cursor_stays_on_its_action_in_every_order_and_grouping() {
+fn cursor_stays_on_its_action_in_every_order_and_grouping() {
     let mut desk = Desk::new(160, 45, queue());
     desk.press("jj");
     let here = desk.here();
@@ -25,15 +25,15 @@ fn the_cursor_stays_on_its_action_in_every_order_and_grouping() {
 }
 
 #[test]
-fn a_new_order_is_taken_only_when_asked_for() {
+fn rows_move_only_on_a_sort_key() {
     let mut desk = Desk::new(100, 30, checkpoints());
     desk.press(",o,r");
-    assert_eq!(ids(&desk), "4 3 1 2 5 6", "high first, then the oldest");
+    assert_eq!(ids(&desk), "4 3 1 2 5 6", "high risk first, then the oldest");
     let mut changed = checkpoints().remove(5);
     changed.row.risk = crate::domain::Risk::Critical;
 
     desk.changes(vec![changed]);
-    assert_eq!(ids(&desk), "4 3 1 2 5 6", "rows never move by themselves");
+    assert_eq!(ids(&desk), "4 3 1 2 5 6", "rows move only on a key");
     desk.press("R");
 
     assert_eq!(ids(&desk), "6 4 3 1 2 5");
@@ -84,7 +84,7 @@ Nothing is sent yet
 }
 
 #[test]
-fn near_identical_actions_are_one_row_until_it_is_opened() {
+fn near_identical_actions_are_one_row_until_unfolded() {
     let close = |i: usize| {
         let spec = format!("{i} update_linear_issue support low {}", 60 - i);
         let input = format!("{{\"issue_id\":\"LIN-{i}\",\"state\":\"Done\",\"note\":\"n{i}\"}}");
@@ -98,7 +98,7 @@ fn near_identical_actions_are_one_row_until_it_is_opened() {
     desk.pictured("near_identical");
     assert_eq!(desk.model.queue.lines().len(), 2, "{}", desk.screen());
     insta::assert_snapshot!(desk.row(0), @"▌▸ Close stale ticket …  update_linear_issue                  9 of 9 left");
-    // What is the same is not in the table.
+    // The table leaves out equal fields.
     insta::assert_snapshot!(desk.preview(), @r#"
 A approves the rest   Space marks all   s reviews
 
@@ -120,7 +120,7 @@ A approves the rest   Space marks all   s reviews
 }
 
 #[test]
-fn the_rest_of_a_group_is_what_the_list_shows_of_it() {
+fn approving_a_groups_rest_covers_shown_rows_only() {
     let mut desk = Desk::new(100, 30, checkpoints());
     desk.press("jjjjjjjjjgg");
     desk.press(",c/login<Enter>A");
@@ -134,7 +134,7 @@ fn the_rest_of_a_group_is_what_the_list_shows_of_it() {
 }
 
 #[test]
-fn what_expires_next_comes_first() {
+fn expiry_order_starts_with_the_earliest() {
     let mut actions = few(3);
     actions[2].row.expires_at = Some(Timestamp::from_millis(NOW + 60_000));
     actions[1].row.expires_at = Some(Timestamp::from_millis(NOW + 90_000));
@@ -203,7 +203,7 @@ fn shapes_in_two_panes() {
 }
 
 #[test]
-fn the_old_groups_stay_until_the_new_ones_are_found_and_the_last_key_counts() {
+fn old_groups_stay_until_the_last_requested_ones_are_ready() {
     let issue = |i: usize| {
         let title = format!("Issue number {i}");
         action(&format!("pa-{i:05} create_linear_issue support low {i}"), &title, r#"{"title":"x"}"#)
@@ -228,7 +228,7 @@ fn the_old_groups_stay_until_the_new_ones_are_found_and_the_last_key_counts() {
     desk.press("l");
     assert!(desk.model.queue.is_shown(&key(&here)));
 
-    // What was asked for last comes, and what was asked for before it does not come after it.
+    // Only the last of several requested groupings is applied.
     desk.press(",g,x,o");
     until_found(&mut desk);
     assert_eq!(desk.model.queue.group_by(), GroupBy::Source);
@@ -237,7 +237,7 @@ fn the_old_groups_stay_until_the_new_ones_are_found_and_the_last_key_counts() {
 }
 
 #[test]
-fn row_that_changes_while_rows_are_sorted_stands_where_it_belongs() {
+fn row_changed_during_a_sort_is_placed_correctly() {
     let mut desk = Desk::new(100, 30, few(6));
     desk.model.queue.begin_sort(SortBy::Tool);
     assert_eq!(desk.model.queue.sort_some(4), None);
@@ -254,7 +254,7 @@ fn row_that_changes_while_rows_are_sorted_stands_where_it_belongs() {
 }
 
 #[test]
-fn range_that_is_begun_while_rows_are_sorted_ends_with_their_order() {
+fn finished_sort_ends_a_range_begun_meanwhile() {
     let mut desk = Desk::new(100, 30, few(6));
     desk.model.queue.begin_sort(SortBy::Tool);
     assert_eq!(desk.model.queue.sort_some(4), None);
@@ -263,5 +263,5 @@ fn range_that_is_begun_while_rows_are_sorted_ends_with_their_order() {
     update::go_on_sorting(&mut desk.model);
 
     assert_eq!(desk.model.queue.sort_by(), SortBy::Tool);
-    assert!(!desk.model.queue.has_range(), "other rows stand in it now");
+    assert!(!desk.model.queue.has_range(), "the range would cover other rows");
 }

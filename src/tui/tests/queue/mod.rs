@@ -1,4 +1,4 @@
-//! The list: what comes and goes, its orders and groups, filters and marks.
+//! The list: arrivals, orders, groups, filters, marks.
 
 pub(crate) mod arriving;
 mod elsewhere;

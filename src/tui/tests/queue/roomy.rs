@@ -1,4 +1,4 @@
-//! Where there is room: Context beside the preview, and a second line for each action.
+//! Large screens: Context next to the preview, and two lines per action.
 
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Size;
@@ -33,7 +33,7 @@ fn comfortable(width: u16, height: u16) -> Desk {
 }
 
 #[test]
-fn context_stands_beside_the_preview_from_200_columns_on() {
+fn context_pane_appears_from_200_columns() {
     let desk = Desk::new(200, 20, with_summaries());
     insta::assert_snapshot!(desk.screen(), @"
     placet  3 to decide · 1 agent blocked                                                                                                                                     gate live   kim@acme   14:22
@@ -61,7 +61,7 @@ fn context_stands_beside_the_preview_from_200_columns_on() {
         let context = |it: &&Effect| matches!(it, Effect::Ask { asked: (_, Question::Context), .. });
         desk.effects.iter().filter(context).count()
     };
-    assert_eq!(asked(&desk), 1, "the source is asked for it");
+    assert_eq!(asked(&desk), 1, "the context is requested");
 
     let mut desk = Desk::new(199, 20, with_summaries());
     assert_eq!(asked(&desk), 0);
@@ -69,11 +69,11 @@ fn context_stands_beside_the_preview_from_200_columns_on() {
     desk.model.screen.size = Size::new(200, 20);
     assert!(!desk.model.layout().context.is_empty());
     desk.press("]]]");
-    assert!(desk.model.layout().context.is_empty(), "it is not said twice");
+    assert!(desk.model.layout().context.is_empty(), "the tab replaces the pane");
 }
 
 #[test]
-fn a_second_line_says_why_it_is_proposed() {
+fn second_line_shows_the_summary() {
     let mut desk = comfortable(100, 20);
     insta::assert_snapshot!(desk.screen(), @"
      placet  3 to decide · 1 agent blocked                                 gate live   kim@acme   14:22
@@ -110,7 +110,7 @@ fn a_second_line_says_why_it_is_proposed() {
 }
 
 #[test]
-fn the_row_under_the_cursor_is_wholly_on_screen() {
+fn two_line_row_under_the_cursor_is_fully_visible() {
     for height in 12..20 {
         let mut desk = comfortable(80, height);
         for keys in ["j", "j", "j", "k", "k", "k", "G", "gg"] {
@@ -125,9 +125,9 @@ fn the_row_under_the_cursor_is_wholly_on_screen() {
 }
 
 #[test]
-fn what_is_on_screen_is_read_for_its_second_line_unless_it_is_long() {
+fn visible_rows_are_loaded_for_their_summary_unless_long() {
     let mut actions = with_summaries();
-    // Further off than a neighbour of where the cursor goes.
+    // Far enough from the cursor not to be prefetched as a neighbour.
     actions.push(action("0 send_email mailer low 0", "Mail 0", r#"{"to":"ada"}"#));
     actions[3].row.size = 1 << 20;
     let mut desk = Desk::new(100, 20, Vec::new());

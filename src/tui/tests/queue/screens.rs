@@ -1,4 +1,4 @@
-//! Whole screens, at the sizes of the design.
+//! Whole screens at the sizes of the design.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Size;
@@ -8,7 +8,7 @@ use crate::rounds::rounds;
 use crate::tui::core::msg::What;
 use crate::tui::testing::{Desk, action, decided};
 
-/// A morning's queue: four tools, three agents, all risks, and titles that would like to be something else.
+/// A morning's queue: four tools, three agents, all risks, and hostile titles.
 pub(crate) fn queue() -> Vec<PendingAction> {
     let outage = "Three enterprise clients in eu-west-1 report 502s since 13:40 UTC.\\nAttached: status page link, 2 transcripts.";
     let outage = format!(
@@ -54,7 +54,7 @@ pub(crate) fn queue() -> Vec<PendingAction> {
     ]
 }
 
-/// Some of it decided: approved, edited, excluded, and one settled by somebody else.
+/// The queue, partly decided: approved, edited, excluded, and one settled by another reviewer.
 pub(crate) fn at_work(width: u16, height: u16) -> Desk {
     let mut desk = Desk::new(width, height, queue());
     desk.press("a");
@@ -231,9 +231,9 @@ enlarge to 40x10
 ");
 }
 
-/// What a text snapshot cannot see: the cursor's row is reversed, a token inside it stands out.
+/// A text snapshot does not show styles: the reversed cursor row and the highlighted token.
 #[test]
-fn the_cursor_and_hidden_characters_can_be_seen() {
+fn cursor_row_and_hidden_characters_are_styled() {
     let mut desk = at_work(80, 24);
     desk.press("nn");
     let buffer = desk.buffer();
@@ -252,7 +252,7 @@ fn the_cursor_and_hidden_characters_can_be_seen() {
 ");
 }
 
-/// One line a run of equal style.
+/// Returns one line per run of equal style.
 fn styled(buffer: &Buffer, y: u16) -> String {
     let mut runs: Vec<(String, String)> = Vec::new();
     for x in 0..buffer.area.width {
@@ -268,7 +268,7 @@ fn styled(buffer: &Buffer, y: u16) -> String {
 
 #[test]
 fn every_size_and_every_sheet_can_be_drawn() {
-    // The short form draws one sheet in three at each size, in turn.
+    // The short form draws a third of the sheets at each size, in turn.
     let (mut nth, every) = (0, rounds(3, 1));
     let mut desk = at_work(160, 45);
     for keys in ["", "z", "<Esc>?", "<Esc>S", "<Esc>e", "<Esc>X", "<Esc>q", "<Esc>h"] {

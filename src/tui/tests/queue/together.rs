@@ -1,4 +1,4 @@
-//! Several sources on one screen: what is said of each, and what one of them cannot hold up.
+//! Several sources on one screen.
 
 use crate::domain::Row;
 use std::time::Duration;
@@ -23,7 +23,7 @@ fn at(name: &str, id: &str) -> ActionKey {
     ActionKey { source: named(name), id: crate::domain::ActionId::new(id) }
 }
 
-/// Five sources; the gate lists `mine`, each other one an action of its own with the id `1`.
+/// Returns a desk with five sources: the gate lists `mine`, each other source one action with the id `1`.
 fn five(width: u16, height: u16, mine: Vec<PendingAction>) -> Desk {
     let mut desk = Desk::new(width, height, Vec::new());
     for name in OTHERS {
@@ -60,7 +60,7 @@ fn breaks(desk: &mut Desk, name: &str) {
 }
 
 #[test]
-fn every_size_says_how_many_sources_are_well_and_which_one_is_not() {
+fn header_counts_healthy_sources_and_names_a_broken_one() {
     let mut said = Vec::new();
     for (width, height) in [(80, 24), (100, 30), (160, 45)] {
         let mut desk = five(width, height, few(2));
@@ -84,7 +84,7 @@ placet  6 to decide · 5 agents blocked                                         
 }
 
 #[test]
-fn a_wide_screen_counts_each_source_and_the_preview_says_whose_action_it_shows() {
+fn wide_screen_counts_per_source_and_preview_names_it() {
     let mut desk = five(160, 45, few(2));
     breaks(&mut desk, "warden");
     desk.pictured("five_sources");
@@ -149,7 +149,7 @@ fn follows(desk: &Desk) -> usize {
 }
 
 #[test]
-fn what_came_is_shown_while_a_slow_source_has_not_answered_and_holds_up_no_other_submission() {
+fn slow_source_delays_neither_results_nor_other_submissions() {
     let mut desk = five(100, 30, few(3));
     for key in [key("1"), at("warden", "1")] {
         let index = desk.model.queue.index(&key).unwrap();
@@ -174,7 +174,7 @@ fn what_came_is_shown_while_a_slow_source_has_not_answered_and_holds_up_no_other
     assert_eq!(desk.model.queue.get(&at("warden", "1")).unwrap().state, State::Sending);
     assert_eq!(follows(&desk), 1);
 
-    // Something else can be sent meanwhile, and what is on the way is not sent again.
+    // Another submission can start; an action being sent is not sent again.
     desk.press("<Esc>");
     let index = desk.model.queue.index(&key("2")).unwrap();
     desk.model.queue.go_to_action(index);
@@ -196,7 +196,7 @@ fn what_came_is_shown_while_a_slow_source_has_not_answered_and_holds_up_no_other
 }
 
 #[test]
-fn a_source_that_was_never_read_says_so_and_its_failure_is_told_once() {
+fn unread_source_says_so_and_reports_failure_once() {
     let mut desk = five(160, 45, few(2));
     desk.model.list.sources[2].heard = None;
     insta::assert_snapshot!(desk.header(), @" placet  6 to decide · 5 agents blocked                                                                            4 of 5 ok, warden READING   kim@acme   14:22");
@@ -214,12 +214,12 @@ fn a_source_that_was_never_read_says_so_and_its_failure_is_told_once() {
     assert_eq!(desk.message(), "something else that matters");
     desk.press("R");
     fails(&mut desk);
-    // Who asks again is told again.
+    // A reload repeats the message.
     assert_eq!(desk.message(), "the list could not be read: warden cannot be reached");
 }
 
 #[test]
-fn the_review_names_the_source_of_each_batch_where_there_are_several() {
+fn review_names_the_source_of_each_batch() {
     let mut desk = five(100, 30, few(2));
     for key in [key("1"), at("warden", "1")] {
         let index = desk.model.queue.index(&key).unwrap();

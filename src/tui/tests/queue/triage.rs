@@ -1,4 +1,4 @@
-//! Filter, marks, ranges, and a list that is frozen.
+//! Filters, marks, ranges, and a frozen list.
 
 use ratatui::style::Modifier;
 
@@ -13,7 +13,7 @@ use crate::tui::testing::{CAN, Desk, action, decided, few, key};
 
 use super::screens::queue;
 
-/// Two checkpoints with two batches each, and a loner.
+/// Returns two checkpoints with two batches each, and a single action.
 pub(crate) fn checkpoints() -> Vec<PendingAction> {
     let at = |spec: &str, title: &str, checkpoint: Option<&str>| {
         let mut one = action(spec, title, &format!("{{\"title\":\"{title}\",\"team\":\"SUP\"}}"));
@@ -37,7 +37,7 @@ pub(crate) fn ids(desk: &Desk) -> String {
 }
 
 #[test]
-fn the_list_narrows_with_every_key_and_esc_puts_everything_back() {
+fn list_narrows_while_typing_and_esc_restores_it() {
     let mut desk = Desk::new(100, 30, checkpoints());
     desk.press("jjj");
     let before = (desk.here(), desk.model.queue.top, desk.screen());
@@ -49,7 +49,7 @@ fn the_list_narrows_with_every_key_and_esc_puts_everything_back() {
     desk.press("u");
     assert_eq!((ids(&desk).as_str(), desk.staged().as_str()), ("4 5", ""), "letters are text here");
     desk.press("<Backspace><Backspace><Backspace><Backspace>");
-    assert_eq!(ids(&desk).len(), 11, "nothing written shows everything");
+    assert_eq!(ids(&desk).len(), 11, "an empty filter shows everything");
     desk.press("refund<Esc>");
 
     assert_eq!((desk.here(), desk.model.queue.top, desk.screen()), before);
@@ -61,7 +61,7 @@ fn enter_keeps_the_filter_and_esc_clears_it() {
 
     desk.press("/risk:>=medium -refund<Enter>");
     assert_eq!(ids(&desk), "3");
-    assert_eq!(desk.here(), "3", "the cursor goes to the nearest row that is left");
+    assert_eq!(desk.here(), "3", "the cursor goes to the nearest remaining row");
     insta::assert_snapshot!(desk.header(), @" placet  6 to decide · 1 of 6 shown (Esc clears) · risk:>=medium -refund          gate live   14:22");
     desk.press("/<Backspace><Esc>");
     assert_eq!(ids(&desk), "3", "Esc in the line puts back the filter that stood");
@@ -73,7 +73,7 @@ fn enter_keeps_the_filter_and_esc_clears_it() {
 }
 
 #[test]
-fn a_filter_that_cannot_be_read_says_why_and_leaves_the_list() {
+fn invalid_filter_says_why_and_changes_nothing() {
     let mut desk = Desk::new(100, 30, checkpoints());
 
     desk.press("/tol:linear");
@@ -90,7 +90,7 @@ fn a_filter_that_cannot_be_read_says_why_and_leaves_the_list() {
 }
 
 #[test]
-fn a_filter_never_hides_in_silence_what_will_be_sent() {
+fn filter_announces_hidden_staged_decisions() {
     let mut desk = Desk::new(100, 30, checkpoints());
     desk.press("jax");
     let staged = desk.staged();
@@ -105,7 +105,7 @@ fn a_filter_never_hides_in_silence_what_will_be_sent() {
 }
 
 #[test]
-fn arrivals_that_match_the_filter_come_in_and_others_do_not_show() {
+fn only_arrivals_that_match_the_filter_show() {
     let mut desk = Desk::new(100, 30, checkpoints());
     desk.press("R/refund<Enter>");
     let late = action("7 refund_payment billing low 1", "Refund 3.00 EUR", r#"{"title":"x"}"#);
@@ -120,14 +120,14 @@ fn arrivals_that_match_the_filter_come_in_and_others_do_not_show() {
 }
 
 #[test]
-fn states_are_looked_up_when_the_filter_is_written_and_rows_stay_when_they_change() {
+fn filter_by_state_keeps_rows_that_change_later() {
     let mut desk = Desk::new(100, 30, few(4));
     desk.press("jx/is:undecided<Enter>");
     assert_eq!(ids(&desk), "1 3 4");
 
     desk.press("ggjx");
 
-    assert_eq!(ids(&desk), "1 3 4", "no row moves because of a decision");
+    assert_eq!(ids(&desk), "1 3 4", "a decision moves no row");
     desk.press("n");
     insta::assert_snapshot!(desk.message(), @"");
     desk.press("xxxx");
@@ -147,9 +147,9 @@ fn next_undecided_stays_inside_the_filter() {
     assert_eq!(desk.message(), "everything shown is decided: s or S reviews and submits");
 }
 
-/// The goal is at most seven keys beyond the typed words.
+/// The goal is at most seven keys besides the typed words.
 #[test]
-fn one_action_among_ten_thousand_is_found_by_words_and_excluded() {
+fn action_among_ten_thousand_is_found_with_few_keys() {
     let issue = |i: usize| {
         let title = if i == 7_321 {
             "Purge the audit log of tenant 44".to_owned()
@@ -164,11 +164,11 @@ fn one_action_among_ten_thousand_is_found_by_words_and_excluded() {
     desk.press("purge audit");
     desk.press("<Enter>x");
 
-    assert_eq!(desk.staged(), "pa-7321X", "three keys beyond the words");
+    assert_eq!(desk.staged(), "pa-7321X", "three keys besides the words");
 }
 
 #[test]
-fn many_rows_are_searched_in_stretches() {
+fn many_rows_are_searched_in_chunks() {
     let issue = |i: usize| {
         let title = format!("Issue number {i}");
         action(&format!("pa-{i} create_linear_issue support low {}", i % 50), &title, r#"{"title":"x"}"#)
@@ -178,11 +178,11 @@ fn many_rows_are_searched_in_stretches() {
     desk.effects.clear();
 
     desk.hurry("1", 200);
-    assert_eq!(desk.effects, [Effect::WakeIn(0)], "it goes on after other keys had their turn");
+    assert_eq!(desk.effects, [Effect::WakeIn(0)], "other keys run between chunks");
     insta::assert_snapshot!(desk.status_line(), @" / 1                                                                                       looking…");
     desk.hurry("9", 20);
     desk.hurry("999", 200);
-    assert_eq!(desk.model.queue.n_shown(), 20_000, "the rows stay until the search is over");
+    assert_eq!(desk.model.queue.n_shown(), 20_000, "the rows stay until the search has finished");
     while desk.model.list.filtering.scan.is_some() {
         desk.say(What::Wake);
     }
@@ -193,7 +193,7 @@ fn many_rows_are_searched_in_stretches() {
 }
 
 #[test]
-fn a_range_grows_with_the_cursor_and_is_what_a_decision_is_about() {
+fn range_follows_the_cursor_and_is_decided_together() {
     let mut desk = Desk::new(100, 30, few(6));
 
     desk.press("vjj");
@@ -212,7 +212,7 @@ fn a_range_grows_with_the_cursor_and_is_what_a_decision_is_about() {
 }
 
 #[test]
-fn moving_with_a_held_key_changes_nothing() {
+fn moving_with_a_held_key_stages_nothing() {
     let mut desk = Desk::new(100, 30, few(6));
     let before = ids(&desk);
 
@@ -223,7 +223,7 @@ fn moving_with_a_held_key_changes_nothing() {
 }
 
 #[test]
-fn a_star_marks_what_is_shown_and_a_filter_is_a_pattern_for_marks() {
+fn star_marks_shown_rows_and_hidden_marks_stay() {
     let mut desk = Desk::new(100, 30, checkpoints());
 
     desk.press("/login<Enter>*");
@@ -233,7 +233,7 @@ fn a_star_marks_what_is_shown_and_a_filter_is_a_pattern_for_marks() {
     desk.press("*/refund<Enter>");
     insta::assert_snapshot!(desk.status_line(), @" 2 marked, 2 hidden");
     desk.press("x");
-    assert_eq!(desk.staged(), "", "what the filter hides is not decided on");
+    assert_eq!(desk.staged(), "", "hidden actions are not decided");
     assert_eq!(desk.message(), "2 marked, none shown: Esc unmarks, or clear the filter first");
     desk.press("*x");
 
@@ -242,7 +242,7 @@ fn a_star_marks_what_is_shown_and_a_filter_is_a_pattern_for_marks() {
 }
 
 #[test]
-fn marks_on_rows_that_are_gone_are_told() {
+fn removed_marks_are_reported() {
     let mut desk = Desk::new(100, 30, few(5));
     desk.press("*");
 
@@ -258,7 +258,7 @@ fn marks_on_rows_that_are_gone_are_told() {
 }
 
 #[test]
-fn a_frozen_list_counts_on_and_catches_up_when_asked() {
+fn frozen_list_keeps_counting_and_catches_up_on_a_key() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("jf");
     let before = desk.list();
@@ -270,7 +270,7 @@ fn a_frozen_list_counts_on_and_catches_up_when_asked() {
     ]);
 
     assert_eq!(desk.list(), before);
-    // Counts go on.
+    // The counts stay current.
     insta::assert_snapshot!(desk.header(), @" placet  4 to decide · FROZEN: 3 not shown (f follows)                 gate live   kim@acme   14:22");
     desk.press("f");
     insta::assert_snapshot!(desk.list(), @"
@@ -318,7 +318,7 @@ Saved filters
 }
 
 #[test]
-fn moving_in_the_places_narrows_the_list_and_going_back_shows_it_as_it_was() {
+fn moving_in_the_places_filters_the_list_and_esc_restores() {
     for (width, height) in [(80, 24), (100, 30), (160, 45), (40, 10)] {
         let mut desk = Desk::new(width, height, queue());
         desk.press("jj");
@@ -334,7 +334,7 @@ fn moving_in_the_places_narrows_the_list_and_going_back_shows_it_as_it_was() {
         assert!(shown.len() < all.len() && !shown.is_empty(), "{shown}");
 
         desk.press("axes");
-        assert!(desk.model.decide.draft.len() <= 3, "keys decide nothing there: {}", desk.screen());
+        assert!(desk.model.decide.draft.len() <= 3, "keys stage nothing in the places: {}", desk.screen());
         desk.press("<Esc>");
         assert_eq!((desk.here(), ids(&desk)), (stood, all), "{width}x{height}");
 
@@ -347,7 +347,7 @@ fn moving_in_the_places_narrows_the_list_and_going_back_shows_it_as_it_was() {
 }
 
 #[test]
-fn a_filter_that_was_written_is_a_place_until_the_places_are_left() {
+fn typed_filter_is_a_place_until_they_close() {
     let mut desk = Desk::new(100, 30, queue());
     desk.press("/risk:high<Enter>");
     let shown = ids(&desk);
@@ -390,7 +390,7 @@ fn a_filter_that_was_written_is_a_place_until_the_places_are_left() {
 }
 
 #[test]
-fn the_places_count_what_is_pending_whatever_the_filter_shows() {
+fn places_count_pending_regardless_of_the_filter() {
     let mut desk = Desk::new(160, 45, queue());
     insta::assert_snapshot!(desk.places(), @"
 All                    8
@@ -431,7 +431,7 @@ update_linear_issue    2
 }
 
 #[test]
-fn a_filter_is_saved_renamed_and_removed_in_the_places() {
+fn filter_can_be_saved_renamed_and_removed() {
     let mut desk = Desk::new(100, 30, queue());
     desk.press("+");
     assert_eq!(desk.message(), "there is no filter to save; / writes one");
@@ -466,7 +466,7 @@ fn a_filter_is_saved_renamed_and_removed_in_the_places() {
 }
 
 #[test]
-fn saved_filters_of_an_earlier_run_come_after_those_of_the_configuration_which_stay_as_they_are() {
+fn restored_filters_follow_the_read_only_configured_ones() {
     let mut desk = Desk::unstarted(160, 45, CAN);
     let filter = Filter::parse("tool:refund").unwrap();
     desk.model.settings.triage.filters =
@@ -552,7 +552,7 @@ fn a_filter_being_written_above_a_preview() {
 ");
 }
 
-/// The first lines as far as the list goes, and the foot: what previews show is not this file's.
+/// Returns the list's first lines and the foot, without the preview.
 pub(crate) fn top(desk: &Desk, lines: usize) -> String {
     let screen = desk.screen();
     let all: Vec<&str> = screen.lines().collect();

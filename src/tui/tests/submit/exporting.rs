@@ -1,4 +1,4 @@
-//! The report leaves the screen.
+//! Exporting the report.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ fn reported() -> Desk {
 }
 
 #[test]
-fn w_writes_the_report_as_json_and_says_where() {
+fn w_writes_the_report_as_json_and_shows_the_path() {
     let mut desk = reported();
 
     desk.press("w");

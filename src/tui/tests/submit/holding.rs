@@ -1,4 +1,4 @@
-//! Second thoughts: between confirming and sending, everything can be recalled.
+//! Undo send: a confirmed submission can be recalled before it is sent.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::tui::core::router::end;
 use crate::tui::queue::slots::State;
 use crate::tui::testing::{Desk, decided, few, key};
 
-/// A desk whose reviewer has confirmed an approval and an exclusion a moment ago.
+/// Returns a desk that has just confirmed an approval and an exclusion.
 fn confirmed() -> Desk {
     let mut desk = Desk::new(100, 30, few(4));
     desk.model.settings.hold = Duration::from_secs(3);
@@ -28,7 +28,7 @@ fn recalls(desk: &Desk) -> usize {
 }
 
 #[test]
-fn a_message_does_not_cover_how_long_decisions_can_be_taken_back() {
+fn message_does_not_cover_the_undo_countdown() {
     let mut desk = confirmed();
 
     desk.model.warn("gate gave no usable answer");
@@ -37,7 +37,7 @@ fn a_message_does_not_cover_how_long_decisions_can_be_taken_back() {
 }
 
 #[test]
-fn nothing_is_sent_before_the_time_has_run_out() {
+fn held_submission_is_sent_after_the_hold() {
     let mut desk = confirmed();
     insta::assert_snapshot!(desk.status_line(), @" sending 2 decisions in 3 s   u takes them back                                               saved");
     assert!(desk.submitted.is_empty());
@@ -58,7 +58,7 @@ fn nothing_is_sent_before_the_time_has_run_out() {
 }
 
 #[test]
-fn u_recalls_first_and_everything_is_staged_as_before() {
+fn undo_recalls_first_and_restages_everything() {
     let mut desk = confirmed();
 
     desk.press("u");
@@ -70,11 +70,11 @@ fn u_recalls_first_and_everything_is_staged_as_before() {
     desk.say(What::Wake);
     assert!(desk.submitted.is_empty());
     desk.press("u");
-    assert_eq!(desk.staged(), "1A", "only now it undoes a staging step");
+    assert_eq!(desk.staged(), "1A", "the second undo undoes a staging step");
 }
 
 #[test]
-fn what_was_recalled_can_be_confirmed_again() {
+fn recalled_submission_can_be_confirmed_again() {
     let mut desk = confirmed();
     desk.press("us");
     desk.wait(500);
@@ -87,7 +87,7 @@ fn what_was_recalled_can_be_confirmed_again() {
 }
 
 #[test]
-fn without_a_time_it_is_sent_at_once() {
+fn submission_without_a_hold_is_sent_at_once() {
     let mut desk = Desk::new(100, 30, few(4));
 
     confirm(&mut desk);
@@ -97,7 +97,7 @@ fn without_a_time_it_is_sent_at_once() {
 }
 
 #[test]
-fn whoever_ends_the_inbox_sends_nothing_by_it() {
+fn quitting_recalls_a_held_submission() {
     for quit in ["q<Enter>", "<C-c><C-c>"] {
         let mut desk = confirmed();
         desk.press(quit);
@@ -114,7 +114,7 @@ fn whoever_ends_the_inbox_sends_nothing_by_it() {
 }
 
 #[test]
-fn on_the_way_to_the_shell_and_on_a_tiny_screen_it_can_be_recalled_too() {
+fn suspending_and_undo_on_a_tiny_screen_recall() {
     let mut desk = confirmed();
     desk.press("<C-z>");
     assert_eq!((recalls(&desk), desk.effects.last()), (1, Some(&Effect::Suspend)));
@@ -126,7 +126,7 @@ fn on_the_way_to_the_shell_and_on_a_tiny_screen_it_can_be_recalled_too() {
 }
 
 #[test]
-fn the_time_begins_when_the_journal_has_it() {
+fn hold_begins_when_the_journal_saved_it() {
     let mut desk = Desk::new(100, 30, few(4));
     desk.model.settings.hold = Duration::from_secs(3);
     desk.press("as");
@@ -147,7 +147,7 @@ fn the_time_begins_when_the_journal_has_it() {
 }
 
 #[test]
-fn recalled_before_the_journal_had_it_it_is_forgotten_there_too() {
+fn recall_before_the_save_also_recalls_in_the_journal() {
     let mut desk = Desk::new(100, 30, few(4));
     desk.model.settings.hold = Duration::from_secs(3);
     desk.press("as");
@@ -162,7 +162,7 @@ fn recalled_before_the_journal_had_it_it_is_forgotten_there_too() {
 }
 
 #[test]
-fn what_the_journal_does_not_take_is_staged_as_before() {
+fn failed_save_restages_everything() {
     let mut desk = Desk::new(100, 30, few(4));
     desk.model.settings.hold = Duration::from_secs(3);
     desk.press("as");
@@ -178,7 +178,7 @@ fn what_the_journal_does_not_take_is_staged_as_before() {
 }
 
 #[test]
-fn meanwhile_the_rest_can_be_decided_but_not_what_is_held() {
+fn held_actions_are_locked_others_can_be_decided() {
     let mut desk = confirmed();
     assert_eq!(desk.here(), "3");
 
@@ -193,11 +193,11 @@ fn meanwhile_the_rest_can_be_decided_but_not_what_is_held() {
 
     assert_eq!(desk.submitted[0].len(), 2);
     desk.accepts();
-    assert_eq!(desk.staged(), "3A", "it goes next");
+    assert_eq!(desk.staged(), "3A", "it goes with the next submission");
 }
 
 #[test]
-fn what_somebody_else_decides_meanwhile_stays_decided_when_the_rest_is_recalled() {
+fn recall_does_not_restage_actions_decided_elsewhere() {
     let mut desk = confirmed();
 
     desk.changes(vec![decided(few(1).remove(0), Status::Approved, "lee")]);
@@ -220,7 +220,7 @@ fn what_somebody_else_decides_meanwhile_stays_decided_when_the_rest_is_recalled(
 }
 
 #[test]
-fn what_reached_no_source_is_not_called_sent_and_its_reason_is_whole() {
+fn failed_submission_is_not_called_sent_and_says_why() {
     let mut desk = Desk::new(80, 24, few(4));
     desk.press("axs");
     desk.wait(500);

@@ -1,4 +1,4 @@
-//! What a reviewer judges by: whether the same was proposed or approved already, and how much is approved.
+//! Help for judging: duplicates of pending or approved actions, and sums.
 
 use crate::domain::{Capabilities, PendingAction, Status, Timestamp};
 use crate::inbox::Ran;
@@ -11,7 +11,7 @@ fn refund(id: &str, minutes: i64, customer: &str, amount: &str) -> PendingAction
     action(&format!("{id} refund_payment refunds low {minutes}"), &title, &input)
 }
 
-/// Two that are the same but for what does not tell, and one that is not.
+/// Returns two equal refunds, apart from an insignificant field, and another one.
 fn three() -> Vec<PendingAction> {
     vec![
         refund("a1", 40, "ada@a.example", "12.50"),
@@ -25,14 +25,14 @@ fn rows_with(desk: &Desk, words: &str) -> usize {
 }
 
 #[test]
-fn two_that_propose_the_same_are_marked_on_both_until_one_is_decided() {
+fn duplicates_are_marked_until_one_is_decided() {
     let mut desk = Desk::new(160, 45, three());
     assert_eq!(rows_with(&desk, "! same as another"), 2, "{}", desk.screen());
     insta::assert_snapshot!(desk.preview_line(1), @"! another pending action has the same title");
 
     let [first, second, third] = three().try_into().unwrap();
     desk.lists(vec![decided(first.clone(), Status::Rejected, "lee"), second.clone(), third.clone()]);
-    assert_eq!(rows_with(&desk, "! same"), 0, "what was excluded is no reason to look: {}", desk.screen());
+    assert_eq!(rows_with(&desk, "! same"), 0, "an excluded action is no duplicate: {}", desk.screen());
 
     let mut approved = decided(first, Status::Executed, "lee");
     approved.row.resolved_at = Some(Timestamp::from_millis(NOW - 12 * 60_000));
@@ -49,7 +49,7 @@ fn two_that_propose_the_same_are_marked_on_both_until_one_is_decided() {
 }
 
 #[test]
-fn what_was_approved_within_a_day_is_known_from_the_source() {
+fn duplicates_approved_within_a_day_come_from_the_source() {
     let ran = |id: &str, hours: i64| Ran {
         key: key(id),
         workspace: Some("acme".into()),
@@ -75,7 +75,7 @@ fn what_was_approved_within_a_day_is_known_from_the_source() {
 }
 
 #[test]
-fn what_is_told_apart_is_not_the_same() {
+fn different_actions_are_not_duplicates() {
     let one = |id: &str, tool: &str, title: &str| action(&format!("{id} {tool} x low 9"), title, "{}");
     let mut elsewhere = one("6", "act", "act Hello");
     elsewhere.row.workspace = Some("other".into());
@@ -94,11 +94,11 @@ fn what_is_told_apart_is_not_the_same() {
 
     let theirs = Capabilities { titled: false, ..CAN };
     let desk = Desk::with(160, 45, three(), theirs);
-    assert_eq!(rows_with(&desk, "! same"), 0, "a title that is not ours tells nothing: {}", desk.screen());
+    assert_eq!(rows_with(&desk, "! same"), 0, "titles of the source are not compared: {}", desk.screen());
 }
 
 #[test]
-fn the_review_says_how_much_and_what_may_be_meant_once() {
+fn review_shows_sums_and_possible_duplicates() {
     let mut desk = Desk::new(100, 30, three());
     desk.press("aaaS");
     insta::assert_snapshot!(desk.sheet(), @"
@@ -125,7 +125,7 @@ Nothing is sent yet
 
     let mut desk = Desk::new(100, 30, three());
     desk.press("axaS");
-    // Who excludes one of two has seen it.
+    // Excluding one of two duplicates shows that the reviewer noticed.
     insta::assert_snapshot!(desk.sheet(), @"
 Send 3 decisions to gate
   refund_payment · low · sends money · cannot be undone
@@ -152,7 +152,7 @@ Nothing is sent yet
 }
 
 #[test]
-fn the_status_line_says_what_the_marked_ones_come_to() {
+fn status_line_shows_the_sum_of_marked_actions() {
     let mut desk = Desk::new(100, 30, three());
     desk.press(" j ");
     desk.say(What::Tick);
@@ -160,7 +160,7 @@ fn the_status_line_says_what_the_marked_ones_come_to() {
 }
 
 #[test]
-fn enter_in_context_goes_to_the_other_one() {
+fn enter_in_context_goes_to_the_duplicate() {
     let mut desk = Desk::new(100, 30, three());
     desk.press("]]]<Enter>");
     assert_eq!(desk.model.here().map(|slot| slot.entry.key.clone()), Some(key("a2")), "{}", desk.screen());

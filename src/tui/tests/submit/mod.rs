@@ -1,4 +1,4 @@
-//! From the review sheet to what became of what was sent.
+//! From the review sheet to the report.
 
 pub(crate) mod exporting;
 pub(crate) mod holding;

@@ -1,4 +1,4 @@
-//! The review sheet and the answers it waits for.
+//! The review sheet and the loads it waits for.
 
 use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::Effect;
@@ -14,7 +14,7 @@ fn asked(desk: &Desk) -> Vec<(u64, Vec<crate::domain::ActionKey>)> {
 }
 
 #[test]
-fn a_late_answer_to_a_closed_sheet_is_not_put_under_the_finger() {
+fn late_load_of_a_closed_sheet_is_ignored() {
     let mut desk = Desk::new(100, 30, few(4));
     desk.press("a");
     desk.answers = false;
@@ -23,8 +23,8 @@ fn a_late_answer_to_a_closed_sheet_is_not_put_under_the_finger() {
     assert_eq!((old, new.clone()), (vec![key("1")], vec![key("1"), key("2")]));
 
     desk.reviews(first, &new);
-    let Some(Modal::Review(sheet)) = &desk.model.modal else { panic!("the sheet is open") };
-    assert!(sheet.review.is_none(), "it waits for its own answer");
+    let Some(Modal::Review(sheet)) = &desk.model.modal else { panic!("the sheet is closed") };
+    assert!(sheet.review.is_none(), "the sheet takes only its own load");
     desk.reviews(second, &new);
     desk.drawn();
     desk.wait(500);
@@ -34,12 +34,12 @@ fn a_late_answer_to_a_closed_sheet_is_not_put_under_the_finger() {
 }
 
 #[test]
-fn another_answer_on_the_sheet_has_to_be_looked_at_again() {
+fn reloaded_sheet_must_be_read_again() {
     let mut desk = Desk::new(100, 30, few(8));
     desk.press("xxxxs");
     desk.wait(500);
     desk.press("4");
-    let Some(Modal::Review(sheet)) = &desk.model.modal else { panic!("the sheet is open") };
+    let Some(Modal::Review(sheet)) = &desk.model.modal else { panic!("the sheet is closed") };
     let (number, keys) = (sheet.number, sheet.keys.clone());
 
     desk.reviews(number, &keys);
@@ -53,7 +53,7 @@ fn another_answer_on_the_sheet_has_to_be_looked_at_again() {
 }
 
 #[test]
-fn o_leads_to_the_first_that_was_never_opened_and_sends_nothing() {
+fn o_goes_to_the_first_unopened_action() {
     let mut desk = Desk::new(100, 30, few(4));
     desk.answers = false;
     desk.press("Ga");
@@ -69,7 +69,7 @@ fn o_leads_to_the_first_that_was_never_opened_and_sends_nothing() {
 }
 
 #[test]
-fn d_leads_to_the_first_that_changed() {
+fn d_goes_to_the_first_changed_action() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("aa");
     let mut changed = few(3).remove(1);
@@ -86,7 +86,7 @@ fn d_leads_to_the_first_that_changed() {
 }
 
 #[test]
-fn o_in_the_report_leads_to_the_first_that_somebody_else_decided() {
+fn o_in_the_report_goes_to_the_first_skipped_action() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("aas");
     desk.wait(500);

@@ -1,4 +1,4 @@
-//! From the review sheet to what became of it.
+//! From the review sheet to the outcome.
 
 use crate::domain::{
     Confirm, DecisionKind, Digest, Followed, Outcome, PendingAction, RawJson, Risk, Seen, Status, Timestamp,
@@ -16,7 +16,7 @@ fn sheet(desk: &Desk) -> bool {
 }
 
 #[test]
-fn a_few_plain_decisions_are_sent_by_another_key_than_the_one_that_asked() {
+fn review_is_confirmed_by_a_different_key() {
     let mut desk = Desk::new(100, 30, few(4));
     desk.press("axs");
     assert!(desk.screen().contains(words::NOTE), "{}", desk.screen());
@@ -24,7 +24,7 @@ fn a_few_plain_decisions_are_sent_by_another_key_than_the_one_that_asked() {
     desk.wait(400);
     desk.press("sS <Enter>");
     assert!(sheet(&desk) && desk.submitted.is_empty());
-    // Keys that it has no use for started its time anew.
+    // Useless keys restarted the sheet's delay.
     desk.wait(400);
     desk.press("y");
 
@@ -37,7 +37,7 @@ fn a_few_plain_decisions_are_sent_by_another_key_than_the_one_that_asked() {
 }
 
 #[test]
-fn keys_typed_before_the_sheet_was_there_are_dropped() {
+fn keys_typed_before_the_sheet_are_dropped() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.press("a");
     desk.wait(500);
@@ -54,7 +54,7 @@ fn keys_typed_before_the_sheet_was_there_are_dropped() {
 }
 
 #[test]
-fn after_the_last_decision_of_a_batch_the_review_still_finds_it() {
+fn review_finds_the_batch_the_cursor_just_left() {
     let mut actions = few(1);
     actions.push(action("m1 send_email crm low 5", "Mail", r#"{"to":"x"}"#));
     let mut desk = Desk::new(100, 30, actions);
@@ -79,15 +79,17 @@ fn esc_goes_back_and_sends_nothing() {
 }
 
 #[test]
-fn what_is_final_or_was_not_looked_at_asks_for_the_count() {
+fn final_or_unread_decisions_ask_for_the_count() {
     let mut desk = Desk::new(100, 30, few(5));
     desk.press("xxxxs");
     desk.wait(500);
 
     desk.press("y");
     assert!(desk.submitted.is_empty());
-    let Some(Modal::Review(open)) = &desk.model.modal else { panic!("the sheet is open") };
-    let Confirm::Count(4, why) = &open.review.as_ref().unwrap().confirm else { panic!("it asks for 4") };
+    let Some(Modal::Review(open)) = &desk.model.modal else { panic!("the sheet is closed") };
+    let Confirm::Count(4, why) = &open.review.as_ref().unwrap().confirm else {
+        panic!("the sheet does not ask for 4")
+    };
     assert!(desk.screen().contains(&words::because(why)), "{}", desk.screen());
     desk.press("5<Enter>");
     assert!(desk.submitted.is_empty(), "the wrong count");
@@ -124,7 +126,7 @@ fn an_unopened_approval_is_named_and_counted() {
 }
 
 #[test]
-fn what_changed_since_it_was_seen_is_refused_and_the_rest_can_go() {
+fn changed_action_is_refused_and_the_rest_is_sent() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("aa");
     let mut changed = few(3).remove(0);
@@ -162,7 +164,7 @@ Nothing is sent yet
     assert_eq!(desk.staged(), "1A 2A");
 }
 
-/// An action with terms like a gate's: a label over everything but the input.
+/// Sets terms like a gate's: a digest of everything but the input.
 fn under_terms(mut action: PendingAction, executor: &str) -> PendingAction {
     let row = &action.row;
     let expiry = row.expires_at.map(|at| at.as_millis().to_string());
@@ -174,7 +176,7 @@ fn under_terms(mut action: PendingAction, executor: &str) -> PendingAction {
 }
 
 #[test]
-fn nothing_is_sent_under_other_terms_than_were_on_screen() {
+fn changed_terms_refuse_the_decision() {
     let seen = || few(1).remove(0);
     let mut later = seen();
     later.row.expires_at = Some(Timestamp::from_millis(NOW + 60_000));
@@ -208,7 +210,7 @@ fn nothing_is_sent_under_other_terms_than_were_on_screen() {
 }
 
 #[test]
-fn the_same_terms_and_none_at_all_are_no_change() {
+fn equal_or_missing_terms_are_accepted() {
     for (staged, now) in [(Some("a"), Some("a")), (None, Some("a")), (Some("a"), None)] {
         let with = |executor: Option<&str>| match executor {
             Some(executor) => under_terms(few(1).remove(0), executor),
@@ -227,7 +229,7 @@ fn the_same_terms_and_none_at_all_are_no_change() {
 }
 
 #[test]
-fn the_report_settles_what_is_settled_and_keeps_what_failed() {
+fn report_settles_successes_and_restages_failures() {
     let mut desk = Desk::new(100, 30, few(4));
     desk.press("axas");
     desk.wait(500);
@@ -239,7 +241,7 @@ fn the_report_settles_what_is_settled_and_keeps_what_failed() {
         _ => Outcome::Failed { why: "\u{202e}no".into() },
     });
 
-    assert_eq!(desk.staged(), "1A 3A", "failed ones stay staged");
+    assert_eq!(desk.staged(), "1A 3A", "failed decisions stay staged");
     assert_eq!(desk.saved, [Write::Settle(vec![key("2")])]);
     desk.press("gr");
     insta::assert_snapshot!(desk.sheet(), @"
@@ -274,7 +276,7 @@ fn an_unknown_outcome_is_neither_staged_nor_sent_again() {
     assert_eq!(desk.submitted.len(), 1);
     desk.wait(10_000);
     desk.say(What::Tick);
-    assert!(desk.effects.contains(&Effect::Reconcile), "it is looked for again");
+    assert!(desk.effects.contains(&Effect::Reconcile), "it is reconciled");
 }
 
 #[test]
@@ -304,7 +306,7 @@ fn a_decision_that_never_landed_is_staged_again() {
 }
 
 #[test]
-fn approved_actions_are_followed_until_they_ran() {
+fn approved_actions_are_followed_until_they_run() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("aas");
     desk.wait(500);
@@ -329,15 +331,15 @@ fn approved_actions_are_followed_until_they_ran() {
     insta::assert_snapshot!(desk.sheet_line(4), @"  ✓ Issue number 2  failed after approval  403 from Linear");
     insta::assert_snapshot!(desk.sheet_line(5), @"  ✓ Issue number 1  ran");
     desk.press("<Enter>");
-    // Its row says so.
+    // The row shows the outcome.
     insta::assert_snapshot!(desk.row(1), @"    low  Issue number 1                        executed");
     desk.press("gr");
-    // The report can be opened again.
+    // The report can be reopened.
     insta::assert_snapshot!(desk.sheet_line(4), @"  ✓ Issue number 2  failed after approval  403 from Linear");
 }
 
 #[test]
-fn when_nothing_was_sent_everything_is_as_before() {
+fn failed_submission_leaves_everything_staged() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.press("as");
     desk.wait(500);
@@ -352,7 +354,7 @@ fn when_nothing_was_sent_everything_is_as_before() {
 }
 
 #[test]
-fn an_answer_does_not_take_a_form_away() {
+fn report_does_not_close_an_open_form() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("as");
     desk.wait(500);
@@ -379,7 +381,7 @@ fn a_second_review_waits_for_the_first_submission() {
 }
 
 #[test]
-fn what_was_drawn_is_noted_once() {
+fn drawn_content_is_recorded_once() {
     let mut desk = Desk::new(100, 30, few(2));
     for _ in 0..3 {
         desk.wait(1_000);
@@ -391,7 +393,7 @@ fn what_was_drawn_is_noted_once() {
 }
 
 #[test]
-fn nothing_is_decided_or_sent_on_a_screen_that_shows_counts_only() {
+fn tiny_screen_stages_and_sends_nothing() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.press("as");
     desk.wait(500);
@@ -412,7 +414,7 @@ fn nothing_is_decided_or_sent_on_a_screen_that_shows_counts_only() {
 }
 
 #[test]
-fn what_arrived_while_it_was_sent_is_left_pending_too() {
+fn report_counts_arrivals_during_sending_as_left_pending() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("axs");
     desk.wait(500);
@@ -427,13 +429,13 @@ fn what_arrived_while_it_was_sent_is_left_pending_too() {
     assert_eq!(
         desk.model.submit.last_report.as_ref().unwrap().report.left_pending,
         3,
-        "4 and 5 came meanwhile"
+        "4 and 5 arrived meanwhile"
     );
     desk.press("gr");
     insta::assert_snapshot!(desk.sheet_line(6), @"  3 stay pending");
 }
 
-/// Three decisions were sent and answered.
+/// Returns a desk with three decisions sent and answered.
 fn answered(width: u16, height: u16) -> Desk {
     let mut desk = Desk::new(width, height, few(5));
     desk.press("aaxs");
@@ -457,7 +459,7 @@ fn ends(desk: &mut Desk, id: &str, status: Status) {
 }
 
 #[test]
-fn the_answer_opens_nothing_and_takes_no_key() {
+fn report_opens_nothing_and_takes_no_key() {
     let mut desk = answered(100, 30);
 
     assert!(desk.model.modal.is_none(), "{}", desk.screen());
@@ -467,11 +469,11 @@ fn the_answer_opens_nothing_and_takes_no_key() {
 
     let leaves = |effect: &Effect| matches!(effect, Effect::Copy(_) | Effect::Export { .. });
     assert!(!desk.effects.iter().any(leaves), "{:?}", desk.effects);
-    assert!(matches!(desk.model.modal, Some(Modal::Edit(_))), "e edits");
+    assert!(matches!(desk.model.modal, Some(Modal::Edit(_))), "e opens the form");
 }
 
 #[test]
-fn one_line_says_what_was_sent_until_the_next_decision() {
+fn status_line_shows_the_report_until_the_next_decision() {
     let mut desk = answered(80, 24);
     insta::assert_snapshot!(desk.status_line(), @" 2 approved · 1 rejected · 0 skipped   gr report");
 
@@ -487,7 +489,7 @@ fn one_line_says_what_was_sent_until_the_next_decision() {
 }
 
 #[test]
-fn a_later_failure_brings_the_line_back() {
+fn later_failure_shows_the_report_line_again() {
     let mut desk = answered(80, 24);
     desk.press("x");
 
@@ -500,7 +502,7 @@ fn a_later_failure_brings_the_line_back() {
 }
 
 #[test]
-fn what_went_wrong_stands_first_where_the_line_is_too_long() {
+fn failures_come_first_in_a_cut_line() {
     let mut said = Vec::new();
     for (width, height) in [(40, 10), (40, 24), (60, 20)] {
         let mut desk = Desk::new(100, 30, few(5));

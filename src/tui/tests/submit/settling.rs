@@ -1,4 +1,4 @@
-//! What reading teaches later about a submission, again and again.
+//! Submissions updated by later reads.
 
 use crate::domain::{Followed, Outcome, Report, Resolution, Resolved, Status, Timestamp};
 use crate::inbox::{Problem, Reconciled};
@@ -6,7 +6,7 @@ use crate::tui::core::msg::{Effect, What};
 use crate::tui::queue::slots::State;
 use crate::tui::testing::{Desk, few, key};
 
-/// Three decisions were sent: 1 was approved and has run, 2 failed, 3 was lost sight of.
+/// Returns a desk with three sent decisions: 1 ran, 2 failed, 3 has an unknown outcome.
 fn mixed() -> (Desk, Report) {
     let mut desk = Desk::new(100, 30, few(4));
     desk.press("aaas");
@@ -42,10 +42,10 @@ fn status(desk: &Desk, id: &str) -> Option<Status> {
 }
 
 #[test]
-fn another_look_leaves_alone_what_was_known_before() {
+fn repeated_report_does_not_restage_known_outcomes() {
     let (mut desk, report) = mixed();
     desk.press("u");
-    assert_eq!(desk.staged(), "", "the reviewer took 2 back");
+    assert_eq!(desk.staged(), "", "the reviewer has unstaged 2");
     desk.effects.clear();
     desk.saved.clear();
 
@@ -65,7 +65,7 @@ fn another_look_leaves_alone_what_was_known_before() {
 }
 
 #[test]
-fn only_what_was_learnt_is_applied() {
+fn only_new_outcomes_are_applied() {
     let (mut desk, mut report) = mixed();
     desk.effects.clear();
     report.lines[2].outcome = Outcome::Failed { why: "it never arrived".into() };
@@ -86,7 +86,7 @@ fn only_what_was_learnt_is_applied() {
 }
 
 #[test]
-fn what_is_still_unknown_after_a_crash_cannot_be_sent_again() {
+fn unknown_outcome_after_a_crash_is_not_sent_again() {
     let (_, report) = mixed();
     let mut desk = Desk::new(100, 30, few(4));
     desk.press("GaGa");
@@ -100,10 +100,10 @@ fn what_is_still_unknown_after_a_crash_cannot_be_sent_again() {
     }])));
 
     assert_eq!(desk.slot("3").state, State::Unknown);
-    assert_eq!(desk.slot("1").state, State::Pending, "that one was told before; the list knows");
+    assert_eq!(desk.slot("1").state, State::Pending, "its outcome was reported before");
 }
 
-/// Three decisions that their source settles later.
+/// Returns a desk with three accepted decisions that the source settles later.
 fn accepted() -> Desk {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("aaxs");
@@ -122,7 +122,7 @@ fn goes_on(desk: &mut Desk, id: &str, status: Status, error: Option<&str>) {
 }
 
 #[test]
-fn what_was_accepted_is_followed_to_its_end_and_can_be_decided_again_when_it_waits_again() {
+fn accepted_decision_is_followed_and_can_become_pending_again() {
     let mut desk = accepted();
     let keys = ["1", "2", "3"].map(key).to_vec();
     assert!(desk.effects.contains(&Effect::Follow(keys)), "{:?}", desk.effects);
@@ -142,18 +142,18 @@ fn what_was_accepted_is_followed_to_its_end_and_can_be_decided_again_when_it_wai
 }
 
 #[test]
-fn an_id_that_a_source_uses_again_is_another_action_to_decide() {
+fn reused_id_is_a_new_action() {
     let mut desk = accepted();
     let mut listed = few(3);
     listed[1].row.created_at = listed[1].row.created_at.plus_millis(1);
 
     desk.lists(listed);
 
-    assert_eq!(desk.slot("2").state, State::Pending, "it was retried, and came back");
-    assert_eq!(status(&desk, "1"), Some(Status::Other("accepted".into())), "the list is only late");
+    assert_eq!(desk.slot("2").state, State::Pending, "the action was proposed again");
+    assert_eq!(status(&desk, "1"), Some(Status::Other("accepted".into())), "the list is just late");
 }
 
-/// What a restart finds in the journal: a decision that was lost sight of, and its source has no row of it.
+/// Returns a restarted desk with a lost decision whose action the source no longer lists.
 fn restarted(next_look: i64) -> (Desk, Report) {
     let (_, mut report) = mixed();
     let mut desk = Desk::new(100, 30, few(2));
@@ -167,7 +167,7 @@ fn restarted(next_look: i64) -> (Desk, Report) {
 }
 
 #[test]
-fn lost_decision_without_a_row_stands_first_and_says_when_it_is_read_again() {
+fn lost_decision_without_a_row_is_listed_first() {
     let (mut desk, _) = restarted(120_000);
 
     insta::assert_snapshot!(desk.list(), @"
@@ -180,21 +180,21 @@ fn lost_decision_without_a_row_stands_first_and_says_when_it_is_read_again() {
     assert_eq!((desk.model.list.stats.unknown, desk.model.list.stats.pending), (1, 2));
     assert_eq!(desk.here(), "1", "the cursor stays on its row");
 
-    // Its source lists what it has, which is not this one.
+    // The list lacks the lost action.
     desk.lists(few(2));
     desk.press("R");
-    assert_eq!(desk.slot("gone").state, State::Unknown, "a row that is not listed tells nothing");
-    assert!(desk.effects.contains(&Effect::Reconcile), "who asks again is told again");
+    assert_eq!(desk.slot("gone").state, State::Unknown, "an unlisted row proves nothing");
+    assert!(desk.effects.contains(&Effect::Reconcile), "a reload reconciles again");
     desk.effects.clear();
     let problem = Problem { source: None, what: "down".to_owned(), why: None };
     desk.say(What::Reconciled(Err(problem)));
     desk.wait(10_000);
     desk.say(What::Tick);
-    assert!(desk.effects.contains(&Effect::Reconcile), "a failed look is no last one");
+    assert!(desk.effects.contains(&Effect::Reconcile), "a failed reconciliation is retried");
 }
 
 #[test]
-fn lost_decision_is_settled_by_hand() {
+fn lost_decision_can_be_resolved_by_hand() {
     let (mut desk, _) = restarted(120_000);
     desk.press("kk");
     assert_eq!(desk.here(), "gone");
@@ -232,9 +232,9 @@ look in the target first
     assert!(desk.model.queue.get(&key("gone")).is_none(), "{}", desk.screen());
 }
 
-/// The source accepted two opposite decisions, and the other one counted.
+/// The source accepted two opposite decisions, and the other one won.
 #[test]
-fn accepted_decision_that_was_not_ours_is_told_as_skipped() {
+fn accepted_decision_that_lost_is_reported_as_skipped() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.press("xs");
     desk.wait(500);

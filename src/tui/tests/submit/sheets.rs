@@ -1,4 +1,4 @@
-//! Sheets and forms over the inbox, as a reviewer sees them.
+//! Sheets and forms over the inbox.
 
 use crate::domain::{DecisionKind, Followed, Outcome, Status, Timestamp};
 use crate::tui::core::msg::What;
@@ -7,7 +7,7 @@ use crate::tui::testing::{Desk, action, few, key};
 
 use crate::tui::tests::queue::screens::at_work;
 
-/// The lines of the sheet alone.
+/// Returns the lines of the sheet alone.
 fn sheet(desk: &Desk) -> String {
     let screen = desk.without_tabs();
     let lines: Vec<&str> = screen.lines().collect();
@@ -179,7 +179,7 @@ Vd decided  gw watch  : commands  q quit                                        
 "#);
 }
 
-/// A mail with a list and more fields than a small screen has rows for.
+/// A mail with a list and more fields than a small screen has rows.
 fn mail(width: u16, height: u16) -> Desk {
     let input = r#"{"workspace_id":"acme","to":"kim@acme.example","subject":"Your refund","body":"Dear Kim,\nit is on its way.","amount":1.10,"tags":["a","b"],"urgent":false,"cc":null}"#;
     let one = action("1 send_email support low 5", "Your refund", input);
@@ -326,7 +326,7 @@ fn the_edit_form_on_the_smallest_screen() {
 }
 
 #[test]
-fn the_key_that_shows_what_was_not_read_stands_behind_a_long_title() {
+fn long_title_leaves_room_for_the_show_key() {
     let long = format!("{} and of everything that came after it", "Comment on the oldest ticket ".repeat(2));
     let mut desk =
         Desk::new(80, 24, vec![action("1 post_comment agent low 1", &long, "{}"), few(2).remove(1)]);

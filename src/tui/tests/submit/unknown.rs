@@ -1,4 +1,4 @@
-//! Actions whose outcome nobody knows: first in the list, never decided, settled by hand.
+//! Unknown outcomes: listed first, never decided, resolved by hand.
 
 use crate::domain::{Capabilities, Outcome, PendingAction, RawJson, Resolution, Resolved, Revision, Status};
 use crate::inbox::Problem;
@@ -7,7 +7,7 @@ use crate::tui::core::msg::{Effect, What};
 use crate::tui::queue::slots::State;
 use crate::tui::testing::{Desk, action, decided, few, key, lost, source};
 
-/// Two of five are lost: a new one of the batch, and one of another tool.
+/// Returns a desk with two of five outcomes unknown: one of the batch, one of another tool.
 fn some_lost() -> Desk {
     Desk::new(100, 30, actions())
 }
@@ -29,7 +29,7 @@ fn settle(id: &str, finding: Resolution, reason: Option<&str>) -> Effect {
 }
 
 #[test]
-fn they_stand_first_in_a_group_of_their_own() {
+fn unknown_outcomes_are_listed_first_in_their_own_group() {
     let desk = some_lost();
 
     desk.pictured("unknown");
@@ -47,7 +47,7 @@ fn they_stand_first_in_a_group_of_their_own() {
                                                         │
                                                         │   Wh
 ");
-    assert_eq!(desk.here(), "4", "what is to be settled comes first");
+    assert_eq!(desk.here(), "4", "unknown outcomes come first");
     assert_eq!(
         (desk.model.list.stats.pending, desk.model.undecided(), desk.model.list.stats.unknown),
         (3, 3, 2)
@@ -55,7 +55,7 @@ fn they_stand_first_in_a_group_of_their_own() {
 }
 
 #[test]
-fn one_alone_has_its_heading_too() {
+fn single_unknown_outcome_has_a_heading() {
     let desk = Desk::new(80, 24, vec![lost(few(1).remove(0))]);
 
     insta::assert_snapshot!(desk.without_tabs(), @"
@@ -87,7 +87,7 @@ fn one_alone_has_its_heading_too() {
 }
 
 #[test]
-fn no_key_stages_them() {
+fn no_key_stages_an_unknown_outcome() {
     for place in ["", "k"] {
         for keys in ["a", "x", "X", "A"] {
             let mut desk = some_lost();
@@ -105,9 +105,9 @@ fn no_key_stages_them() {
     }
     let mut desk = some_lost();
     desk.press("k a");
-    assert_eq!(desk.staged(), "", "marking the group marks nothing");
+    assert_eq!(desk.staged(), "", "the unknown group cannot be marked");
     desk.press("n");
-    assert_eq!(desk.here(), "1", "the next undecided one is a pending one");
+    assert_eq!(desk.here(), "1", "next skips unknown outcomes");
     desk.press("aaas");
     insta::assert_snapshot!(desk.sheet(), @"
 Send 3 decisions to gate
@@ -130,7 +130,7 @@ Nothing is sent yet
 }
 
 #[test]
-fn a_row_that_becomes_unknown_stands_first_at_once() {
+fn row_that_becomes_unknown_moves_to_the_top() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("jaj");
     assert_eq!(desk.staged(), "2A");
@@ -138,7 +138,7 @@ fn a_row_that_becomes_unknown_stands_first_at_once() {
 
     desk.changes(vec![lost(few(3).remove(1))]);
 
-    assert_eq!(desk.staged(), "", "somebody else approved it: nothing is left to decide");
+    assert_eq!(desk.staged(), "", "approved elsewhere, so it is unstaged");
     assert_eq!(desk.slot("2").state, State::ToResolve);
     assert_eq!((desk.model.list.stats.pending, desk.model.list.stats.unknown), (2, 1));
     assert_eq!(desk.here(), stood, "the cursor stays on its row");
@@ -152,7 +152,7 @@ fn a_row_that_becomes_unknown_stands_first_at_once() {
 }
 
 #[test]
-fn decision_without_an_answer_stands_first_at_once() {
+fn decision_without_an_answer_moves_to_the_top() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("jjas");
     desk.wait(500);
@@ -172,7 +172,7 @@ fn decision_without_an_answer_stands_first_at_once() {
 }
 
 #[test]
-fn they_go_when_anybody_settled_them() {
+fn resolved_outcomes_leave_the_list() {
     let mut desk = some_lost();
     desk.press("j");
 
@@ -194,7 +194,7 @@ fn they_go_when_anybody_settled_them() {
 }
 
 #[test]
-fn new_unknown_above_the_cursor_waits_and_is_counted() {
+fn new_unknown_above_the_cursor_is_held_and_counted() {
     let mut desk = Desk::new(100, 30, few(1));
     desk.press("j");
 
@@ -207,7 +207,7 @@ fn new_unknown_above_the_cursor_waits_and_is_counted() {
 }
 
 #[test]
-fn an_approval_from_here_that_was_lost_is_to_be_settled() {
+fn lost_approval_of_this_inbox_can_be_resolved() {
     let mut desk = Desk::new(100, 30, few(1));
     desk.press("as");
     desk.wait(500);
@@ -223,7 +223,7 @@ fn an_approval_from_here_that_was_lost_is_to_be_settled() {
 }
 
 #[test]
-fn the_preview_says_what_is_known_and_what_ran() {
+fn preview_shows_known_facts_and_what_ran() {
     let mut edited = lost(few(1).remove(0));
     edited.effective_input = Some(RawJson::parse(r#"{"title":"Edited by lee"}"#.to_owned()).unwrap());
     let mut desk = Desk::new(100, 30, vec![edited]);
@@ -238,13 +238,13 @@ fn the_preview_says_what_is_known_and_what_ran() {
 }
 
 #[test]
-fn what_lands_or_runs_again_is_confirmed_by_another_key() {
+fn resolution_is_confirmed_by_a_different_key() {
     for (picks, finding) in [("e", Resolution::Landed), ("r", Resolution::RunAgain)] {
         let mut desk = some_lost();
         desk.press("t");
         desk.press(picks);
         desk.press("y");
-        assert!(settles(&desk).is_empty(), "too soon after the sheet came");
+        assert!(settles(&desk).is_empty(), "too soon after the sheet opened");
         desk.wait(500);
         desk.press(picks);
         assert!(settles(&desk).is_empty());
@@ -300,10 +300,10 @@ fn the_sheet() {
 }
 
 #[test]
-fn a_reason_goes_along() {
+fn resolution_takes_a_reason() {
     let mut desk = some_lost();
     desk.press("t<Tab>fey <Enter>");
-    assert!(settles(&desk).is_empty(), "its letters are text");
+    assert!(settles(&desk).is_empty(), "letters are text in the field");
     desk.press("<Tab>not in Linear<Esc>");
     desk.wait(500);
 
@@ -313,7 +313,7 @@ fn a_reason_goes_along() {
 }
 
 #[test]
-fn every_answer_is_told() {
+fn every_answer_to_a_resolution_is_reported() {
     let gone = || Problem {
         source: Some(source()),
         what: "does not allow this".to_owned(),
@@ -355,7 +355,7 @@ fn every_answer_is_told() {
 }
 
 #[test]
-fn nobody_settles_what_is_not_theirs_to_settle() {
+fn unresolvable_actions_open_no_sheet() {
     let mut desk = Desk::with(100, 30, actions(), Capabilities::READ_ONLY);
     desk.press("t");
     assert_eq!(desk.message(), "read-only: its source takes no decision on it from here");
@@ -368,7 +368,7 @@ fn nobody_settles_what_is_not_theirs_to_settle() {
 }
 
 #[test]
-fn the_sheet_closes_when_somebody_else_was_first() {
+fn sheet_closes_when_the_outcome_was_resolved_elsewhere() {
     let mut desk = some_lost();
     desk.press("t");
     desk.wait(500);
