@@ -1,6 +1,6 @@
 # Chores. `just check` is what CI runs.
 
-# Everything that must be green before a commit lands.
+# All that must pass before a commit lands.
 check:
     .ci/run
 
@@ -10,19 +10,19 @@ quick:
     cargo clippy --all-targets -- -D warnings
     cargo test --lib --test fast
 
-# The inbox on a throw-away gate.
+# The inbox on a temporary gate.
 demo:
     cargo run --release -- demo
 
-# How long a key press and a frame take at 1,000, 10,000 and 100,000 rows.
+# Time of a key press and a frame at 1,000, 10,000 and 100,000 rows.
 bench:
     cargo bench --bench inbox
 
-# What a served gate takes, in a few minutes; `cargo test --bench gate -- --quick` only sees that the bench still works.
+# Load of a served gate, in a few minutes. `cargo test --bench gate -- --quick` only checks that the bench works.
 bench-gate:
     cargo bench --bench gate
 
-# What gates take together, and a run in which everything is killed; `-- --full --write` measures docs/scale.md anew, in two to three hours.
+# Load of several gates, and a run with kills. `-- --full --write` measures docs/scale.md again, in two to three hours.
 bench-scale:
     cargo bench --bench scale
 
