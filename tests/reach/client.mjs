@@ -1,5 +1,5 @@
 // One call through a client of a TypeScript SDK: node client.mjs (client|sdk) (auto|legacy) TOOL COMMAND…
-// It prints the result that the client returns.
+// Prints the client's result.
 const [sdk, mode, tool, command, ...args] = process.argv.slice(2);
 const modules = process.env.MODULES;
 const load = (path) => import(`${modules}/${path}`);

@@ -1,7 +1,7 @@
 """placet hook with the real Claude Code, Codex and Gemini CLI, a scripted model and a real gate. tests/reach/hook.sh runs it.
 
-Each client runs with a home folder of its own. What runs is counted outside it: every command appends a line to a file. Decisions are
-made at the gate, over HTTP, with the owner's token.
+Each client has its own home folder. Every command that runs appends a line to a file outside it. The tests decide at the gate, over HTTP,
+with the owner's token.
 """
 
 import json
@@ -29,7 +29,7 @@ LIMIT = 60.0
 
 
 def eventually(what, probe, limit=LIMIT):
-    """Waits until `probe` gives something, and gives that."""
+    """Waits until `probe` returns something, and returns it."""
     started, pause = time.monotonic(), threading.Event()
     while time.monotonic() - started < limit:
         found = probe()
@@ -40,7 +40,7 @@ def eventually(what, probe, limit=LIMIT):
 
 
 class Gate:
-    """A gate with a database of its own, where placet's hook finds it by itself."""
+    """A gate with its own database, found by placet's hook."""
 
     def __init__(self, state):
         self.state = state
@@ -65,7 +65,7 @@ class Gate:
             self.process.wait()
 
     def ask(self, path="", body=None):
-        """A request of the person who decides."""
+        """Sends a request as the reviewer."""
         token = Path(self.note["tokenFile"]).read_text().strip()
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
@@ -77,7 +77,7 @@ class Gate:
         return self.ask(f"?status={status}")["items"]
 
     def pending(self):
-        """The one that waits, in full."""
+        """Returns the only pending action, in full."""
         row = eventually("a proposal", lambda: self.rows("pending"))[0]
         return self.ask(f"/{row['id']}")
 
@@ -87,7 +87,7 @@ class Gate:
 
 
 class Client:
-    """An agent's program in a home folder of its own, with the hook installed."""
+    """An agent's program with its own home folder and the hook installed."""
 
     NAME = AGENT = TOOL = None
 
@@ -122,7 +122,7 @@ class Client:
         raise NotImplementedError
 
     def call(self, line, call_id=None):
-        """A step that runs a command which leaves a line."""
+        """A step whose command appends a line."""
         given = {self.ARGUMENT: f"echo {line} >> {self.effects}; echo ran {line}", **self.MORE}
         return {"tool": self.TOOL, "input": given, **({"id": call_id} if call_id else {})}
 
@@ -164,7 +164,7 @@ class ClaudeCode(Client):
         return self.home / ".claude/settings.json"
 
     def command(self, provider, *more):
-        # Allowed by itself: whatever the hook fails to stop, runs.
+        # The client itself allows all tools: calls that the hook fails to stop, run.
         command = [REACH / "claude-code/node_modules/.bin/claude", "-p", "--output-format", "json", "--allowedTools", "Bash,Write,Edit", *more]
         command += [] if more else ["--", "go"]
         return command, {"ANTHROPIC_BASE_URL": provider.url, "ANTHROPIC_API_KEY": "x", "DISABLE_TELEMETRY": "1",
@@ -184,7 +184,7 @@ class Codex(Client):
         self.trusted = ""
 
     def trust(self):
-        """What /hooks writes when a user trusts them."""
+        """Trusts the hooks, as /hooks does."""
         server = subprocess.Popen([REACH / "codex/node_modules/.bin/codex", "app-server"], cwd=self.work, env=self.environment,
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         late = threading.Timer(LIMIT, server.kill)
@@ -225,7 +225,7 @@ class GeminiCli(Client):
 
 
 class World(unittest.TestCase):
-    """What holds with every client."""
+    """Tests for every client."""
 
     CLIENT = None
 
@@ -249,14 +249,14 @@ class World(unittest.TestCase):
         return provider
 
     def begun(self, *steps):
-        """(the client, its model); the client waits for the gate."""
+        """Returns the client, which waits for the gate, and its model."""
         provider = self.provider(*steps)
         process = self.client.begin(provider)
         self.addCleanup(lambda: process.poll() is None and os.killpg(process.pid, signal.SIGKILL))
         return process, provider
 
     def nothing_ran(self, provider, *words):
-        """The model went on without an effect, and read these words."""
+        """The model continued without an effect, and read these words."""
         self.assertEqual(self.client.lines(), [])
         self.assertEqual(len(provider.results()), 1, provider.results())
         for word in words:
@@ -338,7 +338,7 @@ class World(unittest.TestCase):
         self.client.end(process)
 
         self.nothing_ran(provider)
-        # Nobody could take it back. It expires.
+        # It cannot be withdrawn, so it expires.
         self.assertEqual(self.gate.ask(f"/{action['id']}")["status"], "pending")
         self.assertIn("expiresAt", action)
 
@@ -392,7 +392,7 @@ class World(unittest.TestCase):
 
 
 class WithCallIds:
-    """Of clients that have ids of calls, which a model's provider may repeat."""
+    """Tests for clients with call ids, which a model's provider may repeat."""
 
     def test_same_call_id_again_then_it_does_not_run_twice(self):
         self.gate.start()
@@ -474,12 +474,12 @@ class ClaudeCodeTest(WithCallIds, World):
 
 
 class OtherHooksTest(World):
-    """Other PreToolUse hooks of Claude Code beside placet's."""
+    """Other PreToolUse hooks of Claude Code next to placet's."""
 
     CLIENT = ClaudeCode
 
     def other(self, output):
-        """Another hook, which answers this once placet's has claimed the call."""
+        """Another hook, with this answer after placet's has claimed the call."""
         body = json.dumps({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow", **output}})
         claimed = f"ls {self.gate.state}/hook 2>/dev/null | grep -q claimed"
         command = f"cat >/dev/null; until {claimed}; do sleep 0.1; done; sleep 1; echo '{body}'"

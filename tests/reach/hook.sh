@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs `placet hook` with the real Claude Code; with --all also with Codex and Gemini CLI. A client that cannot be installed fails it.
-# It needs target/debug/placet. More words go to Python's unittest: tests/reach/hook.sh --all -k killed
+# Tests `placet hook` with the real Claude Code; with --all also with Codex and Gemini CLI. A client that cannot be installed is a failure.
+# Needs target/debug/placet. Further arguments go to Python's unittest: tests/reach/hook.sh --all -k killed
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 clients=(claude-code) classes=(ClaudeCodeTest OtherHooksTest)

@@ -1,6 +1,6 @@
-# What the recordings of several inboxes share: a folder, tokens, inboxes in tmux, their keys and screens. To be sourced.
+# Shared by the recordings of several inboxes: a folder, tokens, inboxes in tmux, their keys and screens. Source it.
 #
-# To look on: tmux -S $(cat target/inboxes.tmux) attach -r
+# To watch: tmux -S $(cat target/inboxes.tmux) attach -r
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 placet=${PLACET_PROGRAM:-$PWD/target/debug/placet}
 [ -x "$placet" ] || { echo "$placet is missing; run cargo build" >&2; exit 2; }
@@ -9,7 +9,7 @@ command -v tmux >/dev/null || { echo "tmux is missing; install it first" >&2; ex
 home=$(mktemp -d)
 chmod 711 "$home"
 export PLACET_CONFIG=$home/gate.toml PLACET_STATE_DIR=$home/gate
-# Filled by the script: process ids of gates, arguments that name the gate's database, who looks on, and the gates' URLs.
+# Set by the script: process ids of gates, arguments for the gate's database, the reviewers, and the gates' URLs.
 gates=() database=() reviewers=() urls=()
 size=(-x 100 -y 24)
 
@@ -28,7 +28,7 @@ until_true() {
     look >&2
     exit 1
 }
-# The program of the gate; another one than the inboxes' where versions differ.
+# The gate's program; differs from the inboxes' to test two versions.
 gate_program=$placet
 # Serves a gate, and adds its URL.
 serve() {
@@ -39,7 +39,7 @@ serve() {
     urls+=("http://127.0.0.1:$port")
     until_true test -s "$home/$port.ready"
 }
-# A token of a subject, with scopes and whatever else `placet gate token create` takes.
+# A token of a subject, with scopes and other arguments of `placet gate token create`.
 token() {
     local subject=$1 scopes=$2
     shift 2
@@ -47,7 +47,7 @@ token() {
         >"$home/$subject.token")
 }
 
-# An inbox of a subject in a terminal of its own, by a program and with URLs in its own order.
+# Starts a subject's inbox in a terminal, from a given program, with its order of URLs.
 reviewer() {
     local name=$1 program=$2 list
     shift 2
@@ -62,7 +62,7 @@ kind = "gate"
 url = [${list%, }]
 token_file = "$home/$name.token"
 TOML
-    # A server of tmux ends with its last session; this one stays.
+    # Keeps tmux's server, which ends with its last session.
     tmux -S "$home/tmux" -f /dev/null new-session -d -s keep cat 2>/dev/null || true
     mkdir -p target
     echo "$home/tmux" >target/inboxes.tmux
@@ -74,13 +74,13 @@ screen() { tmux -S "$home/tmux" capture-pane -p -t "$1"; }
 shows() { screen "$1" | grep -qF -- "$2"; }
 gone() { ! shows "$1" "$2"; }
 waits() { until_true shows "$1" "$2"; }
-# At a person's pace: what comes faster is a paste.
+# Types at a person's pace; faster keys count as a paste.
 keys() {
     local who=$1 key
     shift
     for key in "$@"; do tmux -S "$home/tmux" send-keys -t "$who" "$key"; sleep 0.3; done
 }
-# The review sheet takes no key in its first moment.
+# The review sheet ignores keys at first.
 sends() {
     keys "$1" s
     waits "$1" "Press y to send"
@@ -89,12 +89,12 @@ sends() {
     until_true gone "$1" "Press y to send"
 }
 step() { printf '\n########## %s\n' "$1"; }
-# What every reviewer sees now.
+# Prints every reviewer's screen.
 look() {
     sleep 1
     for who in "${reviewers[@]}"; do printf '\n=== %s\n' "$who"; screen "$who"; done
 }
-# An agent proposes a title by a tool (create_linear_issue); it goes on with the next URL as the inboxes do, under the same key.
+# Proposes a title by a tool (create_linear_issue). Tries the next URL like the inboxes, under the same key.
 proposes() {
     python3 - "$home/agent.token" "$1" "${2:-create_linear_issue}" "${urls[@]}" <<'PYTHON'
 import json, sys, urllib.request, uuid
@@ -114,7 +114,7 @@ else:
     sys.exit("no gate answers")
 PYTHON
 }
-# The audit holds, and nothing in it was decided twice; how many of each event there are.
+# Verifies the audit and that no action was decided twice; counts its events.
 audit() {
     "$gate_program" gate audit verify "${database[@]}"
     "$gate_program" gate audit export "${database[@]}" | python3 -c '

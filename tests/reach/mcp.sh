@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # `placet mcp` between real clients and real servers, with a real gate.
 #
-#   tests/reach/mcp.sh          python's and TypeScript's MCP clients, the filesystem server, python's and a scripted one
-#   tests/reach/mcp.sh --all    also the everything server, and Claude Code, Codex, Gemini CLI and opencode, with an edit and parked
+#   tests/reach/mcp.sh          the MCP clients of Python and TypeScript, the filesystem server, a Python server and a scripted one
+#   tests/reach/mcp.sh --all    also the everything server; Claude Code, Codex, Gemini CLI and opencode, with an edit and a parked call
 #
-# More words are names of tests, as unittest takes them. PLACET is the program to test [target/debug/placet].
+# Further arguments are names of tests, as unittest takes them. PLACET is the program to test [target/debug/placet].
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 names=(server-filesystem python-mcp typescript-mcp)

@@ -4,19 +4,18 @@
     python3 provider.py SCRIPT.json [--port N] [--log FILE]     prints its URL, then serves until it is killed
     with Provider(steps) as provider: …                         the same inside a test
 
-A script is a list of steps. Step N answers the request whose conversation holds N turns of tool calls already, so that side
-requests, repeats and resumed sessions meet the right one; a client that drops calls whose id it has seen gets a step at most three
-times. A step is one call {"tool": NAME, "input": {…}, "id": ID}, several as
-{"calls": [CALL, …]}, or the last words {"text": WORDS}; without an id a call gets a random one. After the last step, and where a
-request offers no tools, the answer is "done".
+A script is a list of steps. Step N answers a request whose conversation holds N turns of tool calls, so side requests, repeats and
+resumed sessions get the right step. A client that drops calls with a known id gets a step at most three times. A step is one call {"tool": NAME, "input": {…}, "id": ID}, several as
+{"calls": [CALL, …]}, or the last words {"text": WORDS}; a call without an id gets a random one. After the last step, and for
+requests without tools, the answer is "done".
 Codex 0.169.0 takes a call of an MCP server's tool with a "namespace" beside "tool".
 
 Point clients at it with
     Claude Code     ANTHROPIC_BASE_URL=URL, ANTHROPIC_API_KEY=any
     Codex, OpenAI   base_url = "URL/v1"
-    Gemini CLI      GOOGLE_GEMINI_BASE_URL=URL, GEMINI_API_KEY=any, and --model, or it asks a model which model to ask
+    Gemini CLI      GOOGLE_GEMINI_BASE_URL=URL, GEMINI_API_KEY=any, and --model, or it asks a model to choose one
 
-Only the standard library. Listens on loopback only.
+Uses only the standard library. Listens on loopback only.
 """
 
 import argparse
@@ -28,7 +27,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 def text_of(content):
-    """The words of a tool's result, in whichever form the dialect has them."""
+    """Returns the words of a tool's result in any dialect."""
     if isinstance(content, list):
         return "".join(text_of(part) for part in content)
     if isinstance(content, dict):
@@ -37,7 +36,7 @@ def text_of(content):
 
 
 def pieces(dialect, body):
-    """(turns of tool calls so far, the words of each tool result, whether tools are offered)."""
+    """Returns turns of tool calls so far, the words of each tool result, whether tools are offered."""
     turns, results = 0, []
     if dialect == "anthropic":
         for message in body.get("messages", []):
@@ -66,7 +65,7 @@ def pieces(dialect, body):
 
 
 def anthropic(step, model):
-    """Events of one message, and the message as a whole."""
+    """Returns the events of one message, and the whole message."""
     blocks = [{"type": "tool_use", "id": call["id"], "name": call["tool"], "input": call["input"]} for call in step["calls"]]
     blocks = blocks or [{"type": "text", "text": step["text"]}]
     stop = "tool_use" if step["calls"] else "end_turn"
@@ -126,7 +125,7 @@ def responses(step, model):
 
 
 def gemini(step, model):
-    # Gemini's calls have no ids that a client could rely on.
+    # Gemini's calls have no reliable ids.
     parts = [{"functionCall": {"name": call["tool"], "args": call["input"]}} for call in step["calls"]]
     whole = {"candidates": [{"index": 0, "finishReason": "STOP",
                              "content": {"role": "model", "parts": parts or [{"text": step["text"]}]}}],
@@ -138,7 +137,7 @@ DIALECTS = {"anthropic": anthropic, "chat": chat, "responses": responses, "gemin
 
 
 def dialect_of(path):
-    """Of a request's path without its query; None for what no model answers."""
+    """Returns the dialect of a path without its query; None for other paths."""
     if path.endswith("/count_tokens") or path.endswith(":countTokens"):
         return None
     for end, dialect in (("/messages", "anthropic"), ("/chat/completions", "chat"), ("/responses", "responses")):
@@ -148,7 +147,7 @@ def dialect_of(path):
 
 
 class Provider:
-    """Serves on loopback from the moment it is made until close()."""
+    """Serves on loopback until close()."""
 
     def __init__(self, steps, port=0, log=None):
         self.steps = steps
@@ -178,7 +177,7 @@ class Provider:
                 self.log.flush()
 
     def results(self):
-        """What the model read of its calls, as of the longest conversation."""
+        """Returns the results that the model read in the longest conversation."""
         with self.lock:
             return max((request["results"] for request in self.requests), key=len, default=[])
 

@@ -1,9 +1,9 @@
-"""`placet mcp` in front of real servers: tests/reach/mcp.sh says what is needed and runs this.
+"""`placet mcp` in front of real servers. tests/reach/mcp.sh runs this and lists its needs.
 
-    proxy.py --scripted     is a server of its own, for what real ones do not do on request
-    proxy.py --new          is a server of python's SDK, which also speaks MCP 2026-07-28
+    proxy.py --scripted     is a scripted server, for behaviour that real ones do not have
+    proxy.py --new          is a server of Python's SDK, which also speaks MCP 2026-07-28
 
-Nothing sleeps: every wait is for a condition, with a limit.
+Every wait is for a condition, with a limit.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ SCRIPTED = [sys.executable, str(Path(__file__).resolve()), "--scripted"]
 
 
 def scripted():
-    """A server with one tool `do`, which gated calls name what to do: answer, die, hold until it is cancelled."""
+    """A server with one tool `do`, whose argument says: answer, die, or hold until cancelled."""
     held = None
     seen = sys.argv[2] if len(sys.argv) > 2 else os.devnull
 
@@ -118,12 +118,12 @@ def eventually(what, probe, limit=LIMIT):
 
 
 async def soon(what, probe, limit=LIMIT):
-    """The same, while the client goes on."""
+    """The same, while the client continues."""
     return await asyncio.to_thread(eventually, what, probe, limit)
 
 
 class Gate:
-    """A gate of its own, on loopback."""
+    """A gate on loopback."""
 
     def __init__(self, state):
         self.state = Path(state)
@@ -146,13 +146,13 @@ class Gate:
         return self.ask("GET", f"?status={status}")["items"]
 
     def pending(self):
-        """The one action that waits, in full."""
+        """Returns the only pending action, in full."""
         items = eventually("an action waits", lambda: self.actions("pending"))
         assert len(items) == 1, items
         return self.ask("GET", f"/{items[0]['id']}")
 
     def action(self, id, status):
-        """The action, once it has this status."""
+        """Returns the action once it has this status."""
         def there():
             action = self.ask("GET", f"/{id}")
             return action if action["status"] == status else None
@@ -176,7 +176,7 @@ def environment(state, **more):
 
 class Case(unittest.IsolatedAsyncioTestCase):
     def setUp(self):
-        # Whatever waits for the gate takes its time, and says so otherwise.
+        # asyncio would log the slow calls that wait for the gate.
         logging.getLogger("asyncio").setLevel(logging.ERROR)
         folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.addCleanup(folder.cleanup)
@@ -387,7 +387,7 @@ DISPOSITION = "io.modelcontextprotocol/tool-approval-disposition"
 
 
 class Python(Case):
-    """Python's client, in the protocol of its choice."""
+    """Python's client, with its own choice of protocol."""
 
     MODE = "2026-07-28"
     IS_NEW = True
@@ -401,7 +401,7 @@ class Python(Case):
                 yield client
 
     async def outcome(self, decide, *options, tool="remove", name="files", status, **callbacks):
-        """What the client reads of a call that a human decides on."""
+        """Returns what the client reads of a call that a person decides."""
         gate = self.gate()
         async with self.connected(*options, **callbacks) as client:
             call = asyncio.create_task(client.call_tool(tool, {"path": "x"}))
@@ -457,7 +457,7 @@ class Python(Case):
 
 
 class FirstLine(Case):
-    """A client of MCP 2026-07-28 that asks for nothing before its first call."""
+    """A client of MCP 2026-07-28 without a request before its first call."""
 
     def test_a_call_as_the_first_line_has_its_names_and_its_id_comes_again(self):
         gate = self.gate()
@@ -478,7 +478,7 @@ class FirstLine(Case):
 
 
 class PythonAuto(Python):
-    """With a probe first."""
+    """The same with a probe first."""
 
     MODE = "auto"
 
@@ -532,7 +532,7 @@ class Scripted(Case):
         return [json.loads(line) for line in (self.home / "seen").read_text().splitlines()]
 
     def raw(self, *options):
-        """The proxy, spoken to line by line."""
+        """The proxy, driven line by line."""
         process = subprocess.Popen(self.server(*options, server=self.scripted()), env=environment(self.state), cwd=self.work,
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.addCleanup(process.stdout.close)
@@ -632,7 +632,7 @@ class Everything(Case):
     @asynccontextmanager
     async def everything(self, **callbacks):
         async with self.client("--name", "every", server=[str(EVERYTHING)], **callbacks) as session:
-            # It adds tools once it knows what the client can do.
+            # It adds tools once it knows the client's capabilities.
             async def names():
                 return [tool.name for tool in (await session.list_tools()).tools]
             yield session, names
@@ -690,7 +690,7 @@ class Everything(Case):
 
 
 class Agent:
-    """What holds for every agent. Its server is set up as its own manual says, and `placet mcp wrap` does the rest."""
+    """Tests for every agent. Its server is set up by its manual, then wrapped by `placet mcp wrap`."""
 
     NAME = AGENT = WRITE = RESULT = None
     MORE = {}
@@ -712,7 +712,7 @@ class Agent:
                        capture_output=True, timeout=LIMIT)
 
     def calls(self, tool, given):
-        """The model's next step."""
+        """Sets the model's next step."""
         self.provider.steps.append({"tool": tool, "input": given, **self.MORE})
 
     def begin(self, text):

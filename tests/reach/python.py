@@ -1,10 +1,10 @@
 """Real agents of one framework, gated as docs/agents.md says, against a real gate and a scripted model.
 
     python.py FRAMEWORK          the tests
-    python.py FRAMEWORK agent    one agent, whose surroundings are in the environment
+    python.py FRAMEWORK agent    one agent, configured by the environment
 
-tests/reach/python.sh runs it where the framework and the package are installed. What an agent did is counted outside of it, in a file
-that its tool writes.
+tests/reach/python.sh runs it with the framework and the package installed. An agent's tool writes each effect to a file, which the tests
+count.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ if os.environ.get("TOOL"):
 
 
 def as_documented(framework: str, **names: Any) -> Dict[str, Any]:
-    """The arguments of an agent that the table in docs/agents.md has for a framework: its row is run as it stands."""
+    """Returns the arguments of an agent by running the framework's row of docs/agents.md."""
     page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
     [row] = re.findall(rf"^\| {re.escape(framework)} \| (`from placet.*) \|$", page, re.MULTILINE)
     imported, arguments = re.findall(r"`([^`]+)`", row)
@@ -192,7 +192,7 @@ class Real(unittest.TestCase):
         self.effects.touch()
 
     def agent(self, provider: Any, **environment: str) -> "subprocess.Popen[bytes]":
-        """Starts an agent in a process of its own."""
+        """Starts an agent in another process."""
         surroundings = {
             **os.environ,
             "PLACET_URL": self.note["url"],
@@ -221,12 +221,12 @@ class Real(unittest.TestCase):
             return json.load(reply)
 
     def actions(self) -> List[Dict[str, Any]]:
-        """The actions of this test, oldest first."""
+        """Returns the actions of this test, oldest first."""
         items: List[Dict[str, Any]] = self.gate("GET", f"?session_id={self.session}")["items"]
         return items[::-1]
 
     def pending(self, many: int) -> Dict[str, str]:
-        """The ids of so many pending actions, by whom they are to."""
+        """Waits for a number of pending actions; returns their ids by recipient."""
         def there() -> Any:
             waiting = [action for action in self.actions() if action["status"] == "pending"]
             return waiting if len(waiting) == many else None
@@ -286,7 +286,7 @@ class Real(unittest.TestCase):
             shown = {name: value for name, value in action["toolInput"].items() if name != "password"}
             self.assertEqual(shown, {name: value for name, value in asked.items() if name != "password"})
             self.assertEqual((action["status"], action["result"]), ("executed", "refunded"))
-            # The same call again meets the same action.
+            # A repeated call finds the same action.
             self.ends(self.agent(provider, TOOL="typed"))
             self.assertEqual(self.effects.read_text(), ran)
             self.assertEqual(len(self.actions()), 1)
@@ -299,7 +299,7 @@ class Real(unittest.TestCase):
             {"tool": "refund", "id": "call_d", "input": {"to": "\ud83d", "price": 1.5}},
         ]
         if self.framework in ("langchain", "openai-agents"):
-            calls.pop()  # without a gate, too, half a character ends the run: in OpenAI's client, and in the framework itself
+            calls.pop()  # half a surrogate pair ends the run without a gate, too: in OpenAI's client, and in the framework itself
         with Provider([{"calls": calls}]) as provider:
             agent = self.agent(provider, TOOL="priced")
             self.gate("POST", f"/{self.pending(1)['ilka']}/approve")

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Two, then three inboxes on one gate: claims, an action that two people must approve, a snooze, and two decisions at once.
 #
-# It needs target/debug/placet (cargo build), tmux and Python 3, and no network. What the terminals show is printed step by step;
-# docs/screens/three-inboxes.txt is what it printed once:
+# Needs target/debug/placet (cargo build), tmux and Python 3, and no network. Prints the terminals step by step; its recording is
+# docs/screens/three-inboxes.txt:
 #
 #   tests/reach/three_inboxes.sh > docs/screens/three-inboxes.txt
 set -euo pipefail

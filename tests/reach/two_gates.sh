@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Two inboxes on two gates on one PostgreSQL; one gate is killed with kill -9 in the middle, and both reviewers go on.
+# Two inboxes on two gates on one PostgreSQL; one gate is killed with kill -9, and both reviewers continue.
 #
-# It needs target/debug/placet (cargo build), tmux, Python 3 and PostgreSQL (Debian's packages tmux and postgresql), and no network.
-# What both terminals show is printed step by step; docs/screens/two-gates.txt is what it printed once:
+# Needs target/debug/placet (cargo build), tmux, Python 3 and PostgreSQL (Debian's packages tmux and postgresql), and no network.
+# Prints both terminals step by step; its recording is docs/screens/two-gates.txt:
 #
 #   tests/reach/two_gates.sh > docs/screens/two-gates.txt
 set -euo pipefail
