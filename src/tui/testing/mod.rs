@@ -1,4 +1,4 @@
-//! A reviewer's desk without a terminal: press keys, look at the screen, and see what was asked of the world.
+//! A reviewer's desk without a terminal: presses keys, reads the screen, records effects.
 
 pub(crate) mod random_input;
 #[cfg(test)]
@@ -30,10 +30,10 @@ use crate::tui::queue::counts::{StagedTotals, stats, stats_anew};
 use crate::tui::queue::same::{Proposes, SameIndex};
 use crate::tui::queue::slots::{Slot, State};
 
-/// 2026-11-21T14:22:31Z.
+/// 2026-11-21T14:22:31Z in milliseconds.
 pub(crate) const NOW: i64 = 1_795_270_951_000;
 
-/// What everything here can be done with.
+/// Capabilities of every action here, unless a test sets others.
 pub(crate) const CAN: Capabilities = Capabilities {
     edit: true,
     reason: ReasonRule::Optional,
@@ -48,27 +48,27 @@ pub(crate) const CAN: Capabilities = Capabilities {
 pub(crate) struct Desk {
     pub(crate) model: Model,
     at: i64,
-    /// Everything asked of the world, in order, but what the desk answers by itself.
+    /// Effects in order, without those that the desk answers itself.
     pub(crate) effects: Vec<Effect>,
     pub(crate) saved: Vec<Write>,
-    /// Minutes of the figures, for the journal.
+    /// Saved minutes of the figures.
     pub(crate) kept: Vec<crate::domain::KeptMinute>,
     pub(crate) submitted: Vec<Submission>,
     pub(crate) world: HashMap<ActionKey, PendingAction>,
-    /// The world answers a load at once.
+    /// Whether loads are answered at once.
     pub(crate) answers: bool,
     pub(crate) can: Capabilities,
-    /// What the world answers when it is asked about an action; other questions it does not answer.
+    /// Answers to questions about an action; other questions stay unanswered.
     pub(crate) told: HashMap<Question, Result<Answer, Problem>>,
-    /// What the world answers when it is asked for pages of what is over, in turn; without one it does not answer.
+    /// Answers to requests for pages of settled actions, in order; further requests stay unanswered.
     pub(crate) pages: VecDeque<ViewPage>,
 }
 
-/// Thousands of inboxes begin with these.
+/// Shared, because building them for thousands of desks is slow.
 static SETTINGS: LazyLock<Settings> = LazyLock::new(|| crate::tui::bench::settings().unwrap());
 
 impl Desk {
-    /// An inbox that has listed these actions, and been drawn once.
+    /// Returns an inbox that has listed `actions` and was drawn once.
     pub(crate) fn new(width: u16, height: u16, actions: Vec<PendingAction>) -> Self {
         Self::with(width, height, actions, CAN)
     }
@@ -84,7 +84,7 @@ impl Desk {
         desk
     }
 
-    /// Nothing has been asked yet.
+    /// Returns an inbox before its first effect.
     pub(crate) fn unstarted(width: u16, height: u16, can: Capabilities) -> Self {
         let place = SessionInfo { reviewer: "kim@acme".to_owned(), ..SessionInfo::default() };
         let settings = Settings { place, ..SETTINGS.clone() };
@@ -118,28 +118,28 @@ impl Desk {
         }
     }
 
-    /// The source lists exactly these.
+    /// The source lists exactly `actions`.
     pub(crate) fn lists(&mut self, actions: Vec<PendingAction>) {
         let entries = actions.iter().map(|action| entry(action, self.can)).collect();
         self.world.extend(actions.into_iter().map(|action| (key_of(&action), action)));
         self.synced(Rows::All(entries));
     }
 
-    /// The source says what changed.
+    /// The source reports changes.
     pub(crate) fn changes(&mut self, actions: Vec<PendingAction>) {
         let entries = actions.iter().map(|action| entry(action, self.can)).collect();
         self.world.extend(actions.into_iter().map(|action| (key_of(&action), action)));
         self.synced(Rows::Changes { entries, gone: Vec::new() });
     }
 
-    /// A page of the source's list; more follow.
+    /// The source sends a page of its list, with more to come.
     pub(crate) fn page(&mut self, actions: Vec<PendingAction>, first: bool) {
         let entries = actions.iter().map(|action| entry(action, self.can)).collect();
         self.world.extend(actions.into_iter().map(|action| (key_of(&action), action)));
         self.synced(Rows::Page { entries, first });
     }
 
-    /// There are no more pages; these were on them.
+    /// The source's list ends; `listed` are the ids of all pages.
     pub(crate) fn last_page(&mut self, listed: &[&str]) {
         let listed = listed.iter().map(|id| ActionId::new(*id)).collect();
         self.synced(Rows::LastPage { entries: Vec::new(), listed });
@@ -155,7 +155,7 @@ impl Desk {
         self.at += millis;
     }
 
-    /// Nothing comes for so long but the ticks that the loop wakes up for.
+    /// Lets `millis` pass with only the ticks that the loop wakes up for.
     pub(crate) fn rest(&mut self, millis: i64) {
         let end = self.at + millis;
         loop {
@@ -177,11 +177,11 @@ impl Desk {
         self.take(effects);
     }
 
-    /// What is counted row by row is what there is.
+    /// Compares incremental counts with fresh ones.
     fn counts_are_right(&mut self) {
         let now = self.model.now;
         let mut both = [stats(&mut self.model.queue, now), stats_anew(&self.model.queue, None, now)];
-        // Sources stand in the order in which they came.
+        // The order of the sources depends on their arrival.
         for stats in &mut both {
             stats.by_source.sort();
         }
@@ -195,7 +195,7 @@ impl Desk {
         self.sames_are_found();
     }
 
-    /// As a look at each pair of rows finds them.
+    /// Compares the index of duplicates with a fresh one.
     fn sames_are_found(&self) {
         let (queue, now) = (&self.model.queue, self.model.now);
         if queue.slots().len() > 20 {
@@ -209,13 +209,13 @@ impl Desk {
             let kept = queue.same_as(slot, now);
             match anew.find(queue.slots(), &it, now, |_| true) {
                 Some(_) => assert!(kept.is_some(), "{:?}", slot.entry.key),
-                // What was approved and has left the list.
+                // A duplicate of an approved action that left the list.
                 None => assert!(kept.is_none_or(|same| same.approved.is_some()), "{:?}", slot.entry.key),
             }
         }
     }
 
-    /// The frame is on screen.
+    /// Puts the current frame on screen.
     pub(crate) fn drawn(&mut self) {
         self.say(What::Drawn(sheet_lines(&self.model)));
     }
@@ -255,7 +255,7 @@ impl Desk {
                         self.say(What::Held(id, Ok(())));
                     }
                 }
-                // When a page is read; a test says itself when time passes.
+                // Reading timers; tests advance the time themselves.
                 Effect::WakeIn(100..=1_000 | Guard::ALONE) | Effect::RestoreMinutes => {}
                 Effect::KeepMinutes(minutes) => self.kept.extend(minutes),
                 Effect::Submit { submission, left_pending } => {
@@ -267,7 +267,7 @@ impl Desk {
         }
     }
 
-    /// The answer to a review comes.
+    /// Answers a review's load.
     pub(crate) fn reviews(&mut self, review: u64, keys: &[ActionKey]) {
         let (id, actions) = (SubmissionId::new("sub-1"), self.loaded(keys));
         self.say(What::ReviewLoaded { review, id, actions });
@@ -283,7 +283,7 @@ impl Desk {
         keys.iter().map(|key| (key.clone(), of(key))).collect()
     }
 
-    /// Presses keys a third of a second apart, drawing in between: `"jja<Esc>"`.
+    /// Presses keys 350 ms apart and draws in between: `"jja<Esc>"`.
     pub(crate) fn press(&mut self, keys: &str) {
         for key in parse(keys) {
             self.wait(350);
@@ -298,7 +298,7 @@ impl Desk {
         }
     }
 
-    /// All of a long text is counted, as it is while nobody presses anything.
+    /// Counts all lines of a long text, as the idle loop does.
     pub(crate) fn counts(&mut self) {
         while self.model.preview.page.as_ref().is_some_and(|page| !page.is_counted()) {
             self.say(What::Wake);
@@ -306,7 +306,7 @@ impl Desk {
         self.drawn();
     }
 
-    /// Presses keys so far apart that a full pane is read in between.
+    /// Presses keys one second apart, enough to read a full pane.
     pub(crate) fn slowly(&mut self, keys: &str) {
         for key in parse(keys) {
             self.wait(1_000);
@@ -315,7 +315,7 @@ impl Desk {
         }
     }
 
-    /// Presses keys this close together.
+    /// Presses keys `gap` milliseconds apart.
     pub(crate) fn hurry(&mut self, keys: &str, gap: i64) {
         for key in parse(keys) {
             self.wait(gap);
@@ -323,7 +323,7 @@ impl Desk {
         }
     }
 
-    /// The source answers the last submission, each decision with what it asks for.
+    /// The source accepts every decision of the last submission.
     pub(crate) fn accepts(&mut self) {
         self.reports(|kind| if kind == DecisionKind::Reject { Outcome::Rejected } else { Outcome::Approved });
     }
@@ -362,7 +362,7 @@ impl Desk {
         self.model.queue.get(&key(id)).unwrap_or_else(|| panic!("no {id} in the list"))
     }
 
-    /// The letters of the staged decisions, in the order of the ids: `1A 2X`.
+    /// Returns the staged decisions as letters, by id: `1A 2X`.
     pub(crate) fn staged(&self) -> String {
         let mut staged: Vec<(String, char)> = self
             .model
@@ -375,7 +375,7 @@ impl Desk {
         staged.iter().map(|(id, letter)| format!("{id}{letter}")).collect::<Vec<_>>().join(" ")
     }
 
-    /// The id under the cursor.
+    /// Returns the id under the cursor.
     pub(crate) fn here(&self) -> String {
         self.model.here().map_or("-", |slot| slot.entry.key.id.as_raw()).to_owned()
     }
@@ -392,25 +392,25 @@ impl Desk {
         buffer
     }
 
-    /// Where the terminal's own cursor stands: column and row.
+    /// Returns column and row of the terminal cursor.
     pub(crate) fn cursor(&self) -> Option<(u16, u16)> {
         let area = Rect::new(0, 0, self.model.screen.size.width, self.model.screen.size.height);
         view(&self.model, area, &mut Buffer::empty(area)).map(|at| (at.x, at.y))
     }
 
-    /// The screen without the names of the tabs: those are shown by `preview_screens`, and are no matter of other tests.
+    /// Returns the screen without the tab names, which only `preview_screens` tests.
     pub(crate) fn without_tabs(&self) -> String {
         self.screen().lines().map(line_without_tabs).collect::<Vec<_>>().join("\n")
     }
 
-    /// The screen as text, without spaces at the ends of lines.
+    /// Returns the screen as text without trailing spaces.
     pub(crate) fn screen(&self) -> String {
         let buffer = self.buffer();
         cells(&buffer, buffer.area)
     }
 }
 
-/// These cells as text, without spaces at the ends of lines.
+/// Returns `area` as text without trailing spaces.
 fn cells(buffer: &Buffer, area: Rect) -> String {
     let rows = area.rows().map(|row| {
         let mut skip = 0;
@@ -480,8 +480,6 @@ fn named(name: &str) -> (KeyCode, KeyModifiers) {
     (code, KeyModifiers::NONE)
 }
 
-// Actions to put on a desk.
-
 pub(crate) fn source() -> SourceName {
     SourceName::new("gate")
 }
@@ -498,7 +496,7 @@ pub(crate) fn entry(action: &PendingAction, can: Capabilities) -> Entry {
     Entry { key: key_of(action), row: Row { can, ..action.row.clone() } }
 }
 
-/// A pending action; `spec` is `id tool agent risk minutes`, the batch is tool and agent.
+/// Returns a pending action; `spec` is `id tool agent risk minutes`, and the batch is agent and tool.
 pub(crate) fn action(spec: &str, title: &str, input: &str) -> PendingAction {
     let [id, tool, agent, risk, minutes] = spec.split(' ').collect::<Vec<_>>().try_into().unwrap();
     let input = RawJson::parse(input.to_owned()).unwrap();
@@ -514,14 +512,14 @@ pub(crate) fn action(spec: &str, title: &str, input: &str) -> PendingAction {
     PendingAction::new(row, input, RawJson::null())
 }
 
-/// The same action, decided by somebody.
+/// Returns `action` decided by `by`.
 pub(crate) fn decided(mut action: PendingAction, status: Status, by: &str) -> PendingAction {
     action.row.status = status;
     action.row.resolved_by = Some(by.into());
     action
 }
 
-/// So many small low-risk actions of one batch, `1` the oldest.
+/// Returns `n` small low-risk actions of one batch; `1` is the oldest.
 pub(crate) fn few(n: usize) -> Vec<PendingAction> {
     let one = |i: usize| {
         let title = format!("Issue number {i}");
@@ -534,7 +532,7 @@ pub(crate) fn few(n: usize) -> Vec<PendingAction> {
     (1..=n).map(one).collect()
 }
 
-/// The same action, approved by lee and lost sight of while it ran.
+/// Returns `action` approved by lee, with an unknown outcome.
 pub(crate) fn lost(action: PendingAction) -> PendingAction {
     let mut action = decided(action, Status::Unknown, "lee");
     action.row.resolved_at = Some(Timestamp::from_millis(NOW - 120_000));
@@ -542,7 +540,7 @@ pub(crate) fn lost(action: PendingAction) -> PendingAction {
     action
 }
 
-/// In a frame, its border stays where it is; in a rule, what comes after the tabs.
+/// Replaces the tab names; a frame keeps its border, a rule what follows the tabs.
 fn line_without_tabs(line: &str) -> String {
     let Some(start) = line.find(Tab::Rendered.name()) else { return line.to_owned() };
     let (before, tabs) = line.split_at(start - 1);

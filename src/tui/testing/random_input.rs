@@ -1,7 +1,7 @@
-//! Input that nobody meant: any keys, pastes, sizes, clicks and news, at any moments.
+//! Random input: keys, pastes, sizes, clicks and news at any time.
 //!
-//! Nothing may panic, the screen can be drawn at every moment, and nothing is sent but by the key that a sheet asks for, pressed
-//! after the sheet was on screen for a while, about contents that were on screen.
+//! It must not panic, must always be drawable, and must not send except by the sheet's own key, after the sheet's delay,
+//! and about content that was on screen.
 
 use crossterm::event::{
     Event as TerminalEvent, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
@@ -17,9 +17,9 @@ use crate::tui::testing;
 
 use super::{CAN, Desk, action, decided, few, source};
 
-/// Steps of one run.
+/// Maximum number of steps per run.
 const STEPS: usize = 300;
-/// Keys that mean something somewhere, so that chance finds deep places.
+/// Keys with a meaning somewhere, so that random input gets deep.
 const KEYS: &[u8] = b"aAxXucsSyeEdzjklhgG/?:*vVRKJ[]123456789 q.wcnNpmtrifoD";
 const NAMED: [KeyCode; 16] = [
     KeyCode::Enter,
@@ -41,7 +41,7 @@ const NAMED: [KeyCode; 16] = [
 ];
 const SIZES: [(u16, u16); 6] = [(80, 24), (100, 30), (160, 45), (40, 10), (12, 3), (1, 1)];
 
-/// Two bytes are a step: what happens, and when and with what.
+/// Runs steps of two bytes: what happens, and when and with what.
 pub(crate) fn run(data: &[u8]) {
     let mut desk = Desk::with(80, 24, world(), CAN);
     let mut replies = Replies::default();
@@ -57,18 +57,18 @@ pub(crate) fn run(data: &[u8]) {
             assert!(confirmed.is_some(), "step {nth}: sent by {what:#x} {with:#x}");
             was_seen(&desk, submission);
         }
-        // Drawing is most of the time.
+        // Not at every step, because drawing takes most of the time.
         if nth % 8 == 0 {
             let _ = desk.buffer();
         }
         assert_eq!(desk.model.decide.tally, StagedTotals::of(&desk.model.decide.draft), "step {nth}");
         let lines = desk.model.queue.lines().len();
-        assert!(lines == 0 || desk.model.queue.at() < lines, "step {nth}: the cursor is nowhere");
+        assert!(lines == 0 || desk.model.queue.at() < lines, "step {nth}: the cursor is outside the list");
     }
     let _ = desk.buffer();
 }
 
-/// Small ones, one that is longer than a screen, a risky one, one with hidden characters.
+/// Returns small actions, one longer than a screen, a risky one, one with hidden characters.
 fn world() -> Vec<PendingAction> {
     let mut all = few(4);
     let long: Vec<String> = (0..90).map(|n| format!("\"key{n}\":\"value {n}\"")).collect();
@@ -86,7 +86,7 @@ fn world() -> Vec<PendingAction> {
     all
 }
 
-/// A review that may be confirmed has been on screen for as long as its guard asks for.
+/// Returns whether the review can be confirmed: loaded and drawn.
 fn sheet_is_ready(desk: &Desk) -> bool {
     let Some(Modal::Review(sheet)) = &desk.model.modal else { return false };
     sheet.review.is_some() && sheet.drawn.is_some() && desk.model.screen.overlay.is_none()
@@ -100,7 +100,7 @@ fn is_confirming(what: u8, with: u8) -> bool {
     }
 }
 
-/// What is approved and had to be read was read, in exactly these bytes.
+/// Checks that approved actions with a reading lock were read, in exactly these bytes.
 fn was_seen(desk: &Desk, submission: &Submission) {
     for item in submission.batches().iter().flat_map(SubmissionBatch::items) {
         let approves = matches!(item.kind(), DecisionKind::Approve | DecisionKind::ApproveWithEdits);
@@ -110,12 +110,12 @@ fn was_seen(desk: &Desk, submission: &Submission) {
         let key = testing::key(item.id.as_raw());
         assert_eq!(desk.model.reader.seen.of(&key, &item.digest), Some(Seen::InFull), "{:?}", item.id);
         let now = desk.world.get(&key).map(PendingAction::digest);
-        assert_eq!(now, Some(item.digest), "{:?} is another one by now", item.id);
+        assert_eq!(now, Some(item.digest), "{:?} has changed", item.id);
     }
 }
 
 fn happen(desk: &mut Desk, replies: &mut Replies, what: u8, with: u8) {
-    // Often as a person would type, sometimes as nobody could.
+    // Sometimes at a person's pace, sometimes faster.
     desk.wait(match what >> 6 {
         0 => 400,
         1 => 120,
@@ -150,7 +150,7 @@ fn key_event(code: KeyCode, modifiers: KeyModifiers) -> TerminalEvent {
     TerminalEvent::Key(KeyEvent::new(code, modifiers))
 }
 
-/// As the program passes on what the terminal says.
+/// Handles a terminal event like the program.
 fn hear(desk: &mut Desk, replies: &mut Replies, event: TerminalEvent) {
     for heard in replies.take(event) {
         match heard {
@@ -167,7 +167,7 @@ fn hear(desk: &mut Desk, replies: &mut Replies, event: TerminalEvent) {
     }
 }
 
-/// An answer of the terminal, as crossterm takes it for keys; whole or torn.
+/// Sends a terminal reply as keys, like crossterm; whole or cut.
 fn reply(desk: &mut Desk, replies: &mut Replies, with: u8) {
     let text = ["11;rgb:aaaa/yyyy/ssss", "52;c;YXN5", "10;rgb:1e1e/1e1e/2e2e", "a"];
     let text = text.get(usize::from(with) % text.len()).copied().unwrap_or_default();
@@ -201,7 +201,7 @@ fn window(desk: &mut Desk, replies: &mut Replies, with: u8) {
     }
 }
 
-/// What the source says: arrivals, changes, decisions of others, losses.
+/// News of the source: arrivals, changes, foreign decisions, lost connections.
 fn news(desk: &mut Desk, with: u8) {
     let n = usize::from(with >> 4);
     match with % 8 {

@@ -1,4 +1,4 @@
-//! Parts of the screen, cut out by the layout that draws it; and pictures of whole screens.
+//! Parts of the screen, cut along its layout, and snapshots of whole screens.
 
 use std::panic::Location;
 use std::path::Path;
@@ -20,7 +20,7 @@ impl Desk {
         self.cut(self.model.layout().header)
     }
 
-    /// What happened last, else what is staged.
+    /// Returns the last message, else the staged decisions.
     pub(crate) fn status_line(&self) -> String {
         self.cut(self.model.layout().status)
     }
@@ -29,28 +29,28 @@ impl Desk {
         self.cut(self.model.layout().hints)
     }
 
-    /// The left pane.
+    /// Returns the left pane.
     pub(crate) fn places(&self) -> String {
         self.cut(self.model.layout().places)
     }
 
-    /// The list with its title.
+    /// Returns the list with its title.
     pub(crate) fn list(&self) -> String {
         let layout = self.model.layout();
         self.cut(if layout.title.is_empty() { layout.rows } else { layout.title.union(layout.rows) })
     }
 
-    /// A line of the list, the first is 0.
+    /// Returns a line of the list, counted from 0.
     pub(crate) fn row(&self, nth: usize) -> String {
         line(&self.list(), nth)
     }
 
-    /// Tool, risk and what approving does.
+    /// Returns tool, risk and effect.
     pub(crate) fn trusted(&self) -> String {
         self.cut(self.model.layout().trusted)
     }
 
-    /// The preview's head, its notes and its text, without the trusted line and the tabs.
+    /// Returns the preview's head, notes and text, without the trusted line and the tabs.
     pub(crate) fn preview(&self) -> String {
         let layout = self.model.layout();
         let parts = [layout.head, layout.notes, layout.text].map(|part| self.cut(part));
@@ -61,12 +61,12 @@ impl Desk {
         line(&self.preview(), nth)
     }
 
-    /// Which page of the preview it is, and how far it is read.
+    /// Returns the preview's current tab and how far it is read.
     pub(crate) fn tabs(&self) -> String {
         self.cut(self.model.layout().tabs)
     }
 
-    /// The largest frame on the screen: a sheet, a form, the help, with its titles.
+    /// Returns the largest frame on screen: a sheet, a form or the help, with its titles.
     pub(crate) fn sheet(&self) -> String {
         let buffer = self.buffer();
         let frame = buffer.area.positions().filter_map(|at| frame(&buffer, at)).max_by_key(|it| it.area());
@@ -78,23 +78,23 @@ impl Desk {
         trimmed(&parts.join("\n"))
     }
 
-    /// A line of the sheet; 0 is its upper border with the title.
+    /// Returns a line of the sheet; 0 is the upper border with the title.
     pub(crate) fn sheet_line(&self, nth: usize) -> String {
         line(&self.sheet(), nth)
     }
 
-    /// A line of the whole screen; the first is 0.
+    /// Returns a line of the screen, counted from 0.
     pub(crate) fn line(&self, nth: usize) -> String {
         line(&self.screen(), nth)
     }
 
-    /// These cells as text, without blanks at the ends.
+    /// Returns `area` as text without trailing blanks.
     fn cut(&self, area: Rect) -> String {
         trimmed(&cells(&self.buffer(), area))
     }
 
-    /// The whole screen as it is now, at the three sizes of the design, beside the test that asks:
-    /// `snapshots/NAME@80x24.snap`. The desk itself keeps its size.
+    /// Compares the whole screen, at the three sizes of the design, with `snapshots/NAME@80x24.snap` next to the test. The
+    /// desk keeps its size.
     #[track_caller]
     pub(crate) fn pictured(&self, name: &str) {
         let here = Path::new(env!("CARGO_MANIFEST_DIR")).join(Location::caller().file());
@@ -109,7 +109,7 @@ impl Desk {
         }
     }
 
-    /// The screen on a terminal of another size.
+    /// Returns the screen on a terminal of another size.
     fn sized(&self, width: u16, height: u16) -> String {
         let mut model: Model = self.model.clone();
         let at = Timestamp::from_millis(self.at);
@@ -121,7 +121,7 @@ impl Desk {
     }
 }
 
-/// The frame whose upper left corner is here.
+/// Returns the frame whose upper left corner is at `at`.
 fn frame(buffer: &Buffer, at: Position) -> Option<Rect> {
     let is = |x, y, corner: &str| buffer.cell((x, y)).is_some_and(|cell| cell.symbol() == corner);
     if !is(at.x, at.y, "┌") {
