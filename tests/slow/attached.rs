@@ -1,4 +1,4 @@
-//! Two placets on one database: one serves, the other attaches, and takes over when the first one is gone.
+//! Two placets on one database: the first serves, the second attaches and takes over when the first ends.
 
 use std::process::Command;
 
@@ -17,7 +17,7 @@ fn proposal(title: &str) -> String {
 }
 
 #[test]
-fn the_attached_one_takes_over_on_the_same_address() {
+fn attached_placet_takes_over_on_the_same_address() {
     let home = Home::with_config(WRITE_FILE);
     let first = Pty::start(&home, SIZE, &[]);
     first.wait("placet propose");
@@ -29,7 +29,7 @@ fn the_attached_one_takes_over_on_the_same_address() {
     second.wait("seen by both");
 
     first.kill_9();
-    let serving = eventually("the second one says that it serves", || {
+    let serving = eventually("the second placet serves", || {
         let address = Address::of_embedded(&home);
         let pid = std::fs::read_to_string(home.state().join("gate.json")).ok()?;
         pid.contains(&format!("\"pid\":{}", second.pid)).then_some(address)
@@ -37,13 +37,13 @@ fn the_attached_one_takes_over_on_the_same_address() {
 
     assert_eq!(serving.url, before.url);
     agent::propose(&serving, &proposal("after the change"));
-    second.wait_for("the new proposal, or that it waits above the cursor", |screen| {
+    second.wait_for("the new proposal, shown or held above the cursor", |screen| {
         screen.contains("after the change") || screen.contains("2 to decide")
     });
 }
 
 #[test]
-fn an_operators_gate_is_not_taken_over_and_comes_back_as_its_own() {
+fn killed_standalone_gate_is_not_taken_over() {
     let home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&home, &[]);
     let listen = gate.listen();
@@ -51,8 +51,8 @@ fn an_operators_gate_is_not_taken_over_and_comes_back_as_its_own() {
     inbox.wait("Another placet serves the gate");
 
     gate.kill_9();
-    // By the time that it waits so long between two tries, an heir would have served long ago.
-    inbox.wait_for("the inbox goes on missing the gate", |screen| {
+    // An attached inbox with the right to take over would serve before its retry delay gets this long.
+    inbox.wait_for("the inbox still retries", |screen| {
         (3..=30).any(|seconds| screen.contains(&format!("RETRY in {seconds} s")))
     });
     let again = Gate::serve(&home, &["--listen", &listen]);
@@ -61,7 +61,7 @@ fn an_operators_gate_is_not_taken_over_and_comes_back_as_its_own() {
     inbox.wait("after the restart");
 }
 
-/// An approved action whose command runs.
+/// Approves an action and waits until its command runs.
 fn running(home: &Home, address: &Address) -> String {
     let body = r#"{"toolName":"wait","workspaceId":"default","toolInput":{"n":1}}"#;
     let id = agent::propose(address, body);
@@ -75,14 +75,14 @@ fn signal(pid: u32) {
 }
 
 #[test]
-fn a_new_placet_waits_for_a_gate_that_drains_and_says_so() {
+fn new_placet_waits_for_a_draining_gate() {
     let home = Home::with_config(WAITS_FOR_GO);
     let mut first = Pty::start(&home, SIZE, &[]);
     first.wait("placet propose");
     let id = running(&home, &Address::of_embedded(&home));
 
     signal(first.pid);
-    eventually("the note says that it drains", || {
+    eventually("the note says draining", || {
         let note = std::fs::read_to_string(home.state().join("gate.json")).ok()?;
         note.contains("\"draining\":true").then_some(())
     });
@@ -99,7 +99,7 @@ fn a_new_placet_waits_for_a_gate_that_drains_and_says_so() {
 }
 
 #[test]
-fn a_second_signal_ends_a_gate_at_once_and_the_next_takes_up_what_ran() {
+fn second_signal_ends_a_gate_and_the_next_recovers_runs() {
     let home = Home::with_config(WAITS_FOR_GO);
     let mut gate = Gate::serve(&home, &[]);
     let id = running(&home, &gate.address);
@@ -119,7 +119,7 @@ fn a_second_signal_ends_a_gate_at_once_and_the_next_takes_up_what_ran() {
 }
 
 #[test]
-fn sighup_ends_no_served_gate_and_writes_missing_token_files_anew() {
+fn sighup_rewrites_missing_token_files() {
     let home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&home, &[]);
     let token = home.state().join("agent.token");
@@ -127,7 +127,7 @@ fn sighup_ends_no_served_gate_and_writes_missing_token_files_anew() {
 
     gate.signal("HUP");
 
-    eventually("the token is written anew", || token.exists().then_some(()));
+    eventually("the token is written again", || token.exists().then_some(()));
     let again = Address {
         agent_token: std::fs::read_to_string(&token).unwrap().trim().to_owned(),
         ..gate.address.clone()

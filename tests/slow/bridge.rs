@@ -1,5 +1,4 @@
-//! The agent's bridge in Python against the real gate, and the README's agent and the lines of docs/agents.md exactly as they
-//! stand there.
+//! The Python bridge against a real gate, with the README's agent and the lines of docs/agents.md as written.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -12,21 +11,21 @@ use super::support::gate::Gate;
 use super::support::home::Home;
 use super::support::{agent, eventually};
 
-/// `leased` is run again when its lease ran out; every other tool waits for its agent, as without configuration.
+/// `leased` is retried after its lease ends. Every other tool waits for its agent, as without configuration.
 const PULL: &str =
     "[gate]\nlisten = \"127.0.0.1:0\"\n[gate.tools.leased]\nexecutor = \"pull\"\nretry = \"safe\"\n";
 
-/// How the line begins with which the README's agent says that its call was queued.
+/// Start of the line with which the README's agent reports a queued call.
 const SIGNAL: &str = "refund did not run. It waits for a human";
 
-/// A tool that the gate runs itself.
+/// A tool that the gate runs.
 const COMMAND: &str =
     "[gate]\nlisten = \"127.0.0.1:0\"\n[gate.tools.refund]\nexecutor = \"command\"\nargv = [\"cat\"]\n";
 
-/// How long a Python program may take in all.
+/// Time limit of a Python program.
 const LIMIT: Duration = Duration::from_mins(2);
 
-/// A running Python program, whose output goes to files.
+/// A running Python program with its output in files.
 struct Python {
     child: Child,
     out: PathBuf,
@@ -65,7 +64,7 @@ impl Python {
         fs::read_to_string(&self.err).unwrap()
     }
 
-    /// Waits until it ended well; what it wrote to standard output and standard error.
+    /// Waits for a successful end and returns standard output and standard error.
     fn finish(mut self) -> (String, String) {
         let started = Instant::now();
         loop {
@@ -87,7 +86,7 @@ impl Drop for Python {
 }
 
 #[test]
-fn the_bridge_keeps_its_promises_to_a_real_gate() {
+fn bridge_works_with_a_real_gate() {
     let home = Home::with_config(PULL);
     let gate = Gate::serve(&home, &[]);
     let (agent, owner) = (home.state().join("agent.token"), home.state().join("owner.token"));
@@ -110,7 +109,7 @@ fn the_bridge_keeps_its_promises_to_a_real_gate() {
 }
 
 #[test]
-fn the_agent_of_the_readme_waits_for_its_approval_and_runs() {
+fn readme_agent_waits_for_approval_and_runs() {
     let home = Home::with_config(PULL);
     let gate = Gate::serve(&home, &[]);
     let python = start_readme_agent(&home);
@@ -122,7 +121,7 @@ fn the_agent_of_the_readme_waits_for_its_approval_and_runs() {
 }
 
 #[test]
-fn the_agent_of_the_readme_waits_through_a_gate_that_is_killed_and_started_again() {
+fn readme_agent_waits_through_a_gate_restart() {
     let home = Home::with_config(PULL);
     let first = Gate::serve(&home, &[]);
     let python = start_readme_agent(&home);
@@ -136,7 +135,7 @@ fn the_agent_of_the_readme_waits_through_a_gate_that_is_killed_and_started_again
 }
 
 #[test]
-fn the_line_for_python_waits_for_its_approval_and_runs() {
+fn python_line_waits_for_approval_and_runs() {
     let home = Home::with_config(PULL);
     let gate = Gate::serve(&home, &[]);
     copy_gate_py(&home);
@@ -154,7 +153,7 @@ fn the_line_for_python_waits_for_its_approval_and_runs() {
 }
 
 #[test]
-fn the_lines_for_a_shell_and_for_http_are_recorded_and_run() {
+fn shell_and_http_lines_are_recorded_and_run() {
     let binary = Path::new(env!("CARGO_BIN_EXE_placet")).parent().unwrap();
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
     for who in ["a shell", "HTTP"] {
@@ -179,7 +178,7 @@ fn the_lines_for_a_shell_and_for_http_are_recorded_and_run() {
 }
 
 #[test]
-fn the_lines_for_coding_agents_put_placet_into_their_settings() {
+fn lines_for_coding_agents_change_their_settings() {
     let home = Home::with_config(PULL);
     let server = r#"{"mcpServers": {"NAME": {"command": "server", "args": ["here"]}}}"#;
     fs::write(home.path().join(".mcp.json"), server).unwrap();
@@ -191,7 +190,7 @@ fn the_lines_for_coding_agents_put_placet_into_their_settings() {
         ("Gemini CLI", ".gemini/settings.json", "hook --client gemini"),
         ("any MCP client", ".mcp.json", r#""mcp""#),
     ] {
-        // Nobody is there who could be asked.
+        // There is no terminal to ask on.
         let line = format!("{} --yes", line_of(who));
         let (out, err) = Python::start_program(&home, "sh", &["-c", &line], &[("PATH", &path)]).finish();
 
@@ -200,14 +199,14 @@ fn the_lines_for_coding_agents_put_placet_into_their_settings() {
     }
 }
 
-/// The line that docs/agents.md tells this user to type.
+/// Returns the line that docs/agents.md gives for `who`.
 fn line_of(who: &str) -> String {
     let page = fs::read_to_string(root().join("docs/agents.md")).unwrap();
     let row = page.lines().find_map(|line| line.strip_prefix(&format!("| {who} | `"))).unwrap();
     row.split_once('`').unwrap().0.to_owned()
 }
 
-/// The id of the only pending action, once there is one.
+/// Returns the id of the only pending action.
 fn pending(gate: &Gate) -> Option<String> {
     let path = "/api/pending-actions?status=pending&view=row";
     let body = agent::request(&gate.address, &gate.address.owner_token, "GET", path, "").body;
@@ -225,7 +224,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The block between the README's marks, beside a copy of the bridge; it finds the gate as any agent on this machine does.
+/// Starts the agent from the README next to a copy of the bridge. It finds the gate like any agent on this machine.
 fn start_readme_agent(home: &Home) -> Python {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let (_, rest) = readme.split_once("<!-- agent: ").expect("the agent's start mark");
@@ -237,7 +236,7 @@ fn start_readme_agent(home: &Home) -> Python {
     Python::start(home, &[path.to_str().unwrap()], &[])
 }
 
-/// The id of the action that the agent proposed, once it said that nothing ran.
+/// Returns the id of the proposed action, once the agent said that it is queued.
 fn queued(gate: &Gate, python: &Python) -> String {
     eventually("the agent has its signal", || python.out().ends_with('\n').then_some(()));
     assert!(python.out().starts_with(SIGNAL) && python.out().lines().count() == 1, "{}", python.out());
@@ -250,7 +249,7 @@ fn approve(gate: &Gate, id: &str) {
     assert_eq!(reply.status, 200, "{}", reply.body);
 }
 
-/// What the README's agent says once its call was approved.
+/// Checks the output of the README's agent after the approval.
 fn assert_ran((out, err): &(String, String)) {
     let after = out.split_once('\n').map(|(_, after)| after);
     assert_eq!(after, Some("129.90 EUR to ilka@example.com\nexecuted: refunded\n"), "{out}{err}");

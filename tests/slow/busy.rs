@@ -1,4 +1,4 @@
-//! The watch view while a gate is busy: at the end its numbers are the gate's, and all along it answers keys.
+//! The watch view during load: it answers keys throughout and ends with the gate's numbers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -16,34 +16,34 @@ proposals_per_minute = 600000
 proposal_burst = 5000
 "#;
 
-/// Events a second that are tried for; a busy computer may reach fewer, and takes longer.
+/// Attempted events per second; a slow machine reaches fewer and takes longer.
 const EVENTS: u64 = 500;
-/// Keys until the window is as at first.
+/// Number of presses after which the window is the first one again.
 const CYCLE: usize = 3;
-/// Each waits for its answers: so many keep the pace together.
+/// Number of agents. Each waits for its answers, so it takes several to keep the pace.
 const AGENTS: u64 = 40;
 
-/// What the gate took.
+/// Numbers of accepted requests.
 #[derive(Default)]
 struct Books {
     proposed: AtomicU64,
     rejected: AtomicU64,
 }
 
-/// So many events of each agent: four seconds of them, or twenty.
+/// Returns the number of events per agent: four seconds' worth, twenty in the long form.
 fn events() -> u64 {
     let seconds = if std::env::var_os("PLACET_LONG").is_some() { 20 } else { 4 };
     seconds * EVENTS / AGENTS
 }
 
-/// One agent: of five events four are proposals, and one rejects the last of them.
+/// Runs an agent: four proposals, then a rejection of the last one.
 fn agent(address: &Address, nth: u64, started: Instant, books: &Books) {
     let body = format!(
         r#"{{"toolName":"send_email","workspaceId":"default","agent":"agent-{nth}","toolInput":{{"to":"ilka@example.com"}}}}"#
     );
     let mut id = String::new();
     for event in 0..events() {
-        // The pace; nothing is waited for.
+        // Sleeps until the event is due.
         let due = Duration::from_micros(event * AGENTS * 1_000_000 / EVENTS);
         std::thread::park_timeout(due.saturating_sub(started.elapsed()));
         if event % 5 == 4 {
@@ -58,7 +58,7 @@ fn agent(address: &Address, nth: u64, started: Instant, books: &Books) {
     }
 }
 
-/// What the gate counted by itself: pending now, arrived and rejected in the last hour.
+/// Returns the gate's own counts: pending now, arrived and rejected in the last hour.
 fn counted(address: &Address) -> [u64; 3] {
     let reply = request(address, &address.owner_token, "GET", "/api/flows?workspace_id=default", "");
     assert_eq!(reply.status, 200, "{}", reply.body);
@@ -74,7 +74,7 @@ fn counted(address: &Address) -> [u64; 3] {
 }
 
 #[test]
-fn a_busy_gates_numbers_are_on_the_screen_and_keys_are_answered_all_along() {
+fn watch_view_of_a_busy_gate_stays_responsive_and_correct() {
     let home = Home::with_config(CONFIG);
     let gate = Gate::serve(&home, &[]);
     let mut screen = Pty::start(&home, (160, 45), &["watch"]);

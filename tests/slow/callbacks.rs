@@ -1,4 +1,4 @@
-//! A gate that is killed while it tells a callback: the next one tells it under the same id.
+//! A gate killed while it delivers a callback: the next gate delivers it under the same id.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
@@ -19,7 +19,7 @@ url = "http://@ADDRESS@/hook"
 secret_command = ["printf", "%s", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]
 "#;
 
-/// A receiver that says yes; what it got are ids and bodies.
+/// Starts a receiver that answers 204 and reports ids and bodies.
 fn receiver() -> (String, Receiver<(String, String)>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -49,7 +49,7 @@ fn receiver() -> (String, Receiver<(String, String)>) {
 }
 
 #[test]
-fn gate_killed_while_it_tells_a_callback_leaves_it_to_the_next_under_the_same_id() {
+fn callback_of_a_killed_gate_is_delivered_under_its_id() {
     for (point, sent) in CALLBACK.into_iter().zip([0, 1]) {
         let (address, got) = receiver();
         let home = Home::with_config(&CONFIG.replace("@ADDRESS@", &address));
@@ -57,13 +57,13 @@ fn gate_killed_while_it_tells_a_callback_leaves_it_to_the_next_under_the_same_id
         let at = at.unwrap();
         let body = r#"{"toolName":"t","toolInput":{},"workspaceId":"default","callback":"orchestrator"}"#;
         let id = agent::propose(&at, body);
-        // Its answer may be lost with the gate.
+        // The gate may die before it answers.
         let path = format!("/api/pending-actions/{id}/reject");
         agent::try_request(&at, &at.owner_token, "POST", &path, "");
         eventually("the gate is killed", || child.try_wait().unwrap());
         let before: Vec<_> = got.try_iter().collect();
 
-        // Its clock is past the lease of the one that died.
+        // Past the lease of the killed gate.
         let later = ("PLACET_CLOCK_AHEAD".to_owned(), "60000".to_owned());
         let gate = Gate::serve_with(&home, &[], &[later]);
         let (webhook, told) = got.recv_timeout(LIMIT).unwrap();

@@ -1,4 +1,4 @@
-//! Without a screen: what scripts rely on, and what everybody sees when something is wrong.
+//! The command line as scripts use it, and its error messages.
 
 use std::process::Output;
 
@@ -23,7 +23,7 @@ fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or_else(|| panic!("killed: {}", stderr(output)))
 }
 
-/// A gate, and a home whose only source it is.
+/// Starts a gate, and makes a home with it as the only source.
 fn served() -> (Home, Gate) {
     let home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&home, &[]);
@@ -57,7 +57,7 @@ fn propose(home: &Home, input: &str) -> String {
 }
 
 #[test]
-fn a_script_lists_shows_decides_and_sees_what_ran() {
+fn script_lists_shows_decides_and_sees_the_result() {
     let (home, _gate) = served();
     let (first, second) = (propose(&home, INPUT), propose(&home, r#"{"title":"no"}"#));
 
@@ -91,7 +91,7 @@ fn a_script_lists_shows_decides_and_sees_what_ran() {
 }
 
 #[test]
-fn exit_codes_tell_skipped_and_refused_apart() {
+fn exit_codes_distinguish_skipped_and_refused() {
     let (home, gate) = served();
     let id = propose(&home, INPUT);
     let reply = agent::request(
@@ -117,7 +117,7 @@ fn exit_codes_tell_skipped_and_refused_apart() {
 }
 
 #[test]
-fn a_decision_on_content_that_changed_is_refused() {
+fn decision_on_changed_content_is_refused() {
     let (home, _gate) = served();
     let id = propose(&home, INPUT);
     let decisions = home.path().join("decisions.json");
@@ -148,7 +148,7 @@ fn a_dry_run_sends_nothing() {
 }
 
 #[test]
-fn propose_waits_for_the_decision_and_says_it_with_its_code() {
+fn propose_wait_exits_with_the_decisions_code() {
     let (home, gate) = served();
     let waiting = |home: &Home| {
         let token = home.state().join("agent.token");
@@ -184,7 +184,7 @@ fn propose_waits_for_the_decision_and_says_it_with_its_code() {
 }
 
 #[test]
-fn propose_wait_names_a_missing_scope_before_it_sends_anything() {
+fn propose_wait_reports_a_missing_scope_before_sending() {
     let (home, gate) = served();
     let only =
         ["gate", "token", "create", "--scopes", "propose", "--subject", "ci", "--workspace", "default"];
@@ -224,13 +224,13 @@ fn propose_wait_names_a_missing_scope_before_it_sends_anything() {
 }
 
 #[test]
-fn without_a_configuration_the_durable_gate_on_this_machine_is_used() {
+fn commands_use_the_local_gate_without_a_configuration() {
     let home = Home::with_config("[gate]\nlisten = \"127.0.0.1:0\"\n");
     let file = home.path().join("input.json");
     std::fs::write(&file, INPUT).unwrap();
 
     let args = ["propose", "write_note", "--mission", "m", "--input", file.to_str().unwrap()];
-    // A token of the environment is for another gate.
+    // A token in the environment is for another gate.
     let proposed = home.command(&args).env("PLACET_TOKEN", "of-another-gate").output().unwrap();
     let listed = home.run(&["list"]);
 
@@ -245,7 +245,7 @@ fn without_a_configuration_the_durable_gate_on_this_machine_is_used() {
 }
 
 #[test]
-fn placet_url_chooses_where_to_propose_not_to_decide() {
+fn placet_url_applies_to_proposing_not_deciding() {
     let (team, gate) = served();
     let home = Home::with_config("[gate]\nlisten = \"127.0.0.1:0\"\n");
     let input = home.path().join("input.json");
@@ -297,7 +297,7 @@ fn every_failure_says_what_to_do() {
         (lacking.run(&["list"]), 2, "line 1, gate.tools.x: the program"),
         (lacking.run(&["config", "check"]), 2, "line 1, gate.tools.x: the program"),
         (remote.run(&["config", "check"]), 2, "line 5, gate.tools.x: the program"),
-        // Remote sources need no program here.
+        // Remote sources do not need the program here.
         (remote.run(&["list"]), 5, "team"),
         (served.run(&[]), 2, "terminal"),
         (served.run(&["demo"]), 2, "terminal"),
@@ -314,7 +314,7 @@ fn every_failure_says_what_to_do() {
 }
 
 #[test]
-fn a_gate_with_a_certificate_says_so_and_is_listed_over_tls() {
+fn gate_with_a_certificate_is_listed_over_tls() {
     let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let cert = fixtures.join("tls.cert.pem");
     let home = Home::with_config(&format!(
@@ -340,7 +340,7 @@ fn a_gate_with_a_certificate_says_so_and_is_listed_over_tls() {
 }
 
 #[test]
-fn one_gate_a_database() {
+fn database_takes_one_gate() {
     let home = Home::with_config(WRITE_FILE);
     let _first = Gate::serve(&home, &[]);
 
@@ -351,7 +351,7 @@ fn one_gate_a_database() {
 }
 
 #[test]
-fn tokens_are_made_listed_and_revoked() {
+fn tokens_are_created_listed_and_revoked() {
     let (home, gate) = served();
     let token = stdout(&home.run(&[
         "gate",
@@ -378,7 +378,7 @@ fn tokens_are_made_listed_and_revoked() {
 }
 
 #[test]
-fn a_machine_without_certificates_still_works_on_its_own_gate() {
+fn local_gate_works_without_system_certificates() {
     let home = Home::with_config("[gate]\nlisten = \"127.0.0.1:0\"\n");
     let mut command = home.command(&["list"]);
 
@@ -389,7 +389,7 @@ fn a_machine_without_certificates_still_works_on_its_own_gate() {
 }
 
 #[test]
-fn mistakes_say_what_to_do_about_them() {
+fn mistakes_say_what_to_do() {
     let home = Home::with_config(WRITE_FILE);
     let banana = home.run(&["propose", "write_note", "--input", "-", "--risk", "banana"]);
     assert_eq!(code(&banana), 2);
@@ -412,7 +412,7 @@ fn mistakes_say_what_to_do_about_them() {
 }
 
 #[test]
-fn prune_exports_what_goes_and_the_audit_still_holds() {
+fn prune_exports_deleted_actions_and_keeps_the_audit_valid() {
     let (home, gate) = served();
     let id = propose(&home, INPUT);
     home.run(&["decide", "--reject", &id]);
@@ -435,13 +435,13 @@ fn prune_exports_what_goes_and_the_audit_still_holds() {
     assert_eq!(code(&pruned), 0, "{}", stderr(&pruned));
     assert!(stdout(&pruned).starts_with("pruned: 1 action that was settled before"), "{}", stdout(&pruned));
     assert!(std::fs::read_to_string(&export).unwrap().contains(&format!(r#""toolInput":{INPUT}"#)));
-    assert_eq!(code(&again), 1, "an export is never written over");
+    assert_eq!(code(&again), 1, "an export is not overwritten");
     assert!(stderr(&again).contains("it must not be there yet"), "{}", stderr(&again));
     assert_eq!((code(&verified), agent::get(&gate.address, &id).status), (0, 404), "{}", stdout(&verified));
 }
 
 #[test]
-fn beginning_of_an_id_is_enough_where_it_is_the_only_one() {
+fn unique_id_prefix_is_enough() {
     let (home, _gate) = served();
     let (first, second) = (propose(&home, INPUT), propose(&home, r#"{"title":"no"}"#));
     let common = first.chars().zip(second.chars()).take_while(|(a, b)| a == b).count();
@@ -466,11 +466,11 @@ fn beginning_of_an_id_is_enough_where_it_is_the_only_one() {
     assert_eq!(code(&empty), 1, "{}", stdout(&empty));
     assert!(
         code(&from) == 3 && stdout(&from).contains("0 reject"),
-        "in a file ids are whole: {}",
+        "a file needs whole ids: {}",
         stdout(&from)
     );
     assert!(stdout(&cut).contains("1 of 2 pending"), "{}", stdout(&cut));
     assert!(line.starts_with("2 pending, oldest "), "{line}");
     assert!(code(&decided) == 0 && stdout(&decided).contains(&first), "{}", stderr(&decided));
-    assert!(stdout(&over).contains("rejected"), "also what is over: {}", stderr(&over));
+    assert!(stdout(&over).contains("rejected"), "settled actions are found, too: {}", stderr(&over));
 }

@@ -8,11 +8,11 @@ use super::support::gate::Gate;
 use super::support::home::{Home, WRITE_FILE};
 use super::support::team;
 
-/// What bash offers for the last of these words.
+/// Returns the completions of the last word.
 fn offered(home: &Home, words: &[&str]) -> Vec<String> {
     let bin = Path::new(env!("CARGO_BIN_EXE_placet")).parent().unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-    // As bash calls it: the words, which of them, and the last two as arguments.
+    // As bash calls it: the words, the index, and the last two words as arguments.
     let script = r#"
         source <(placet completions bash)
         COMP_WORDS=(placet "$@"); COMP_CWORD=$#; COMP_TYPE=9
@@ -28,7 +28,7 @@ fn offered(home: &Home, words: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn bash_offers_commands_flags_names_and_ids_of_now() {
+fn bash_completes_commands_flags_names_and_current_ids() {
     let gate_home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&gate_home, &[]);
     let filters =
@@ -38,11 +38,11 @@ fn bash_offers_commands_flags_names_and_ids_of_now() {
     let mut ids = [agent::propose(&gate.address, body), agent::propose(&gate.address, body)];
     ids.sort();
 
-    assert_eq!(offered(&home, &["comp"]), ["completions"], "and not what is hidden");
+    assert_eq!(offered(&home, &["comp"]), ["completions"], "hidden commands are not offered");
     assert_eq!(offered(&home, &["list", "--col"]), ["--columns"]);
     assert_eq!(offered(&home, &["list", "--source", ""]), ["team"]);
     assert_eq!(offered(&home, &["log", "--source", "te"]), ["team"]);
-    assert_eq!(offered(&home, &["list", "--filter", ""]), ["old"], "and nothing that a shell obeys");
+    assert_eq!(offered(&home, &["list", "--filter", ""]), ["old"], "no shell metacharacters");
     assert_eq!(offered(&home, &["list", "--status", "e"]), ["executed", "expired"]);
     let mut shown = offered(&home, &["show", ids[0].get(..2).unwrap()]);
     shown.sort();
@@ -53,7 +53,7 @@ fn bash_offers_commands_flags_names_and_ids_of_now() {
 }
 
 #[test]
-fn nobody_is_started_and_nothing_said_where_nobody_answers() {
+fn completion_without_a_gate_starts_nothing_and_is_silent() {
     let alone = Home::with_config("[gate]\nlisten = \"127.0.0.1:0\"\n");
     let away = "[[source]]\nname = \"away\"\nkind = \"gate\"\nurl = \"http://127.0.0.1:9\"\n";
     let (away, broken) = (Home::with_config(away), Home::with_config("[watch]\npoll_secnds = 3\n"));
@@ -65,7 +65,7 @@ fn nobody_is_started_and_nothing_said_where_nobody_answers() {
 }
 
 #[test]
-fn ids_of_a_gate_that_runs_here_are_offered_without_a_configuration() {
+fn ids_of_a_local_gate_complete_without_a_configuration() {
     let home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&home, &[]);
     let body = r#"{"toolName":"write_note","toolInput":{"n":1},"workspaceId":"default"}"#;
@@ -79,7 +79,7 @@ fn ids_of_a_gate_that_runs_here_are_offered_without_a_configuration() {
 
     assert!(note.exists());
     assert_eq!(offered(&home, &["show", id.get(..4).unwrap()]), Vec::<String>::new());
-    assert!(stranger.accept().is_err(), "whoever listens there now gets no token");
+    assert!(stranger.accept().is_err(), "a stranger on the port gets no connection");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The demo: a realistic queue, real files from real executors, and nothing of the user's touched.
+//! The demo: a realistic queue, real executors, no change to the user's files.
 
 use super::job::confirm;
 use super::support::eventually;
@@ -6,13 +6,13 @@ use super::support::home::Home;
 use super::support::pty::Pty;
 
 #[test]
-fn the_demo_shows_a_queue_and_runs_what_is_approved() {
+fn demo_shows_a_queue_and_runs_approved_actions() {
     let home = Home::with_config("this is no configuration");
     let mut inbox = Pty::start(&home, (160, 45), &["demo"]);
     inbox.wait_for("the whole queue", |screen| pending(screen).is_some_and(|pending| pending >= 60));
-    // As a newcomer would: every key is named on the screen that it is pressed on.
+    // Only keys named on the screen, like a newcomer.
     inbox.wait("a approve · x exclude · e edit. Nothing is sent yet.");
-    // Read: else a count is asked for.
+    // Once read, the review asks for no count.
     inbox.wait("· low  Comment on SUP-2214");
     inbox.send("a");
     inbox.wait("staged 1 approve · s: review, then send");
@@ -20,7 +20,7 @@ fn the_demo_shows_a_queue_and_runs_what_is_approved() {
     inbox.wait("Press y to send");
     confirm(&mut inbox);
     inbox.wait("1 approved · 0 rejected · 0 skipped   then 1 ran");
-    // What a `y` too many began is left.
+    // An extra `y` of `confirm` may have opened the copy menu.
     inbox.send("\x1b");
 
     inbox.send("q");
@@ -35,13 +35,13 @@ fn the_demo_shows_a_queue_and_runs_what_is_approved() {
         let mut left = std::fs::read_dir(home.path()).unwrap().map(|it| it.unwrap().path());
         left.find(|path| path.file_name().unwrap().to_string_lossy().starts_with("placet-demo-"))
     };
-    // What ran stays to be looked at, and nothing else.
+    // Only the executors' output remains.
     let folder = folder().unwrap();
-    eventually("only what ran is left", || (!folder.join("state").exists()).then_some(()));
+    eventually("only the executors' output is left", || (!folder.join("state").exists()).then_some(()));
     assert_eq!(std::fs::read_dir(folder.join("executed")).unwrap().count(), 1);
 }
 
-/// The number before `to decide` in the header.
+/// Returns the number before `to decide` in the header.
 fn pending(screen: &str) -> Option<u64> {
     screen.split(" to decide").next()?.split_whitespace().last()?.parse().ok()
 }

@@ -1,6 +1,6 @@
-//! The real dendrux, an old version and a new one, by both roads: placet's bridge, and the routes that its documentation has an
-//! owner write. Without the packages these tests say that they were skipped; `tests/bridges/dendrux.sh --install` puts them where
-//! they are looked for, and `PLACET_DENDRUX` names another folder.
+//! Real dendrux, an old and a new version, through placet's bridge and through routes written by an owner as its
+//! documentation shows. Without the packages these tests are skipped; `tests/bridges/dendrux.sh --install` installs
+//! them, and `PLACET_DENDRUX` names another folder.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ use super::support::{LIMIT, eventually, skipped};
 
 const TOKEN: &str = "plain-token";
 
-/// What the agents were told to do, in the order of the runs: `@HOLD@` is a file for which a model waits.
+/// The agents' scripts, one per run; `@HOLD@` is a file for which a model waits.
 const SEED: &str = r#"[
   {"turns": [[["buy", {"part": "bolt", "amount": 7}]]]},
   {"turns": [[["scrap", {"machine": "M1"}]]]},
@@ -31,7 +31,7 @@ const SEED: &str = r#"[
   {"ask": ["Which one?", "this", "that"]}
 ]"#;
 
-/// The Python of a version; `None` where it is not installed and nobody said that it is.
+/// Returns the Python of a version; `None` if it is not installed and `PLACET_DENDRUX` is not set.
 fn python(version: &str) -> Option<PathBuf> {
     let named = std::env::var_os("PLACET_DENDRUX").map(PathBuf::from);
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -48,7 +48,7 @@ fn python(version: &str) -> Option<PathBuf> {
     None
 }
 
-/// An application with an agent, in a process of its own.
+/// An application with an agent, in its own process.
 struct App {
     child: Child,
     url: String,
@@ -89,7 +89,7 @@ impl Drop for App {
     }
 }
 
-/// A reviewer.
+/// A reviewer's inbox.
 struct Desk {
     inbox: Inbox,
     name: SourceName,
@@ -112,7 +112,7 @@ impl Desk {
         assert!(synced.unreadable.is_empty(), "{:?}", synced.unreadable);
         match synced.rows {
             Rows::All(entries) => entries,
-            other => panic!("everything was asked for in one piece: {other:?}"),
+            other => panic!("expected the whole list: {other:?}"),
         }
     }
 
@@ -121,7 +121,7 @@ impl Desk {
         self.listed().await.into_iter().filter(mine).collect()
     }
 
-    /// Decides as the screen does: reads, freezes, sends. One outcome for each, in order.
+    /// Reads, freezes and sends decisions like the screen. Returns the outcomes in order.
     async fn decide(&self, decided: &[(&Entry, Decision)]) -> Result<Vec<Outcome>, Refusal> {
         let now = now();
         let pending = self.listed().await;
@@ -146,7 +146,7 @@ impl Desk {
         Ok(keys.iter().map(|key| told[key].clone()).collect())
     }
 
-    /// Where it ends: its last status, and what came of it.
+    /// Returns the last status and the result.
     async fn ends(&self, entry: &Entry) -> (Status, Option<String>) {
         let (sender, mut receiver) = tokio::sync::mpsc::channel(16);
         self.inbox.follow(vec![entry.key.clone()], LIMIT, sender).await;
@@ -157,7 +157,7 @@ impl Desk {
         last.unwrap()
     }
 
-    /// The agent's last words, once it has some.
+    /// Waits for the agent's last words.
     async fn answer(&self, entry: &Entry) -> String {
         let limit = tokio::time::Instant::now() + LIMIT;
         loop {
@@ -183,12 +183,12 @@ fn filled_in(edits: &str) -> Decision {
     Decision::Approve { edits: Some(edits), comment: None }
 }
 
-/// One version, by one road.
+/// One version, with or without the bridge.
 struct Stage {
     app: App,
     home: Home,
     desk: Desk,
-    /// Each call of a turn can be decided its own way.
+    /// Whether each call of a turn can be decided separately.
     each: bool,
     bridge: bool,
 }
@@ -201,7 +201,7 @@ impl Stage {
         let seed = SEED.replace("@HOLD@", hold.to_str().unwrap());
         let seeded = App::start(&python, &home, bridge, &seed);
         let runs = seeded.runs.clone();
-        // The process that began the runs is gone; another one finds them waiting.
+        // Another process finds the waiting runs.
         drop(seeded);
         let mut app = App::start(&python, &home, bridge, "[]");
         app.runs = runs;
@@ -223,7 +223,7 @@ impl Stage {
         }
     }
 
-    /// The bridge pushes how much waits; where nothing is pushed, it is polled.
+    /// The bridge pushes the number of waiting calls; without it the inbox polls.
     async fn changes_are_heard_of(&self) {
         let mut events = self.desk.inbox.watch();
         let heard = async {
@@ -281,7 +281,7 @@ impl Stage {
 
         assert_eq!(self.desk.ends(&buy).await.0, Status::Rejected);
         let answer = self.desk.answer(&buy).await;
-        assert_eq!(answer.contains("12 nut"), self.each, "the ungated call, as it was told: {answer}");
+        assert_eq!(answer.contains("12 nut"), self.each, "the result of the ungated call: {answer}");
     }
 
     async fn clients_call(&self) {
@@ -310,7 +310,7 @@ impl Stage {
         let first = if told[0] == Outcome::Approved { "kim" } else { "lee" };
         let named =
             |it: &Outcome| matches!(it, Outcome::Skipped { by: Some(by), .. } if by.as_raw() == first);
-        assert_eq!(told.iter().any(named), self.bridge, "only the bridge remembers who was first: {told:?}");
+        assert_eq!(told.iter().any(named), self.bridge, "only the bridge reports who was first: {told:?}");
         let ended = self.desk.ends(&one).await.0;
         assert_eq!(ended == Status::Executed, told[0] == Outcome::Approved, "{told:?} {ended:?}");
     }
@@ -321,12 +321,12 @@ impl Stage {
         let yes = [(&buy, Decision::APPROVE)];
 
         if self.bridge {
-            // Told before the model was asked: it waits for the file.
+            // The bridge answers before it asks the model, which waits for the file.
             assert_eq!(self.desk.decide(&yes).await.unwrap(), [Outcome::Approved]);
             assert_eq!(self.desk.ends(&buy).await.0, Status::Executed);
             release();
         } else {
-            // The answer comes with the end of the run, but what is written already says how it went.
+            // The answer comes with the end of the run, but the written log already shows the result.
             let ran = async {
                 let other = Desk::open(&self.app, &self.home, "ann").await;
                 while other.of_run(&self.app.runs[6]).await.len() == 1 {
@@ -369,21 +369,21 @@ async fn story(version: &str, bridge: bool) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_new_dendrux_is_decided_through_the_bridge() {
+async fn new_dendrux_is_decided_through_the_bridge() {
     story("0.4.1", true).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_new_dendrux_is_decided_through_routes_of_an_owner() {
+async fn new_dendrux_is_decided_through_the_owners_routes() {
     story("0.4.1", false).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_old_dendrux_is_decided_through_the_bridge() {
+async fn old_dendrux_is_decided_through_the_bridge() {
     story("0.2.0a1", true).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_old_dendrux_is_decided_through_routes_of_an_owner() {
+async fn old_dendrux_is_decided_through_the_owners_routes() {
     story("0.2.0a1", false).await;
 }

@@ -1,4 +1,4 @@
-//! `placet doctor`, as whoever sets placet up runs it.
+//! `placet doctor` as a process.
 
 use std::process::Output;
 
@@ -11,7 +11,7 @@ fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// A gate, and a home whose only source it is.
+/// Starts a gate, and makes a home with it as the only source.
 fn served() -> (Home, Gate) {
     let home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&home, &[]);
@@ -25,7 +25,7 @@ fn served() -> (Home, Gate) {
 }
 
 #[test]
-fn what_is_in_order_and_what_is_not_is_told_with_an_exit_code() {
+fn checks_are_reported_with_an_exit_code() {
     let (home, gate) = served();
 
     let well = home.run(&["doctor"]);
@@ -82,7 +82,7 @@ fn log_that_is_a_link_is_wrong() {
 }
 
 #[test]
-fn a_configuration_that_cannot_be_read_and_a_name_that_nobody_has_are_mistakes_of_whoever_wrote_them() {
+fn invalid_configuration_and_unknown_source_exit_with_2() {
     let home = Home::with_config("[[source]]\nname = \"x\"\nkind = \"gate\"\nurl = \"ftp://x\"\n");
     let broken = home.run(&["doctor"]);
     assert_eq!(broken.status.code(), Some(2));
@@ -94,7 +94,7 @@ fn a_configuration_that_cannot_be_read_and_a_name_that_nobody_has_are_mistakes_o
 }
 
 #[test]
-fn without_a_configuration_the_gate_on_this_machine_is_looked_over() {
+fn doctor_checks_the_local_gate_without_a_configuration() {
     let home = Home::with_config("[gate]\nlisten = \"127.0.0.1:0\"\n");
 
     let output = home.run(&["doctor"]);

@@ -1,9 +1,9 @@
-//! The reviewer's own editor: it gets the terminal, and placet has it back, drawn anew.
+//! The reviewer's editor: it gets the terminal, and placet redraws afterwards.
 
 use super::support::home::Home;
 use super::support::pty::Pty;
 
-/// Says that it runs, takes a line from the terminal, and changes every text.
+/// Announces itself, reads a line from the terminal, and changes every text.
 const EDITOR: &str = r#"
 stty -a > "$HOME/modes"
 ls -l "$1" | cut -c1-10 > "$HOME/rights"
@@ -20,14 +20,14 @@ fn in_the_form(home: &Home, code: &str) -> Pty {
     let line = format!("sh '{}'", script.display());
     let mut inbox = Pty::start_with(home, (100, 30), &["demo"], &[("EDITOR", &line), ("CODE", code)]);
     inbox.wait("[Rendered]");
-    // From the first key on the cursor stays where it is.
+    // The first key pins the cursor to its row.
     inbox.send("n");
-    inbox.wait_for("its page was on screen for its time", |screen| {
+    inbox.wait_for("the page counts as read", |screen| {
         ["  read   1-", "partly read   1-"].iter().any(|read| screen.contains(read))
     });
     inbox.send("E");
     inbox.wait("THE EDITOR RUNS");
-    assert!(!inbox.is_full_screen(), "every mode of ours is left");
+    assert!(!inbox.is_full_screen(), "a mode of placet is still on");
     inbox.send("axsy\r");
     inbox.wait("Edit before approving");
     assert!(inbox.is_full_screen());
@@ -39,13 +39,13 @@ fn read(home: &Home, name: &str) -> String {
 }
 
 #[test]
-fn the_editor_has_the_terminal_to_itself_and_its_text_comes_back() {
+fn editor_has_the_terminal_and_returns_its_text() {
     let home = Home::with_config("");
 
     let mut inbox = in_the_form(&home, "0");
 
     inbox.wait("EDITED");
-    assert_eq!(read(&home, "line"), "axsy\n", "no key of it was ours");
+    assert_eq!(read(&home, "line"), "axsy\n", "placet took a key");
     assert_eq!(read(&home, "rights"), "-rw-------\n");
     let modes = read(&home, "modes");
     assert!(modes.contains(" icanon") && modes.contains(" echo "), "{modes}");
@@ -57,7 +57,7 @@ fn the_editor_has_the_terminal_to_itself_and_its_text_comes_back() {
 }
 
 #[test]
-fn an_editor_that_fails_changes_nothing_and_the_screen_is_back() {
+fn failing_editor_changes_nothing() {
     let home = Home::with_config("");
 
     let mut inbox = in_the_form(&home, "3");

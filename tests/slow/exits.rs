@@ -1,4 +1,4 @@
-//! Exit codes, every one of them, and wrong arguments of every command.
+//! All exit codes, and wrong arguments of every command.
 
 use std::io::Write as _;
 use std::process::{Child, Output, Stdio};
@@ -15,7 +15,7 @@ fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// A gate with a tool that is killed in mid-run, so that nobody knows what it did.
+/// Starts a gate with a tool that kills itself while running, so that its outcome is unknown.
 fn served() -> (Home, Gate, Home) {
     let killed = "[gate.tools.vanish]\nexecutor = \"command\"\nargv = [\"sh\", \"-c\", \"kill -9 $$\"]\n";
     let gate_home = Home::with_config(&format!("{WRITE_FILE}{killed}"));
@@ -24,7 +24,7 @@ fn served() -> (Home, Gate, Home) {
     (gate_home, gate, home)
 }
 
-/// Proposes, and waits for what becomes of it.
+/// Starts a proposal that waits for the result.
 fn waiting(gate_home: &Home, home: &Home, tool: &str, seconds: &str) -> Child {
     let token = gate_home.state().join("agent.token");
     let args = ["propose", tool, "--input", "-", "--wait", seconds, "--token-file", token.to_str().unwrap()];
@@ -42,7 +42,7 @@ fn pending(home: &Home) -> String {
 }
 
 #[test]
-fn a_proposal_ends_with_what_became_of_it() {
+fn proposal_exits_with_its_outcome() {
     let (gate_home, _gate, home) = served();
     for (tool, decide, code) in [
         ("write_note", Some("--approve"), 0),
@@ -65,7 +65,7 @@ fn a_proposal_ends_with_what_became_of_it() {
 }
 
 #[test]
-fn reading_and_deciding_end_with_what_happened() {
+fn reading_and_deciding_exit_with_the_outcome() {
     let (_gate_home, gate, home) = served();
     let away =
         Home::with_config("[[source]]\nname = \"team\"\nkind = \"gate\"\nurl = \"http://127.0.0.1:9\"\n");
@@ -111,7 +111,7 @@ fn reading_and_deciding_end_with_what_happened() {
 }
 
 #[test]
-fn a_source_that_is_named_and_cannot_be_reached_is_told_whatever_others_answer() {
+fn unreachable_source_is_reported_when_named() {
     let (_gate_home, _gate, home) = served();
     let down = "[[source]]\nname = \"down\"\nkind = \"gate\"\nurl = \"http://127.0.0.1:9\"\n";
     std::fs::write(home.config(), down.to_owned() + &std::fs::read_to_string(home.config()).unwrap())
@@ -126,7 +126,7 @@ fn a_source_that_is_named_and_cannot_be_reached_is_told_whatever_others_answer()
 }
 
 #[test]
-fn an_action_that_is_decided_twice_is_refused_however_its_source_is_named() {
+fn action_decided_twice_in_a_file_is_refused() {
     let (_gate_home, gate, home) = served();
     let body = r#"{"toolName":"write_note","toolInput":{"n":1},"workspaceId":"default"}"#;
     let id = agent::propose(&gate.address, body);
@@ -145,7 +145,7 @@ fn an_action_that_is_decided_twice_is_refused_however_its_source_is_named() {
 }
 
 #[test]
-fn misleading_input_is_approved_by_its_digest_only() {
+fn misleading_input_needs_a_digest_to_approve() {
     let (_gate_home, gate, home) = served();
     let body = r#"{"toolName":"write_note","toolInput":{"to":"a\u200bb"},"workspaceId":"default"}"#;
     let id = agent::propose(&gate.address, body);
@@ -168,7 +168,7 @@ fn misleading_input_is_approved_by_its_digest_only() {
 }
 
 #[test]
-fn wrong_arguments_of_every_command_end_with_2_and_say_what_is_wrong() {
+fn wrong_arguments_exit_with_2() {
     let home = Home::with_config(
         "[[filter]]\nname = \"old\"\ntext = \"age:>1h\"\n[gate]\nlisten = \"127.0.0.1:0\"\n",
     );
@@ -217,9 +217,9 @@ fn wrong_arguments_of_every_command_end_with_2_and_say_what_is_wrong() {
 }
 
 #[test]
-fn a_source_that_hangs_holds_up_nothing_that_another_has() {
+fn hanging_source_does_not_delay_another() {
     let (_gate_home, gate, home) = served();
-    // Takes connections, and never says a word.
+    // Accepts connections and never answers.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let hangs = format!(
         "[[source]]\nname = \"hangs\"\nkind = \"gate\"\nurl = \"http://{}\"\n",
@@ -229,7 +229,7 @@ fn a_source_that_hangs_holds_up_nothing_that_another_has() {
     let body = r#"{"toolName":"write_note","toolInput":{"n":1},"workspaceId":"default"}"#;
     let id = agent::propose(&gate.address, body);
 
-    // Who waits for all that the silent one may take waits for half a minute or longer: that is beyond the limit here.
+    // Waiting for the silent source's whole time limit takes half a minute, longer than allowed here.
     let (line, shown) = (home.begin(&["list", "--line"]), home.begin(&["show", &id]));
     let (line, shown) = (ended(line), ended(shown));
     let named = ended(home.begin(&["decide", "--approve", &id, "--source", "team"]));

@@ -1,4 +1,4 @@
-//! G33: whatever placet writes, nobody but its owner can read or write, whatever the umask is.
+//! G33: only the owner can read or write what placet writes, under any umask.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use super::support::pty::Pty;
 
 const NONE: [PathBuf; 0] = [];
 
-/// Everything below, folders too, that somebody else has a right to.
+/// Returns all files and folders below `folder` that others have rights to.
 fn open_to_others(folder: &Path) -> Vec<PathBuf> {
     let mut open = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        // What is gone by now was the database's own, for a moment.
+        // SQLite's temporary files may disappear.
         let Ok(found) = std::fs::symlink_metadata(&path) else { continue };
         if found.permissions().mode() & 0o077 != 0 {
             open.push(path.clone());
@@ -38,7 +38,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A placet that runs under this umask.
+/// Returns a placet command line under `umask`.
 fn under<'a>(umask: &'a str, args: &[&'a str]) -> Vec<&'a str> {
     const BINARY: &str = env!("CARGO_BIN_EXE_placet");
     [&["sh", "-c", umask, BINARY], args].concat()
@@ -51,10 +51,10 @@ fn run(home: &Home, argv: &[&str]) {
 }
 
 #[test]
-fn g33_everything_that_is_written_is_its_owners_alone_whatever_the_umask_is() {
+fn g33_written_files_are_private_under_any_umask() {
     for umask in ["umask 022; exec \"$0\" \"$@\"", "umask 000; exec \"$0\" \"$@\""] {
         let home = Home::with_config(WRITE_FILE);
-        // Placet makes its own; the folder for temporary files is another one than everything else of the test.
+        // Placet creates its state folder; its temporary files go to another folder than the test's.
         std::fs::remove_dir(home.state()).unwrap();
         let temporary = home.path().join("tmp");
         std::fs::create_dir(&temporary).unwrap();
@@ -78,7 +78,7 @@ fn g33_everything_that_is_written_is_its_owners_alone_whatever_the_umask_is() {
         inbox.wait("THE EDITOR RUNS");
 
         assert_eq!(open_to_others(&home.state()), NONE, "{umask}");
-        assert_eq!(names(&temporary).len(), 1, "the editor's");
+        assert_eq!(names(&temporary).len(), 1, "the editor's file");
         assert_eq!(open_to_others(&temporary), NONE, "{umask}");
 
         inbox.send("\r");
@@ -105,7 +105,7 @@ fn g33_everything_that_is_written_is_its_owners_alone_whatever_the_umask_is() {
 }
 
 #[test]
-fn g33_what_others_can_read_or_lead_elsewhere_is_refused() {
+fn g33_readable_or_linked_files_are_refused() {
     let home = Home::with_config("");
     let (token, link) = (home.path().join("token"), home.path().join("link"));
     std::fs::write(&token, "t0ken-canary").unwrap();
@@ -124,10 +124,10 @@ fn g33_what_others_can_read_or_lead_elsewhere_is_refused() {
     assert!(told(&link).contains("is a symbolic link"), "{}", told(&link));
     assert!(!told(&token).contains("token file"), "{}", told(&token));
 
-    // A journal or a gate's database behind a link is opened by nobody.
+    // placet does not open a database through a symbolic link.
     for (name, args) in [("journal.db", &["log"][..]), ("gate.db", &["gate", "pause"])] {
         let place = home.state().join(name);
-        eventually("nothing stands in its place", || {
+        eventually("the old files are gone", || {
             for end in ["", "-wal", "-shm"] {
                 drop(std::fs::remove_file(home.state().join(format!("{name}{end}"))));
             }

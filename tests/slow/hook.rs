@@ -1,4 +1,4 @@
-//! `placet hook` as a process: events as each client writes them, against a real gate. The clients themselves are in `tests/reach`.
+//! `placet hook` as a process: events in each client's format, against a real gate. `tests/reach` tests the clients.
 
 use std::io::Write as _;
 use std::process::{Child, Output, Stdio};
@@ -13,7 +13,7 @@ use super::support::{ended, eventually};
 const CONFIG: &str = "[gate]\nlisten = \"127.0.0.1:0\"\n";
 const INPUT: &str = r#"{ "command": "echo 1",  "n": 1.10 }"#;
 
-/// An event of Claude Code, with more members behind.
+/// Returns an event of Claude Code; `more` are further members.
 fn claude(event: &str, id: &str, more: &str) -> String {
     format!(
         r#"{{"session_id":"s1","cwd":"/","hook_event_name":"{event}","tool_name":"Bash","tool_input":{INPUT},"tool_use_id":"{id}"{more}}}"#
@@ -24,7 +24,7 @@ fn begun(home: &Home, args: &[&str], event: &str) -> Child {
     let mut command = home.command(&["hook"]);
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // A hook that refuses early does not read to the end.
+    // A hook that refuses early does not read all its input.
     drop(child.stdin.take().unwrap().write_all(event.as_bytes()));
     child
 }
@@ -37,7 +37,7 @@ fn out(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// Nothing that a client takes for a yes, and one sentence.
+/// Checks that the output blocks the call and gives one sentence.
 fn blocks(output: &Output) -> String {
     let said = String::from_utf8(output.stderr.clone()).unwrap();
     assert_eq!((output.status.code(), out(output).as_str()), (Some(2), ""), "{said}");
@@ -45,7 +45,7 @@ fn blocks(output: &Output) -> String {
     said
 }
 
-/// The id of the only action that waits.
+/// Returns the id of the only pending action.
 fn pending(gate: &Gate) -> String {
     let owner = &gate.address.owner_token;
     eventually("a proposal", || {
@@ -71,7 +71,7 @@ fn approved_bytes_and_reported_bytes_are_exact() {
 
     assert!(answer.contains(r#""permissionDecision":"allow""#), "{answer}");
     assert!(answer.contains(r#""updatedInput":{ "command": "echo 2",  "n": 1.10 }"#), "{answer}");
-    // A call that runs reads as approved.
+    // A running call is reported as approved.
     assert_eq!(status(&gate.address, &id), "approved");
     let response = r#"{ "stdout":"2",  "n": 1.10 }"#;
     let ran =
@@ -104,7 +104,7 @@ fn same_call_again_is_denied_with_its_result() {
     assert!(status(&gate.address, &id) == "executed");
 }
 
-/// Asks for a call, approves it, and returns its id when the client may run it.
+/// Proposes a call and approves it. Returns its id when the client may run it.
 fn claimed(home: &Home, gate: &Gate, call: &str) -> String {
     let asks = begun(home, &[], &claude("PreToolUse", call, ""));
     let id = pending(gate);
@@ -198,10 +198,10 @@ fn call_without_an_id_is_reported_by_what_ran() {
 }
 
 #[test]
-fn nobody_decides_then_it_is_withdrawn_and_denied_also_where_it_cannot_be_deferred() {
+fn undecided_call_is_withdrawn_and_denied_even_with_defer() {
     let home = Home::with_config(CONFIG);
     let gate = Gate::serve(&home, &[]);
-    // No transcript says that Claude Code would obey a `defer`.
+        // Nothing shows that Claude Code would obey `defer`, so `--defer` denies, too.
     for (nth, args) in [&["--wait", "1s"][..], &["--wait", "1s", "--defer"]].into_iter().enumerate() {
         let asks = begun(&home, args, &claude("PreToolUse", &format!("t{nth}"), ""));
         let id = pending(&gate);
@@ -217,7 +217,7 @@ fn nobody_decides_then_it_is_withdrawn_and_denied_also_where_it_cannot_be_deferr
 #[test]
 fn call_that_takes_too_long_to_judge_is_blocked() {
     let home = Home::with_config(CONFIG);
-    // Each shell of a level runs the whole level below.
+    // Each shell on a level parses the whole level below, so the work multiplies.
     let shells = "bash ".repeat(40);
     let nested = |line: String, _| format!("{shells}-c '{}'", line.replace('\'', r"'\''"));
     let line = (0..7).fold("a b".to_owned(), nested).replace('\\', r"\\");
@@ -254,7 +254,7 @@ fn every_fault_blocks_with_one_sentence() {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(asks.as_bytes()).unwrap();
     assert!(blocks(&ended(child)).contains("refuses the token"));
-    // None of them left anything to approve.
+    // No fault left a pending action.
     let owner = &gate.address.owner_token;
     let list = request(&gate.address, owner, "GET", "/api/pending-actions?status=pending", "").body;
     assert!(Fields::of(&list).is_some_and(|fields| fields.raw("items") == Some("[]")), "{list}");

@@ -1,5 +1,5 @@
-//! G6: the real binary on a terminal, against a gate full of hostile proposals and a server that answers with hostile bytes.
-//! Every byte that it writes is judged, and so is what it prints for scripts and writes to its log.
+//! G6: the real binary on a terminal, against a gate full of hostile proposals and a server that sends hostile bytes.
+//! Checks every byte it writes to the terminal, to scripts and to its log.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -36,7 +36,7 @@ struct Case {
     text: String,
 }
 
-/// A text of each class; all of them in the long form.
+/// Returns one text of each class; all texts in the long form.
 fn texts() -> Vec<String> {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hostile/text.json");
     let cases: Vec<Case> = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
@@ -51,14 +51,14 @@ fn texts() -> Vec<String> {
     cases.into_iter().filter(|case| long || keep(case)).map(|case| case.text).collect()
 }
 
-/// U+0000 is refused outside the input; in it, it is bytes like any other.
+/// Removes U+0000, which the gate refuses outside the input.
 fn around_input(text: &str) -> String {
     text.replace('\0', "")
 }
 
 fn proposal(tool: &str, title: &str, text: &str) -> String {
     let with = |member: &str, value: &str| format!("{}:{}", Value::from(member), Value::from(value));
-    // Twice the same key, and a number that no double holds: these bytes are kept as they are.
+    // A duplicate key, and a number beyond a double, must be kept as sent.
     let input = [
         with("title", title),
         with("body", text),
@@ -74,7 +74,7 @@ fn proposal(tool: &str, title: &str, text: &str) -> String {
     format!(r#"{},"toolInput":{{{}}}}}"#, around.strip_suffix('}').unwrap(), input.join(","))
 }
 
-/// Answers every request with an error, and every stream with events, full of what a terminal would obey.
+/// Starts a server that answers requests and streams with control sequences.
 fn hostile_server() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -103,7 +103,7 @@ fn answer(mut stream: TcpStream, nth: usize) -> std::io::Result<()> {
     write!(stream, "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\r\n{body}")
 }
 
-/// A gate with hostile proposals, and a configuration for it and the hostile server.
+/// Starts a gate with hostile proposals, and configures it and the hostile server as sources.
 fn hostile_gate() -> (Home, Gate) {
     let home = Home::with_config(TOOLS);
     let gate = Gate::serve(&home, &[]);
@@ -148,7 +148,7 @@ fn assert_clean(what: &str, bytes: &[u8]) {
     assert!(bad.is_empty(), "{what}: {bad:?}");
 }
 
-/// What a person does in a sitting, with a look at everything.
+/// Visits everything on screen, and stages an approval and an exclusion.
 fn review(inbox: &mut Pty, count: usize) {
     for keys in
         ["z", "]", "]", "]", "]", "G", "\x1b", "e", "\t", "\x14", "\x1b", "\x1b", "?", "\x1b", ":", "\x1b"]
@@ -163,7 +163,7 @@ fn review(inbox: &mut Pty, count: usize) {
     inbox.send("/");
     inbox.send("fails\r");
     inbox.wait("this one fails");
-    // Read to its end, as it must be.
+    // High-risk actions must be read to the end.
     inbox.send("]zG");
     inbox.wait("  read   1-");
     inbox.send("\x1ba");
@@ -175,15 +175,15 @@ fn review(inbox: &mut Pty, count: usize) {
     inbox.send("V\x1bgh\x1bzb\x1b,\x1b");
 }
 
-/// Sends what is staged, looks at the report, and closes it.
+/// Sends the staged decisions, reads the report and closes it.
 fn send_all(inbox: &mut Pty) {
     inbox.send("S");
     inbox.wait(&placet::for_tests::review_words::press("y"));
     assert_steady(inbox);
     confirm(inbox);
-    // What a `y` too many began is left.
+    // An extra `y` of `confirm` may have opened the copy menu.
     inbox.send("\x1b");
-    // One line says what was sent; what failed since is told over it.
+    // The status line shows the report; a later failure replaces it.
     inbox.wait_for("the answer", |it| {
         it.contains("1 approved · 1 rejected") || it.contains("FAILED after approval")
     });
@@ -194,7 +194,7 @@ fn send_all(inbox: &mut Pty) {
     assert_steady(inbox);
     inbox.send("\x1b");
     inbox.wait_gone("Enter closes");
-    // What the command said, in every tab.
+    // The command's output, in every tab.
     inbox.send("Gk");
     for _ in 0..5 {
         inbox.send("]");
@@ -202,11 +202,11 @@ fn send_all(inbox: &mut Pty) {
     }
 }
 
-/// The screen is what was drawn last, also where the terminal measures a text differently: drawing all of it again changes nothing.
+/// Checks that a full redraw changes nothing, even if the terminal measures a text differently.
 fn assert_steady(inbox: &mut Pty) {
     let frames = |inbox: &Pty| inbox.bytes().windows(8).filter(|it| *it == b"\x1b[?2026l").count();
     let calm = |inbox: &Pty| {
-        eventually("nothing is drawn for a moment", || {
+        eventually("the screen is quiet", || {
             let drawn = frames(inbox);
             std::thread::park_timeout(std::time::Duration::from_millis(150));
             let screen = inbox.screen();
@@ -216,7 +216,7 @@ fn assert_steady(inbox: &mut Pty) {
     let (before, drawn) = calm(inbox);
     inbox.send("\x0c");
     eventually("it is drawn again", || (frames(inbox) > drawn).then_some(()));
-    // Around the panes stand clocks, countdowns and news; in them, ages.
+    // Clocks and countdowns are outside the panes; ages are inside.
     let panes = |screen: &str| -> Vec<String> {
         let rows: Vec<&str> = screen.lines().collect();
         let panes = rows.get(2..rows.len().saturating_sub(3)).unwrap_or_default();
@@ -230,7 +230,7 @@ fn assert_steady(inbox: &mut Pty) {
 }
 
 #[test]
-fn g6_no_byte_of_a_hostile_gate_reaches_the_terminal_raw() {
+fn g6_hostile_bytes_do_not_reach_the_terminal_raw() {
     let sizes: &[(u16, u16)] = if std::env::var_os("PLACET_LONG").is_some() {
         &[(80, 24), (160, 45), (40, 12)]
     } else {
@@ -253,7 +253,7 @@ fn g6_no_byte_of_a_hostile_gate_reaches_the_terminal_raw() {
     }
 }
 
-/// Control characters other than line ends.
+/// Returns the control characters other than line ends.
 fn raw_controls(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8(bytes.to_vec()).unwrap();
     let odd = text.chars().filter(|c| c.is_control() && *c != '\n');
@@ -261,7 +261,7 @@ fn raw_controls(bytes: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn g6_nor_does_one_reach_a_table_a_script_or_the_log() {
+fn g6_hostile_bytes_do_not_reach_tables_scripts_or_logs() {
     let (home, gate) = hostile_gate();
     let run = |args: &[&str]| {
         let mut command = home.command(args);
@@ -277,7 +277,7 @@ fn g6_nor_does_one_reach_a_table_a_script_or_the_log() {
     let items = listed["items"].as_array().unwrap();
     let sent = texts();
     assert_eq!(items.len(), sent.len() + 2);
-    assert!(!listed["problems"].as_array().unwrap().is_empty(), "the other source is told of");
+    assert!(!listed["problems"].as_array().unwrap().is_empty(), "the other source's problem is listed");
     for (nth, text) in sent.iter().enumerate() {
         let mission = format!("m {}", around_input(text));
         let item = items.iter().find(|it| it["missionId"] == mission.as_str());

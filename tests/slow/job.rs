@@ -1,4 +1,4 @@
-//! The whole job: an agent proposes over HTTP, a reviewer decides by keyboard, the executor runs exactly that.
+//! The whole job: an agent proposes over HTTP, a reviewer decides by keyboard, the executor runs the exact input.
 
 use std::time::{Duration, Instant};
 
@@ -9,10 +9,10 @@ use super::support::home::{Home, WRITE_FILE};
 use super::support::pty::Pty;
 
 const SIZE: (u16, u16) = (100, 30);
-/// A sheet takes no keys for so long, and a little.
+/// Delay in which a new sheet ignores keys, with a margin.
 pub(crate) const GUARD: Duration = Duration::from_millis(450);
 
-/// Numbers and a duplicate key that a careless reader would change.
+/// Numbers and a duplicate key that a lossy parser would change.
 const EXACT: &str = r#"{"title":"Price of INV-8841", "price": 1.10,"n":18446744073709551616,"to":"a","to":"b","tiny":1e-400}"#;
 
 fn proposal(title: &str) -> String {
@@ -22,7 +22,7 @@ fn proposal(title: &str) -> String {
 }
 
 #[test]
-fn what_was_proposed_is_shown_approved_and_run_byte_for_byte() {
+fn proposal_is_shown_approved_and_run_byte_for_byte() {
     let home = Home::with_config(WRITE_FILE);
     let mut inbox = Pty::start(&home, SIZE, &[]);
     inbox.wait("placet propose");
@@ -50,14 +50,14 @@ fn what_was_proposed_is_shown_approved_and_run_byte_for_byte() {
     });
     assert_eq!(ran, EXACT);
     assert_eq!(agent::status(&address, &id), "executed");
-    // What a `y` too many began is left.
+    // An extra `y` of `confirm` may have opened the copy menu.
     inbox.send("\x1b");
     inbox.send("q");
     assert_eq!(inbox.wait_end(), 0);
 }
 
 #[test]
-fn approve_edit_and_exclude_go_in_one_batch_and_the_rest_stays_pending() {
+fn approve_edit_and_exclude_are_sent_together() {
     let home = Home::with_config(WRITE_FILE);
     let mut inbox = Pty::start(&home, SIZE, &[]);
     inbox.wait("placet propose");
@@ -118,7 +118,7 @@ fn staged_decisions_survive_kill_9_of_the_inbox() {
 }
 
 #[test]
-fn the_job_goes_on_when_a_served_gate_is_killed_and_started_again() {
+fn inbox_continues_after_a_gate_restart() {
     let serving = Home::with_config(WRITE_FILE);
     let first = Gate::serve(&serving, &[]);
     let listen = first.listen();
@@ -150,13 +150,12 @@ fn the_job_goes_on_when_a_served_gate_is_killed_and_started_again() {
     assert_eq!(agent::status(&second.address, &id), "executed");
 }
 
-/// Types what the open review sheet asks for: a count, or `y`.
+/// Types what the open review asks for: a count, or `y`.
 pub(crate) fn confirm(inbox: &mut Pty) {
     inbox.wait_for("the sheet takes keys", |screen| screen.contains("Type ") || screen.contains("Press y"));
     let screen = inbox.screen();
     let count = screen.split("Type ").nth(1).and_then(|rest| rest.split(' ').next()).map(str::to_owned);
-    // A new sheet takes no keys for a moment, so that none goes to what the reviewer has not read; one that comes too early
-    // starts that moment anew.
+    // A new sheet ignores keys for a moment, and a key that comes too early restarts the delay.
     let mut pressed = Instant::now();
     eventually("the sheet is confirmed", || {
         if pressed.elapsed() > GUARD {
@@ -170,7 +169,7 @@ pub(crate) fn confirm(inbox: &mut Pty) {
     });
 }
 
-/// Moves down until the cursor's row names `title`.
+/// Moves down to the row of `title`.
 fn walk_to(inbox: &mut Pty, title: &str) {
     for _ in 0..12 {
         let in_list =
@@ -178,7 +177,7 @@ fn walk_to(inbox: &mut Pty, title: &str) {
         let on_it = |screen: &str| screen.lines().any(in_list);
         if on_it(&inbox.screen()) {
             let is_read = |screen: &str| screen.contains("  read   1-");
-            inbox.wait_for("its page was read", |screen| {
+            inbox.wait_for("the page counts as read", |screen| {
                 screen.contains(&format!("title  {title}")) && is_read(screen)
             });
             return;
@@ -190,9 +189,9 @@ fn walk_to(inbox: &mut Pty, title: &str) {
     panic!("no row {title:?}:\n{}", inbox.screen());
 }
 
-/// In the open form: replaces one word in the text, and stages.
+/// Replaces the end of the title in the open form, and stages.
 fn edit_title(inbox: &mut Pty, from: &str, to: &str) {
-    // The form opens on the title, with the caret at its end.
+    // The form opens with the caret at the end of the title.
     inbox.send(&"\x7f".repeat(from.len()));
     inbox.send(to);
     inbox.wait("will be sent as userEdits: {title}");

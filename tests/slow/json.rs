@@ -1,4 +1,4 @@
-//! What every `--json` prints is what `placet schema` says, member for member.
+//! Every `--json` output matches `placet schema`.
 
 use std::path::Path;
 use std::process::Output;
@@ -17,7 +17,7 @@ fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// Runs it, holds every line against the command's own schema, and gives the lines.
+/// Runs the command, checks every line against its schema, and returns the lines.
 fn checked(home: &Home, command: &str, args: &[&str]) -> Vec<Value> {
     let words: Vec<&str> = command.split(' ').collect();
     let schema = stdout(&home.run(&[&["schema"], &words[..]].concat()));
@@ -47,7 +47,7 @@ fn write(path: &Path, text: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// A flagged action is approved by its digest only.
+/// Returns an action's digest, which approving a flagged action needs.
 fn digest_of<'a>(listed: &'a Value, id: &str, of: usize) -> &'a Value {
     let items = listed["items"].as_array().unwrap();
     assert_eq!(items.len(), of);
@@ -55,7 +55,7 @@ fn digest_of<'a>(listed: &'a Value, id: &str, of: usize) -> &'a Value {
 }
 
 #[test]
-fn every_command_prints_what_the_schema_says() {
+fn commands_match_their_schemas() {
     let gate_home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&gate_home, &[]);
     let home = Home::with_config(&format!(
@@ -122,9 +122,9 @@ fn every_command_prints_what_the_schema_says() {
     assert_eq!(doctor[0]["version"], 1);
 }
 
-/// A shift's report is there where something was decided.
+/// The report of a shift is only available where decisions were made.
 #[test]
-fn claims_and_what_a_shift_hands_over_are_what_the_schema_says() {
+fn claims_and_shift_reports_match_their_schemas() {
     let gate_home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&gate_home, &[]);
     let away = "[[source]]\nname = \"away\"\nkind = \"gate\"\nurl = \"http://127.0.0.1:9\"\n";
@@ -141,7 +141,7 @@ fn claims_and_what_a_shift_hands_over_are_what_the_schema_says() {
 }
 
 #[test]
-fn the_board_is_what_the_schema_says() {
+fn board_matches_its_schema() {
     let gate_home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&gate_home, &[]);
     let away = "[[source]]\nname = \"away\"\nkind = \"gate\"\nurl = \"http://127.0.0.1:9\"\n";
@@ -161,7 +161,7 @@ fn the_board_is_what_the_schema_says() {
 }
 
 #[test]
-fn the_gates_own_commands_print_what_the_schema_says() {
+fn gate_commands_match_their_schemas() {
     let home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&home, &[]);
     let input = write(&home.path().join("input.json"), INPUT);
@@ -181,7 +181,7 @@ fn the_gates_own_commands_print_what_the_schema_says() {
 }
 
 #[test]
-fn a_member_that_the_schema_does_not_know_is_found() {
+fn unknown_member_fails_the_check() {
     let home = Home::with_config("");
     let schema = stdout(&home.run(&["schema", "log", "verify"]));
     let schema = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();

@@ -1,5 +1,5 @@
-//! G16: kill -9 at every named point and at random ones. Nothing that was acknowledged is lost, nothing runs without an approval,
-//! nothing that was approved is left lying, and what must not run twice is not started twice.
+//! G16: gates and reviewers killed at every named point and at random ones. Acknowledged data is kept, only approved
+//! actions run, all of them are finished, and none that must not run twice is started twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, Stdio};
@@ -13,7 +13,7 @@ use super::support::eventually;
 use super::support::gate::{Address, Gate};
 use super::support::home::{Home, WAITS_FOR_GO};
 
-/// Two tools with a visible effect: a line with the action's id.
+/// Two tools that append the action's id to a file.
 const TOOLS: &str = r#"
 [gate]
 listen = "127.0.0.1:0"
@@ -31,10 +31,10 @@ retry = "manual"
 timeout_seconds = 1
 "#;
 
-/// Rounds at once: most of a round is waiting for a lease to run out.
+/// Rounds in parallel, because a round mostly waits for a lease to end.
 const AT_ONCE: usize = 8;
 
-/// What the gate said yes to before it died.
+/// The acknowledged actions of a gate that was then killed.
 #[derive(Default)]
 struct Acknowledged {
     proposed: BTreeSet<String>,
@@ -43,7 +43,7 @@ struct Acknowledged {
 }
 
 #[test]
-fn g16_a_gate_that_is_killed_anywhere_loses_nothing_and_runs_nothing_unasked() {
+fn g16_killed_gate_loses_nothing_and_runs_only_approved_actions() {
     let long = std::env::var_os("PLACET_LONG").is_some();
     let seed: u64 = std::env::var("PLACET_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(2_026);
     println!("PLACET_SEED={seed}");
@@ -68,7 +68,7 @@ fn g16_a_gate_that_is_killed_anywhere_loses_nothing_and_runs_nothing_unasked() {
     });
 }
 
-/// One gate that dies at the point, and one that comes after it.
+/// Kills a gate at `point`, then checks its successor.
 fn round(point: &str) {
     let home = Home::with_config(TOOLS);
     let (mut child, address) = Gate::serve_until(&home, point);
@@ -79,13 +79,13 @@ fn round(point: &str) {
     if point.ends_with(":1") && !point.starts_with("any") {
         eventually(&format!("{point} is passed"), || child.try_wait().unwrap());
     }
-    // A point that comes so many times may not be reached: then it is killed anyway, whatever it does.
+    // The gate may never reach a point that often, so it is killed in any case.
     drop(child.kill());
     child.wait().unwrap();
 
     let gate = Gate::serve(&home, &[]);
     for id in &said.approved {
-        eventually(&format!("{point}: {id} comes to an end"), || {
+        eventually(&format!("{point}: {id} ends"), || {
             let status = agent::status(&gate.address, id);
             ["executed", "failed", "unknown"].contains(&status.as_str()).then_some(())
         });
@@ -99,7 +99,7 @@ fn round(point: &str) {
     check(&home, point);
 }
 
-/// Proposes and decides until the gate answers no more.
+/// Proposes and decides until the gate no longer answers.
 fn work(address: &Address, said: &mut Acknowledged) {
     for n in 0..10 {
         let tool = if n % 2 == 0 { "safe" } else { "manual" };
@@ -128,7 +128,7 @@ fn work(address: &Address, said: &mut Acknowledged) {
     }
 }
 
-/// What ran, against what the audit says was approved; and the audit itself.
+/// Compares runs with the audit's approvals, and verifies the audit.
 fn check(home: &Home, point: &str) {
     let export = home.run(&["gate", "audit", "export"]);
     let mut approved: BTreeMap<String, u32> = BTreeMap::new();
@@ -153,7 +153,7 @@ fn check(home: &Home, point: &str) {
 }
 
 #[test]
-fn a_command_gets_its_whole_input_also_when_the_gate_is_killed() {
+fn command_gets_its_whole_input_from_a_killed_gate() {
     let home = Home::with_config(WAITS_FOR_GO);
     let gate = Gate::serve(&home, &[]);
     let input = format!(r#"{{"text":"{}"}}"#, "x".repeat(1_000_000));
@@ -169,8 +169,8 @@ fn a_command_gets_its_whole_input_also_when_the_gate_is_killed() {
     assert_eq!((got.len(), got == input), (input.len(), true));
 }
 
-/// `slow` takes as many seconds as it is told and may run twice; `hangs` never ends. Each says when it begins, and whether an earlier run
-/// of the same action goes on.
+/// `slow` takes the given seconds and may run again; `hangs` never ends. Each run records its start, and whether an
+/// earlier run of the same action is still alive.
 const LONG_RUNS: &str = r#"
 [gate]
 listen = "127.0.0.1:0"
@@ -197,7 +197,7 @@ echo "$id"
 "#;
 
 #[test]
-fn runs_of_a_killed_gate_are_never_two_at_once_nor_past_their_limit() {
+fn runs_of_a_killed_gate_neither_overlap_nor_exceed_limits() {
     let seed = std::env::var("PLACET_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(2_026);
     println!("PLACET_SEED={seed}");
     let mut chance = Chance::new(seed);
@@ -224,7 +224,7 @@ fn runs_of_a_killed_gate_are_never_two_at_once_nor_past_their_limit() {
             ids.push(id);
         }
         let more = usize::try_from(chance.below(4)).unwrap();
-        eventually("some of them begin", || (lines("begun").lines().count() >= begun + more).then_some(()));
+        eventually("some runs begin", || (lines("begun").lines().count() >= begun + more).then_some(()));
         gate.kill_9();
     }
 
@@ -241,14 +241,14 @@ fn runs_of_a_killed_gate_are_never_two_at_once_nor_past_their_limit() {
     for id in slow.iter().chain(&hanging) {
         assert!(
             begun.lines().filter(|line| line == id).count() <= 1,
-            "{id} ran again: its end was not taken up"
+            "{id} ran again: its end was not recorded"
         );
     }
-    assert_eq!(lines("twice"), "", "two at once");
+    assert_eq!(lines("twice"), "", "overlapping runs");
 }
 
 #[test]
-fn g16_a_reviewer_who_is_killed_anywhere_decides_once_and_learns_what_became_of_it() {
+fn g16_killed_reviewer_decides_once_and_learns_the_outcome() {
     for point in INBOX {
         let gate_home = Home::with_config(TOOLS);
         let gate = Gate::serve(&gate_home, &[]);
@@ -269,7 +269,7 @@ fn g16_a_reviewer_who_is_killed_anywhere_decides_once_and_learns_what_became_of_
             command.stdin(Stdio::null()).output().unwrap()
         };
 
-        // To be killed while reconciling, there must be something to reconcile.
+        // `reconcile.middle` needs an unfinished submission.
         if point == "reconcile.middle" {
             assert!(decide(Some("submit.answered")).status.code().is_none());
         }
@@ -277,7 +277,7 @@ fn g16_a_reviewer_who_is_killed_anywhere_decides_once_and_learns_what_became_of_
         let after = decide(None);
 
         let said = String::from_utf8_lossy(&after.stdout).into_owned();
-        // Not journaled, so not sent: this run does it. Sent: this run finds it settled, and says so.
+        // Killed before sending: this run sends the decisions. Killed later: this run finds them decided.
         let expected = if ["submit.before", "submit.kept"].contains(&point) { 0 } else { 3 };
         assert_eq!(after.status.code(), Some(expected), "{point}: {said}");
         let told = String::from_utf8_lossy(&after.stderr).contains("earlier decisions, read again");

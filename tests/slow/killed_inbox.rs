@@ -1,5 +1,5 @@
-//! The inbox on a real terminal, killed again and again: whatever it said was saved is there at the next start, nothing is sent
-//! twice, its receipts hold, and what became of every submission is known by reading.
+//! G16: the inbox on a real terminal, killed repeatedly. It keeps all it showed as saved, sends nothing twice, keeps valid
+//! receipts, and learns every outcome by reading.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -15,16 +15,16 @@ use super::support::pty::Pty;
 use super::support::witness;
 
 const SIZE: (u16, u16) = (100, 30);
-/// So many actions wait at the beginning of a round.
+/// Number of pending actions at the start of a round.
 const ROWS: usize = 6;
-/// Waits for a line that nobody types.
+/// Waits for a line of input that never comes.
 const EDITOR: &str = "sh -c 'echo THE EDITOR RUNS; read line'";
-/// What is older than this is on disk, whatever it is.
+/// A typed text older than this must be saved.
 const SAVED: Duration = Duration::from_millis(1_200);
-/// For so long no key counts on a sheet that has just come.
+/// Delay in which a new sheet ignores keys.
 const GUARD: Duration = Duration::from_millis(400);
 
-/// One reviewer who is killed again and again, and one gate that counts.
+/// A reviewer that is killed repeatedly, and a gate.
 struct World {
     gate_home: Home,
     gate: Gate,
@@ -36,23 +36,23 @@ struct World {
     kills: u32,
 }
 
-/// What the screen said was saved before the last kill.
+/// The saved state on screen before the last kill.
 #[derive(Default)]
 struct Owed {
     /// Title → letter in the decision column.
     letters: BTreeMap<String, char>,
-    /// Keys that may have decided something behind that.
+    /// Number of later keys that may have changed a decision.
     behind: usize,
-    /// In a form that was open: the key that opens it, the title, and what was typed.
+    /// Text in an open form: the form's key, the action's title, and the text.
     text: Option<(&'static str, String, String)>,
 }
 
-/// A row of the list: its title, its letter, and whether the cursor is on it.
+/// Returns the list's rows: title, letter, and whether the cursor is on it.
 fn rows(screen: &str) -> Vec<(String, char, bool)> {
     let row = |line: &str| {
         let list: String = line.chars().take(50).collect();
         let title = list.split_whitespace().find(|word| word.starts_with("row-"))?.to_owned();
-        // An action alone stands one column further left than one of a group. Read or not, it is undecided.
+        // A single action starts one column further left than one in a group. `*` and blank mean undecided.
         let mark = list.chars().skip(1).take(2).find(|mark| !mark.is_whitespace()).unwrap_or(' ');
         let letter = if mark == '*' { '.' } else { mark };
         Some((title, letter, list.starts_with('>')))
@@ -78,7 +78,7 @@ impl World {
         Self { gate_home, gate, home, chance, ids, owed, kills: 0 }
     }
 
-    /// Titles of what is pending.
+    /// Returns the titles of pending actions.
     fn pending(&self) -> Vec<String> {
         let path = "/api/pending-actions?status=pending&limit=100";
         let address = &self.gate.address;
@@ -97,7 +97,7 @@ impl World {
             self.ids.insert(title, agent::propose(&self.gate.address, &body));
         }
         let inbox = Pty::start_with(&self.home, SIZE, &[], &[env, &[("EDITOR", EDITOR)]].concat());
-        // What the killed one had sent may have been on its way until now.
+        // Submissions of the killed inbox may still be arriving.
         eventually("every pending action is listed", || {
             let rows = rows(&inbox.screen());
             let listed = |title: &String| rows.iter().any(|row| row.0 == *title);
@@ -106,7 +106,7 @@ impl World {
         inbox
     }
 
-    /// Holds it to what it owes.
+    /// Checks that the inbox restored what the last one showed as saved.
     fn check(&mut self, inbox: &mut Pty) {
         let owed = std::mem::take(&mut self.owed);
         let (mut otherwise, mut left) = (0, BTreeMap::new());
@@ -117,7 +117,7 @@ impl World {
                 _ => otherwise += 1,
             }
         }
-        assert!(otherwise <= owed.behind, "{otherwise} were decided otherwise than it was shown");
+        assert!(otherwise <= owed.behind, "{otherwise} were not decided as shown");
         inbox.wait_for(&format!("{left:?} is staged again, but for {}", owed.behind), |screen| {
             let rows = rows(screen);
             let is = |title: &String, letter| rows.iter().any(|row| row.0 == *title && row.1 == letter);
@@ -134,7 +134,7 @@ impl World {
         self.settled_by_reading();
     }
 
-    /// Everything that was sent has an outcome, and the receipts are as they were.
+    /// Checks that every submission has an outcome and that the receipts are valid.
     fn settled_by_reading(&self) {
         eventually("every submission is settled", || {
             let log = self.home.run(&["log", "--json", "--limit", "100000"]);
@@ -147,11 +147,11 @@ impl World {
 
     fn round(&mut self, nth: u32) {
         let points: Vec<&str> = INBOX.iter().chain(&SCREEN).copied().collect();
-        // Two of seven rounds end at a point, the others whenever it comes.
+        // Two of seven rounds are killed at a named point, the others at a random time.
         let point = (nth.is_multiple_of(7) || nth % 7 == 4).then(|| *self.chance.of(&points));
         let env: Vec<_> = point.iter().map(|point| ("PLACET_KILL_AT", *point)).collect();
         if point == Some("reconcile.middle") {
-            // It may die before anything is on the screen; what was owed, the next one owes.
+            // The inbox may die before its first frame, so the next round checks what is owed.
             let mut inbox = Pty::start_with(&self.home, SIZE, &[], &env);
             self.die(&mut inbox, 300);
             return;
@@ -174,7 +174,7 @@ impl World {
         self.die(&mut inbox, longest);
     }
 
-    /// Lives for so many milliseconds at most.
+    /// Kills the inbox after at most `longest` milliseconds.
     fn die(&mut self, inbox: &mut Pty, longest: u64) {
         let started = Instant::now();
         while started.elapsed() < Duration::from_millis(longest) && !inbox.has_ended() {
@@ -185,13 +185,13 @@ impl World {
         self.kills += 1;
     }
 
-    /// Random decisions, until the screen says that they are saved.
+    /// Presses random keys and waits until all is saved.
     fn stage(&mut self, inbox: &mut Pty) {
         for _ in 0..self.chance.below(7) {
             let key = *self.chance.of(&["a", "a", "x", "j", "k", "u", "U"]);
             inbox.send(key);
         }
-        // Keys are taken in order: when this one was, so were the others.
+        // Keys are handled in order, so all are handled when the help opens.
         inbox.send("?");
         inbox.wait("- Help -");
         inbox.send("\x1b");
@@ -200,7 +200,7 @@ impl World {
         self.owed.letters = rows(&inbox.screen()).into_iter().map(|row| (row.0, row.1)).collect();
     }
 
-    /// Decides on, and does not wait for what is shown.
+    /// Presses more keys without waiting for the save.
     fn go_on(&mut self, inbox: &mut Pty) {
         for _ in 0..=self.chance.below(4) {
             let key = *self.chance.of(&["a", "x", "u", "U", "j"]);
@@ -209,7 +209,7 @@ impl World {
         }
     }
 
-    /// Types into a form; what stands there for a second is on disk.
+    /// Types into a form and waits longer than the save interval.
     fn type_text(&mut self, inbox: &mut Pty) {
         let listed = rows(&inbox.screen());
         let title = self.chance.of(&listed).0.clone();
@@ -221,7 +221,7 @@ impl World {
         inbox.send(&text);
         inbox.wait(&text);
         let shown = Instant::now();
-        eventually("it stands there for a second", || (shown.elapsed() > SAVED).then_some(()));
+        eventually("the text is on screen for a second", || (shown.elapsed() > SAVED).then_some(()));
         if self.chance.below(2) == 0 {
             inbox.send("qq");
         }
@@ -237,7 +237,7 @@ fn go_to(inbox: &mut Pty, title: &str) {
     inbox.wait_for("the cursor is there", |screen| rows(screen).iter().any(|row| row.0 == title && row.2));
 }
 
-/// Sends everything that is staged, as far as something is.
+/// Sends all staged decisions, if there are any.
 fn submit(inbox: &mut Pty) {
     if !inbox.screen().contains("staged ") {
         return;
@@ -251,7 +251,7 @@ fn submit(inbox: &mut Pty) {
     };
     inbox.wait_for("the sheet asks", |screen| screen.contains(&press) || asked(screen).is_some());
     let shown = Instant::now();
-    eventually("a key counts on it", || (shown.elapsed() > GUARD).then_some(()));
+    eventually("the sheet takes keys", || (shown.elapsed() > GUARD).then_some(()));
     match asked(&inbox.screen()) {
         Some(count) => inbox.send(&format!("{count}\r")),
         None => inbox.send("y"),
@@ -264,7 +264,7 @@ fn terminate(inbox: &Pty) {
 }
 
 #[test]
-fn g16_an_inbox_that_is_killed_at_any_moment_loses_nothing_it_showed_as_saved_and_sends_nothing_twice() {
+fn g16_killed_inbox_keeps_saved_work_and_sends_once() {
     let long = std::env::var_os("PLACET_LONG").is_some();
     let seed: u64 = std::env::var("PLACET_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(2_026);
     println!("PLACET_SEED={seed}");
@@ -281,7 +281,7 @@ fn g16_an_inbox_that_is_killed_at_any_moment_loses_nothing_it_showed_as_saved_an
                 let mut last = world.start(&[]);
                 world.check(&mut last);
                 let decided = witness::decided_once(&world.gate_home, &world.home);
-                assert!(decided > 0, "nothing was ever sent");
+                assert!(decided > 0, "no decision was sent");
                 println!("world {nth}: {} kills, {decided} decisions", world.kills);
             });
         }

@@ -1,4 +1,4 @@
-//! A reviewer who dies while a decision is on the wire, and two who share one journal.
+//! A reviewer killed during a request, and two reviewers on one journal.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -14,22 +14,22 @@ use super::support::gate::Gate;
 use super::support::home::{Home, WRITE_FILE};
 use super::support::witness;
 
-/// Where on its way a decision is when its sender dies.
+/// When the sender of a decision is killed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum When {
-    /// A part of the body has left; the gate gets that part.
+    /// After a part of the body left; the gate receives that part.
     MidBody,
-    /// The gate has answered, and the answer never comes.
+    /// After the gate answered, before the answer arrives.
     BeforeTheAnswer,
-    /// All of it has left, and comes to the gate when somebody else has decided.
+    /// After the whole request left; the gate receives it after another decision.
     OnItsWay,
 }
 
-/// Stands between a reviewer and the gate.
+/// A proxy between a reviewer and the gate.
 struct Proxy {
     url: String,
     victim: Arc<Mutex<Option<Pid>>>,
-    /// What was held back on its way.
+    /// Requests held back.
     held: mpsc::Receiver<Vec<u8>>,
 }
 
@@ -74,7 +74,7 @@ fn is_decision(head: &str) -> bool {
     head.starts_with("POST ") && ["/approve", "/reject"].iter().any(|verb| head.contains(verb))
 }
 
-/// Head and body, and whether some of the body was left where it is.
+/// Returns head, body, and whether a part of the body was left unread.
 fn request(mut stream: TcpStream, when: When) -> Option<(String, Vec<u8>, bool)> {
     let mut head = String::new();
     let mut byte = [0];
@@ -90,7 +90,7 @@ fn request(mut stream: TcpStream, when: When) -> Option<(String, Vec<u8>, bool)>
     Some((head, body, missing))
 }
 
-/// The gate's whole answer. `then` is done when it is there, or when the gate has what there is of a request that is cut.
+/// Returns the gate's whole answer. Calls `then` when it has arrived, or when the gate has the part of a cut request.
 fn forward(gate: &str, bytes: &[u8], cut: bool, then: impl FnOnce()) -> Vec<u8> {
     let mut stream = TcpStream::connect(gate).unwrap();
     stream.write_all(bytes).unwrap();
@@ -128,19 +128,19 @@ fn text(output: &Output) -> String {
 }
 
 #[test]
-fn g16_a_reviewer_who_dies_while_a_decision_is_on_the_wire_decides_once() {
+fn g16_reviewer_killed_during_a_request_decides_once() {
     for when in [When::MidBody, When::BeforeTheAnswer, When::OnItsWay] {
         let gate_home = Home::with_config(WRITE_FILE);
         let gate = Gate::serve(&gate_home, &[]);
         let proxy = Proxy::start(&gate, when);
         let home = team(&gate_home, &proxy.url);
         let id = propose(&gate);
-        // A body of which a part is to be missing is too large for any buffer on the way.
+        // A body to be cut must exceed all buffers on the way.
         let more = "x".repeat(if when == When::MidBody { 12_000_000 } else { 100_000 });
         let edit = format!(r#"[{{"id":"{id}","decision":"approve","userEdits":{{"more":"{more}"}}}}]"#);
         let from = home.path().join("decisions.json");
         std::fs::write(&from, edit).unwrap();
-        // It learns whom to kill before anything can be decided: the lock is held until then.
+        // The proxy waits for this lock, so that it knows whom to kill before a decision arrives.
         let mut victim = proxy.victim.lock().unwrap();
         let mut command = home.command(&["decide", "--from", from.to_str().unwrap(), "--json"]);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
@@ -170,7 +170,7 @@ fn g16_a_reviewer_who_dies_while_a_decision_is_on_the_wire_decides_once() {
 }
 
 #[test]
-fn two_reviewers_on_one_journal_decide_once_and_keep_one_chain_also_when_one_dies() {
+fn two_reviewers_on_one_journal_decide_once() {
     let long = std::env::var_os("PLACET_LONG").is_some();
     let seed: u64 = std::env::var("PLACET_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(2_026);
     println!("PLACET_SEED={seed}");
@@ -190,8 +190,8 @@ fn two_reviewers_on_one_journal_decide_once_and_keep_one_chain_also_when_one_die
         let (mut one, mut two) =
             (start(["--approve", "--reject"], point), start(["--reject", "--approve"], None));
         one.wait().unwrap();
-        assert!(two.wait().unwrap().code().is_some(), "nobody killed it");
-        // Whoever comes next settles what the dead one left, and decides what nobody did.
+        assert!(two.wait().unwrap().code().is_some(), "the second process was killed");
+        // The next run settles what the killed one left, and decides the rest.
         let next = home.run(&["decide", "--approve", &ids[0], "--reject", &ids[1]]);
         assert!(matches!(next.status.code(), Some(0 | 3)), "{}", text(&next));
     }

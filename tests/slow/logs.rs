@@ -1,4 +1,4 @@
-//! What a gate writes down about its requests: enough to find a fault, and nothing of what they carried.
+//! The request log of a gate: enough to find a fault, without contents.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::support::eventually;
 use super::support::gate::Address;
 use super::support::home::Home;
 
-/// Stands in everything that a request can carry.
+/// A text put into every part of the requests.
 const CANARY: &str = "canary7b1f";
 
 const CONFIG: &str = r#"
@@ -28,14 +28,14 @@ executor = "command"
 argv = ["cat"]
 "#;
 
-/// A gate whose every written byte is kept.
+/// A gate with all its output kept.
 struct Logged {
     home: Home,
     child: Ended,
     address: Address,
 }
 
-/// A process that does not outlive its test, however that ends.
+/// A process that is killed with its test.
 struct Ended(Child);
 
 impl Drop for Ended {
@@ -61,7 +61,7 @@ impl Logged {
         Self { home, child, address }
     }
 
-    /// Ends it as systemd does, and gives everything it wrote.
+    /// Ends the gate with SIGTERM and returns all it wrote.
     fn end(mut self) -> (Home, Address, Vec<(PathBuf, String)>) {
         kill_process(Pid::from_child(&self.child.0), Signal::TERM).unwrap();
         assert!(self.child.0.wait().unwrap().success());
@@ -76,7 +76,7 @@ fn read(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned())
 }
 
-/// Every kind of request, each with a canary wherever there is room for one.
+/// Sends every kind of request, with a canary in every part.
 fn talk(address: &Address) {
     let (owner, agent) = (address.owner_token.as_str(), address.agent_token.as_str());
     let all = "/api/pending-actions";
@@ -123,7 +123,7 @@ fn talk(address: &Address) {
     assert_eq!(agent::status(address, &pulled), "failed");
 }
 
-/// Panics where a secret stands.
+/// Panics if a file contains a secret.
 fn search(written: &[(PathBuf, String)], secrets: &[&str]) {
     for (path, text) in written {
         for secret in secrets {
@@ -134,7 +134,7 @@ fn search(written: &[(PathBuf, String)], secrets: &[&str]) {
 }
 
 #[test]
-fn what_requests_carry_is_in_no_log() {
+fn logs_contain_no_request_contents() {
     for (args, log) in [
         (["--log", "-", "--log-format", "json"], "stderr"),
         (["--log", "own.log", "--log-format", "text"], "own.log"),
@@ -161,7 +161,7 @@ fn what_requests_carry_is_in_no_log() {
         }
         let stdout = written.iter().find(|(path, _)| path.ends_with("stdout")).unwrap();
         assert_eq!(stdout.1.lines().count(), 1, "{}", stdout.1);
-        // The database holds what was proposed, and of a token only its hash.
+        // The database holds proposals, but only hashes of tokens.
         for file in ["gate.db", "gate.db-wal"] {
             let path = home.state().join(file);
             if let Some(text) = read(&path) {

@@ -6,13 +6,13 @@ use std::process::Stdio;
 use super::support::home::Home;
 use super::support::{ended, eventually};
 
-/// The process has ended, if only its parent has not noticed yet.
+/// Returns whether the process has ended; its parent may not have collected it.
 fn is_gone(id: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     stat.is_empty() || stat.contains(") Z ")
 }
 
-/// A server that ends neither with its input nor at SIGTERM, with a helper of the same kind.
+/// A server that ignores SIGTERM and the end of its input, with a helper process.
 const STUBBORN: &str =
     "trap '' TERM; (while :; do sleep 1; done) & echo \"$$ $!\"; while :; do sleep 1; done";
 

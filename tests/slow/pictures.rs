@@ -1,5 +1,5 @@
-//! The pictures in `docs/screens`: drawn from the program's own bytes in a terminal, on the demo's queue. A picture that is not what
-//! placet shows now fails here; `PLACET_WRITE_PICTURES=1` draws them anew.
+//! The pictures in `docs/screens`, drawn from the program's terminal output on the demo's queue. A test fails if a picture
+//! is out of date; `PLACET_WRITE_PICTURES=1` redraws them.
 
 use std::path::PathBuf;
 
@@ -18,10 +18,10 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/screens")
 }
 
-/// A terminal with all colours.
+/// Environment of a terminal with true colour.
 const COLOURS: [(&str, &str); 2] = [("COLORTERM", "truecolor"), ("LANG", "C.UTF-8")];
 
-/// An inbox with the whole queue of the demo.
+/// Starts an inbox with the demo's queue.
 fn at_work(home: &Home, size: (u16, u16)) -> Pty {
     in_terminal(home, size, &COLOURS)
 }
@@ -43,7 +43,7 @@ fn in_terminal(home: &Home, size: (u16, u16), variables: &[(&str, &str)]) -> Pty
     inbox
 }
 
-/// Reads an action in full, stages an approval and an exclusion, and waits until the next page was on screen for its time.
+/// Reads an action in full, stages an approval and an exclusion, and waits until the next action is read.
 fn stage_two(inbox: &mut Pty) {
     inbox.send("z");
     inbox.wait("  read   1-");
@@ -55,7 +55,7 @@ fn stage_two(inbox: &mut Pty) {
     inbox.wait_gone("unread   1-");
 }
 
-/// The same in every run: ids, and when an action was proposed.
+/// Replaces ids and dates, which differ in each run.
 fn without_ids(line: &str) -> String {
     let is_id = |text: &str| {
         let parts: Vec<_> = text.split('-').map(str::len).collect();
@@ -78,7 +78,7 @@ fn without_ids(line: &str) -> String {
     line
 }
 
-/// The same at every hour: the clock in the header.
+/// Replaces the header's clock, too.
 fn timeless(picture: &str) -> String {
     let is_clock = |text: &str| {
         let digits: Vec<_> = text.split(':').collect();
@@ -100,10 +100,10 @@ fn holds(name: &str, inbox: &Pty, light: bool) {
         return std::fs::write(path, now).unwrap();
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == now, "{name} is not what placet shows now: {}", difference(&kept, &now));
+    assert!(kept == now, "{name} is out of date: {}", difference(&kept, &now));
 }
 
-/// The first line that differs, with how to draw the pictures anew.
+/// Returns the first differing line, and the command that redraws the pictures.
 fn difference(kept: &str, now: &str) -> String {
     let (was, is) = kept.lines().zip(now.lines()).find(|(was, is)| was != is).unwrap_or_default();
     format!("{was}\nis now\n{is}\nPLACET_WRITE_PICTURES=1 cargo test --test slow pictures")
@@ -114,7 +114,7 @@ fn home(theme: &str) -> Home {
 }
 
 #[test]
-fn the_pictures_of_a_reviewers_day_are_what_placet_shows() {
+fn pictures_of_a_reviewers_day_are_current() {
     for (columns, rows) in [(80, 24), (100, 30), (160, 45)] {
         let home = home("dark");
         let mut inbox = at_work(&home, (columns, rows));
@@ -129,7 +129,7 @@ fn the_pictures_of_a_reviewers_day_are_what_placet_shows() {
 }
 
 #[test]
-fn the_pictures_of_what_opens_over_the_list_are_what_placet_shows() {
+fn pictures_of_sheets_are_current() {
     let home = home("dark");
     let mut inbox = at_work(&home, (100, 30));
     let opens = [
@@ -152,8 +152,8 @@ fn the_pictures_of_what_opens_over_the_list_are_what_placet_shows() {
 }
 
 #[test]
-fn the_pictures_of_the_watch_view_are_what_placet_shows() {
-    // A larger one has events, whose times differ.
+fn pictures_of_the_watch_view_are_current() {
+    // Larger sizes show events, whose times differ.
     for (columns, rows) in [(80, 24), (100, 30)] {
         let home = home("dark");
         let mut inbox = at_work(&home, (columns, rows));
@@ -164,7 +164,7 @@ fn the_pictures_of_the_watch_view_are_what_placet_shows() {
 }
 
 #[test]
-fn the_picture_of_an_empty_inbox_is_what_placet_shows() {
+fn picture_of_an_empty_inbox_is_current() {
     let gate_home = Home::with_config("[gate]\nlisten = \"127.0.0.1:0\"\n");
     let gate = Gate::serve(&gate_home, &[]);
     let home = Home::with_config(&format!(
@@ -179,7 +179,7 @@ fn the_picture_of_an_empty_inbox_is_what_placet_shows() {
 }
 
 #[test]
-fn the_pictures_on_a_light_background_are_what_placet_shows() {
+fn pictures_on_a_light_background_are_current() {
     let home = home("light");
     let mut inbox = at_work(&home, (100, 30));
     stage_two(&mut inbox);
@@ -187,10 +187,10 @@ fn the_pictures_on_a_light_background_are_what_placet_shows() {
 }
 
 #[test]
-fn the_pictures_of_an_action_from_its_proposal_to_its_end_are_what_placet_shows() {
+fn pictures_of_an_actions_life_are_current() {
     let home = home("dark");
     let mut inbox = at_work(&home, (100, 30));
-    // Zoomed, so that its id stands in one line.
+    // Zoomed, so that the id fits on one line.
     inbox.send("]]]z");
     inbox.wait("[Context]");
     inbox.wait_gone("▾");
@@ -211,7 +211,7 @@ fn the_pictures_of_an_action_from_its_proposal_to_its_end_are_what_placet_shows(
 }
 
 #[test]
-fn the_pictures_of_other_terminals_are_what_placet_shows() {
+fn pictures_of_other_terminals_are_current() {
     for (name, variables) in [
         ("main-100x30-16-colours", [("TERM", "xterm"), ("LANG", "C.UTF-8")]),
         ("main-100x30-no-colour", [("NO_COLOR", "1"), ("LANG", "C.UTF-8")]),
@@ -225,7 +225,7 @@ fn the_pictures_of_other_terminals_are_what_placet_shows() {
 }
 
 #[test]
-fn the_pictures_with_much_room_are_what_placet_shows() {
+fn pictures_of_large_screens_are_current() {
     let home = Home::with_config(&format!(
         "{CONFIG}\n[ui]\ntheme = \"dark\"\nhints = false\ndensity = \"comfortable\"\n"
     ));

@@ -1,4 +1,4 @@
-//! Plain mode, as a program that is spoken to: lines in, lines out, no terminal touched.
+//! Plain mode as a process: lines in, lines out, no terminal codes.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -9,7 +9,7 @@ use super::support::LIMIT;
 use super::support::home::Home;
 use super::support::pty::Pty;
 
-/// A placet with pipes for ends.
+/// A placet connected by pipes.
 struct Talk {
     child: Child,
     words: Option<ChildStdin>,
@@ -32,7 +32,7 @@ impl Talk {
         input.flush().unwrap();
     }
 
-    /// Waits for a line that holds `text`.
+    /// Waits for a line that contains `text`.
     fn hear(&mut self, text: &str) -> String {
         let until = Instant::now() + LIMIT;
         loop {
@@ -57,7 +57,7 @@ impl Talk {
 }
 
 #[test]
-fn the_demo_is_reviewed_in_words() {
+fn demo_can_be_reviewed_in_plain_mode() {
     let home = Home::with_config("this is no configuration");
     let mut talk = Talk::start(home.command(&["demo", "--plain"]));
     talk.hear("Plain mode on, because --plain.");
@@ -84,7 +84,7 @@ fn the_demo_is_reviewed_in_words() {
 }
 
 #[test]
-fn what_is_staged_outlives_the_end_of_the_input_and_a_signal() {
+fn staged_decisions_survive_end_of_input_and_signals() {
     let home = Home::with_config("[gate]\nlisten = \"127.0.0.1:0\"\n");
     let mut talk = Talk::start(home.command(&["--plain"]));
     talk.hear("Nothing is pending.");
@@ -118,7 +118,7 @@ fn what_is_staged_outlives_the_end_of_the_input_and_a_signal() {
 }
 
 #[test]
-fn the_watch_view_in_words_reads_the_figures_and_goes_on_as_the_inbox() {
+fn plain_watch_reads_the_figures_then_the_inbox() {
     let home = Home::with_config("[gate]\nlisten = \"127.0.0.1:0\"\n");
     let mut talk = Talk::start(home.command(&["watch", "--plain"]));
     talk.hear("Plain mode on, because --plain.");
@@ -132,7 +132,7 @@ fn the_watch_view_in_words_reads_the_figures_and_goes_on_as_the_inbox() {
 }
 
 #[test]
-fn a_terminal_stays_as_it_is() {
+fn plain_mode_leaves_the_terminal_unchanged() {
     let home = Home::with_config("[gate]\nlisten = \"127.0.0.1:0\"\n");
     let mut inbox = Pty::start_with(&home, (80, 24), &[], &[("PLACET_A11Y", "1")]);
     inbox.wait("Plain mode on, because PLACET_A11Y is set.");

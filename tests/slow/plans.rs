@@ -1,6 +1,5 @@
-//! Every route of a served gate is called, and SQLite is asked how it goes about each statement that it was sent: none may read through a
-//! table that grows with history. The statements are taken from the gate's own log, so that none can be forgotten. PostgreSQL is asked in
-//! `plans/postgres.rs`.
+//! Query plans: calls every route of a gate and checks the plan of each logged SQLite statement. No statement may scan a
+//! table that grows with history. `plans/postgres.rs` does the same for PostgreSQL.
 
 mod postgres;
 
@@ -27,26 +26,26 @@ executor = "command"
 argv = ["true"]
 "#;
 
-/// What may be read through: workspaces, tokens, versions of the tables, and what a statement brings itself. An alias counts as any other
-/// name, so that none hides a table that grows with history. How a subquery is filled stands in steps of its own.
+/// Names that may be scanned: workspaces, tokens, migrations, and a statement's constants. Aliases are not exempt, or one
+/// could hide a growing table. The plan lists the steps of subqueries separately.
 const SMALL: [&str; 5] = ["heads", "tokens", "_sqlx_migrations", "sqlite_master", "CONSTANT"];
 
 const ACTIONS: &str = "/api/pending-actions";
 
-/// Whoever calls, and the routes that were called, as `openapi.json` names them.
+/// A client that records the called routes under their names in `openapi.json`.
 struct Caller<'a> {
     address: &'a Address,
     called: BTreeSet<String>,
 }
 
 impl Caller<'_> {
-    /// As the owner; `id` stands for what the route names in braces. Returns the answer's body.
+    /// Calls a route as the owner; `id` replaces the name in braces. Returns the body.
     fn call(&mut self, method: &str, route: &str, id: &str, body: &str) -> String {
         let token = self.address.owner_token.clone();
         self.call_as(&token, method, route, id, body)
     }
 
-    /// As the agent.
+    /// Calls a route as the agent.
     fn agent(&mut self, method: &str, route: &str, id: &str, body: &str) -> String {
         let token = self.address.agent_token.clone();
         self.call_as(&token, method, route, id, body)
@@ -93,7 +92,7 @@ fn proposal(tool: &str, n: usize) -> String {
     )
 }
 
-/// Calls each route at least once.
+/// Calls each route at least once and returns their names.
 fn every_route(address: &Address) -> BTreeSet<String> {
     let mut caller = Caller { address, called: BTreeSet::new() };
     let ids: Vec<String> = (0..8).map(|n| propose(address, &proposal("pull", n))).collect();
@@ -121,7 +120,7 @@ fn every_route(address: &Address) -> BTreeSet<String> {
     caller.call("POST", &format!("{ACTIONS}/batch/{{batch}}/approve"), "b-pull", &batch);
     caller.call("POST", "/api/checkpoints/{id}/approve", "c-note", r#"{"items":[]}"#);
     caller.call("POST", "/api/checkpoints/{id}/reject", "c-checked", r#"{"items":[]}"#);
-    // It is settled by hand only where nobody knows what became of it.
+    // Settling needs an unknown outcome, so the gate refuses this one.
     caller.note("POST", &action("/settle"));
     let path = action("/settle").replace("{id}", edited);
     let settle = request(address, &address.owner_token, "POST", &path, r#"{"as":"failed"}"#);
@@ -177,7 +176,7 @@ fn read_everything(caller: &mut Caller<'_>, id: &str) {
     }
 }
 
-/// The statements in a log, each once.
+/// Returns the distinct statements of a log.
 fn statements(log: &str) -> BTreeSet<String> {
     let of = |line: &str| {
         let fields = Fields::of(line)?;
@@ -187,7 +186,7 @@ fn statements(log: &str) -> BTreeSet<String> {
     log.lines().filter_map(of).collect()
 }
 
-/// The steps of a statement that read through more than a small table.
+/// Returns the plan's steps that scan a table, unless it is small.
 async fn scans(conn: &mut SqliteConnection, statement: &str) -> Vec<String> {
     let explain = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {statement}"));
     let steps =
@@ -203,7 +202,7 @@ async fn scans(conn: &mut SqliteConnection, statement: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn no_route_reads_through_what_grows_with_history() {
+async fn no_route_scans_a_growing_table() {
     let home = Home::with_config(CONFIG);
     Gate::serve(&home, &[]).kill_9();
     let log = home.path().join("statements.log");

@@ -1,5 +1,5 @@
-//! The ways in which a gate gets the password of its PostgreSQL, against a server that asks for it. They run where
-//! `PLACET_NEEDS_POSTGRES` asks for them, as the drills do.
+//! The ways to give a gate its PostgreSQL password, against a server that requires it. Like the drills, they need
+//! `PLACET_NEEDS_POSTGRES`.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
@@ -13,7 +13,7 @@ use super::support::postgres::Server;
 const PASSWORD: &str = "canary-pa55-w0rd-1";
 const WRONG: &str = "canary-pa55-w0rd-2";
 
-/// A server that asks everybody on its port for a password, and the URL for `kim`, who has one.
+/// Starts a server that requires passwords on its port. Returns it with the URL for `kim`.
 fn asking(programs: PathBuf) -> (Server, String) {
     let server = Server::on_a_port(programs, &[]);
     server.sql(&format!("CREATE ROLE kim LOGIN PASSWORD '{PASSWORD}'"));
@@ -25,13 +25,13 @@ fn asking(programs: PathBuf) -> (Server, String) {
     (server, url)
 }
 
-/// One way: lines of `[gate.postgres]`, and what is in the environment.
+/// A way to give a password: lines of `[gate.postgres]`, and the environment.
 struct Way {
     home: Home,
     env: Vec<(String, String)>,
 }
 
-/// All of them with this password.
+/// Returns all ways, with `password`.
 fn ways(server: &Server, password: &str) -> Vec<Way> {
     let way = |keys: &str, file: &str, env: &[(&str, &str)]| {
         let home = Home::with_config(&format!("[gate]\nlisten = \"127.0.0.1:0\"\n[gate.postgres]\n{keys}\n"));
@@ -53,13 +53,13 @@ fn ways(server: &Server, password: &str) -> Vec<Way> {
     ]
 }
 
-/// What placet wrote into its log.
+/// Returns placet's log.
 fn log(way: &Way) -> String {
     std::fs::read_to_string(way.home.state().join("placet.log")).unwrap_or_default()
 }
 
 #[test]
-fn each_way_to_a_password_opens_the_database_and_shows_it_nowhere() {
+fn each_password_setting_works_and_leaks_nothing() {
     let Some(programs) = asked("passwords of a database") else { return };
     let (server, url) = asking(programs);
     let args = ["gate", "serve", "--database", &url];

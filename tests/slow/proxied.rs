@@ -1,4 +1,4 @@
-//! A proxy that the environment names hears of a source only where the configuration says so.
+//! A proxy from the environment is used only if the source's configuration says so.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use super::support::home::Home;
 
-/// A proxy that answers everything with 502, and the first lines of what it was asked for.
+/// Starts a proxy that answers 502, and returns its URL and the request lines it gets.
 fn proxy() -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -24,7 +24,7 @@ fn proxy() -> (String, Arc<Mutex<Vec<String>>>) {
     (url, asked)
 }
 
-/// What the proxy was asked for while these sources were listed.
+/// Lists a source and returns the request lines that the proxy got.
 fn asked_for(url: &str, setting: &str) -> Vec<String> {
     let source = format!("[[source]]\nname = \"team\"\nkind = \"gate\"\nurl = \"{url}\"\n{setting}\n");
     let home = Home::with_config(&source);
@@ -40,8 +40,8 @@ fn asked_for(url: &str, setting: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_proxy_of_the_environment_is_used_only_where_the_source_says_so_and_never_for_this_machine() {
-    // A name that nobody has (RFC 6761).
+fn environment_proxy_is_used_only_on_request_and_never_locally() {
+    // The name never resolves (RFC 6761).
     let (http, https) = ("http://gate.invalid:7878", "https://gate.invalid");
 
     for (url, setting) in [(http, ""), (https, ""), ("http://127.0.0.1:1", "env_proxy = true")] {
@@ -54,7 +54,7 @@ fn a_proxy_of_the_environment_is_used_only_where_the_source_says_so_and_never_fo
 }
 
 #[test]
-fn a_token_for_another_machine_over_plain_http_is_refused_at_the_start_and_by_the_check() {
+fn token_over_plain_http_needs_insecure_http() {
     let source =
         "[[source]]\nname = \"team\"\nkind = \"gate\"\nurl = \"http://gate.invalid\"\ntoken_env = \"T\"\n";
     for (setting, starts) in [("", false), ("insecure_http = true\n", true)] {

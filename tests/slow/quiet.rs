@@ -1,4 +1,4 @@
-//! Nothing that a terminal obeys goes into a pipe or a file, whatever agents write.
+//! Output to pipes and files contains no terminal codes, even with hostile actions.
 
 use std::process::Output;
 
@@ -15,7 +15,7 @@ fn both(output: &Output) -> String {
 }
 
 #[test]
-fn no_command_writes_an_escape_code_into_a_pipe() {
+fn commands_write_no_escape_codes_into_pipes() {
     let gate_home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&gate_home, &[]);
     let home = Home::with_config(&team(&gate, &gate_home));
@@ -68,14 +68,14 @@ fn no_command_writes_an_escape_code_into_a_pipe() {
             let said = both(&command.stdin(std::process::Stdio::null()).output().unwrap());
             let obeyed = said.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t'));
             assert_eq!(obeyed, None, "{args:?}: {said:?}");
-            // A second run of the same decision is told, too.
+            // A repeated decision is reported, too.
             assert!(!said.is_empty(), "{args:?}");
         }
     }
 }
 
 #[test]
-fn a_spreadsheet_finds_no_formula() {
+fn csv_contains_no_formulas() {
     let gate_home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&gate_home, &[]);
     let home = Home::with_config(&team(&gate, &gate_home));
@@ -95,7 +95,7 @@ fn a_spreadsheet_finds_no_formula() {
 }
 
 #[test]
-fn the_input_alone_is_exact_to_the_byte() {
+fn printed_input_is_exact() {
     let gate_home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&gate_home, &[]);
     let home = Home::with_config(&team(&gate, &gate_home));

@@ -1,4 +1,4 @@
-//! `placet log`: what was decided from here, and whether its receipts still hold.
+//! `placet log`: the decisions made here, and whether their receipts are valid.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Output;
@@ -30,13 +30,13 @@ fn propose(gate: &Gate, n: u32) -> String {
 }
 
 #[test]
-fn what_was_decided_is_listed_checked_and_exported_also_while_an_inbox_runs() {
+fn decisions_are_listed_verified_and_exported_beside_an_inbox() {
     let gate_home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&gate_home, &[]);
     let home = team(&gate, &gate_home);
     let nothing = home.run(&["log"]);
     assert_eq!((nothing.status.code(), stdout(&nothing).as_str()), (Some(0), "nothing was decided here\n"));
-    assert_eq!(home.run(&["log", "verify"]).status.code(), Some(2), "a journal that is gone is not in order");
+    assert_eq!(home.run(&["log", "verify"]).status.code(), Some(2), "a missing journal does not verify");
     let ids = [propose(&gate, 1), propose(&gate, 2)];
     propose(&gate, 3);
     let decide = ["decide", "--approve", &ids[0], "--reject", &ids[1], "--reason", "no\u{1b}[2J", "--follow"];
@@ -70,20 +70,20 @@ fn what_was_decided_is_listed_checked_and_exported_also_while_an_inbox_runs() {
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(!log.contains("approved, then"), "{log}");
     let again = home.run(&["log", "export", "--to", file.to_str().unwrap()]);
-    assert_eq!(again.status.code(), Some(1), "nothing is written over");
+    assert_eq!(again.status.code(), Some(1), "an export is not overwritten");
     let future = stdout(&home.run(&["log", "--since", "2999-01-01T00:00:00Z"]));
     assert_eq!(future, "no decision matches\n");
 }
 
 #[test]
-fn a_journal_that_was_cut_back_does_not_fit_the_head_that_was_kept() {
+fn restored_older_journal_contradicts_the_kept_head() {
     let gate_home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&gate_home, &[]);
     let home = team(&gate, &gate_home);
     let decide = |id: &str| assert_eq!(home.run(&["decide", "--approve", id]).status.code(), Some(0));
     let verify = |head: &str| home.run(&["log", "verify", "--head", head]);
     decide(&propose(&gate, 1));
-    // All that somebody needs who wants the second decision undone.
+    // An attacker who restores this copy hides the second decision.
     let (journal, before) = (home.state().join("journal.db"), home.path().join("before.db"));
     std::fs::copy(&journal, &before).unwrap();
     decide(&propose(&gate, 2));
@@ -96,7 +96,7 @@ fn a_journal_that_was_cut_back_does_not_fit_the_head_that_was_kept() {
 
     std::fs::rename(&before, &journal).unwrap();
 
-    assert_eq!(home.run(&["log", "verify"]).status.code(), Some(0), "by itself it is in order");
+    assert_eq!(home.run(&["log", "verify"]).status.code(), Some(0), "the older journal alone verifies");
     for head in [head.to_str().unwrap(), hash.as_raw()] {
         let found = verify(head);
         assert_eq!(found.status.code(), Some(1), "{}", stdout(&found));
@@ -107,7 +107,7 @@ fn a_journal_that_was_cut_back_does_not_fit_the_head_that_was_kept() {
 }
 
 #[test]
-fn log_asks_what_became_of_approved_actions() {
+fn log_reads_the_outcome_of_approved_actions() {
     let gate_home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&gate_home, &[]);
     let home = team(&gate, &gate_home);

@@ -1,5 +1,5 @@
-//! G32: a token is where it was put and in the header of its own requests, and nowhere else: through every kind of failure, with
-//! everything logged that can be.
+//! G32: a token stays where it was put and in the headers of its requests, through every kind of failure and with full
+//! logging.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -14,7 +14,7 @@ use super::support::pty::Pty;
 
 const CANARY: &str = "canary-5ec2e7-0f-a-t0ken";
 
-/// What a server does to a request, by the first part of its path. `@` is the header `Authorization` of the request.
+/// Replies by the first part of the path. `@` stands for the request's `Authorization` header.
 const ANSWERS: [(&str, &str); 20] = [
     (
         "e401",
@@ -47,7 +47,7 @@ const ANSWERS: [(&str, &str); 20] = [
     ("chunk", "HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\nzz@\r\n"),
 ];
 
-/// A server for each first part of a path, and what else came to it.
+/// A server with all these replies. It counts requests with the token, and records redirected ones.
 struct Server {
     url: String,
     asked: Arc<AtomicUsize>,
@@ -75,7 +75,7 @@ fn answer(mut stream: TcpStream, asked: &AtomicUsize, stolen: &Mutex<Vec<String>
     let mut head = String::new();
     let mut byte = [0];
     while !head.ends_with("\r\n\r\n") && stream.read(&mut byte).is_ok_and(|n| n == 1) {
-        // Somebody wants to shake hands.
+        // The start of a TLS handshake.
         if byte[0] == 0x16 {
             return;
         }
@@ -95,7 +95,7 @@ fn answer(mut stream: TcpStream, asked: &AtomicUsize, stolen: &Mutex<Vec<String>
     drop(stream.write_all(reply.as_bytes()));
 }
 
-/// Where the token comes from; each in a home of its own.
+/// Sources of the token, each in its own home.
 const FROM: [&str; 3] = [
     "token_env = \"CANARY\"",
     "token_file = \"@HOME@/secret\"",
@@ -126,7 +126,7 @@ fn run(home: &Home, args: &[&str]) -> String {
     String::from_utf8_lossy(&said).into_owned()
 }
 
-/// Panics where it stands, but in the files that are there to hold it.
+/// Panics if a file contains the secret, except those that should hold it. Returns the number of bytes searched.
 fn search(folder: &Path, secret: &str) -> usize {
     let mut bytes = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -152,7 +152,7 @@ fn is_its_place(path: &Path) -> bool {
 }
 
 #[test]
-fn g32_a_token_is_in_nothing_that_is_shown_or_written_however_a_request_fails() {
+fn g32_token_does_not_leak_through_failures() {
     let server = Server::start();
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut urls: Vec<String> = ANSWERS.iter().map(|(name, _)| format!("{}/{name}", server.url)).collect();
@@ -169,7 +169,7 @@ fn g32_a_token_is_in_nothing_that_is_shown_or_written_however_a_request_fails() 
                 for (at, url) in urls.iter().enumerate() {
                     configure(&home, from, url);
                     for (command, args) in commands.into_iter().enumerate() {
-                        // Every failure meets every command, and every place of the token.
+                        // The short form still combines every failure with every command and every source.
                         if !long && (command + at) % FROM.len() != nth {
                             continue;
                         }
@@ -179,18 +179,18 @@ fn g32_a_token_is_in_nothing_that_is_shown_or_written_however_a_request_fails() 
                     }
                 }
                 let searched = search(home.path(), CANARY);
-                assert!(searched > 100_000, "there is a log: {searched}");
+                assert!(searched > 100_000, "too little was searched: {searched}");
             });
         }
     });
     let asked = server.asked.load(Ordering::SeqCst);
-    assert!(asked > 100, "the token was sent where it belongs: {asked}");
-    assert_eq!(*server.stolen.lock().unwrap(), [""; 0], "and followed no redirect");
+    assert!(asked > 100, "too few requests had the token: {asked}");
+    assert_eq!(*server.stolen.lock().unwrap(), [""; 0], "a redirect got the token");
     println!("{} paths, {asked} requests with the token", paths.into_inner());
 }
 
 #[test]
-fn g32_a_token_that_somebody_wrote_into_the_configuration_is_not_repeated() {
+fn g32_token_in_the_configuration_is_not_repeated() {
     let home = Home::with_config("");
     let wrong = [
         format!("token = \"{CANARY}\""),
@@ -215,7 +215,7 @@ fn g32_a_token_that_somebody_wrote_into_the_configuration_is_not_repeated() {
 }
 
 #[test]
-fn g32_a_whole_session_and_a_panic_leave_the_token_nowhere() {
+fn g32_token_does_not_leak_from_sessions_and_panics() {
     let gate_home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&gate_home, &[]);
     let token = gate.address.owner_token.clone();

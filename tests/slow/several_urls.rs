@@ -1,4 +1,4 @@
-//! Two ways to one gate: what happens to an inbox and to a hook when the first one ends, or loses an answer.
+//! Two URLs of one gate: an inbox and a hook when the first one fails or loses an answer.
 
 use std::io::Write as _;
 use std::process::{Output, Stdio};
@@ -15,7 +15,7 @@ fn out(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// A gate, another way to it, and an inbox that knows both, that way first.
+/// Starts a gate with a relay, and a home with both URLs, the relay first.
 fn two_ways() -> (Home, Gate, Relay, Home) {
     let gate_home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&gate_home, &[]);
@@ -35,7 +35,7 @@ fn proposed(gate: &Gate) -> String {
 }
 
 #[test]
-fn inbox_goes_on_when_the_first_url_ends_and_doctor_names_both() {
+fn inbox_uses_the_second_url_and_doctor_names_both() {
     let (_gate_home, gate, relay, home) = two_ways();
     let id = proposed(&gate);
     let (first, second) = (relay.url.clone(), gate.address.url.clone());
@@ -68,7 +68,7 @@ fn inbox_goes_on_when_the_first_url_ends_and_doctor_names_both() {
 }
 
 #[test]
-fn decision_that_is_lost_on_its_way_or_back_is_made_once() {
+fn lost_decision_is_made_once() {
     let (_gate_home, gate, relay, home) = two_ways();
     for lose in [Lose::Request, Lose::Answer] {
         let id = proposed(&gate);
@@ -105,7 +105,7 @@ fn proposal_names_the_url_that_took_it() {
 }
 
 #[test]
-fn hook_that_waits_goes_on_when_the_first_url_ends() {
+fn waiting_hook_uses_the_second_url() {
     let (gate_home, gate, relay, _home) = two_ways();
     let token = gate_home.state().join("agent.token");
     let home = Home::with_config("");
@@ -114,7 +114,7 @@ fn hook_that_waits_goes_on_when_the_first_url_ends() {
     let mut hook =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
 
-    // The proposal's answer is lost, and then the way itself.
+    // First the proposal's answer is lost, then the relay ends.
     relay.lose_the_next_write(Lose::Answer);
     hook.stdin.take().unwrap().write_all(ASKED.as_bytes()).unwrap();
     let owner = &gate.address.owner_token;

@@ -1,4 +1,4 @@
-//! G8 with the real binary: bytes that nobody typed decide nothing. The gate counts.
+//! G8 with the real binary: untyped bytes decide nothing at the gate.
 
 use super::support::agent;
 use super::support::eventually;
@@ -6,7 +6,7 @@ use super::support::gate::Address;
 use super::support::home::{Home, WRITE_FILE};
 use super::support::pty::Pty;
 
-/// A generator of our own, always from the same seed.
+/// A random generator with a fixed seed.
 struct Noise(u64);
 
 impl Noise {
@@ -15,7 +15,7 @@ impl Noise {
         (self.0 >> 33) as usize % n
     }
 
-    /// Anything but what suspends, quits or starts an editor: the session is to live on.
+    /// Returns random bytes without those that suspend, quit or open an editor.
     fn block(&mut self, length: usize) -> String {
         let tame = b"axsSyAu0123456789\r jk";
         let half = self.below(2) == 0;
@@ -25,9 +25,9 @@ impl Noise {
     }
 }
 
-/// The terminal's own buffer holds more than is read at once.
+/// The terminal buffers more than placet reads at once.
 #[test]
-fn a_burst_is_read_to_its_end_without_another_key() {
+fn long_burst_is_read_without_a_further_key() {
     let home = Home::with_config(WRITE_FILE);
     let mut inbox = Pty::start(&home, (100, 30), &[]);
     inbox.wait("placet propose");
@@ -38,7 +38,7 @@ fn a_burst_is_read_to_its_end_without_another_key() {
 }
 
 #[test]
-fn g8_bytes_that_nobody_typed_decide_nothing_at_the_gate() {
+fn g8_untyped_bytes_decide_nothing_at_the_gate() {
     let home = Home::with_config(WRITE_FILE);
     let mut inbox = Pty::start(&home, (100, 30), &[]);
     inbox.wait("placet propose");
@@ -56,7 +56,7 @@ fn g8_bytes_that_nobody_typed_decide_nothing_at_the_gate() {
     let mut noise = Noise(0x5eed);
     let blocks = if std::env::var_os("PLACET_LONG").is_some() { 500 } else { 10 };
     for nth in 0..blocks {
-        // What decides is staged and on the sheet now and then, so that there is something to confirm.
+        // Stages two decisions and opens the review now and then.
         if nth % 5 == 0 {
             inbox.send("\x1b");
             inbox.send("as");
@@ -64,7 +64,7 @@ fn g8_bytes_that_nobody_typed_decide_nothing_at_the_gate() {
         inbox.answer(&noise.block(600));
         inbox.answer("\x1b]11;rgb:aaaa/yyyy/ssss\x1b\\\x1bP1$r0;1;4msaayy\x1b\\\x1b[?62;22c");
     }
-    // It lives and takes keys.
+    // The inbox still runs and takes keys.
     inbox.send("\x1b\x1b\x1b");
     inbox.send("?");
     inbox.wait("Help");

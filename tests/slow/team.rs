@@ -1,4 +1,4 @@
-//! Keeping a gate for a team: several commands at one database, and copies of it.
+//! A team's gate: concurrent commands on one database, and backups.
 
 use std::process::Stdio;
 
@@ -11,10 +11,10 @@ const TOKEN: [&str; 9] =
 const BODY: &str = r#"{"toolName":"write_note","workspaceId":"default","toolInput":{"n":1.10}}"#;
 
 #[test]
-fn commands_may_begin_at_once() {
+fn commands_can_start_concurrently() {
     let home = Home::with_config(WRITE_FILE);
     let nowhere = home.run(&TOKEN);
-    assert_eq!(nowhere.status.code(), Some(2), "a token of a gate that is not there would open nothing");
+    assert_eq!(nowhere.status.code(), Some(2), "a token needs an existing gate");
     for _ in 0..5 {
         let gate = Gate::serve(&home, &[]);
         let tokens = (0..4).map(|_| {
@@ -32,7 +32,7 @@ fn commands_may_begin_at_once() {
 }
 
 #[test]
-fn a_backup_of_a_served_gate_is_a_gate() {
+fn backup_of_a_served_gate_can_be_served() {
     let home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&home, &[]);
     let id = propose(&gate.address, BODY);
@@ -47,7 +47,7 @@ fn a_backup_of_a_served_gate_is_a_gate() {
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("is there already"));
-    // The tokens are in it, too: as hashes.
+    // The backup has the tokens, too, as hashes.
     let mut address = restored.address.clone();
     address.owner_token.clone_from(&gate.address.owner_token);
     assert_eq!(status(&address, &id), "pending");

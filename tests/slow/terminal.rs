@@ -1,4 +1,4 @@
-//! The terminal is given back, however placet ends.
+//! placet restores the terminal however it ends.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
@@ -23,10 +23,10 @@ fn signal(inbox: &Pty, name: &str) {
     assert!(sent.success());
 }
 
-/// Everything that can be switched on.
+/// Switches every terminal mode on.
 const ALL_ON: &str = "[ui]\nkeyboard = \"kitty\"\nmouse = true\n[gate]\nlisten = \"127.0.0.1:0\"\n";
 
-/// What stays switched on after the last byte: the alternate screen, a hidden cursor, bracketed paste, focus reports, mouse.
+/// Returns the modes that are on after the last byte.
 pub(super) fn left_behind(inbox: &Pty) -> Vec<&'static str> {
     let bytes = inbox.bytes();
     let last = |text: &str| bytes.windows(text.len()).rposition(|window| window == text.as_bytes());
@@ -53,7 +53,7 @@ fn count(inbox: &Pty, text: &str) -> usize {
 }
 
 #[test]
-fn everything_that_was_switched_on_goes_off_in_order() {
+fn all_modes_are_switched_off_on_exit() {
     for name in ["TERM", "HUP", "INT"] {
         let home = Home::with_config(ALL_ON);
         let mut inbox = started(&home, &[]);
@@ -76,13 +76,13 @@ fn everything_that_was_switched_on_goes_off_in_order() {
 }
 
 #[test]
-fn suspending_gives_everything_back_and_takes_it_again() {
+fn suspending_restores_the_terminal_and_resuming_sets_it_up() {
     let home = Home::with_config(ALL_ON);
     let mut inbox = started(&home, &[]);
 
     inbox.send("\x1a");
 
-    // In this session nobody could wake it, so the system lets it go on at once.
+    // This session has no shell to resume it, so the system continues it at once.
     for on in ["\x1b[?1049h", "\x1b[>5u", "\x1b[?1000h", "\x1b[?2004h", "\x1b[?1004h"] {
         eventually(&format!("{on:?} is switched on again"), || (count(&inbox, on) == 2).then_some(()));
     }
@@ -92,7 +92,7 @@ fn suspending_gives_everything_back_and_takes_it_again() {
 }
 
 #[test]
-fn a_late_answer_of_the_terminal_is_never_typed() {
+fn late_terminal_reply_is_not_typed() {
     let home = Home::with_config("[ui]\ntheme = \"auto\"\n[gate]\nlisten = \"127.0.0.1:0\"\n");
     let mut inbox = started(&home, &[]);
     eventually("it asks for the background", || (count(&inbox, "\x1b]11;?") == 1).then_some(()));
@@ -110,7 +110,7 @@ fn a_late_answer_of_the_terminal_is_never_typed() {
 }
 
 #[test]
-fn nothing_is_asked_and_the_mouse_stays_where_the_configuration_says_so() {
+fn configuration_can_switch_off_queries_and_mouse() {
     let home = Home::with_config(
         "[ui]\ntheme = \"terminal\"\nmouse = false\ntitle = false\n[gate]\nlisten = \"127.0.0.1:0\"\n",
     );
@@ -123,7 +123,7 @@ fn nothing_is_asked_and_the_mouse_stays_where_the_configuration_says_so() {
 }
 
 #[test]
-fn after_q() {
+fn q_restores_the_terminal() {
     let home = Home::with_config(CONFIG);
     let mut inbox = started(&home, &[]);
 
@@ -136,7 +136,7 @@ fn after_q() {
 }
 
 #[test]
-fn after_ctrl_c_twice() {
+fn ctrl_c_twice_restores_the_terminal() {
     let home = Home::with_config(CONFIG);
     let mut inbox = started(&home, &[]);
 
@@ -147,7 +147,7 @@ fn after_ctrl_c_twice() {
 }
 
 #[test]
-fn after_sigterm_and_sighup() {
+fn sigterm_and_sighup_restore_the_terminal() {
     for name in ["TERM", "HUP"] {
         let home = Home::with_config(CONFIG);
         let mut inbox = started(&home, &[]);
@@ -160,7 +160,7 @@ fn after_sigterm_and_sighup() {
 }
 
 #[test]
-fn after_a_panic() {
+fn panic_restores_the_terminal() {
     let home = Home::with_config(CONFIG);
     let mut inbox = started(&home, &[("PLACET_TEST_PANIC", "1")]);
 
@@ -170,7 +170,7 @@ fn after_a_panic() {
     assert_restored(&inbox);
 }
 
-/// Runs placet with everything on a terminal, waits for a line on standard input, and lets the terminal vanish. Ends as placet does.
+/// Runs placet in a terminal that closes at a line of standard input. Exits like placet.
 const VANISHING: &str = r"
 import os, pty, sys, time, select, fcntl, termios, struct
 pid, fd = pty.fork()
@@ -198,7 +198,7 @@ os.kill(pid, 9)
 sys.exit('it goes on without a terminal')
 ";
 
-/// A placet whose terminal can vanish.
+/// A placet whose terminal can close.
 struct Vanishing {
     child: std::process::Child,
     stdin: std::process::ChildStdin,
@@ -212,7 +212,7 @@ impl Vanishing {
         let mut child = command.spawn().unwrap();
         let mut said = BufReader::new(child.stdout.take().unwrap());
         assert!(said.read_line(&mut String::new()).unwrap() > 0, "it does not start");
-        // What it says later is not read.
+        // The rest of its output is discarded.
         std::thread::spawn(move || drop(std::io::copy(&mut said, &mut std::io::sink())));
         let stdin = child.stdin.take().unwrap();
         Self { child, stdin }
@@ -222,14 +222,14 @@ impl Vanishing {
         self.stdin.write_all(b"now\n").unwrap();
     }
 
-    /// The exit code of placet.
+    /// Waits for the end and returns placet's exit code.
     fn end(mut self) -> Option<i32> {
         self.child.wait().unwrap().code()
     }
 }
 
 #[test]
-fn a_vanished_terminal_ends_it_in_order() {
+fn closed_terminal_ends_placet_in_order() {
     for hangup_lost in [false, true] {
         for args in [&[][..], &["--plain"], &["watch"], &["demo"]] {
             let home = Home::with_config(CONFIG);
@@ -244,7 +244,7 @@ fn a_vanished_terminal_ends_it_in_order() {
 }
 
 #[test]
-fn what_runs_is_finished_when_the_terminal_vanishes() {
+fn running_action_finishes_after_the_terminal_closed() {
     let home = Home::with_config(WAITS_FOR_GO);
     let mut inbox = Vanishing::start(&home, &[], false);
     let address = Address::of_embedded(&home);

@@ -1,4 +1,4 @@
-//! An executor that was lost in mid-run, from the approval to the word of a human, against a real gate.
+//! An executor killed while running, up to the resolution by a human, against a real gate.
 
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ env = { OUT = "@OUT@" }
 risk = "low"
 "#;
 
-/// Two actions that ran and were lost sight of.
+/// Returns two actions with unknown outcomes.
 fn two_lost(gate: &Address) -> [String; 2] {
     let ids = ["First", "Second"].map(|title| {
         propose(
@@ -37,11 +37,11 @@ fn two_lost(gate: &Address) -> [String; 2] {
     ids
 }
 
-/// A new sheet, and a row that just changed, take no keys for a moment.
+/// Presses `key` until `text` shows, because new sheets and changed rows ignore keys for a moment.
 pub(super) fn press_until(inbox: &mut Pty, key: &str, text: &str) {
     let mut pressed = None::<Instant>;
     eventually(text, || {
-        // A key that comes too early starts the time of a sheet anew.
+        // A key that comes too early restarts the sheet's delay.
         if pressed.is_none_or(|at| at.elapsed() > GUARD) {
             inbox.send(key);
             pressed = Some(Instant::now());
@@ -51,7 +51,7 @@ pub(super) fn press_until(inbox: &mut Pty, key: &str, text: &str) {
 }
 
 #[test]
-fn a_human_says_what_became_of_it_in_the_inbox_and_from_afar() {
+fn unknown_outcome_is_resolved_in_the_inbox_or_by_api() {
     let home = Home::with_config(CONFIG);
     let mut inbox = Pty::start(&home, (80, 24), &[]);
     inbox.wait("placet propose");
@@ -78,7 +78,7 @@ fn a_human_says_what_became_of_it_in_the_inbox_and_from_afar() {
 }
 
 #[test]
-fn the_command_line_tells_it_apart_from_what_is_pending() {
+fn command_line_lists_unknown_outcomes_separately() {
     let home = Home::with_config(CONFIG);
     let inbox = Pty::start(&home, (80, 24), &[]);
     inbox.wait("placet propose");

@@ -1,4 +1,4 @@
-//! `placet watch` without a screen: what scripts and status bars get from the real binary, whatever the sources do.
+//! `placet watch` for scripts and status bars, as a process.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
@@ -36,13 +36,13 @@ fn propose(address: &Address, more: &str) -> String {
     agent::propose(address, &body)
 }
 
-/// Nobody listens there any more.
+/// Returns the URL of a port on which no one listens.
 fn nobody() -> String {
     format!("http://{}", TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap())
 }
 
 #[test]
-fn a_table_a_line_and_json_have_what_the_gate_has() {
+fn table_line_and_json_match_the_gate() {
     let (home, gate) = served();
     let first = propose(&gate.address, r#","agent":"refunds\u001b[2J\u009b""#);
     propose(&gate.address, "");
@@ -75,18 +75,18 @@ fn a_table_a_line_and_json_have_what_the_gate_has() {
     assert_eq!((fields.number("version"), fields.flag("complete")), (Some(1), Some(true)));
     let outcomes = Fields::of(fields.raw("outcomes").unwrap()).unwrap();
     assert_eq!((outcomes.number("arrived"), outcomes.number("rejected")), (Some(3), Some(1)));
-    assert_eq!(outcomes.number("edited"), Some(0), "the gate tells which were edited");
+    assert_eq!(outcomes.number("edited"), Some(0), "the gate counts edited decisions");
 }
 
 #[test]
-fn a_source_that_does_not_answer_holds_nobody_up_and_is_named() {
+fn silent_source_delays_nothing_and_is_named() {
     let (home, gate) = served();
     propose(&gate.address, "");
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     add(&home, "dead", &nobody(), "");
     add(&home, "silent", &format!("http://{}", silent.local_addr().unwrap()), "");
 
-    // A look may take a minute: who waits for all of it is beyond the limit here.
+    // A board may take a minute; waiting for all sources exceeds the limit here.
     let [line, dead, no_line] = [
         &["watch", "--line", "--once"][..],
         &["watch", "--once", "--source", "dead"],
@@ -105,7 +105,7 @@ fn a_source_that_does_not_answer_holds_nobody_up_and_is_named() {
     assert_eq!(stdout(&no_line), "placet: no numbers (silent has not answered)\n");
 }
 
-/// A watching placet, and its lines as they come.
+/// A running `placet watch` and its lines.
 struct Watching {
     child: Child,
     lines: Receiver<String>,
@@ -128,7 +128,7 @@ impl Watching {
         Self { child, lines: received }
     }
 
-    /// Reads on until a line is as wanted.
+    /// Waits for a line that `wanted` accepts.
     fn until(&self, what: &str, wanted: impl Fn(&str) -> bool) -> String {
         loop {
             let line = self.lines.recv_timeout(LIMIT).unwrap_or_else(|_| panic!("never came: {what}"));
@@ -157,7 +157,7 @@ fn pending(line: &str) -> Option<u64> {
 }
 
 #[test]
-fn json_lines_follow_what_happens_until_a_signal() {
+fn json_lines_follow_changes_until_a_signal() {
     let (home, gate) = served();
     let watching = Watching::start(&home, &["--json"]);
     let bar = Watching::start(&home, &["--line"]);
@@ -180,7 +180,7 @@ fn json_lines_follow_what_happens_until_a_signal() {
 }
 
 #[test]
-fn a_rule_tells_its_command_of_what_comes_while_it_is_watched() {
+fn notify_rule_runs_its_command_while_watching() {
     for form in ["--json", "--line"] {
         let (home, gate) = served();
         let told = home.path().join("told");
@@ -193,18 +193,18 @@ fn a_rule_tells_its_command_of_what_comes_while_it_is_watched() {
         std::fs::write(home.config(), rule + &config).unwrap();
         let watching = Watching::start(&home, &[form]);
         watching.until("a first look", |_| true);
-        assert!(!told.exists(), "there is nothing yet");
+        assert!(!told.exists(), "the rule ran too early");
 
         propose(&gate.address, r#","agent":"refunds""#);
 
-        let said = eventually("the command is told", || std::fs::read_to_string(&told).ok());
-        assert_eq!(said, "placet: 1 pending, oldest <1 m\n", "{form}: counts, and no name of an agent");
+        let said = eventually("the command runs", || std::fs::read_to_string(&told).ok());
+        assert_eq!(said, "placet: 1 pending, oldest <1 m\n", "{form}: only counts");
         watching.ends(Signal::TERM);
     }
 }
 
 #[test]
-fn a_pipe_that_nobody_reads_ends_it_quietly() {
+fn closed_pipe_ends_watch_quietly() {
     let (home, _gate) = served();
     for form in ["--json", "--line"] {
         let mut command = home.command(&["watch", form]);
@@ -223,7 +223,7 @@ fn a_pipe_that_nobody_reads_ends_it_quietly() {
 }
 
 #[test]
-fn wrong_arguments_are_refused_before_anything_is_asked() {
+fn wrong_arguments_are_refused_before_any_request() {
     let home = Home::with_config("");
     for args in [
         &["--once", "--window", "0"][..],

@@ -1,4 +1,4 @@
-//! A site that forgets what failed after it was approved: its answer is the only notice, also when placet dies with it.
+//! A site that forgets actions which failed after approval: its reply is the only notice, even if placet dies with it.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use placet::for_tests::json;
 
 use super::support::home::Home;
 
-/// One pending action, until somebody approves it: then its handler fails, and nobody knows it any more.
+/// Starts a site with one pending action; approving it fails and deletes it.
 fn site() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -67,7 +67,7 @@ fn log(home: &Home) -> String {
 }
 
 #[test]
-fn a_failure_that_the_site_forgets_is_printed_at_once_and_kept() {
+fn failure_that_the_site_forgets_is_printed_and_kept() {
     let home = home();
 
     let output = home.run(&["decide", "--approve", "act_1"]);
@@ -80,7 +80,7 @@ fn a_failure_that_the_site_forgets_is_printed_at_once_and_kept() {
 }
 
 #[test]
-fn a_failure_that_the_site_forgets_is_in_the_journal_when_placet_dies_right_after_the_answer() {
+fn failure_that_the_site_forgets_is_journaled_before_a_crash() {
     let home = home();
 
     let output = home

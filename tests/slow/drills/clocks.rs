@@ -1,4 +1,4 @@
-//! Two gates whose clocks are ten minutes apart: what expires, and what is run for how long, goes by the server's.
+//! Two gates with clocks ten minutes apart: expiry and leases follow the database server's clock.
 
 use std::collections::BTreeSet;
 
@@ -26,10 +26,10 @@ fn proposal(tool: &str, more: &str) -> String {
 }
 
 #[test]
-fn drill_clocks_that_differ_by_minutes_do_no_harm() {
+fn drill_clock_skew_of_minutes_does_no_harm() {
     let Some(programs) = asked("the clocks of two gates are ten minutes apart") else { return };
     let server = Server::on_a_port(programs, &[]);
-    // One configuration for both: what was approved at one gate is run by another only under the same terms.
+    // Both gates share a configuration, because an action runs only under the terms it was approved under.
     let folder = tempfile::tempdir().unwrap();
     let ran = folder.path().join("ran");
     let config = CONFIG.replace("@RAN@", ran.to_str().unwrap());
@@ -37,7 +37,7 @@ fn drill_clocks_that_differ_by_minutes_do_no_harm() {
     let mut nodes = [node("300000"), node("-300000")];
     let ways = crowd::ways(&nodes);
 
-    // Each is run by some gate, once, for as long as its tool may take.
+    // Each action runs once, at either gate, within its timeout.
     let ids: Vec<_> = (0..20).map(|nth| propose(&ways[nth % 2], &proposal("manual", ""))).collect();
     for (nth, id) in ids.iter().enumerate() {
         approve(&ways[nth % 2], id);
@@ -53,7 +53,7 @@ fn drill_clocks_that_differ_by_minutes_do_no_harm() {
     let ran: Vec<_> = ran.lines().collect();
     assert_eq!((ran.len(), ran.iter().collect::<BTreeSet<_>>().len()), (20, 20), "{ran:?}");
 
-    // A time to live is counted from now, wherever it is asked for.
+    // A time to live starts at the server's current time.
     for way in &ways {
         let id = propose(way, &proposal("other", r#","ttlSeconds":60"#));
         let off = format!(
@@ -62,7 +62,7 @@ fn drill_clocks_that_differ_by_minutes_do_no_harm() {
         assert_eq!(server.sql(&off), "t");
     }
 
-    // A lease and an expiry, swept by one gate alone, the one whose clock is ahead and then the one whose clock is behind.
+    // One gate alone sweeps a lease and an expiry: first the one ahead, then the one behind.
     for swept_by in [0, 1] {
         nodes[1 - swept_by].kill_9();
         let way = &ways[swept_by];
@@ -80,7 +80,7 @@ fn drill_clocks_that_differ_by_minutes_do_no_harm() {
         eventually("it has expired", || (status(way, &short) == "expired").then_some(()));
         eventually("its lease has run out", || (status(way, &lost) == "unknown").then_some(()));
         let stands = format!("SELECT status FROM placet.actions WHERE id = '{claimed}'");
-        assert_eq!(server.sql(&stands), "running", "its lease holds for a minute");
+        assert_eq!(server.sql(&stands), "running", "its lease lasts a minute");
         nodes[1 - swept_by].serve();
     }
 }

@@ -1,4 +1,4 @@
-//! Clients that propose and decide at several gates, ask again under the same key until they have an answer, and keep what they were told.
+//! Clients that propose and decide at several gates, retry under the same key, and remember the answers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::support::gate::Address;
 use crate::support::lab::Node;
 use crate::support::postgres::Server;
 
-/// How long one client asks for one thing.
+/// Maximum time that a client retries one request.
 const PATIENCE: Duration = Duration::from_secs(150);
 
-/// What the clients were told: the id of each proposal by its title, and how it was decided.
+/// Answers to the clients: title → id and status.
 pub(super) type Told = BTreeMap<String, (String, &'static str)>;
 
 pub(super) struct Crowd {
@@ -28,7 +28,7 @@ pub(super) struct Crowd {
 }
 
 impl Crowd {
-    /// So many clients, each going from gate to gate.
+    /// Starts `clients` clients that go from gate to gate.
     pub(super) fn at(nodes: &[Node], clients: usize) -> Self {
         let (is_over, answers) = (Arc::<AtomicBool>::default(), Arc::<AtomicUsize>::default());
         let ways = ways(nodes);
@@ -53,7 +53,7 @@ impl Crowd {
         Self { is_over, answers, clients }
     }
 
-    /// Waits until so many more requests were answered with a yes.
+    /// Waits for `more` successful requests.
     pub(super) fn goes_on(&self, more: usize) {
         let from = self.answers.load(Ordering::SeqCst);
         eventually("the clients go on", || {
@@ -61,7 +61,7 @@ impl Crowd {
         });
     }
 
-    /// What everybody was told in the end, and every refusal on the way.
+    /// Returns the answers to all clients, and every refusal.
     pub(super) fn ends(self) -> (Told, Vec<Reply>) {
         self.is_over.store(true, Ordering::SeqCst);
         let (mut told, mut refused) = (Told::new(), Vec::new());
@@ -74,7 +74,7 @@ impl Crowd {
     }
 }
 
-/// Every gate, with the tokens of the first: they are good at all of them.
+/// Returns every gate's address with the first gate's tokens, which are valid everywhere.
 pub(super) fn ways(nodes: &[Node]) -> Vec<Address> {
     let first = &nodes[0].address;
     nodes.iter().map(|node| Address { url: node.address.url.clone(), ..first.clone() }).collect()
@@ -95,7 +95,7 @@ impl Client {
         Fields::of(&reply.body).unwrap().text("pending_action_id").unwrap().as_raw().to_owned()
     }
 
-    /// Two of three under a key. The third learns from the refusal of the repetition that the first was done.
+    /// Sends two of three requests under a key. The third learns of its first success from the refused retry.
     fn decide(&mut self, title: &str, id: &str, round: usize) -> &'static str {
         let (verb, status) = if round % 4 == 3 { ("reject", "rejected") } else { ("approve", "approved") };
         let key = if round % 3 == 2 { String::new() } else { format!("d-{title}") };
@@ -107,7 +107,7 @@ impl Client {
         status
     }
 
-    /// Asks one gate after the other until one says yes.
+    /// Retries at one gate after the other until one accepts.
     fn insist(&mut self, key: &str, path: &str, body: &str, is_yes: impl Fn(&Reply) -> bool) -> Reply {
         let begun = Instant::now();
         loop {
@@ -119,7 +119,7 @@ impl Client {
                     self.answers.fetch_add(1, Ordering::SeqCst);
                     return reply;
                 }
-                // The gate is away, or its database is.
+                // The gate or its database is down.
                 None => {}
                 Some(reply) => {
                     assert_eq!(reply.status, 503, "{path}: {}", reply.body);
@@ -132,7 +132,7 @@ impl Client {
     }
 }
 
-/// Every gate has everything that was acknowledged, the server has nothing twice, and the audit holds.
+/// Checks that every gate has all acknowledged data, the server holds no duplicates, and the audit is valid.
 pub(super) fn holds(told: &Told, nodes: &[Node], server: &Server) {
     assert!(!told.is_empty());
     for way in ways(nodes) {

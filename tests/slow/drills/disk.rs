@@ -1,4 +1,4 @@
-//! The disk of the server is full: its data, and then its write-ahead log.
+//! Full disks of the database server: for its data, and for its write-ahead log.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +13,7 @@ use crate::support::lab::Node;
 use crate::support::postgres::{How, Server, owned_folder, user};
 use crate::support::skipped;
 
-/// A small disk of its own, while this value lives. Only root can have one.
+/// A small disk that lives as long as this value. Mounting needs root.
 struct Disk {
     folder: tempfile::TempDir,
 }
@@ -37,7 +37,7 @@ impl Disk {
         self.path().join("filler")
     }
 
-    /// Leaves no byte.
+    /// Leaves no free byte.
     fn fill(&self) {
         let filled = std::fs::File::create(self.filler())
             .and_then(|mut file| std::io::copy(&mut std::io::repeat(0), &mut file));
@@ -51,7 +51,7 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // The server may still be ending.
+        // The server may still be shutting down.
         drop(Command::new("umount").arg("-l").arg(self.path()).status());
     }
 }
@@ -65,7 +65,7 @@ fn mounts(drill: &str) -> Option<PathBuf> {
     Some(programs)
 }
 
-/// As large as one of many pages that no compression makes small.
+/// Returns a large proposal of random letters, which do not compress.
 fn large(nth: u64) -> String {
     let mut chance = Chance::new(nth);
     let text: String =
@@ -73,7 +73,7 @@ fn large(nth: u64) -> String {
     format!(r#"{{"workspaceId":"default","toolName":"other","toolInput":{{"title":"large{nth} {text}"}}}}"#)
 }
 
-/// Proposes what is large, each under its key, until it is refused. Returns what was acknowledged, and the refusal.
+/// Sends large proposals, each under a key, until one is refused. Returns the acknowledged ids and the refusal.
 fn propose_until_full(node: &Node) -> (Vec<String>, Reply) {
     let mut ids = Vec::new();
     for nth in 0..2_000 {
@@ -92,7 +92,7 @@ fn id(reply: &Reply) -> String {
     Fields::of(&reply.body).unwrap().text("pending_action_id").unwrap().as_raw().to_owned()
 }
 
-/// Everything that is large was kept, once; what was refused last is recorded once it is asked for again.
+/// Checks that each acknowledged proposal was kept once, and that the refused one can be repeated.
 fn nothing_large_is_lost(node: &Node, ids: &[String], server: &Server) {
     let (way, nth) = (&node.address, u64::try_from(ids.len()).unwrap());
     let key = format!("large-{nth}");
@@ -125,7 +125,7 @@ fn drill_a_full_disk_refuses_writes_and_loses_nothing() {
     let said = ready(&nodes[0]);
     assert!(blames_the_database(&said), "who met it says so: {}", said.body);
     for node in &nodes {
-        assert_eq!(get(&node.address, &known).status, 200, "what is there is read");
+        assert_eq!(get(&node.address, &known).status, 200, "stored actions are readable");
         assert_eq!(request(&node.address, &node.address.owner_token, "GET", PROPOSALS, "").status, 200);
     }
     disk.make_room();
@@ -151,10 +151,10 @@ fn drill_a_full_disk_of_the_log_stops_the_server_and_loses_nothing() {
     let (ids, refused) = propose_until_full(&nodes[0]);
 
     assert!(blames_the_database(&refused), "{}", refused.body);
-    // Between two attempts to recover the server may answer for a moment.
-    eventually("the other gate says so, too", || blames_the_database(&ready(&nodes[1])).then_some(()));
+    // The server may answer for a moment between two recovery attempts.
+    eventually("the other gate refuses, too", || blames_the_database(&ready(&nodes[1])).then_some(()));
     disk.make_room();
-    // PostgreSQL ended by itself, or tries to recover.
+    // PostgreSQL has ended by itself or tries to recover.
     server.stop(How::Immediate);
     server.start();
     for node in &nodes {

@@ -1,4 +1,4 @@
-//! A connection between gate and server breaks in the middle of a commit: nobody knows whether it was kept, and the key settles it.
+//! A connection to the database server breaks during a commit. The key settles whether the commit was kept.
 
 use placet::for_tests::Fields;
 
@@ -10,7 +10,7 @@ use crate::support::lab::Node;
 use crate::support::postgres::Server;
 use crate::support::relay::Lose;
 
-/// Asks until it is this request whose commit is lost, and not one of the gate's own: the nth one was. Returns its answer.
+/// Repeats `ask` until its commit is the one lost, not one of the gate's own. Returns the number of tries and the answer.
 fn in_doubt(node: &Node, lose: Lose, ask: impl Fn(usize) -> Reply) -> (usize, Reply) {
     for nth in 0.. {
         node.way.lose_the_next_write(lose);
@@ -28,7 +28,7 @@ fn id(reply: &Reply) -> String {
 }
 
 #[test]
-fn drill_a_write_in_doubt_is_settled_by_its_key_at_any_gate() {
+fn drill_key_settles_a_write_in_doubt_at_any_gate() {
     let Some(programs) = asked("a connection breaks in the middle of a commit") else { return };
     let server = Server::on_a_port(programs, &[]);
     let nodes = [Node::over(&server, CONFIG), Node::over(&server, CONFIG)];
@@ -62,7 +62,7 @@ fn drill_a_write_in_doubt_is_settled_by_its_key_at_any_gate() {
     }
 }
 
-/// The same of a decision: under a key the answer is the first one, and without one the refusal says that it is done.
+/// Decisions: a retry under a key gets the first answer, one without a key is refused as already done.
 fn decided_once(nodes: &[Node], ways: &[Address], lose: Lose, new: impl Fn(usize) -> String) {
     for key in ["d", ""] {
         let proposed: Vec<_> = (0..8).map(|nth| new(if key.is_empty() { 10 + nth } else { nth })).collect();
@@ -90,7 +90,7 @@ fn decided_once(nodes: &[Node], ways: &[Address], lose: Lose, new: impl Fn(usize
 }
 
 #[test]
-fn drill_connections_that_break_under_load_double_nothing() {
+fn drill_broken_connections_under_load_double_nothing() {
     let Some(programs) = asked("connections break under load") else { return };
     let server = Server::on_a_port(programs, &[]);
     let nodes = [Node::over(&server, CONFIG), Node::over(&server, CONFIG)];

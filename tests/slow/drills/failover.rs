@@ -1,4 +1,4 @@
-//! The server is lost, and a standby that follows it takes its place and its address.
+//! The database server is lost, and its standby takes over its address.
 
 use super::crowd::{self, Crowd};
 use super::{CONFIG, asked, blames_the_database, ready};
@@ -7,11 +7,11 @@ use crate::support::lab::Node;
 use crate::support::postgres::{How, Server};
 
 #[test]
-fn drill_a_standby_that_is_promoted_has_everything_that_was_acknowledged() {
+fn drill_promoted_standby_has_all_acknowledged_data() {
     let Some(programs) = asked("a standby takes the place of its server") else { return };
     let server = Server::on_a_port(programs, &[]);
     let standby = server.standby();
-    // What is acknowledged is on both.
+    // Every acknowledged write is on both.
     server.sql("ALTER SYSTEM SET synchronous_standby_names = '*'");
     server.sql("SELECT pg_reload_conf()");
     let is_sync = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
@@ -21,7 +21,7 @@ fn drill_a_standby_that_is_promoted_has_everything_that_was_acknowledged() {
     crowd.goes_on(40);
 
     server.stop(How::Immediate);
-    // One of the gates is lost with it.
+    // One of the gates is lost, too.
     nodes[1].kill_9();
     for node in &nodes {
         node.way.lead_to(&standby.address());

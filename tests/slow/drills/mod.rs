@@ -1,6 +1,6 @@
-//! Drills: what becomes of gates, their clients and what they acknowledged when the PostgreSQL beneath them fails.
+//! Drills: gates and clients while their PostgreSQL server fails.
 //!
-//! They run where `PLACET_NEEDS_POSTGRES` asks for them, and say what they left out elsewhere. `PLACET_LONG` has the long form.
+//! They run with `PLACET_NEEDS_POSTGRES` and report as skipped without it. `PLACET_LONG` selects the long form.
 
 mod clocks;
 mod crowd;
@@ -17,7 +17,7 @@ use super::support::lab::Node;
 use super::support::postgres::programs;
 use super::support::skipped;
 
-/// Tools that nothing here runs: an approval is the end. Every proposal is welcome.
+/// The tools have no executor, so an approval is final. The limits allow any number of proposals.
 const CONFIG: &str = r#"
 [gate]
 listen = "127.0.0.1:0"
@@ -29,7 +29,7 @@ pending_per_workspace = 1000000
 
 const PROPOSALS: &str = "/api/pending-actions";
 
-/// The server's programs; `None` where nobody asked for drills.
+/// Returns the server's programs; `None` without `PLACET_NEEDS_POSTGRES`.
 pub(crate) fn asked(drill: &str) -> Option<PathBuf> {
     if std::env::var_os("PLACET_NEEDS_POSTGRES").is_none() {
         skipped(&format!(
@@ -44,12 +44,12 @@ fn is_long() -> bool {
     std::env::var_os("PLACET_LONG").is_some()
 }
 
-/// What `/readyz` of a gate says.
+/// Returns a gate's answer to `/readyz`.
 fn ready(node: &Node) -> Reply {
-    try_request(&node.address, "", "GET", "/readyz", "").expect("the gate answers")
+    try_request(&node.address, "", "GET", "/readyz", "").expect("the gate does not answer")
 }
 
-/// A refusal that says that the database is the reason, in words of ours.
+/// Returns whether a refusal names the database as the reason, in placet's words.
 fn blames_the_database(reply: &Reply) -> bool {
     reply.status == 503
         && reply.body.contains(r#""code":"UNAVAILABLE""#)

@@ -1,4 +1,4 @@
-//! The server stops at once, as when it crashes, and is started again.
+//! The database server crashes and is started again.
 
 use super::crowd::{self, Crowd};
 use super::{CONFIG, asked, blames_the_database, is_long, ready};
@@ -7,7 +7,7 @@ use crate::support::lab::Node;
 use crate::support::postgres::{How, Server};
 
 #[test]
-fn drill_a_server_that_crashes_under_load_loses_nothing_and_its_gates_come_back() {
+fn drill_crashing_server_under_load_loses_nothing() {
     let Some(programs) = asked("the server stops at once, and starts again") else { return };
     let server = Server::on_a_port(programs, &[]);
     let nodes = [Node::over(&server, CONFIG), Node::over(&server, CONFIG)];

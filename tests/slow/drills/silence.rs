@@ -1,4 +1,4 @@
-//! The way to the server falls silent: nothing breaks, and nothing comes. Also the connections that a router forgot, while new ones work.
+//! A silent connection to the database server: open, but without data. Also stale connections that a router dropped.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -11,12 +11,12 @@ use crate::support::eventually;
 use crate::support::lab::Node;
 use crate::support::postgres::Server;
 
-/// How long a gate may take to say that it has no answer: its longest limit (20 s), and what a busy machine adds.
+/// Time limit for a refusal: the gate's longest limit (20 s) plus the delays of a busy machine.
 const ANSWERED: Duration = Duration::from_secs(100);
-/// More requests at once than a gate has connections.
+/// More concurrent requests than a gate has connections.
 const AT_ONCE: usize = 24;
 
-/// An open stream of a gate's briefings, which has begun.
+/// Opens a stream of briefings and reads its start.
 fn stream(node: &Node) -> TcpStream {
     let host = node.address.url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(host).unwrap();
@@ -30,20 +30,20 @@ fn stream(node: &Node) -> TcpStream {
     stream
 }
 
-/// Requests of which each must be answered in time; what they were told.
+/// Sends `AT_ONCE` requests, each to be answered in time, and returns the replies.
 fn all_at_once(node: &Node) -> Vec<Reply> {
     let one = || try_request(&node.address, &node.address.owner_token, "GET", PROPOSALS, "");
     let begun = Instant::now();
     let replies = std::thread::scope(|scope| {
         let asked: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(one)).collect();
-        asked.into_iter().map(|one| one.join().unwrap().expect("the gate answers")).collect()
+        asked.into_iter().map(|one| one.join().unwrap().expect("the gate does not answer")).collect()
     });
     assert!(begun.elapsed() < ANSWERED, "answered after {:?}", begun.elapsed());
     replies
 }
 
 #[test]
-fn drill_a_gate_that_hears_nothing_says_so_and_comes_back() {
+fn drill_gate_with_a_silent_database_refuses_and_recovers() {
     let Some(programs) = asked("the way to the server falls silent") else { return };
     let server = Server::on_a_port(programs, &[]);
     let nodes = [Node::over(&server, CONFIG), Node::over(&server, CONFIG)];
@@ -54,7 +54,7 @@ fn drill_a_gate_that_hears_nothing_says_so_and_comes_back() {
 
     nodes[0].way.fall_silent();
 
-    // What was under way there holds nobody else up for long.
+    // Transactions of the silent gate must not block the other gate for long.
     let meanwhile = propose(
         &nodes[1].address,
         r#"{"workspaceId":"default","toolName":"other","toolInput":{"title":"meanwhile"}}"#,
@@ -66,7 +66,7 @@ fn drill_a_gate_that_hears_nothing_says_so_and_comes_back() {
     }
     if is_long() {
         nodes[1].way.fall_silent();
-        // An inbox sees that its stream ended, and cannot open it again.
+        // An inbox sees the stream end and cannot reopen it.
         stream.set_read_timeout(Some(ANSWERED)).unwrap();
         let mut rest = Vec::new();
         stream.read_to_end(&mut rest).unwrap();
@@ -93,14 +93,14 @@ fn drill_a_gate_that_hears_nothing_says_so_and_comes_back() {
 }
 
 #[test]
-fn drill_connections_that_are_silent_for_ever_leave_the_pool() {
+fn drill_stale_connections_leave_the_pool() {
     let Some(programs) = asked("a router forgets the connections to the server") else { return };
     let server = Server::on_a_port(programs, &[]);
     let nodes = [Node::over(&server, CONFIG), Node::over(&server, CONFIG)];
     let crowd = Crowd::at(&nodes, AT_ONCE);
     crowd.goes_on(100);
 
-    // In the middle of work, and while nothing is asked.
+    // In the middle of work, and while idle.
     nodes[0].way.forget();
     crowd.goes_on(200);
     let (told, refused) = crowd.ends();

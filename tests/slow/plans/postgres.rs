@@ -1,6 +1,5 @@
-//! The same calls on PostgreSQL, which writes the plan of each statement to its log as it runs it. Its tables look to it as after a long
-//! history, as which index it takes depends on that; and to read through one is made dear, so that it does so only where no index leads to
-//! the rows.
+//! Query plans on PostgreSQL, which logs the plan of each statement. The statistics look like after a long history, because
+//! they decide the choice of index. Sequential scans are made expensive, so that the planner uses one only without an index.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,24 +11,24 @@ use super::super::support::home::Home;
 use super::super::support::postgres::Server;
 use super::{CONFIG, every_route};
 
-/// Nothing tidies up what looks like a history. In no test the power goes.
+/// Autovacuum would undo the faked history, and fsync is not needed.
 const SERVER: [(&str, &str); 2] = [("autovacuum", "off"), ("fsync", "off")];
 
-/// For every session from then on; the first one, which makes the tables, reads through them as it may.
+/// Settings of later sessions; the first one creates the tables and may scan them.
 const SETTINGS: [(&str, &str); 6] = [
     ("session_preload_libraries", "auto_explain"),
     ("auto_explain.log_min_duration", "0"),
     ("auto_explain.log_nested_statements", "on"),
     ("auto_explain.log_format", "json"),
     ("enable_seqscan", "off"),
-    // What is dear would be compiled.
+    // Expensive plans would be JIT-compiled.
     ("jit", "off"),
 ];
 
-/// What may be read through: workspaces, tokens, gates, pauses, and what is known of the tables.
+/// Tables that may be scanned: workspaces, tokens, gates, pauses, migrations.
 const SMALL: [&str; 5] = ["heads", "tokens", "gates", "pauses", "_sqlx_migrations"];
 
-/// Puts a history into each table that grows: of 500 workspaces, of just now, and most of it over. No constraint is asked.
+/// Fills each growing table with recent rows of 500 workspaces, most of them settled, without constraints.
 const FILL: &str = "DO $$ DECLARE name text; columns text; cells text; BEGIN \
      SET LOCAL session_replication_role = replica; \
      FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'placet' AND NOT tablename = ANY ('{SMALL}') LOOP \
@@ -43,15 +42,15 @@ const FILL: &str = "DO $$ DECLARE name text; columns text; cells text; BEGIN \
      EXECUTE format('INSERT INTO placet.%I (%s) SELECT %s FROM generate_series(1::bigint, 20000) AS g ON CONFLICT DO NOTHING', \
      name, columns, cells); END LOOP; END $$";
 
-/// Takes it out again. The server goes by what it counted, and by the size of its files, which stays.
+/// Deletes the rows again. The planner keeps the statistics and the file sizes.
 const EMPTY: &str = "DO $$ DECLARE name text; BEGIN SET LOCAL session_replication_role = replica; \
      FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'placet' AND NOT tablename = ANY ('{SMALL}') LOOP \
      EXECUTE format('DELETE FROM placet.%I', name); END LOOP; END $$";
 
-/// No index leads to a title.
+/// A statement without an index.
 const THROUGH: &str = "SELECT COUNT(*) FROM placet.actions WHERE title = 'x'";
 
-/// What the server says that it did, each once: a statement, and its plan.
+/// Returns the distinct statements and plans of the log.
 fn plans(log: &str) -> BTreeSet<(String, String)> {
     let plan = |(at, _): (usize, &str)| {
         let begun = log[at..].find('{')? + at;
@@ -64,10 +63,10 @@ fn plans(log: &str) -> BTreeSet<(String, String)> {
     read.into_iter().collect()
 }
 
-/// The steps of a plan that read through more than a small table: all of it, or all of an index.
+/// Adds the plan's steps that scan a table, or an index in full, unless it is small.
 fn scans(step: &Value, found: &mut Vec<String>) {
     let text = |name: &str| step[name].as_str().unwrap_or_default();
-    // A bitmap names the index and not the table: no index of a small one is read so.
+    // A bitmap step names only its index; small tables are not read with bitmaps.
     let read = if text("Relation Name").is_empty() { text("Index Name") } else { text("Relation Name") };
     let is_through = match text("Node Type") {
         "Seq Scan" => true,
@@ -83,7 +82,7 @@ fn scans(step: &Value, found: &mut Vec<String>) {
 }
 
 #[test]
-fn nor_does_any_on_postgresql() {
+fn no_route_scans_a_growing_table_on_postgresql() {
     let Some(programs) = asked("plans of PostgreSQL") else { return };
     let server = Server::on_a_socket(programs, &SERVER);
     let (home, database) = (Home::with_config(CONFIG), server.url());
@@ -102,7 +101,7 @@ fn nor_does_any_on_postgresql() {
     every_route(&gate.address);
     gate.signal("TERM");
     gate.wait_end();
-    // What goes unseen would be green.
+    // Proves that a scan would be found.
     server.sql(THROUGH);
 
     let plans = plans(&server.log()[before..]);
@@ -116,6 +115,6 @@ fn nor_does_any_on_postgresql() {
         }
     }
     let seen = found.remove(&(THROUGH, vec!["Seq Scan actions".to_owned()]));
-    assert!(seen.is_some(), "a statement that reads through a table is seen: {found:#?}");
+    assert!(seen.is_some(), "the deliberate scan was not found: {found:#?}");
     assert!(found.is_empty(), "{found:#?}");
 }

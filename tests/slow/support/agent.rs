@@ -1,4 +1,4 @@
-//! An agent: plain HTTP over a socket, so that nothing of placet's own client stands between the test and the gate.
+//! An agent with plain HTTP over a socket, independent of placet's client.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -14,12 +14,12 @@ pub(crate) struct Reply {
     pub(crate) body: String,
 }
 
-/// One request, one connection, to a gate that is there.
+/// Sends one request on its own connection. Panics without an answer.
 pub(crate) fn request(address: &Address, token: &str, method: &str, path: &str, body: &str) -> Reply {
     try_request(address, token, method, path, body).unwrap()
 }
 
-/// One request, one connection; nothing without a whole answer.
+/// Sends one request on its own connection; `None` without a whole answer.
 pub(crate) fn try_request(
     address: &Address,
     token: &str,
@@ -30,7 +30,7 @@ pub(crate) fn try_request(
     try_keyed(address, token, "", (method, path), body)
 }
 
-/// The same under an `Idempotency-Key`, unless it is empty.
+/// Sends one request with an `Idempotency-Key`, unless `key` is empty.
 pub(crate) fn try_keyed(
     address: &Address,
     token: &str,
@@ -55,26 +55,26 @@ pub(crate) fn try_keyed(
     Some(Reply { status, body: body.to_owned() })
 }
 
-/// Proposes, and gives the action's id.
+/// Proposes an action and returns its id.
 pub(crate) fn propose(address: &Address, body: &str) -> String {
     let reply = request(address, &address.agent_token, "POST", "/api/pending-actions", body);
     assert_eq!(reply.status, 202, "{}", reply.body);
     Fields::of(&reply.body).unwrap().text("pending_action_id").unwrap().as_raw().to_owned()
 }
 
-/// Approves as the owner.
+/// Approves an action as the owner.
 pub(crate) fn approve(address: &Address, id: &str) {
     let path = format!("/api/pending-actions/{id}/approve");
     let reply = request(address, &address.owner_token, "POST", &path, "");
     assert_eq!(reply.status, 200, "{}", reply.body);
 }
 
-/// The action as the gate has it now.
+/// Returns the gate's current version of an action.
 pub(crate) fn get(address: &Address, id: &str) -> Reply {
     request(address, &address.owner_token, "GET", &format!("/api/pending-actions/{id}"), "")
 }
 
-/// The word in the action's `status`.
+/// Returns the action's `status`.
 pub(crate) fn status(address: &Address, id: &str) -> String {
     Fields::of(&get(address, id).body).unwrap().text("status").unwrap().as_raw().to_owned()
 }

@@ -1,4 +1,4 @@
-//! Chance that can be played again: the same seed, the same choices.
+//! Reproducible random choices.
 
 pub(crate) struct Chance(u64);
 
@@ -7,7 +7,7 @@ impl Chance {
         Self(seed)
     }
 
-    /// 0 to `n - 1`.
+    /// Returns 0 to `n - 1`.
     pub(crate) const fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % n

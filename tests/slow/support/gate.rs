@@ -1,4 +1,4 @@
-//! `placet gate serve` as a process that can be killed, and the note that every serving gate leaves.
+//! `placet gate serve` as a process, and the note that every serving gate writes.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use placet::for_tests::Fields;
 use super::eventually;
 use super::home::Home;
 
-/// Where a gate is and how to talk to it.
+/// A gate's URL and tokens.
 #[derive(Clone, Debug)]
 pub(crate) struct Address {
     pub(crate) url: String,
@@ -23,7 +23,7 @@ pub(crate) struct Gate {
     log: PathBuf,
 }
 
-/// The end of a log, which is gone with the home that it is in.
+/// Returns the end of a log, because the home is deleted with the test.
 fn last_of(log: &Path) -> String {
     let text = std::fs::read_to_string(log).unwrap_or_default();
     let lines: Vec<_> = text.lines().rev().take(20).collect();
@@ -31,12 +31,12 @@ fn last_of(log: &Path) -> String {
 }
 
 impl Gate {
-    /// Starts it and reads the line that it prints when it is ready.
+    /// Starts a gate and reads the line that reports it ready.
     pub(crate) fn serve(home: &Home, args: &[&str]) -> Self {
         Self::serve_with(home, args, &[])
     }
 
-    /// The same with more in its environment.
+    /// Starts a gate with more environment variables.
     pub(crate) fn serve_with(home: &Home, args: &[&str], env: &[(String, String)]) -> Self {
         let mut command = home.command(&["gate", "serve"]);
         command.envs(env.iter().cloned());
@@ -49,7 +49,7 @@ impl Gate {
         Self { child, address, log }
     }
 
-    /// Starts it with a point at which it dies; without an address when that is before it is ready.
+    /// Starts a gate that dies at `point`; no address if it dies before it is ready.
     pub(crate) fn serve_until(home: &Home, point: &str) -> (Child, Option<Address>) {
         let mut command = home.command(&["gate", "serve"]);
         command.env("PLACET_KILL_AT", point);
@@ -60,7 +60,7 @@ impl Gate {
         (child, address)
     }
 
-    /// The address and port, to start another one in the same place.
+    /// Returns address and port, for another gate to reuse.
     pub(crate) fn listen(&self) -> String {
         self.address.url.strip_prefix("http://").unwrap().to_owned()
     }
@@ -69,13 +69,13 @@ impl Gate {
         self.child.id()
     }
 
-    /// Sends it a signal by its name.
+    /// Sends a signal by name.
     pub(crate) fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([format!("-{name}"), self.child.id().to_string()]).status();
         assert!(sent.unwrap().success());
     }
 
-    /// Waits until it has ended; its exit code.
+    /// Waits for the gate to end and returns its exit code.
     pub(crate) fn wait_end(&mut self) -> Option<i32> {
         eventually("the gate ends", || self.child.try_wait().unwrap()).code()
     }
@@ -104,7 +104,7 @@ impl Drop for Gate {
 }
 
 impl Address {
-    /// From the line on standard output, or from `gate.json`.
+    /// Reads the address from the line on standard output, or from `gate.json`.
     pub(crate) fn read(json: &str) -> Option<Self> {
         let fields = Fields::of(json)?;
         let read = |name: &str| {
@@ -117,7 +117,7 @@ impl Address {
         })
     }
 
-    /// Of the gate that a running inbox serves.
+    /// Waits for the address of an inbox's embedded gate.
     pub(crate) fn of_embedded(home: &Home) -> Self {
         let note = home.state().join("gate.json");
         eventually("the embedded gate says where it is", || Self::read(&std::fs::read_to_string(&note).ok()?))

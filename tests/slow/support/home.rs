@@ -1,4 +1,4 @@
-//! A home of its own for every test: configuration, state, and a folder for what executors write.
+//! A home per test: configuration, state, and a folder for executors' output.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -7,8 +7,7 @@ use tempfile::TempDir;
 
 pub(crate) struct Home(TempDir);
 
-/// Tools that write their input to a file named after the action. `$OUT` is a folder. What is confirmed is sent at once: the demo is
-/// where it is held.
+/// A tool that writes its input to a file named after the action, in `$OUT`. Undo send is off, so submissions leave at once.
 pub(crate) const WRITE_FILE: &str = r#"
 [gate]
 listen = "127.0.0.1:0"
@@ -22,7 +21,7 @@ retry = "safe"
 hold_seconds = 0
 "#;
 
-/// A tool that says that it runs, waits for the file `go`, and writes down what it got.
+/// A tool that announces its start, waits for the file `go`, and writes its input.
 pub(crate) const WAITS_FOR_GO: &str = r#"
 [gate]
 listen = "127.0.0.1:0"
@@ -33,7 +32,7 @@ env = { OUT = "@OUT@" }
 "#;
 
 impl Home {
-    /// A home whose configuration is `config`, with `@OUT@` replaced by the folder for executors.
+    /// Makes a home with the configuration `config`; `@OUT@` is replaced by the executors' folder.
     pub(crate) fn with_config(config: &str) -> Self {
         let home = Self(tempfile::tempdir().unwrap());
         std::fs::create_dir_all(home.out()).unwrap();
@@ -54,7 +53,7 @@ impl Home {
         self.path().join("state")
     }
 
-    /// Where executors write.
+    /// Returns the folder for executors' output.
     pub(crate) fn out(&self) -> PathBuf {
         self.path().join("out")
     }
@@ -70,20 +69,20 @@ impl Home {
         ]
     }
 
-    /// A placet without a terminal.
+    /// Returns a command that runs placet without a terminal.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_placet"));
         command.args(args).env_clear().envs(self.env());
         command
     }
 
-    /// Starts placet with nothing on standard input, to be waited for with [`super::ended`].
+    /// Starts placet without standard input. Wait for it with [`super::ended`].
     pub(crate) fn begin(&self, args: &[&str]) -> Child {
         let mut command = self.command(args);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// Runs placet to its end, with nothing on standard input.
+    /// Runs placet to its end without standard input.
     pub(crate) fn run(&self, args: &[&str]) -> Output {
         self.command(args).stdin(Stdio::null()).output().unwrap()
     }

@@ -1,29 +1,29 @@
-//! Several gates on one PostgreSQL, each a process with a home of its own and a way of its own to the server, which can break or fall
-//! silent. `benches/scale` includes this folder too.
+//! Several gates on one PostgreSQL server, each with its own process, home and relay to the server. `benches/scale` includes
+//! this folder, too.
 
 use super::gate::{Address, Gate};
 use super::home::Home;
 use super::postgres::Server;
 use super::relay::Relay;
 
-/// One gate, which may be dead for a while.
+/// One gate, which may be stopped.
 pub(crate) struct Node {
     pub(crate) home: Home,
-    /// To the server; the gate has no other.
+    /// The gate's only connection to the server.
     pub(crate) way: Relay,
-    /// The same before and after a restart.
+    /// The same address after a restart.
     pub(crate) address: Address,
     env: Vec<(String, String)>,
     gate: Option<Gate>,
 }
 
 impl Node {
-    /// A gate over `server`, with the configuration of [`Home::with_config`].
+    /// Starts a gate on `server`, configured like [`Home::with_config`].
     pub(crate) fn over(server: &Server, config: &str) -> Self {
         Self::with_env(server, config, &[])
     }
 
-    /// The same with more in its environment.
+    /// Starts a gate with more environment variables.
     pub(crate) fn with_env(server: &Server, config: &str, env: &[(&str, &str)]) -> Self {
         let (home, way) = (Home::with_config(config), Relay::to(&server.address()));
         let env: Vec<_> = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -31,14 +31,14 @@ impl Node {
         Self { home, address: gate.address.clone(), env, gate: Some(gate), way }
     }
 
-    /// As nothing can prevent.
+    /// Kills the gate with SIGKILL.
     pub(crate) fn kill_9(&mut self) {
         if let Some(gate) = self.gate.take() {
             gate.kill_9();
         }
     }
 
-    /// Starts it again at its address, once it was killed.
+    /// Starts a killed gate again at its address.
     pub(crate) fn serve(&mut self) {
         let listen = self.address.url.strip_prefix("http://").unwrap();
         let args = ["--database", &database(&self.way), "--listen", listen];

@@ -1,4 +1,4 @@
-//! What the slow tests stand on: a terminal, a gate, an agent, a home of their own. Every wait has a limit and a condition.
+//! Support for slow tests: terminal, gate, agent, home. Every wait has a condition and a limit.
 
 pub(crate) mod agent;
 pub(crate) mod chance;
@@ -18,10 +18,10 @@ use std::time::{Duration, Instant};
 
 pub(crate) use self::skipped::skipped;
 
-/// How long anything may take before a test gives up. Generous: it only costs time when something is broken.
+/// Maximum wait in a test. It is generous, because it costs time only on failure.
 pub(crate) const LIMIT: Duration = Duration::from_mins(2);
 
-/// Tries `probe` until it gives something.
+/// Repeats `probe` until it returns a value.
 pub(crate) fn eventually<T>(what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {
@@ -33,13 +33,13 @@ pub(crate) fn eventually<T>(what: &str, mut probe: impl FnMut() -> Option<T>) ->
     }
 }
 
-/// What a process said that ends by itself; it says less than a pipe holds.
+/// Waits for a process that ends by itself. Its output must fit into the pipe's buffer.
 pub(crate) fn ended(mut child: Child) -> Output {
     eventually("it ends", || child.try_wait().unwrap());
     child.wait_with_output().unwrap()
 }
 
-/// The configuration of a home whose only source is a gate, as its owner.
+/// Returns a configuration whose only source is `gate`, as its owner.
 pub(crate) fn team(gate: &gate::Gate, gate_home: &home::Home) -> String {
     format!(
         "[ui]\nhold_seconds = 0\n[[source]]\nname = \"team\"\nkind = \"gate\"\nurl = \"{}\"\ntoken_file = \"{}\"\n",

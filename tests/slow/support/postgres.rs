@@ -1,5 +1,5 @@
-//! A PostgreSQL of its own for as long as a value lives: in a folder of its own, by a user who is not root, on a socket and, where it is
-//! asked for, on a port of loopback. The gate's own tests include this file too.
+//! A temporary PostgreSQL server: in its own folder, as a user other than root, on a socket and optionally on a loopback
+//! port. The gate's tests include this file, too.
 
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt as _, chown};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// Where Debian, and who unpacks its packages, have the server's programs; the newest version. `None`: nowhere.
+/// Returns the folder of the server's programs, as installed or unpacked from Debian's packages; `None` if there is none.
 pub(crate) fn programs() -> Option<PathBuf> {
     let unpacked = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/postgres/usr/lib/postgresql");
     let versions = [Path::new("/usr/lib/postgresql"), &unpacked].map(std::fs::read_dir);
@@ -22,35 +22,35 @@ pub(crate) fn programs() -> Option<PathBuf> {
     found.into_iter().max_by_key(|folder| folder.starts_with("/usr/lib/postgresql"))
 }
 
-/// How a server stops.
+/// How to stop the server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum How {
-    /// Connections are ended, everything is written.
+    /// Ends connections and writes everything.
     Fast,
-    /// As if it had crashed: nothing more is written, and the next start recovers.
+    /// Stops like a crash: the next start recovers.
     Immediate,
 }
 
 pub(crate) struct Server {
     programs: PathBuf,
     folder: TempDir,
-    /// `None`: a socket only, so that no other server is in the way.
+    /// `None` for a socket only, which conflicts with no other server.
     port: Option<u16>,
     settings: String,
 }
 
 impl Server {
-    /// A new one on a socket.
+    /// Starts a server on a socket.
     pub(crate) fn on_a_socket(programs: PathBuf, settings: &[(&str, &str)]) -> Self {
         Self::begin(programs, None, settings)
     }
 
-    /// A new one on a free port of 127.0.0.1, and on a socket.
+    /// Starts a server on a socket and on a free port of 127.0.0.1.
     pub(crate) fn on_a_port(programs: PathBuf, settings: &[(&str, &str)]) -> Self {
         Self::begin(programs, Some(free_port()), settings)
     }
 
-    /// The same in a folder of its own in `data`, with its write-ahead log in the folder `log`, which is made.
+    /// Starts a server with its data in a new folder in `data`, and its write-ahead log in the new folder `log`.
     pub(crate) fn on_disks(programs: PathBuf, data: &Path, log: &Path) -> Self {
         let folder = owned(tempfile::tempdir_in(data).unwrap());
         let server = Self { programs, folder, port: Some(free_port()), settings: String::new() };
@@ -69,7 +69,7 @@ impl Server {
         self
     }
 
-    /// Another one on a port of its own that follows this one, from a copy of all it has. It does what [`Self::start`] was told.
+    /// Starts a standby from a base backup, on its own port, with the same settings.
     pub(crate) fn standby(&self) -> Self {
         let (port, folder) = (free_port(), owned_folder());
         let standby = Self {
@@ -85,13 +85,13 @@ impl Server {
         standby
     }
 
-    /// Starts it, and returns when it takes connections.
+    /// Starts the server and waits until it takes connections.
     pub(crate) fn start(&self) {
         let started = self.try_start();
         assert!(started.status.success(), "pg_ctl start: {}", self.log());
     }
 
-    /// The same, of a server that may not start.
+    /// Starts a server that may fail to start.
     pub(crate) fn try_start(&self) -> Output {
         let folder = self.folder.path().display();
         let listen = match self.port {
@@ -106,18 +106,18 @@ impl Server {
         )
     }
 
-    /// Stops it. It may have stopped by itself.
+    /// Stops the server, which may already have stopped.
     pub(crate) fn stop(&self, how: How) {
         let how = if how == How::Fast { "fast" } else { "immediate" };
         self.said("pg_ctl", &["-D", self.data().to_str().unwrap(), "-w", "-m", how, "stop"]);
     }
 
-    /// Makes a standby the server that writes.
+    /// Promotes a standby.
     pub(crate) fn promote(&self) {
         self.done("pg_ctl", &["-D", self.data().to_str().unwrap(), "-w", "promote"]);
     }
 
-    /// What a statement answers, as text without headings.
+    /// Returns a statement's result as text without headings.
     pub(crate) fn sql(&self, statement: &str) -> String {
         let host = self.folder.path().to_str().unwrap();
         let port = self.port.unwrap_or(5_432).to_string();
@@ -140,12 +140,12 @@ impl Server {
         String::from_utf8(said.stdout).unwrap().trim().to_owned()
     }
 
-    /// The host and the port, for a relay.
+    /// Returns host and port, for a relay.
     pub(crate) fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port.unwrap())
     }
 
-    /// Its first database, on the socket.
+    /// Returns the URL of the first database, through the socket.
     pub(crate) fn url(&self) -> String {
         let host = self.folder.path().to_string_lossy().replace('/', "%2F");
         match self.port {
@@ -154,17 +154,17 @@ impl Server {
         }
     }
 
-    /// Where its data is. What stands beside it, in the same folder, is not the server's.
+    /// Returns the data folder.
     pub(crate) fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
-    /// What it wrote to its log.
+    /// Returns the server's log.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 
-    /// The end of its log.
+    /// Returns the end of the server's log.
     pub(crate) fn last_log(&self) -> String {
         let log = self.log();
         let lines: Vec<_> = log.lines().rev().take(20).collect();
@@ -178,7 +178,7 @@ impl Server {
     }
 
     fn said(&self, program: &str, arguments: &[&str]) -> Output {
-        // The server's own output would keep this process waiting for the server.
+        // pg_ctl would wait for a server that inherits its output.
         self.command(program).args(arguments).stdout(Stdio::null()).output().unwrap()
     }
 
@@ -201,17 +201,17 @@ fn as_owner(mut command: Command) -> Command {
     command
 }
 
-/// Somebody else, where this is root, as whom the server refuses to run: nobody.
+/// Returns the id of the user `nobody` if this runs as root, because the server refuses to run as root.
 pub(crate) fn user() -> Option<u32> {
     (std::fs::metadata("/proc/self").unwrap().uid() == 0).then_some(65_534)
 }
 
-/// A folder of the server's user.
+/// Returns a folder owned by the server's user.
 pub(crate) fn owned_folder() -> TempDir {
     owned(tempfile::tempdir().unwrap())
 }
 
-/// Only its owner may read the server's files.
+/// Gives the folder to the server's user, who must own the server's files.
 fn owned(folder: TempDir) -> TempDir {
     if let Some(user) = user() {
         chown(folder.path(), Some(user), Some(user)).unwrap();
@@ -227,20 +227,20 @@ fn written(settings: &[(&str, &str)]) -> String {
     settings.iter().flat_map(|(name, value)| ["-c ", name, "=", value, " "]).collect()
 }
 
-/// PgBouncer before a server, as Debian has it: each transaction gets any connection. Ends with this value.
+/// PgBouncer in transaction mode in front of a server.
 pub(crate) struct Pooler(Child);
 
 impl Pooler {
     pub(crate) const PORT: u16 = 6_432;
     const LIMIT: Duration = Duration::from_mins(1);
 
-    /// `None`: there is none.
+    /// Returns the program; `None` if it is not installed.
     pub(crate) fn program() -> Option<PathBuf> {
         let unpacked = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/postgres/usr/sbin/pgbouncer");
         ["/usr/sbin/pgbouncer".into(), unpacked].into_iter().find(|program: &PathBuf| program.exists())
     }
 
-    /// On a socket beside that of the server.
+    /// Starts PgBouncer on a socket next to the server's.
     pub(crate) fn start(program: &Path, server: &Server) -> Self {
         let folder = server.folder.path();
         let (file, place) = (folder.join("pooler.ini"), folder.display());

@@ -1,4 +1,4 @@
-//! The real binary in a pseudo-terminal, with the screen as a person would see it.
+//! The real binary in a pseudo-terminal, with its screen.
 
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
@@ -11,10 +11,10 @@ use portable_pty::{CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_sy
 use super::LIMIT;
 use super::home::Home;
 
-/// How long a key may lie unread before the next one is sent all the same.
+/// Maximum wait for placet to read a key before the next one is sent.
 const UNREAD: Duration = Duration::from_secs(5);
 
-/// A screen is done when nothing was written for so long.
+/// A screen is finished after this long without output.
 const CALM: Duration = Duration::from_millis(400);
 
 /// A running placet with a terminal.
@@ -29,7 +29,7 @@ pub(crate) struct Pty {
 
 struct Seen {
     parser: vt100::Parser,
-    /// Every byte that came, for what a screen cannot tell.
+    /// All bytes, for what the screen does not show.
     bytes: Vec<u8>,
 }
 
@@ -87,8 +87,8 @@ impl Pty {
         Self { seen, writer: pair.master.take_writer().unwrap(), ended, end: None, pid, master: pair.master }
     }
 
-    /// Presses keys at the pace of a quick typist: what comes faster is taken for pasted text, and ignored. The next key waits
-    /// until placet has read the one before, so that a busy machine makes no paste of them. An escape sequence is one key.
+    /// Presses keys at the pace of a quick typist, because placet ignores faster keys as a paste. Waits until each key was
+    /// read, so that a busy machine does not bundle them. An escape sequence is one key.
     pub(crate) fn send(&mut self, keys: &str) {
         let mut rest = keys;
         while !rest.is_empty() {
@@ -106,7 +106,7 @@ impl Pty {
         }
     }
 
-    /// Waits until nothing that was sent is unread. Ends early where nobody reads: the process ended, or is stopped.
+    /// Waits until all sent bytes are read, or the process has ended or stopped reading.
     fn wait_read(&mut self) {
         let started = Instant::now();
         while self.unread() > 0 && started.elapsed() < UNREAD && !self.has_ended() {
@@ -114,14 +114,14 @@ impl Pty {
         }
     }
 
-    /// Bytes that were sent and not read yet.
+    /// Returns the number of sent bytes that are unread.
     pub(crate) fn unread(&self) -> u64 {
         use rustix::fs::{Mode, OFlags, open};
         let slave = self.master.tty_name().and_then(|name| open(name, OFlags::NOCTTY, Mode::empty()).ok());
         slave.and_then(|slave| rustix::io::ioctl_fionread(&slave).ok()).unwrap_or_default()
     }
 
-    /// Sends these bytes at once, as a terminal answers.
+    /// Sends bytes at once, like a terminal's reply.
     pub(crate) fn answer(&mut self, bytes: &str) {
         self.writer.write_all(bytes.as_bytes()).unwrap();
         self.writer.flush().unwrap();
@@ -131,7 +131,7 @@ impl Pty {
         self.seen.0.lock().unwrap().parser.screen().contents()
     }
 
-    /// The screen as a picture, once nothing was written for a moment.
+    /// Returns the screen as SVG after a moment without output.
     pub(crate) fn picture(&self, light: bool) -> String {
         let mut seen = self.seen.0.lock().unwrap();
         loop {
@@ -143,17 +143,17 @@ impl Pty {
         }
     }
 
-    /// Every byte that placet wrote so far.
+    /// Returns all bytes that placet wrote.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         self.seen.0.lock().unwrap().bytes.clone()
     }
 
-    /// True when the alternate screen is up.
+    /// Returns whether the alternate screen is active.
     pub(crate) fn is_full_screen(&self) -> bool {
         self.seen.0.lock().unwrap().parser.screen().alternate_screen()
     }
 
-    /// Waits until `text` stands on the screen.
+    /// Waits until the screen contains `text`.
     pub(crate) fn wait(&self, text: &str) {
         self.wait_for(&format!("{text:?} on the screen"), |screen| screen.contains(text));
     }
@@ -162,7 +162,7 @@ impl Pty {
         self.wait_for(&format!("{text:?} gone from the screen"), |screen| !screen.contains(text));
     }
 
-    /// Waits until the screen is as `wanted` says.
+    /// Waits until `wanted` accepts the screen.
     pub(crate) fn wait_for(&self, what: &str, wanted: impl Fn(&str) -> bool) {
         let started = Instant::now();
         let mut seen = self.seen.0.lock().unwrap();
@@ -177,7 +177,7 @@ impl Pty {
         }
     }
 
-    /// Kills it as nothing can prevent. It may have ended by itself.
+    /// Kills placet with SIGKILL. It may have ended already.
     pub(crate) fn kill_9(&self) {
         drop(
             std::process::Command::new("kill")
@@ -187,7 +187,7 @@ impl Pty {
         );
     }
 
-    /// Whether the process has ended by now.
+    /// Returns whether the process has ended.
     pub(crate) fn has_ended(&mut self) -> bool {
         if let Ok(status) = self.ended.try_recv() {
             self.end = Some(status);
@@ -195,7 +195,7 @@ impl Pty {
         self.end.is_some()
     }
 
-    /// Waits until the process has ended; its exit code.
+    /// Waits for the end and returns the exit code.
     pub(crate) fn wait_end(&mut self) -> u32 {
         if let Some(status) = &self.end {
             return status.exit_code();

@@ -1,4 +1,4 @@
-//! Another way to a gate, or to a database server, which can end, break, fall silent, lead elsewhere, or lose an answer.
+//! A relay to a gate or database server that can end, break, fall silent, move, or lose an answer.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -8,19 +8,19 @@ use std::sync::{Arc, Condvar, Mutex};
 use super::gate::Gate;
 
 pub(crate) struct Relay {
-    /// To a gate.
+    /// URL of a gate behind the relay.
     pub(crate) url: String,
     pub(crate) address: String,
     state: Arc<State>,
     accepting: std::thread::JoinHandle<()>,
 }
 
-/// What is lost of a write: of a POST to a gate, or of a COMMIT to PostgreSQL.
+/// Which half of a write is lost: a POST to a gate, or a COMMIT to PostgreSQL.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Lose {
-    /// All of it: the other end hears nothing.
+    /// The request: the other end does not receive it.
     Request,
-    /// The other end did it.
+    /// The answer: the other end has done it.
     Answer,
 }
 
@@ -36,9 +36,9 @@ struct State {
 
 #[derive(Default)]
 struct Silence {
-    /// Nothing passes on any connection.
+    /// Blocks all connections.
     everywhere: bool,
-    /// Nothing passes ever again on the first so many connections.
+    /// Number of oldest connections that stay blocked for good.
     first: u64,
     connections: u64,
 }
@@ -48,7 +48,7 @@ impl Relay {
         Self::to(&gate.listen())
     }
 
-    /// A way to this host and port.
+    /// Starts a relay to `other`, a host and port.
     pub(crate) fn to(other: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -60,7 +60,7 @@ impl Relay {
                     return;
                 }
                 let to = shared.to.lock().unwrap().clone();
-                // Where nobody listens, the client finds its connection closed.
+                // The client sees a closed connection if the other end does not listen.
                 let Ok(other) = TcpStream::connect(to) else { continue };
                 shared.open.lock().unwrap().extend([client.try_clone().unwrap(), other.try_clone().unwrap()]);
                 shared.carry(client, other);
@@ -69,7 +69,7 @@ impl Relay {
         Self { url: format!("http://{address}"), address, state, accepting }
     }
 
-    /// The connection of the next write breaks before the other end hears it, or once it has answered.
+    /// Breaks the connection of the next write, before the other end receives it or after it answers.
     pub(crate) fn lose_the_next_write(&self, lose: Lose) {
         *self.state.loses.lock().unwrap() = Some(lose);
     }
@@ -78,35 +78,35 @@ impl Relay {
         self.state.loses.lock().unwrap().is_none()
     }
 
-    /// Nothing passes any more, in either direction, and nobody is told: as when a cable is pulled.
+    /// Blocks both directions without closing anything, like a pulled cable.
     pub(crate) fn fall_silent(&self) {
         self.state.silence.lock().unwrap().everywhere = true;
     }
 
-    /// What was held back passes now, and everything after it.
+    /// Ends the silence and passes what was held back.
     pub(crate) fn speak(&self) {
         self.state.silence.lock().unwrap().everywhere = false;
         self.state.heard.notify_all();
     }
 
-    /// Nothing passes any more on the connections that are open now, and nobody is told; new ones are as ever. As when a router forgets.
+    /// Blocks the current connections without closing them, like a router that forgot them. New ones work.
     pub(crate) fn forget(&self) {
         let mut silence = self.state.silence.lock().unwrap();
         silence.first = silence.connections;
     }
 
-    /// Breaks every connection that is open now.
+    /// Breaks every open connection.
     pub(crate) fn cut(&self) {
         self.state.open.lock().unwrap().drain(..).for_each(|stream| close(&stream));
     }
 
-    /// Leads elsewhere from now on, and breaks every connection: as an address that moves to another machine.
+    /// Leads to `other` from now on and breaks every connection, like an address that moves.
     pub(crate) fn lead_to(&self, other: &str) {
         other.clone_into(&mut self.state.to.lock().unwrap());
         self.cut();
     }
 
-    /// Ends as a killed process does: nobody listens, and every connection breaks.
+    /// Ends like a killed process: stops listening and breaks every connection.
     pub(crate) fn end(self) {
         self.state.is_over.store(true, Ordering::SeqCst);
         drop(TcpStream::connect(&self.address));
@@ -147,19 +147,19 @@ impl State {
         silence.connections - 1
     }
 
-    /// The nth connection; one that was forgotten is held back for ever.
+    /// Waits while the nth connection is blocked; a forgotten one waits for ever.
     fn wait_heard(&self, nth: u64) {
         let is_silent = |silence: &mut Silence| silence.everywhere || nth < silence.first;
         drop(self.heard.wait_while(self.silence.lock().unwrap(), is_silent).unwrap());
     }
 }
 
-/// A POST, or a message of PostgreSQL that commits; no JSON holds a byte 0.
+/// Returns whether `bytes` are a POST or a PostgreSQL commit. JSON contains no zero byte.
 fn is_write(bytes: &[u8]) -> bool {
     bytes.starts_with(b"POST ") || bytes.windows(7).any(|text| text == b"COMMIT\0")
 }
 
-/// Until an end, or until `goes_on` says no.
+/// Copies until the end, or until `goes_on` returns false.
 fn copy(from: &mut TcpStream, to: &mut TcpStream, goes_on: impl Fn(&[u8]) -> bool) {
     let mut bytes = [0; 16_384];
     while let Ok(read @ 1..) = from.read(&mut bytes) {

@@ -1,8 +1,8 @@
-//! Tests that were not run, and why.
+//! Reports skipped tests.
 
 use std::io::Write as _;
 
-/// Writes the test's name and the reason to standard error itself, because the harness hides what a passing test prints.
+/// Writes test name and reason to the real standard error, because the harness captures a passing test's output.
 /// `tests/run` repeats these lines at its end.
 pub(crate) fn skipped(why: &str) {
     let thread = std::thread::current();

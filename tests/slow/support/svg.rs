@@ -1,14 +1,14 @@
-//! A terminal's screen as an SVG: every cell at its place, in the colours that the terminal was told.
+//! A terminal's screen as SVG, with every cell in place and in its colours.
 
 use std::fmt::Write as _;
 
 use vt100::{Cell, Color, Screen};
 
-/// Of one cell, in pixels.
+/// Size of a cell in pixels.
 const WIDTH: f64 = 8.4;
 const HEIGHT: f64 = 18.0;
 
-/// The sixteen colours of a terminal, and behind them the two of plain text.
+/// The sixteen terminal colours, then those of plain text and background.
 const DARK: Palette = Palette {
     sixteen: [
         "#1c1c1c", "#e06c75", "#98c379", "#d7af5f", "#61afef", "#c678dd", "#56b6c2", "#c8c8c8", "#7f848e",
@@ -32,7 +32,7 @@ struct Palette {
     behind: &'static str,
 }
 
-/// What neighbours have in common is drawn at once.
+/// The style of a run of cells.
 #[derive(Clone, PartialEq, Eq)]
 struct Look {
     text: String,
@@ -66,7 +66,7 @@ fn draw_row(screen: &Screen, row: u16, palette: &Palette, svg: &mut String) {
         let Some(cell) = screen.cell(row, column) else { return };
         let (from, look) = (column, look(cell, palette));
         let mut text = String::new();
-        // What is wider than a cell stands alone, so that no font moves what follows.
+        // A wide character gets its own run, so that its font width cannot shift its neighbours.
         while let Some(cell) = screen.cell(row, column).filter(|cell| goes_on(cell, &look, palette)) {
             let wide = cell.is_wide() || !cell.contents().is_ascii();
             if wide && !text.is_empty() {
@@ -125,7 +125,7 @@ fn look(cell: &Cell, palette: &Palette) -> Look {
     if cell.inverse() {
         std::mem::swap(&mut text, &mut behind);
     }
-    // Of a blank nothing else shows, and what colour it was written in depends on what was written before it.
+    // Only a blank's background shows, and its other attributes vary with the drawing order.
     if is_blank(cell) && !cell.underline() {
         return Look { text: palette.text.to_owned(), behind, bold: false, underlined: false };
     }
@@ -136,14 +136,14 @@ fn is_blank(cell: &Cell) -> bool {
     matches!(cell.contents(), "" | " ")
 }
 
-/// The cell looks like this, or is a blank in the same background.
+/// Returns whether the cell continues the run: it looks the same or is a blank on the same background.
 fn goes_on(cell: &Cell, so_far: &Look, palette: &Palette) -> bool {
     let look = look(cell, palette);
     look == *so_far
         || is_blank(cell) && (&look.behind, look.underlined) == (&so_far.behind, so_far.underlined)
 }
 
-/// The colours of xterm: sixteen by name, a cube of six, and greys.
+/// Returns a colour of xterm's palette: sixteen named ones, a 6×6×6 cube, and greys.
 fn indexed(index: u8, palette: &Palette) -> String {
     let step = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
     match index {

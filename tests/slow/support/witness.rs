@@ -1,4 +1,4 @@
-//! The gate's audit as a witness: every action was decided once at most, and a journal tells the same.
+//! Checks the gate's audit: every action was decided at most once, and the journal agrees.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ fn stdout(home: &Home, args: &[&str]) -> String {
     String::from_utf8(home.run(args).stdout).unwrap()
 }
 
-/// Panics when the gate was told of an action twice, when the journal at `home` says otherwise of what it was told, or when its
-/// receipts do not hold. Returns how many actions were decided.
+/// Panics if an action was decided twice, if the journal at `home` disagrees, or if its receipts are invalid. Returns the
+/// number of decided actions.
 pub(crate) fn decided_once(gate_home: &Home, home: &Home) -> usize {
     let mut decided: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in stdout(gate_home, &["gate", "audit", "export"]).lines() {
