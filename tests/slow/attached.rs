@@ -61,7 +61,6 @@ fn killed_standalone_gate_is_not_taken_over() {
     inbox.wait("after the restart");
 }
 
-/// Approves an action and waits until its command runs.
 fn running(home: &Home, address: &Address) -> String {
     let body = r#"{"toolName":"wait","workspaceId":"default","toolInput":{"n":1}}"#;
     let id = agent::propose(address, body);

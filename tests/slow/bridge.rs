@@ -18,14 +18,11 @@ const PULL: &str =
 /// Start of the line with which the README's agent reports a queued call.
 const SIGNAL: &str = "refund did not run. It waits for a human";
 
-/// A tool that the gate runs.
 const COMMAND: &str =
     "[gate]\nlisten = \"127.0.0.1:0\"\n[gate.tools.refund]\nexecutor = \"command\"\nargv = [\"cat\"]\n";
 
-/// Time limit of a Python program.
 const LIMIT: Duration = Duration::from_mins(2);
 
-/// A running Python program with its output in files.
 struct Python {
     child: Child,
     out: PathBuf,
@@ -199,14 +196,12 @@ fn lines_for_coding_agents_change_their_settings() {
     }
 }
 
-/// Returns the line that docs/agents.md gives for `who`.
 fn line_of(who: &str) -> String {
     let page = fs::read_to_string(root().join("docs/agents.md")).unwrap();
     let row = page.lines().find_map(|line| line.strip_prefix(&format!("| {who} | `"))).unwrap();
     row.split_once('`').unwrap().0.to_owned()
 }
 
-/// Returns the id of the only pending action.
 fn pending(gate: &Gate) -> Option<String> {
     let path = "/api/pending-actions?status=pending&view=row";
     let body = agent::request(&gate.address, &gate.address.owner_token, "GET", path, "").body;
@@ -249,7 +244,6 @@ fn approve(gate: &Gate, id: &str) {
     assert_eq!(reply.status, 200, "{}", reply.body);
 }
 
-/// Checks the output of the README's agent after the approval.
 fn assert_ran((out, err): &(String, String)) {
     let after = out.split_once('\n').map(|(_, after)| after);
     assert_eq!(after, Some("129.90 EUR to ilka@example.com\nexecuted: refunded\n"), "{out}{err}");

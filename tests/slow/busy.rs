@@ -18,12 +18,10 @@ proposal_burst = 5000
 
 /// Attempted events per second; a slow machine reaches fewer and takes longer.
 const EVENTS: u64 = 500;
-/// Number of presses after which the window is the first one again.
 const CYCLE: usize = 3;
 /// Number of agents. Each waits for its answers, so it takes several to keep the pace.
 const AGENTS: u64 = 40;
 
-/// Numbers of accepted requests.
 #[derive(Default)]
 struct Books {
     proposed: AtomicU64,
@@ -36,14 +34,12 @@ fn events() -> u64 {
     seconds * EVENTS / AGENTS
 }
 
-/// Runs an agent: four proposals, then a rejection of the last one.
 fn agent(address: &Address, nth: u64, started: Instant, books: &Books) {
     let body = format!(
         r#"{{"toolName":"send_email","workspaceId":"default","agent":"agent-{nth}","toolInput":{{"to":"ilka@example.com"}}}}"#
     );
     let mut id = String::new();
     for event in 0..events() {
-        // Sleeps until the event is due.
         let due = Duration::from_micros(event * AGENTS * 1_000_000 / EVENTS);
         std::thread::park_timeout(due.saturating_sub(started.elapsed()));
         if event % 5 == 4 {

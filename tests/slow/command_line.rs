@@ -23,7 +23,6 @@ fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or_else(|| panic!("killed: {}", stderr(output)))
 }
 
-/// Starts a gate, and makes a home with it as the only source.
 fn served() -> (Home, Gate) {
     let home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&home, &[]);

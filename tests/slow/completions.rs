@@ -8,7 +8,6 @@ use super::support::gate::Gate;
 use super::support::home::{Home, WRITE_FILE};
 use super::support::team;
 
-/// Returns the completions of the last word.
 fn offered(home: &Home, words: &[&str]) -> Vec<String> {
     let bin = Path::new(env!("CARGO_BIN_EXE_placet")).parent().unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());

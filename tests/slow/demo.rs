@@ -12,7 +12,6 @@ fn demo_shows_a_queue_and_runs_approved_actions() {
     inbox.wait_for("the whole queue", |screen| pending(screen).is_some_and(|pending| pending >= 60));
     // Only keys named on the screen, like a newcomer.
     inbox.wait("a approve · x exclude · e edit. Nothing is sent yet.");
-    // Once read, the review asks for no count.
     inbox.wait("· low  Comment on SUP-2214");
     inbox.send("a");
     inbox.wait("staged 1 approve · s: review, then send");
@@ -41,7 +40,6 @@ fn demo_shows_a_queue_and_runs_approved_actions() {
     assert_eq!(std::fs::read_dir(folder.join("executed")).unwrap().count(), 1);
 }
 
-/// Returns the number before `to decide` in the header.
 fn pending(screen: &str) -> Option<u64> {
     screen.split(" to decide").next()?.split_whitespace().last()?.parse().ok()
 }

@@ -48,7 +48,6 @@ fn python(version: &str) -> Option<PathBuf> {
     None
 }
 
-/// An application with an agent, in its own process.
 struct App {
     child: Child,
     url: String,
@@ -89,7 +88,6 @@ impl Drop for App {
     }
 }
 
-/// A reviewer's inbox.
 struct Desk {
     inbox: Inbox,
     name: SourceName,
@@ -146,7 +144,6 @@ impl Desk {
         Ok(keys.iter().map(|key| told[key].clone()).collect())
     }
 
-    /// Returns the last status and the result.
     async fn ends(&self, entry: &Entry) -> (Status, Option<String>) {
         let (sender, mut receiver) = tokio::sync::mpsc::channel(16);
         self.inbox.follow(vec![entry.key.clone()], LIMIT, sender).await;
@@ -157,7 +154,6 @@ impl Desk {
         last.unwrap()
     }
 
-    /// Waits for the agent's last words.
     async fn answer(&self, entry: &Entry) -> String {
         let limit = tokio::time::Instant::now() + LIMIT;
         loop {
@@ -183,7 +179,6 @@ fn filled_in(edits: &str) -> Decision {
     Decision::Approve { edits: Some(edits), comment: None }
 }
 
-/// One version, with or without the bridge.
 struct Stage {
     app: App,
     home: Home,

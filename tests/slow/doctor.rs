@@ -11,7 +11,6 @@ fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// Starts a gate, and makes a home with it as the only source.
 fn served() -> (Home, Gate) {
     let home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&home, &[]);

@@ -24,7 +24,6 @@ fn served() -> (Home, Gate, Home) {
     (gate_home, gate, home)
 }
 
-/// Starts a proposal that waits for the result.
 fn waiting(gate_home: &Home, home: &Home, tool: &str, seconds: &str) -> Child {
     let token = gate_home.state().join("agent.token");
     let args = ["propose", tool, "--input", "-", "--wait", seconds, "--token-file", token.to_str().unwrap()];
@@ -219,7 +218,6 @@ fn wrong_arguments_exit_with_2() {
 #[test]
 fn hanging_source_does_not_delay_another() {
     let (_gate_home, gate, home) = served();
-    // Accepts connections and never answers.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let hangs = format!(
         "[[source]]\nname = \"hangs\"\nkind = \"gate\"\nurl = \"http://{}\"\n",

@@ -38,7 +38,6 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Returns a placet command line under `umask`.
 fn under<'a>(umask: &'a str, args: &[&'a str]) -> Vec<&'a str> {
     const BINARY: &str = env!("CARGO_BIN_EXE_placet");
     [&["sh", "-c", umask, BINARY], args].concat()
@@ -124,7 +123,6 @@ fn g33_readable_or_linked_files_are_refused() {
     assert!(told(&link).contains("is a symbolic link"), "{}", told(&link));
     assert!(!told(&token).contains("token file"), "{}", told(&token));
 
-    // placet does not open a database through a symbolic link.
     for (name, args) in [("journal.db", &["log"][..]), ("gate.db", &["gate", "pause"])] {
         let place = home.state().join(name);
         eventually("the old files are gone", || {

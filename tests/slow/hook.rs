@@ -37,7 +37,6 @@ fn out(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// Checks that the output blocks the call and gives one sentence.
 fn blocks(output: &Output) -> String {
     let said = String::from_utf8(output.stderr.clone()).unwrap();
     assert_eq!((output.status.code(), out(output).as_str()), (Some(2), ""), "{said}");
@@ -45,7 +44,6 @@ fn blocks(output: &Output) -> String {
     said
 }
 
-/// Returns the id of the only pending action.
 fn pending(gate: &Gate) -> String {
     let owner = &gate.address.owner_token;
     eventually("a proposal", || {
@@ -201,7 +199,7 @@ fn call_without_an_id_is_reported_by_what_ran() {
 fn undecided_call_is_withdrawn_and_denied_even_with_defer() {
     let home = Home::with_config(CONFIG);
     let gate = Gate::serve(&home, &[]);
-        // Nothing shows that Claude Code would obey `defer`, so `--defer` denies, too.
+    // Nothing shows that Claude Code would obey `defer`, so `--defer` denies, too.
     for (nth, args) in [&["--wait", "1s"][..], &["--wait", "1s", "--defer"]].into_iter().enumerate() {
         let asks = begun(&home, args, &claude("PreToolUse", &format!("t{nth}"), ""));
         let id = pending(&gate);
@@ -254,7 +252,6 @@ fn every_fault_blocks_with_one_sentence() {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(asks.as_bytes()).unwrap();
     assert!(blocks(&ended(child)).contains("refuses the token"));
-    // No fault left a pending action.
     let owner = &gate.address.owner_token;
     let list = request(&gate.address, owner, "GET", "/api/pending-actions?status=pending", "").body;
     assert!(Fields::of(&list).is_some_and(|fields| fields.raw("items") == Some("[]")), "{list}");

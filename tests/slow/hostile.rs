@@ -74,7 +74,6 @@ fn proposal(tool: &str, title: &str, text: &str) -> String {
     format!(r#"{},"toolInput":{{{}}}}}"#, around.strip_suffix('}').unwrap(), input.join(","))
 }
 
-/// Starts a server that answers requests and streams with control sequences.
 fn hostile_server() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -148,7 +147,6 @@ fn assert_clean(what: &str, bytes: &[u8]) {
     assert!(bad.is_empty(), "{what}: {bad:?}");
 }
 
-/// Visits everything on screen, and stages an approval and an exclusion.
 fn review(inbox: &mut Pty, count: usize) {
     for keys in
         ["z", "]", "]", "]", "]", "G", "\x1b", "e", "\t", "\x14", "\x1b", "\x1b", "?", "\x1b", ":", "\x1b"]
@@ -163,7 +161,6 @@ fn review(inbox: &mut Pty, count: usize) {
     inbox.send("/");
     inbox.send("fails\r");
     inbox.wait("this one fails");
-    // High-risk actions must be read to the end.
     inbox.send("]zG");
     inbox.wait("  read   1-");
     inbox.send("\x1ba");
@@ -175,7 +172,6 @@ fn review(inbox: &mut Pty, count: usize) {
     inbox.send("V\x1bgh\x1bzb\x1b,\x1b");
 }
 
-/// Sends the staged decisions, reads the report and closes it.
 fn send_all(inbox: &mut Pty) {
     inbox.send("S");
     inbox.wait(&placet::for_tests::review_words::press("y"));
@@ -194,7 +190,6 @@ fn send_all(inbox: &mut Pty) {
     assert_steady(inbox);
     inbox.send("\x1b");
     inbox.wait_gone("Enter closes");
-    // The command's output, in every tab.
     inbox.send("Gk");
     for _ in 0..5 {
         inbox.send("]");
@@ -253,7 +248,6 @@ fn g6_hostile_bytes_do_not_reach_the_terminal_raw() {
     }
 }
 
-/// Returns the control characters other than line ends.
 fn raw_controls(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8(bytes.to_vec()).unwrap();
     let odd = text.chars().filter(|c| c.is_control() && *c != '\n');

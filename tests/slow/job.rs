@@ -169,7 +169,6 @@ pub(crate) fn confirm(inbox: &mut Pty) {
     });
 }
 
-/// Moves down to the row of `title`.
 fn walk_to(inbox: &mut Pty, title: &str) {
     for _ in 0..12 {
         let in_list =
@@ -189,7 +188,6 @@ fn walk_to(inbox: &mut Pty, title: &str) {
     panic!("no row {title:?}:\n{}", inbox.screen());
 }
 
-/// Replaces the end of the title in the open form, and stages.
 fn edit_title(inbox: &mut Pty, from: &str, to: &str) {
     // The form opens with the caret at the end of the title.
     inbox.send(&"\x7f".repeat(from.len()));

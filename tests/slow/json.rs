@@ -17,7 +17,6 @@ fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// Runs the command, checks every line against its schema, and returns the lines.
 fn checked(home: &Home, command: &str, args: &[&str]) -> Vec<Value> {
     let words: Vec<&str> = command.split(' ').collect();
     let schema = stdout(&home.run(&[&["schema"], &words[..]].concat()));

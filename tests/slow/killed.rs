@@ -13,7 +13,6 @@ use super::support::eventually;
 use super::support::gate::{Address, Gate};
 use super::support::home::{Home, WAITS_FOR_GO};
 
-/// Two tools that append the action's id to a file.
 const TOOLS: &str = r#"
 [gate]
 listen = "127.0.0.1:0"
@@ -34,7 +33,6 @@ timeout_seconds = 1
 /// Rounds in parallel, because a round mostly waits for a lease to end.
 const AT_ONCE: usize = 8;
 
-/// The acknowledged actions of a gate that was then killed.
 #[derive(Default)]
 struct Acknowledged {
     proposed: BTreeSet<String>,
@@ -68,7 +66,6 @@ fn g16_killed_gate_loses_nothing_and_runs_only_approved_actions() {
     });
 }
 
-/// Kills a gate at `point`, then checks its successor.
 fn round(point: &str) {
     let home = Home::with_config(TOOLS);
     let (mut child, address) = Gate::serve_until(&home, point);
@@ -99,7 +96,6 @@ fn round(point: &str) {
     check(&home, point);
 }
 
-/// Proposes and decides until the gate no longer answers.
 fn work(address: &Address, said: &mut Acknowledged) {
     for n in 0..10 {
         let tool = if n % 2 == 0 { "safe" } else { "manual" };

@@ -15,22 +15,18 @@ use super::support::pty::Pty;
 use super::support::witness;
 
 const SIZE: (u16, u16) = (100, 30);
-/// Number of pending actions at the start of a round.
 const ROWS: usize = 6;
-/// Waits for a line of input that never comes.
 const EDITOR: &str = "sh -c 'echo THE EDITOR RUNS; read line'";
 /// A typed text older than this must be saved.
 const SAVED: Duration = Duration::from_millis(1_200);
 /// Delay in which a new sheet ignores keys.
 const GUARD: Duration = Duration::from_millis(400);
 
-/// A reviewer that is killed repeatedly, and a gate.
 struct World {
     gate_home: Home,
     gate: Gate,
     home: Home,
     chance: Chance,
-    /// Title → id.
     ids: BTreeMap<String, String>,
     owed: Owed,
     kills: u32,
@@ -78,7 +74,6 @@ impl World {
         Self { gate_home, gate, home, chance, ids, owed, kills: 0 }
     }
 
-    /// Returns the titles of pending actions.
     fn pending(&self) -> Vec<String> {
         let path = "/api/pending-actions?status=pending&limit=100";
         let address = &self.gate.address;
@@ -134,7 +129,6 @@ impl World {
         self.settled_by_reading();
     }
 
-    /// Checks that every submission has an outcome and that the receipts are valid.
     fn settled_by_reading(&self) {
         eventually("every submission is settled", || {
             let log = self.home.run(&["log", "--json", "--limit", "100000"]);
@@ -174,7 +168,6 @@ impl World {
         self.die(&mut inbox, longest);
     }
 
-    /// Kills the inbox after at most `longest` milliseconds.
     fn die(&mut self, inbox: &mut Pty, longest: u64) {
         let started = Instant::now();
         while started.elapsed() < Duration::from_millis(longest) && !inbox.has_ended() {
@@ -237,7 +230,6 @@ fn go_to(inbox: &mut Pty, title: &str) {
     inbox.wait_for("the cursor is there", |screen| rows(screen).iter().any(|row| row.0 == title && row.2));
 }
 
-/// Sends all staged decisions, if there are any.
 fn submit(inbox: &mut Pty) {
     if !inbox.screen().contains("staged ") {
         return;

@@ -14,7 +14,6 @@ use super::support::gate::Gate;
 use super::support::home::{Home, WRITE_FILE};
 use super::support::witness;
 
-/// When the sender of a decision is killed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum When {
     /// After a part of the body left; the gate receives that part.
@@ -25,11 +24,9 @@ enum When {
     OnItsWay,
 }
 
-/// A proxy between a reviewer and the gate.
 struct Proxy {
     url: String,
     victim: Arc<Mutex<Option<Pid>>>,
-    /// Requests held back.
     held: mpsc::Receiver<Vec<u8>>,
 }
 

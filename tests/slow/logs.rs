@@ -28,14 +28,12 @@ executor = "command"
 argv = ["cat"]
 "#;
 
-/// A gate with all its output kept.
 struct Logged {
     home: Home,
     child: Ended,
     address: Address,
 }
 
-/// A process that is killed with its test.
 struct Ended(Child);
 
 impl Drop for Ended {
@@ -76,7 +74,6 @@ fn read(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned())
 }
 
-/// Sends every kind of request, with a canary in every part.
 fn talk(address: &Address) {
     let (owner, agent) = (address.owner_token.as_str(), address.agent_token.as_str());
     let all = "/api/pending-actions";
@@ -123,7 +120,6 @@ fn talk(address: &Address) {
     assert_eq!(agent::status(address, &pulled), "failed");
 }
 
-/// Panics if a file contains a secret.
 fn search(written: &[(PathBuf, String)], secrets: &[&str]) {
     for (path, text) in written {
         for secret in secrets {

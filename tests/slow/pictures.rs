@@ -18,10 +18,8 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/screens")
 }
 
-/// Environment of a terminal with true colour.
 const COLOURS: [(&str, &str); 2] = [("COLORTERM", "truecolor"), ("LANG", "C.UTF-8")];
 
-/// Starts an inbox with the demo's queue.
 fn at_work(home: &Home, size: (u16, u16)) -> Pty {
     in_terminal(home, size, &COLOURS)
 }

@@ -9,7 +9,6 @@ use super::support::LIMIT;
 use super::support::home::Home;
 use super::support::pty::Pty;
 
-/// A placet connected by pipes.
 struct Talk {
     child: Child,
     words: Option<ChildStdin>,
@@ -32,7 +31,6 @@ impl Talk {
         input.flush().unwrap();
     }
 
-    /// Waits for a line that contains `text`.
     fn hear(&mut self, text: &str) -> String {
         let until = Instant::now() + LIMIT;
         loop {

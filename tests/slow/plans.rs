@@ -45,7 +45,6 @@ impl Caller<'_> {
         self.call_as(&token, method, route, id, body)
     }
 
-    /// Calls a route as the agent.
     fn agent(&mut self, method: &str, route: &str, id: &str, body: &str) -> String {
         let token = self.address.agent_token.clone();
         self.call_as(&token, method, route, id, body)
@@ -64,7 +63,6 @@ impl Caller<'_> {
         self.called.insert(format!("{method} {route}"));
     }
 
-    /// Opens the stream and reads its first briefing.
     fn listen(&mut self, query: &str) {
         let (route, host) =
             ("/api/pending-actions/events", self.address.url.strip_prefix("http://").unwrap());
@@ -176,7 +174,6 @@ fn read_everything(caller: &mut Caller<'_>, id: &str) {
     }
 }
 
-/// Returns the distinct statements of a log.
 fn statements(log: &str) -> BTreeSet<String> {
     let of = |line: &str| {
         let fields = Fields::of(line)?;

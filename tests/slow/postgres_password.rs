@@ -31,7 +31,6 @@ struct Way {
     env: Vec<(String, String)>,
 }
 
-/// Returns all ways, with `password`.
 fn ways(server: &Server, password: &str) -> Vec<Way> {
     let way = |keys: &str, file: &str, env: &[(&str, &str)]| {
         let home = Home::with_config(&format!("[gate]\nlisten = \"127.0.0.1:0\"\n[gate.postgres]\n{keys}\n"));
@@ -53,7 +52,6 @@ fn ways(server: &Server, password: &str) -> Vec<Way> {
     ]
 }
 
-/// Returns placet's log.
 fn log(way: &Way) -> String {
     std::fs::read_to_string(way.home.state().join("placet.log")).unwrap_or_default()
 }

@@ -75,7 +75,6 @@ fn answer(mut stream: TcpStream, asked: &AtomicUsize, stolen: &Mutex<Vec<String>
     let mut head = String::new();
     let mut byte = [0];
     while !head.ends_with("\r\n\r\n") && stream.read(&mut byte).is_ok_and(|n| n == 1) {
-        // The start of a TLS handshake.
         if byte[0] == 0x16 {
             return;
         }
@@ -95,7 +94,6 @@ fn answer(mut stream: TcpStream, asked: &AtomicUsize, stolen: &Mutex<Vec<String>
     drop(stream.write_all(reply.as_bytes()));
 }
 
-/// Sources of the token, each in its own home.
 const FROM: [&str; 3] = [
     "token_env = \"CANARY\"",
     "token_file = \"@HOME@/secret\"",
@@ -169,7 +167,7 @@ fn g32_token_does_not_leak_through_failures() {
                 for (at, url) in urls.iter().enumerate() {
                     configure(&home, from, url);
                     for (command, args) in commands.into_iter().enumerate() {
-                        // The short form still combines every failure with every command and every source.
+                        // The short form runs each failure with each command once, and with each source once.
                         if !long && (command + at) % FROM.len() != nth {
                             continue;
                         }

@@ -15,7 +15,6 @@ fn out(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Starts a gate with a relay, and a home with both URLs, the relay first.
 fn two_ways() -> (Home, Gate, Relay, Home) {
     let gate_home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&gate_home, &[]);

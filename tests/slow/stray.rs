@@ -6,7 +6,6 @@ use super::support::gate::Address;
 use super::support::home::{Home, WRITE_FILE};
 use super::support::pty::Pty;
 
-/// A random generator with a fixed seed.
 struct Noise(u64);
 
 impl Noise {
@@ -64,7 +63,6 @@ fn g8_untyped_bytes_decide_nothing_at_the_gate() {
         inbox.answer(&noise.block(600));
         inbox.answer("\x1b]11;rgb:aaaa/yyyy/ssss\x1b\\\x1bP1$r0;1;4msaayy\x1b\\\x1b[?62;22c");
     }
-    // The inbox still runs and takes keys.
     inbox.send("\x1b\x1b\x1b");
     inbox.send("?");
     inbox.wait("Help");

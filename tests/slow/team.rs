@@ -47,7 +47,6 @@ fn backup_of_a_served_gate_can_be_served() {
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("is there already"));
-    // The backup has the tokens, too, as hashes.
     let mut address = restored.address.clone();
     address.owner_token.clone_from(&gate.address.owner_token);
     assert_eq!(status(&address, &id), "pending");

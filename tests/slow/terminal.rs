@@ -23,7 +23,6 @@ fn signal(inbox: &Pty, name: &str) {
     assert!(sent.success());
 }
 
-/// Switches every terminal mode on.
 const ALL_ON: &str = "[ui]\nkeyboard = \"kitty\"\nmouse = true\n[gate]\nlisten = \"127.0.0.1:0\"\n";
 
 /// Returns the modes that are on after the last byte.
@@ -198,7 +197,6 @@ os.kill(pid, 9)
 sys.exit('it goes on without a terminal')
 ";
 
-/// A placet whose terminal can close.
 struct Vanishing {
     child: std::process::Child,
     stdin: std::process::ChildStdin,
@@ -212,7 +210,6 @@ impl Vanishing {
         let mut child = command.spawn().unwrap();
         let mut said = BufReader::new(child.stdout.take().unwrap());
         assert!(said.read_line(&mut String::new()).unwrap() > 0, "it does not start");
-        // The rest of its output is discarded.
         std::thread::spawn(move || drop(std::io::copy(&mut said, &mut std::io::sink())));
         let stdin = child.stdin.take().unwrap();
         Self { child, stdin }
@@ -222,7 +219,6 @@ impl Vanishing {
         self.stdin.write_all(b"now\n").unwrap();
     }
 
-    /// Waits for the end and returns placet's exit code.
     fn end(mut self) -> Option<i32> {
         self.child.wait().unwrap().code()
     }

@@ -19,7 +19,6 @@ env = { OUT = "@OUT@" }
 risk = "low"
 "#;
 
-/// Returns two actions with unknown outcomes.
 fn two_lost(gate: &Address) -> [String; 2] {
     let ids = ["First", "Second"].map(|title| {
         propose(

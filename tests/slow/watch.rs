@@ -105,7 +105,6 @@ fn silent_source_delays_nothing_and_is_named() {
     assert_eq!(stdout(&no_line), "placet: no numbers (silent has not answered)\n");
 }
 
-/// A running `placet watch` and its lines.
 struct Watching {
     child: Child,
     lines: Receiver<String>,
@@ -128,7 +127,6 @@ impl Watching {
         Self { child, lines: received }
     }
 
-    /// Waits for a line that `wanted` accepts.
     fn until(&self, what: &str, wanted: impl Fn(&str) -> bool) -> String {
         loop {
             let line = self.lines.recv_timeout(LIMIT).unwrap_or_else(|_| panic!("never came: {what}"));

@@ -375,7 +375,6 @@ impl Desk {
         staged.iter().map(|(id, letter)| format!("{id}{letter}")).collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the id under the cursor.
     pub(crate) fn here(&self) -> String {
         self.model.here().map_or("-", |slot| slot.entry.key.id.as_raw()).to_owned()
     }

@@ -17,7 +17,6 @@ use crate::tui::testing;
 
 use super::{CAN, Desk, action, decided, few, source};
 
-/// Maximum number of steps per run.
 const STEPS: usize = 300;
 /// Keys with a meaning somewhere, so that random input gets deep.
 const KEYS: &[u8] = b"aAxXucsSyeEdzjklhgG/?:*vVRKJ[]123456789 q.wcnNpmtrifoD";

@@ -20,7 +20,6 @@ impl Desk {
         self.cut(self.model.layout().header)
     }
 
-    /// Returns the last message, else the staged decisions.
     pub(crate) fn status_line(&self) -> String {
         self.cut(self.model.layout().status)
     }
@@ -29,12 +28,10 @@ impl Desk {
         self.cut(self.model.layout().hints)
     }
 
-    /// Returns the left pane.
     pub(crate) fn places(&self) -> String {
         self.cut(self.model.layout().places)
     }
 
-    /// Returns the list with its title.
     pub(crate) fn list(&self) -> String {
         let layout = self.model.layout();
         self.cut(if layout.title.is_empty() { layout.rows } else { layout.title.union(layout.rows) })
@@ -45,7 +42,6 @@ impl Desk {
         line(&self.list(), nth)
     }
 
-    /// Returns tool, risk and effect.
     pub(crate) fn trusted(&self) -> String {
         self.cut(self.model.layout().trusted)
     }
@@ -109,7 +105,6 @@ impl Desk {
         }
     }
 
-    /// Returns the screen on a terminal of another size.
     fn sized(&self, width: u16, height: u16) -> String {
         let mut model: Model = self.model.clone();
         let at = Timestamp::from_millis(self.at);

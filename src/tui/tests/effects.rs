@@ -17,7 +17,6 @@ use crate::tui::app::effects::Effects;
 use crate::tui::core::msg::{Effect, Msg, What};
 use crate::tui::testing::{action, key, source};
 
-/// A source that panics.
 #[derive(Debug)]
 struct Broken(SourceName);
 

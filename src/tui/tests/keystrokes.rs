@@ -11,7 +11,6 @@ struct Job {
     count: usize,
     /// Maximum number of keys besides the texts; `None` for no limit.
     most: Option<usize>,
-    /// Number of decisions sent.
     sent: usize,
     desk: fn() -> Desk,
 }

@@ -14,7 +14,6 @@ fn person(subject: &str, name: &str) -> Person {
     Person { subject: subject.into(), name: (!name.is_empty()).then(|| name.into()) }
 }
 
-/// Takes the number of people requests sent so far.
 fn asked(desk: &mut Desk) -> usize {
     let asked = desk.effects.iter().filter(|effect| **effect == Effect::AskPeople(source())).count();
     desk.effects.clear();

@@ -16,7 +16,6 @@ fn snooze(desk: &mut Desk, until: &str) {
     desk.press("<Enter>");
 }
 
-/// Returns the listed ids.
 fn shown(desk: &Desk) -> String {
     let ids = ["1", "2", "3", "4"];
     ids.into_iter().filter(|id| desk.model.queue.is_shown(&key(id))).collect::<Vec<_>>().join(" ")
@@ -178,7 +177,6 @@ fn snooze_of_a_settled_action_is_deleted() {
     assert!(!desk.header().contains("snoozed"), "{}", desk.header());
 }
 
-/// Takes the ids loaded in full so far.
 fn read_again(desk: &mut Desk) -> Vec<String> {
     let asked = desk.effects.iter().filter_map(|effect| match effect {
         Effect::Load(keys) => Some(keys.iter().map(|key| key.id.as_raw().to_owned()).collect::<Vec<_>>()),

@@ -93,7 +93,6 @@ impl Noise {
         self.desk.saved.clear();
     }
 
-    /// Lets `millis` pass without input.
     fn rest(&mut self, millis: i64) {
         self.desk.wait(millis);
         self.desk.say(What::Wake);
@@ -212,7 +211,6 @@ fn g8_pastes_send_nothing() {
 struct Keyboard(Desk);
 
 impl Keyboard {
-    /// Presses `keys` at a person's pace and draws the result.
     fn after(keys: &str) -> Self {
         let mut desk = Desk::new(100, 30, few(12));
         desk.press(keys);
@@ -249,7 +247,6 @@ fn g8_random_keys_at_the_review_send_nothing() {
     while keys < all {
         // The first review is confirmed by a key, the second by its count.
         let mut board = Keyboard::after(if random.below(2) == 0 { "axs" } else { "xxxxs" });
-        // Up to a second of reading.
         board.rest(random.below(1_000) as i64);
         board.key(KeyCode::Char('z'));
         for _ in 0..300 {
@@ -294,7 +291,7 @@ fn g8_keys_at_a_persons_pace_always_send() {
     assert_eq!(sent, all);
 }
 
-/// A useless key restarts the sheet's 900 ms, because the reviewer may not be reading it.
+/// A key without a meaning on the sheet suggests that the reviewer does not read it.
 #[test]
 fn useless_key_restarts_the_sheets_delay() {
     for (useless, opens) in ["z", "5", "<Enter>", "o", "gx", "g<Esc>", "?<Esc>", ":<Esc>", ":zz<Enter><Esc>"]

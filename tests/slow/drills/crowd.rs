@@ -15,7 +15,6 @@ use crate::support::gate::Address;
 use crate::support::lab::Node;
 use crate::support::postgres::Server;
 
-/// Maximum time that a client retries one request.
 const PATIENCE: Duration = Duration::from_secs(150);
 
 /// Answers to the clients: title → id and status.
@@ -28,7 +27,6 @@ pub(super) struct Crowd {
 }
 
 impl Crowd {
-    /// Starts `clients` clients that go from gate to gate.
     pub(super) fn at(nodes: &[Node], clients: usize) -> Self {
         let (is_over, answers) = (Arc::<AtomicBool>::default(), Arc::<AtomicUsize>::default());
         let ways = ways(nodes);
@@ -53,7 +51,6 @@ impl Crowd {
         Self { is_over, answers, clients }
     }
 
-    /// Waits for `more` successful requests.
     pub(super) fn goes_on(&self, more: usize) {
         let from = self.answers.load(Ordering::SeqCst);
         eventually("the clients go on", || {
@@ -61,7 +58,6 @@ impl Crowd {
         });
     }
 
-    /// Returns the answers to all clients, and every refusal.
     pub(super) fn ends(self) -> (Told, Vec<Reply>) {
         self.is_over.store(true, Ordering::SeqCst);
         let (mut told, mut refused) = (Told::new(), Vec::new());
@@ -119,7 +115,6 @@ impl Client {
                     self.answers.fetch_add(1, Ordering::SeqCst);
                     return reply;
                 }
-                // The gate or its database is down.
                 None => {}
                 Some(reply) => {
                     assert_eq!(reply.status, 503, "{path}: {}", reply.body);

@@ -37,7 +37,6 @@ impl Disk {
         self.path().join("filler")
     }
 
-    /// Leaves no free byte.
     fn fill(&self) {
         let filled = std::fs::File::create(self.filler())
             .and_then(|mut file| std::io::copy(&mut std::io::repeat(0), &mut file));
@@ -51,7 +50,6 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // The server may still be shutting down.
         drop(Command::new("umount").arg("-l").arg(self.path()).status());
     }
 }
@@ -106,7 +104,7 @@ fn nothing_large_is_lost(node: &Node, ids: &[String], server: &Server) {
 }
 
 #[test]
-fn drill_a_full_disk_refuses_writes_and_loses_nothing() {
+fn drill_full_data_disk_refuses_writes_and_loses_nothing() {
     let Some(programs) = mounts("the server's disk is full") else { return };
     let (disk, elsewhere) = (Disk::of(120), owned_folder());
     let server = Server::on_disks(programs, disk.path(), &elsewhere.path().join("wal"));
@@ -141,7 +139,7 @@ fn drill_a_full_disk_refuses_writes_and_loses_nothing() {
 }
 
 #[test]
-fn drill_a_full_disk_of_the_log_stops_the_server_and_loses_nothing() {
+fn drill_full_log_disk_stops_the_server_and_loses_nothing() {
     let Some(programs) = mounts("the disk of the server's write-ahead log is full") else { return };
     let (disk, elsewhere) = (Disk::of(80), owned_folder());
     let server = Server::on_disks(programs, elsewhere.path(), &disk.path().join("wal"));

@@ -21,7 +21,6 @@ fn drill_promoted_standby_has_all_acknowledged_data() {
     crowd.goes_on(40);
 
     server.stop(How::Immediate);
-    // One of the gates is lost, too.
     nodes[1].kill_9();
     for node in &nodes {
         node.way.lead_to(&standby.address());

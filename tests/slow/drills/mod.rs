@@ -44,7 +44,6 @@ fn is_long() -> bool {
     std::env::var_os("PLACET_LONG").is_some()
 }
 
-/// Returns a gate's answer to `/readyz`.
 fn ready(node: &Node) -> Reply {
     try_request(&node.address, "", "GET", "/readyz", "").expect("the gate does not answer")
 }

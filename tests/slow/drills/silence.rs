@@ -16,7 +16,6 @@ const ANSWERED: Duration = Duration::from_secs(100);
 /// More concurrent requests than a gate has connections.
 const AT_ONCE: usize = 24;
 
-/// Opens a stream of briefings and reads its start.
 fn stream(node: &Node) -> TcpStream {
     let host = node.address.url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(host).unwrap();
@@ -100,7 +99,6 @@ fn drill_stale_connections_leave_the_pool() {
     let crowd = Crowd::at(&nodes, AT_ONCE);
     crowd.goes_on(100);
 
-    // In the middle of work, and while idle.
     nodes[0].way.forget();
     crowd.goes_on(200);
     let (told, refused) = crowd.ends();

@@ -47,10 +47,8 @@ const EMPTY: &str = "DO $$ DECLARE name text; BEGIN SET LOCAL session_replicatio
      FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'placet' AND NOT tablename = ANY ('{SMALL}') LOOP \
      EXECUTE format('DELETE FROM placet.%I', name); END LOOP; END $$";
 
-/// A statement without an index.
 const THROUGH: &str = "SELECT COUNT(*) FROM placet.actions WHERE title = 'x'";
 
-/// Returns the distinct statements and plans of the log.
 fn plans(log: &str) -> BTreeSet<(String, String)> {
     let plan = |(at, _): (usize, &str)| {
         let begun = log[at..].find('{')? + at;

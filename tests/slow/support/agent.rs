@@ -55,26 +55,22 @@ pub(crate) fn try_keyed(
     Some(Reply { status, body: body.to_owned() })
 }
 
-/// Proposes an action and returns its id.
 pub(crate) fn propose(address: &Address, body: &str) -> String {
     let reply = request(address, &address.agent_token, "POST", "/api/pending-actions", body);
     assert_eq!(reply.status, 202, "{}", reply.body);
     Fields::of(&reply.body).unwrap().text("pending_action_id").unwrap().as_raw().to_owned()
 }
 
-/// Approves an action as the owner.
 pub(crate) fn approve(address: &Address, id: &str) {
     let path = format!("/api/pending-actions/{id}/approve");
     let reply = request(address, &address.owner_token, "POST", &path, "");
     assert_eq!(reply.status, 200, "{}", reply.body);
 }
 
-/// Returns the gate's current version of an action.
 pub(crate) fn get(address: &Address, id: &str) -> Reply {
     request(address, &address.owner_token, "GET", &format!("/api/pending-actions/{id}"), "")
 }
 
-/// Returns the action's `status`.
 pub(crate) fn status(address: &Address, id: &str) -> String {
     Fields::of(&get(address, id).body).unwrap().text("status").unwrap().as_raw().to_owned()
 }

@@ -9,7 +9,6 @@ use placet::for_tests::Fields;
 use super::eventually;
 use super::home::Home;
 
-/// A gate's URL and tokens.
 #[derive(Clone, Debug)]
 pub(crate) struct Address {
     pub(crate) url: String,
@@ -36,7 +35,6 @@ impl Gate {
         Self::serve_with(home, args, &[])
     }
 
-    /// Starts a gate with more environment variables.
     pub(crate) fn serve_with(home: &Home, args: &[&str], env: &[(String, String)]) -> Self {
         let mut command = home.command(&["gate", "serve"]);
         command.envs(env.iter().cloned());
@@ -69,7 +67,6 @@ impl Gate {
         self.child.id()
     }
 
-    /// Sends a signal by name.
     pub(crate) fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([format!("-{name}"), self.child.id().to_string()]).status();
         assert!(sent.unwrap().success());

@@ -53,7 +53,6 @@ impl Home {
         self.path().join("state")
     }
 
-    /// Returns the folder for executors' output.
     pub(crate) fn out(&self) -> PathBuf {
         self.path().join("out")
     }
@@ -69,7 +68,6 @@ impl Home {
         ]
     }
 
-    /// Returns a command that runs placet without a terminal.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_placet"));
         command.args(args).env_clear().envs(self.env());

@@ -23,7 +23,6 @@ impl Node {
         Self::with_env(server, config, &[])
     }
 
-    /// Starts a gate with more environment variables.
     pub(crate) fn with_env(server: &Server, config: &str, env: &[(&str, &str)]) -> Self {
         let (home, way) = (Home::with_config(config), Relay::to(&server.address()));
         let env: Vec<_> = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -31,7 +30,6 @@ impl Node {
         Self { home, address: gate.address.clone(), env, gate: Some(gate), way }
     }
 
-    /// Kills the gate with SIGKILL.
     pub(crate) fn kill_9(&mut self) {
         if let Some(gate) = self.gate.take() {
             gate.kill_9();

@@ -22,7 +22,6 @@ pub(crate) fn programs() -> Option<PathBuf> {
     found.into_iter().max_by_key(|folder| folder.starts_with("/usr/lib/postgresql"))
 }
 
-/// How to stop the server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum How {
     /// Ends connections and writes everything.
@@ -40,7 +39,6 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts a server on a socket.
     pub(crate) fn on_a_socket(programs: PathBuf, settings: &[(&str, &str)]) -> Self {
         Self::begin(programs, None, settings)
     }
@@ -106,13 +104,11 @@ impl Server {
         )
     }
 
-    /// Stops the server, which may already have stopped.
     pub(crate) fn stop(&self, how: How) {
         let how = if how == How::Fast { "fast" } else { "immediate" };
         self.said("pg_ctl", &["-D", self.data().to_str().unwrap(), "-w", "-m", how, "stop"]);
     }
 
-    /// Promotes a standby.
     pub(crate) fn promote(&self) {
         self.done("pg_ctl", &["-D", self.data().to_str().unwrap(), "-w", "promote"]);
     }
@@ -154,17 +150,14 @@ impl Server {
         }
     }
 
-    /// Returns the data folder.
     pub(crate) fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
-    /// Returns the server's log.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 
-    /// Returns the end of the server's log.
     pub(crate) fn last_log(&self) -> String {
         let log = self.log();
         let lines: Vec<_> = log.lines().rev().take(20).collect();
@@ -234,7 +227,6 @@ impl Pooler {
     pub(crate) const PORT: u16 = 6_432;
     const LIMIT: Duration = Duration::from_mins(1);
 
-    /// Returns the program; `None` if it is not installed.
     pub(crate) fn program() -> Option<PathBuf> {
         let unpacked = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/postgres/usr/sbin/pgbouncer");
         ["/usr/sbin/pgbouncer".into(), unpacked].into_iter().find(|program: &PathBuf| program.exists())

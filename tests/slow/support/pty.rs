@@ -17,7 +17,6 @@ const UNREAD: Duration = Duration::from_secs(5);
 /// A screen is finished after this long without output.
 const CALM: Duration = Duration::from_millis(400);
 
-/// A running placet with a terminal.
 pub(crate) struct Pty {
     seen: Arc<(Mutex<Seen>, Condvar)>,
     writer: Box<dyn Write + Send>,
@@ -143,17 +142,14 @@ impl Pty {
         }
     }
 
-    /// Returns all bytes that placet wrote.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         self.seen.0.lock().unwrap().bytes.clone()
     }
 
-    /// Returns whether the alternate screen is active.
     pub(crate) fn is_full_screen(&self) -> bool {
         self.seen.0.lock().unwrap().parser.screen().alternate_screen()
     }
 
-    /// Waits until the screen contains `text`.
     pub(crate) fn wait(&self, text: &str) {
         self.wait_for(&format!("{text:?} on the screen"), |screen| screen.contains(text));
     }
@@ -162,7 +158,6 @@ impl Pty {
         self.wait_for(&format!("{text:?} gone from the screen"), |screen| !screen.contains(text));
     }
 
-    /// Waits until `wanted` accepts the screen.
     pub(crate) fn wait_for(&self, what: &str, wanted: impl Fn(&str) -> bool) {
         let started = Instant::now();
         let mut seen = self.seen.0.lock().unwrap();
@@ -187,7 +182,6 @@ impl Pty {
         );
     }
 
-    /// Returns whether the process has ended.
     pub(crate) fn has_ended(&mut self) -> bool {
         if let Ok(status) = self.ended.try_recv() {
             self.end = Some(status);
@@ -195,7 +189,6 @@ impl Pty {
         self.end.is_some()
     }
 
-    /// Waits for the end and returns the exit code.
     pub(crate) fn wait_end(&mut self) -> u32 {
         if let Some(status) = &self.end {
             return status.exit_code();

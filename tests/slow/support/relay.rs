@@ -8,7 +8,6 @@ use std::sync::{Arc, Condvar, Mutex};
 use super::gate::Gate;
 
 pub(crate) struct Relay {
-    /// URL of a gate behind the relay.
     pub(crate) url: String,
     pub(crate) address: String,
     state: Arc<State>,
@@ -95,7 +94,6 @@ impl Relay {
         silence.first = silence.connections;
     }
 
-    /// Breaks every open connection.
     pub(crate) fn cut(&self) {
         self.state.open.lock().unwrap().drain(..).for_each(|stream| close(&stream));
     }

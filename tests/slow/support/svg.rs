@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use vt100::{Cell, Color, Screen};
 
-/// Size of a cell in pixels.
 const WIDTH: f64 = 8.4;
 const HEIGHT: f64 = 18.0;
 
@@ -32,7 +31,6 @@ struct Palette {
     behind: &'static str,
 }
 
-/// The style of a run of cells.
 #[derive(Clone, PartialEq, Eq)]
 struct Look {
     text: String,

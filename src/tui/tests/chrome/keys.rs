@@ -180,7 +180,6 @@ Help
   u                  undo the last staging step, or recall a held submission                undo
 1-2 of 2   Down PageDown scroll   Esc closes
 ");
-    // A key is matched exactly.
     insta::assert_snapshot!(rows("S"), @"
 Help
   find: S
@@ -249,7 +248,6 @@ Command
     assert_eq!(desk.staged(), "");
     desk.press("<Tab>:diff<Enter>");
     assert_eq!(desk.model.preview.tab, Tab::Diff);
-    // A synonym finds the command, too.
     desk.press(":reject<Enter>");
     assert_eq!(desk.staged(), "1X");
 }

@@ -47,7 +47,6 @@ fn later(desk: &mut Desk, millis: i64) {
     desk.say(What::Source(Event { source: source(), kind: EventKind::Tick }));
 }
 
-/// Takes the notifications sent so far.
 fn calls(desk: &mut Desk) -> Vec<String> {
     let calls = desk.effects.iter().filter_map(|effect| match effect {
         Effect::Notify(text) => Some(format!("terminal: {text}")),

@@ -17,7 +17,6 @@ fn desk(width: u16) -> Desk {
     desk
 }
 
-/// The source reports the token's subject.
 fn tells(desk: &mut Desk, subject: &str) {
     let (subject, at) = (Some(subject.into()), desk.model.now);
     let rows = Rows::Changes { entries: Vec::new(), gone: Vec::new() };

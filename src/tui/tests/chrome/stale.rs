@@ -18,7 +18,6 @@ fn becomes(desk: &mut Desk, connection: Connection) {
     hears(desk, EventKind::Connection(connection));
 }
 
-/// Returns the header after the tick.
 fn head(desk: &mut Desk) -> String {
     desk.say(What::Tick);
     desk.screen().lines().next().unwrap_or_default().to_owned()
@@ -105,7 +104,6 @@ fn heartbeat_does_not_refresh_the_age_of_missing_data() {
     hears(&mut desk, EventKind::Tick);
     hears(&mut desk, EventKind::Briefing(Briefing { revision: Some(Revision(9)), ..Briefing::default() }));
 
-    // The list has not arrived.
     insta::assert_snapshot!(passes(&mut desk, 1), @" placet  1 to decide · 1 agent blocked                 gate STALE, data 40 s old   kim@acme   14:23");
     let problem = Problem { source: Some(source()), what: "gave no usable answer".to_owned(), why: None };
     desk.say(What::Synced(source(), Err(problem)));

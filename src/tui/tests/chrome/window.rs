@@ -26,7 +26,6 @@ fn mouse(desk: &mut Desk, kind: MouseEventKind, (column, row): (u16, u16)) {
     desk.drawn();
 }
 
-/// Returns column and row of `text`.
 fn find(desk: &Desk, text: &str) -> (u16, u16) {
     let screen = desk.screen();
     let (row, line) = screen.lines().enumerate().find(|(_, line)| line.contains(text)).unwrap();
@@ -42,7 +41,6 @@ fn notes(desk: &Desk) -> Vec<&str> {
     notes.collect()
 }
 
-/// Ticks the source.
 fn heard(desk: &mut Desk) {
     desk.say(What::Source(Event { source: source(), kind: EventKind::Tick }));
 }

@@ -27,7 +27,6 @@ const NEVER: Duration = Duration::from_hours(1);
 const AT_ONCE: usize = 6;
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// The inbox with its model, without a screen.
 struct Client {
     desk: Desk,
     inbox: Inbox,
@@ -73,7 +72,6 @@ impl Client {
         true
     }
 
-    /// Returns id and title of what the client shows as pending.
     fn list(&self) -> BTreeMap<String, String> {
         let queue = &self.desk.model.queue;
         let shown = queue.slots().iter().filter(|slot| slot.counts_as_pending()).map(|slot| &*slot.entry);

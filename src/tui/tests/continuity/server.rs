@@ -28,7 +28,6 @@ struct Inner {
     streams: Vec<mpsc::UnboundedSender<String>>,
     /// Number of stream connections still to refuse.
     refuses: usize,
-    /// Number of requests still to fail.
     fails: usize,
     /// Number of changes still to leave out of the stream.
     mute: usize,
@@ -63,12 +62,10 @@ impl Server {
         open.map(|(id, row)| (id.clone(), row.title.clone())).collect()
     }
 
-    /// Returns whether a client reads an open stream.
     pub(crate) fn is_watched(&self) -> bool {
         self.inner().streams.iter().any(|stream| !stream.is_closed())
     }
 
-    /// Ends all failures and closes every stream.
     pub(crate) fn recovers(&self) {
         let mut inner = self.inner();
         (inner.refuses, inner.fails, inner.mute) = (0, 0, 0);

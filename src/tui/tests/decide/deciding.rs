@@ -47,7 +47,6 @@ fn decision_records_the_digest_on_screen() {
     desk.press("a");
 
     assert_eq!(desk.model.decide.draft.get(&key("1")).unwrap().digest, Some(digest));
-    // Decided before its content arrived.
     desk.answers = false;
     desk.press("Ga");
     assert_eq!(desk.model.decide.draft.get(&key("4")).unwrap().digest, None);
@@ -441,7 +440,6 @@ fn backspace_clears_without_moving_the_cursor() {
     assert_eq!((desk.staged().as_str(), desk.here().as_str()), ("1A", "2"));
 }
 
-/// Some terminals report key releases.
 #[test]
 fn key_release_is_ignored() {
     let mut desk = Desk::new(100, 30, few(3));

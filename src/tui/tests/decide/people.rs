@@ -44,7 +44,6 @@ fn edits(desk: &Desk) -> Option<String> {
     staged.decision.edits().map(|edits| edits.as_json().as_str().to_owned())
 }
 
-/// Returns the warnings of the open review.
 fn told(desk: &Desk) -> Vec<String> {
     let Some(Modal::Review(sheet)) = &desk.model.modal else { panic!("no review is open") };
     sheet.review.as_ref().unwrap().told.iter().map(|told| told.words.to_string()).collect()
@@ -102,7 +101,6 @@ fn first_approval_leaves_the_action_pending() {
 fn review_warns_that_other_content_replaces_approvals() {
     let mut desk = desk(&[], None);
     desk.press("ak");
-    // Another reviewer approves it with edits.
     let now = approved(&few(1)[0], &["kim"], Some(r#"{"n":5}"#));
     desk.changes(vec![now]);
 

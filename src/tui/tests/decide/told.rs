@@ -122,7 +122,6 @@ fn approving_a_question_opens_the_form_at_the_answer() {
     assert_eq!(desk.staged(), "");
     assert_eq!(desk.message(), "no answer yet: write it, then Enter approves with it; Esc closes");
 
-    // The field holds null, so it takes JSON.
     desk.press("<C-u>\"the small one\"<Enter>");
     assert_eq!(desk.staged(), "q-1E", "{}", desk.screen());
     let edits = desk.model.decide.draft.get(&key("q-1")).unwrap().decision.edits().unwrap().clone();

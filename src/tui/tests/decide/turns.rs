@@ -136,7 +136,6 @@ fn reading_lock_blocks_the_whole_turn() {
         "1 of the 3 calls of this turn: high-risk: it was on screen too briefly to be read; look at it, then approve"
     );
 
-    // Excluding has no reading lock.
     desk.press("x");
     assert_eq!(desk.staged(), "1X 2X 3X");
     desk.press("u");

@@ -33,7 +33,6 @@ fn long(random: &mut Random, lines: usize) -> String {
     }
 }
 
-/// Adds the unique words on screen to `seen`.
 fn read(desk: &Desk, seen: &mut HashSet<String>) {
     let screen = desk.screen();
     for word in screen.split(|c: char| !c.is_ascii_alphanumeric()) {

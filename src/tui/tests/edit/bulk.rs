@@ -146,7 +146,6 @@ fn bulk_edit_leaves_out_actions_decided_meanwhile() {
     assert_eq!(desk.staged(), "1E 3E");
 }
 
-/// Returns the text passed to the editor.
 fn given(desk: &Desk) -> String {
     let asked = desk.effects.iter().rev().find_map(|effect| match effect {
         Effect::Editor { text, .. } => Some(text.clone()),

@@ -170,7 +170,6 @@ fn one(input: &str) -> Desk {
     Desk::new(100, 30, vec![action("1 create_linear_issue support low 5", "t", input)])
 }
 
-/// The source reports the tool's schema.
 fn learns(desk: &mut Desk, schema: &str) {
     let known = KnownTool {
         name: "create_linear_issue".into(),
@@ -374,7 +373,6 @@ fn trailing_json_is_rejected() {
     assert_eq!(desk.staged(), "", "trailing JSON adds no key");
 }
 
-/// Returns the position of the terminal cursor.
 fn caret(desk: &Desk) -> Option<(u16, u16)> {
     let area = Rect::new(0, 0, desk.model.screen.size.width, desk.model.screen.size.height);
     view(&desk.model, area, &mut Buffer::empty(area)).map(|at| (at.x, at.y))

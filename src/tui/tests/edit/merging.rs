@@ -10,7 +10,6 @@ use crate::tui::edit::form::EditForm;
 use crate::tui::testing;
 use crate::tui::testing::key;
 
-/// A JSON value in any spelling.
 fn value() -> impl Strategy<Value = String> {
     let text = any::<String>().prop_map(|text| serde_json::to_string(&text).unwrap());
     let odd = prop::sample::select(vec![

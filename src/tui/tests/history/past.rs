@@ -252,7 +252,6 @@ fn own_decisions_show_outcomes_before_the_source_answers() {
     desk.press("gh");
 
     desk.pictured("decided_by_me");
-    // The list has room for the time.
     insta::assert_snapshot!(desk.list(), @"
  Decided by me   as of 14:22                                         row 1 of 5
 ▌ ✓ CRIT Pay                              executed                        13:52

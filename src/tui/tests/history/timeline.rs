@@ -26,7 +26,6 @@ fn refund() -> PendingAction {
     action("pa-1 refund_payment billing high 40", "Refund 120 EUR to alice", r#"{"amount":120}"#)
 }
 
-/// Returns the refund, approved with edits and failed.
 fn failed() -> PendingAction {
     let mut action = decided(refund(), Status::Failed, "lee");
     action.row.resolved_at = Some(at(10));

@@ -179,7 +179,6 @@ fn next_page_is_requested_near_the_end_late_pages_dropped() {
 
     let (number, _) = asks(&desk)[1].clone();
     desk.say(What::Listed { number, page: Box::new(page(&many(190, 30))) });
-    // A row that came twice is listed once.
     insta::assert_snapshot!(desk.row(0), @" Rejected   as of 14:22                  row 199 of 220");
 
     desk.press("gi");

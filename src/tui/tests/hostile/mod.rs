@@ -19,7 +19,6 @@ use crate::text::{Badge, Badges};
 use crate::tui::app::width_safe_backend::WidthSafeBackend;
 use crate::tui::testing::Desk;
 
-/// A hostile text and its expected rendering.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Case {
     pub(crate) id: String,
@@ -27,7 +26,6 @@ pub(crate) struct Case {
     /// `body`, `title`, or `ident` (a name in which only ASCII is unescaped).
     pub(crate) field: String,
     pub(crate) text: String,
-    /// Texts that must be on the screen.
     pub(crate) see: Vec<String>,
     /// Byte sequences that must not be written, in hexadecimal.
     pub(crate) never: Vec<String>,
@@ -138,7 +136,6 @@ fn run(cases: &[Case]) {
     assert!(failed.is_empty(), "{failed:?}");
 }
 
-/// Returns each case's index within its class and field.
 fn classed(cases: &[Case]) -> Vec<usize> {
     let mut counts: HashMap<(&str, &str), usize> = HashMap::new();
     let next = |case| {

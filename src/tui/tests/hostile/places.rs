@@ -64,7 +64,6 @@ fn look(case: &Case, place: &str, desk: &Desk) {
     assert!(title.is_ascii() && title.ends_with(" - placet"), "{}: {title:?}", case.id);
 }
 
-/// Checks that a wide screen shows what the case demands.
 pub(crate) fn seen(case: &Case) {
     let input = match case.field.as_str() {
         "body" => format!("{{\"body\":{}}}", json(&case.text)),

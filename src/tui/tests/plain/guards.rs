@@ -129,7 +129,6 @@ fn high_risk_must_be_read_to_the_end_first() {
     let long = action("1 tool agent high 5", "Long", &format!("{{\"text\":\"{text}\"}}"));
     let mut talk = Talk::new(TERMINAL, vec![long]);
 
-    // Unread.
     insta::assert_snapshot!(talk.types("approve"), @"
 approve
 Not approved: it is high-risk, so read it to the end first; show reads it.
@@ -160,7 +159,6 @@ Not approved: it is high-risk, so read it to the end first; show reads it.
     45 more lines. more reads on.
     >
     ");
-    // Partly read.
     insta::assert_snapshot!(talk.types("approve"), @"
 approve
 Not approved: it is high-risk, so read it to the end first; show reads it.

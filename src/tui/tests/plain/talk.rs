@@ -15,7 +15,6 @@ use crate::tui::plain::session::{How, Session, Typed};
 use crate::tui::plain::words::keymap;
 use crate::tui::testing::{CAN, Desk, NOW, action, key, source};
 
-/// A reviewer's session in plain mode.
 pub(crate) struct Talk {
     pub(crate) session: Session,
     pub(crate) at: i64,
@@ -30,7 +29,6 @@ pub(crate) struct Talk {
     pub(crate) left: bool,
     /// Number of requests for a source's own counts.
     pub(crate) asked: usize,
-    /// All other effects.
     pub(crate) others: Vec<Effect>,
     pub(crate) context: Result<Vec<ContextEntry>, Problem>,
     /// The terminal's content, with typed lines echoed.
@@ -58,7 +56,6 @@ impl Talk {
         self.take(What::Source(Event { source: source(), kind: EventKind::Connection(Connection::Live) }));
     }
 
-    /// Starts a session before any source answered.
     pub(crate) fn started(how: How, can: Capabilities) -> Self {
         let mut model = Desk::unstarted(80, 24, can).model;
         model.settings.keymap = keymap();
@@ -168,7 +165,6 @@ impl Talk {
         self.heard.push_str(&said);
     }
 
-    /// Answers the waiting loads.
     pub(crate) fn answers(&mut self) {
         self.slow = false;
         let waiting = std::mem::take(&mut self.waiting);
@@ -190,7 +186,6 @@ impl Talk {
         self.heard[before..].to_owned()
     }
 
-    /// Types a line without waiting.
     pub(crate) fn types_now(&mut self, line: &str) {
         if self.session.is_interactive() {
             self.heard.push_str(line);
@@ -215,7 +210,6 @@ impl Talk {
         self.heard[before..].to_owned()
     }
 
-    /// The source accepts the last submission.
     pub(crate) fn accepts(&mut self) {
         let submission = self.submitted.last().unwrap().clone();
         let lines = submission.batches().iter().flat_map(|batch| {

@@ -41,7 +41,6 @@ fn changed_action_is_not_sent_and_opens_the_diff() {
         assert_eq!(desk.model.preview.tab, Tab::Diff, "{}", desk.screen());
         said.push(format!("{width}x{height}\n{}", desk.preview()));
     }
-    // Side by side on the wide screen.
     insta::assert_snapshot!(said.join("\n"), @"
 80x24
 Pay
@@ -168,7 +167,6 @@ fn diff_says_if_the_seen_content_is_not_cached() {
     desk.wait(1_000);
     desk.press("zd");
 
-    // The digest is that of the seen content.
     insta::assert_snapshot!(pay("1.10").digest(), @"sha256:17ed4431445bde39565144b5e460dbcf9d46081d5853b5aa7001c14a5342e9c4");
     insta::assert_snapshot!(desk.preview(), @"
 Pay

@@ -26,7 +26,6 @@ fn desk(tool: &str, input: &str, (width, height): (u16, u16), keys: &str) -> Des
     desk
 }
 
-/// Returns the screen with and without syntax colours.
 fn both(desk: &mut Desk) -> [Buffer; 2] {
     [true, false].map(|on| {
         desk.model.settings.highlight = on;

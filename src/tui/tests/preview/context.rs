@@ -92,7 +92,6 @@ fn context_passages_follow_the_action_and_are_escaped() {
         ],
         "{screen}"
     );
-    // The gutter marks foreign text.
     insta::assert_snapshot!(desk.line(25), @" │ charge  COMPLETED  2026-11-21 13:32:31 UTC");
 }
 

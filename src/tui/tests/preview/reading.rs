@@ -58,11 +58,9 @@ fn the_last_line_of_a_megabyte_can_be_reached() {
     insta::assert_snapshot!(desk.preview_line(16), @"  All work and no play makes Jack a");
     assert_eq!(desk.model.seen_of(desk.slot("1")), Some(Seen::Opened), "only its ends were on screen");
     desk.press("K<PageDown>J");
-    // Scrolling stops at the end.
     insta::assert_snapshot!(desk.preview_line(16), @"  All work and no play makes Jack a");
 }
 
-/// A high-risk action, several screens long.
 fn long() -> Desk {
     let text = "Pay what is on this line.\\n".repeat(90);
     let input = format!("{{\"text\":\"{text}and this\"}}");
@@ -89,7 +87,6 @@ fn jump_to_the_end_does_not_count_as_read() {
     );
 }
 
-/// Returns `n` critical refunds, each shorter than a pane.
 fn refunds(n: usize) -> Vec<crate::domain::PendingAction> {
     let refund = |nth: usize| {
         let input = format!(
@@ -118,7 +115,7 @@ fn pages_shown_briefly_do_not_count_as_read() {
 }
 
 #[test]
-fn page_is_read_after_its_time_on_screen_summed_over_visits() {
+fn time_on_screen_adds_up_over_visits() {
     let mut desk = Desk::new(100, 30, refunds(2));
     let pane = i64::from(desk.model.layout().text.height);
     let time = (4_000 / pane).max(250);

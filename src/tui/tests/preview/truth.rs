@@ -26,7 +26,6 @@ fn literal(random: &mut Random) -> String {
     format!("{sign}{whole}{fraction}{power}")
 }
 
-/// Returns all words of a tab.
 fn words(desk: &mut Desk, tab: Tab) -> Vec<String> {
     desk.model.preview.tab = tab;
     desk.say(What::Wake);

@@ -25,7 +25,7 @@ fn syncs(desk: &mut Desk) -> Vec<Effect> {
 }
 
 #[test]
-fn first_page_of_a_list_is_on_screen_before_the_rest() {
+fn first_page_is_on_screen_before_the_rest() {
     let mut desk = Desk::unstarted(100, 30, CAN);
     desk.say(What::Restored(Ok(Box::default())));
     let mut newest = few(6).split_off(4);
@@ -135,7 +135,6 @@ fn arrival_above_the_cursor_waits_for_the_next_move() {
     assert_eq!(desk.here(), "2");
     let row = |screen: &str| screen.lines().position(|line| line.starts_with('▌'));
     assert_eq!(row(&desk.screen()), row(&before));
-    // The counts include held arrivals.
     insta::assert_snapshot!(desk.header(), @" placet  4 to decide · 1 new above · 1 agent blocked                   gate live   kim@acme   14:22");
     desk.press("?<Esc>");
     assert_eq!(desk.model.queue.n_held(), 1, "nothing moved");
@@ -420,7 +419,6 @@ fn unreachable_source_shows_its_age_and_retry() {
     insta::assert_snapshot!(desk.header(), @" placet  1 to decide · 1 agent blocked          gate RETRY in 7 s, data 76 s old   kim@acme   14:23");
     assert!(desk.model.screen.dirty, "the count-down is drawn");
     desk.say(event(EventKind::Connection(Connection::Live)));
-    // A connection alone does not refresh the data.
     insta::assert_snapshot!(desk.header(), @" placet  1 to decide · 1 agent blocked                 gate STALE, data 76 s old   kim@acme   14:23");
     desk.changes(Vec::new());
     desk.model.screen.dirty = false;
@@ -429,7 +427,7 @@ fn unreachable_source_shows_its_age_and_retry() {
 }
 
 #[test]
-fn a_failed_sync_is_shown_and_does_not_empty_the_list() {
+fn failed_sync_is_shown_and_keeps_the_list() {
     let mut desk = Desk::new(100, 30, Vec::new());
     let problem = Problem {
         source: Some(source()),
@@ -551,7 +549,7 @@ fn review_closes_when_one_of_its_actions_is_settled() {
 }
 
 #[test]
-fn source_in_trouble_is_named_in_the_header_before_the_counts() {
+fn header_names_an_unreachable_source_before_the_counts() {
     let mut said = Vec::new();
     for (width, height) in [(80, 24), (100, 30), (64, 20)] {
         let mut actions = few(30);

@@ -17,7 +17,6 @@ fn queue(n: usize, left: i64) -> Vec<PendingAction> {
     actions
 }
 
-/// Ticks once, `after` ms later.
 fn tick(desk: &mut Desk, after: i64) {
     desk.wait(after);
     desk.say(What::Tick);
@@ -158,7 +157,6 @@ fn source_with_a_late_clock_still_decides_the_outcome() {
     desk.press("a");
     assert_eq!(desk.staged(), "");
 
-    // It was decided in time elsewhere.
     desk.changes(vec![decided(queue(3, MINUTE).remove(1), Status::Approved, "lee")]);
     insta::assert_snapshot!(row(&desk, "Issue number 2"), @"▌   low  Issue number 2                        approved");
 }

@@ -98,7 +98,6 @@ fn near_identical_actions_are_one_row_until_unfolded() {
     desk.pictured("near_identical");
     assert_eq!(desk.model.queue.lines().len(), 2, "{}", desk.screen());
     insta::assert_snapshot!(desk.row(0), @"▌▸ Close stale ticket …  update_linear_issue                  9 of 9 left");
-    // The table leaves out equal fields.
     insta::assert_snapshot!(desk.preview(), @r#"
 A approves the rest   Space marks all   s reviews
 

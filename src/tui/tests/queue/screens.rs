@@ -231,7 +231,6 @@ enlarge to 40x10
 ");
 }
 
-/// A text snapshot does not show styles: the reversed cursor row and the highlighted token.
 #[test]
 fn cursor_row_and_hidden_characters_are_styled() {
     let mut desk = at_work(80, 24);
@@ -252,7 +251,6 @@ fn cursor_row_and_hidden_characters_are_styled() {
 ");
 }
 
-/// Returns one line per run of equal style.
 fn styled(buffer: &Buffer, y: u16) -> String {
     let mut runs: Vec<(String, String)> = Vec::new();
     for x in 0..buffer.area.width {

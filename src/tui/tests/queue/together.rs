@@ -214,7 +214,6 @@ fn unread_source_says_so_and_reports_failure_once() {
     assert_eq!(desk.message(), "something else that matters");
     desk.press("R");
     fails(&mut desk);
-    // A reload repeats the message.
     assert_eq!(desk.message(), "the list could not be read: warden cannot be reached");
 }
 

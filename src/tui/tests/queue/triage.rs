@@ -270,7 +270,6 @@ fn frozen_list_keeps_counting_and_catches_up_on_a_key() {
     ]);
 
     assert_eq!(desk.list(), before);
-    // The counts stay current.
     insta::assert_snapshot!(desk.header(), @" placet  4 to decide · FROZEN: 3 not shown (f follows)                 gate live   kim@acme   14:22");
     desk.press("f");
     insta::assert_snapshot!(desk.list(), @"

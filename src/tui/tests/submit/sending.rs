@@ -331,10 +331,8 @@ fn approved_actions_are_followed_until_they_run() {
     insta::assert_snapshot!(desk.sheet_line(4), @"  ✓ Issue number 2  failed after approval  403 from Linear");
     insta::assert_snapshot!(desk.sheet_line(5), @"  ✓ Issue number 1  ran");
     desk.press("<Enter>");
-    // The row shows the outcome.
     insta::assert_snapshot!(desk.row(1), @"    low  Issue number 1                        executed");
     desk.press("gr");
-    // The report can be reopened.
     insta::assert_snapshot!(desk.sheet_line(4), @"  ✓ Issue number 2  failed after approval  403 from Linear");
 }
 
@@ -435,7 +433,6 @@ fn report_counts_arrivals_during_sending_as_left_pending() {
     insta::assert_snapshot!(desk.sheet_line(6), @"  3 stay pending");
 }
 
-/// Returns a desk with three decisions sent and answered.
 fn answered(width: u16, height: u16) -> Desk {
     let mut desk = Desk::new(width, height, few(5));
     desk.press("aaxs");

@@ -180,7 +180,6 @@ fn lost_decision_without_a_row_is_listed_first() {
     assert_eq!((desk.model.list.stats.unknown, desk.model.list.stats.pending), (1, 2));
     assert_eq!(desk.here(), "1", "the cursor stays on its row");
 
-    // The list lacks the lost action.
     desk.lists(few(2));
     desk.press("R");
     assert_eq!(desk.slot("gone").state, State::Unknown, "an unlisted row proves nothing");

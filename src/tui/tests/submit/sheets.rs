@@ -7,7 +7,6 @@ use crate::tui::testing::{Desk, action, few, key};
 
 use crate::tui::tests::queue::screens::at_work;
 
-/// Returns the lines of the sheet alone.
 fn sheet(desk: &Desk) -> String {
     let screen = desk.without_tabs();
     let lines: Vec<&str> = screen.lines().collect();
