@@ -18,8 +18,8 @@ pub(super) struct Parcel<'a> {
     pub(super) by: Option<&'a Untrusted>,
 }
 
-/// What dendrux itself says for a rejection without a reason.
-const DECLINED: &str = "User declined to run this tool.";
+/// What dendrux writes for a rejection without a reason.
+pub(super) const DECLINED: &str = "User declined to run this tool.";
 
 type Wrong = &'static str;
 

@@ -106,8 +106,17 @@ impl Record<'_> {
             // dendrux before 0.3 writes of a rejection no more than the results that it made up.
             CallDecision::Unsaid if submitted(resumed, call) == Some(false) => refused(None),
             CallDecision::Unsaid if row.is_some_and(denied) => refused(None),
-            CallDecision::Unsaid => self.completed(call),
+            // A failed result may be that of a denied call until the event says so.
+            CallDecision::Unsaid => {
+                self.completed(call).filter(|fate| fate.status == Status::Executed || self.has_gone_on())
+            }
         }
+    }
+
+    /// All results of the turn are written, and whatever is written of its decision.
+    fn has_gone_on(&self) -> bool {
+        let later = |event: &Happened| is(event, "llm.completed") || is(event, "run.paused");
+        self.run.is_over() || self.events.iter().any(later)
     }
 
     /// A call whose result somebody gave.
@@ -297,15 +306,27 @@ mod tests {
         let row =
             r#"{"tool_call_id":"C1","success":false,"result":"\"out of bolts\"","error":"out of bolts"}"#;
         let approved = event(7, "approval.decided", None, r#"{"decision":"approved"}"#);
-        let events = [resumed("{}"), completed(6, "C1", false), approved];
+        let went_on = event(7, "llm.completed", None, "{}");
+        let events = [resumed("{}"), completed(6, "C1", false)];
 
-        for events in [&events[..], &events[..2]] {
-            let failed = fate("running", "C1", events, row).unwrap();
+        for last in [approved, went_on] {
+            let failed = fate("running", "C1", &[&events[..], &[last]].concat(), row).unwrap();
             assert_eq!((failed.status, failed.error), (Status::Failed, Some("out of bolts".into())));
         }
         // Its row is there before anything says who decided what.
         let denied = fate("running", "C2", &[resumed("{}"), completed(6, "C2", false)], DENIED).unwrap();
         assert_eq!(denied.status, Status::Rejected);
+    }
+
+    #[test]
+    fn failed_result_before_the_decision_event_is_undecided() {
+        let denied =
+            event(7, "approval.decided", None, r#"{"decisions":[{"call_id":"C1","decision":"denied"}]}"#);
+        let events = [resumed("{}"), completed(6, "C1", false), denied];
+
+        // The row may be read before it is written, and the event after.
+        assert_eq!(fate("running", "C1", &events[..2], ""), None);
+        assert_eq!(fate("running", "C1", &events, "").unwrap().status, Status::Rejected);
     }
 
     #[test]

@@ -18,8 +18,9 @@ use super::{
 };
 use crate::config::{self, SourceConfig, SourceKind};
 use crate::domain::{
-    ActionId, Check, Decision, PendingAction, Revision, SourceName, SubmissionBatch, Untrusted,
+    ActionId, Check, Decision, PendingAction, Revision, SourceName, Status, SubmissionBatch, Untrusted,
 };
+use body::DECLINED;
 use client::{Dendrux, Road, lock};
 use memory::Memory;
 
@@ -76,8 +77,15 @@ impl SourceInfo for Dendrux {
         self.reviewer.clone().filter(|_| bridge)
     }
 
-    /// A name proves that it was somebody else, and never that it was this decision: two may decide under one name.
-    fn ours(&self, action: &PendingAction, _: &Decision, _: &str) -> Option<bool> {
+    /// A name or a reason proves that it was somebody else, and never that it was this decision: two reviewers may use the same.
+    fn ours(&self, action: &PendingAction, decision: &Decision, _: &str) -> Option<bool> {
+        if let Decision::Reject { reason } = decision
+            && action.row.status == Status::Rejected
+            && let Some(written) = &action.reason
+            && written.as_raw() != reason.as_deref().filter(|reason| !reason.is_empty()).unwrap_or(DECLINED)
+        {
+            return Some(false);
+        }
         // The bridge writes down who decided.
         let by = action.row.resolved_by.as_ref()?;
         Some(self.reviewer.as_ref() == Some(by))

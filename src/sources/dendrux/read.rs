@@ -1,12 +1,14 @@
 //! What waits, and actions in full, by whichever road.
 
 use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt as _};
 
 use super::call_id::CallId;
 use super::can::Facts;
 use super::client::{Dendrux, GETS, LONG_LIMIT, Road, lock, parsed};
+use super::past::UNTOLD;
 use super::turn::{Turn, Waits};
 use super::wire::Waiting;
 use super::{call_id, wire};
@@ -14,6 +16,9 @@ use crate::domain::{ActionId, PendingAction};
 use crate::net::url;
 
 use crate::sources::{Full, SourceError, Synced, answer};
+/// Looks at a decision that is not written, and the wait before each: longer in all than a rejection takes to be written.
+const LOOKS: u32 = 10;
+const LOOK: Duration = Duration::from_millis(250);
 /// Up to so many runs are named to the bridge; of more, everything that waits is asked for.
 const NAMED: usize = 20;
 
@@ -52,8 +57,23 @@ impl Dendrux {
         }
     }
 
-    /// Actions in full, waiting or not; unknown ids are left out.
+    /// Actions in full, waiting or not; unknown ids are left out. Waits for what was decided a moment ago: it may be a rejection.
     pub(super) async fn read(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
+        let mut found = self.read_once(ids).await?;
+        for _ in 0..LOOKS {
+            let is_fresh = |one: &Full| one.as_ref().is_err_and(|bad| bad.what == UNTOLD);
+            let fresh = found.extract_if(.., |one| is_fresh(one));
+            let ids: Vec<ActionId> = fresh.filter_map(|one| one.err()?.id).collect();
+            if ids.is_empty() {
+                break;
+            }
+            tokio::time::sleep(LOOK).await;
+            found.extend(self.read_once(&ids).await?);
+        }
+        Ok(found)
+    }
+
+    async fn read_once(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
         let mut runs: BTreeMap<String, Vec<CallId>> = BTreeMap::new();
         // An id that is none of ours is known to nobody.
         for place in ids.iter().filter_map(CallId::of) {

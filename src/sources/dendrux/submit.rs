@@ -11,7 +11,7 @@ use crate::contract::error;
 use crate::domain::{ActionId, Item, Outcome, PendingAction, Status, SubmissionBatch};
 use crate::net::http::Reply;
 use crate::sources::answer::{self, failed, skipped};
-use crate::sources::{Full, Outcomes, SourceError};
+use crate::sources::{Full, Outcomes, SourceError, SourceInfo as _};
 
 pub(super) const CHANGED: &str =
     "changed since you looked: the run went on, or a call of its turn is not what it was";
@@ -151,6 +151,7 @@ impl Dendrux {
             }
         };
         let outcome = |item: &Item| match found.get(&item.id) {
+            Some(Ok(action)) if self.is_somebody_elses(item, action) => skipped(&action.row),
             Some(Ok(action)) => by_status(item, action).unwrap_or_else(|| failed(LEFT)),
             Some(Err(())) => Outcome::Accepted,
             None => Outcome::Unknown { why: NO_TRACE.into() },
@@ -168,7 +169,7 @@ impl Dendrux {
                 Some(Err(())) => Outcome::Skipped { status: Some(Status::Running), by: None },
                 Some(Ok(action)) if action.row.status.is_pending() => failed(otherwise),
                 // We asked before, and never heard: it may well be ourselves who were first.
-                Some(Ok(action)) if lost && !self.is_somebody_elses(action) => {
+                Some(Ok(action)) if lost && !self.is_somebody_elses(item, action) => {
                     by_status(item, action).unwrap_or_else(|| failed(otherwise))
                 }
                 Some(Ok(action)) => skipped(&action.row),
@@ -177,10 +178,9 @@ impl Dendrux {
         Ok(items.iter().map(|item| (item.id.clone(), outcome(item))).collect())
     }
 
-    /// It names who decided, and that is not us.
-    pub(super) fn is_somebody_elses(&self, action: &PendingAction) -> bool {
-        let by = action.row.resolved_by.as_ref();
-        by.is_some() && by != self.reviewer.as_ref()
+    /// What is written names another reviewer, or another reason than ours.
+    fn is_somebody_elses(&self, item: &Item, action: &PendingAction) -> bool {
+        self.ours(action, &item.decision, "") == Some(false)
     }
 
     /// The actions as they stand; an error for one of which nothing is written yet.

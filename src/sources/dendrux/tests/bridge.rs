@@ -2,9 +2,10 @@
 
 use futures_util::StreamExt as _;
 
-use super::house::{Call, Kind, Run, client, free, gated};
+use super::house::{Call, Kind, Run, Verdicts, client, free, gated};
 use super::world::Reached;
 use super::*;
+use crate::contract::time;
 use crate::domain::{Briefing, Fact, FactValue, Status, Together, Verdict};
 use crate::net::testing::serve;
 use crate::sources::dendrux::past::{SILENT, UNTOLD};
@@ -191,7 +192,7 @@ async fn until_something_is_written_only_who_decided_knows_how() {
         run.status = "running".to_owned();
         run.rows.clear();
         run.events.truncate(run.pause() + 2);
-        run.of_now = true;
+        run.since = Some(time::now().plus_millis(-60_000));
     });
 
     assert_eq!(get(&ours, &ids[0]).await.row.status, Status::Running);
@@ -204,7 +205,7 @@ async fn until_something_is_written_only_who_decided_knows_how() {
     let told = other.submit(&late, "s:0").await.unwrap();
     let running = Outcome::Skipped { status: Some(Status::Running), by: None };
     assert!(told.iter().all(|(_, outcome)| *outcome == running), "{told:?}");
-    reached.with_run(&ids[0], |run| run.of_now = false);
+    reached.with_run(&ids[0], |run| run.since = None);
     let action = get(&other, &ids[0]).await;
     assert_eq!((action.row.status, action.error), (Status::Unknown, Some(SILENT.into())));
 }
@@ -284,4 +285,55 @@ async fn what_is_no_bridge_is_told_and_asked_again_later() {
     let error = reached.open(AT_EASE).sync(None).await.unwrap_err();
 
     assert_eq!(error, SourceError::Protocol { why: "it is no bridge of placet's".into() });
+}
+
+#[tokio::test]
+async fn call_decided_a_moment_ago_is_running_with_its_input() {
+    for kind in [Kind::Bridge, Kind::Plain] {
+        let reached = Reached::of(kind).await;
+        let source = reached.open(AT_EASE);
+        let id = reached.waits(WAITS, vec![gated("buy", r#"{"n": 1.10}"#)]).remove(0);
+        reached.approved_by(&id, None);
+        reached.with_run(&id, |run| {
+            run.status = "running".to_owned();
+            run.rows.clear();
+            run.events.truncate(run.pause() + 2);
+            run.since = Some(time::now());
+        });
+
+        let action = get(&source, &id).await;
+
+        assert_eq!((action.row.status, action.error), (Status::Running, Some(UNTOLD.into())), "{kind:?}");
+        assert_eq!((action.row.title, action.input.as_str()), ("buy n=1.10".into(), r#"{"n": 1.10}"#));
+        assert!(action.row.resolved_at.is_some() && action.row.unreadable.is_none());
+    }
+}
+
+#[tokio::test]
+async fn rejection_of_a_moment_ago_is_waited_for() {
+    let reached = Reached::of(Kind::Plain).await;
+    let source = reached.open(AT_EASE);
+    let id = reached.waits(WAITS, vec![gated("buy", "{}")]).remove(0);
+    let written = reached.with_run(&id, |run| {
+        let call = run.calls[0].id.clone();
+        run.decide(&Verdicts::Each([(call, (false, Some("too dear".to_owned())))].into()), false);
+        run.status = "running".to_owned();
+        run.since = Some(time::now());
+        (run.events.split_off(run.pause() + 2), std::mem::take(&mut run.rows))
+    });
+    let (events, rows) = written.unwrap();
+    let looked = || reached.house.seen.lock().unwrap().iter().filter(|line| line.contains("/events")).count();
+    let writing = async {
+        while looked() < 2 {
+            tokio::task::yield_now().await;
+        }
+        reached.with_run(&id, |run| {
+            run.events.extend(events);
+            run.rows = rows;
+        });
+    };
+
+    let (action, ()) = tokio::join!(get(&source, &id), writing);
+
+    assert_eq!((action.row.status, action.reason), (Status::Rejected, Some("too dear".into())));
 }

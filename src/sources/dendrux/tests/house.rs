@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::domain::Timestamp;
+
 /// Which generation of the package it is, and how decisions get in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sources) enum Kind {
@@ -80,8 +82,8 @@ pub(super) struct Run {
     pub(super) failure: Option<&'static str>,
     /// What stands in place of the date of its pause.
     pub(super) date: Option<&'static str>,
-    /// Its events happened a minute ago.
-    pub(super) of_now: bool,
+    /// When its events happened, if not in May.
+    pub(super) since: Option<Timestamp>,
     /// A member that nobody knows, with a comma before it.
     pub(super) odd: &'static str,
     pub(super) broken: bool,

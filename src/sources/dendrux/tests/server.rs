@@ -224,7 +224,7 @@ fn events(run: &Run, query: &str, kind: Kind) -> String {
             r#"{{"sequence_index":{index},"iteration_index":1,"event_type":"{}","correlation_id":{call},"data":{},"created_at":"{}"}}"#,
             event.kind,
             event.data,
-            if run.of_now { time::write(time::now().plus_millis(-60_000)) } else { date(index, kind) },
+            run.since.map_or_else(|| date(index, kind), time::write),
         )
     };
     let items: Vec<_> = run.events.iter().enumerate().skip(from).take(limit).map(item).collect();

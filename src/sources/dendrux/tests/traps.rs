@@ -257,3 +257,35 @@ async fn the_loser_of_a_race_is_told_what_the_winner_decided() {
         assert_eq!(reached.with_run(&ids[0], |run| run.taken), Some(1));
     }
 }
+
+#[tokio::test]
+async fn rejection_with_another_reason_is_not_ours() {
+    for (ours, written, proof) in [
+        (Some("no"), Some("too dear"), Some(false)),
+        (None, Some("too dear"), Some(false)),
+        (Some("no"), None, Some(false)),
+        (Some("no"), Some("no"), None),
+        (None, None, None),
+    ] {
+        let reached = Reached::of(Kind::Plain).await;
+        let source = reached.open(IN_A_HURRY);
+        let id = reached.propose(0).await;
+        let reason = ours.map(str::to_owned);
+        let batch = frozen(&source, 1, &[(&id, Decision::Reject { reason })]).await.unwrap();
+        reached.faults().next_decision(Fault::SilentBefore);
+        source.submit(&batch, "s:0").await.unwrap_err();
+        reached.with_run(&id, |run| run.decide(&Verdicts::Whole(false, written.map(str::to_owned)), false));
+
+        let action = get(&source, &id).await;
+        let told = source.submit(&batch, "s:1").await.unwrap();
+
+        let decision = &batch.items()[0].decision;
+        assert_eq!(source.ours(&action, decision, "s:0"), proof, "{ours:?} {written:?}");
+        let others = Outcome::Skipped { status: Some(Status::Rejected), by: None };
+        assert_eq!(
+            told[0].1,
+            if proof.is_some() { others } else { Outcome::Rejected },
+            "{ours:?} {written:?}"
+        );
+    }
+}
