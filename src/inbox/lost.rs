@@ -19,6 +19,29 @@ impl Inbox {
         });
         Ok(entries.collect())
     }
+
+    /// Settles earlier decisions on these actions that were lost sight of: a later one succeeded, so they did not land.
+    pub(super) async fn disprove(&self, later: &[&ActionKey]) -> Result<(), Problem> {
+        for past in self.journal.open_ones().await? {
+            let is_lost = |sent: &&Sent| later.contains(&&sent.key) && is_lost(sent);
+            let why =
+                || Outcome::Failed { why: "it did not land: a later decision on this action did".into() };
+            let outcomes: Vec<_> =
+                past.items.iter().filter(is_lost).map(|sent| (sent.key.clone(), why())).collect();
+            if outcomes.is_empty() {
+                continue;
+            }
+            self.journal.note(&past.id, &outcomes).await?;
+            if !past.items.iter().any(|sent| sent.is_open() && !later.contains(&&sent.key)) {
+                self.journal.finish(&past.id, State::Done).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_lost(sent: &Sent) -> bool {
+    matches!(sent.outcome, None | Some(Outcome::Unknown { .. }))
 }
 
 /// A row for a decision of which the source may have none: what the journal knows of it.
@@ -49,7 +72,6 @@ pub(super) struct Lost {
 pub(super) async fn find(inbox: &Inbox, key: &ActionKey) -> Result<Option<Lost>, Problem> {
     let Some(id) = inbox.journal.newest_about(key).await? else { return Ok(None) };
     let Some(past) = inbox.journal.past(&id).await? else { return Ok(None) };
-    let is_lost = |sent: &Sent| matches!(sent.outcome, None | Some(Outcome::Unknown { .. }));
     let nth = past.items.iter().position(|sent| sent.key == *key && is_lost(sent));
     Ok(nth.map(|nth| Lost { past, nth }))
 }

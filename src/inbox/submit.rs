@@ -222,6 +222,14 @@ impl Job<'_> {
         if let Err(error) = self.inbox.journal.note_ended(self.id, &noted, &ended).await {
             tracing::error!(%error, "cannot write outcomes to the journal");
         }
+        let success = |(_, outcome): &(_, &_)| matches!(outcome, Outcome::Approved | Outcome::Rejected);
+        let later: Vec<_> = outcomes.iter().filter(success).map(|(key, _)| key).collect();
+        if self.source.success_disproves_earlier()
+            && !later.is_empty()
+            && let Err(problem) = self.inbox.disprove(&later).await
+        {
+            tracing::error!(what = problem.what, "cannot settle earlier decisions in the journal");
+        }
     }
 
     /// The outcomes of one batch, and why nothing more should be sent to this source.

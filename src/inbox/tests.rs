@@ -74,6 +74,10 @@ struct State {
     pages: Vec<Option<sources::Listed>>,
     events: Vec<HistoryEvent>,
     keeps_nothing: bool,
+    /// A success proves that no earlier decision landed.
+    disproves: bool,
+    /// It takes the batches of a checkpoint in one request.
+    cascades: bool,
     /// Nothing is ever answered.
     hangs: bool,
     /// It takes no more decisions at once.
@@ -160,6 +164,14 @@ impl SourceInfo for Fake {
 
     fn runs_for(&self) -> Duration {
         self.state().runs_for
+    }
+
+    fn success_disproves_earlier(&self) -> bool {
+        self.state().disproves
+    }
+
+    fn decides_checkpoints(&self) -> bool {
+        self.state().cascades
     }
 
     fn ended(&self, id: &ActionId) -> Option<PendingAction> {
@@ -298,7 +310,7 @@ const CAN: Capabilities = Capabilities {
     edit: true,
     reason: ReasonRule::Optional,
     comment: true,
-    retry: false,
+    retry: true,
     settle: true,
     binding: Binding::Source,
     ..Capabilities::PLAIN

@@ -50,6 +50,11 @@ pub trait SourceInfo: fmt::Debug + Send + Sync {
         self.at_once() == 1
     }
 
+    /// It decides the batches of a checkpoint in one request.
+    fn decides_checkpoints(&self) -> bool {
+        false
+    }
+
     /// Deciding one action may take so much longer than a request does elsewhere, because what is approved runs before the answer
     /// comes.
     fn runs_for(&self) -> Duration {
@@ -60,6 +65,11 @@ pub trait SourceInfo: fmt::Debug + Send + Sync {
     /// decision that was lost sight of. `None`: it cannot be told, or not yet.
     fn ours(&self, _: &PendingAction, _: &Decision, _: &str) -> Option<bool> {
         None
+    }
+
+    /// A success proves that no earlier decision on the action landed, because the backend refuses a second one.
+    fn success_disproves_earlier(&self) -> bool {
+        false
     }
 
     /// An action as the answer to our own decision left it, where the backend may never tell it again: what was approved there

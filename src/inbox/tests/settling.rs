@@ -267,3 +267,26 @@ async fn approved_action_that_ended_since_is_written_down_once() {
     let receipts = inbox.journal.receipts(0, 100).await.unwrap();
     assert_eq!(receipts.iter().filter(|it| it.kind == "followed").count(), 2, "each once");
 }
+
+#[tokio::test]
+async fn later_success_settles_an_earlier_lost_decision() {
+    for disproves in [true, false] {
+        let (house, shop) = (House::new(), Fake::new("s"));
+        shop.state().disproves = disproves;
+        let inbox = house.inbox(&[&shop]).await;
+        shop.answers(Err(lost()));
+        shop.stands("1", &[r#""status":"pending""#]);
+        let first = inbox.submit(submission("s-1", &[("s", None, "1", Decision::REJECT)]), 0).await.unwrap();
+        assert!(matches!(outcomes(&first)[0].1, Outcome::Unknown { .. }), "{first:?}");
+
+        let later = submission("s-2", &[("s", None, "1", Decision::APPROVE)]);
+        let later = inbox.submit(later, 0).await.unwrap();
+
+        assert_eq!(outcomes(&later), [("1", Outcome::Approved)]);
+        let log = inbox.log(9).await.unwrap();
+        let earlier = log.iter().find(|past| past.id.as_str() == "s-1").unwrap();
+        let failed = matches!(earlier.items[0].outcome, Some(Outcome::Failed { .. }));
+        assert_eq!(failed, disproves, "{earlier:?}");
+        assert_eq!(inbox.lost().await.unwrap().len(), usize::from(!disproves));
+    }
+}

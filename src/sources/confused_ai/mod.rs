@@ -47,6 +47,10 @@ impl SourceInfo for ConfusedAi {
     fn at_once(&self) -> usize {
         1
     }
+
+    fn success_disproves_earlier(&self) -> bool {
+        true
+    }
 }
 
 #[async_trait]
