@@ -37,6 +37,8 @@ pub struct Submission {
 pub struct SubmissionBatch {
     source: SourceName,
     batch: Option<BatchId>,
+    /// Of all its items.
+    checkpoint: Option<Untrusted>,
     items: Vec<Item>,
 }
 
@@ -87,6 +89,21 @@ impl SubmissionBatch {
         &self.items
     }
 
+    /// The checkpoint of its decisions, if they are of several batches.
+    pub fn checkpoint(&self) -> Option<&Untrusted> {
+        self.checkpoint.as_ref().filter(|_| self.batch.is_none() && self.items.len() > 1)
+    }
+
+    /// Takes in another batch of the same checkpoint. Returns whether it is one.
+    pub fn join(&mut self, other: &Self) -> bool {
+        let same = self.checkpoint.is_some() && self.checkpoint == other.checkpoint;
+        if same {
+            self.batch = None;
+            self.items.extend_from_slice(&other.items);
+        }
+        same
+    }
+
     #[must_use]
     pub fn part(&self, places: std::ops::Range<usize>) -> Self {
         Self { items: self.items.get(places).unwrap_or_default().to_vec(), ..self.clone() }
@@ -129,9 +146,11 @@ pub fn freeze<'a>(
         let place = *places.entry(of.clone()).or_insert(batches.len());
         if place == batches.len() {
             let (source, batch) = (key.source.clone(), action.row.batch.clone());
-            batches.push((of, SubmissionBatch { source, batch, items: Vec::new() }));
+            let checkpoint = action.row.checkpoint.clone();
+            batches.push((of, SubmissionBatch { source, batch, checkpoint, items: Vec::new() }));
         }
         if let Some((_, batch)) = batches.get_mut(place) {
+            batch.checkpoint.take_if(|checkpoint| action.row.checkpoint.as_ref() != Some(checkpoint));
             batch.items.push(item);
         }
     }

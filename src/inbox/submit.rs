@@ -187,7 +187,7 @@ impl Job<'_> {
     }
 
     /// What is sent together, with its key: decisions of one batch that follow each other, as many as go at once. Batch after
-    /// batch; where a request takes one decision, in the order of sending.
+    /// batch; where a request takes one decision, in the order of sending. The batches of a checkpoint go as one where they can.
     fn requests(&self) -> Vec<(String, SubmissionBatch)> {
         let at_once = self.source.at_once().max(1);
         let mut places: Vec<(usize, usize, usize)> = Vec::new();
@@ -212,7 +212,14 @@ impl Job<'_> {
             let (nth, batch) = self.batches.get(at)?;
             Some((sent_as(self.id, *nth, run.start / at_once), batch.part(run)))
         };
-        runs.into_iter().filter_map(request).collect()
+        let mut requests: Vec<(String, SubmissionBatch)> = Vec::new();
+        for (key, batch) in runs.into_iter().filter_map(request) {
+            let joins = self.source.decides_checkpoints();
+            if !(joins && requests.iter_mut().any(|(_, before)| before.join(&batch))) {
+                requests.push((key, batch));
+            }
+        }
+        requests
     }
 
     /// What was learnt is on disk before anything else is done with it.

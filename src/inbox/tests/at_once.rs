@@ -122,3 +122,31 @@ async fn one_decision_a_request_goes_in_the_order_of_sending_across_batches() {
         assert_eq!(kept, ["4", "1", "3", "2"], "as they were sent");
     }
 }
+
+#[tokio::test]
+async fn batches_of_a_checkpoint_go_in_one_request() {
+    for cascades in [true, false] {
+        let (house, gate) = (House::new(), Fake::new("s"));
+        gate.state().cascades = cascades;
+        let inbox = house.inbox(&[&gate]).await;
+        let (mut staged, mut loaded) = (Vec::new(), HashMap::new());
+        for (id, batch, checkpoint) in [("1", "m:a", "c"), ("2", "m:b", "c"), ("3", "m:c", "d")] {
+            let more = format!(r#""status":"pending","batchId":"{batch}","checkpointId":"{checkpoint}""#);
+            let mut action = action::read(&text(id, &more)).unwrap();
+            action.row.can = CAN;
+            let batch = BatchKey::Batch(SourceName::new("s"), BatchId::new(batch));
+            let (decision, at) = (A, Timestamp::default());
+            staged.push((key("s", id), Staged { decision, batch, digest: None, terms: None, at }));
+            loaded.insert(key("s", id), action);
+        }
+        let staged = staged.iter().map(|(key, staged)| (key, staged));
+        let frozen = freeze(SubmissionId::new("s-1"), staged, &loaded, |_| 1, Timestamp::default()).unwrap();
+
+        let report = inbox.submit(frozen, 0).await.unwrap();
+
+        assert_eq!(report.counts().approved, 3);
+        assert_eq!(report.by_batch().len(), 3, "told by batch all the same");
+        let want: &[&[&str]] = if cascades { &[&["1", "2"], &["3"]] } else { &[&["1"], &["2"], &["3"]] };
+        assert_eq!(gate.sent(), want);
+    }
+}

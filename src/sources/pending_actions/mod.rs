@@ -60,6 +60,10 @@ impl SourceInfo for PendingActions {
         self.claims.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    fn decides_checkpoints(&self) -> bool {
+        self.is_gate()
+    }
+
     fn least_poll(&self) -> Duration {
         match self.dialect {
             Dialect::Gate => Duration::ZERO,

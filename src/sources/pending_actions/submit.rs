@@ -47,25 +47,30 @@ impl PendingActions {
         if items.is_empty() {
             return Ok(outcomes);
         }
-        // A batch id that cannot stand in a path is no reason not to decide its actions one by one.
-        let segment = batch.batch().and_then(|batch| url::segment(batch.as_raw()));
-        outcomes.extend(self.send_parts(segment.as_deref(), &items, key).await?);
+        // An id that cannot be used in a URL is no reason not to decide the actions one by one.
+        let place = |under: &str, id: &str| Some(format!("{under}/{}/approve", url::segment(id)?));
+        let place = match (batch.checkpoint(), batch.batch()) {
+            (Some(checkpoint), _) => place("/api/checkpoints", checkpoint.as_raw()),
+            (None, Some(batch)) => place(&format!("{ROOT}/batch"), batch.as_raw()),
+            (None, None) => None,
+        };
+        outcomes.extend(self.send_parts(place.as_deref(), &items, key).await?);
         Ok(outcomes)
     }
 
     /// As few requests as can be.
     async fn send_parts(
         &self,
-        segment: Option<&str>,
+        place: Option<&str>,
         items: &[Sending<'_>],
         key: &str,
     ) -> Result<Outcomes, SourceError> {
-        let parts: Vec<_> = items.chunks(if segment.is_some() { ITEMS } else { 1 }).enumerate().collect();
+        let parts: Vec<_> = items.chunks(if place.is_some() { ITEMS } else { 1 }).enumerate().collect();
         let send = async |(nth, part): &(usize, &[Sending<'_>])| {
             let key = if *nth == 0 { key.to_owned() } else { format!("{key}.{nth}") };
-            match (segment, part) {
+            match (place, part) {
                 (None, [one]) => self.send_one(one, &key).await.map(|outcome| same(&[one.item], &outcome)),
-                (segment, part) => self.send_batch(segment.unwrap_or_default(), part, &key).await,
+                (place, part) => self.send_batch(place.unwrap_or_default(), part, &key).await,
             }
         };
         send_parts(&parts, 1, |(_, part)| part.iter().map(|sending| sending.item).collect(), send).await
@@ -105,13 +110,13 @@ impl PendingActions {
 
     async fn send_batch(
         &self,
-        segment: &str,
+        place: &str,
         items: &[Sending<'_>],
         key: &str,
     ) -> Result<Outcomes, SourceError> {
         let entries = items.iter().map(|item| self.batch_item(item)).collect();
         let body = wire::body(&BatchApprove { items: entries, via: self.via() })?;
-        let reply = self.post(format!("{ROOT}/batch/{segment}/approve"), body, self.key(key)).await?;
+        let reply = self.post(place.to_owned(), body, self.key(key)).await?;
         let sent: Vec<&Item> = items.iter().map(|sending| sending.item).collect();
         let all = |why: &str| Ok(same(&sent, &failed(why)));
         match reply.status {

@@ -300,3 +300,26 @@ async fn nobody_there_means_that_nothing_was_sent() {
 
     assert!(matches!(error, SourceError::NotSent { .. }), "{error:?}");
 }
+
+#[tokio::test]
+async fn batches_of_a_checkpoint_go_to_its_route() {
+    let gate = Backend::default();
+    gate.on("POST", "/api/checkpoints/sub%2Ftask/approve").reply(
+        200,
+        r#"{"checkpointId":"sub/task","approved":1,"rejected":1,"skipped":0,"batches":[],"items":[
+            {"pendingActionId":"1","outcome":"approved"},{"pendingActionId":"2","outcome":"rejected"}]}"#,
+    );
+    let source = gate.source(SourceKind::Gate, None).await;
+    let of = |id: &str, decision| {
+        let mut action = fake::action(id, r#"{"n":1.10}"#);
+        action.row.checkpoint = Some("sub/task".into());
+        fake::frozen(&source, action, decision).unwrap()
+    };
+    let (mut one, two) = (of("1", Decision::APPROVE), of("2", Decision::REJECT));
+    assert!(one.join(&two));
+
+    let outcomes = source.submit(&one, "k").await.unwrap();
+
+    assert_eq!(outcomes, [(id("1"), Outcome::Approved), (id("2"), Outcome::Rejected)]);
+    assert_eq!(gate.requests().len(), 1);
+}
