@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use super::orphans::Orphans;
 use super::wire;
 use crate::config::{Praxiom, SourceConfig, SourceKind};
 use crate::domain::{
@@ -41,6 +42,7 @@ pub(super) struct PendingActions {
     pub(super) stream: Limits,
     /// Where something is pushed that is no gate's stream.
     pub(super) hints: Option<HintsAt>,
+    pub(super) orphans: Orphans,
 }
 
 #[derive(Clone, Debug)]
@@ -81,6 +83,7 @@ impl PendingActions {
             claims: Mutex::default(),
             stream: signals::limits(patience),
             hints,
+            orphans: Orphans::default(),
         })
     }
 

@@ -16,6 +16,7 @@ use super::{
     signals,
 };
 use crate::config::SourceConfig;
+use crate::contract::time;
 use crate::domain::{
     ActionId, Check, Claim, Decision, PendingAction, Revision, Row, SourceName, SubmissionBatch, Untrusted,
     merge,
@@ -29,6 +30,7 @@ mod client;
 mod context;
 mod health_check;
 mod hints;
+mod orphans;
 mod read;
 mod settle;
 mod submit;
@@ -125,7 +127,14 @@ impl Source for PendingActions {
         if self.is_gate() && self.me().is_none() {
             self.ask_me().await?;
         }
-        self.read(ids).await
+        let mut found = self.read(ids).await?;
+        let now = time::now();
+        for action in found.iter_mut().flatten().filter(|_| !self.is_gate()) {
+            if orphans::mark(&mut action.row, now) {
+                action.error = Some(orphans::WHY.into());
+            }
+        }
+        Ok(found)
     }
 
     async fn submit(&self, batch: &SubmissionBatch, key: &str) -> Result<Outcomes, SourceError> {

@@ -66,6 +66,7 @@ impl PendingActions {
             }
         }
         let mut rows: Vec<Row> = rows.all.into_iter().filter(|row| self.lists(&row.status)).collect();
+        rows.extend(self.orphans().await);
         permit(&mut rows, &mut unreadable, |row| self.can(row));
         Ok(Synced::All { rows, unreadable, revision: pages.revision })
     }

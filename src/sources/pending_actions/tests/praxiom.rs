@@ -33,7 +33,9 @@ async fn a_list_carries_the_whole_actions_and_no_revision() {
 
     let Synced::All { rows, revision: None, .. } = synced else { panic!("{synced:?}") };
     assert_eq!(row_ids(&rows), ["1"]);
-    assert_eq!(praxiom.lines(), ["GET /api/pending-actions?workspace_id=w&status=pending"]);
+    let lists =
+        ["pending", "approved"].map(|word| format!("GET /api/pending-actions?workspace_id=w&status={word}"));
+    assert_eq!(praxiom.lines(), lists);
     let can = rows[0].can;
     assert_eq!((can.reason, can.comment, can.binding), (ReasonRule::NotKept, false, Binding::FreshRead));
     assert!(source.watch().is_none());
@@ -167,4 +169,30 @@ async fn a_gate_tells_what_it_knows_of_tools_and_praxiom_is_not_asked() {
     assert_eq!(tool.schema.as_ref().unwrap().as_str(), r#"{"maximum":1.10}"#, "as it was written");
     assert!(praxiom.abilities().lookup.is_none());
     assert_eq!(backend.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn approval_that_never_ran_is_unknown_after_ten_minutes() {
+    let decided = |id: &str, ago: i64| {
+        let text = fake::text(id, INPUT, "approved");
+        let at = time::write(time::now().plus_millis(-ago * 1_000));
+        format!(r#"{},"resolvedAt":"{at}"}}"#, text.strip_suffix('}').unwrap())
+    };
+    let praxiom = Backend::default();
+    praxiom_lists(&praxiom, "pending", &[fake::text("1", INPUT, "pending")]);
+    praxiom_lists(&praxiom, "approved", &[decided("2", 60), decided("3", 601)]);
+    get(&praxiom, "3", &[decided("3", 601)]);
+    let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
+
+    for _ in 0..2 {
+        let Synced::All { rows, .. } = source.sync(None).await.unwrap() else { panic!("all was asked for") };
+        let listed: Vec<_> = rows.iter().map(|row| (row.id.as_raw(), row.status.clone())).collect();
+        assert_eq!(listed, [("1", Status::Pending), ("3", Status::Unknown)]);
+    }
+    let lines = praxiom.lines();
+    let asked = lines.iter().filter(|line| line.contains("status=approved")).count();
+    assert_eq!(asked, 1, "requests are counted: {lines:?}");
+    let action = source.get(&[id("3")]).await.unwrap().remove(0).unwrap();
+    assert_eq!(action.row.status, Status::Unknown);
+    assert!(action.error.unwrap().as_raw().contains("not run"));
 }
