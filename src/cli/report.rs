@@ -85,10 +85,11 @@ pub(super) fn print(
 
 fn line_text(line: &ReportLine, followed: Option<&Followed>, replaced: Option<&String>) -> String {
     let edits = if line.decision == DecisionKind::ApproveWithEdits { " with edits" } else { "" };
-    let outcome = outcome(line.decision, &line.outcome, edits);
-    // What somebody else decided is told with who did.
-    let followed = followed.filter(|_| !matches!(line.outcome, Outcome::Skipped { .. }));
-    let then = followed.map(|followed| then(&followed.status, followed.error.as_ref()));
+    let outcome = outcome(&line.outcome, edits);
+    // Who settled it, or why it is unknown, is told with the outcome.
+    let followed =
+        followed.filter(|_| !matches!(line.outcome, Outcome::Skipped { .. } | Outcome::Unknown { .. }));
+    let then = followed.map(|it| then(&line.outcome, &it.status, it.error.as_ref()));
     let then = then.unwrap_or_default();
     let replaced = replaced.map(|words| format!("; {words}")).unwrap_or_default();
     format!(
@@ -99,12 +100,12 @@ fn line_text(line: &ReportLine, followed: Option<&Followed>, replaced: Option<&S
 }
 
 /// What came of a decision, in words; `edits` goes with an approval.
-pub(super) fn outcome(asked: DecisionKind, outcome: &Outcome, edits: &str) -> String {
+pub(super) fn outcome(outcome: &Outcome, edits: &str) -> String {
     match outcome {
         Outcome::Approved => format!("approved{edits}"),
         Outcome::Rejected => "rejected".to_owned(),
         Outcome::Skipped { status, by } => {
-            format!("skipped, {}", text::skipped(asked, status.as_ref(), by.as_ref().map(text::name)).plain())
+            format!("skipped, {}", text::skipped(status.as_ref(), by.as_ref().map(text::name)).plain())
         }
         Outcome::Accepted => "accepted".to_owned(),
         Outcome::PartlyApproved { given, needed } => {
@@ -116,30 +117,34 @@ pub(super) fn outcome(asked: DecisionKind, outcome: &Outcome, edits: &str) -> St
 }
 
 /// What became of a decision, as far as it is known: of an approval that ran, how that ended.
-pub(super) fn became(
-    asked: DecisionKind,
-    came_to: &Outcome,
-    edits: &str,
-    later: Option<&LastSeen>,
-) -> String {
-    let Some(LastSeen { status, error }) = later.filter(|_| *came_to == Outcome::Approved) else {
-        return outcome(asked, came_to, edits);
+pub(super) fn became(came_to: &Outcome, edits: &str, later: Option<&LastSeen>) -> String {
+    let decided = matches!(came_to, Outcome::Approved | Outcome::Rejected);
+    let Some(LastSeen { status, error }) = later.filter(|_| decided) else {
+        return outcome(came_to, edits);
     };
     match status {
+        _ if *came_to == Outcome::Rejected => {
+            outcome(came_to, edits) + &then(came_to, status, error.as_ref())
+        }
         Status::Executed | Status::Failed | Status::Unknown => {
             let error = error.as_ref().map(|error| format!(": {}", output::shown(error)));
             format!("{}{edits}{}", output::shown(&status.word()), error.unwrap_or_default())
         }
-        _ => format!("approved{edits}{}", then(status, error.as_ref())),
+        _ => format!("approved{edits}{}", then(came_to, status, error.as_ref())),
     }
 }
 
-/// What came of an approved action later.
-pub(super) fn then(status: &Status, error: Option<&Untrusted>) -> String {
-    if matches!(status, Status::Approved | Status::Running) {
-        return ", not finished yet".to_owned();
+/// What came of a decided action later, after the word for its outcome.
+fn then(outcome: &Outcome, status: &Status, error: Option<&Untrusted>) -> String {
+    match status {
+        Status::Approved | Status::Running => return ", not finished yet".to_owned(),
+        Status::Pending if *outcome == Outcome::Accepted => return ", waits again".to_owned(),
+        _ => {}
     }
     let error = error.map(|error| format!(": {}", output::shown(error))).unwrap_or_default();
+    if (outcome, status) == (&Outcome::Rejected, &Status::Rejected) {
+        return error;
+    }
     format!(", then {}{error}", output::shown(&status.word()))
 }
 
@@ -163,14 +168,34 @@ mod tests {
     }
 
     #[test]
+    fn line_says_nothing_twice() {
+        let key = ActionKey { source: SourceName::new("s"), id: ActionId::new("1") };
+        let line = |decision, outcome, status: &str, error: Option<&str>| {
+            let (batch, title) = (BatchKey::Alone(key.clone()), Untrusted::from("T"));
+            let line = ReportLine { key: key.clone(), batch, tool: "t".into(), title, decision, outcome };
+            let (status, error) = (Status::parse(status), error.map(Untrusted::from));
+            let (key, title) = (key.clone(), "T".into());
+            let at = crate::domain::Timestamp::default();
+            let followed = Followed { key, title, status, result: None, error, outcome: None, at };
+            line_text(&line, Some(&followed), None)
+        };
+        let (reject, retry) = (DecisionKind::Reject, DecisionKind::Retry);
+
+        assert_eq!(line(reject, Outcome::Rejected, "rejected", None), "1  rejected  T");
+        let failed = line(reject, Outcome::Rejected, "rejected", Some("the undo failed"));
+        assert_eq!(failed, "1  rejected: the undo failed  T");
+        assert_eq!(line(retry, Outcome::Accepted, "pending", None), "1  accepted, waits again  T");
+        let lost = Outcome::Unknown { why: "stuck".into() };
+        assert_eq!(line(retry, lost, "unknown", Some("stuck")), "1  unknown, stuck  T");
+    }
+
+    #[test]
     fn decision_is_told_by_what_became_of_its_action() {
         let seen = |status: &str, error: Option<&str>| LastSeen {
             status: Status::parse(status),
             error: error.map(Untrusted::from),
         };
-        let told = |outcome: Outcome, edits, later: Option<LastSeen>| {
-            became(DecisionKind::Approve, &outcome, edits, later.as_ref())
-        };
+        let told = |outcome: Outcome, edits, later: Option<LastSeen>| became(&outcome, edits, later.as_ref());
         let approved = || Outcome::Approved;
 
         assert_eq!(told(approved(), "", None), "approved");
@@ -182,6 +207,9 @@ mod tests {
         assert_eq!(told(approved(), "", Some(seen("expired", None))), "approved, then expired");
         assert_eq!(told(Outcome::Accepted, "", Some(seen("executed", None))), "accepted");
         assert_eq!(told(Outcome::Rejected, "", None), "rejected");
+        assert_eq!(told(Outcome::Rejected, "", Some(seen("rejected", None))), "rejected");
+        let not_undone = Some(seen("rejected", Some("the undo of \"Book\" failed")));
+        assert_eq!(told(Outcome::Rejected, "", not_undone), "rejected: the undo of \"Book\" failed");
         let partly = Outcome::PartlyApproved { given: 1, needed: 3 };
         assert_eq!(told(partly, "", None), "accepted, 1 of 3: 2 more people must approve");
     }

@@ -401,6 +401,7 @@ pub fn read_with(
         result: json("result"),
         error: fields.text_or_json("error"),
         executed_at: fields.time("executedAt"),
+        goes_on: false,
         terms: fields.text("terms").and_then(|text| Digest::parse(text.as_raw())),
         row,
         raw,

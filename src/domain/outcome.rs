@@ -72,13 +72,9 @@ pub struct Followed {
 }
 
 impl Outcome {
-    /// Whether reading again may change the outcome.
-    pub fn is_open(&self, asked: DecisionKind) -> bool {
-        match self {
-            Self::Unknown { .. } => true,
-            Self::Accepted | Self::PartlyApproved { .. } => !asked.hands_back(),
-            Self::Approved | Self::Rejected | Self::Skipped { .. } | Self::Failed { .. } => false,
-        }
+    /// Whether reading again may change the outcome. A retry may never come back.
+    pub const fn is_open(&self) -> bool {
+        self.is_accepted() || matches!(self, Self::Unknown { .. })
     }
 
     /// Whether the source has the decision and settles it later.
@@ -128,9 +124,21 @@ impl Counts {
     }
 }
 
+impl Followed {
+    /// It was rejected, and what that undoes failed.
+    pub fn failed_undo(&self) -> bool {
+        self.status == Status::Rejected && self.error.is_some()
+    }
+
+    /// It ended badly, and somebody must look.
+    pub fn is_trouble(&self) -> bool {
+        matches!(self.status, Status::Failed | Status::Unknown) || self.failed_undo()
+    }
+}
+
 impl ReportLine {
     pub fn is_open(&self) -> bool {
-        self.outcome.is_open(self.decision)
+        self.outcome.is_open()
     }
 }
 

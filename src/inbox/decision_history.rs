@@ -8,7 +8,9 @@ use super::pace::GRACE;
 use super::problem::Problem;
 use super::timeouts::{Wait, in_time};
 use crate::contract::time;
-use crate::domain::{ActionKey, Entry, HistoryEvent, ListQuery, SourceName, Status, Timestamp, Untrusted};
+use crate::domain::{
+    ActionKey, Entry, HistoryEvent, ListQuery, Outcome, SourceName, Status, Timestamp, Untrusted,
+};
 use crate::journal::Sent;
 
 /// Rows asked of a source at a time, and given at most in one answer.
@@ -98,8 +100,7 @@ impl Inbox {
 
     /// What happened to one action. An error means that not even the journal could be read.
     pub async fn history(&self, key: &ActionKey) -> Result<History, Problem> {
-        let sent = self.journal.about(key).await?;
-        let sent = sent.into_iter().map(|(at, reviewer, sent)| SentHere { at, reviewer, sent }).collect();
+        let sent = self.sent_here(key).await?;
         let told = match self.source(&key.source) {
             Ok(source) => {
                 let told = source.ask_able(Wait::Look, |able| Some(able.timeline?.timeline(&key.id))).await;
@@ -109,6 +110,26 @@ impl Inbox {
         };
         let (events, problem) = told.map_or_else(|problem| (None, Some(problem)), |events| (events, None));
         Ok(History { events, problem, sent })
+    }
+
+    /// What was sent from here about one action, oldest first.
+    pub async fn sent_here(&self, key: &ActionKey) -> Result<Vec<SentHere>, Problem> {
+        let sent = self.journal.about(key).await?;
+        Ok(sent.into_iter().map(|(at, reviewer, sent)| SentHere { at, reviewer, sent }).collect())
+    }
+}
+
+impl SentHere {
+    /// The outcome of deciding the action again, once its source no longer has it.
+    pub fn as_skipped(&self) -> Outcome {
+        let followed = self.sent.followed.as_ref().map(|seen| seen.status.clone());
+        let status = match &self.sent.outcome {
+            Some(Outcome::Approved) => followed.unwrap_or(Status::Approved),
+            Some(Outcome::Rejected) => Status::Rejected,
+            Some(skipped @ Outcome::Skipped { .. }) => return skipped.clone(),
+            _ => return Outcome::Skipped { status: None, by: None },
+        };
+        Outcome::Skipped { status: Some(status), by: self.reviewer.as_deref().map(Untrusted::from) }
     }
 }
 

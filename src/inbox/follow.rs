@@ -47,7 +47,7 @@ impl Inbox {
     /// Reads once where these approved actions stand by now, for the journal.
     pub async fn look_at(&self, keys: &[ActionKey]) -> Result<(), Problem> {
         for (key, action) in self.load(keys).await {
-            let ended = action.ok().filter(|action| has_ended(&action.row.status));
+            let ended = action.ok().filter(|action| has_ended(&action.row.status) && !action.goes_on);
             if let Some(action) = ended {
                 let error = action.error.as_ref().map(Untrusted::as_raw);
                 self.journal.followed(&key, action.row.status.as_raw(), error).await?;
@@ -115,6 +115,7 @@ fn has_ended(status: &Status) -> bool {
 struct LastHeard {
     status: Status,
     error: Option<Untrusted>,
+    goes_on: bool,
     misses: u32,
 }
 
@@ -162,11 +163,12 @@ impl Trail<'_> {
             heard.push(action.row.id.clone());
             let Some(standing) = self.open.get_mut(&action.row.id) else { continue };
             standing.misses = 0;
-            let is_final = action.row.status.is_final();
+            let is_final = action.row.status.is_final() && !action.goes_on;
             // It went on, and waits for a human again: the next decision about it is followed by itself.
             let is_back = action.row.status.is_pending() && !standing.status.is_pending();
-            if standing.status != action.row.status || standing.error != action.error {
-                standing.status = action.row.status.clone();
+            let before = (&standing.status, &standing.error, standing.goes_on);
+            if before != (&action.row.status, &action.error, action.goes_on) {
+                (standing.status, standing.goes_on) = (action.row.status.clone(), action.goes_on);
                 standing.error.clone_from(&action.error);
                 let outcome = self.settle(&action).await;
                 // What somebody else decided is no end of ours.

@@ -26,6 +26,11 @@ impl Lost<'_> {
         // It ran, and what came afterwards has a name of the source's own, as with a step that was compensated.
         let ran = action.executed_at.is_some() && matches!(row.status, Status::Other(_));
         let outcome = match self.proof {
+            // A retry that never came back.
+            _ if asked.hands_back() && row.status == Status::Unknown => {
+                let why = action.error.clone().unwrap_or_else(|| "nobody knows what became of it".into());
+                return Some(Outcome::Unknown { why });
+            }
             Some(true) if asked.hands_back() => return Some(Outcome::Accepted),
             Some(true) if asked.approves() && row.status.is_pending() => {
                 let approvals = row.approvals.as_ref()?;
@@ -49,11 +54,13 @@ impl Lost<'_> {
     }
 
     /// What a decision came to that the source had accepted. `None` until its action says so: while it runs, it may run on
-    /// somebody else's decision.
+    /// somebody else's decision, and a rejection is over when what it undoes is.
     pub(super) fn of_accepted(&self, action: &PendingAction) -> Option<Outcome> {
         let is_proof = action.row.status != Status::Running || self.proof == Some(true);
-        let outcome = self.outcome(action).filter(|outcome| !outcome.is_accepted());
-        outcome.filter(|_| is_proof && !self.asked.hands_back())
+        let outcome = self.outcome(action).filter(|outcome| !outcome.is_accepted())?;
+        let goes_on = self.asked.rejects() && action.goes_on;
+        let is_told = !self.asked.hands_back() || matches!(outcome, Outcome::Unknown { .. });
+        (is_proof && is_told && !goes_on).then_some(outcome)
     }
 
     fn may_be_ours(&self, action: &PendingAction) -> bool {
@@ -185,6 +192,18 @@ mod tests {
     }
 
     #[test]
+    fn rejection_is_over_when_its_undo_is() {
+        let of_accepted = |goes_on| {
+            let (effective, begun_at) = (Digest::of("t", "w", r#"{"a":1}"#), Timestamp::default());
+            let lost =
+                Lost { asked: DecisionKind::Reject, effective, begun_at, subject: None, proof: Some(true) };
+            lost.of_accepted(&PendingAction { goes_on, ..settled(r#""status":"rejected""#) })
+        };
+
+        assert_eq!((of_accepted(true), of_accepted(false)), (None, Some(Outcome::Rejected)));
+    }
+
+    #[test]
     fn accepted_decision_is_ours_only_when_its_action_ended_as_asked() {
         let came_to = |asked, proof, more: &str| {
             let effective = Digest::of("t", "w", r#"{"a":1}"#);
@@ -205,5 +224,7 @@ mod tests {
         assert_eq!(came_to(approve, None, undone), Some(Outcome::Approved));
         assert_eq!(came_to(approve, None, r#""status":"undone""#), skipped("undone"));
         assert_eq!(came_to(DecisionKind::Retry, Some(true), r#""status":"executed""#), None);
+        let lost = came_to(DecisionKind::Retry, Some(true), r#""status":"unknown","error":"stuck""#);
+        assert_eq!(lost, Some(Outcome::Unknown { why: "stuck".into() }));
     }
 }

@@ -11,8 +11,8 @@ use super::submit::sent_as;
 use super::timeouts::WithTimeouts;
 use crate::contract::time;
 use crate::domain::{
-    ActionId, ActionKey, BatchKey, Binding, Outcome, PendingAction, Report, SourceName, Staged, SubmissionId,
-    Timestamp, Untrusted,
+    ActionId, ActionKey, BatchKey, Binding, Outcome, PendingAction, Report, SourceName, Staged, Status,
+    SubmissionId, Timestamp, Untrusted,
 };
 use crate::fault;
 use crate::journal::{Sent, State, SubmissionRecord};
@@ -119,6 +119,9 @@ async fn learn_and_note(inbox: &Inbox, past: &SubmissionRecord) -> Result<Learnt
     let outcomes: Vec<_> =
         learnt.settled.iter().map(|(key, outcome)| (key.clone(), outcome.clone())).collect();
     inbox.journal.note(&past.id, &outcomes).await?;
+    for (key, status, error) in &learnt.failed {
+        inbox.journal.followed(key, status.as_raw(), Some(error.as_raw())).await?;
+    }
     fault::point("reconcile.middle");
     Ok(learnt)
 }
@@ -126,6 +129,8 @@ async fn learn_and_note(inbox: &Inbox, past: &SubmissionRecord) -> Result<Learnt
 #[derive(Default)]
 struct Learnt {
     settled: HashMap<ActionKey, Outcome>,
+    /// Rejections that landed with an error.
+    failed: Vec<(ActionKey, Status, Untrusted)>,
     /// Something may be learnt later.
     open: bool,
 }
@@ -154,6 +159,7 @@ async fn learn(inbox: &Inbox, past: &SubmissionRecord) -> Learnt {
             actions.into_iter().flatten().map(|action| (action.row.id.clone(), action)).collect();
         for sent in items {
             let outcome = match found.get(&sent.key.id) {
+                Some(action) if is_back(inbox, past, sent, action) => continue,
                 Some(action) => judge(inbox, past, sent, source, action),
                 // It may be the one that cannot be read.
                 None if unreadable => None,
@@ -163,13 +169,27 @@ async fn learn(inbox: &Inbox, past: &SubmissionRecord) -> Learnt {
                 None if !is_over(inbox, past) => None,
                 None => missing(past, sent, source),
             };
-            learnt.open |= outcome.as_ref().is_none_or(|outcome| outcome.is_open(sent.decision.kind()));
+            learnt.open |= outcome.as_ref().is_none_or(Outcome::is_open);
+            // What it undid failed: only now is that known.
+            if let Some((action, error)) =
+                found.get(&sent.key.id).and_then(|it| Some((it, it.error.clone()?)))
+                && outcome == Some(Outcome::Rejected)
+            {
+                learnt.failed.push((sent.key.clone(), action.row.status.clone(), error));
+            }
             if let Some(outcome) = outcome {
                 learnt.settled.insert(sent.key.clone(), outcome);
             }
         }
     }
     learnt
+}
+
+/// A retry that was accepted, and whose action waits again or went on.
+fn is_back(inbox: &Inbox, past: &SubmissionRecord, sent: &Sent, action: &PendingAction) -> bool {
+    let was_taken = sent.decision.kind().hands_back() && sent.outcome == Some(Outcome::Accepted);
+    let went_on = !matches!(action.row.status, Status::Running | Status::Unknown);
+    was_taken && went_on && is_over(inbox, past)
 }
 
 /// The source has no row of it now. It may be told of later: some sources hide what runs. `None`: that is known already.

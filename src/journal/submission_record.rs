@@ -13,6 +13,9 @@ use crate::domain::{
 /// So many are enough to tell that a beginning is not the only one.
 const BEGINNING: i64 = 20;
 
+/// Why the outcome of a decision without an answer is unknown.
+pub const NO_ANSWER: &str = "placet ended before there was an answer";
+
 /// A submission as the journal knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubmissionRecord {
@@ -96,7 +99,7 @@ impl Sent {
 
     /// True while reading may tell more of it.
     pub fn is_open(&self) -> bool {
-        self.outcome.as_ref().is_none_or(|outcome| outcome.is_open(self.decision.kind()))
+        self.outcome.as_ref().is_none_or(Outcome::is_open)
     }
 }
 
@@ -109,9 +112,7 @@ impl SubmissionRecord {
             tool: sent.tool.clone(),
             title: sent.title.clone(),
             decision: sent.decision.kind(),
-            outcome: sent.outcome.clone().unwrap_or_else(|| Outcome::Unknown {
-                why: Untrusted::from("placet ended before there was an answer"),
-            }),
+            outcome: sent.outcome.clone().unwrap_or_else(|| Outcome::Unknown { why: NO_ANSWER.into() }),
         };
         Report {
             id: self.id.clone(),

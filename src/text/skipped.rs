@@ -2,22 +2,18 @@
 
 use super::lines::line;
 use super::shown::Shown;
-use crate::domain::{DecisionKind, Outcome, Status};
+use crate::domain::Status;
 
-/// Says what happened to an action instead of the decision `asked`, and by whom: `executed by lee`, `expired`.
-pub fn skipped(asked: DecisionKind, status: Option<&Status>, by: Option<Shown>) -> Shown {
+/// Says what happened to an action instead of a decision, and who did it: `executed by lee`, `already executed`, `expired`. Without a
+/// name it may have been this reviewer, earlier or elsewhere.
+pub fn skipped(status: Option<&Status>, by: Option<Shown>) -> Shown {
     let word = |status: &Status| line(&status.word());
     match (status, by) {
         (Some(status), Some(by)) => word(status).followed_by(Shown::ours(" by ")).followed_by(by),
         (None, Some(by)) => Shown::ours("decided by ").followed_by(by),
         (None, None) => Shown::ours("no longer in the source"),
-        (Some(status), None) => match Outcome::by_status(asked, status, None) {
-            Some(Outcome::Approved | Outcome::Rejected) => {
-                word(status).followed_by(Shown::ours(" already, by you or by someone else"))
-            }
-            _ if is_decided(status) => Shown::ours("decided by someone else: ").followed_by(word(status)),
-            _ => word(status),
-        },
+        (Some(status), None) if is_decided(status) => Shown::ours("already ").followed_by(word(status)),
+        (Some(status), None) => word(status),
     }
 }
 
@@ -32,7 +28,7 @@ pub fn partly_approved(given: u64, needed: u64) -> String {
 /// Whether a person decided; expired and withdrawn actions were not decided.
 const fn is_decided(status: &Status) -> bool {
     use Status as S;
-    matches!(status, S::Approved | S::Running | S::Executed | S::Failed | S::Unknown | S::Rejected)
+    matches!(status, S::Approved | S::Running | S::Executed | S::Failed | S::Rejected)
 }
 
 #[cfg(test)]
@@ -42,21 +38,14 @@ mod tests {
     #[test]
     fn a_skipped_decision_names_a_known_decider() {
         let lee = Shown::ours("lee");
-        let told = |asked, status: Option<&str>, by| {
-            let status = status.map(Status::parse);
-            skipped(asked, status.as_ref(), by).plain()
-        };
-        let (approve, reject) = (DecisionKind::Approve, DecisionKind::Reject);
+        let told = |status: Option<&str>, by| skipped(status.map(Status::parse).as_ref(), by).plain();
 
-        assert_eq!(told(approve, Some("rejected"), Some(lee.clone())), "rejected by lee");
-        assert_eq!(told(approve, None, Some(lee.clone())), "decided by lee");
-        assert_eq!(told(reject, Some("executed"), None), "decided by someone else: executed");
-        assert_eq!(told(approve, Some("rejected"), None), "decided by someone else: rejected");
-        let either = "executed already, by you or by someone else";
-        assert_eq!(told(approve, Some("executed"), None), either);
-        assert_eq!(told(reject, Some("rejected"), None), either.replace("executed", "rejected"));
-        assert_eq!(told(approve, Some("expired"), None), "expired");
-        assert_eq!(told(reject, Some("spicy"), None), "spicy");
-        assert_eq!(told(approve, None, None), "no longer in the source");
+        assert_eq!(told(Some("rejected"), Some(lee.clone())), "rejected by lee");
+        assert_eq!(told(None, Some(lee.clone())), "decided by lee");
+        assert_eq!(told(Some("executed"), None), "already executed");
+        assert_eq!(told(Some("rejected"), None), "already rejected");
+        assert_eq!(told(Some("expired"), None), "expired");
+        assert_eq!(told(Some("spicy"), None), "spicy");
+        assert_eq!(told(None, None), "no longer in the source");
     }
 }

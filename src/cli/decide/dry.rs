@@ -138,7 +138,7 @@ fn as_text(plan: &Plan, rehearsal: &DryRun, refuses: bool) -> anyhow::Result<()>
         decision_text(&key, item, plan)?;
     }
     for line in &plan.settled {
-        let outcome = report::outcome(line.decision, &line.outcome, "");
+        let outcome = report::outcome(&line.outcome, "");
         output::line(&format!("{}  {outcome}", output::identifier(line.key.id.untrusted())))?;
     }
     for (key, refusal) in &rehearsal.refused {
@@ -150,12 +150,13 @@ fn as_text(plan: &Plan, rehearsal: &DryRun, refuses: bool) -> anyhow::Result<()>
     }
     let counts = plan.draft.counts();
     output::line(&format!(
-        "would send {} in {}: {} approve, {} approve with edits, {} reject; {} skipped; nothing was sent",
+        "would send {} in {}: {} approve, {} approve with edits, {} reject, {} retry; {} skipped; nothing was sent",
         text::count(if refuses { 0 } else { counts.total() }, "decision"),
         text::count(if refuses { 0 } else { n_batches }, "request"),
         counts.get(DecisionKind::Approve),
         counts.get(DecisionKind::ApproveWithEdits),
         counts.get(DecisionKind::Reject),
+        counts.get(DecisionKind::Retry),
         plan.settled.len()
     ))?;
     if refuses {

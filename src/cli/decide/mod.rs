@@ -18,7 +18,7 @@ use super::find::{SearchedId, find};
 use super::output::{self, problem};
 use super::report;
 use crate::domain::{
-    ActionKey, BatchKey, Draft, Entry, Followed, Outcome, PendingAction, Refusal, Report, ReportLine, Status,
+    ActionKey, BatchKey, Draft, Entry, Followed, Outcome, PendingAction, Refusal, Report, ReportLine,
     Submission, SubmissionId, Timestamp, freeze, in_sending_order,
 };
 use crate::inbox::{Inbox, Problem, Sending};
@@ -100,11 +100,11 @@ async fn take_back(inbox: &Inbox, args: &DecideArgs) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// What was approved from here and failed later is a failure.
+/// A failure also if what was approved from here failed later, or what a rejection undoes did.
 fn exit(report: &Report, followed: &HashMap<ActionKey, Followed>) -> Exit {
     let failed_later = report.lines.iter().any(|line| {
-        let at = followed.get(&line.key).map(|it| &it.status);
-        line.outcome == Outcome::Approved && matches!(at, Some(Status::Failed | Status::Unknown))
+        let Some(later) = followed.get(&line.key) else { return false };
+        later.is_trouble() && (line.outcome == Outcome::Approved || later.failed_undo())
     });
     if failed_later { Exit::Failed } else { Exit::of(&report.counts()) }
 }

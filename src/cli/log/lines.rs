@@ -169,7 +169,7 @@ fn outcome(row: &Row) -> Shown {
     // Every part of it has come through the door.
     Shown::ours(sent.outcome.as_ref().map_or_else(
         || "unknown, placet ended before there was an answer".to_owned(),
-        |outcome| report::became(sent.decision.kind(), outcome, edits, sent.followed.as_ref()),
+        |outcome| report::became(outcome, edits, sent.followed.as_ref()),
     ))
 }
 

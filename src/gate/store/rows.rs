@@ -164,6 +164,7 @@ pub(super) fn whole(row: &dyn Columns, tools: &Tools) -> Result<PendingAction, S
         result: json(row, "result")?,
         error: foreign(row, "error")?,
         executed_at: time(row, "executed_at")?,
+        goes_on: false,
         // There is no reply yet whose bytes could stand here; the gate never reads this field.
         raw: input.clone(),
         input,

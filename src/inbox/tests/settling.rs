@@ -177,11 +177,7 @@ async fn command_settles_what_is_open_and_leaves_the_news_to_a_screen() {
     let command = house.inbox(&[&source]).await;
     assert_eq!(command.settle_open().await.unwrap(), None);
     let log = command.log(9).await.unwrap();
-    assert!(
-        log.iter()
-            .all(|past| past.items[0].outcome.as_ref().is_some_and(|it| !it.is_open(DecisionKind::Approve))),
-        "{log:?}"
-    );
+    assert!(log.iter().all(|past| past.items[0].outcome.as_ref().is_some_and(|it| !it.is_open())), "{log:?}");
     // It goes on, as `placet watch` does, while an inbox is opened.
     let screen = house.inbox(&[&source]).await;
     let news = screen.reconcile().await.unwrap();
@@ -289,4 +285,44 @@ async fn later_success_settles_an_earlier_lost_decision() {
         assert_eq!(failed, disproves, "{earlier:?}");
         assert_eq!(inbox.lost().await.unwrap().len(), usize::from(!disproves));
     }
+}
+
+#[tokio::test]
+async fn lost_retry_is_unknown_everywhere_also_after_a_restart() {
+    let retry = Decision::Retry { guidance: "warmer".to_owned() };
+    let stuck = r#""status":"unknown","error":"it did not come back""#;
+    let (house, saga, inbox) = accepted(retry, &[r#""status":"running""#]).await;
+    assert!(inbox.lost().await.unwrap().is_empty());
+    end(inbox, &[&saga]);
+
+    let next = house.inbox(&[&saga]).await;
+    saga.stands("1", &[stuck]);
+    let settled = next.reconcile().await.unwrap();
+
+    let unknown = Outcome::Unknown { why: "it did not come back".into() };
+    assert_eq!(outcomes(&settled[0].report), [("1", unknown.clone())]);
+    assert_eq!(settled[0].learnt, [key("s", "1")]);
+    let lost = next.lost().await.unwrap();
+    assert_eq!(lost.iter().map(|entry| &entry.key).collect::<Vec<_>>(), [&key("s", "1")]);
+    assert_eq!(next.reconcile().await.unwrap()[0].report.counts().unknown, 1, "and stays so");
+
+    let (_house, _saga, inbox) =
+        accepted(Decision::Retry { guidance: "warmer".to_owned() }, &[r#""status":"running""#, stuck]).await;
+    let steps = followed(&inbox).await;
+    assert_eq!(steps, [(Status::Running, None), (Status::Unknown, Some(unknown))]);
+}
+
+#[tokio::test]
+async fn retry_that_came_back_is_settled_as_accepted() {
+    let retry = Decision::Retry { guidance: "warmer".to_owned() };
+    let (_house, _saga, inbox) = accepted(retry, &[r#""status":"pending""#]).await;
+    assert_eq!(inbox.reconcile().await.unwrap().len(), 1, "the source may still list it as it was");
+
+    let pace = Pace { in_flight: Duration::ZERO, ..QUICK };
+    let later = Inbox { pace, ..inbox };
+    let settled = later.reconcile().await.unwrap();
+
+    assert_eq!(outcomes(&settled[0].report), [("1", Outcome::Accepted)]);
+    assert_eq!(settled[0].next_look, None);
+    assert!(later.reconcile().await.unwrap().is_empty());
 }

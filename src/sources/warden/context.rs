@@ -72,7 +72,7 @@ impl Warden {
         Ok((!facts.is_empty()).then_some(ContextEntry { title: "steps of the run", facts }))
     }
 
-    async fn items(&self, path: String) -> Result<Vec<String>, SourceError> {
+    pub(super) async fn items(&self, path: String) -> Result<Vec<String>, SourceError> {
         let text = success(self.ask(path).await?)?;
         let page = wire::page(&text, PAGE);
         Ok(page.ok_or_else(|| answer::nonsense("the reply is no list of the saga engine's"))?.items)

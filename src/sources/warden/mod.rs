@@ -30,6 +30,7 @@ mod step_id;
 mod submit;
 #[cfg(test)]
 mod tests;
+mod undo;
 mod wire;
 
 #[cfg(test)]

@@ -10,14 +10,15 @@ const TOOLS_RAN: Note = Note { on: On::Any, words: "tools may already have run" 
 const NO_TOOL: Note = Note { on: On::Any, words: "the engine names no tool: the name is the step's" };
 const NOT_TAKEN: Note = Note {
     on: On::Any,
-    words: "a decision was sent from here and the engine did not take it: check its workers; whatever is decided now, the first one runs",
+    words: "a decision was sent from here and the engine did not take it: check its workers; whatever is decided now, the first decision counts",
 };
 const DROPPED: Note = Note {
     on: On::Any,
     words: "a retry came before the decision that was sent from here: the engine dropped it, and takes no later one on this step",
 };
 const FIXED: Note = Note { on: On::Edit, words: "no edits on commit steps" };
-const UNDONE: Note = Note { on: On::Reject, words: "completed steps will be compensated" };
+const UNDONE: Note =
+    Note { on: On::Reject, words: "steps that completed before it are undone, where they say how" };
 const MAY_NOT_RETURN: Note = Note { on: On::Retry, words: "it may not return on this engine version" };
 const SPENT: Note = Note { on: On::Retry, words: "its retry limit is reached" };
 
@@ -48,7 +49,8 @@ pub(super) fn of(held: &WaitingStep, spent: bool, waiting: Waiting) -> Capabilit
     let reason = held.kind == Kind::Reason;
     let (not_taken, dropped) = (waiting == Waiting::NotTaken, waiting == Waiting::Dropped);
     let (returns, spent) = (reason && !spent, reason && spent);
-    let holds = [not_taken, dropped, reason, reason, !reason, !reason, true, !reason, true, returns, spent];
+    let undone = !held.is_first;
+    let holds = [not_taken, dropped, reason, reason, !reason, !reason, true, !reason, undone, returns, spent];
     // A commit step would run the same arguments again, and take no guidance.
     Capabilities {
         edit: held.can_be_edited(),

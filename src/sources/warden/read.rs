@@ -9,11 +9,12 @@ use super::notes;
 use super::sent::{Sent, Waiting};
 use super::standing;
 use super::step_id::StepId;
+use super::undo::Undo;
 use super::wire::{self, PAGE, PAGE_WORD, Page, Step, WaitingStep};
 use crate::config::ReviewKind;
 use crate::contract::action::Unreadable;
 use crate::contract::tool;
-use crate::domain::{ActionId, BatchId, PendingAction, Row, Untrusted};
+use crate::domain::{ActionId, BatchId, PendingAction, Row, Status, Untrusted};
 use crate::net::url;
 use crate::sources::answer::{self, success};
 use crate::sources::source::permit;
@@ -97,7 +98,13 @@ impl Warden {
                 let action = standing::settled(&step, sent.as_ref(), self.now());
                 let row = self.titled(action.row, action.input.as_str(), &step.place, step.step_id());
                 let can = notes::plain(&row);
-                Ok(Some(Ok(PendingAction { row: Row { can, ..row }, ..action })))
+                let fails = matches!(row.status, Status::Rejected | Status::Failed);
+                let undo = if fails { self.undo(place).await } else { Undo::default() };
+                let errors: Vec<_> = [action.error, undo.error].into_iter().flatten().collect();
+                let error = errors.iter().map(Untrusted::as_raw).collect::<Vec<_>>().join("; ");
+                let error = (!error.is_empty()).then(|| error.into());
+                let row = Row { can, ..row };
+                Ok(Some(Ok(PendingAction { row, error, goes_on: undo.goes_on, ..action })))
             }
             Found::Nowhere => Ok(None),
         }
@@ -128,14 +135,17 @@ impl Warden {
     async fn held(&self, place: &StepId) -> Result<Option<Listed>, SourceError> {
         let query = [("namespace", place.namespace.as_str()), ("trace_id", place.trace.as_str())];
         let wanted = place.id();
-        let items = self.pages(&query).await?;
+        let items = match self.pages(&query).await {
+            Err(SourceError::Refused { .. }) if !place.is_regular() => return Ok(None),
+            items => items?,
+        };
         Ok(items.into_iter().find(|item| id(item) == Some(&wanted)))
     }
 
     /// A step's details; `None` when the engine does not know it.
     pub(super) async fn step(&self, place: &StepId) -> Result<Option<Step>, SourceError> {
         let reply = self.ask(place.path()).await?;
-        if reply.status == 404 {
+        if reply.status == 404 || reply.status == 422 && !place.is_regular() {
             return Ok(None);
         }
         let text = success(reply)?;

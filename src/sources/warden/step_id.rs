@@ -41,6 +41,15 @@ impl StepId {
         Self::new(namespace, trace, span)
     }
 
+    /// An engine can have a step under it: hex in lower case, of the length of its ids.
+    pub(super) fn is_regular(&self) -> bool {
+        let is_hex = |text: &str, length| {
+            text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        };
+        let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        is_hex(&self.trace, 32) && is_hex(&self.span, 16) && self.namespace.bytes().all(is_name)
+    }
+
     pub(super) fn id(&self) -> ActionId {
         ActionId::new(format!("{}/{}/{}", self.namespace, self.trace, self.span))
     }
@@ -53,6 +62,12 @@ impl StepId {
     /// Where it is decided. The namespace is said in any case: without it the engine takes `default`.
     pub(super) fn post(&self, verb: Verb) -> String {
         self.under(&format!("/{}", verb.word()))
+    }
+
+    /// How an operator runs this undo step again: the engine's route and its command.
+    pub(super) fn undo_route(&self) -> String {
+        let (route, Self { trace, span, .. }) = (self.under("/retry-compensation"), self);
+        format!("POST {route}, or warden saga retry-compensation {trace} {span}")
     }
 
     fn under(&self, rest: &str) -> String {

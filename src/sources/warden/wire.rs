@@ -30,6 +30,8 @@ pub(super) struct WaitingStep {
     /// The engine moves it with every retry.
     pub(super) started: String,
     pub(super) step_id: Untrusted,
+    /// It is the first of its run: nothing ran before it.
+    pub(super) is_first: bool,
     envelope: Option<Envelope>,
     facts: Option<RawJson>,
 }
@@ -165,11 +167,12 @@ impl WaitingStep {
         let facts = facts.filter(|facts| *facts != "null").and_then(|facts| RawJson::parse(facts).ok());
         let started = fields.text("startedAt").unwrap_or_default().as_raw().to_owned();
         let (step_id, name) = named(&fields);
+        let is_first = fields.number("orderIndex") == Some(0);
         let terms = terms(&fields, &started, envelope.as_ref());
         let row = row(&place, kind, &name, &fields);
         let raw = RawJson::parse(text).map_err(|_| bad("it is no valid JSON"))?;
         let action = PendingAction { terms: Some(terms), ..PendingAction::new(row, input, raw) };
-        Ok(Self { action, place, kind, started, step_id, envelope, facts })
+        Ok(Self { action, place, kind, started, step_id, is_first, envelope, facts })
     }
 }
 

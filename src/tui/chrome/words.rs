@@ -98,6 +98,9 @@ pub(crate) fn risk_in_full(risk: &Risk) -> Shown {
     }
 }
 
+/// It was rejected, and what that undoes failed.
+pub(crate) const UNDO_FAILED: &str = "undo failed";
+
 /// What became of an action, as a row says it.
 pub(crate) fn status(status: Option<&Status>) -> Shown {
     match status {

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use crate::domain::{
-    Confirm, DecisionKind, Outcome, ReportLine, Status, Submission, SubmissionBatch, Timestamp, Untrusted,
+    Confirm, DecisionKind, Outcome, ReportLine, Submission, SubmissionBatch, Timestamp, Untrusted,
 };
 use crate::text;
 use crate::text::count;
+use crate::tui::chrome;
 use crate::tui::core::command::Command;
 use crate::tui::core::modal::{Modal, ReportSheet, Review, ReviewSheet};
 use crate::tui::core::model::Model;
@@ -245,7 +246,7 @@ fn trouble(model: &Model, line: &ReportLine) -> Option<String> {
         }
         Outcome::Skipped { status, by } => {
             let by = model.people.who(&line.key, by.as_ref());
-            let why = text::skipped(line.decision, status.as_ref(), by).plain();
+            let why = text::skipped(status.as_ref(), by).plain();
             Some(format!("Skipped: {title}. {}", sentences::sentence(&why)))
         }
         Outcome::Failed { why } => Some(words::failed(&title, &sentences::sentence(&foreign(why)))),
@@ -276,13 +277,18 @@ fn followed(model: &Model, sheet: &ReportSheet) -> Vec<String> {
     if sheet.report.lines.iter().filter(approved).any(|line| model.is_paused(&line.key.source)) {
         said.push(words::SOURCE_PAUSED.to_owned());
     }
-    let lost = sheet.followed.values().filter(|it| matches!(it.status, Status::Failed | Status::Unknown));
+    let lost = sheet.followed.values().filter(|it| it.is_trouble());
     let mut lost: Vec<String> = lost
         .map(|it| {
             let why = it.error.as_ref().map_or_else(String::new, |why| format!(" {}.", foreign(why)));
             format!(
                 "{}: {}.{why}",
-                sentences::sentence(&sentences::status(&it.status)).trim_end_matches('.'),
+                sentences::sentence(&if it.failed_undo() {
+                    chrome::words::UNDO_FAILED.to_owned()
+                } else {
+                    sentences::status(&it.status)
+                })
+                .trim_end_matches('.'),
                 foreign(&it.title)
             )
         })

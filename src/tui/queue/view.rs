@@ -7,7 +7,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use crate::contract::tool::Totals;
-use crate::domain::{BatchKey, Together, Untrusted, merge};
+use crate::domain::{BatchKey, Status, Together, Untrusted, merge};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome;
@@ -318,7 +318,10 @@ fn mark(model: &Model, slot: &Slot) -> Option<Mark> {
 
 /// A settled row stays in place and says what became of it, and by whom.
 fn outcome(model: &Model, settled: &Settled, slot: &Slot, mut pen: Pen<'_>) {
-    let status = chrome::words::status(settled.status.as_ref()).cut(12);
+    let status = match (&settled.status, &settled.error) {
+        (Some(Status::Rejected), Some(_)) => Shown::ours(chrome::words::UNDO_FAILED),
+        (status, _) => chrome::words::status(status.as_ref()).cut(12),
+    };
     let by = settled.by.as_ref().filter(|_| !settled.ours);
     let by =
         by.map(|by| model.people.called(&slot.entry.key.source, by, if pen.left() < 80 { 16 } else { 24 }));

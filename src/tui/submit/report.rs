@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
 use crate::domain::{
-    ActionKey, BatchKey, DecisionKind, Entry, Followed, Outcome, Report, ReportLine, Row, SourceName, Status,
-    SubmissionId, Untrusted,
+    ActionKey, BatchKey, Entry, Followed, Outcome, Report, ReportLine, Row, SourceName, Status, SubmissionId,
+    Untrusted,
 };
 use crate::inbox::{Problem, Reconciled, Sending, report_json, stand_in};
 use crate::text;
@@ -198,9 +198,18 @@ pub(crate) fn followed(model: &mut Model, followed: &Followed) {
             waits_again(model, followed);
         }
     }
-    if matches!(followed.status, Status::Failed | Status::Unknown) {
-        let lost = followed.status == Status::Unknown;
-        let what = if lost { words::UNKNOWN_ALERT } else { words::FAILED_ALERT };
+    if matches!(followed.outcome, Some(Outcome::Unknown { .. })) {
+        model.queue.set_state(&followed.key, State::Unknown);
+        put_lost_first(model, Vec::new());
+        model.submit.look_again = Some(model.now.plus_millis(LOOK_AGAIN));
+    }
+    if followed.is_trouble() {
+        let what = match followed.status {
+            _ if matches!(followed.outcome, Some(Outcome::Unknown { .. })) => words::RETRY_LOST_ALERT,
+            Status::Unknown => words::UNKNOWN_ALERT,
+            Status::Rejected => words::UNDO_FAILED_ALERT,
+            _ => words::FAILED_ALERT,
+        };
         let mut parts = vec![Shown::ours(what), text::line(&followed.title).cut(40)];
         if let Some(error) = &followed.error {
             parts.extend([Shown::ours(": "), text::line(error).cut(60)]);
@@ -213,15 +222,12 @@ pub(crate) fn followed(model: &mut Model, followed: &Followed) {
     if let Some(sheet) = &mut model.submit.last_report {
         let ours = note(sheet, followed);
         // The line comes back for what went wrong later.
-        model.submit.sent_line |= ours && matches!(followed.status, Status::Failed | Status::Unknown);
+        model.submit.sent_line |= ours && followed.is_trouble();
     }
 }
 
 /// It was accepted, and somebody else's decision is the one that counted.
 fn not_ours(model: &mut Model, followed: &Followed, status: Option<&Status>, by: Option<&Untrusted>) {
-    let asked = model.submit.last_report.as_ref().and_then(|sheet| {
-        sheet.report.lines.iter().find(|line| line.key == followed.key).map(|line| line.decision)
-    });
     let settled =
         Settled { status: status.cloned(), by: by.cloned(), at: Some(model.now), ours: false, error: None };
     model.queue.set_state(&followed.key, State::Settled(Box::new(settled)));
@@ -234,7 +240,7 @@ fn not_ours(model: &mut Model, followed: &Followed, status: Option<&Status>, by:
         model.submit.sent_line |= note(sheet, followed);
     }
     let by = model.people.who(&followed.key, by);
-    let why = text::skipped(asked.unwrap_or(DecisionKind::Approve), status, by);
+    let why = text::skipped(status, by);
     let title = text::line(&followed.title).cut(40);
     model.tell(Tone::Bad, vec![Shown::ours(words::SKIPPED_NOT_OURS), title, Shown::ours(": "), why.cut(60)]);
 }
@@ -429,10 +435,7 @@ fn line(line: &ReportLine) -> String {
             format!("accepted, {}", text::partly_approved(*given, *needed))
         }
         Outcome::Skipped { status, by } => {
-            format!(
-                "skipped, {}",
-                text::skipped(line.decision, status.as_ref(), by.as_ref().map(text::name)).plain()
-            )
+            format!("skipped, {}", text::skipped(status.as_ref(), by.as_ref().map(text::name)).plain())
         }
         Outcome::Failed { why: said } => why("failed", said),
         Outcome::Unknown { why: said } => why("unknown", said),

@@ -46,7 +46,7 @@ pub(crate) fn draw(model: &Model, sheet: &ReportSheet, area: Rect, buf: &mut Buf
         }
         (_, unknown) if unknown > 0 => ("Sent", words::UNKNOWN_CHECKED_AGAIN),
         (failed, _) if failed > 0 => ("Sent", words::WHAT_FAILED_STAYS_STAGED),
-        _ => ("Sent", words::COUNTS_COME_FROM_THE_SOURCE),
+        _ => ("Sent", words::KEPT_IN_THE_LOG),
     };
     let at = chrome::words::clock(model, sheet.at);
     let title = format!("{word}: {all}  {}", at.get(..5).unwrap_or_default());
@@ -120,8 +120,16 @@ fn ended(sheet: &ReportSheet) -> Vec<Part> {
         (Status::Withdrawn, "withdrawn", theme::WARN),
         (Status::Superseded, "superseded", theme::WARN),
     ];
-    let with = |status: &Status| sheet.followed.values().filter(|it| it.status == *status).count();
+    // A rejection that was only accepted before is counted as one already.
+    let news = |line: &&ReportLine| line.outcome != Outcome::Rejected;
+    let with = |status: &Status| {
+        let followed =
+            sheet.report.lines.iter().filter(news).filter_map(|line| sheet.followed.get(&line.key));
+        followed.filter(|it| it.status == *status).count()
+    };
+    let undo = sheet.followed.values().filter(|it| it.failed_undo()).count();
     let counted = words.into_iter().map(|(status, word, style)| (with(&status), word, style));
+    let counted = counted.chain([(undo, chrome::words::UNDO_FAILED, TROUBLE)]);
     counted.filter(|(n, ..)| *n > 0).map(|(n, word, style)| (format!("{n} {word}"), style)).collect()
 }
 
@@ -280,7 +288,7 @@ impl Ended {
         match (&line.outcome, followed) {
             (Outcome::Skipped { status, by }, _) => {
                 let by = model.people.who(&line.key, by.as_ref());
-                let why = text::skipped(line.decision, status.as_ref(), by);
+                let why = text::skipped(status.as_ref(), by);
                 Self { why: Some(why), ..ours("skipped", theme::WARN) }
             }
             (Outcome::Failed { why }, _) => Self { why: Some(text::line(why)), ..ours("failed", theme::BAD) },
@@ -289,6 +297,7 @@ impl Ended {
             }
             (_, Some(since)) => {
                 let (word, style) = match since.status {
+                    _ if since.failed_undo() => (chrome::words::UNDO_FAILED, theme::BAD),
                     Status::Executed => ("ran", theme::GOOD),
                     Status::Failed => (words::FAILED_AFTER_APPROVAL, theme::BAD),
                     Status::Unknown => (words::UNKNOWN_AFTER_APPROVAL, theme::BAD),

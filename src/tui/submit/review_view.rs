@@ -199,7 +199,6 @@ fn deciding(model: &Model, review: &Review) -> Parts {
     } else if names.len() > NAMES {
         line.push(ours(words::and_on_more(names.len() - NAMES), theme::DIM));
     }
-    line.push(ours(words::REQUESTS, theme::DIM));
     line
 }
 

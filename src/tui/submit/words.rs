@@ -88,9 +88,6 @@ pub(crate) fn on_sources(n: usize) -> String {
     format!(" on {}", count(n, "source"))
 }
 
-/// After the reviewer's names.
-pub(crate) const REQUESTS: &str = "; one request per batch";
-
 pub(crate) fn hidden(n: usize) -> String {
     format!("{} hidden by the filter", count(n, "decision"))
 }
@@ -128,6 +125,8 @@ pub(crate) const NOTHING_SENT: &str = "nothing was sent, everything stays staged
 pub(crate) const LEFT_PENDING: &str = "left pending";
 pub(crate) const UNKNOWN_ALERT: &str = "OUTCOME UNKNOWN after approval: ";
 pub(crate) const FAILED_ALERT: &str = "FAILED after approval: ";
+pub(crate) const UNDO_FAILED_ALERT: &str = "UNDO FAILED after rejection: ";
+pub(crate) const RETRY_LOST_ALERT: &str = "OUTCOME UNKNOWN after retry: ";
 pub(crate) const SKIPPED_NOT_OURS: &str = "SKIPPED, not ours: ";
 pub(crate) const WAITS_AGAIN: &str = "waits again: ";
 pub(crate) const EARLIER_NOT_CHECKED: &str = "earlier submissions could not be checked: ";
@@ -141,7 +140,7 @@ pub(crate) const NOTHING_LANDED: &str = "Nothing landed";
 pub(crate) const EVERYTHING_STAYS_STAGED: &str = "everything stays staged";
 pub(crate) const UNKNOWN_CHECKED_AGAIN: &str = "unknown outcomes are checked again";
 pub(crate) const WHAT_FAILED_STAYS_STAGED: &str = "failed decisions stay staged";
-pub(crate) const COUNTS_COME_FROM_THE_SOURCE: &str = "counts come from the source";
+pub(crate) const KEPT_IN_THE_LOG: &str = "also in placet log";
 pub(crate) const WRITES_A_FILE: &str = "writes a file";
 pub(crate) const ALL_STAY_STAGED: &str = "nothing landed, all stay staged";
 pub(crate) const PAUSED: &str = "PAUSED: nothing runs until someone resumes";
@@ -243,7 +242,7 @@ mod tests {
         │    update_linear_issue  refunds-agent:update_linear_issue                  │
         │     ✗  Close stale ticket #1182                                            │
         │                                                                            │
-        │  as kim@acme on 1 source; one request per batch                            │
+        │  as kim@acme on 1 source                                                   │
         │  gate refuses any action that changed after you saw it.                    │
         │                                                                            │
         │                                                                            │

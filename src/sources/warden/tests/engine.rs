@@ -76,6 +76,10 @@ pub(super) struct Books {
     pub(super) nameless: bool,
     /// How the next list is paged, where not as asked.
     pub(super) page: Option<usize>,
+    /// It answers as later revisions do: errors with a code, lists with a total.
+    pub(super) later: bool,
+    /// Steps that undo others, as items of the list of steps, by the run.
+    pub(super) undo: Vec<(String, String)>,
     /// Taken out of the list as soon as its first page was read.
     pub(super) leaves_while_paging: Vec<ActionId>,
 }
@@ -253,12 +257,14 @@ impl Engine {
         if method == "POST" {
             return match parts.as_slice() {
                 ["sagas", trace, "steps", span, verb @ ("decision" | "retry")] => {
-                    books.post(trace, span, &query, verb, body)
+                    let answered = books.post(trace, span, &query, verb, body);
+                    books.worded(answered)
                 }
                 _ => detail(404, "Not Found"),
             };
         }
         let answered = books.get(&parts, &query);
+        let answered = books.worded(answered);
         if !books.stalled && books.lag == 0 {
             books.work(self.now.load(Ordering::SeqCst));
         }

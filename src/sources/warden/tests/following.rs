@@ -198,3 +198,35 @@ async fn a_lost_approval_with_edits_is_not_ours_when_another_output_merged() {
         assert_eq!(source.ours(&load(&source, &id).await, &asked, KEY), None, "{status} {kind}");
     }
 }
+
+#[tokio::test]
+async fn failed_undo_is_reported_with_its_rejection() {
+    let engine = Engine::new();
+    let id = engine.hold("commit", ARGUMENTS);
+    let source = source(&engine).await;
+    let action = load(&source, &id).await;
+    assert_eq!(send(&source, &action, reject("no")).await, Ok(Outcome::Accepted));
+    engine.work();
+    let undo = |status: &str| {
+        let trace = engine.with(&id, |step| step.trace.clone());
+        let started = time::write(engine.clock().0());
+        let item = format!(
+            r#"{{"step_span_id":"00000000000000f1","step_name":"Book","status":"{status}","compensates_span_id":"00000000000000e0","started_at":"{started}","error_details":null}}"#
+        );
+        engine.books().undo = vec![(trace, item)];
+    };
+
+    undo("COMPENSATING");
+    let running = load(&source, &id).await;
+    undo("FAILED");
+    let failed = load(&source, &id).await;
+    undo("COMPENSATED");
+    let undone = load(&source, &id).await;
+
+    assert_eq!((running.row.status, running.error, running.goes_on), (Status::Rejected, None, true));
+    assert_eq!((failed.row.status, failed.goes_on), (Status::Rejected, false));
+    let error = failed.error.unwrap();
+    assert!(error.as_raw().starts_with("the undo of \"Book\" failed"), "{error:?}");
+    assert!(error.as_raw().contains("/steps/00000000000000f1/retry-compensation"), "{error:?}");
+    assert_eq!((undone.error, undone.goes_on), (None, false));
+}

@@ -29,7 +29,6 @@ async fn a_held_output_and_held_arguments_are_told_apart_before_a_key_is_pressed
             "output, held before it merges",
             "tools may already have run",
             "this backend records nobody: who decided is kept here only",
-            "completed steps will be compensated",
             "it may not return on this engine version",
         ]
     );
@@ -40,7 +39,7 @@ async fn a_held_output_and_held_arguments_are_told_apart_before_a_key_is_pressed
             "the engine names no tool: the name is the step's",
             "this backend records nobody: who decided is kept here only",
             "no edits on commit steps",
-            "completed steps will be compensated",
+            "steps that completed before it are undone, where they say how",
         ]
     );
     assert!(draft.row.can.retry && !send.row.can.retry);
@@ -204,4 +203,42 @@ async fn the_doctor_says_that_anybody_who_reaches_it_can_decide() {
     assert_eq!(down, [("way", ok), ("health", bad)]);
     let SourceConfig { name, .. } = SourceConfig::of("sagas", SourceKind::Gate, "");
     assert_eq!(far.name(), &name);
+}
+
+#[tokio::test]
+async fn mistyped_id_hides_no_other_action() {
+    for later in [false, true] {
+        let engine = Engine::new();
+        engine.books().later = later;
+        let id = engine.hold("reason", ENVELOPE);
+        let source = source(&engine).await;
+        let typed = |id: &str| ActionId::new(id);
+        let cut = id.as_raw().strip_suffix('0').unwrap();
+
+        let ids = [typed(cut), id.clone(), typed("default/4bf9/00f0"), typed("default/xyz/1")];
+        let found = source.get(&ids).await.unwrap();
+
+        let found: Vec<_> = found.into_iter().map(|one| one.unwrap().row.id).collect();
+        assert_eq!(found, [id], "later: {later}");
+    }
+}
+
+#[tokio::test]
+async fn lists_and_errors_of_later_revisions_are_read() {
+    let engine = Engine::new();
+    engine.books().later = true;
+    let ids: Vec<ActionId> = (0..130).map(|_| engine.hold("reason", ENVELOPE)).collect();
+    let source = source(&engine).await;
+    assert_eq!(rows(&source).await.len(), 130);
+    engine.with(&ids[0], |step| step.retries = (1, 1));
+
+    let refused = decide(&source, &ids[0], retry("warmer")).await;
+    let action = load(&source, &ids[1]).await;
+    engine.with(&ids[1], |step| step.status = "COMPLETED".to_owned());
+    let late = send(&source, &action, Decision::APPROVE).await;
+
+    let Outcome::Failed { why } = &refused else { panic!("{refused:?}") };
+    assert_eq!(why.as_raw(), "HTTP 409: HITL manual retry limit reached (1 of 1 used).");
+    assert!(rows(&source).await.iter().any(|row| row.id == ids[0] && !row.can.retry), "no retry is left");
+    assert_eq!(late, Ok(skipped(Status::Executed)));
 }

@@ -1,6 +1,6 @@
 //! What happened to an action, in order: by its source's timeline where there is one, and by what was sent from here.
 
-use crate::domain::{DecisionKind, HistoryEvent, Outcome, PendingAction, Timestamp, json};
+use crate::domain::{HistoryEvent, Outcome, PendingAction, Timestamp, json};
 use crate::inbox::{Answer, History, Problem, SentHere};
 use crate::text;
 use crate::text::Shown;
@@ -108,7 +108,7 @@ impl Page<'_> {
         let decision = &one.sent.decision;
         self.more("edits", decision.edits().map(|edits| listed(&edits.keys())));
         self.more(decision.kind().words().said, decision.said().map(str::to_owned));
-        self.more("answer", Some(answer(self.of, one.sent.decision.kind(), one.sent.outcome.as_ref())));
+        self.more("answer", Some(answer(self.of, one.sent.outcome.as_ref())));
     }
 
     fn edits(&mut self) {
@@ -168,7 +168,7 @@ fn kind_of(word: &str) -> Kind {
 }
 
 /// What the source said to it.
-fn answer(of: &Made, asked: DecisionKind, outcome: Option<&Outcome>) -> String {
+fn answer(of: &Made, outcome: Option<&Outcome>) -> String {
     match outcome {
         None => words::MAY_NOT_HAVE_BEEN_SENT.to_owned(),
         Some(Outcome::Approved) => "approved".to_owned(),
@@ -179,7 +179,7 @@ fn answer(of: &Made, asked: DecisionKind, outcome: Option<&Outcome>) -> String {
         }
         Some(Outcome::Skipped { status, by }) => {
             let by = by.as_ref().map(|by| of.who(by));
-            format!("skipped: {}", text::skipped(asked, status.as_ref(), by).plain())
+            format!("skipped: {}", text::skipped(status.as_ref(), by).plain())
         }
         Some(Outcome::Failed { why }) => format!("refused: {}", why.as_raw()),
         Some(Outcome::Unknown { why }) => format!("unknown: {}", why.as_raw()),

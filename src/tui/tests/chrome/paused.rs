@@ -96,6 +96,6 @@ Sent: 2 decisions  14:22
   ✓ Issue number 2  approved
 
   Enter closes   w writes a file   y copies
-counts come from the source
+also in placet log
 ");
 }

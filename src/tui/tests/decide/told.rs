@@ -87,7 +87,7 @@ Send 3 decisions to gate
   ! approving 1: identity not verified by this backend: it keeps the name
   it is told
 
-  as kim@acme on 1 source; one request per batch
+  as kim@acme on 1 source
   gate refuses any action that changed after you saw it.
 
 

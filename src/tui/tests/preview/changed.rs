@@ -268,7 +268,7 @@ Send 1 decision to gate
     create_linear_issue  support:create_linear_issue
      ✓  Issue number 1
 
-  as kim@acme on 1 source; one request per batch
+  as kim@acme on 1 source
   gate refuses any action that changed after you saw it.
 
 
@@ -283,7 +283,7 @@ Send 1 decision to gate
     create_linear_issue  support:create_linear_issue
      ✓  Issue number 1
 
-  as kim@acme on 1 source; one request per batch
+  as kim@acme on 1 source
   gate compares nothing itself: placet reads each action again just
   before it sends, and misses a change in that instant.
 

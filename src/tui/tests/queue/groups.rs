@@ -74,7 +74,7 @@ Send 3 decisions in 2 batches to gate
     save_document  support:save_document
      ✓  Guide for login
 
-  as kim@acme on 1 source; one request per batch
+  as kim@acme on 1 source
   gate refuses any action that changed after you saw it.
 
 

@@ -115,7 +115,7 @@ Send 3 decisions to gate
      ✓  Refund 12.50 EUR to ada@a.example
      ✓  Refund 9.00 EUR to bob@b.example
 
-  as kim@acme on 1 source; one request per batch
+  as kim@acme on 1 source
   gate refuses any action that changed after you saw it.
 
 
@@ -138,7 +138,7 @@ Send 3 decisions to gate
      ✗  Refund 12.50 EUR to ada@a.example
      ✓  Refund 9.00 EUR to bob@b.example
 
-  as kim@acme on 1 source; one request per batch
+  as kim@acme on 1 source
   gate refuses any action that changed after you saw it.
 
 

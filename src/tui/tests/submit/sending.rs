@@ -149,7 +149,7 @@ Send 1 decision to gate
     create_linear_issue  support:create_linear_issue
      ✓  Issue number 2
 
-  as kim@acme on 1 source; one request per batch
+  as kim@acme on 1 source
   gate refuses any action that changed after you saw it.
 
 

@@ -256,5 +256,52 @@ fn accepted_decision_that_lost_is_reported_as_skipped() {
     assert!(sheet.followed.is_empty());
     assert!(matches!(&desk.slot("1").state, State::Settled(settled) if !settled.ours));
     let message = desk.message();
-    insta::assert_snapshot!(message, @"SKIPPED, not ours: Issue number 1: decided by someone else: executed");
+    insta::assert_snapshot!(message, @"SKIPPED, not ours: Issue number 1: already executed");
+}
+
+fn follows(desk: &mut Desk, status: Status, error: &str, outcome: Option<Outcome>) {
+    desk.say(What::Followed(Followed {
+        key: key("1"),
+        title: "Issue number 1".into(),
+        status,
+        result: None,
+        error: Some(error.into()),
+        outcome,
+        at: Timestamp::default(),
+    }));
+}
+
+#[test]
+fn failed_undo_of_a_rejection_is_reported_everywhere() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("xs");
+    desk.wait(500);
+    desk.press("y");
+    desk.reports(|_| Outcome::Accepted);
+
+    follows(&mut desk, Status::Rejected, "the undo of \"Book\" failed", Some(Outcome::Rejected));
+
+    let screen = desk.screen();
+    assert!(screen.contains("UNDO FAILED after rejection: Issue number 1"), "{screen}");
+    assert!(screen.contains("undo failed"), "{screen}");
+    desk.press("gr");
+    let report = desk.screen();
+    assert!(report.contains("undo failed  the undo of"), "{report}");
+    assert!(!report.contains("then 1 rejected"), "{report}");
+}
+
+#[test]
+fn lost_retry_is_unknown_and_first() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("xs");
+    desk.wait(500);
+    desk.press("y");
+    desk.reports(|_| Outcome::Accepted);
+
+    let lost = Outcome::Unknown { why: "stuck".into() };
+    follows(&mut desk, Status::Unknown, "stuck", Some(lost));
+
+    assert_eq!(desk.slot("1").state, State::Unknown);
+    assert_eq!(desk.model.list.stats.unknown, 1);
+    assert!(desk.screen().contains("OUTCOME UNKNOWN after retry: Issue number 1"), "{}", desk.screen());
 }

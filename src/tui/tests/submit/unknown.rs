@@ -119,7 +119,7 @@ Send 3 decisions to gate
      ✓  Issue number 2
      ✓  Issue number 3
 
-  as kim@acme on 1 source; one request per batch
+  as kim@acme on 1 source
   gate refuses any action that changed after you saw it.
 
 

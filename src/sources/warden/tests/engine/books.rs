@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{Answer, Books, Event, First, WaitingStep, answer, detail, moment};
 use crate::contract::fields::Fields;
-use crate::domain::Untrusted;
+use crate::domain::{Untrusted, json};
 
 impl Books {
     pub(super) fn get(&mut self, parts: &[&str], query: &HashMap<String, String>) -> Answer {
@@ -29,7 +29,18 @@ impl Books {
                 };
                 self.list(query, run)
             }
-            ["sagas", "steps"] => self.list(query, |step| format!("{{{}}}", step.line())),
+            ["sagas", "steps"] => {
+                let (status, text) = self.list(query, |step| format!("{{{}}}", step.line()));
+                let undo = self.undo.iter().filter(|(trace, _)| query.get("trace_id") == Some(trace));
+                let undo: String = undo.map(|(_, item)| format!("{item},")).collect();
+                (status, text.replacen("[{", &format!("[{undo}{{"), 1))
+            }
+            ["sagas", trace, "steps", _] if !is_hex(trace, 32) => {
+                detail(422, "trace_id must be a 32-character lowercase hex string.")
+            }
+            ["sagas", _, "steps", span] if !is_hex(span, 16) => {
+                detail(422, "step_span_id must be a 16-character lowercase hex string.")
+            }
             ["sagas", trace, "steps", span] => {
                 let found = self.steps.iter().find(|step| step.trace == *trace && step.span == *span);
                 match found {
@@ -48,6 +59,24 @@ impl Books {
         }
     }
 
+    /// The same as a later revision words it.
+    pub(super) fn worded(&self, (status, text): Answer) -> Answer {
+        let body = Fields::of(&text).unwrap_or_default();
+        let words = body.raw("detail").filter(|words| self.later && words.starts_with('"'));
+        let text = match (words, text.strip_suffix('}')) {
+            (Some(words), _) => {
+                format!(r#"{{"detail":{{"code":"E{status}","message":{words},"status":{status}}}}}"#)
+            }
+            (None, Some(list)) if self.later && body.raw("items").is_some() => {
+                let count = body.raw("items").and_then(json::elements).map_or(0, |items| items.len() as u64);
+                let more = body.number("limit").is_some_and(|limit| count == limit);
+                format!(r#"{list},"has_more":{more},"total":{}}}"#, self.steps.len())
+            }
+            _ => text,
+        };
+        (status, text)
+    }
+
     fn list(&self, query: &HashMap<String, String>, write: impl Fn(&WaitingStep) -> String) -> Answer {
         let trace = query.get("trace_id");
         let steps = self.steps.iter().filter(|step| trace.is_none_or(|trace| *trace == step.trace));
@@ -58,6 +87,9 @@ impl Books {
     fn review(&mut self, query: &HashMap<String, String>) -> Answer {
         if query.get("kind").is_some_and(|kind| !["reason", "commit"].contains(&kind.as_str())) {
             return detail(422, "kind must be one of commit, reason.");
+        }
+        if self.later && query.get("trace_id").is_some_and(|trace| !is_hex(trace, 32)) {
+            return detail(422, "trace_id must be a 32-character lowercase hex string.");
         }
         let is = |name: &str, value: &str| query.get(name).is_none_or(|wanted| wanted == value);
         let mut held: Vec<&WaitingStep> = self
@@ -205,6 +237,10 @@ fn page(items: &[String], query: &HashMap<String, String>, size: Option<usize>) 
     let limit = size.unwrap_or(limit);
     let items: Vec<&str> = items.iter().skip(offset).take(limit).map(String::as_str).collect();
     (200, format!(r#"{{"items":[{}],"limit":{limit},"offset":{offset}}}"#, items.join(",")))
+}
+
+fn is_hex(text: &str, length: usize) -> bool {
+    text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// What is held once for ever, or what is wrong with the request.
