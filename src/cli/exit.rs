@@ -9,7 +9,7 @@ pub enum Exit {
     Failed = 1,
     /// Wrong arguments or a wrong configuration.
     Usage = 2,
-    /// Some actions were decided by someone else first.
+    /// Some actions were settled before, or are not there.
     Skipped = 3,
     /// We lost sight of some decisions; the next start settles them by reading.
     Unknown = 4,

@@ -143,7 +143,7 @@ fn decided(shift: &Shift, zone: &TimeZone) -> Vec<String> {
             taken(of)
         ),
         format!(
-            "skipped {} (decided by someone else first), refused {}, unknown {}, failed after approval {}",
+            "skipped {} (settled before), refused {}, unknown {}, failed after approval {}",
             of.skipped, of.failed, of.unknown, of.failed_after
         ),
     ];

@@ -16,7 +16,7 @@ pub enum SourceError {
     /// An answer that makes no sense; what was sent may or may not have landed.
     #[error("sent an answer that placet does not understand")]
     Protocol { why: Untrusted },
-    #[error("refuses the token: wrong, expired or revoked")]
+    #[error("asks for a valid token")]
     Unauthorized,
     #[error("does not allow this with this token")]
     Forbidden { why: Untrusted },

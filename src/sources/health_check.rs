@@ -129,11 +129,16 @@ pub(super) fn failed(what: &'static str, error: &SourceError) -> Check {
         SourceError::Unreachable { why } if needs_https(why.as_raw()) => {
             "correct `url`: begin it with https://"
         }
-        SourceError::Unreachable { .. } => "the connection broke off: look at the log of the backend",
+        SourceError::Unreachable { why } if why.as_raw().starts_with("HTTP ") => {
+            "it answered with an error of its own: look at its log"
+        }
+        SourceError::Unreachable { .. } => {
+            "no answer came: look at the log of the backend, and at the network"
+        }
         SourceError::Protocol { .. } => {
             "see what is said of it; or check `url` and `kind`, if another program answers there"
         }
-        SourceError::Unauthorized => "get a fresh token, and check token_env, token_file or token_command",
+        SourceError::Unauthorized => "set a token, or a fresh one: token_env, token_file or token_command",
         SourceError::Forbidden { .. } => "ask whoever runs the backend for the rights that this token lacks",
         SourceError::RateLimited { .. } => "wait, or raise watch.poll_seconds",
         SourceError::Refused { .. } => "check `url` and the settings of this source",
@@ -152,6 +157,8 @@ mod tests {
 
         assert!(advice("its certificate has expired: renew it").contains("certificate"));
         assert!(advice("connection refused").contains("check `url`"));
+        let answered = failed("list", &SourceError::Unreachable { why: "HTTP 500: m".into() });
+        assert!(answered.advice.contains("it answered"), "{answered:?}");
         let plain = "it does not speak plain HTTP there; is the url to begin with https://?";
         assert!(failed("list", &SourceError::Unreachable { why: plain.into() }).advice.contains("https://"));
     }

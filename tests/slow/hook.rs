@@ -251,7 +251,7 @@ fn every_fault_blocks_with_one_sentence() {
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(asks.as_bytes()).unwrap();
-    assert!(blocks(&ended(child)).contains("refuses the token"));
+    assert!(blocks(&ended(child)).contains("asks for a valid token"));
     let owner = &gate.address.owner_token;
     let list = request(&gate.address, owner, "GET", "/api/pending-actions?status=pending", "").body;
     assert!(Fields::of(&list).is_some_and(|fields| fields.raw("items") == Some("[]")), "{list}");

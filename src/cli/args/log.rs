@@ -23,7 +23,7 @@ fn outcomes() -> impl TypedValueParser<Value = &'static str> {
         ("approved", "approved", ""),
         ("executed", "executed", "Approved, and it ran"),
         ("rejected", "rejected", ""),
-        ("skipped", "skipped", "Decided by someone else first"),
+        ("skipped", "skipped", "Settled before, or gone"),
         ("accepted", "accepted", "Taken, and settled later"),
         ("failed", "failed", "Refused by the source, or approved and failed"),
         ("unknown", "unknown", "Lost sight of, when it was sent or when it ran"),

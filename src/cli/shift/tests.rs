@@ -47,7 +47,7 @@ fn a_report_can_be_pasted_into_a_chat() {
 2026-11-20 06:00 to 2026-11-20 14:00 (8 h, +00:00)
 
 68 decisions: approved 61 (1 with edits), excluded 2, retried 0
-skipped 4 (decided by someone else first), refused 0, unknown 1, failed after approval 3
+skipped 4 (settled before), refused 0, unknown 1, failed after approval 3
 median time on screen before deciding: 14 s (of 60); approved without opening: 2
 no record of what was on screen: 3
 busiest hour: from 10:00 on, 31

@@ -58,11 +58,16 @@ const ANSWER: Note =
     Note { on: On::Edit, words: "only `answer` can be filled in: it is given to the agent as text" };
 
 const NOBODY: Note = Note::NOBODY;
-const GIVE: Notes = Notes::of(&[NOBODY, RESULT, NO_RESULT]);
-const ASKED: Notes = Notes::of(&[NOBODY, ANSWER]);
+/// In memory.
+const REMEMBERED: Note = Note {
+    on: On::Any,
+    words: "dendrux records nobody: its bridge keeps the name that decides until it restarts",
+};
+const GIVE: [Note; 4] = [NOBODY, REMEMBERED, RESULT, NO_RESULT];
+const ASKED: [Note; 3] = [NOBODY, REMEMBERED, ANSWER];
 /// Of a turn that waits for an approval.
-const APPROVAL: [Note; 7] =
-    [NOBODY, CALLS_RUN, CALLS_WAIT, CLIENT_AFTER, CLIENT_STUB, CLIENT_EITHER, TO_AGENT];
+const APPROVAL: [Note; 8] =
+    [NOBODY, REMEMBERED, CALLS_RUN, CALLS_WAIT, CLIENT_AFTER, CLIENT_STUB, CLIENT_EITHER, TO_AGENT];
 
 impl Facts {
     pub(super) fn of(turn: &Turn, road: &Road) -> Self {
@@ -83,10 +88,13 @@ impl Facts {
             _ => Together::All,
         };
         let titled = self.waits == Waits::Approval;
+        let bridge = self.way != DecisionRoute::Plain;
+        let give = Notes::that_hold(&GIVE, [!bridge, bridge, true, true]);
+        let asked = Notes::that_hold(&ASKED, [!bridge, bridge, true]);
         let plain = Capabilities { reason: ReasonRule::Optional, together, titled, ..Capabilities::PLAIN };
         match self.waits {
-            Waits::Result => Capabilities { edit: true, answer: true, notes: GIVE, ..plain },
-            Waits::Input => Capabilities { edit: true, answer: true, reject: false, notes: ASKED, ..plain },
+            Waits::Result => Capabilities { edit: true, answer: true, notes: give, ..plain },
+            Waits::Input => Capabilities { edit: true, answer: true, reject: false, notes: asked, ..plain },
             Waits::Approval => {
                 let comment = self.way == DecisionRoute::Each { notes: true };
                 let also_rejects = match self.way {
@@ -104,7 +112,7 @@ impl Facts {
         let (whole, plain) = (self.way == DecisionRoute::Whole, self.way == DecisionRoute::Plain);
         let to_agent = self.way == DecisionRoute::Each { notes: true };
         let (runs, waits) = (free && each, free && !each);
-        let holds = [true, runs, waits, client && each, client && whole, client && plain, to_agent];
+        let holds = [plain, !plain, runs, waits, client && each, client && whole, client && plain, to_agent];
         Notes::that_hold(&APPROVAL, holds)
     }
 }

@@ -11,7 +11,7 @@ pub(crate) const RESUMED: &str = "resumed: approved actions run";
 pub(crate) const LIVE: &str = "connected: live updates";
 pub(crate) const POLLED: &str = "connected: asked every few seconds";
 pub(crate) const RETRIED: &str = "connection lost, tried again: ";
-pub(crate) const TOKEN_REFUSED: &str = "refuses the token: ";
+pub(crate) const TOKEN_REFUSED: &str = "does not let placet in: ";
 pub(crate) const STREAM_ENDED: &str = "its stream ended: ";
 pub(crate) const NO_ALERTS: &str = " no alerts";
 

@@ -5,7 +5,7 @@ use std::fmt::Display;
 pub(crate) const AND_TAKEN_BACK: &str = "; their staging was undone";
 
 pub(crate) const OWN_TEXT_STAYS: &str = "your text stays: empty the field to choose a reason";
-pub(crate) const DECIDED_MEANWHILE: &str = "nothing was decided: someone else decided it first";
+pub(crate) const DECIDED_MEANWHILE: &str = "nothing was decided: it was decided meanwhile";
 pub(crate) const REASON_NOT_KEPT: &str = "This source keeps no reason; it stays in your journal.";
 pub(crate) const REASON_DEMANDED_NOTE: &str = "This source asks for a reason with every rejection.";
 pub(crate) const COMMENT_NOT_KEPT: &str = "This source keeps no comment; it stays in your journal.";

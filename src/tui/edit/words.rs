@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 pub(crate) const NOTHING_TO_APPLY: &str = "nothing to apply: no field is changed";
 pub(crate) const THE_FORM_IS_CLOSED: &str = "the form is closed";
-pub(crate) const DECIDED_ELSEWHERE: &str = "someone else decided it first";
+pub(crate) const DECIDED_ELSEWHERE: &str = "it was decided meanwhile";
 pub(crate) const TAKES_NO_EDITS: &str = "its source takes no edits from you";
 pub(crate) const DIFFERENT_TOOL: &str = "different tool";
 pub(crate) const CONTENT_NOT_READ: &str = "its content could not be read";
@@ -27,7 +27,7 @@ pub(crate) const WRITE_THE_ANSWER: &str = "it needs an answer: write it here, th
 pub(crate) const CONTENT_NOT_READ_WHY: &str = "its content could not be read; the preview says why";
 pub(crate) const TOO_LARGE: &str = "this input is too large to edit here: 256 KiB is the most";
 pub(crate) const DECIDED_TEXT_KEPT: &str =
-    "someone else decided it first; your text is kept until the action ends";
+    "it was decided meanwhile; your text is kept until the action ends";
 pub(crate) const PROPOSAL_CHANGED: &str =
     "the proposed input changed while you edited: close the form and look again";
 pub(crate) const OWNER_LOCKED: &str = "this key identifies whose action it is and cannot be edited";

@@ -51,6 +51,7 @@ pub(crate) const EXECUTORS_DIFFER: &str = "; executors differ in which one they 
 pub(crate) const LOOK_ALIKE_KEYS: &str = "! look-alike keys: ";
 pub(crate) const WHAT_APPROVING_DOES: &str = "What approving does";
 pub(crate) const NO_DESCRIPTION_RUNS: &str = "Runs with exactly this input. No description for this tool.";
+pub(crate) const NO_DESCRIPTION_OF_TOOL: &str = "No description for this tool.";
 pub(crate) const CANNOT_BE_UNDONE: &str = "cannot be undone";
 pub(crate) const CAN_BE_UNDONE: &str = "can be undone";
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::contract::tool::Reversible;
 use crate::contract::{action, tool};
-use crate::domain::{Edits, RawJson, Status, Untrusted, json, merge};
+use crate::domain::{Binding, Edits, RawJson, Status, Untrusted, json, merge};
 use crate::text;
 use crate::text::{Badge, Flags, Shown};
 
@@ -240,7 +240,11 @@ fn what_approving_does(writer: &mut Writer, cached: &Cached) {
         let counts = words::counts_as(approvals.given() + 1, approvals.needed);
         writer.wrapped(Kind::Plain, 2, &Shown::ours(counts));
     }
-    let approving = known.unwrap_or(words::NO_DESCRIPTION_RUNS);
+    let approving = known.unwrap_or(match cached.action.row.can.binding {
+        // Only a source that compares the input promises that.
+        Binding::Source | Binding::ReadOnly => words::NO_DESCRIPTION_RUNS,
+        Binding::FreshRead => words::NO_DESCRIPTION_OF_TOOL,
+    });
     writer.wrapped(Kind::Plain, 2, &Shown::ours(approving));
     let undone = match tool::showing(name).and_then(|showing| showing.reversible.as_ref()) {
         Some(Reversible::No) => (Kind::Warn, words::CANNOT_BE_UNDONE.to_owned()),
