@@ -7,7 +7,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 
 use crate::domain::{ActionId, ActionKey, PendingAction, SourceName, Untrusted};
-use crate::inbox::{Inbox, Problem};
+use crate::inbox::{Inbox, Problem, SentHere};
 use crate::text;
 
 use super::exit::{Exit, Usage};
@@ -54,8 +54,8 @@ pub(super) struct NotFound {
     pub(super) problem: Problem,
     /// Nobody could be asked, or everybody said no.
     pub(super) exit: Exit,
-    /// Every source where it might be was asked, and none has it: the one that was asked, or `any`.
-    pub(super) gone: Option<SourceName>,
+    /// The action, where no source has it and each that might was asked. Its source is the one that was asked, or `any`.
+    pub(super) gone: Option<ActionKey>,
 }
 
 pub(super) type FoundAction = Result<(ActionKey, PendingAction), NotFound>;
@@ -76,11 +76,11 @@ pub(super) async fn find(inbox: &Inbox, sought: &[SearchedId<'_>]) -> anyhow::Re
         if one.may_begin && looked.is_err() && !one.id.is_empty() {
             match beginning(inbox, one).await? {
                 Begun::With(key) => {
-                    let loaded = inbox.load(std::slice::from_ref(&key)).await.pop();
-                    *looked = loaded.map_or_else(
-                        || Err(missing(one, None)),
-                        |(key, action)| action.map(|it| (key, it)).map_err(|why| missing(one, Some(why))),
-                    );
+                    for (key, action) in inbox.load(std::slice::from_ref(&key)).await {
+                        *looked = action
+                            .map(|action| (key.clone(), action))
+                            .map_err(|problem| missing(key, problem));
+                    }
                 }
                 Begun::NotSure(problem) => {
                     *looked = Err(NotFound { problem, exit: Exit::Unreachable, gone: None });
@@ -116,6 +116,13 @@ async fn beginning(inbox: &Inbox, one: &SearchedId<'_>) -> anyhow::Result<Begun>
             Ok(Err(_)) | Err(_) => silent = Some(source),
         }
     }
+    // The whole id of one action may be the beginning of others.
+    let whole: Vec<_> = keys.iter().filter(|key| one.is(key)).collect();
+    match whole.as_slice() {
+        [] => {}
+        [only] => return Ok(Begun::With((*only).clone())),
+        _ => return Ok(Begun::Nowhere),
+    }
     if keys.len() > 1 {
         let several = inbox.source_names().len() > 1;
         let named = |key: &ActionKey| {
@@ -150,9 +157,28 @@ pub(super) fn ambiguous(given: &str, ids: impl ExactSizeIterator<Item = String>)
     ))
 }
 
-/// It was there a moment ago.
-fn missing(one: &SearchedId<'_>, problem: Option<Problem>) -> NotFound {
-    NotFound { problem: problem.unwrap_or_else(|| nobody(one, false)), exit: Exit::Failed, gone: None }
+/// Its id is known, and its source does not give it.
+fn missing(key: ActionKey, problem: Problem) -> NotFound {
+    let gone = problem.is_gone().then(|| key.clone());
+    let why = problem.why.or_else(|| Some(key.id.untrusted().clone()));
+    NotFound { problem: Problem { why, ..problem }, exit: Exit::Failed, gone }
+}
+
+/// What was sent from here about an action that no source gave, oldest first, and the source that it was sent to. `None` where
+/// nothing was.
+pub(super) async fn sent_here(
+    inbox: &Inbox,
+    source: Option<&str>,
+    id: &ActionId,
+) -> anyhow::Result<Option<(ActionKey, Vec<SentHere>)>> {
+    for source in chosen(inbox, source)? {
+        let key = ActionKey { source, id: id.clone() };
+        let sent = inbox.sent_here(&key).await.map_err(|failed| anyhow::anyhow!(output::problem(&failed)))?;
+        if !sent.is_empty() {
+            return Ok(Some((key, sent)));
+        }
+    }
+    Ok(None)
 }
 
 fn nobody(one: &SearchedId<'_>, some_are_silent: bool) -> Problem {
@@ -202,9 +228,15 @@ async fn exactly(inbox: &Inbox, sought: &[SearchedId<'_>]) -> anyhow::Result<Vec
 }
 
 async fn look<'a>(inbox: &Inbox, source: &'a SourceName, keys: &[ActionKey]) -> (&'a SourceName, Answer) {
-    let loaded = inbox.load(keys).await;
+    let mut loaded = inbox.load(keys).await;
     // A source that lists has answered: it does not have the action.
     let lists = loaded.iter().any(|(_, action)| action.is_ok()) || inbox.sync(source, None).await.is_ok();
+    let refused = |(_, action): &(_, Result<_, Problem>)| action.as_ref().is_err_and(|it| !it.is_gone());
+    // One id may be why all of them were refused.
+    if lists && keys.len() > 1 && loaded.iter().all(refused) {
+        let each = keys.iter().map(|key| inbox.load(std::slice::from_ref(key)));
+        loaded = futures_util::future::join_all(each).await.into_iter().flatten().collect();
+    }
     (source, Answer { loaded, lists })
 }
 
@@ -225,16 +257,22 @@ fn pick(
         let problem = answer.and_then(|it| it.loaded.iter().find(|(key, _)| one.is(key))?.1.as_ref().err());
         problem.is_some_and(Problem::is_gone)
     };
-    let gone = asked.iter().all(says_no).then(|| match asked.as_slice() {
-        [only] => (*only).clone(),
-        _ => SourceName::new("any"),
+    let gone = asked.iter().all(says_no).then(|| {
+        let source = match asked.as_slice() {
+            [only] => (*only).clone(),
+            _ => SourceName::new("any"),
+        };
+        ActionKey { source, id: ActionId::new(one.id) }
     });
     for (_, answer) in answers.iter().filter(|(source, _)| one.is_in(source)) {
         reached |= answer.lists;
         // The same id may have been asked for twice.
         match answer.loaded.iter().find(|(key, _)| one.is(key)) {
             Some((key, Ok(action))) => found.push((key.clone(), action.clone())),
-            Some((_, Err(problem))) => last = Some(problem.clone()),
+            Some((key, Err(problem))) => {
+                let what = format!("{}, asked for {}", problem.what, output::identifier(key.id.untrusted()));
+                last = Some(Problem { what, ..problem.clone() });
+            }
             None => {}
         }
     }

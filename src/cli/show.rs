@@ -2,18 +2,22 @@
 
 use serde::Serialize;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
+use crate::contract::absent::without_nulls;
 use crate::contract::{time, tool};
-use crate::domain::{ActionKey, PendingAction, RawJson, Status, Untrusted, json};
-use crate::inbox::Inbox;
+use crate::domain::{ActionId, ActionKey, Outcome, PendingAction, RawJson, Status, Untrusted, json};
+use crate::inbox::{Inbox, SentHere, outcome_words};
+use crate::journal::NO_ANSWER;
 use crate::text::{self, People};
 
 use super::args::ShowArgs;
 use super::context::{self, PassageJson};
 use super::exit::Exit;
-use super::find::{SearchedId, find};
+use super::find::{SearchedId, find, sent_here};
 use super::list::people_of;
 use super::output::{self, PersonJson, problem};
+use super::report;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -50,12 +54,72 @@ pub async fn show(inbox: &Inbox, args: &ShowArgs) -> anyhow::Result<Exit> {
                 one(inbox, &key, &action, args.json).await?;
             }
             Err(not_found) => {
-                output::complain(&problem(&not_found.problem));
-                exit = if exit == Exit::Failed { exit } else { not_found.exit };
+                let Some(one) = sought.get(nth) else { continue };
+                let id = not_found.gone.as_ref().map_or_else(|| ActionId::new(one.id), |key| key.id.clone());
+                let known = sent_here(inbox, one.source, &id).await?;
+                let is_shown = known.is_some() && !args.raw;
+                if let Some((key, sent)) = known.filter(|_| !args.raw) {
+                    from_journal(&key, &sent, args.json)?;
+                }
+                if !is_shown || not_found.gone.is_none() {
+                    output::complain(&problem(&not_found.problem));
+                    exit = if exit == Exit::Failed { exit } else { not_found.exit };
+                }
             }
         }
     }
     Ok(exit)
+}
+
+/// What the journal knows of an action that its source does not give.
+fn from_journal(key: &ActionKey, sent: &[SentHere], json: bool) -> anyhow::Result<()> {
+    let Some(SentHere { sent: last, .. }) = sent.last() else { return Ok(()) };
+    if json {
+        return output::versioned(&json!({
+            "source": key.source.as_str(),
+            "digest": last.digest.to_string(),
+            "action": null,
+            "beforeDeciding": [],
+            "context": [],
+            "sentHere": sent.iter().map(sent_json).collect::<Vec<_>>(),
+        }));
+    }
+    field("id", Some(key.id.untrusted()))?;
+    field("title", Some(&last.title))?;
+    field("tool", Some(&last.tool))?;
+    output::line(&format!("{:<12}{} does not have it now", "status", key.source))?;
+    field("risk", Some(&last.risk.word()))?;
+    output::line(&format!("{:<12}{}", "digest", last.digest))?;
+    for (nth, here) in sent.iter().enumerate() {
+        output::line(&format!("{:<12}{}", if nth == 0 { "sent here" } else { "" }, sent_text(here)))?;
+    }
+    Ok(())
+}
+
+/// `2026-11-27T17:08:00.000Z, reject by kim: unknown, no answer came`
+fn sent_text(SentHere { at, reviewer, sent }: &SentHere) -> String {
+    let decision = sent.decision.kind();
+    let by = reviewer.as_deref().map(|by| format!(" by {}", output::name(&by.into())));
+    let edits = if sent.decision.edits().is_some() { " with edits" } else { "" };
+    let unanswered = Outcome::Unknown { why: NO_ANSWER.into() };
+    let outcome = sent.outcome.as_ref().unwrap_or(&unanswered);
+    let became = report::became(outcome, edits, sent.followed.as_ref());
+    let (at, word) = (time::write(*at), decision.without_edits().word());
+    format!("{at}, {word}{}: {became}", by.unwrap_or_default())
+}
+
+fn sent_json(SentHere { at, reviewer, sent }: &SentHere) -> Value {
+    let (outcome, why, by) = sent.outcome.as_ref().map_or(("unknown", None, None), outcome_words);
+    without_nulls(json!({
+        "at": time::write(*at),
+        "reviewer": reviewer,
+        "decision": sent.decision.kind().without_edits().word(),
+        "reason": sent.decision.said(),
+        "outcome": outcome,
+        "why": why.map(Untrusted::as_raw),
+        "resolvedBy": by.map(Untrusted::as_raw),
+        "status": sent.followed.as_ref().map(|seen| seen.status.as_raw()),
+    }))
 }
 
 /// The bytes as they came, for a pipe. On a terminal they go through the door, which they could drive otherwise.

@@ -166,6 +166,11 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
             let end = cli::decide(open.inbox(), &args, time::now()).await;
             open.close(end).await
         }
+        Some(Command::Retry(args)) => {
+            let open = headless::open(&paths).await?;
+            let end = cli::decide(open.inbox(), &args.into(), time::now()).await;
+            open.close(end).await
+        }
         Some(Command::Log(args)) => headless::log(&paths, &args).await,
         Some(Command::Watch(watched)) if watched.prints() => Box::pin(watch::run(&paths, &watched)).await,
         Some(Command::Watch(watched)) => {

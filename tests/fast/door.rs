@@ -36,7 +36,7 @@ const AS_RAW: &[(&str, usize, &str)] = &[
     ("src/cli/receipts.rs", 1, "our own file, read back"),
     ("src/cli/watch/event.rs", 5, "JSON"),
     ("src/cli/whoami.rs", 4, "JSON"),
-    ("src/cli/show.rs", 1, "looked up"),
+    ("src/cli/show.rs", 4, "JSON; looked up"),
     ("src/cli/shift.rs", 2, "JSON"),
     ("src/cli/shift/handed_over.rs", 4, "JSON"),
     ("src/cli/claim.rs", 2, "JSON"),

@@ -108,11 +108,7 @@ fn exit_codes_distinguish_skipped_and_refused() {
     assert_eq!(code(&settled), 3);
     assert!(stdout(&settled).contains("skipped, rejected by owner"), "{}", stdout(&settled));
     assert_eq!(code(&unknown), 3);
-    assert!(
-        stdout(&unknown).contains("no-such-id  skipped, no longer in the source"),
-        "{}",
-        stdout(&unknown)
-    );
+    assert!(stdout(&unknown).contains("no-such-id  skipped, no such action"), "{}", stdout(&unknown));
 }
 
 #[test]

@@ -1,8 +1,9 @@
-//! `placet decide` and `placet propose`.
+//! `placet decide`, `placet retry` and `placet propose`.
 
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
+use clap::builder::NonEmptyStringValueParser;
 
 #[derive(Debug, ClapArgs)]
 pub struct DecideArgs {
@@ -18,7 +19,7 @@ pub struct DecideArgs {
     /// Why, for every rejection given by --reject
     #[arg(long, requires = "reject")]
     pub reason: Option<String>,
-    /// Decisions as JSON: [{"id","decision":"approve|reject","userEdits"?,"reason"?,"digest"?,"terms"?,"source"?}]; - is standard input
+    /// Decisions as JSON: [{"id","decision":"approve|reject|retry","userEdits"?,"reason"?,"digest"?,"terms"?,"source"?}]; - is standard input
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
     /// Only this source
@@ -33,6 +34,41 @@ pub struct DecideArgs {
     /// One JSON object
     #[arg(long)]
     pub json: bool,
+    /// Of `placet retry`.
+    #[arg(skip)]
+    pub retry: Vec<String>,
+    #[arg(skip)]
+    pub guidance: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct RetryArgs {
+    /// The action, by its id or any unique beginning of it
+    #[arg(required = true)]
+    pub id: Vec<String>,
+    /// What the agent is told
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    pub guidance: String,
+    /// Only this source
+    #[arg(long, value_name = "NAME")]
+    pub source: Option<String>,
+    /// Print what would be sent, and send nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Wait until the actions are back, at most this many seconds
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "180")]
+    pub follow: Option<u64>,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl From<RetryArgs> for DecideArgs {
+    fn from(RetryArgs { id, guidance, source, dry_run, follow, json }: RetryArgs) -> Self {
+        let (approve, reject, take_back, reason, from) = <_>::default();
+        let (retry, guidance) = (id, Some(guidance));
+        Self { approve, reject, take_back, reason, from, source, dry_run, follow, json, retry, guidance }
+    }
 }
 
 #[derive(Debug, ClapArgs)]

@@ -14,7 +14,7 @@ mod shell;
 mod watch;
 mod words;
 
-pub use decide::{DecideArgs, ProposeArgs};
+pub use decide::{DecideArgs, ProposeArgs, RetryArgs};
 pub use gate::{
     AuditCommand, CallbacksArgs, GateCommand, LogFormat, MoveArgs, OwnerCommand, PauseArgs, PruneArgs,
     ServeArgs, SettleArgs, TokenCommand,
@@ -79,6 +79,8 @@ pub enum Command {
     Claim(ClaimArgs),
     /// Approve or reject actions by id
     Decide(DecideArgs),
+    /// Ask the agents of actions to try again, with guidance, where the source can
+    Retry(RetryArgs),
     /// Print decisions made here, and verify their receipts
     Log(LogArgs),
     /// Watch every queue's figures, live; nothing is decided there

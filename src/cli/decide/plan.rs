@@ -7,14 +7,17 @@ use serde_json::value::RawValue;
 use super::requested::{RequestedDecision, Word, requested_decisions, twice};
 use crate::cli::args::DecideArgs;
 use crate::cli::exit::Usage;
-use crate::cli::find::{NotFound, SearchedId, find};
+use crate::cli::find::{NotFound, SearchedId, find, sent_here};
 use crate::cli::output;
 use crate::domain::{
-    ActionId, ActionKey, BatchKey, Capabilities, Decision, DecisionKind, Digest, Draft, Edits, Entry, Item,
-    Outcome, PendingAction, RawJson, ReportLine, SourceName, Staged, Status, Timestamp, Untrusted,
+    ActionKey, BatchKey, Capabilities, Decision, DecisionKind, Digest, Draft, Edits, Entry, Item, Outcome,
+    PendingAction, RawJson, ReportLine, Staged, Status, Timestamp,
 };
-use crate::inbox::Inbox;
+use crate::inbox::{Inbox, SentHere};
 use crate::text;
+
+/// The status of an id that neither a source nor the journal knows.
+const NO_SUCH: &str = "no such action";
 
 /// What is to be decided, read from the sources and staged.
 #[derive(Default)]
@@ -77,8 +80,9 @@ pub(super) async fn plan(
     for (wish, found) in wishes.into_iter().zip(found) {
         let (key, action) = match found {
             Ok(found) => found,
-            Err(NotFound { gone: Some(source), .. }) => {
-                plan.settled.push(vanished(source, &wish));
+            Err(NotFound { gone: Some(key), .. }) => {
+                let named = wish.source.as_deref().or(source);
+                plan.settled.push(vanished(sent_here(inbox, named, &key.id).await?, key, &wish));
                 continue;
             }
             Err(not_found) => {
@@ -120,19 +124,28 @@ fn settled(key: ActionKey, action: &PendingAction, staged: &Staged) -> ReportLin
     }
 }
 
-/// No source has it any more: it is named, and stops no other.
-fn vanished(source: SourceName, wish: &RequestedDecision) -> ReportLine {
-    let key = ActionKey { source, id: ActionId::new(wish.id.as_str()) };
+/// No source has it. Reports what is known of it from here: it stops no other.
+fn vanished(
+    known: Option<(ActionKey, Vec<SentHere>)>,
+    key: ActionKey,
+    wish: &RequestedDecision,
+) -> ReportLine {
+    let (key, sent) = known.unwrap_or_else(|| (key, Vec::new()));
+    let last = sent.into_iter().last();
+    let never = || Outcome::Skipped { status: Some(Status::Other(NO_SUCH.into())), by: None };
+    let outcome = last.as_ref().map_or_else(never, SentHere::as_skipped);
+    let (tool, title) = last.map(|it| (it.sent.tool, it.sent.title)).unwrap_or_default();
     ReportLine {
         batch: BatchKey::Alone(key.clone()),
-        tool: Untrusted::default(),
-        title: Untrusted::default(),
+        tool,
+        title,
         decision: match (wish.decision, &wish.user_edits) {
             (Word::Approve, None) => DecisionKind::Approve,
             (Word::Approve, Some(_)) => DecisionKind::ApproveWithEdits,
             (Word::Reject, _) => DecisionKind::Reject,
+            (Word::Retry, _) => DecisionKind::Retry,
         },
-        outcome: Outcome::Skipped { status: None, by: None },
+        outcome,
         key,
     }
 }
@@ -177,6 +190,10 @@ fn stage(
             return Err(Usage("a rejection takes no userEdits".to_owned()).into());
         }
         Word::Reject => Decision::Reject { reason: wish.reason },
+        Word::Retry => match (edits, wish.reason.filter(|guidance| !guidance.trim().is_empty())) {
+            (None, Some(guidance)) => Decision::Retry { guidance },
+            _ => return Err(Usage("a retry takes guidance (reason), and no userEdits".to_owned()).into()),
+        },
     };
     let batch = Entry { key: key.clone(), row: action.row.clone() }.batch();
     Ok(Staged { decision, batch, digest: Some(digest), terms, at })
@@ -185,7 +202,12 @@ fn stage(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{ActionId, Row};
+    use crate::cli::args::{Args, Command};
+    use crate::domain::{ActionId, Row, SubmissionId, freeze};
+    use crate::journal::Journal;
+    use crate::sources::tests::two_with;
+    use clap::Parser as _;
+    use std::time::Duration;
 
     fn wish(text: &str) -> RequestedDecision {
         serde_json::from_str(text).unwrap()
@@ -206,5 +228,65 @@ mod tests {
         assert_eq!(asks_for_a_look(&wish(r#"{"id":"1","decision":"reject"}"#), &odd), None);
         let bound = format!(r#"{{"id":"1","decision":"approve","digest":"{}"}}"#, odd.digest());
         assert_eq!(asks_for_a_look(&wish(&bound), &odd), None);
+    }
+    fn given(words: &[&str]) -> DecideArgs {
+        let args = Args::parse_from([&["placet"], words].concat());
+        match args.command {
+            Some(Command::Decide(args)) => args,
+            Some(Command::Retry(args)) => args.into(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn id_that_no_source_has_stops_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("journal.db")).await.unwrap();
+        let ([before, after], ids) = two_with("confused-ai, in memory", 11).await;
+        let now = Timestamp::from_millis(1_795_000_000_000);
+        let open = |source| Inbox::open(vec![source], journal.clone(), Duration::MAX, Some("Ada".to_owned()));
+        let (first, later) = (open(before), open(after));
+        // Its id is the beginning of another one.
+        let decided = ids[1].as_raw();
+        let (mut one, _) = plan(&first, &given(&["decide", "--reject", decided]), now).await.unwrap();
+        let staged = one.draft.iter();
+        let frozen = freeze(SubmissionId::new("s"), staged, &one.loaded, |_| 11, now).unwrap();
+        first.submit(frozen, 0).await.unwrap();
+        one.draft = Draft::default();
+
+        let args = ["decide", "--approve", decided, "--reject", ids[10].as_raw(), "--approve", "typo"];
+        let (plan, missing) = plan(&later, &given(&args), now).await.unwrap();
+
+        assert!(missing.is_empty(), "{missing:?}");
+        assert_eq!(plan.order.iter().map(|key| &key.id).collect::<Vec<_>>(), [&ids[10]]);
+        let skipped: Vec<_> =
+            plan.settled.iter().map(|it| (it.key.id.as_raw(), it.outcome.clone())).collect();
+        let of = |status: &str, by: Option<&str>| Outcome::Skipped {
+            status: Some(Status::parse(status)),
+            by: by.map(Into::into),
+        };
+        assert_eq!(skipped, [(decided, of("rejected", Some("Ada"))), ("typo", of(NO_SUCH, None))]);
+        assert_eq!(plan.settled[0].tool, "write_note".into());
+        let known = sent_here(&later, None, &ids[1]).await.unwrap().unwrap();
+        assert_eq!(known.1.len(), 1, "what `show` prints");
+    }
+
+    #[tokio::test]
+    async fn retry_carries_its_guidance() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("journal.db")).await.unwrap();
+        let ([saga, _], ids) = two_with("warden, reason steps", 1).await;
+        let inbox = Inbox::open(vec![saga], journal, Duration::MAX, None);
+        let now = Timestamp::from_millis(1_795_000_000_000);
+
+        let args = ["retry", ids[0].as_raw(), "--guidance", "Say it warmer."];
+        let (plan, _) = plan(&inbox, &given(&args), now).await.unwrap();
+
+        let decisions: Vec<_> = plan.draft.iter().map(|(_, staged)| &staged.decision).collect();
+        assert_eq!(decisions, [&Decision::Retry { guidance: "Say it warmer.".to_owned() }]);
+        let frozen = freeze(SubmissionId::new("s"), plan.draft.iter(), &plan.loaded, |_| 1, now).unwrap();
+        let report = inbox.submit(frozen, 0).await.unwrap();
+        assert_eq!(report.lines[0].outcome, Outcome::Accepted);
+        assert!(Args::try_parse_from(["placet", "retry", "1"]).is_err(), "guidance is required");
     }
 }

@@ -38,6 +38,7 @@ pub(super) struct RequestedDecision {
 pub(super) enum Word {
     Approve,
     Reject,
+    Retry,
 }
 
 /// Everything that is to be decided; each action once.
@@ -55,6 +56,7 @@ pub(super) fn requested_decisions(args: &DecideArgs) -> anyhow::Result<Vec<Reque
     let mut wishes: Vec<RequestedDecision> =
         args.approve.iter().map(|id| plain(id, Word::Approve, None)).collect();
     wishes.extend(args.reject.iter().map(|id| plain(id, Word::Reject, args.reason.clone())));
+    wishes.extend(args.retry.iter().map(|id| plain(id, Word::Retry, args.guidance.clone())));
     if let Some(path) = &args.from {
         wishes.extend(listed(&input::given(path)?, path)?);
     }

@@ -105,6 +105,17 @@ pub(crate) async fn standing(kind: &str, fault: Option<Fault>) -> Arc<dyn Source
     world.source(Duration::from_secs(30))
 }
 
+/// Two sources of this kind at one backend where so much was proposed, with the ids.
+pub(crate) async fn two_with(kind: &str, proposals: usize) -> ([Arc<dyn Source>; 2], Vec<ActionId>) {
+    let place = worlds().into_iter().find(|place| place.name == kind).unwrap();
+    let world = (place.make)().await;
+    let mut ids = Vec::new();
+    for n in 0..proposals {
+        ids.push(world.propose(n).await);
+    }
+    ([(); 2].map(|()| world.source(Duration::from_secs(30))), ids)
+}
+
 impl dyn Source {
     /// Its health check, in a time that is long enough on any machine.
     pub(crate) async fn checked(&self) -> Vec<Check> {

@@ -78,7 +78,7 @@ fn values_of(command: &str, arg: &str) -> Option<Values> {
     match (command, arg) {
         (_, "source") => Some(Values::Sources),
         ("list", "saved") => Some(Values::Filters),
-        ("show", "id") | ("decide", "approve" | "reject") => Some(Values::Ids),
+        ("show" | "retry", "id") | ("decide", "approve" | "reject") => Some(Values::Ids),
         _ => None,
     }
 }

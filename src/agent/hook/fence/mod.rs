@@ -16,8 +16,9 @@ use super::event::HookCall;
 use shell::Command;
 
 /// Commands of placet that decide, or remove a hook or a proxy.
-const DECIDING: [&[&str]; 7] = [
+const DECIDING: [&[&str]; 8] = [
     &["decide"],
+    &["retry"],
     &["settle"],
     &["gate", "settle"],
     &["gate", "token"],
