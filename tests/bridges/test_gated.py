@@ -256,6 +256,20 @@ class Proposing(unittest.TestCase):
         result = {"due": "2026-02-03", "amount": "12.50", "address": {"street": "Main St", "since": "2020-01-01"}}
         self.assertEqual(self.gate.wait(signal, LIMIT).result, result)
 
+    def test_briefing_counts_what_waits_in_a_session(self) -> None:
+        session = f"briefed-{uuid.uuid4()}"
+        self.assertEqual(str(self.gate.briefing(session_id=session)), "0 writes wait for a human's decision")
+        for tool in ("briefed_mail", "briefed_pay", "briefed_pay"):
+            self.gate.propose(tool, {"to": str(uuid.uuid4())}, session_id=session)
+        self.gate.propose("briefed_pay", {"to": "elsewhere"}, session_id=f"{session}-other")
+
+        found = self.gate.briefing(session_id=session)
+
+        self.assertEqual((found.pending, found.unknown, found.tools), (3, 0, {"briefed_pay": 2, "briefed_mail": 1}))
+        self.assertEqual(str(found), "3 writes wait for a human's decision: 2 briefed_pay, 1 briefed_mail")
+        self.assertEqual(asyncio.run(self.gate.briefing_async(session_id=session)), found)
+        self.assertGreaterEqual(self.gate.briefing().pending, 4)
+
     def test_an_argument_that_json_does_not_give_back_is_refused(self) -> None:
         @self.gate.gated()
         def unread(day: Any = None, due: Optional[datetime.date] = None) -> None: ...

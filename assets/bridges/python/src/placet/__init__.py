@@ -1,9 +1,9 @@
 """placet for agents: a write waits until a human approved it. All of it is in `placet.gate`; the other modules fit it to a framework."""
 
-from .gate import AlreadyRan, Call, Decided, Gate, GateError, HoldOptions, InputError, Queued, Refused, ToolResult, Undecided
-from .gate import idempotency_key
+from .gate import AlreadyRan, Briefing, Call, Decided, Gate, GateError, HoldOptions, InputError, Queued, Refused
+from .gate import ToolResult, Undecided, idempotency_key
 
 __all__ = [
-    "AlreadyRan", "Call", "Decided", "Gate", "GateError", "HoldOptions", "InputError", "Queued", "Refused", "ToolResult",
+    "AlreadyRan", "Briefing", "Call", "Decided", "Gate", "GateError", "HoldOptions", "InputError", "Queued", "Refused", "ToolResult",
     "Undecided", "idempotency_key",
 ]

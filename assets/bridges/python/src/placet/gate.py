@@ -92,7 +92,7 @@ if TYPE_CHECKING:  # names for type checkers: Python 3.9 has no ParamSpec of its
 
 
 __all__ = [
-    "AlreadyRan", "Call", "Decided", "Gate", "GateError", "HoldOptions", "InputError", "Queued", "Refused", "ToolResult",
+    "AlreadyRan", "Briefing", "Call", "Decided", "Gate", "GateError", "HoldOptions", "InputError", "Queued", "Refused", "ToolResult",
     "Undecided", "idempotency_key",
 ]
 
@@ -173,6 +173,27 @@ class Decided:
     error: Optional[str]
     #: `None` as long as something more may happen.
     tool_result: Optional[ToolResult]
+
+
+@dataclass(frozen=True)
+class Briefing:
+    """How many writes of a conversation wait for a human. Its text is one sentence for the user; it is false when none wait."""
+
+    #: Nobody decided them yet.
+    pending: int
+    #: They may or may not have run: a human must look.
+    unknown: int
+    #: How many of both each tool has.
+    tools: Dict[str, int]
+
+    def __bool__(self) -> bool:
+        return self.pending + self.unknown > 0
+
+    def __str__(self) -> str:
+        each = ", ".join(f"{count} {tool}" for tool, count in self.tools.items())
+        decided = f"{self.pending} {'write waits' if self.pending == 1 else 'writes wait'} for a human's decision"
+        lost = f"; {self.unknown} may or may not have run" if self.unknown else ""
+        return f"{decided}{lost}: {each}" if self else decided
 
 
 class GateError(Exception):
@@ -441,6 +462,15 @@ class Gate:
         """`wait` in a coroutine."""
         return await self._arun(self._waited(action, timeout, until))
 
+    def briefing(self, session_id: Optional[str] = None, mission_id: Optional[str] = None) -> Briefing:
+        """Counts what waits, to remind a user who reopens a conversation. Without a session, the gate's own `session`, else the
+        whole workspace. The token needs the scope `read`. Raises `GateError`."""
+        return self._run(self._briefed(session_id, mission_id))
+
+    async def briefing_async(self, session_id: Optional[str] = None, mission_id: Optional[str] = None) -> Briefing:
+        """`briefing` in a coroutine."""
+        return await self._arun(self._briefed(session_id, mission_id))
+
     def call(self, tool: Wrapper[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Calls a gated function and waits, as long as it takes, for its result. Raises `Refused` when there is none.
 
@@ -580,6 +610,14 @@ class Gate:
             if error.status != 409:
                 raise
             return _decided((yield from self._ask("GET", _path(action_id))))
+
+    def _briefed(self, session_id: Optional[str], mission_id: Optional[str]) -> Steps[Briefing]:
+        wanted = {"workspace_id": self._workspace, "session_id": session_id or self._session, "mission_id": mission_id}
+        query = "".join(f"&{name}={quote(value, safe='')}" for name, value in wanted.items() if value)
+        rows = yield from self._listed(f"{_ACTIONS}?status=pending,unknown&view=row&limit=5000{query}")
+        unknown = sum(row["status"] == "unknown" for row in rows)
+        tools = collections.Counter(_text_of(row, "toolName") for row in rows)
+        return Briefing(len(rows) - unknown, unknown, dict(tools.most_common()))
 
     def _approved(self, tool_name: str) -> Steps[List[str]]:
         """Ids of approved actions that nobody runs yet, oldest first."""
