@@ -41,56 +41,49 @@ mod submitting;
 mod together;
 mod watching;
 
-/// A source that answers by script and writes down what it was asked.
 struct Fake {
     name: SourceName,
     subject: Option<Untrusted>,
     state: Mutex<State>,
     signals: Mutex<Option<BoxStream<'static, EventKind>>>,
-    /// What hangs goes on.
     goes_on: tokio::sync::Notify,
 }
 
 #[derive(Default)]
 struct State {
-    /// Answers to submits in turn; without one, everything is settled as asked.
+    /// Answers to submits in order; without one, everything is settled as asked.
     answers: VecDeque<Result<Vec<(ActionId, Outcome)>, SourceError>>,
-    /// Whole actions as they stand, in turn; the last one stays.
+    /// States of actions in order; the last one stays.
     actions: HashMap<ActionId, VecDeque<String>>,
-    /// Listing fails so many times.
     unlisted: usize,
-    /// Reading fails so many times.
     unreadable: usize,
-    /// A bug of ours while it sends.
+    /// Whether the next submit panics.
     panics: bool,
-    /// It does not settle within its answer.
+    /// Whether decisions settle after the answer.
     settles_later: bool,
     submits: Vec<(String, Vec<String>)>,
-    /// Answers to settling in turn.
     settlings: VecDeque<Result<Resolved, SourceError>>,
     findings: Vec<Resolution>,
     reads: usize,
-    /// Pages of what is over, by the number in the cursor; `None` fails.
+    /// Pages of settled actions, by cursor; `None` fails.
     pages: Vec<Option<sources::Listed>>,
     events: Vec<HistoryEvent>,
     keeps_nothing: bool,
-    /// A success proves that no earlier decision landed.
+    /// Whether a success proves that no earlier decision landed.
     disproves: bool,
-    /// It takes the batches of a checkpoint in one request.
+    /// Whether it takes the batches of a checkpoint in one request.
     cascades: bool,
-    /// Nothing is ever answered.
+    /// Whether requests are never answered.
     hangs: bool,
-    /// It takes no more decisions at once.
+    /// Maximum number of decisions per request.
     at_once: Option<usize>,
-    /// What is approved runs for so long at most, and for so long really.
+    /// Claimed and actual run time of approved actions.
     runs_for: Duration,
     answers_after: Duration,
-    /// Whole actions as the answers to decisions left them.
+    /// Actions as the answers to decisions left them.
     ended: HashMap<ActionId, String>,
     journal: Option<Journal>,
-    /// Receipts in the journal when each submit came.
     receipts: Vec<Vec<String>>,
-    /// Submissions in the journal when each submit came.
     journalled: Vec<usize>,
 }
 
@@ -325,7 +318,7 @@ const QUICK: Pace = Pace {
     clock: time::now,
 };
 
-/// A journal's place; the inboxes on it come and go.
+/// A journal's folder, which outlives its inboxes.
 struct House(TempDir);
 
 impl House {
@@ -345,7 +338,7 @@ impl House {
     }
 }
 
-/// The end of a run, however it comes: nothing holds its journal any more.
+/// Ends an inbox like any end of a run: the journal is released.
 fn end(inbox: Inbox, sources: &[&Arc<Fake>]) {
     for source in sources {
         source.state().journal = None;
@@ -363,14 +356,13 @@ fn key(source: &str, id: &str) -> ActionKey {
     ActionKey { source: SourceName::new(source), id: ActionId::new(id) }
 }
 
-/// Decisions as `(source, batch, id, decision)`, by their keys.
+/// Returns a submission of `(source, batch, id, decision)`, sorted by key.
 fn submission(id: &str, decisions: &[(&str, Option<&str>, &str, Decision)]) -> Submission {
     let mut decisions = decisions.to_vec();
     decisions.sort_by_key(|(source, _, id, _)| key(source, id));
     submission_as_given(id, &decisions)
 }
 
-/// The same in the order that they have.
 fn submission_as_given(id: &str, decisions: &[(&str, Option<&str>, &str, Decision)]) -> Submission {
     let (mut staged, mut loaded) = (Vec::new(), HashMap::new());
     for (source, batch, id, decision) in decisions {
@@ -404,5 +396,5 @@ fn lost() -> SourceError {
 }
 
 async fn soon<T>(future: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_mins(1), future).await.expect("it must come to this")
+    tokio::time::timeout(Duration::from_mins(1), future).await.expect("not finished in time")
 }

@@ -30,7 +30,7 @@ fn propose(gate: &Gate, n: u32) -> String {
 }
 
 #[test]
-fn decisions_are_listed_verified_and_exported_beside_an_inbox() {
+fn decisions_are_listed_verified_and_exported_while_an_inbox_runs() {
     let gate_home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&gate_home, &[]);
     let home = team(&gate, &gate_home);

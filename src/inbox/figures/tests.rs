@@ -1,4 +1,4 @@
-//! The figures against models that are as simple as they can be.
+//! The figures against simple models.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -83,17 +83,13 @@ fn line(figures: &Figures, seconds: i64) -> Standing {
 }
 
 #[test]
-fn what_waits_at_the_first_look_is_no_arrival_and_no_rate_is_told_before_a_minute_was_watched() {
+fn first_list_has_no_arrivals_and_rates_need_a_minute() {
     let mut figures = figures();
     figures.listed(&all(vec![row("1", "kim", -9_000, Status::Pending)]), at(0));
 
     let first = line(&figures, 30);
     assert_eq!((first.pending, first.rate, first.trend), (1, None, Trend::NotKnown));
-    assert_eq!(
-        (first.last, first.state),
-        (None, QueueState::OverTarget),
-        "what waits too long needs no history"
-    );
+    assert_eq!((first.last, first.state), (None, QueueState::OverTarget), "over target needs no history");
 
     figures.listed(&all(vec![row("1", "kim", -9_000, Status::Pending)]), at(61));
     let rate = line(&figures, 61).rate.unwrap();
@@ -101,7 +97,7 @@ fn what_waits_at_the_first_look_is_no_arrival_and_no_rate_is_told_before_a_minut
 }
 
 #[test]
-fn a_list_in_pages_counts_what_its_last_page_says_is_listed() {
+fn paged_list_counts_the_ids_of_its_last_page() {
     let page = |ids: &[&str], first| {
         let rows = ids.iter().map(|id| row(id, "kim", 0, Status::Pending)).collect();
         Synced { rows: Rows::Page { entries: all(rows).rows.into_entries(), first }, ..all(Vec::new()) }
@@ -117,24 +113,24 @@ fn a_list_in_pages_counts_what_its_last_page_says_is_listed() {
     let rows = Rows::LastPage { entries: stands_in, listed };
     unreadable.listed(&Synced { rows, ..all(Vec::new()) }, at(1));
     let ids: Vec<&str> = unreadable.sources[0].open.ids().map(ActionId::as_raw).collect();
-    assert!(ids.len() == 2 && !ids.contains(&"gone"), "as many as are listed, and not the same: {ids:?}");
+    assert!(ids.len() == 2 && !ids.contains(&"gone"), "the count matches, but not the ids: {ids:?}");
 
     let mut figures = figures();
-    // A list that broke off, and `gone` was gone when it was asked for again.
+    // The first list breaks off, and `gone` is settled before it is read again.
     figures.listed(&page(&["1", "gone"], true), at(0));
     figures.listed(&page(&["1", "2"], true), at(5));
-    assert_eq!(line(&figures, 5).pending, 3, "what waits is counted as it comes");
+    assert_eq!(line(&figures, 5).pending, 3, "arrivals count at once");
 
     figures.listed(&last(&["1", "2"]), at(6));
     assert_eq!(line(&figures, 6).pending, 2);
 
     figures.listed(&page(&["1", "3"], true), at(60));
     figures.listed(&last(&["1", "3"]), at(61));
-    assert_eq!(line(&figures, 61).pending, 2, "as many as before, and others");
+    assert_eq!(line(&figures, 61).pending, 2, "the same number of other actions");
 }
 
 #[test]
-fn rates_are_over_the_time_that_was_watched() {
+fn rates_cover_the_watched_time() {
     let mut figures = figures();
     figures.listed(&all(Vec::new()), at(0));
     figures.listed(
@@ -148,7 +144,7 @@ fn rates_are_over_the_time_that_was_watched() {
     assert_eq!(standing.rate, Some(Rate { arrived: 2, resolved: 1, over: 120_000 }));
     assert_eq!(standing.rate.map(|rate| (rate.arrivals(), rate.resolves(), rate.net())), Some((10, 5, 5)));
     assert_eq!((standing.trend, standing.state), (Trend::NotKnown, QueueState::Starting));
-    assert_eq!(standing.last, Some(LastMinute::default()), "it went at the beginning of the present minute");
+    assert_eq!(standing.last, Some(LastMinute::default()), "it left in the current minute");
     assert_eq!(
         standing.spark.iter().rev().take(4).rev().copied().collect::<Vec<_>>(),
         [None, Some(2), Some(2), Some(1)]
@@ -156,7 +152,7 @@ fn rates_are_over_the_time_that_was_watched() {
 }
 
 #[test]
-fn an_action_that_came_and_went_between_two_looks_counts_as_both() {
+fn action_seen_only_settled_counts_as_arrived_and_resolved() {
     let mut figures = figures();
     figures.listed(&all(Vec::new()), at(0));
 
@@ -168,7 +164,7 @@ fn an_action_that_came_and_went_between_two_looks_counts_as_both() {
 }
 
 #[test]
-fn a_clock_that_is_wrong_puts_nothing_outside_of_what_was_watched() {
+fn wrong_source_clock_keeps_events_in_the_watched_time() {
     let mut figures = figures();
     figures.listed(&all(Vec::new()), at(0));
 
@@ -181,7 +177,7 @@ fn a_clock_that_is_wrong_puts_nothing_outside_of_what_was_watched() {
 }
 
 #[test]
-fn what_was_approved_and_failed_later_counts_once_as_each() {
+fn approved_and_later_failed_action_counts_once_as_each() {
     let mut figures = figures();
     figures.listed(&all(vec![row("1", "kim", -60, Status::Pending)]), at(0));
     figures.listed(&changes(vec![decided("1", "kim", -60, Status::Approved, 5)]), at(10));
@@ -199,24 +195,24 @@ fn what_was_approved_and_failed_later_counts_once_as_each() {
 }
 
 #[test]
-fn minutes_in_which_nobody_watched_are_not_known_and_no_part_of_a_rate() {
+fn unwatched_minutes_are_unknown_and_excluded_from_rates() {
     let mut figures = figures();
     figures.event(&Event { source: source(), kind: EventKind::Connection(Connection::Live) }, at(0));
     figures.listed(&all(Vec::new()), at(0));
     figures.listed(&all(vec![row("old", "kim", 10, Status::Pending)]), at(30));
-    // Asleep for ten minutes; what came and went meanwhile is known at once.
+    // After ten minutes of sleep, arrivals and departures are known at once.
     figures.listed(&all(vec![row("1", "kim", 300, Status::Pending)]), at(630));
     figures.listed(&all(vec![row("1", "kim", 300, Status::Pending)]), at(690));
 
     let standing = line(&figures, 690);
 
     assert_eq!(standing.spark.iter().rev().take(3).copied().collect::<Vec<_>>(), [Some(1), Some(1), None]);
-    assert_eq!(standing.rate, Some(Rate { arrived: 1, resolved: 0, over: 90_000 }), "only what was watched");
+    assert_eq!(standing.rate, Some(Rate { arrived: 1, resolved: 0, over: 90_000 }), "only the watched time");
     assert_eq!(figures.board(hour(), at(690)).outcomes, Flow { arrived: 2, left: 1, ..Flow::default() });
 }
 
 #[test]
-fn a_list_that_is_cut_takes_nothing_away_and_is_no_good_number() {
+fn truncated_list_removes_nothing_and_is_marked_bad() {
     let mut figures = figures();
     let rest = || {
         let cut = crate::contract::action::Unreadable::new(
@@ -236,21 +232,17 @@ fn a_list_that_is_cut_takes_nothing_away_and_is_no_good_number() {
     figures.listed(&all(vec![row("2", "kim", 0, Status::Pending)]), at(20));
     let board = figures.board(hour(), at(20));
     assert!(board.sources[0].is_good());
-    assert_eq!(
-        (board.total.pending, board.outcomes.left),
-        (1, 2),
-        "the other one, and what stood for the rest"
-    );
+    assert_eq!((board.total.pending, board.outcomes.left), (1, 2), "action 1 and the stand-in for the rest");
 }
 
 #[test]
-fn a_restart_goes_on_where_the_last_run_was() {
+fn restart_continues_with_the_saved_minutes() {
     let mut before = figures();
     before.listed(&all(Vec::new()), at(0));
     before.listed(&all(vec![row("1", "kim", 30, Status::Pending)]), at(60));
     before.listed(&all(vec![row("1", "kim", 30, Status::Pending)]), at(100));
     let kept = before.take_unkept(at(100));
-    assert_eq!(before.take_unkept(at(100)), [], "nothing changed since");
+    assert_eq!(before.take_unkept(at(100)), [], "no change since");
 
     let mut after = figures();
     after.listed(&all(vec![row("1", "kim", 30, Status::Pending)]), at(120));
@@ -262,12 +254,11 @@ fn a_restart_goes_on_where_the_last_run_was() {
 }
 
 #[test]
-fn growing_is_more_come_than_gone_in_the_quarter_before_each_of_those_minutes() {
+fn growing_compares_arrivals_and_departures_per_quarter_hour() {
     let mut figures = figures();
     let mut rows = Vec::new();
     figures.listed(&all(Vec::new()), at(0));
     for minute in 1..=40 {
-        // One comes in every minute but the first ten.
         if minute > 10 {
             rows.push(row(&minute.to_string(), "kim", minute * 60 - 30, Status::Pending));
         }
@@ -280,7 +271,7 @@ fn growing_is_more_come_than_gone_in_the_quarter_before_each_of_those_minutes() 
 }
 
 #[test]
-fn every_alert_has_its_reason_and_goes_with_it() {
+fn every_alert_starts_and_ends_with_its_cause() {
     let mut figures = figures();
     let mut rows = vec![row("old", "kim", -3_601, Status::Pending), row("lost", "kim", -5, Status::Unknown)];
     rows[0].mission = Some("m-1".into());
@@ -298,18 +289,18 @@ fn every_alert_has_its_reason_and_goes_with_it() {
         told(&figures, 0),
         [(K::Unknown, 1), (K::HighRisk, 1), (K::Expiring, 1), (K::OverTarget, 1), (K::Blocked, 2)]
     );
-    assert_eq!(figures.board(hour(), at(0)).sources[0].blocked, 2, "the same number as the alert has");
-    assert_eq!(told(&figures, 71)[0], (K::Down, 1), "silent for longer than it may be");
+    assert_eq!(figures.board(hour(), at(0)).sources[0].blocked, 2, "the same number as in the alert");
+    assert_eq!(told(&figures, 71)[0], (K::Down, 1), "silent for too long");
     let mut new = self::figures();
     new.not_listed(&source(), "cannot be reached", at(0));
-    assert_eq!(told(&new, 5), [(K::Down, 0)], "down, and not for a minute yet");
+    assert_eq!(told(&new, 5), [(K::Down, 0)], "down for less than a minute");
 
     figures.listed(&all(Vec::new()), at(80));
     assert_eq!(told(&figures, 80), []);
 }
 
 #[test]
-fn ages_are_counted_in_steps_with_median_and_nine_in_ten() {
+fn ages_are_bucketed_with_median_and_90th_percentile() {
     let mut figures = figures();
     let ages = [10_i64, 299, 300, 899, 900, 3_599, 3_600, 14_399, 14_400, 90_000];
     let rows = ages.iter().enumerate().map(|(n, age)| row(&n.to_string(), "kim", -age, Status::Pending));
@@ -323,7 +314,7 @@ fn ages_are_counted_in_steps_with_median_and_nine_in_ten() {
 }
 
 #[test]
-fn queues_beyond_the_most_are_told_as_one() {
+fn queues_beyond_the_maximum_are_merged() {
     let mut figures = figures();
     let rows = (0..100).map(|n| row(&n.to_string(), &format!("agent-{n}"), -10, Status::Pending));
     figures.listed(&all(rows.collect()), at(0));
@@ -336,7 +327,7 @@ fn queues_beyond_the_most_are_told_as_one() {
 }
 
 #[test]
-fn reviewers_are_told_only_where_that_is_asked_for() {
+fn reviewers_are_reported_only_on_request() {
     let one = |reviewers| {
         let mut figures = Figures::new(Targets::default(), reviewers, &[source()]);
         figures.listed(&all(vec![row("1", "kim", -20, Status::Pending)]), at(0));

@@ -1,4 +1,4 @@
-//! The filter language, against hand-picked actions and against a reference that takes its time.
+//! The filter language, on examples and against a slow reference.
 
 use proptest::prelude::*;
 
@@ -20,7 +20,6 @@ pub(super) struct Known {
     is: Vec<Is>,
     claimed: Option<Untrusted>,
     me: Option<Untrusted>,
-    /// By subject.
     names: Vec<(Untrusted, Untrusted)>,
 }
 
@@ -69,7 +68,7 @@ pub(super) fn known(title: &str, tool: &str, agent: &str, risk: &str, minutes: i
 }
 
 #[test]
-fn a_finder_that_knows_the_last_row_finds_what_a_new_one_does() {
+fn reused_finder_matches_like_a_new_one() {
     let mut finder = Finder::default();
     let rows = [("Pay", "pay", "billing"), ("Mail", "send_email", "support"), ("Note", "pay", "support")];
     let rows = rows.map(|(title, tool, agent)| known(title, tool, agent, "low", 5));
@@ -84,7 +83,7 @@ fn a_finder_that_knows_the_last_row_finds_what_a_new_one_does() {
 }
 
 #[test]
-fn a_source_that_nobody_has_is_told() {
+fn unknown_source_is_rejected() {
     let names = [SourceName::new("gate"), SourceName::new("team-gate")];
     let told =
         |text: &str| Filter::parse(text).unwrap().check_sources(&names).map_err(|error| error.to_string());
@@ -99,7 +98,7 @@ fn a_source_that_nobody_has_is_told() {
         told("risk:high source:nosuch").unwrap_err(),
         "there is no source \"nosuch\"; the sources are: gate, team-gate (at character 11)"
     );
-    assert_eq!(Filter::parse("source:x").unwrap().check_sources(&[]), Ok(()), "nothing is known of any");
+    assert_eq!(Filter::parse("source:x").unwrap().check_sources(&[]), Ok(()), "no sources are known");
 }
 
 fn outage() -> Known {
@@ -122,7 +121,7 @@ fn check(subject: &Known, yes: &[&str], no: &[&str]) {
 }
 
 #[test]
-fn words_are_found_when_they_are_much_alike() {
+fn words_match_fuzzily() {
     check(
         &outage(),
         &[
@@ -151,13 +150,13 @@ fn words_are_found_when_they_are_much_alike() {
 }
 
 #[test]
-fn what_is_scattered_over_a_title_is_not_found() {
+fn scattered_letters_do_not_match() {
     let insights = known("Save 2 insights: Most setup questions come early", "save_insights", "a", "low", 1);
     check(&insights, &["insights", "insigts", "setup"], &["issue", "mails", "spec"]);
 }
 
 #[test]
-fn a_dash_takes_away_exactly_what_is_written() {
+fn dash_excludes_the_exact_term() {
     check(
         &outage(),
         &["-draft", "-outge", "-tool:drive", "outage -draft"],
@@ -166,7 +165,7 @@ fn a_dash_takes_away_exactly_what_is_written() {
 }
 
 #[test]
-fn fields_look_at_one_thing_each() {
+fn fields_match_their_own_value() {
     check(
         &outage(),
         &[
@@ -190,7 +189,7 @@ fn fields_look_at_one_thing_each() {
 }
 
 #[test]
-fn risks_and_times_have_an_order() {
+fn risks_and_times_compare() {
     let mut soon = outage();
     soon.entry.row.expires_at = Some(Timestamp::from_millis(NOW + 20 * MINUTE));
     check(
@@ -215,7 +214,7 @@ fn risks_and_times_have_an_order() {
 }
 
 #[test]
-fn states_are_asked_of_the_shell() {
+fn states_come_from_the_subject() {
     let mut subject = outage();
     check(
         &subject,
@@ -227,7 +226,7 @@ fn states_are_asked_of_the_shell() {
 }
 
 #[test]
-fn mistakes_say_where_they_are_and_what_would_do() {
+fn errors_give_position_and_suggestion() {
     let error = |text: &str| Filter::parse(text).unwrap_err().to_string();
 
     assert_eq!(
@@ -250,7 +249,7 @@ fn mistakes_say_where_they_are_and_what_would_do() {
 }
 
 #[test]
-fn what_only_gets_longer_only_gets_fewer() {
+fn longer_filter_narrows() {
     let narrows = |new: &str, old: &str| Filter::parse(new).unwrap().narrows(&Filter::parse(old).unwrap());
 
     assert!(narrows("outage", "out") && narrows("out reg", "out") && narrows("Out", "o") && narrows("x", ""));
@@ -271,7 +270,6 @@ fn subjects() -> impl Strategy<Value = Known> {
         .prop_map(|(title, tool, agent, risk, minutes)| known(&title, &tool, &agent, risk, minutes))
 }
 
-/// A term as it is written, and what it means to somebody who only knows how to look for text.
 #[derive(Clone, Debug)]
 enum Plain {
     Exact(&'static str),
@@ -303,7 +301,7 @@ fn written((negated, plain): &(bool, Plain)) -> String {
 }
 
 fn reference((negated, plain): &(bool, Plain), subject: &Known) -> bool {
-    // The matcher takes a letter with and without its accent for the same.
+    // The matcher ignores accents.
     let fold = |text: &str| text.to_lowercase().replace('ü', "u");
     let row = &subject.entry.row;
     let holds = match plain {
@@ -333,7 +331,7 @@ proptest! {
     #![proptest_config(rounds::config(128, 5_000))]
 
     #[test]
-    fn exact_terms_hold_as_the_slow_reference_says(
+    fn exact_terms_match_the_reference(
         terms in prop::collection::vec(plain(), 0..4), subject in subjects(),
     ) {
         let filter = terms.iter().map(written).collect::<Vec<_>>().join(" ");
@@ -342,7 +340,7 @@ proptest! {
     }
 
     #[test]
-    fn a_word_finds_at_least_its_text_and_a_longer_one_never_more(
+    fn word_matches_its_text_and_longer_words_narrow(
         subject in subjects(), word in "[a-zE]{1,6}", more in "[a-zE]{0,3}",
     ) {
         if holds(&format!("'{word}"), &subject) && !"pa-3f9c m-81:issues cp 7".contains(&word) {
@@ -355,7 +353,7 @@ proptest! {
     }
 
     #[test]
-    fn anything_can_be_typed(text in "\\PC{0,40}") {
+    fn parsing_never_panics(text in "\\PC{0,40}") {
         if let Ok(filter) = Filter::parse(&text) {
             Finder::default().holds(&filter, &outage(), Timestamp::from_millis(NOW));
         }
@@ -363,7 +361,7 @@ proptest! {
 }
 
 #[test]
-fn a_star_at_the_end_means_the_beginning_of_a_field() {
+fn trailing_star_matches_a_prefix() {
     check(
         &outage(),
         &["tool:create_*", "tool:CREATE*", "tool:linear,create*", "-tool:linear*"],
@@ -375,7 +373,7 @@ fn a_star_at_the_end_means_the_beginning_of_a_field() {
 }
 
 #[test]
-fn what_only_a_screen_knows_is_named() {
+fn terms_that_need_a_screen_are_named() {
     let asked = |text: &str| Filter::parse(text).unwrap().only_on_screen();
 
     assert_eq!(asked("risk:high age:>1h is:high,unknown -is:settled word"), None);
@@ -385,7 +383,7 @@ fn what_only_a_screen_knows_is_named() {
 }
 
 #[test]
-fn claims_are_found_by_whose_they_are() {
+fn claims_match_by_claimant() {
     let found = |text: &str| {
         let filter = Filter::parse(text).unwrap();
         [None, Some("me"), Some("Kim"), Some("kimberly")].map(|claimed| {
@@ -404,7 +402,7 @@ fn claims_are_found_by_whose_they_are() {
 }
 
 #[test]
-fn approvals_are_found_by_whose_they_are_and_whether_more_are_needed() {
+fn approvals_match_by_approver_and_need() {
     let found = |text: &str| {
         let filter = Filter::parse(text).unwrap();
         let holds = |by: Option<&[&str]>, status: &str| {
@@ -425,7 +423,7 @@ fn approvals_are_found_by_whose_they_are_and_whether_more_are_needed() {
 
     assert_eq!(found("approvals:waiting"), [false, false, true, true, false]);
     assert_eq!(found("approvals:none"), [false, true, false, false, false]);
-    assert_eq!(found("approvals:me"), [false, false, false, true, true], "however it is spelled");
+    assert_eq!(found("approvals:me"), [false, false, false, true, true], "subjects ignore case and blanks");
     assert_eq!(found("approvals:kim"), [false, false, true, false, true]);
     assert_eq!(found("approvals:waiting -approvals:me"), [false, false, true, false, false]);
     assert!(Filter::parse("approvals:>2").is_err());
@@ -433,7 +431,7 @@ fn approvals_are_found_by_whose_they_are_and_whether_more_are_needed() {
 }
 
 #[test]
-fn people_are_found_by_subject_and_by_name() {
+fn people_match_by_subject_and_name() {
     let mut subject = known("t", "t", "a", "low", 1);
     subject.claimed = Some("k-81".into());
     subject.entry.row.resolved_by = Some("k-81".into());

@@ -39,12 +39,10 @@ fn notice(rule: usize) -> Notice {
     Notice { rule, at: Timestamp::from_millis(NOON), told: vec![told], pending: 141, high: 4, oldest: None }
 }
 
-/// Of an inbox in this folder.
 fn kept_in(folder: &Path) -> Undelivered {
     Undelivered::beside(&folder.join("journal.db"))
 }
 
-/// Nothing can be kept there.
 fn kept() -> Undelivered {
     kept_in(Path::new("/no-such-folder"))
 }
@@ -57,10 +55,9 @@ fn secret(folder: &Path, text: &str) -> TokenFrom {
     TokenFrom::File(file)
 }
 
-/// What a receiver got: headers and body.
 type Got = Arc<Mutex<Vec<(HeaderMap, String)>>>;
 
-/// A receiver that answers with these statuses in turn; the last one stays.
+/// Starts a receiver that answers with `statuses` in turn and repeats the last one.
 async fn receiver(statuses: &'static [u16]) -> (String, Got) {
     let got = Got::default();
     let kept = Arc::clone(&got);
@@ -81,7 +78,7 @@ fn hook(url: &str, secret: TokenFrom) -> Hook {
     Hook::new(&Webhook { form, private: true }).unwrap().at_once()
 }
 
-/// As a receiver would, with nothing of ours.
+/// Verifies the signature independently of placet's code.
 fn is_signed(headers: &HeaderMap, body: &str) -> bool {
     let header = |name: &str| headers[name].to_str().unwrap().to_owned();
     let key = BASE64_STANDARD.decode(SECRET.strip_prefix("whsec_").unwrap()).unwrap();
@@ -95,7 +92,7 @@ fn is_signed(headers: &HeaderMap, body: &str) -> bool {
 }
 
 #[tokio::test]
-async fn a_receiver_gets_a_body_that_is_signed_for_it() {
+async fn webhook_body_is_signed() {
     let folder = tempfile::tempdir().unwrap();
     let (base, got) = receiver(&[204]).await;
     let hook = hook(&format!("{base}/hook"), secret(folder.path(), SECRET));
@@ -105,7 +102,7 @@ async fn a_receiver_gets_a_body_that_is_signed_for_it() {
     let got = got.lock().unwrap();
     let [(headers, body)] = got.as_slice() else { panic!("{got:?}") };
     assert!(is_signed(headers, body));
-    assert!(!is_signed(headers, &body.replace('3', "4")), "another body");
+    assert!(!is_signed(headers, &body.replace('3', "4")), "a changed body must not verify");
     assert_eq!(headers["content-type"], "application/json");
     assert!(headers["webhook-id"].to_str().unwrap().starts_with("msg_"));
     assert_eq!(*body, notice(1).json());
@@ -113,7 +110,7 @@ async fn a_receiver_gets_a_body_that_is_signed_for_it() {
 }
 
 #[tokio::test]
-async fn slack_gets_one_text_that_means_nothing_else_to_it() {
+async fn slack_gets_one_escaped_text() {
     let folder = tempfile::tempdir().unwrap();
     let (base, got) = receiver(&[500, 200]).await;
     let link = Some("https://placet.example.com/?a=1&b=2".to_owned());
@@ -125,24 +122,24 @@ async fn slack_gets_one_text_that_means_nothing_else_to_it() {
     Hook::new(&webhook).unwrap().at_once().tell(&notice).await.unwrap();
 
     let got = std::mem::take(&mut *got.lock().unwrap());
-    assert_eq!(got.len(), 2, "tried once more");
+    assert_eq!(got.len(), 2, "retried once");
     let (headers, body) = &got[1];
     assert_eq!(headers["content-type"], "application/json");
-    assert!(!headers.contains_key("webhook-signature"), "there is no key to sign with");
+    assert!(!headers.contains_key("webhook-signature"), "Slack has no signing key");
     let text = "placet: 3 failed after approval (&lt;!channel&gt; &lt;https://evil.example|&amp;ok&gt; *now* [2J\"); 141 pending, 4 high-risk\nnotify rule 7 · <https://placet.example.com/?a=1&amp;b=2>";
     let told: serde_json::Value = serde_json::from_str(body).unwrap();
     let sent =
         serde_json::json!({"text": text, "mrkdwn": false, "unfurl_links": false, "unfurl_media": false});
     assert_eq!(told, sent);
-    assert!(!self::notice(7).slack(None).contains(['<', '>', '&']), "no link that nobody configured");
+    assert!(!self::notice(7).slack(None).contains(['<', '>', '&']), "no link without a configured URL");
     let public = Hook::new(&Webhook { private: false, ..webhook }).unwrap();
     let refused = public.check().await.unwrap_err();
     assert!(refused.starts_with("the url is refused: its host is not public"), "{refused}");
-    assert!(!format!("{public:?}{refused}").contains(&base), "the URL is a secret");
+    assert!(!format!("{public:?}{refused}").contains(&base), "the URL must stay secret");
 }
 
 #[tokio::test]
-async fn what_may_end_otherwise_is_tried_once_more_under_the_same_id() {
+async fn temporary_failure_is_retried_once_under_the_same_id() {
     let folder = tempfile::tempdir().unwrap();
     for (statuses, tries, ends) in [
         (&[500, 204][..], 2, Ok(())),
@@ -164,7 +161,7 @@ async fn what_may_end_otherwise_is_tried_once_more_under_the_same_id() {
 }
 
 #[tokio::test]
-async fn redirects_are_not_followed_and_nobody_there_is_said() {
+async fn redirects_are_not_followed() {
     let folder = tempfile::tempdir().unwrap();
     let (base, got) = receiver(&[204]).await;
     let away = hook(&format!("{base}/away"), secret(folder.path(), SECRET)).tell(&notice(1)).await;
@@ -189,7 +186,7 @@ fn config(text: &str) -> Config {
 }
 
 #[tokio::test]
-async fn a_receiver_that_is_not_public_must_be_allowed() {
+async fn private_receiver_must_be_allowed() {
     let rules = |more: &str| {
         let rule = "[[notify]]\non = [\"failed\"]\nto = \"bell\"\n[[notify]]\non = [\"failed\"]\nto = \"webhook\"\nsecret_env = \"PLACET_NO_SUCH\"";
         config(&format!("{rule}\n{more}")).notify
@@ -213,7 +210,7 @@ async fn a_receiver_that_is_not_public_must_be_allowed() {
     assert_eq!((looked[0].what, looked[0].verdict), ("notify", crate::domain::Verdict::Bad));
 }
 
-/// Everything foreign in it would ring, hide or lie.
+/// Returns a board with hostile text in every foreign field.
 fn hostile(at: i64, count: u64) -> Board {
     let foreign = Untrusted::from("\u{1b}]9;pay me\u{7}\n{\"count\":0}");
     let standing = Standing { pending: 7, high: 2, over_target: count, ..Standing::default() };
@@ -254,7 +251,7 @@ fn hostile(at: i64, count: u64) -> Board {
 }
 
 #[tokio::test]
-async fn a_command_gets_counts_and_nothing_that_is_foreign_and_a_storm_is_two_lines() {
+async fn command_gets_only_counts_and_few_notices_in_a_storm() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).display().to_string();
     let rule = |stdin: &str| {
@@ -268,7 +265,6 @@ async fn a_command_gets_counts_and_nothing_that_is_foreign_and_a_storm_is_two_li
     let mut caller = Caller::new(&config, kept()).unwrap().unwrap();
     caller.look(&hostile(NOON, 0));
 
-    // Nineteen minutes, a look every hundred milliseconds, and more each time.
     for n in 1..11_400 {
         caller.look(&hostile(NOON + n * 100, n.unsigned_abs()));
     }
@@ -289,11 +285,11 @@ async fn a_command_gets_counts_and_nothing_that_is_foreign_and_a_storm_is_two_li
     let one = r#"{"version":1,"type":"placet.alert","at":"2026-11-20T12:00:01.000Z","kind":"over-target","source":"gate","count":10,"pending":7,"highRisk":2,"oldestSeconds":null}"#;
     assert!(json.lines().any(|line| line == one), "{json}");
     assert_eq!((json.lines().count(), json.ends_with('\n')), (2, true));
-    assert!(Caller::new(&self::config(bell), kept()).unwrap().is_none(), "a bell needs a screen");
+    assert!(Caller::new(&self::config(bell), kept()).unwrap().is_none(), "a bell needs a terminal");
 }
 
 #[tokio::test]
-async fn doctor_names_a_rule_that_did_not_deliver_until_it_does() {
+async fn doctor_names_a_rule_until_it_delivers() {
     let folder = tempfile::tempdir().unwrap();
     let there = folder.path().join("there");
     let script = format!("cat >/dev/null; test -e {}", there.display());
@@ -319,7 +315,7 @@ async fn doctor_names_a_rule_that_did_not_deliver_until_it_does() {
 }
 
 #[tokio::test]
-async fn a_command_that_hangs_holds_nobody_up_at_the_end_and_goes_with_its_children() {
+async fn hanging_command_is_killed_with_its_children_on_exit() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pid");
     let script = format!(
@@ -345,7 +341,7 @@ async fn a_command_that_hangs_holds_nobody_up_at_the_end_and_goes_with_its_child
 
     ways.finish().await;
 
-    // Its own limit of 10 s would say so in other words.
+    // The rule's own 10 s limit would give another message.
     assert_eq!(failures.recv().await.unwrap().unwrap_err(), "notify rule 1 (command, line 1): placet ended");
     let helper = std::fs::read_to_string(file).unwrap().trim().to_owned();
     until(Box::new(move || {
@@ -353,5 +349,5 @@ async fn a_command_that_hangs_holds_nobody_up_at_the_end_and_goes_with_its_child
         stat.map_or(true, |stat| stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z')))
     }))
     .await;
-    ways.tell(notice(1), |_| async { panic!("nothing is told any more") });
+    ways.tell(notice(1), |_| async { panic!("a notice after the end") });
 }

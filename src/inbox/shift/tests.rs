@@ -56,7 +56,6 @@ fn approve() -> Decision {
     Decision::Approve { edits: None, comment: None }
 }
 
-/// Of the two submissions below.
 fn receipts() -> [Vec<Receipt>; 2] {
     let failed = r#"{"status":"failed","error":"x"}"#;
     let first = vec![
@@ -72,7 +71,7 @@ fn receipts() -> [Vec<Receipt>; 2] {
 }
 
 #[test]
-fn every_decision_is_counted_once_by_what_it_came_to() {
+fn decisions_are_counted_once_by_outcome() {
     let edits = Edits::new(RawJson::parse("{\"n\":1}").unwrap()).unwrap();
     let edited = Decision::Approve { edits: Some(edits), comment: None };
     let reject = Decision::Reject { reason: None };
@@ -129,7 +128,7 @@ fn every_decision_is_counted_once_by_what_it_came_to() {
 }
 
 #[test]
-fn hours_are_those_of_the_clock_on_the_wall() {
+fn hours_are_in_local_time() {
     let zone = TimeZone::fixed(jiff::tz::Offset::from_seconds(5 * 3_600 + 1_800).unwrap());
     assert_eq!(hour(at(29), &zone), at(-30));
     assert_eq!(hour(at(30), &zone), at(30));
@@ -147,7 +146,7 @@ fn kept(source: &str, minutes: i64, pending: [u64; 2], flow: Flow) -> KeptMinute
 }
 
 #[test]
-fn queues_stand_as_the_kept_minutes_say_and_a_gap_is_a_gap() {
+fn queues_come_from_saved_minutes_with_gaps() {
     let flow = |arrived, approved, left| Flow { arrived, approved, left, ..Flow::default() };
     let mut minutes = vec![kept("gate", -1, [50, 50], flow(9, 9, 9))];
     minutes.extend((0..10).map(|n| kept("gate", n, [4, n.unsigned_abs()], flow(1, 0, 0))));

@@ -1,4 +1,4 @@
-//! Sources that take one decision a request and run it inside of that request.
+//! Sources that take one decision per request and run it within the request.
 
 use super::*;
 
@@ -8,14 +8,14 @@ fn batch(id: &str) -> Submission {
     submission(id, &[("s", Some("b"), "1", A), ("s", Some("b"), "2", A), ("s", Some("b"), "3", A)])
 }
 
-/// Its approval ran and failed, and the source says it with the answer alone.
+/// Makes an approved action fail; only the answer to the decision reports it.
 fn failed(source: &Arc<Fake>, id: &str) {
     let ended = text(id, r#""status":"failed","error":"it exploded""#);
     source.state().ended.insert(ActionId::new(id), ended);
 }
 
 #[tokio::test]
-async fn what_one_answer_told_is_in_the_journal_before_the_next_decision_is_sent() {
+async fn each_answer_is_journaled_before_the_next_decision() {
     let (house, source) = (House::new(), Fake::new("s"));
     source.state().at_once = Some(1);
     let inbox = house.inbox(&[&source]).await;
@@ -29,12 +29,12 @@ async fn what_one_answer_told_is_in_the_journal_before_the_next_decision_is_sent
     assert_eq!(keys, ["s-1:0", "s-1:0.1", "s-1:0.2"]);
     let before = source.state().receipts.clone();
     assert_eq!(before[0], ["sent 1", "sent 2", "sent 3"]);
-    assert_eq!(before[1][3..], ["answered 1", "followed 1"], "a crash now loses nothing of it");
+    assert_eq!(before[1][3..], ["answered 1", "followed 1"], "a crash here keeps the answer");
     assert_eq!(before[2][3..], ["answered 1", "followed 1", "answered 2"]);
 }
 
 #[tokio::test]
-async fn a_failure_that_only_the_answer_told_outlives_the_run_that_heard_it() {
+async fn failure_in_an_answer_survives_a_restart() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
     failed(&source, "1");
@@ -66,7 +66,7 @@ async fn a_failure_that_only_the_answer_told_outlives_the_run_that_heard_it() {
 }
 
 #[tokio::test]
-async fn where_rights_end_the_rest_of_a_batch_is_not_sent() {
+async fn forbidden_decision_stops_its_batch() {
     let (house, source) = (House::new(), Fake::new("s"));
     source.state().at_once = Some(2);
     let inbox = house.inbox(&[&source]).await;
@@ -79,7 +79,7 @@ async fn where_rights_end_the_rest_of_a_batch_is_not_sent() {
 }
 
 #[tokio::test]
-async fn what_is_not_told_of_while_it_runs_is_read_again() {
+async fn action_missing_while_it_runs_is_read_again() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
     source.answers(Err(lost()));
@@ -93,7 +93,7 @@ async fn what_is_not_told_of_while_it_runs_is_read_again() {
 }
 
 #[tokio::test]
-async fn what_runs_before_its_answer_is_waited_for() {
+async fn submit_waits_for_an_action_that_runs_first() {
     let (house, source) = (House::new(), Fake::new("s"));
     source.state().runs_for = Duration::from_mins(5);
     source.state().answers_after = Duration::from_millis(50);
@@ -105,7 +105,7 @@ async fn what_runs_before_its_answer_is_waited_for() {
 }
 
 #[tokio::test]
-async fn one_decision_a_request_goes_in_the_order_of_sending_across_batches() {
+async fn single_decisions_keep_the_order_of_the_submission() {
     for (at_once, want) in [(1, vec!["4", "1", "3", "2"]), (usize::MAX, vec!["4,3", "1,2"])] {
         let (house, source) = (House::new(), Fake::new("s"));
         source.state().at_once = Some(at_once);
@@ -119,7 +119,7 @@ async fn one_decision_a_request_goes_in_the_order_of_sending_across_batches() {
         assert_eq!(sent, want);
         let log = inbox.log(1).await.unwrap();
         let kept: Vec<&str> = log[0].items.iter().map(|sent| sent.key.id.as_raw()).collect();
-        assert_eq!(kept, ["4", "1", "3", "2"], "as they were sent");
+        assert_eq!(kept, ["4", "1", "3", "2"], "in the order of sending");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is over, of several sources as one.
+//! Settled actions of several sources in one list.
 
 use super::*;
 use crate::domain::HistoryEvent;
@@ -23,7 +23,7 @@ fn ids(listing: &Listing) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn lists_of_several_sources_are_one_newest_first_and_nothing_comes_in_between_later() {
+async fn lists_of_several_sources_are_merged_newest_first() {
     let house = House::new();
     let (a, b) = (Fake::new("a"), Fake::new("b"));
     lists(&a, &[&[("a9", 9), ("a8", 8)], &[("a3", 3)]]);
@@ -33,13 +33,13 @@ async fn lists_of_several_sources_are_one_newest_first_and_nothing_comes_in_betw
     let first = inbox.listed(None, &[Status::Failed], None).await;
     let second = inbox.listed(None, &[Status::Failed], first.next.clone()).await;
 
-    assert_eq!(ids(&first), ["a9", "a8"], "what a has next may be newer than what b has");
+    assert_eq!(ids(&first), ["a9", "a8"], "a's next page may be newer than b's rows");
     assert_eq!(ids(&second), ["b7", "a3", "b2", "b1"]);
     assert_eq!(second.next, None);
 }
 
 #[tokio::test]
-async fn a_source_that_fails_hides_no_other_and_one_that_cannot_is_told() {
+async fn failing_source_hides_no_other_and_is_reported() {
     let house = House::new();
     let (a, b, c) = (Fake::new("a"), Fake::new("b"), Fake::new("c"));
     lists(&a, &[&[("a1", 1)]]);
@@ -57,7 +57,7 @@ async fn a_source_that_fails_hides_no_other_and_one_that_cannot_is_told() {
 }
 
 #[tokio::test]
-async fn a_source_that_hangs_holds_up_no_page_of_another() {
+async fn hanging_source_delays_no_page_of_another() {
     let house = House::new();
     let (a, b) = (Fake::new("a"), Fake::new("b"));
     lists(&a, &[&[("a1", 1)]]);
@@ -75,7 +75,7 @@ async fn a_source_that_hangs_holds_up_no_page_of_another() {
 }
 
 #[tokio::test]
-async fn a_history_is_the_sources_timeline_and_what_this_journal_sent() {
+async fn history_joins_the_sources_timeline_and_the_journal() {
     let house = House::new();
     let (a, b) = (Fake::new("a"), Fake::new("b"));
     b.state().keeps_nothing = true;
@@ -90,7 +90,7 @@ async fn a_history_is_the_sources_timeline_and_what_this_journal_sent() {
         (inbox.history(&key("a", "1")).await.unwrap(), inbox.history(&key("b", "1")).await.unwrap());
 
     assert_eq!((at_a.events, at_a.sent), (Some(vec![event]), Vec::new()));
-    assert_eq!((at_b.events, at_b.problem), (None, None), "it keeps no timeline, and that is no problem");
+    assert_eq!((at_b.events, at_b.problem), (None, None), "a missing timeline is not a problem");
     let sent: Vec<_> = at_b.sent.iter().map(|one| (one.reviewer.as_deref(), &one.sent.decision)).collect();
     assert_eq!(sent, [(Some("Ada"), &reject)]);
     let gone = inbox.history(&key("gone", "1")).await.unwrap();
@@ -98,7 +98,7 @@ async fn a_history_is_the_sources_timeline_and_what_this_journal_sent() {
 }
 
 #[tokio::test]
-async fn beginning_without_a_lookup_knows_the_list_and_the_journal() {
+async fn id_prefix_is_searched_in_list_and_journal() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
     let decided =
@@ -110,11 +110,11 @@ async fn beginning_without_a_lookup_knows_the_list_and_the_journal() {
         ids.into_iter().map(|id| id.as_raw().to_owned()).collect::<Vec<_>>()
     };
 
-    assert_eq!(of("1").await, ["1", "12"], "the list has 1");
+    assert_eq!(of("1").await, ["1", "12"], "1 is listed");
     assert_eq!(of("12").await, ["12"]);
-    assert_eq!(of("_").await, Vec::<String>::new(), "no pattern");
+    assert_eq!(of("_").await, Vec::<String>::new(), "`_` is not a pattern");
     source.state().unlisted = 1;
-    assert!(inbox.beginning(&SourceName::new("s"), "1").await.is_err(), "what it lists is not known");
+    assert!(inbox.beginning(&SourceName::new("s"), "1").await.is_err(), "the list is unknown");
 }
 
 async fn decided_before(inbox: &Inbox, id: &str, more: &str) -> Option<DecidedBefore> {
@@ -125,7 +125,7 @@ async fn decided_before(inbox: &Inbox, id: &str, more: &str) -> Option<DecidedBe
 }
 
 #[tokio::test]
-async fn decisions_on_the_same_tool_are_counted_from_the_sources_history() {
+async fn earlier_decisions_are_counted_from_the_sources_history() {
     let (house, source) = (House::new(), Fake::new("s"));
     let over = |id: &str, tool: &str, status: Status, days: i64| {
         let mut row = action::read_row(&text(id, r#""status":"failed""#)).unwrap();
@@ -148,21 +148,25 @@ async fn decisions_on_the_same_tool_are_counted_from_the_sources_history() {
     let pending = r#""status":"pending","risk":"low""#;
     let expected =
         DecidedBefore { excluded: 1, approved: 2, reasons: vec!["duplicate".into()], at_least: false };
-    assert_eq!(decided_before(&inbox, "1", pending).await, Some(expected), "without the action itself");
+    assert_eq!(
+        decided_before(&inbox, "1", pending).await,
+        Some(expected),
+        "the action itself does not count"
+    );
 
     for (more, why) in [
-        (r#""status":"pending","risk":"high""#, "a habit is no reason to approve what is risky"),
-        (r#""status":"pending","risk":"critical""#, "a habit is no reason to approve what is risky"),
-        (r#""status":"executed","risk":"low""#, "there is nothing to decide"),
+        (r#""status":"pending","risk":"high""#, "risky actions show no habit"),
+        (r#""status":"pending","risk":"critical""#, "risky actions show no habit"),
+        (r#""status":"executed","risk":"low""#, "settled actions need no decision"),
     ] {
         assert_eq!(decided_before(&inbox, "9", more).await, None, "{why}");
     }
     source.state().pages = vec![None];
-    assert_eq!(decided_before(&inbox, "9", pending).await, None, "what cannot be read is not told");
+    assert_eq!(decided_before(&inbox, "9", pending).await, None, "an unreadable history is not reported");
 }
 
 #[tokio::test]
-async fn decisions_on_the_same_tool_are_counted_from_the_journal_where_the_source_keeps_no_history() {
+async fn earlier_decisions_are_counted_from_the_journal() {
     let (house, source) = (House::new(), Fake::new("s"));
     source.state().keeps_nothing = true;
     let inbox = house.inbox(&[&source]).await;
@@ -186,7 +190,7 @@ async fn decisions_on_the_same_tool_are_counted_from_the_journal_where_the_sourc
 }
 
 #[tokio::test]
-async fn what_was_approved_lately_is_told_by_the_source_or_by_the_journal() {
+async fn recent_approvals_come_from_the_source_or_the_journal() {
     let (house, source) = (House::new(), Fake::new("s"));
     let over = |id: &str, status: Status, hours: i64| {
         let mut row = action::read_row(&text(id, r#""status":"failed""#)).unwrap();
@@ -200,7 +204,7 @@ async fn what_was_approved_lately_is_told_by_the_source_or_by_the_journal() {
     let ids = |ran: Vec<Ran>| ran.into_iter().map(|ran| ran.key.id.as_raw().to_owned()).collect::<Vec<_>>();
     assert_eq!(ids(inbox.ran_lately(source.name()).await), ["1"]);
     source.state().pages = vec![None];
-    assert!(inbox.ran_lately(source.name()).await.is_empty(), "what cannot be read is not told");
+    assert!(inbox.ran_lately(source.name()).await.is_empty(), "an unreadable history is not reported");
 
     let (house, source) = (House::new(), Fake::new("s"));
     source.state().keeps_nothing = true;

@@ -1,5 +1,4 @@
-//! G18: whatever the network does to requests and answers, what the inbox reports in the end is what the gate holds, and no
-//! decision was sent a second time.
+//! G18: over any broken network, the final report equals the gate's state, and no decision is sent twice.
 
 use std::collections::BTreeMap;
 
@@ -22,10 +21,9 @@ mod proxy;
 
 use proxy::Proxy;
 
-/// So long a request may take; a real one has a minute, and silence would cost it every time.
+/// Time limit per request, instead of a minute, so that silence costs little.
 const HURRY: Duration = Duration::from_millis(150);
 
-/// A gate that serves, with the files of its two tokens.
 struct Served {
     address: String,
     agent: SourceConfig,
@@ -76,14 +74,13 @@ async fn served() -> Served {
     Served { address, agent, owner, lee, folder }
 }
 
-/// One reviewer on a network of their own.
+/// A reviewer behind a broken network.
 struct Round {
     seed: usize,
     inbox: Inbox,
     proxy: Proxy,
-    /// The same reviewer on a network that works.
+    /// The same reviewer on a working network.
     direct: Arc<dyn Source>,
-    /// Of this round, newest first.
     entries: Vec<Entry>,
     told: Vec<Report>,
 }
@@ -119,7 +116,6 @@ impl Round {
         Self { seed, inbox, proxy, direct: Arc::clone(&direct), entries: entries.collect(), told: Vec::new() }
     }
 
-    /// What is decided; some stay pending.
     async fn decide(&self, chance: &mut Random) -> Option<Submission> {
         let ids: Vec<ActionId> = self.entries.iter().map(|entry| entry.key.id.clone()).collect();
         let actions = self.direct.get(&ids).await.unwrap();
@@ -147,7 +143,6 @@ impl Round {
         freeze(SubmissionId::new(format!("s{}", self.seed)), &staged, &loaded, |_| 1, at).ok()
     }
 
-    /// Lee is faster with some of them.
     async fn others(&self, lee: &SourceConfig, chance: &mut Random) {
         let lee = sources::open(lee).unwrap();
         for entry in &self.entries {
@@ -179,7 +174,7 @@ impl Round {
         self.told.extend(reconciled.into_iter().map(|one| one.report));
     }
 
-    /// Every word that was ever said for certain is what the gate holds now, and nothing is left open.
+    /// Checks that every certain outcome equals the gate's state, and that none stays unknown.
     async fn check(&self) {
         let last = self.told.last().unwrap();
         let ids: Vec<ActionId> = last.lines.iter().map(|line| line.key.id.clone()).collect();
@@ -243,7 +238,7 @@ async fn play(served: &Served, seed: usize) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn g18_whatever_a_network_does_the_report_is_what_the_gate_holds() {
+async fn g18_report_equals_the_gate_over_any_network() {
     let served = served().await;
     let mut chance = Random::seeded();
     let seeds: Vec<usize> = (0..rounds(16, 1_000)).map(|_| chance.below(1 << 30)).collect();
@@ -251,6 +246,6 @@ async fn g18_whatever_a_network_does_the_report_is_what_the_gate_holds() {
     let lost: Vec<u64> =
         stream::iter(&seeds).map(|seed| play(&served, *seed)).buffer_unordered(16).collect().await;
 
-    // A network that loses nothing shows nothing.
+    // The network must lose enough to prove something.
     assert!(lost.iter().filter(|lost| **lost > 0).count() > seeds.len() / 10, "{lost:?}");
 }

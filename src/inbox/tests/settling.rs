@@ -1,11 +1,11 @@
-//! Saying what became of an action whose outcome nobody knows.
+//! Resolving unknown outcomes.
 
 use super::*;
 use crate::journal::Sent;
 use tokio::sync::mpsc;
 
 #[tokio::test]
-async fn what_the_source_says_is_passed_on() {
+async fn answer_of_the_source_is_passed_on() {
     let (house, gate) = (House::new(), Fake::new("gate"));
     let inbox = house.inbox(&[&gate]).await;
     let already = Resolved::Already { status: Some(Status::Failed), by: Some("lee".into()) };
@@ -27,7 +27,7 @@ async fn what_the_source_says_is_passed_on() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_is_told_as_lost_and_read_but_never_sent_again() {
+async fn lost_answer_is_read_and_never_sent_again() {
     let why = || Untrusted::from("the source gave no usable answer: no answer in time");
     for (stands, unreadable, status) in [
         (&[r#""status":"unknown""#, r#""status":"executed""#][..], 0, Some(Status::Executed)),
@@ -44,11 +44,11 @@ async fn a_lost_answer_is_told_as_lost_and_read_but_never_sent_again() {
 
         assert_eq!(settling, Ok(Resolved::Lost { status, why: why() }));
         assert_eq!(gate.state().findings, [Resolution::RunAgain]);
-        assert_eq!(inbox.log(9).await.unwrap(), [], "it is no submission");
+        assert_eq!(inbox.log(9).await.unwrap(), [], "a resolution is not a submission");
     }
 }
 
-/// A decision that the source accepted, and where its action stands from then on, look after look.
+/// Returns an inbox with an accepted decision, whose action then takes the given states in order.
 async fn accepted(decision: Decision, stands: &[&str]) -> (House, Arc<Fake>, Inbox) {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
@@ -70,7 +70,7 @@ async fn followed(inbox: &Inbox) -> Vec<(Status, Option<Outcome>)> {
 }
 
 #[tokio::test]
-async fn accepted_decision_is_settled_by_what_its_action_became() {
+async fn accepted_decision_is_settled_by_its_actions_end() {
     let executed = Outcome::Skipped { status: Some(Status::Executed), by: None };
     for (decision, ended, want, then) in [
         (Decision::REJECT, "executed", executed, None),
@@ -91,10 +91,10 @@ async fn accepted_decision_is_settled_by_what_its_action_became() {
         assert_eq!(
             told,
             then.map(Some).into_iter().collect::<Vec<_>>(),
-            "what others decided is not ours to follow"
+            "decisions of others are not followed"
         );
         assert!(inbox.reconcile().await.unwrap()[0].learnt.is_empty());
-        assert!(inbox.reconcile().await.unwrap().is_empty(), "nothing more can be learnt");
+        assert!(inbox.reconcile().await.unwrap().is_empty(), "the decision is settled");
         assert_eq!(source.sent().len(), 1);
     }
 }
@@ -102,7 +102,7 @@ async fn accepted_decision_is_settled_by_what_its_action_became() {
 #[tokio::test]
 async fn accepted_decision_is_settled_after_a_restart() {
     let (house, source, inbox) = accepted(Decision::REJECT, &[r#""status":"pending""#]).await;
-    assert!(inbox.reconcile().await.unwrap()[0].learnt.is_empty(), "the source may take it yet");
+    assert!(inbox.reconcile().await.unwrap()[0].learnt.is_empty(), "the source may still take it");
     end(inbox, &[&source]);
 
     let next = house.inbox(&[&source]).await;
@@ -115,7 +115,7 @@ async fn accepted_decision_is_settled_after_a_restart() {
     assert!(next.reconcile().await.unwrap().is_empty());
 }
 
-/// A decision whose answer was lost, and whose row its source hides.
+/// Returns an inbox with a lost decision on an action that the source hides.
 async fn hidden() -> (House, Arc<Fake>, Inbox) {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
@@ -127,7 +127,7 @@ async fn hidden() -> (House, Arc<Fake>, Inbox) {
 }
 
 #[tokio::test]
-async fn hidden_row_is_read_again_until_the_source_tells_across_restarts() {
+async fn hidden_row_is_read_again_across_restarts() {
     let (house, source, inbox) = hidden().await;
     for _ in 0..3 {
         let again = inbox.reconcile().await.unwrap();
@@ -153,7 +153,7 @@ async fn hidden_row_is_read_again_until_the_source_tells_across_restarts() {
 }
 
 #[test]
-fn waits_between_looks_grow_with_age_and_have_an_end() {
+fn waits_between_reads_grow_up_to_a_limit() {
     let wait = |age: i64| {
         let now = Timestamp::from_millis(100_000_000_000);
         reconcile::next_look(now.plus_millis(-age), now).since(now)
@@ -162,11 +162,11 @@ fn waits_between_looks_grow_with_age_and_have_an_end() {
 
     assert_eq!([0, 30_000, 2 * minute].map(wait), [10_000, 10_000, 30_000]);
     assert_eq!([hour, 4 * hour, 400 * hour].map(wait), [15 * minute, hour, hour]);
-    assert_eq!(wait(-hour), 10_000, "a clock that went back");
+    assert_eq!(wait(-hour), 10_000, "after the clock went back");
 }
 
 #[tokio::test]
-async fn command_settles_what_is_open_and_leaves_the_news_to_a_screen() {
+async fn command_settles_open_decisions_and_leaves_news_to_inboxes() {
     let (house, source, inbox) = hidden().await;
     let untold = submission("s-2", &[("s", None, "2", Decision::APPROVE)]);
     inbox.journal.begin(&untold, 0, None).await.unwrap();
@@ -178,7 +178,7 @@ async fn command_settles_what_is_open_and_leaves_the_news_to_a_screen() {
     assert_eq!(command.settle_open().await.unwrap(), None);
     let log = command.log(9).await.unwrap();
     assert!(log.iter().all(|past| past.items[0].outcome.as_ref().is_some_and(|it| !it.is_open())), "{log:?}");
-    // It goes on, as `placet watch` does, while an inbox is opened.
+    // The command keeps running, like `placet watch`, while an inbox opens.
     let screen = house.inbox(&[&source]).await;
     let news = screen.reconcile().await.unwrap();
 
@@ -187,7 +187,7 @@ async fn command_settles_what_is_open_and_leaves_the_news_to_a_screen() {
 }
 
 #[tokio::test]
-async fn lost_decision_is_settled_by_hand_in_the_journal_alone() {
+async fn manual_resolution_changes_only_the_journal() {
     for (finding, want) in [
         (Resolution::Landed, Outcome::Approved),
         (Resolution::NotLanded, Outcome::Failed { why: "it did not land, said by hand: I looked".into() }),
@@ -200,7 +200,7 @@ async fn lost_decision_is_settled_by_hand_in_the_journal_alone() {
 
         assert_eq!(inbox.log(9).await.unwrap()[0].items[0].outcome, Some(want));
         assert!(inbox.lost().await.unwrap().is_empty() && inbox.reconcile().await.unwrap().is_empty());
-        assert!(source.state().findings.is_empty(), "its source is told nothing");
+        assert!(source.state().findings.is_empty(), "no request to the source");
         assert_eq!(source.sent().len(), 1);
         let receipts = inbox.journal.receipts_of(&SubmissionId::new("s-1")).await.unwrap();
         assert!(
@@ -212,7 +212,7 @@ async fn lost_decision_is_settled_by_hand_in_the_journal_alone() {
 }
 
 #[tokio::test]
-async fn what_never_left_is_not_booked_as_ours_after_a_crash() {
+async fn unsent_decision_is_skipped_after_a_crash() {
     let (house, source) = (House::new(), Fake::new("s"));
     source.state().at_once = Some(1);
     let crashed = house.inbox(&[&source]).await;
@@ -220,7 +220,7 @@ async fn what_never_left_is_not_booked_as_ours_after_a_crash() {
     crashed.journal.begin(&submission("s-1", &all), 0, None).await.unwrap();
     crashed.journal.note(&SubmissionId::new("s-1"), &[(key("s", "1"), Outcome::Approved)]).await.unwrap();
     end(crashed, &[&source]);
-    // Somebody else approved the rest, and 2 and 5 are gone.
+    // Another reviewer approved 3 and 4; 2 and 5 are gone.
     source.stands("3", &[r#""status":"executed""#]);
     source.stands("4", &[r#""status":"executed","resolvedBy":"lee""#]);
     let inbox = house.inbox(&[&source]).await;
@@ -231,14 +231,14 @@ async fn what_never_left_is_not_booked_as_ours_after_a_crash() {
     let skipped = |status, by: Option<&str>| Outcome::Skipped { status, by: by.map(Untrusted::from) };
     let told = outcomes(&settled[0].report);
     assert_eq!(told[0].1, Outcome::Approved);
-    assert!(matches!(told[1].1, Outcome::Unknown { .. }), "it may have left: {told:?}");
+    assert!(matches!(told[1].1, Outcome::Unknown { .. }), "it may have been sent: {told:?}");
     assert_eq!(told[2].1, skipped(Some(Status::Executed), None));
     assert_eq!(told[3].1, skipped(Some(Status::Executed), Some("lee")));
-    assert_eq!(told[4].1, skipped(None, None), "those behind the first without an answer never left");
+    assert_eq!(told[4].1, skipped(None, None), "decisions after the first unanswered one were not sent");
 }
 
 #[tokio::test]
-async fn approved_action_that_ended_since_is_written_down_once() {
+async fn later_end_of_an_approved_action_is_recorded_once() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
     let approvals = ["1", "2", "3"].map(|id| ("s", None, id, Decision::APPROVE));
@@ -256,12 +256,12 @@ async fn approved_action_that_ended_since_is_written_down_once() {
 
     assert_eq!(last_seen().await, (vec![None, None, None], 3));
     inbox.look_at(&keys).await.unwrap();
-    assert_eq!(last_seen().await, (vec![word("executed"), None, None], 2), "the third is gone");
+    assert_eq!(last_seen().await, (vec![word("executed"), None, None], 2), "the third is no longer listed");
     inbox.look_at(&keys).await.unwrap();
     inbox.look_at(&keys).await.unwrap();
     assert_eq!(last_seen().await, (vec![word("executed"), word("failed"), None], 1));
     let receipts = inbox.journal.receipts(0, 100).await.unwrap();
-    assert_eq!(receipts.iter().filter(|it| it.kind == "followed").count(), 2, "each once");
+    assert_eq!(receipts.iter().filter(|it| it.kind == "followed").count(), 2, "one receipt per action");
 }
 
 #[tokio::test]

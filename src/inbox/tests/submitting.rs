@@ -1,4 +1,4 @@
-//! Submitting, and settling what was lost sight of.
+//! Submitting, and settling lost decisions.
 
 use super::*;
 use crate::domain::Via;
@@ -15,7 +15,7 @@ fn is_unknown(outcome: &Outcome) -> bool {
 }
 
 #[tokio::test]
-async fn every_decision_is_in_the_journal_before_it_is_sent_and_has_one_line() {
+async fn decisions_are_journaled_before_sending_and_reported_once() {
     let (house, one, two) = (House::new(), Fake::new("one"), Fake::new("two"));
     let inbox = house.inbox(&[&one, &two]).await;
     one.answers(Ok(vec![
@@ -51,7 +51,7 @@ async fn every_decision_is_in_the_journal_before_it_is_sent_and_has_one_line() {
 }
 
 #[tokio::test]
-async fn who_decides_is_the_tokens_owner_where_nobody_is_configured_and_else_the_login() {
+async fn reviewer_defaults_to_the_tokens_subject_then_the_login() {
     let (house, source) = (House::new(), Fake::new("s"));
     let unnamed =
         |inbox: Inbox| Inbox { reviewer: None, ..inbox }.or_login(Some("login".to_owned()), Via::Shell);
@@ -70,7 +70,7 @@ async fn who_decides_is_the_tokens_owner_where_nobody_is_configured_and_else_the
 }
 
 #[tokio::test]
-async fn what_is_held_is_sent_once_when_it_is_submitted_and_never_by_itself() {
+async fn held_submission_is_sent_only_by_submitting() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
     let decisions = submission("s-1", &[("s", None, "1", A)]);
@@ -79,7 +79,7 @@ async fn what_is_held_is_sent_once_when_it_is_submitted_and_never_by_itself() {
     end(inbox, &[&source]);
 
     let next = house.inbox(&[&source]).await;
-    assert!(next.reconcile().await.unwrap().is_empty(), "nothing is known of it any more");
+    assert!(next.reconcile().await.unwrap().is_empty(), "the held submission is forgotten");
     assert!(source.sent().is_empty());
     next.hold(&decisions, 0).await.unwrap();
     next.submit(decisions, 0).await.unwrap();
@@ -88,7 +88,7 @@ async fn what_is_held_is_sent_once_when_it_is_submitted_and_never_by_itself() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_journalled_is_not_sent() {
+async fn unjournaled_submission_is_not_sent() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
     inbox.journal.close().await;
@@ -100,7 +100,7 @@ async fn what_cannot_be_journalled_is_not_sent() {
 }
 
 #[tokio::test]
-async fn a_source_that_is_not_there_stops_it_before_anything_is_sent() {
+async fn unknown_source_stops_a_submission_before_sending() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
 
@@ -113,7 +113,7 @@ async fn a_source_that_is_not_there_stops_it_before_anything_is_sent() {
 }
 
 #[tokio::test]
-async fn a_source_that_refuses_us_gets_nothing_more() {
+async fn refusing_source_gets_no_further_request() {
     for error in [
         SourceError::Unauthorized,
         SourceError::Forbidden { why: "not yours".into() },
@@ -132,12 +132,12 @@ async fn a_source_that_refuses_us_gets_nothing_more() {
         assert!(matches!(&outcomes[1].1, Outcome::Failed { why } if why.as_raw().starts_with("not sent")));
         assert_eq!(outcomes[2].1, Outcome::Approved);
         assert_eq!(one.sent(), [["1"]], "{error}");
-        assert!(inbox.reconcile().await.unwrap().is_empty(), "a refusal is no open question");
+        assert!(inbox.reconcile().await.unwrap().is_empty(), "a refusal is final");
     }
 }
 
 #[tokio::test]
-async fn one_refused_batch_does_not_stop_the_next() {
+async fn refused_batch_does_not_stop_the_next() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
     source.answers(Err(SourceError::Refused { why: "HTTP 422".into() }));
@@ -152,7 +152,7 @@ async fn one_refused_batch_does_not_stop_the_next() {
 }
 
 #[tokio::test]
-async fn what_was_lost_sight_of_is_settled_by_reading() {
+async fn lost_decisions_are_settled_by_reading() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
     source.answers(Err(lost()));
@@ -171,11 +171,11 @@ async fn what_was_lost_sight_of_is_settled_by_reading() {
         ("3", skipped(Status::Rejected, None)),
     ];
     assert_eq!(outcomes(&report), want);
-    assert_eq!(source.sent().len(), 1, "it is never sent again");
+    assert_eq!(source.sent().len(), 1, "not sent again");
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_stays_unknown_until_it_can() {
+async fn unreadable_action_stays_unknown_until_readable() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
     source.answers(Err(lost()));
@@ -197,7 +197,7 @@ async fn what_cannot_be_read_stays_unknown_until_it_can() {
 }
 
 #[tokio::test]
-async fn a_silent_request_that_may_be_on_its_way_is_not_called_unsent() {
+async fn request_without_an_answer_is_not_reported_as_unsent() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
     source.answers(Err(lost()));
@@ -213,7 +213,7 @@ async fn a_silent_request_that_may_be_on_its_way_is_not_called_unsent() {
 }
 
 #[tokio::test]
-async fn a_crash_is_settled_by_reading_and_the_rest_goes_back_to_the_draft() {
+async fn crash_is_settled_by_reading_and_the_rest_restaged() {
     let (house, source) = (House::new(), Fake::new("s"));
     let reject = Decision::Reject { reason: Some("no".to_owned()) };
     let all = [("s", Some("b"), "1", A), ("s", Some("b"), "2", reject.clone()), ("s", Some("b"), "3", A)];
@@ -231,24 +231,24 @@ async fn a_crash_is_settled_by_reading_and_the_rest_goes_back_to_the_draft() {
     assert_eq!(
         reports[0].learnt,
         [key("s", "1"), key("s", "2")],
-        "what some sources hide while it runs may come back"
+        "3 stays open, because sources may hide running actions"
     );
     assert!(matches!(settled[1].1, Outcome::Failed { .. }));
     let back = inbox.take_back(&reports[0].report.id, &reports[0].learnt).await.unwrap();
-    assert_eq!(back[0].1.terms, Some(terms()), "bound to what was on screen, also after a crash");
+    assert_eq!(back[0].1.terms, Some(terms()), "the terms survive a crash");
     let back: Vec<_> = back.into_iter().map(|(key, staged)| (key, staged.decision, staged.batch)).collect();
     let batch = BatchKey::Batch(SourceName::new("s"), BatchId::new("b"));
     assert_eq!(back, [(key("s", "2"), reject, batch)]);
     let later = Inbox { pace: Pace { in_flight: Duration::ZERO, ..QUICK }, ..inbox };
     let reports = later.reconcile().await.unwrap();
     assert_eq!(reports[0].learnt, [key("s", "3")]);
-    assert!(is_unknown(&outcomes(&reports[0].report)[2].1), "the source does not know it any more");
+    assert!(is_unknown(&outcomes(&reports[0].report)[2].1), "the source no longer knows it");
     assert!(later.reconcile().await.unwrap()[0].next_look.is_some(), "it may come back");
-    assert!(source.sent().is_empty(), "nothing is ever sent again");
+    assert!(source.sent().is_empty(), "nothing was sent again");
 }
 
 #[tokio::test]
-async fn what_a_backend_may_settle_later_is_not_given_back_right_after_a_crash() {
+async fn slow_backend_is_waited_for_after_a_crash() {
     let (house, source) = (House::new(), Fake::new("s"));
     source.state().settles_later = true;
     let crashed = house.inbox(&[&source]).await;
@@ -260,12 +260,12 @@ async fn what_a_backend_may_settle_later_is_not_given_back_right_after_a_crash()
     let first = inbox.reconcile().await.unwrap();
     let second = inbox.reconcile().await.unwrap();
 
-    assert!(first[0].learnt.is_empty(), "taken, and in an outbox: {first:?}");
+    assert!(first[0].learnt.is_empty(), "the backend may have taken it: {first:?}");
     assert_eq!(outcomes(&second[0].report)[0].1, Outcome::Approved);
 }
 
 #[tokio::test]
-async fn a_submission_of_a_living_inbox_is_left_to_it() {
+async fn submission_of_a_running_inbox_is_not_reconciled() {
     let (house, source) = (House::new(), Fake::new("s"));
     let living = house.inbox(&[&source]).await;
     living.journal.begin(&submission("s-1", &[("s", None, "1", A)]), 0, None).await.unwrap();
@@ -276,7 +276,7 @@ async fn a_submission_of_a_living_inbox_is_left_to_it() {
 }
 
 #[tokio::test]
-async fn nobody_waiting_does_not_stop_a_submission() {
+async fn submission_continues_without_its_caller() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
     let all = ["1", "2", "3"].map(|id| ("s", None, id, A));
@@ -295,7 +295,7 @@ async fn nobody_waiting_does_not_stop_a_submission() {
 }
 
 #[tokio::test]
-async fn another_look_teaches_only_what_nobody_was_told_before() {
+async fn reconciling_reports_only_new_outcomes() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
     source.answers(Ok(vec![
@@ -312,13 +312,13 @@ async fn another_look_teaches_only_what_nobody_was_told_before() {
     let reports = inbox.reconcile().await.unwrap();
 
     assert_eq!(reports[0].learnt, [key("s", "3")]);
-    assert_eq!(reports[0].report.lines.len(), 3, "the report is still all of it");
+    assert_eq!(reports[0].report.lines.len(), 3, "the report is complete");
     let id = &reports[0].report.id;
-    assert_eq!(inbox.take_back(id, &reports[0].learnt).await.unwrap(), [], "2 was told before");
+    assert_eq!(inbox.take_back(id, &reports[0].learnt).await.unwrap(), [], "2 was reported before");
 }
 
 #[tokio::test]
-async fn a_bug_while_sending_leaves_it_to_reading() {
+async fn panic_while_sending_is_settled_by_reading() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
     source.state().panics = true;

@@ -1,14 +1,13 @@
-//! Several sources side by side: one that hangs for ever slows and hides no other.
+//! Several sources: a hanging one delays and hides no other.
 
 use super::*;
 use crate::domain::Verdict;
 use tokio::sync::mpsc;
 
 const A: Decision = Decision::APPROVE;
-/// Long enough for what answers at once, also on a busy machine.
+/// Enough for immediate answers, even on a busy machine.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// An inbox on a source that answers and on one that never does.
 async fn side_by_side() -> (House, Arc<Fake>, Arc<Fake>, Inbox) {
     let (house, good, hung) = (House::new(), Fake::new("good"), Fake::new("hung"));
     good.stands("1", &[r#""status":"executed""#]);
@@ -22,13 +21,12 @@ fn named(name: &str) -> SourceName {
 }
 
 #[tokio::test]
-async fn what_is_read_of_a_source_that_hangs_is_a_problem_of_that_source_alone() {
+async fn reads_of_a_hanging_source_fail_alone() {
     let (_house, _good, _hung, inbox) = side_by_side().await;
 
-    // The same id at both: two actions.
     let (here, there) = ([key("hung", "1"), key("good", "1")], key("hung", "1"));
     let (names, statuses) = ([named("good"), named("hung")], [Status::Executed]);
-    // All at once, so that the limit passes once.
+    // In parallel, so that the limit passes only once.
     let asked = async {
         tokio::join!(
             inbox.sync(&names[0], None),
@@ -59,7 +57,7 @@ async fn what_is_read_of_a_source_that_hangs_is_a_problem_of_that_source_alone()
 }
 
 #[tokio::test]
-async fn what_is_sent_to_a_source_that_hangs_is_unknown_and_the_rest_is_reported_as_it_is() {
+async fn decisions_at_a_hanging_source_are_unknown_others_reported() {
     let (_house, good, hung, inbox) = side_by_side().await;
     let two = submission("s-1", &[("hung", None, "1", A), ("good", None, "1", A)]);
 
@@ -73,7 +71,6 @@ async fn what_is_sent_to_a_source_that_hangs_is_unknown_and_the_rest_is_reported
     assert!(matches!(outcome("hung"), Outcome::Unknown { .. }), "{:?}", outcome("hung"));
     assert_eq!((good.sent().len(), hung.sent().len()), (1, 1), "each was sent once");
 
-    // It comes back, and says what it did.
     hung.state().hangs = false;
     hung.stands("1", &[r#""status":"approved","resolvedBy":"ada","resolvedAt":"2999-01-01T00:00:00Z""#]);
     let reconciled = soon(inbox.reconcile()).await.unwrap();
@@ -82,7 +79,7 @@ async fn what_is_sent_to_a_source_that_hangs_is_unknown_and_the_rest_is_reported
 }
 
 #[tokio::test]
-async fn an_approved_action_is_followed_though_another_source_hangs() {
+async fn approved_action_is_followed_despite_a_hanging_source() {
     let (_house, _good, _hung, inbox) = side_by_side().await;
     let (changes, mut heard) = mpsc::channel(8);
 
@@ -96,7 +93,7 @@ async fn an_approved_action_is_followed_though_another_source_hangs() {
 }
 
 #[tokio::test]
-async fn what_the_others_answered_is_told_while_one_lets_wait() {
+async fn answers_are_reported_while_one_source_hangs() {
     let (house, good, hung) = (House::new(), Fake::new("good"), Fake::new("hung"));
     hung.state().hangs = true;
     let inbox = house.inbox(&[&hung, &good]).await;
@@ -105,7 +102,7 @@ async fn what_the_others_answered_is_told_while_one_lets_wait() {
 
     let sending = tokio::spawn(async move { inbox.submit_telling(two, 3, told).await });
     assert_eq!(soon(heard.recv()).await, Some(Sending::Answered(SourceName::new("good"), 1)));
-    let Some(Sending::Partly(so_far)) = soon(heard.recv()).await else { panic!("nothing is known yet") };
+    let Some(Sending::Partly(so_far)) = soon(heard.recv()).await else { panic!("no partial report") };
     let known: Vec<_> = so_far.lines.iter().map(|line| (line.key.clone(), line.outcome.clone())).collect();
     assert_eq!(known, [(key("good", "1"), Outcome::Approved)]);
 

@@ -1,4 +1,4 @@
-//! Lists, watching and following.
+//! Listing, watching and following.
 
 use EventKind::{Changed, Connection as Is, Tick};
 use tokio::sync::mpsc;
@@ -8,14 +8,14 @@ use crate::domain::Briefing;
 use crate::domain::{Risk, Risks};
 
 #[tokio::test]
-async fn rows_come_with_their_keys_and_what_may_be_done() {
+async fn rows_come_with_keys_and_capabilities() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
 
     let all = inbox.sync(&SourceName::new("s"), None).await.unwrap();
     let changes = inbox.sync(&SourceName::new("s"), all.revision).await.unwrap();
 
-    let Rows::All(entries) = all.rows else { panic!("everything was asked for") };
+    let Rows::All(entries) = all.rows else { panic!("expected the whole list") };
     assert_eq!((entries[0].key.clone(), entries[0].row.can), (key("s", "1"), CAN));
     assert_eq!(all.unreadable, [Untrusted::from("17")]);
     let Rows::Changes { entries, gone } = changes.rows else { panic!("changes were asked for") };
@@ -25,12 +25,12 @@ async fn rows_come_with_their_keys_and_what_may_be_done() {
 }
 
 #[tokio::test]
-async fn row_without_an_id_is_read_from_a_new_list() {
+async fn row_without_an_id_is_read_from_the_list() {
     let (house, source) = (House::new(), Fake::new("s"));
     source.stands("1", &[r#""status":"pending""#]);
     let inbox = house.inbox(&[&source]).await;
     let synced = inbox.sync(&SourceName::new("s"), None).await.unwrap();
-    let Rows::All(entries) = synced.rows else { panic!("everything was asked for") };
+    let Rows::All(entries) = synced.rows else { panic!("expected the whole list") };
     let nameless = entries.iter().find(|entry| entry.row.unreadable.is_some()).unwrap().key.clone();
 
     let loaded = inbox.load(&[nameless.clone(), key("s", "1"), key("s", "(no id) of another list")]).await;
@@ -38,11 +38,11 @@ async fn row_without_an_id_is_read_from_a_new_list() {
     let found: Vec<_> = loaded.iter().map(|(_, action)| action.as_ref().ok().map(|it| &it.row.id)).collect();
     assert_eq!(found, [Some(&nameless.id), Some(&ActionId::new("1")), None]);
     assert_eq!(loaded[0].1.as_ref().unwrap().input.as_str(), r#""17""#);
-    assert_eq!(source.state().reads, 1, "the source is asked for what has an id");
+    assert_eq!(source.state().reads, 1, "actions with an id are read from the source");
 }
 
 #[tokio::test]
-async fn what_the_configuration_knows_of_a_tool_raises_its_risk_wherever_it_is_read() {
+async fn configured_risk_raises_the_risk_on_every_read() {
     let (house, source) = (House::new(), Fake::new("s"));
     source.stands("1", &[r#""status":"pending","risk":"low""#]);
     let risks = [(SourceName::new("s"), Risks::new([("t".to_owned(), Risk::Critical)]))];
@@ -51,13 +51,13 @@ async fn what_the_configuration_knows_of_a_tool_raises_its_risk_wherever_it_is_r
     let synced = inbox.sync(&SourceName::new("s"), None).await.unwrap();
     let loaded = inbox.load(&[key("s", "1")]).await;
 
-    let Rows::All(entries) = synced.rows else { panic!("everything was asked for") };
+    let Rows::All(entries) = synced.rows else { panic!("expected the whole list") };
     assert_eq!(entries[0].row.risk, Risk::Critical);
     assert_eq!(loaded[0].1.as_ref().unwrap().row.risk, Risk::Critical);
 }
 
 #[tokio::test]
-async fn one_action_that_cannot_be_had_hides_no_other() {
+async fn unreadable_action_hides_no_other() {
     let (house, one, two) = (House::new(), Fake::new("one"), Fake::new("two"));
     let inbox = house.inbox(&[&one, &two]).await;
     one.stands("1", &[r#""status":"pending""#]);
@@ -94,7 +94,7 @@ async fn kinds(events: &mut mpsc::Receiver<Event>, count: usize) -> Vec<EventKin
 }
 
 #[tokio::test]
-async fn a_source_that_pushes_nothing_is_polled() {
+async fn source_without_a_stream_is_polled() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
 
@@ -104,7 +104,7 @@ async fn a_source_that_pushes_nothing_is_polled() {
 }
 
 #[tokio::test]
-async fn a_source_that_turns_out_to_push_nothing_is_polled() {
+async fn source_whose_stream_ends_is_polled() {
     let (house, source) = (House::new(), Fake::new("s"));
     *source.signals.lock().unwrap() = Some(futures_util::stream::empty().boxed());
     let inbox = house.inbox(&[&source]).await;
@@ -115,7 +115,7 @@ async fn a_source_that_turns_out_to_push_nothing_is_polled() {
 }
 
 #[tokio::test]
-async fn what_is_pushed_is_passed_on_with_polling_beneath() {
+async fn pushed_events_are_passed_on_and_polling_continues() {
     let (house, source) = (House::new(), Fake::new("s"));
     let briefing = Briefing { pending: 3, ..Briefing::default() };
     let down =
@@ -152,7 +152,7 @@ async fn what_is_pushed_is_passed_on_with_polling_beneath() {
 }
 
 #[tokio::test]
-async fn a_live_source_is_looked_at_now_and_then_all_the_same() {
+async fn live_source_is_still_polled_for_safety() {
     let (house, source) = (House::new(), Fake::new("s"));
     let up_and_silent = futures_util::stream::iter([EventKind::Connection(Connection::Live)])
         .chain(futures_util::stream::pending());
@@ -165,7 +165,7 @@ async fn a_live_source_is_looked_at_now_and_then_all_the_same() {
 }
 
 #[tokio::test]
-async fn what_could_not_be_listed_is_asked_for_again_within_seconds_also_while_the_stream_stands() {
+async fn failed_list_is_retried_within_seconds_despite_a_stream() {
     let (house, source) = (House::new(), Fake::new("s"));
     let up_and_silent = futures_util::stream::iter([EventKind::Connection(Connection::Live)])
         .chain(futures_util::stream::pending());
@@ -191,11 +191,11 @@ async fn what_could_not_be_listed_is_asked_for_again_within_seconds_also_while_t
     assert!(waits.len() == 3 && waits.iter().zip(limits).all(|(wait, limit)| *wait <= limit), "{waits:?}");
     assert!(waits.iter().all(|wait| *wait >= Duration::from_secs(1)), "{waits:?}");
     let asked = tokio::time::timeout(Duration::from_hours(1), events.recv()).await;
-    assert!(asked.is_err(), "it was listed: {asked:?}");
+    assert!(asked.is_err(), "a request after a successful list: {asked:?}");
 }
 
 #[tokio::test]
-async fn watching_ends_when_nobody_listens() {
+async fn watching_ends_without_a_listener() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
     let slow = Inbox { pace: Pace::new(Duration::from_hours(1)), ..inbox };
@@ -208,7 +208,7 @@ async fn watching_ends_when_nobody_listens() {
     drop(events);
 
     assert_eq!(watched, held + 1);
-    // One task watches the source, one merges.
+    // One task watches the source, another merges the events.
     soon(async {
         while slow.sources[0].holders() > held || tasks() + 2 > watching {
             tokio::task::yield_now().await;
@@ -218,7 +218,7 @@ async fn watching_ends_when_nobody_listens() {
 }
 
 #[tokio::test]
-async fn an_approved_action_is_followed_to_its_end() {
+async fn approved_action_is_followed_to_its_end() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
     let (approved, running) = (r#""status":"approved""#, r#""status":"running""#);
@@ -249,7 +249,7 @@ async fn an_approved_action_is_followed_to_its_end() {
 }
 
 #[tokio::test]
-async fn an_accepted_decision_is_followed_while_it_is_pending_and_ends_when_it_waits_for_another() {
+async fn accepted_decision_is_followed_until_pending_again() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
     let pending = r#""status":"pending""#;
@@ -291,7 +291,7 @@ async fn following_ends_with_its_limit_or_its_listener() {
 }
 
 #[tokio::test]
-async fn g30_a_computer_that_slept_connects_and_reads_anew() {
+async fn g30_inbox_reconnects_and_reloads_after_sleep() {
     static WALL: std::sync::atomic::AtomicI64 = std::sync::atomic::AtomicI64::new(0);
     let clock = || Timestamp::from_millis(WALL.load(std::sync::atomic::Ordering::Relaxed));
     let up = || {
@@ -310,7 +310,7 @@ async fn g30_a_computer_that_slept_connects_and_reads_anew() {
     kinds(&mut events, 8).await;
     push();
 
-    // A minute with both clocks together is no sleep.
+    // A minute on both clocks is not sleep.
     for _ in 0..12 {
         WALL.fetch_add(5_000, std::sync::atomic::Ordering::Relaxed);
         assert!(tokio::time::timeout(Duration::from_secs(5), events.recv()).await.is_err());

@@ -1,23 +1,20 @@
-//! Random histories: what the figures say, against a list of everything that happened.
+//! Property tests: the figures of random histories against the list of all events.
 
 use super::*;
 use crate::rounds;
 
-/// One action's life, in seconds from the beginning.
 #[derive(Clone, Debug)]
 pub(super) struct Life {
     pub(super) agent: u8,
     pub(super) comes: i64,
-    /// When it was decided, and as what.
     pub(super) goes: Option<(i64, u8)>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct History {
     pub(super) lives: Vec<Life>,
-    /// When the list was read.
     pub(super) looks: Vec<i64>,
-    /// The source tells changes, and not only what is there.
+    /// Whether the source reports changes, not just the current list.
     pub(super) tells: bool,
 }
 
@@ -75,7 +72,7 @@ impl History {
         self.playing(|_, _| {})
     }
 
-    /// `looked` runs after each look, with its moment.
+    /// Calls `looked` after each read, with its time.
     pub(super) fn playing(&self, mut looked: impl FnMut(&mut Figures, i64)) -> Figures {
         let mut figures = figures();
         let mut told: BTreeMap<usize, Status> = BTreeMap::new();
@@ -96,7 +93,7 @@ impl History {
         figures
     }
 
-    /// Those that some look could see, and when their coming and going was seen: by the source's own time where it tells.
+    /// Returns arrival and departure of the actions that a read could see, at the source's time if it reports changes.
     fn seen(&self) -> Vec<(i64, Option<i64>)> {
         let look_after = |moment: i64| self.looks.iter().copied().find(|look| *look >= moment);
         let seen = self.lives.iter().filter_map(|life| {
@@ -104,9 +101,9 @@ impl History {
             let goes = life.goes.map(|(goes, _)| goes);
             let gone = goes.and_then(look_after);
             if self.tells || gone != Some(first) {
-                // What only vanishes is seen to be gone when the list is read.
+                // Without changes, a departure is seen when the list is read.
                 let gone = gone.map(|look| if self.tells { goes.unwrap_or(look) } else { look });
-                // There at the first look: no arrival, and counted only when it goes.
+                // Present in the first list: no arrival, and counted only when it leaves.
                 Some((
                     if first == 0 { i64::MIN } else { life.comes },
                     gone.filter(|_| first != 0 || goes > Some(0)),
@@ -123,7 +120,7 @@ proptest! {
     #![proptest_config(rounds::config(64, 2_000))]
 
     #[test]
-    fn what_is_pending_how_old_and_how_fast_is_what_the_books_say(history in history()) {
+    fn counts_ages_and_rates_match_the_history(history in history()) {
         let figures = history.played();
         let now = *history.looks.last().unwrap();
         let board = figures.board(hour(), at(now));
@@ -158,7 +155,7 @@ proptest! {
     }
 
     #[test]
-    fn a_sparkline_holds_what_was_pending_at_the_end_of_each_minute(history in history()) {
+    fn sparkline_shows_pending_at_the_end_of_each_minute(history in history()) {
         let figures = history.played();
         let now = *history.looks.last().unwrap();
         let spark = figures.board(hour(), at(now)).total.spark;
@@ -168,11 +165,10 @@ proptest! {
             let minute = last.plus(nth as i64 - 59);
             let end = (minute.plus(1).start().as_millis() - START) / 1_000;
             let Some(value) = value else {
-                prop_assert!(end <= 0, "every minute was watched");
+                prop_assert!(end <= 0, "every minute after the start is known");
                 continue;
             };
             let seen_at_end = |(comes, goes): &(i64, Option<i64>)| {
-                // A second that is a minute's first belongs to that minute.
                 *comes < end && goes.is_none_or(|goes| goes >= end)
             };
             let expected = if nth == 59 {
@@ -185,7 +181,7 @@ proptest! {
     }
 
     #[test]
-    fn a_restart_in_between_changes_no_figure_of_before(history in history()) {
+    fn restart_changes_no_earlier_figure(history in history()) {
         let mut figures = history.played();
         let now = *history.looks.last().unwrap();
         let before = figures.board(hour(), at(now));
@@ -202,7 +198,7 @@ proptest! {
 }
 
 #[test]
-fn a_silent_source_is_stale_after_its_patience() {
+fn silent_source_is_stale_after_its_limit() {
     let mut figures = figures();
     figures.event(&Event { source: source(), kind: EventKind::Connection(Connection::Live) }, at(0));
     figures.listed(&all(Vec::new()), at(0));
@@ -218,5 +214,5 @@ fn a_silent_source_is_stale_after_its_patience() {
     assert!(!stale(&figures, Duration::from_secs(130)));
     figures.event(&Event { source: source(), kind: EventKind::Changed }, at(100));
     figures.event(&Event { source: source(), kind: EventKind::Tick }, at(138));
-    assert!(stale(&figures, Duration::from_secs(139)), "a pulse says nothing of what was not read yet");
+    assert!(stale(&figures, Duration::from_secs(139)), "a heartbeat does not refresh an unread list");
 }

@@ -1,10 +1,10 @@
-//! States and rates: what a verdict needs, and that a stop of traffic is seen.
+//! Queue states and rates, and that an end of traffic is noticed.
 
 use super::books::{History, Life};
 use super::*;
 use crate::rounds::runner;
 
-/// Traffic until `stop`, in seconds, and looks that go on for twelve minutes after it.
+/// Traffic until `stop` seconds, and reads for twelve minutes after it.
 fn stopping() -> impl Strategy<Value = (History, i64)> {
     let life = (0_u8..3, 0..1_500_i64, proptest::option::of((1..600_i64, 0_u8..4)));
     let gaps = proptest::collection::vec(1..40_i64, 200);
@@ -22,14 +22,14 @@ fn stopping() -> impl Strategy<Value = (History, i64)> {
             });
             let looks = std::iter::once(0).chain(looks.take_while(|look| *look < stop + 720)).collect();
             let looks: Vec<i64> = looks;
-            // What only vanishes is gone when the list is read.
+            // Without changes, a departure is seen when the list is read.
             let seen = looks.iter().copied().find(|look| *look >= stop).unwrap_or(stop);
             (History { lives: lives.collect(), looks, tells }, if tells { stop } else { seen })
         },
     )
 }
 
-/// What a gate that began at second 0 counts by itself.
+/// Returns the own counts of a gate that started at second 0.
 fn counted(lives: &[Life], asked: &FlowsAsked, now: i64) -> Flows {
     let of_agent = |agent: u8| {
         let lives = || lives.iter().filter(move |life| life.agent == agent);
@@ -76,7 +76,7 @@ fn check_stopped(figures: &Figures, now: i64, stop: i64) -> Result<(), TestCaseE
         if now < 180 {
             prop_assert!(standing.trend == Trend::NotKnown, "{now} s after the start: {standing:?}");
         }
-        prop_assert!(i64::from(standing.growing_for) <= now / 60 + 1, "it grows for longer than it is there");
+        prop_assert!(i64::from(standing.growing_for) <= now / 60 + 1, "it grows for longer than it exists");
     }
     let grows = board.alerts.iter().any(|alert| alert.kind == K::Growing);
     prop_assert!(now < stop + 240 || !grows, "{:?}", board.alerts);
@@ -84,7 +84,7 @@ fn check_stopped(figures: &Figures, now: i64, stop: i64) -> Result<(), TestCaseE
 }
 
 #[test]
-fn traffic_that_stops_is_seen_to_stop() {
+fn end_of_traffic_is_noticed() {
     let cases = (stopping(), any::<bool>());
     let ran = runner(24, 5_000).run(&cases, |((history, stop), counts)| {
         let mut checked = Ok(());
@@ -101,7 +101,7 @@ fn traffic_that_stops_is_seen_to_stop() {
     ran.unwrap_or_else(|failed| panic!("{failed}"));
 }
 
-/// Looks every ten seconds at what came by then; says how it stood after each.
+/// Reads every ten seconds and returns the queue's standing after each read.
 fn looked(came: impl Fn(i64) -> Vec<Row>, until: i64) -> Vec<(i64, Standing)> {
     let mut figures = figures();
     let mut seen = Vec::new();
@@ -113,7 +113,7 @@ fn looked(came: impl Fn(i64) -> Vec<Row>, until: i64) -> Vec<(i64, Standing)> {
 }
 
 #[test]
-fn a_queue_is_starting_for_three_minutes_before_it_grows() {
+fn queue_is_starting_for_three_minutes() {
     let every_ten =
         |now: i64| (1..=now / 10).map(|n| row(&n.to_string(), "kim", n * 10 - 5, Status::Pending));
 
@@ -124,7 +124,7 @@ fn a_queue_is_starting_for_three_minutes_before_it_grows() {
 }
 
 #[test]
-fn a_burst_at_the_start_is_never_growth() {
+fn burst_at_the_start_is_not_growth() {
     let burst =
         |now: i64| (0..67).filter(move |_| now > 0).map(|n| row(&n.to_string(), "kim", 5, Status::Pending));
 
@@ -135,13 +135,13 @@ fn a_burst_at_the_start_is_never_growth() {
 }
 
 #[test]
-fn a_queue_that_goes_faster_than_it_comes_is_clearing() {
+fn queue_with_more_departures_is_clearing() {
     let left = |now: i64| (now / 10..100).map(|n| row(&n.to_string(), "kim", -5, Status::Pending)).collect();
 
     let (_, standing) = looked(left, 600).pop().unwrap();
 
     assert_eq!(standing.state, QueueState::Clearing);
-    assert_eq!(standing.trend, Trend::ClearsIn(400_000), "40 are left, 6 go a minute");
+    assert_eq!(standing.trend, Trend::ClearsIn(400_000), "40 are left, 6 leave per minute");
     assert_eq!(standing.last, Some(LastMinute { arrived: 0, resolved: 6 }));
 }
 
@@ -151,14 +151,14 @@ fn a_source_silent_for_minutes_has_no_data() {
     figures.listed(&all(vec![row("1", "kim", 0, Status::Pending)]), at(0));
     let state = |figures: &Figures, now: i64| (line(figures, now).state, line(figures, now).last);
 
-    assert_eq!(state(&figures, 71).0, QueueState::Starting, "it is stale only");
+    assert_eq!(state(&figures, 71).0, QueueState::Starting, "the source is only stale");
     assert_eq!(state(&figures, 300), (QueueState::NoData, None));
     assert_eq!(figures.board(hour(), at(300)).total.state, QueueState::NoData);
     assert_eq!(self::figures().board(hour(), at(0)).total.state, QueueState::NoData, "never heard");
 }
 
 #[test]
-fn a_queue_with_a_target_of_its_own_is_measured_by_that() {
+fn queue_is_measured_by_its_own_target() {
     let own = [("kim".to_owned(), Duration::from_mins(5))].into();
     let mut figures = figures().with_queue_targets(&own);
     let rows = ["kim", "lee"].map(|agent| row(agent, agent, -301, Status::Pending));
@@ -174,13 +174,13 @@ fn a_queue_with_a_target_of_its_own_is_measured_by_that() {
 }
 
 #[test]
-fn counts_are_asked_again_when_a_minute_ends() {
+fn counts_are_requested_at_the_end_of_a_minute() {
     let mut figures = figures();
     figures.listed(&all(Vec::new()), at(0));
     let asked = figures.flows_due(&source(), 60, at(50)).unwrap();
     figures.told(&source(), counted(&[], &asked, 50), at(50));
 
     assert!(figures.flows_due(&source(), 60, at(59)).is_none());
-    assert!(figures.flows_due(&source(), 60, at(61)).is_some(), "the minute is full");
-    assert!(figures.flows_due(&source(), 60, at(62)).is_none(), "asked just now");
+    assert!(figures.flows_due(&source(), 60, at(61)).is_some(), "the minute ended");
+    assert!(figures.flows_due(&source(), 60, at(62)).is_none(), "requested a moment ago");
 }

@@ -1,4 +1,4 @@
-//! Sources that count by themselves.
+//! Sources that report their own counts.
 
 use super::*;
 use crate::domain::{Decider, ToolDecided};
@@ -20,14 +20,14 @@ fn flows(from: i64, now: i64, pending: u64, minutes: &[(i64, u64, u64)]) -> Flow
 }
 
 #[test]
-fn what_a_source_counted_itself_is_what_counts_and_what_was_pending_follows_from_it() {
+fn source_counts_win_and_past_pending_is_derived() {
     let mut figures = figures();
     figures.listed(
         &all(vec![row("1", "kim", -60, Status::Pending), row("2", "kim", -60, Status::Pending)]),
         at(0),
     );
 
-    // Three came a quarter of an hour ago, two of five went a minute ago.
+    // Three arrived 15 minutes ago; three of five left a minute ago.
     figures.told(&source(), flows(-3_600, 0, 2, &[(-900, 3, 0), (-60, 0, 3)]), at(0));
 
     let standing = line(&figures, 0);
@@ -39,7 +39,7 @@ fn what_a_source_counted_itself_is_what_counts_and_what_was_pending_follows_from
 }
 
 #[test]
-fn before_it_counted_nothing_is_known() {
+fn figures_before_the_sources_counts_are_unknown() {
     let mut figures = figures();
     figures.listed(&all(Vec::new()), at(0));
 
@@ -51,7 +51,7 @@ fn before_it_counted_nothing_is_known() {
 }
 
 #[test]
-fn when_it_does_not_tell_any_more_what_was_seen_from_here_counts() {
+fn own_observations_count_when_the_source_stops_reporting() {
     let mut figures = figures();
     figures.listed(&all(Vec::new()), at(0));
     figures.told(&source(), flows(-3_600, 0, 0, &[(-30, 7, 7)]), at(0));
@@ -64,7 +64,7 @@ fn when_it_does_not_tell_any_more_what_was_seen_from_here_counts() {
 }
 
 #[test]
-fn its_counts_are_asked_for_at_once_then_every_half_minute_and_sooner_after_a_change() {
+fn counts_are_requested_every_half_minute_and_after_changes() {
     let mut figures = figures();
     let mut due = |seconds| {
         let asked = figures.flows_due(&source(), 60, at(seconds));
@@ -77,29 +77,29 @@ fn its_counts_are_asked_for_at_once_then_every_half_minute_and_sooner_after_a_ch
 
     let mut due = |seconds, window| figures.flows_due(&source(), window, at(seconds)).is_some();
     assert_eq!([due(34, 60), due(35, 60), due(36, 60)], [false, true, false]);
-    assert!(due(36, 15), "another window is another question");
+    assert!(due(36, 15), "another window needs another request");
 }
 
 #[test]
-fn its_counts_are_asked_for_soon_after_what_came_and_went_between_two_looks() {
+fn counts_are_requested_after_a_skipped_revision() {
     let mut figures = figures();
     let looked = |revision| Synced { revision: Some(Revision(revision)), ..all(Vec::new()) };
     figures.listed(&looked(1), at(0));
     assert!(figures.flows_due(&source(), 60, at(0)).is_some());
 
     figures.listed(&looked(1), at(1));
-    assert!(figures.flows_due(&source(), 60, at(6)).is_none(), "nothing happened");
+    assert!(figures.flows_due(&source(), 60, at(6)).is_none(), "no new revision");
     figures.listed(&looked(3), at(7));
     assert!(figures.flows_due(&source(), 60, at(8)).is_some());
 }
 
 #[test]
-fn queues_of_a_source_that_tells_others_apart_are_never_told_as_empty() {
+fn queues_not_named_by_the_source_are_not_empty() {
     let mut figures = figures();
     let name = |n: usize| format!("agent-{n:03}");
     let rows = (0..100).map(|n| row(&n.to_string(), &name(n), -10, Status::Pending));
     figures.listed(&all(rows.collect()), at(0));
-    // The source names the last ones, placet saw the first ones first.
+    // The source names the last 60 agents; placet saw the first ones first.
     let told =
         (40..100).map(|n| QueueFlow { queue: Queue::Agent(name(n).into()), pending: 1, minutes: Vec::new() });
     figures.told(
@@ -118,7 +118,7 @@ fn queues_of_a_source_that_tells_others_apart_are_never_told_as_empty() {
 }
 
 #[test]
-fn tools_and_reviewers_of_another_window_are_not_told_under_this_one() {
+fn tools_and_reviewers_belong_to_their_window() {
     let mut figures = figures();
     figures.listed(&all(Vec::new()), at(0));
     assert!(figures.flows_due(&source(), 1_440, at(0)).is_some());
@@ -130,13 +130,17 @@ fn tools_and_reviewers_of_another_window_are_not_told_under_this_one() {
 }
 
 #[test]
-fn groups_are_on_the_board_only_where_they_are_switched_on_and_told() {
+fn groups_need_the_setting_and_the_sources_report() {
     let group = |name: &str, approved| Decider { name: name.into(), approved, ..Decider::default() };
     let told = Flows { groups: vec![group("nights", 1), group("support", 2)], ..flows(-3_600, 0, 0, &[]) };
     let groups = |on: bool, told: Option<Flows>| {
         let mut figures = figures().with_groups(on);
         figures.listed(&all(Vec::new()), at(0));
-        assert_eq!(figures.flows_due(&source(), 60, at(0)).unwrap().groups, on, "nobody is asked for less");
+        assert_eq!(
+            figures.flows_due(&source(), 60, at(0)).unwrap().groups,
+            on,
+            "groups are requested only if switched on"
+        );
         if let Some(told) = told {
             figures.told(&source(), told, at(0));
         }
@@ -146,11 +150,11 @@ fn groups_are_on_the_board_only_where_they_are_switched_on_and_told() {
 
     assert_eq!(groups(true, Some(told.clone())), Some(vec!["support".to_owned(), "nights".to_owned()]));
     assert_eq!(groups(false, Some(told)), None);
-    assert_eq!(groups(true, None), Some(Vec::new()), "a source that counts nothing by itself");
+    assert_eq!(groups(true, None), Some(Vec::new()), "the source reports no counts");
 }
 
 #[test]
-fn what_is_seen_from_here_does_not_change_when_somebody_asks_for_more() {
+fn requesting_counts_does_not_change_own_observations() {
     let mut figures = figures();
     figures.listed(&all(Vec::new()), at(0));
     let before = figures.board_as_seen(hour(), at(1));
@@ -166,12 +170,12 @@ fn what_is_seen_from_here_does_not_change_when_somebody_asks_for_more() {
     assert_eq!(
         figures.board(BoardRequest { window: 5, columns: 5 }, at(1)).alerts[0].count,
         3,
-        "in the last hour"
+        "failures of the last hour"
     );
 }
 
 #[test]
-fn a_source_that_was_never_reached_is_down_since_it_was_tried_first() {
+fn unreachable_source_is_down_since_the_first_attempt() {
     let mut figures = figures();
     let why = || "no way there".into();
     for minute in 0..5_i64 {
@@ -187,7 +191,7 @@ fn a_source_that_was_never_reached_is_down_since_it_was_tried_first() {
 }
 
 #[test]
-fn a_clock_that_is_ahead_makes_nothing_old() {
+fn source_clock_ahead_ages_nothing() {
     let mut figures = figures();
     let high = Row { risk: crate::domain::Risk::High, ..row("1", "kim", 7_200, Status::Pending) };
     figures.listed(&all(vec![high]), at(0));
@@ -196,7 +200,7 @@ fn a_clock_that_is_ahead_makes_nothing_old() {
 }
 
 #[test]
-fn approvals_that_no_agent_takes_are_an_alert_until_the_source_says_otherwise() {
+fn lapsing_approvals_alert_until_the_source_clears_them() {
     let mut figures = figures();
     figures.listed(&all(Vec::new()), at(0));
     let mut alerts = |lapsing| {
@@ -208,11 +212,11 @@ fn approvals_that_no_agent_takes_are_an_alert_until_the_source_says_otherwise() 
 
     assert_eq!(alerts(Some(2)), [(AlertKind::Lapsing, 2)]);
     assert_eq!(alerts(Some(0)), []);
-    assert_eq!(alerts(None), [], "not every source tells");
+    assert_eq!(alerts(None), [], "the source does not report it");
 }
 
 #[test]
-fn runs_of_something_else_are_the_second_gravest_alert() {
+fn foreign_runs_are_the_second_gravest_alert() {
     let mut figures = figures();
     figures.listed(&all(Vec::new()), at(0));
     let briefing = crate::domain::Briefing { ran_other: Some(2), lapsing: Some(1), ..Default::default() };

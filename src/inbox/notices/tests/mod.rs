@@ -53,7 +53,6 @@ pub(super) fn alert(kind: AlertKind, source: &str, count: u64) -> Alert {
     Alert { kind, source: SourceName::new(source), count }
 }
 
-/// A lead's evening: the figures change, time goes by, notices come.
 struct Evening {
     notices: Notices,
     board: Board,
@@ -62,7 +61,7 @@ struct Evening {
 }
 
 impl Evening {
-    /// The sources `a` and `b` have nothing, and that was seen a minute ago.
+    /// Sources `a` and `b`, seen empty a minute ago.
     fn of(rules: &[NotifyRule]) -> Self {
         let mut evening = Self::unseen(rules);
         evening.look();
@@ -86,12 +85,10 @@ impl Evening {
         self.notices.look(&self.board, wall, self.in_front)
     }
 
-    /// In words, of all rules.
     fn told(&mut self) -> Vec<String> {
         self.look().iter().map(Notice::text).collect()
     }
 
-    /// After some time, with these alerts.
     fn after(&mut self, millis: i64, alerts: &[Alert]) -> Vec<String> {
         self.wait(millis);
         self.board.alerts = alerts.to_vec();
@@ -100,21 +97,21 @@ impl Evening {
 }
 
 #[test]
-fn an_event_is_told_when_it_comes_up_when_it_grows_and_when_it_comes_back_and_not_once_a_look() {
+fn event_notifies_on_start_growth_and_return() {
     let mut evening = Evening::of(&[NotifyRule { every: Duration::from_mins(1), ..rule(&[OVER]) }]);
     let over = |count| [alert(AlertKind::OverTarget, "a", count)];
 
     assert_eq!(evening.after(0, &over(2)), ["placet: 2 over 1 h (a); 0 pending"]);
     assert_eq!(evening.after(2 * MINUTE, &over(2)), [""; 0]);
     assert_eq!(evening.after(2 * MINUTE, &over(3)), ["placet: 3 over 1 h (a); 0 pending"]);
-    assert_eq!(evening.after(2 * MINUTE, &over(1)), [""; 0], "fewer is no news");
-    assert_eq!(evening.after(2 * MINUTE, &over(2)), ["placet: 2 over 1 h (a); 0 pending"], "it grows again");
+    assert_eq!(evening.after(2 * MINUTE, &over(1)), [""; 0], "a decrease does not notify");
+    assert_eq!(evening.after(2 * MINUTE, &over(2)), ["placet: 2 over 1 h (a); 0 pending"], "it grew again");
     assert_eq!(evening.after(2 * MINUTE, &[]), [""; 0]);
-    assert_eq!(evening.after(2 * MINUTE, &over(2)), ["placet: 2 over 1 h (a); 0 pending"], "it was away");
+    assert_eq!(evening.after(2 * MINUTE, &over(2)), ["placet: 2 over 1 h (a); 0 pending"], "it came back");
 }
 
 #[test]
-fn what_was_there_at_the_start_is_not_told_but_that_a_source_is_down_is() {
+fn start_notifies_only_of_sources_that_are_down() {
     let mut evening = Evening::unseen(&[rule(&[OVER, FAILED, NotifyOn::First, DOWN])]);
     evening.board.sources[0].standing.pending = 3;
     evening.board.sources[1].heard = None;
@@ -126,15 +123,15 @@ fn what_was_there_at_the_start_is_not_told_but_that_a_source_is_down_is() {
 
     evening.board.sources[1] = SourceBoard { ..source("b", 4) };
     let listed = [there.as_slice(), &[alert(AlertKind::OverTarget, "b", 4)]].concat();
-    assert_eq!(evening.after(11 * MINUTE, &listed), [""; 0], "the other one's first list");
+    assert_eq!(evening.after(11 * MINUTE, &listed), [""; 0], "the first list of b");
     let more = [listed.as_slice(), &[alert(AlertKind::Failed, "b", 9)]].concat();
-    assert_eq!(evening.after(5_000, &more), [""; 0], "what it counted before it was watched");
+    assert_eq!(evening.after(5_000, &more), [""; 0], "failures before the watching began");
     let most = [alert(AlertKind::Failed, "b", 10), alert(AlertKind::OverTarget, "b", 4)];
     assert_eq!(evening.after(6_000, &most), ["placet: 10 failed after approval (b); 7 pending"]);
 }
 
 #[test]
-fn the_first_action_after_an_empty_inbox_is_told_once() {
+fn first_action_after_an_empty_inbox_notifies_once() {
     let mut evening =
         Evening::of(&[NotifyRule { every: Duration::from_mins(1), ..rule(&[NotifyOn::First]) }]);
     evening.board.sources[1].standing = Standing { pending: 2, high: 1, ..Standing::default() };
@@ -143,7 +140,7 @@ fn the_first_action_after_an_empty_inbox_is_told_once() {
     assert_eq!(evening.told(), ["placet: 2 pending, 1 high-risk, oldest 2 h 01"]);
     evening.wait(5 * MINUTE);
     evening.board.sources[0].standing.pending = 7;
-    assert_eq!(evening.told(), [""; 0], "it was not empty");
+    assert_eq!(evening.told(), [""; 0], "the inbox was not empty");
     for at in [0, 1] {
         evening.board.sources[at].standing = Standing::default();
     }
@@ -153,7 +150,7 @@ fn the_first_action_after_an_empty_inbox_is_told_once() {
 }
 
 #[test]
-fn what_comes_too_soon_is_told_together_later_as_it_stands_by_then() {
+fn early_events_are_delayed_and_merged() {
     let mut evening = Evening::of(&[rule(&[OVER, FAILED])]);
     let (over, failed) = (|n| alert(AlertKind::OverTarget, "a", n), |n| alert(AlertKind::Failed, "b", n));
     assert_eq!(evening.after(0, &[over(1)]).len(), 1);
@@ -162,14 +159,18 @@ fn what_comes_too_soon_is_told_together_later_as_it_stands_by_then() {
     assert_eq!(evening.after(MINUTE, &[over(9), failed(1)]), [""; 0]);
     assert_eq!(evening.after(7 * MINUTE, &[over(5), failed(1)]), [""; 0]);
     let told = evening.after(MINUTE, &[over(5), failed(1)]);
-    assert_eq!(told, ["placet: 1 failed after approval (b), 5 over 1 h (a); 0 pending"], "the gravest first");
+    assert_eq!(
+        told,
+        ["placet: 1 failed after approval (b), 5 over 1 h (a); 0 pending"],
+        "the gravest event comes first"
+    );
 
     assert_eq!(evening.after(MINUTE, &[over(6)]), [""; 0]);
-    assert_eq!(evening.after(20 * MINUTE, &[]), [""; 0], "it is gone by now");
+    assert_eq!(evening.after(20 * MINUTE, &[]), [""; 0], "the event has ended");
 }
 
 #[test]
-fn a_storm_is_told_once_in_ten_minutes() {
+fn storm_notifies_once_in_ten_minutes() {
     let mut evening = Evening::of(&[rule(&[FAILED]), NotifyRule { number: 2, ..rule(&[OVER]) }]);
     let mut told = [0; 2];
     for second in 0..7_200_u64 {
@@ -184,7 +185,7 @@ fn a_storm_is_told_once_in_ten_minutes() {
 }
 
 #[test]
-fn a_clock_that_is_set_back_holds_nobody_up() {
+fn clock_set_back_does_not_block_notices() {
     let mut evening = Evening::of(&[rule(&[FAILED])]);
     assert_eq!(evening.after(0, &[alert(AlertKind::Failed, "a", 1)]).len(), 1);
     assert_eq!(evening.after(-5 * 60 * MINUTE, &[alert(AlertKind::Failed, "a", 2)]).len(), 1);
@@ -192,7 +193,7 @@ fn a_clock_that_is_set_back_holds_nobody_up() {
 }
 
 #[test]
-fn minutes_that_go_by_are_no_growth() {
+fn passing_minutes_are_not_growth() {
     let mut evening =
         Evening::of(&[NotifyRule { at_least: 20, every: Duration::from_mins(1), ..rule(&[GROWING]) }]);
     let told: Vec<_> = (0..60).map(|n| evening.after(MINUTE, &[alert(AlertKind::Growing, "a", n)])).collect();
@@ -200,7 +201,7 @@ fn minutes_that_go_by_are_no_growth() {
 }
 
 #[test]
-fn a_rule_can_be_about_one_source_one_queue_or_many_only() {
+fn rule_can_select_source_queue_and_count() {
     let of_b = NotifyRule { source: Some(SourceName::new("b")), ..rule(&[OVER]) };
     let many = NotifyRule { number: 2, at_least: 5, ..rule(&[OVER]) };
     let on = [NotifyOn::Alert(AlertKind::HighRisk), OVER, GROWING];
@@ -238,15 +239,19 @@ fn a_rule_can_be_about_one_source_one_queue_or_many_only() {
 }
 
 #[test]
-fn whoever_looks_at_the_window_is_not_called() {
+fn focused_window_is_not_notified() {
     let mut evening = Evening::of(&[
         NotifyRule { unfocused_only: true, ..rule(&[OVER]) },
         NotifyRule { number: 2, ..rule(&[OVER]) },
     ]);
     evening.in_front = true;
-    assert_eq!(evening.after(0, &[alert(AlertKind::OverTarget, "a", 1)]).len(), 1, "the other rule");
+    assert_eq!(evening.after(0, &[alert(AlertKind::OverTarget, "a", 1)]).len(), 1, "only the other rule");
     evening.in_front = false;
-    assert_eq!(evening.after(20 * MINUTE, &[alert(AlertKind::OverTarget, "a", 1)]), [""; 0], "it was seen");
+    assert_eq!(
+        evening.after(20 * MINUTE, &[alert(AlertKind::OverTarget, "a", 1)]),
+        [""; 0],
+        "seen on the focused window"
+    );
     assert_eq!(evening.after(MINUTE, &[alert(AlertKind::OverTarget, "a", 2)]).len(), 2);
 }
 
@@ -255,7 +260,7 @@ fn night(days: [bool; 7]) -> NotifyRule {
 }
 
 #[test]
-fn quiet_hours_hold_back_over_midnight_and_tell_one_summary_when_they_end() {
+fn quiet_hours_end_with_one_summary() {
     let mut evening = Evening::of(&[night([true; 7])]);
     assert_eq!(
         evening.after((10 * 60 - 2) * MINUTE, &[alert(AlertKind::OverTarget, "a", 1)]).len(),
@@ -274,14 +279,14 @@ fn quiet_hours_hold_back_over_midnight_and_tell_one_summary_when_they_end() {
     assert_eq!(
         told,
         ["placet: 1 failed after approval (b), 4 over 1 h (a); 0 pending"],
-        "as it stands at 07:00"
+        "the state at 07:00"
     );
     assert_eq!(evening.after(20 * MINUTE, &evening.board.alerts.clone()), [""; 0]);
 }
 
 #[test]
-fn quiet_days_are_those_on_which_it_begins() {
-    // Quiet begins on Fridays only; it is Friday noon.
+fn quiet_days_apply_to_the_start() {
+    // Quiet hours begin on Fridays only, and it is Friday noon.
     let mut evening = Evening::of(&[night([false, false, false, false, true, false, false])]);
     assert_eq!(
         evening.after(11 * 60 * MINUTE, &[alert(AlertKind::OverTarget, "a", 1)]),
@@ -301,7 +306,7 @@ fn quiet_days_are_those_on_which_it_begins() {
 }
 
 #[test]
-fn quiet_hours_go_by_the_clock_on_the_wall_when_it_is_put_forward_and_back() {
+fn quiet_hours_follow_daylight_saving_time() {
     let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
     let wall = |text: &str| {
         let at: jiff::Timestamp = text.parse().unwrap();
@@ -309,12 +314,12 @@ fn quiet_hours_go_by_the_clock_on_the_wall_when_it_is_put_forward_and_back() {
         (wall.day, wall.minute / 60, wall.minute % 60)
     };
     assert_eq!(wall("2026-03-29T00:59:59Z"), (6, 1, 59));
-    assert_eq!(wall("2026-03-29T01:00:00Z"), (6, 3, 0), "there is no 02:00");
+    assert_eq!(wall("2026-03-29T01:00:00Z"), (6, 3, 0), "02:00 is skipped");
     assert_eq!(wall("2026-10-25T00:30:00Z"), (6, 2, 30));
-    assert_eq!(wall("2026-10-25T01:30:00Z"), (6, 2, 30), "there is another 02:30");
+    assert_eq!(wall("2026-10-25T01:30:00Z"), (6, 2, 30), "02:30 occurs twice");
 
     for (start, hours) in [("2026-03-28T20:30:00Z", 8), ("2026-10-24T19:30:00Z", 10)] {
-        // It is 21:30 on Saturday; a night is an hour shorter or longer.
+        // It is 21:30 on Saturday; the night has an hour less or more.
         let start: jiff::Timestamp = start.parse().unwrap();
         let mut evening = Evening::unseen(&[night([true; 7])]);
         evening.zone = zone.clone();
@@ -326,12 +331,12 @@ fn quiet_hours_go_by_the_clock_on_the_wall_when_it_is_put_forward_and_back() {
             minutes += 1;
             assert!(minutes < 24 * 60);
         }
-        assert_eq!(minutes + 1, hours * 60, "07:00 by the wall");
+        assert_eq!(minutes + 1, hours * 60, "07:00 local time");
     }
 }
 
 #[test]
-fn nothing_that_somebody_else_wrote_is_told() {
+fn notices_contain_no_foreign_text() {
     let rules = [
         NotifyRule { queue: Some("\u{1b}]9;x\u{7}".to_owned()), ..rule(&[OVER, NotifyOn::First]) },
         NotifyRule { number: 2, ..rule(&NotifyOn::all().collect::<Vec<_>>()) },
@@ -357,7 +362,7 @@ fn nothing_that_somebody_else_wrote_is_told() {
 }
 
 #[test]
-fn the_json_is_counts_and_configured_names() {
+fn json_contains_counts_and_configured_names() {
     let mut evening = Evening::of(&[rule(&[OVER, FAILED])]);
     evening.board.total = Standing { pending: 1, ..Standing::default() };
     evening.board.sources[0].standing = Standing { pending: 141, high: 4, ..Standing::default() };

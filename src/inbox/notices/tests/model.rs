@@ -1,18 +1,16 @@
-//! Random evenings against a model that remembers everything and works out each answer from the beginning.
+//! Random events against a model that recomputes each answer from the whole history.
 
 use super::*;
 use crate::rounds::{Random, rounds};
 
-/// What was seen at one look.
 struct Look {
     at: i64,
-    /// Of two sources: how many are over target, and how many failed.
     counts: [[u64; 2]; 2],
     in_front: bool,
     quiet: bool,
 }
 
-/// Which of the four is to be told at the last look, from all looks and from when the rule told something.
+/// Returns the due events of the last evaluation, from all evaluations and the times of notices.
 fn expected(looks: &[Look], rule: &NotifyRule, told: &[i64]) -> Vec<(usize, usize, u64)> {
     let least = rule.at_least.max(1);
     let level = |look: &Look, source: usize, kind: usize| {
@@ -25,7 +23,7 @@ fn expected(looks: &[Look], rule: &NotifyRule, told: &[i64]) -> Vec<(usize, usiz
     }
     let mut due = Vec::new();
     for (kind, source) in [(1, 0), (1, 1), (0, 0), (0, 1)] {
-        // News of a look that nothing has settled since: no notice, nobody in front, and it never went away.
+        // An event is open since the last notice, focus or absence.
         let open = (1..looks.len()).rev().take_while(|n| {
             level(&looks[*n], source, kind) > 0
                 && !told.contains(&looks[*n].at)
@@ -43,7 +41,7 @@ fn expected(looks: &[Look], rule: &NotifyRule, told: &[i64]) -> Vec<(usize, usiz
 }
 
 #[test]
-fn random_evenings_are_told_as_a_model_that_remembers_everything_would() {
+fn notices_match_a_model_on_random_events() {
     let mut random = Random::seeded();
     let (mut notices_seen, mut joined) = (0, 0);
     for _ in 0..rounds(300, 10_000) {

@@ -1,4 +1,4 @@
-//! A network that fails: it stands between a source and its gate, takes whole requests, and does one of these things with each.
+//! A broken network between a source and its gate. It takes whole requests and applies a random fault to each.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,29 +12,27 @@ use crate::rounds::Random;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     None,
-    /// Nothing arrives; the connection breaks.
+    /// The request is lost, and the connection breaks.
     Drop,
-    /// Nothing arrives; nothing is said.
+    /// The request is lost, and the connection stays silent.
     Swallow,
-    /// Half of the request arrives.
     CutAsk,
-    /// It arrives; the connection breaks before the answer.
+    /// The request arrives, and the connection breaks before the answer.
     LoseAnswer,
-    /// It arrives; half of the answer comes back.
+    /// The request arrives, and half of the answer comes back.
     CutAnswer,
-    /// It arrives; nothing is said.
+    /// The request arrives, and the connection stays silent.
     HalfOpen,
-    /// It arrives when the client has given it up.
+    /// The request arrives after the client gave up.
     Late,
-    /// It arrives when all is well again.
+    /// The request arrives after the network has recovered.
     VeryLate,
-    /// It arrives twice at once; one of the answers comes back.
+    /// The request arrives twice at once, and one answer comes back.
     Twice,
-    /// It arrives twice, one after the other; the second answer comes back.
+    /// The request arrives twice in a row, and the second answer comes back.
     Again,
-    /// The answer comes byte by byte.
     Drip,
-    /// This one and the next few do not arrive.
+    /// This request and the next few are lost.
     Partition,
 }
 
@@ -62,17 +60,16 @@ struct Wire {
     gate: String,
     chance: Mutex<Random>,
     well: AtomicBool,
-    /// Requests that still do not arrive.
     apart: AtomicUsize,
     late: TaskTracker,
     healed: tokio_util::sync::CancellationToken,
-    /// What the client asked, as it asked it: path and body of every POST.
+    /// Path and body of every POST as sent by the client.
     posts: Mutex<Vec<(String, String)>>,
     faults: Mutex<Vec<Fault>>,
 }
 
 impl Proxy {
-    /// In front of the gate at this address, as `host:port`.
+    /// Starts a proxy for `gate`, given as `host:port`.
     pub(super) async fn start(gate: &str, chance: Random) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -96,7 +93,7 @@ impl Proxy {
         Self { url, wire }
     }
 
-    /// From now on nothing fails; what is still on its way arrives before this returns.
+    /// Ends all faults and waits until late requests have arrived.
     pub(super) async fn heal(&self) {
         self.wire.well.store(true, Ordering::Relaxed);
         self.wire.healed.cancel();
@@ -108,7 +105,6 @@ impl Proxy {
         self.wire.posts.lock().unwrap().clone()
     }
 
-    /// What it did, for whoever looks for the reason of a failure.
     pub(super) fn did(&self) -> String {
         format!("{:?}", self.wire.faults.lock().unwrap())
     }
@@ -182,12 +178,11 @@ impl Wire {
         }
     }
 
-    /// Hands it to the gate, and takes all that it answers.
     async fn pass(&self, request: &[u8]) -> Vec<u8> {
         let mut gate = TcpStream::connect(&self.gate).await.unwrap();
         gate.write_all(request).await.unwrap();
         let mut answer = Vec::new();
-        // Also where not even its head is whole: the gate would wait for the rest.
+        // The gate would wait for the rest of a cut request.
         if read_request_len(request).is_none_or(|len| request.len() < len) {
             gate.shutdown().await.ok();
         }
@@ -197,17 +192,15 @@ impl Wire {
 }
 
 async fn give(client: &mut TcpStream, bytes: &[u8]) {
-    // A client that has gone does not mind.
     client.write_all(bytes).await.ok();
 }
 
-/// Until the client gives up.
 async fn gone(client: &mut TcpStream) {
     let mut rest = [0; 64];
     while client.read(&mut rest).await.is_ok_and(|n| n > 0) {}
 }
 
-/// A whole request, changed so that the gate closes the connection after its answer.
+/// Reads a whole request and makes the gate close the connection after its answer.
 async fn read_request(client: &mut TcpStream) -> Option<Vec<u8>> {
     let (mut request, mut chunk) = (Vec::new(), [0; 4_096]);
     while read_request_len(&request).is_none_or(|len| request.len() < len) {
@@ -219,7 +212,7 @@ async fn read_request(client: &mut TcpStream) -> Option<Vec<u8>> {
     Some(request)
 }
 
-/// How long it is with its body, once its head is there.
+/// Returns the request's length with its body; `None` before the end of the head.
 fn read_request_len(request: &[u8]) -> Option<usize> {
     let head = request.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
     let text = String::from_utf8_lossy(&request[..head]).to_lowercase();
