@@ -1,4 +1,4 @@
-//! The source against a service that behaves as 2.4.0 was measured.
+//! The source against a fake service that behaves like the measured 2.4.0.
 
 use super::*;
 use crate::config::{Auth, SourceKind, TokenFrom};
@@ -23,7 +23,7 @@ async fn read(source: &Arc<dyn Source>, ids: &[ActionId]) -> Vec<PendingAction> 
     source.get(ids).await.unwrap().into_iter().map(Result::unwrap).collect()
 }
 
-/// The decisions on what was read, as they are sent: what is of one run goes together.
+/// Freezes decisions; actions of one run share a batch.
 fn frozen(
     source: &Arc<dyn Source>,
     decided: &[(PendingAction, Decision)],
@@ -57,7 +57,7 @@ fn why(outcome: &Outcome) -> &str {
 }
 
 #[tokio::test]
-async fn confused_ai_approves_what_has_expired_so_it_is_refused_here_when_frozen_and_just_before_sending() {
+async fn expired_action_is_refused_when_frozen_and_before_sending() {
     for store in [Store::Memory, Store::Sqlite] {
         let service = Service::start(store).await;
         let source = source(&service);
@@ -68,7 +68,7 @@ async fn confused_ai_approves_what_has_expired_so_it_is_refused_here_when_frozen
 
         let outcomes = source.submit(&batches[0], "k").await.unwrap();
 
-        // SQLite hides it, and then it could as well have been decided.
+        // The SQLite store hides it, so it could have been decided, too.
         let honest = match store {
             Store::Memory => why(&outcomes[0].1).starts_with("expired"),
             Store::Sqlite => outcomes[0].1 == Outcome::Skipped { status: None, by: None },
@@ -83,7 +83,7 @@ async fn confused_ai_approves_what_has_expired_so_it_is_refused_here_when_frozen
 }
 
 #[tokio::test]
-async fn what_expired_since_it_was_listed_is_told_as_expired_also_where_the_store_hides_it() {
+async fn expiry_is_reported_if_the_store_hides_the_action() {
     let service = Service::start(Store::Sqlite).await;
     let source = source(&service);
     let id = service.propose(0).await;
@@ -106,21 +106,21 @@ async fn what_expired_since_it_was_listed_is_told_as_expired_also_where_the_stor
 }
 
 #[tokio::test]
-async fn confused_ai_answers_500_to_a_second_decision_and_the_list_tells_it_from_a_real_failure() {
+async fn second_decision_with_500_is_told_from_a_failure() {
     for exposes in [false, true] {
         let service = Service::with(Store::Memory, None, exposes, Arc::default()).await;
         let source = source(&service);
         let (id, other) = (service.propose(0).await, service.propose(1).await);
         let found = read(&source, &[id.clone(), other.clone()]).await;
-        let [first, second] = found.as_slice() else { panic!("two were asked for") };
+        let [first, second] = found.as_slice() else { panic!("expected two actions") };
         let (first, second) = (first.clone(), second.clone());
-        // A real failure: it is still there.
+        // A real failure leaves it pending.
         service.faults().next_decision(Fault::Status(500));
         let outcomes = send(&source, &[(second, Decision::APPROVE)]).await;
         assert!(why(&outcomes[0].1).ends_with("Internal server error; it is still pending"), "{outcomes:?}");
         assert_eq!(service.stands(&other).await, Stand::Pending);
 
-        // Somebody is faster, between our look and our decision.
+        // Another reviewer decides between the read and our decision.
         let batch = frozen(&source, &[(first, Decision::APPROVE)]).unwrap().remove(0);
         service.overtake(&id);
         let outcomes = source.submit(&batch, "k").await.unwrap();
@@ -131,7 +131,7 @@ async fn confused_ai_answers_500_to_a_second_decision_and_the_list_tells_it_from
 }
 
 #[tokio::test]
-async fn a_200_that_says_something_else_than_was_asked_is_no_success() {
+async fn contradictory_200_is_not_a_success() {
     for twist in [Twist::Contrary, Twist::OtherArguments, Twist::Nonsense] {
         let service = Service::start(Store::Memory).await;
         let source = source(&service);
@@ -153,8 +153,7 @@ async fn a_200_that_says_something_else_than_was_asked_is_no_success() {
 }
 
 #[tokio::test]
-async fn confused_ai_with_two_processes_on_one_database_lets_both_opposite_decisions_through_and_the_doctor_says_so()
- {
+async fn doctor_warns_that_two_processes_accept_opposite_decisions() {
     let one = Service::start(Store::Sqlite).await;
     let two = one.second_process().await;
     let id = one.propose(0).await;
@@ -166,7 +165,7 @@ async fn confused_ai_with_two_processes_on_one_database_lets_both_opposite_decis
     let approved = first.submit(&approve, "k").await.unwrap();
     let rejected = second.submit(&reject, "k").await.unwrap();
 
-    // Nothing on the wire tells: each got what it asked for, and the last one stands.
+    // The wire shows nothing: each got what it asked for, and the last decision counts.
     assert_eq!((&approved[0].1, &rejected[0].1), (&Outcome::Approved, &Outcome::Rejected));
     assert_eq!((one.stands(&id).await, one.taken(&id).await), (Stand::Rejected, 2));
     let checks = first.checked().await;
@@ -174,7 +173,7 @@ async fn confused_ai_with_two_processes_on_one_database_lets_both_opposite_decis
 }
 
 #[tokio::test]
-async fn confused_ai_ignores_edits_so_none_is_sent() {
+async fn no_edits_are_sent_because_confused_ai_ignores_them() {
     let service = Service::start(Store::Memory).await;
     let source = source(&service);
     let id = service.propose(0).await;
@@ -192,7 +191,7 @@ async fn confused_ai_ignores_edits_so_none_is_sent() {
 }
 
 #[tokio::test]
-async fn a_decision_carries_the_comment_and_the_name_of_the_reviewer_both_ways() {
+async fn decision_carries_comment_and_reviewer_both_ways() {
     for store in [Store::Memory, Store::Sqlite] {
         let service = Service::start(store).await;
         let source = source(&service);
@@ -209,7 +208,7 @@ async fn a_decision_carries_the_comment_and_the_name_of_the_reviewer_both_ways()
             assert_eq!(service.said(id).await.as_deref(), Some("fine \"so\""));
             assert_eq!(service.by(id).as_deref(), Some("kim"));
         }
-        // They are in no list any more; what the answers said is.
+        // No list has them any more; the answers to the decisions do.
         let decided = read(&source, &ids).await;
         assert_eq!(decided.len(), 2);
         assert!(
@@ -219,7 +218,7 @@ async fn a_decision_carries_the_comment_and_the_name_of_the_reviewer_both_ways()
 }
 
 #[tokio::test]
-async fn what_one_run_waits_for_goes_one_by_one_and_a_refused_token_stops_the_rest() {
+async fn batch_is_sent_singly_and_a_refused_token_stops_it() {
     let service = Service::start(Store::Sqlite).await;
     let source = source(&service);
     let mut ids = Vec::new();
@@ -233,14 +232,14 @@ async fn what_one_run_waits_for_goes_one_by_one_and_a_refused_token_stops_the_re
     service.faults().next_decision(Fault::Status(401));
 
     assert_eq!(source.submit(&batch, "k").await.unwrap_err(), SourceError::Unauthorized);
-    assert_eq!(service.faults().decisions(), 1, "nobody is asked twice with a token that is refused");
+    assert_eq!(service.faults().decisions(), 1, "no second request with a refused token");
 
     let outcomes = source.submit(&batch, "k").await.unwrap();
     assert!(outcomes.iter().all(|(_, outcome)| *outcome == Outcome::Approved), "{outcomes:?}");
 }
 
 #[tokio::test]
-async fn every_kind_of_credential_opens_the_door_and_without_one_it_is_told() {
+async fn every_credential_kind_works_and_a_missing_one_is_reported() {
     let token = |text: &str| Some(TokenFrom::Command(vec!["printf".to_owned(), text.to_owned()]));
     let basic = Auth::Basic { user: "kim".to_owned() };
     let header = Auth::Header { name: "X-API-Key".to_owned() };
@@ -271,7 +270,7 @@ async fn every_kind_of_credential_opens_the_door_and_without_one_it_is_told() {
 }
 
 #[tokio::test]
-async fn the_context_tells_what_was_asked_for_and_what_its_run_waits_for() {
+async fn context_shows_the_request_and_its_run() {
     let service = Service::start(Store::Memory).await;
     let source = source(&service);
     let id = service.propose(0).await;
@@ -288,7 +287,7 @@ async fn the_context_tells_what_was_asked_for_and_what_its_run_waits_for() {
 }
 
 #[tokio::test]
-async fn the_doctor_knows_a_service_without_a_store_and_a_reviewer_without_a_name() {
+async fn doctor_reports_a_missing_store_and_reviewer_name() {
     let service = Service::start(Store::Memory).await;
     let elsewhere = SourceConfig::of("shop", SourceKind::ConfusedAi, format!("{}/sub", service.url));
     let checks = crate::sources::open(&elsewhere).unwrap().checked().await;

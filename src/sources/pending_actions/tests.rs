@@ -1,4 +1,4 @@
-//! The source against backends of this test's own making: a gate, and a Praxiom.
+//! The source against a fake gate and a fake Praxiom.
 
 use crate::config::SourceKind;
 use crate::domain::Resolution;
@@ -46,7 +46,7 @@ fn row_ids(rows: &[Row]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_list_is_read_to_its_end_and_one_bad_item_hides_no_other() {
+async fn list_is_read_whole_and_bad_items_hide_no_other() {
     let gate = Backend::default();
     let page = |items: &[&str], next: &str| {
         let items = items.join(",");
@@ -69,13 +69,13 @@ async fn a_list_is_read_to_its_end_and_one_bad_item_hides_no_other() {
 
     let synced = gate.source(SourceKind::Gate, Some("w/1")).await.sync(None).await.unwrap();
 
-    let Synced::All { rows, unreadable, revision } = synced else { panic!("a list was asked for") };
+    let Synced::All { rows, unreadable, revision } = synced else { panic!("expected a list") };
     assert_eq!(row_ids(&rows), ["1", "2", "3"]);
     assert_eq!(
         unreadable.iter().map(|bad| bad.what).collect::<Vec<_>>(),
         ["it has no toolName", "it is no object"]
     );
-    assert_eq!(revision, Some(Revision(7)), "what changed while paging is asked for again");
+    assert_eq!(revision, Some(Revision(7)), "changes during paging are requested again");
 }
 
 #[tokio::test]
@@ -96,15 +96,13 @@ async fn changes_are_followed_until_there_are_no_more() {
 
     let synced = gate.source(SourceKind::Gate, None).await.sync(Some(Revision(5))).await.unwrap();
 
-    let Synced::Changes { rows, unreadable, purged, revision } = synced else {
-        panic!("changes were asked for")
-    };
+    let Synced::Changes { rows, unreadable, purged, revision } = synced else { panic!("expected changes") };
     assert_eq!(rows.iter().map(|row| row.status.clone()).collect::<Vec<_>>(), [Status::Approved]);
     assert_eq!((unreadable.len(), purged, revision), (1, vec![id("gone")], Revision(8)));
 }
 
 #[tokio::test]
-async fn where_changes_cannot_tell_everything_is_listed() {
+async fn incomplete_changes_cause_a_full_list() {
     let gate = Backend::default();
     gate.always("GET", 200, r#"{"items":[],"revision":9}"#);
     gate.on("GET", "/api/pending-actions/changes?since=5&limit=5000")
@@ -117,7 +115,7 @@ async fn where_changes_cannot_tell_everything_is_listed() {
 }
 
 #[tokio::test]
-async fn a_token_without_the_decide_scope_is_read_only() {
+async fn token_without_the_decide_scope_is_read_only() {
     let workspaces =
         |scopes: Value| json!({"items": [{"workspaceId": "w", "subject": "ada", "scopes": scopes}]});
     for (status, body, may_decide) in [
@@ -131,7 +129,7 @@ async fn a_token_without_the_decide_scope_is_read_only() {
         gate.on("GET", "/api/workspaces").reply(status, body.to_string());
         let source = gate.source(SourceKind::Gate, Some("w")).await;
 
-        let Synced::All { rows, .. } = source.sync(None).await.unwrap() else { panic!("all was asked for") };
+        let Synced::All { rows, .. } = source.sync(None).await.unwrap() else { panic!("expected a list") };
 
         assert_eq!(rows[0].can.can_decide(), may_decide, "{body}");
     }
@@ -155,7 +153,7 @@ async fn many_actions_are_fetched_by_their_ids() {
 }
 
 #[tokio::test]
-async fn another_action_than_asked_for_is_not_taken() {
+async fn action_with_another_id_is_refused() {
     let praxiom = Backend::default();
     praxiom.on("GET", "/api/pending-actions/1").reply(200, fake::text("2", "{}", "pending"));
     let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
@@ -166,7 +164,7 @@ async fn another_action_than_asked_for_is_not_taken() {
 }
 
 #[tokio::test]
-async fn the_gate_pushes_its_briefings() {
+async fn gate_pushes_briefings() {
     use futures_util::StreamExt as _;
     let gate = Backend::default();
     gate.on("GET", "/api/pending-actions/events?workspace_id=w&batches=none")
@@ -192,7 +190,7 @@ fn praxiom_needs_a_workspace_and_every_source_a_url() {
 }
 
 #[tokio::test]
-async fn the_gate_lists_what_a_human_must_settle_and_praxiom_never_does() {
+async fn gate_lists_unknown_outcomes_and_praxiom_does_not() {
     let listed = format!(
         r#"{{"items":[{},{},{}]}}"#,
         fake::text("1", "{}", "pending"),
@@ -206,7 +204,7 @@ async fn the_gate_lists_what_a_human_must_settle_and_praxiom_never_does() {
         backend.always("GET", 200, &listed);
         let source = backend.source(kind, Some("w")).await;
 
-        let Synced::All { rows, .. } = source.sync(None).await.unwrap() else { panic!("all was asked for") };
+        let Synced::All { rows, .. } = source.sync(None).await.unwrap() else { panic!("expected a list") };
 
         assert_eq!(rows.iter().map(|row| row.id.as_raw()).collect::<Vec<_>>(), want);
         let settles = |row: &Row| row.can.settle;
@@ -215,7 +213,7 @@ async fn the_gate_lists_what_a_human_must_settle_and_praxiom_never_does() {
 }
 
 #[tokio::test]
-async fn what_became_of_it_is_said_once_and_the_answer_is_told() {
+async fn resolution_is_sent_once_and_its_answer_reported() {
     let path = "/api/pending-actions/1/settle";
     let conflict =
         r#"{"error":{"code":"INVALID_STATE","message":"m","status":"failed","resolvedBy":"approver"}}"#;
@@ -253,7 +251,7 @@ async fn what_became_of_it_is_said_once_and_the_answer_is_told() {
 }
 
 #[tokio::test]
-async fn what_a_gate_says_of_itself_and_of_other_gates_is_checked() {
+async fn doctor_reports_readiness_and_differing_gates() {
     let told = async |status, ready: &str| {
         let gate = Backend::default();
         gate.always("GET", 200, r#"{"items":[],"nextCursor":null,"revision":1}"#);
@@ -267,7 +265,7 @@ async fn what_a_gate_says_of_itself_and_of_other_gates_is_checked() {
     let away = r#"{"error":{"code":"UNAVAILABLE","message":"the disk is full"}}"#;
 
     assert_eq!(told(200, r#"{"status":"ready"}"#).await, []);
-    assert_eq!(told(404, "").await, [], "behind a proxy that keeps it back");
+    assert_eq!(told(404, "").await, [], "a proxy may hide it");
     let advice = "give both the same [gate.tools] and restart the older".to_owned();
     assert_eq!(told(200, differing).await, [("gates", Verdict::Warn, Some("the gate b:2 …".into()), advice)]);
     let (said, advice) = ("HTTP 503: the disk is full".into(), "see to what it said".to_owned());
@@ -275,7 +273,7 @@ async fn what_a_gate_says_of_itself_and_of_other_gates_is_checked() {
 }
 
 #[tokio::test]
-async fn a_check_warns_where_fewer_people_can_decide_than_must() {
+async fn doctor_warns_of_too_few_approvers() {
     let told = async |approvals: &str| {
         let gate = Backend::default();
         gate.always("GET", 200, r#"{"items":[],"nextCursor":null,"revision":1}"#);

@@ -1,4 +1,4 @@
-//! A reviewer at a source: lists, reads, freezes and sends as the inbox does, and settles by reading what was lost sight of.
+//! A reviewer at a source: lists, reads, freezes and sends like the inbox, and settles lost decisions by reading.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,12 +14,11 @@ use crate::domain::{
 };
 use crate::sources::{Source, SourceError, Synced};
 
-/// Where nothing is to be lost, a busy machine must not lose it either.
+/// Generous, so that a busy machine loses no answer.
 const AT_EASE: Duration = Duration::from_secs(30);
-/// Where an answer is lost on purpose, it is waited for so long.
+/// Short, because these scenarios wait for lost answers.
 const IN_A_HURRY: Duration = Duration::from_secs(2);
 
-/// Submissions of all desks: each has an id of its own.
 static NTH: AtomicUsize = AtomicUsize::new(0);
 
 pub(super) struct Desk {
@@ -35,13 +34,13 @@ impl Desk {
         Self { source: world.source(IN_A_HURRY) }
     }
 
-    /// The rows that are pending, and what cannot be read.
+    /// Returns the pending rows and the unreadable items.
     pub(super) async fn listed(&self) -> Result<(Vec<Row>, Vec<Unreadable>), SourceError> {
         match self.source.sync(None).await? {
             Synced::All { rows, unreadable, .. } => {
                 Ok((rows.into_iter().filter(|row| row.status.is_pending()).collect(), unreadable))
             }
-            Synced::Changes { .. } => panic!("everything was asked for"),
+            Synced::Changes { .. } => panic!("expected the whole list"),
         }
     }
 
@@ -49,17 +48,17 @@ impl Desk {
         self.listed().await.unwrap().0.iter().any(|row| row.id == *id)
     }
 
-    /// The action in full, read after it was listed, as the screen does it.
+    /// Lists, then loads an action in full, like the screen.
     pub(super) async fn load(&self, id: &ActionId) -> PendingAction {
         assert!(self.lists(id).await, "{id:?} is not listed");
         let mut actions = self.source.get(std::slice::from_ref(id)).await.unwrap();
-        assert_eq!(actions.len(), 1, "one was asked for");
+        assert_eq!(actions.len(), 1, "expected one action");
         let action = actions.remove(0).unwrap();
         assert_eq!(action.row.id, *id);
         action
     }
 
-    /// Every decision as it would be sent, or why nothing can be.
+    /// Freezes all decisions, or returns why they are refused.
     pub(super) fn freeze_all(&self, decided: &[(PendingAction, Decision)]) -> Result<Submission, Refusal> {
         let now = time::now();
         let (mut staged, mut loaded) = (Vec::new(), HashMap::new());
@@ -84,7 +83,7 @@ impl Desk {
         self.freeze_all(&[(action.clone(), decision)])
     }
 
-    /// Sends it, and settles by reading what was lost sight of. One outcome for each.
+    /// Sends a submission and settles lost decisions by reading.
     pub(super) async fn send(&self, submission: &Submission) -> HashMap<ActionId, Outcome> {
         let mut outcomes = HashMap::new();
         for (nth, batch) in submission.batches().iter().enumerate() {
@@ -97,7 +96,7 @@ impl Desk {
                     batch.items().iter().map(|item| (item.id.clone(), outcome.clone())).collect()
                 }
             };
-            assert_eq!(told.len(), batch.items().len(), "each has one outcome: {told:?}");
+            assert_eq!(told.len(), batch.items().len(), "one outcome per item: {told:?}");
             let mut told: HashMap<_, _> = told.into_iter().collect();
             for item in batch.items() {
                 let said = told.remove(&item.id).unwrap_or_else(|| panic!("no outcome for {:?}", item.id));
@@ -128,19 +127,17 @@ impl Desk {
         outcomes.into_values().next().unwrap()
     }
 
-    /// Lists, reads, freezes and sends.
     pub(super) async fn decide(&self, id: &ActionId, decision: Decision) -> Outcome {
         let action = self.load(id).await;
         self.send_one(&self.freeze(&action, decision).unwrap()).await
     }
 }
 
-/// The decision went as it was asked for, as far as the source tells.
+/// Returns whether the decision was applied, according to the source.
 pub(super) fn done(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Approved | Outcome::Rejected | Outcome::Accepted)
 }
 
-/// An outcome in a cell of the table.
 pub(super) fn cell(outcome: &Outcome) -> String {
     let short = |why: &Untrusted| why.as_raw().chars().take(34).collect::<String>();
     match outcome {

@@ -1,4 +1,4 @@
-//! What goes wrong on the way, the same for every backend.
+//! Network faults, the same for every backend.
 
 use std::future::{Future, pending};
 use std::sync::Mutex;
@@ -6,18 +6,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::response::Response;
 
-/// What goes wrong with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Answered with this status, in the form in which this backend says such things; nothing is done.
+    /// The backend refuses with this status and does nothing.
     Status(u16),
-    /// Done, and never answered.
+    /// The backend acts and does not answer.
     SilentAfter,
-    /// Not done, and never answered.
+    /// The backend does not act and does not answer.
     SilentBefore,
 }
 
-/// The faults that are set, and a count of the requests that decide.
+/// The active faults, and the number of decision requests.
 #[derive(Debug, Default)]
 pub(in crate::sources) struct Faults {
     next: Mutex<Option<Fault>>,
@@ -26,23 +25,21 @@ pub(in crate::sources) struct Faults {
 }
 
 impl Faults {
-    /// What the next request that decides meets.
     pub(in crate::sources) fn next_decision(&self, fault: Fault) {
         *self.next.lock().unwrap() = Some(fault);
     }
 
-    /// What every request meets from now on; `None` ends it.
+    /// Sets the fault of all further requests; `None` ends it.
     pub(in crate::sources) fn every_request(&self, fault: Option<Fault>) {
         *self.every.lock().unwrap() = fault;
     }
 
-    /// So many requests that decide have come, whatever became of them.
     pub(in crate::sources) fn decisions(&self) -> usize {
         self.decisions.load(Ordering::SeqCst)
     }
 
-    /// Answers a request by what it does, unless a fault is in its way. `refusal` is how this backend says a status; for 429
-    /// and 503 with `Retry-After: 1`, where the real one sends it.
+    /// Answers a request, unless a fault applies. `refusal` returns this backend's form of a status, for 429 and 503 with
+    /// `Retry-After: 1` if the real one sends it.
     pub(in crate::sources) async fn meet(
         &self,
         decides: bool,

@@ -1,4 +1,4 @@
-//! Source × scenario, as one table without an empty cell.
+//! Source × scenario as one table without an empty cell.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,15 +9,15 @@ use crate::config::SourceKind;
 use super::scenarios::{SCENARIOS, Scenario};
 use super::{Place, worlds};
 
-/// Scenarios at a time: each has servers of its own.
+/// Number of parallel scenarios; each has its own servers.
 const AT_ONCE: usize = 6;
-/// Scenarios that mostly wait, until an answer is late or the server may be asked again; more of them go at a time.
+/// Scenarios that mostly wait for late answers or retry delays; more of them run in parallel.
 const WAITING: [&str; 4] =
     ["429", "timeout after the deed", "timeout before the deed", "no answer to anything"];
 const WAITING_AT_ONCE: usize = 28;
 const WIDTH: usize = 44;
 
-/// Each scenario in a world of its own; what it panics with is its cell, and fails the test at the end.
+/// Runs a scenario in a new world. A panic becomes its cell and fails the test at the end.
 async fn cell(place: Place, scenario: Scenario) -> Result<String, String> {
     let played = tokio::spawn(async move {
         let world = (place.make)().await;
@@ -31,12 +31,12 @@ async fn cell(place: Place, scenario: Scenario) -> Result<String, String> {
             let said = error.try_into_panic().ok();
             let text = said.as_ref().and_then(|said| said.downcast_ref::<String>().cloned());
             let text = text.or_else(|| said.as_ref()?.downcast_ref::<&str>().map(|it| (*it).to_owned()));
-            Err(text.unwrap_or_else(|| "it ended without a word".to_owned()))
+            Err(text.unwrap_or_else(|| "it ended without a message".to_owned()))
         }
     }
 }
 
-/// `PLACET_WORLD=praxiom` plays only worlds whose name begins so, for who works on one.
+/// `PLACET_WORLD=praxiom` selects the worlds whose name starts with it.
 fn wanted(place: &Place) -> bool {
     std::env::var("PLACET_WORLD").map_or(true, |wanted| place.name.starts_with(&wanted))
 }

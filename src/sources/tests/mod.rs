@@ -1,5 +1,5 @@
-//! Every source against a backend that behaves as the real one was measured, its faults among it; and the same scenarios over
-//! all of them, so that none is forgotten for one.
+//! Every source against a fake backend that behaves like the measured real one, faults included. All sources run the same
+//! scenarios.
 
 use crate::domain::Check;
 use std::sync::Arc;
@@ -20,63 +20,58 @@ mod scenarios;
 pub(crate) use faults::Fault;
 pub(super) use faults::Faults;
 
-/// A backend, and everything that can happen to it. Each kind of source has one, beside its own tests.
+/// A fake backend and its events. Each kind of source has one next to its tests.
 #[async_trait]
 pub(super) trait World: Send + Sync {
-    /// The kind, as the configuration has it.
+    /// Returns the kind as in the configuration.
     fn kind(&self) -> &'static str;
 
-    /// A source at this backend, opened in a hurry: no request takes longer than `limit`.
+    /// Opens a source at this backend; no request takes longer than `limit`.
     fn source(&self, limit: Duration) -> Arc<dyn Source>;
 
-    /// What its requests meet. Every request passes through [`Faults::meet`].
+    /// Returns the faults of its requests. Every request passes through [`Faults::meet`].
     fn faults(&self) -> &Faults;
 
-    /// An agent proposes its `n`th write. The id is the one under which the source lists it. Every proposal can be decided by
-    /// itself, whatever else is proposed.
+    /// Proposes an agent's `n`th write and returns its id as the source lists it. Each proposal can be decided on its own.
     async fn propose(&self, n: usize) -> ActionId;
 
-    /// Something is listed that cannot be read.
     async fn propose_broken(&self);
 
-    /// It waits to be decided, and has a field `frobnication` and, where the system knows risks, the risk `spicy`.
+    /// Proposes an action with a field `frobnication` and, if the system has risks, the risk `spicy`.
     async fn propose_odd(&self) -> ActionId;
 
-    /// It stands as `simmering` from now on, a word that nobody knows. False where the system tells of none that is not pending.
+    /// Gives it the unknown status `simmering`. Returns false if the system reports only pending actions.
     async fn turn_odd(&self, id: &ActionId) -> bool;
 
-    /// Its time to be decided is over. False where the system knows no such thing.
+    /// Lets its time to be decided pass. Returns false if the system has no expiry.
     async fn expire(&self, id: &ActionId) -> bool;
 
-    /// Another reviewer decides it, and the backend settles that.
     async fn settle_elsewhere(&self, id: &ActionId, kind: DecisionKind);
 
-    /// Nobody knows it any more.
     async fn forget(&self, id: &ActionId);
 
-    /// Its content changes, where the backend lets it. False where it cannot.
+    /// Changes its content. Returns false if the backend does not allow that.
     async fn change(&self, id: &ActionId) -> bool;
 
-    /// What an edit of a proposal sets, as an object over its input.
+    /// Returns the edits for a proposal, as an object over its input.
     fn edits(&self) -> &'static str {
         r#"{"note":"changed by hand"}"#
     }
 
-    /// How the backend itself has it, whatever it answers.
+    /// Returns its state in the backend's records, regardless of answers.
     async fn stands(&self, id: &ActionId) -> Stand;
 
-    /// What it has run, or will run, by its own books: as JSON, after edits.
+    /// Returns what it has run or will run after edits, as JSON from the backend's records.
     async fn runs(&self, id: &ActionId) -> String;
 
-    /// The reason or the comment that the backend itself has kept of a decision.
+    /// Returns the reason or comment that the backend kept.
     async fn said(&self, id: &ActionId) -> Option<String>;
 
-    /// So many decisions were taken by the backend for this action, another reviewer's among them: more than one is a doubled
-    /// decision.
+    /// Returns the number of decisions taken for this action, including those of other reviewers. More than one is a
+    /// duplicate.
     async fn taken(&self, id: &ActionId) -> usize;
 }
 
-/// Where an action stands in the backend's own books.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stand {
     Pending,
@@ -85,8 +80,8 @@ pub(super) enum Stand {
     Gone,
 }
 
-/// A world to be made anew for each scenario. Kinds whose behaviour differs between versions or set-ups have several; each name begins
-/// with the kind.
+/// A world, created for each scenario. Kinds with different versions or setups have several. The name starts with the
+/// kind.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) name: &'static str,
@@ -97,7 +92,7 @@ fn worlds() -> Vec<Place> {
     WORLDS.iter().flat_map(|worlds| worlds.iter().copied()).collect()
 }
 
-/// A source of this kind at a backend of its own, with something in the way of every request: for tests of other rooms.
+/// Opens a source of `kind` at its own backend, with `fault` on every request. For tests of other modules.
 pub(crate) async fn standing(kind: &str, fault: Option<Fault>) -> Arc<dyn Source> {
     let place = worlds().into_iter().find(|place| place.name == kind).unwrap();
     let world = (place.make)().await;
@@ -105,7 +100,7 @@ pub(crate) async fn standing(kind: &str, fault: Option<Fault>) -> Arc<dyn Source
     world.source(Duration::from_secs(30))
 }
 
-/// Two sources of this kind at one backend where so much was proposed, with the ids.
+/// Opens two sources of this kind at one backend with these proposals, and returns the ids.
 pub(crate) async fn two_with(kind: &str, proposals: usize) -> ([Arc<dyn Source>; 2], Vec<ActionId>) {
     let place = worlds().into_iter().find(|place| place.name == kind).unwrap();
     let world = (place.make)().await;
@@ -117,7 +112,7 @@ pub(crate) async fn two_with(kind: &str, proposals: usize) -> ([Arc<dyn Source>;
 }
 
 impl dyn Source {
-    /// Its health check, in a time that is long enough on any machine.
+    /// Runs the health check with a generous limit.
     pub(crate) async fn checked(&self) -> Vec<Check> {
         self.check(Duration::from_mins(1)).await
     }

@@ -1,4 +1,4 @@
-//! Backends that answer oddly: every kind of source says so in words.
+//! Odd backend answers, which every kind of source reports.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ use crate::sources::{Source, SourceError, Synced};
 
 type Answer = fn(&Uri) -> Option<String>;
 
-/// A source whose backend answers each path so, or 404; and how many requests came.
+/// Returns a source whose backend answers paths with `answer` or 404, and a counter of its requests.
 async fn answered(kind: SourceKind, answer: Answer) -> (Arc<dyn Source>, Arc<AtomicUsize>) {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
@@ -48,7 +48,7 @@ fn item(id: &str, status: &str) -> String {
     )
 }
 
-/// A pending item, one that was decided meanwhile, and three of an unknown status.
+/// Lists a pending item, an approved one, and three with unknown statuses.
 fn odd_statuses(uri: &Uri) -> Option<String> {
     let path = format!("{uri}");
     let items = [("1", "pending"), ("2", "approved"), ("3", "in_review"), ("4", "PENDING"), ("5", "")];
@@ -87,7 +87,7 @@ async fn unknown_status_is_reported_and_not_dropped() {
             "cannot be read: placet does not know its status, \"in_review\"",
             "{kind:?}"
         );
-        assert!(told.iter().all(|row| row.status == Status::Pending), "a screen lists it: {kind:?}");
+        assert!(told.iter().all(|row| row.status == Status::Pending), "listed as pending: {kind:?}");
     }
 }
 
@@ -104,7 +104,6 @@ fn next_in_a_circle(uri: &Uri) -> Option<String> {
     (uri.path() == "/api/pending-actions").then(|| pending_actions(&item("1", "pending"), next))
 }
 
-/// Each page has a new cursor, and the same items.
 fn next_without_end(uri: &Uri) -> Option<String> {
     let query = uri.query().unwrap_or_default();
     let next = format!("\"x{}\"", query.len());
@@ -117,14 +116,12 @@ fn new_cursor(uri: &Uri) -> (String, usize) {
     (format!("\"{}\"", "x".repeat(length + 1)), length)
 }
 
-/// Two pages take turns under ever new cursors.
 fn two_pages_in_turn(uri: &Uri) -> Option<String> {
     let (next, nth) = new_cursor(uri);
     let items = item(if nth % 2 == 0 { "1" } else { "2" }, "pending");
     (uri.path() == "/api/pending-actions").then(|| pending_actions(&items, &next))
 }
 
-/// Pages without items under ever new cursors.
 fn empty_pages(uri: &Uri) -> Option<String> {
     (uri.path() == "/api/pending-actions").then(|| pending_actions("", &new_cursor(uri).0))
 }
@@ -151,7 +148,7 @@ fn same_page(uri: &Uri) -> Option<String> {
 }
 
 #[tokio::test]
-async fn list_in_a_circle_ends_in_words() {
+async fn circular_list_ends_with_an_error() {
     let praxiom = || SourceKind::Praxiom(Praxiom::default());
     let cases: [(SourceKind, Answer); 9] = [
         (SourceKind::Gate, two_pages_in_turn),
@@ -196,7 +193,7 @@ async fn unknown_reason_of_a_pause_is_reported() {
     assert_eq!(unreadable[0].what, "it waits for something that this version does not know");
 }
 
-/// The check of an event stream whose body is this, held open after it; `None` does not even send the headers.
+/// Checks an event stream that sends `sent` and stays open; `None` sends no headers.
 async fn checked(kind: SourceKind, head: &'static str, sent: Option<&'static str>, limit: Duration) -> Check {
     let events = async move |State(sent): State<Option<&'static str>>| -> Response {
         let Some(sent) = sent else { return std::future::pending().await };
@@ -211,7 +208,7 @@ async fn checked(kind: SourceKind, head: &'static str, sent: Option<&'static str
 }
 
 #[tokio::test]
-async fn doctor_says_when_events_are_held_back() {
+async fn doctor_reports_buffered_events() {
     let (long, short) = (Duration::from_mins(1), Duration::from_millis(100));
     let briefing = Some("event: briefing\ndata: {\"pending\":0}\n\n");
     let hints = || {

@@ -1,4 +1,4 @@
-//! The source against an engine of this test's own making.
+//! The source against a fake engine.
 
 use crate::domain::Row;
 use crate::domain::Timestamp;
@@ -57,11 +57,10 @@ async fn source(engine: &Engine) -> Arc<dyn Source> {
     opened(engine, &serve_engine(engine).await, config::Warden::default())
 }
 
-/// The rows that are listed.
 async fn rows(source: &Arc<dyn Source>) -> Vec<Row> {
     match source.sync(None).await.unwrap() {
         Synced::All { rows, .. } => rows,
-        Synced::Changes { .. } => panic!("everything was asked for"),
+        Synced::Changes { .. } => panic!("expected the whole list"),
     }
 }
 
@@ -71,7 +70,6 @@ async fn load(source: &Arc<dyn Source>, id: &ActionId) -> PendingAction {
     found.remove(0).unwrap()
 }
 
-/// Decisions as the inbox freezes them.
 fn frozen(source: &Arc<dyn Source>, decided: &[(PendingAction, Decision)]) -> Result<Submission, Refusal> {
     let at = Timestamp::default();
     let (mut staged, mut loaded) = (Vec::new(), HashMap::new());
@@ -97,7 +95,6 @@ async fn send(
     Ok(outcomes.remove(0).1)
 }
 
-/// Loads and sends.
 async fn decide(source: &Arc<dyn Source>, id: &ActionId, decision: Decision) -> Outcome {
     let action = load(source, id).await;
     send(source, &action, decision).await.unwrap()

@@ -1,4 +1,4 @@
-//! What a site has on record.
+//! The records of a fake site.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -6,31 +6,27 @@ use crate::contract::time;
 use crate::domain::{ActionId, json};
 use crate::sources::tests::Faults;
 
-/// What keeps and runs what is pending.
+/// The plugin that stores and runs pending actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Host {
-    /// Answers every refusal with 400 and one code, keeps no payload, and forgets what failed.
+    /// Answers every refusal with 400 and one code, keeps no payload, and deletes failed actions.
     DataMachine,
-    /// Knows its statuses, and keeps what comes along.
+    /// Has its own statuses and keeps payloads.
     OfItsOwn,
-    /// agents-api alone.
+    /// No host: agents-api alone.
     Nobody,
 }
 
-/// How a site is set up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setup {
     pub(super) host: Host,
     pub(super) pretty_permalinks: bool,
-    /// Application passwords can be used here.
     pub(super) passwords: bool,
-    /// `/users/me` answers.
     pub(super) tells_who: bool,
-    /// The user may use the abilities.
     pub(super) rights: bool,
     pub(super) abilities_api: bool,
     pub(super) agents_api: bool,
-    /// Actions a page at most, and whether pages are known at all.
+    /// Maximum actions per page, and whether the host supports pages.
     pub(super) page_max: usize,
     pub(super) pages: bool,
 }
@@ -49,7 +45,7 @@ impl Setup {
     };
 }
 
-/// A site; its user is number 7.
+/// A site; its user has the id 7.
 pub(super) struct Site {
     pub(super) setup: Mutex<Setup>,
     pub(super) faults: Faults,
@@ -59,18 +55,16 @@ pub(super) struct Site {
 #[derive(Default)]
 pub(super) struct Books {
     pub(super) actions: Vec<Kept>,
-    /// Lines of request, as they came.
     pub(super) asked: Vec<String>,
-    /// Bodies of what was to be resolved.
     pub(super) resolves: Vec<String>,
-    /// With this page of the list, so many at its top are settled.
+    /// Page of the list and number of top actions that settle when it is requested.
     pub(super) settles_at_page: Option<(usize, usize)>,
 }
 
 #[derive(Clone)]
 pub(super) struct Kept {
     pub(super) id: String,
-    /// Members before `status`, with a comma after each; `action_id` is written apart.
+    /// Members before `status`, each followed by a comma; without `action_id`.
     pub(super) head: String,
     pub(super) kind: String,
     pub(super) input: String,
@@ -82,11 +76,10 @@ pub(super) struct Kept {
     pub(super) payload: Option<String>,
     pub(super) result: Option<String>,
     pub(super) error: Option<String>,
-    /// Members that nobody knows, with a comma before them.
+    /// Unknown members, preceded by a comma.
     pub(super) odd: &'static str,
-    /// A row of which a part is missing, whole.
     pub(super) broken: Option<&'static str>,
-    /// Another reviewer is first: so many reads see nothing, then it is accepted by them.
+    /// Another reviewer is first. Number of reads that return nothing before their acceptance shows.
     pub(super) claimed_for: Option<usize>,
     pub(super) taken: usize,
 }
@@ -119,7 +112,7 @@ impl Kept {
         )
     }
 
-    /// The abilities tell nothing of what is being run, or failed.
+    /// The abilities report neither running nor failed actions.
     pub(super) fn is_told(&self) -> bool {
         !matches!(self.status.as_str(), "applying" | "failed")
     }
@@ -143,7 +136,6 @@ impl Site {
         self.books.lock().unwrap()
     }
 
-    /// A proposal of its own, changed as the test wants it.
     pub(super) fn put(&self, change: impl FnOnce(&mut Kept)) -> ActionId {
         let mut books = self.books();
         let id = format!("act_{}", books.actions.len());

@@ -2,7 +2,7 @@ use super::*;
 use crate::domain::{Check, Verdict};
 use crate::net::testing::nobody;
 
-/// As doctor prints it, without what the site said.
+/// Returns the checks as doctor prints them, without the site's words.
 fn words(checks: &[Check]) -> Vec<String> {
     let word = |verdict| match verdict {
         Verdict::Good => "good",
@@ -22,7 +22,7 @@ async fn looked_over(setup: Setup) -> Vec<String> {
 const GOOD: Setup = Setup::DATA_MACHINE;
 
 #[tokio::test]
-async fn a_site_that_works_is_told_step_by_step() {
+async fn working_site_passes_every_check() {
     let desk = Desk::at(GOOD).await;
     desk.site.put(|_| ());
 
@@ -55,7 +55,7 @@ async fn doctor_says_how_many_actions_other_users_created() {
 }
 
 #[tokio::test]
-async fn the_address_of_the_rest_api_is_taken_for_the_sites() {
+async fn rest_api_url_is_accepted_as_the_site() {
     use crate::sources::agents_api::site::address;
     for (url, want) in [
         ("https://a.example", "https://a.example"),
@@ -77,7 +77,7 @@ async fn the_address_of_the_rest_api_is_taken_for_the_sites() {
 }
 
 #[tokio::test]
-async fn every_way_in_which_a_site_does_not_work_has_a_sentence_of_its_own() {
+async fn each_site_problem_has_its_own_message() {
     let of = [
         (
             Setup { host: Host::Nobody, ..GOOD },
@@ -90,9 +90,9 @@ async fn every_way_in_which_a_site_does_not_work_has_a_sentence_of_its_own() {
     ];
     for (setup, sentence) in of {
         let told = looked_over(setup).await;
-        assert_eq!(told.len(), 2, "nothing is asked after it: {told:?}");
+        assert_eq!(told.len(), 2, "no check follows: {told:?}");
         assert!(told[1].starts_with("bad abilities: ") && told[1].contains(sentence), "{told:?}");
-        assert!(!told[1].ends_with("-> "), "what to do about it: {told:?}");
+        assert!(!told[1].ends_with("-> "), "advice is missing: {told:?}");
         let error = Desk::at(setup).await.listed().await.unwrap_err();
         assert!(!error.lost_sight(), "{error:?}");
     }
@@ -102,7 +102,7 @@ async fn every_way_in_which_a_site_does_not_work_has_a_sentence_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_and_a_wrong_address_are_told_apart() {
+async fn wrong_password_and_wrong_address_are_distinguished() {
     let desk = Desk::at(GOOD).await;
     let wrong = SourceConfig { auth: Auth::Basic { user: "ken".to_owned() }, ..config(&desk.url) };
     let source = crate::sources::open_in_a_hurry(&wrong, Duration::from_secs(20)).unwrap();
@@ -122,7 +122,7 @@ async fn a_wrong_password_and_a_wrong_address_are_told_apart() {
 }
 
 #[tokio::test]
-async fn what_the_site_lacks_is_said_in_the_inbox_too() {
+async fn inbox_reports_what_the_site_lacks() {
     for (setup, words) in [
         (Setup { host: Host::Nobody, ..GOOD }, "keeps pending actions"),
         (Setup { agents_api: false, ..GOOD }, "agents-api is missing"),

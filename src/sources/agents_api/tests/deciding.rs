@@ -2,7 +2,7 @@ use super::*;
 use crate::domain::Capabilities;
 
 #[tokio::test]
-async fn what_is_approved_has_run_and_its_result_is_kept() {
+async fn approved_action_has_run_and_its_result_is_kept() {
     let desk = Desk::at_data_machine().await;
     let id = desk.site.put(|_| ());
 
@@ -17,7 +17,7 @@ async fn what_is_approved_has_run_and_its_result_is_kept() {
 }
 
 #[tokio::test]
-async fn a_reason_goes_along_and_a_comment_stays_here() {
+async fn reason_is_sent_and_comment_is_not() {
     let desk = Desk::at_data_machine().await;
     let (no, yes) = (desk.site.put(|_| ()), desk.site.put(|_| ()));
     let reject = Decision::Reject { reason: Some("the \"wrong\" customer".to_owned()) };
@@ -32,7 +32,7 @@ async fn a_reason_goes_along_and_a_comment_stays_here() {
 }
 
 #[tokio::test]
-async fn the_name_that_decides_is_the_sites_own_word_and_without_it_nothing_is_decided() {
+async fn decisions_need_the_user_name_from_the_site() {
     let desk = Desk::at_data_machine().await;
     let id = desk.site.put(|_| ());
     desk.listed().await.unwrap();
@@ -51,7 +51,7 @@ async fn the_name_that_decides_is_the_sites_own_word_and_without_it_nothing_is_d
 }
 
 #[tokio::test]
-async fn what_is_not_as_it_was_seen_is_not_sent() {
+async fn changed_action_is_not_sent() {
     let changes: [fn(&mut books::Kept); 5] = [
         |kept| kept.input = r#"{"title":"Hello","n":1.1,"tags":[]}"#.to_owned(),
         |kept| kept.head = r#""summary":"Something else","preview":null,"#.to_owned(),
@@ -73,7 +73,7 @@ async fn what_is_not_as_it_was_seen_is_not_sent() {
 }
 
 #[tokio::test]
-async fn what_has_expired_by_the_clock_is_not_sent() {
+async fn expired_action_is_not_sent() {
     let desk = Desk::at_data_machine().await;
     let id = desk.site.put(|_| ());
     let batches = desk.freeze(&[&id], &Decision::APPROVE).await.unwrap();
@@ -88,11 +88,11 @@ async fn what_has_expired_by_the_clock_is_not_sent() {
 }
 
 #[tokio::test]
-async fn a_batch_is_decided_one_by_one_and_stops_where_rights_end() {
+async fn batch_is_sent_singly_and_stops_without_rights() {
     let desk = Desk::at_data_machine().await;
     let ids = [desk.site.put(|_| ()), desk.site.put(|_| ()), desk.site.put(|_| ())];
     let batches = desk.freeze(&ids.each_ref(), &Decision::APPROVE).await.unwrap();
-    assert_eq!((batches.len(), desk.source.at_once()), (1, 1), "one batch, told to be sent one by one");
+    assert_eq!((batches.len(), desk.source.at_once()), (1, 1), "one batch, sent singly");
     desk.site.setup.lock().unwrap().rights = false;
 
     let outcomes = desk.source.submit(&batches[0], "key").await.unwrap();
@@ -104,7 +104,7 @@ async fn a_batch_is_decided_one_by_one_and_stops_where_rights_end() {
 }
 
 #[tokio::test]
-async fn what_deciding_means_is_told_before_a_key_and_a_refusal_is_told_from_then_on() {
+async fn capabilities_show_effects_and_earlier_refusals() {
     let desk = Desk::at_data_machine().await;
     let id = desk.site.put(|kept| kept.creator = 1);
     let row = desk.listed().await.unwrap().0.remove(0);
@@ -120,12 +120,12 @@ async fn what_deciding_means_is_told_before_a_key_and_a_refusal_is_told_from_the
     desk.approve(&id).await;
 
     let can = desk.listed().await.unwrap().0.remove(0).can;
-    assert!(can.can_decide(), "a refusal is no proof that it is for ever");
+    assert!(can.can_decide(), "a refusal may be temporary");
     assert!(told(can)[0].starts_with("the site refused a decision on it"), "{:?}", told(can));
 }
 
 #[tokio::test]
-async fn a_row_of_another_creator_says_so_before_a_key() {
+async fn row_of_another_creator_has_a_note() {
     let desk = Desk::at_data_machine().await;
     let (ours, theirs) = (desk.site.put(|_| ()), desk.site.put(|kept| kept.creator = 1));
     let rows = desk.listed().await.unwrap().0;
@@ -138,11 +138,11 @@ async fn a_row_of_another_creator_says_so_before_a_key() {
     assert!(!note(&ours).contains("another user"), "{}", note(&ours));
     desk.site.with(&theirs, |kept| kept.creator = 7);
     let read = desk.get(&theirs).await.unwrap().row.can.told().remove(0).1;
-    assert!(!read.contains("another user"), "what was read later counts: {read}");
+    assert!(!read.contains("another user"), "the later read counts: {read}");
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_say_what_was_asked_is_no_success() {
+async fn malformed_answer_is_not_a_success() {
     let desk = Desk::at_data_machine().await;
     let id = desk.site.put(|kept| kept.kind = "mute".to_owned());
 

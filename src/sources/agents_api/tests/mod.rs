@@ -23,7 +23,7 @@ pub(in crate::sources) mod world;
 
 use books::{Host, Setup, Site};
 
-/// The password is printed by a command: tests share the environment.
+/// A command prints the password, because tests share the environment.
 fn config(url: &str) -> SourceConfig {
     let command = vec!["printf".to_owned(), "%s".to_owned(), server::PASSWORD.to_owned()];
     SourceConfig {
@@ -33,7 +33,6 @@ fn config(url: &str) -> SourceConfig {
     }
 }
 
-/// A site, and a reviewer at it.
 struct Desk {
     site: Arc<Site>,
     url: String,
@@ -60,11 +59,11 @@ impl Desk {
     async fn listed(&self) -> Result<(Vec<Row>, Vec<Unreadable>), SourceError> {
         match self.source.sync(None).await? {
             Synced::All { rows, unreadable, .. } => Ok((rows, unreadable)),
-            Synced::Changes { .. } => panic!("it tells no changes"),
+            Synced::Changes { .. } => panic!("unexpected changes"),
         }
     }
 
-    /// As the site tells it, or as it ended here.
+    /// Returns the action as the site reports it, or as it ended here.
     async fn get(&self, id: &ActionId) -> Option<PendingAction> {
         self.source.get(std::slice::from_ref(id)).await.unwrap().pop().map(Result::unwrap)
     }

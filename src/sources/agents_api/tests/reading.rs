@@ -5,7 +5,7 @@ fn ids(rows: &[Row]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_long_list_is_read_whole_whatever_a_page_holds() {
+async fn long_list_is_read_whole_at_any_page_size() {
     for (page_max, pages, total) in
         [(200, true, 450), (50, true, 120), (2, true, 5), (7, true, 30), (500, false, 300)]
     {
@@ -15,7 +15,7 @@ async fn a_long_list_is_read_whole_whatever_a_page_holds() {
         let (rows, unreadable) = desk.listed().await.unwrap();
 
         let want: Vec<_> = put.iter().map(ActionId::as_raw).collect();
-        // A host that knows no pages gives what it gives.
+        // A host without pages returns at most 200 actions.
         let want = if pages { want } else { want[..200].to_vec() };
         assert_eq!(ids(&rows), want, "{page_max} a page");
         assert!(unreadable.is_empty());
@@ -23,10 +23,10 @@ async fn a_long_list_is_read_whole_whatever_a_page_holds() {
 }
 
 #[tokio::test]
-async fn what_is_settled_while_the_list_is_read_takes_nothing_out_from_between_two_pages() {
+async fn settling_during_a_list_hides_no_action() {
     let desk = Desk::at(Setup { page_max: 50, ..Setup::DATA_MACHINE }).await;
     let put: Vec<ActionId> = (0..200).map(|_| desk.site.put(|_| ())).collect();
-    // With the second page, sixty of the first are settled: more than two pages overlap by.
+    // Sixty actions of the first page settle with the second page, more than two pages overlap by.
     desk.site.books().settles_at_page = Some((2, 60));
 
     let (rows, _) = desk.listed().await.unwrap();
@@ -37,7 +37,7 @@ async fn what_is_settled_while_the_list_is_read_takes_nothing_out_from_between_t
 }
 
 #[tokio::test]
-async fn a_site_without_pretty_permalinks_is_found_and_remembered() {
+async fn site_without_pretty_permalinks_is_found_and_remembered() {
     let desk = Desk::at(Setup { pretty_permalinks: false, ..Setup::DATA_MACHINE }).await;
     let id = desk.site.put(|_| ());
 
@@ -51,7 +51,7 @@ async fn a_site_without_pretty_permalinks_is_found_and_remembered() {
 }
 
 #[tokio::test]
-async fn one_that_cannot_be_read_hides_no_other_and_can_be_rejected() {
+async fn unreadable_action_hides_no_other_and_can_be_rejected() {
     let desk = Desk::at_data_machine().await;
     let good = desk.site.put(|_| ());
     let bad = desk.site.put(|kept| {
@@ -71,7 +71,7 @@ async fn one_that_cannot_be_read_hides_no_other_and_can_be_rejected() {
 }
 
 #[tokio::test]
-async fn several_actions_are_read_from_the_list_and_settled_ones_by_themselves() {
+async fn pending_actions_are_read_from_the_list_settled_ones_singly() {
     let desk = Desk::at_data_machine().await;
     let put: Vec<ActionId> = (0..40).map(|_| desk.site.put(|_| ())).collect();
     desk.site.with(&put[3], |kept| {
@@ -89,11 +89,11 @@ async fn several_actions_are_read_from_the_list_and_settled_ones_by_themselves()
         (&Status::Rejected, &Some("user:9".into()))
     );
     let gets = desk.site.books().asked.iter().filter(|line| line.contains("/get-pending-action/")).count();
-    assert_eq!(gets, 2, "the settled one, and the one that nobody knows");
+    assert_eq!(gets, 2, "the settled one and the unknown one");
 }
 
 #[tokio::test]
-async fn only_the_wanted_agents_actions_are_listed_also_by_a_host_that_knows_no_filter() {
+async fn list_shows_only_the_configured_agent() {
     let settings = Settings { agent: Some("editor".to_owned()), ..Settings::default() };
     let desk = Desk::with(Setup::DATA_MACHINE, settings).await;
     desk.site.put(|_| ());
@@ -107,7 +107,7 @@ async fn only_the_wanted_agents_actions_are_listed_also_by_a_host_that_knows_no_
 }
 
 #[tokio::test]
-async fn the_context_tells_who_proposed_it_and_what_its_host_adds() {
+async fn context_shows_the_proposal_and_the_hosts_metadata() {
     let desk = Desk::at_data_machine().await;
     let id = desk.site.put(|kept| {
         kept.expires_at = r#""next tuesday""#.to_owned();

@@ -1,5 +1,4 @@
-//! A WordPress as it answers: REST under both addresses, Basic auth, abilities that are POST, refusals with code, message and
-//! data.
+//! A fake WordPress: REST under both addresses, Basic auth, abilities by POST, refusals with code, message and data.
 
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ use crate::contract::fields::Fields;
 use crate::domain::json;
 
 pub(super) const USER: &str = "kim";
-/// As WordPress prints it, in groups of four.
+/// The password as WordPress prints it, in groups of four.
 pub(super) const PASSWORD: &str = "abcd EFGH 1234 ijkl";
 
 pub(super) fn router(site: Arc<Site>) -> Router {
@@ -34,7 +33,7 @@ async fn answer(State(site): State<Arc<Site>>, request: Request) -> Response {
     site.faults.meet(decides, fault, deed).await
 }
 
-/// What the REST API is asked for, if it is asked at all.
+/// Returns the REST route of a request; `None` for other requests.
 fn route(site: &Site, uri: &Uri) -> Option<String> {
     let query = uri.query().unwrap_or_default();
     let plain = query.split('&').find_map(|pair| pair.strip_prefix("rest_route="));
@@ -247,7 +246,7 @@ fn fault(status: u16) -> Response {
     refusal
 }
 
-/// `more` stands in the data beside the status, with a comma before it.
+/// `more` follows the status in the data, with a comma before it.
 fn refusal(status: u16, code: &str, message: &str, more: &str) -> Response {
     let message = json::encode(message);
     sent(status, format!(r#"{{"code":"{code}","message":{message},"data":{{"status":{status}{more}}}}}"#))

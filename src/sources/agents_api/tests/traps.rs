@@ -1,25 +1,25 @@
-//! Where a decision, or what came of it, could be lost in silence.
+//! Cases in which a decision or its outcome could be lost silently.
 
 use super::*;
 
 #[tokio::test]
-async fn wordpress_forgets_what_failed_after_it_was_accepted_and_the_refusal_is_the_only_notice() {
+async fn failure_after_acceptance_is_reported_only_by_the_refusal() {
     let desk = Desk::at_data_machine().await;
     let id = desk.site.put(|kept| kept.kind = "boom".to_owned());
 
-    assert_eq!(desk.approve(&id).await, Outcome::Approved, "it was accepted, and ran");
+    assert_eq!(desk.approve(&id).await, Outcome::Approved, "it was accepted and ran");
 
-    assert!(desk.listed().await.unwrap().0.is_empty(), "the list has it no more");
+    assert!(desk.listed().await.unwrap().0.is_empty(), "it is no longer listed");
     let told = desk.get(&id).await.unwrap();
     assert_eq!(told.row.status, Status::Failed);
     assert!(told.error.as_ref().is_some_and(|error| error.as_raw().contains("It exploded.")), "{told:?}");
     assert_eq!(told.row.resolved_by, Some("user:7".into()));
-    assert_eq!(desk.source.ended(&id), Some(told), "and it is known at once, without asking");
+    assert_eq!(desk.source.ended(&id), Some(told), "the end is known without another request");
     assert_eq!(desk.site.with(&id, |kept| kept.taken), Some(1));
 }
 
 #[tokio::test]
-async fn a_run_that_may_have_landed_is_unknown_and_not_failed() {
+async fn run_that_may_have_landed_is_unknown() {
     let desk = Desk::at_data_machine().await;
     for (kind, words, said) in [
         ("torn", "cannot tell whether it ran: check the site", "The mutation may have completed"),
@@ -31,12 +31,12 @@ async fn a_run_that_may_have_landed_is_unknown_and_not_failed() {
 
         assert!(matches!(outcome, Outcome::Unknown { .. }), "{kind}: {outcome:?}");
         assert!(why(&outcome).contains(words) && why(&outcome).contains(said), "{outcome:?}");
-        assert_eq!(desk.source.ended(&id), None, "{kind}: nothing says that it ended");
+        assert_eq!(desk.source.ended(&id), None, "{kind}: its end is not known");
     }
 }
 
 #[tokio::test]
-async fn wordpress_refuses_with_one_code_and_what_it_means_is_read() {
+async fn refusals_with_one_code_are_told_by_their_message() {
     let desk = Desk::at_data_machine().await;
     let foreign = desk.site.put(|kept| kept.creator = 1);
     let orphan = desk.site.put(|kept| kept.kind = "orphan".to_owned());
@@ -51,7 +51,7 @@ async fn wordpress_refuses_with_one_code_and_what_it_means_is_read() {
 }
 
 #[tokio::test]
-async fn wordpress_hides_what_another_reviewer_is_running_and_that_is_not_taken_for_ours() {
+async fn run_of_another_reviewer_is_not_taken_for_ours() {
     let desk = Desk::at_data_machine().await;
     let id = desk.site.put(|_| ());
     let batches = desk.freeze(&[&id], &Decision::APPROVE).await.unwrap();
@@ -61,11 +61,11 @@ async fn wordpress_hides_what_another_reviewer_is_running_and_that_is_not_taken_
 
     let skipped = Outcome::Skipped { status: Some(Status::Executed), by: Some("user:9".into()) };
     assert_eq!(outcomes, [(id.clone(), skipped)]);
-    assert_eq!(desk.source.ended(&id), None, "nothing is told as ours");
+    assert_eq!(desk.source.ended(&id), None, "it is not reported as ours");
 }
 
 #[tokio::test]
-async fn what_another_reviewer_runs_for_long_is_skipped_without_a_name() {
+async fn long_run_of_another_reviewer_is_skipped_without_a_name() {
     let desk = Desk::at_data_machine().await;
     let id = desk.site.put(|_| ());
     let batches = desk.freeze(&[&id], &Decision::APPROVE).await.unwrap();
@@ -77,7 +77,7 @@ async fn what_another_reviewer_runs_for_long_is_skipped_without_a_name() {
 }
 
 #[tokio::test]
-async fn a_host_that_keeps_the_failure_beside_accepted_tells_it_for_ever() {
+async fn host_that_keeps_failures_reports_them_later() {
     let desk = Desk::at(Setup { host: Host::OfItsOwn, ..Setup::DATA_MACHINE }).await;
     let id = desk.site.put(|kept| kept.kind = "boom".to_owned());
 
@@ -88,7 +88,7 @@ async fn a_host_that_keeps_the_failure_beside_accepted_tells_it_for_ever() {
 }
 
 #[tokio::test]
-async fn a_host_that_names_the_conflict_is_read_all_the_same() {
+async fn host_that_names_the_conflict_is_read_too() {
     let desk = Desk::at(Setup { host: Host::OfItsOwn, ..Setup::DATA_MACHINE }).await;
     let id = desk.site.put(|_| ());
     let batches = desk.freeze(&[&id], &Decision::REJECT).await.unwrap();

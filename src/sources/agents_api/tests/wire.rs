@@ -8,7 +8,6 @@ fn read(text: &str) -> PendingAction {
     action(text, &Settings::default()).unwrap()
 }
 
-/// The action with one member written otherwise.
 fn with(name: &str, value: &str) -> PendingAction {
     let raw = crate::domain::RawJson::parse(PENDING).unwrap();
     let members = raw.members().unwrap().into_iter();
@@ -22,7 +21,7 @@ fn with(name: &str, value: &str) -> PendingAction {
 }
 
 #[test]
-fn what_runs_keeps_its_bytes_and_php_writes_a_list_for_nothing_at_all() {
+fn input_keeps_its_bytes_and_phps_empty_list_is_empty() {
     let action = read(PENDING);
 
     assert_eq!(action.input.as_str(), r#"{"ids":[1,2],"n":1.10,"big":18446744073709551616,"a":1,"a":2}"#);
@@ -34,12 +33,12 @@ fn what_runs_keeps_its_bytes_and_php_writes_a_list_for_nothing_at_all() {
     );
     assert_eq!(action.preview.unwrap().as_str(), r#""two \u201cposts\u201d""#);
     for input in ["[]", "null", "\"text\"", "17", "{}"] {
-        assert_eq!(with("apply_input", input).input.as_str(), input, "any JSON is kept as it came");
+        assert_eq!(with("apply_input", input).input.as_str(), input, "any JSON is kept as sent");
     }
 }
 
 #[test]
-fn what_nobody_said_anything_of_ranks_as_what_destroys() {
+fn missing_effect_ranks_as_destructive() {
     let of = |word: &str| with("metadata", &format!(r#"{{"effect":{word}}}"#)).row;
     assert_eq!(read(PENDING).row.effect, Some(Effect::Destructive));
     assert_eq!(read(PENDING).row.risk, Risk::High);
@@ -57,7 +56,7 @@ fn what_nobody_said_anything_of_ranks_as_what_destroys() {
 }
 
 #[test]
-fn dates_are_any_text_and_one_that_nobody_understands_fails_nothing() {
+fn any_date_format_is_read_or_ignored() {
     let at = |text: &str| with("expires_at", text).row.expires_at;
     let noon = Some(Timestamp::from_millis(1_795_348_800_000));
     for text in [
@@ -77,7 +76,7 @@ fn dates_are_any_text_and_one_that_nobody_understands_fails_nothing() {
 }
 
 #[test]
-fn statuses_keep_their_words_and_accepted_is_executed_unless_an_error_stands_beside_it() {
+fn accepted_is_executed_unless_it_has_an_error() {
     let of = |word: &str| with("status", &format!("\"{word}\"")).row.status;
     assert_eq!(of("accepted"), Status::Executed);
     assert_eq!(of("applying"), Status::Running);
@@ -89,7 +88,7 @@ fn statuses_keep_their_words_and_accepted_is_executed_unless_an_error_stands_bes
 }
 
 #[test]
-fn tool_and_session_stand_where_the_configuration_says() {
+fn tool_and_session_are_read_by_configured_pointers() {
     let text = PENDING.replace(
         r#""metadata":[]"#,
         r#""metadata":{"tool_name":"posts/delete","datamachine":{"context":{"session_id":"dm"}},"s":5}"#,
@@ -104,11 +103,15 @@ fn tool_and_session_stand_where_the_configuration_says() {
     };
     let row = action(&text, &settings).unwrap().row;
     assert_eq!((row.tool.as_raw(), row.batch), ("posts/delete", Some(BatchId::new("5:delete_posts"))));
-    assert_eq!(action(PENDING, &settings).unwrap().row.tool.as_raw(), "delete_posts", "else the kind");
+    assert_eq!(
+        action(PENDING, &settings).unwrap().row.tool.as_raw(),
+        "delete_posts",
+        "without the pointer, the kind"
+    );
 }
 
 #[test]
-fn what_is_no_action_says_why_and_keeps_its_id() {
+fn malformed_action_says_why_and_keeps_its_id() {
     let of = |text: &str| action(text, &Settings::default()).unwrap_err();
     let no_input = of(r#"{"action_id":"pa_1","kind":"k","status":"pending"}"#);
     assert_eq!((no_input.what, no_input.id), ("it has no apply_input", Some(ActionId::new("pa_1"))));
@@ -120,7 +123,7 @@ fn what_is_no_action_says_why_and_keeps_its_id() {
 }
 
 #[test]
-fn a_list_that_php_wrote_with_its_numbers_is_a_list() {
+fn php_object_with_numeric_keys_is_a_list() {
     assert_eq!(listed(r#"{"actions":[]}"#), Some(vec![]));
     assert_eq!(listed(r#"{"actions":{"0":{"a":1},"3":{"a":2}}}"#), Some(vec![r#"{"a":1}"#, r#"{"a":2}"#]));
     assert_eq!(listed(r#"{"total":3}"#), None);

@@ -1,4 +1,4 @@
-//! Two sites for the scenarios that every source plays.
+//! Two sites for the shared scenarios.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub(in crate::sources) const WORLDS: &[Place] = &[
     Place { name: "agents-api, a host of its own", make: || Box::pin(site(false)) },
 ];
 
-/// With Data Machine; or with a host of its own that tells statuses apart, and without pretty permalinks.
+/// Starts a site with Data Machine, or with a host that distinguishes statuses, without pretty permalinks.
 async fn site(data_machine: bool) -> Arc<dyn World> {
     let own = Setup { host: Host::OfItsOwn, pretty_permalinks: false, ..Setup::DATA_MACHINE };
     let site = Site::new(if data_machine { Setup::DATA_MACHINE } else { own });
@@ -102,7 +102,6 @@ impl World for Reached {
         self.site.with(id, |kept| kept.input.clone()).unwrap_or_default()
     }
 
-    /// What came along with the decision: Data Machine hands it on, and then keeps nothing of it.
     async fn said(&self, id: &ActionId) -> Option<String> {
         let payload = self.site.with(id, |kept| kept.payload.clone()).flatten()?;
         pointer::find(&payload, "/reason").map(|reason| json::decode(reason).text.into_owned())

@@ -1,4 +1,4 @@
-//! A service as it was measured, with either of its stores, and its faults.
+//! A fake service like the measured one, with either store, and its faults.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -20,12 +20,11 @@ use crate::net::testing::serve;
 use crate::sources::Source;
 use crate::sources::tests::{Faults, Place, Stand, World};
 
-/// Where a service keeps what it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Store {
-    /// Leaves out what is absent, and lists what has expired.
+    /// Leaves out absent members and lists expired requests.
     Memory,
-    /// Writes null for what is absent, and hides what has expired.
+    /// Writes absent members as null and hides expired requests.
     Sqlite,
 }
 
@@ -42,7 +41,7 @@ async fn sqlite() -> Arc<dyn World> {
     Arc::new(Service::start(Store::Sqlite).await)
 }
 
-/// One process, or several on one store.
+/// A service process. Several can share a store.
 #[derive(Clone)]
 pub(super) struct Service {
     pub(super) office: Arc<Office>,
@@ -52,21 +51,17 @@ pub(super) struct Service {
 pub(super) struct Office {
     store: Store,
     faults: Faults,
-    /// What goes as `authorization` or in `x-api-key`; nobody is asked where it is none.
     credential: Option<(&'static str, &'static str)>,
-    /// It says what went wrong inside.
+    /// Whether internal errors are described.
     exposes: bool,
     books: Arc<Mutex<Books>>,
 }
 
-/// How an answer of 200 can be none to what was asked.
+/// An answer of 200 that does not match the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Twist {
-    /// The other way round.
     Contrary,
-    /// About other arguments than were listed.
     OtherArguments,
-    /// Not about anything.
     Nonsense,
 }
 
@@ -75,9 +70,9 @@ pub(super) struct Books {
     twist: Option<Twist>,
     kept: Vec<Kept>,
     broken: Vec<&'static str>,
-    /// Each process decides by what it read before: the last one to write wins.
+    /// Each process decides on its stale read, and the last write wins.
     torn: bool,
-    /// Another reviewer decides this one just before the next decision on it comes.
+    /// A request that another reviewer decides just before our next decision on it.
     overtaken: Option<String>,
 }
 
@@ -104,7 +99,7 @@ impl Kept {
         let sqlite = store == Store::Sqlite;
         let risk = if self.odd { "spicy" } else { "medium" };
         let odd = if self.odd { r#","frobnication":{"deep":[1]}"# } else { "" };
-        // The answer to a decision leaves out what was not given, whatever the store.
+        // The answer to a decision leaves out absent members in both stores.
         let said = word("comment", self.comment.clone(), sqlite && listed)
             + &word("decidedBy", self.by.clone(), sqlite && listed)
             + &word("decidedAt", self.at.map(time::write), sqlite)
@@ -148,7 +143,7 @@ impl Service {
         Self { office, url: serve(app).await }
     }
 
-    /// Another process on the same store; from now on each decides by what it read before.
+    /// Starts another process on the same store. From then on each decides on stale reads.
     pub(super) async fn second_process(&self) -> Self {
         self.office.books().torn = true;
         Self::with(self.office.store, None, false, Arc::clone(&self.office.books)).await
@@ -189,17 +184,14 @@ impl Service {
         self.with_kept(id, |kept| kept.expires_at = time::now().plus_millis(millis));
     }
 
-    /// Its answers to decisions are as said from now on.
     pub(super) fn twist(&self, twist: Twist) {
         self.office.books().twist = Some(twist);
     }
 
-    /// Another reviewer decides it just before the next decision on it comes.
     pub(super) fn overtake(&self, id: &ActionId) {
         self.office.books().overtaken = Some(id.as_raw().to_owned());
     }
 
-    /// Who decided it, by its own books.
     pub(super) fn by(&self, id: &ActionId) -> Option<String> {
         self.with_kept(id, |kept| kept.by.clone()).flatten()
     }
@@ -278,7 +270,7 @@ async fn decide(
     if overtaken {
         kept.decide(false, None, Some("bob".to_owned()));
     }
-    // What has expired is decided all the same.
+    // The service decides expired requests, too.
     if kept.status != "pending" && !torn {
         let told = error(500, format!(r#"{{"error":"Approval {id} is already {}"}}"#, kept.status));
         return if office.exposes { told } else { refusal(500) };
@@ -321,7 +313,6 @@ impl World for Service {
         self.put(r#"{"note":"odd"}"#, true)
     }
 
-    /// It lists what is pending, and tells of nothing else.
     async fn turn_odd(&self, _: &ActionId) -> bool {
         false
     }
@@ -338,7 +329,7 @@ impl World for Service {
         self.office.books().kept.retain(|kept| kept.id != id.as_raw());
     }
 
-    /// Not by its routes; but whoever shares its database can.
+    /// The API cannot change it, but another user of the database can.
     async fn change(&self, id: &ActionId) -> bool {
         self.with_kept(id, |kept| kept.arguments = r#"{"note":"something else"}"#.to_owned()).is_some()
     }

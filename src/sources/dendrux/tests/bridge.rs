@@ -1,4 +1,4 @@
-//! Through the bridge.
+//! dendrux through the bridge.
 
 use futures_util::StreamExt as _;
 
@@ -14,7 +14,7 @@ use crate::sources::{Connection, EventKind, SourceError};
 const WAITS: &str = "waiting_approval";
 
 #[tokio::test]
-async fn each_call_of_a_turn_is_decided_its_own_way_in_one_request() {
+async fn calls_of_a_turn_are_decided_separately_in_one_request() {
     let reached = Reached::of(Kind::Bridge).await;
     let source = reached.open(AT_EASE);
     let ids = reached.waits(WAITS, vec![gated("buy", r#"{"n": 1.10}"#), free("stock"), gated("scrap", "{}")]);
@@ -22,7 +22,7 @@ async fn each_call_of_a_turn_is_decided_its_own_way_in_one_request() {
     assert_eq!(
         listed.iter().map(|row| &row.id).collect::<Vec<_>>(),
         [&ids[0], &ids[2]],
-        "the ungated one is no row"
+        "the ungated call is not listed"
     );
     let can = listed[0].can;
     assert_eq!((can.together, can.edit, can.also_rejects), (Together::All, false, 0));
@@ -44,12 +44,12 @@ async fn each_call_of_a_turn_is_decided_its_own_way_in_one_request() {
     let (bought, scrapped) = (get(&source, &ids[0]).await, get(&source, &ids[2]).await);
     assert_eq!((bought.row.status, bought.result.unwrap().as_str()), (Status::Executed, "\"buy done\""));
     assert_eq!((scrapped.row.status, scrapped.reason), (Status::Rejected, Some("too \"dear\"".into())));
-    assert_eq!(scrapped.row.resolved_by, Some("kim".into()), "as the bridge remembers it");
-    assert_eq!(reached.with_run(&ids[0], |run| run.ran.len()), Some(2), "and what needed no approval ran");
+    assert_eq!(scrapped.row.resolved_by, Some("kim".into()), "from the bridge's record");
+    assert_eq!(reached.with_run(&ids[0], |run| run.ran.len()), Some(2), "the ungated call ran, too");
 }
 
 #[tokio::test]
-async fn a_part_of_a_turn_is_never_sent() {
+async fn partial_turn_is_not_sent() {
     for kind in [Kind::Bridge, Kind::OldBridge, Kind::Plain, Kind::OldPlain] {
         let reached = Reached::of(kind).await;
         let source = reached.open(AT_EASE);
@@ -57,7 +57,7 @@ async fn a_part_of_a_turn_is_never_sent() {
         let half = [(&ids[0], Decision::APPROVE)];
 
         assert!(matches!(frozen(&source, 2, &half).await, Err(Refusal::PartOfTurn(_, 1))), "{kind:?}");
-        // And were it frozen, what is pending is counted once more before anything is sent.
+        // The number of pending calls is checked again before sending.
         let half = frozen(&source, 1, &half).await.unwrap();
         let told = source.submit(&half, "s:0").await.unwrap();
 
@@ -67,7 +67,7 @@ async fn a_part_of_a_turn_is_never_sent() {
 }
 
 #[tokio::test]
-async fn an_older_dendrux_takes_one_decision_for_the_turn_and_it_is_told_what_else_that_rejects() {
+async fn old_dendrux_takes_one_decision_per_turn_with_a_warning() {
     let reached = Reached::of(Kind::OldBridge).await;
     let source = reached.open(AT_EASE);
     let ids = reached.waits(WAITS, vec![gated("buy", "{}"), gated("scrap", "{}"), free("stock")]);
@@ -92,7 +92,7 @@ async fn an_older_dendrux_takes_one_decision_for_the_turn_and_it_is_told_what_el
 }
 
 #[tokio::test]
-async fn the_results_of_a_clients_calls_are_given_together_and_byte_for_byte() {
+async fn client_results_are_sent_together_byte_for_byte() {
     for (kind, want) in [
         (
             Kind::Bridge,
@@ -122,7 +122,7 @@ async fn the_results_of_a_clients_calls_are_given_together_and_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn nothing_but_the_answer_can_be_filled_in() {
+async fn only_the_answer_can_be_edited() {
     let reached = Reached::of(Kind::Bridge).await;
     let source = reached.open(AT_EASE);
     let ids = reached.waits("waiting_client_tool", vec![client("sign")]);
@@ -134,7 +134,7 @@ async fn nothing_but_the_answer_can_be_filled_in() {
 }
 
 #[tokio::test]
-async fn a_question_is_answered_in_words_and_cannot_be_rejected() {
+async fn question_is_answered_in_text_and_cannot_be_rejected() {
     for kind in [Kind::Bridge, Kind::OldPlain] {
         let reached = Reached::of(kind).await;
         let source = reached.open(AT_EASE);
@@ -160,7 +160,7 @@ async fn a_question_is_answered_in_words_and_cannot_be_rejected() {
 }
 
 #[tokio::test]
-async fn a_decision_that_won_is_told_at_once_and_followed_to_its_end() {
+async fn winning_decision_is_reported_at_once_and_followed() {
     let reached = Reached::of(Kind::Bridge).await;
     let source = reached.open(AT_EASE);
     let mut ids = reached.waits(WAITS, vec![gated("buy", "{}"), client("sign")]);
@@ -170,7 +170,7 @@ async fn a_decision_that_won_is_told_at_once_and_followed_to_its_end() {
     assert_eq!(decide(&source, &approve(&ids[0])).await, [Outcome::Approved]);
     assert_eq!(get(&source, &ids[0]).await.row.status, Status::Executed);
 
-    // The same call of a client waits once more, for its result this time: that is another action.
+    // The client's call waits again, now for its result. That is another action.
     reached.with_run(&ids[0], Run::goes_on);
     let row = rows(&source).await.remove(0);
     assert!(row.id.as_raw().ends_with("R0C1") && row.id != ids[1], "{:?}", row.id);
@@ -180,14 +180,13 @@ async fn a_decision_that_won_is_told_at_once_and_followed_to_its_end() {
 }
 
 #[tokio::test]
-async fn until_something_is_written_only_who_decided_knows_how() {
+async fn outcome_is_known_only_to_its_sender_until_written() {
     let reached = Reached::of(Kind::Bridge).await;
     let (ours, other) = (reached.open(AT_EASE), reached.open(AT_EASE));
     let ids = reached.waits(WAITS, vec![gated("buy", "{}"), gated("scrap", "{}")]);
     let both = [(&ids[0], Decision::APPROVE), (&ids[1], reject("no"))];
     let late = frozen(&other, 2, &both).await.unwrap();
     assert_eq!(decide(&ours, &both).await, [Outcome::Approved, Outcome::Rejected]);
-    // As it is while the first tool runs.
     reached.with_run(&ids[0], |run| {
         run.status = "running".to_owned();
         run.rows.clear();
@@ -211,7 +210,7 @@ async fn until_something_is_written_only_who_decided_knows_how() {
 }
 
 #[tokio::test]
-async fn changes_are_pushed_with_a_pulse() {
+async fn changes_are_pushed_with_heartbeats() {
     let reached = Reached::of(Kind::Bridge).await;
     let frames = "event: briefing\ndata: {\"pending\":3,\"turns\":2}\n\nevent: tick\ndata: 1\n\n";
     frames.clone_into(&mut reached.house.stream.lock().unwrap());
@@ -228,7 +227,7 @@ async fn changes_are_pushed_with_a_pulse() {
 }
 
 #[tokio::test]
-async fn the_context_shows_the_run_and_what_is_held_with_the_call() {
+async fn context_shows_the_run_and_the_calls_held_together() {
     let reached = Reached::of(Kind::Bridge).await;
     let source = reached.open(AT_EASE);
     let dear = Call { reason: Some("dear"), ..gated("buy", "{}") };
@@ -251,7 +250,7 @@ async fn the_context_shows_the_run_and_what_is_held_with_the_call() {
 }
 
 #[tokio::test]
-async fn the_doctor_says_what_is_mounted_and_how_decisions_go() {
+async fn doctor_reports_the_bridge_and_the_kind_of_decisions() {
     let found = |checks: &[crate::domain::Check]| {
         checks
             .iter()
@@ -271,14 +270,14 @@ async fn the_doctor_says_what_is_mounted_and_how_decisions_go() {
     let checks = reached.open(AT_EASE).checked().await;
     let missing = checks.iter().find(|check| check.what == "write route").unwrap();
     assert_eq!(missing.verdict, Verdict::Bad, "{}", found(&checks));
-    assert!(!reached.seen().iter().any(|line| line.starts_with("POST")), "looking decides nothing");
+    assert!(!reached.seen().iter().any(|line| line.starts_with("POST")), "the check sent a decision");
     let elsewhere = serve(axum::Router::new()).await;
     let checks = Reached { url: elsewhere, ..reached }.open(AT_EASE).checked().await;
     assert!(checks.iter().any(|check| check.verdict == Verdict::Bad), "{}", found(&checks));
 }
 
 #[tokio::test]
-async fn what_is_no_bridge_is_told_and_asked_again_later() {
+async fn foreign_server_is_reported_and_asked_again() {
     let app = axum::Router::new().fallback(|| async { r#"{"hello":"world"}"# });
     let reached = Reached { url: serve(app).await, ..Reached::of(Kind::Bridge).await };
 

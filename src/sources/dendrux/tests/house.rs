@@ -1,4 +1,4 @@
-//! The books of an application with agents, kept as dendrux keeps them: runs, their events, the rows of their calls.
+//! The records of a fake application, as dendrux keeps them: runs, events, rows of calls.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 
 use crate::domain::Timestamp;
 
-/// Which generation of the package it is, and how decisions get in.
+/// The version of dendrux, and whether it has the bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sources) enum Kind {
-    /// 0.4 behind the bridge.
+    /// 0.4 with the bridge.
     Bridge,
-    /// 0.2 behind the bridge.
+    /// 0.2 with the bridge.
     OldBridge,
-    /// 0.4 behind routes of the owner's.
+    /// 0.4 with routes written by an owner.
     Plain,
-    /// 0.2 behind routes of the owner's.
+    /// 0.2 with routes written by an owner.
     OldPlain,
 }
 
@@ -29,7 +29,6 @@ impl Kind {
     }
 }
 
-/// One call of an agent.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) id: String,
@@ -40,7 +39,6 @@ pub(super) struct Call {
     pub(super) reason: Option<&'static str>,
 }
 
-/// A call that needs approval.
 pub(super) fn gated(name: &'static str, params: &str) -> Call {
     Call { id: String::new(), name, params: params.to_owned(), gated: true, client: false, reason: None }
 }
@@ -72,33 +70,29 @@ pub(super) struct Row {
 pub(super) struct Run {
     pub(super) id: String,
     pub(super) status: String,
-    /// Of the turn that waits.
+    /// The calls of the waiting turn.
     pub(super) calls: Vec<Call>,
     pub(super) question: Option<&'static str>,
-    /// The number of each pause, with its calls.
+    /// Event index of each pause, with its calls.
     pub(super) pauses: Vec<(usize, Vec<Call>)>,
     pub(super) events: Vec<Event>,
     pub(super) rows: Vec<Row>,
     pub(super) failure: Option<&'static str>,
-    /// What stands in place of the date of its pause.
     pub(super) date: Option<&'static str>,
-    /// When its events happened, if not in May.
+    /// Date of its events, if not in May.
     pub(super) since: Option<Timestamp>,
-    /// A member that nobody knows, with a comma before it.
+    /// An unknown member, preceded by a comma.
     pub(super) odd: &'static str,
     pub(super) broken: bool,
     pub(super) taken: usize,
     pub(super) said: Option<String>,
-    /// What its tools ran, in order.
     pub(super) ran: Vec<String>,
-    /// Who decided, as a bridge remembers it.
     pub(super) decided: Vec<Value>,
-    /// A claimed run goes on only when told to.
+    /// Whether a claimed run waits to be continued.
     pub(super) held: bool,
     pub(super) left: Vec<Call>,
 }
 
-/// Decisions on a turn.
 pub(super) enum Verdicts {
     Each(BTreeMap<String, (bool, Option<String>)>),
     Whole(bool, Option<String>),
@@ -109,7 +103,6 @@ impl Run {
         self.events.push(Event { kind, call: call.map(str::to_owned), data });
     }
 
-    /// It pauses for these calls.
     pub(super) fn waits(&mut self, status: &str, calls: Vec<Call>) {
         for call in calls.iter().filter(|call| call.gated && status == "waiting_approval") {
             let reason = call.reason.unwrap_or("requires_approval");
@@ -140,7 +133,7 @@ impl Run {
         }
     }
 
-    /// Somebody's claim won. What is decided happens as this generation does it.
+    /// Applies a winning decision like this version.
     pub(super) fn decide(&mut self, verdicts: &Verdicts, old: bool) {
         self.taken += 1;
         let calls = std::mem::take(&mut self.calls);
@@ -195,7 +188,7 @@ impl Run {
         }
     }
 
-    /// A claimed run comes to its next pause, or its end.
+    /// Continues a claimed run to its next pause or its end.
     pub(super) fn goes_on(&mut self) {
         let left = std::mem::take(&mut self.left);
         if left.is_empty() {
@@ -206,7 +199,6 @@ impl Run {
         }
     }
 
-    /// Results for the calls of a client.
     pub(super) fn give(&mut self, results: &[(String, String, bool, Option<String>)]) {
         self.taken += 1;
         let calls = std::mem::take(&mut self.calls);
@@ -228,7 +220,6 @@ impl Run {
         self.goes_on();
     }
 
-    /// It ends while it waits.
     pub(super) fn ends(&mut self, status: &str, failure: Option<&'static str>) {
         let event = if failure.is_some() { "run.abandoned" } else { "run.cancelled" };
         self.happens(event, None, json!({}));

@@ -1,4 +1,4 @@
-//! The source against an application with agents of this test's own making, by both roads and of both generations.
+//! The source against a fake application, with and without the bridge, in both versions.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,12 +18,12 @@ mod traps;
 pub(in crate::sources) mod world;
 mod writes;
 
-/// Where nothing is to be lost, a busy machine must not lose it either.
+/// Generous, so that a busy machine loses no answer.
 const AT_EASE: Duration = Duration::from_secs(30);
 
 async fn rows(source: &Arc<dyn Source>) -> Vec<Row> {
     let Synced::All { rows, unreadable, .. } = source.sync(None).await.unwrap() else {
-        panic!("all was asked for")
+        panic!("expected the whole list")
     };
     assert!(unreadable.is_empty(), "{unreadable:?}");
     rows
@@ -35,7 +35,7 @@ async fn get(source: &Arc<dyn Source>, id: &ActionId) -> PendingAction {
     found.remove(0).unwrap()
 }
 
-/// Decisions as they are sent, where so many are pending in their turn; or why they cannot be.
+/// Freezes decisions in a turn of `pending` calls, or returns why they are refused.
 async fn frozen(
     source: &Arc<dyn Source>,
     pending: usize,
@@ -58,7 +58,6 @@ async fn frozen(
     frozen.map(|submission| submission.batches()[0].clone())
 }
 
-/// Freezes a whole turn and sends it.
 async fn decide(source: &Arc<dyn Source>, decided: &[(&ActionId, Decision)]) -> Vec<Outcome> {
     let batch = frozen(source, decided.len(), decided).await.unwrap();
     let mut told: HashMap<_, _> = source.submit(&batch, "s:0").await.unwrap().into_iter().collect();
@@ -74,7 +73,6 @@ fn filled_in(edits: &str) -> Decision {
     Decision::Approve { edits: Some(edits), comment: None }
 }
 
-/// Everything that is told before a key is pressed.
 fn told(row: &Row) -> String {
     let told = row.can.told();
     told.into_iter().map(|(_, words)| words.into_owned()).collect::<Vec<_>>().join("; ")

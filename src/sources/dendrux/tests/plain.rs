@@ -1,4 +1,4 @@
-//! Without the bridge: the package's read router, and routes of an owner's.
+//! dendrux without the bridge: the package's read router and an owner's routes.
 
 use futures_util::StreamExt as _;
 
@@ -11,7 +11,7 @@ use crate::sources::tests::World as _;
 const WAITS: &str = "waiting_approval";
 
 #[tokio::test]
-async fn only_runs_that_moved_on_are_read_again() {
+async fn only_changed_runs_are_read_again() {
     let reached = Reached::of(Kind::OldPlain).await;
     let source = reached.open(AT_EASE);
     let ids: Vec<_> = (0..3).flat_map(|_| reached.waits(WAITS, vec![gated("buy", "{}")])).collect();
@@ -22,7 +22,7 @@ async fn only_runs_that_moved_on_are_read_again() {
     let again = reached.seen();
     assert_eq!(again.iter().filter(|line| line.starts_with("GET /runs/")).count(), 0, "{again:?}");
 
-    // In the same second, as dates of this version go: it waits for something else already.
+    // The dates of this version have seconds only; it already waits for something else.
     reached.with_run(&ids[1], |run| {
         let calls = run.calls.clone();
         run.decide(&Verdicts::Whole(true, None), true);
@@ -30,14 +30,14 @@ async fn only_runs_that_moved_on_are_read_again() {
     });
     let now = rows(&source).await;
     assert_eq!(now.len(), 3);
-    assert!(!now.iter().any(|row| row.id == ids[1]), "the newer pause is another action");
+    assert!(!now.iter().any(|row| row.id == ids[1]), "a new pause is another action");
     let again = reached.seen();
     let read: Vec<_> = again.iter().filter(|line| line.starts_with("GET /runs/")).collect();
     assert!(read.iter().all(|line| line.starts_with("GET /runs/R1/")), "{read:?}");
 }
 
 #[tokio::test]
-async fn one_decision_goes_to_the_owners_route_and_what_is_written_counts() {
+async fn decision_goes_to_the_owners_route_and_the_log_counts() {
     for kind in [Kind::Plain, Kind::OldPlain] {
         let reached = Reached::of(kind).await;
         let source = reached.open(AT_EASE);
@@ -56,7 +56,7 @@ async fn one_decision_goes_to_the_owners_route_and_what_is_written_counts() {
 }
 
 #[tokio::test]
-async fn a_route_that_says_yes_and_does_nothing_is_not_believed() {
+async fn route_that_only_says_yes_is_not_believed() {
     use axum::routing::post;
     let reached = Reached::of(Kind::Plain).await;
     let id = reached.waits(WAITS, vec![gated("buy", "{}")]).remove(0);
@@ -71,7 +71,7 @@ async fn a_route_that_says_yes_and_does_nothing_is_not_believed() {
 }
 
 #[tokio::test]
-async fn a_route_that_nobody_wrote_is_named() {
+async fn missing_route_is_named() {
     let reached = Reached::with(Kind::Plain, true).await;
     let source = reached.open(AT_EASE);
     let id = reached.waits(WAITS, vec![gated("buy", "{}")]).remove(0);
@@ -86,7 +86,7 @@ async fn a_route_that_nobody_wrote_is_named() {
 }
 
 #[tokio::test]
-async fn nothing_is_pushed_and_the_stream_ends_without_a_word() {
+async fn stream_ends_without_events() {
     let source = Reached::of(Kind::Plain).await.open(AT_EASE);
 
     let signals = tokio::time::timeout(AT_EASE, source.watch().unwrap().collect::<Vec<_>>()).await.unwrap();
@@ -95,7 +95,7 @@ async fn nothing_is_pushed_and_the_stream_ends_without_a_word() {
 }
 
 #[tokio::test]
-async fn where_nothing_says_what_is_gated_everything_that_the_server_runs_is() {
+async fn all_server_calls_count_as_gated_without_information() {
     let reached = Reached::of(Kind::Plain).await;
     let source = reached.open(AT_EASE);
     let ids = reached.waits(WAITS, vec![house::free("stock"), house::client("sign")]);
@@ -104,7 +104,7 @@ async fn where_nothing_says_what_is_gated_everything_that_the_server_runs_is() {
 }
 
 #[tokio::test]
-async fn a_run_that_ended_while_it_waited_is_gone_from_the_list_and_told() {
+async fn run_that_ended_while_waiting_is_unlisted_and_reported() {
     let reached = Reached::of(Kind::Plain).await;
     let source = reached.open(AT_EASE);
     let (one, two) = (reached.propose(0).await, reached.propose(1).await);

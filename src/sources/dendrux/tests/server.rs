@@ -1,4 +1,4 @@
-//! The application over HTTP: the package's read router in both generations, and either the bridge or an owner's routes.
+//! The fake application over HTTP: the read router in both versions, and the bridge or an owner's routes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -18,13 +18,11 @@ pub(super) struct House {
     pub(super) kind: Kind,
     pub(super) faults: Faults,
     pub(super) runs: Mutex<Vec<Run>>,
-    /// Lines of requests, with their bodies.
     pub(super) seen: Mutex<Vec<String>>,
-    /// The owner wrote no route to decide with.
+    /// Whether the owner's routes are missing.
     pub(super) unwritten: bool,
-    /// What the event stream says.
     pub(super) stream: Mutex<String>,
-    /// After the next conflict nothing can be read any more.
+    /// Whether reads fail after the next conflict.
     pub(super) blinding: AtomicBool,
 }
 
@@ -50,10 +48,10 @@ async fn come(State(house): State<Arc<House>>, request: Request) -> Response {
     reply
 }
 
-/// In the form of the bridge, or of FastAPI.
+/// Returns a refusal in the form of the bridge or of FastAPI.
 pub(super) fn refused(status: u16, bridge: bool, code: &str, words: &str) -> Response {
     let text = match bridge {
-        // What fails by itself says no more.
+        // An unhandled failure has no details.
         true if status == 500 && code == "failed" => "Internal Server Error".to_owned(),
         true => format!(r#"{{"detail":{{"code":"{code}","message":"{words}"}}}}"#),
         false => format!(r#"{{"detail":"{words}"}}"#),
@@ -109,7 +107,7 @@ fn report(kind: Kind) -> String {
     )
 }
 
-/// Second by second, as the newer ones write it; the older ones leave out the zone, and what is less than a second.
+/// Returns a date per event. Old versions omit the zone and the fractions.
 fn date(index: usize, kind: Kind) -> String {
     let (minutes, seconds) = (index / 60 % 60, index % 60);
     if kind.old() {
@@ -172,9 +170,8 @@ fn listed(runs: &[Run], query: &str, kind: Kind) -> String {
     let all: Vec<_> = runs.iter().rev().filter(|run| statuses.contains(&run.status)).collect();
     let (limit, offset) = (number(query, "limit", 50), number(query, "offset", 0));
     let item = |run: &&Run| {
-        // A row of the database that nobody can read.
         let id = if run.broken && run.id.is_empty() { "null".to_owned() } else { format!("\"{}\"", run.id) };
-        // Whole seconds are too coarse for two pauses of one run.
+        // Whole seconds cannot distinguish two pauses of one run.
         let moved = date(if kind.old() { 0 } else { run.events.len() }, kind);
         let turn = run.pauses.len();
         format!(

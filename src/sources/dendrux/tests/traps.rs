@@ -1,4 +1,4 @@
-//! Each way in which dendrux loses or does something without a word, as it was measured.
+//! Measured cases in which dendrux silently loses or does something.
 
 use std::sync::atomic::Ordering;
 
@@ -11,11 +11,11 @@ use crate::domain::Status;
 use crate::sources::tests::{Fault, World as _};
 
 const WAITS: &str = "waiting_approval";
-/// Where an answer is lost on purpose, it is waited for so long.
+/// Short, because these tests wait for lost answers.
 const IN_A_HURRY: Duration = Duration::from_secs(1);
 
 #[tokio::test]
-async fn rejecting_a_turn_also_rejects_its_ungated_calls_and_says_so_before() {
+async fn rejecting_a_turn_warns_that_it_rejects_ungated_calls() {
     for kind in [Kind::Plain, Kind::OldPlain, Kind::OldBridge] {
         let reached = Reached::of(kind).await;
         let source = reached.open(AT_EASE);
@@ -27,7 +27,7 @@ async fn rejecting_a_turn_also_rejects_its_ungated_calls_and_says_so_before() {
 
         assert_eq!(reached.with_run(&ids[0], |run| run.ran.clone()), Some(Vec::new()), "{kind:?}");
     }
-    // Where each call is decided by itself, it runs all the same, and that is said instead.
+    // With separate decisions the ungated call runs anyway, and the note says so.
     let reached = Reached::of(Kind::Bridge).await;
     let source = reached.open(AT_EASE);
     let ids = reached.waits(WAITS, vec![gated("buy", "{}"), free("stock")]);
@@ -42,7 +42,7 @@ async fn rejecting_a_turn_also_rejects_its_ungated_calls_and_says_so_before() {
 }
 
 #[tokio::test]
-async fn approving_before_0_3_runs_the_client_stub_on_the_server_and_says_so_before() {
+async fn approving_before_0_3_warns_that_the_client_stub_runs() {
     for kind in [Kind::OldBridge, Kind::OldPlain, Kind::Plain] {
         let reached = Reached::of(kind).await;
         let source = reached.open(AT_EASE);
@@ -61,7 +61,7 @@ async fn approving_before_0_3_runs_the_client_stub_on_the_server_and_says_so_bef
 }
 
 #[tokio::test]
-async fn a_post_that_blocks_until_the_run_pauses_again_is_settled_by_reading() {
+async fn blocking_post_is_settled_by_reading() {
     let reached = Reached::of(Kind::Plain).await;
     let source = reached.open(IN_A_HURRY);
     let id = reached.propose(0).await;
@@ -76,7 +76,7 @@ async fn a_post_that_blocks_until_the_run_pauses_again_is_settled_by_reading() {
 }
 
 #[tokio::test]
-async fn a_conflict_after_an_answer_of_our_own_was_lost_is_no_conflict() {
+async fn conflict_after_our_own_lost_answer_is_a_success() {
     let reached = Reached::of(Kind::Plain).await;
     let source = reached.open(IN_A_HURRY);
     let id = reached.propose(0).await;
@@ -84,7 +84,7 @@ async fn a_conflict_after_an_answer_of_our_own_was_lost_is_no_conflict() {
     reached.faults().next_decision(Fault::SilentBefore);
     source.submit(&batch, "s:0").await.unwrap_err();
 
-    // It was on its way all the same, and comes in now; then the reviewer decides once more.
+    // The lost request arrives after all, then the reviewer decides again.
     reached.with_run(&id, |run| run.decide(&Verdicts::Whole(true, None), false));
     let told = source.submit(&batch, "s:1").await.unwrap();
 
@@ -97,7 +97,7 @@ async fn a_conflict_after_an_answer_of_our_own_was_lost_is_no_conflict() {
 }
 
 #[tokio::test]
-async fn a_conflict_is_somebody_elses_even_where_it_cannot_be_read_again() {
+async fn conflict_counts_as_foreign_even_if_unreadable() {
     for kind in [Kind::Bridge, Kind::Plain] {
         let reached = Reached::of(kind).await;
         let source = reached.open(AT_EASE);
@@ -117,7 +117,7 @@ async fn a_conflict_is_somebody_elses_even_where_it_cannot_be_read_again() {
 }
 
 #[tokio::test]
-async fn a_conflict_that_cannot_be_read_again_stays_open_where_an_answer_of_our_own_was_lost() {
+async fn unreadable_conflict_after_our_lost_answer_stays_open() {
     let reached = Reached::of(Kind::Bridge).await;
     let source = reached.open(IN_A_HURRY);
     let id = reached.propose(0).await;
@@ -133,8 +133,8 @@ async fn a_conflict_that_cannot_be_read_again_stays_open_where_an_answer_of_our_
 }
 
 #[tokio::test]
-async fn an_answer_that_was_lost_claims_no_decision_that_names_somebody_else() {
-    // At once: each of them waits until the answer is late.
+async fn lost_answer_claims_no_decision_of_another_reviewer() {
+    // In parallel, because each waits for a lost answer.
     join_all([(Some("bob"), false), (Some("kim"), true), (None, true)].map(async |(by, ours)| {
         let reached = Reached::of(Kind::Bridge).await;
         let source = reached.open(IN_A_HURRY);
@@ -153,7 +153,7 @@ async fn an_answer_that_was_lost_claims_no_decision_that_names_somebody_else() {
 }
 
 #[tokio::test]
-async fn a_turn_that_still_waits_after_the_time_in_flight_was_never_reached_by_what_was_lost() {
+async fn lost_decision_is_given_up_after_its_time_in_flight() {
     for (seconds, ours) in [(60, true), (121, false)] {
         let reached = Reached::of(Kind::Plain).await;
         let source = reached.open(IN_A_HURRY);
@@ -177,7 +177,7 @@ async fn a_turn_that_still_waits_after_the_time_in_flight_was_never_reached_by_w
 }
 
 #[tokio::test]
-async fn a_decision_under_another_name_is_proved_not_to_be_ours() {
+async fn decision_under_another_name_is_not_ours() {
     for (reviewer, by, proof) in [
         (Some("kim"), Some("bob"), Some(false)),
         (None, Some("bob"), Some(false)),
@@ -197,7 +197,7 @@ async fn a_decision_under_another_name_is_proved_not_to_be_ours() {
 }
 
 #[tokio::test]
-async fn no_shape_of_a_date_fails_an_item() {
+async fn any_date_format_is_accepted() {
     let moment = Timestamp::from_millis(1_777_712_404_000);
     for (date, want) in [
         ("2026-05-02T09:00:04Z", moment),
@@ -214,7 +214,7 @@ async fn no_shape_of_a_date_fails_an_item() {
             let row = rows(&reached.open(AT_EASE)).await.remove(0);
 
             let created = Timestamp::from_millis(row.created_at.as_millis() / 1_000 * 1_000);
-            // The list says when the run began, where its pause does not.
+            // A pause without a date gets the start of its run.
             let began = Timestamp::from_millis(1_777_712_400_000);
             assert!(
                 created == want || (date == "in May" && created == began),
@@ -225,7 +225,7 @@ async fn no_shape_of_a_date_fails_an_item() {
 }
 
 #[tokio::test]
-async fn a_rejection_before_0_3_is_told_from_the_rows_of_its_calls() {
+async fn rejection_before_0_3_is_read_from_its_calls() {
     let reached = Reached::of(Kind::OldPlain).await;
     let source = reached.open(AT_EASE);
     let ids = reached.waits(WAITS, vec![gated("buy", "{}")]);
@@ -234,13 +234,13 @@ async fn a_rejection_before_0_3_is_told_from_the_rows_of_its_calls() {
 
     let kinds =
         reached.with_run(&ids[0], |run| run.events.iter().any(|event| event.kind == "approval.decided"));
-    assert_eq!(kinds, Some(false), "it writes down no decision");
+    assert_eq!(kinds, Some(false), "no decision event");
     let rejected = get(&source, &ids[0]).await;
     assert_eq!((rejected.row.status, rejected.reason), (Status::Rejected, Some("too dear".into())));
 }
 
 #[tokio::test]
-async fn the_loser_of_a_race_is_told_what_the_winner_decided() {
+async fn loser_of_a_race_learns_the_winners_decision() {
     for kind in [Kind::Bridge, Kind::OldBridge, Kind::Plain, Kind::OldPlain] {
         let reached = Reached::of(kind).await;
         let (one, two) = (reached.open(AT_EASE), reached.open(AT_EASE));

@@ -1,4 +1,4 @@
-//! dendrux behind the bridge, for the scenarios of all sources.
+//! dendrux with and without the bridge, for the shared scenarios.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -26,7 +26,6 @@ async fn world(kind: Kind) -> Arc<dyn World> {
     Arc::new(Reached::of(kind).await)
 }
 
-/// An application, and where it is.
 pub(super) struct Reached {
     pub(super) house: Arc<House>,
     pub(super) url: String,
@@ -56,7 +55,7 @@ impl Reached {
         crate::sources::open_in_a_hurry(&config, limit).unwrap()
     }
 
-    /// An agent's run pauses. Returns the ids of its calls, as the source lists them.
+    /// Pauses a new run. Returns its calls' ids as the source lists them.
     pub(super) fn waits(&self, status: &str, calls: Vec<Call>) -> Vec<ActionId> {
         let mut runs = self.house.runs.lock().unwrap();
         let id = format!("R{}", runs.len());
@@ -78,13 +77,12 @@ impl Reached {
         ids
     }
 
-    /// Does something to the run of an action.
     pub(super) fn with_run<T>(&self, id: &ActionId, act: impl FnOnce(&mut Run) -> T) -> Option<T> {
         let place = CallId::of(id)?;
         self.house.runs.lock().unwrap().iter_mut().find(|run| run.id == place.run).map(act)
     }
 
-    /// Somebody approves a whole turn, under a name that a bridge remembers.
+    /// Approves a whole turn under a name that a bridge records.
     pub(super) fn approved_by(&self, id: &ActionId, name: Option<&str>) {
         let old = self.house.kind.old();
         self.with_run(id, |run| {
@@ -150,7 +148,6 @@ impl World for Reached {
         self.house.runs.lock().unwrap().retain(|known| known.id != run);
     }
 
-    /// It went on, and waits again with another call.
     async fn change(&self, id: &ActionId) -> bool {
         self.with_run(id, |run| {
             let call =

@@ -1,4 +1,4 @@
-//! Decisions as they come in: the bridge's three routes, or those of an owner.
+//! Decisions on the fake application: the bridge's three routes, or an owner's.
 
 use axum::response::Response;
 use serde_json::Value;
@@ -48,7 +48,7 @@ pub(super) fn write(house: &House, path: &str, body: &str) -> Response {
     }
 }
 
-/// What the package raises where a run does not wait for that.
+/// Returns the package's error for a run that does not wait for this.
 fn unfit(run: &Run, status: &str, body: &Value, bridge: bool) -> Option<Response> {
     let conflict = |code: &str, words: &str| Some(refused(409, bridge, code, words));
     match run.status.as_str() {
@@ -85,7 +85,7 @@ fn decide(house: &House, run: &mut Run, body: &Value) -> Result<(), &'static str
 fn give(run: &mut Run, body: &Value, bridge: bool) -> Result<(), &'static str> {
     let list = if bridge { &body["results"] } else { body };
     let result = |it: &Value| {
-        // The package takes a text that holds JSON, the bridge the value.
+        // The package takes JSON text, the bridge the value.
         let payload =
             if bridge { it["payload"].to_string() } else { it["payload"].as_str().unwrap().to_owned() };
         let _: Box<RawValue> = serde_json::from_str(&payload).unwrap();

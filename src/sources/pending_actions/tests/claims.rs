@@ -15,7 +15,7 @@ fn expected(id: &str, by: &str) -> Claim {
 }
 
 #[tokio::test]
-async fn claims_come_with_lists_and_changes_and_are_asked_for_by_id() {
+async fn claims_come_with_lists_and_changes() {
     let gate = Backend::default();
     let list = format!(r#"{{"items":[],"revision":1,"claims":[{},17]}}"#, claim("1", "kim"));
     gate.on("GET", LIST).reply(200, list);
@@ -24,7 +24,7 @@ async fn claims_come_with_lists_and_changes_and_are_asked_for_by_id() {
     gate.on("POST", "/api/claims/a%2Fb").reply(200, claim("a/b", "lee"));
     gate.on("POST", "/api/claims/a%2Fb/end").reply(200, r#"{"ended":true}"#);
     let source = gate.source(SourceKind::Gate, Some("w")).await;
-    assert_eq!(source.claims(), None, "nothing was told yet");
+    assert_eq!(source.claims(), None, "not reported yet");
 
     source.sync(None).await.unwrap();
     assert_eq!(source.claims(), Some(vec![expected("1", "kim")]));
@@ -36,7 +36,7 @@ async fn claims_come_with_lists_and_changes_and_are_asked_for_by_id() {
 }
 
 #[tokio::test]
-async fn praxiom_is_never_asked_for_claims() {
+async fn praxiom_gets_no_claim_requests() {
     let praxiom = Backend::default();
     let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
 

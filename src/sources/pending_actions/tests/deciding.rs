@@ -1,9 +1,9 @@
-//! What is sent to a gate, and what its answers mean.
+//! Requests to a gate and the meaning of its answers.
 
 use super::*;
 
 #[tokio::test]
-async fn a_batch_is_one_request_bound_to_what_was_seen() {
+async fn batch_is_one_request_with_the_seen_digests() {
     let gate = Backend::default();
     let edits = Edits::new(RawJson::parse(r#"{"n":18446744073709551616}"#).unwrap()).unwrap();
     let edited = Decision::Approve { edits: Some(edits), comment: Some("go".to_owned()) };
@@ -50,7 +50,7 @@ async fn a_batch_is_one_request_bound_to_what_was_seen() {
 }
 
 #[tokio::test]
-async fn every_word_about_an_item_is_understood_and_others_are_read() {
+async fn known_outcomes_are_understood_and_unknown_ones_read() {
     let gate = Backend::default();
     let ids = ["1", "2", "3", "4", "5"];
     let batch = batch(Some("b"), &ids.map(|id| (id, Decision::APPROVE)));
@@ -84,7 +84,7 @@ async fn every_word_about_an_item_is_understood_and_others_are_read() {
     assert_eq!(outcomes, ids.map(id).into_iter().zip(want).collect::<Vec<_>>());
 }
 
-/// The answer to an approval of action 1, after which `kim` and perhaps others stand.
+/// Returns the answer to an approval of action 1, which then has the approvals `by`.
 fn after_approval(status: &str, by: &[&str], effective: &Digest) -> String {
     let given: Vec<_> = by
         .iter()
@@ -97,7 +97,7 @@ fn after_approval(status: &str, by: &[&str], effective: &Digest) -> String {
 }
 
 #[tokio::test]
-async fn approval_that_waits_for_others_says_how_many_there_are() {
+async fn partial_approval_reports_its_count() {
     let gate = Backend::default();
     let digest = Digest::of("t", "w", "{}");
     let items = json!([{"pendingActionId": "1", "outcome": "accepted", "status": "pending",
@@ -117,12 +117,12 @@ async fn approval_that_waits_for_others_says_how_many_there_are() {
 }
 
 #[tokio::test]
-async fn an_action_names_whose_approvals_it_has() {
+async fn action_names_its_approvers() {
     let gate = Backend::default();
     let me = r#"{"items":[{"id":"w","workspaceId":"w","subject":"kim","scopes":["decide"]}]}"#;
     gate.on("GET", "/api/workspaces").reply(200, me);
     let source = gate.source(SourceKind::Gate, Some("w")).await;
-    // Asks who this is.
+    // This request also asks for the token's subject.
     drop(source.get(&[id("1")]).await);
     let (mine, other) = (Digest::of("t", "w", "{}"), Digest::of("t", "w", r#"{"n":2}"#));
 
@@ -139,7 +139,7 @@ async fn an_action_names_whose_approvals_it_has() {
 }
 
 #[tokio::test]
-async fn a_batch_that_is_refused_whole_says_why() {
+async fn refused_batch_says_why() {
     let gate = Backend::default();
     let refusal = r#"{"error":{"code":"INVALID_BATCH","message":"it crosses workspaces"}}"#;
     gate.always("POST", 409, refusal);
@@ -152,7 +152,7 @@ async fn a_batch_that_is_refused_whole_says_why() {
 }
 
 #[tokio::test]
-async fn an_action_that_stands_alone_has_endpoints_of_its_own() {
+async fn action_without_a_batch_has_its_own_endpoints() {
     let gate = Backend::default();
     gate.on("POST", "/api/pending-actions/a%2Fb/approve").reply(200, fake::text("a/b", "{}", "approved"));
     gate.on("POST", "/api/pending-actions/2/reject")
@@ -178,7 +178,7 @@ async fn an_action_that_stands_alone_has_endpoints_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_refusal_of_one_action_says_what_became_of_it() {
+async fn refusal_of_one_action_reports_its_state() {
     let invalid =
         r#"{"error":{"code":"INVALID_STATE","message":"m","status":"rejected","resolvedBy":"bob"}}"#;
     let read_later = r#"{"detail":"already resolved"}"#;
@@ -205,7 +205,7 @@ async fn a_refusal_of_one_action_says_what_became_of_it() {
 }
 
 #[tokio::test]
-async fn a_failed_request_tells_whether_it_may_have_landed() {
+async fn failed_request_says_if_it_may_have_landed() {
     for (status, want) in [
         (401, SourceError::Unauthorized),
         (403, SourceError::Forbidden { why: "HTTP 403: m".into() }),
@@ -227,7 +227,7 @@ async fn a_failed_request_tells_whether_it_may_have_landed() {
 }
 
 #[tokio::test]
-async fn a_long_batch_goes_in_parts_and_a_lost_part_stops_the_rest() {
+async fn long_batch_is_split_and_a_lost_part_stops_it() {
     let gate = Backend::default();
     let ids: Vec<String> = (0..4_001).map(|nth| format!("{nth:04}")).collect();
     let decisions: Vec<_> = ids.iter().map(|id| (id.as_str(), Decision::APPROVE)).collect();
@@ -246,7 +246,7 @@ async fn a_long_batch_goes_in_parts_and_a_lost_part_stops_the_rest() {
 }
 
 #[tokio::test]
-async fn a_part_that_is_refused_for_what_is_in_it_stops_no_other() {
+async fn part_refused_for_its_content_stops_no_other() {
     let gate = Backend::default();
     let ids: Vec<String> = (0..4_001).map(|nth| format!("{nth:04}")).collect();
     let decisions: Vec<_> = ids.iter().map(|id| (id.as_str(), Decision::APPROVE)).collect();
@@ -263,7 +263,7 @@ async fn a_part_that_is_refused_for_what_is_in_it_stops_no_other() {
 }
 
 #[tokio::test]
-async fn what_keeps_the_first_part_keeps_all_and_is_the_error_of_all() {
+async fn failure_of_the_first_part_fails_the_batch() {
     let gate = Backend::default();
     let ids: Vec<String> = (0..2_001).map(|nth| format!("{nth:04}")).collect();
     let decisions: Vec<_> = ids.iter().map(|id| (id.as_str(), Decision::APPROVE)).collect();
@@ -276,7 +276,7 @@ async fn what_keeps_the_first_part_keeps_all_and_is_the_error_of_all() {
 }
 
 #[tokio::test]
-async fn a_batch_id_that_no_path_can_hold_is_decided_one_by_one() {
+async fn batch_with_an_unusable_id_is_decided_singly() {
     let gate = Backend::default();
     gate.on("POST", "/api/pending-actions/1/approve").reply(200, fake::text("1", "{}", "approved"));
     gate.on("POST", "/api/pending-actions/2/reject").reply(403, "");
@@ -293,7 +293,7 @@ async fn a_batch_id_that_no_path_can_hold_is_decided_one_by_one() {
 }
 
 #[tokio::test]
-async fn nobody_there_means_that_nothing_was_sent() {
+async fn unreachable_gate_means_nothing_was_sent() {
     let config = fake::config(SourceKind::Gate, &nobody().await, None);
 
     let error = crate::sources::open(&config).unwrap().submit(&approve("1"), "k").await.unwrap_err();

@@ -1,4 +1,4 @@
-//! What an edit is at a Praxiom: a shallow merge over the input, whatever the preview looks like.
+//! Edits at a Praxiom: a shallow merge over the input, regardless of the preview.
 
 use super::*;
 use crate::config::Praxiom;
@@ -15,10 +15,9 @@ fn proposed() -> PendingAction {
 }
 
 fn edits(edited: &str) -> Result<Edits, EditError> {
-    changed_keys(&proposed().input, edited).map(|edits| edits.expect("something is edited"))
+    changed_keys(&proposed().input, edited).map(|edits| edits.expect("no edits"))
 }
 
-/// The body that is sent for an edited draft.
 async fn sent(edited: &str) -> String {
     let praxiom = Backend::default();
     let path = "/api/pending-actions/1";
@@ -35,14 +34,14 @@ async fn sent(edited: &str) -> String {
 }
 
 #[tokio::test]
-async fn praxiom_merges_shallowly_so_one_changed_element_sends_its_whole_list_and_nothing_else() {
+async fn changed_list_element_sends_only_its_whole_list() {
     let edited = INPUT.replace(r#""t":"b""#, r#""t":"c""#);
 
     assert_eq!(sent(&edited).await, r#"{"userEdits":{"items":[{"n":1.10,"t":"a"},{"n":2,"t":"c"}]}}"#);
 }
 
 #[test]
-fn praxiom_cannot_remove_a_key_so_an_edit_without_it_is_refused_in_words() {
+fn edit_that_removes_a_key_is_refused() {
     let error = edits(r#"{"workspace_id":"w","items":[]}"#).unwrap_err();
 
     assert_eq!(error, EditError::Removed("note".to_owned()));
@@ -50,7 +49,7 @@ fn praxiom_cannot_remove_a_key_so_an_edit_without_it_is_refused_in_words() {
 }
 
 #[tokio::test]
-async fn praxiom_gets_edits_of_the_input_and_never_of_the_preview() {
+async fn edits_apply_to_the_input_not_the_preview() {
     let body = sent(&INPUT.replace("as it was", "as it is")).await;
 
     assert_eq!(body, r#"{"userEdits":{"note":"as it is"}}"#);
@@ -58,7 +57,7 @@ async fn praxiom_gets_edits_of_the_input_and_never_of_the_preview() {
 }
 
 #[tokio::test]
-async fn praxiom_never_gets_another_workspace_by_an_edit() {
+async fn edit_cannot_change_the_workspace() {
     for key in ["workspace_id", "workspaceId"] {
         let moved = format!(r#"{{"{key}":"x","items":[],"note":"n","workspace_id":"x"}}"#);
         let moved = if key == "workspace_id" { INPUT.replace(r#"id":"w""#, r#"id":"x""#) } else { moved };
@@ -68,7 +67,7 @@ async fn praxiom_never_gets_another_workspace_by_an_edit() {
 }
 
 #[tokio::test]
-async fn what_stands_twice_cannot_be_edited_because_nobody_knows_which_one_runs() {
+async fn input_with_duplicate_keys_cannot_be_edited() {
     let praxiom = Backend::default();
     let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
     let twice = fake::action("1", r#"{"n":1,"n":2}"#);

@@ -1,4 +1,4 @@
-//! A backend that answers by script, and decisions to send to it.
+//! A scripted backend, and submissions for it.
 
 use crate::domain::Binding;
 use crate::domain::PendingAction;
@@ -17,7 +17,6 @@ use crate::domain::{ActionKey, BatchKey, Submission, SubmissionId, Timestamp, fr
 use crate::domain::{Capabilities, Refusal, Staged};
 use crate::net::testing::serve;
 
-/// One request as it came.
 #[derive(Clone, Debug)]
 pub(super) struct Came {
     pub(super) line: String,
@@ -38,7 +37,7 @@ struct Answer {
     content_type: &'static str,
 }
 
-/// What one line of request gets: the answers in turn, the last one for ever.
+/// The answers to one request line, in order; the last one repeats.
 pub(super) struct Script<'a> {
     backend: &'a Backend,
     line: String,
@@ -69,7 +68,7 @@ impl Backend {
         Script { backend: self, line: format!("{method} {path}") }
     }
 
-    /// For every request of that method that has no script of its own.
+    /// Answers every request of `method` without its own script.
     pub(super) fn always(&self, method: &str, status: u16, body: &str) {
         Script { backend: self, line: method.to_owned() }.reply(status, body);
     }
@@ -79,7 +78,7 @@ impl Backend {
         crate::sources::open(&config(kind, &url, workspace)).unwrap()
     }
 
-    /// All requests but the question who we are.
+    /// Returns all requests except those for the token's subject.
     pub(super) fn requests(&self) -> Vec<Came> {
         let seen = self.seen.lock().unwrap();
         seen.iter().filter(|request| !request.line.contains("/api/workspaces")).cloned().collect()
@@ -114,7 +113,7 @@ pub(super) fn config(kind: SourceKind, url: &str, workspace: Option<&str>) -> So
     SourceConfig { workspace: workspace.map(str::to_owned), ..SourceConfig::of("s", kind, url) }
 }
 
-/// An action of workspace `w`, as it stands on the wire.
+/// Returns an action of workspace `w` as on the wire.
 pub(super) fn text(id: &str, input: &str, status: &str) -> String {
     format!(r#"{{"id":"{id}","workspaceId":"w","toolName":"t","toolInput":{input},"status":"{status}"}}"#)
 }
@@ -123,7 +122,7 @@ pub(super) fn action(id: &str, input: &str) -> PendingAction {
     action::read(&text(id, input, "pending")).unwrap()
 }
 
-/// Decisions on actions whose input is `{"n":1.10}`.
+/// Returns decisions on actions whose input is `{"n":1.10}`.
 fn submission(batch: Option<&str>, decisions: &[(&str, Decision)]) -> Submission {
     let source = SourceName::new("s");
     let key = |id: &str| ActionKey { source: source.clone(), id: ActionId::new(id) };
@@ -156,7 +155,6 @@ pub(super) fn batch(batch: Option<&str>, decisions: &[(&str, Decision)]) -> Subm
     submission(batch, decisions).batches()[0].clone()
 }
 
-/// A decision on an action, or why it cannot be sent.
 pub(super) fn frozen(
     source: &Arc<dyn Source>,
     mut action: PendingAction,

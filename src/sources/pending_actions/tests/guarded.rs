@@ -1,4 +1,4 @@
-//! A Praxiom that guards itself: tokens that wear out, requests that are counted, and errors in every shape that is documented.
+//! A strict Praxiom: expiring tokens, rate limits, and errors in every documented form.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -20,7 +20,7 @@ fn write(file: &std::path::Path, token: &str) {
     std::io::Write::write_all(&mut open, token.as_bytes()).unwrap();
 }
 
-/// It takes the second token only, and whoever brings the first one makes somebody renew it.
+/// Starts a backend that accepts the second token only; a request with the first one renews the token file.
 async fn with_second_token(folder: &std::path::Path) -> (String, Arc<AtomicUsize>) {
     let file = folder.join("token");
     write(&file, "first");
@@ -47,7 +47,7 @@ async fn with_second_token(folder: &std::path::Path) -> (String, Arc<AtomicUsize
 }
 
 #[tokio::test]
-async fn a_token_that_wore_out_is_read_again_once_from_its_file_or_its_command() {
+async fn expired_token_is_read_again_once() {
     for by_command in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let (url, refused) = with_second_token(folder.path()).await;
@@ -58,16 +58,16 @@ async fn a_token_that_wore_out_is_read_again_once_from_its_file_or_its_command()
         let config = SourceConfig { token: Some(token), ..fake::config(praxiom, &url, Some("w")) };
         let source = crate::sources::open(&config).unwrap();
 
-        let Synced::All { rows, .. } = source.sync(None).await.unwrap() else { panic!("all was asked for") };
+        let Synced::All { rows, .. } = source.sync(None).await.unwrap() else { panic!("expected a list") };
         let outcomes = source.submit(&reject("1"), "k").await.unwrap();
 
         assert_eq!((row_ids(&rows), outcomes), (vec!["1"], vec![(id("1"), Outcome::Rejected)]));
-        assert_eq!(refused.load(Ordering::SeqCst), 1, "the new one is kept");
+        assert_eq!(refused.load(Ordering::SeqCst), 1, "the new token is kept");
     }
 }
 
 #[tokio::test]
-async fn requests_that_are_counted_are_told_with_the_wait_and_a_decision_is_not_sent_twice() {
+async fn rate_limit_reports_its_wait_and_resends_no_decision() {
     let counts = Arc::new(AtomicUsize::new(0));
     let posts = Arc::clone(&counts);
     let app = Router::new().fallback(move |request: Request| {
@@ -89,13 +89,13 @@ async fn requests_that_are_counted_are_told_with_the_wait_and_a_decision_is_not_
     assert_eq!(source.submit(&approve("1"), "k").await.unwrap_err(), asked, "deciding");
     assert_eq!(counts.load(Ordering::SeqCst), 1);
     assert_eq!(source.sync(None).await.unwrap_err(), asked, "listing");
-    // What is followed is read by the same way: it waits, too, and asks nobody meanwhile.
+    // Reads share the rate limit and wait without a request.
     assert!(matches!(source.get(&[id("1")]).await, Err(SourceError::RateLimited { retry_after: Some(_) })));
     assert_eq!(source.least_poll(), Duration::from_secs(10));
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_told_in_every_documented_shape() {
+async fn errors_are_read_in_every_documented_form() {
     for (status, body, want) in [
         (403, r#"{"error":{"code":"FORBIDDEN","message":"no member"}}"#, "HTTP 403: no member"),
         (403, r#"{"code":"FORBIDDEN","message":"no member"}"#, "HTTP 403: no member"),
@@ -120,7 +120,7 @@ async fn what_is_wrong_is_told_in_every_documented_shape() {
 }
 
 #[tokio::test]
-async fn a_list_that_has_pages_after_all_is_followed_and_one_that_is_cut_off_is_not_taken_for_whole() {
+async fn list_pages_are_followed_and_truncated_lists_are_reported() {
     let row = |id: &str| fake::text(id, "{}", "pending");
     let praxiom = Backend::default();
     praxiom
@@ -132,7 +132,7 @@ async fn a_list_that_has_pages_after_all_is_followed_and_one_that_is_cut_off_is_
     let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
 
     let Synced::All { rows, unreadable, .. } = source.sync(None).await.unwrap() else {
-        panic!("all was asked for")
+        panic!("expected a list")
     };
     assert_eq!((row_ids(&rows), unreadable), (vec!["1", "2"], Vec::new()));
 
@@ -151,7 +151,7 @@ async fn a_list_that_has_pages_after_all_is_followed_and_one_that_is_cut_off_is_
 }
 
 #[tokio::test]
-async fn a_batch_that_is_not_known_says_nothing_of_its_actions() {
+async fn unknown_batch_is_settled_by_reading_its_actions() {
     let praxiom = Backend::default();
     let get = |id: &str| format!("/api/pending-actions/{id}");
     let input = r#"{"n":1.10}"#;
@@ -176,7 +176,7 @@ fn with_events(pointer: Option<&str>) -> SourceKind {
     SourceKind::Praxiom(Praxiom { events_path: Some("/api/feed".to_owned()), briefing_pointer })
 }
 
-/// All that the stream of this backend tells, until it ends or `most` was told.
+/// Returns the events of a stream until its end, at most `most`.
 async fn signals(answers: &[(u16, &str)], most: usize) -> Vec<EventKind> {
     let praxiom = Backend::default();
     for (status, body) in answers {
@@ -191,7 +191,7 @@ async fn signals(answers: &[(u16, &str)], most: usize) -> Vec<EventKind> {
 }
 
 #[tokio::test]
-async fn a_stream_of_hints_tells_a_count_where_it_has_one_and_else_that_something_changed() {
+async fn stream_reports_a_count_or_a_change() {
     let open = crate::domain::Briefing { pending: 3, ..crate::domain::Briefing::default() };
     for (data, want) in [(r#"{"open":3}"#, EventKind::Briefing(open)), ("{nothing", EventKind::Changed)] {
         let text = format!("event: token\ndata: {{}}\n\nevent: briefing\ndata: {data}\n\n");
@@ -203,7 +203,7 @@ async fn a_stream_of_hints_tells_a_count_where_it_has_one_and_else_that_somethin
 }
 
 #[tokio::test]
-async fn a_stream_that_is_not_there_ends_and_the_list_is_asked_for_all_the_same() {
+async fn missing_stream_does_not_stop_listing() {
     for status in [401, 403] {
         assert!(
             matches!(
@@ -227,11 +227,11 @@ async fn a_stream_that_is_not_there_ends_and_the_list_is_asked_for_all_the_same(
     let source = praxiom.source(with_events(None), Some("w")).await;
     assert!(source.sync(None).await.is_ok());
     let without = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
-    assert!(without.watch().is_none(), "it documents none");
+    assert!(without.watch().is_none(), "Praxiom documents no stream");
 }
 
 #[tokio::test]
-async fn the_doctor_tells_a_stranger_from_a_bad_token_and_from_a_wrong_workspace() {
+async fn doctor_distinguishes_token_membership_and_workspace_problems() {
     let mine = r#"{"items":[{"id":"w"}]}"#;
     let other = r#"{"items":[{"id":"x","name":"Other"}]}"#;
     for (status, body, workspaces, want) in [
@@ -261,7 +261,7 @@ async fn the_doctor_tells_a_stranger_from_a_bad_token_and_from_a_wrong_workspace
 }
 
 #[tokio::test]
-async fn around_an_action_stands_what_waits_in_its_batch_and_its_mission_without_another_request() {
+async fn context_shows_batch_and_mission_without_a_request() {
     let text = |id: &str, batch: &str, mission: &str| {
         format!(
             r#"{{"id":"{id}","batchId":"{batch}","missionId":"{mission}","toolName":"t","title":"number {id}","status":"pending"}}"#
@@ -271,9 +271,7 @@ async fn around_an_action_stands_what_waits_in_its_batch_and_its_mission_without
     let praxiom = Backend::default();
     praxiom.on("GET", LIST).reply(200, format!(r#"{{"items":[{}]}}"#, rows.join(",")));
     let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
-    let Synced::All { rows, .. } = source.sync(None).await.unwrap() else {
-        panic!("everything was asked for")
-    };
+    let Synced::All { rows, .. } = source.sync(None).await.unwrap() else { panic!("expected a list") };
     let context = source.abilities().context.unwrap();
     let asked = praxiom.lines().len();
 

@@ -1,4 +1,4 @@
-//! What is over: lists by status, and timelines.
+//! Settled actions: lists by status, and timelines.
 
 use super::*;
 use crate::config::Praxiom;
@@ -15,7 +15,7 @@ fn created(id: &str, status: &str, minute: u32) -> String {
 }
 
 #[tokio::test]
-async fn the_gate_is_asked_for_one_page_of_light_rows() {
+async fn gate_is_asked_for_one_page_of_rows() {
     let gate = Backend::default();
     let path = "/api/pending-actions?workspace_id=w&status=failed%2Cunknown&view=row&limit=2";
     let bad = r#"{"id":"bad"}"#;
@@ -36,13 +36,13 @@ async fn the_gate_is_asked_for_one_page_of_light_rows() {
         .await
         .unwrap();
 
-    assert_eq!(row_ids(&first.rows), ["9"], "what moved on while it was read is left out");
+    assert_eq!(row_ids(&first.rows), ["9"], "actions that changed during the read are left out");
     assert_eq!(first.unreadable.iter().map(|bad| bad.what).collect::<Vec<_>>(), ["it has no toolName"]);
     assert_eq!((row_ids(&last.rows), last.next), (vec!["7"], None));
 }
 
 #[tokio::test]
-async fn praxiom_is_asked_once_a_status_that_it_has() {
+async fn praxiom_is_asked_once_per_known_status() {
     let praxiom = Backend::default();
     for (status, minute) in [("approved", 3), ("rejected", 5)] {
         let path = format!("/api/pending-actions?workspace_id=w&status={status}");
@@ -59,13 +59,13 @@ async fn praxiom_is_asked_once_a_status_that_it_has() {
         .unwrap();
 
     assert_eq!((row_ids(&listed.rows), listed.next), (vec!["rejected", "approved"], None), "newest first");
-    assert_eq!(praxiom.requests().len(), 2, "it knows neither `running` nor `expired`");
+    assert_eq!(praxiom.requests().len(), 2, "it has neither `running` nor `expired`");
     assert_eq!(source.abilities().records(), Records { lists: true, timeline: false, flows: false });
-    assert_eq!(praxiom.requests().len(), 2, "and it is not asked for what it does not keep");
+    assert_eq!(praxiom.requests().len(), 2, "no request for statuses it does not keep");
 }
 
 #[tokio::test]
-async fn a_timeline_is_read_in_order_and_what_makes_no_sense_is_left_out() {
+async fn timeline_is_read_in_order_without_malformed_events() {
     let gate = Backend::default();
     let at = "2026-04-21T18:02:11.420Z";
     gate.on("GET", "/api/pending-actions/a%2Fb/events").reply(
@@ -97,7 +97,7 @@ async fn a_timeline_is_read_in_order_and_what_makes_no_sense_is_left_out() {
 }
 
 #[tokio::test]
-async fn gate_is_asked_what_it_counted() {
+async fn gate_is_asked_for_its_counts() {
     let gate = Backend::default();
     let path = "/api/flows?workspace_id=w&since=1970-01-01T00%3A01%3A00.000Z&decided_since=1970-01-01T00%3A01%3A00.000Z";
     let body = r#"{"at":60.001,"from":60,"queues":[{"tool":"t","pending":3,"minutes":[]}]}"#;
@@ -120,7 +120,7 @@ async fn gate_is_asked_what_it_counted() {
 }
 
 #[tokio::test]
-async fn gate_counts_what_waits_and_looks_ids_up() {
+async fn gate_counts_pending_and_looks_up_ids() {
     let gate = Backend::default();
     let (counts, ids) = ("/api/pending-actions/counts?workspace_id=w", "/api/pending-actions?workspace_id=w");
     let ids = format!("{ids}&id_prefix=a&view=row&limit=20");

@@ -1,10 +1,10 @@
-//! The people of a gate, as it tells them.
+//! The people that a gate reports.
 
 use super::*;
 use crate::domain::Person;
 
 #[tokio::test]
-async fn people_come_with_names_where_they_have_some() {
+async fn people_come_with_names_if_any() {
     let gate = Backend::default();
     let people = r#"{"items":[{"subject":"kim","name":"Kim Example","groups":["a"]},{"subject":"lee"},{"name":"nobody"},7]}"#;
     gate.on("GET", "/api/people").reply(200, people);

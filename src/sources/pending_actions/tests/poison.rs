@@ -1,6 +1,5 @@
-//! G11: one item that is broken takes no other with it, whatever is wrong with it and wherever it stands. The cases are in
-//! `tests/fixtures/hostile/wire.json`: an item as it comes, and whether it can be used (`usable`), stands as a card that can be
-//! rejected (`card`), or as one that says only that it is there (`nameless`).
+//! G11: a broken item affects no other, at any place of a list. `tests/fixtures/hostile/wire.json` holds the items and their
+//! treatment: usable (`usable`), shown and rejectable (`card`), or only shown (`nameless`).
 
 use serde::Deserialize;
 
@@ -34,7 +33,7 @@ fn cases() -> Vec<Case> {
 
 const LIST: &str = "/api/pending-actions?status=pending%2Cunknown&view=row&nulls=false&limit=100";
 
-/// A hundred items, of which one is this.
+/// Returns a page of a hundred items with `item` at `place`.
 fn page(item: &[u8], place: usize) -> Vec<u8> {
     let mut items: Vec<Vec<u8>> = (0..99)
         .map(|n| {
@@ -53,15 +52,15 @@ async fn listed(gate: &Backend) -> (Vec<Row>, Vec<Unreadable>) {
             assert_eq!(revision, Some(Revision(7)));
             (rows, unreadable)
         }
-        Synced::Changes { .. } => panic!("a list was asked for"),
+        Synced::Changes { .. } => panic!("expected a list"),
     }
 }
 
 #[tokio::test]
-async fn g11_one_poisoned_item_hides_none_of_the_other_99() {
+async fn g11_poisoned_item_hides_none_of_the_other_99() {
     let mut seen = Vec::new();
     for (nth, case) in cases().into_iter().enumerate() {
-        // In the short form one of the places in turn.
+        // The short form uses one place per case, in turn.
         let places = [0, 50, 99].into_iter().enumerate();
         for place in places.filter(|(at, _)| is_long() || nth % 3 == *at).map(|(_, place)| place) {
             let gate = Backend::default();
@@ -82,12 +81,12 @@ async fn g11_one_poisoned_item_hides_none_of_the_other_99() {
         seen.push(case.see);
     }
     for see in ["usable", "card", "nameless"] {
-        assert!(seen.iter().any(|other| other == see), "no case is {see}");
+        assert!(seen.iter().any(|other| other == see), "no case for {see}");
     }
 }
 
 #[tokio::test]
-async fn g11_a_poisoned_change_hides_no_other() {
+async fn g11_poisoned_change_hides_no_other() {
     for case in cases().into_iter().filter(|case| case.see != "usable") {
         let gate = Backend::default();
         let change = |row: &[u8]| [b"{\"row\":", row, b"}"].concat();
@@ -105,7 +104,7 @@ async fn g11_a_poisoned_change_hides_no_other() {
 }
 
 #[tokio::test]
-async fn g11_a_card_can_be_rejected_and_nothing_says_what_digest_it_should_have() {
+async fn g11_unreadable_action_can_be_rejected_without_a_digest() {
     let broken = r#"{"id":"p","toolName":"t","status":"pending","toolInput":{"n":007}}"#;
     let gate = Backend::default();
     gate.on("GET", LIST).reply(200, format!(r#"{{"items":[{broken}],"revision":7}}"#));
@@ -125,7 +124,7 @@ async fn g11_a_card_can_be_rejected_and_nothing_says_what_digest_it_should_have(
 }
 
 #[tokio::test]
-async fn g11_what_cannot_be_read_is_compared_byte_for_byte_before_it_is_rejected_elsewhere() {
+async fn g11_unreadable_action_is_compared_bytewise_before_rejecting() {
     let broken =
         |n: &str| format!(r#"{{"id":"p","toolName":"t","status":"pending","toolInput":{{"n":{n}}}}}"#);
     for (now, want) in [("007", "rejected"), ("008", "it changed")] {
@@ -145,7 +144,7 @@ async fn g11_what_cannot_be_read_is_compared_byte_for_byte_before_it_is_rejected
 }
 
 #[tokio::test]
-async fn g11_a_whole_reply_that_is_no_list_is_told_and_takes_nothing_away() {
+async fn g11_reply_that_is_no_list_is_an_error() {
     let whole = String::from_utf8(page(b"17", 3)).unwrap();
     let mut bodies: Vec<Vec<u8>> = vec![
         Vec::new(),
@@ -173,7 +172,7 @@ async fn g11_a_whole_reply_that_is_no_list_is_told_and_takes_nothing_away() {
 }
 
 #[tokio::test]
-async fn g11_an_item_of_ten_megabytes_hides_no_other() {
+async fn g11_item_of_ten_megabytes_hides_no_other() {
     let gate = Backend::default();
     let huge = fake::text("huge", &format!("{{\"t\":\"{}\"}}", "A".repeat(10 << 20)), "pending");
     gate.on("GET", LIST).bytes(200, page(huge.as_bytes(), 50));

@@ -24,7 +24,7 @@ fn settled(id: &str, status: &str, at: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_list_carries_the_whole_actions_and_no_revision() {
+async fn list_has_whole_actions_and_no_revision() {
     let praxiom = Backend::default();
     praxiom_lists(&praxiom, "pending", &[fake::text("1", INPUT, "pending")]);
     let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
@@ -42,7 +42,7 @@ async fn a_list_carries_the_whole_actions_and_no_revision() {
 }
 
 #[tokio::test]
-async fn nothing_is_sent_that_is_not_as_it_was_seen() {
+async fn changed_actions_are_not_sent() {
     let praxiom = Backend::default();
     get(&praxiom, "1", &[fake::text("1", r#"{"n":1.1}"#, "pending")]);
     get(&praxiom, "2", &[settled("2", "rejected", "11")]);
@@ -59,7 +59,7 @@ async fn nothing_is_sent_that_is_not_as_it_was_seen() {
 }
 
 #[tokio::test]
-async fn a_look_that_fails_before_sending_loses_sight_of_nothing() {
+async fn failed_read_before_sending_leaves_no_unknown_outcome() {
     let praxiom = Backend::default();
     praxiom.always("GET", 502, "");
     let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
@@ -70,7 +70,7 @@ async fn a_look_that_fails_before_sending_loses_sight_of_nothing() {
 }
 
 #[tokio::test]
-async fn three_counts_become_one_outcome_an_action() {
+async fn three_counts_become_one_outcome_per_action() {
     let praxiom = Backend::default();
     let pending = |id: &str| fake::text(id, INPUT, "pending");
     get(&praxiom, "1", &[pending("1"), settled("1", "executed", "31")]);
@@ -89,7 +89,7 @@ async fn three_counts_become_one_outcome_an_action() {
         .await
         .unwrap();
 
-    // 4 stands otherwise than asked; of the rest, 3 was settled first.
+    // 4 has another decision; 3 was settled before the others.
     let want = [Outcome::Approved, Outcome::Rejected, skipped("approved", None), skipped("rejected", None)];
     assert_eq!(outcomes, ["1", "2", "3", "4"].map(id).into_iter().zip(want).collect::<Vec<_>>());
     let post = praxiom.requests().into_iter().find(|request| request.line.starts_with("POST")).unwrap();
@@ -103,7 +103,7 @@ async fn three_counts_become_one_outcome_an_action() {
 }
 
 #[tokio::test]
-async fn counts_that_cannot_be_checked_are_not_believed() {
+async fn unverifiable_counts_are_not_believed() {
     let praxiom = Backend::default();
     praxiom.on("GET", "/api/pending-actions/1").reply(200, fake::text("1", INPUT, "pending")).reply(500, "");
     praxiom.always("POST", 200, r#"{"batchId":"b","approved":1,"rejected":0,"skipped":0}"#);
@@ -115,7 +115,7 @@ async fn counts_that_cannot_be_checked_are_not_believed() {
 }
 
 #[tokio::test]
-async fn one_rejection_has_an_empty_body_and_an_answer_without_status_is_read() {
+async fn rejection_has_an_empty_body_and_its_outcome_is_read() {
     let praxiom = Backend::default();
     get(&praxiom, "1", &[fake::text("1", INPUT, "pending"), settled("1", "rejected", "31")]);
     praxiom.on("POST", "/api/pending-actions/1/reject").reply(200, r#"{"ok":true}"#);
@@ -129,7 +129,7 @@ async fn one_rejection_has_an_empty_body_and_an_answer_without_status_is_read() 
 }
 
 #[tokio::test]
-async fn many_actions_are_read_from_lists_because_requests_are_counted() {
+async fn many_actions_are_read_from_lists_to_save_requests() {
     let praxiom = Backend::default();
     let text = |id: &str, status| fake::text(id, INPUT, status);
     praxiom_lists(
@@ -153,7 +153,7 @@ async fn many_actions_are_read_from_lists_because_requests_are_counted() {
 }
 
 #[tokio::test]
-async fn a_gate_tells_what_it_knows_of_tools_and_praxiom_is_not_asked() {
+async fn gate_reports_its_tools_and_praxiom_is_not_asked() {
     let backend = Backend::default();
     backend.on("GET", "/api/tools").reply(
         200,
@@ -164,9 +164,9 @@ async fn a_gate_tells_what_it_knows_of_tools_and_praxiom_is_not_asked() {
     let told = gate.abilities().lookup.unwrap().tools().await.unwrap();
     let praxiom = backend.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
 
-    let [tool] = told.as_slice() else { panic!("one has no name") };
+    let [tool] = told.as_slice() else { panic!("expected one tool with a name") };
     assert_eq!((tool.name.as_raw(), tool.risk.as_raw()), ("t", "high"));
-    assert_eq!(tool.schema.as_ref().unwrap().as_str(), r#"{"maximum":1.10}"#, "as it was written");
+    assert_eq!(tool.schema.as_ref().unwrap().as_str(), r#"{"maximum":1.10}"#, "the schema keeps its bytes");
     assert!(praxiom.abilities().lookup.is_none());
     assert_eq!(backend.requests().len(), 1);
 }

@@ -1,6 +1,6 @@
-//! G10: JSONTestSuite (Nicolas Seriot, MIT), when it is at hand: every file alone, as a whole list, and as one item of a list.
-//! `PLACET_JSON_SUITE` names its folder; else a folder `shared/corpus/JSONTestSuite` beside this checkout, or beside a folder
-//! that it is in. It is not part of this repository; `own_cases_are_read_as_the_suite_demands` holds always.
+//! G10: JSONTestSuite (Nicolas Seriot, MIT), if available: each file alone, as a whole list, and as an item of a list. It is
+//! in the folder of `PLACET_JSON_SUITE`, or in `shared/corpus/JSONTestSuite` next to this checkout or one of its parents.
+//! `own_cases_are_read_as_the_suite_demands` always runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ fn folder() -> Option<PathBuf> {
     })
 }
 
-/// Read by us although it is no JSON: always with a word that is told beside it.
+/// Returns whether non-standard JSON was accepted with a flag.
 fn is_flagged(text: &str) -> bool {
     let mut scanner = json::Scanner::new(text);
     let mut odd = false;
@@ -27,9 +27,9 @@ fn is_flagged(text: &str) -> bool {
     odd
 }
 
-/// Holds a file to its name: `y_` is taken, `n_` is refused or flagged, `i_` is either. And nobody panics over any of it.
+/// Checks a file against its name: `y_` is accepted, `n_` refused or flagged, `i_` either. Parsing must not panic.
 fn judge(name: &str, bytes: &[u8]) -> &'static str {
-    // As the client does it: what is no UTF-8 is marked by a character that JSON does not allow.
+    // The client marks invalid UTF-8 with a character that JSON does not allow, too.
     let text = String::from_utf8(bytes.to_vec())
         .unwrap_or_else(|_| String::from_utf8_lossy(bytes).replace('\u{fffd}', "\u{1a}"));
     let verdict = match RawJson::parse(text.as_str()) {
@@ -44,10 +44,7 @@ fn judge(name: &str, bytes: &[u8]) -> &'static str {
     }
     for list in [text.clone(), format!("{{\"items\":{text}}}")] {
         let page = wire::page(&Arc::new(list), wire::row);
-        assert!(
-            page.is_none_or(|page| page.items.iter().all(Result::is_err)),
-            "{name} made an action of nothing"
-        );
+        assert!(page.is_none_or(|page| page.items.iter().all(Result::is_err)), "{name} became an action");
     }
     let good = r#"{"id":"g","toolName":"t","status":"pending","toolInput":{}}"#;
     let item = format!(r#"{{"id":"p","toolName":"t","status":"pending","toolInput":{text}}}"#);
@@ -66,9 +63,9 @@ fn judge(name: &str, bytes: &[u8]) -> &'static str {
 }
 
 #[test]
-fn g10_every_file_of_the_suite_is_read_as_its_name_demands() {
+fn g10_suite_files_are_read_as_their_names_demand() {
     let Some(folder) = folder() else {
-        skipped("JSONTestSuite is not here; PLACET_JSON_SUITE can name its folder");
+        skipped("JSONTestSuite is not available; PLACET_JSON_SUITE names its folder");
         return;
     };
     let mut told = std::collections::BTreeMap::new();

@@ -1,5 +1,5 @@
-//! Two backends that speak the contract, with books of their own: a gate, which compares, names and remembers, and a Praxiom,
-//! which does none of it.
+//! Two fake backends with records: a gate, which compares digests and remembers names and keys, and a Praxiom, which does
+//! not.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -25,7 +25,7 @@ pub(in crate::sources) const WORLDS: &[Place] = &[
     Place { name: "praxiom, in a batch", make: || Box::pin(praxiom(true)) },
 ];
 
-/// A gate; its proposals stand alone, or all of them in one batch.
+/// Starts a gate; its proposals have no batch, or share one.
 async fn gate(batched: bool) -> Arc<dyn World> {
     office(Dialect::Gate, batched).await
 }
@@ -54,11 +54,8 @@ struct Office {
 
 #[derive(Default)]
 struct Books {
-    /// In the order in which they were proposed.
     actions: Vec<Kept>,
-    /// What cannot be read, as it is listed.
     broken: Vec<String>,
-    /// What was answered under an idempotency key.
     answered: HashMap<String, (u16, String)>,
 }
 
@@ -72,13 +69,12 @@ struct Kept {
     expires_at: Option<Timestamp>,
     said: Option<String>,
     effective: Option<String>,
-    /// Members that nobody knows, with a comma before them.
+    /// Unknown members, preceded by a comma.
     odd: &'static str,
     taken: usize,
 }
 
 impl Kept {
-    /// As the backend answers it.
     fn text(&self, dialect: Dialect) -> String {
         let word = |text: &Option<String>| text.as_ref().map_or("null".to_owned(), |it| format!("\"{it}\""));
         let at = |at: Option<Timestamp>| word(&at.map(time::write));
@@ -103,7 +99,7 @@ impl Kept {
         )
     }
 
-    /// Where it stands by now: time passes for a gate.
+    /// Expires the action if its time has passed.
     fn settle_time(&mut self) {
         if self.status == "pending" && self.expires_at.is_some_and(|at| at <= time::now()) {
             self.status = "expired".to_owned();

@@ -1,10 +1,9 @@
-//! Decisions that go as they should, or are refused before anything is sent.
+//! Decisions that succeed, or are refused before sending.
 
 use crate::domain::{ActionId, Decision, Edits, Outcome, RawJson, ReasonRule, Refusal};
 use crate::sources::tests::desk::{Desk, cell, done};
 use crate::sources::tests::{Stand, World};
 
-/// Nothing was sent, and nothing changed.
 async fn untouched(world: &dyn World, id: &ActionId) {
     assert_eq!((world.stands(id).await, world.taken(id).await), (Stand::Pending, 0));
     assert_eq!(world.faults().decisions(), 0, "refused before anything was sent");
@@ -19,7 +18,7 @@ pub(super) async fn approved(world: &dyn World) -> String {
     assert!(matches!(outcome, Outcome::Approved | Outcome::Accepted), "{outcome:?}");
     assert_eq!((world.stands(&id).await, world.taken(&id).await), (Stand::Approved, 1));
     assert_eq!((world.stands(&other).await, world.taken(&other).await), (Stand::Pending, 0));
-    assert!(!desk.lists(&id).await && desk.lists(&other).await, "what was not decided stays");
+    assert!(!desk.lists(&id).await && desk.lists(&other).await, "the other action stays listed");
     cell(&outcome)
 }
 
@@ -62,7 +61,7 @@ pub(super) async fn commented(world: &dyn World) -> String {
         assert_eq!(said.as_deref(), Some("go ahead"));
         format!("{}, comment kept there", cell(&outcome))
     } else {
-        assert_eq!(said, None, "a comment that is not promised is not sent");
+        assert_eq!(said, None, "an unsupported comment is not sent");
         format!("{}, comment kept here only", cell(&outcome))
     }
 }
@@ -111,7 +110,7 @@ pub(super) async fn reasoned(world: &dyn World) -> String {
     assert_eq!((world.stands(&id).await, world.taken(&id).await), (Stand::Rejected, 1));
     let said = world.said(&id).await;
     if can.reason == ReasonRule::NotKept {
-        assert_eq!(said, None, "a reason that is kept here only is not sent");
+        assert_eq!(said, None, "an unsupported reason is not sent");
         return format!("{}, reason kept here only", cell(&outcome));
     }
     assert_eq!(said.as_deref(), Some("the wrong customer"));
@@ -141,7 +140,7 @@ pub(super) async fn retried(world: &dyn World) -> String {
     format!("{}, asked to try again", cell(&outcome))
 }
 
-/// A crash between sending and writing it down, say: the same submission comes once more.
+/// The same submission twice, as after a crash between sending and journaling.
 pub(super) async fn again(world: &dyn World) -> String {
     let desk = Desk::at_ease(world);
     let id = world.propose(0).await;

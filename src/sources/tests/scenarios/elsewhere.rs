@@ -1,15 +1,15 @@
-//! What others do meanwhile.
+//! Decisions and changes by others.
 
 use crate::domain::{ActionId, Decision, DecisionKind, Outcome};
 use crate::sources::tests::desk::{Desk, cell, done};
 use crate::sources::tests::{Stand, World};
 
-/// What stands in the backend's books when a decision of this kind was taken.
+/// Returns the backend's state after a decision of this kind.
 const fn stand(kind: DecisionKind) -> Stand {
     if kind.approves() { Stand::Approved } else { Stand::Rejected }
 }
 
-/// Two reviewers send at the same moment: once each otherwise, once both the same.
+/// Two reviewers send at the same time: first opposite decisions, then equal ones.
 pub(super) async fn race(world: &dyn World) -> String {
     let mut told = Vec::new();
     for (nth, opposite) in [true, false].into_iter().enumerate() {
@@ -27,7 +27,7 @@ pub(super) async fn race(world: &dyn World) -> String {
 
         assert_eq!(world.taken(&id).await, 1, "{first:?} {second:?}");
         let won: Vec<_> = [&first, &second].into_iter().zip(kinds).filter(|(it, _)| done(it)).collect();
-        assert_eq!(won.len(), 1, "one of them was first: {first:?} {second:?}");
+        assert_eq!(won.len(), 1, "exactly one must win: {first:?} {second:?}");
         assert_eq!(world.stands(&id).await, stand(won[0].1), "{first:?} {second:?}");
         let lost = if done(&first) { second } else { first };
         assert!(matches!(lost, Outcome::Skipped { .. } | Outcome::Unknown { .. }), "{lost:?}");
@@ -81,17 +81,17 @@ async fn undecided(world: &dyn World, id: &ActionId) {
     assert_eq!(world.taken(id).await, 0);
 }
 
-/// It expires after it was frozen: what is sent then must not land.
+/// It expires after freezing, so the decision must not land.
 pub(super) async fn expired(world: &dyn World) -> String {
     let desk = Desk::at_ease(world);
     let id = world.propose(0).await;
     let action = desk.load(&id).await;
     let submission = desk.freeze(&action, Decision::APPROVE).unwrap();
     if !world.expire(&id).await {
-        assert_eq!(action.row.expires_at, None, "what never expires has no time to be shown");
+        assert_eq!(action.row.expires_at, None, "an action without expiry has no time");
         return "knows no expiry".to_owned();
     }
-    assert!(action.row.expires_at.is_some(), "it is told when it expires");
+    assert!(action.row.expires_at.is_some(), "the row has its expiry");
 
     let outcome = desk.send_one(&submission).await;
 
@@ -99,7 +99,7 @@ pub(super) async fn expired(world: &dyn World) -> String {
     undecided(world, &id).await;
     for action in desk.source.get(std::slice::from_ref(&id)).await.unwrap() {
         let refused = desk.freeze(&action.unwrap(), Decision::APPROVE);
-        assert!(refused.is_err(), "and it is refused here from now on");
+        assert!(refused.is_err(), "expired, so freezing is refused");
     }
     cell(&outcome)
 }

@@ -1,4 +1,4 @@
-//! What is waiting is told whole.
+//! Lists are complete.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ pub(super) async fn listed(world: &dyn World) -> String {
     assert!(!checks.is_empty());
     let bad: Vec<_> = checks.iter().filter(|check| check.verdict == Verdict::Bad).collect();
     assert!(bad.is_empty(), "{bad:?}");
-    assert_eq!(world.faults().decisions(), 0, "looking decides nothing");
+    assert_eq!(world.faults().decisions(), 0, "listing sent a decision");
     format!("{} rows, {} checks", rows.len(), checks.len())
 }
 
@@ -44,7 +44,7 @@ pub(super) async fn malformed(world: &dyn World) -> String {
 
     let missing: Vec<_> = ids.iter().filter(|id| !rows.iter().any(|row| row.id == **id)).collect();
     assert!(missing.is_empty(), "one bad row hid {missing:?}");
-    assert_eq!((rows.len(), unreadable.len()), (3, 1), "the bad one is told: {unreadable:?}");
+    assert_eq!((rows.len(), unreadable.len()), (3, 1), "the bad row is reported: {unreadable:?}");
     let outcome = desk.decide(&ids[2], Decision::APPROVE).await;
     assert!(done(&outcome), "{outcome:?}");
     format!("3 rows, told: {}", unreadable[0].what)
@@ -57,14 +57,14 @@ pub(super) async fn unknown_words(world: &dyn World) -> String {
     let action = desk.load(&odd).await;
     assert!(action.raw.as_str().contains("frobnication"), "{}", action.raw.as_str());
     let risk = action.row.risk.as_raw().to_owned();
-    assert!(risk != "spicy" || action.row.risk.is_high(), "a word that nobody knows ranks high");
+    assert!(risk != "spicy" || action.row.risk.is_high(), "an unknown risk ranks high");
     let outcome = desk.decide(&odd, Decision::APPROVE).await;
     assert!(done(&outcome), "{outcome:?}");
 
     if !world.turn_odd(&other).await {
         return format!("risk {risk}; knows no other status");
     }
-    assert!(!desk.lists(&other).await, "what is not pending cannot be decided");
+    assert!(!desk.lists(&other).await, "it is no longer pending");
     let found = desk.source.get(std::slice::from_ref(&other)).await.unwrap();
     let status = match found.as_slice() {
         [] => "not told of".to_owned(),
@@ -92,7 +92,7 @@ pub(super) async fn a_thousand(world: &dyn World) -> String {
     let actions: Vec<_> = actions.into_iter().map(Result::unwrap).collect();
     assert_eq!(actions.len(), 1_000, "all of them can be read");
 
-    // Where a source has no batches, each decision reads all that is left.
+    // Without batches, each decision reads the rest of the list.
     let approved = rounds(5, 40) as usize;
     let some: BTreeSet<_> = ids.iter().step_by(1_000 / approved).collect();
     let decided = actions.into_iter().filter(|action| some.contains(&action.row.id));
@@ -106,6 +106,6 @@ pub(super) async fn a_thousand(world: &dyn World) -> String {
         assert_eq!(world.taken(id).await, 1, "{id:?}");
     }
     let left = desk.listed().await.unwrap().0.len();
-    assert_eq!(left, 1_000 - approved, "what was left out stays pending");
+    assert_eq!(left, 1_000 - approved, "the rest stays pending");
     format!("1,000 read, {approved} approved, {left} left")
 }

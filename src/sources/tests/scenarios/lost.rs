@@ -1,10 +1,9 @@
-//! No answer. What became of it is read, never guessed, and nothing is sent again.
+//! Lost answers: the outcome is read, never guessed, and nothing is sent again.
 
 use crate::domain::{Decision, Outcome};
 use crate::sources::tests::desk::{Desk, cell, done};
 use crate::sources::tests::{Fault, Stand, World};
 
-/// The decision was taken, its answer is lost.
 pub(super) async fn after(world: &dyn World) -> String {
     let desk = Desk::in_a_hurry(world);
     let id = world.propose(0).await;
@@ -17,11 +16,10 @@ pub(super) async fn after(world: &dyn World) -> String {
     assert_eq!((world.stands(&id).await, world.taken(&id).await), (Stand::Approved, 1));
     assert_eq!(world.faults().decisions(), 1, "sent once");
     assert!(matches!(outcome, Outcome::Approved | Outcome::Unknown { .. }), "{outcome:?}");
-    assert!(!desk.lists(&id).await, "nobody can decide it again");
+    assert!(!desk.lists(&id).await, "it cannot be decided again");
     cell(&outcome)
 }
 
-/// The request never arrived, as far as the backend goes.
 pub(super) async fn before(world: &dyn World) -> String {
     let desk = Desk::in_a_hurry(world);
     let id = world.propose(0).await;
@@ -34,14 +32,14 @@ pub(super) async fn before(world: &dyn World) -> String {
     assert_eq!((world.stands(&id).await, world.taken(&id).await), (Stand::Pending, 0));
     assert_eq!(world.faults().decisions(), 1, "sent once");
     assert!(matches!(outcome, Outcome::Unknown { .. } | Outcome::Failed { .. }), "{outcome:?}");
-    assert!(desk.lists(&id).await, "it is still there to be decided");
+    assert!(desk.lists(&id).await, "it is still pending");
     let later = desk.decide(&id, Decision::APPROVE).await;
     assert!(done(&later), "{later:?}");
     assert_eq!(world.taken(&id).await, 1);
     cell(&outcome)
 }
 
-/// A backend that takes connections and says nothing: each question ends in time.
+/// The backend accepts connections without answering; every request ends in time.
 pub(super) async fn silence(world: &dyn World) -> String {
     let desk = Desk::in_a_hurry(world);
     let id = world.propose(0).await;

@@ -1,5 +1,4 @@
-//! What happens between a reviewer and a backend. Each scenario asserts from the backend's own books, and says in a few words
-//! what came of it.
+//! Scenarios between a reviewer and a backend. Each checks the backend's records and returns its result in a few words.
 
 use futures_util::future::BoxFuture;
 

@@ -1,4 +1,4 @@
-//! Answers that are no success. Nothing lands, it is said so, and the decision can be sent later.
+//! Error answers: nothing lands, the error is reported, and the decision can be sent later.
 
 use crate::domain::{Decision, Outcome, Verdict};
 use crate::sources::SourceError;
@@ -33,7 +33,7 @@ pub(super) async fn broken(world: &dyn World) -> String {
     met(world, 500, SourceError::lost_sight).await
 }
 
-/// Once to a decision, then to everything that is asked.
+/// Returns `status` to one decision, then to every request.
 async fn met(world: &dyn World, status: u16, is: fn(&SourceError) -> bool) -> String {
     let desk = Desk::at_ease(world);
     let id = world.propose(0).await;
@@ -45,7 +45,7 @@ async fn met(world: &dyn World, status: u16, is: fn(&SourceError) -> bool) -> St
     let lost = matches!(outcome, Outcome::Unknown { .. }) && status >= 500;
     assert!(lost || matches!(outcome, Outcome::Failed { .. }), "{outcome:?}");
     assert_eq!((world.stands(&id).await, world.taken(&id).await), (Stand::Pending, 0));
-    assert_eq!(world.faults().decisions(), 1, "asked once");
+    assert_eq!(world.faults().decisions(), 1, "sent once");
 
     world.faults().every_request(Some(Fault::Status(status)));
     let error = desk.listed().await.unwrap_err();

@@ -1,4 +1,4 @@
-//! Decisions: what is sent, what is not, and what an answer means.
+//! Decisions: requests, refusals, and the meaning of answers.
 
 use super::*;
 use crate::sources::warden::step_id::Verb;
@@ -13,7 +13,7 @@ fn post_of(id: &ActionId, verb: &str) -> String {
 }
 
 #[tokio::test]
-async fn trap_an_approval_without_edits_sends_no_output_because_an_empty_one_erases_the_agents() {
+async fn trap_approval_without_edits_sends_no_output() {
     let engine = Engine::new();
     let ids = [engine.hold("reason", ENVELOPE), engine.hold("commit", ARGUMENTS)];
     let source = source(&engine).await;
@@ -28,7 +28,7 @@ async fn trap_an_approval_without_edits_sends_no_output_because_an_empty_one_era
 }
 
 #[tokio::test]
-async fn trap_an_edit_sends_the_whole_envelope_with_the_facts_as_they_came() {
+async fn trap_edit_sends_the_whole_envelope_with_unchanged_facts() {
     let engine = Engine::new();
     let with_facts = engine.hold("reason", ENVELOPE);
     let without = engine.hold("reason", r#"{"data":{"title":"Refund"}}"#);
@@ -47,7 +47,7 @@ async fn trap_an_edit_sends_the_whole_envelope_with_the_facts_as_they_came() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_edited_is_refused_before_anything_is_sent() {
+async fn uneditable_steps_refuse_edits_before_sending() {
     let engine = Engine::new();
     let ids = [
         engine.hold("commit", ARGUMENTS),
@@ -66,7 +66,7 @@ async fn what_cannot_be_edited_is_refused_before_anything_is_sent() {
 }
 
 #[tokio::test]
-async fn a_rejection_says_its_code_the_reviewers_words_and_whose_it_is() {
+async fn rejection_has_code_message_and_mark() {
     let engine = Engine::new();
     let (id, other) = (engine.hold("commit", ARGUMENTS), engine.hold("commit", ARGUMENTS));
     let source = source(&engine).await;
@@ -87,12 +87,12 @@ async fn a_rejection_says_its_code_the_reviewers_words_and_whose_it_is() {
     assert_eq!(rejected.reason, Some("wrong \"channel\"\n".into()));
     let decision = reject("whatever");
     assert_eq!(source.ours(&rejected, &decision, KEY), Some(true));
-    assert_eq!(source.ours(&rejected, &decision, "another:0"), Some(false), "the mark is the proof");
+    assert_eq!(source.ours(&rejected, &decision, "another:0"), Some(false), "another mark is not ours");
     assert_eq!(source.ours(&load(&source, &other).await, &decision, KEY), None);
 }
 
 #[tokio::test]
-async fn a_retry_has_guidance_and_a_token_of_our_own() {
+async fn retry_has_guidance_and_its_own_token() {
     let engine = Engine::new();
     let id = engine.hold("reason", ENVELOPE);
     let source = source(&engine).await;
@@ -113,7 +113,7 @@ async fn a_retry_has_guidance_and_a_token_of_our_own() {
 }
 
 #[tokio::test]
-async fn a_retry_limit_is_told_and_turns_the_retry_off() {
+async fn reached_retry_limit_is_reported_and_disables_retry() {
     let engine = Engine::new();
     let id = engine.hold("reason", ENVELOPE);
     engine.with(&id, |step| step.retries = (1, 1));
@@ -127,11 +127,11 @@ async fn a_retry_limit_is_told_and_turns_the_retry_off() {
     let row = rows(&source).await.remove(0);
     let can = row.can;
     assert!(!can.retry && can.told().iter().any(|(_, words)| words == "its retry limit is reached"));
-    assert_eq!(decide(&source, &id, Decision::APPROVE).await, Outcome::Accepted, "nothing was used up");
+    assert_eq!(decide(&source, &id, Decision::APPROVE).await, Outcome::Accepted, "the key is unused");
 }
 
 #[tokio::test]
-async fn guidance_that_the_engine_would_refuse_is_not_sent() {
+async fn invalid_guidance_is_not_sent() {
     let engine = Engine::new();
     let id = engine.hold("reason", ENVELOPE);
     let source = source(&engine).await;
@@ -142,9 +142,9 @@ async fn guidance_that_the_engine_would_refuse_is_not_sent() {
     assert_eq!(engine.posts(), []);
 }
 
-/// Another reviewer was first, and the engine has not taken it yet: it still lists the step as pending.
+/// Another reviewer was first, but the engine still lists the step as pending.
 #[tokio::test]
-async fn trap_already_queued_is_never_counted_as_ours() {
+async fn trap_already_queued_does_not_count_as_ours() {
     let engine = Engine::new();
     let ids = [engine.hold("reason", ENVELOPE), engine.hold("commit", ARGUMENTS)];
     let (ours, theirs) = (source(&engine).await, source(&engine).await);
@@ -160,7 +160,7 @@ async fn trap_already_queued_is_never_counted_as_ours() {
     let settled = ours.submit(&submission.batches()[0], KEY).await.unwrap().remove(0).1;
 
     assert_eq!(waiting, skipped(Status::Other("decided before, not taken by the engine yet".into())));
-    assert_eq!(settled, skipped(Status::Rejected), "it was taken meanwhile");
+    assert_eq!(settled, skipped(Status::Rejected), "the decision was taken");
     assert_eq!(engine.books().taken[&ids[0]], 1);
     let row = rows(&ours).await;
     assert!(row.is_empty(), "{row:?}");
@@ -169,9 +169,9 @@ async fn trap_already_queued_is_never_counted_as_ours() {
     }
 }
 
-/// The engine puts the first decision into its queue once more, and drops ours.
+/// The engine requeues the first decision and drops ours.
 #[tokio::test]
-async fn trap_requeued_is_the_first_decision_again_and_not_ours() {
+async fn trap_requeued_is_the_first_decision_not_ours() {
     let engine = Engine::new();
     let id = engine.hold("reason", ENVELOPE);
     let (ours, theirs) = (source(&engine).await, source(&engine).await);
@@ -184,31 +184,35 @@ async fn trap_requeued_is_the_first_decision_again_and_not_ours() {
     assert_eq!(outcome, skipped(Status::Other("an earlier decision runs now, not this one".into())));
     engine.with(&id, |step| step.first.as_mut().unwrap().failed = true);
     engine.pass(31);
-    assert_eq!(decide(&theirs, &id, reject("no")).await, Outcome::Accepted, "it is the very same");
+    assert_eq!(
+        decide(&theirs, &id, reject("no")).await,
+        Outcome::Accepted,
+        "an identical decision is accepted"
+    );
 }
 
-/// The key of an approval that came while a retry was queued stays used: the step can never be decided any more.
+/// An approval during a queued retry uses up the step's key, so the step cannot be decided any more.
 #[tokio::test]
-async fn trap_an_approval_while_a_retry_is_queued_is_dropped_and_said_so() {
+async fn trap_approval_during_a_queued_retry_is_reported_as_dropped() {
     let engine = Engine::new();
     let id = engine.hold("reason", ENVELOPE);
     let (ours, theirs) = (source(&engine).await, source(&engine).await);
     engine.books().stalled = true;
     assert_eq!(decide(&theirs, &id, retry("warmer")).await, Outcome::Accepted);
 
-    assert_eq!(decide(&ours, &id, Decision::APPROVE).await, Outcome::Accepted, "the engine says 202");
+    assert_eq!(decide(&ours, &id, Decision::APPROVE).await, Outcome::Accepted, "the engine answers 202");
 
     engine.work();
     let action = load(&ours, &id).await;
-    assert_eq!(action.row.status, Status::Running, "the retry won");
+    assert_eq!(action.row.status, Status::Running, "the retry was taken");
     assert_eq!(action.result, None);
     engine.pass(121);
     assert_eq!(load(&ours, &id).await.row.status, Status::Unknown);
 }
 
-/// A retried commit step is held again: what was decided about the holding before will never come, and nothing after it will.
+/// A retried commit step is held again. The decision on the earlier holding is lost, and later ones are not taken.
 #[tokio::test]
-async fn trap_a_decision_that_a_queued_retry_dropped_is_said_so_once_the_step_is_held_anew() {
+async fn trap_dropped_decision_is_reported_when_held_again() {
     let engine = Engine::new();
     let source = source(&engine).await;
     for (kind, payload, first) in [
@@ -222,7 +226,7 @@ async fn trap_a_decision_that_a_queued_retry_dropped_is_said_so_once_the_step_is
         engine.books().mended = true;
         let action = load(&source, &id).await;
         assert_eq!(engine.answer("POST", &path, "namespace=default", body).0, 202);
-        assert_eq!(send(&source, &action, first).await, Ok(Outcome::Accepted), "the engine says 202");
+        assert_eq!(send(&source, &action, first).await, Ok(Outcome::Accepted), "the engine answers 202");
         engine.pass(1);
         engine.work();
 
@@ -247,13 +251,13 @@ async fn trap_a_decision_that_a_queued_retry_dropped_is_said_so_once_the_step_is
             };
             assert!(why.as_raw().contains("no later decision on it will be taken"), "{why:?}");
         }
-        assert!(load(&source, &id).await.error.is_some(), "what was decided in vain takes no word back");
+        assert!(load(&source, &id).await.error.is_some(), "later attempts do not clear the error");
     }
 }
 
-/// A retry has a key of its own, so that it is taken; the other key stays used.
+/// A retry has its own key and is taken. The decision's key stays used.
 #[tokio::test]
-async fn a_retry_after_a_decision_was_dropped_does_not_make_it_forgotten() {
+async fn retry_does_not_clear_a_dropped_decision() {
     let engine = Engine::new();
     engine.books().mended = true;
     let id = engine.hold("reason", ENVELOPE);
@@ -277,7 +281,7 @@ async fn a_retry_after_a_decision_was_dropped_does_not_make_it_forgotten() {
 }
 
 #[tokio::test]
-async fn what_changed_since_it_was_seen_is_not_decided() {
+async fn changed_step_is_not_decided() {
     let engine = Engine::new();
     let change: [fn(&mut engine::WaitingStep); 3] = [
         |step| step.payload = ENVELOPE.replace("Refund", "Refund twice"),
@@ -298,7 +302,7 @@ async fn what_changed_since_it_was_seen_is_not_decided() {
 }
 
 #[tokio::test]
-async fn what_was_settled_or_forgotten_meanwhile_is_skipped_or_gone() {
+async fn settled_or_deleted_step_is_skipped() {
     let engine = Engine::new();
     let ids = [engine.hold("reason", ENVELOPE), engine.hold("reason", ENVELOPE)];
     let source = source(&engine).await;
@@ -315,7 +319,7 @@ async fn what_was_settled_or_forgotten_meanwhile_is_skipped_or_gone() {
 }
 
 #[tokio::test]
-async fn a_batch_is_a_loop_and_each_has_its_own_outcome() {
+async fn batch_is_sent_singly_with_separate_outcomes() {
     let engine = Engine::new();
     let ids: Vec<ActionId> = (0..10).map(|_| engine.hold("commit", ARGUMENTS)).collect();
     let source = source(&engine).await;
@@ -339,7 +343,7 @@ async fn a_batch_is_a_loop_and_each_has_its_own_outcome() {
 }
 
 #[tokio::test]
-async fn nothing_but_decisions_and_retries_is_ever_posted() {
+async fn only_decisions_and_retries_are_posted() {
     let engine = Engine::new();
     let source = source(&engine).await;
     let decisions = [Decision::APPROVE, reject("no"), retry("again"), edits(r#"{"title":"x"}"#)];
@@ -365,9 +369,9 @@ async fn nothing_but_decisions_and_retries_is_ever_posted() {
     assert_eq!([Verb::Decision, Verb::Retry].map(Verb::word), ["decision", "retry"]);
 }
 
-/// Two opposite decisions within milliseconds: both are queued, one is taken, and the other's row is dropped without a word.
+/// Two opposite decisions within milliseconds are both queued. One is taken, the other silently dropped.
 #[tokio::test]
-async fn race_of_opposite_decisions_is_settled_by_what_the_step_became() {
+async fn race_of_opposite_decisions_is_settled_by_the_steps_end() {
     for (ours, theirs) in [(reject("no"), Decision::APPROVE), (Decision::APPROVE, reject("no"))] {
         let engine = Engine::new();
         let id = engine.hold("commit", ARGUMENTS);
@@ -407,7 +411,7 @@ async fn requeued_names_the_decision_that_runs_now() {
     let from_here = decide(&first, &id, reject("no")).await;
     let words = "the earlier approval from here runs now, not this decision";
     assert_eq!(from_here, skipped(Status::Other(words.into())));
-    assert!(rows(&first).await.is_empty(), "it is on its way again");
+    assert!(rows(&first).await.is_empty(), "the decision is queued again");
     engine.books().drop_queue();
     fails();
     let elsewhere = decide(&other, &id, reject("no")).await;

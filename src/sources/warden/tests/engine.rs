@@ -1,5 +1,5 @@
-//! An engine that behaves as the real one was measured: it queues decisions and takes them later, holds one key for every decision
-//! about a step, and loses retried reason steps.
+//! A fake engine like the measured one: it queues decisions, keeps one key for all decisions on a step, and loses retried
+//! reason steps.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -12,10 +12,9 @@ use crate::sources::warden::Clock;
 
 mod books;
 
-/// When it all begins: the source's clock starts here, too.
 const BEGIN: i64 = 1_795_000_000_000;
 
-/// A step as the engine keeps it. What it sends is written from it as text, so that bytes stay bytes.
+/// A step in the engine. Its JSON is written as text, so that bytes are kept.
 #[derive(Clone, Debug)]
 pub(super) struct WaitingStep {
     pub(super) namespace: String,
@@ -25,27 +24,24 @@ pub(super) struct WaitingStep {
     pub(super) kind: &'static str,
     pub(super) order: u32,
     pub(super) status: String,
-    /// The envelope, or the arguments.
     pub(super) payload: String,
     pub(super) started: i64,
     pub(super) output: Option<String>,
     pub(super) failure: Option<String>,
-    /// The first decision about it: its key is used for ever.
+    /// The first decision, whose key stays used.
     pub(super) first: Option<First>,
     pub(super) guidance: Option<String>,
     pub(super) retries: (u32, u32),
-    /// Its run breaks, or a policy says no, after it was approved.
+    /// Error of its run, or of a policy, after approval.
     pub(super) breaks: Option<&'static str>,
-    /// Written instead of the whole item.
     pub(super) broken: Option<String>,
-    /// Written into the item.
     pub(super) more: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct First {
     pub(super) body: String,
-    /// It failed in the outbox, and can be queued again.
+    /// Whether it failed in the outbox and can be queued again.
     pub(super) failed: bool,
 }
 
@@ -59,28 +55,26 @@ pub(super) struct Books {
     pub(super) steps: Vec<WaitingStep>,
     queue: VecDeque<Event>,
     tokens: HashSet<String>,
-    /// Decisions and retries that were queued, by step.
     pub(super) taken: HashMap<ActionId, usize>,
-    /// Every request as it came: method and address, and the body.
     pub(super) log: Vec<(String, String)>,
-    /// Requests until the queue is taken.
+    /// Number of requests until the queue is processed.
     lag: usize,
     pub(super) stalled: bool,
-    /// Decisions come so close together that the engine sees no key of another's.
+    /// Whether concurrent decisions miss each other's key.
     pub(super) races: bool,
-    /// Takes what is queued before it answers anything else.
+    /// Whether the queue is processed before every answer.
     pub(super) quick: bool,
-    /// Retried reason steps come back.
+    /// Whether retried reason steps return.
     pub(super) mended: bool,
-    /// Sagas and definitions cannot be read.
+    /// Whether sagas and definitions cannot be read.
     pub(super) nameless: bool,
-    /// How the next list is paged, where not as asked.
+    /// Page size of the next list, if not as requested.
     pub(super) page: Option<usize>,
-    /// It answers as later revisions do: errors with a code, lists with a total.
+    /// Whether it answers like later revisions: errors with a code, lists with a total.
     pub(super) later: bool,
-    /// Steps that undo others, as items of the list of steps, by the run.
+    /// Compensating steps by run, as items of the list of steps.
     pub(super) undo: Vec<(String, String)>,
-    /// Taken out of the list as soon as its first page was read.
+    /// Steps that leave the list after its first page was read.
     pub(super) leaves_while_paging: Vec<ActionId>,
 }
 
@@ -97,12 +91,11 @@ fn answer(status: u16, body: &str) -> Answer {
     (status, body.to_owned())
 }
 
-/// A refusal in one of its two forms.
+/// Returns a refusal as text in `detail`.
 fn detail(status: u16, what: &str) -> Answer {
     (status, format!(r#"{{"detail":{}}}"#, json::encode(what)))
 }
 
-/// How it says a status.
 pub(super) fn refusal(status: u16) -> Answer {
     match status {
         404 => detail(404, "Step not found."),
@@ -196,7 +189,6 @@ impl Engine {
         self.now.fetch_add(seconds * 1_000, Ordering::SeqCst);
     }
 
-    /// A step that is held, in a run of its own.
     pub(super) fn hold(&self, kind: &'static str, payload: &str) -> ActionId {
         let mut books = self.books();
         let n = books.steps.len();
@@ -230,13 +222,11 @@ impl Engine {
         change(step)
     }
 
-    /// Every POST that came: where to, and what.
     pub(super) fn posts(&self) -> Vec<(String, String)> {
         let books = self.books();
         books.log.iter().filter(|(line, _)| line.starts_with("POST")).cloned().collect()
     }
 
-    /// The workers go on until nothing is queued.
     pub(super) fn work(&self) {
         self.books().work(self.now.load(Ordering::SeqCst));
     }

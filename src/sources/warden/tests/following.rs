@@ -1,9 +1,9 @@
-//! What becomes of a decision that the engine accepted.
+//! The course of an accepted decision.
 
 use super::*;
 
 #[tokio::test]
-async fn a_decision_that_is_queued_hides_its_row_until_it_is_taken_or_half_a_minute_is_over() {
+async fn queued_decision_hides_its_row_for_half_a_minute() {
     let engine = Engine::new();
     let id = engine.hold("reason", ENVELOPE);
     let other = engine.hold("reason", ENVELOPE);
@@ -15,7 +15,11 @@ async fn a_decision_that_is_queued_hides_its_row_until_it_is_taken_or_half_a_min
     let ids = |rows: Vec<Row>| rows.into_iter().map(|row| row.id).collect::<Vec<_>>();
     assert_eq!(ids(rows(&source).await), std::slice::from_ref(&other));
     let sent = load(&source, &id).await;
-    assert_eq!((sent.row.status, sent.error), (Status::Pending, None), "the engine still has it so");
+    assert_eq!(
+        (sent.row.status, sent.error),
+        (Status::Pending, None),
+        "the engine still lists it as pending"
+    );
     let again = send(&source, &action, Decision::APPROVE).await.unwrap();
     assert_eq!(again, Outcome::Failed { why: "a decision from here is on its way to the engine".into() });
 
@@ -31,7 +35,7 @@ async fn a_decision_that_is_queued_hides_its_row_until_it_is_taken_or_half_a_min
 }
 
 #[tokio::test]
-async fn an_accepted_decision_is_followed_to_every_end_there_is() {
+async fn accepted_decision_is_followed_to_every_end() {
     let policy = r#"{"code":"POLICY_REASON_DENIED","message":"amount too high"}"#;
     let broken = r#"{"code":"POLICY_EVALUATION_FAILED","message":"no such field"}"#;
     let crash = r#"{"code":"commit_output_not_object","tool":"echo"}"#;
@@ -77,7 +81,7 @@ async fn an_accepted_decision_is_followed_to_every_end_there_is() {
         let after = load(&source, &id).await;
 
         assert_eq!((after.row.status.clone(), after.error.clone()), (status, error.map(Untrusted::from)));
-        assert_eq!(after.digest(), action.digest(), "it is still the action that was seen");
+        assert_eq!(after.digest(), action.digest(), "the digest is unchanged");
         assert_eq!(after.row.title, action.row.title);
         let result = after.result.map(|result| result.as_str().to_owned());
         let want = match (&after.row.status, kind) {
@@ -90,7 +94,7 @@ async fn an_accepted_decision_is_followed_to_every_end_there_is() {
 }
 
 #[tokio::test]
-async fn rejections_of_others_are_told_from_failures_in_every_form() {
+async fn rejections_are_distinguished_from_failures() {
     let engine = Engine::new();
     let id = engine.hold("reason", ENVELOPE);
     let source = source(&engine).await;
@@ -115,10 +119,9 @@ async fn rejections_of_others_are_told_from_failures_in_every_form() {
 }
 
 #[tokio::test]
-async fn trap_a_retried_reason_step_that_does_not_come_back_is_said_after_two_minutes() {
+async fn trap_lost_retried_step_is_reported_after_two_minutes() {
     let engine = Engine::new();
     let id = engine.hold("reason", ENVELOPE);
-    // It was held for long before.
     engine.with(&id, |step| step.started -= 9_000_000);
     let source = source(&engine).await;
     assert_eq!(decide(&source, &id, retry("warmer")).await, Outcome::Accepted);
@@ -135,7 +138,7 @@ async fn trap_a_retried_reason_step_that_does_not_come_back_is_said_after_two_mi
 }
 
 #[tokio::test]
-async fn a_retried_step_that_comes_back_is_another_one_to_decide() {
+async fn retried_step_that_returns_is_another_action() {
     let engine = Engine::new();
     engine.books().mended = true;
     let id = engine.hold("reason", ENVELOPE);
@@ -151,13 +154,13 @@ async fn a_retried_step_that_comes_back_is_another_one_to_decide() {
     assert_eq!(back.iter().map(|row| &row.id).collect::<Vec<_>>(), [&id]);
     assert_ne!(back[0].created_at, seen.row.created_at);
     assert_eq!(again.digest(), seen.digest(), "the content may be the same");
-    assert_ne!(again.terms, seen.terms, "what was decided about the first holding is not about this one");
+    assert_ne!(again.terms, seen.terms, "the terms differ per holding");
     assert_eq!(send(&source, &again, Decision::APPROVE).await, Ok(Outcome::Accepted));
 }
 
-/// The answer never came, and somebody else approved what the agent had made.
+/// The answer was lost, and another reviewer approved the agent's output.
 #[tokio::test]
-async fn a_lost_approval_with_edits_is_not_ours_when_another_output_merged() {
+async fn lost_approval_with_edits_is_not_ours_with_another_output() {
     let engine = Engine::new();
     let id = engine.hold("reason", ENVELOPE);
     let source = source(&engine).await;
@@ -189,7 +192,7 @@ async fn a_lost_approval_with_edits_is_not_ours_when_another_output_merged() {
         assert_eq!(
             source.ours(&action, &Decision::APPROVE, KEY),
             None,
-            "nothing tells one approval from another"
+            "plain approvals cannot be distinguished"
         );
     }
     merged(ENVELOPE);

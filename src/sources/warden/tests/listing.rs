@@ -1,11 +1,11 @@
-//! What is listed, and what it is called.
+//! Lists and names.
 
 use super::*;
 use crate::config::ReviewKind;
 use crate::domain::On;
 
 #[tokio::test]
-async fn a_held_output_and_held_arguments_are_told_apart_before_a_key_is_pressed() {
+async fn held_outputs_and_arguments_have_different_notes() {
     let engine = Engine::new();
     let (draft, send) = (engine.hold("reason", ENVELOPE), engine.hold("commit", ARGUMENTS));
     let source = source(&engine).await;
@@ -13,7 +13,7 @@ async fn a_held_output_and_held_arguments_are_told_apart_before_a_key_is_pressed
     let rows = rows(&source).await;
     let (draft, send) = (load(&source, &draft).await, load(&source, &send).await);
 
-    assert_eq!(rows, [send.row.clone(), draft.row.clone()], "the newest first");
+    assert_eq!(rows, [send.row.clone(), draft.row.clone()], "newest first");
     assert_eq!(draft.input.as_str(), r#"{"title":"Refund","amount":1.10,"n":18446744073709551616}"#);
     assert_eq!(send.input.as_str(), ARGUMENTS);
     assert_eq!(draft.row.title, "Step draft Refund · answer-d-draft@0.3.0 (draft)".into());
@@ -46,10 +46,10 @@ async fn a_held_output_and_held_arguments_are_told_apart_before_a_key_is_pressed
 }
 
 #[tokio::test]
-async fn a_list_is_read_to_its_end_though_rows_leave_it_meanwhile() {
+async fn list_is_read_whole_while_rows_leave() {
     let engine = Engine::new();
     let ids: Vec<ActionId> = (0..1_000).map(|_| engine.hold("commit", ARGUMENTS)).collect();
-    // The newest go: everything after them moves up, over the edge of a page.
+    // The newest rows leave, so the rest moves up across the page boundary.
     engine.books().leaves_while_paging = ids.iter().rev().take(40).cloned().collect();
     let source = source(&engine).await;
 
@@ -60,7 +60,7 @@ async fn a_list_is_read_to_its_end_though_rows_leave_it_meanwhile() {
 }
 
 #[tokio::test]
-async fn a_smaller_page_than_was_asked_for_is_no_last_page() {
+async fn short_page_is_not_the_last_page() {
     let engine = Engine::new();
     (0..70).for_each(|_| drop(engine.hold("commit", ARGUMENTS)));
     engine.books().page = Some(20);
@@ -70,7 +70,7 @@ async fn a_smaller_page_than_was_asked_for_is_no_last_page() {
 }
 
 #[tokio::test]
-async fn only_what_the_configuration_names_is_listed() {
+async fn only_configured_steps_are_listed() {
     let engine = Engine::new();
     let (a, b) = (engine.hold("reason", ENVELOPE), engine.hold("commit", ARGUMENTS));
     let other = engine.hold("commit", ARGUMENTS);
@@ -92,11 +92,15 @@ async fn only_what_the_configuration_names_is_listed() {
         assert_eq!(listed.iter().collect::<Vec<_>>(), want, "{filter:?}");
     }
     let source = opened(&engine, &url, config::Warden::default());
-    assert_eq!(decide(&source, &other, Decision::APPROVE).await, Outcome::Accepted, "in its own namespace");
+    assert_eq!(
+        decide(&source, &other, Decision::APPROVE).await,
+        Outcome::Accepted,
+        "sent with its namespace"
+    );
 }
 
 #[tokio::test]
-async fn a_name_that_cannot_be_had_hides_no_row() {
+async fn missing_name_hides_no_row() {
     let engine = Engine::new();
     engine.hold("reason", ENVELOPE);
     engine.books().nameless = true;
@@ -110,11 +114,11 @@ async fn a_name_that_cannot_be_had_hides_no_row() {
 
     assert_eq!(before[0].title, "Step draft Refund · desk-worker@2.1.0 (draft)".into());
     assert_eq!(after[0].title, "Step draft Refund · answer-d-draft@0.3.0 (draft)".into());
-    assert_eq!(engine.books().log.len(), asked + 1, "what is known is not asked for again");
+    assert_eq!(engine.books().log.len(), asked + 1, "known names are not requested again");
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_stands_beside_the_others_and_can_be_rejected() {
+async fn unreadable_step_is_listed_and_can_be_rejected() {
     let engine = Engine::new();
     let good = engine.hold("reason", ENVELOPE);
     let broken = engine.hold("reason", ENVELOPE);
@@ -150,7 +154,7 @@ async fn what_cannot_be_read_stands_beside_the_others_and_can_be_rejected() {
 }
 
 #[tokio::test]
-async fn fields_and_words_of_a_newer_engine_are_no_reason_to_hide_a_step() {
+async fn unknown_fields_and_words_do_not_hide_a_step() {
     let engine = Engine::new();
     let id = engine.hold("reason", ENVELOPE);
     engine.with(&id, |step| step.more = r#","tool_name":"x","risk":"spicy","has_children":true"#);
@@ -162,7 +166,7 @@ async fn fields_and_words_of_a_newer_engine_are_no_reason_to_hide_a_step() {
 }
 
 #[tokio::test]
-async fn the_context_tells_the_run_its_steps_the_facts_and_what_the_step_was_given() {
+async fn context_shows_run_steps_facts_and_arguments() {
     let engine = Engine::new();
     let id = engine.hold("reason", ENVELOPE);
     engine.with(&id, |step| {
@@ -182,12 +186,12 @@ async fn the_context_tells_the_run_its_steps_the_facts_and_what_the_step_was_giv
         assert!(text.contains(part), "{part}: {text}");
     }
     let can = load(&source, &id).await.row.can;
-    assert!(!can.retry, "its limit is known by now");
+    assert!(!can.retry, "the limit is known");
     assert!(can.told().iter().any(|(on, words)| *on == On::Retry && words == "its retry limit is reached"));
 }
 
 #[tokio::test]
-async fn the_doctor_says_that_anybody_who_reaches_it_can_decide() {
+async fn doctor_says_that_anyone_with_access_can_decide() {
     use crate::domain::Verdict;
     let engine = Engine::new();
     engine.hold("reason", ENVELOPE);

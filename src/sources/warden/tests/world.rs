@@ -1,4 +1,4 @@
-//! The engine as the scenarios know it: its reason steps, or its commit steps. It takes a decision before it is asked again.
+//! The engine for the shared scenarios, with reason or commit steps. It processes its queue before every answer.
 
 use std::time::Duration;
 

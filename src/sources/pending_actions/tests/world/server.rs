@@ -1,5 +1,5 @@
-//! What they answer. A Praxiom keeps no reason and no name, knows no idempotency key, compares nothing, pages nothing, and
-//! answers a batch with three counts.
+//! The HTTP side of both backends. Praxiom keeps no reason or name, ignores idempotency keys, compares nothing, has no
+//! pages, and answers a batch with three counts.
 
 use std::future::ready;
 use std::sync::Arc;
@@ -95,14 +95,13 @@ async fn list(State(office): State<Arc<Office>>, Query(asked): Asked) -> Respons
     let newest_first = books.actions.iter().rev().filter(wanted);
     let mut items: Vec<String> = newest_first.map(|kept| kept.text(office.dialect)).collect();
     if statuses.is_some_and(|it| it.contains(&"pending")) {
-        // In the midst of the others.
         let middle = items.len() / 2;
         items.splice(middle..middle, books.broken.iter().cloned());
     }
     if office.dialect == Dialect::Praxiom {
         return answer(200, format!(r#"{{"items":[{}]}}"#, items.join(",")));
     }
-    // Its pages are short, so that a reader must follow them.
+    // Short pages, so that a client must follow them.
     let from: usize = asked.get("cursor").and_then(|it| it.parse().ok()).unwrap_or_default();
     let next = (items.len() > from + 300).then(|| format!("\"{}\"", from + 300));
     let page: Vec<_> = items.into_iter().skip(from).take(300).collect();
@@ -189,7 +188,7 @@ fn alone(office: &Office, item: &BatchItem, headers: &HeaderMap) -> Response {
     answer(status, body)
 }
 
-/// The one place where something is decided. `Err` says why not: `missing`, `changed`, or how it stands.
+/// Decides one item, or returns why not: `missing`, `changed`, or its status.
 fn decide<'a>(books: &'a mut Books, dialect: Dialect, item: &BatchItem) -> Result<&'a Kept, &'static str> {
     let kept = books.actions.iter_mut().find(|kept| kept.id == item.pending_action_id).ok_or("missing")?;
     if kept.status != "pending" {
@@ -208,7 +207,7 @@ fn decide<'a>(books: &'a mut Books, dialect: Dialect, item: &BatchItem) -> Resul
         }
     }
     let said = item.reason.clone().filter(|_| dialect == Dialect::Gate);
-    assert!(dialect == Dialect::Gate || item.reason.is_none(), "it has no place for a reason");
+    assert!(dialect == Dialect::Gate || item.reason.is_none(), "Praxiom takes no reason");
     kept.decide(!item.exclude, edits, said, "ada");
     Ok(kept)
 }
@@ -219,7 +218,7 @@ async fn batch(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    assert_eq!(batch, "m:write/note", "one segment, whatever is in it");
+    assert_eq!(batch, "m:write/note", "the batch id is one path segment");
     let body: BatchApprove = serde_json::from_slice(&body).unwrap();
     let mut books = office.books();
     let key = key(&office, &headers);

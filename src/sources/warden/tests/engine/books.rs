@@ -1,4 +1,4 @@
-//! What the engine answers, and what it makes of what it queued.
+//! The engine's answers and its queue.
 
 use std::collections::HashMap;
 
@@ -59,7 +59,7 @@ impl Books {
         }
     }
 
-    /// The same as a later revision words it.
+    /// Returns the answer in the form of a later revision.
     pub(super) fn worded(&self, (status, text): Answer) -> Answer {
         let body = Fields::of(&text).unwrap_or_default();
         let words = body.raw("detail").filter(|words| self.later && words.starts_with('"'));
@@ -129,7 +129,7 @@ impl Books {
         };
         let said =
             |status: &str| answer(202, &format!(r#"{{"status":"{status}","idempotency_key":"{key}"}}"#));
-        // The key comes before the state, and before the namespace.
+        // The key is checked before state and namespace.
         if self.races && self.tokens.contains(&key) {
             return said("queued");
         }
@@ -170,18 +170,17 @@ impl Books {
         said("queued")
     }
 
-    /// What is queued fails in the outbox.
     pub(in crate::sources::warden::tests) fn drop_queue(&mut self) {
         self.queue.clear();
     }
 
     pub(super) fn work(&mut self, now: i64) {
-        // They run again first: what was queued behind a retry does not find them held.
+        // Retried steps run first, so an event queued after the retry does not find the step held.
         let mut back = Vec::new();
         while let Some(event) = self.queue.pop_front() {
             let (Event::Decision(at) | Event::Retry(at, _)) = &event;
             let Some(step) = self.steps.get_mut(*at).filter(|step| step.status == "AWAITING_HUMAN") else {
-                // Dropped, and its key stays used.
+                // The event is dropped, and its key stays used.
                 continue;
             };
             match event {
@@ -204,7 +203,6 @@ impl Books {
 }
 
 impl WaitingStep {
-    /// What the engine makes of the first decision about it.
     fn decide(&mut self) {
         let body = self.first.clone().unwrap().body;
         let fields = Fields::of(&body).unwrap();
@@ -220,7 +218,7 @@ impl WaitingStep {
             return;
         }
         self.status = "COMPLETED".to_owned();
-        // An output that is given replaces the agent's, whatever it is; on a commit step it is ignored.
+        // A given output replaces the agent's, even an empty one; a commit step ignores it.
         self.output = Some(match self.kind {
             "commit" => r#"{"data":{"number":41}}"#.to_owned(),
             _ => given("output").unwrap_or_else(|| self.payload.clone()),
@@ -243,7 +241,7 @@ fn is_hex(text: &str, length: usize) -> bool {
     text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// What is held once for ever, or what is wrong with the request.
+/// Returns the key of a request, or the error of an invalid one.
 fn key(fields: &Fields<'_>, trace: &str, span: &str, verb: &str) -> Result<String, Answer> {
     let text = |name| fields.text(name).map_or_else(String::new, |text: Untrusted| text.as_raw().to_owned());
     let odd = |of: &str, what: &str| {
