@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use crossterm::event::KeyEvent;
 use tui_textarea::TextArea;
 
 use crate::domain::{
@@ -19,6 +20,8 @@ pub(crate) enum Modal {
     EditSoon {
         keys: Vec<ActionKey>,
         outside: bool,
+        /// Keys for the form's first field.
+        typed: Vec<KeyEvent>,
     },
     Edit(Box<EditForm>),
     Reason(Box<ReasonForm>),

@@ -429,6 +429,7 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
         None if model.watches() => {
             dashboard::update::stray(model, key);
         }
+        Some(Modal::EditSoon { .. }) => edit::update::typed(model, key),
         Some(Modal::Edit(form)) if form.field == EditField::Text => edit::update::typed(model, key),
         Some(Modal::Edit(_)) => edit::update::button_key(model, key),
         Some(Modal::Reason(_)) => reason::typed(model, key),
@@ -438,7 +439,7 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
         Some(Modal::Filter(_)) => filter::typed(model, key),
         Some(Modal::Saved) => saved_filters::sheet_key(model, key),
         Some(Modal::NameFilter(_)) => saved_filters::typed(model, key),
-        Some(Modal::EditSoon { .. } | Modal::Report(_) | Modal::Links(_) | Modal::Places(_)) | None => {}
+        Some(Modal::Report(_) | Modal::Links(_) | Modal::Places(_)) | None => {}
     }
 }
 

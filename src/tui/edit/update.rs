@@ -63,7 +63,7 @@ fn may_open(model: &Model, keys: &[ActionKey]) -> Result<(), String> {
     Ok(())
 }
 
-/// Opens the form over these actions, as soon as their content is here. Until then keys go nowhere: they were meant for it.
+/// Opens the form over these actions, as soon as their content is here. The form gets what is typed until then.
 pub(crate) fn open_for(model: &mut Model, keys: Vec<ActionKey>, outside: bool) {
     let missing: Vec<ActionKey> =
         keys.iter().filter(|key| model.preview.cached(key).is_none()).cloned().collect();
@@ -73,7 +73,7 @@ pub(crate) fn open_for(model: &mut Model, keys: Vec<ActionKey>, outside: bool) {
     for key in &missing {
         model.preview.problems.remove(key);
     }
-    model.modal = Some(Modal::EditSoon { keys, outside });
+    model.modal = Some(Modal::EditSoon { keys, outside, typed: Vec::new() });
     model.effects.push(Effect::Load(missing));
 }
 
@@ -87,16 +87,17 @@ pub(crate) fn open_for_answer(model: &mut Model, key: ActionKey) {
 
 /// What was read may be what a form waits for.
 pub(crate) fn arrived(model: &mut Model) {
-    let Some(Modal::EditSoon { keys, outside }) = &model.modal else { return };
+    let Some(Modal::EditSoon { keys, outside, typed: waiting }) = &model.modal else { return };
     let preview = &model.preview;
     let here = |key: &ActionKey| preview.cached(key).is_some() || preview.problems.contains_key(key);
     if !keys.iter().all(here) {
         return;
     }
-    let (keys, outside) = (keys.clone(), *outside);
+    let (keys, outside, waiting) = (keys.clone(), *outside, waiting.clone());
     model.modal = None;
     model.screen.dirty = true;
     try_open(model, keys, outside);
+    waiting.into_iter().for_each(|key| typed(model, key));
 }
 
 fn try_open(model: &mut Model, keys: Vec<ActionKey>, outside: bool) {
@@ -260,6 +261,12 @@ enum Meant {
 }
 
 pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
+    // Characters only: a key that approves must not be pressed before the form is on screen.
+    if let Some(Modal::EditSoon { outside: false, typed, .. }) = &mut model.modal
+        && matches!(key.code, KeyCode::Char(_) | KeyCode::Backspace)
+    {
+        typed.push(key);
+    }
     let Some(Modal::Edit(form)) = &mut model.modal else { return };
     if form.lists() {
         return bulk::key(model, key);

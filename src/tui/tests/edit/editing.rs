@@ -393,11 +393,11 @@ fn the_terminals_cursor_is_at_the_caret() {
 }
 
 #[test]
-fn keys_typed_before_the_content_arrives_stage_nothing() {
+fn keys_typed_before_the_content_arrives_are_text() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.answers = false;
     desk.press("G");
-    desk.press("eax");
+    desk.press("eaxq<Backspace><Enter>");
     assert_eq!(desk.staged(), "");
     insta::assert_snapshot!(desk.sheet(), @"
 Edit before approving
@@ -409,6 +409,7 @@ Edit before approving
     desk.say(What::Loaded(vec![(key("3"), Ok(loaded))]));
 
     assert!(form(&desk).key == key("3"));
+    assert!(desk.sheet().contains("ax *"), "{}", desk.sheet());
     desk.press("Z<Enter>");
     assert_eq!(desk.staged(), "3E");
 }
