@@ -78,7 +78,7 @@ fn values_of(command: &str, arg: &str) -> Option<Values> {
     match (command, arg) {
         (_, "source") => Some(Values::Sources),
         ("list", "saved") => Some(Values::Filters),
-        ("show" | "retry", "id") | ("decide", "approve" | "reject") => Some(Values::Ids),
+        ("claim" | "show" | "retry", "id") | ("decide", "approve" | "reject") => Some(Values::Ids),
         _ => None,
     }
 }
@@ -136,6 +136,7 @@ mod tests {
         };
         let of = |name: &str| names(root.find_subcommand(name).unwrap());
 
-        assert_eq!([of("list"), of("show"), of("decide"), of("log"), of("doctor")], [2, 2, 3, 1, 1]);
+        let counts = ["list", "show", "claim", "decide", "log", "doctor"].map(of);
+        assert_eq!(counts, [2, 2, 2, 3, 1, 1]);
     }
 }
