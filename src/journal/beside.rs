@@ -1,32 +1,30 @@
-//! Small text files beside the journal. `<journal>.hints`: how often a newcomer used what the hints speak of. `<journal>.filters`:
-//! the filters that were saved in the inbox, a name and a filter a line. Another inbox may write them meanwhile; the last one
-//! stands.
+//! Small text files beside the journal: `<journal>.hints` counts how often each command was used, and
+//! `<journal>.filters` holds the saved filters, one per line. When several inboxes write a file, the last write wins.
 
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::state::{Journal, KeptFilter, Learned};
 
-/// No such file is longer. Bytes.
+/// The maximum number of bytes read from such a file.
 const MOST: u64 = 64 * 1024;
 const HINTS: &str = ".hints";
 const FILTERS: &str = ".filters";
 
 impl Journal {
-    /// Keeps this for the next start.
     pub fn learn(&self, learned: &Learned) -> io::Result<()> {
         let lines: Vec<_> = learned.iter().map(|(name, times)| format!("{name} {times}")).collect();
         self.write_beside(HINTS, &lines)
     }
 
-    /// Nothing when there is no such file, or it is something else: some hints are shown again.
+    /// Returns an empty map if the file is missing or unreadable: the only harm is that some hints are shown again.
     pub(super) fn learned(&self) -> Learned {
         let text = read_beside(&self.path, HINTS).unwrap_or_default();
         let lines = text.lines().filter_map(|line| line.split_once(' '));
         lines.filter_map(|(name, times)| Some((name.to_owned(), times.parse().ok()?))).collect()
     }
 
-    /// Keeps these filters instead of those that were kept before. Names and filters have neither tabs nor line breaks.
+    /// Replaces the saved filters. Names and filters must contain neither tabs nor line breaks.
     pub fn keep_filters(&self, filters: &[KeptFilter]) -> io::Result<()> {
         let lines: Vec<_> = filters.iter().map(|(name, text)| format!("{name}\t{text}")).collect();
         self.write_beside(FILTERS, &lines)
@@ -42,7 +40,6 @@ impl Journal {
     }
 }
 
-/// The filters that were saved in the inbox with this journal.
 pub fn kept_filters(journal: &Path) -> Vec<KeptFilter> {
     let text = read_beside(journal, FILTERS).unwrap_or_default();
     let lines = text.lines().filter_map(|line| line.split_once('\t'));
@@ -66,7 +63,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_was_learned_is_there_at_the_next_start_and_anything_else_is_new() {
+    async fn learned_hints_are_restored_and_unreadable_ones_ignored() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         let journal = Journal::open(&path).await.unwrap();
@@ -83,7 +80,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn saved_filters_are_there_at_the_next_start() {
+    async fn saved_filters_are_restored() {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::open(&folder.path().join("journal.db")).await.unwrap();
         let named = |name: &str, text: &str| (name.to_owned(), text.to_owned());

@@ -1,4 +1,4 @@
-//! The desk of a run: its draft, step by step, and the texts in its edit forms. And what was seen, for all desks.
+//! Saves and restores the desk of a run (its draft and unfinished texts), and the seen content, which all desks share.
 
 use sqlx::{QueryBuilder, Sqlite, Transaction};
 
@@ -14,9 +14,9 @@ type Tx = Transaction<'static, Sqlite>;
 type ChangeRow = (i64, String, String, Option<String>, Option<String>);
 
 impl Journal {
-    /// What this run starts with: the desk of an inbox that is gone, or an empty one.
+    /// Takes over the desk of a run that has ended, or creates an empty one, and returns all that is stored.
     ///
-    /// The run works at that desk only when all of it could be read: steps written over unread ones would be their end.
+    /// The desk is only written to after it was read completely: a new step deletes the stored steps after it.
     pub async fn restore(&self) -> Result<Restored, JournalError> {
         let desk = match self.desk.get() {
             Some(desk) => *desk,
@@ -62,7 +62,6 @@ impl Journal {
         Ok(restored)
     }
 
-    /// Four texts a row.
     async fn texts(
         &self,
         sql: &'static str,
@@ -71,9 +70,9 @@ impl Journal {
         self.done(sqlx::query_as(sql).bind(desk).fetch_all(self.read())).await
     }
 
-    /// Remembers all of it or nothing; returns when it is on disk.
+    /// Saves all the writes in one transaction, which is on disk when this returns.
     pub async fn save(&self, writes: &[Write]) -> Result<(), JournalError> {
-        // What was seen lies on no desk, and must not take one before the draft was read.
+        // Creating a desk for the other writes would keep `restore` from taking over an abandoned one.
         let on_desk = writes.iter().any(|write| !write.is_about_looking());
         let desk = if on_desk { *self.desk.get_or_try_init(|| self.new_desk()).await? } else { 0 };
         let mut tx = self.begin_write().await?;
@@ -95,7 +94,7 @@ impl Journal {
         self.commit(tx).await
     }
 
-    /// For a run that saves without having restored: nobody's work lies on it.
+    /// Creates an empty desk, for a run that saves without having restored.
     async fn new_desk(&self) -> Result<i64, JournalError> {
         let mut tx = self.begin_write().await?;
         let id = self.done(self.insert_desk(&mut tx)).await?;
@@ -111,8 +110,8 @@ impl Journal {
             .await
     }
 
-    /// Takes the desk that was used last among those whose run is gone, one with work on it first; else a new one. Under
-    /// the write lock, so that two runs never take the same.
+    /// Takes over the most recently used desk of an ended run, preferably one with work on it, or creates a desk.
+    /// The write lock keeps two runs from taking over the same desk.
     async fn adopt(&self) -> Result<i64, JournalError> {
         let mut tx = self.begin_write().await?;
         let sql = "SELECT id, owner FROM desk ORDER BY EXISTS (SELECT 1 FROM change WHERE desk = id)
@@ -160,10 +159,10 @@ impl Journal {
     }
 }
 
-/// Changes of a step that one statement writes: of 100,000, each in a statement of its own would take many times as long.
+/// Rows per INSERT: one statement per row would be many times slower for a step of 100,000 changes.
 const AT_ONCE: usize = 200;
 
-/// Another content begins with no time on screen.
+/// Resets the time on screen when the content has changed.
 async fn put_seen(tx: &mut Tx, key: &ActionKey, digest: &Digest, seen: Seen) -> sqlx::Result<()> {
     sqlx::query(
         "INSERT INTO seen (source, action, digest, seen) VALUES ($1, $2, $3, $4)
@@ -179,7 +178,7 @@ async fn put_seen(tx: &mut Tx, key: &ActionKey, digest: &Digest, seen: Seen) -> 
     .map(drop)
 }
 
-/// Added, so that two inboxes may look at the same content.
+/// Adds to the stored time, because several inboxes may show the same content.
 async fn put_dwell(tx: &mut Tx, key: &ActionKey, digest: &Digest, millis: i64) -> sqlx::Result<()> {
     sqlx::query("UPDATE seen SET dwell_ms = dwell_ms + $1 WHERE source = $2 AND action = $3 AND digest = $4")
         .bind(millis)
@@ -198,7 +197,7 @@ async fn put_step(tx: &mut Tx, desk: i64, position: usize, step: &Step) -> sqlx:
         .bind(number)
         .execute(&mut **tx)
         .await?;
-    // Of a batch that is decided as one, all but the key is the same: its form is written once.
+    // The changes of a batch decision share one `Arc`, which is serialized only once.
     let mut last: (Option<Arc<Staged>>, String) = (None, String::new());
     let mut written = |staged: &Option<Arc<Staged>>| {
         let staged = staged.as_ref()?;
@@ -220,7 +219,7 @@ async fn put_step(tx: &mut Tx, desk: i64, position: usize, step: &Step) -> sqlx:
                 .push_bind(written(&change.after));
             nth += 1;
         });
-        // Only a full one comes again.
+        // Only a full chunk has a statement that is used again.
         insert.build().persistent(changes.len() == AT_ONCE).execute(&mut **tx).await?;
     }
     put_position(tx, desk, position).await
@@ -284,7 +283,7 @@ fn push_keys(query: &mut QueryBuilder<Sqlite>, keys: &[ActionKey]) {
     query.push(")");
 }
 
-/// Mirrors [`Draft::settle`]: changes about the keys go, steps that are then empty go, and the position counts what stays.
+/// Mirrors [`Draft::settle`]: deletes the changes of these keys, renumbers the other steps and corrects the position.
 async fn settle(tx: &mut Tx, desk: i64, keys: &[ActionKey]) -> sqlx::Result<()> {
     const OF_DESK: [&str; 3] = ["change", "edit_text", "reason_text"];
     for keys in keys.chunks(AT_ONCE) {
@@ -294,7 +293,6 @@ async fn settle(tx: &mut Tx, desk: i64, keys: &[ActionKey]) -> sqlx::Result<()> 
             push_keys(&mut delete, keys);
             delete.build().persistent(keys.len() == AT_ONCE).execute(&mut **tx).await?;
         }
-        // What was seen of an action that is over is of no use to any desk.
         let mut delete = QueryBuilder::new("DELETE FROM seen WHERE ");
         push_keys(&mut delete, keys);
         delete.build().persistent(keys.len() == AT_ONCE).execute(&mut **tx).await?;

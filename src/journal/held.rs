@@ -1,5 +1,5 @@
-//! What was confirmed and may still be recalled: written down, and not sent. The decisions stay in the draft meanwhile, so
-//! that a run that ends, however it ends, has them staged as before.
+//! Submissions that were confirmed but can still be recalled. Their decisions stay in the draft until they are sent, so
+//! a run that ends before that loses nothing.
 
 use sqlx::{Sqlite, Transaction};
 
@@ -11,8 +11,8 @@ use crate::domain::{Submission, SubmissionId};
 type Tx = Transaction<'static, Sqlite>;
 
 impl Journal {
-    /// Writes down what was confirmed and is not sent yet; the same id twice is an error. Either [`Self::begin`] follows, or
-    /// [`Self::recall`], or this run ends: then it was never sent.
+    /// Stores a submission before it is sent, or fails if the id exists. [`Self::begin`] or [`Self::recall`] follows;
+    /// if the run ends before that, the submission was never sent.
     pub async fn hold(
         &self,
         submission: &Submission,
@@ -25,7 +25,7 @@ impl Journal {
         self.commit(tx).await
     }
 
-    /// Forgets what this run held. What is being sent already, or was, stays.
+    /// Deletes a submission that this run held. One that was begun stays.
     pub async fn recall(&self, id: &SubmissionId) -> Result<(), JournalError> {
         let mut tx = self.begin_write().await?;
         self.done(self.let_go(&mut tx, id)).await?;
@@ -41,7 +41,7 @@ impl Journal {
             .map(drop)
     }
 
-    /// Forgets what runs held that are gone.
+    /// Deletes the held submissions of runs that have ended.
     pub(super) async fn sweep_held(&self, tx: &mut Tx) -> sqlx::Result<()> {
         let held: Vec<(String, String)> =
             sqlx::query_as("SELECT id, owner FROM submission WHERE state = 'held'")
@@ -53,7 +53,7 @@ impl Journal {
         Ok(())
     }
 
-    /// A submission with its decisions, none of which has an outcome.
+    /// Inserts a submission with its decisions, without outcomes.
     pub(super) async fn put(
         &self,
         tx: &mut Tx,

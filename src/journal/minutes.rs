@@ -1,14 +1,14 @@
-//! Keeps the minutes of the figures over restarts. They hold counts only: no action and no reviewer.
+//! Saves the per-minute figures across restarts. They are only counts, without actions or reviewers.
 
 use sqlx::{Row as _, Sqlite, SqlitePool, Transaction};
 
 use super::state::{Journal, JournalError};
 use crate::domain::{Flow, KeptMinute, KeptQueue, Minute, Queue, SourceName};
 
-/// So many minutes are kept; older ones go with the next that are written.
+/// The number of minutes kept; the next write deletes older ones.
 const KEPT: i64 = 48 * 60;
 
-/// Of a minute that two runs saw, each saw a part: the greater counts stand.
+/// Two runs may each have seen only a part of the same minute, so the greater count wins.
 const PUT_QUEUE: &str = "INSERT INTO minute_queue
     (source, minute, kind, queue, arrived, approved, edited, rejected, gone, executed, failed, unknown, pending)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
@@ -18,7 +18,7 @@ const PUT_QUEUE: &str = "INSERT INTO minute_queue
     unknown = MAX(unknown, excluded.unknown), pending = excluded.pending";
 
 impl Journal {
-    /// Keeps minutes, all or none; what is there of the same ones is joined with them.
+    /// Saves the minutes in one transaction and merges them with stored ones.
     pub async fn keep_minutes(&self, minutes: &[KeptMinute]) -> Result<(), JournalError> {
         let Some(newest) = minutes.iter().map(|minute| minute.minute).max() else { return Ok(()) };
         let mut tx = self.begin_write().await?;
@@ -30,7 +30,7 @@ impl Journal {
         self.commit(tx).await
     }
 
-    /// The minutes that are kept since one, in order. At most 48 hours back.
+    /// Returns the stored minutes from `since` on, in order, which reach back 48 hours at most.
     pub async fn kept_minutes(&self, since: Minute) -> Result<Vec<KeptMinute>, JournalError> {
         self.done(read(self.read(), since)).await
     }

@@ -1,7 +1,6 @@
-//! The inbox's database: staged decisions, what was seen, what was sent, and what became of it. It survives a crash.
-//!
-//! One SQLite file; every call returns when its words are on disk. Two inboxes on one journal are safe: each running inbox
-//! works at a desk of its own, and takes over desks and unsettled submissions only from inboxes that are gone.
+//! The inbox's database, one SQLite file: drafts, seen content, submissions, outcomes and receipts. A write is on disk
+//! when its call returns. Several inboxes can share a journal: each has its own desk, and takes over desks and
+//! unsettled submissions only from runs that have ended.
 
 mod beside;
 mod draft_store;

@@ -1,7 +1,5 @@
-//! Who is running: one locked file a run, so that a crash is seen at once.
-//!
-//! The kernel lets go of the lock in the moment a run ends, however it ends, and never while it is merely suspended. A
-//! heartbeat would need a write every few seconds and still leave a draft out of reach for a while after a crash.
+//! Detects which runs are alive, by one locked file per run. The kernel releases the lock whenever a process ends, but
+//! not while it is suspended. A heartbeat would need constant writes and block a crashed run's draft until a timeout.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -9,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::private;
 
-/// One run. Its file goes with it.
+/// A running process. Dropping it removes its file.
 #[derive(Debug)]
 pub(super) struct Owner {
     pub(super) id: String,
@@ -18,12 +16,12 @@ pub(super) struct Owner {
 }
 
 impl Owner {
-    /// Announces this run, and removes what runs before it left.
+    /// Creates the file of this run and removes those of ended runs.
     pub(super) fn announce(folder: &Path) -> io::Result<Self> {
         private::folder(folder)?;
         sweep(folder);
         let id = uuid::Uuid::new_v4().simple().to_string();
-        // Locked before it gets its name: nobody ever sees the name unlocked while this run lives.
+        // The file is locked before it is renamed, so no other run sees it unlocked under its final name.
         let draft = folder.join(format!(".{id}"));
         let locked = create(&draft)?;
         locked.try_lock().map_err(|error| match error {
@@ -34,7 +32,7 @@ impl Owner {
         Ok(Self { id, folder: folder.to_owned(), _locked: locked })
     }
 
-    /// Whether the run `id`, this one included, still goes on.
+    /// Returns whether the run `id` is alive; true for this run.
     pub(super) fn is_alive(&self, id: &str) -> bool {
         id == self.id || is_locked(&self.folder.join(id))
     }
@@ -42,7 +40,7 @@ impl Owner {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        // The lock goes with the file handle; a file left behind is swept by the next run.
+        // Dropping the handle releases the lock. If the file cannot be removed, the next run sweeps it.
         let _ = std::fs::remove_file(self.folder.join(&self.id));
     }
 }
@@ -55,7 +53,7 @@ fn is_locked(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
-/// Removes the files of runs that are gone. What cannot be removed does no harm: it is not locked.
+/// Removes the files of ended runs. A file that cannot be removed does no harm, because it is not locked.
 fn sweep(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let unnamed = entry.file_name().to_string_lossy().starts_with('.');
@@ -70,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_is_alive_until_it_ends() {
+    fn run_is_alive_until_it_ends() {
         let folder = tempfile::tempdir().unwrap();
         let one = Owner::announce(folder.path()).unwrap();
         let two = Owner::announce(folder.path()).unwrap();
@@ -83,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_a_crash_left_is_no_run_and_is_swept() {
+    fn file_of_a_crashed_run_is_swept() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("crashed"), "").unwrap();
 

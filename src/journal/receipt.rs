@@ -1,7 +1,5 @@
-//! Receipts: what was decided, what had been seen of it and what came of it, chained by hashes ([`chain`]).
-//!
-//! The label is `placet-receipt/v1`, and the fields are those of [`Receipt::fields`]. `at` of a `sent` one is when its submission
-//! began.
+//! Receipts of decisions and their outcomes, chained by hashes ([`chain`]) over the label `placet-receipt/v1` and
+//! [`Receipt::fields`]. A `sent` receipt's `at` is the time its submission began.
 
 use std::borrow::Cow;
 
@@ -17,59 +15,58 @@ use crate::domain::{ActionKey, Item, SourceName, Submission, SubmissionId, Via, 
 type Asked<'q> = sqlx::query::Query<'q, Sqlite, sqlx::sqlite::SqliteArguments>;
 pub(super) type Tx = Transaction<'static, Sqlite>;
 
-/// One receipt, as it stands in the journal. Foreign text is in it as it came.
+/// A receipt as stored in the journal. Text from sources is not sanitized.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Receipt {
-    /// 1, 2, 3 … without gaps.
+    /// The number, counted from 1 without gaps.
     pub seq: i64,
     /// `sent`, `answered` or `followed`.
     pub kind: String,
+    /// Milliseconds since 1970.
     pub at: i64,
     pub submission: String,
     pub source: String,
     pub action: String,
-    /// The version of placet.
     pub client: String,
-    /// Who decided: the configured name, else the one that the source knows.
+    /// The configured name, or the one that the source reports.
     pub reviewer: Option<String>,
-    /// Whose login it was.
+    /// The login name of the operating system user.
     pub login: Option<String>,
     pub tool: Option<String>,
     /// `approve`, `approve_with_edits`, `reject` or `retry`.
     pub decision: Option<String>,
-    /// The comment, the reason or the guidance.
+    /// The comment, reason or guidance.
     pub said: Option<String>,
-    /// Of the content that was decided.
+    /// The digest of the content that was decided.
     pub digest: Option<String>,
-    /// Of what would run: the content with the edits.
+    /// The digest of the content with the edits applied.
     pub effective: Option<String>,
     pub terms: Option<String>,
-    /// How much of exactly this content was on screen: `never`, `opened` or `in_full`.
+    /// The part of exactly this content that was shown: `never`, `opened` or `in_full`.
     pub seen: Option<String>,
-    /// For how long, in front of somebody who worked. Milliseconds.
+    /// The time it was shown to an active user, in milliseconds.
     pub dwell_ms: Option<i64>,
-    /// What came of it, as JSON.
+    /// The outcome as JSON.
     pub outcome: Option<String>,
     pub title: Option<String>,
-    /// `None`: it stood alone.
+    /// `None` if the action stands alone.
     pub batch: Option<String>,
-    /// As it was on the review sheet.
+    /// The risk that the review sheet showed.
     pub risk: Option<String>,
-    /// The run that sent it.
+    /// The id of the run that sent it.
     pub owner: Option<String>,
-    /// What stayed undecided in the batches of its submission.
+    /// The number of actions in the batches of the submission that stayed undecided.
     pub left_pending: Option<i64>,
-    /// How it was decided: `screen`, `plain` or `shell`.
+    /// `screen`, `plain` or `shell`.
     pub via: Option<String>,
     /// `sha256:` and 64 hex digits.
     pub hash: String,
 }
 
 impl Receipt {
-    /// The label of its form, under its hash.
     pub const FORMAT: &str = "placet-receipt/v1";
 
-    /// The fields that a hash covers, in order, each under the name of its column.
+    /// Returns the hashed fields in order, with their column names.
     pub fn fields(&self) -> [(&'static str, Field<'_>); 24] {
         use Field::{Number, Text};
         [
@@ -100,7 +97,7 @@ impl Receipt {
         ]
     }
 
-    /// The hash that it must have behind `before`.
+    /// Computes the hash of this receipt if the previous one's is `before`.
     pub fn hash_after(&self, before: Option<&str>) -> String {
         let fields = self.fields().map(|(_, field)| field.text());
         chain::link(Self::FORMAT, fields.iter().map(Option::as_deref), before).to_string()
@@ -149,7 +146,7 @@ impl Receipt {
     }
 }
 
-/// One field of a receipt; `None` is absent.
+/// A field of a receipt; `None` if it is absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Field<'a> {
@@ -158,7 +155,6 @@ pub enum Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// As a hash covers it.
     pub fn text(self) -> Option<Cow<'a, str>> {
         match self {
             Self::Number(number) => number.map(|number| Cow::Owned(number.to_string())),
@@ -167,8 +163,8 @@ impl<'a> Field<'a> {
     }
 }
 
-/// As it is exported: the label of its form, the fields that its hash covers, and the hash. The hash covers `at` as milliseconds since
-/// 1970, and the exact bytes of `outcome`.
+/// The export format: the label, the hashed fields and the hash. The hash covers `at` in milliseconds since 1970 and
+/// the exact bytes of `outcome`.
 impl Serialize for Receipt {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let covered = self.fields().into_iter().map(|(name, field)| match name {
@@ -182,9 +178,8 @@ impl Serialize for Receipt {
     }
 }
 
-/// What all decisions of a submission have in common when it begins.
+/// The values that all receipts of a submission share.
 pub(super) struct Begun<'a> {
-    /// Milliseconds since 1970.
     pub(super) at: i64,
     pub(super) reviewer: Option<&'a str>,
     pub(super) left_pending: i64,
@@ -198,13 +193,13 @@ impl<'a> Begun<'a> {
 }
 
 impl Journal {
-    /// The same journal, for somebody with this login who decides in this way: receipts name both.
+    /// Sets the login and the way of deciding that receipts record.
     #[must_use]
     pub fn signed_by(self, login: Option<&str>, via: Via) -> Self {
         Self { login: login.map(Into::into), via, ..self }
     }
 
-    /// One receipt for every decision of a submission that is about to be sent.
+    /// Appends a receipt for each decision of a submission.
     pub(super) async fn sign(
         &self,
         tx: &mut Tx,
@@ -244,7 +239,7 @@ impl Journal {
         Ok(())
     }
 
-    /// What became of an action that was approved from here, once for each thing that did. Of another action, nothing.
+    /// Appends a receipt of a new status of an action that was approved here; ignores other actions and known statuses.
     pub async fn followed(
         &self,
         key: &ActionKey,
@@ -257,19 +252,18 @@ impl Journal {
         self.commit(tx).await
     }
 
-    /// The receipts of one submission, in order.
     pub async fn receipts_of(&self, id: &SubmissionId) -> Result<Vec<Receipt>, JournalError> {
         let query = sqlx::query("SELECT * FROM receipt WHERE submission = $1 ORDER BY seq").bind(id.as_str());
         self.done(read(query, self.read())).await
     }
 
-    /// The number of the newest receipt; 0 where there is none.
+    /// Returns the number of the newest receipt, or 0.
     pub async fn newest_receipt(&self) -> Result<i64, JournalError> {
         let query = sqlx::query_scalar("SELECT COALESCE(MAX(seq), 0) FROM receipt");
         self.done(query.fetch_one(self.read())).await
     }
 
-    /// At most `limit` receipts behind the one with number `seq`, in order.
+    /// Returns at most `limit` receipts after number `seq`, in order.
     pub async fn receipts(&self, seq: i64, limit: u32) -> Result<Vec<Receipt>, JournalError> {
         let query = sqlx::query("SELECT * FROM receipt WHERE seq > $1 ORDER BY seq LIMIT $2");
         self.done(read(query.bind(seq).bind(limit), self.read())).await
@@ -280,7 +274,6 @@ async fn read(query: Asked<'_>, pool: &SqlitePool) -> sqlx::Result<Vec<Receipt>>
     query.fetch_all(pool).await?.iter().map(Receipt::read).collect()
 }
 
-/// What became of one decision: a receipt of that.
 pub(super) async fn answered(
     tx: &mut Tx,
     submission: &SubmissionId,
@@ -291,7 +284,7 @@ pub(super) async fn answered(
     append(tx, Receipt { outcome: Some(outcome.to_owned()), ..receipt }).await
 }
 
-/// What became of an action, unless that is what its last receipt says, or it has none.
+/// Appends a receipt of a status, unless the action has no receipts or the last one already says the same.
 pub(super) async fn followed(tx: &mut Tx, key: &ActionKey, outcome: String) -> sqlx::Result<()> {
     let last: Option<(String, String, Option<String>)> = sqlx::query_as(
         "SELECT submission, kind, outcome FROM receipt
@@ -313,7 +306,7 @@ pub(super) async fn followed(tx: &mut Tx, key: &ActionKey, outcome: String) -> s
     }
 }
 
-/// Chains it to the newest. Under the write lock, so that there is one chain, however many write.
+/// Chains the receipt to the newest one. The write lock keeps concurrent runs from forking the chain.
 async fn append(tx: &mut Tx, receipt: Receipt) -> sqlx::Result<()> {
     let head: Option<(i64, String)> =
         sqlx::query_as("SELECT seq, hash FROM receipt ORDER BY seq DESC LIMIT 1")
@@ -341,7 +334,7 @@ pub(super) async fn insert(tx: &mut Tx, receipt: Receipt) -> sqlx::Result<()> {
     insert.push(")").build().execute(&mut **tx).await.map(drop)
 }
 
-/// How much of exactly this content was on screen, and for how many milliseconds.
+/// Returns how much of exactly this content was shown, and for how many milliseconds.
 async fn looked(tx: &mut Tx, source: &SourceName, item: &Item) -> sqlx::Result<(String, i64)> {
     let seen =
         sqlx::query_as("SELECT seen, dwell_ms FROM seen WHERE source = $1 AND action = $2 AND digest = $3")

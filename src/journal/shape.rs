@@ -1,4 +1,4 @@
-//! The written form of decisions and outcomes. Small JSON texts of this room alone: the domain knows no format.
+//! JSON formats of stored decisions and outcomes. Only the journal knows them; domain types have no serialization.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,14 +10,14 @@ use crate::domain::{
     SourceName, Staged, Status, Timestamp, Untrusted,
 };
 
-/// Where an action that was approved was last seen.
+/// The last known status of an approved action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastSeen {
     pub status: Status,
     pub error: Option<Untrusted>,
 }
 
-/// `{"approve":{"comment":null,"edits":null}}`: one kind, and what goes along. `edits` is the text of the object, byte for byte.
+/// For example `{"approve":{"comment":null,"edits":null}}`. `edits` is JSON in a string, to keep its exact bytes.
 type DecisionShape = BTreeMap<String, BTreeMap<String, Option<String>>>;
 const EDITS: &str = "edits";
 
@@ -25,7 +25,7 @@ const EDITS: &str = "edits";
 #[serde(deny_unknown_fields)]
 struct StagedShape {
     decision: DecisionShape,
-    /// `None`: the action stands alone.
+    /// `None` if the action stands alone.
     batch: Option<String>,
     digest: Option<String>,
     terms: Option<String>,
@@ -50,12 +50,10 @@ struct FollowedShape<'a> {
     error: Option<Cow<'a, str>>,
 }
 
-/// Where an action that was approved stands, as its source spells it.
 pub(super) fn write_followed(status: &str, error: Option<&str>) -> String {
     text(&FollowedShape { status: Cow::Borrowed(status), error: error.map(Cow::Borrowed) })
 }
 
-/// `None` for anything else.
 pub(super) fn read_followed(text: &str) -> Option<LastSeen> {
     let shape: FollowedShape<'_> = serde_json::from_str(text).ok()?;
     let text = |text: Cow<'_, str>| Untrusted::from(text.into_owned());
@@ -84,7 +82,6 @@ pub(super) fn write_staged(staged: &Staged) -> String {
     })
 }
 
-/// `key` is the action it is about.
 pub(super) fn read_staged(key: &ActionKey, text: &str) -> Option<Staged> {
     let shape: StagedShape = serde_json::from_str(text).ok()?;
     let label = |text: Option<String>| text.map(|text| Digest::parse(&text).ok_or(())).transpose().ok();
@@ -97,7 +94,6 @@ pub(super) fn read_staged(key: &ActionKey, text: &str) -> Option<Staged> {
     })
 }
 
-/// The batch of an action as the inbox knows it.
 pub(super) fn batch_key(key: &ActionKey, batch: Option<&str>) -> BatchKey {
     match batch {
         Some(batch) => BatchKey::Batch(key.source.clone(), BatchId::new(batch)),
@@ -178,7 +174,7 @@ fn decision_of(shape: DecisionShape) -> Option<Decision> {
     Decision::new(kind, edits, said).filter(|_| parts.is_empty())
 }
 
-/// These shapes hold nothing but texts and numbers, which always can be written.
+/// Cannot fail for these types, which hold only text and numbers.
 fn text(shape: &impl Serialize) -> String {
     serde_json::to_string(shape).unwrap_or_default()
 }
@@ -212,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn outcomes_are_read_as_they_were_written() {
+    fn outcomes_survive_a_round_trip() {
         let why = || Untrusted::from("why\u{1b}");
         for outcome in [
             Outcome::Approved,
@@ -228,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_nothing() {
+    fn malformed_records_are_refused() {
         for text in ["", "{}", "\"approved", r#"{"approve":{"edits":"[","comment":null}}"#] {
             assert_eq!(read_decision(text), None, "{text}");
             assert_eq!(read_outcome(text), None, "{text}");

@@ -1,4 +1,4 @@
-//! What is out of sight until a time. It lies on no desk: whoever works on this machine sees it so at the next start.
+//! Stores snoozes. They belong to no desk, so every inbox on this machine has them from its next start on.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::domain::{ActionKey, Timestamp};
 type Kept = (String, String, i64, String, Option<String>);
 
 impl Journal {
-    /// Those that were not ended, also where their time is over.
+    /// Returns all stored snoozes, including expired ones.
     pub async fn snoozes(&self) -> Result<HashMap<ActionKey, Snooze>, JournalError> {
         let rows = sqlx::query_as::<_, Kept>("SELECT source, action, until, label, terms FROM snooze");
         let rows = self.done(rows.fetch_all(self.read())).await?;

@@ -1,4 +1,4 @@
-//! The journal of one run, how it is opened, and what may go wrong with it.
+//! Opens the journal and defines its handle, errors and writes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -12,32 +12,30 @@ use crate::sqlite::{self, Database};
 
 use super::owner::Owner;
 
-/// Names of commands, and how often each was used.
+/// How often each command was used, by name.
 pub type Learned = BTreeMap<String, u8>;
 
-/// The name of a filter that was saved in the inbox, and the filter as it is written. One line each, without tabs.
+/// The name and text of a saved filter, both on one line and without tabs.
 pub type KeptFilter = (String, String);
 
 pub(super) const MIGRATIONS: [&str; 1] = [include_str!("../../assets/migrations/journal/0001_journal.sql")];
 
-/// The journal of one run. Cloning is cheap: every clone is the same run.
+/// A handle to the journal. Clones belong to the same run.
 #[derive(Clone, Debug)]
 pub struct Journal {
     pub(super) database: Database,
     pub(super) path: Arc<Path>,
     pub(super) owner: Arc<Owner>,
-    /// Where this run works. Taken with the first use of a draft, so that a command that only submits keeps nobody from
-    /// theirs.
+    /// The desk of this run, taken at the first use of a draft, so that commands that only submit take none.
     pub(super) desk: Arc<OnceCell<i64>>,
-    /// The desk that this run took over, read or not.
+    /// The desk that this run took over, even if reading it failed.
     pub(super) adopted: Arc<OnceCell<i64>>,
-    /// Who is logged in, for receipts.
+    /// The login that receipts record.
     pub(super) login: Option<Arc<str>>,
-    /// How decisions are made in this run, for receipts.
+    /// The way of deciding that receipts record.
     pub(super) via: Via,
 }
 
-/// The journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     #[error(transparent)]
@@ -56,41 +54,40 @@ pub enum JournalError {
     Damaged { path: PathBuf, what: String },
 }
 
-/// One thing to remember at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Write {
-    /// A new staging step; `position` is the draft's position after it. Steps from there on are gone.
+    /// A new step; `position` is the draft's position after it. Later steps are deleted.
     Step {
         position: usize,
         step: Step,
     },
-    /// Undo and redo: so many steps stand now.
+    /// Undo and redo: the number of steps in effect.
     Position(usize),
-    /// These actions are settled: decisions, steps, edit texts about them go.
+    /// Deletes the changes and texts of finished actions, and what was seen of them.
     Settle(Vec<ActionKey>),
     Seen {
         key: ActionKey,
         digest: Digest,
         seen: Seen,
     },
-    /// This content was on screen for so long, on top of what is known.
+    /// Adds to the time that this content was on screen.
     Looked {
         key: ActionKey,
         digest: Digest,
         millis: i64,
     },
-    /// What was typed beside a decision of this kind; `None` when there is none.
+    /// The text typed for a decision of this kind; `None` deletes it.
     ReasonText {
         key: ActionKey,
         says: DecisionKind,
         text: Option<String>,
     },
-    /// The text in an edit form; `None` when it is as proposed.
+    /// The text in an edit form; `None` if it is unchanged.
     EditText {
         key: ActionKey,
         text: Option<EditText>,
     },
-    /// Out of sight until a time; `None` when it is back.
+    /// `None` ends the snooze.
     Snooze {
         key: ActionKey,
         snooze: Option<Snooze>,
@@ -98,37 +95,36 @@ pub enum Write {
 }
 
 impl Write {
-    /// About what is on screen, and not about what anybody did: it lies on no desk.
+    /// Returns whether this write belongs to no desk.
     pub const fn is_about_looking(&self) -> bool {
         matches!(self, Self::Seen { .. } | Self::Looked { .. } | Self::Snooze { .. })
     }
 }
 
-/// What somebody typed into an edit form and did not stage.
+/// Text from an edit form that was not staged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditText {
     pub text: String,
-    /// Of the input it was typed over.
+    /// The digest of the input that was edited.
     pub of: Digest,
 }
 
-/// Out of sight, for whoever works on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Snooze {
     pub until: Timestamp,
-    /// Of what the list told of it then.
+    /// The digest of the action's list entry when it was snoozed.
     pub label: Digest,
-    /// Its terms then, as soon as they are known: a gate's configuration may change them, and no list tells of that.
+    /// The terms when they were first known: a gate's configuration may change them without any change in the list.
     pub terms: Option<Digest>,
 }
 
-/// What a journal knows when the inbox starts.
+/// Everything the inbox restores at its start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Restored {
     pub draft: Draft,
     pub seen: SeenLog,
     pub edit_texts: HashMap<ActionKey, EditText>,
-    /// What newcomers are told no more.
+    /// Hints for commands that were used often enough are no longer shown.
     pub learned: Learned,
     pub filters: Vec<KeptFilter>,
     pub reason_texts: HashMap<(ActionKey, DecisionKind), String>,
@@ -136,15 +132,14 @@ pub struct Restored {
 }
 
 impl Journal {
-    /// Opens the journal, and creates it with mode 0600 when it is missing. The lock of this run goes into a folder beside
-    /// it, `<path>.runs`.
+    /// Opens the journal, or creates it with mode 0600. The lock file of this run goes into the folder `<path>.runs`.
     pub async fn open(path: &Path) -> Result<Self, JournalError> {
         let journal = Self::open_unchecked(path).await?;
         journal.check().await?;
         Ok(journal)
     }
 
-    /// The same without reading all of it first: for whoever sends nothing and has no time.
+    /// Opens the journal without the integrity check, for short commands that send nothing.
     pub async fn open_unchecked(path: &Path) -> Result<Self, JournalError> {
         let database = match sqlite::open(path, &MIGRATIONS).await {
             Ok(database) => database,
@@ -165,17 +160,16 @@ impl Journal {
         })
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Closes the database; waits for what is under way. The desk is free for the next run when the last clone is gone.
+    /// Closes the database after pending work. The desk becomes free when the last clone is dropped.
     pub async fn close(&self) {
         self.database.close().await;
     }
 
-    /// Torn pages are found now, and not in the middle of a submission.
+    /// Finds corrupt pages now, and not in the middle of a submission.
     async fn check(&self) -> Result<(), JournalError> {
         let asked = sqlx::query_scalar::<_, String>("PRAGMA quick_check(1)").fetch_one(self.read());
         match self.done(asked).await?.as_str() {
@@ -199,7 +193,6 @@ impl Journal {
         self.done(tx.commit()).await
     }
 
-    /// What the database answers, or why it does not.
     pub(super) fn done<T>(
         &self,
         work: impl Future<Output = sqlx::Result<T>>,
@@ -229,7 +222,7 @@ fn not_opened(path: &Path, error: sqlite::OpenError) -> JournalError {
     damaged.unwrap_or(JournalError::Open(error))
 }
 
-/// SQLite's word for a file that is no database, or no longer one, anywhere among the causes.
+/// Searches the causes for SQLite's codes of a corrupt file or one that is not a database.
 fn damage(path: &Path, error: &(dyn std::error::Error + 'static)) -> Option<JournalError> {
     const CORRUPT: i32 = 11;
     const NO_DATABASE: i32 = 26;

@@ -1,4 +1,4 @@
-//! What was sent: written down before it is sent, and what became of it.
+//! Records submissions before they are sent, and their outcomes.
 
 use super::receipt::Receipt;
 use super::shape::LastSeen;
@@ -10,13 +10,12 @@ use crate::domain::{
     SourceName, Submission, SubmissionId, Timestamp, Untrusted,
 };
 
-/// So many are enough to tell that a beginning is not the only one.
+/// Limits prefix searches: enough ids to show that a prefix is ambiguous.
 const BEGINNING: i64 = 20;
 
-/// Why the outcome of a decision without an answer is unknown.
+/// The reason of an outcome that is unknown because the run ended first.
 pub const NO_ANSWER: &str = "placet ended before there was an answer";
 
-/// A submission as the journal knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubmissionRecord {
     pub id: SubmissionId,
@@ -28,7 +27,7 @@ pub struct SubmissionRecord {
     pub items: Vec<Sent>,
 }
 
-/// One decision that was sent, or was about to be.
+/// A decision that was sent, or was about to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
     pub key: ActionKey,
@@ -40,30 +39,28 @@ pub struct Sent {
     pub effective: Digest,
     pub terms: Option<Digest>,
     pub risk: Risk,
-    /// `None`: it is not known whether it was sent.
+    /// `None` if it is unknown whether it was sent.
     pub outcome: Option<Outcome>,
-    /// What the newest receipt says of the action; `None`: nothing was heard of it since.
+    /// The status in the newest receipt; `None` if none followed.
     pub followed: Option<LastSeen>,
 }
 
 impl Sent {
-    /// The newest receipt of a kind that is about this decision.
+    /// Returns the newest receipt of this kind about this decision.
     pub fn newest<'a>(&self, receipts: &'a [Receipt], kind: &str) -> Option<&'a Receipt> {
         let (source, action) = (self.key.source.as_str(), self.key.id.as_raw());
         receipts.iter().rfind(|it| it.kind == kind && it.source == source && it.action == action)
     }
 }
 
-/// How a submission ends for now.
+/// The state of a finished submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Some decisions are lost sight of, or accepted and not settled: reading may tell more later.
+    /// Some outcomes are unknown or not final; reading the actions again may tell more.
     Open,
-    /// Nothing more will be learnt.
     Done,
 }
 
-/// Id, owner and state of what may be open.
 type OpenRow = (String, String, String);
 const OPEN: &str =
     "SELECT id, owner, state FROM submission WHERE state IN ('sent', 'open') ORDER BY begun_at, id";
@@ -91,20 +88,20 @@ const ITEMS: &str =
     FROM item WHERE submission = $1 AND ($2 IS NULL OR (source = $2 AND action = $3)) ORDER BY nth";
 
 impl Sent {
-    /// It was approved, and may have gone on since it was last heard of.
+    /// Returns whether an approved action may have reached a final status that the journal lacks.
     pub fn may_have_ended(&self) -> bool {
         let ended = |seen: &LastSeen| seen.status.is_final();
         self.outcome == Some(Outcome::Approved) && !self.followed.as_ref().is_some_and(ended)
     }
 
-    /// True while reading may tell more of it.
+    /// Returns whether reading the action again may tell more.
     pub fn is_open(&self) -> bool {
         self.outcome.as_ref().is_none_or(Outcome::is_open)
     }
 }
 
 impl SubmissionRecord {
-    /// One line a decision; one without an outcome is unknown.
+    /// Returns the report, in which decisions without an outcome are unknown.
     pub fn report(&self) -> Report {
         let line = |sent: &Sent| ReportLine {
             key: sent.key.clone(),
@@ -123,8 +120,8 @@ impl SubmissionRecord {
 }
 
 impl Journal {
-    /// Writes down what is about to be sent. Nothing may be sent before this returned; the same id twice is an error. What this
-    /// run held under the id is held no longer.
+    /// Records a submission with its receipts and replaces the held one, or fails if it was begun before. Nothing may
+    /// be sent before this returns.
     pub async fn begin(
         &self,
         submission: &Submission,
@@ -142,7 +139,7 @@ impl Journal {
         self.commit(tx).await
     }
 
-    /// Writes down what became of some decisions of a submission, with a receipt of what is news.
+    /// Records outcomes, with receipts of those that changed.
     pub async fn note(
         &self,
         id: &SubmissionId,
@@ -151,7 +148,7 @@ impl Journal {
         self.note_ended(id, outcomes, &[]).await
     }
 
-    /// The same, and with it how approved actions stand that ran before the answer came: both are on disk, or neither.
+    /// Like [`Self::note`], but in the same transaction also records how actions stand that ran before the answer came.
     pub async fn note_ended(
         &self,
         id: &SubmissionId,
@@ -174,7 +171,7 @@ impl Journal {
         self.commit(tx).await
     }
 
-    /// Every outcome that will be learnt for now was noted.
+    /// Ends a submission when all outcomes that can be known for now are recorded.
     pub async fn finish(&self, id: &SubmissionId, state: State) -> Result<(), JournalError> {
         let word = match state {
             State::Open => "open",
@@ -185,8 +182,8 @@ impl Journal {
         self.done(query.execute(&self.database.write)).await.map(drop)
     }
 
-    /// Takes over the submissions whose outcome nobody alive is after: those of runs that are gone, and our own that were
-    /// left open. Oldest first. What a run that is gone still held was never sent: it is in its draft, and nowhere else.
+    /// Takes over and returns, oldest first, the unsettled submissions of ended runs, and this run's own open ones.
+    /// Deletes those that ended runs held: they were never sent, and their decisions are still in the draft.
     pub async fn unsettled(&self) -> Result<Vec<SubmissionRecord>, JournalError> {
         let mut tx = self.begin_write().await?;
         self.done(self.sweep_held(&mut tx)).await?;
@@ -208,13 +205,13 @@ impl Journal {
         Ok(unsettled)
     }
 
-    /// Hands back what [`Self::unsettled`] took over: the next run that looks may have it while this one goes on.
+    /// Gives back the submissions from [`Self::unsettled`], so that other runs can take them over.
     pub async fn release(&self) -> Result<(), JournalError> {
         let query = sqlx::query("UPDATE submission SET owner = 'nobody' WHERE owner = $1 AND state = 'open'");
         self.done(query.bind(&self.owner.id).execute(&self.database.write)).await.map(drop)
     }
 
-    /// Submissions of which something is open, whoever is after them, oldest first. What is being sent is not among them.
+    /// Returns the submissions with open outcomes, oldest first, whichever run owns them, except those being sent.
     pub async fn open_ones(&self) -> Result<Vec<SubmissionRecord>, JournalError> {
         let all = self.done(sqlx::query_as::<_, OpenRow>(OPEN).fetch_all(self.read())).await?;
         let mut open = Vec::new();
@@ -226,7 +223,7 @@ impl Journal {
         Ok(open)
     }
 
-    /// One submission with its decisions; `None` when the journal does not know it, or only holds it.
+    /// Returns a submission, or `None` if it is unknown or only held.
     pub async fn past(&self, id: &SubmissionId) -> Result<Option<SubmissionRecord>, JournalError> {
         let sql = "SELECT id, reviewer, begun_at, finished_at, left_pending FROM submission
                    WHERE id = $1 AND state <> 'held'";
@@ -239,12 +236,12 @@ impl Journal {
         }
     }
 
-    /// The newest submissions that were sent, newest first.
+    /// Returns the newest sent submissions, newest first.
     pub async fn log(&self, limit: u32) -> Result<Vec<SubmissionRecord>, JournalError> {
         self.log_page(0, limit).await
     }
 
-    /// The same, without the newest `skip`.
+    /// Like [`Self::log`], but skips the newest `skip`.
     pub async fn log_page(&self, skip: u32, limit: u32) -> Result<Vec<SubmissionRecord>, JournalError> {
         let sql = "SELECT id, reviewer, begun_at, finished_at, left_pending FROM submission
                    WHERE state <> 'held' ORDER BY begun_at DESC, id DESC LIMIT $1 OFFSET $2";
@@ -257,7 +254,7 @@ impl Journal {
         Ok(log)
     }
 
-    /// The newest submission with a decision on this action, sent or about to be; `None` where there is none.
+    /// Returns the newest submission with a decision on this action, sent or about to be.
     pub async fn newest_about(&self, key: &ActionKey) -> Result<Option<SubmissionId>, JournalError> {
         let sql = "SELECT s.id FROM item i JOIN submission s ON s.id = i.submission WHERE i.source = $1 AND i.action = $2
                    AND s.state <> 'held' ORDER BY s.begun_at DESC, s.id DESC LIMIT 1";
@@ -266,7 +263,7 @@ impl Journal {
         Ok(id.map(SubmissionId::new))
     }
 
-    /// Actions of a source whose ids begin so, of which a decision was sent or was about to be; of many, some.
+    /// Returns actions with this id prefix that have a decision, up to `BEGINNING`.
     pub async fn ids_beginning(
         &self,
         source: &SourceName,
@@ -279,7 +276,7 @@ impl Journal {
         Ok(ids.into_iter().map(ActionId::new).collect())
     }
 
-    /// Submissions whose ids begin so; of many, some.
+    /// Returns submissions with this id prefix, up to `BEGINNING`.
     pub async fn submissions_beginning(&self, prefix: &str) -> Result<Vec<SubmissionId>, JournalError> {
         let sql = "SELECT id FROM submission WHERE substr(id, 1, length($1)) = $1 AND state <> 'held' ORDER BY 1 LIMIT $2";
         let query = sqlx::query_scalar::<_, String>(sql).bind(prefix).bind(BEGINNING);
@@ -287,7 +284,7 @@ impl Journal {
         Ok(ids.into_iter().map(SubmissionId::new).collect())
     }
 
-    /// Every decision on one action that was sent, or was about to be, oldest first: when, by whom, and what.
+    /// Returns all decisions on an action, oldest first, with time and reviewer.
     pub async fn about(
         &self,
         key: &ActionKey,
@@ -304,7 +301,6 @@ impl Journal {
         Ok(all)
     }
 
-    /// The decisions of a submission in their order; with a key, only the one about that.
     async fn items(&self, id: &str, only: Option<&ActionKey>) -> Result<Vec<Sent>, JournalError> {
         let query = sqlx::query_as::<_, ItemRow>(ITEMS).bind(id);
         let query = query.bind(only.map(|key| key.source.as_str())).bind(only.map(|key| key.id.as_raw()));
@@ -348,7 +344,7 @@ impl Journal {
     }
 }
 
-/// What became of one decision, with a receipt where that is news.
+/// Records an outcome, with a receipt if it has changed.
 async fn note(tx: &mut receipt::Tx, id: &SubmissionId, key: &ActionKey, outcome: &str) -> sqlx::Result<()> {
     let sql = "UPDATE item SET outcome = $1 WHERE submission = $2 AND source = $3 AND action = $4 AND outcome IS NOT $1";
     let query = sqlx::query(sql).bind(outcome).bind(id.as_str());

@@ -33,7 +33,7 @@ impl Place {
     }
 }
 
-/// What kill -9 leaves: the file of the run, without its lock.
+/// Leaves the state after kill -9: the run's file without a lock.
 async fn crash(journal: Journal) {
     let left = journal.path.with_file_name("journal.db.runs").join(&journal.owner.id);
     assert!(left.exists());
@@ -64,7 +64,6 @@ fn edited() -> Decision {
     Decision::Approve { edits: Some(edits), comment: Some("c\u{202e}".to_owned()) }
 }
 
-/// A draft and the writes that save it.
 #[derive(Default)]
 struct Desk {
     draft: Draft,
@@ -120,7 +119,7 @@ fn submission(id: &str) -> Submission {
         let text = format!(
             r#"{{"id":"{id}",{batch}"toolName":"t","workspaceId":"w","toolInput":{{"n":1}},"status":"pending"}}"#
         );
-        // The second one has no terms, as where a source gives none.
+        // The second action has no terms, as some sources give none.
         let terms = (id == "1").then(|| digest("terms"));
         let read = action::read(&text).unwrap();
         PendingAction { terms, row: Row { can, ..read.row }, ..read }
@@ -138,7 +137,7 @@ fn ids(pasts: &[SubmissionRecord]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_draft_survives_a_crash_step_by_step() {
+async fn draft_survives_a_crash_step_by_step() {
     let place = Place::new();
     let mut desk = some_desk();
     desk.undo();
@@ -154,7 +153,7 @@ async fn a_draft_survives_a_crash_step_by_step() {
 }
 
 #[tokio::test]
-async fn a_step_of_any_size_is_restored_and_settled_as_it_was() {
+async fn steps_of_any_size_are_restored_and_settled() {
     let ids: Vec<String> = (0..450).map(|n| n.to_string()).collect();
     let all =
         |decision: &Decision| ids.iter().map(|id| (id.as_str(), Some(decision.clone()))).collect::<Vec<_>>();
@@ -174,7 +173,7 @@ async fn a_step_of_any_size_is_restored_and_settled_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_new_step_ends_what_could_be_redone_on_disk_too() {
+async fn new_step_deletes_stored_redo_steps() {
     let place = Place::new();
     let mut desk = some_desk();
     desk.undo();
@@ -188,7 +187,7 @@ async fn a_new_step_ends_what_could_be_redone_on_disk_too() {
 }
 
 #[tokio::test]
-async fn settling_forgets_the_same_on_disk_as_in_the_draft() {
+async fn settling_changes_disk_and_draft_alike() {
     for settled in [&["1"][..], &["2"], &["3"], &["1", "2"], &["1", "2", "3"], &["none"]] {
         for undone in [0, 1] {
             let place = Place::new();
@@ -206,7 +205,7 @@ async fn settling_forgets_the_same_on_disk_as_in_the_draft() {
 }
 
 #[tokio::test]
-async fn edit_texts_and_what_was_seen_come_back_until_they_are_settled() {
+async fn edit_texts_and_seen_content_are_restored_until_settled() {
     let place = Place::new();
     let text = |text: &str| EditText { text: text.to_owned(), of: digest("x") };
     let seen = |id: &str, seen| Write::Seen { key: key(id), digest: digest(id), seen };
@@ -236,7 +235,7 @@ async fn edit_texts_and_what_was_seen_come_back_until_they_are_settled() {
 }
 
 #[tokio::test]
-async fn two_inboxes_work_at_two_desks_and_the_next_takes_over() {
+async fn inboxes_have_separate_desks_and_take_over_abandoned_ones() {
     let place = Place::new();
     let (first, second) = (place.open().await, place.open().await);
     let mut desk = some_desk();
@@ -249,7 +248,7 @@ async fn two_inboxes_work_at_two_desks_and_the_next_takes_over() {
     assert_eq!(
         first.restore().await.unwrap().draft,
         desk.draft,
-        "nothing of the second is on the first's desk"
+        "the second run does not change the first run's desk"
     );
 
     crash(first).await;
@@ -259,7 +258,7 @@ async fn two_inboxes_work_at_two_desks_and_the_next_takes_over() {
 }
 
 #[tokio::test]
-async fn a_desk_with_work_on_it_is_taken_before_an_empty_one() {
+async fn desk_with_work_is_taken_over_before_an_empty_one() {
     let place = Place::new();
     let (first, second) = (place.open().await, place.open().await);
     let mut desk = some_desk();
@@ -272,7 +271,7 @@ async fn a_desk_with_work_on_it_is_taken_before_an_empty_one() {
 }
 
 #[tokio::test]
-async fn who_only_submits_takes_no_desk() {
+async fn submitting_takes_no_desk() {
     let place = Place::new();
     let journal = place.open().await;
     some_desk().save(&journal).await;
@@ -286,7 +285,7 @@ async fn who_only_submits_takes_no_desk() {
 }
 
 #[tokio::test]
-async fn a_submission_is_known_in_full_after_a_crash() {
+async fn submission_survives_a_crash_completely() {
     let place = Place::new();
     let journal = place.open().await;
     let submission = submission("a");
@@ -315,7 +314,7 @@ async fn a_submission_is_known_in_full_after_a_crash() {
 }
 
 #[tokio::test]
-async fn only_what_nobody_alive_is_after_is_unsettled() {
+async fn unsettled_submissions_are_only_taken_over_from_ended_runs() {
     let place = Place::new();
     let (one, two) = (place.open().await, place.open().await);
     for id in ["in-flight", "open", "done"] {
@@ -324,19 +323,19 @@ async fn only_what_nobody_alive_is_after_is_unsettled() {
     one.finish(&SubmissionId::new("open"), State::Open).await.unwrap();
     one.finish(&SubmissionId::new("done"), State::Done).await.unwrap();
 
-    assert_eq!(ids(&two.unsettled().await.unwrap()), Vec::<&str>::new(), "its inbox lives");
+    assert_eq!(ids(&two.unsettled().await.unwrap()), Vec::<&str>::new(), "the owner is alive");
     assert_eq!(ids(&one.unsettled().await.unwrap()), ["open"]);
     crash(one).await;
     let mut taken = two.unsettled().await.unwrap();
     taken.sort_by(|a, b| a.id.cmp(&b.id));
     assert_eq!(ids(&taken), ["in-flight", "open"]);
     let third = place.open().await;
-    assert_eq!(ids(&third.unsettled().await.unwrap()), Vec::<&str>::new(), "the second is after them now");
-    assert_eq!(two.unsettled().await.unwrap().len(), 2, "until it settled them");
+    assert_eq!(ids(&third.unsettled().await.unwrap()), Vec::<&str>::new(), "the second run owns them");
+    assert_eq!(two.unsettled().await.unwrap().len(), 2, "unsettled until the second run settles them");
 }
 
 #[tokio::test]
-async fn the_same_submission_is_begun_once() {
+async fn submission_is_begun_only_once() {
     let place = Place::new();
     let journal = place.open().await;
     journal.begin(&submission("a"), 0, None).await.unwrap();
@@ -348,7 +347,7 @@ async fn the_same_submission_is_begun_once() {
 }
 
 #[tokio::test]
-async fn a_damaged_journal_says_what_to_do() {
+async fn damaged_journal_error_says_what_to_do() {
     let place = Place::new();
     std::fs::write(
         place.path(),
@@ -363,7 +362,7 @@ async fn a_damaged_journal_says_what_to_do() {
 }
 
 #[tokio::test]
-async fn torn_pages_are_found_at_the_start() {
+async fn corrupt_pages_are_found_when_opening() {
     use std::io::{Seek as _, SeekFrom, Write as _};
     let place = Place::new();
     let journal = place.open().await;
@@ -383,7 +382,7 @@ async fn torn_pages_are_found_at_the_start() {
 }
 
 #[tokio::test]
-async fn an_unreadable_decision_is_damage_and_not_silence() {
+async fn unreadable_decision_is_reported_as_damage() {
     let place = Place::new();
     let journal = place.open().await;
     some_desk().save(&journal).await;
@@ -398,7 +397,7 @@ async fn an_unreadable_decision_is_damage_and_not_silence() {
 }
 
 #[tokio::test]
-async fn a_folder_that_cannot_be_written_is_named() {
+async fn error_names_an_unusable_folder() {
     let place = Place::new();
     std::fs::write(place.0.path().join("file"), "").unwrap();
 
@@ -409,7 +408,7 @@ async fn a_folder_that_cannot_be_written_is_named() {
 }
 
 #[tokio::test]
-async fn sent_decision_keeps_its_risk_and_says_what_was_last_seen() {
+async fn sent_decision_keeps_its_risk_and_last_known_status() {
     let place = Place::new();
     let journal = place.open().await;
     let submission = submission("a");

@@ -1,4 +1,4 @@
-//! Reading all receipts, and what was sent, to say what was changed behind the journal's back.
+//! Verifies the receipts and compares them with the recorded submissions, to find later changes.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,46 +10,37 @@ use super::submission_record::{Sent, SubmissionRecord};
 use crate::domain::chain::{Chain, Misfit};
 use crate::domain::{BatchKey, SubmissionId};
 
-/// Receipts read at a time.
 const PAGE: u32 = 1_000;
 
-/// The newest receipt: whoever keeps it can prove what was before it.
+/// The newest receipt. A saved copy proves that earlier receipts are unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
     pub seq: i64,
     pub hash: String,
 }
 
-/// A head that was kept elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SavedHead {
     Head(Head),
-    /// Without its number.
     Hash(String),
 }
 
-/// What a look at everything came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// Receipts that were read.
     pub receipts: u64,
-    /// Decisions that were compared with theirs.
     pub decisions: u64,
-    /// `None`: there is no receipt yet.
+    /// `None` if there are no receipts.
     pub head: Option<Head>,
-    /// The first receipt that is not what it was, and what is wrong with it; or what is wrong besides.
     pub wrong: Option<Wrong>,
 }
 
-/// The first thing that does not fit, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    /// `None`: it is not about one receipt.
+    /// `None` if it is not about one receipt.
     pub seq: Option<i64>,
     pub what: String,
 }
 
-/// What the receipts of one decision say.
 struct ReceiptContents {
     sent: Receipt,
     answered: Option<Receipt>,
@@ -63,7 +54,7 @@ impl Journal {
         self.verify_counting(kept, &AtomicU64::new(0)).await
     }
 
-    /// Reads every receipt, each of which is added to `read`, and every decision that was sent. Others may go on deciding meanwhile.
+    /// Verifies everything and counts each receipt in `read`, for progress. Other runs may write meanwhile.
     pub async fn verify_counting(
         &self,
         kept: &[SavedHead],
@@ -73,7 +64,7 @@ impl Journal {
         let mut told = Rows::new();
         let mut unmet: Vec<&SavedHead> = kept.iter().collect();
         let mut chain = Chain::default();
-        // What is decided from now on is not looked for: its receipts may be behind what was read.
+        // Submissions begun from now on are not compared, because their receipts may come after the last page read.
         let sent = self.sent_ids().await?;
         loop {
             let after = checked.head.as_ref().map_or(0, |head| head.seq);
@@ -103,7 +94,7 @@ impl Journal {
             if checked.wrong.is_some() {
                 break;
             }
-            // What began while this read has its receipts already, and was not compared.
+            // A submission begun during the verification has receipts that were read, but was not compared.
             let id = SubmissionId::new(receipt.submission);
             if sent.contains(&id) || self.past(&id).await?.is_none() {
                 let what = "the decision that it is about is gone from the journal".to_owned();
@@ -148,7 +139,7 @@ impl Journal {
                 && is_of(&receipt, &past, sent);
             let outcome = sent.outcome.as_ref().map(shape::write_outcome);
             let answer = answered.as_ref().and_then(|answered| answered.outcome.clone());
-            // An answer that came while this reads is in the row, and not among the receipts that were read.
+            // An outcome recorded during the verification may be newer than the receipts that were read.
             let known = answer == outcome || self.is_newer(&of, answered.as_ref()).await?;
             let seq = match (same, known) {
                 (true, true) => continue,
@@ -161,7 +152,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Whether there is an answer behind the one that was read.
+    /// Returns whether there is an answer after the one that was read.
     async fn is_newer(
         &self,
         (submission, source, action): &(String, String, String),
@@ -175,7 +166,7 @@ impl Journal {
     }
 }
 
-/// What does not fit between a receipt and the one before it.
+/// Returns the discrepancy between a receipt and the one before it, if any.
 fn misfit(chain: &mut Chain, receipt: &Receipt) -> Option<Wrong> {
     let number = u64::try_from(receipt.seq).unwrap_or_default();
     let Misfit { missing, changed } = chain.take(number, &receipt.hash, |before| receipt.hash_after(before));
@@ -187,7 +178,6 @@ fn misfit(chain: &mut Chain, receipt: &Receipt) -> Option<Wrong> {
     changed.then_some(Wrong { seq: Some(receipt.seq), what })
 }
 
-/// Compares what a receipt covers besides the decision itself.
 fn is_of(receipt: &Receipt, past: &SubmissionRecord, sent: &Sent) -> bool {
     let batch = match &sent.batch {
         BatchKey::Batch(_, batch) => Some(batch.as_raw()),

@@ -1,4 +1,4 @@
-//! Whose desk a run works at: never on top of work it has not read.
+//! Which desk a run works at: it never overwrites work that it has not read.
 
 use super::*;
 use crate::domain::DecisionKind;
@@ -10,7 +10,7 @@ fn one(id: &str) -> Desk {
 }
 
 #[tokio::test]
-async fn who_saves_without_having_restored_ends_nobodys_work() {
+async fn saving_before_restoring_overwrites_no_other_desk() {
     let place = Place::new();
     let journal = place.open().await;
     some_desk().save(&journal).await;
@@ -24,7 +24,7 @@ async fn who_saves_without_having_restored_ends_nobodys_work() {
 }
 
 #[tokio::test]
-async fn what_was_seen_early_does_not_stand_between_a_run_and_its_draft() {
+async fn saving_seen_content_before_restoring_keeps_the_draft() {
     let place = Place::new();
     let journal = place.open().await;
     some_desk().save(&journal).await;
@@ -38,7 +38,7 @@ async fn what_was_seen_early_does_not_stand_between_a_run_and_its_draft() {
 }
 
 #[tokio::test]
-async fn what_could_not_be_read_is_not_written_over() {
+async fn unreadable_desk_is_not_overwritten() {
     let place = Place::new();
     let journal = place.open().await;
     some_desk().save(&journal).await;
@@ -61,7 +61,7 @@ async fn what_could_not_be_read_is_not_written_over() {
         .execute(&next.database.write)
         .await
         .unwrap();
-    assert_eq!(next.restore().await.unwrap().draft, one("9").draft, "it goes on at its own desk");
+    assert_eq!(next.restore().await.unwrap().draft, one("9").draft, "the run stays at its own desk");
     crash(next).await;
     let (first, second) = (place.open().await, place.open().await);
     let drafts = [first.restore().await.unwrap().draft, second.restore().await.unwrap().draft];
@@ -69,7 +69,7 @@ async fn what_could_not_be_read_is_not_written_over() {
 }
 
 #[tokio::test]
-async fn reasons_comments_and_guidance_come_back_each_as_what_it_is_until_they_are_settled() {
+async fn reason_texts_are_restored_by_kind_until_settled() {
     let place = Place::new();
     let journal = place.open().await;
     let all =
@@ -92,7 +92,7 @@ async fn reasons_comments_and_guidance_come_back_each_as_what_it_is_until_they_a
 }
 
 #[tokio::test]
-async fn what_is_snoozed_is_known_to_the_next_run_and_takes_no_desk() {
+async fn snoozes_are_restored_and_take_no_desk() {
     let place = Place::new();
     let journal = place.open().await;
     some_desk().save(&journal).await;

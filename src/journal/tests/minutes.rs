@@ -1,4 +1,4 @@
-//! What the watch view begins with after a restart.
+//! The watch view's figures after a restart.
 
 use super::*;
 use crate::domain::{Flow, KeptMinute, KeptQueue, Minute, Queue, SourceName};
@@ -18,7 +18,7 @@ fn minute(number: i64, arrived: u64, pending: u64) -> KeptMinute {
 }
 
 #[tokio::test]
-async fn minutes_come_back_as_they_were_kept() {
+async fn minutes_are_restored_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     let kept = vec![minute(100, 3, 7), minute(101, 4, 8)];
@@ -33,7 +33,7 @@ async fn minutes_come_back_as_they_were_kept() {
 }
 
 #[tokio::test]
-async fn of_a_minute_that_two_runs_saw_the_greater_counts_stand() {
+async fn greater_counts_win_when_two_runs_saw_a_minute() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(&folder.path().join("journal.db")).await.unwrap();
     journal.keep_minutes(&[minute(100, 3, 7)]).await.unwrap();
@@ -42,11 +42,11 @@ async fn of_a_minute_that_two_runs_saw_the_greater_counts_stand() {
 
     let kept = journal.kept_minutes(Minute::new(0)).await.unwrap();
     let agent = &kept[0].queues[0];
-    assert_eq!((agent.flow.arrived, agent.pending), (3, 6), "what is pending is as it was seen last");
+    assert_eq!((agent.flow.arrived, agent.pending), (3, 6), "the last write decides what is pending");
 }
 
 #[tokio::test]
-async fn only_two_days_are_kept() {
+async fn minutes_older_than_two_days_are_deleted() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(&folder.path().join("journal.db")).await.unwrap();
     journal.keep_minutes(&[minute(100, 3, 7), minute(101, 3, 7)]).await.unwrap();

@@ -1,4 +1,4 @@
-//! Receipts: one chain, whoever writes, and everything that is changed afterwards is found.
+//! Receipts form one chain, and every later change is found.
 
 use super::*;
 use crate::domain::Via;
@@ -49,7 +49,7 @@ async fn checked(journal: &Journal) -> Checked {
     journal.verify(&[]).await.unwrap()
 }
 
-/// Two decisions, sent and answered.
+/// Records a submission of two decisions with outcomes.
 async fn decided(journal: &Journal, id: &str) {
     let submission = submission(id);
     journal.begin(&submission, 0, Some("ada")).await.unwrap();
@@ -61,12 +61,12 @@ async fn decided(journal: &Journal, id: &str) {
 }
 
 #[test]
-fn the_hash_is_the_published_one() {
+fn hash_matches_an_independent_computation() {
     assert_eq!(some().hash_after(Some("sha256:00")), KNOWN);
 }
 
 #[test]
-fn every_field_is_in_the_hash_and_absent_is_not_empty() {
+fn hash_covers_every_field_and_tells_absent_from_empty() {
     let changes: [fn(&mut Receipt); 26] = [
         |it| it.seq = 3,
         |it| it.kind = "answered".to_owned(),
@@ -110,7 +110,7 @@ fn some_with(change: fn(&mut Receipt)) -> Receipt {
 }
 
 #[tokio::test]
-async fn a_receipt_tells_who_decided_what_and_what_was_seen_of_it() {
+async fn receipt_records_reviewer_decision_and_seen_content() {
     let place = Place::new();
     let journal = place.open().await.signed_by(Some("adal"), Via::Shell);
     let submission = submission("a");
@@ -148,7 +148,7 @@ async fn a_receipt_tells_who_decided_what_and_what_was_seen_of_it() {
 }
 
 #[tokio::test]
-async fn every_change_of_an_outcome_has_a_receipt_and_the_same_again_has_none() {
+async fn only_changed_outcomes_have_a_receipt() {
     let place = Place::new();
     let journal = place.open().await;
     let submission = submission("a");
@@ -184,7 +184,7 @@ async fn every_change_of_an_outcome_has_a_receipt_and_the_same_again_has_none() 
 }
 
 #[tokio::test]
-async fn receipts_and_the_decisions_they_are_about_are_written_together_or_not_at_all() {
+async fn receipts_and_decisions_are_written_in_one_transaction() {
     let place = Place::new();
     let journal = place.open().await;
     let refuse =
@@ -197,7 +197,7 @@ async fn receipts_and_the_decisions_they_are_about_are_written_together_or_not_a
 }
 
 #[tokio::test]
-async fn two_inboxes_write_one_chain_also_when_one_dies_in_the_middle() {
+async fn concurrent_inboxes_write_one_chain_despite_a_crash() {
     let place = Place::new();
     let (one, two) = (place.open().await, place.open().await);
     let many = |journal: Journal, name: &'static str| async move {
@@ -224,7 +224,7 @@ async fn two_inboxes_write_one_chain_also_when_one_dies_in_the_middle() {
 }
 
 #[tokio::test]
-async fn a_receipt_cannot_be_changed_cut_or_slipped_in() {
+async fn receipts_cannot_be_changed_deleted_or_inserted() {
     let place = Place::new();
     let journal = place.open().await;
     decided(&journal, "a").await;
@@ -244,7 +244,7 @@ async fn a_receipt_cannot_be_changed_cut_or_slipped_in() {
     assert_eq!(checked(&journal).await.wrong, None);
 }
 
-/// Changes behind the journal's back, and the receipt that each is told of.
+/// Returns changes made in SQL, each with the receipt that is reported.
 fn tampering() -> Vec<(String, Option<i64>)> {
     let fields = [
         "kind = 'followed'",
@@ -279,7 +279,7 @@ fn tampering() -> Vec<(String, Option<i64>)> {
         ("DELETE FROM receipt", None),
         ("UPDATE receipt SET seq = 9 WHERE seq = 4", Some(4)),
         ("UPDATE receipt SET outcome = '\"approved\"' WHERE seq = 4", Some(4)),
-        // The chain stands; the rows say otherwise.
+        // The chain is intact, but the rows differ from it.
         ("UPDATE item SET outcome = '\"approved\"' WHERE action = '2'", Some(4)),
         ("UPDATE item SET outcome = NULL WHERE action = '2'", Some(4)),
         ("UPDATE item SET decision = '{\"reject\":{\"reason\":\"x\"}}' WHERE action = '2'", Some(2)),
@@ -300,7 +300,7 @@ fn tampering() -> Vec<(String, Option<i64>)> {
 }
 
 #[tokio::test]
-async fn whatever_was_changed_behind_the_journals_back_is_found_and_named() {
+async fn every_change_in_sql_is_found_and_named() {
     for (sql, seq) in tampering() {
         let place = Place::new();
         let journal = place.open().await;
@@ -323,7 +323,7 @@ async fn whatever_was_changed_behind_the_journals_back_is_found_and_named() {
 }
 
 #[tokio::test]
-async fn a_head_that_was_kept_shows_what_was_cut_off_or_written_anew() {
+async fn saved_head_reveals_truncated_or_rewritten_receipts() {
     let (place, other) = (Place::new(), Place::new());
     let journal = place.open().await;
     decided(&journal, "a").await;
@@ -334,7 +334,7 @@ async fn a_head_that_was_kept_shows_what_was_cut_off_or_written_anew() {
 
     let forged = other.open().await;
     decided(&forged, "a").await;
-    assert_eq!(checked(&forged).await.wrong, None, "by itself it is in order");
+    assert_eq!(checked(&forged).await.wrong, None, "the forged chain is consistent in itself");
     for kept in kept {
         let wrong = forged.verify(std::slice::from_ref(&kept)).await.unwrap().wrong;
         assert!(wrong.is_some_and(|wrong| wrong.what.contains("cut off or written anew")), "{kept:?}");
