@@ -16,13 +16,13 @@ use crate::net::url;
 use super::setup::{self, Patience};
 use super::{OpenError, SourceError, answer};
 
-/// For one proposal; it is a row in a database.
+/// Time limit of a request, on top of the wait that it asks for.
 const PROPOSE_LIMIT: Duration = Duration::from_secs(30);
-/// The gate answers a wait after so long at the latest.
+/// Longest wait to ask for in one request.
 const WAIT_STEP: Duration = Duration::from_secs(25);
-/// Before the next round, when one came back before its time.
+/// Pause before the next request when the gate answered a wait early.
 const EARLY_PAUSE: Duration = Duration::from_millis(250);
-/// Before a gate that did not answer is asked again.
+/// Pause before retrying a gate that did not answer.
 const AWAY_PAUSE: Duration = Duration::from_millis(500);
 
 /// A client for agents. Cloning is cheap.
@@ -31,55 +31,47 @@ pub struct AgentClient {
     http: Http,
 }
 
-/// What a wait is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
-    /// Somebody decided, or nobody can any more.
     Decided,
-    /// Nothing more happens to the action by itself.
     Final,
 }
 
-/// What came of a claim.
 #[derive(Clone, Debug)]
 pub enum Claim {
     Taken(Claimed),
-    /// The gate is paused: nothing runs until it is resumed, and then the claim may be made again.
+    /// The gate is paused. The claim can be repeated once it is resumed.
     Paused,
-    /// It cannot be claimed, and the gate says why: it ran already, somebody else runs it, its approval lapsed.
+    /// Not claimable, with the gate's reason: already run, running elsewhere, or its approval lapsed.
     Refused(Untrusted),
 }
 
-/// An approved call that is ours to run, until its lease ends.
+/// An approved call to run before its lease ends.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Claimed {
-    /// What to run: the input with the reviewer's edits, byte for byte.
+    /// The input with the reviewer's edits, byte for byte.
     pub tool_input: Box<RawValue>,
-    /// Names this run in every later request about it.
+    /// Identifies this run in later requests.
     pub fence: u64,
-    /// For the system that the call writes to: the same in every run of one approval.
+    /// The same in every run of one approval; for the system that the call writes to.
     pub idempotency_key: String,
 }
 
-/// How a run ended.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum RunOutcome {
-    /// Any JSON.
     Result(Box<RawValue>),
-    /// For people.
     Error(String),
 }
 
-/// Longest input and result in one report, in bytes: a gate takes no body over 16 MiB.
+/// Longest input and result in one report, in bytes; a gate accepts bodies up to 16 MiB.
 const REPORT_MAX: usize = (16 << 20) - (4 << 10);
 
 fn left_out(what: &str, size: usize) -> Result<Box<RawValue>, SourceError> {
     read(&written(&format!("The {what} has {size} bytes, more than the gate keeps, and was left out."))?)
 }
 
-/// The workspace that a token opens, and its scopes.
 #[derive(Clone, Debug, Deserialize)]
 pub struct TokenOpens {
     #[serde(rename = "workspaceId")]
@@ -94,7 +86,6 @@ impl TokenOpens {
 }
 
 impl AgentClient {
-    /// `config` names the gate and where the agent's token is.
     pub fn open(config: &SourceConfig) -> Result<Self, OpenError> {
         setup::http(config, Patience::USUAL).map(|http| Self { http })
     }
@@ -104,27 +95,28 @@ impl AgentClient {
         self.http.base()
     }
 
-    /// Records an intent. The answer is the queued signal: nothing ran. A gate that does not answer is asked once more
-    /// under the same key, so that it records one intent whatever became of the first request.
+    /// Proposes a call and returns the queued signal; nothing has run yet. Retries once under the same key, so that the
+    /// gate records one proposal even if the first answer was lost.
     pub async fn propose(&self, proposal: &Propose) -> Result<Queued, SourceError> {
         self.propose_json(written(proposal)?).await
     }
 
-    /// The same under a key of the caller's: whoever sends it again meets the action that is there.
+    /// Like [`propose`](Self::propose) under the caller's key: a repetition returns the existing action.
     pub async fn propose_under(&self, proposal: &Propose, key: String) -> Result<Queued, SourceError> {
         self.post("/api/pending-actions".to_owned(), written(proposal)?, Some(key)).await
     }
 
-    /// The same with a body that was written elsewhere, byte for byte.
+    /// Like [`propose`](Self::propose) with a ready body, sent byte for byte.
     pub async fn propose_json(&self, body: String) -> Result<Queued, SourceError> {
         self.post("/api/pending-actions".to_owned(), body, Some(Uuid::new_v4().to_string())).await
     }
 
-    /// Takes an approved action to run it here. The gate counts the run as lost when `lease` is over; [`renew`](Self::renew) extends it.
+    /// Claims an approved action to run it here. The gate counts the run as lost when `lease` ends;
+    /// [`renew`](Self::renew) extends it.
     pub async fn claim(&self, id: &str, lease: Duration) -> Result<Claim, SourceError> {
         let path = format!("{}/claim", path_of(id)?);
         let body = format!("{{\"leaseSeconds\":{}}}", lease.as_secs().max(1));
-        // Under a key: where the answer was lost, the same work comes again, and nobody else gets it meanwhile.
+        // With this key, a retry after a lost answer gets the same run.
         let key = Some(Uuid::new_v4().to_string());
         let reply = self.once_more(&Ask { path, body: Some(body), key, limit: PROPOSE_LIMIT }).await?;
         if reply.status == 409 {
@@ -135,7 +127,7 @@ impl AgentClient {
         read(&success(reply)?.text).map(Claim::Taken)
     }
 
-    /// Extends the lease of a run, from now on. A refusal means that the run is not ours any more.
+    /// Extends the lease of a run, counted from now. A refusal means that this client no longer holds the run.
     pub async fn renew(&self, id: &str, fence: u64, lease: Duration) -> Result<(), SourceError> {
         let path = format!("{}/renew", path_of(id)?);
         let body = format!("{{\"fence\":{fence},\"leaseSeconds\":{}}}", lease.as_secs().max(1));
@@ -143,8 +135,9 @@ impl AgentClient {
         success(self.once_more(&ask).await?).map(drop)
     }
 
-    /// Says how a run ended. A gate that is away is asked again until `limit` is over; repeating it does no harm. A result that
-    /// the gate does not keep (too large, no JSON that it reads) is replaced by a sentence that says so: that it ran must be known.
+    /// Reports how a run ended. Retries until `limit` while the gate does not answer; a repeated report is harmless. If
+    /// the gate does not accept the result (too large, JSON that it cannot read), a sentence replaces it, because the
+    /// gate must learn that the call ran.
     pub async fn report(
         &self,
         id: &str,
@@ -155,7 +148,7 @@ impl AgentClient {
         self.report_ran(id, fence, (outcome, None), limit).await
     }
 
-    /// The same, and says which input ran where that is not the approved one.
+    /// Like [`report`](Self::report), with the input that ran if it is not the approved one.
     pub async fn report_ran(
         &self,
         id: &str,
@@ -167,7 +160,7 @@ impl AgentClient {
         let long =
             ran.filter(|ran| size(ran) > REPORT_MAX).map(|ran| left_out("input", size(ran))).transpose()?;
         let ran = long.as_deref().or(ran);
-        // The input counts for more than the result.
+        // Leaves out the result rather than the input.
         let shorter = match (outcome, ran) {
             (RunOutcome::Result(result), Some(ran)) if size(result) + size(ran) > REPORT_MAX => {
                 Some(RunOutcome::Result(left_out("result", size(result))?))
@@ -219,14 +212,13 @@ impl AgentClient {
         }
     }
 
-    /// Takes a proposal back that nobody decided yet. A refusal means that it is decided, or withdrawn already.
+    /// Withdraws a pending proposal. A refusal means that it was decided or withdrawn already.
     pub async fn withdraw(&self, id: &str) -> Result<(), SourceError> {
         let path = format!("{}/withdraw", path_of(id)?);
         let ask = Ask { path, body: Some("{}".to_owned()), key: None, limit: PROPOSE_LIMIT };
         success(self.once_more(&ask).await?).map(drop)
     }
 
-    /// Sends a body; the answer's is read. A gate that does not answer is asked once more under the same key.
     async fn post<T: serde::de::DeserializeOwned>(
         &self,
         path: String,
@@ -237,7 +229,6 @@ impl AgentClient {
         read(&success(self.once_more(&ask).await?)?.text)
     }
 
-    /// A gate that did not answer is asked a second time.
     async fn once_more(&self, ask: &Ask) -> Result<Reply, SourceError> {
         match self.answered(ask).await {
             Err(error) if error.is_away() => {
@@ -248,13 +239,12 @@ impl AgentClient {
         }
     }
 
-    /// The answer. That a gate is stopping, or that a proxy lost it, is none.
+    /// Statuses 408 and 5xx (a stopping gate, a proxy) count as no answer.
     async fn answered(&self, ask: &Ask) -> Result<Reply, SourceError> {
         let reply = self.http.ask(ask).await.map_err(answer::none)?;
         if reply.status == 408 || reply.status >= 500 { Err(answer::refusal(&reply)) } else { Ok(reply) }
     }
 
-    /// Returns what the token opens.
     pub async fn token(&self) -> Result<TokenOpens, SourceError> {
         #[derive(Deserialize)]
         struct Workspaces {
@@ -266,14 +256,13 @@ impl AgentClient {
         workspaces.items.into_iter().next().ok_or_else(none)
     }
 
-    /// Waits until nothing more happens to the action by itself, or `limit` is over; then the action as it is.
+    /// Waits until the action is final or `limit` has passed, and returns it.
     ///
-    /// A gate that went away meanwhile is asked again until `limit` is over: another placet may take it over at once.
+    /// Retries while the gate is away, because another placet may take over from it.
     pub async fn wait(&self, id: &str, limit: Duration) -> Result<PendingAction, SourceError> {
         self.wait_until(id, Until::Final, limit).await
     }
 
-    /// The same, also until the action is no longer pending.
     pub async fn wait_until(
         &self,
         id: &str,
@@ -288,14 +277,14 @@ impl AgentClient {
         let started = Instant::now();
         loop {
             let left = limit.saturating_sub(started.elapsed()).min(WAIT_STEP);
-            // Whole seconds, and never none unless that was asked for: rounds of nothing would be a tight loop.
+            // At least one second unless `limit` is zero, because requests without a wait would be a tight loop.
             let step = Duration::from_secs(left.as_secs().max(u64::from(!limit.is_zero())));
             let begun = Instant::now();
             let found = self.round(&path, until, step).await;
             let is_over = started.elapsed() >= limit;
             match found {
                 Ok(action) if is_over || is_there(&action) => return Ok(action),
-                // A gate that is stopping answers at once.
+                // A stopping gate answers early.
                 Ok(_) if begun.elapsed() < step => tokio::time::sleep(EARLY_PAUSE).await,
                 Ok(_) => {}
                 Err(error) if !is_over && error.is_away() => tokio::time::sleep(AWAY_PAUSE).await,
@@ -304,7 +293,6 @@ impl AgentClient {
         }
     }
 
-    /// One wait of `step`.
     async fn round(&self, path: &str, until: Until, step: Duration) -> Result<PendingAction, SourceError> {
         let until = match until {
             Until::Decided => "decided",
@@ -321,9 +309,8 @@ impl AgentClient {
     }
 }
 
-/// Why a report was not taken.
 enum Reported {
-    /// As it is; the same without its result would be.
+    /// The result was refused. The report would be accepted without it.
     NotKept(Untrusted),
     Failed(SourceError),
 }
@@ -341,7 +328,6 @@ fn success(reply: Reply) -> Result<Reply, SourceError> {
     if (200..300).contains(&reply.status) { Ok(reply) } else { Err(answer::refusal(&reply)) }
 }
 
-/// Where an action stands in the gate's API.
 fn path_of(id: &str) -> Result<String, SourceError> {
     let id = url::segment(id)
         .ok_or_else(|| SourceError::Refused { why: Untrusted::from("this id cannot be part of a URL") })?;
@@ -379,7 +365,7 @@ mod tests {
 
     type Heads = Arc<Mutex<Vec<String>>>;
 
-    /// Answers one connection after the other with these bodies, the last one again and again; an empty one hangs up.
+    /// Answers one connection after the other with these bodies, repeating the last. An empty body hangs up.
     async fn gate(listener: TcpListener, heads: Heads, bodies: Vec<&'static str>) {
         for n in 0.. {
             let (mut stream, _) = listener.accept().await.unwrap();
@@ -405,7 +391,7 @@ mod tests {
     const PENDING: &str = r#"{"id":"a","status":"pending","toolName":"t","toolInput":{}}"#;
     const EXECUTED: &str = r#"{"id":"a","status":"executed","toolName":"t","toolInput":{}}"#;
 
-    /// An address at which nobody listens, and nobody else can begin to.
+    /// An address that refuses connections; the bound socket keeps others from listening there.
     fn away() -> (TcpSocket, SocketAddr) {
         let socket = TcpSocket::new_v4().unwrap();
         socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
@@ -414,7 +400,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_proposal_without_an_answer_is_sent_once_more_under_its_key() {
+    async fn propose_without_an_answer_retries_under_the_same_key() {
         let (listener, address) = listener().await;
         let heads = Heads::default();
         let queued = r#"{"status":"queued","pending_action_id":"a","message":"m","tool_name":"t"}"#;

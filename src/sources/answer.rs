@@ -1,4 +1,4 @@
-//! What a failed request means. The HTTP status decides first, the error's code second.
+//! Converts answers and failed requests into errors and outcomes: by HTTP status first, then by error code.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::contract::error;
 use crate::domain::{Item, Outcome, Row, Status, Untrusted};
 use crate::net::http::{HttpError, Reply};
 
-/// There was no answer.
+/// Converts a request without an answer.
 pub(super) fn none(error: HttpError) -> SourceError {
     let why = Untrusted::from(error.to_string());
     match error {
@@ -20,7 +20,7 @@ pub(super) fn none(error: HttpError) -> SourceError {
     }
 }
 
-/// The answer is no success.
+/// Converts an unsuccessful answer.
 pub(super) fn refusal(reply: &Reply) -> SourceError {
     let why = message(reply);
     match reply.status {
@@ -36,13 +36,13 @@ pub(super) fn refusal(reply: &Reply) -> SourceError {
     }
 }
 
-/// Our gate is busy or stopping: it says so before it does anything, and when to come back. Of other systems that is not known.
+/// Returns whether our gate said that it is busy or stopping, which it does before any work. A 503 of another system
+/// does not prove that.
 pub(super) fn nothing_was_done(reply: &Reply) -> bool {
     let says_when = reply.status == 503 && reply.retry_after.is_some();
     says_when && error::read(&reply.text).code == Some("UNAVAILABLE".into())
 }
 
-/// The text of a success.
 pub(super) fn success(reply: Reply) -> Result<String, SourceError> {
     match reply.status {
         200..=299 => Ok(reply.text),
@@ -50,7 +50,7 @@ pub(super) fn success(reply: Reply) -> Result<String, SourceError> {
     }
 }
 
-/// Reads a text on a thread of its own: megabytes of JSON take longer than other tasks should wait.
+/// Parses on a blocking thread, because megabytes of JSON would hold up other tasks.
 pub(super) async fn parsed<T: Send + 'static>(
     text: String,
     otherwise: &str,
@@ -59,7 +59,7 @@ pub(super) async fn parsed<T: Send + 'static>(
     parsed_to_keep(text, otherwise, |text| read(text)).await
 }
 
-/// The same, where what is read may keep the text.
+/// Like [`parsed`], for a result that keeps the text.
 pub(super) async fn parsed_to_keep<T: Send + 'static>(
     text: String,
     otherwise: &str,
@@ -69,17 +69,17 @@ pub(super) async fn parsed_to_keep<T: Send + 'static>(
     parsed.ok().flatten().ok_or_else(|| nonsense(otherwise))
 }
 
-/// The answer is a success, but not what was asked for.
+/// Reports a successful answer that is not what was asked for.
 pub(super) fn nonsense(what: &str) -> SourceError {
     SourceError::Protocol { why: Untrusted::from(what) }
 }
 
-/// Notes a cursor of a list before it is followed. Fails if it was followed already: the list would never end.
+/// Records a list's cursor before it is followed. Fails if it was followed already, because the list would never end.
 pub(super) fn follow(followed: &mut HashSet<String>, cursor: &str) -> Result<(), SourceError> {
     if followed.insert(cursor.to_owned()) { Ok(()) } else { Err(in_a_circle()) }
 }
 
-/// Reports an item of a list of pending actions whose status placet does not know.
+/// Reports an item with an unknown status as unreadable.
 pub(super) fn known_status(item: Full) -> Full {
     let action = item?;
     match action.row.status {
@@ -91,12 +91,12 @@ pub(super) fn known_status(item: Full) -> Full {
     }
 }
 
-/// The pages of a list repeat what was read already.
+/// Reports pages that repeat earlier ones.
 pub(super) fn in_a_circle() -> SourceError {
     nonsense("its pages go in a circle, so its list cannot be read to the end; report this to its developers")
 }
 
-/// An error met while nothing was sent yet: reading before sending lost sight of nothing.
+/// Converts an error from before anything was sent, when no decision can have landed.
 pub(super) fn before_sending(error: SourceError) -> SourceError {
     match error {
         SourceError::Unreachable { why } | SourceError::Protocol { why } => SourceError::NotSent { why },
@@ -104,29 +104,26 @@ pub(super) fn before_sending(error: SourceError) -> SourceError {
     }
 }
 
-/// What a request that failed as a whole means for the decision in it.
+/// Returns the outcome of a decision whose request failed as a whole.
 pub(super) fn outcome(error: &SourceError) -> Outcome {
     let said = error.why().map(Untrusted::as_raw).unwrap_or_default();
     let why = Untrusted::from(format!("the source {error}: {said}").trim_end_matches(": ").to_owned());
     if error.lost_sight() { Outcome::Unknown { why } } else { Outcome::Failed { why } }
 }
 
-/// The action as it stands was decided before, by somebody else.
 pub(super) fn skipped(row: &Row) -> Outcome {
     Outcome::Skipped { status: Some(row.status.clone()), by: row.resolved_by.clone() }
 }
 
-/// The decision did not land.
 pub(super) fn failed(why: &str) -> Outcome {
     Outcome::Failed { why: why.into() }
 }
 
-/// A kind of decision that this source never takes. Freezing refuses it before it comes here.
+/// Reports a kind of decision that this source never takes. Freezing refuses it earlier.
 pub(super) fn untaken(item: &Item) -> Outcome {
     failed(&format!("this source cannot {}", item.kind().words().cannot))
 }
 
-/// The status and what the backend said about it.
 pub(super) fn message(reply: &Reply) -> Untrusted {
     let said = error::read(&reply.text).message;
     if said.is_empty() {

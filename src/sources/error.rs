@@ -1,19 +1,18 @@
-//! Why a request did not end well.
+//! The errors of a source.
 
 use std::time::Duration;
 
 use crate::domain::Untrusted;
 
-/// A request did not end well.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
-    /// No connection came about: nothing was sent.
+    /// There was no connection, so nothing was sent.
     #[error("cannot be reached")]
     NotSent { why: Untrusted },
-    /// No answer; what was sent may or may not have arrived.
+    /// No answer. The request may have arrived.
     #[error("gave no usable answer")]
     Unreachable { why: Untrusted },
-    /// An answer that makes no sense; what was sent may or may not have landed.
+    /// An unintelligible answer. The request may have taken effect.
     #[error("sent an answer that placet does not understand")]
     Protocol { why: Untrusted },
     #[error("asks for a valid token")]
@@ -22,7 +21,7 @@ pub enum SourceError {
     Forbidden { why: Untrusted },
     #[error("asks to wait{}", wait(*.retry_after))]
     RateLimited { retry_after: Option<Duration> },
-    /// A refusal with a reason: nothing landed.
+    /// A refusal with a reason. The request had no effect.
     #[error("refused the request")]
     Refused { why: Untrusted },
     #[error("cannot be asked: {0}")]
@@ -30,22 +29,21 @@ pub enum SourceError {
 }
 
 impl SourceError {
-    /// True when what was sent may have landed all the same.
+    /// Returns whether the request may have taken effect.
     pub const fn lost_sight(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::Protocol { .. })
     }
 
-    /// A request that follows would meet the same. A refusal is about what was in this one.
+    /// Returns whether further requests would fail the same way. A refusal concerns only its own request.
     pub const fn stops_the_rest(&self) -> bool {
         !matches!(self, Self::Refused { .. })
     }
 
-    /// There was no answer, which may be otherwise in a moment.
+    /// Returns whether there was no answer, so that a retry may help.
     pub const fn is_away(&self) -> bool {
         matches!(self, Self::NotSent { .. } | Self::Unreachable { .. })
     }
 
-    /// What the other side said, where it said something.
     pub const fn why(&self) -> Option<&Untrusted> {
         match self {
             Self::NotSent { why }

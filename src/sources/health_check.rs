@@ -1,4 +1,4 @@
-//! The health check of every kind of source, in words for whoever set it up.
+//! Health checks for every kind of source.
 
 use std::time::Duration;
 
@@ -11,13 +11,11 @@ use crate::contract::time;
 use crate::domain::Check;
 use crate::net::http::{Reply, is_about_certificate, needs_https};
 
-/// Longest wait for the first event of a stream.
 const EVENTS_LIMIT: Duration = Duration::from_secs(5);
-/// Longest wait for the time of day.
 const CLOCK_LIMIT: Duration = Duration::from_secs(5);
 
-/// How far ahead of this computer's clock a backend's is, in milliseconds, to the second; `None` where it does not say. Nothing is
-/// asked but what anybody may, and no token goes along.
+/// Returns by how many milliseconds a backend's clock is ahead of this computer's, to the second; `None` if it does not
+/// say. Sends no token.
 pub async fn clock(config: &SourceConfig) -> Option<i64> {
     let stranger = SourceConfig { token: None, headers: Vec::new(), ..config.clone() };
     let theirs = setup::http(&stranger, Patience::USUAL).ok()?.date(CLOCK_LIMIT).await?;
@@ -25,7 +23,8 @@ pub async fn clock(config: &SourceConfig) -> Option<i64> {
 }
 
 impl dyn Source {
-    /// Looks the backend over, from its address to the right to decide. Only reads; no answer within `limit` is told as that.
+    /// Checks the backend, from its address to the right to decide. Only reads. Reports an answer that takes longer
+    /// than `limit`.
     pub async fn check(&self, limit: Duration) -> Vec<Check> {
         tokio::time::timeout(limit, self.steps()).await.unwrap_or_else(|_| {
             let found = format!("no answer within {} s", limit.as_secs());
@@ -48,7 +47,7 @@ impl dyn Source {
         checks
     }
 
-    /// Opens the event stream and waits for what is sent first. `None` if the source has no stream.
+    /// Opens the event stream and waits for its first event. `None` if the source has no stream.
     pub(super) async fn check_events(&self, limit: Duration) -> Option<Check> {
         let mut events = self.watch()?;
         let mut is_open = false;
@@ -87,7 +86,7 @@ impl dyn Source {
     }
 }
 
-/// A step that asks for something: what its answer means, `None` for one that is as good as none.
+/// Checks the answer to a request. `read` returns `None` for an answer that counts as failed.
 pub(super) fn asked(
     what: &'static str,
     answer: &Result<Reply, SourceError>,
@@ -99,7 +98,6 @@ pub(super) fn asked(
     }
 }
 
-/// What came of asking for the list: the first thing everything else stands on.
 fn list(answer: &Result<Synced, SourceError>) -> Check {
     match answer {
         Ok(Synced::All { rows, unreadable, .. } | Synced::Changes { rows, unreadable, .. }) => {
@@ -117,7 +115,6 @@ fn list(answer: &Result<Synced, SourceError>) -> Check {
     }
 }
 
-/// Any step that failed, with what to do about it.
 pub(super) fn failed(what: &'static str, error: &SourceError) -> Check {
     let advice = match error {
         SourceError::NotSent { why } if is_about_certificate(why.as_raw()) => {

@@ -32,12 +32,13 @@ pub use source::{
     PagesEnd, ResolveUnknown, Source, SourceInfo, Synced, TakeBack, Timeline,
 };
 
-/// The source that a configuration describes. Opens no connection and reads no token yet; a `ca_file` is read.
+/// Opens the configured source. Does not connect or read a token yet, but reads `ca_file`.
 pub fn open(config: &SourceConfig) -> Result<Arc<dyn Source>, OpenError> {
     with(config, Patience::USUAL)
 }
 
-/// The same for a look at it only: no request takes longer than ten seconds, so that what hangs is told by its name.
+/// Like [`open`], for a health check: no request takes more than ten seconds, so that the check that hangs can be
+/// named.
 pub fn open_to_look(config: &SourceConfig) -> Result<Arc<dyn Source>, OpenError> {
     with(config, Patience { request: Duration::from_secs(10), backoff: None })
 }
@@ -52,7 +53,6 @@ fn with(config: &SourceConfig, patience: Patience) -> Result<Arc<dyn Source>, Op
     }
 }
 
-/// What each kind is tested against.
 #[cfg(test)]
 const WORLDS: [&[tests::Place]; 5] = [
     agents_api::world::WORLDS,
@@ -62,7 +62,7 @@ const WORLDS: [&[tests::Place]; 5] = [
     warden::world::WORLDS,
 ];
 
-/// The same for tests that break connections on purpose: no request takes longer than this, and streams come back at once.
+/// Like [`open`], for tests that break connections: requests take at most `limit`, and streams reconnect at once.
 #[cfg(test)]
 pub(crate) fn open_in_a_hurry(config: &SourceConfig, limit: Duration) -> Result<Arc<dyn Source>, OpenError> {
     let backoff = Some((Duration::from_millis(2), Duration::from_millis(20)));

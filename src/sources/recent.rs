@@ -1,10 +1,10 @@
-//! The latest of what a backend tells once, or never.
+//! Memory for facts that a backend tells only once.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Keeps as many as it may; then the oldest is forgotten.
+/// A map that forgets its oldest entry when it is full.
 #[derive(Debug)]
 pub(super) struct Recent<K, V> {
     most: usize,

@@ -1,11 +1,11 @@
-//! Sends decisions one after the other. What stops the rest stands here, once for every kind of source.
+//! Sends decisions, and stops after an error that the rest would meet too.
 
 use futures_util::future::join_all;
 
 use super::{Outcomes, SourceError, answer};
 use crate::domain::{Item, Outcome};
 
-/// Sends each decision by itself, `at_a_time` of them at once; see [`send_parts`].
+/// Sends each decision by itself, `at_a_time` concurrently; see [`send_parts`].
 pub(super) async fn send_each<'a, F>(
     items: &'a [Item],
     at_a_time: usize,
@@ -22,8 +22,8 @@ where
     send_parts(&items, at_a_time, |item| vec![*item], send).await
 }
 
-/// Sends all parts, `at_a_time` of them at once. After an error that the next part would meet too, nothing more is sent. The
-/// error of an only part is the caller's; so is one that kept the first ones from landing, and would keep the rest.
+/// Sends all parts, `at_a_time` concurrently. After an error that the next part would meet too, the rest is not sent.
+/// Returns the error of a single part, and one that kept the first parts from landing and would keep the rest.
 pub(super) async fn send_parts<'a, P, F>(
     parts: &'a [P],
     at_a_time: usize,
@@ -42,7 +42,7 @@ where
             continue;
         }
         let answers = join_all(some.iter().map(&send)).await;
-        // What is not allowed may be so for one of them.
+        // A `Forbidden` may concern one decision only.
         let keeps_all = |error: &SourceError| {
             error.stops_the_rest() && !error.lost_sight() && !matches!(error, SourceError::Forbidden { .. })
         };
@@ -64,7 +64,6 @@ where
     Ok(outcomes)
 }
 
-/// One outcome for all of them.
 pub(super) fn same(items: &[&Item], outcome: &Outcome) -> Outcomes {
     items.iter().map(|item| (item.id.clone(), outcome.clone())).collect()
 }

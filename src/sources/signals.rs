@@ -1,4 +1,4 @@
-//! The event stream that our gate and placet's bridge have, as signals.
+//! The event stream of our gate and of placet's bridge.
 
 use std::time::Duration;
 
@@ -14,13 +14,12 @@ use crate::net::sse::{self, Limits, Live};
 /// Three ticks.
 const PULSE: Duration = Duration::from_secs(45);
 
-/// What holds for such a stream.
 pub(super) fn limits(patience: Patience) -> Limits {
     let usual = Limits { pulse: Some(("tick", PULSE)), ..Limits::USUAL };
     Limits { backoff: patience.backoff.unwrap_or(usual.backoff), ..usual }
 }
 
-/// `may_be_missing`: where there is no such stream, it ends without a word.
+/// With `may_be_missing`, a stream that does not exist ends silently.
 pub(super) fn signals(
     http: Http,
     path: String,
@@ -35,7 +34,7 @@ pub(super) fn signals(
     live.filter_map(|live| std::future::ready(signal(live))).boxed()
 }
 
-/// Comments are no sign of life: a proxy can send them. The backend sends ticks.
+/// Ignores comments, because a proxy can send them. The backend sends ticks.
 pub(super) fn signal(live: Live) -> Option<EventKind> {
     Some(match live {
         Live::Up => EventKind::Connection(Connection::Live),

@@ -1,4 +1,4 @@
-//! What a kind of source is: the core traits, and the abilities that only some kinds have.
+//! The traits of a source: its core, and the abilities that only some kinds have.
 
 use std::fmt;
 use std::time::Duration;
@@ -15,76 +15,77 @@ use crate::domain::{
     Revision, Row, SourceName, SubmissionBatch, Timestamp, Untrusted,
 };
 
-/// What became of each decision.
 pub type Outcomes = Vec<(ActionId, Outcome)>;
 
-/// An action in full, or what came in its place.
+/// An action in full, or one that cannot be read.
 pub type Full = Result<PendingAction, Unreadable>;
 
-/// What a source says by itself: its backend is not asked.
+/// Properties of a source that need no request to its backend.
 pub trait SourceInfo: fmt::Debug + Send + Sync {
     fn name(&self) -> &SourceName;
 
-    /// Who decides here, as far as the backend told: the subject that `resolved_by` will name.
+    /// Returns the subject that `resolved_by` will name for our decisions, if the backend has told it.
     fn subject(&self) -> Option<Untrusted> {
         None
     }
 
-    /// Claims as the last list had them; `None` before the first list, and if the source keeps no claims.
+    /// Returns the claims of the last list; `None` before the first list, and if the source keeps no claims.
     fn claims(&self) -> Option<Vec<Claim>> {
         None
     }
 
-    /// It does not want to be asked for its list more often than this.
+    /// Returns the shortest interval between two lists.
     fn least_poll(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// So many decisions go in one [`Source::submit`]: what became of them is on disk before the next are sent.
+    /// Returns the maximum number of decisions per [`Source::submit`]. Their outcomes are on disk before the next are
+    /// sent.
     fn at_once(&self) -> usize {
         usize::MAX
     }
 
-    /// It takes one decision a request: they go in the order of sending, whatever batches they are of.
+    /// Returns whether it takes one decision per request. Decisions then go in the order of sending, regardless of
+    /// batches.
     fn one_by_one(&self) -> bool {
         self.at_once() == 1
     }
 
-    /// It decides the batches of a checkpoint in one request.
+    /// Returns whether it decides the batches of a checkpoint in one request.
     fn decides_checkpoints(&self) -> bool {
         false
     }
 
-    /// Deciding one action may take so much longer than a request does elsewhere, because what is approved runs before the answer
-    /// comes.
+    /// Returns the extra time for deciding one action, because an approved call runs before the answer.
     fn runs_for(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// Whether this decision, sent under this key, made the action what it is now, where the backend keeps a proof of it: for a
-    /// decision that was lost sight of. `None`: it cannot be told, or not yet.
+    /// Returns whether this decision, sent under this key, put the action into its current state, for a decision whose
+    /// answer was lost. `None` if the backend has no proof, or not yet.
     fn ours(&self, _: &PendingAction, _: &Decision, _: &str) -> Option<bool> {
         None
     }
 
-    /// A success proves that no earlier decision on the action landed, because the backend refuses a second one.
+    /// Returns whether a success proves that no earlier decision on the action landed, because the backend refuses a
+    /// second.
     fn success_disproves_earlier(&self) -> bool {
         false
     }
 
-    /// An action as the answer to our own decision left it, where the backend may never tell it again: what was approved there
-    /// runs inside of the request.
+    /// Returns the action as our own decision left it, for a backend that runs an approved call inside the request and
+    /// may not report it again.
     fn ended(&self, _: &ActionId) -> Option<PendingAction> {
         None
     }
 
-    /// What the backend pushes, for ever: the stream ends only after [`Connection::Refused`] or [`Connection::Stopped`]. `None` where it
-    /// pushes nothing; where that turns out only by asking, the stream ends without a word.
+    /// Returns the events that the backend pushes; `None` if it pushes nothing. The stream ends only after
+    /// [`Connection::Refused`] or [`Connection::Stopped`], or silently if the backend turns out to push nothing.
     fn watch(&self) -> Option<BoxStream<'static, EventKind>> {
         None
     }
 
-    /// Whether [`Self::watch`] brings an event as soon as its stream is open.
+    /// Returns whether [`Self::watch`] yields an event as soon as its stream is open.
     fn pushes_at_once(&self) -> bool {
         true
     }
@@ -92,50 +93,49 @@ pub trait SourceInfo: fmt::Debug + Send + Sync {
 
 /// A backend that holds pending actions and takes decisions.
 ///
-/// Implementations translate; they do not retry, journal or count. Those belong to `inbox`. Every row comes with what may be
-/// done with it.
+/// Implementations only translate. Retries, the journal and counts belong to `inbox`. Every row carries its
+/// capabilities.
 #[async_trait]
 pub trait Source: SourceInfo {
-    /// What is pending, and what waits to be settled; with a revision, only what changed since, where the backend can tell.
+    /// Lists pending actions and those that wait to be resolved. With a revision, lists only what changed since, if the
+    /// backend can tell.
     async fn sync(&self, since: Option<Revision>) -> Result<Synced, SourceError>;
 
-    /// Everything, as [`Self::sync`] without a revision has it, page by page as it comes; `None` where it comes in one piece. An
-    /// action that moves on meanwhile may be on two pages: the later one counts.
+    /// Lists everything page by page, like [`Self::sync`] without a revision; `None` if the list comes in one piece. If
+    /// an action is on two pages, the later one counts.
     async fn list_in_pages(&self, _: mpsc::Sender<Vec<Row>>) -> Result<Option<PagesEnd>, SourceError> {
         Ok(None)
     }
 
-    /// Actions in full, in any order. An id the backend does not know is left out; an action that cannot be read is an error
-    /// beside the others.
+    /// Reads actions in full, in any order. Leaves out unknown ids. An unreadable action is an error among the others.
     async fn get(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError>;
 
-    /// Sends one batch, once, under an idempotency key. `Ok` says what became of every item.
+    /// Sends one batch, once, under an idempotency key. `Ok` has an outcome for every item.
     ///
-    /// Losing sight of the backend (`Unreachable`, `Protocol`) does not mean that nothing landed.
+    /// After `Unreachable` or `Protocol`, decisions may have landed.
     async fn submit(&self, batch: &SubmissionBatch, key: &str) -> Result<Outcomes, SourceError>;
 
-    /// What it can do beside that.
     fn abilities(&self) -> Abilities<'_> {
         Abilities::default()
     }
 
-    /// Steps of a health check before the list is asked for. An error: nothing more can be asked. They only read.
+    /// Runs the health checks before the list. They only read. An error ends the health check.
     async fn checks_before(&self) -> Result<Vec<Check>, Vec<Check>> {
         Ok(Vec::new())
     }
 
-    /// The check of the list, where this kind has words of its own for it.
+    /// Checks the list, for a kind with its own words for it.
     fn check_list(&self, _: &Result<Synced, SourceError>) -> Option<Check> {
         None
     }
 
-    /// Steps of a health check after the list. They only read.
+    /// Runs the health checks after the list. They only read.
     async fn checks_after(&self, _: &Result<Synced, SourceError>) -> Vec<Check> {
         Vec::new()
     }
 }
 
-/// What only some sources can do.
+/// Abilities that only some sources have.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Abilities<'a> {
     pub context: Option<&'a dyn Context>,
@@ -149,7 +149,7 @@ pub struct Abilities<'a> {
 }
 
 impl Abilities<'_> {
-    /// What can be told of actions that are over.
+    /// Returns which records of settled actions there are.
     pub const fn records(&self) -> Records {
         let (lists, timeline) = (self.history.is_some(), self.timeline.is_some());
         Records { lists, timeline, flows: self.figures.is_some() }
@@ -158,49 +158,46 @@ impl Abilities<'_> {
 
 #[async_trait]
 pub trait Context: fmt::Debug + Send + Sync {
-    /// What the backend knows around one action, for the Context tab: its run, earlier steps, events, facts. `listed` is what the
-    /// caller has of its list: the action and what shares its batch, its mission or its session.
+    /// Returns facts around an action for the Context tab: its run, earlier steps, events. `listed` holds the action
+    /// and the rows that share its batch, mission or session.
     async fn context(&self, id: &ActionId, listed: &[Row]) -> Result<Vec<ContextEntry>, SourceError>;
 }
 
 #[async_trait]
 pub trait History: fmt::Debug + Send + Sync {
-    /// One page of the actions in these states, newest first.
+    /// Lists one page of the actions in these states, newest first.
     async fn listed(&self, query: &ListQuery) -> Result<Listed, SourceError>;
 }
 
 #[async_trait]
 pub trait Timeline: fmt::Debug + Send + Sync {
-    /// What happened to one action, in order.
     async fn timeline(&self, id: &ActionId) -> Result<Vec<HistoryEvent>, SourceError>;
 }
 
 /// Counts that the backend keeps.
 #[async_trait]
 pub trait Figures: fmt::Debug + Send + Sync {
-    /// How actions came and went, and who decided where that is asked for.
+    /// Returns how actions came and were settled, and who decided if asked for.
     async fn flows(&self, asked: &FlowsAsked) -> Result<Flows, SourceError>;
 
-    /// How much waits, so that nobody has to read the list for it.
+    /// Returns counts of what waits, without reading the list.
     async fn outstanding(&self) -> Result<Outstanding, SourceError>;
 }
 
 #[async_trait]
 pub trait Lookup: fmt::Debug + Send + Sync {
-    /// The tools that the backend knows.
     async fn tools(&self) -> Result<Vec<KnownTool>, SourceError>;
 
     /// Returns ids that begin with `prefix`, settled actions too; not all if there are many.
     async fn beginning(&self, prefix: &str) -> Result<Vec<ActionId>, SourceError>;
 
-    /// Who the token's bearer is. `None` where it is not told.
+    /// Returns the token's bearer; `None` if the backend does not say.
     async fn whoami(&self) -> Result<Option<Identity>, SourceError>;
 
-    /// Everyone who acts or acted there.
     async fn people(&self) -> Result<Vec<Person>, SourceError>;
 }
 
-/// Who a backend takes somebody for.
+/// The bearer of a token, as the backend names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     pub subject: Untrusted,
@@ -208,14 +205,14 @@ pub struct Identity {
     pub groups: Vec<Untrusted>,
     pub workspace: Option<Untrusted>,
     pub scopes: Vec<Untrusted>,
-    /// `None`: not by itself, or nobody says.
+    /// `None` if it does not expire, or if the backend does not say.
     pub expires_at: Option<Timestamp>,
 }
 
 #[async_trait]
 pub trait ResolveUnknown: fmt::Debug + Send + Sync {
-    /// Says what became of an action that is `unknown`, once. `Ok` is never [`Resolved::Lost`]: losing sight of the backend is
-    /// an error here, and does not mean that nothing changed.
+    /// Resolves an `unknown` action, once. Never returns [`Resolved::Lost`]: a lost answer is an error here, and the
+    /// change may have landed.
     async fn resolve(
         &self,
         id: &ActionId,
@@ -224,16 +221,16 @@ pub trait ResolveUnknown: fmt::Debug + Send + Sync {
     ) -> Result<Resolved, SourceError>;
 }
 
-/// Where more than one person must approve.
+/// For actions that more than one person must approve.
 #[async_trait]
 pub trait TakeBack: fmt::Debug + Send + Sync {
-    /// Takes this reviewer's own approval back, once, while more people must approve.
+    /// Takes back this reviewer's own approval, once, while approvals are missing.
     async fn take_back(&self, id: &ActionId) -> Result<(), SourceError>;
 }
 
 #[async_trait]
 pub trait Claims: fmt::Debug + Send + Sync {
-    /// Says that we are on it, or still are. Returns whose claim it is then: somebody else's where they were first.
+    /// Claims the action, or renews our claim. Returns the claim that holds, somebody else's if they were first.
     async fn claim(&self, id: &ActionId) -> Result<Claim, SourceError>;
 
     /// Ends our claim, if there is one.
@@ -243,22 +240,22 @@ pub trait Claims: fmt::Debug + Send + Sync {
 /// The answer to a sync.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Synced {
-    /// Everything that is pending, or waits to be settled.
+    /// Everything that is pending or waits to be resolved.
     All { rows: Vec<Row>, unreadable: Vec<Unreadable>, revision: Option<Revision> },
-    /// What changed: rows as they are now, settled ones too, and ids that were purged.
+    /// Changed rows as they are now, also settled ones, and purged ids.
     Changes { rows: Vec<Row>, unreadable: Vec<Unreadable>, purged: Vec<ActionId>, revision: Revision },
 }
 
-/// What is known after the last page of a list.
+/// The end of a paged list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PagesEnd {
     pub unreadable: Vec<Unreadable>,
-    /// Of the first page: what changed while paging is asked for again.
+    /// Revision of the first page, so that changes during paging are requested again.
     pub revision: Option<Revision>,
 }
 
 impl Synced {
-    /// A list of actions in full, as rows.
+    /// Converts actions in full into rows.
     pub(super) fn all(actions: impl IntoIterator<Item = Full>) -> Self {
         let (mut rows, mut unreadable) = (Vec::new(), Vec::new());
         for action in actions {
@@ -276,11 +273,11 @@ impl Synced {
 pub struct Listed {
     pub rows: Vec<Row>,
     pub unreadable: Vec<Unreadable>,
-    /// For the page after this one; `None` at the end.
+    /// Cursor of the next page; `None` at the end.
     pub next: Option<String>,
 }
 
-/// Sets what may be done with each, by its row; a row stands in for what cannot be read.
+/// Sets the capabilities of each row. For unreadable items they depend on the stand-in row.
 pub(super) fn permit<'a>(
     rows: impl IntoIterator<Item = &'a mut Row>,
     unreadable: impl IntoIterator<Item = &'a mut Unreadable>,
@@ -290,37 +287,37 @@ pub(super) fn permit<'a>(
     unreadable.into_iter().for_each(|bad| bad.can = can(&bad.stand_in().row));
 }
 
-/// What a source tells by itself. These are hints: the list is the truth.
+/// A pushed event. Events are only hints; the list decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventKind {
     Connection(Connection),
-    /// Counts were pushed. Ask for a sync to learn the rows.
+    /// Counts were pushed. The rows need a sync.
     Briefing(Briefing),
-    /// Something changed, or it is time to look: ask for a sync.
+    /// Something changed, or may have. The rows need a sync.
     Changed,
     /// The source is alive.
     Tick,
 }
 
-/// Whether the screen can be trusted.
+/// The state of a source's event stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Connection {
     #[default]
     Connecting,
-    /// Pushed.
+    /// Changes are pushed.
     Live,
-    /// Asked every so often, because the source pushes nothing.
+    /// The source is polled, because it pushes nothing.
     Polling,
-    /// The stream is down; it is opened again after the wait, and polled meanwhile.
+    /// The stream is down and reopens after the wait. Meanwhile the source is polled.
     Retrying { why: Untrusted, retry_in: Duration },
-    /// The source does not take the token; the stream does not come back until placet is started again, and polling goes on.
+    /// The source rejects the token. It is polled until placet restarts.
     Refused { why: Untrusted },
-    /// The stream does not come back until placet is started again; the source is polled instead.
+    /// The stream does not reopen until placet restarts. The source is polled instead.
     Stopped { why: Untrusted },
 }
 
 impl Connection {
-    /// Nothing is pushed any more until placet is started again.
+    /// Returns whether nothing is pushed until placet restarts.
     pub const fn is_over(&self) -> bool {
         matches!(self, Self::Refused { .. } | Self::Stopped { .. })
     }

@@ -1,4 +1,4 @@
-//! One site: what it is asked with, and what was learnt of it.
+//! `AgentsApi`, the source for one site, and what its user may do there.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -11,9 +11,8 @@ use crate::domain::{Capabilities, Note, Notes, On, PendingAction, ReasonRule, Ro
 use crate::sources::source::permit;
 use crate::sources::{Full, SourceError, answer};
 
-/// Longest wait for a read.
 pub(super) const READ_LIMIT: Duration = Duration::from_secs(30);
-/// Longest wait for a decision: what is approved runs before the answer comes.
+/// Time limit of a decision; an approved call runs before the answer.
 pub(super) const RESOLVE_LIMIT: Duration = Duration::from_mins(2);
 const RESUMES_NOT: Note = Note { on: On::Approve, words: "approve does not resume the run" };
 const RUNS: Note = Note { on: On::Approve, words: "it runs at once, and its answer is waited for" };
@@ -22,7 +21,7 @@ const REFUSED: Note = Note {
     on: On::Any,
     words: "the site refused a decision on it: it lists more than this user may decide, or nothing there runs this kind",
 };
-/// Other hosts have rules of their own, and a site can change this one.
+/// A rule of Data Machine. Other hosts have their own, and a site can change this one.
 pub(super) const NOT_OURS: Note = Note {
     on: On::Any,
     words: "another user created it: on Data Machine only its creator can decide it (Context names the creator)",
@@ -38,7 +37,7 @@ pub(super) struct AgentsApi {
     pub(super) name: SourceName,
     pub(super) site: Site,
     pub(super) settings: Settings,
-    /// `user:ID`, as the site itself says.
+    /// `user:ID`, as reported by the site.
     pub(super) resolver: Mutex<Option<Untrusted>>,
     pub(super) known: EndedActions,
 }
@@ -48,7 +47,6 @@ impl AgentsApi {
         self.resolver.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// An action with what may be done with it.
     pub(super) fn permitted(&self, mut full: Full) -> Full {
         match &mut full {
             Ok(action) => {
@@ -60,7 +58,6 @@ impl AgentsApi {
         full
     }
 
-    /// `foreign`: another user created it.
     fn can(&self, row: &Row, foreign: bool) -> Capabilities {
         if row.unreadable.as_ref().is_some_and(|stand_in| !stand_in.has_id) {
             return Capabilities::READ_ONLY;
@@ -73,13 +70,13 @@ impl AgentsApi {
         Capabilities { reason: ReasonRule::Optional, titled: true, notes, ..Capabilities::PLAIN }
     }
 
-    /// Another user created it, as far as the site tells both names.
+    /// Returns whether another user created the action; false if either name is unknown.
     fn is_foreign(&self, action: &PendingAction) -> bool {
         let creator = action.requested_by.as_ref().map_or("", Untrusted::as_raw);
         creator.starts_with("user:") && self.subject().is_some_and(|us| us.as_raw() != creator)
     }
 
-    /// Who decides is the user whose password this is; the site is asked, because it believes whatever it is told.
+    /// Returns the user whose password this is. The site must be asked, because it accepts any resolver in a decision.
     pub(super) async fn ask_resolver(&self) -> Result<Untrusted, SourceError> {
         if let Some(known) = self.subject() {
             return Ok(known);
@@ -93,7 +90,7 @@ impl AgentsApi {
         Ok(resolver)
     }
 
-    /// No condition for reading.
+    /// Ignores failures, because reading works without a resolver.
     pub(super) async fn learn_resolver(&self) {
         if let Err(error) = self.ask_resolver().await {
             tracing::debug!(%error, "a site does not say who this reviewer is");

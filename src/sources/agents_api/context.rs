@@ -1,4 +1,4 @@
-//! What a site tells around an action, for the Context tab.
+//! The Context tab for an action of a site.
 
 use async_trait::async_trait;
 
@@ -15,7 +15,6 @@ impl Context for AgentsApi {
     }
 }
 
-/// From the action's own text: who proposed it and where, what its host adds, and how it was settled.
 fn passages(action: &PendingAction) -> Vec<ContextEntry> {
     let raw = action.raw.as_str();
     let member = |name: &str| action.raw.member(name).and_then(|value| RawJson::parse(value).ok());

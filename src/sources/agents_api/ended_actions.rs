@@ -1,4 +1,4 @@
-//! What was learnt of single actions, because the site will not say it again.
+//! Remembers refused and ended actions, because the site does not report them again.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,14 +6,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::domain::{ActionId, PendingAction};
 use crate::sources::recent::Recent;
 
-/// So many actions that ended here are kept.
+/// Maximum number of ended actions to keep.
 const ENDED: usize = 1_000;
 
 #[derive(Debug)]
 pub(super) struct EndedActions {
-    /// A decision on it was refused while it was pending.
+    /// Pending actions on which the site refused a decision.
     refused: Mutex<HashSet<ActionId>>,
-    /// As it stood when the request that decided it was answered.
+    /// Actions as our decisions left them.
     ended: Recent<ActionId, PendingAction>,
 }
 
@@ -36,7 +36,7 @@ impl EndedActions {
         self.refused().contains(id)
     }
 
-    /// All that is listed. What is listed no more is forgotten.
+    /// Forgets refusals of actions that are no longer listed. `ids` is the whole list.
     pub(super) fn listed(&self, ids: &HashSet<&ActionId>) {
         self.refused().retain(|id| ids.contains(id));
     }

@@ -1,4 +1,4 @@
-//! Looking a site over: its address, its abilities, its host, and who we are there.
+//! Health checks of a site: its address, abilities, host and user.
 
 use super::client::{AgentsApi, NOT_OURS, READ_LIMIT};
 use super::site;
@@ -9,7 +9,7 @@ use crate::net::http::Reply;
 use crate::sources::{SourceError, Synced, answer, health_check};
 
 impl AgentsApi {
-    /// Each step stands on the one before it; after one that failed nothing more is asked.
+    /// Stops at the first failure, because each check needs those before it.
     pub(super) async fn check_site(&self) -> Result<Vec<Check>, Vec<Check>> {
         let pairs = [("_fields", "name,authentication,namespaces")];
         let index = self.site.read("/", &pairs, READ_LIMIT).await;
@@ -41,7 +41,6 @@ impl AgentsApi {
     }
 }
 
-/// Whoever lists an action may not be allowed to decide it.
 pub(super) fn creators(listed: &Result<Synced, SourceError>) -> Option<Check> {
     let Ok(Synced::All { rows, .. } | Synced::Changes { rows, .. }) = listed else { return None };
     let pending = rows.len();
@@ -69,7 +68,7 @@ fn address(index: &Reply) -> Result<Check, Check> {
     let name = Fields::of(&index.text).and_then(|fields| fields.text("name"));
     match index.status {
         200..=299 => Ok(Check::good(WHAT, "WordPress answers").said(name)),
-        // Closed to strangers: the abilities will say more.
+        // The index is closed to strangers. The abilities check says more.
         _ => Ok(Check::warn(WHAT, "WordPress answers, and does not show its index", "")),
     }
 }
@@ -105,7 +104,7 @@ fn abilities(index: &Reply, summary: Result<Reply, SourceError>) -> Check {
     }
 }
 
-/// A site that does not show its index tells nothing, and is not said to lack them.
+/// Returns true for a hidden index, which does not prove that they are missing.
 fn has_passwords(index: &Reply) -> bool {
     let shown = pointer::find(&index.text, "/authentication").is_some();
     !shown || pointer::find(&index.text, "/authentication/application-passwords").is_some()

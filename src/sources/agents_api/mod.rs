@@ -1,9 +1,8 @@
-//! WordPress with Automattic's agents-api, and a host beside it that keeps what is pending and runs what is accepted, such as Data
-//! Machine.
+//! WordPress with Automattic's agents-api and a host plugin, such as Data Machine, that keeps pending actions and runs
+//! accepted ones.
 //!
-//! Four abilities over REST, one decision a request, and what is approved runs inside of that request: its answer is the only
-//! notice of a run that failed, because the site then knows the action no more. So what an answer told is kept here, and told
-//! again by [`Source::get`] and `Source::ended`.
+//! An approved call runs inside the request that approves it, and the site forgets the action if the run fails. The
+//! answer is the only report of that, so it is kept here for [`Source::get`] and `Source::ended`.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -32,7 +31,7 @@ mod wire;
 #[cfg(test)]
 pub(super) use tests::world;
 
-/// Every look starts a PHP process or two.
+/// Shortest poll interval: each poll starts a PHP process or two.
 const LEAST_POLL: Duration = Duration::from_secs(5);
 
 /// Opens the source; see [`super::open`].
@@ -85,7 +84,7 @@ impl Source for AgentsApi {
     }
 
     async fn get(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
-        // Whose decision it was can only be told by who knows who we are.
+        // Needed to tell our own decisions from those of others.
         self.learn_resolver().await;
         self.read(ids).await
     }

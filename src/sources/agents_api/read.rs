@@ -1,4 +1,4 @@
-//! Lists and actions in full.
+//! Reads the pending list, and actions in full.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,22 +11,20 @@ use crate::contract::action::Unreadable;
 use crate::domain::{ActionId, PendingAction, Untrusted, json};
 
 use crate::sources::{Full, SourceError, Synced, answer};
-/// What Data Machine gives at most.
+/// Data Machine's maximum page size.
 const PAGE: usize = 200;
-/// Pages overlap by so many, so that what is settled meanwhile takes nothing out from between two pages.
+/// Items by which pages overlap, so that an action settled meanwhile leaves no gap between two pages.
 const OVERLAP: usize = 20;
-/// Where they did not overlap, so much is read again.
+/// Items to go back when two pages did not overlap.
 const BACK: usize = 100;
-/// More often that is not done: a host without an order has no pages that join.
+/// Maximum number of times to go back: the pages of a host without a stable order never overlap.
 const GAPS: usize = 8;
-/// More requests than any honest list needs; then it does not end.
+/// Maximum number of page requests.
 const REQUESTS: usize = 500;
-/// Requests at a time.
 const GETS: usize = 4;
-/// From so many actions on, the list is read: it has them in full.
+/// Minimum number of ids for which the list, which holds whole actions, is read instead.
 const LISTS_FROM: usize = 6;
 
-/// Actions in the order they came first, each once.
 #[derive(Default)]
 struct Listing {
     items: Vec<Full>,
@@ -34,7 +32,7 @@ struct Listing {
 }
 
 impl Listing {
-    /// False when it was there already.
+    /// Returns false if the item is already present.
     fn put(&mut self, raw: &str, settings: &Settings) -> bool {
         let is_new = self.seen.insert(name(raw));
         if is_new {
@@ -44,28 +42,26 @@ impl Listing {
     }
 }
 
-/// By its id, or by its text where it has none.
+/// Returns the item's id, or its text if it has none.
 fn name(raw: &str) -> String {
     wire::id(raw).map_or_else(|| raw.to_owned(), |id| id.as_raw().to_owned())
 }
 
-/// What one page was.
 struct Page {
     length: usize,
-    /// Its first item was on a page before.
+    /// Whether its first item was on an earlier page.
     joins: bool,
     brought_news: bool,
 }
 
 impl AgentsApi {
-    /// Everything pending.
     pub(super) async fn list(&self) -> Result<Synced, SourceError> {
         let pending = self.pending().await?;
         self.known.listed(&pending.iter().flatten().map(|action| &action.row.id).collect());
         Ok(Synced::all(pending.into_iter().map(|full| self.permitted(full))))
     }
 
-    /// All pages. Hosts differ in how much they give, and whether they know pages at all: it goes on until one brings nothing new.
+    /// Reads pages until one has no new item, because hosts differ in page size and some ignore the offset.
     async fn pending(&self) -> Result<Vec<Full>, SourceError> {
         let mut all = Listing::default();
         let (mut offset, mut doubtful_until, mut gaps) = (0, 0, 0);
@@ -87,7 +83,7 @@ impl AgentsApi {
         Err(answer::nonsense("its pages do not end"))
     }
 
-    /// What a host gave that was not asked for is left out.
+    /// Drops items that were not asked for.
     fn ours(&self, all: Listing) -> Vec<Full> {
         let asked = |action: &PendingAction| {
             let agent = action.row.agent.as_ref().map(Untrusted::as_raw);
@@ -114,7 +110,7 @@ impl AgentsApi {
         answer::parsed(text, "the reply is no list of agents-api", read).await
     }
 
-    /// Actions in full; unknown ids are left out.
+    /// Reads actions in full and leaves out unknown ids.
     pub(super) async fn read(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
         let mut listed: HashMap<ActionId, Full> = HashMap::new();
         if ids.len() >= LISTS_FROM {
@@ -139,13 +135,13 @@ impl AgentsApi {
         Ok(found)
     }
 
-    /// One action, settled or not; as it ended here where the site knows it no more.
+    /// Reads one action, pending or settled. Falls back to how it ended here if the site no longer knows it.
     pub(super) async fn one(&self, id: &ActionId) -> Result<Option<Full>, SourceError> {
         let told = self.ask_for(id).await?;
         Ok(told.or_else(|| self.known.ended(id).map(Ok)).map(|full| self.permitted(full)))
     }
 
-    /// What the site itself says of one action.
+    /// Asks the site itself for one action.
     pub(super) async fn ask_for(&self, id: &ActionId) -> Result<Option<Full>, SourceError> {
         let input = format!(r#"{{"action_id":{},"include_resolved":true}}"#, json::encode(id.as_raw()));
         let text = site::success(self.site.run(site::GET, &input, READ_LIMIT).await?)?;
@@ -159,7 +155,7 @@ impl AgentsApi {
                 let what = "another action came than was asked for";
                 Err(Unreadable::under(Some(id.clone()), what, raw.into()))
             }
-            // Whatever it is: it is what stands under this id.
+            // Reported under the id that was asked for.
             Err(bad) => Err(Unreadable { id: Some(id.clone()), ..bad }),
         }))
     }

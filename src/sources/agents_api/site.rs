@@ -1,4 +1,4 @@
-//! The way to a WordPress: its REST address in both of its forms, abilities by name, and what its refusals mean.
+//! HTTP access to a WordPress site: both forms of its REST address, abilities by name, the meaning of refusals.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -22,15 +22,13 @@ pub(super) const NO_ABILITIES: &str =
 pub(super) const NO_RIGHTS: &str = "this user may not use the abilities for pending actions, which need manage_options unless the site says otherwise";
 pub(super) const NO_REST: &str = "no WordPress REST API answers there";
 
-/// One site.
 #[derive(Debug)]
 pub(super) struct Site {
     http: Http,
-    /// `None` until the REST API answered under one of them.
+    /// `None` until the REST API has answered.
     address: Mutex<Option<Address>>,
 }
 
-/// Where the REST API is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Address {
     /// `/wp-json/…`.
@@ -57,7 +55,7 @@ impl Site {
         Self { http, address: Mutex::default() }
     }
 
-    /// Reads a route. The first time, the address is whichever the REST API answers under.
+    /// Reads a route. The first call finds out the address form.
     pub(super) async fn read(
         &self,
         route: &str,
@@ -80,7 +78,7 @@ impl Site {
         Ok(plain)
     }
 
-    /// Runs an ability, once. `input` is a JSON object. All of them are POST: none is marked as reading only.
+    /// Runs an ability once. `input` is a JSON object. All use POST, because the site marks no ability as read-only.
     pub(super) async fn run(
         &self,
         ability: &str,
@@ -109,7 +107,7 @@ impl Site {
     }
 }
 
-/// The address of a site, also from the address of its REST API, which is easily taken for it.
+/// Returns the site's address, also for the address of its REST API.
 pub(super) fn address(url: &str) -> &str {
     let rest = |at: &usize| url.get(at + "/wp-json".len()..).unwrap_or_default();
     let api = url
@@ -119,22 +117,20 @@ pub(super) fn address(url: &str) -> &str {
     api.and_then(|at| url.get(..at)).unwrap_or(url)
 }
 
-/// WordPress answers in JSON, its refusals included; what stands before it (a web server, a theme's "not found") does not.
+/// WordPress always answers in JSON. A web server or a theme's "not found" page does not.
 pub(super) fn is_rest(reply: &Reply) -> bool {
     reply.text.trim_start().starts_with(['{', '['])
 }
 
-/// The code of a refusal, as WordPress names it.
 pub(super) fn code(reply: &Reply) -> Option<Untrusted> {
     crate::contract::error::read(&reply.text).code
 }
 
-/// The answer is no success. Nothing landed, but for answers that may follow the deed.
 pub(super) fn refusal(reply: &Reply) -> SourceError {
     let refused = |why: &str| SourceError::Refused { why: why.into() };
     let code = code(reply);
     match (reply.status, code.as_ref().map_or("", Untrusted::as_raw)) {
-        // An answer of the plugin itself, before anything was looked at.
+        // The plugin answers so before it does anything, despite the 500.
         (500, "agents_pending_action_no_store" | "agents_pending_action_no_resolver") => refused(NO_HOST),
         (404, "rest_ability_not_found") => refused(TOO_OLD),
         (404, "rest_no_route") => refused(NO_ABILITIES),
@@ -147,7 +143,6 @@ pub(super) fn refusal(reply: &Reply) -> SourceError {
     }
 }
 
-/// The text of a success.
 pub(super) fn success(reply: Reply) -> Result<String, SourceError> {
     match reply.status {
         200..=299 => Ok(reply.text),

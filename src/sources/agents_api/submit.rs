@@ -1,7 +1,7 @@
-//! Deciding: one request a decision, one after the other, and every one of them gets an outcome.
+//! Sends decisions, one request each.
 //!
-//! Data Machine refuses everything with 400 and one code; what a refusal means is told by reading the action again, and by
-//! what stands in the refusal's data. Its words alone decide nothing: sites speak many languages.
+//! Data Machine refuses everything with 400 and one code. A refusal is interpreted by reading the action again and by
+//! the refusal's data; its message alone decides nothing, because sites translate it.
 
 use std::time::Duration;
 
@@ -24,14 +24,13 @@ const THREW: &str =
 const MAY_HAVE_RUN: &str = "the site cannot tell whether it ran: check the site";
 const NOBODY: &str = "the site does not say who this user is, and takes no decision without it";
 
-/// Before each look at an action that was there a moment ago and is not now: while somebody's approval runs, it is not told.
+/// Pauses before each look at an action that has disappeared: the site hides it while another approval runs.
 const LOOKS: [Duration; 3] = [Duration::ZERO, Duration::from_millis(300), Duration::from_secs(1)];
 
-/// One decision on its way.
 struct Sending<'a> {
     item: &'a Item,
     resolver: Untrusted,
-    /// As it was read just before.
+    /// As read just before sending.
     action: PendingAction,
 }
 
@@ -44,7 +43,7 @@ impl Sending<'_> {
         if self.approves() { "accepted" } else { "rejected" }
     }
 
-    /// `payload` is best effort: a host forwards it, and may keep nothing of it.
+    /// The reason goes into `payload`, which a host may drop.
     fn body(&self) -> String {
         let reason = match &self.item.decision {
             Decision::Reject { reason } => reason.as_deref(),
@@ -61,7 +60,6 @@ impl Sending<'_> {
         )
     }
 
-    /// The action as our decision left it.
     fn ended(&self, status: Status, result: Option<RawJson>, error: Option<Untrusted>) -> PendingAction {
         let mut action = self.action.clone();
         let now = time::now();
@@ -102,7 +100,7 @@ impl AgentsApi {
         }
     }
 
-    /// The action as it stands now, if it still is what was decided.
+    /// Reads the action again. Returns an outcome instead if it was settled, has expired or has changed.
     async fn look_again(&self, item: &Item) -> Result<Result<PendingAction, Outcome>, SourceError> {
         let action = match self.ask_for(&item.id).await? {
             Some(Ok(action)) => action,
@@ -123,7 +121,7 @@ impl AgentsApi {
         })
     }
 
-    /// A success that says what was asked: what was approved has run.
+    /// Checks that a successful answer confirms the decision. An approved call has then run.
     fn taken(&self, sending: &Sending<'_>, reply: &Reply) -> Result<Outcome, SourceError> {
         let fields = Fields::of(&reply.text).unwrap_or_default();
         let said = fields.text("decision");
@@ -142,7 +140,7 @@ impl AgentsApi {
         Ok(outcome)
     }
 
-    /// A refusal says little; where the action stands says more.
+    /// Determines the outcome of a refused decision from the current state of the action.
     async fn refused(&self, sending: &Sending<'_>, reply: &Reply) -> Outcome {
         if sending.approves() && may_have_run(reply) {
             return unknown(MAY_HAVE_RUN, reply);
@@ -156,7 +154,7 @@ impl AgentsApi {
                     self.known.refuse(&sending.item.id);
                     return refusal(reply);
                 }
-                // Accepted by us, with an error beside it: ours ran and failed, and its site remembers.
+                // Our approval ran and failed, and the site kept the error.
                 Ok(Some(Ok(action)))
                     if sending.approves()
                         && action.row.status == Status::Failed
@@ -180,22 +178,22 @@ impl AgentsApi {
     }
 }
 
-/// Data Machine could not write down that it ran. Its words are looked at because the rest of the refusal is that of a failed run,
-/// and a run that may have happened must not be told as failed.
+/// Returns whether Data Machine could not record that the call ran. Reads the message too, because the rest of the
+/// refusal can look like a failed run.
 fn may_have_run(reply: &Reply) -> bool {
     let kind = data(reply).and_then(|data| data.text("kind"));
     kind.is_some_and(|kind| kind.as_raw() == "no_receipt")
         || answer::message(reply).as_raw().contains("may have completed")
 }
 
-/// Data Machine names the kind once it has taken the action out to run it, and leaves it out while it only looks for it. Where
-/// two are as fast as each other, the slower one is told so in words.
+/// Returns whether the call ran and failed. Data Machine sends the kind only once it has taken the action out to run
+/// it. The slower of two simultaneous decisions differs only in its message.
 fn ran(reply: &Reply) -> bool {
     let claimed = answer::message(reply).as_raw().contains("already been claimed or resolved");
     !claimed && data(reply).is_some_and(|data| data.raw("kind").is_some())
 }
 
-/// What the refusal says beside its words, where it is about an action.
+/// Returns the refusal's data if it is about an action.
 fn data(reply: &Reply) -> Option<Fields<'_>> {
     let fields = Fields::of(&reply.text)?;
     Fields::of(fields.raw("data")?).filter(|data| data.raw("actionId").is_some())
@@ -211,7 +209,7 @@ fn unknown(what: &str, reply: &Reply) -> Outcome {
     Outcome::Unknown { why: format!("{what}. The site said: {}", said.as_raw()).into() }
 }
 
-/// Without a name nothing is decided; what stands in the way of asking for it is told as it is.
+/// Converts a failure to learn the resolver, without which nothing is decided.
 fn nobody(error: SourceError) -> SourceError {
     match answer::before_sending(error) {
         SourceError::Refused { why } | SourceError::Forbidden { why } => {

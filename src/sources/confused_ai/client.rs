@@ -1,4 +1,4 @@
-//! One service: what it is asked with, and what it told and will not tell again.
+//! `ConfusedAi`, the source for one service, with the answers that the service does not repeat.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -14,7 +14,7 @@ use crate::sources::recent::Recent;
 use crate::sources::source::permit;
 use crate::sources::{Full, SourceError, answer};
 
-/// It waits inside of the agent's process, which nobody can see from here.
+/// The run waits inside the agent's process, which placet cannot see.
 const RESUMING: &str =
     "approve does not resume the run if the agent's process is gone: it waits in that process";
 const NOTES: [Note; 3] = [
@@ -24,28 +24,25 @@ const NOTES: [Note; 3] = [
 ];
 /// The unversioned `/approvals` is the same.
 pub(super) const ROOT: &str = "/v1/approvals";
-/// Longest wait for a list or for a decision to be taken.
 const LIMIT: Duration = Duration::from_secs(30);
-/// So many of its answers to decisions are remembered: what was decided is told nowhere else.
+/// Maximum number of answers to decisions to remember. The service does not list decided requests.
 pub(super) const REMEMBERED: usize = 2_000;
 
-/// So many milliseconds it is known of what expired that it did.
+/// Milliseconds for which passed expiry times are remembered.
 const EXPIRED_FOR: i64 = 60 * 60 * 1_000;
 
-/// A source that speaks to one service.
 #[derive(Debug)]
 pub(super) struct ConfusedAi {
     pub(super) name: SourceName,
     pub(super) http: Http,
-    /// Goes with every decision as `decidedBy`.
+    /// Sent with every decision as `decidedBy`.
     pub(super) reviewer: Option<String>,
-    /// What the answers to our decisions said.
+    /// Actions from the answers to our decisions.
     pub(super) decided: Recent<ActionId, PendingAction>,
-    /// When what was listed expires: what is gone since may have.
+    /// Expiry times of listed requests, because one that disappeared may have expired.
     pub(super) expiries: Mutex<HashMap<ActionId, Timestamp>>,
 }
 
-/// What may be done with a row.
 fn can(row: &Row) -> Capabilities {
     if row.unreadable.as_ref().is_some_and(|stand_in| !stand_in.has_id) {
         return Capabilities::READ_ONLY;
@@ -60,7 +57,7 @@ fn can(row: &Row) -> Capabilities {
 }
 
 impl ConfusedAi {
-    /// Everything that it lists, in its order. One that cannot be read hides no other.
+    /// Lists all requests in the service's order. An unreadable one does not hide the others.
     pub(super) async fn list(&self) -> Result<Vec<Full>, SourceError> {
         let reply = self.ask(ROOT.to_owned(), None).await?;
         if reply.status != 200 {

@@ -1,4 +1,4 @@
-//! What is known around an action.
+//! The Context tab for an approval request.
 
 use async_trait::async_trait;
 
@@ -6,7 +6,7 @@ use super::client::ConfusedAi;
 use crate::domain::{ActionId, ContextEntry, Fact, PendingAction, Row};
 use crate::sources::{Context, SourceError};
 
-/// Titles that are told of what waits beside an action.
+/// Maximum number of other requests of the run to show.
 const BESIDE: usize = 8;
 
 #[async_trait]
@@ -20,7 +20,6 @@ impl Context for ConfusedAi {
     }
 }
 
-/// What the agent asked for, in its own words.
 fn request(own: &PendingAction) -> ContextEntry {
     let row = &own.row;
     let facts = [
@@ -34,7 +33,6 @@ fn request(own: &PendingAction) -> ContextEntry {
     ContextEntry { title: "The request", facts: facts.into_iter().flatten().collect() }
 }
 
-/// What else its run waits for.
 fn run(own: &PendingAction, listed: &[PendingAction]) -> Option<ContextEntry> {
     let run = own.row.run.clone()?;
     let beside =

@@ -1,4 +1,4 @@
-//! The steps of a health check that are about what this service does not check itself.
+//! Health checks of rules that the service does not enforce.
 
 use super::client::ConfusedAi;
 use crate::contract::time;
@@ -14,13 +14,13 @@ impl ConfusedAi {
             ),
             None => Check::warn("reviewer", "decisions go without a name", "set `name` in [reviewer]"),
         };
-        // Nothing on the wire tells how many there are.
+        // The number of processes cannot be seen on the wire.
         let one = "its answers are believed: run one service process a database, for two overwrite each other's decisions";
         vec![reviewer, Check::good("processes", one)]
     }
 }
 
-/// A list that holds what expired, and an address without approvals, have words of their own.
+/// Reports expired requests in the list, and an address without approvals.
 pub(super) fn list(listed: &Result<Synced, SourceError>) -> Option<Check> {
     let (rows, unreadable) = match listed {
         Ok(Synced::All { rows, unreadable, .. } | Synced::Changes { rows, unreadable, .. }) => {

@@ -1,8 +1,8 @@
-//! confused-ai, an agent framework: a list and a POST.
+//! confused-ai, an agent framework, measured on 2.4.0.
 //!
-//! Measured on 2.4.0: it lists what is pending and nothing else, knows no single action, no page, no push and no edit. It still
-//! approves what has expired, answers a second decision with 500, and keeps whatever name it is told as the one who decided. So
-//! expiry is enforced here, everything is read again just before sending, and an answer is held against what was asked.
+//! It only lists pending requests: no single reads, pages, push or edits. It approves expired requests, answers a
+//! second decision with 500, and records any name as `decidedBy`. So this source enforces expiry, reads the list again
+//! before sending, and compares each answer with the decision.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -43,7 +43,7 @@ impl SourceInfo for ConfusedAi {
         &self.name
     }
 
-    /// What was decided is listed no more: what its reply said must be on disk before the next one goes.
+    /// A decided request is no longer listed, so its reply must be on disk before the next decision goes.
     fn at_once(&self) -> usize {
         1
     }
@@ -60,7 +60,7 @@ impl Source for ConfusedAi {
         Ok(Synced::all(self.list().await?.into_iter().filter(waits)))
     }
 
-    /// From the list, which holds whole actions; what we decided ourselves is in no list any more.
+    /// Reads from the list, which holds whole actions. Requests decided here come from memory.
     async fn get(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
         let known: HashMap<&ActionId, PendingAction> =
             ids.iter().filter_map(|id| Some((id, self.remembered(id)?))).collect();

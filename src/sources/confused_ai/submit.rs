@@ -1,4 +1,4 @@
-//! Deciding: read once more, then one POST an action, each held against what was asked.
+//! Sends decisions: reads the list again, then one POST per action, and checks each answer.
 
 use std::collections::HashMap;
 use std::sync::PoisonError;
@@ -21,7 +21,7 @@ const EXPIRED: &str = "expired: it can no longer be decided (its server would st
 /// The server drops a connection that sends more than 1 MB (`maxBodyBytes`), without an answer.
 const BODY_MAX: usize = 1_000_000;
 
-/// `POST /v1/approvals/{id}`.
+/// Body of `POST /v1/approvals/{id}`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Body<'a> {
@@ -32,7 +32,7 @@ struct Body<'a> {
     decided_by: Option<&'a str>,
 }
 
-/// An action as it stands just before its decision is sent.
+/// A decision with its action as read just before sending.
 struct Fresh<'a> {
     item: &'a Item,
     action: &'a PendingAction,
@@ -62,7 +62,7 @@ impl ConfusedAi {
             Decision::Approve { edits: Some(_), .. } => return Ok(failed("this source cannot apply edits")),
             _ => return Ok(untaken(item)),
         };
-        // It decodes nothing in a path, so an id that has to be encoded is known to nobody.
+        // The server does not decode paths, so it would not find an id that needs encoding.
         let id = item.id.as_raw();
         if url::segment(id).as_deref() != Some(id) {
             return Ok(failed("its id cannot stand in an address"));
@@ -86,7 +86,7 @@ impl ConfusedAi {
         }
     }
 
-    /// A 200 is no proof: it says what stands there now, which is held against what was asked.
+    /// Compares the answer with the decision: a 200 only tells the current state of the request.
     async fn verified(&self, fresh: &Fresh<'_>, reply: &Reply) -> Result<Outcome, SourceError> {
         let item = fresh.item;
         let Ok(action) = wire::read(&reply.text) else {
@@ -106,16 +106,16 @@ impl ConfusedAi {
         }
     }
 
-    /// Whatever it dislikes it answers with 500, a second decision among it: the list tells them apart.
+    /// Reads the list after a 5xx. The service answers 500 to many errors, also to a second decision.
     async fn broken(&self, fresh: &Fresh<'_>, reply: &Reply) -> Result<Outcome, SourceError> {
-        // With `exposeErrors` it says so: "Approval … is already approved".
+        // With `exposeErrors` the message says it: "Approval ... is already approved".
         let said = error::read(&reply.text).message;
         let already = said.as_raw().split(" is already ").nth(1).map(|word| Status::parse(word.trim()));
         if let Some(status) = already {
             return Ok(Outcome::Skipped { status: Some(status), by: None });
         }
         let message = answer::message(reply);
-        // Any other 5xx is from something in front of it, behind which the decision may have landed.
+        // Any other 5xx comes from a proxy, and the decision may have landed behind it.
         if reply.status != 500 {
             return Err(answer::refusal(reply));
         }
@@ -129,7 +129,7 @@ impl ConfusedAi {
         }
     }
 
-    /// Still listed: nothing landed. Gone: somebody decided it, perhaps we.
+    /// Reads the list after an unclear answer. If the request is gone, somebody decided it, perhaps we.
     async fn reread(&self, item: &Item, what: &str) -> Outcome {
         match self.list().await.map(by_id) {
             Ok(found) if found.contains_key(&item.id) => {
@@ -139,7 +139,8 @@ impl ConfusedAi {
         }
     }
 
-    /// It is in no list any more: whether it was decided, by whom and how is told nowhere, unless it was us.
+    /// Reports a request that is no longer listed. The service does not tell its outcome; only our own decision is
+    /// known.
     fn settled(&self, id: &ActionId) -> Outcome {
         let known = self.remembered(id).map(|action| action.row);
         let by = known.as_ref().and_then(|row| row.resolved_by.clone());
@@ -147,7 +148,7 @@ impl ConfusedAi {
     }
 }
 
-/// Why it must not be sent, going by how it stands now.
+/// Returns why the decision must not be sent, given the current action.
 fn refused(item: &Item, action: &PendingAction) -> Option<Outcome> {
     match action {
         action if !action.row.status.is_pending() => Some(skipped(&action.row)),
@@ -157,7 +158,7 @@ fn refused(item: &Item, action: &PendingAction) -> Option<Outcome> {
     }
 }
 
-/// What is listed, by id; what cannot be read is there as its bytes.
+/// Indexes the list by id. An unreadable request becomes a stand-in with its bytes.
 fn by_id(listed: Vec<Full>) -> HashMap<ActionId, PendingAction> {
     let action = |full: Full| match full {
         Ok(action) => Some(action),

@@ -1,16 +1,14 @@
-//! Its approval requests, as actions. A field that is absent in the memory store is null in the SQLite one.
+//! Reads approval requests. A field that the memory store omits is null in the SQLite store.
 
 use crate::contract::action::Unreadable;
 use crate::contract::fields::Fields;
 use crate::contract::tool;
 use crate::domain::{ActionId, BatchId, Digest, PendingAction, RawJson, Risk, Row, Status, json};
 
-/// Every request of a list; `None` when it is none.
 pub(super) fn list(text: &str) -> Option<Vec<Result<PendingAction, Unreadable>>> {
     Some(json::items(text, "approvals")?.items.into_iter().map(read).collect())
 }
 
-/// One request, pending or decided.
 pub(super) fn read(text: &str) -> Result<PendingAction, Unreadable> {
     let unreadable = |what| Unreadable::new(what, text);
     let broken = text.trim_start().starts_with('{');
@@ -25,7 +23,7 @@ pub(super) fn read(text: &str) -> Result<PendingAction, Unreadable> {
         summary: fields.text("description"),
         requested_by: fields.text("requestedBy"),
         reason: fields.text("comment"),
-        // Nothing of this can be sent along: it is compared here just before sending.
+        // A decision cannot carry the terms. They are compared just before sending.
         terms: Some(terms),
         ..PendingAction::new(row, input, raw)
     })
@@ -43,7 +41,7 @@ fn row(fields: &Fields<'_>, input: &RawJson) -> Result<Row, &'static str> {
         None => known.title(tool.as_raw(), input.as_str()),
     };
     Ok(Row {
-        // It has no batches: what one run waits for is decided together, each by itself.
+        // It has no batches, so the requests of a run form one. Each is still decided by itself.
         batch: run.as_ref().map(|run| BatchId::new(run.as_raw())),
         run,
         agent: fields.text("agentName"),
@@ -84,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn four_levels_of_risk_are_known_and_another_word_is_shown_raw_and_ranks_high() {
+    fn unknown_risk_is_shown_raw_and_ranks_high() {
         for (word, rank) in [("low", 0), ("medium", 1), ("high", 2), ("critical", 3), ("catastrophic", 2)] {
             let risk = of(&format!(r#""status":"pending","riskLevel":"{word}""#)).row.risk;
             assert_eq!((risk.as_raw(), risk.rank()), (word, rank));
@@ -104,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_keeps_its_id_and_hides_no_other() {
+    fn unreadable_request_keeps_its_id_and_hides_no_other() {
         let list = list(&format!(
             r#"{{"approvals":[{{{HEAD},"status":"pending"}},{{"id":"a2","status":"pending"}},7]}}"#
         ));

@@ -1,4 +1,4 @@
-//! Decisions in the words of either road. What a reviewer filled in travels byte for byte up to the socket.
+//! Bodies of decisions for both routes. Values that a reviewer filled in are passed on byte for byte.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,14 @@ use super::client::Road;
 use super::turn::{Turn, Waits};
 use crate::domain::{Decision, Item, Untrusted, json};
 
-/// All decisions on one turn.
 pub(super) struct Parcel<'a> {
     pub(super) turn: &'a Turn,
     pub(super) items: &'a [Item],
-    /// Who decides.
+    /// The reviewer.
     pub(super) by: Option<&'a Untrusted>,
 }
 
-/// What dendrux writes for a rejection without a reason.
+/// dendrux's text for a rejection without a reason.
 pub(super) const DECLINED: &str = "User declined to run this tool.";
 
 type Wrong = &'static str;
@@ -30,7 +29,7 @@ struct Verdict<'a> {
     reason: Option<&'a str>,
 }
 
-/// What is sent. An owner's route knows `approved`, `rejection_reason` and `text`; the rest is for a bridge.
+/// A request body. An owner's route knows `approved`, `rejection_reason` and `text`; the rest is for a bridge.
 #[derive(Default, Serialize)]
 struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,7 +50,8 @@ struct Body<'a> {
     note: Option<String>,
 }
 
-/// What a client's call came to. The bridge takes the value, the package's own form a text that holds it as JSON, and the name.
+/// The result of a client's call. A bridge takes the value and the name; the package's own route takes the value as a
+/// JSON text.
 #[derive(Serialize)]
 struct CallResult<'a> {
     call_id: String,
@@ -63,7 +63,6 @@ struct CallResult<'a> {
     error: Option<&'a str>,
 }
 
-/// The body to send, or why these decisions cannot be.
 pub(super) fn of(parcel: &Parcel<'_>, road: &Road) -> Result<String, Wrong> {
     match (parcel.turn.waits, road) {
         (Waits::Approval, Road::Bridge(report)) if report.decisions => parcel.each(road, report.notes),
@@ -74,7 +73,7 @@ pub(super) fn of(parcel: &Parcel<'_>, road: &Road) -> Result<String, Wrong> {
 }
 
 impl<'a> Parcel<'a> {
-    /// What only a bridge is told: at which pause the turn is, and who decides.
+    /// Fills in the pause and the reviewer, which only a bridge takes.
     fn body(&self, road: &Road) -> Body<'a> {
         let is_bridge = matches!(road, Road::Bridge(_));
         Body {
@@ -154,7 +153,7 @@ fn verdict(item: &Item) -> Result<(bool, Option<&str>), Wrong> {
     }
 }
 
-/// The value of the one member that may be edited.
+/// Returns the value of the one member that may be edited.
 fn filled_in(item: &Item, name: &str) -> Result<String, Wrong> {
     let edits = item.decision.edits().ok_or("it asks for an answer, and none was filled in")?;
     if edits.keys().iter().any(|key| key != name) {

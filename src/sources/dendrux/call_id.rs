@@ -1,15 +1,15 @@
-//! Where an action stands: a call of a run, at one of its pauses.
+//! Ids of waiting calls.
 
 use crate::domain::{ActionId, BatchId};
 use crate::net::url;
 
-/// `RUN/PAUSE/CALL`, or `RUN/PAUSE` for a question. The pause is part of it because a call may wait twice: for approval, and then
-/// for its result. A decision on the one must not be taken for one on the other.
+/// `RUN/PAUSE/CALL`, or `RUN/PAUSE` for a question. A call may wait twice, for approval and then for its result; the
+/// pause tells the two apart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct CallId {
-    /// Without a slash: the routes of a run could not be addressed with one.
+    /// Without a slash, which the routes of a run cannot hold.
     pub(super) run: String,
-    /// The number of the event by which the run paused.
+    /// Number of the event that paused the run.
     pub(super) pause: u64,
     pub(super) call: Option<String>,
 }
@@ -29,13 +29,12 @@ impl CallId {
         }
     }
 
-    /// All that is decided with it.
     pub(super) fn batch(&self) -> BatchId {
         BatchId::new(format!("{}/{}", self.run, self.pause))
     }
 }
 
-/// The routes of a run; `None` for an id that no route can hold.
+/// Returns the path of a run; `None` for an id that no route can hold.
 pub(super) fn of_run(run: &str) -> Option<String> {
     Some(format!("/runs/{}", url::segment(run).filter(|_| !run.contains('/'))?))
 }
@@ -45,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_leads_back_to_its_call_and_any_other_nowhere() {
+    fn id_round_trips_and_other_formats_are_refused() {
         let place = CallId { run: "R".to_owned(), pause: 3, call: Some("a/b".to_owned()) };
         assert_eq!(CallId::of(&place.id()), Some(place.clone()));
         let question = CallId { call: None, ..place };

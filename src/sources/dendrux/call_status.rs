@@ -1,34 +1,31 @@
-//! What became of one call, told from what the run wrote down, and always by the call's own id: a run that ends well says nothing
-//! about any of its calls.
+//! Derives the state of a call from the run's records, always by the call's own id: a run that ends well does not prove
+//! anything about its calls.
 
 use super::log::{CallRun, Happened, Pause, Run};
 use super::turn::Waits;
 use crate::contract::fields::Fields;
 use crate::domain::{DecisionKind, RawJson, Status, Timestamp, Untrusted, json};
 
-/// Everything that was read of one run from one of its pauses on.
+/// Everything read of a run from one of its pauses on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record<'a> {
     pub(super) run: &'a Run,
     pub(super) pause: &'a Pause,
-    /// After the pause, in order, up to now.
+    /// Events after the pause, in order.
     pub(super) events: &'a [Happened],
     pub(super) ran: &'a [CallRun],
 }
 
-/// Where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CallStatus {
     pub(super) status: Status,
     pub(super) result: Option<RawJson>,
     pub(super) error: Option<Untrusted>,
-    /// Why it was rejected.
     pub(super) reason: Option<Untrusted>,
-    /// When it was decided.
+    /// When the call was decided.
     pub(super) at: Option<Timestamp>,
 }
 
-/// What was decided about one call, as far as it is written.
 enum CallDecision {
     Approved,
     Denied(Option<Untrusted>),
@@ -36,8 +33,8 @@ enum CallDecision {
 }
 
 impl Record<'_> {
-    /// `None`: somebody decided, and it is not written yet how. `ours` is what this inbox sent, where its claim is known to have
-    /// won.
+    /// Returns the state of a call; `None` if it was decided, but the decision is not recorded yet. `ours` is what this
+    /// inbox sent, if it is known to have won the turn.
     pub(super) fn fate(&self, call: Option<&str>, ours: Option<DecisionKind>) -> Option<CallStatus> {
         let Some(resumed) = self.turn().iter().find(|event| is(event, "run.resumed")) else {
             return self.undecided(ours);
@@ -52,19 +49,19 @@ impl Record<'_> {
         Some(CallStatus { at: fate.at.or(resumed.at), ..fate })
     }
 
-    /// When the run went on after this pause, as far as that is told.
+    /// Returns when the run continued after this pause, if known.
     pub(super) fn went_on(&self) -> Option<Timestamp> {
         let resumed = self.turn().iter().find(|event| is(event, "run.resumed"));
         resumed.and_then(|event| event.at).or(self.run.updated)
     }
 
-    /// The events of this turn: up to the next pause.
+    /// Returns the events up to the next pause.
     fn turn(&self) -> &[Happened] {
         let end = self.events.iter().position(|event| is(event, "run.paused"));
         self.events.get(..end.unwrap_or(self.events.len())).unwrap_or_default()
     }
 
-    /// The run never went on from there.
+    /// Returns the state of a call whose run did not continue.
     fn undecided(&self, ours: Option<DecisionKind>) -> Option<CallStatus> {
         let run = self.run;
         let end =
@@ -76,12 +73,12 @@ impl Record<'_> {
             _ if abandoned => end(Status::Expired),
             "running" | "paused" => self.untold(ours),
             word if Waits::parse(word).is_some() => self.untold(ours),
-            // It ended, or is what nobody knows; in either case it waits for nobody.
+            // It ended, or has a status that placet does not know. Either way it no longer waits.
             _ => end(Status::Other(run.status.clone())),
         }
     }
 
-    /// Nothing that is written says how it was decided.
+    /// Returns the state of a call whose decision is not in the records.
     fn untold(&self, ours: Option<DecisionKind>) -> Option<CallStatus> {
         match ours {
             Some(DecisionKind::Reject) => Some(CallStatus::of(Status::Rejected)),
@@ -93,7 +90,6 @@ impl Record<'_> {
         }
     }
 
-    /// A call that was approved or rejected.
     fn decided(&self, resumed: &Happened, call: &str) -> Option<CallStatus> {
         let row = self.row(call);
         let refused = |reason: Option<Untrusted>| {
@@ -103,23 +99,22 @@ impl Record<'_> {
         match self.word(call) {
             CallDecision::Denied(reason) => refused(reason),
             CallDecision::Approved => Some(self.completed(call).unwrap_or_else(|| self.not_yet())),
-            // dendrux before 0.3 writes of a rejection no more than the results that it made up.
+            // dendrux before 0.3 records a rejection only by the results that it makes up.
             CallDecision::Unsaid if submitted(resumed, call) == Some(false) => refused(None),
             CallDecision::Unsaid if row.is_some_and(denied) => refused(None),
-            // A failed result may be that of a denied call until the event says so.
+            // A failed result may be that of a denied call until the event is there.
             CallDecision::Unsaid => {
                 self.completed(call).filter(|fate| fate.status == Status::Executed || self.has_gone_on())
             }
         }
     }
 
-    /// All results of the turn are written, and whatever is written of its decision.
+    /// Returns whether the turn's results and decision are recorded completely.
     fn has_gone_on(&self) -> bool {
         let later = |event: &Happened| is(event, "llm.completed") || is(event, "run.paused");
         self.run.is_over() || self.events.iter().any(later)
     }
 
-    /// A call whose result somebody gave.
     fn given(&self, resumed: &Happened, call: &str) -> Option<CallStatus> {
         let row = self.row(call);
         let success = submitted(resumed, call).or_else(|| self.success(call))?;
@@ -130,7 +125,7 @@ impl Record<'_> {
         })
     }
 
-    /// What `approval.decided` says of it. It is written once all calls of the turn ran.
+    /// Reads the decision from `approval.decided`, which is written once all calls of the turn have run.
     fn word(&self, call: &str) -> CallDecision {
         let Some(event) = self.turn().iter().find(|event| is(event, "approval.decided")) else {
             return CallDecision::Unsaid;
@@ -139,7 +134,7 @@ impl Record<'_> {
         let each = fields.raw("decisions").and_then(json::elements).unwrap_or_default();
         let mut each = each.into_iter().filter_map(Fields::of);
         let own = each.find(|one| one.text("call_id").is_some_and(|id| id.as_raw() == call));
-        // Before 0.3 there is one word for all of them.
+        // Before 0.3 there is one decision for all calls.
         let said = own.as_ref().unwrap_or(&fields);
         match said.text("decision").as_ref().map_or("", Untrusted::as_raw) {
             "approved" | "not_gated_executed" | "client_pending" => CallDecision::Approved,
@@ -148,7 +143,7 @@ impl Record<'_> {
         }
     }
 
-    /// It ran, and how that went. A client's call runs turns later.
+    /// Returns the result of a call; `None` if it has not run. A client's call runs in a later turn.
     fn completed(&self, call: &str) -> Option<CallStatus> {
         let (success, row) = (self.success(call)?, self.row(call));
         let at = row.and_then(|row| row.at);
@@ -168,7 +163,7 @@ impl Record<'_> {
         })
     }
 
-    /// Approved, and nothing says that it ran.
+    /// Returns the state of an approved call that has not run according to the records.
     fn not_yet(&self) -> CallStatus {
         if !self.run.is_over() {
             return CallStatus::of(Status::Running);
@@ -198,20 +193,19 @@ fn is(event: &Happened, kind: &str) -> bool {
     event.kind.as_raw() == kind
 }
 
-/// Whether the run went on with a result for this call that said success; `None` where it came with none for it.
+/// Returns the success of the result with which the run resumed; `None` if there is none for this call.
 fn submitted(resumed: &Happened, call: &str) -> Option<bool> {
     let results = json::elements(Fields::of(resumed.data.as_str())?.raw("submitted_results")?)?;
     let mut results = results.into_iter().filter_map(Fields::of);
     results.find(|one| one.text("call_id").is_some_and(|id| id.as_raw() == call))?.flag("success")
 }
 
-/// The result that dendrux makes up for a call that was denied.
+/// Returns whether the row holds the result that dendrux makes up for a denied call.
 fn denied(row: &CallRun) -> bool {
     let denied = |result: &RawJson| Fields::of(result.as_str()).is_some_and(|it| it.raw("denied").is_some());
     !row.success && row.result.as_ref().is_some_and(denied)
 }
 
-/// The answer to a question.
 fn answered(resumed: &Happened) -> CallStatus {
     let result = Fields::of(resumed.data.as_str()).and_then(|data| data.json("user_input"));
     CallStatus { result, ..CallStatus::of(Status::Executed) }
@@ -222,7 +216,8 @@ mod tests {
     use super::*;
     use crate::sources::dendrux::log;
 
-    /// A run of two gated calls, C1 and C2, that paused with event 4; `events` is what came after, `ran` the rows of its calls.
+    /// A run of two gated calls, C1 and C2, paused by event 4. `events` follow the pause; `ran` holds the rows of its
+    /// calls.
     fn fate(status: &str, call: &str, events: &[String], ran: &str) -> Option<CallStatus> {
         told(r#""status":"#, status, call, events, ran, None)
     }
@@ -261,7 +256,7 @@ mod tests {
         r#"{"tool_call_id":"C2","success":false,"result":{"denied":"too dear"},"error":"too dear"}"#;
 
     #[test]
-    fn a_run_that_ends_well_is_no_approval_of_any_of_its_calls() {
+    fn successful_run_does_not_prove_an_approval() {
         let mixed = r#"{"decision":"mixed","decisions":[{"call_id":"C1","decision":"approved"},
             {"call_id":"C2","decision":"denied","reason":"too dear"}]}"#;
         let events = [
@@ -289,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rejection_by_dendrux_0_2_is_told_from_its_made_up_results() {
+    fn dendrux_0_2_rejection_is_recognised_by_made_up_results() {
         let made_up =
             r#"{"submitted_results":[{"call_id":"C1","success":false},{"call_id":"C2","success":false}]}"#;
         let events = [resumed(made_up), completed(6, "C1", false), event(9, "run.completed", None, "{}")];
@@ -313,7 +308,7 @@ mod tests {
             let failed = fate("running", "C1", &[&events[..], &[last]].concat(), row).unwrap();
             assert_eq!((failed.status, failed.error), (Status::Failed, Some("out of bolts".into())));
         }
-        // Its row is there before anything says who decided what.
+        // The row exists before any event names the decision.
         let denied = fate("running", "C2", &[resumed("{}"), completed(6, "C2", false)], DENIED).unwrap();
         assert_eq!(denied.status, Status::Rejected);
     }
@@ -324,13 +319,13 @@ mod tests {
             event(7, "approval.decided", None, r#"{"decisions":[{"call_id":"C1","decision":"denied"}]}"#);
         let events = [resumed("{}"), completed(6, "C1", false), denied];
 
-        // The row may be read before it is written, and the event after.
+        // The row may have been read too early to be there.
         assert_eq!(fate("running", "C1", &events[..2], ""), None);
         assert_eq!(fate("running", "C1", &events, "").unwrap().status, Status::Rejected);
     }
 
     #[test]
-    fn while_nothing_is_written_only_our_own_decision_tells_how_it_went() {
+    fn unrecorded_decision_is_known_only_if_ours() {
         use DecisionKind as D;
         let status = |word, events: &[String], ours| {
             told(r#""status":"#, word, "C1", events, "", ours).map(|fate| fate.status)

@@ -1,30 +1,27 @@
-//! What may be done with a call, and what to know before.
+//! Capabilities of a call, and notes on deciding it.
 
 use super::client::Road;
 use super::turn::{Turn, Waits};
 use super::wire::Report;
 use crate::domain::{Capabilities, Note, Notes, On, ReasonRule, Together};
 
-/// What it depends on beside the row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Facts {
     waits: Waits,
     way: DecisionRoute,
-    /// More than this action is decided with the turn.
     several: bool,
-    /// Calls that are held with it: of the server, of a client.
+    /// Numbers of calls that are held without needing approval: the server's, and a client's.
     free: u16,
     client: u16,
 }
 
-/// How a turn is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DecisionRoute {
-    /// By the bridge, each call by itself; the agent can be told something.
+    /// By the bridge, each call by itself. With `notes`, a comment reaches the agent.
     Each { notes: bool },
-    /// By the bridge, with one decision: dendrux before 0.3.
+    /// By the bridge, with one decision (dendrux before 0.3).
     Whole,
-    /// By a route of the owner's, with one decision. Nobody says for which version.
+    /// By an owner's route, with one decision. The version of dendrux is unknown.
     Plain,
 }
 
@@ -58,14 +55,14 @@ const ANSWER: Note =
     Note { on: On::Edit, words: "only `answer` can be filled in: it is given to the agent as text" };
 
 const NOBODY: Note = Note::NOBODY;
-/// In memory.
+/// The bridge keeps names in memory.
 const REMEMBERED: Note = Note {
     on: On::Any,
     words: "dendrux records nobody: its bridge keeps the name that decides until it restarts",
 };
 const GIVE: [Note; 4] = [NOBODY, REMEMBERED, RESULT, NO_RESULT];
 const ASKED: [Note; 3] = [NOBODY, REMEMBERED, ANSWER];
-/// Of a turn that waits for an approval.
+/// For a turn that waits for approval.
 const APPROVAL: [Note; 8] =
     [NOBODY, REMEMBERED, CALLS_RUN, CALLS_WAIT, CLIENT_AFTER, CLIENT_STUB, CLIENT_EITHER, TO_AGENT];
 
@@ -118,7 +115,6 @@ impl Facts {
 }
 
 impl Report {
-    /// How decisions go, for whoever sets it up.
     pub(super) const fn deciding(&self) -> &'static str {
         if self.decisions {
             "each call by itself, all calls of a turn together"

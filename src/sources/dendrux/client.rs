@@ -1,4 +1,4 @@
-//! One application: what it is asked with, and by which road.
+//! `Dendrux`, the source for one application, and the routes to it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,33 +13,28 @@ use crate::net::sse::Limits;
 use crate::net::url;
 
 use crate::sources::{SourceError, answer};
-/// Longest wait for a read.
 pub(super) const GET_LIMIT: Duration = Duration::from_secs(30);
-/// Longest wait for a list.
 pub(super) const LONG_LIMIT: Duration = Duration::from_mins(1);
-/// Longest wait for a decision to be taken. Without the bridge it is answered only when the run pauses again or ends; what takes
-/// longer is read afterwards.
+/// Time limit of a decision. Without the bridge, the answer comes only when the run pauses again or ends; a later
+/// outcome is read afterwards.
 const DECIDE_LIMIT: Duration = Duration::from_secs(45);
 
-/// Requests at a time.
 pub(super) const GETS: usize = 4;
 
-/// One application.
 #[derive(Debug)]
 pub(super) struct Dendrux {
     pub(super) name: SourceName,
     pub(super) http: Http,
     pub(super) set: config::Dendrux,
-    /// Who decides, for a bridge to remember.
+    /// The name that a bridge records for decisions.
     pub(super) reviewer: Option<Untrusted>,
-    /// `None` until somebody asked, and again after a list failed or something was not there.
+    /// `None` until the first request, and again after a failed list or a missing route.
     pub(super) road: Mutex<Option<Road>>,
     pub(super) kept: Mutex<TurnCache>,
     pub(super) memory: Memory,
     pub(super) stream: Limits,
 }
 
-/// How it is reached.
 #[derive(Clone, Debug)]
 pub(super) enum Road {
     Bridge(Arc<Report>),
@@ -47,7 +42,7 @@ pub(super) enum Road {
 }
 
 impl Dendrux {
-    /// How it is reached: told, or asked for now.
+    /// Returns how the application is reached, and finds out if unknown.
     pub(super) async fn road(&self) -> Result<Road, SourceError> {
         if let Some(road) = lock(&self.road).clone() {
             return Ok(road);
@@ -69,13 +64,12 @@ impl Dendrux {
         format!("{}{place}", self.set.prefix)
     }
 
-    /// A path under the prefix, answered in any way.
     pub(super) async fn ask(&self, place: String, limit: Duration) -> Result<Reply, SourceError> {
         let ask = Ask { path: self.path(&place), body: None, key: None, limit };
         self.http.ask(&ask).await.map_err(answer::none)
     }
 
-    /// What stands there, understood; `None` where nothing does.
+    /// Reads a path; `None` if it does not exist.
     pub(super) async fn found<T: Send + 'static>(
         &self,
         place: String,
@@ -85,7 +79,7 @@ impl Dendrux {
         match reply.status {
             404 | 410 => Ok(None),
             200..=299 => parsed(reply.text, read).await.map(Some),
-            // It is there, and cannot tell of this one.
+            // The application answers, but cannot report this item.
             500.. => Err(SourceError::Protocol { why: answer::message(&reply) }),
             _ => Err(answer::refusal(&reply)),
         }
@@ -96,7 +90,7 @@ impl Dendrux {
         self.http.ask(&ask).await.map_err(answer::none)
     }
 
-    /// What narrows the list, as configured.
+    /// Returns a query with the configured agent and tenant.
     pub(super) fn narrowed<'a>(&'a self, more: &[(&'a str, &'a str)]) -> String {
         let agent = self.set.agent.as_deref().map(|agent| ("agent_name", agent));
         let tenant = self.set.tenant.as_deref().map(|tenant| ("tenant_id", tenant));
@@ -105,7 +99,6 @@ impl Dendrux {
     }
 }
 
-/// Reads a reply of its own form.
 pub(super) async fn parsed<T: Send + 'static>(
     text: String,
     read: fn(&str) -> Option<T>,

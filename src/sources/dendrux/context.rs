@@ -1,4 +1,4 @@
-//! What dendrux knows around a call: its run, its turn, what was said, what happened before.
+//! The Context tab for a call: its run, turn, conversation and events.
 
 use async_trait::async_trait;
 
@@ -9,10 +9,10 @@ use super::turn::Turn;
 use crate::domain::{ActionId, ContextEntry, Fact, Row, Untrusted};
 use crate::sources::{Context, SourceError};
 
-/// So many messages and events are shown, the newest.
+/// Maximum numbers of messages and events to show, the newest.
 const SAID: usize = 10;
 const HAPPENED: usize = 40;
-/// Messages asked for: what the router gives at most.
+/// Messages per request, the router's maximum.
 const PAGE: usize = 1_000;
 
 #[async_trait]
@@ -33,7 +33,7 @@ impl Context for Dendrux {
 }
 
 impl Dendrux {
-    /// What waits with it now; `None` once it is decided.
+    /// Returns the turn in which the call waits; `None` once it is decided.
     async fn turn_of(&self, place: &CallId, run: &log::Run) -> Result<Option<Turn>, SourceError> {
         let turn = match self.road().await? {
             Road::Bridge(_) => {
@@ -65,7 +65,7 @@ fn about(place: &CallId, run: &log::Run, turn: Option<&Turn>) -> ContextEntry {
     ContextEntry { title: "Run", facts }
 }
 
-/// The other calls of its turn, read-only: what needs no decision is held all the same.
+/// Lists the other calls of the turn. Calls that need no decision are held, too.
 fn beside(turn: &Turn, place: &CallId) -> Option<ContextEntry> {
     let mut facts = Vec::new();
     for call in &turn.calls {

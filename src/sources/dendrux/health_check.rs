@@ -1,16 +1,15 @@
-//! The steps of a health check that are about the bridge and the write routes.
+//! Health checks of the bridge and the write routes.
 
 use super::client::{Dendrux, GET_LIMIT, Road, lock};
 use crate::domain::{Check, Untrusted};
 use crate::sources::health_check;
 
-/// A run that nobody has: its routes can be asked for without touching any.
+/// A run that does not exist, so that requests to its routes change nothing.
 const NOBODY: &str = "/runs/placet-doctor";
 
 impl Dendrux {
-    /// How it is reached.
     pub(super) async fn check_road(&self) -> Result<Vec<Check>, Vec<Check>> {
-        // A bridge that was mounted a moment ago is to be found.
+        // Asks again, because a bridge may have been mounted meanwhile.
         *lock(&self.road) = None;
         let road = self.road().await.map_err(|error| vec![health_check::failed("address", &error)])?;
         let mut checks = Vec::new();
@@ -38,7 +37,8 @@ impl Dendrux {
         Ok(checks)
     }
 
-    /// Whether somebody wrote the routes that take decisions: each of them takes POST alone, and says so to a GET.
+    /// Checks that the owner wrote the routes for decisions. They take only POST, so an existing one answers a GET with
+    /// 405.
     pub(super) async fn write_routes(&self) -> Vec<Check> {
         let approval = &self.set.approval_path;
         let routes = [

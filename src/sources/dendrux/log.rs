@@ -1,4 +1,4 @@
-//! What the package's own read router says of runs: lists, pauses, events, calls. Both generations, every shape of date.
+//! Reads the package's own router: runs, pauses, events and calls, of dendrux 0.2 and 0.3, with every form of date.
 
 use super::turn::Call;
 use super::wire::{bare_call, nameless};
@@ -6,7 +6,6 @@ use crate::contract::action::Unreadable;
 use crate::contract::fields::Fields;
 use crate::domain::{RawJson, Timestamp, Untrusted, json};
 
-/// A run in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Listed {
     pub(super) run: String,
@@ -14,44 +13,40 @@ pub(super) struct Listed {
     pub(super) agent: Option<Untrusted>,
     pub(super) parent: Option<Untrusted>,
     pub(super) created: Option<Timestamp>,
-    /// Changes when it moves on. Its date alone does not: dendrux 0.2 keeps dates in whole seconds.
+    /// Changes whenever the run moves on. The date alone may not, because dendrux 0.2 keeps whole seconds.
     pub(super) stamp: String,
 }
 
-/// A page of runs.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) runs: Vec<Result<Listed, Unreadable>>,
     pub(super) total: Option<u64>,
 }
 
-/// One pause of a run, over or not.
+/// A pause of a run, resumed or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pause {
     pub(super) index: u64,
     pub(super) at: Option<Timestamp>,
-    /// The number of the event by which it went on.
+    /// Number of the event that resumed the run.
     pub(super) resumed: Option<u64>,
     pub(super) reason: String,
-    /// Those that can be read.
+    /// The readable calls.
     pub(super) calls: Vec<Call>,
-    /// All of them could be.
+    /// Whether all calls are readable.
     pub(super) whole: bool,
     pub(super) raw: RawJson,
 }
 
-/// Something that happened in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Happened {
     pub(super) index: u64,
     pub(super) kind: Untrusted,
-    /// The call it is about.
     pub(super) call: Option<String>,
     pub(super) data: RawJson,
     pub(super) at: Option<Timestamp>,
 }
 
-/// What one call came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CallRun {
     pub(super) call: String,
@@ -61,7 +56,6 @@ pub(super) struct CallRun {
     pub(super) at: Option<Timestamp>,
 }
 
-/// A run by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) status: Untrusted,
@@ -76,7 +70,6 @@ pub(super) struct Run {
     pub(super) updated: Option<Timestamp>,
 }
 
-/// One message of its conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Message {
     pub(super) role: Untrusted,
@@ -185,12 +178,10 @@ fn items(text: &str) -> Option<Vec<&str>> {
 }
 
 impl Run {
-    /// Nothing happens in it any more.
     pub(super) fn is_over(&self) -> bool {
         matches!(self.status.as_raw(), "success" | "error" | "cancelled" | "max_iterations")
     }
 
-    /// How it ended, in words.
     pub(super) fn end(&self) -> Untrusted {
         let why = self.error.as_ref().or(self.failure.as_ref()).map(Untrusted::as_raw);
         match why {

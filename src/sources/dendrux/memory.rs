@@ -1,4 +1,4 @@
-//! What this inbox sent lately: for as long as nothing is written of a decision, nobody else knows how it went.
+//! Recent decisions of this inbox. Until dendrux records a decision, only its sender knows it.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use tokio::time::Instant;
 use crate::domain::{ActionId, BatchId, DecisionKind};
 use crate::sources::recent::Recent;
 
-/// So many are remembered; a run writes down what was decided long before.
+/// Maximum number of entries. A run records its decisions long before it is reached.
 const MOST: usize = 4_000;
-/// A request that was never answered has arrived by then, or never will.
+/// After this time, a request without an answer has either arrived or never will.
 const IN_FLIGHT: Duration = Duration::from_mins(2);
 
 #[derive(Debug)]
 pub(super) struct Memory {
-    /// Decisions that are known to have won their turn.
+    /// Decisions known to have won their turn.
     pub(super) ours: Recent<ActionId, DecisionKind>,
-    /// Turns of which the answer was lost, and when.
+    /// Turns whose answer was lost, with the time.
     lost: Recent<BatchId, Instant>,
 }
 
@@ -31,7 +31,7 @@ impl Memory {
         self.lost.put(turn, Instant::now());
     }
 
-    /// The turn still waits: what was sent too long ago to be on its way did not arrive.
+    /// Records that the turn still waits: a request that is too old to be in flight did not arrive.
     pub(super) fn still_waits(&self, turn: &BatchId) {
         if self.lost.get(turn).is_some_and(|at| at.elapsed() >= IN_FLIGHT) {
             self.lost.remove(turn);

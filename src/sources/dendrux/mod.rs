@@ -1,11 +1,11 @@
 //! dendrux: agents in a Python process that pause before calls that need approval.
 //!
-//! The package ships a router to read with, and no route to decide with. Two roads lead there: placet's bridge
-//! (`assets/bridges/dendrux`), which says in one call what waits, pushes changes, and takes a decision on each call; or the
-//! package's read router with the write routes that its documentation has every owner write, which take one decision a turn and
-//! answer only when the run pauses again or ends. Which one it is, the source finds out by asking.
+//! The package has a router to read with, but none to decide with. The source finds out which of two ways the
+//! application offers: placet's bridge (`assets/bridges/dendrux`) lists everything that waits in one request, pushes
+//! changes and takes a decision on each call. Otherwise it uses the read router and the write routes that dendrux
+//! documents for owners, which take one decision per turn and answer only when the run pauses again or ends.
 //!
-//! A **turn** is one pause of a run, with all its calls. It is decided in one request, so that nothing of it can be left out.
+//! A **turn** is one pause of a run with all its calls. One request decides all of it, so no call is left out.
 
 use std::sync::{Arc, Mutex};
 
@@ -71,13 +71,13 @@ impl SourceInfo for Dendrux {
         &self.name
     }
 
-    /// Only a bridge writes down who decided, and it writes the name that it is told.
+    /// Only a bridge records who decided, under the name that it is sent.
     fn subject(&self) -> Option<Untrusted> {
         let bridge = matches!(&*lock(&self.road), Some(Road::Bridge(_)));
         self.reviewer.clone().filter(|_| bridge)
     }
 
-    /// A name or a reason proves that it was somebody else, and never that it was this decision: two reviewers may use the same.
+    /// Another name or reason proves that somebody else decided. Two reviewers may use the same name.
     fn ours(&self, action: &PendingAction, decision: &Decision, _: &str) -> Option<bool> {
         if let Decision::Reject { reason } = decision
             && action.row.status == Status::Rejected
@@ -86,12 +86,11 @@ impl SourceInfo for Dendrux {
         {
             return Some(false);
         }
-        // The bridge writes down who decided.
         let by = action.row.resolved_by.as_ref()?;
         Some(self.reviewer.as_ref() == Some(by))
     }
 
-    /// Without the bridge there is no such stream: the package pushes one run's events at most.
+    /// Without the bridge there is no such stream. The package only pushes the events of a single run.
     fn watch(&self) -> Option<BoxStream<'static, EventKind>> {
         Some(signals::signals(self.http.clone(), self.path("/placet/events"), self.stream, true))
     }
@@ -99,7 +98,7 @@ impl SourceInfo for Dendrux {
 
 #[async_trait]
 impl Source for Dendrux {
-    /// There is no telling what changed: it is always everything.
+    /// Always lists everything, because dendrux does not report changes.
     async fn sync(&self, _: Option<Revision>) -> Result<Synced, SourceError> {
         self.list().await
     }

@@ -1,4 +1,4 @@
-//! Actions that wait no more: what became of each, read from its run.
+//! Settled actions, read from their runs.
 
 use std::collections::BTreeMap;
 
@@ -15,22 +15,22 @@ use crate::contract::time;
 use crate::domain::{PendingAction, RawJson, Status, Timestamp};
 use crate::sources::{Full, SourceError};
 
-/// Somebody decided, and the call has not come to its end: dendrux writes down only then how it was decided.
+/// Somebody decided, but dendrux records the decision only when the call has ended.
 pub(super) const UNTOLD: &str =
     "somebody decided it; dendrux writes down how when the calls of its turn are done";
-/// The same for so long that the app may have died with it: then nothing is ever written.
+/// The same after so long that the application may have died, so that it is never recorded.
 pub(super) const SILENT: &str = "somebody decided it, and its run wrote nothing since: the app may be gone. Look at the app, and at what \
                                  the call writes to";
-/// A rejection is written within this: whatever takes longer runs.
+/// Milliseconds within which a rejection is recorded. A call without a record after that is running.
 const WRITTEN: i64 = 2_000;
-/// Longer than most tools take.
+/// Milliseconds; longer than most tools take.
 const RUNS: i64 = 15 * 60 * 1_000;
-/// Calls a page, and so many pages at most.
+/// Calls per page, and maximum number of pages.
 const PAGE: usize = 1_000;
 const PAGES_MAX: usize = 20;
 
 impl Dendrux {
-    /// Actions of one run that wait no more. A pause that the run never had is known to nobody.
+    /// Reads actions of one run that no longer wait. Leaves out those of unknown pauses.
     pub(super) async fn over(
         &self,
         route: &str,
@@ -57,7 +57,7 @@ impl Dendrux {
         Ok(found)
     }
 
-    /// `None` for a call that the pause did not hold.
+    /// Returns `None` for a call that the pause did not hold.
     fn settled(&self, place: &CallId, record: Record<'_>, decided: &Decided) -> Option<Full> {
         let turn = turn(&place.run, record.run, record.pause)?;
         let call = turn.calls.iter().find(|call| place.call.as_deref() == Some(&call.id));
@@ -74,7 +74,6 @@ impl Dendrux {
         })
     }
 
-    /// What its calls came to. The rows of a run come in no order that is promised.
     pub(super) async fn ran(&self, route: &str) -> Result<Vec<CallRun>, SourceError> {
         let mut all = Vec::new();
         for number in 0..PAGES_MAX {
@@ -89,7 +88,7 @@ impl Dendrux {
         Ok(all)
     }
 
-    /// Who decided, as a bridge remembers it; a bridge that does not answer remembers nothing.
+    /// Returns who decided, from the bridge's memory; empty if the bridge does not answer.
     async fn remembered(&self, route: &str, pause: u64, road: &Road) -> Decided {
         let Road::Bridge(_) = road else { return Decided::default() };
         let text = self.found(format!("/placet{route}"), |text| Some(text.to_owned())).await;
@@ -98,7 +97,7 @@ impl Dendrux {
     }
 }
 
-/// A turn that is over, as the pause tells it. Which of its calls needed a decision does not matter any more.
+/// Rebuilds a settled turn from its pause. Marks all calls as gated, because it no longer matters which were.
 fn turn(id: &str, run: &Run, pause: &Pause) -> Option<Turn> {
     let question = Question { text: "the agent asked something".into(), options: RawJson::null() };
     let gated = |call: &Call| Call { gated: true, ..call.clone() };
@@ -118,19 +117,20 @@ fn turn(id: &str, run: &Run, pause: &Pause) -> Option<Turn> {
     })
 }
 
-/// A call of a run that went on then, of which nothing is written. `None`: that was a moment ago, and it may be a rejection.
+/// Returns the state of a call without records whose run continued at `since`; `None` if that was just now, because it
+/// may be a rejection.
 fn unwritten(since: Option<Timestamp>, now: Timestamp) -> Option<CallStatus> {
     let fate =
         |status, why: &str| Some(CallStatus { error: Some(why.into()), at: since, ..CallStatus::of(status) });
     match since {
         Some(at) if at <= now && now.since(at) < WRITTEN => None,
         Some(at) if now.since(at) >= RUNS => fate(Status::Unknown, SILENT),
-        // Clocks differ.
+        // `at` may lie in the future, because clocks differ.
         Some(_) | None => fate(Status::Running, UNTOLD),
     }
 }
 
-/// It is told as running because nothing is written, and nothing says that it was approved.
+/// Returns whether the action counts as running only because nothing is recorded. It may not be approved.
 pub(super) fn is_unwritten(action: &PendingAction) -> bool {
     action.error.as_ref().is_some_and(|why| [UNTOLD, SILENT].contains(&why.as_raw()))
 }

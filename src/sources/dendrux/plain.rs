@@ -1,4 +1,4 @@
-//! The road without the bridge: the package's read router. Only runs that moved on are read again.
+//! Reads without the bridge, through the package's router. Only runs that moved on are read again.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,16 +15,14 @@ use crate::domain::{RawJson, Untrusted, json};
 use crate::sources::SourceError;
 use crate::sources::answer::{self, success};
 
-/// Runs a page, and events a page: what the router gives at most.
+/// Runs per page, and events per page: the router's maximum.
 const PAGE: u64 = 1_000;
-/// More pages than any honest run has.
 const PAGES_MAX: u64 = 100;
 
-/// A turn; nothing when the run went on meanwhile.
+/// A turn; `None` if the run has continued meanwhile.
 type Read = Option<Result<Turn, Unreadable>>;
 
 impl Dendrux {
-    /// Everything that waits for somebody, newest first.
     pub(super) async fn runs_waiting(&self) -> Result<Waiting, SourceError> {
         let mut waiting = Waiting::default();
         let mut runs = Vec::new();
@@ -61,14 +59,14 @@ impl Dendrux {
                 Err(error) => failed = Some(error),
             }
         }
-        // What was read stays read, also when something else could not be.
+        // Keeps the turns that were read, even if another read failed.
         let listed: HashSet<&str> = waiting.turns.iter().map(|turn| turn.run.as_str()).collect();
         kept.retain(|run, _| listed.contains(run.as_str()));
         *lock(&self.kept) = kept;
         failed.map_or(Ok(waiting), Err)
     }
 
-    /// The runs that wait, newest first. A list that grew or shrank while it was paged is asked for again.
+    /// Lists the waiting runs, newest first. Starts again if the list changed while it was paged.
     async fn runs(&self) -> Result<Vec<Result<Listed, Unreadable>>, SourceError> {
         let waits = [Waits::Approval, Waits::Result, Waits::Input].map(|waits| ("status", waits.word()));
         let limit = PAGE.to_string();
@@ -102,11 +100,11 @@ impl Dendrux {
         Ok(all)
     }
 
-    /// The turn of a listed run. What is wrong with one run is told, and hides no other.
+    /// Reads the turn of a listed run. An unreadable run does not hide others.
     async fn listed_turn(&self, run: &Listed) -> Result<Read, SourceError> {
         match self.turn(&run.run, run.agent.as_ref(), run.parent.as_ref()).await {
             Ok(Some(Ok(turn))) => Ok(Some(Ok(Turn { at: turn.at.or(run.created), ..turn }))),
-            // It answers, and cannot tell of this run.
+            // The application answers, but cannot report this run.
             Err(SourceError::Protocol { why }) => {
                 let raw = format!(
                     r#"{{"run_id":{},"error":{}}}"#,
@@ -119,7 +117,6 @@ impl Dendrux {
         }
     }
 
-    /// What a run waits for.
     pub(super) async fn turn(
         &self,
         run: &str,
@@ -164,7 +161,7 @@ impl Dendrux {
         Ok((turn.len() > 0).then_some(Ok(turn)))
     }
 
-    /// What happened in a run after an event, in order.
+    /// Reads the events of a run after the given one, in order.
     pub(super) async fn events(&self, route: &str, after: Option<u64>) -> Result<Vec<Happened>, SourceError> {
         let mut all: Vec<Happened> = Vec::new();
         let mut after = after;
@@ -184,7 +181,7 @@ impl Dendrux {
         Ok(all)
     }
 
-    /// What the agent said last: the package says nowhere over HTTP what it asks.
+    /// Returns the agent's last message, because the package does not serve the question over HTTP.
     async fn last_words(&self, route: &str) -> Result<Option<Question>, SourceError> {
         let said = self.found(format!("{route}/traces?limit={PAGE}"), log::conversation).await?;
         let last = said.unwrap_or_default().into_iter().rfind(|said| said.role.as_raw() == "assistant");
@@ -192,15 +189,15 @@ impl Dendrux {
     }
 }
 
-/// Which calls need a decision: those that asked for it since the run last went on. Where nothing says so, all that would run on
-/// the server.
+/// Marks the calls that asked for approval since the run last continued. If none did, marks all that would run on the
+/// server.
 fn gated(calls: Vec<Call>, events: &[Happened], pause: u64) -> Vec<Call> {
     let asked =
         events.iter().filter(|event| event.kind.as_raw() == "approval.requested" && event.index < pause);
     let asked: HashMap<&str, Option<Untrusted>> = asked
         .filter_map(|event| {
             let reason = Fields::of(event.data.as_str()).and_then(|data| data.text("reason"));
-            // Which says no more than that it is gated.
+            // This reason only says that the call is gated.
             let reason = reason.filter(|reason| reason.as_raw() != "requires_approval");
             Some((event.call.as_deref()?, reason))
         })

@@ -1,4 +1,4 @@
-//! What waits, and actions in full, by whichever road.
+//! Lists what waits and reads actions in full, with or without the bridge.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -16,19 +16,20 @@ use crate::domain::{ActionId, PendingAction};
 use crate::net::url;
 
 use crate::sources::{Full, SourceError, Synced, answer};
-/// Looks at a decision that is not written, and the wait before each: longer in all than a rejection takes to be written.
+/// Number of reads of a decision that is not recorded, and the pause before each. Together longer than a rejection
+/// takes to be recorded.
 const LOOKS: u32 = 10;
 const LOOK: Duration = Duration::from_millis(250);
-/// Up to so many runs are named to the bridge; of more, everything that waits is asked for.
+/// Maximum number of runs to name to the bridge. Above it, everything that waits is read.
 const NAMED: usize = 20;
 
 impl Dendrux {
-    /// Everything that waits for somebody. A bridge is looked for each time until there is one: it may be mounted later.
+    /// Lists everything that waits. Looks for a bridge each time until there is one, because it may be mounted later.
     pub(super) async fn list(&self) -> Result<Synced, SourceError> {
         lock(&self.road).take_if(|road| matches!(road, Road::Plain));
         let listed = self.listed_anew().await;
         if listed.is_err() {
-            // Somebody may have put another application in its place.
+            // Another application may run there now.
             *lock(&self.road) = None;
         }
         listed
@@ -44,7 +45,7 @@ impl Dendrux {
         Ok(Synced::All { rows: rows.collect(), unreadable: waiting.unreadable, revision: None })
     }
 
-    /// What the bridge says: all of it, or that of some runs. A bridge that cannot narrow it says more.
+    /// Asks the bridge what waits, for the given runs or all. A bridge that cannot filter returns more.
     pub(super) async fn waiting(&self, runs: &[&str]) -> Result<Waiting, SourceError> {
         let runs: Vec<_> = runs.iter().map(|run| ("run_id", *run)).collect();
         let query =
@@ -57,7 +58,8 @@ impl Dendrux {
         }
     }
 
-    /// Actions in full, waiting or not; unknown ids are left out. Waits for what was decided a moment ago: it may be a rejection.
+    /// Reads actions in full, waiting or not, and leaves out unknown ids. Waits for fresh decisions, which may be
+    /// rejections.
     pub(super) async fn read(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
         let mut found = self.read_once(ids).await?;
         for _ in 0..LOOKS {
@@ -75,7 +77,7 @@ impl Dendrux {
 
     async fn read_once(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
         let mut runs: BTreeMap<String, Vec<CallId>> = BTreeMap::new();
-        // An id that is none of ours is known to nobody.
+        // An id in another format is unknown.
         for place in ids.iter().filter_map(CallId::of) {
             runs.entry(place.run.clone()).or_default().push(place);
         }
@@ -106,7 +108,7 @@ impl Dendrux {
         Ok(found.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
-    /// Actions of one run, of which some are over. `turn` is what it waits for now, where that was asked already.
+    /// Reads actions of one run, some of them settled. `turn` is the turn in which it waits, if already known.
     async fn read_run(
         &self,
         run: &str,
@@ -146,7 +148,6 @@ impl Dendrux {
     }
 }
 
-/// The actions of a turn that waits, with what may be done with them.
 fn actions(turn: &Turn, road: &Road) -> impl Iterator<Item = PendingAction> {
     let can = Facts::of(turn, road).capabilities();
     turn.actions().into_iter().map(move |mut action| {
@@ -155,7 +156,6 @@ fn actions(turn: &Turn, road: &Road) -> impl Iterator<Item = PendingAction> {
     })
 }
 
-/// Those of a turn that waits.
 fn pending(turn: &Turn, places: &[CallId], road: &Road) -> Vec<Full> {
     let wanted: Vec<ActionId> = places.iter().map(CallId::id).collect();
     actions(turn, road).filter(|action| wanted.contains(&action.row.id)).map(Ok).collect()

@@ -1,4 +1,4 @@
-//! Deciding a turn: read again, sent once, and told by what is written of each call afterwards.
+//! Decides a turn: reads it again, sends it once, and takes the outcome of each call from the records.
 
 use std::collections::HashMap;
 
@@ -44,7 +44,7 @@ impl Dendrux {
         answered
     }
 
-    /// The turn, if it is what was decided about and all of it; else what became of its actions.
+    /// Returns the turn if it is unchanged and decided as a whole, and the outcomes of its actions otherwise.
     async fn look_again(&self, items: &[Item], road: &Road) -> Result<Result<Turn, Outcomes>, SourceError> {
         let places: Vec<CallId> = items.iter().filter_map(|item| CallId::of(&item.id)).collect();
         let Some(first) = places.first().filter(|_| places.len() == items.len()) else {
@@ -72,12 +72,11 @@ impl Dendrux {
             let same = |now: &PendingAction| now.digest() == item.digest && now.terms == item.terms;
             now.get(&item.id).is_some_and(same)
         };
-        // One request for all of them: one that changed holds back the others.
+        // One request carries all calls, so a changed one holds back the others.
         let whole = now.len() == items.len() && items.iter().all(same);
         Ok(if whole { Ok(turn) } else { Err(all(items, &failed(CHANGED))) })
     }
 
-    /// Where the decision goes.
     fn route(&self, turn: &Turn, road: &Road) -> Option<String> {
         let run = call_id::of_run(&turn.run)?;
         Some(match (road, turn.waits) {
@@ -104,7 +103,7 @@ impl Dendrux {
             (200..=299, Road::Bridge(_)) => Ok(self.won(items).await),
             (200..=299, Road::Plain) => Ok(self.read_back(items).await),
             (409, _) => match self.elsewhere(items, message.as_raw()).await {
-                // Nothing of ours landed, now or before: no failed read can make a doubt of that.
+                // No earlier answer was lost, so our decision cannot have landed, even if reading failed.
                 Err(_) if !self.memory.was_lost(&turn.place(None).batch()) => {
                     Ok(all(items, &Outcome::Skipped { status: None, by: None }))
                 }
@@ -128,7 +127,7 @@ impl Dendrux {
         }
     }
 
-    /// Only who wins a turn is told so by the bridge. What is written already may say more.
+    /// The bridge answers so only to the decision that won the turn. The records may already say more.
     async fn won(&self, items: &[Item]) -> Outcomes {
         for item in items {
             self.memory.ours.put(item.id.clone(), item.kind());
@@ -141,7 +140,7 @@ impl Dendrux {
         items.iter().map(|item| (item.id.clone(), outcome(item))).collect()
     }
 
-    /// An owner's route may say anything: only what is written counts.
+    /// Takes outcomes from the records alone, because an owner's route may answer anything.
     async fn read_back(&self, items: &[Item]) -> Outcomes {
         let found = match self.standing(items).await {
             Ok(found) => found,
@@ -159,7 +158,8 @@ impl Dendrux {
         items.iter().map(|item| (item.id.clone(), outcome(item))).collect()
     }
 
-    /// Somebody was first, or the run ended: what became of each. `otherwise` is why, for what is pending all the same.
+    /// Returns the outcomes if somebody was first or the run ended. `otherwise` is the reason for actions still
+    /// pending.
     async fn elsewhere(&self, items: &[Item], otherwise: &str) -> Result<Outcomes, SourceError> {
         let found = self.standing(items).await?;
         let outcome = |item: &Item| {
@@ -168,7 +168,7 @@ impl Dendrux {
                 None => failed(GONE),
                 Some(Err(())) => Outcome::Skipped { status: Some(Status::Running), by: None },
                 Some(Ok(action)) if action.row.status.is_pending() => failed(otherwise),
-                // We asked before, and never heard: it may well be ourselves who were first.
+                // An earlier answer was lost, so it may have been this inbox that was first.
                 Some(Ok(action)) if lost && !self.is_somebody_elses(item, action) => {
                     by_status(item, action).unwrap_or_else(|| failed(otherwise))
                 }
@@ -178,12 +178,11 @@ impl Dendrux {
         Ok(items.iter().map(|item| (item.id.clone(), outcome(item))).collect())
     }
 
-    /// What is written names another reviewer, or another reason than ours.
     fn is_somebody_elses(&self, item: &Item, action: &PendingAction) -> bool {
         self.ours(action, &item.decision, "") == Some(false)
     }
 
-    /// The actions as they stand; an error for one of which nothing is written yet.
+    /// Reads the actions. `Err` marks one without records.
     async fn standing(
         &self,
         items: &[Item],
@@ -198,7 +197,7 @@ impl Dendrux {
         Ok(found.into_iter().filter_map(by_id).collect())
     }
 
-    /// Nothing takes the decision: the run is gone, or nobody wrote the route.
+    /// Returns why no route took the decision: the run is gone, or its owner did not write the route.
     async fn nowhere(&self, turn: &Turn) -> String {
         let run = call_id::of_run(&turn.run).unwrap_or_default();
         match self.found(run, super::log::run).await {

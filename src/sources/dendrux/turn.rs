@@ -1,4 +1,4 @@
-//! A run that waits, at one pause: what it asks, and the actions that come of it.
+//! A turn: one pause of a run, what it asks, and its actions.
 
 use std::collections::HashMap;
 
@@ -6,17 +6,15 @@ use super::call_id::CallId;
 use crate::contract::tool;
 use crate::domain::{Digest, PendingAction, RawJson, Row, Timestamp, Untrusted, json};
 
-/// What a run waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Waits {
     Approval,
-    /// Somebody must say what a call came to that the server does not run.
+    /// The result of a call that the server does not run.
     Result,
-    /// It asked a question.
+    /// The answer to a question.
     Input,
 }
 
-/// Everything that is decided in one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Turn {
     pub(super) run: String,
@@ -26,17 +24,16 @@ pub(super) struct Turn {
     pub(super) agent: Option<Untrusted>,
     pub(super) tenant: Option<Untrusted>,
     pub(super) parent: Option<Untrusted>,
-    /// What the user asked the agent for.
+    /// The user's request to the agent.
     pub(super) said: Option<Untrusted>,
-    /// Of the agent's developer.
+    /// Set by the agent's developer.
     pub(super) metadata: Option<RawJson>,
     pub(super) calls: Vec<Call>,
     pub(super) question: Option<Question>,
-    /// As it came.
     pub(super) raw: RawJson,
 }
 
-/// Turns as they were read, by run, with what the list said of the run then.
+/// Turns by run, each with the `stamp` of the run at the time.
 pub(super) type TurnCache = HashMap<String, (String, Turn)>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +45,7 @@ pub(super) struct Call {
     pub(super) client: bool,
     /// It needs a decision.
     pub(super) gated: bool,
-    /// Why, where a hook said so.
+    /// Why it does, if a hook gave a reason.
     pub(super) reason: Option<Untrusted>,
 }
 
@@ -60,7 +57,7 @@ pub(super) struct Question {
 }
 
 impl Waits {
-    /// The word for it; anything else is nothing that a reviewer can answer (a run that an operator paused, for one).
+    /// Parses a status. A reviewer cannot end any other wait, such as a pause by an operator.
     pub(super) fn parse(word: &str) -> Option<Self> {
         match word {
             "waiting_approval" => Some(Self::Approval),
@@ -80,18 +77,17 @@ impl Waits {
 }
 
 impl Turn {
-    /// The calls that somebody has to decide or to answer.
+    /// Returns the calls that need a decision or a result.
     pub(super) fn open(&self) -> impl Iterator<Item = &Call> {
         let all = self.waits == Waits::Result;
         self.calls.iter().filter(move |call| self.waits != Waits::Input && (all || call.gated))
     }
 
-    /// The calls that are held with them, and need nobody.
+    /// Returns the calls that are held with them without needing a decision.
     pub(super) fn held(&self) -> impl Iterator<Item = &Call> {
         self.calls.iter().filter(|call| self.waits == Waits::Approval && !call.gated)
     }
 
-    /// How many actions it is.
     pub(super) fn len(&self) -> usize {
         if self.waits == Waits::Input { 1 } else { self.open().count() }
     }
@@ -100,7 +96,8 @@ impl Turn {
         CallId { run: self.run.clone(), pause: self.pause, call: call.map(|call| call.id.clone()) }
     }
 
-    /// What a decision is bound to beside the call itself: the pause, and everything else that is decided or runs with it.
+    /// Returns the digest of what a decision is bound to besides its call: the pause, and everything that is decided or
+    /// runs with it.
     fn terms(&self) -> Digest {
         let pause = self.pause.to_string();
         let mut fields = vec![Some(self.run.as_str()), Some(&pause), Some(self.waits.word())];
@@ -113,7 +110,6 @@ impl Turn {
         Digest::of_fields("dendrux", fields)
     }
 
-    /// Its actions, as they wait.
     pub(super) fn actions(&self) -> Vec<PendingAction> {
         match self.waits {
             Waits::Input => vec![self.asked()],
@@ -121,12 +117,11 @@ impl Turn {
         }
     }
 
-    /// One call of it, decided or not.
     pub(super) fn action(&self, call: &Call) -> PendingAction {
         let known = tool::definition(call.name.as_raw());
         let title = known.title(call.name.as_raw(), call.params.as_str());
         let input = match self.waits {
-            // A form has a place for the result then, and what was called stands beside it.
+            // The form needs a place for the result.
             Waits::Result => object(&[("call", call.params.as_str()), ("result", "null")]),
             Waits::Approval | Waits::Input => call.params.clone(),
         };
@@ -138,12 +133,11 @@ impl Turn {
         action
     }
 
-    /// What it asks.
     pub(super) fn asked(&self) -> PendingAction {
         let text = self.question.as_ref().map(|question| question.text.clone());
         let encoded = text.as_ref().map_or_else(|| "null".to_owned(), |text| json::encode(text.as_raw()));
         let options = self.question.as_ref().map_or("null", |question| question.options.as_str());
-        // A text: what is typed into its form needs no quotes.
+        // A string, so that an answer can be typed without quotes.
         let input = object(&[("question", &encoded), ("options", options), ("answer", "\"\"")]);
         let title = text.map(|text| text.as_raw().chars().take(tool::TITLE_MAX).collect::<String>());
         let title =
@@ -165,7 +159,6 @@ impl Turn {
     }
 }
 
-/// Of values that are JSON already.
 fn object(members: &[(&str, &str)]) -> RawJson {
     let members: Vec<_> =
         members.iter().map(|(key, value)| format!("{}:{value}", json::encode(key))).collect();

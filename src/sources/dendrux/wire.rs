@@ -1,42 +1,40 @@
-//! What the bridge says, read tolerantly: a turn that cannot be read is told, and hides no other.
+//! Reads the bridge's answers tolerantly. An unreadable turn is reported and does not hide others.
 
 use super::turn::{Call, Question, Turn, Waits};
 use crate::contract::action::Unreadable;
 use crate::contract::fields::Fields;
 use crate::domain::{RawJson, Timestamp, Untrusted, json};
 
-/// What a bridge says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Report {
     pub(super) bridge: u64,
-    /// Of the package.
+    /// Version of the package.
     pub(super) dendrux: Untrusted,
     /// Each call is decided by itself (dendrux 0.3 and later).
     pub(super) decisions: bool,
-    /// The agent can be told something.
+    /// A comment reaches the agent.
     pub(super) notes: bool,
     pub(super) agents: Vec<Untrusted>,
 }
 
 pub(super) const UNKNOWN_WAIT: &str = "it waits for something that this version does not know";
 
-/// What waits.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     pub(super) turns: Vec<Turn>,
     pub(super) unreadable: Vec<Unreadable>,
 }
 
-/// A decision that the bridge sent on, as it remembers it.
+/// A decision that the bridge passed on and remembers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Decided {
     pub(super) by: Option<Untrusted>,
     pub(super) at: Option<Timestamp>,
-    /// How the run failed afterwards.
+    /// The failure of the run afterwards.
     pub(super) error: Option<Untrusted>,
 }
 
-/// `None` when it is no bridge that answered.
+/// Returns `None` if the answer is not a bridge's.
 pub(super) fn report(text: &str) -> Option<Report> {
     let fields = Fields::of(text)?;
     let agents = fields.raw("agents").and_then(json::elements).unwrap_or_default();
@@ -49,7 +47,7 @@ pub(super) fn report(text: &str) -> Option<Report> {
     })
 }
 
-/// Everything that waits; `None` when it is no such list, or cut off.
+/// Reads a list of turns; `None` if the text is not one, or is cut off.
 pub(super) fn waiting(text: &str) -> Option<Waiting> {
     let json::Items { items, beside } = json::items(text, "turns")?;
     let mut waiting = Waiting::default();
@@ -65,7 +63,7 @@ pub(super) fn waiting(text: &str) -> Option<Waiting> {
     Some(waiting)
 }
 
-/// No id leads to a turn that cannot be read: it is shown, and nothing can be decided.
+/// Reports a turn that cannot be read. Without an id it is shown, but cannot be decided.
 pub(super) fn nameless(what: &'static str, raw: &str) -> Unreadable {
     Unreadable { id: None, ..Unreadable::new(what, raw) }
 }
@@ -107,7 +105,7 @@ fn call(text: &str) -> Option<Call> {
     Some(Call { gated, reason: fields.text("reason"), ..bare_call(&fields)? })
 }
 
-/// A call as every part of dendrux writes it.
+/// Reads the members that a call has in every answer.
 pub(super) fn bare_call(fields: &Fields<'_>) -> Option<Call> {
     let params = fields.json("params").unwrap_or_else(RawJson::null);
     Some(Call {
@@ -126,7 +124,6 @@ fn question(text: &str) -> Option<Question> {
     Some(Question { text: fields.text("text")?, options })
 }
 
-/// What the bridge remembers of the decision at a pause.
 pub(super) fn decided(text: &str, pause: u64) -> Option<Decided> {
     let decided = json::elements(Fields::of(text)?.raw("decided")?)?;
     let mut decided = decided.into_iter().rev().filter_map(Fields::of);
@@ -150,7 +147,7 @@ mod tests {
         "question":null,"moon":"full"}"#;
 
     #[test]
-    fn a_turn_gives_an_action_for_each_gated_call_with_its_exact_bytes() {
+    fn each_gated_call_becomes_an_action_with_exact_bytes() {
         let turn = turn(TURN).unwrap();
         let actions = turn.actions();
 
@@ -163,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_beside_a_call_is_part_of_what_is_agreed_to() {
+    fn terms_cover_the_other_calls_of_the_turn() {
         let terms = |text: &str| turn(text).unwrap().actions()[0].terms.unwrap();
         let changed = [
             TURN.replace("\"pause\":4", "\"pause\":5"),

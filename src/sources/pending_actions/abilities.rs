@@ -1,5 +1,5 @@
-//! What a gate can do beside listing, reading and deciding, and Praxiom in part: lists of what is over, timelines, figures,
-//! look-ups, and resolving what is unknown.
+//! Abilities of a gate, and some of Praxiom: lists of settled actions, timelines, figures, look-ups, and resolving
+//! unknown outcomes.
 
 use async_trait::async_trait;
 
@@ -58,7 +58,7 @@ impl PendingActions {
         Ok(listed(page, |row| query.statuses.contains(&row.status)))
     }
 
-    /// Praxiom takes one status a call and pages nothing: one page is everything. States that it does not have are empty.
+    /// Praxiom takes one status per request and has no pages. Statuses that it does not have are empty.
     async fn all_of(&self, statuses: &[Status]) -> Result<Listed, SourceError> {
         let mut all = Listed::default();
         for word in STATUSES.into_iter().filter(|word| statuses.contains(&Status::parse(word))) {
@@ -72,7 +72,7 @@ impl PendingActions {
     }
 }
 
-/// What the backend listed that was not asked for is left out: it moved on while it was read.
+/// Drops rows that changed while the list was read and no longer match.
 fn listed(page: wire::Page<Row>, asked: impl Fn(&Row) -> bool) -> Listed {
     let mut listed = Listed { next: page.next, ..Listed::default() };
     for row in page.items {
@@ -104,7 +104,7 @@ impl Figures for PendingActions {
     }
 }
 
-/// So many are enough to tell that a beginning is not the only one.
+/// Maximum number of ids to list for a prefix, enough to show that it is ambiguous.
 const BEGINNING: &str = "20";
 
 #[async_trait]
@@ -132,7 +132,7 @@ impl Lookup for PendingActions {
     }
 }
 
-/// A tool that cannot be read is left out: the form does without, and the gate still judges.
+/// Leaves out tools that cannot be read. A form works without them, and the gate still validates.
 fn read(text: &str) -> Option<Vec<KnownTool>> {
     let items = json::elements(Fields::of(text)?.raw("items")?)?;
     Some(items.into_iter().filter_map(tool).collect())
@@ -209,7 +209,7 @@ impl TakeBack for PendingActions {
 }
 
 impl PendingActions {
-    /// Who settled it, from its timeline: the action itself names who decided it.
+    /// Returns who settled the action, from its timeline. The action itself names who decided it.
     async fn settler(&self, segment: &str) -> Option<Untrusted> {
         let reply = self.ask(format!("{ROOT}/{segment}/events"), GET_LIMIT).await.ok()?;
         wire::settler(&reply.text).filter(|_| reply.status == 200)

@@ -1,4 +1,4 @@
-//! Claims at our gate.
+//! Claims at a gate.
 
 use async_trait::async_trait;
 

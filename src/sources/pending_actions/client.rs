@@ -1,4 +1,4 @@
-//! One backend that speaks the contract: what it is asked with, and what was learnt of it.
+//! `PendingActions`, the source for one backend that speaks the contract.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -19,15 +19,11 @@ use crate::sources::{Identity, OpenError, SourceError, answer, signals};
 const PRAXIOM_NOTES: [Note; 1] =
     [Note { on: On::Edit, words: "an edited key is replaced as a whole, and no key can be removed" }];
 pub(super) const ROOT: &str = "/api/pending-actions";
-/// Longest wait for one action.
 pub(super) const GET_LIMIT: Duration = Duration::from_secs(30);
-/// Longest wait for a list or for a decision to be taken.
 pub(super) const LONG_LIMIT: Duration = Duration::from_mins(1);
-/// Nothing can be asked about it.
 const NAMELESS: Note =
     Note { on: On::Any, words: "read-only: it has no id, so its source cannot be told about it" };
 
-/// A source that speaks the contract.
 #[derive(Debug)]
 pub(super) struct PendingActions {
     pub(super) name: SourceName,
@@ -35,12 +31,11 @@ pub(super) struct PendingActions {
     pub(super) http: Http,
     pub(super) workspace: Option<String>,
     pub(super) via: Via,
-    /// As the gate took the token's bearer last.
+    /// The token's bearer, as last reported by the gate.
     pub(super) me: Mutex<Option<Identity>>,
-    /// Who is on what, as it told last.
     pub(super) claims: Mutex<Option<Vec<Claim>>>,
     pub(super) stream: Limits,
-    /// Where something is pushed that is no gate's stream.
+    /// Praxiom's event stream, if configured.
     pub(super) hints: Option<HintsAt>,
     pub(super) orphans: Orphans,
 }
@@ -48,7 +43,7 @@ pub(super) struct PendingActions {
 #[derive(Clone, Debug)]
 pub(super) struct HintsAt {
     pub(super) path: String,
-    /// Where a briefing has its count.
+    /// JSON pointer to the count in a briefing.
     pub(super) count_at: Option<String>,
 }
 
@@ -87,7 +82,6 @@ impl PendingActions {
         })
     }
 
-    /// What may be done with it, by what was learnt of the token.
     pub(super) fn can(&self, row: &Row) -> Capabilities {
         let (reason, comment, binding, notes) = match self.dialect {
             Dialect::Gate => (ReasonRule::Optional, true, Binding::Source, Notes::of(&[])),
@@ -109,18 +103,17 @@ impl PendingActions {
         self.me.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// True until the backend names the token's scopes.
+    /// Returns whether the token has the scope `decide`. True until its scopes are known.
     pub(super) fn may_decide(&self) -> bool {
         let me = self.me.lock().unwrap_or_else(PoisonError::into_inner);
         me.as_ref().is_none_or(|me| me.scopes.iter().any(|scope| scope.as_raw() == "decide"))
     }
 
-    /// Keeps who is on what, as a list has it beside its rows.
     pub(super) fn learn_claims(&self, claims: Option<Vec<Claim>>) {
         *self.claims.lock().unwrap_or_else(PoisonError::into_inner) = claims.filter(|_| self.is_gate());
     }
 
-    /// What its list holds: what a human has to do something about.
+    /// Returns whether the backend's list holds actions in this status.
     pub(super) fn lists(&self, status: &Status) -> bool {
         status.is_pending() || (self.is_gate() && *status == Status::Unknown)
     }
@@ -129,7 +122,7 @@ impl PendingActions {
         self.dialect == Dialect::Gate
     }
 
-    /// Asks the gate who we are. It is no condition for reading: without an answer, what was known stays.
+    /// Asks the gate who the token's bearer is. Ignores failures, because reading works without it.
     pub(super) async fn learn_me(&self) {
         if self.is_gate()
             && let Err(error) = self.ask_me().await
@@ -150,7 +143,7 @@ impl PendingActions {
         Ok(())
     }
 
-    /// A path under the collection, with the workspace and more in its query.
+    /// Returns a path under the collection, with the workspace added to `query`.
     pub(super) fn path(&self, place: &str, query: &[(&str, &str)]) -> String {
         let workspace = self.workspace.as_deref().map(|workspace| ("workspace_id", workspace));
         let pairs: Vec<_> = workspace.into_iter().chain(query.iter().copied()).collect();

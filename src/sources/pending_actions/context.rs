@@ -1,4 +1,4 @@
-//! What waits around an action, as it was last listed.
+//! The Context tab: what waits in the same batch, mission or session, as last listed.
 
 use async_trait::async_trait;
 
@@ -6,12 +6,11 @@ use super::client::PendingActions;
 use crate::domain::{ActionId, ContextEntry, Fact, Row, Untrusted};
 use crate::sources::{Context, SourceError};
 
-/// Titles that are told of what waits beside an action.
+/// Maximum number of titles to show for each of them.
 const BESIDE: usize = 8;
 
 #[async_trait]
 impl Context for PendingActions {
-    /// What waits in its batch, its mission and its session.
     async fn context(&self, id: &ActionId, listed: &[Row]) -> Result<Vec<ContextEntry>, SourceError> {
         let Some(own) = listed.iter().find(|row| row.id == *id) else { return Ok(Vec::new()) };
         let batch = |row: &Row| row.batch.as_ref().map(|batch| batch.untrusted().clone());

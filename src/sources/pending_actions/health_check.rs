@@ -1,4 +1,4 @@
-//! The steps of a health check that are about workspaces and tokens.
+//! Health checks of URLs, workspaces and tokens.
 
 use std::collections::HashSet;
 
@@ -12,11 +12,10 @@ use crate::net::http::Ask;
 use crate::sources::source::Lookup;
 use crate::sources::{SourceError, Synced, answer, health_check};
 
-/// Most subjects that are reported.
 const SUBJECTS: usize = 20;
 
 impl PendingActions {
-    /// Each of several URLs, with the token. One that does not answer is no mistake while another does.
+    /// Checks each of several URLs with the token. One that does not answer is only a warning if another does.
     pub(super) async fn check_urls(&self) -> Result<Vec<Check>, Vec<Check>> {
         let urls = self.http.each();
         if urls.len() < 2 {
@@ -42,7 +41,6 @@ impl PendingActions {
         if one_answers { Ok(checks) } else { Err(checks) }
     }
 
-    /// From the address to the right to decide.
     pub(super) async fn check_rights(&self) -> Vec<Check> {
         let mut checks: Vec<Check> = self.workspaces().await.into_iter().collect();
         if self.is_gate() {
@@ -58,7 +56,7 @@ impl PendingActions {
         checks
     }
 
-    /// Whether so many people can decide as must approve something. A gate that asks for one person says nothing of it.
+    /// Checks that enough people can decide for actions that several must approve. Otherwise the gate says nothing.
     async fn check_approvers(&self) -> Option<Check> {
         let reply = self.ask("/api/workspaces".to_owned(), GET_LIMIT).await.ok()?;
         let mine =
@@ -75,7 +73,6 @@ impl PendingActions {
         })
     }
 
-    /// Subjects that can be taken for others.
     async fn check_subjects(&self) -> Vec<Check> {
         let people = Lookup::people(self).await.unwrap_or_default();
         let check = |person: Person| {
@@ -87,7 +84,7 @@ impl PendingActions {
         people.into_iter().filter_map(check).take(SUBJECTS).collect()
     }
 
-    /// Checks the readiness of the gate and of other gates on its database. A proxy in front of it may not let the question through.
+    /// Checks the readiness of the gate and of other gates on its database. A proxy may block the request.
     async fn check_readiness(&self) -> Vec<Check> {
         let Ok(reply) = self.ask("/readyz".to_owned(), GET_LIMIT).await else { return Vec::new() };
         if reply.status == 503 {
@@ -113,7 +110,7 @@ impl PendingActions {
         Some(Check::bad("workspace", found, advice).said(Some(why.clone())))
     }
 
-    /// Whether the workspace is among those of this token, where the backend lists them.
+    /// Checks that the workspace is among those of the token, if the backend lists them.
     async fn workspaces(&self) -> Option<Check> {
         let wanted = self.workspace.as_deref()?;
         let reply = self.ask("/api/workspaces".to_owned(), GET_LIMIT).await.ok()?;

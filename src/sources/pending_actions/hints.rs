@@ -1,4 +1,4 @@
-//! An event stream of which nothing is documented: whatever comes on it means "look again", and the list is the truth.
+//! An undocumented event stream. Every event only means that the list must be read again.
 
 use std::time::Duration;
 
@@ -13,12 +13,12 @@ use crate::net::sse::{self, Limits, Live};
 use crate::sources::EventKind;
 use crate::sources::signals::signal;
 
-/// Events that come together are one hint.
+/// Events within this time become one hint.
 const GATHER: Duration = Duration::from_millis(250);
-/// The least time between two hints: each costs a list, and Praxiom counts the requests of a minute (30 on its smallest plan).
+/// Least time between two hints. Each costs a list, and Praxiom counts requests per minute (30 on its smallest plan).
 const APART: Duration = Duration::from_secs(5);
 
-/// Signals of the stream at `path`. `count_at` is where a briefing has its count of pending actions, as a JSON pointer.
+/// Returns the signals of the stream at `path`. `count_at` is a JSON pointer to a briefing's count of pending actions.
 pub(super) fn signals(
     http: Http,
     path: String,
@@ -33,7 +33,7 @@ pub(super) fn signals(
 struct Hints {
     lives: BoxStream<'static, Live>,
     count_at: Option<String>,
-    /// What is told next, and when.
+    /// The next signal, and when to send it.
     waiting: Option<(EventKind, Instant)>,
     last: Option<Instant>,
 }
@@ -51,7 +51,7 @@ impl Hints {
                     self.last = Some(Instant::now());
                     return self.waiting.take().map(|(signal, _)| signal);
                 }
-                // A hint that was gathered is not lost with the stream.
+                // A gathered hint is sent even if the stream ends.
                 Some(None) => return self.waiting.take().map(|(signal, _)| signal),
                 Some(Some(Live::Event { kind, data, .. })) if kind == "briefing" => self.gather(&data),
                 Some(Some(Live::Event { .. } | Live::Ping)) => {}
@@ -68,7 +68,7 @@ impl Hints {
     }
 }
 
-/// At that moment; never, where nothing waits.
+/// Waits until `due`, or for ever if it is `None`.
 async fn at(due: Option<Instant>) {
     match due {
         Some(due) => sleep_until(due).await,
@@ -76,7 +76,7 @@ async fn at(due: Option<Instant>) {
     }
 }
 
-/// A count where one is found. Its revision is no revision of ours, and would say that nothing is new.
+/// Reads the count, if there is one. Leaves out the revision: compared with a gate's, it would say that nothing is new.
 fn hint(data: &str, count_at: Option<&str>) -> EventKind {
     let pending = match count_at {
         Some(place) => pointer::find(data, place).and_then(|raw| json::decode(raw).text.parse().ok()),
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_burst_is_one_hint_and_the_next_waits_for_its_turn() {
+    async fn burst_is_one_hint_and_the_next_waits() {
         let start = Instant::now();
         let (send, receive) = tokio::sync::mpsc::channel(16);
         let lives = stream::unfold(receive, |mut lives| async move { Some((lives.recv().await?, lives)) });

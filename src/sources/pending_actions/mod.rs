@@ -1,7 +1,7 @@
-//! The pending-actions contract, as our gate and as Praxiom speak it.
+//! The pending-actions contract, as our gate and Praxiom speak it.
 //!
-//! The gate compares digests itself, tells what changed since a revision, and pushes briefings. Praxiom does none of it:
-//! there, actions are read again just before sending, lists are whole, and what a batch came to is read afterwards.
+//! The gate compares digests, reports changes since a revision, and pushes briefings. Praxiom does not, so its actions
+//! are read again just before sending, its lists are read whole, and the outcomes of a batch are read afterwards.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -41,7 +41,7 @@ mod wire;
 #[cfg(test)]
 pub(super) use tests::world;
 
-/// Praxiom's smallest plan takes 30 requests a minute, and a look is not all that a reviewer asks for.
+/// Praxiom's smallest plan allows 30 requests a minute, and a reviewer needs some of them.
 const PRAXIOM_POLL: Duration = Duration::from_secs(10);
 
 /// Opens the source; see [`super::open`].
@@ -73,7 +73,7 @@ impl SourceInfo for PendingActions {
         }
     }
 
-    /// Where more than one person must approve, the action names them and what each approved.
+    /// If several people must approve, the action names each of them with the input that they approved.
     fn ours(&self, action: &PendingAction, decision: &Decision, _: &str) -> Option<bool> {
         let (approvals, me) = (action.row.approvals.as_ref()?, self.subject()?);
         if !decision.kind().approves() {
@@ -82,14 +82,14 @@ impl SourceInfo for PendingActions {
         let merged = decision.edits().map(|edits| merge(&action.input, edits)).transpose().ok()?;
         let effective = action.digest_of(merged.as_ref().unwrap_or(&action.input).as_str());
         let is_given = action.approvals.iter().any(|it| it.by == me && it.effective == effective);
-        // While it is pending, ours may still be on its way.
+        // While the action is pending, our approval may still be on its way.
         (is_given || !action.row.status.is_pending() && !approvals.by.is_empty()).then_some(is_given)
     }
 
     fn watch(&self) -> Option<BoxStream<'static, EventKind>> {
         let http = self.http.clone();
         match self.dialect {
-            // Counts are all that is read of them.
+            // Only the counts are read.
             Dialect::Gate => {
                 let path = self.path("/events", &[("batches", "none")]);
                 Some(signals::signals(http, path, self.stream, false))
@@ -123,7 +123,7 @@ impl Source for PendingActions {
     }
 
     async fn get(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
-        // Whose decision it was can only be told by who knows who we are: at a restart nothing was listed yet.
+        // Needed to recognise our own decisions. After a restart, nothing has been listed yet.
         if self.is_gate() && self.me().is_none() {
             self.ask_me().await?;
         }

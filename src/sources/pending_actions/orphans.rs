@@ -1,4 +1,5 @@
-//! Approvals that Praxiom wrote down and never ran: it schedules the run after the answer, and a restart in between loses it.
+//! Approvals that Praxiom recorded but never ran: it schedules the run after its answer, and a restart in between loses
+//! it.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,18 +8,18 @@ use super::wire;
 use crate::contract::time;
 use crate::domain::{Row, Status, Timestamp};
 
-/// An approval that has not run after this many milliseconds is reported.
+/// Milliseconds after which an approval that has not run is reported.
 const AFTER: i64 = 10 * 60 * 1_000;
-/// The list of approved actions is asked for this seldom, in milliseconds: Praxiom counts requests.
+/// Milliseconds between two lists of approved actions, because Praxiom counts requests.
 const EVERY: i64 = 60 * 1_000;
 pub(super) const WHY: &str = "approved more than 10 min ago and not run: its server may have restarted in between, and nothing runs it \
                               again by itself. Tell whoever runs it";
 
-/// The orphaned approvals that were listed last, and when.
+/// The orphaned approvals of the last list, and its time.
 pub(super) type Orphans = Mutex<(Timestamp, Vec<Row>)>;
 
 impl PendingActions {
-    /// Lists them. Without an answer, those that were known.
+    /// Lists orphaned approvals. Returns the last known ones if the backend does not answer.
     pub(super) async fn orphans(&self) -> Vec<Row> {
         let kept = || self.orphans.lock().unwrap_or_else(PoisonError::into_inner);
         let (now, asked_at) = (time::now(), kept().0);
@@ -33,7 +34,7 @@ impl PendingActions {
     }
 }
 
-/// Marks an orphaned approval as unknown. Returns whether it is one.
+/// Marks an orphaned approval as unknown. Returns whether the row is one.
 pub(super) fn mark(row: &mut Row, now: Timestamp) -> bool {
     let decided = row.resolved_at.filter(|_| row.status == Status::Approved);
     let is_old = decided.is_some_and(|at| now.since(at) >= AFTER);

@@ -1,4 +1,4 @@
-//! Lists, changes, and actions in full.
+//! Reads lists, changes, and actions in full.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,25 +15,22 @@ use crate::sources::answer::{self, success};
 use crate::sources::source::{PagesEnd, permit};
 use crate::sources::{Full, SourceError, Synced};
 
-/// Rows a page of changes, and of what is asked for by id: what the gate gives at most.
+/// Rows per page of changes and of reads by id, the gate's maximum.
 const PAGE: &str = "5000";
-/// Rows a page of the list. While one is taken apart the next is made; a screen takes one in between two keys.
+/// Rows per page of the list. One page is parsed while the next is made, and a screen takes one in between two keys.
 const LIST_PAGE: &str = "1000";
-/// Rows of the first page: a screen or two, so that it is there at once.
+/// Rows of the first page: a screen or two, so that it arrives at once.
 const FIRST_PAGE: &str = "100";
-/// More pages than any honest list has; then the list does not end.
 const PAGES_MAX: usize = 1_000;
-/// Actions a request, so that the URL stays short.
+/// Maximum ids per request, so that the URL stays short.
 const IDS: usize = 100;
-/// Requests at a time.
 const GETS: usize = 4;
-/// From so many actions on, Praxiom is asked for lists: it counts requests a minute, not their size.
+/// Number of actions from which Praxiom's lists are read instead: it counts requests, not their size.
 const LISTS_FROM: usize = 6;
-/// In the order of an action's life, so that one that moves on meanwhile is met later, not missed.
+/// In the order of an action's life, so that an action that moves on meanwhile is found in a later list.
 pub(super) const STATUSES: [&str; 5] = ["pending", "approved", "executed", "failed", "rejected"];
 
 impl PendingActions {
-    /// Everything pending, and what waits to be settled.
     pub(super) async fn list(&self) -> Result<Synced, SourceError> {
         match self.dialect {
             Dialect::Gate => {
@@ -71,7 +68,7 @@ impl PendingActions {
         Ok(Synced::All { rows, unreadable, revision: pages.revision })
     }
 
-    /// The same, page by page. The next page is on its way while one is taken apart.
+    /// Like [`list`](Self::list), page by page. Requests the next page while one is parsed.
     pub(super) async fn list_paged(&self, pages: mpsc::Sender<Vec<Row>>) -> Result<PagesEnd, SourceError> {
         let ask = |limit: &'static str, cursor: Option<String>| async move {
             let mut query =
@@ -130,7 +127,7 @@ impl PendingActions {
         Err(answer::nonsense("its pages do not end"))
     }
 
-    /// Returns what changed since; `None` if the gate cannot tell and must be asked for everything.
+    /// Returns the changes since a revision; `None` if the gate does not have them all and the whole list must be read.
     pub(super) async fn changes(&self, since: Revision) -> Result<Option<Synced>, SourceError> {
         let (mut rows, mut unreadable, mut purged) = (Rows::default(), Vec::new(), Vec::new());
         let mut since = since;
@@ -162,7 +159,7 @@ impl PendingActions {
         Err(answer::nonsense("its changes do not end"))
     }
 
-    /// Actions in full, in any order; unknown ids are left out.
+    /// Reads actions in full, in any order, and leaves out unknown ids.
     pub(super) async fn read(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
         let mut found = self.read_anyhow(ids).await?;
         for one in &mut found {
@@ -196,7 +193,7 @@ impl PendingActions {
     }
 
     async fn one_by_one(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
-        // An id that cannot be addressed is known to nobody.
+        // An id that cannot be used in a URL is unknown.
         let places = ids.iter().filter_map(|id| Some((id, url::segment(id.as_raw())?)));
         let asks = places.map(|(id, segment)| async move {
             let reply = self.ask(format!("{ROOT}/{segment}"), GET_LIMIT).await?;
@@ -219,7 +216,7 @@ impl PendingActions {
                 break;
             }
             for action in self.pages(&[("status", status)], wire::whole).await?.items {
-                // What has no id cannot be told to be ours; it is told once, with the list.
+                // An item without an id is reported with the list.
                 let id = action.as_ref().map_or_else(|bad| bad.id.as_ref(), |action| Some(&action.row.id));
                 if id.is_some_and(|id| wanted.remove(id)) {
                     found.push(action);
@@ -229,7 +226,7 @@ impl PendingActions {
         Ok(found)
     }
 
-    /// All pages of one list. The revision is the first page's: what changed while paging is then asked for again.
+    /// Reads all pages of a list. The revision is the first page's, so that changes during paging are requested again.
     pub(super) async fn pages<T: PartialEq + Send + 'static>(
         &self,
         query: &[(&str, &str)],
@@ -252,7 +249,7 @@ impl PendingActions {
             if number == 0 {
                 all.revision = page.revision;
             }
-            // The first item of a page is new in every list that ends.
+            // In a list that ends, every page has a new item.
             if number > 0 && page.next.is_some() && page.items.iter().all(|item| all.items.contains(item)) {
                 return Err(answer::in_a_circle());
             }
@@ -266,20 +263,20 @@ impl PendingActions {
     }
 }
 
-/// Notes the ids of a page. Returns whether it has an item that no page had before.
+/// Records the ids of a page. Returns whether it has an item that no earlier page had.
 fn has_news(seen: &mut HashSet<ActionId>, items: &[Result<Row, Unreadable>]) -> bool {
     let known = seen.len();
     seen.extend(items.iter().flatten().map(|row| row.id.clone()));
     seen.len() > known || items.iter().any(Result::is_err)
 }
 
-/// A list that says that there is more and not where: nobody may take it for everything.
+/// Reports a list that says that there is more without saying where, so that it is not taken for complete.
 fn cut_off<T>(pages: &wire::Page<T>, count: usize) -> Option<Unreadable> {
     let more = pages.total.is_some_and(|total| total > count as u64);
     (pages.goes_on || more).then(|| Unreadable::new(Unreadable::CUT_OFF, "(the rest of the list)"))
 }
 
-/// Rows in the order they came first, each as it came last: an action can move from page to page.
+/// Rows in the order of their first appearance, each in its last version, because an action can move between pages.
 #[derive(Default)]
 struct Rows {
     all: Vec<Row>,

@@ -1,4 +1,4 @@
-//! What became of decisions, told from the actions as they stand afterwards.
+//! Outcomes of decisions, derived from the actions as they are afterwards.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,6 @@ use crate::domain::{ActionId, Item, Outcome, PendingAction, Timestamp};
 use crate::sources::{Full, Outcomes, answer};
 pub(super) const NO_TRACE: &str = "the source took the request but does not know the action any more";
 
-/// Actions that were read, by id.
 #[derive(Debug)]
 pub(super) struct Found(HashMap<ActionId, PendingAction>);
 
@@ -18,7 +17,7 @@ impl Found {
         Self(readable.map(|action| (action.row.id.clone(), action)).collect())
     }
 
-    /// Also those that cannot be read: their bytes can be compared all the same.
+    /// Includes unreadable actions as stand-ins, because their bytes can be compared.
     pub(super) fn with_stand_ins(actions: Vec<Full>) -> Self {
         let known = actions.iter().flatten().map(|action| action.row.id.clone());
         let known: std::collections::HashSet<ActionId> = known.collect();
@@ -35,8 +34,8 @@ impl Found {
     }
 }
 
-/// One outcome an item. `skipped` is how many the backend says were settled by somebody else: those that stand otherwise
-/// than asked, and if that is not enough, those settled first, since the backend met them settled.
+/// Returns one outcome per item. `skipped` of them were settled by somebody else, according to the backend: those in
+/// another state than decided, and if these are fewer, those settled first.
 pub(super) fn attribute(sent: &[&Item], found: &Found, skipped: u64) -> Outcomes {
     let mut outcomes: Outcomes =
         sent.iter().map(|item| (item.id.clone(), outcome(item, found.get(&item.id)))).collect();

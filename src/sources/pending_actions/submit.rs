@@ -1,4 +1,4 @@
-//! Sending decisions: once, and every one of them gets an outcome.
+//! Sends decisions once, with an outcome for each.
 
 use serde_json::value::RawValue;
 
@@ -16,7 +16,7 @@ use crate::sources::{Outcomes, SourceError};
 
 const NO_BATCH: &str = "the source does not know this batch any more, so nothing was decided";
 
-/// Decisions a request: a longer batch goes in several, so that none is too large or takes too long.
+/// Maximum decisions per request, which limits its size and time.
 const ITEMS: usize = 2_000;
 
 fn refusal(dialect: Dialect, reply: &Reply) -> SourceError {
@@ -25,7 +25,6 @@ fn refusal(dialect: Dialect, reply: &Reply) -> SourceError {
     if is_busy { answer::before_sending(refused) } else { refused }
 }
 
-/// One decision in the terms of the wire.
 struct Sending<'a> {
     item: &'a Item,
     edits: Option<Box<RawValue>>,
@@ -47,7 +46,7 @@ impl PendingActions {
         if items.is_empty() {
             return Ok(outcomes);
         }
-        // An id that cannot be used in a URL is no reason not to decide the actions one by one.
+        // If the id cannot be used in a URL, the actions are decided one by one.
         let place = |under: &str, id: &str| Some(format!("{under}/{}/approve", url::segment(id)?));
         let place = match (batch.checkpoint(), batch.batch()) {
             (Some(checkpoint), _) => place("/api/checkpoints", checkpoint.as_raw()),
@@ -58,7 +57,7 @@ impl PendingActions {
         Ok(outcomes)
     }
 
-    /// As few requests as can be.
+    /// Sends as few requests as possible.
     async fn send_parts(
         &self,
         place: Option<&str>,
@@ -76,7 +75,7 @@ impl PendingActions {
         send_parts(&parts, 1, |(_, part)| part.iter().map(|sending| sending.item).collect(), send).await
     }
 
-    /// The decision as this backend takes it, or why it cannot be sent.
+    /// Converts a decision for this backend, or returns why it cannot be sent.
     fn sending<'a>(&self, item: &'a Item) -> Result<Sending<'a>, Outcome> {
         if item.kind().hands_back() {
             return Err(untaken(item));
@@ -84,13 +83,13 @@ impl PendingActions {
         let edits = item.decision.edits().map(|edits| serde_json::from_str(edits.as_json().as_str()));
         let edits =
             edits.transpose().map_err(|_| failed("the edits are no JSON that a backend could read"))?;
-        // Where it is not kept it is not sent: it stays in our journal.
+        // A backend that does not keep it does not get it. It stays in our journal.
         let said = item.decision.said().filter(|_| self.dialect == Dialect::Gate);
         let reason = said.map(str::to_owned);
         Ok(Sending { item, edits, reason })
     }
 
-    /// Reads the actions again, and keeps those that are pending and unchanged; tells what became of the others.
+    /// Reads the actions again and keeps those that are pending and unchanged. Returns the outcomes of the others.
     async fn look_again(&self, items: &mut Vec<Sending<'_>>) -> Result<Outcomes, SourceError> {
         let ids: Vec<_> = items.iter().map(|sending| sending.item.id.clone()).collect();
         let found = Found::with_stand_ins(self.read(&ids).await.map_err(answer::before_sending)?);
@@ -127,7 +126,7 @@ impl PendingActions {
             409 if error::read(&reply.text).code.is_some_and(|code| code.as_raw() == "INVALID_BATCH") => {
                 all(error::read(&reply.text).message.as_raw())
             }
-            // Nothing of this request landed: what is settled was settled by somebody else.
+            // This request had no effect, so settled actions were settled by somebody else.
             409 => Ok(self.attribute(&sent, u64::MAX).await),
             404 => Ok(self.no_batch(&sent).await),
             412 => all(changed(&reply).as_raw()),
@@ -135,7 +134,6 @@ impl PendingActions {
         }
     }
 
-    /// The batch is not known there. That says nothing of its actions: they are read.
     async fn no_batch(&self, sent: &[&Item]) -> Outcomes {
         let ids: Vec<_> = sent.iter().map(|item| item.id.clone()).collect();
         let read = self.read(&ids).await.map(Found::of);
@@ -154,7 +152,7 @@ impl PendingActions {
         sent.iter().map(outcome).collect()
     }
 
-    /// Takes the named outcomes, and reads every action that was not named.
+    /// Takes the named outcomes, and reads the actions that were not named.
     async fn settle_batch(&self, sent: &[&Item], answer: &wire::BatchAnswer) -> Outcomes {
         let named = |item: &Item| answer.items.iter().find(|answered| answered.id == item.id)?.outcome(item);
         let (mut outcomes, mut open) = (Vec::new(), Vec::new());
@@ -172,7 +170,7 @@ impl PendingActions {
         outcomes
     }
 
-    /// Reads what was sent and tells from it what became of each; `skipped` of them were settled by somebody else.
+    /// Reads what was sent and derives the outcomes; `skipped` of the actions were settled by somebody else.
     async fn attribute(&self, sent: &[&Item], skipped: u64) -> Outcomes {
         let ids: Vec<_> = sent.iter().map(|item| item.id.clone()).collect();
         match self.read(&ids).await {
@@ -216,7 +214,7 @@ impl PendingActions {
         }
     }
 
-    /// Settled already: by whom and how, from the error or from the action.
+    /// Reports who settled the action and how, from the error or from the action.
     async fn conflict(&self, item: &Item, reply: &Reply) -> Outcome {
         let said = error::read(&reply.text);
         match said.status.map(|word| Status::parse(word.as_raw())) {
@@ -239,7 +237,6 @@ impl PendingActions {
         (self.dialect == Dialect::Gate).then(|| key.to_owned())
     }
 
-    /// The digests, for a backend that compares them.
     fn expected(&self, item: &Item) -> (Option<String>, Option<String>) {
         match self.dialect {
             Dialect::Gate if item.unreadable => (None, None),
@@ -264,7 +261,7 @@ impl PendingActions {
         }
     }
 
-    /// For a backend that keeps it.
+    /// `None` for a backend that does not keep it.
     fn via(&self) -> Option<String> {
         (self.dialect == Dialect::Gate).then(|| self.via.word().to_owned())
     }
@@ -289,7 +286,7 @@ impl PendingActions {
     }
 }
 
-/// What is not as it was, where the backend says it.
+/// Returns what changed, in the backend's words if it has any.
 fn changed(reply: &Reply) -> Untrusted {
     let said = error::read(&reply.text);
     if said.code.is_some() && !said.message.is_empty() { said.message } else { CHANGED.into() }

@@ -1,7 +1,6 @@
-//! Replies, read tolerantly: what cannot be read is told, and never hides the rest.
+//! Reads replies tolerantly: an unreadable item is reported and does not hide the rest.
 //!
-//! The members are found by `domain::json` and not by serde: some backends write `NaN`, and one such item must not take
-//! the whole page with it.
+//! Uses `domain::json` and not serde, because some backends write `NaN`, and one such item must not spoil its page.
 
 use std::sync::Arc;
 
@@ -20,21 +19,19 @@ pub(super) const CHANGED: &str =
     "changed since you looked: its input, or its expiry, risk, effect, preview or executor";
 pub(super) const GONE: &str = "no longer in the source";
 
-/// One page of a list. Items are raw.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Page<T> {
     pub(super) items: Vec<Result<T, Unreadable>>,
     pub(super) next: Option<String>,
     pub(super) revision: Option<Revision>,
-    /// It says that there is more than it holds.
+    /// The list has more than it holds.
     pub(super) goes_on: bool,
-    /// How many there are on all pages, where it says so.
+    /// Number of items on all pages, if stated.
     pub(super) total: Option<u64>,
-    /// Who is on what in the whole workspace, where it says so.
+    /// Claims in the whole workspace, if stated.
     pub(super) claims: Option<Vec<Claim>>,
 }
 
-/// One reply of the changes feed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Changes {
     pub(super) rows: Vec<Result<Row, Unreadable>>,
@@ -45,14 +42,13 @@ pub(super) struct Changes {
     pub(super) claims: Option<Vec<Claim>>,
 }
 
-/// The answer to a batch: counts, and where the backend names them, what became of each.
+/// The answer to a batch: counts, and the outcome of each action if the backend names them.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct BatchAnswer {
     pub(super) skipped: u64,
     pub(super) items: Vec<Answered>,
 }
 
-/// What the backend says became of one action of a batch.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Answered {
     pub(super) id: ActionId,
@@ -60,18 +56,18 @@ pub(super) struct Answered {
     status: Option<Status>,
     by: Option<Untrusted>,
     message: Option<Untrusted>,
-    /// How many approvals there are, and must be.
+    /// Approvals given and needed.
     approvals: Option<(u64, u64)>,
 }
 
-/// Reads an item of a reply, of which the members may be known.
+/// Reads an item of a reply; its members are given if known.
 pub(super) type ReadItem<T> = fn(&Arc<String>, &str, Option<Fields<'_>>) -> Result<T, Unreadable>;
 
 pub(super) fn row(_: &Arc<String>, item: &str, fields: Option<Fields<'_>>) -> Result<Row, Unreadable> {
     action::read_row_with(item, fields)
 }
 
-/// Reads a row of a list of pending actions. Reports a status that placet does not know.
+/// Reads a row of the pending list. Reports a status that placet does not know.
 pub(super) fn listed(reply: &Arc<String>, item: &str, fields: Option<Fields<'_>>) -> Result<Row, Unreadable> {
     let row = row(reply, item, fields)?;
     match row.status {
@@ -88,7 +84,7 @@ pub(super) fn whole(
     action::read_with(item, fields, Some(reply))
 }
 
-/// A list, or a bare array of items.
+/// Reads a list, or a bare array of items.
 pub(super) fn page<T>(text: &Arc<String>, read: ReadItem<T>) -> Option<Page<T>> {
     let (items, beside) =
         json::read_items(text, "items", |item, members| read(text, item, members.map(Fields::new)))?;
@@ -104,7 +100,7 @@ pub(super) fn page<T>(text: &Arc<String>, read: ReadItem<T>) -> Option<Page<T>> 
     })
 }
 
-/// Where the next page begins, as far as the end of the text says so: known before the page is taken apart, which says what counts.
+/// Finds the next cursor at the end of the text before the page is parsed. The parsed cursor is the one that counts.
 pub(super) fn likely_cursor(text: &str) -> Option<String> {
     let end = text.get(text.floor_char_boundary(text.len().saturating_sub(512))..)?;
     let (_, after) = end.rsplit_once(r#""nextCursor":""#)?;
@@ -137,14 +133,14 @@ pub(super) fn changes(text: &str) -> Option<Changes> {
     })
 }
 
-/// The resource, also when it came wrapped in an envelope.
+/// Returns the resource, without its envelope if it has one.
 pub(super) fn unwrapped(text: &str) -> &str {
     let Some(fields) = Fields::of(text).filter(|fields| fields.raw("id").is_none()) else { return text };
     let inner = ["pendingAction", "item", "data", "action"].into_iter().find_map(|name| fields.raw(name));
     inner.filter(|inner| inner.starts_with('{')).unwrap_or(text)
 }
 
-/// One action in full. Another action than the one asked for is no answer.
+/// Reads one action in full. An action under another id is unreadable.
 pub(super) fn one(text: &str, asked: &ActionId) -> Result<PendingAction, Unreadable> {
     match action::read(unwrapped(text)) {
         Ok(action) if action.row.id == *asked => Ok(action),
@@ -152,36 +148,35 @@ pub(super) fn one(text: &str, asked: &ActionId) -> Result<PendingAction, Unreada
             let what = "another action came than was asked for";
             Err(Unreadable::under(Some(asked.clone()), what, text.into()))
         }
-        // Whatever it is: it is what stands under this id.
+        // Reported under the id that was asked for.
         Err(bad) => Err(Unreadable { id: Some(asked.clone()), ..bad }),
     }
 }
 
-/// The body, or an error that says that nothing was sent.
+/// Serializes a body. The error says that nothing was sent.
 pub(super) fn body(body: &impl serde::Serialize) -> Result<String, SourceError> {
     serde_json::to_string(body).map_err(|error| SourceError::Refused { why: error.to_string().into() })
 }
 
-/// The id as a part of an address.
 pub(super) fn segment(id: &ActionId) -> Result<String, SourceError> {
     let refused = || SourceError::Refused { why: "the action's id cannot stand in an address".into() };
     url::segment(id.as_raw()).ok_or_else(refused)
 }
 
-/// Where an action stands and who settled it, from the answer to a decision.
+/// Reads the status and who settled the action from the answer to a decision.
 pub(super) fn standing(text: &str) -> Option<(Status, Option<Untrusted>)> {
     let fields = Fields::of(unwrapped(text))?;
     Some((Status::parse(fields.text("status")?.as_raw()), fields.text("resolvedBy")))
 }
 
-/// Of an approval that was taken and is not the last: the action stays pending, and says how many it takes.
+/// Reads the answer to an approval that is not the last: the action stays pending and counts its approvals.
 pub(super) fn counted(text: &str) -> Option<Outcome> {
     let row = action::read_row(unwrapped(text)).ok().filter(|row| row.status.is_pending())?;
     let approvals = row.approvals.filter(|approvals| approvals.given() > 0)?;
     Some(Outcome::PartlyApproved { given: approvals.given(), needed: approvals.needed })
 }
 
-/// What happened to an action, in order. An event without a word or a time is left out.
+/// Reads the events of an action, in order. Leaves out an event without a word or a time.
 pub(super) fn timeline(text: &str) -> Option<Vec<HistoryEvent>> {
     let items = json::elements(Fields::of(text)?.raw("items")?)?;
     let event = |fields: Fields<'_>| {
@@ -195,7 +190,7 @@ pub(super) fn timeline(text: &str) -> Option<Vec<HistoryEvent>> {
     Some(items.into_iter().filter_map(Fields::of).filter_map(event).collect())
 }
 
-/// Who settled an action by hand last, from its timeline.
+/// Returns who settled the action by hand last, from its timeline.
 pub(super) fn settler(text: &str) -> Option<Untrusted> {
     let by_hand = |event: &HistoryEvent| event.kind.as_raw() == "settled";
     timeline(text)?.into_iter().rev().find(by_hand)?.by
@@ -228,7 +223,7 @@ fn answered(text: &str) -> Option<Answered> {
 }
 
 impl Answered {
-    /// The outcome for what was asked; `None` when the words make no sense and the action must be read.
+    /// Returns the outcome of a decision; `None` if the words make no sense and the action must be read.
     pub(super) fn outcome(&self, item: &Item) -> Option<Outcome> {
         let failed = |fallback: &str| {
             let why = self.message.clone().unwrap_or_else(|| Untrusted::from(fallback));
@@ -250,7 +245,7 @@ impl Answered {
     }
 }
 
-/// The entry of this workspace, or the first, in the list of workspaces.
+/// Returns the entry of this workspace, or the first, from the list of workspaces.
 pub(super) fn membership<'a>(text: &'a str, workspace: Option<&str>) -> Option<Fields<'a>> {
     let items = json::elements(Fields::of(text)?.raw("items")?)?;
     items.into_iter().filter_map(Fields::of).find(|item| {
@@ -259,7 +254,6 @@ pub(super) fn membership<'a>(text: &'a str, workspace: Option<&str>) -> Option<F
     })
 }
 
-/// Returns the bearer of the token.
 pub(super) fn identity(text: &str, workspace: Option<&str>) -> Option<Identity> {
     let mine = membership(text, workspace)?;
     let words = |name| {
@@ -276,7 +270,7 @@ pub(super) fn identity(text: &str, workspace: Option<&str>) -> Option<Identity> 
     })
 }
 
-/// Everybody whom the gate knows. An entry without a subject is left out.
+/// Reads everybody whom the gate knows. Leaves out an entry without a subject.
 pub(super) fn people(text: &str) -> Option<Vec<Person>> {
     let items = json::elements(Fields::of(text)?.raw("items")?)?;
     let person =

@@ -1,4 +1,4 @@
-//! One engine: what it is asked with, and what was learnt of it.
+//! `Warden`, the source for one engine.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,10 +12,9 @@ use crate::domain::{SourceName, Timestamp};
 use crate::net::http::{Ask, Http, Reply};
 
 use crate::sources::{SourceError, answer};
-/// Longest wait for any answer.
+/// Time limit of any request.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// A source at an engine.
 #[derive(Debug)]
 pub(super) struct Warden {
     pub(super) name: SourceName,
@@ -26,7 +25,7 @@ pub(super) struct Warden {
     pub(super) sent: sent::Log,
 }
 
-/// The time, so that tests can let it pass.
+/// The current time, which tests can replace.
 #[derive(Clone)]
 pub(super) struct Clock(pub(super) Arc<dyn Fn() -> Timestamp + Send + Sync>);
 
@@ -46,7 +45,7 @@ impl Warden {
         self.http.ask(&ask).await.map_err(answer::none)
     }
 
-    /// The one place from which anything is sent that is no question.
+    /// Sends every request that is not a read.
     pub(super) async fn post(&self, verb: Verb, place: &StepId, body: String) -> Result<Reply, SourceError> {
         let ask = Ask { path: place.post(verb), body: Some(body), key: None, limit: LIMIT };
         self.http.ask(&ask).await.map_err(answer::none)

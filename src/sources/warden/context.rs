@@ -1,4 +1,4 @@
-//! What the engine knows around a step: its run, the steps before and after it, the facts beside its data.
+//! The Context tab for a step: its run, the other steps, and the facts next to its data.
 
 use async_trait::async_trait;
 
@@ -14,7 +14,7 @@ use crate::sources::{Context, SourceError};
 
 #[async_trait]
 impl Context for Warden {
-    /// Each part is left out where the engine does not tell it; an error only when it tells none of them.
+    /// Leaves out parts that the engine does not return. Fails only if it returns none.
     async fn context(&self, id: &ActionId, _: &[Row]) -> Result<Vec<ContextEntry>, SourceError> {
         let Some(place) = StepId::of(id) else { return Ok(Vec::new()) };
         let (found, step, run, steps) =
@@ -79,7 +79,7 @@ impl Warden {
     }
 }
 
-/// One step of the run, as a line.
+/// Describes a step of the run in a line.
 fn step(text: &str, place: &StepId) -> Option<(u64, Fact)> {
     let fields = Fields::of(text)?;
     let word = |name| fields.text(name).unwrap_or_default();
@@ -92,7 +92,7 @@ fn step(text: &str, place: &StepId) -> Option<(u64, Fact)> {
     Some((order, Fact::text(name, Untrusted::from(value)).at(at)))
 }
 
-/// What only the details of the step itself say.
+/// Lists the facts that only the step's own details have.
 fn details(step: &Step) -> ContextEntry {
     let mut facts = vec![Fact::text("status", step.status.clone())];
     facts.push(Fact::id("step id", step.step_id().clone()));

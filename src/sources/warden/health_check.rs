@@ -1,4 +1,4 @@
-//! The steps of a health check that are about the engine itself.
+//! Health checks of the engine.
 
 use super::client::Warden;
 use crate::contract::fields::Fields;
@@ -11,7 +11,7 @@ impl Warden {
         if checks.iter().any(|check| check.verdict == Verdict::Bad) { Err(checks) } else { Ok(checks) }
     }
 
-    /// It asks nobody who they are: whoever can reach it can decide.
+    /// The engine has no authentication, so anyone who can reach it can decide.
     fn way(&self) -> Check {
         if self.http.in_the_clear() {
             return Check::warn(
@@ -36,7 +36,7 @@ impl Warden {
         })
     }
 
-    /// Without them, rows are called by their workers.
+    /// Without definitions, rows are named after their workers.
     pub(super) async fn definitions(&self) -> Check {
         let reply = self.ask("/v1/definitions/sagas?limit=1".to_owned()).await;
         health_check::asked("definitions", &reply, |reply| {

@@ -1,4 +1,4 @@
-//! What a run is called: a step does not say it. Looked up, and missing without harm.
+//! Looks up the names of runs, which steps do not carry. A missing name does no harm.
 
 use std::collections::HashSet;
 
@@ -9,14 +9,13 @@ use crate::contract::fields::Fields;
 use crate::domain::Untrusted;
 use crate::net::url;
 
-/// More unknown runs than this are looked for in the list of all that are under way.
+/// Number of unknown runs above which the list of runs in flight is read.
 const ONE_BY_ONE: usize = 4;
-/// So many pages of it are read at most.
+/// Maximum number of its pages to read.
 const PAGES_MAX: usize = 20;
 
 impl Warden {
-    /// Learns what these runs are called, as far as the engine says. The first question that fails is the last: a name is no
-    /// reason to keep a list waiting.
+    /// Learns the names of these runs. Stops at the first request that fails, so that names do not delay a list.
     pub(super) async fn learn_names(&self, traces: &HashSet<&str>) {
         let mut unknown = self.names.unknown_runs(traces);
         if unknown.len() > ONE_BY_ONE && self.learn_from_list(&mut unknown).await.is_none() {
@@ -45,7 +44,7 @@ impl Warden {
         }
     }
 
-    /// `None` when the engine does not answer.
+    /// Returns `None` if the engine does not answer.
     async fn learn_from_list(&self, unknown: &mut HashSet<&str>) -> Option<()> {
         for nth in 0..PAGES_MAX {
             let offset = (nth * PAGE).to_string();
@@ -64,7 +63,7 @@ impl Warden {
         Some(())
     }
 
-    /// Runs with their definitions' ids; `None` when the engine does not answer.
+    /// Returns runs with the ids of their definitions; `None` if the engine does not answer.
     async fn runs(&self, path: String) -> Option<Vec<(String, Option<String>)>> {
         let reply = self.ask(path).await.ok().filter(|reply| reply.status == 200)?;
         let page = wire::page(&reply.text, PAGE)?;

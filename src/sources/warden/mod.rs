@@ -1,8 +1,9 @@
-//! Warden, a saga engine: steps that are held for a human, and decisions that it takes later.
+//! Warden, a saga engine: steps that are held for a human, and decisions that take effect later. Measured at revision
+//! cb46334 (version 0.1.0).
 //!
-//! It answers 202 to a decision and settles it from an outbox, so that a decision from here is `accepted` and then followed.
-//! One key stands for every decision about a step, whoever sent it and whatever it said: `already_queued` and `requeued` are
-//! about the first one. Measured at revision cb46334 (version 0.1.0).
+//! The engine answers 202 to a decision and settles it from an outbox, so a decision is `accepted` and then followed.
+//! All decisions on a step share one key, regardless of sender and content: `already_queued` and `requeued` refer to
+//! the first one.
 
 use std::sync::Arc;
 
@@ -65,7 +66,7 @@ impl SourceInfo for Warden {
         standing::ours(action, decision, key)
     }
 
-    /// The engine keeps no list of who decided what: the answers are on disk before many more go out.
+    /// The engine does not list decisions, so the answers must be on disk before many more go out.
     fn at_once(&self) -> usize {
         8
     }

@@ -1,11 +1,11 @@
-//! What runs are called, as far as that was looked up.
+//! Names of runs that were looked up.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 use crate::domain::Untrusted;
 
-/// Definitions that are looked up for one list, and that are remembered.
+/// Maximum numbers of definitions to look up for one list, and to remember.
 pub(super) const DEFINITIONS: usize = 32;
 const DEFINITIONS_MAX: usize = 1_000;
 
@@ -14,14 +14,14 @@ pub(super) struct Names(Mutex<KnownNames>);
 
 #[derive(Debug, Default)]
 struct KnownNames {
-    /// The definition of each run, by its id; `None`: the engine does not say.
+    /// Ids of definitions by run; `None` if the engine does not say.
     runs: HashMap<String, Option<String>>,
     /// `name@version`, by id.
     definitions: HashMap<String, Option<Untrusted>>,
 }
 
 impl Names {
-    /// The definition's name and version, else its id.
+    /// Returns the definition's name and version, or its id.
     pub(super) fn of(&self, trace: &str) -> Option<Untrusted> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let id = known.runs.get(trace)?.as_ref()?;
@@ -53,7 +53,6 @@ impl Names {
         known.definitions.insert(id, name);
     }
 
-    /// Forgets every run that is not among these.
     pub(super) fn keep(&self, traces: &HashSet<&str>) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.runs.retain(|trace, _| traces.contains(trace.as_str()));

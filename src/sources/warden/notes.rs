@@ -1,4 +1,4 @@
-//! What to know before a step is decided, and what may be done with it.
+//! Notes on deciding a step, and its capabilities.
 
 use super::sent::Waiting;
 use super::wire::{Kind, WaitingStep};
@@ -36,7 +36,7 @@ const NOTES: [Note; 11] = [
     SPENT,
 ];
 
-/// What may be done with a row of which no more is known: one that is over, or stands in for what cannot be read.
+/// Returns the capabilities of a row without details: a settled step, or a stand-in for an unreadable one.
 pub(super) fn plain(row: &Row) -> Capabilities {
     let nameless = row.unreadable.as_ref().is_some_and(|stand_in| !stand_in.has_id);
     if nameless { Capabilities::READ_ONLY } else { PLAIN }
@@ -44,14 +44,14 @@ pub(super) fn plain(row: &Row) -> Capabilities {
 
 const PLAIN: Capabilities = Capabilities { reason: ReasonRule::Optional, ..Capabilities::PLAIN };
 
-/// What may be done with a step that is held. `spent`: no retry is left. `waiting`: how a decision from here stands.
+/// Returns the capabilities of a held step. `spent`: no retry is left. `waiting`: the state of a decision from here.
 pub(super) fn of(held: &WaitingStep, spent: bool, waiting: Waiting) -> Capabilities {
     let reason = held.kind == Kind::Reason;
     let (not_taken, dropped) = (waiting == Waiting::NotTaken, waiting == Waiting::Dropped);
     let (returns, spent) = (reason && !spent, reason && spent);
     let undone = !held.is_first;
     let holds = [not_taken, dropped, reason, reason, !reason, !reason, true, !reason, undone, returns, spent];
-    // A commit step would run the same arguments again, and take no guidance.
+    // A commit step would run the same arguments again, and takes no guidance.
     Capabilities {
         edit: held.can_be_edited(),
         retry: returns,

@@ -1,4 +1,4 @@
-//! The review list, and steps by their ids.
+//! Reads the review list, and steps by their ids.
 
 use std::collections::HashSet;
 
@@ -20,22 +20,21 @@ use crate::sources::answer::{self, success};
 use crate::sources::source::permit;
 use crate::sources::{Full, SourceError, Synced};
 
-/// Pages overlap by so many rows: the list is the newest first and moves while it is read, and a row that slipped over the edge
-/// of a page would be taken for settled.
+/// Rows by which pages overlap. The list is newest first and moves while it is read, and a row missed between two pages
+/// would count as settled.
 const OVERLAP: usize = 10;
-/// Full pages in a row without a new step, after which the engine is taken to ignore the offset. One is possible while steps arrive.
+/// Consecutive full pages without a new step after which the engine is taken to ignore the offset. One can occur while
+/// steps arrive.
 const STALE: usize = 3;
-/// More pages than any honest list has; then it does not end.
 const PAGES_MAX: usize = 1_000;
-/// From so many steps on, the list is asked for instead of each run.
+/// Number of steps from which the list is read instead of each run.
 const LIST_FROM: usize = 6;
-/// Requests at a time.
 const GETS: usize = 4;
 
 type Listed = Result<WaitingStep, Unreadable>;
 
 impl Warden {
-    /// Everything that waits for a human, without what was decided from here a moment ago.
+    /// Lists everything that waits for a human, except steps that were just decided from here.
     pub(super) async fn list(&self) -> Result<Synced, SourceError> {
         let (mut held, mut unreadable) = (Vec::new(), Vec::new());
         for item in self.pages(&self.filters()).await? {
@@ -60,7 +59,7 @@ impl Warden {
         Ok(Synced::All { rows, unreadable, revision: None })
     }
 
-    /// Steps in full, whatever their status; what the engine does not know is left out.
+    /// Reads steps in full, in any status, and leaves out unknown ones.
     pub(super) async fn read(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
         let mut places: Vec<StepId> = ids.iter().filter_map(StepId::of).collect();
         let mut found = Vec::new();
@@ -110,9 +109,8 @@ impl Warden {
         }
     }
 
-    /// Where a step stands: on the review list, or not any more.
     pub(super) async fn find(&self, place: &StepId) -> Result<Found, SourceError> {
-        // A step may come back to the list while it is looked for elsewhere.
+        // A step may come back to the list while it is looked up elsewhere.
         for _ in 0..2 {
             match self.held(place).await? {
                 Some(Ok(held)) => return Ok(Found::WaitingStep(Box::new(held))),
@@ -131,7 +129,7 @@ impl Warden {
         Ok(Found::Unreadable(Unreadable::under(Some(place.id()), what, Untrusted::default())))
     }
 
-    /// The step as the review list has it, with no filter but its own run. Only there is what would merge.
+    /// Finds a step on the review list, filtered by its run alone. Only this list has the output that would merge.
     async fn held(&self, place: &StepId) -> Result<Option<Listed>, SourceError> {
         let query = [("namespace", place.namespace.as_str()), ("trace_id", place.trace.as_str())];
         let wanted = place.id();
@@ -142,7 +140,7 @@ impl Warden {
         Ok(items.into_iter().find(|item| id(item) == Some(&wanted)))
     }
 
-    /// A step's details; `None` when the engine does not know it.
+    /// Reads a step's details; `None` if the engine does not know it.
     pub(super) async fn step(&self, place: &StepId) -> Result<Option<Step>, SourceError> {
         let reply = self.ask(place.path()).await?;
         if reply.status == 404 || reply.status == 422 && !place.is_regular() {
@@ -157,7 +155,6 @@ impl Warden {
         Ok(Some(step))
     }
 
-    /// All items of the review list, each once.
     async fn pages(&self, query: &[(&str, &str)]) -> Result<Vec<Listed>, SourceError> {
         let (mut all, mut seen, mut offset, mut stale) = (Vec::new(), HashSet::new(), 0_usize, 0);
         for _ in 0..PAGES_MAX {
@@ -169,7 +166,7 @@ impl Warden {
             let (count, mut news) = (page.items.len(), 0);
             for text in &page.items {
                 let item = WaitingStep::read(text);
-                // What has no id is told by its bytes.
+                // An item without an id is identified by its bytes.
                 let name = id(&item).map_or_else(|| text.clone(), |id| id.as_raw().to_owned());
                 if seen.insert(name) {
                     news += 1;
@@ -183,7 +180,7 @@ impl Warden {
             if stale == STALE {
                 return Err(answer::in_a_circle());
             }
-            // Nothing of the page before is on this one: more rows went than the pages overlap.
+            // The pages do not overlap: more rows disappeared than the overlap covers.
             let gap = offset > 0 && news == count;
             let on = page.limit.min(count).saturating_sub(OVERLAP).max(1);
             offset = if gap { offset.saturating_sub(page.limit) } else { offset + on };
@@ -226,8 +223,8 @@ impl Warden {
         self.titled(held.action.row.clone(), held.action.input.as_str(), &held.place, &held.step_id)
     }
 
-    /// Named and grouped by its definition: a run holds one step at a time, so that what many runs hold at the same step is what
-    /// is decided together. No field of theirs says what it is about, so that is told from what is held.
+    /// Groups a row by its definition and step, so that the steps that many runs hold at the same point are decided
+    /// together. The engine has no title, so one is made from the input.
     fn titled(&self, row: Row, input: &str, place: &StepId, step: &Untrusted) -> Row {
         let definition = self.names.of(&place.trace);
         let definition = definition.or_else(|| row.agent.clone()).unwrap_or_else(|| "(no name)".into());
@@ -241,7 +238,6 @@ impl Warden {
     }
 }
 
-/// Where a step was found.
 pub(super) enum Found {
     WaitingStep(Box<WaitingStep>),
     Unreadable(Unreadable),

@@ -1,40 +1,37 @@
-//! What was sent from here and is not settled yet: the engine lists a step as pending until it took the decision.
+//! Decisions from here that are not settled yet. The engine lists a step as pending until it takes the decision.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::domain::{ActionId, DecisionKind, RawJson, Timestamp};
 
-/// For so long a decision may wait in the engine's outbox; one to three seconds are usual.
+/// Milliseconds that a decision may wait in the engine's outbox; one to three seconds are usual.
 pub(super) const TAKEN_WITHIN: i64 = 30_000;
-/// A retry that is not back by then does not come back: seen at revision cb46334 for every reason step.
+/// Milliseconds after which a retried step does not come back, seen at revision cb46334 for every reason step.
 pub(super) const BACK_WITHIN: i64 = 120_000;
-/// So many are remembered; then the oldest are forgotten.
 const MOST: usize = 2_000;
 
-/// One decision from here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sent {
     pub(super) kind: DecisionKind,
-    /// Which holding of the step it was about.
+    /// `started` of the holding that was decided.
     pub(super) started: String,
     pub(super) at: Timestamp,
-    /// The engine said that it is queued; without it, it may not have arrived.
+    /// The engine confirmed that it is queued. Otherwise it may not have arrived.
     pub(super) queued: bool,
-    /// Which holding of the step the approval or rejection was about that has its one key. A retry leaves it as it was.
+    /// `started` of the holding whose approval or rejection has the step's one key. A retry does not change it.
     pub(super) keyed: Option<String>,
-    /// What was decided about.
     pub(super) input: RawJson,
 }
 
-/// The last decision about each step, in memory: after a restart the engine's word has to do.
+/// The last decision on each step, kept in memory only.
 #[derive(Debug, Default)]
 pub(super) struct Log(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
     sent: HashMap<ActionId, Sent>,
-    /// Listed steps of which no retry is left: the list does not say so.
+    /// Listed steps without a retry left, which the list does not tell.
     spent: HashSet<ActionId>,
 }
 
@@ -77,22 +74,22 @@ impl Log {
         self.kept().spent.contains(id)
     }
 
-    /// What is listed no more comes back, if ever, with its retries counted anew.
+    /// Forgets steps that are no longer listed. If one comes back, its retries start again.
     pub(super) fn keep_spent(&self, listed: &HashSet<ActionId>) {
         self.kept().spent.retain(|id| listed.contains(id));
     }
 }
 
-/// How a decision from here stands while its step is still held.
+/// The state of a decision from here while its step is still held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Waiting {
     /// Queued just now.
     Sent,
-    /// Queued, and not taken for too long.
+    /// Queued, but not taken for too long.
     NotTaken,
-    /// A retry came first: the step is held anew, and its key is used up.
+    /// A retry came first: the step is held again, and its key is used up.
     Dropped,
-    /// There is none, or it was a retry that came back.
+    /// No decision, or a retry that came back.
     No,
 }
 
@@ -107,7 +104,7 @@ impl Sent {
         }
     }
 
-    /// What has the key was about an earlier holding: it came too late for that one, and it is never taken for this one.
+    /// Returns whether the key was used for an earlier holding. The engine takes no decision on this one then.
     pub(super) fn is_dropped(&self, started: &str) -> bool {
         self.keyed.as_ref().is_some_and(|keyed| keyed != started)
     }

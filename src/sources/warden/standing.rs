@@ -1,4 +1,4 @@
-//! What a step's status means for the action that it was.
+//! Converts the status of a step into that of its action.
 
 use super::alike::alike;
 use super::sent::{BACK_WITHIN, Sent};
@@ -13,7 +13,6 @@ pub(super) const DROPPED: &str = "the engine dropped the decision that was sent 
 const STUCK: &str = "it did not come back from its retry: this engine version loses a retried reason step, and an operator's \
                      retry-step does not help; whoever runs the engine has to end the run";
 
-/// A step that is not held, as an action.
 pub(super) fn settled(step: &Step, sent: Option<&Sent>, now: Timestamp) -> PendingAction {
     let (status, error) = standing(step, sent, now);
     let input = sent.map(|sent| sent.input.clone());
@@ -22,14 +21,13 @@ pub(super) fn settled(step: &Step, sent: Option<&Sent>, now: Timestamp) -> Pendi
     let action = step.action(input, status);
     let executed_at = match step.status.as_raw() {
         "COMPLETED" | "FAILED" | "TIMED_OUT" if !rejected => step.ended_at,
-        // Only what ran is compensated.
+        // Only a step that ran is compensated.
         "COMPENSATED" => step.ended_at.or(step.started_at),
         _ => None,
     };
     PendingAction { error, reason: said.filter(|_| rejected), executed_at, ..action }
 }
 
-/// Where it stands, and what went wrong.
 fn standing(step: &Step, sent: Option<&Sent>, now: Timestamp) -> (Status, Option<Untrusted>) {
     match step.status.as_raw() {
         "COMPLETED" => (Status::Executed, None),
@@ -44,14 +42,15 @@ fn standing(step: &Step, sent: Option<&Sent>, now: Timestamp) -> (Status, Option
     }
 }
 
-/// A retry that went on for too long. Only a reason step runs again after one: an approved one merges at once.
+/// Returns whether a retry has taken too long. Only a reason step runs again after a retry; an approved one merges at
+/// once.
 fn is_stuck(step: &Step, sent: Option<&Sent>, now: Timestamp) -> bool {
     let ours = sent.filter(|sent| sent.kind == DecisionKind::Retry && sent.queued).map(|sent| sent.at);
     let theirs = step.started_at.filter(|_| step.kind == Kind::Reason && step.retried.is_some());
     ours.or(theirs).is_some_and(|at| now.since(at) >= BACK_WITHIN)
 }
 
-/// A policy that said no, and one that broke, are no crash of the step.
+/// Describes a failure. A denial by a policy, or a broken policy, is not a crash of the step.
 fn failure(failure: &Failure) -> Untrusted {
     let code = failure.code.as_ref().map(Untrusted::as_raw);
     let what = match code {
@@ -71,8 +70,8 @@ fn compensated(of: &Failure) -> Option<Untrusted> {
     (*of != Failure::default()).then(|| failure(of))
 }
 
-/// Whether a decision from here made the step what it is: a rejection carries a mark, and a retry its guidance. An approval
-/// carries nothing but its edits: another output than theirs is not ours, and the same may be anybody's.
+/// Returns whether a decision from here put the step into its state. A rejection carries a mark, and a retry its
+/// guidance. An approval carries only its edits: another output disproves it, but the same output proves nothing.
 pub(super) fn ours(action: &PendingAction, decision: &Decision, key: &str) -> Option<bool> {
     let failure = || wire::failure(&action.raw);
     match decision {

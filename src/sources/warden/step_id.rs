@@ -1,9 +1,9 @@
-//! Where a step is: what its id here is made of.
+//! Ids of steps.
 
 use crate::domain::ActionId;
 use crate::net::url;
 
-/// A step of a run. The engine uses it again after a retry, so it is no name for a content.
+/// A step of a run. The engine reuses it after a retry, so it does not identify the content.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct StepId {
     pub(super) namespace: String,
@@ -11,7 +11,7 @@ pub(super) struct StepId {
     pub(super) span: String,
 }
 
-/// Everything this client may POST to. A test holds that nothing else is.
+/// The only things that this client may POST to; a test enforces it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
     Decision,
@@ -28,7 +28,7 @@ impl Verb {
 }
 
 impl StepId {
-    /// `None` when one of them cannot stand in an address, or would flow into another.
+    /// Returns `None` if a part cannot be used in a URL or would run into another.
     pub(super) fn new(namespace: &str, trace: &str, span: &str) -> Option<Self> {
         let usable = |part: &str| !part.contains('/') && url::segment(part).is_some();
         let whole = !namespace.is_empty() && usable(trace) && usable(span);
@@ -41,7 +41,7 @@ impl StepId {
         Self::new(namespace, trace, span)
     }
 
-    /// An engine can have a step under it: hex in lower case, of the length of its ids.
+    /// Returns whether an engine can have such a step: hex in lower case, of the length of its ids.
     pub(super) fn is_regular(&self) -> bool {
         let is_hex = |text: &str, length| {
             text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
@@ -54,17 +54,16 @@ impl StepId {
         ActionId::new(format!("{}/{}/{}", self.namespace, self.trace, self.span))
     }
 
-    /// Its details.
     pub(super) fn path(&self) -> String {
         self.under("")
     }
 
-    /// Where it is decided. The namespace is said in any case: without it the engine takes `default`.
+    /// Returns the path of a decision. Names the namespace always, because the engine assumes `default` without it.
     pub(super) fn post(&self, verb: Verb) -> String {
         self.under(&format!("/{}", verb.word()))
     }
 
-    /// How an operator runs this undo step again: the engine's route and its command.
+    /// Describes how an operator runs this undo step again: by the engine's route or its command.
     pub(super) fn undo_route(&self) -> String {
         let (route, Self { trace, span, .. }) = (self.under("/retry-compensation"), self);
         format!("POST {route}, or warden saga retry-compensation {trace} {span}")

@@ -1,4 +1,4 @@
-//! Sending decisions: each by itself, once, just after it was read again.
+//! Sends each decision once, after reading its step again.
 
 use super::client::Warden;
 use super::read::Found;
@@ -15,29 +15,26 @@ use crate::sources::send_each::send_each;
 use crate::sources::{Outcomes, SourceError};
 
 const CHANGED: &str = "changed since you looked: its content, its facts, or it was held anew";
-/// The engine does not know the step any more.
 const GONE: Outcome = Outcome::Skipped { status: None, by: None };
 const ON_ITS_WAY: &str = "a decision from here is on its way to the engine";
-/// What stands in the place of a status while nobody knows how the first decision reads.
+/// Shown as the status while the first decision is not known.
 const DECIDED: &str = "decided before, not taken by the engine yet";
-/// The same, where the engine told that it is on its way again.
+/// The same, if the engine said that the first decision is queued again.
 const REQUEUED: &str = "an earlier decision runs now, not this one";
-/// So many are sent at a time.
 const AT_ONCE: usize = 4;
-/// Characters of guidance that the engine takes.
+/// Maximum characters of guidance that the engine takes.
 const GUIDANCE_MAX: usize = 4_096;
 
-/// What was read just before sending.
+/// The step as read just before sending.
 enum Fresh {
     WaitingStep(Box<WaitingStep>),
-    /// It cannot be read, and can be rejected all the same.
+    /// It cannot be read, but can be rejected.
     StandIn,
-    /// Nothing is to be sent.
     Over(Outcome),
 }
 
 impl Warden {
-    /// The engine has no batch: this is a loop over it.
+    /// Sends decisions one by one, because the engine has no batches.
     pub(super) async fn send(&self, batch: &SubmissionBatch, key: &str) -> Result<Outcomes, SourceError> {
         send_each(batch.items(), AT_ONCE, |item| self.decide(item, key)).await
     }
@@ -75,9 +72,9 @@ impl Warden {
         match outcome {
             Ok(Outcome::Accepted) => self.sent.queued(&item.id),
             _ if lost => {}
-            // The earlier one is on its way again, and was noted.
+            // The earlier decision is queued again, and was noted.
             Ok(Outcome::Skipped { .. }) if self.sent.get(&item.id).is_some_and(|sent| sent.queued) => {}
-            // It did not land: what was sent before is what counts.
+            // It did not land, so the earlier decision counts.
             _ => match earlier {
                 Some(earlier) => self.sent.note(&item.id, earlier),
                 None => self.sent.forget(&item.id),
@@ -86,7 +83,7 @@ impl Warden {
         outcome
     }
 
-    /// The engine compares nothing: the step is read again, and only what was seen is decided.
+    /// Reads the step again and accepts only what the reviewer saw, because the engine compares nothing.
     async fn read_again(&self, item: &Item, place: &StepId) -> Result<Fresh, SourceError> {
         let failed = |why: &str| Fresh::Over(failed(why));
         Ok(match self.find(place).await? {
@@ -111,7 +108,7 @@ impl Warden {
         })
     }
 
-    /// The engine said 2xx, which is no proof: the first decision about a step holds its key for ever, whatever it said.
+    /// Interprets a 2xx, which is no proof: the first decision on a step holds its key for ever.
     async fn taken(
         &self,
         item: &Item,
@@ -120,12 +117,12 @@ impl Warden {
         earlier: Option<&Sent>,
     ) -> Result<Outcome, SourceError> {
         let said = Fields::of(&reply.text).and_then(|fields| fields.text("status")).unwrap_or_default();
-        // A retry's key has our own token in it: nobody else's is meant.
+        // A retry's key contains our own token, so it cannot be another client's.
         let again = item.kind() != DecisionKind::ApproveWithEdits;
         let ours = verb == Verb::Retry || earlier.is_some_and(|sent| again && sent.kind == item.kind());
         Ok(match said.as_raw() {
             "queued" => Outcome::Accepted,
-            // The first one failed in the outbox and is queued again, not this one.
+            // The first decision failed in the outbox and is queued again, not this one.
             "requeued" if ours => Outcome::Accepted,
             "already_queued" if verb == Verb::Retry => {
                 Outcome::Unknown { why: "the engine had this very request before".into() }
@@ -139,7 +136,7 @@ impl Warden {
         })
     }
 
-    /// An earlier decision had failed in the outbox and is on its way again, whatever was asked now: which one that is.
+    /// Reports which earlier decision is queued again instead of this one.
     fn requeued(&self, item: &Item, earlier: Option<&Sent>) -> Status {
         let Some(earlier) = earlier.filter(|earlier| earlier.kind != DecisionKind::Retry) else {
             return Status::Other(REQUEUED.into());
@@ -149,7 +146,7 @@ impl Warden {
         Status::Other(format!("the earlier {what} from here runs now, not this decision").into())
     }
 
-    /// Somebody decided first, or we did long ago: it is never counted as this decision.
+    /// Reports that the step was decided before, perhaps by this inbox. It never counts as this decision.
     async fn first(&self, item: &Item) -> Outcome {
         let step = match StepId::of(&item.id) {
             Some(place) => self.step(&place).await.ok().flatten(),
@@ -165,7 +162,7 @@ impl Warden {
         Outcome::Skipped { status: Some(status.unwrap_or_else(|| Status::Other(DECIDED.into()))), by: None }
     }
 
-    /// Not held any more, not there any more, or no retry is left.
+    /// Interprets a 409: the step is no longer held, is gone, or has no retry left.
     async fn conflict(&self, item: &Item, place: &StepId, reply: &Reply) -> Outcome {
         let refused = || Outcome::Failed { why: answer::message(reply) };
         if error::read(&reply.text).message.as_raw().contains("retry limit") {
@@ -178,17 +175,16 @@ impl Warden {
                 Outcome::Skipped { status: Some(status), by: None }
             }
             Ok(Found::Nowhere) => GONE,
-            // It said so itself: nothing landed.
+            // The engine refused, so nothing landed.
             Ok(Found::WaitingStep(_) | Found::Unreadable(_)) | Err(_) => refused(),
         }
     }
 }
 
-/// What is sent, or why it cannot be.
 fn body(item: &Item, held: Option<&WaitingStep>, key: &str) -> Result<(Verb, String), &'static str> {
     let mark = wire::mark(key, &item.id);
     match &item.decision {
-        // Without `output` the engine keeps what the agent made; with an empty one it keeps that.
+        // Without `output`, the engine keeps the agent's. With an empty one, it keeps that.
         Decision::Approve { edits: None, .. } => Ok((Verb::Decision, r#"{"decision":"APPROVE"}"#.to_owned())),
         Decision::Approve { edits: Some(edits), .. } => {
             let held = held.filter(|held| held.can_be_edited()).ok_or("this step cannot be edited")?;

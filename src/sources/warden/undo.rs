@@ -1,4 +1,4 @@
-//! What the engine undoes of a run after one of its steps was rejected or failed.
+//! Undo steps, which the engine runs after a step of a run was rejected or failed.
 
 use super::client::Warden;
 use super::sent::BACK_WITHIN;
@@ -8,20 +8,19 @@ use crate::contract::fields::Fields;
 use crate::domain::{RawJson, Timestamp, Untrusted};
 use crate::net::url;
 
-/// The code on a completed step whose undo could not even be started.
+/// Code on a completed step whose undo could not be started.
 const NOT_BUILT: &str = "COMPENSATION_BUILD_ERROR";
 
-/// The undo steps of a run, together.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Undo {
-    /// Which of them failed or do not end, and how an operator runs them again.
+    /// The undo steps that failed or do not end, and how an operator runs them again.
     pub(super) error: Option<Untrusted>,
-    /// More may happen.
+    /// Further steps may be undone.
     pub(super) goes_on: bool,
 }
 
 impl Warden {
-    /// Reads the undo steps of a step's run. Without an answer they may go on.
+    /// Reads the undo steps of a step's run. Without an answer, they may continue.
     pub(super) async fn undo(&self, place: &StepId) -> Undo {
         let open = ["FAILED", "TIMED_OUT", "IN_PROGRESS", "COMPENSATING"].map(|word| ("status", word));
         let query = [&[("trace_id", place.trace.as_str()), ("limit", PAGE_WORD)], &open[..]].concat();

@@ -1,4 +1,4 @@
-//! Replies of the engine, read tolerantly: payloads keep their exact bytes, and what cannot be read is told and hides nothing.
+//! Reads the engine's replies tolerantly: payloads keep their exact bytes, and an unreadable item does not hide others.
 
 use std::ops::Range;
 
@@ -9,38 +9,37 @@ use crate::domain::{
     ActionId, Digest, Effect, PendingAction, RawJson, Row, Status, Timestamp, Untrusted, json,
 };
 
-/// A code of our own in `error_details`, and the engine's when a rejection came without any.
+/// placet's code in `error_details`, and the engine's code for a rejection without one.
 pub(super) const REJECTED: &str = "REVIEWER_REJECTED";
 const REJECTED_BY_DEFAULT: &str = "HUMAN_REJECTED";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// An output is held before it merges.
+    /// The output is held before it merges.
     Reason,
-    /// Arguments are held before they run.
+    /// The arguments are held before they run.
     Commit,
 }
 
-/// A step that waits for a human, from the review list.
 #[derive(Clone, Debug)]
 pub(super) struct WaitingStep {
     pub(super) action: PendingAction,
     pub(super) place: StepId,
     pub(super) kind: Kind,
-    /// The engine moves it with every retry.
+    /// Changes with every retry.
     pub(super) started: String,
     pub(super) step_id: Untrusted,
-    /// It is the first of its run: nothing ran before it.
+    /// It is the first step of its run.
     pub(super) is_first: bool,
     envelope: Option<Envelope>,
     facts: Option<RawJson>,
 }
 
-/// `{"data", "facts"?}`: what a reason step holds.
+/// The payload of a reason step: `{"data", "facts"?}`.
 #[derive(Clone, Debug)]
 struct Envelope {
     text: RawJson,
-    /// Where the value of `data` stands.
+    /// Byte range of the value of `data`.
     data: Range<usize>,
 }
 
@@ -62,19 +61,18 @@ pub(super) struct Step {
     raw: RawJson,
 }
 
-/// What `error_details` says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Failure {
     pub(super) code: Option<Untrusted>,
     pub(super) message: Option<Untrusted>,
-    /// The documents' own place for a reviewer's reason.
+    /// The documented member for a reviewer's reason.
     pub(super) reason: Option<Untrusted>,
     pub(super) tool: Option<Untrusted>,
-    /// Of a rejection: who sent it, by the mark that it carried.
+    /// The mark of a rejection, which identifies its sender.
     pub(super) mark: Option<Untrusted>,
 }
 
-/// `_hitl_retry` among the resolved arguments: there is one after the first retry of a reason step.
+/// `_hitl_retry` among the resolved arguments, present after the first retry of a reason step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Retried {
     pub(super) attempt: Option<u64>,
@@ -92,14 +90,13 @@ impl Retried {
         })
     }
 
-    /// No retry is left.
     pub(super) fn is_spent(&self) -> bool {
         self.attempt.zip(self.most).is_some_and(|(attempt, most)| attempt >= most)
     }
 }
 
 impl Failure {
-    /// A reviewer said no; a crash, a broken schema and a policy have codes of their own.
+    /// Returns whether a reviewer rejected the step. A crash, a broken schema and a policy have their own codes.
     pub(super) fn is_rejection(&self) -> bool {
         match self.code.as_ref().map(Untrusted::as_raw) {
             Some(code) => [REJECTED, REJECTED_BY_DEFAULT].contains(&code),
@@ -121,24 +118,23 @@ impl Failure {
 }
 
 impl WaitingStep {
-    /// Its data can be another one: it is an object inside of an envelope.
+    /// Returns whether its data can be replaced: it is an object in an envelope.
     pub(super) fn can_be_edited(&self) -> bool {
         self.envelope.is_some() && self.action.input.members().is_some()
     }
 
-    /// The whole envelope with other data: every other byte stays, the facts above all, because later steps read them.
+    /// Returns the envelope with other data. All other bytes stay, above all the facts, because later steps read them.
     pub(super) fn with_data(&self, data: &RawJson) -> Option<String> {
         let Envelope { text, data: at } = self.envelope.as_ref()?;
         let (before, after) = (text.as_str().get(..at.start)?, text.as_str().get(at.end..)?);
         Some(format!("{before}{}{after}", data.as_str()))
     }
 
-    /// What was found out beside the data, by tools.
+    /// Returns the facts that tools found, next to the data.
     pub(super) fn facts(&self) -> Option<RawJson> {
         self.facts.clone()
     }
 
-    /// Reads one item of the review list.
     pub(super) fn read(text: &str) -> Result<Self, Unreadable> {
         let fields = Fields::of(text);
         let place = fields.as_ref().and_then(place);
@@ -177,7 +173,7 @@ impl WaitingStep {
 }
 
 impl Step {
-    /// Reads a step's details; `None` when they are of no step, or of another one.
+    /// Reads a step's details; `None` if they are not those of the given step.
     pub(super) fn read(text: &str, asked: &StepId) -> Option<Self> {
         let fields = Fields::of(text)?;
         let place = place(&fields).filter(|place| place == asked)?;
@@ -206,7 +202,7 @@ impl Step {
         &self.id
     }
 
-    /// The template that the agent was asked by.
+    /// Returns the template of the agent's prompt.
     pub(super) fn prompt(&self) -> Option<Untrusted> {
         Fields::of(self.raw.as_str())?.text("promptRef")
     }
@@ -215,7 +211,8 @@ impl Step {
         Fields::of(self.raw.as_str())?.json("errorDetails")
     }
 
-    /// The action that it was. `input` is what was seen of it, where that is known: the engine forgets a rejected output.
+    /// Returns the action of the step. `input` is what was seen of it, if known, because the engine forgets a rejected
+    /// output.
     pub(super) fn action(&self, input: Option<RawJson>, status: Status) -> PendingAction {
         let output = self.output.as_ref().and_then(|output| RawJson::parse(output.member("data")?).ok());
         let given = match self.kind {
@@ -231,12 +228,10 @@ impl Step {
     }
 }
 
-/// What went wrong, from a step's details.
 pub(super) fn failure(raw: &RawJson) -> Option<Failure> {
     Some(Failure::read(&Fields::of(raw.as_str())?))
 }
 
-/// The last retry, from a step's details.
 pub(super) fn retried(raw: &RawJson) -> Option<Retried> {
     Retried::read(&Fields::of(raw.as_str())?.json("resolvedArguments")?)
 }
@@ -247,7 +242,7 @@ fn place(fields: &Fields<'_>) -> Option<StepId> {
     StepId::new(namespace.as_raw(), text("sagaTraceId")?.as_raw(), text("stepSpanId")?.as_raw())
 }
 
-/// The step's id in its definition, and its name.
+/// Returns the step's id in its definition, and its name.
 fn named(fields: &Fields<'_>) -> (Untrusted, Untrusted) {
     let id = fields.text("stepId").or_else(|| fields.text("stepSpanId")).unwrap_or_default();
     let name = fields.text("stepName").filter(|name| !name.is_empty()).unwrap_or_else(|| id.clone());
@@ -262,7 +257,7 @@ fn worker(fields: &Fields<'_>) -> Option<Untrusted> {
     })
 }
 
-/// `None` where the payload is none: it is held as it is, and cannot be edited.
+/// Returns `None` for a payload without an envelope, which is shown as it is and cannot be edited.
 fn envelope(payload: &RawJson) -> Result<Option<Envelope>, &'static str> {
     let Some(members) = payload.members() else { return Ok(None) };
     let mut named = members.iter().filter(|member| member.key.text == "data");
@@ -274,8 +269,8 @@ fn envelope(payload: &RawJson) -> Result<Option<Envelope>, &'static str> {
     Ok(Some(Envelope { data: data.span.clone(), text: payload.clone() }))
 }
 
-/// Everything but the input that a decision is bound to: which holding of the step it is, what stands beside the data, and who
-/// goes on with it.
+/// Returns the digest of what a decision is bound to besides the input: the holding of the step, everything around the
+/// data, and the worker that continues.
 fn terms(fields: &Fields<'_>, started: &str, envelope: Option<&Envelope>) -> Digest {
     let around = envelope.and_then(|Envelope { text, data }| {
         Some((text.as_str().get(..data.start)?, text.as_str().get(data.end..)?))
@@ -305,20 +300,18 @@ fn row(place: &StepId, kind: Kind, name: &Untrusted, fields: &Fields<'_>) -> Row
     }
 }
 
-/// The status of a step that is held.
 pub(super) const AWAITING: &str = "AWAITING_HUMAN";
 
-/// What the engine gives at most.
+/// The engine's maximum page size.
 pub(super) const PAGE: usize = 100;
 pub(super) const PAGE_WORD: &str = "100";
 
-/// One page of a list: its items as they came, and whether more may follow.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) items: Vec<String>,
-    /// So many are on a full page.
+    /// Number of items on a full page.
     pub(super) limit: usize,
-    /// Said by newer engines.
+    /// Whether more follow; only newer engines say so.
     pub(super) more: Option<bool>,
 }
 
@@ -333,7 +326,8 @@ pub(super) fn page(text: &str, asked: usize) -> Option<Page> {
     })
 }
 
-/// Names one decision of one submission: a rejection carries it, and a retry that arrived twice is one retry by it.
+/// Returns a mark that identifies one decision of one submission. A rejection carries it, and the engine uses it to run
+/// a repeated retry once.
 pub(super) fn mark(key: &str, id: &ActionId) -> String {
     let digest = Digest::of_fields("warden mark", [Some(key), Some(id.as_raw())]).to_string();
     format!("placet-{}", digest.get(7..39).unwrap_or_default())
