@@ -82,7 +82,7 @@ impl Desk {
 
     async fn pending(&self) -> Vec<Entry> {
         let synced = self.inbox.sync(&SourceName::new("gate"), None).await.unwrap();
-        let Rows::All(entries) = synced.rows else { panic!("everything was asked for") };
+        let Rows::All(entries) = synced.rows else { panic!("expected the whole list") };
         entries
     }
 

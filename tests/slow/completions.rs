@@ -11,7 +11,7 @@ use super::support::team;
 fn offered(home: &Home, words: &[&str]) -> Vec<String> {
     let bin = Path::new(env!("CARGO_BIN_EXE_placet")).parent().unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-    // As bash calls it: the words, the index, and the last two words as arguments.
+    // This is how bash calls completions: it sets the COMP variables and passes the last two arguments.
     let script = r#"
         source <(placet completions bash)
         COMP_WORDS=(placet "$@"); COMP_CWORD=$#; COMP_TYPE=9

@@ -48,7 +48,7 @@ fn ready(node: &Node) -> Reply {
     try_request(&node.address, "", "GET", "/readyz", "").expect("the gate does not answer")
 }
 
-/// Returns whether a refusal names the database as the reason, in placet's words.
+/// Returns whether placet's refusal names the database as the reason.
 fn blames_the_database(reply: &Reply) -> bool {
     reply.status == 503
         && reply.body.contains(r#""code":"UNAVAILABLE""#)

@@ -194,7 +194,7 @@ fn as_owner(mut command: Command) -> Command {
     command
 }
 
-/// Returns the id of the user `nobody` if this runs as root, because the server refuses to run as root.
+/// Returns an unprivileged user id if this runs as root, because the server refuses to run as root.
 pub(crate) fn user() -> Option<u32> {
     (std::fs::metadata("/proc/self").unwrap().uid() == 0).then_some(65_534)
 }
