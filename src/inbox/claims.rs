@@ -1,4 +1,4 @@
-//! Saying to be on an action, where its source keeps claims.
+//! Claims on actions, at sources that keep them.
 
 use super::core::Inbox;
 use super::problem::Problem;
@@ -8,7 +8,7 @@ use crate::domain::{ActionKey, Claim, SourceName, Untrusted};
 const NONE: &str = "keeps no claims";
 
 impl Inbox {
-    /// Says that this reviewer is on it, or still is. Returns whose claim it is then: somebody else's where they were first.
+    /// Claims the action, or renews the claim. Returns the claim that holds, somebody else's if they were first.
     pub async fn claim(&self, key: &ActionKey) -> Result<Claim, Problem> {
         let source = self.source(&key.source)?;
         let told = source.ask_able(Wait::Look, |able| Some(able.claims?.claim(&key.id))).await;
@@ -16,12 +16,11 @@ impl Inbox {
         told.ok_or_else(|| Problem::at(&key.source, NONE))
     }
 
-    /// Who we are at a source, as far as it told.
+    /// Returns our subject at a source, if it has told it.
     pub fn subject(&self, source: &SourceName) -> Option<Untrusted> {
         self.source(source).ok()?.subject()
     }
 
-    /// Ends the claim of this reviewer, if there is one.
     pub async fn end_claim(&self, key: &ActionKey) -> Result<(), Problem> {
         let source = self.source(&key.source)?;
         let told = source.ask_able(Wait::Look, |able| Some(able.claims?.end_claim(&key.id))).await;

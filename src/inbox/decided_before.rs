@@ -1,4 +1,4 @@
-//! How the tool of an action was decided lately, on other values.
+//! Recent decisions on other actions with the same tool.
 
 use super::core::Inbox;
 use super::timeouts::Wait;
@@ -6,30 +6,28 @@ use crate::contract::time;
 use crate::domain::{ActionKey, Decision, ListQuery, Outcome, Status, Timestamp, Untrusted};
 use crate::journal::Sent;
 
-/// How far back decisions count, in days.
+/// Days for which decisions count.
 pub const LATELY: i64 = 7;
-/// Rows that a source is asked for.
 const ROWS: u32 = 200;
 /// Exclusions whose reasons are read.
 const REASONS: usize = 3;
-/// Submissions of the journal that are looked through.
+/// Submissions of the journal to search.
 const SUBMISSIONS: u32 = 50;
 
-/// How a tool was decided lately. Never a reason to approve: whoever shows it names exclusions first, and shows it for no action
-/// that is of high risk or flagged.
+/// Recent decisions on a tool. They are no reason to approve: callers show exclusions first, and nothing for actions
+/// that are flagged or of high risk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DecidedBefore {
     pub excluded: usize,
     pub approved: usize,
-    /// Of the newest exclusions, each once.
     pub reasons: Vec<Untrusted>,
-    /// There may be more than were counted.
+    /// There may be more than counted.
     pub at_least: bool,
 }
 
 impl Inbox {
-    /// From the history of the action's source, and where it keeps none, from the journal. `None` where nothing was decided, or
-    /// where neither can be read: nobody decides by it alone.
+    /// Counts from the source's history, or from the journal if the source keeps none. `None` without decisions, and if
+    /// they cannot be read, because no decision depends on this alone.
     pub(super) async fn decided_before(&self, of: &ActionKey, tool: &Untrusted) -> Option<DecidedBefore> {
         let since = time::now().plus_millis(-LATELY * 24 * 60 * 60 * 1_000);
         let decided = if self.source(&of.source).ok()?.records().lists {

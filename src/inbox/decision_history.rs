@@ -1,5 +1,4 @@
-//! What is over, of all sources as one: lists by status merged by time, what this journal knows was decided, and the
-//! timeline of one action.
+//! Settled actions of all sources in one list, decisions from this journal, and the timeline of an action.
 
 use std::collections::VecDeque;
 
@@ -13,31 +12,27 @@ use crate::domain::{
 };
 use crate::journal::Sent;
 
-/// Rows asked of a source at a time, and given at most in one answer.
+/// Maximum rows per request and per answer.
 const PAGE: u32 = 200;
 
-/// A page of what is over, newest first. One source's failure hides no other.
+/// A page of settled actions, newest first. A source that fails does not hide the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
     pub entries: Vec<Entry>,
-    /// Where it goes on; `None` at the end.
     pub next: Option<Next>,
-    /// Sources that could not be read, or cannot tell. What they have is not in the list, nor in later pages.
+    /// Sources that could not be read or have no lists. Their actions are missing from this page and later ones.
     pub problems: Vec<Problem>,
-    /// Items that could not be read.
     pub unreadable: Vec<(SourceName, Untrusted)>,
     pub at: Timestamp,
 }
 
-/// Where a list goes on, source by source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Next(Vec<Trail>);
 
-/// What is left of one source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Trail {
     source: SourceName,
-    /// Read and not given yet, newest first.
+    /// Read but not returned yet, newest first.
     rest: VecDeque<Entry>,
     cursor: Cursor,
 }
@@ -49,18 +44,16 @@ enum Cursor {
     End,
 }
 
-/// What happened to one action, by its source and by this journal.
+/// The events of one action, from its source and from this journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct History {
-    /// In order; `None` where the source keeps no timeline.
+    /// In order; `None` if the source keeps no timeline.
     pub events: Option<Vec<HistoryEvent>>,
-    /// The source keeps one, and it could not be read.
     pub problem: Option<Problem>,
-    /// What was sent from here, oldest first.
+    /// Decisions sent from here, oldest first.
     pub sent: Vec<SentHere>,
 }
 
-/// One decision of ours, as it was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentHere {
     pub at: Timestamp,
@@ -69,8 +62,8 @@ pub struct SentHere {
 }
 
 impl Inbox {
-    /// A page of the actions in these states, newest first; of all sources, or `of` these alone. What could not be read is told
-    /// beside it. `next` is that of the page before, for the same states.
+    /// Lists a page of the actions in these states, newest first, of all sources or only `of` these. Failures are part
+    /// of the listing. `next` is that of the page before, for the same states.
     pub async fn listed(
         &self,
         of: Option<&[SourceName]>,
@@ -98,7 +91,7 @@ impl Inbox {
         listing
     }
 
-    /// What happened to one action. An error means that not even the journal could be read.
+    /// Returns the events of an action. Fails only if the journal cannot be read.
     pub async fn history(&self, key: &ActionKey) -> Result<History, Problem> {
         let sent = self.sent_here(key).await?;
         let told = match self.source(&key.source) {
@@ -112,7 +105,6 @@ impl Inbox {
         Ok(History { events, problem, sent })
     }
 
-    /// What was sent from here about one action, oldest first.
     pub async fn sent_here(&self, key: &ActionKey) -> Result<Vec<SentHere>, Problem> {
         let sent = self.journal.about(key).await?;
         Ok(sent.into_iter().map(|(at, reviewer, sent)| SentHere { at, reviewer, sent }).collect())
@@ -133,7 +125,7 @@ impl SentHere {
     }
 }
 
-/// One a source that lists what is over; the others are told.
+/// Starts with every source that has lists, and reports the others.
 fn trails(inbox: &Inbox, of: Option<&[SourceName]>, listing: &mut Listing) -> Vec<Trail> {
     let mut trails = Vec::new();
     for source in inbox.sources.iter().filter(|source| of.is_none_or(|of| of.contains(source.name()))) {
@@ -147,14 +139,14 @@ fn trails(inbox: &Inbox, of: Option<&[SourceName]>, listing: &mut Listing) -> Ve
     trails
 }
 
-/// Reads on where nothing is left; what fails is at its end, and told.
+/// Reads pages until there is an entry. A source that fails is reported and counts as ended.
 async fn filled(
     inbox: &Inbox,
     statuses: &[Status],
     mut trail: Trail,
 ) -> (Trail, Vec<Untrusted>, Option<Problem>) {
     let mut unreadable = Vec::new();
-    // A page may hold nothing that can be shown, and there may be more behind it.
+    // A page without entries that can be shown may have pages after it.
     while trail.rest.is_empty() && trail.cursor != Cursor::End {
         let cursor = match std::mem::replace(&mut trail.cursor, Cursor::End) {
             Cursor::At(cursor) => Some(cursor),
@@ -188,8 +180,8 @@ async fn page(
     Ok((entries, listed.unreadable.into_iter().map(|bad| bad.raw).collect(), listed.next))
 }
 
-/// The newest of all, until a source has to be asked for more: what it has next may be newer than what the others have.
-/// Within a source its own order stands.
+/// Takes the newest entries until a source needs another request, because its next entry may be newer than the others'.
+/// Keeps each source's own order.
 fn merged(trails: &mut [Trail]) -> Vec<Entry> {
     let mut entries = Vec::new();
     while entries.len() < PAGE as usize {

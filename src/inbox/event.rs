@@ -1,9 +1,8 @@
-//! What a watched source says.
+//! Events of watched sources.
 
 use crate::domain::SourceName;
 use crate::sources::EventKind;
 
-/// Something happened at a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
     pub source: SourceName,

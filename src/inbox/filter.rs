@@ -1,22 +1,22 @@
-//! The filter language: which actions are shown. Pure, for every shell.
+//! The filter language, which selects the actions to show. Pure, for every shell.
 //!
 //! A filter is words and fields, all of which must hold: `outage risk:>=high -draft age:>1h`.
 //!
-//! | written | holds for |
+//! | written | matches |
 //! |---|---|
-//! | `outage`, `outge` | a title, tool, agent, mission or source much like it (exactly, with a digit in it), or an id that begins so |
-//! | `'outage`, `"two words"` | exactly this text in one of them, or in any id |
-//! | `tool:linear,drive` | text of a field: `title tool agent mission batch checkpoint run session workspace source id status by`; `tool:=x` is all of it, `tool:x*` its beginning |
-//! | `agent:=="Bob \"x\""` | exactly that, letter by letter, where quotes know `\"`, `\\` and `\u{202e}`; `agent:==""` names none |
-//! | `risk:>=medium`, `effect:external` | an order: low, medium, high, critical; read, write, external, destructive |
+//! | `outage`, `outge` | an approximate word in title, tool, agent, mission or source (exact if it has a digit), or the beginning of an id |
+//! | `'outage`, `"two words"` | this exact text in one of them, or in any id |
+//! | `tool:linear,drive` | text of a field: `title tool agent mission batch checkpoint run session workspace source id status by`; `tool:=x` the whole field, `tool:x*` its beginning |
+//! | `agent:=="Bob \"x\""` | the field character by character; quotes know the escapes `\"`, `\\` and `\u{202e}`; `agent:==""` matches an action without an agent |
+//! | `risk:>=medium`, `effect:external` | an order: low, medium, high, critical; and read, write, external, destructive |
 //! | `age:>1h30m`, `expires:<30m`, `expires:never` | a time in s, m, h, d, w |
 //! | `is:unopened` | a state, see [`Is`] |
-//! | `claimed:me`, `claimed:none`, `claimed:kim` | who is on it, by name or subject |
-//! | `approvals:waiting`, `approvals:none`, `approvals:me`, `approvals:kim` | of what several people must approve: some did, nobody did, who did |
-//! | `kind:exclude` | what is staged, by the kind of decision |
-//! | `-…` | whatever the rest does not hold for; a word after `-` is exact |
+//! | `claimed:me`, `claimed:none`, `claimed:kim` | the holder of its claim, by name or subject |
+//! | `approvals:waiting`, `approvals:none`, `approvals:me`, `approvals:kim` | actions that several people must approve: with some approvals, without any, or with that person's |
+//! | `kind:exclude` | the kind of the staged decision |
+//! | `-…` | everything that the rest does not match; a word after `-` is exact |
 //!
-//! A word in lower case takes any case. A comma is an or. Quotes keep spaces, commas and colons together.
+//! A lower-case word ignores case. A comma means "or". Quotes keep spaces, commas and colons together.
 
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
@@ -27,11 +27,10 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-/// A filter that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} (at character {at})")]
 pub struct FilterError {
-    /// Where, in characters from 1.
+    /// Position in characters, from 1.
     pub at: usize,
     pub what: Mistake,
 }
@@ -46,11 +45,11 @@ pub enum Mistake {
     NoSource { name: String, known: String },
 }
 
-/// What every shown action must be like. [`Filter::parse`] makes one.
+/// A parsed filter. [`Filter::parse`] makes one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     text: String,
-    /// Those first that cost least to decide.
+    /// Cheapest first.
     terms: Vec<Term>,
 }
 
@@ -60,7 +59,7 @@ struct Term {
     want: Want,
 }
 
-/// Where several are listed, one of them is enough.
+/// One of several values is enough.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Want {
     Is(Vec<Is>),
@@ -69,7 +68,7 @@ enum Want {
     Approvals(Vec<ApprovedBy>),
     Risk(Vec<(Compare, i64)>),
     Effect(Vec<(Compare, i64)>),
-    /// In milliseconds.
+    /// Milliseconds.
     Age(Vec<(Compare, i64)>),
     Expires(Vec<Expiry>),
     Field(Field, Vec<FieldText>),
@@ -77,34 +76,30 @@ enum Want {
     Fuzzy(Word),
 }
 
-/// A state of an action. Most of them only a screen knows.
+/// A state of an action. Only a screen knows most of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Is {
-    /// Its present content was never on screen.
+    /// Its current content was never on screen.
     Unopened,
     Opened,
-    /// A decision is staged.
     Staged,
-    /// It can be decided, and nothing is staged.
+    /// It can be decided, but no decision is staged.
     Undecided,
     Marked,
-    /// It has hidden characters, duplicate keys or broken text, as far as it was loaded.
+    /// It has hidden characters, duplicate keys or broken text in the loaded part.
     Flagged,
-    /// High or critical risk, or a risk that is not known.
     High,
     /// It came with the last reload.
     New,
-    /// Nobody knows what became of it.
     Unknown,
-    /// Its source has not been heard for a while.
+    /// Its source has been silent for a while.
     Stale,
-    /// It cannot be decided any more.
+    /// It can no longer be decided.
     Settled,
-    /// It is out of sight until a time.
     Snoozed,
 }
 
-/// Who is on an action, as it is asked for.
+/// A value of `claimed:`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ClaimedBy {
     Me,
@@ -112,18 +107,15 @@ enum ClaimedBy {
     Name(Word),
 }
 
-/// Whose approvals an action has that several people must approve, as it is asked for.
+/// A value of `approvals:`, for actions that several people must approve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ApprovedBy {
-    /// It has some, and waits for more.
     Waiting,
-    /// It waits for the first.
     None,
     Me,
     Name(Word),
 }
 
-/// Who is on an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claimant<'a> {
     Me(&'a Untrusted),
@@ -135,7 +127,7 @@ enum Compare {
     Less,
     AtMost,
     Equal,
-    /// `==`; of text, letter by letter.
+    /// `==`: for text, character by character.
     Same,
     AtLeast,
     More,
@@ -144,7 +136,7 @@ enum Compare {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expiry {
     Never,
-    /// So many milliseconds from now.
+    /// Milliseconds from now.
     In(Compare, i64),
 }
 
@@ -171,46 +163,43 @@ struct FieldText {
     part: Part,
 }
 
-/// How much of a field a text must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Any,
     Beginning,
     Whole,
-    /// All of it as it stands, letter by letter; nothing where there is no such field.
+    /// The whole field, character by character; empty if the field is missing.
     Same,
 }
 
-/// Text as the matcher takes it.
+/// A text in the matcher's form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Word {
-    /// In lower case, where any case will do.
+    /// In lower case if case does not matter.
     text: String,
     any_case: bool,
 }
 
-/// An action as a filter looks at it. What costs something is asked for only where a filter names it.
+/// An action as a filter sees it. Expensive properties are methods, called only if a filter names them.
 pub trait Subject {
     fn entry(&self) -> &Entry;
-    /// The kind of decision that is staged.
     fn staged(&self) -> Option<DecisionKind>;
     fn is(&self, state: Is) -> bool;
-    /// Who is on it.
     fn claimed(&self) -> Option<Claimant<'_>>;
-    /// Who we are at its source, where that told.
+    /// Returns our subject at its source, if known.
     fn me(&self) -> Option<&Untrusted>;
-    /// What its source calls a subject.
+    /// Returns the source's name for a subject.
     fn name(&self, subject: &Untrusted) -> Option<&Untrusted>;
 }
 
-/// Decides whether filters hold. Keeps the memory that this takes; make one and use it for many actions.
+/// Matches filters. Reuses its memory, so make one for many actions.
 #[derive(Clone, Debug)]
 pub struct Finder {
     matcher: Matcher,
     hay: Vec<char>,
     needle: Vec<char>,
     folded: String,
-    /// What was found last, of what many rows have alike.
+    /// The last results for fields whose text many rows share.
     known: Vec<Known>,
 }
 
@@ -222,30 +211,27 @@ struct Known {
     is_like: bool,
 }
 
-/// So many are known at a time.
 const KNOWN: usize = 64;
 
-/// A longer word is looked for as it stands: nucleo-matcher counts the worth of a match in 16 bits, and stops the program beyond.
+/// Longer words are searched literally, because nucleo-matcher counts scores in 16 bits and panics beyond.
 const LONGEST: usize = 1_000;
 
-/// What the matcher gives for a word of so many characters that stands as it is in the middle of another. What is scattered must
-/// be worth as much, by beginnings of words and by runs, or else a word would find half of the list.
+/// Returns the matcher's score for a word of this length found literally inside another word. A scattered match must
+/// score as much, or a word would match half of the list.
 const fn worth(length: usize) -> usize {
     20 * length - 4
 }
 
 impl Filter {
-    /// The filter as it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// It holds for everything.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// It asks for what is snoozed, which is out of sight otherwise.
+    /// Returns whether it asks for snoozed actions, which are hidden otherwise.
     pub fn shows_snoozed(&self) -> bool {
         let asks = |term: &Term| match &term.want {
             Want::Is(states) => states.contains(&Is::Snoozed),
@@ -254,7 +240,7 @@ impl Filter {
         self.terms.iter().any(|term| !term.negated && asks(term))
     }
 
-    /// Fails where it names a source and none of these is called so: it would find nothing, and nobody would know why.
+    /// Fails if the filter names a source that does not exist. It would match nothing without saying why.
     pub fn check_sources(&self, names: &[SourceName]) -> Result<(), FilterError> {
         let mut finder = Finder::default();
         let texts = self.terms.iter().filter_map(|term| match &term.want {
@@ -272,7 +258,7 @@ impl Filter {
         Ok(())
     }
 
-    /// Whatever this holds for, `other` held for a moment before: it is enough to look at those.
+    /// Returns whether every match of this filter also matches `other`, so that only those need checking.
     pub fn narrows(&self, other: &Self) -> bool {
         other.terms.iter().all(|old| self.terms.iter().any(|new| new.implies(old)))
     }
@@ -307,7 +293,7 @@ impl Default for Finder {
 }
 
 impl Finder {
-    /// Whether the filter holds for an action. A few hundred nanoseconds, mostly less.
+    /// Returns whether the filter matches an action. Takes a few hundred nanoseconds at most.
     pub fn holds(&mut self, filter: &Filter, subject: &impl Subject, now: Timestamp) -> bool {
         filter.terms.iter().all(|term| self.wanted(&term.want, subject, now) != term.negated)
     }
@@ -393,7 +379,7 @@ impl Finder {
         if hay.is_ascii() && word.text.len() <= LONGEST {
             return self.ask(hay, word, &word.text, Matcher::substring_match).is_some();
         }
-        // nucleo-matcher 0.3.1 misses what stands at the very end of such a text.
+        // nucleo-matcher 0.3.1 misses a match at the very end of such a text.
         self.folded.clear();
         self.folded.extend(hay.chars().map(nucleo_matcher::chars::normalize));
         if word.any_case {
@@ -406,7 +392,6 @@ impl Finder {
         self.ask(hay, word, &word.text, Matcher::exact_match).is_some()
     }
 
-    /// By subject, or by name.
     fn is_called(&mut self, by: &Untrusted, word: &Word, at: &impl Subject) -> bool {
         self.begins(by.as_raw(), word) || at.name(by).is_some_and(|name| self.begins(name.as_raw(), word))
     }
@@ -415,7 +400,7 @@ impl Finder {
         self.ask(hay, word, &word.text, Matcher::prefix_match).is_some()
     }
 
-    /// The same of a field that mostly has the text that it had last.
+    /// Like [`is_like`](Self::is_like), for a field that mostly repeats its last text.
     fn is_like_still(&mut self, field: Field, hay: &str, word: &Word) -> bool {
         let nth = self.known.iter().position(|known| known.field == field && known.word == *word);
         if let Some(known) = nth.and_then(|nth| self.known.get(nth)).filter(|known| known.hay == hay) {
@@ -435,12 +420,12 @@ impl Finder {
         is_like
     }
 
-    /// Something in the text is much like the word, and like each of its beginnings: so a longer word never finds more.
+    /// Matches the word and each of its beginnings approximately, so that a longer word never matches more.
     fn is_like(&mut self, hay: &str, word: &Word) -> bool {
         if self.contains(hay, word) {
             return true;
         }
-        // A number is never nearly right.
+        // Numbers must match exactly.
         if word.text.contains(char::is_numeric) {
             return false;
         }
@@ -469,7 +454,7 @@ impl Finder {
 }
 
 impl Is {
-    /// An action's row says it by itself.
+    /// Returns whether the row alone shows the state.
     const fn is_of_the_row(self) -> bool {
         matches!(self, Self::High | Self::Unknown | Self::Settled)
     }
@@ -488,7 +473,7 @@ impl Compare {
 }
 
 impl Field {
-    /// Where a word is looked for.
+    /// Fields in which a word is searched.
     const ALL: [Self; 11] = [
         Self::Title,
         Self::Tool,
@@ -502,7 +487,7 @@ impl Field {
         Self::Source,
         Self::Id,
     ];
-    /// Where a word need only be much alike.
+    /// Fields in which a word may match approximately.
     const NAMES: [Self; 5] = [Self::Title, Self::Tool, Self::Agent, Self::Mission, Self::Source];
 
     fn of(self, entry: &Entry) -> Option<&str> {
@@ -527,7 +512,7 @@ impl Field {
 }
 
 impl Word {
-    /// Text in lower case takes any case.
+    /// Ignores case if the text is in lower case.
     fn smart(text: &str) -> Self {
         Self::new(text, !text.chars().any(char::is_uppercase))
     }

@@ -1,4 +1,4 @@
-//! What one shift leaves to the next: what somebody is on, what is snoozed here, and what one more person must approve.
+//! The handover of a shift: claimed actions, actions snoozed here, and actions that need another approval.
 
 use std::collections::HashMap;
 
@@ -11,20 +11,19 @@ use crate::contract::time;
 use crate::domain::{ActionKey, Entry, Timestamp, Untrusted};
 use crate::journal::Snooze;
 
-/// Everything that is left, and which sources did not say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HandedOver {
     pub at: Timestamp,
-    /// By why, and in each what was left first is first.
+    /// Grouped by reason, oldest first.
     pub left: Vec<Left>,
     pub problems: Vec<Problem>,
 }
 
-/// An action that the next shift goes on with.
+/// An action that the next shift continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
     pub key: ActionKey,
-    /// `None`: its source did not answer.
+    /// `None` if its source did not answer.
     pub title: Option<Untrusted>,
     pub why: WhyLeft,
 }
@@ -39,7 +38,7 @@ pub enum WhyLeft {
     Snoozed {
         until: Timestamp,
     },
-    /// Some approved it, and more people must.
+    /// Some people have approved it, and more must.
     Approved {
         by: Vec<Untrusted>,
         needed: u64,
@@ -47,7 +46,7 @@ pub enum WhyLeft {
 }
 
 impl Inbox {
-    /// What is left now. Every source is asked for its list.
+    /// Collects what is left now. Requests the list of every source.
     pub async fn handed_over(&self) -> Result<HandedOver, Problem> {
         let mut snoozes = self.journal.snoozes().await?;
         let names = self.source_names();
@@ -69,7 +68,6 @@ impl Inbox {
     }
 }
 
-/// What is left at one source, in no order.
 fn left(synced: Synced, snoozes: HashMap<ActionKey, Snooze>, now: Timestamp) -> Vec<Left> {
     let claims = synced.claims.unwrap_or_default();
     let entries = synced.rows.into_entries().into_iter().filter(|entry| entry.row.status.is_pending());
@@ -93,7 +91,6 @@ fn left(synced: Synced, snoozes: HashMap<ActionKey, Snooze>, now: Timestamp) -> 
     claimed.chain(hidden).chain(waiting).collect()
 }
 
-/// `None`: it is back by now.
 fn snoozed(key: ActionKey, title: Option<Untrusted>, snooze: &Snooze, now: Timestamp) -> Option<Left> {
     (snooze.until > now).then_some(Left { key, title, why: WhyLeft::Snoozed { until: snooze.until } })
 }

@@ -1,32 +1,31 @@
-//! Telling from an action as it stands whether our decision landed.
+//! Decides from the current state of an action whether our decision landed.
 
 use crate::domain::{DecisionKind, Digest, Outcome, PendingAction, Status, Timestamp, Untrusted};
 
-/// How far two machines' clocks may lie apart before a moment is taken to be before ours.
+/// Milliseconds that two machines' clocks may differ.
 const CLOCKS_APART: i64 = 5 * 60 * 1_000;
 
-/// A decision that we lost sight of.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lost<'a> {
     pub(super) asked: DecisionKind,
-    /// Of what our decision would run.
+    /// Digest of the input that our decision would run.
     pub(super) effective: Digest,
     pub(super) begun_at: Timestamp,
-    /// Who we are at the source, where it told.
     pub(super) subject: Option<&'a Untrusted>,
-    /// What the source can prove: `Source::ours`.
+    /// The result of `Source::ours`.
     pub(super) proof: Option<bool>,
 }
 
 impl Lost<'_> {
-    /// `None` while the action is pending. Settled as we asked is only ours when nothing speaks for somebody else.
+    /// Returns `None` while the action is pending. A matching state counts as ours only if nothing indicates somebody
+    /// else.
     pub(super) fn outcome(&self, action: &PendingAction) -> Option<Outcome> {
         let row = &action.row;
         let asked = self.asked;
-        // It ran, and what came afterwards has a name of the source's own, as with a step that was compensated.
+        // It ran, and its later status is a word of the source's own, such as that of a compensated step.
         let ran = action.executed_at.is_some() && matches!(row.status, Status::Other(_));
         let outcome = match self.proof {
-            // A retry that never came back.
+            // A retry that did not come back.
             _ if asked.hands_back() && row.status == Status::Unknown => {
                 let why = action.error.clone().unwrap_or_else(|| "nobody knows what became of it".into());
                 return Some(Outcome::Unknown { why });
@@ -45,7 +44,8 @@ impl Lost<'_> {
         Some(skipped(action))
     }
 
-    /// The same for a decision that may never have left this machine: settled as we asked is ours only with a proof.
+    /// Like [`outcome`](Self::outcome), for a decision that may not have been sent: a matching state is ours only with
+    /// proof.
     pub(super) fn of_unsent(&self, action: &PendingAction) -> Option<Outcome> {
         let by = action.row.resolved_by.as_ref();
         let is_proven = self.proof == Some(true) || self.subject.is_some() && self.subject == by;
@@ -53,8 +53,8 @@ impl Lost<'_> {
         Some(if is_as_asked(&outcome) && !is_proven { skipped(action) } else { outcome })
     }
 
-    /// What a decision came to that the source had accepted. `None` until its action says so: while it runs, it may run on
-    /// somebody else's decision, and a rejection is over when what it undoes is.
+    /// Returns the outcome of a decision that the source accepted; `None` until the action shows it. A running action
+    /// may run on somebody else's decision, and a rejection ends only with the undo steps.
     pub(super) fn of_accepted(&self, action: &PendingAction) -> Option<Outcome> {
         let is_proof = action.row.status != Status::Running || self.proof == Some(true);
         let outcome = self.outcome(action).filter(|outcome| !outcome.is_accepted())?;
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn accepted_decision_is_ours_only_when_its_action_ended_as_asked() {
+    fn accepted_decision_counts_only_if_its_action_ended_so() {
         let came_to = |asked, proof, more: &str| {
             let effective = Digest::of("t", "w", r#"{"a":1}"#);
             let lost = Lost { asked, effective, begun_at: Timestamp::default(), subject: None, proof };

@@ -1,17 +1,17 @@
-//! Keeps the words that many rows share once: of 100,000 rows, each would else have its own copy of the same tool and agent.
+//! Stores words that many rows share only once. Otherwise 100,000 rows would each have a copy of the same tool and
+//! agent.
 
 use std::collections::HashSet;
 
 use crate::domain::{BatchId, Row, Untrusted};
 
-/// So many words are known; then it begins anew.
+/// Maximum number of words before the store is cleared.
 const MOST: usize = 100_000;
 
 #[derive(Debug, Default)]
 pub struct Names(HashSet<Untrusted, foldhash::fast::RandomState>);
 
 impl Names {
-    /// The same row, with the words that others have, too.
     pub fn share(&mut self, row: &mut Row) {
         if self.0.len() > MOST {
             self.0.clear();

@@ -1,27 +1,26 @@
-//! How often sources are asked, and how long is waited in between.
+//! Intervals and waits of requests to sources.
 
 use std::time::Duration;
 
 use crate::contract::time;
 use crate::domain::Timestamp;
 
-/// Whoever prints or shows waits so long for the other sources once one has answered.
+/// Longest wait for the other sources once one has answered.
 pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
-/// How often, and for how long.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     /// Between two looks at a source that pushes nothing, or whose stream is down.
     pub(super) poll: Duration,
-    /// Between two looks at a source whose stream stands: events are hints, and one may be lost.
+    /// Between two looks at a source whose stream is open, because an event may be lost.
     pub(super) safety: Duration,
-    /// Before each further look at a decision that was lost sight of.
+    /// Before each look at a decision whose answer was lost.
     pub(super) look: [Duration; 3],
     /// The first and the longest wait between two looks at an approved action.
     pub(super) follow: (Duration, Duration),
-    /// For so long a request that was lost sight of may still be on its way.
+    /// Time for which a request without an answer may still be on its way.
     pub(super) in_flight: Duration,
-    /// The clock on the wall.
+    /// The wall clock.
     pub(super) clock: fn() -> Timestamp,
 }
 

@@ -1,4 +1,4 @@
-//! A request that failed.
+//! Failed requests.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use crate::domain::{SourceName, Untrusted};
 use crate::journal::JournalError;
 use crate::sources::SourceError;
 
-/// What a failed request says, in words for a person. The foreign part stands apart, because it needs the door.
+/// A failed request, described for a person. `why` is foreign text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     pub source: Option<SourceName>,
@@ -14,11 +14,10 @@ pub struct Problem {
     pub why: Option<Untrusted>,
 }
 
-/// What is said of an action that its source does not have.
 pub(super) const GONE: &str = "no longer in the source";
 
 impl Problem {
-    /// The source was asked, and does not have the action.
+    /// Returns whether the source answered that it does not have the action.
     pub fn is_gone(&self) -> bool {
         self.what == GONE
     }
@@ -35,7 +34,7 @@ impl Problem {
         Self { source: Some(source.clone()), what: error.to_string(), why: error.why().cloned() }
     }
 
-    /// The others answered, and this source was not waited for any longer.
+    /// A source that was left out after the others had answered.
     pub(crate) fn silent(source: &SourceName, after: Duration) -> Self {
         Self::at(source, format!("did not answer within {} s and is left out", after.as_secs()))
     }

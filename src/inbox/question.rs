@@ -1,4 +1,4 @@
-//! What can be asked of one action beside its content: each question has an answer of its own, and a tab.
+//! Questions about an action beyond its content, each with a tab.
 
 use super::core::Inbox;
 use super::decided_before::DecidedBefore;
@@ -9,21 +9,20 @@ use crate::domain::{ActionKey, ContextEntry, Row};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Question {
-    /// What happened to it?
     History,
-    /// What does its source know around it?
+    /// Facts that its source knows around it.
     Context,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     History(History),
-    /// The second: how its tool was decided lately, of actions that are pending and of low or medium risk.
+    /// With recent decisions on its tool, if the action is pending and of low or medium risk.
     Context(Vec<ContextEntry>, Option<DecidedBefore>),
 }
 
 impl Inbox {
-    /// `listed` is the action and what it may be one of, as far as they are known.
+    /// `listed` holds the action and the known rows that share its batch, mission or session.
     pub async fn ask(&self, key: &ActionKey, question: Question, listed: &[Row]) -> Result<Answer, Problem> {
         match question {
             Question::History => self.history(key).await.map(Answer::History),
@@ -37,7 +36,7 @@ impl Inbox {
         }
     }
 
-    /// What the source knows around an action; empty where it knows no more than the action says. `listed` as above.
+    /// Returns the source's facts around an action; empty if it has none. `listed` as for [`ask`](Self::ask).
     pub async fn context(&self, key: &ActionKey, listed: &[Row]) -> Result<Vec<ContextEntry>, Problem> {
         let source = self.source(&key.source)?;
         let told = source.ask_able(Wait::Look, |able| Some(able.context?.context(&key.id, listed))).await;

@@ -1,4 +1,4 @@
-//! A report as JSON, the same from the command line and from the screen.
+//! A report as JSON, for the command line and the screen.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::contract::absent::without_nulls;
 use crate::domain::{ActionKey, Followed, Outcome, Report, ReportLine, Status, Untrusted};
 
-/// What became of every decision, and of what was followed, as `assets/contract/cli.schema.json` has it. Foreign text is in it as it came.
+/// Returns outcomes and followed actions in the form of `assets/contract/cli.schema.json`. Foreign text is unchanged.
 pub fn report_json(report: &Report, followed: &HashMap<ActionKey, Followed>) -> Value {
     let counts = report.counts();
     let line = |line: &ReportLine| {
@@ -40,7 +40,7 @@ pub fn report_json(report: &Report, followed: &HashMap<ActionKey, Followed>) -> 
     })
 }
 
-/// How many approvals there are and must be, of one that was not the last.
+/// Returns the given and needed approvals after an approval that was not the last.
 fn approvals(outcome: &Outcome) -> Option<Value> {
     match outcome {
         Outcome::PartlyApproved { given, needed } => Some(json!({"given": given, "needed": needed})),
@@ -48,7 +48,6 @@ fn approvals(outcome: &Outcome) -> Option<Value> {
     }
 }
 
-/// What a skipped action was already, where its source told.
 pub fn settled_as(outcome: &Outcome) -> Option<&str> {
     match outcome {
         Outcome::Skipped { status, .. } => status.as_ref().map(Status::as_raw),
@@ -56,7 +55,7 @@ pub fn settled_as(outcome: &Outcome) -> Option<&str> {
     }
 }
 
-/// The outcome's word, why, and who was first.
+/// Returns the outcome's word, the reason, and who was first.
 pub fn outcome_words(outcome: &Outcome) -> (&'static str, Option<&Untrusted>, Option<&Untrusted>) {
     match outcome {
         Outcome::Approved => ("approved", None, None),
@@ -74,7 +73,7 @@ mod tests {
     use crate::domain::{ActionId, BatchKey, DecisionKind, SourceName, SubmissionId};
 
     #[test]
-    fn report_says_what_a_skipped_action_was_and_how_many_approved() {
+    fn report_names_skipped_status_and_counts_approvals() {
         let line = |id: &str, outcome| {
             let key = ActionKey { source: SourceName::new("s"), id: ActionId::new(id) };
             let batch = BatchKey::Alone(key.clone());

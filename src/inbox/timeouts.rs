@@ -1,5 +1,4 @@
-//! No source is waited for without an end: only this file has a way to it, and each question names its limit. What hangs is an
-//! error of that source and of no other.
+//! Limits every wait for a source. Sources are reached through this file only, and each request names its limit.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -13,17 +12,15 @@ use tokio::time::Instant;
 use crate::domain::{ActionId, Check, Records};
 use crate::sources::{Abilities, Full, Source, SourceError, SourceInfo};
 
-/// How long an answer may take. Adapters have shorter limits for each request; these are for what no request explains.
+/// Limits for answers. Adapters have shorter limits for single requests; these cover everything else.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// A list, of any length.
     list: Duration,
-    /// What somebody waits for at one action.
+    /// A read that a person waits for.
     look: Duration,
-    /// Reading or sending, and more for each action of it.
+    /// Reading or sending actions, plus `each` per action.
     many: Duration,
     each: Duration,
-    /// A health check.
     check: Duration,
 }
 
@@ -46,17 +43,16 @@ impl Limits {
     }
 }
 
-/// What is waited for, and so for how long.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wait {
     List,
     Look,
     Actions(usize),
-    /// They may run before the answer comes.
+    /// Approved calls may run before the answer.
     Decisions(usize),
 }
 
-/// A source that cannot be asked without a limit. What it says by itself is at hand.
+/// A source whose requests have time limits. [`SourceInfo`] needs no requests, so it is directly accessible.
 #[derive(Clone, Debug)]
 pub(super) struct WithTimeouts {
     source: Arc<dyn Source>,
@@ -88,7 +84,7 @@ impl WithTimeouts {
         Self { source: Arc::clone(&self.source), limits: Limits::all(limit) }
     }
 
-    /// Asks something. Where no answer comes in time, what was asked may have been done all the same: nobody knows.
+    /// Sends a request. After a timeout, it may still take effect.
     pub(super) async fn ask<'a, T>(
         &'a self,
         wait: Wait,
@@ -109,7 +105,7 @@ impl WithTimeouts {
         })
     }
 
-    /// Asks for what only some sources can do; `None` where this one cannot.
+    /// Uses an optional ability; `None` if the source does not have it.
     pub(super) async fn ask_able<'a, T>(
         &'a self,
         wait: Wait,
@@ -133,14 +129,13 @@ impl WithTimeouts {
         self.source.abilities().context.is_some()
     }
 
-    /// What can be told of actions that are over.
     pub(super) fn records(&self) -> Records {
         self.source.abilities().records()
     }
 }
 
-/// All that is answered in time, in the order of the questions: once one answer is `good`, the others have so long. `None` was
-/// silent.
+/// Returns the answers in the order of the questions. Once one answer is `good`, waits `grace` for the others. `None`
+/// marks a question without an answer.
 pub(crate) async fn in_time<T>(
     questions: impl IntoIterator<Item = impl Future<Output = T>>,
     grace: Duration,

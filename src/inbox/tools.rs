@@ -1,4 +1,4 @@
-//! What the sources know of their tools, asked for once in a while and kept.
+//! Caches the sources' descriptions of their tools.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,21 +9,20 @@ use super::timeouts::{Wait, WithTimeouts};
 use crate::domain::{ByTool, KnownTool, SourceName, Untrusted};
 use crate::schema::Schema;
 
-/// A gate that was configured anew is believed after so long.
+/// Time after which a changed gate configuration is noticed.
 const FRESH: Duration = Duration::from_mins(1);
 
-/// A tool, with its schema ready to judge.
+/// A tool with its compiled schema.
 #[derive(Debug)]
 pub struct Tool {
     pub known: KnownTool,
-    /// `None` when the source tells none, or one that this version cannot use.
+    /// `None` if the source sends no schema that this version can use.
     pub schema: Option<Schema>,
 }
 
-/// The tools of a source, some of them by patterns.
 type All = Arc<ByTool<Arc<Tool>>>;
 
-/// By source: when it was asked, and what it said.
+/// By source, with the time of the request.
 #[derive(Debug, Default)]
 pub(super) struct Tools(Mutex<HashMap<SourceName, (Instant, All)>>);
 

@@ -1,4 +1,4 @@
-//! Watches each source in a task of its own: what it pushes, with polling beneath.
+//! Watches each source in a task: its pushed events, with polling as a fallback.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -15,17 +15,16 @@ use crate::domain::{SourceName, Timestamp};
 use crate::net::backoff::{Backoff, dice};
 use crate::sources::{Connection, EventKind};
 
-/// So often the clock on the wall is compared with the one that stands still while the computer sleeps.
+/// Interval for comparing the wall clock with the clock that stops while the computer sleeps.
 const GLANCE: Duration = Duration::from_secs(10);
-/// So far they may run apart in between: clocks are set, too.
+/// Maximum difference between the clocks, because clocks are also set.
 const NAP: Duration = Duration::from_secs(10);
-/// The longest first wait before a list that could not be read is asked for again.
+/// Longest first wait before retrying a failed list.
 const AGAIN: Duration = Duration::from_secs(2);
-/// The longest such wait; the usual looks go on beside it.
+/// Longest such wait. Regular looks continue in parallel.
 const AGAIN_MAX: Duration = Duration::from_secs(30);
 
-/// How many syncs of each source failed since one did not. What a stream told is lost with the sync that it led to, so
-/// whoever watches asks again.
+/// Consecutive failed syncs of each source. A failed sync loses the event that caused it, so the watcher asks again.
 #[derive(Debug)]
 pub(super) struct SyncFailures(HashMap<SourceName, watch::Sender<u32>>);
 
@@ -45,7 +44,7 @@ impl SyncFailures {
     }
 }
 
-/// A task a source, and one that looks whether the computer slept; each ends when nobody listens any more.
+/// Starts a task per source and one that detects sleep. They end when the receiver is dropped.
 pub(super) fn start(sources: &[WithTimeouts], misses: &SyncFailures, pace: Pace) -> mpsc::Receiver<Event> {
     let (events, receiver) = mpsc::channel(64);
     let (slept, sleeps) = watch::channel(());
@@ -77,7 +76,7 @@ struct Watcher {
     sleeps: watch::Receiver<()>,
 }
 
-/// Tells that the computer slept: the connection is dead more often than not, and nothing would say so before its limits.
+/// Detects that the computer has slept. The connection is then usually dead, but would only fail after its limits.
 struct SuspendDetector {
     clock: fn() -> Timestamp,
     wall: Timestamp,
@@ -89,7 +88,6 @@ impl SuspendDetector {
         Self { clock, wall: clock(), at: Instant::now() }
     }
 
-    /// Until the last watcher is gone.
     async fn run(mut self, slept: watch::Sender<()>) {
         loop {
             tokio::select! {
@@ -102,7 +100,7 @@ impl SuspendDetector {
         }
     }
 
-    /// True once after each sleep.
+    /// Returns true once after each sleep.
     fn slept(&mut self) -> bool {
         let before = std::mem::replace(self, Self::since(self.clock));
         let wall = u64::try_from(self.wall.since(before.wall)).map(Duration::from_millis);
@@ -110,12 +108,10 @@ impl SuspendDetector {
     }
 }
 
-/// Nobody listens any more.
 struct ReceiverClosed;
 
 impl Watcher {
     async fn run(mut self) {
-        // The only way out is that nobody listens, which is no error.
         let _ = self.watch().await;
     }
 
@@ -150,7 +146,7 @@ impl Watcher {
                         continue;
                     }
                 }
-                // It turned out to push nothing.
+                // The source turned out to push nothing.
                 Some(None) => self.over(Connection::Polling).await?,
             }
             look_at = self.next_look();
@@ -162,7 +158,7 @@ impl Watcher {
             EventKind::Connection(Connection::Live) => {
                 self.live = true;
                 self.tell(told).await?;
-                // What was missed before is not known.
+                // Earlier changes may have been missed.
                 self.tell(EventKind::Changed).await
             }
             EventKind::Connection(connection) if connection.is_over() => self.over(connection).await,
@@ -174,7 +170,7 @@ impl Watcher {
         }
     }
 
-    /// A new connection, and everything read anew; what came to its end stays there.
+    /// Reconnects and requests a sync. A stream that has ended stays ended.
     async fn begin_again(&mut self) -> Result<(), ReceiverClosed> {
         if self.signals.is_some() {
             self.signals = self.source.watch();
@@ -190,7 +186,7 @@ impl Watcher {
         self.tell(EventKind::Connection(connection)).await
     }
 
-    /// When to ask again after so many failures; nothing after none.
+    /// Returns when to ask again after failures; `None` without any.
     fn look_again(&mut self, misses: u32) -> Option<Instant> {
         if misses == 0 {
             self.again.reset();
@@ -199,7 +195,7 @@ impl Watcher {
         Some(Instant::now() + self.again.next(dice()))
     }
 
-    /// Spread by a tenth, so that many inboxes do not ask in step.
+    /// Varies by a tenth, so that many inboxes do not ask in step.
     fn next_look(&self) -> Instant {
         let every = if self.live { self.pace.safety.max(self.pace.poll) } else { self.pace.poll };
         Instant::now() + every.mul_f64(0.9 + 0.2 * dice())
@@ -211,7 +207,7 @@ impl Watcher {
     }
 }
 
-/// The next signal; never, where nothing is pushed.
+/// Returns the next signal; pending for ever if the source pushes nothing.
 async fn next(signals: &mut Option<BoxStream<'static, EventKind>>) -> Option<EventKind> {
     match signals {
         Some(signals) => signals.next().await,
@@ -219,7 +215,7 @@ async fn next(signals: &mut Option<BoxStream<'static, EventKind>>) -> Option<Eve
     }
 }
 
-/// The next change of the count; never, once nobody counts.
+/// Returns the next change of the count; pending for ever once it has no sender.
 async fn missed(misses: &mut Option<watch::Receiver<u32>>) -> u32 {
     if let Some(counted) = misses
         && counted.changed().await.is_ok()

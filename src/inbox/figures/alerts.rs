@@ -1,4 +1,4 @@
-//! What a lead should look at, from the figures of one source.
+//! Alerts for a lead, from the figures of one source.
 
 use crate::config::Targets;
 use crate::domain::{Minute, Timestamp};
@@ -8,7 +8,7 @@ use super::source::SourceFigures;
 use super::sums::Sums;
 use super::{Alert, AlertKind, SourceBoard};
 
-/// `failed`: after it was approved, in the last hour.
+/// `failed`: approved actions that failed in the last hour.
 pub(super) fn of(
     source: &SourceFigures,
     board: &SourceBoard,
@@ -35,10 +35,10 @@ pub(super) fn of(
     down.into_iter().chain(counts.into_iter().filter(|(_, count)| *count > 0)).map(alert).collect()
 }
 
-/// For how many minutes its numbers are old; 0 in the first one.
+/// Returns for how many minutes the numbers have been old, 0 in the first one.
 fn down(source: &SourceFigures, board: &SourceBoard, now: Timestamp) -> Option<u64> {
     let refused = matches!(source.connection, Connection::Refused { .. });
-    // A list that fails once is tried again within seconds.
+    // A list that fails once is retried within seconds.
     let unheard = source.problem && source.heard.is_none();
     if !(board.stale || refused || unheard) {
         return None;

@@ -1,4 +1,4 @@
-//! The board: every figure at one moment. Made by [`Figures`](super::Figures), drawn by the watch view, printed by `placet watch`.
+//! The board: all figures at one moment, made by [`Figures`](super::Figures), for the watch view and `placet watch`.
 
 use crate::domain::{
     ActionKey, AlertKind, Decider, Flow, LastMinute, Queue, QueueState, Rate, SourceName, Status, Timestamp,
@@ -6,16 +6,14 @@ use crate::domain::{
 };
 use crate::inbox::Connection;
 
-/// What is asked of [`Figures::board`](super::Figures::board).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BoardRequest {
-    /// Minutes back, 1 to 1440: of sparklines, outcomes, tools and reviewers.
+    /// Minutes back, 1 to 1440, for sparklines, outcomes, tools and reviewers.
     pub window: u32,
-    /// Values in a sparkline, at most; each is of the same number of minutes.
+    /// Maximum number of values in a sparkline. Each covers the same number of minutes.
     pub columns: usize,
 }
 
-/// Every figure at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Board {
     pub at: Timestamp,
@@ -27,30 +25,30 @@ pub struct Board {
     /// Most pending first, then most decided.
     pub tools: Vec<ToolLine>,
     pub ages: Ages,
-    /// `None`: switched off. Empty: no source told who decided.
+    /// `None` if switched off; empty if no source says who decided.
     pub reviewers: Option<Vec<ReviewerLine>>,
-    /// The same of groups of people.
+    /// Like `reviewers`, for groups of people.
     pub groups: Option<Vec<ReviewerLine>>,
     /// In the window.
     pub outcomes: Flow,
-    /// Every source with approvals tells which of them were edited.
+    /// Whether every source with approvals says which were edited.
     pub edits_told: bool,
     /// Newest first.
     pub events: Vec<Happening>,
-    /// The gravest first.
+    /// Most serious first.
     pub alerts: Vec<Alert>,
 }
 
-/// A line of who decided.
+/// A line of the table of who decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecidedBy<'a> {
     Reviewer(&'a ReviewerLine),
-    /// Its people together; the empty name is of those in no group.
+    /// The people of a group together. The empty name stands for people without a group.
     Group(&'a ReviewerLine),
 }
 
 impl Board {
-    /// Who decided: groups, then people. `None`: both are switched off.
+    /// Returns groups, then people; `None` if both are switched off.
     pub fn decided_by(&self) -> Option<Vec<DecidedBy<'_>>> {
         if self.groups.is_none() && self.reviewers.is_none() {
             return None;
@@ -68,7 +66,6 @@ impl<'a> DecidedBy<'a> {
     }
 }
 
-/// How a queue, a source, or everything stands.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Standing {
     pub pending: u64,
@@ -76,22 +73,22 @@ pub struct Standing {
     pub high: u64,
     /// When the oldest pending action was proposed.
     pub oldest: Option<Timestamp>,
-    /// Pending for longer than the target, or the one of its queue.
+    /// Pending for longer than the target, or than the queue's own target.
     pub over_target: u64,
-    /// Ran, and nobody knows what became of it.
+    /// Ran, with an unknown outcome.
     pub unknown: u64,
-    /// Over the last quarter of an hour, as far as it was watched; `None` while that is less than a minute.
+    /// Over the last 15 minutes, as far as they were watched; `None` below one minute.
     pub rate: Option<Rate>,
-    /// In the last full minute; `None` where that was not watched.
+    /// In the last full minute; `None` if it was not watched.
     pub last: Option<LastMinute>,
     pub trend: Trend,
     pub state: QueueState,
-    /// Pending at the end of each part of the window, oldest first, the last one now; `None` where nobody watched.
+    /// Pending at the end of each part of the window, oldest first, the last one now; `None` if it was not watched.
     pub spark: Vec<Option<u64>>,
-    /// Arrivals in each of the same parts; `None` where nobody watched.
+    /// Arrivals in each of the same parts; `None` if it was not watched.
     pub arrivals: Vec<Option<u64>>,
     pub resolves: Vec<Option<u64>>,
-    /// More came than went in the quarter of an hour before each of so many minutes; 0 where it does not grow now.
+    /// For this many minutes, more came than went in the 15 minutes before each; 0 if it is not growing now.
     pub growing_for: u32,
 }
 
@@ -100,26 +97,24 @@ pub struct SourceBoard {
     pub name: SourceName,
     pub standing: Standing,
     pub connection: Connection,
-    /// Since when the connection is what it is.
     pub connected_at: Timestamp,
-    /// When all that it has was last known to be here; `None` before the first list.
+    /// When its list was last known to be current; `None` before the first list.
     pub heard: Option<Timestamp>,
-    /// That is too long ago: its numbers are old.
+    /// `heard` is too long ago.
     pub stale: bool,
-    /// It gave a part of its list only: there is more than is counted.
+    /// Its list was cut off, so it has more than is counted.
     pub cut: bool,
-    /// Some of what was decided there is not in the tables of tools and reviewers.
+    /// Some of its decisions are not in the tables of tools and reviewers.
     pub truncated: bool,
-    /// Since when it runs nothing that is approved.
+    /// Since when approved actions do not run.
     pub paused: Option<Timestamp>,
-    /// Missions that wait for a decision.
     pub blocked: u64,
-    /// Most pending first. Empty queues that nothing happened to in the window are left out.
+    /// Most pending first. Leaves out empty queues without events in the window.
     pub queues: Vec<QueueLine>,
 }
 
 impl SourceBoard {
-    /// Its numbers are there, not old, and of everything.
+    /// Returns whether its numbers are present, current and complete.
     pub const fn is_good(&self) -> bool {
         self.heard.is_some() && !self.stale && !self.cut
     }
@@ -128,7 +123,7 @@ impl SourceBoard {
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueLine {
     pub queue: Queue,
-    /// For so long its actions may wait. Milliseconds.
+    /// Milliseconds that its actions may wait.
     pub target: i64,
     pub standing: Standing,
 }
@@ -139,18 +134,17 @@ pub struct ToolLine {
     pub pending: u64,
     pub high: u64,
     pub oldest: Option<Timestamp>,
-    /// In the window; `None` where nothing was.
+    /// In the window; `None` without decisions.
     pub decided: Option<ToolDecided>,
 }
 
-/// The ages of what is pending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ages {
     /// Under 5 minutes, 15, 60, 4 hours, and older.
     pub counts: [u64; 5],
-    /// Milliseconds; of an even number, the lower one.
+    /// Milliseconds; the lower one of an even number.
     pub median: Option<i64>,
-    /// Nine in ten are no older.
+    /// Milliseconds.
     pub p90: Option<i64>,
     /// Milliseconds.
     pub target: i64,
@@ -163,7 +157,6 @@ pub struct ReviewerLine {
     pub decider: Decider,
 }
 
-/// Something that happened, for the event stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Happening {
     pub at: Timestamp,
@@ -173,26 +166,25 @@ pub struct Happening {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HappeningKind {
-    /// So many came into a queue at once; `first` is one of them.
+    /// Actions that came into a queue together; `first` is one of them.
     Arrived {
         queue: Queue,
         count: u64,
         high: u64,
         first: Box<About>,
     },
-    /// Approved or rejected; `by` where the source tells.
+    /// Approved or rejected; `by` if the source says.
     Decided {
         status: Status,
         by: Option<Untrusted>,
         about: Box<About>,
     },
-    /// Many at once, in one look.
+    /// Many decisions found in one look.
     DecidedMany {
         approved: u64,
         rejected: u64,
         by: Option<Untrusted>,
     },
-    /// Left the queue without a decision.
     Left {
         status: Option<Status>,
         about: Box<About>,
@@ -203,17 +195,13 @@ pub enum HappeningKind {
     Executed {
         about: Box<About>,
     },
-    /// After it was approved.
     Failed {
         about: Box<About>,
     },
-    /// It ran, and nobody knows what became of it.
     Unknown {
         about: Box<About>,
     },
-    /// The connection changed.
     Connection(Connection),
-    /// The list could not be read.
     Unreadable {
         why: String,
     },
@@ -221,7 +209,6 @@ pub enum HappeningKind {
     Resumed,
 }
 
-/// An action, as far as an event says it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct About {
     pub key: ActionKey,
@@ -230,11 +217,10 @@ pub struct About {
     pub high: bool,
 }
 
-/// Something that a lead should look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alert {
     pub kind: AlertKind,
     pub source: SourceName,
-    /// Actions or missions; of `Growing` and `Down`, minutes.
+    /// Actions or missions; minutes for `Growing` and `Down`.
     pub count: u64,
 }

@@ -1,18 +1,17 @@
-//! The figures of a source or a queue as cells: what each is called, what it says, and what is remarkable in it. The
-//! screen, the table and the line of the shell only lay them out.
+//! The figures of a source or a queue as cells, with their texts and emphasis. Screen, table and shell line lay them
+//! out.
 
 use super::{DecidedBy, Standing, words};
 use crate::domain::{Decider, Queue, QueueState, Rate, Timestamp};
 use crate::text::{self, Shown};
 
-/// One figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figure {
     Pending,
     High,
     Oldest,
     Over,
-    /// Arrivals in the last full minute, and a minute over the last fifteen.
+    /// Arrivals in the last full minute, and per minute over the last fifteen.
     InNow,
     InMean,
     OutNow,
@@ -20,26 +19,22 @@ pub enum Figure {
     Clears,
 }
 
-/// What a figure says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
     pub text: String,
     pub look: Look,
-    /// Something waits for longer than its target.
+    /// An action has waited longer than its target.
     pub is_late: bool,
 }
 
-/// Whether a figure is news.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
     Plain,
-    /// There is nothing.
     Nothing,
     Warn,
 }
 
 impl Figure {
-    /// As a table has them.
     pub const ALL: [Self; 9] = [
         Self::Pending,
         Self::High,
@@ -90,12 +85,12 @@ impl Figure {
 }
 
 impl Cell {
-    /// There is a number, which may be old.
+    /// Returns whether there is a number, which may be old.
     pub fn is_known(&self) -> bool {
         !matches!(self.text.as_str(), "?" | "-")
     }
 
-    /// `3 h 12!`, and `3 h 12!?` of a source that is not heard.
+    /// Returns `3 h 12!`, and `3 h 12!?` for a source that is not heard.
     pub fn marked(&self, doubtful: bool) -> String {
         let late = if self.is_late { "!" } else { "" };
         let doubt = if doubtful && self.is_known() { "?" } else { "" };
@@ -103,10 +98,9 @@ impl Cell {
     }
 }
 
-/// What the columns of who decided are called, with the columns that each needs.
+/// Headings of the columns of decisions, with the width of each.
 pub const DECIDED: [(&str, usize); 5] = [("all", 5), ("appr", 6), ("excl", 6), ("edit", 6), ("median", 8)];
 
-/// Who decided, as a line names them.
 pub fn decided_by(of: DecidedBy<'_>) -> Shown {
     let name = &of.line().decider.name;
     match of {
@@ -116,7 +110,7 @@ pub fn decided_by(of: DecidedBy<'_>) -> Shown {
     }
 }
 
-/// What they decided, in the order of [`DECIDED`].
+/// Returns the decisions in the order of [`DECIDED`].
 pub fn decided(of: &Decider) -> [String; 5] {
     [
         (of.approved + of.rejected).to_string(),
@@ -127,18 +121,17 @@ pub fn decided(of: &Decider) -> [String; 5] {
     ]
 }
 
-/// `14 s`, or minutes and more.
+/// Formats a wait: `14 s`, or minutes and more.
 fn waited(millis: i64) -> String {
     if millis < 60_000 { format!("{} s", millis.max(0) / 1_000) } else { words::span(millis) }
 }
 
-/// How it stands, with a `?` where it is of a source that is not heard.
+/// Returns the state, with a `?` for a source that is not heard.
 pub fn verdict(standing: &Standing, doubtful: bool) -> String {
     let mark = if doubtful && standing.state != QueueState::NoData { "?" } else { "" };
     format!("{}{mark}", standing.state.word())
 }
 
-/// Who proposes, else what is proposed.
 pub fn queue(queue: &Queue) -> Shown {
     match queue {
         Queue::Agent(agent) => text::name(agent),

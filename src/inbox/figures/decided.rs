@@ -1,13 +1,13 @@
-//! Who decided what, as it was seen: for sources that do not count by themselves. In memory only, because it is about people.
+//! Decisions as seen from here, for sources without counts of their own. In memory only, because they are about people.
 
 use std::collections::{HashMap, VecDeque};
 
 use crate::domain::{Decider, Timestamp, ToolDecided, Untrusted};
 
-/// The newest so many are known.
+/// Maximum number of decisions to keep.
 const MOST: usize = 20_000;
 
-/// One action that was decided, or failed after it was.
+/// An action that was decided, or failed after its approval.
 #[derive(Clone, Debug)]
 pub(super) struct Deed {
     pub(super) at: Timestamp,
@@ -21,7 +21,6 @@ pub(super) struct Deed {
 pub(super) enum Did {
     Approve,
     Reject,
-    /// It was decided before.
     Fail,
 }
 
@@ -36,7 +35,7 @@ impl Decided {
         }
     }
 
-    /// Some of that time was forgotten.
+    /// Returns whether decisions of that time were forgotten.
     pub(super) fn is_full_since(&self, since: Timestamp) -> bool {
         self.0.len() >= MOST && self.0.front().is_some_and(|oldest| oldest.at > since)
     }
@@ -77,7 +76,7 @@ impl Decided {
     }
 }
 
-/// The least value that so many percent are no greater than.
+/// Returns the least value that is not exceeded by `percent` percent of the values.
 pub(super) fn quantile(values: &mut [i64], percent: usize) -> Option<i64> {
     let nth = (values.len() * percent).div_ceil(100).checked_sub(1)?;
     let (_, value, _) = values.select_nth_unstable(nth);

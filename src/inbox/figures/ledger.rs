@@ -1,4 +1,4 @@
-//! Minutes of one source: what came and went in each, and what was pending at its end.
+//! Minutes of one source: its flows in each, and the pending count at its end.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
@@ -10,22 +10,20 @@ use crate::domain::{Flow, Flows, KeptMinute, KeptQueue, Minute, Queue, SourceNam
 /// The longest window, in minutes.
 pub(super) const LONGEST: u32 = 24 * 60;
 
-/// Where a queue stands in a [`Ledger`].
+/// The position of a queue in a [`Ledger`].
 pub(super) type QueueIndex = u16;
 
-/// How much there is of each queue, by its place.
 pub(super) type ByPlace = HashMap<QueueIndex, u64, RandomState>;
 
-/// The place of everything beyond the most that are told apart.
+/// The position of all queues beyond the maximum.
 #[expect(clippy::cast_possible_truncation, reason = "a small constant")]
 const REST: QueueIndex = Queue::MOST as QueueIndex;
 
-/// What is known of some minutes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
     places: HashMap<Queue, QueueIndex, RandomState>,
     pub(super) minutes: BTreeMap<Minute, Slot>,
-    /// Not kept yet.
+    /// Not written to the journal yet.
     changed: BTreeSet<Minute>,
 }
 
@@ -33,21 +31,20 @@ pub(super) struct Ledger {
 pub(super) struct Slot {
     /// Milliseconds.
     pub(super) watched: i64,
-    /// What was pending at its end is known.
+    /// The pending counts at its end are known.
     pub(super) ended: bool,
-    /// Those in which something was pending or happened.
+    /// Queues with pending actions or events.
     pub(super) cells: HashMap<QueueIndex, Cell>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cell {
     pub(super) flow: Flow,
-    /// At the minute's end, where that is known.
     pub(super) pending: u64,
 }
 
 impl Ledger {
-    /// What a source counted by itself. Its last minute is the one it is in.
+    /// Builds the ledger of a source's own counts, up to the current minute.
     pub(super) fn of(flows: &Flows) -> Self {
         let mut ledger = Self::default();
         let last = Minute::of(flows.at);
@@ -61,7 +58,7 @@ impl Ledger {
         for of in &flows.queues {
             let place = ledger.place(&of.queue);
             let mut counts: HashMap<Minute, Flow> = of.minutes.iter().copied().collect();
-            // From now backwards: what was pending before a minute is what was pending after it, undone.
+            // Goes backwards from now: the count before a minute is the count after it without its flow.
             let mut pending = of.pending;
             for (minute, slot) in ledger.minutes.iter_mut().rev() {
                 let flow = counts.remove(minute).unwrap_or_default();
@@ -76,7 +73,7 @@ impl Ledger {
         ledger
     }
 
-    /// The queue's place; beyond the most it is that of the rest.
+    /// Returns the queue's position. Beyond the maximum, it is that of the rest.
     pub(super) fn place(&mut self, queue: &Queue) -> QueueIndex {
         if let Some(place) = self.places.get(queue) {
             return *place;
@@ -94,18 +91,17 @@ impl Ledger {
         }
     }
 
-    /// Its place, where it is told apart.
     pub(super) fn place_of(&self, queue: &Queue) -> Option<QueueIndex> {
         self.places.get(queue).copied()
     }
 
-    /// The queues and their places, the rest last.
+    /// Returns the queues and their positions, the rest last.
     pub(super) fn queues(&self) -> impl Iterator<Item = (&Queue, QueueIndex)> {
         self.places.iter().map(|(queue, place)| (queue, *place)).chain([(&Queue::Rest, REST)])
     }
 
-    /// All that happened between two moments is known by now; `pending` is what was pending in between. Where that was so long
-    /// that nobody can call it watched, its minutes stay unknown. Says whether it was watched.
+    /// Records that everything between two moments is known; `pending` is the count throughout. Returns whether the
+    /// time is short enough to count as watched. Otherwise its minutes stay unknown.
     pub(super) fn cover(
         &mut self,
         from: Timestamp,
@@ -132,7 +128,7 @@ impl Ledger {
         is_watched
     }
 
-    /// Counts what happened in a minute that was covered, and corrects what was pending at the ends since.
+    /// Counts events in a covered minute, and corrects the pending counts since.
     pub(super) fn add(&mut self, place: QueueIndex, minute: Minute, flow: &Flow) {
         let cell = self.minutes.entry(minute).or_default().cells.entry(place).or_default();
         cell.flow = cell.flow.plus(flow);
@@ -144,7 +140,7 @@ impl Ledger {
         }
     }
 
-    /// What an earlier run kept, or one that runs beside this one: of a minute that both saw, each saw a part.
+    /// Merges a minute from an earlier run or a parallel one. If both saw the minute, each saw a part of it.
     pub(super) fn restore(&mut self, kept: &KeptMinute) {
         let places: Vec<(QueueIndex, &KeptQueue)> =
             kept.queues.iter().map(|of| (self.place(&of.queue), of)).collect();
@@ -160,7 +156,7 @@ impl Ledger {
         }
     }
 
-    /// Minutes that changed since the last time; that of `now` with what is pending now.
+    /// Returns the minutes that changed since the last call, the current one with the current counts.
     pub(super) fn take_unkept(
         &mut self,
         source: &SourceName,
@@ -175,7 +171,7 @@ impl Ledger {
             if minute == Minute::of(now) {
                 slot.end(pending);
             }
-            // Whose end nobody saw is not worth keeping.
+            // A minute whose end was not seen is not worth keeping.
             if !slot.ended {
                 return None;
             }
@@ -191,7 +187,8 @@ impl Ledger {
         kept.collect()
     }
 
-    /// Forgets what is older than the longest window, and queues that nothing is known of any more; `open` are those with actions.
+    /// Forgets minutes before the longest window, and queues without minutes or actions; `open` returns those with
+    /// actions.
     pub(super) fn trim(&mut self, open: impl FnOnce() -> HashSet<QueueIndex>, now: Timestamp) {
         let first = Minute::of(now).plus(1 - i64::from(LONGEST));
         if self.minutes.first_key_value().is_none_or(|(oldest, _)| *oldest >= first) {
@@ -207,7 +204,6 @@ impl Ledger {
 }
 
 impl Slot {
-    /// So much was pending at its end.
     fn end(&mut self, pending: &ByPlace) {
         self.ended = true;
         self.cells.values_mut().for_each(|cell| cell.pending = 0);

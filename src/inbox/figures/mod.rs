@@ -1,8 +1,8 @@
-//! Counts how many actions wait, for how long, how fast they come and go, and what became of them. It is fed with everything that
-//! sources say, and makes a [`Board`]. It reads no clock and asks no source.
+//! Counts how many actions wait, for how long, how fast they come and go, and their outcomes, and makes a [`Board`] of
+//! it. Reads no clock and sends no requests.
 //!
-//! An action came or went between two looks at its list. When, is what its source says, bounded by the two looks: clocks differ.
-//! A source that counts by itself is believed while its counts are new; what was seen from here is counted all the same.
+//! The time of an arrival or departure is the source's, bounded by the two looks at the list around it, because clocks
+//! differ. A source's own counts replace what was seen from here while they are fresh.
 
 use std::collections::VecDeque;
 
@@ -37,18 +37,16 @@ pub use board::{
     SourceBoard, Standing, ToolLine,
 };
 
-/// So many happenings are known, the newest.
+/// Maximum number of events to keep, the newest.
 const EVENTS: usize = 500;
 
-/// Everything that was seen of the sources, as figures.
 #[derive(Clone, Debug)]
 pub struct Figures {
     targets: Targets,
     /// Targets of single queues, by the name of their agent or tool.
     queue_targets: QueueTargets,
-    /// Who decided is told.
+    /// Whether the board shows who decided.
     reviewers: bool,
-    /// And what groups of people decided.
     groups: bool,
     sources: Vec<SourceFigures>,
     /// Newest first.
@@ -59,28 +57,25 @@ impl Figures {
     /// The longest window, in minutes.
     pub const LONGEST: u32 = ledger::LONGEST;
 
-    /// `reviewers`: who decided is on the board, where a source tells.
     pub fn new(targets: Targets, reviewers: bool, sources: &[SourceName]) -> Self {
         let sources = sources.iter().cloned().map(SourceFigures::new).collect();
         let (queue_targets, groups) = (QueueTargets::new(), false);
         Self { targets, queue_targets, reviewers, groups, sources, events: VecDeque::new() }
     }
 
-    /// With what groups of people decided, where a source tells.
     #[must_use]
     pub fn with_groups(mut self, groups: bool) -> Self {
         self.groups = groups;
         self
     }
 
-    /// With targets of single queues.
     #[must_use]
     pub fn with_queue_targets(mut self, targets: &QueueTargets) -> Self {
         self.queue_targets.clone_from(targets);
         self
     }
 
-    /// What an earlier run kept, or one beside this one. At any time.
+    /// Merges minutes of an earlier run or a parallel one, at any time.
     pub fn restore(&mut self, kept: &[KeptMinute]) {
         for minute in kept {
             if let Some(source) = self.source(&minute.source) {
@@ -89,7 +84,7 @@ impl Figures {
         }
     }
 
-    /// What a source listed, whole or as changes.
+    /// Takes a list, whole or as changes.
     pub fn listed(&mut self, synced: &Synced, now: Timestamp) {
         let targets = self.targets;
         let Some(source) = self.source(&synced.source) else { return };
@@ -98,7 +93,7 @@ impl Figures {
         self.tell(news);
     }
 
-    /// Its list could not be read; `why` in words of ours.
+    /// Takes a failed list; `why` in placet's words.
     pub fn not_listed(&mut self, source: &SourceName, why: &str, now: Timestamp) {
         let Some(source) = self.source(source) else { return };
         source.behind = true;
@@ -109,7 +104,6 @@ impl Figures {
         self.tell(news);
     }
 
-    /// What a watched source says.
     pub fn event(&mut self, event: &Event, now: Timestamp) {
         let targets = self.targets;
         let Some(source) = self.source(&event.source) else { return };
@@ -145,14 +139,14 @@ impl Figures {
         self.tell(news);
     }
 
-    /// What a source counted by itself: for two minutes, or until it tells again, that counts there.
+    /// Takes a source's own counts. They are used for two minutes, or until the next ones.
     pub fn told(&mut self, source: &SourceName, flows: Flows, now: Timestamp) {
         if let Some(source) = self.source(source) {
             source.take_told(flows, now);
         }
     }
 
-    /// What became of decisions that were sent from here: most sources do not tell it by themselves.
+    /// Takes the outcomes of decisions sent from here, which most sources do not report.
     pub fn submitted(&mut self, report: &Report) {
         for line in &report.lines {
             if let Some(source) = self.source(&line.key.source) {
@@ -161,15 +155,14 @@ impl Figures {
         }
     }
 
-    /// What became of an approved action that is followed from here.
     pub fn followed(&mut self, followed: &Followed, now: Timestamp) {
         let Some(source) = self.source(&followed.key.source) else { return };
         let news = source.followed(followed, now);
         self.tell(news);
     }
 
-    /// What to ask a source that counts by itself, where that is due: at once, then every half minute, five seconds after the last time
-    /// where something changed, and when a minute ends there. Rates and growth look further back than a short window.
+    /// Returns the request for a source's own counts if it is due: at once, then every 30 s, 5 s after the last one if
+    /// something changed, and at the end of a minute. Rates and growth look further back than a short window.
     pub fn flows_due(&mut self, source: &SourceName, window: u32, now: Timestamp) -> Option<FlowsAsked> {
         let back = |minutes: u32| now.plus_millis(-i64::from(minutes) * Minute::MILLIS);
         let window = window.clamp(1, Self::LONGEST);
@@ -182,12 +175,12 @@ impl Figures {
         self.source(source)?.asks(window, now).then_some(asked)
     }
 
-    /// Those that count by themselves are asked at once.
+    /// Makes the request for own counts due at all sources.
     pub fn ask_again(&mut self) {
         self.sources.iter_mut().for_each(|source| source.asked = None);
     }
 
-    /// Minutes that changed since the last time, for the journal.
+    /// Returns the minutes that changed since the last call, for the journal.
     pub fn take_unkept(&mut self, now: Timestamp) -> Vec<KeptMinute> {
         let kept = self
             .sources

@@ -1,13 +1,13 @@
-//! What one look at a source makes news of: much at once is told as one.
+//! Events of one look at a source. Many of a kind become one.
 
 use crate::domain::{SourceName, Status, Timestamp, Untrusted};
 
 use super::stage::Stage;
 use super::{About, Happening, HappeningKind, Queue};
 
-/// Up to so many of a kind are told one by one.
+/// Maximum number of events of a kind that are reported one by one.
 const ONE_BY_ONE: usize = 3;
-/// Failures are always told one by one, up to so many.
+/// Maximum number of failures. They are always reported one by one.
 const FAILURES: usize = 20;
 
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ pub(super) struct News {
     decided: Vec<(Status, Option<Untrusted>, About)>,
     left: Vec<(Option<Status>, About)>,
     executed: Vec<About>,
-    /// Failed, or lost sight of.
+    /// Failed, or with an unknown outcome.
     bad: Vec<HappeningKind>,
 }
 
@@ -27,7 +27,7 @@ impl News {
             Some((_, count, risky, first)) => {
                 *count += 1;
                 *risky += high;
-                // The one that matters most stands for all.
+                // The most important one represents them all.
                 if about.high && !first.high {
                     *first = about;
                 }
@@ -36,7 +36,7 @@ impl News {
         }
     }
 
-    /// It went on to this stage; `was_open`: it was pending at the last look.
+    /// Records that an action moved to this stage; `was_open`: it was pending at the last look.
     pub(super) fn moved(
         &mut self,
         stage: Stage,
@@ -65,7 +65,7 @@ impl News {
         }
     }
 
-    /// In the order in which a reader wants them: what went wrong last, so that it stands on top.
+    /// Returns the events with failures last, so that they are on top.
     pub(super) fn told(self, source: &SourceName, now: Timestamp) -> Vec<Happening> {
         let arrived = self.arrived.into_iter().map(|(queue, count, high, first)| HappeningKind::Arrived {
             queue,
@@ -81,7 +81,7 @@ impl News {
             let left = self.left.into_iter();
             kinds.extend(left.map(|(status, about)| HappeningKind::Left { status, about: Box::new(about) }));
         }
-        // Many that went well are in the counts.
+        // Many successes only show in the counts.
         if self.executed.len() <= ONE_BY_ONE {
             let executed = self.executed.into_iter();
             kinds.extend(executed.map(|about| HappeningKind::Executed { about: Box::new(about) }));

@@ -1,5 +1,5 @@
-//! What is pending at a source or waits to be settled there, so that counting 100,000 of them is quick: numbers stand for names, and
-//! what is pending by queue is counted as they come and go.
+//! Pending and unknown actions of a source. Names are stored as numbers and counts per queue are kept up to date, so
+//! that 100,000 actions are counted fast.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -13,24 +13,22 @@ use crate::domain::{ActionId, IdMap, Queue, Row, Status, Timestamp, Untrusted};
 use super::ledger::{ByPlace, QueueIndex};
 use super::stage::Stage;
 
-/// Stands for a name.
 pub(super) type Number = u32;
 
-/// An action that is pending, or waits to be settled.
+/// A pending action, or one with an unknown outcome.
 #[derive(Clone, Debug)]
 pub(super) struct OpenAction {
     pub(super) place: QueueIndex,
     pub(super) tool: Number,
     pub(super) queue: Number,
     pub(super) title: Untrusted,
-    /// A hash of its mission: only different ones are counted.
+    /// Hash of its mission, to count distinct missions.
     pub(super) mission: Option<NonZero<u64>>,
     pub(super) created: Timestamp,
     pub(super) expires: Option<Timestamp>,
     pub(super) high: bool,
-    /// Nobody knows what became of it.
     pub(super) lost: bool,
-    /// What was decided from here and is not in the list yet.
+    /// The stage after a decision from here that is not in the list yet.
     pub(super) ours: Option<Stage>,
 }
 
@@ -48,7 +46,7 @@ impl Open {
         self.known.get(id)
     }
 
-    /// Decided from here as this, while it is still listed as it was.
+    /// Sets the stage after a decision from here, while the action is still listed.
     pub(super) fn decided(&mut self, id: &ActionId, again: bool, stage: Stage) {
         if let Some(known) = self.known.get_mut(id).filter(|it| !it.lost && it.ours.is_some() == again) {
             known.ours = Some(stage);
@@ -63,7 +61,6 @@ impl Open {
         self.known.values()
     }
 
-    /// What is pending, by queue.
     pub(super) fn pending(&self) -> &ByPlace {
         &self.pending
     }
@@ -72,7 +69,7 @@ impl Open {
         &self.tools
     }
 
-    /// All of them, however many.
+    /// Returns all queues, also those beyond the ledger's maximum.
     pub(super) fn queues(&self) -> &Names<Queue> {
         &self.queues
     }
@@ -107,7 +104,7 @@ impl Open {
         }
     }
 
-    /// Its tool's name is known as long as nothing else is put.
+    /// Removes an action. The name of its tool is valid until the next [`put`](Self::put).
     pub(super) fn take(&mut self, id: &ActionId) -> Option<OpenAction> {
         let known = self.known.remove(id)?;
         self.let_go(&known);
@@ -128,13 +125,13 @@ impl Open {
     }
 }
 
-/// Names that stand once, as numbers, as long as somebody uses them.
+/// Names as numbers, each stored once while an action uses it.
 #[derive(Clone, Debug)]
 pub(super) struct Names<T> {
     numbers: HashMap<T, Number, RandomState>,
-    /// What was asked for last: rows that are alike come together.
+    /// The last number, because similar rows come in sequence.
     last: Number,
-    /// By number; with how many actions use it.
+    /// By number, with the number of actions that use it.
     used: Vec<(T, usize)>,
     free: Vec<Number>,
 }
@@ -150,7 +147,7 @@ impl<T: Clone + Eq + Hash> Names<T> {
         self.used.get(number as usize).map(|(name, _)| name)
     }
 
-    /// By number; some may be in use no more.
+    /// Returns the names by number, including some that are no longer used.
     pub(super) fn all(&self) -> impl Iterator<Item = &T> {
         self.used.iter().map(|(name, _)| name)
     }
@@ -185,7 +182,7 @@ impl<T: Clone + Eq + Hash> Names<T> {
         number
     }
 
-    /// The name stands until its number is given to another one.
+    /// Releases one use. The name is valid until its number is reused.
     fn let_go(&mut self, number: Number) {
         let Some((name, users)) = self.used.get_mut(number as usize) else { return };
         *users = users.saturating_sub(1);

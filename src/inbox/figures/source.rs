@@ -1,4 +1,4 @@
-//! One source: what is pending there, and what every look at it shows to have come and gone.
+//! One source: its open actions, and the flows between looks at its list.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -15,22 +15,18 @@ use super::open::Open;
 use super::stage::Stage;
 use super::{Happening, HappeningKind};
 
-/// What a source counted by itself is good for so long; then what was seen from here counts. Milliseconds.
+/// Milliseconds for which a source's own counts replace what was seen from here.
 const TOLD: i64 = 2 * Minute::MILLIS;
 
-/// What was decided in a window.
 #[derive(Debug, Default)]
 pub(super) struct DecidedThere {
     pub(super) tools: Vec<ToolDecided>,
     pub(super) reviewers: Vec<Decider>,
     pub(super) groups: Vec<Decider>,
-    /// Not all of it is here.
     pub(super) truncated: bool,
-    /// It tells which approvals were edited.
     pub(super) edits_told: bool,
 }
 
-/// An action that is over.
 #[derive(Clone, Debug)]
 pub(super) struct Over {
     pub(super) stage: Stage,
@@ -40,12 +36,11 @@ pub(super) struct Over {
     pub(super) high: bool,
 }
 
-/// What a source counted by itself.
 #[derive(Clone, Debug)]
 pub(super) struct SourceCounts {
     pub(super) ledger: Ledger,
     pub(super) flows: Flows,
-    /// Minutes back, of tools and reviewers.
+    /// Minutes back, for tools and reviewers.
     window: Option<u32>,
     received: Timestamp,
 }
@@ -69,18 +64,18 @@ pub(super) struct SourceFigures {
     pub(super) behind: bool,
     pub(super) revision: Option<Revision>,
     pub(super) over: IdMap<Over>,
-    /// When its own counts were asked for last, and over how many minutes.
+    /// When its own counts were last requested, and for how many minutes.
     pub(super) asked: Option<(Timestamp, u32)>,
-    /// Something happened since.
+    /// Something happened since that request.
     pub(super) moved: bool,
     pub(super) order: VecDeque<ActionId>,
-    /// Nobody watched between the last two looks.
+    /// The time between the last two looks counts as not watched.
     pub(super) gap: bool,
-    /// It gave a part of its list only.
+    /// Only a part of its list was received.
     pub(super) cut: bool,
-    /// Of a list that comes page by page: what it had so far.
+    /// Pages received so far of an unfinished list.
     pub(super) pages: Vec<Entry>,
-    /// Since when it is not as it should be; `None` while it is.
+    /// Since when it has not been well; `None` while it is.
     pub(super) down_since: Option<Timestamp>,
 }
 
@@ -89,7 +84,7 @@ impl SourceFigures {
         Self { name, ..Self::default() }
     }
 
-    /// For so long it may be silent before its data is old.
+    /// Returns how long it may be silent before its data is stale.
     pub(super) fn patience(&self, targets: &Targets) -> Duration {
         match self.connection {
             Connection::Live => targets.stale_after,
@@ -102,12 +97,11 @@ impl SourceFigures {
         self.heard.is_some_and(|at| u128::from(now.since(at).unsigned_abs()) >= limit)
     }
 
-    /// What it counted by itself, while that is good.
     fn counted(&self, now: Timestamp) -> Option<&SourceCounts> {
         self.told.as_ref().filter(|told| now.since(told.received) < TOLD)
     }
 
-    /// The minutes that count now, and the time that its clock has. `believed`: its own, where it has them.
+    /// Returns the ledger to use, and the time on its clock. `believed` prefers the source's own counts.
     pub(super) fn ledger(&self, believed: bool, now: Timestamp) -> (&Ledger, Timestamp) {
         match self.counted(now).filter(|_| believed) {
             Some(told) => (&told.ledger, told.flows.at.plus_millis(now.since(told.received))),
@@ -115,8 +109,8 @@ impl SourceFigures {
         }
     }
 
-    /// What was decided of each tool, and by whom, in a window; of a source that counts by itself nothing, until it told of that very
-    /// window.
+    /// Returns decisions in a window by tool and reviewer. A source with its own counts has none until it has answered
+    /// for that window.
     pub(super) fn decided(&self, window: u32, believed: bool, now: Timestamp) -> DecidedThere {
         let since = now.plus_millis(-i64::from(window) * Minute::MILLIS);
         match self.counted(now).filter(|_| believed) {
@@ -131,7 +125,7 @@ impl SourceFigures {
             None => DecidedThere {
                 tools: self.deeds.tools(since),
                 reviewers: self.deeds.reviewers(since),
-                // Who is in which group only the source knows.
+                // Only the source knows the groups.
                 groups: Vec::new(),
                 truncated: self.deeds.is_full_since(since),
                 edits_told: false,
@@ -144,14 +138,14 @@ impl SourceFigures {
         self.told = Some(SourceCounts { ledger: Ledger::of(&flows), flows, window, received: now });
     }
 
-    /// The source says that nothing changed since the last list.
+    /// Records that nothing has changed since the last list.
     pub(super) fn is_there(&mut self, targets: &Targets, now: Timestamp) {
         if !self.behind && !self.problem {
             self.cover(targets, now);
         }
     }
 
-    /// Something may have changed; a list is on its way.
+    /// Records that something may have changed since the last list. Returns false if `revision` is already known.
     pub(super) fn falls_behind(&mut self, revision: Option<Revision>) -> bool {
         let known = revision.is_some() && revision == self.revision;
         self.behind |= !known;
@@ -167,9 +161,9 @@ impl SourceFigures {
         }
     }
 
-    /// Whether its own counts should be asked for now; then it is taken for asked.
+    /// Returns whether to request its own counts now, and records the request.
     pub(super) fn asks(&mut self, window: u32, now: Timestamp) -> bool {
-        // The minute that was counted last is full by now.
+        // The minute counted last has ended by now.
         let ended = self.counted(now).is_some_and(|told| {
             let clock = told.flows.at.plus_millis(now.since(told.received));
             Minute::of(clock) != Minute::of(told.flows.at)
@@ -186,7 +180,7 @@ impl SourceFigures {
         due
     }
 
-    /// After everything that it says: since when it is not as it should be.
+    /// Updates since when it has not been well. Called after each of its events.
     pub(super) fn judge(&mut self, now: Timestamp) {
         let well =
             matches!(self.connection, Connection::Live | Connection::Polling | Connection::Stopped { .. })
@@ -199,7 +193,7 @@ impl SourceFigures {
             return None;
         }
         let news = std::mem::discriminant(&self.connection) != std::mem::discriminant(connection);
-        // Beginning well is no news.
+        // A successful start is not an event.
         let calm = matches!(self.connection, Connection::Connecting)
             && matches!(connection, Connection::Live | Connection::Polling);
         self.connection = connection.clone();

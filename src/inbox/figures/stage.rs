@@ -1,8 +1,7 @@
-//! Where an action stands, as far as counting goes.
+//! The stage of an action, for counting.
 
 use crate::domain::{Flow, Status};
 
-/// Where an action stands, as far as counting goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     Pending,
@@ -11,7 +10,7 @@ pub(super) enum Stage {
     Failed,
     Unknown,
     Rejected,
-    /// Over without a decision, or in a way that the source does not tell.
+    /// Ended without a decision, or in a way that the source does not tell.
     Left,
 }
 
@@ -28,7 +27,6 @@ impl Stage {
         }
     }
 
-    /// What its decision counts as.
     pub(super) fn resolution(self) -> Flow {
         let one = Flow::default();
         match self {
@@ -39,7 +37,7 @@ impl Stage {
         }
     }
 
-    /// What became of it after it was approved.
+    /// Returns what its outcome after approval counts as.
     pub(super) fn outcome(self) -> Flow {
         let one = Flow::default();
         match self {

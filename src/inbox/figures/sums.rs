@@ -1,4 +1,4 @@
-//! What is pending at a source, counted in one go.
+//! Counts the open actions of a source in one pass.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -10,7 +10,7 @@ use crate::domain::{Queue, Timestamp, Untrusted};
 use super::open::Open;
 use super::{Standing, ToolLine};
 
-/// Missions come as hashes: hashing them again would be most of the work.
+/// Passes mission hashes through, because hashing them again would be most of the work.
 #[derive(Default)]
 struct Hashed(u64);
 
@@ -28,21 +28,18 @@ impl Hasher for Hashed {
 
 type Missions = HashSet<std::num::NonZero<u64>, BuildHasherDefault<Hashed>>;
 
-/// The counts of what is pending, without what only time tells.
 #[derive(Debug, Default)]
 pub(super) struct Sums {
-    /// Every one, however many; by its number.
+    /// All queues, by number.
     pub(super) queues: Vec<Standing>,
-    /// By the number of the tool.
     pub(super) tools: Vec<ToolLine>,
-    /// Milliseconds, in no order.
+    /// Milliseconds, unordered.
     pub(super) ages: Vec<i64>,
-    /// High-risk, and waiting for longer than that may.
+    /// High-risk actions past the limit for high risk.
     pub(super) high_late: u64,
     pub(super) expiring: u64,
-    /// Missions that wait for a decision.
     pub(super) missions: u64,
-    /// Those of which an action waits for longer than the target.
+    /// Missions with an action past its target.
     pub(super) blocked: u64,
 }
 
@@ -91,7 +88,6 @@ impl Standing {
     }
 }
 
-/// The target that is configured for the queue by its name, else the one of all.
 pub(super) fn target(queue: &Queue, targets: &Targets, own: &QueueTargets) -> Duration {
     let own = match queue {
         Queue::Agent(name) | Queue::Tool(name) => own.get(name.as_raw()).copied(),
@@ -100,7 +96,7 @@ pub(super) fn target(queue: &Queue, targets: &Targets, own: &QueueTargets) -> Du
     own.unwrap_or(targets.age)
 }
 
-/// Never of a time that lies ahead: clocks differ.
+/// Returns false for a time in the future, because clocks differ.
 fn beyond(millis: i64, limit: Duration) -> bool {
     u128::from(millis.max(0).unsigned_abs()) > limit.as_millis()
 }

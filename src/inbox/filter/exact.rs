@@ -1,4 +1,4 @@
-//! Filters that hold for exactly one queue, whatever its names are made of.
+//! Filters that match exactly one source, queue, agent, tool or mission, for names of any characters.
 
 use std::fmt::Write as _;
 
@@ -8,13 +8,11 @@ use crate::text;
 use super::Filter;
 
 impl Filter {
-    /// For everything of a source, and nothing else.
     pub fn of_source(source: &SourceName) -> Self {
         Self::made(&format!("source:=={}", quoted(source.as_str())))
     }
 
-    /// For what [`Queue::of`] puts into this queue of a source; for all of the source where a queue is no name
-    /// ([`Queue::Rest`]).
+    /// Matches the actions that [`Queue::of`] puts into this queue; the whole source for [`Queue::Rest`].
     pub fn of_queue(source: &SourceName, queue: &Queue) -> Self {
         let source = format!("source:=={}", quoted(source.as_str()));
         Self::made(&match queue {
@@ -24,22 +22,19 @@ impl Filter {
         })
     }
 
-    /// For everything of an agent, in any source.
     pub fn of_agent(agent: &Untrusted) -> Self {
         Self::made(&format!("agent:=={}", quoted(agent.as_raw())))
     }
 
-    /// For everything that would call a tool, in any source.
     pub fn of_tool(tool: &Untrusted) -> Self {
         Self::made(&format!("tool:=={}", quoted(tool.as_raw())))
     }
 
-    /// For everything of a mission, in any source.
     pub fn of_mission(mission: &Untrusted) -> Self {
         Self::made(&format!("mission:=={}", quoted(mission.as_raw())))
     }
 
-    /// What also holds for `more`, which is ours.
+    /// Adds `more`, a filter text of placet's own.
     #[must_use]
     pub fn and(&self, more: &str) -> Self {
         Self::made(&format!("{} {more}", self.text()))
@@ -50,7 +45,7 @@ impl Filter {
     }
 }
 
-/// As `==` takes it: in quotes where it needs them, and without a character that a screen would obey or hide.
+/// Quotes a text for `==` if needed, and escapes characters that a terminal would obey or hide.
 fn quoted(text: &str) -> String {
     let word = |c: char| c.is_ascii_alphanumeric() || "._-/@".contains(c);
     if !text.is_empty() && text.chars().all(word) {
@@ -107,13 +102,12 @@ mod tests {
         known
     }
 
-    /// A filter that was read again from its text, as the filter line does it.
     fn text(queue: &Queue) -> String {
         Filter::of_queue(&SourceName::new("team-gate"), queue).text().to_owned()
     }
 
     #[test]
-    fn a_queues_filter_holds_for_that_queue_and_for_no_other() {
+    fn queue_filter_matches_only_that_queue() {
         let agents = HOSTILE.iter().map(|agent| one(Some(agent), "tool"));
         let tools = HOSTILE.iter().flat_map(|tool| [one(None, tool), one(Some(""), tool)]);
         let all: Vec<Known> = agents.chain(tools).collect();
@@ -126,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_of_ours_has_nothing_in_it_that_a_screen_would_obey() {
+    fn exact_filter_escapes_control_characters() {
         assert_eq!(
             text(&Queue::Agent("a \"b\" \u{202e}c\n".into())),
             r#"source:==team-gate agent:=="a \"b\" \u{202e}c\u{a}""#
@@ -147,7 +141,7 @@ mod tests {
         #![proptest_config(rounds::config(128, 5_000))]
 
         #[test]
-        fn any_name_is_found_again_and_its_filter_is_one_plain_line(name: String, other: String) {
+        fn any_name_round_trips_through_a_one_line_filter(name: String, other: String) {
             let queue = Queue::Agent(name.as_str().into());
             let filter = text(&queue);
             prop_assert!(text::part(&filter).plain() == filter, "{filter:?}");

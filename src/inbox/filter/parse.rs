@@ -1,4 +1,4 @@
-//! From what was written to what it means.
+//! Parses filters.
 
 use crate::domain::time::time_sum;
 use crate::domain::{DecisionKind, Effect, Risk};
@@ -8,7 +8,6 @@ use super::{
     Want, Word,
 };
 
-/// A field's name, and what it takes.
 struct FieldSpec {
     name: &'static str,
     takes: &'static str,
@@ -93,20 +92,19 @@ const STATES: &[(&str, Is)] = &[
     ("snoozed", Is::Snoozed),
 ];
 
-/// As they are named over counts.
+/// Kinds under the names of the counts.
 fn kinds() -> [(&'static str, DecisionKind); DecisionKind::ALL.len()] {
     DecisionKind::ALL.map(|kind| (kind.words().name, kind))
 }
 
 impl Filter {
-    /// Reads a filter. A mistake says where it is, and names the nearest field.
+    /// Parses a filter. An error has its position and the nearest field.
     pub fn parse(text: &str) -> Result<Self, FilterError> {
         let mut reader = Reader { rest: text, at: 1 };
         let mut terms = Vec::new();
         while let Some(term) = reader.term()? {
             terms.push(term);
         }
-        // What costs least is asked first.
         terms.sort_by_key(|term| match term.want {
             Want::Is(_) | Want::Kind(_) | Want::Claimed(_) | Want::Approvals(_) => 1,
             Want::Risk(_) | Want::Effect(_) | Want::Age(_) | Want::Expires(_) => 0,
@@ -117,7 +115,7 @@ impl Filter {
         Ok(Self { text: text.trim().to_owned(), terms })
     }
 
-    /// What in it asks for something that only a screen knows, as it is written: `is:marked`, `kind:`.
+    /// Returns the first part that only a screen can answer, as written: `is:marked`, `kind:`.
     pub fn only_on_screen(&self) -> Option<String> {
         self.terms.iter().find_map(|term| match &term.want {
             Want::Is(states) => states.iter().find(|state| !state.is_of_the_row()).map(|it| written(*it)),
@@ -161,7 +159,7 @@ impl Reader<'_> {
         is
     }
 
-    /// The next term. One that has hardly begun, a dash or an open quote say, is none yet.
+    /// Parses the next term. Skips an unfinished one, such as a dash or an open quote.
     fn term(&mut self) -> Result<Option<Term>, FilterError> {
         loop {
             while self.peek().is_some_and(char::is_whitespace) {
@@ -190,7 +188,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Letters and a colon. `https://…` and `10:30` are words.
+    /// Parses a field's name and its colon. `https://…` and `10:30` are words.
     fn field(&mut self) -> Option<String> {
         let (name, after) = self.rest.split_once(':')?;
         let is_name = !name.is_empty() && name.chars().all(char::is_alphabetic) && !after.starts_with("//");
@@ -202,7 +200,7 @@ impl Reader<'_> {
         Some(name)
     }
 
-    /// Up to a space, or whatever else ends it; quotes hold together. `escapes`: in quotes a backslash makes characters.
+    /// Parses up to a space or another end; quotes keep text together. `escapes`: a backslash in quotes escapes.
     fn value(&mut self, escapes: bool, ends: impl Fn(char) -> bool) -> Value {
         let mut value = Value { text: String::new(), at: self.at, was_quoted: false };
         while let Some(c) = self.peek().filter(|c| !c.is_whitespace() && !ends(*c)) {
@@ -219,7 +217,7 @@ impl Reader<'_> {
         value
     }
 
-    /// What stands behind a backslash: a quote, a backslash, or `u{202e}`. Before anything else it is a backslash.
+    /// Parses what follows a backslash: a quote, a backslash, or `u{202e}`. Otherwise the backslash is literal.
     fn escaped(&mut self) -> char {
         if let Some(c) = self.peek().filter(|c| ['"', '\\'].contains(c)) {
             self.take();
@@ -245,7 +243,7 @@ impl Reader<'_> {
                 break;
             }
         }
-        // A comma with nothing after it yet is no mistake.
+        // A trailing comma is not an error.
         if values.len() > 1 {
             values.retain(|(how, value)| how.is_some() || !value.text.is_empty());
         }
@@ -269,7 +267,7 @@ impl Reader<'_> {
 type Written = (Option<Compare>, Value);
 
 impl FieldSpec {
-    /// What is wanted of this field, or where a value is that it does not take.
+    /// Parses the values of this field, or returns the position of the first that it does not accept.
     fn read(&self, values: &[Written]) -> Result<Want, usize> {
         Ok(match self.read {
             Read::Text(field) => Want::Field(field, values.iter().map(field_text).collect::<Result<_, _>>()?),
@@ -312,7 +310,7 @@ impl FieldSpec {
     }
 }
 
-/// Text of a field, or where it is when it is none. In quotes a star is a character like any other.
+/// Parses text, or returns its position if it is not accepted. A star in quotes is literal.
 fn field_text((how, value): &Written) -> Result<FieldText, usize> {
     if *how == Some(Compare::Same) {
         let word = Word { text: value.text.clone(), any_case: false };
@@ -324,18 +322,17 @@ fn field_text((how, value): &Written) -> Result<FieldText, usize> {
         (None, Some(beginning)) if !value.was_quoted => (beginning, Part::Beginning),
         (None, _) => (value.text.as_str(), Part::Any),
     };
-    // Fields are names: any case will do.
+    // Fields are names, so case does not matter.
     let word = Word::new(text, true);
     if text.is_empty() { Err(value.at) } else { Ok(FieldText { word, part }) }
 }
 
-/// As a filter has it.
 fn written(state: Is) -> String {
     let name = STATES.iter().find(|(_, known)| *known == state).map_or("", |(name, _)| name);
     format!("is:{name}")
 }
 
-/// All values as `read` takes them, or where the first one is that it does not.
+/// Parses all values, or returns the position of the first that `read` does not accept.
 fn each<T>(values: &[Written], read: impl Fn(Option<Compare>, &str) -> Option<T>) -> Result<Vec<T>, usize> {
     values.iter().map(|(how, value)| read(*how, &value.text).ok_or(value.at)).collect()
 }

@@ -1,4 +1,4 @@
-//! How much there is of what a rule waits for.
+//! The levels of the conditions that a rule watches.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,13 +6,12 @@ use crate::config::{NotifyOn, NotifyRule, Targets};
 use crate::domain::{AlertKind, Queue, SourceName, Timestamp};
 use crate::inbox::figures::{Board, SourceBoard, Standing};
 
-/// What a rule looks at: one kind of event, of one source; `None` is all that the rule is about.
+/// A condition of a rule: one kind of event at one source, or at all of the rule's sources if `None`.
 pub(super) type Topic = (NotifyOn, Option<SourceName>);
 
-/// How much there is of each; what there is not is left out.
+/// Levels by topic, without zeros.
 pub(super) type Levels = BTreeMap<Topic, u64>;
 
-/// What a rule is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sum {
     pub(super) pending: u64,
@@ -30,7 +29,7 @@ impl Sum {
     }
 }
 
-/// The name that is configured, as whoever made the queue wrote it.
+/// Compares the raw name with the configured one.
 fn is_named(queue: &Queue, name: &str) -> bool {
     match queue {
         Queue::Agent(of) | Queue::Tool(of) => of.as_raw() == name,
@@ -42,7 +41,7 @@ fn sources<'a>(rule: &'a NotifyRule, board: &'a Board) -> impl Iterator<Item = &
     board.sources.iter().filter(|source| rule.source.as_ref().is_none_or(|name| *name == source.name))
 }
 
-/// What a source has of what the rule is about. Two queues may have the name: of an agent, and of a tool.
+/// Returns the figures of a source that the rule covers. An agent's queue and a tool's queue may share the name.
 fn standings<'a>(rule: &'a NotifyRule, source: &'a SourceBoard) -> impl Iterator<Item = &'a Standing> {
     let whole = rule.queue.is_none().then_some(&source.standing);
     let queues = rule.queue.iter().flat_map(|name| {
@@ -56,7 +55,8 @@ pub(super) fn sum(rule: &NotifyRule, board: &Board) -> Sum {
     all.fold(Sum::default(), Sum::plus)
 }
 
-/// How much there is now. Of what is counted in minutes, and of the first action, there is 1 or nothing: it does not grow.
+/// Returns the current levels. Conditions counted in minutes, and the first action, have level 1, because they do not
+/// grow.
 pub(super) fn of(
     rule: &NotifyRule,
     board: &Board,
@@ -85,7 +85,8 @@ pub(super) fn of(
     levels
 }
 
-/// What is there at the first look at a source was there before. That a source is down is told nevertheless.
+/// Returns the levels found at the first look at a source, which are not news. That a source is down is reported
+/// anyway.
 pub(super) fn before(rule: &NotifyRule, board: &Board, fresh: &BTreeSet<SourceName>) -> Levels {
     let mut levels = Levels::new();
     for source in sources(rule, board).filter(|source| fresh.contains(&source.name)) {
@@ -102,7 +103,6 @@ pub(super) fn before(rule: &NotifyRule, board: &Board, fresh: &BTreeSet<SourceNa
     levels
 }
 
-/// The count to be told of a topic.
 pub(super) fn count(rule: &NotifyRule, (on, source): &Topic, board: &Board, targets: &Targets) -> u64 {
     match on {
         NotifyOn::First => sum(rule, board).pending,
@@ -116,7 +116,7 @@ fn is_in_minutes(kind: AlertKind) -> bool {
     matches!(kind, AlertKind::Down | AlertKind::Growing)
 }
 
-/// Of each source that has any: actions, missions, or minutes.
+/// Returns the count of each source that has one: actions, missions, or minutes.
 fn counts<'a>(
     rule: &'a NotifyRule,
     kind: AlertKind,
@@ -137,7 +137,7 @@ fn alert(board: &Board, source: &SourceName, kind: AlertKind) -> Option<u64> {
     alerts.map(|alert| alert.count).reduce(|a, b| if is_in_minutes(kind) { a.max(b) } else { a + b })
 }
 
-/// Of queues there are no alerts, only figures.
+/// Derives a queue's count from its figures, because alerts exist only for sources.
 fn in_queue(rule: &NotifyRule, source: &SourceBoard, kind: AlertKind, targets: &Targets) -> Option<u64> {
     let all = || standings(rule, source);
     let count: u64 = match kind {
@@ -148,7 +148,7 @@ fn in_queue(rule: &NotifyRule, source: &SourceBoard, kind: AlertKind, targets: &
             let limit = targets.growing.as_secs() / 60;
             all().map(|standing| u64::from(standing.growing_for)).filter(|minutes| *minutes > limit).max()?
         }
-        // The configuration refuses them.
+        // The configuration refuses these.
         AlertKind::Down
         | AlertKind::RanOther
         | AlertKind::Failed

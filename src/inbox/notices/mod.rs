@@ -1,5 +1,5 @@
-//! Who is to be told of what, and when: the rules of `[[notify]]`, over the figures. Pure: figures, time and the clock on the wall come as
-//! values, and what comes out is due now.
+//! Applies the rules of `[[notify]]` to the figures and returns the notices that are due. Pure: figures, time and wall
+//! clock are arguments.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,18 +18,17 @@ pub use notice::CurrentEvent;
 pub use notice::Notice;
 pub use wall::Wall;
 
-/// For so long after its first list a source may still tell of what was before: what failed, and how it grew.
+/// Milliseconds after its first list in which a source may still report earlier failures and growth.
 const SETTLING: i64 = 10_000;
 
-/// All rules, and what each of them knows.
 #[derive(Clone, Debug)]
 pub struct Notices {
     watched: Vec<Watched>,
     targets: Targets,
-    /// Sources whose figures say something, and since when.
+    /// Sources with figures, and since when.
     heard: BTreeMap<SourceName, Timestamp>,
     looked: Option<Timestamp>,
-    /// Rules whose last notice did not get through, and why.
+    /// Rules whose last notice was not delivered, with the reason.
     failing: BTreeMap<usize, String>,
 }
 
@@ -38,13 +37,13 @@ struct Watched {
     rule: NotifyRule,
     /// At the last look.
     known: Levels,
-    /// Came up, and is not told yet.
+    /// News that was not reported yet.
     owed: BTreeSet<Topic>,
     told: Option<Timestamp>,
 }
 
 impl Notices {
-    /// Looks closer together than this change nothing that anybody would be told sooner. Milliseconds.
+    /// Shortest interval between looks, in milliseconds.
     pub const APART: i64 = 1_000;
 
     pub fn new(rules: &[NotifyRule], targets: Targets) -> Self {
@@ -58,17 +57,15 @@ impl Notices {
         Self { watched, targets, heard, looked: None, failing }
     }
 
-    /// Without rules there is nothing to look at.
     pub fn is_empty(&self) -> bool {
         self.watched.is_empty()
     }
 
-    /// Whether it is time for another look.
     pub fn is_due(&self, now: Timestamp) -> bool {
         !self.is_empty() && self.looked.is_none_or(|at| !is_within(at, Self::APART, now))
     }
 
-    /// Takes the figures; says what is to be told now. `in_front`: somebody looks at the window; where that is not known, nobody does.
+    /// Takes the figures and returns the notices that are due. `in_front`: the window has the focus; false if unknown.
     pub fn look(&mut self, board: &Board, wall: Wall, in_front: bool) -> Vec<Notice> {
         self.looked = Some(board.at);
         let fresh = self.hear(board);
@@ -86,7 +83,8 @@ impl Notices {
         due
     }
 
-    /// What became of a notice of this rule; true when that it failed is news. It is told once, until a notice gets through again.
+    /// Records whether a notice of this rule was delivered. Returns true if the failure is news; later ones are not,
+    /// until a notice is delivered.
     pub fn came_to(&mut self, rule: usize, failed: Option<&str>) -> bool {
         match failed {
             Some(why) => self.failing.insert(rule, why.to_owned()).is_none(),
@@ -97,12 +95,11 @@ impl Notices {
         }
     }
 
-    /// Why notices do not get through, one sentence a rule that names it.
+    /// Returns why notices are not delivered, one sentence per rule, with its name.
     pub fn failing(&self) -> impl ExactSizeIterator<Item = &str> {
         self.failing.values().map(String::as_str)
     }
 
-    /// Which sources say something for the first time.
     fn hear(&mut self, board: &Board) -> BTreeSet<SourceName> {
         let heard = board.sources.iter().filter(|source| source.heard.is_some());
         let fresh: BTreeSet<_> =
@@ -112,12 +109,12 @@ impl Notices {
     }
 }
 
-/// So many milliseconds from `from` on. A clock that was set back is outside, and holds nobody up.
+/// Returns whether `now` is within `millis` after `from`. False if the clock was set back, so that it delays nothing.
 fn is_within(from: Timestamp, millis: i64, now: Timestamp) -> bool {
     (from..from.plus_millis(millis)).contains(&now)
 }
 
-/// What it tells now may be from before it was watched.
+/// Returns whether the event may be from before the source was watched.
 fn is_settling((on, source): &Topic, heard: &BTreeMap<SourceName, Timestamp>, now: Timestamp) -> bool {
     let of_the_past =
         matches!(on, NotifyOn::Alert(AlertKind::RanOther | AlertKind::Failed | AlertKind::Growing));
@@ -126,7 +123,8 @@ fn is_settling((on, source): &Topic, heard: &BTreeMap<SourceName, Timestamp>, no
 }
 
 impl Watched {
-    /// Owes what came up or grew, and forgets what is gone. `before` is what was there when nobody watched yet.
+    /// Adds levels that are new or have grown to the news, and removes those that are gone. `before` are levels from
+    /// before the first look.
     fn take(&mut self, levels: Levels, before: &Levels, is_settling: impl Fn(&Topic) -> bool) {
         self.owed.retain(|topic| levels.contains_key(topic));
         for (topic, level) in &levels {
@@ -138,10 +136,9 @@ impl Watched {
         self.known = levels;
     }
 
-    /// There is something to tell, and nothing against telling it now.
     fn is_due(&mut self, now: Timestamp, wall: Wall, in_front: bool) -> bool {
         if self.rule.unfocused_only && in_front {
-            // Whoever looks has seen it.
+            // Alerts on a focused screen count as seen.
             self.owed.clear();
         }
         let is_quiet = self.rule.quiet.as_ref().is_some_and(|quiet| quiet.holds(wall.day, wall.minute));

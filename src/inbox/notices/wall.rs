@@ -1,10 +1,10 @@
-//! What the clock on the wall says.
+//! The local time of the week.
 
 use jiff::tz::TimeZone;
 
 use crate::domain::Timestamp;
 
-/// A minute of a week, as people there call it.
+/// A minute of the week in local time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wall {
     /// 0 on Mondays.
@@ -14,7 +14,7 @@ pub struct Wall {
 }
 
 impl Wall {
-    /// Outside the calendar it is midnight on a Monday.
+    /// Returns midnight on Monday for a time outside the calendar.
     pub fn at(at: Timestamp, zone: &TimeZone) -> Self {
         let Ok(instant) = jiff::Timestamp::from_millisecond(at.as_millis()) else { return Self::default() };
         let civil = zone.to_datetime(instant);

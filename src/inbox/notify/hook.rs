@@ -1,4 +1,4 @@
-//! A receiver of webhooks: what it is sent, how often that is tried, and what its answer means.
+//! Sends notices to a webhook.
 
 use std::time::Duration;
 
@@ -11,38 +11,36 @@ use crate::net::http::HttpError;
 use crate::net::post::Targets;
 use crate::net::webhook::Key;
 
-/// For one exchange, and for reading the secret.
+/// Time limit of a request, and of reading the secret.
 const LIMIT: Duration = Duration::from_secs(10);
-/// Before the second and last try.
+/// Pause before the second and last try.
 const PAUSE: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 pub(super) struct Hook {
     form: WebhookForm,
-    /// `None`: the URL is a secret, and judged when it is read.
+    /// `None` if the URL is a secret, which is checked when it is read.
     targets: Option<Targets>,
     private: bool,
     pause: Duration,
 }
 
-/// One message, however often it is sent.
+/// One message, which may be sent twice.
 struct Message<'a> {
     url: &'a str,
     targets: &'a Targets,
-    /// `None`: the receiver checks no signature.
+    /// `None` if the receiver does not check signatures.
     signed: Option<(Key, String)>,
     body: String,
 }
 
-/// Why a try failed.
 struct Failed {
     why: String,
-    /// Another try may end otherwise.
     again: bool,
 }
 
 impl Hook {
-    /// Fails with a sentence for whoever configured it.
+    /// Fails with a sentence for the operator.
     pub(super) fn new(webhook: &Webhook) -> Result<Self, String> {
         let targets = match &webhook.form {
             WebhookForm::Signed { url, .. } => Some(Targets::of_hook(url, webhook.private)?),
@@ -56,7 +54,7 @@ impl Hook {
         Self { pause: Duration::ZERO, ..self }
     }
 
-    /// Whether its secret can be had, and is one.
+    /// Returns whether its secret can be read and has the right form.
     pub(super) async fn check(&self) -> Result<(), String> {
         match &self.form {
             WebhookForm::Signed { secret, .. } => key(secret).await.map(drop),
@@ -64,7 +62,7 @@ impl Hook {
         }
     }
 
-    /// Twice at most, with the same id: whoever received both knows that they are one. Slack knows no ids.
+    /// Sends a notice at most twice, under one id, so that the receiver can recognise a duplicate. Slack has no ids.
     pub(super) async fn tell(&self, notice: &Notice) -> Result<(), String> {
         match &self.form {
             WebhookForm::Signed { url, secret } => {
@@ -80,7 +78,6 @@ impl Hook {
         }
     }
 
-    /// Where to post, and what may be reached there.
     async fn secret_url(&self, from: &TokenFrom) -> Result<(SecretString, Targets), String> {
         let url = read(from).await?;
         let targets = Targets::of_hook(url.expose_secret(), self.private)?;
@@ -111,7 +108,7 @@ impl Message<'_> {
                 Err(Failed { why: format!("the receiver answered HTTP {status}{moved}"), again })
             }
             Err(error) => {
-                // In the words of libraries, and of whoever answered.
+                // The error contains foreign text, so it goes to the log only.
                 tracing::warn!(%error, "a webhook was not sent, or not answered");
                 let why = match error {
                     HttpError::NotSent(_) => "the receiver cannot be reached",
@@ -127,7 +124,7 @@ async fn key(secret: &TokenFrom) -> Result<Key, String> {
     Key::parse(&read(secret).await?)
 }
 
-/// Read each time: who changes a secret need not start anything again.
+/// Reads the secret each time, so that a changed secret needs no restart.
 async fn read(secret: &TokenFrom) -> Result<SecretString, String> {
     secret.read_within(LIMIT).await.map_err(|why| format!("its secret cannot be had: {why}"))
 }

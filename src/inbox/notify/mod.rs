@@ -1,5 +1,4 @@
-//! Telling what is due where no screen is needed: to a command, or to a receiver of webhooks. Never on anybody's loop, and never for
-//! long.
+//! Sends notices that need no screen to commands and webhooks, in tasks of their own and with time limits.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,10 +23,10 @@ pub use undelivered::Undelivered;
 
 use hook::Hook;
 
-/// Whoever ends waits so long for what is being told.
+/// Longest wait at the end of the program for notices in delivery.
 const MOMENT: Duration = Duration::from_secs(1);
 
-/// A rule that cannot work: its receiver is refused.
+/// A rule whose receiver is refused.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}, notify rule {number}: {what}")]
 pub struct NotifyError {
@@ -36,12 +35,11 @@ pub struct NotifyError {
     what: String,
 }
 
-/// The ways of all rules that need no screen. Cloning is cheap: every clone is the same.
+/// The channels of all rules that need no screen. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Channels {
-    /// By the number of the rule.
     by_rule: Arc<BTreeMap<usize, Channel>>,
-    /// Where it is kept which of them failed.
+    /// The record of failed rules.
     undelivered: Option<Undelivered>,
     telling: TaskTracker,
     ending: CancellationToken,
@@ -49,7 +47,7 @@ pub struct Channels {
 
 #[derive(Debug)]
 struct Channel {
-    /// As messages call the rule.
+    /// The rule's name in messages.
     name: String,
     to: To,
 }
@@ -61,7 +59,7 @@ enum To {
 }
 
 impl Channels {
-    /// Fails for a receiver that is refused by its address; where its name leads shows only when something is told.
+    /// Fails for a receiver whose address is refused. The addresses behind a host name are only checked on delivery.
     pub fn new(rules: &[NotifyRule]) -> Result<Self, NotifyError> {
         let mut ways = BTreeMap::new();
         for rule in rules {
@@ -80,14 +78,14 @@ impl Channels {
         Ok(Self { by_rule: Arc::new(ways), ..Self::default() })
     }
 
-    /// Keeps which rules fail, for `placet doctor`.
+    /// Records failing rules, for `placet doctor`.
     #[must_use]
     pub fn remembering(self, undelivered: Undelivered) -> Self {
         Self { undelivered: Some(undelivered), ..self }
     }
 
-    /// Tells it on a task of its own, and says there what became of it: an error is a sentence of ours that names the rule. Does nothing
-    /// for a rule that needs a screen.
+    /// Delivers a notice in a task and calls `and_then` there. An error is a sentence that names the rule. Ignores
+    /// rules that need a screen.
     pub fn tell<F>(&self, notice: Notice, and_then: impl FnOnce(Result<(), String>) -> F + Send + 'static)
     where
         F: Future<Output = ()> + Send,
@@ -109,19 +107,18 @@ impl Channels {
             if let Some(undelivered) = undelivered {
                 let (rule, failed) = (way.name.clone(), told.as_ref().err().cloned());
                 let note = move || undelivered.note(&rule, failed.as_deref(), time::now());
-                // Whether it is kept or not: what became of the notice is told all the same.
+                // A failure to record it does not change the result.
                 drop(tokio::task::spawn_blocking(note).await);
             }
             and_then(told.map_err(|why| format!("{}: {why}", way.name))).await;
         }));
     }
 
-    /// Waits a moment for what is being told, and ends the rest with every program that it started.
+    /// Waits briefly for notices in delivery, and cancels the rest with the programs that they started.
     pub async fn finish(&self) {
         self.telling.close();
         if tokio::time::timeout(MOMENT, self.telling.wait()).await.is_err() {
             self.ending.cancel();
-            // What is cancelled ends at its next turn.
             drop(tokio::time::timeout(MOMENT, self.telling.wait()).await);
         }
     }
@@ -141,7 +138,7 @@ impl Channel {
     }
 }
 
-/// Rules over the figures of somebody who watches without a screen: commands and webhooks only.
+/// Applies rules without a screen: commands and webhooks only.
 #[derive(Debug)]
 pub struct Caller {
     notices: Notices,
@@ -150,7 +147,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// `None` where no rule goes to a command or a webhook.
+    /// Returns `None` if no rule has a command or a webhook.
     pub fn new(config: &Config, undelivered: Undelivered) -> Result<Option<Self>, NotifyError> {
         let rules: Vec<_> =
             config.notify.iter().filter(|rule| !rule.to.is_of_the_screen()).cloned().collect();
@@ -162,8 +159,8 @@ impl Caller {
         Ok(Some(Self { notices, ways, zone: jiff::tz::TimeZone::system() }))
     }
 
-    /// Takes the figures of now, and tells what is due; to be given every board that is made, also when nothing changed. Looks at most
-    /// once a second, and waits for nothing. What fails is in the log.
+    /// Takes every board, also an unchanged one, and delivers the notices that are due. Looks at most once a second and
+    /// does not block. Failures are logged.
     pub fn look(&mut self, board: &Board) {
         if !self.notices.is_due(board.at) {
             return;
@@ -174,7 +171,6 @@ impl Caller {
         }
     }
 
-    /// Before the program ends; takes a moment at most.
     pub async fn finish(self) {
         self.ways.finish().await;
     }

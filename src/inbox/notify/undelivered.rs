@@ -1,5 +1,5 @@
-//! Which rules could not deliver their last notice, in a small text file beside the journal (`<journal>.notify`), for
-//! `placet doctor`. Losing it loses a warning, so nothing about it is ever in the way.
+//! Records which rules could not deliver their last notice, in a text file next to the journal (`<journal>.notify`),
+//! for `placet doctor`. Errors are ignored, because losing the file only loses a warning.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
@@ -8,14 +8,12 @@ use std::path::{Path, PathBuf};
 use crate::contract::time;
 use crate::domain::Timestamp;
 
-/// No such file is longer. Bytes.
 const MOST: u64 = 64 * 1024;
 
-/// Where it is kept. Cloning is cheap enough: once a rule.
 #[derive(Clone, Debug)]
 pub struct Undelivered(PathBuf);
 
-/// When, and why, in a sentence.
+/// The time, and the reason in a sentence.
 pub(super) type Failure = (Timestamp, String);
 
 impl Undelivered {
@@ -25,7 +23,7 @@ impl Undelivered {
         Self(PathBuf::from(path))
     }
 
-    /// Notes what became of a notice of this rule. Reads and writes files.
+    /// Records the result of a notice. Reads and writes files.
     pub(super) fn note(&self, rule: &str, failed: Option<&str>, now: Timestamp) {
         let mut failures = self.read();
         let changed = match failed {
@@ -40,7 +38,7 @@ impl Undelivered {
         }
     }
 
-    /// By the rule as messages call it; nothing where there is no such file, or it is something else.
+    /// Returns failures by the rule's name in messages; empty if the file is missing or is something else.
     pub(super) fn read(&self) -> BTreeMap<String, Failure> {
         let mut text = String::new();
         let file = std::fs::File::open(&self.0);
