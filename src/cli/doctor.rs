@@ -1,4 +1,4 @@
-//! `placet doctor`: is everything in order here and at each source, and if not, what to do.
+//! `placet doctor`: checks this machine and each source, and gives advice.
 
 use std::time::Duration;
 
@@ -14,28 +14,25 @@ use super::args::DoctorArgs;
 use super::exit::{Exit, Usage};
 use super::output;
 
-/// No source is waited for longer.
 const LIMIT: Duration = Duration::from_secs(30);
-/// For the time that a source has it; whoever does not say it in time is not asked again.
+/// Limit for asking a source its clock; no retry.
 const CLOCK_LIMIT: Duration = Duration::from_secs(5);
-/// Clocks that lie further apart are told of: expiry goes by this computer's.
+/// Difference between clocks above which a note is shown, because expiry uses this computer's clock.
 const CLOCKS_APART: Duration = Duration::from_mins(2);
 
-/// What was found, told as it comes, or all at once as JSON.
+/// Check results, printed as they come, or all at the end as JSON.
 #[derive(Debug)]
 pub struct Findings {
     json: bool,
     sections: Vec<Section>,
 }
 
-/// This machine, or one source.
 #[derive(Debug)]
 struct Section {
     source: Option<SourceLabel>,
     checks: Vec<Check>,
 }
 
-/// Which source.
 #[derive(Clone, Debug)]
 struct SourceLabel {
     name: String,
@@ -48,7 +45,6 @@ impl Findings {
         Self { json: args.json, sections: Vec::new() }
     }
 
-    /// What was found on this machine.
     pub fn here(&mut self, checks: Vec<Check>) -> anyhow::Result<()> {
         self.add(Section { source: None, checks })
     }
@@ -66,7 +62,7 @@ impl Findings {
         checks.filter(|check| check.verdict == verdict).count()
     }
 
-    /// The last line, or the JSON. What is to know is no failure.
+    /// Prints the last line, or the JSON. Notes do not count as failures.
     pub fn end(&self) -> anyhow::Result<Exit> {
         let (bad, warn) = (self.count(Verdict::Bad), self.count(Verdict::Warn));
         if self.json {
@@ -98,7 +94,7 @@ impl Section {
                 Verdict::Warn => "note",
                 Verdict::Bad => "WRONG",
             };
-            // Ours, but an error in it may have more lines than one, or bytes of a file.
+            // An error may contain line breaks or bytes of a file.
             let mut found = check.found.lines().map(|line| output::shown(&Untrusted::from(line)));
             let first = found.next().unwrap_or_default();
             lines.push(format!("  {mark:5}  {:14} {first}", check.what));
@@ -113,7 +109,7 @@ impl Section {
         lines
     }
 
-    /// The source is null for this machine. What the other side said is there as it came.
+    /// The source is null for this machine. The other side's message is unchanged.
     fn json(&self) -> impl Iterator<Item = Value> {
         let source = self.source.as_ref();
         self.checks.iter().map(move |check| {
@@ -142,14 +138,14 @@ impl Section {
     }
 }
 
-/// The sources that were asked for. Fails for a name that none has.
+/// Returns the requested sources. Fails for an unknown name.
 pub fn chosen(all: Vec<SourceConfig>, args: &DoctorArgs) -> Result<Vec<SourceConfig>, Usage> {
     let Some(name) = &args.source else { return Ok(all) };
     let chosen: Vec<_> = all.into_iter().filter(|source| source.name.as_str() == name).collect();
     if chosen.is_empty() { Err(Usage(format!("no source is called {name:?}"))) } else { Ok(chosen) }
 }
 
-/// Looks the sources over, all at once, and tells each as it answers. Only reads.
+/// Checks all sources concurrently and prints each as it answers. Only reads.
 pub async fn doctor(findings: &mut Findings, configs: &[SourceConfig]) -> anyhow::Result<()> {
     let looks = configs.iter().map(|config| async move {
         let place =
@@ -179,7 +175,6 @@ async fn look(config: &SourceConfig) -> Vec<Check> {
     checks
 }
 
-/// A token that cannot be read; `None` when it can, or there is none.
 async fn token(from: Option<TokenFrom>) -> Option<Check> {
     let from = from?;
     let read = tokio::task::spawn_blocking(move || from.read().map(drop).map_err(|error| error.to_string()));
@@ -192,7 +187,7 @@ async fn token(from: Option<TokenFrom>) -> Option<Check> {
     }
 }
 
-/// How far ahead its clock is, in milliseconds, where that matters.
+/// Returns a note if the clock of the source, which is `ahead` by these milliseconds, differs too much.
 fn apart(ahead: i64) -> Option<Check> {
     let by = Duration::from_millis(ahead.unsigned_abs());
     let way = if ahead > 0 { "ahead of" } else { "behind" };

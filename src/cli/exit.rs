@@ -2,32 +2,32 @@
 
 use crate::domain::Counts;
 
-/// How a command ended. `docs/shell.md` lists what each code means.
+/// The result of a command. `docs/shell.md` explains each code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     Done = 0,
     Failed = 1,
     /// Wrong arguments or a wrong configuration.
     Usage = 2,
-    /// Some actions were settled before, or are not there.
+    /// Some actions were settled before, or do not exist.
     Skipped = 3,
-    /// We lost sight of some decisions; the next start settles them by reading.
+    /// Some decisions have no known outcome; the next start reads them again.
     Unknown = 4,
     /// No source could be reached.
     Unreachable = 5,
-    /// `propose --wait`: a human said no.
+    /// `propose --wait`: a reviewer rejected it.
     Rejected = 6,
-    /// `propose --wait`: expired, withdrawn, or nobody decided in time.
+    /// `propose --wait`: it expired, was withdrawn, or was not decided in time.
     Expired = 7,
 }
 
-/// The arguments make no sense; nothing was tried.
+/// Wrong arguments; nothing was done.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Usage(pub String);
 
 impl Exit {
-    /// What a report amounts to; the worst of its outcomes decides.
+    /// Returns the code of the worst outcome in a report.
     pub const fn of(counts: &Counts) -> Self {
         match counts {
             Counts { unknown: 1.., .. } => Self::Unknown,

@@ -1,4 +1,4 @@
-//! `placet hook`: the hook of an agent's client is installed, taken out, and its deferred sessions are resumed.
+//! `placet hook`: installs and removes the hook of an agent's client, and resumes its deferred sessions.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,10 +17,10 @@ use super::args::{HookInstallArgs, HookPlaceArgs, HookResumeArgs, HookUninstallA
 use super::exit::{Exit, Usage};
 use super::{input, output};
 
-/// Longer than a day nobody waits, and no client does.
+/// Longer than any client waits.
 const WAIT_MAX: Duration = Duration::from_hours(24);
 
-/// How a hook waits. `client` is known when one is installed, or told by its event.
+/// Returns the wait of a hook. `client` is known on installation, or from the event.
 pub fn hook_wait(args: &HookWaitArgs, client: Option<HookClient>) -> Result<HookWait, Usage> {
     let limit = input::duration(&args.wait)?;
     if limit > WAIT_MAX {
@@ -34,14 +34,13 @@ pub fn hook_wait(args: &HookWaitArgs, client: Option<HookClient>) -> Result<Hook
     }
 }
 
-/// Where settings are looked for.
 fn place(client: HookClient, args: &HookPlaceArgs) -> anyhow::Result<PathBuf> {
     let scope = if args.project { Scope::Project } else { Scope::User };
     let folder = std::env::current_dir()?;
     Ok(settings::path(client, scope, &folder, |name| std::env::var_os(name).map(PathBuf::from))?)
 }
 
-/// `placet hook install`. `program` is how this placet is called, with its configuration.
+/// `placet hook install`. `program` is the command line of this placet, with its configuration.
 pub fn hook_install(args: &HookInstallArgs, program: Vec<String>) -> anyhow::Result<Exit> {
     let client = args.client;
     let wait = hook_wait(&args.wait, Some(client))?;
@@ -59,7 +58,7 @@ pub fn hook_install(args: &HookInstallArgs, program: Vec<String>) -> anyhow::Res
     output::line(&format!("For {shown}:"))?;
     output::line(&block.shown())?;
     for check in to_know {
-        // Settings of a project may hold anything.
+        // A project's settings may contain anything.
         output::line(&output::shown(&Untrusted::from(format!("{}: {}.", check.found, check.advice))))?;
     }
     if !input::agreed(args.place.yes)? {
@@ -74,7 +73,7 @@ pub fn hook_install(args: &HookInstallArgs, program: Vec<String>) -> anyhow::Res
     Ok(Exit::Done)
 }
 
-/// Judges the settings with this text at `path`. Returns warnings; fails if the hook cannot work.
+/// Checks the settings with this text at `path`. Returns warnings. Fails if the hook cannot work.
 fn judged(client: HookClient, path: &Path, text: &str) -> anyhow::Result<Vec<Check>> {
     let mut layers =
         judge::layers(client, &std::env::current_dir()?, |name| std::env::var_os(name).map(PathBuf::from));
@@ -94,7 +93,6 @@ fn judged(client: HookClient, path: &Path, text: &str) -> anyhow::Result<Vec<Che
     }
 }
 
-/// `placet hook uninstall`.
 pub fn hook_uninstall(args: &HookUninstallArgs) -> anyhow::Result<Exit> {
     let client = args.client;
     let path = place(client, &args.place)?;
@@ -114,7 +112,6 @@ pub fn hook_uninstall(args: &HookUninstallArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// `placet hook resume`.
 pub async fn hook_resume(
     args: &HookResumeArgs,
     deferred: Vec<Deferred>,
@@ -146,7 +143,6 @@ pub async fn hook_resume(
     Ok(exit)
 }
 
-/// For a shell.
 fn command_line(one: &Deferred) -> String {
     let words = ["claude", "-p", "--resume", &one.session];
     let folder = one.folder.to_string_lossy();
@@ -154,9 +150,9 @@ fn command_line(one: &Deferred) -> String {
     output::shown(&Untrusted::from(line))
 }
 
-/// Runs it with this terminal, and says whether it ended well.
+/// Resumes the session in this terminal and returns whether it succeeded.
 fn resumed(one: &Deferred, args: &HookResumeArgs) -> anyhow::Result<bool> {
-    // An option in a session's place would be obeyed.
+    // An option in place of a session would be obeyed.
     if one.session.starts_with('-') {
         return Err(Usage("this session has no id that can be resumed".to_owned()).into());
     }
@@ -167,7 +163,7 @@ fn resumed(one: &Deferred, args: &HookResumeArgs) -> anyhow::Result<bool> {
     Ok(status.success())
 }
 
-/// Returns the words of a command line that calls this placet, with the configuration that was named, after an upgrade too.
+/// Returns the command line of this placet with the given configuration. It stays valid after an upgrade.
 pub fn lasting_program(config: Option<&Path>) -> anyhow::Result<Vec<String>> {
     let program = std::env::current_exe().context("cannot tell where placet is")?;
     let program = lasting(&program, &std::env::var_os("PATH").unwrap_or_default()).map_err(Usage)?;

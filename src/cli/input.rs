@@ -1,4 +1,4 @@
-//! What commands are given: files, spans of time and moments.
+//! Arguments of commands: files, durations and times.
 
 use std::io::{BufRead as _, IsTerminal as _, Read as _};
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::contract::time;
 use crate::domain::Timestamp;
 use crate::domain::time::time_span;
 
-/// A file, or standard input for `-`.
+/// Reads a file, or standard input for `-`.
 pub(super) fn read(path: &Path) -> anyhow::Result<String> {
     if path.as_os_str() != "-" {
         return std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
@@ -22,18 +22,18 @@ pub(super) fn read(path: &Path) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// The same where a file that cannot be read is a wrong argument.
+/// Like [`read`], with a usage error if the file cannot be read.
 pub(super) fn given(path: &Path) -> Result<String, Usage> {
     read(path).map_err(|error| Usage(format!("{error:#}")))
 }
 
-/// `45s`, `90m`, `12h` or `30d`.
+/// Parses `45s`, `90m`, `12h` or `30d`.
 pub(super) fn duration(text: &str) -> Result<Duration, Usage> {
     let wrong = || Usage(format!("{text:?} is not a time; write it like 12h or 30d"));
     time_span(text).ok_or_else(wrong)
 }
 
-/// A time ago like `12h` or `30d`, or a moment.
+/// Parses a time ago like `12h` or `30d`, or a timestamp.
 pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Usage> {
     if let Ok(ago) = duration(text) {
         let millis = i64::try_from(ago.as_millis()).unwrap_or(i64::MAX);
@@ -43,7 +43,7 @@ pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Usage> {
     time::read(text).ok_or_else(wrong)
 }
 
-/// Somebody says yes, on the terminal or beforehand.
+/// Asks for a yes on the terminal, unless `yes` is set.
 pub(super) fn agreed(yes: bool) -> anyhow::Result<bool> {
     if yes {
         return Ok(true);

@@ -1,4 +1,4 @@
-//! `placet mcp wrap` and `unwrap`: the proxy in a client's own settings.
+//! `placet mcp wrap` and `unwrap`: put the proxy into a client's settings, or take it out.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use super::args::McpServerArgs;
 use super::exit::Exit;
 use super::{input, output};
 
-/// Puts placet in front of a server's command. `program` is how this placet is called, with its configuration.
+/// Puts placet in front of a server's command. `program` is the command line of this placet, with its configuration.
 pub fn mcp_wrap(args: &McpServerArgs, program: &[String]) -> anyhow::Result<Exit> {
     let server = found(args)?;
     match server.wrapped(program) {
@@ -18,7 +18,6 @@ pub fn mcp_wrap(args: &McpServerArgs, program: &[String]) -> anyhow::Result<Exit
     }
 }
 
-/// Takes placet off again.
 pub fn mcp_unwrap(args: &McpServerArgs) -> anyhow::Result<Exit> {
     let server = found(args)?;
     match server.unwrapped() {
@@ -31,7 +30,7 @@ fn found(args: &McpServerArgs) -> anyhow::Result<Server> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let folder = std::env::current_dir()?;
     wrap::find(args.client, &args.name, &folder, variable).map_err(|error| match error {
-        // The name is what was typed, so it is a mistake in the arguments.
+        // The name was typed, so these are usage errors.
         WrapError::NoServer { .. } | WrapError::Http { .. } | WrapError::NoTime { .. } => {
             super::Usage(error.to_string()).into()
         }

@@ -1,6 +1,6 @@
-//! placet without a screen: every command reads arguments, asks the inbox or the gate, prints, and ends with an exit code.
+//! The commands without a screen: each reads arguments, asks the inbox or the gate, prints, and returns an exit code.
 //!
-//! Text is for people and goes through the same door as on the screen; `--json` is for scripts and stays exact.
+//! Printed text is for people, with foreign text made safe. `--json` is for scripts, with exact values.
 
 pub mod args;
 mod claim;

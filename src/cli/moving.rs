@@ -1,4 +1,4 @@
-//! `placet gate move`: from SQLite to PostgreSQL.
+//! `placet gate move`: moves a gate from SQLite to PostgreSQL.
 
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
@@ -13,10 +13,10 @@ use super::exit::Exit;
 use super::gate::head_json;
 use super::output;
 
-/// For whoever stopped it, or lost the connection.
+/// Added to errors after an interruption or a lost connection.
 const GOES_ON: &str = "the move is not finished; the same command goes on with it";
 
-/// Moves everything, compares both sides, and says what was moved. The old database must not be served meanwhile.
+/// Moves all rows, compares both databases, and prints the result. The old database must not be served meanwhile.
 pub async fn move_gate(from: &Path, to: &GateConfig, as_json: bool) -> anyhow::Result<Exit> {
     let url = to.server.as_deref().unwrap_or_default();
     let mut moving = Move::open(from, url, &to.postgres).await?;

@@ -1,4 +1,4 @@
-//! `placet propose`: what an agent does, from a shell.
+//! `placet propose`: proposes a call from a shell.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,13 +14,12 @@ use super::args::ProposeArgs;
 use super::exit::{Exit, Usage};
 use super::{input, output};
 
-/// The place of a queued proposal.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Queue {
-    /// The URLs of a gate that is served; once it has the proposal, the one that took it.
+    /// The URLs of a running gate; after the proposal, the URL that took it.
     Url(String),
-    /// The database of this machine's gate, which is not served.
+    /// The database of this machine's gate, which is not running.
     Database(PathBuf),
 }
 
@@ -47,7 +46,7 @@ struct SettledJson<'a> {
     error: Option<&'a str>,
 }
 
-/// Proposes, and with `--wait` stays until a human decided and the action has run.
+/// Proposes, and with `--wait` stays until the action has been decided and has run.
 pub async fn propose(proposer: &AgentClient, args: &ProposeArgs, queue: &Queue) -> anyhow::Result<Exit> {
     let tool_input = json("the input", &args.input)?;
     let before = args.before.as_ref().map(|path| json("the state before", path)).transpose()?;
@@ -80,7 +79,7 @@ pub async fn propose(proposer: &AgentClient, args: &ProposeArgs, queue: &Queue) 
         Queue::Url(_) => &Queue::Url(proposer.url().to_owned()),
         Queue::Database(_) => queue,
     };
-    // First of all: whoever does not learn the id proposes the same again.
+    // Printed first, because a caller that does not learn the id proposes the same again.
     let id = Untrusted::from(queued.pending_action_id.as_str());
     if args.json {
         output::versioned(&QueuedJson { queued: &queued, queue: taken })?;
@@ -106,13 +105,13 @@ pub async fn propose(proposer: &AgentClient, args: &ProposeArgs, queue: &Queue) 
     Ok(exit_of(&settled.row.status))
 }
 
-/// A file of JSON, byte for byte.
+/// Reads a JSON file, byte for byte.
 fn json(what: &str, path: &Path) -> anyhow::Result<Box<RawValue>> {
     let text = input::given(path)?;
     serde_json::from_str(text.trim()).map_err(|error| anyhow::anyhow!("{what} is not JSON: {error}"))
 }
 
-/// Says which scope the token lacks before anything is sent.
+/// Checks the token's scopes before anything is sent.
 fn may(token: &TokenOpens, waits: bool) -> Result<(), Usage> {
     if token.lacks("propose") {
         let lacks = "this token lacks the scope `propose`; nothing was proposed. Use one that has it";
@@ -126,7 +125,7 @@ fn may(token: &TokenOpens, waits: bool) -> Result<(), Usage> {
     Ok(())
 }
 
-/// The gate's answer, as an error that names the gate.
+/// Converts the gate's answer into an error that names the gate.
 fn told(error: &SourceError, queue: &Queue) -> anyhow::Error {
     let why = error.why().map(|why| format!(": {}", output::shown(why))).unwrap_or_default();
     match queue {

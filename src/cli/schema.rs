@@ -1,4 +1,4 @@
-//! `placet schema`: what every `--json` looks like, for programs.
+//! `placet schema`: the JSON Schema of every `--json` output.
 
 use anyhow::Context as _;
 use serde_json::{Map, Value};
@@ -8,7 +8,7 @@ use super::output;
 
 const SCHEMA: &str = include_str!("../../assets/contract/cli.schema.json");
 
-/// Prints all of it, or the schema of what one command prints.
+/// Prints the whole schema, or that of one command.
 pub fn schema(command: &[String]) -> anyhow::Result<Exit> {
     if command.is_empty() {
         output::line(SCHEMA.trim_end())?;
@@ -18,7 +18,7 @@ pub fn schema(command: &[String]) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The whole, pointed at one command.
+/// Returns the schema with one command as its root.
 pub(super) fn of(command: &str) -> anyhow::Result<Map<String, Value>> {
     let mut schema: Map<String, Value> = serde_json::from_str(SCHEMA).context("the schema is broken")?;
     let commands = commands(&schema);
@@ -31,7 +31,7 @@ pub(super) fn of(command: &str) -> anyhow::Result<Map<String, Value>> {
     Ok(schema)
 }
 
-/// Those that describe what a command prints, and no part of it.
+/// Returns the definitions that describe a command's output, without their parts.
 fn commands(schema: &Map<String, Value>) -> Vec<String> {
     let is_command = |of: &Value| {
         let about = of.get("description").and_then(Value::as_str);
@@ -47,7 +47,6 @@ mod tests {
     use crate::cli::args::Args;
     use clap::CommandFactory as _;
 
-    /// The words of every command that takes `--json`.
     fn with_json(command: &clap::Command, words: &str, all: &mut Vec<String>) {
         if command.get_arguments().any(|arg| arg.get_id() == "json") {
             all.push(words.trim().to_owned());

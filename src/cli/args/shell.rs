@@ -1,8 +1,7 @@
-//! `placet completions`, and what its scripts ask for.
+//! `placet completions`, and the requests of its scripts.
 
 use clap::ValueEnum;
 
-/// Shells that placet completes in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CompletedShell {
     Bash,
@@ -13,7 +12,7 @@ pub enum CompletedShell {
     Zsh,
 }
 
-/// What is only known when it is asked for.
+/// Values that are completed at run time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Values {
     Sources,

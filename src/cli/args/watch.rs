@@ -35,7 +35,7 @@ const FIELDS: &str = "Fields of --format: {state} {pending} {high} {oldest} {ove
                       at its end.";
 
 impl WatchArgs {
-    /// Nothing is drawn: it is printed.
+    /// Returns whether it prints instead of drawing a screen.
     pub const fn prints(&self) -> bool {
         self.once || self.json || self.line
     }

@@ -12,10 +12,9 @@ use crate::inbox::Inbox;
 
 use super::Wanted;
 
-/// A status bar is drawn again soon; what is silent for so long is named.
+/// Longest wait for a source; later ones are named as silent.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What waits, at one source or at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Waiting {
     pending: u64,
@@ -41,7 +40,8 @@ impl Waiting {
     }
 }
 
-/// Asks every source once and prints one line. Lists are read only where a source does not count, or a filter asks for a part.
+/// Asks every source once and prints one line. Reads lists only for sources without counts of their own, or with a
+/// filter.
 pub(super) async fn print(
     inbox: &Inbox,
     sources: &[SourceName],
@@ -76,7 +76,7 @@ enum Answer {
     Listed(Vec<Entry>),
 }
 
-/// `None`: silent, or the answer was an error.
+/// Returns `None` if the source did not answer, or with an error.
 async fn ask<'a>(inbox: &Inbox, source: &'a SourceName, whole: bool) -> (&'a SourceName, Option<Answer>) {
     let asking = async {
         let counted = if whole { inbox.outstanding(source).await } else { Ok(None) };
@@ -88,7 +88,7 @@ async fn ask<'a>(inbox: &Inbox, source: &'a SourceName, whole: bool) -> (&'a Sou
     (source, tokio::time::timeout(PATIENCE, asking).await.unwrap_or_default())
 }
 
-/// `141 pending, 4 high, oldest 3 h 12; team does not answer`. Without counts nobody answered.
+/// Formats `141 pending, 4 high, oldest 3 h 12; team does not answer`. `waiting` is `None` if no source answered.
 fn line(waiting: Option<Waiting>, silent: &[&str], now: Timestamp) -> String {
     let silent = match silent {
         [] => String::new(),
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_bar_gets_one_line_that_says_who_is_silent() {
+    fn status_bar_line_names_silent_sources() {
         let now = Timestamp::from_millis(1_000_000_000);
         let entries = [entry("low", 3), entry("critical", 192), entry("odd", 1)];
 

@@ -1,4 +1,4 @@
-//! Which actions: the inbox's own filter language, without a screen.
+//! The inbox's filter language, without a screen.
 
 use std::collections::HashMap;
 
@@ -13,26 +13,24 @@ use crate::text::People;
 
 use super::columns::Known;
 
-/// A filter and what it takes to apply it.
 pub(super) struct Wanted {
     filter: Filter,
     finder: Finder,
     now: Timestamp,
     claims: HashMap<ActionKey, Claimed>,
-    /// Who we are at sources that told.
+    /// Our subjects at sources that named them.
     subjects: HashMap<SourceName, Untrusted>,
     people: HashMap<SourceName, People>,
 }
 
-/// Who is on an action.
 pub(super) struct Claimed {
     pub(super) claim: Claim,
     is_mine: bool,
 }
 
 impl Wanted {
-    /// The saved filter and the written one, both of which must hold. A mistake, an unknown name and a word that only a screen
-    /// can answer are told as wrong arguments.
+    /// Combines the saved filter with the written one. Mistakes, unknown names, and words that only a screen can answer
+    /// are usage errors.
     pub(super) fn of(
         args: &ListArgs,
         saved: &[NamedFilter],
@@ -71,7 +69,7 @@ impl Wanted {
         self.filter.is_empty() || self.finder.holds(&self.filter, &listed, self.now)
     }
 
-    /// Takes who is on what at a source; `me` is who we are there.
+    /// Takes the claims at a source; `me` is our subject there.
     pub(super) fn learn(&mut self, source: &SourceName, me: Option<&Untrusted>, claims: Vec<Claim>) {
         self.subjects.extend(me.map(|me| (source.clone(), me.clone())));
         for claim in claims {
@@ -81,17 +79,15 @@ impl Wanted {
         }
     }
 
-    /// Takes what a source calls its people, where it tells.
     pub(super) fn learn_people(&mut self, source: &SourceName, people: Option<People>) {
         self.people.extend(people.map(|people| (source.clone(), people)));
     }
 
-    /// Who is on it, and what its source calls its people.
+    /// Returns the claim on an action, and the names of its source's people.
     pub(super) fn known(&self, key: &ActionKey) -> Known<'_> {
         (self.claims.get(key).map(|claimed| &claimed.claim), self.people.get(&key.source))
     }
 
-    /// Everything is wanted.
     pub(super) fn is_empty(&self) -> bool {
         self.filter.is_empty()
     }
@@ -111,7 +107,7 @@ fn unknown(name: &str, saved: &[NamedFilter]) -> Usage {
     Usage(format!("there is no saved filter {name:?}; there are {}", names.join(", ")))
 }
 
-/// An action that no screen ever showed.
+/// An action that no screen has shown.
 struct Listed<'a> {
     entry: &'a Entry,
     now: Timestamp,

@@ -1,4 +1,4 @@
-//! Whether a board is another one.
+//! Compares boards.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use crate::domain::{Timestamp, Untrusted};
 use crate::inbox::Connection;
 use crate::inbox::figures::Board;
 
-/// What has to change before the board is told again: not what only the clock changes.
+/// Returns the figures whose change counts as a change of the board, without those that change with time alone.
 pub(super) fn figures(board: &Board) -> Board {
     let mut figures = Board { at: Timestamp::default(), events: Vec::new(), ..board.clone() };
     (figures.ages.median, figures.ages.p90) = (None, None);

@@ -1,4 +1,4 @@
-//! What happens, for scripts: one JSON object each.
+//! Events as JSON objects.
 
 use serde_json::{Map, Value, json};
 
@@ -10,8 +10,8 @@ use crate::inbox::Connection;
 use crate::inbox::figures::written::{connection, queue_json};
 use crate::inbox::figures::{Happening, HappeningKind};
 
-/// What is new since the last look, newest first as in both; and whether something before it may be forgotten already: nothing that was
-/// told is known any more.
+/// Returns the events since the last look, and whether earlier ones may be lost because no known event is left. Both
+/// lists are newest first.
 pub(super) fn news<'a>(now: &'a [Happening], told: &[Happening]) -> (&'a [Happening], bool) {
     let is_old = |from: &usize| now.iter().skip(*from).zip(told).all(|(now, told)| now == told);
     let new = (0..now.len()).filter(|_| !told.is_empty()).find(is_old).unwrap_or(now.len());
@@ -19,12 +19,12 @@ pub(super) fn news<'a>(now: &'a [Happening], told: &[Happening]) -> (&'a [Happen
     (now.split_at_checked(new).map_or(now, |(new, _)| new), is_missed)
 }
 
-/// More happened than is known: what follows begins with this one. How much it was nobody counted.
+/// Reports that events were lost before this one. Their number is unknown.
 pub(super) fn missed(first: &Happening) -> Value {
     json!({"type": "event", "at": time::write(first.at), "event": "missed"})
 }
 
-/// As `assets/contract/cli.schema.json` has it. Which members are there depends on `event`.
+/// Returns an event in the form of `assets/contract/cli.schema.json`. Its members depend on `event`.
 pub(super) fn event_json(happening: &Happening) -> Value {
     let by = |by: &Option<Untrusted>| by.as_ref().map(|by| by.as_raw().to_owned());
     let (event, about, more) = match &happening.what {

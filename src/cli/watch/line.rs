@@ -1,4 +1,4 @@
-//! One line for a status bar.
+//! A line for a status bar.
 
 use crate::cli::exit::Usage;
 use crate::config::Targets;
@@ -6,10 +6,9 @@ use crate::domain::time::limit_said;
 use crate::inbox::figures::cells::Figure;
 use crate::inbox::figures::{Board, words};
 
-/// What a line says, in parts.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Format {
-    /// `None`: the usual one.
+    /// `None` for the default.
     parts: Option<Vec<Part>>,
 }
 
@@ -19,7 +18,6 @@ enum Part {
     Field(&'static str),
 }
 
-/// The fields there are.
 pub(super) const FIELDS: [&str; 18] = [
     "state",
     "pending",
@@ -42,7 +40,7 @@ pub(super) const FIELDS: [&str; 18] = [
 ];
 
 impl Format {
-    /// The one that was asked for, or why it makes no sense.
+    /// Parses a format, or returns the default.
     pub(super) fn of(text: Option<&str>) -> Result<Self, Usage> {
         Ok(Self { parts: text.map(parts).transpose()? })
     }
@@ -96,7 +94,6 @@ fn parts(text: &str) -> Result<Vec<Part>, Usage> {
     Ok(parts)
 }
 
-/// Some source told its numbers.
 fn is_known(board: &Board) -> bool {
     board.sources.iter().any(|source| source.heard.is_some())
 }
@@ -129,7 +126,7 @@ fn field(name: &str, board: &Board, targets: Targets) -> String {
     }
 }
 
-/// `placet: 141 pending, 4 high, oldest 3 h 12!, 28 over 1 h (praxiom 2 m old)`. What there is none of is left out.
+/// Formats `placet: 141 pending, 4 high, oldest 3 h 12!, 28 over 1 h (praxiom 2 m old)`. Leaves out zeros.
 fn usual(board: &Board, missing: &[String], targets: Targets) -> String {
     format!("placet: {}{}", counts(board, targets), in_brackets(missing))
 }

@@ -1,10 +1,10 @@
-//! Which numbers are old, or not there.
+//! Sources with old or missing numbers.
 
 use crate::inbox::figures::{Board, SourceBoard, words};
 
 use super::observer::Problems;
 
-/// The sources whose numbers cannot be trusted, in words of ours that do not change with every second.
+/// Describes the sources whose numbers are doubtful, in words that do not change every second.
 pub(super) fn of(board: &Board, problems: &Problems) -> Vec<String> {
     let doubtful = board.sources.iter().filter(|source| !source.is_good());
     let say = |source: &SourceBoard| {

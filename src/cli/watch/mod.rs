@@ -1,6 +1,5 @@
-//! `placet watch` without a screen: the lead's board as a table, as JSON lines, or as one line for a status bar.
-//!
-//! The same figures as the watch view has, from the same engine. Numbers that are old or not there say so in every form.
+//! `placet watch` without a screen: the figures of the watch view as a table, JSON lines, or a line for a status bar.
+//! Every form marks old and missing numbers.
 
 use std::time::Duration;
 
@@ -31,35 +30,33 @@ mod tests;
 use line::Format;
 use observer::Observer;
 
-/// Between two looks at the figures.
+/// Interval of looks at the figures.
 const EVERY: Duration = Duration::from_secs(1);
-/// The usual window, in minutes.
+/// The default window, in minutes.
 const HOUR: u32 = 60;
-/// Between two looks at whether decisions are open.
+/// Interval of looks at open decisions.
 const LOOK: Duration = Duration::from_mins(1);
-/// Values in a series of the board, at most.
+/// Maximum number of values in a series.
 const COLUMNS: usize = 60;
-/// The first numbers are waited for so long where others follow, or where a status bar waits.
+/// Longest wait for the first numbers if others follow, or for a status bar.
 const SOON: Duration = Duration::from_secs(3);
-/// And so long where they are all that is printed.
+/// Longest wait for the numbers if they are printed once.
 const ALL: Duration = Duration::from_secs(10);
 
-/// What the configuration says of watching, and who is told.
 #[derive(Debug)]
 pub struct Watching {
     pub watch: Watch,
-    /// The rules that need no screen. What is printed once tells nobody.
+    /// The rules that need no screen. They are not applied if the figures are printed once.
     pub caller: Option<Caller>,
 }
 
-/// What is printed, and what was printed last.
 enum Form {
     Table,
     Json { last: Option<Box<Board>>, told: Vec<Happening> },
     Line { format: Format, last: Option<String> },
 }
 
-/// Watches and prints, until `end`, or until nobody reads it any more.
+/// Watches and prints until `end`, or until standard output is closed.
 pub async fn watch(
     inbox: &Inbox,
     args: &WatchArgs,
@@ -80,7 +77,7 @@ pub async fn watch(
     watched
 }
 
-/// Reads what became of open decisions, again and again, while it watches.
+/// Reads the outcomes of open decisions regularly while it watches.
 async fn settle_open(inbox: Inbox) {
     loop {
         let next = match inbox.settle_open().await {
@@ -90,7 +87,7 @@ async fn settle_open(inbox: Inbox) {
                 None
             }
         };
-        // Another run may leave something open meanwhile.
+        // Another run may leave a decision open meanwhile.
         let wait = next.map_or(LOOK, |at| Duration::from_millis(at.since(time::now()).max(0).unsigned_abs()));
         tokio::time::sleep(wait.min(LOOK)).await;
     }
@@ -142,7 +139,7 @@ async fn until(
 }
 
 impl Form {
-    /// Prints what changed since the last time; `goes_on`: there will be a next one.
+    /// Prints changes since the last call; `goes_on`: it will be called again.
     fn print(&mut self, observer: &Observer, watching: &mut Watching, goes_on: bool) -> anyhow::Result<()> {
         let board = observer.board(BoardRequest { window: observer.window(), columns: COLUMNS });
         if goes_on && let Some(caller) = &mut watching.caller {

@@ -1,4 +1,4 @@
-//! Feeds the figures of `placet watch` with everything that the sources say.
+//! Feeds the figures of `placet watch` with the answers and events of the sources.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -11,32 +11,31 @@ use crate::domain::{Flows, Minute, Revision, SourceName};
 use crate::inbox::figures::{Board, BoardRequest, Figures};
 use crate::inbox::{Connection, Event, EventKind, GRACE, Inbox, Problem, Synced};
 
-/// When everything is known and nothing more comes for so long, what a stream says at its beginning was said.
+/// Time without an answer or event after which the first events of the streams have arrived.
 const QUIET: Duration = Duration::from_millis(100);
-/// A stream that does not come about is not waited for longer than this, once there are numbers.
+/// Longest wait for streams to open, once there are numbers.
 const STREAMS: Duration = Duration::from_secs(1);
 
-/// What was asked, answered.
 enum Answer {
     Synced(SourceName, Box<Result<Synced, Problem>>),
     Counted(SourceName, Box<Result<Option<Flows>, Problem>>),
 }
 
-/// Why sources could not be listed the last time.
+/// Why the last list of each source failed.
 pub(super) type Problems = HashMap<SourceName, Problem>;
 
-/// One source, as far as asking it goes.
+/// The state of requests to one source.
 #[derive(Default)]
 struct Asked {
     name: SourceName,
-    /// A list is under way.
+    /// A list is being read.
     syncing: bool,
-    /// And once more after it.
+    /// Another list is needed after it.
     again: bool,
     revision: Option<Revision>,
-    /// It listed everything at least once.
+    /// It has listed everything at least once.
     listed: bool,
-    /// Its own counts are under way.
+    /// Its own counts are being read.
     counting: bool,
     connecting: bool,
 }
@@ -50,12 +49,12 @@ pub(super) struct Observer {
     events: mpsc::Receiver<Event>,
     answers: mpsc::Receiver<Answer>,
     answer: mpsc::Sender<Answer>,
-    /// What was seen until then is in the journal.
+    /// Earlier minutes are in the journal.
     kept: Minute,
 }
 
 impl Observer {
-    /// Begins with what earlier runs kept, and asks every source of the figures.
+    /// Starts with the minutes of earlier runs, and asks every source.
     pub(super) async fn start(inbox: Inbox, figures: Figures, window: u32, names: &[SourceName]) -> Self {
         let (answer, answers) = mpsc::channel(64);
         let asked = |name: &SourceName| Asked { name: name.clone(), connecting: true, ..Asked::default() };
@@ -83,7 +82,7 @@ impl Observer {
         self.figures.board(ask, time::now())
     }
 
-    /// Some source listed what it has.
+    /// Returns whether any source has listed its actions.
     pub(super) fn reached(&self) -> bool {
         self.sources.iter().any(|source| source.listed)
     }
@@ -92,7 +91,8 @@ impl Observer {
         &self.problems
     }
 
-    /// Until all sources answered, or until then; a source that hangs holds up the numbers of no other for long.
+    /// Waits until all sources have answered, or until the given time. A source that hangs delays the others only
+    /// briefly.
     pub(super) async fn first(&mut self, mut until: Instant) {
         let mut reached = false;
         while !self.sources.iter().all(|source| self.answered(source)) {
@@ -116,7 +116,7 @@ impl Observer {
         (source.listed || self.problems.contains_key(&source.name)) && !source.counting
     }
 
-    /// Takes in the next thing that is said.
+    /// Handles the next event or answer.
     pub(super) async fn step(&mut self) {
         tokio::select! {
             Some(event) = self.events.recv() => self.hear(&event),
@@ -125,7 +125,7 @@ impl Observer {
         self.ask_counts();
     }
 
-    /// Once in a while: what time alone makes due.
+    /// Does what is due with time alone. Called regularly.
     pub(super) async fn minute(&mut self) {
         self.ask_counts();
         if Minute::of(time::now()) != self.kept {
@@ -133,7 +133,7 @@ impl Observer {
         }
     }
 
-    /// Writes down what a restart must not lose.
+    /// Writes minutes to the journal.
     pub(super) async fn keep(&mut self) {
         let now = time::now();
         self.kept = Minute::of(now);
@@ -202,7 +202,7 @@ impl Observer {
         }
     }
 
-    /// Asks for what changed; while an answer is awaited, once more after it.
+    /// Requests changes. During a list, requests another one after it.
     fn sync(&mut self, name: &SourceName) {
         let Some(source) = self.sources.iter_mut().find(|source| source.name == *name) else { return };
         if std::mem::replace(&mut source.syncing, true) {
@@ -213,12 +213,12 @@ impl Observer {
             (self.inbox.clone(), self.answer.clone(), name.clone(), source.revision);
         tokio::spawn(async move {
             let synced = inbox.sync(&name, since).await;
-            // Nobody listens any more: the command ends.
+            // The receiver is gone when the command ends.
             answer.send(Answer::Synced(name, Box::new(synced))).await.ok();
         });
     }
 
-    /// Asks the sources that count by themselves, as often as that is due.
+    /// Requests the sources' own counts when they are due.
     fn ask_counts(&mut self) {
         let now = time::now();
         for source in &mut self.sources {
