@@ -149,7 +149,6 @@ pub struct Abilities<'a> {
 }
 
 impl Abilities<'_> {
-    /// Returns which records of settled actions there are.
     pub const fn records(&self) -> Records {
         let (lists, timeline) = (self.history.is_some(), self.timeline.is_some());
         Records { lists, timeline, flows: self.figures.is_some() }
@@ -233,11 +232,9 @@ pub trait Claims: fmt::Debug + Send + Sync {
     /// Claims the action, or renews our claim. Returns the claim that holds, somebody else's if they were first.
     async fn claim(&self, id: &ActionId) -> Result<Claim, SourceError>;
 
-    /// Ends our claim, if there is one.
     async fn end_claim(&self, id: &ActionId) -> Result<(), SourceError>;
 }
 
-/// The answer to a sync.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Synced {
     /// Everything that is pending or waits to be resolved.
@@ -246,7 +243,6 @@ pub enum Synced {
     Changes { rows: Vec<Row>, unreadable: Vec<Unreadable>, purged: Vec<ActionId>, revision: Revision },
 }
 
-/// The end of a paged list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PagesEnd {
     pub unreadable: Vec<Unreadable>,
@@ -255,7 +251,6 @@ pub struct PagesEnd {
 }
 
 impl Synced {
-    /// Converts actions in full into rows.
     pub(super) fn all(actions: impl IntoIterator<Item = Full>) -> Self {
         let (mut rows, mut unreadable) = (Vec::new(), Vec::new());
         for action in actions {
@@ -268,7 +263,6 @@ impl Synced {
     }
 }
 
-/// One page of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listed {
     pub rows: Vec<Row>,
@@ -295,7 +289,6 @@ pub enum EventKind {
     Briefing(Briefing),
     /// Something changed, or may have. The rows need a sync.
     Changed,
-    /// The source is alive.
     Tick,
 }
 

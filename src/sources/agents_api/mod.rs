@@ -34,7 +34,6 @@ pub(super) use tests::world;
 /// Shortest poll interval: each poll starts a PHP process or two.
 const LEAST_POLL: Duration = Duration::from_secs(5);
 
-/// Opens the source; see [`super::open`].
 pub(super) fn open(config: &SourceConfig, patience: Patience) -> Result<Arc<dyn Source>, OpenError> {
     let settings = match &config.kind {
         SourceKind::AgentsApi(settings) => settings.clone(),

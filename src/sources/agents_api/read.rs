@@ -19,7 +19,6 @@ const OVERLAP: usize = 20;
 const BACK: usize = 100;
 /// Maximum number of times to go back: the pages of a host without a stable order never overlap.
 const GAPS: usize = 8;
-/// Maximum number of page requests.
 const REQUESTS: usize = 500;
 const GETS: usize = 4;
 /// Minimum number of ids for which the list, which holds whole actions, is read instead.

@@ -6,7 +6,6 @@ use super::client::ConfusedAi;
 use crate::domain::{ActionId, ContextEntry, Fact, PendingAction, Row};
 use crate::sources::{Context, SourceError};
 
-/// Maximum number of other requests of the run to show.
 const BESIDE: usize = 8;
 
 #[async_trait]

@@ -27,7 +27,6 @@ mod wire;
 #[cfg(test)]
 pub(super) use tests::world;
 
-/// Opens the source; see [`super::open`].
 pub(super) fn open(config: &SourceConfig, patience: Patience) -> Result<Arc<dyn Source>, OpenError> {
     Ok(Arc::new(ConfusedAi {
         name: config.name.clone(),

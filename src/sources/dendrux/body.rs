@@ -13,7 +13,6 @@ use crate::domain::{Decision, Item, Untrusted, json};
 pub(super) struct Parcel<'a> {
     pub(super) turn: &'a Turn,
     pub(super) items: &'a [Item],
-    /// The reviewer.
     pub(super) by: Option<&'a Untrusted>,
 }
 

@@ -49,13 +49,11 @@ impl Record<'_> {
         Some(CallStatus { at: fate.at.or(resumed.at), ..fate })
     }
 
-    /// Returns when the run continued after this pause, if known.
     pub(super) fn went_on(&self) -> Option<Timestamp> {
         let resumed = self.turn().iter().find(|event| is(event, "run.resumed"));
         resumed.and_then(|event| event.at).or(self.run.updated)
     }
 
-    /// Returns the events up to the next pause.
     fn turn(&self) -> &[Happened] {
         let end = self.events.iter().position(|event| is(event, "run.paused"));
         self.events.get(..end.unwrap_or(self.events.len())).unwrap_or_default()

@@ -90,7 +90,6 @@ impl Dendrux {
         self.http.ask(&ask).await.map_err(answer::none)
     }
 
-    /// Returns a query with the configured agent and tenant.
     pub(super) fn narrowed<'a>(&'a self, more: &[(&'a str, &'a str)]) -> String {
         let agent = self.set.agent.as_deref().map(|agent| ("agent_name", agent));
         let tenant = self.set.tenant.as_deref().map(|tenant| ("tenant_id", tenant));

@@ -23,7 +23,6 @@ pub(super) struct Page {
     pub(super) total: Option<u64>,
 }
 
-/// A pause of a run, resumed or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pause {
     pub(super) index: u64,
@@ -31,7 +30,6 @@ pub(super) struct Pause {
     /// Number of the event that resumed the run.
     pub(super) resumed: Option<u64>,
     pub(super) reason: String,
-    /// The readable calls.
     pub(super) calls: Vec<Call>,
     /// Whether all calls are readable.
     pub(super) whole: bool,

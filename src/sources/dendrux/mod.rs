@@ -45,7 +45,6 @@ mod wire;
 #[cfg(test)]
 pub(super) use tests::world;
 
-/// Opens the source; see [`super::open`].
 pub(super) fn open(config: &SourceConfig, patience: Patience) -> Result<Arc<dyn Source>, OpenError> {
     let mut set = match &config.kind {
         SourceKind::Dendrux(set) => set.clone(),

@@ -30,7 +30,6 @@ pub(super) struct Waiting {
 pub(super) struct Decided {
     pub(super) by: Option<Untrusted>,
     pub(super) at: Option<Timestamp>,
-    /// The failure of the run afterwards.
     pub(super) error: Option<Untrusted>,
 }
 

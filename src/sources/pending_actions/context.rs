@@ -6,7 +6,6 @@ use super::client::PendingActions;
 use crate::domain::{ActionId, ContextEntry, Fact, Row, Untrusted};
 use crate::sources::{Context, SourceError};
 
-/// Maximum number of titles to show for each of them.
 const BESIDE: usize = 8;
 
 #[async_trait]

@@ -68,7 +68,6 @@ impl Hints {
     }
 }
 
-/// Waits until `due`, or for ever if it is `None`.
 async fn at(due: Option<Instant>) {
     match due {
         Some(due) => sleep_until(due).await,

@@ -44,7 +44,6 @@ pub(super) use tests::world;
 /// Praxiom's smallest plan allows 30 requests a minute, and a reviewer needs some of them.
 const PRAXIOM_POLL: Duration = Duration::from_secs(10);
 
-/// Opens the source; see [`super::open`].
 pub(super) fn open(config: &SourceConfig, patience: Patience) -> Result<Arc<dyn Source>, OpenError> {
     Ok(Arc::new(PendingActions::open(config, patience)?))
 }

@@ -286,7 +286,6 @@ impl PendingActions {
     }
 }
 
-/// Returns what changed, in the backend's words if it has any.
 fn changed(reply: &Reply) -> Untrusted {
     let said = error::read(&reply.text);
     if said.code.is_some() && !said.message.is_empty() { said.message } else { CHANGED.into() }

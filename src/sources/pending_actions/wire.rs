@@ -190,7 +190,6 @@ pub(super) fn timeline(text: &str) -> Option<Vec<HistoryEvent>> {
     Some(items.into_iter().filter_map(Fields::of).filter_map(event).collect())
 }
 
-/// Returns who settled the action by hand last, from its timeline.
 pub(super) fn settler(text: &str) -> Option<Untrusted> {
     let by_hand = |event: &HistoryEvent| event.kind.as_raw() == "settled";
     timeline(text)?.into_iter().rev().find(by_hand)?.by

@@ -12,7 +12,6 @@ use crate::domain::{SourceName, Timestamp};
 use crate::net::http::{Ask, Http, Reply};
 
 use crate::sources::{SourceError, answer};
-/// Time limit of any request.
 const LIMIT: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]

@@ -79,7 +79,6 @@ impl Warden {
     }
 }
 
-/// Describes a step of the run in a line.
 fn step(text: &str, place: &StepId) -> Option<(u64, Fact)> {
     let fields = Fields::of(text)?;
     let word = |name| fields.text(name).unwrap_or_default();
@@ -92,7 +91,6 @@ fn step(text: &str, place: &StepId) -> Option<(u64, Fact)> {
     Some((order, Fact::text(name, Untrusted::from(value)).at(at)))
 }
 
-/// Lists the facts that only the step's own details have.
 fn details(step: &Step) -> ContextEntry {
     let mut facts = vec![Fact::text("status", step.status.clone())];
     facts.push(Fact::id("step id", step.step_id().clone()));

@@ -11,7 +11,6 @@ use crate::net::url;
 
 /// Number of unknown runs above which the list of runs in flight is read.
 const ONE_BY_ONE: usize = 4;
-/// Maximum number of its pages to read.
 const PAGES_MAX: usize = 20;
 
 impl Warden {

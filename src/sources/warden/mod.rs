@@ -37,7 +37,6 @@ mod wire;
 #[cfg(test)]
 pub(super) use tests::world;
 
-/// Opens the source; see [`super::open`].
 pub(super) fn open(config: &SourceConfig, patience: Patience) -> Result<Arc<dyn Source>, OpenError> {
     open_at(config, patience, Clock(Arc::new(time::now)))
 }
