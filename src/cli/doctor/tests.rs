@@ -8,7 +8,7 @@ fn args(json: bool, source: Option<&str>) -> DoctorArgs {
     DoctorArgs { json, source: source.map(str::to_owned) }
 }
 
-/// What is told of a backend of this kind: healthy, or with something in the way of every request.
+/// Returns the report on a backend of this kind, healthy or with a fault in every request.
 async fn told(kind: &'static str, fault: Option<Fault>) -> String {
     let source = standing(kind, fault).await;
     let limit = if fault == Some(Fault::SilentBefore) { 2 } else { 20 };
@@ -18,7 +18,7 @@ async fn told(kind: &'static str, fault: Option<Fault>) -> String {
 }
 
 #[tokio::test]
-async fn what_works_is_told_without_advice() {
+async fn healthy_sources_are_reported_without_advice() {
     assert_eq!(
         told("agents-api", None).await,
         "there (agents-api, https://there.example)
@@ -36,7 +36,7 @@ async fn what_works_is_told_without_advice() {
 }
 
 #[tokio::test]
-async fn what_does_not_work_says_what_to_do() {
+async fn failed_checks_have_advice() {
     for kind in ["gate", "praxiom", "agents-api"] {
         for status in [401, 403, 404, 500] {
             let told = told(kind, Some(Fault::Status(status))).await;
@@ -48,8 +48,8 @@ async fn what_does_not_work_says_what_to_do() {
 }
 
 #[tokio::test]
-async fn one_that_hangs_says_so_in_time() {
-    // At once: each of them waits for its limit.
+async fn hanging_source_is_reported_in_time() {
+    // Concurrent, because each waits for its limit.
     join_all(["gate", "praxiom", "agents-api"].map(async |kind| {
         let told = told(kind, Some(Fault::SilentBefore)).await;
 
@@ -60,7 +60,7 @@ async fn one_that_hangs_says_so_in_time() {
 }
 
 #[tokio::test]
-async fn sources_are_told_as_they_answer_and_what_cannot_be_set_up_or_has_no_token_is_one_of_them() {
+async fn unreachable_misconfigured_and_tokenless_sources_are_reported() {
     use crate::config::SourceKind;
     let source = |name: &str, url: &str| SourceConfig::of(name, SourceKind::Gate, url);
     let nobody = crate::net::testing::nobody().await;
@@ -86,7 +86,7 @@ async fn sources_are_told_as_they_answer_and_what_cannot_be_set_up_or_has_no_tok
 }
 
 #[test]
-fn what_is_to_know_is_no_failure_and_lines_of_an_error_stand_beneath_each_other() {
+fn notes_are_no_failure_and_error_lines_are_indented() {
     let mut findings = Findings::new(&args(true, None));
     findings.here(vec![Check::warn("clock", "late", "set it")]).unwrap();
     assert_eq!(findings.end().unwrap(), Exit::Done);
@@ -102,7 +102,7 @@ fn what_is_to_know_is_no_failure_and_lines_of_an_error_stand_beneath_each_other(
 }
 
 #[test]
-fn a_name_that_no_source_has_is_a_mistake_of_whoever_typed_it() {
+fn unknown_source_name_is_refused() {
     let all = vec![SourceConfig::of("team", crate::config::SourceKind::Gate, "http://127.0.0.1:9")];
     let team = chosen(all.clone(), &args(false, Some("team"))).unwrap();
     assert_eq!(team[0].name, SourceName::new("team"));
@@ -110,7 +110,7 @@ fn a_name_that_no_source_has_is_a_mistake_of_whoever_typed_it() {
 }
 
 #[test]
-fn clocks_may_lie_two_minutes_apart() {
+fn clocks_may_differ_by_two_minutes() {
     assert_eq!((apart(120_000), apart(-120_000)), (None, None));
     let words = |ahead: i64| apart(ahead).unwrap().found;
     assert!(words(600_000).contains("10 min ahead of"));
