@@ -1,4 +1,4 @@
-//! Claims: who said "I'm on it". Shown and never enforced: whoever decides first decides.
+//! Claims: "I'm on it", shown to other reviewers. They are never enforced: the first decision counts.
 
 pub(crate) mod state;
 pub(crate) mod update;

@@ -1,4 +1,4 @@
-//! Who is on what, as the sources tell it.
+//! The claims that the sources reported.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,24 +10,21 @@ use crate::tui::queue::list::SourceState;
 
 use super::words;
 
-/// Columns of whoever is on it, in a sentence.
+/// Columns for the claimant's name in a sentence.
 pub(super) const ROOM: usize = 40;
 
-/// Claims of all sources.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ClaimsState {
     pub(super) of: HashMap<ActionKey, Claim>,
-    /// Sources that tell claims.
     pub(super) kept_at: HashSet<SourceName>,
-    /// What is open, and since when.
+    /// The action open in the inbox, and since when.
     pub(super) open: Option<(ActionKey, Timestamp)>,
-    /// What was claimed because it stayed open, and not by the key.
+    /// The action that was claimed because it stayed open, without a key press.
     pub(super) by_itself: Option<ActionKey>,
-    /// When our claim of an action was said last.
+    /// When this client last sent its claim of an action.
     pub(super) said: HashMap<ActionKey, Timestamp>,
 }
 
-/// Whose a claim is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holder<'a> {
     Me,
@@ -35,7 +32,7 @@ pub(crate) enum Holder<'a> {
 }
 
 impl ClaimsState {
-    /// Takes what a source tells of all its claims. True where they are others now.
+    /// Replaces the claims of a source. Returns true if they changed.
     pub(crate) fn told(&mut self, source: &SourceName, claims: Option<Vec<Claim>>) -> bool {
         let Some(claims) = claims else { return false };
         self.kept_at.insert(source.clone());
@@ -56,7 +53,6 @@ impl ClaimsState {
         self.of.is_empty()
     }
 
-    /// Who is on this action.
     pub(crate) fn holder(&self, key: &ActionKey, sources: &[SourceState]) -> Option<(Holder<'_>, Timestamp)> {
         let claim = self.of.get(key)?;
         let source = sources.iter().find(|source| source.name == key.source);
@@ -66,7 +62,6 @@ impl ClaimsState {
         Some((holder, claim.since))
     }
 
-    /// The same for the filter.
     pub(crate) fn claimant(&self, key: &ActionKey, sources: &[SourceState]) -> Option<Claimant<'_>> {
         let by = &self.of.get(key)?.by;
         Some(match self.holder(key, sources)?.0 {
@@ -75,7 +70,7 @@ impl ClaimsState {
         })
     }
 
-    /// Who, in `room` columns, and for how long: `Kim Example` and `2 min`.
+    /// Returns the claimant's name in `room` columns and the time since the claim: `Kim Example` and `2 min`.
     pub(crate) fn named(
         &self,
         key: &ActionKey,
@@ -91,7 +86,7 @@ impl ClaimsState {
         Some((who, words::since(now.since(at))))
     }
 
-    /// What the preview says of it: nothing of one's own.
+    /// Returns the preview's note about a claim by somebody else.
     pub(crate) fn note(
         &self,
         key: &ActionKey,

@@ -1,4 +1,4 @@
-//! Claiming, ending a claim, and what claims change of the list.
+//! Makes and ends claims, and applies the claims that sources report.
 
 use crate::domain::{ActionKey, Claim, SourceName, Timestamp};
 use crate::inbox::Problem;
@@ -9,12 +9,12 @@ use crate::tui::queue::slots::Slot;
 use super::state::{Holder, ROOM};
 use super::words;
 
-/// Our claim is said again so often while its action is worked on. Milliseconds.
+/// How often a claim is renewed while its action is being worked on. Milliseconds.
 const AGAIN: i64 = 60_000;
-/// What stays open for so long is claimed, where the configuration wants it. Milliseconds.
+/// How long an action stays open before it is claimed automatically, if the configuration enables that. Milliseconds.
 const STAYS_OPEN: i64 = 10_000;
 
-/// The key: claims the action under the cursor, or ends one's claim of it. Never the marked ones.
+/// Handles the claim key: claims the action under the cursor, or ends this client's claim of it. Ignores marks.
 pub(crate) fn toggle(model: &mut Model) {
     let Some(slot) = model.here().filter(|slot| slot.is_pending() && model.history.open.is_none()) else {
         return model.warn(words::ONLY_PENDING);
@@ -37,7 +37,6 @@ pub(crate) fn toggle(model: &mut Model) {
     }
 }
 
-/// Who else is on it.
 fn theirs(model: &Model, key: &ActionKey) -> Option<String> {
     let of = (model.list.sources.as_slice(), &model.people);
     let (who, since) = model.claims.named(key, of, model.now, ROOM)?;
@@ -55,7 +54,7 @@ fn end(model: &mut Model, key: ActionKey) {
     model.effects.push(Effect::Claim { key, end: true });
 }
 
-/// The answer to an [`Effect::Claim`]: the claim as it stands; `None` where ours ended.
+/// Handles the answer to an [`Effect::Claim`]: the current claim, or `None` if ours ended.
 pub(crate) fn answered(model: &mut Model, key: &ActionKey, answer: Result<Option<Claim>, Problem>) {
     let known = model.claims.of.get(key).cloned();
     let quiet = model.claims.by_itself.as_ref() == Some(key);
@@ -90,19 +89,18 @@ pub(crate) fn answered(model: &mut Model, key: &ActionKey, answer: Result<Option
     model.screen.dirty = true;
 }
 
-/// A source told who is on what.
 pub(crate) fn told(model: &mut Model, source: &SourceName, claims: Option<Vec<Claim>>) {
     model.screen.dirty |= model.claims.told(source, claims);
 }
 
-/// What is worked on: the action that is open in the inbox.
+/// Returns the pending action that is open in the inbox.
 fn open(model: &Model) -> Option<&ActionKey> {
     let is_here = model.history.open.is_none() && !model.watches() && !model.is_blind();
     let slot = model.here().filter(|slot| is_here && slot.is_pending())?;
     Some(&slot.entry.key)
 }
 
-/// A key was pressed, or a line was written: our claim of what is open goes on.
+/// Renews the claim of the open action after a key press or a typed line.
 pub(crate) fn worked(model: &mut Model) {
     if model.claims.said.is_empty() {
         return;
@@ -114,7 +112,8 @@ pub(crate) fn worked(model: &mut Model) {
     }
 }
 
-/// Around every message, where what stays open is claimed by itself: what was left undecided is not claimed any more.
+/// Runs with every message, for automatic claims: restarts the timer when another action opens, and ends an automatic
+/// claim whose action was left undecided.
 pub(crate) fn follow(model: &mut Model) {
     if !model.settings.claim_by_itself || !model.list.touched {
         return;
@@ -133,7 +132,6 @@ pub(crate) fn follow(model: &mut Model) {
     }
 }
 
-/// When what is open is claimed by itself.
 pub(crate) fn due(model: &Model) -> Option<Timestamp> {
     let (key, since) = model.claims.open.as_ref()?;
     let free = model.claims.kept_at.contains(&key.source) && !model.claims.of.contains_key(key);
@@ -141,7 +139,6 @@ pub(crate) fn due(model: &Model) -> Option<Timestamp> {
     free.then(|| since.plus_millis(STAYS_OPEN))
 }
 
-/// A second went by.
 pub(crate) fn tick(model: &mut Model) {
     if due(model).is_none_or(|at| at > model.now) {
         return;
@@ -152,7 +149,7 @@ pub(crate) fn tick(model: &mut Model) {
     }
 }
 
-/// Somebody else is on it, and nothing presses: the way to the next undecided action leads past it.
+/// Returns true if the jump to the next undecided action skips this one: claimed by somebody else and not urgent.
 pub(crate) fn is_left_to_others(model: &Model, slot: &Slot) -> bool {
     if model.claims.is_empty() {
         return false;
@@ -161,7 +158,6 @@ pub(crate) fn is_left_to_others(model: &Model, slot: &Slot) -> bool {
         && !presses(model, slot)
 }
 
-/// Critical, soon to expire, or waiting for longer than it should.
 fn presses(model: &Model, slot: &Slot) -> bool {
     let (row, targets, now) = (&slot.entry.row, &model.settings.targets, model.now);
     let beyond = |millis: i64, limit: std::time::Duration| {
