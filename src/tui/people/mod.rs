@@ -1,4 +1,4 @@
-//! People: what the subjects of a source are called.
+//! People: the display names of a source's subjects.
 
 pub(crate) mod state;
 pub(crate) mod update;

@@ -1,4 +1,4 @@
-//! The people of all sources, as they told them.
+//! The people that the sources reported.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,19 +10,18 @@ pub(crate) struct PeopleState {
     pub(super) of: HashMap<SourceName, Known>,
 }
 
-/// What one source told.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     pub(super) people: People,
     pub(super) asking: bool,
-    /// It has no such route: it is asked again on a reload only.
+    /// The source has no such route. It is asked again only on a reload.
     pub(super) tells_nothing: bool,
-    /// Those it was asked about that it may not know.
+    /// Subjects that the source was asked about and may not know.
     pub(super) asked_about: HashSet<Untrusted>,
 }
 
 impl PeopleState {
-    /// Who this subject is, in `room` columns.
+    /// Returns the display name of a subject, in `room` columns.
     pub(crate) fn called(&self, source: &SourceName, subject: &Untrusted, room: usize) -> Shown {
         match self.of.get(source) {
             Some(known) => known.people.called(subject, room),
@@ -30,12 +29,11 @@ impl PeopleState {
         }
     }
 
-    /// Who did something to an action, where that is known.
     pub(crate) fn who(&self, key: &ActionKey, by: Option<&Untrusted>) -> Option<Shown> {
         by.map(|by| self.called(&key.source, by, usize::MAX))
     }
 
-    /// The same for whoever decides at several sources: where they call them differently, the subject.
+    /// Returns the display name of a subject known to several sources; the subject itself if their names differ.
     pub(crate) fn called_anywhere(&self, subject: &Untrusted, room: usize) -> Shown {
         let knowing = self.of.values().filter(|known| known.people.knows(subject));
         let mut called = knowing.map(|known| known.people.called(subject, room));
@@ -45,7 +43,7 @@ impl PeopleState {
             .unwrap_or_else(|| text::name(subject).cut(room))
     }
 
-    /// The name as it was told, for the filter.
+    /// Returns the name as the source sent it, for the filter.
     pub(crate) fn name(&self, source: &SourceName, subject: &Untrusted) -> Option<&Untrusted> {
         self.of.get(source)?.people.name(subject)
     }

@@ -1,4 +1,4 @@
-//! Asks a source for its people: once, when somebody shows up whom it did not name, and on a reload.
+//! Asks a source for its people: at its first list, when an unknown subject appears, and on a reload.
 
 use crate::domain::{Claim, Person, SourceName, Untrusted};
 use crate::inbox::{Answer, EventKind, Problem};
@@ -7,10 +7,10 @@ use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::queue::filter;
 
-/// A source whose people it does not list is not asked for ever.
+/// Limits how often a source is asked when its list does not contain the subjects that appear.
 const MOST_ASKED_ABOUT: usize = 1_000;
 
-/// With every message: whoever is in it may be new.
+/// Runs with every message and looks for unknown subjects in it.
 pub(crate) fn feed(model: &mut Model, what: &What) {
     match what {
         What::Synced(source, Ok(synced)) => {
@@ -45,9 +45,8 @@ fn claimed(claims: Option<&[Claim]>) -> impl Iterator<Item = &Untrusted> {
     claims.unwrap_or_default().iter().map(|claim| &claim.by)
 }
 
-/// Asks again where one of them is new and was not asked about.
 fn saw<'a>(model: &mut Model, source: &SourceName, subjects: impl IntoIterator<Item = &'a Untrusted>) {
-    // Before the first answer everybody is new.
+    // Before the first answer every subject is unknown.
     let Some(known) = model.people.of.get_mut(source).filter(|known| !known.asking && !known.tells_nothing)
     else {
         return;
@@ -63,14 +62,13 @@ fn saw<'a>(model: &mut Model, source: &SourceName, subjects: impl IntoIterator<I
     }
 }
 
-/// Asks a source that was never asked: beside its first list, so that the names are there with it.
+/// Asks a source that was never asked, in parallel with its first list, so that list and names arrive together.
 pub(crate) fn ask_first(model: &mut Model, source: &SourceName) {
     if !model.people.of.contains_key(source) {
         ask(model, source);
     }
 }
 
-/// Asks a source, if it is not being asked.
 fn ask(model: &mut Model, source: &SourceName) {
     let known = model.people.of.entry(source.clone()).or_default();
     if !std::mem::replace(&mut known.asking, true) {
@@ -78,7 +76,7 @@ fn ask(model: &mut Model, source: &SourceName) {
     }
 }
 
-/// On a reload: people may have other names.
+/// Asks all sources again on a reload, because names may have changed.
 pub(crate) fn ask_again(model: &mut Model) {
     for known in model.people.of.values_mut() {
         known.asked_about.clear();
@@ -89,7 +87,7 @@ pub(crate) fn ask_again(model: &mut Model) {
     }
 }
 
-/// The answer to an [`Effect::AskPeople`]. Without one, subjects stand where names would.
+/// Handles the answer to an [`Effect::AskPeople`]. Without one, the screen shows subjects instead of names.
 pub(crate) fn told(model: &mut Model, source: &SourceName, answer: Result<Option<Vec<Person>>, Problem>) {
     let Some(known) = model.people.of.get_mut(source) else { return };
     known.asking = false;
