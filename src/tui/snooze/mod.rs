@@ -1,4 +1,4 @@
-//! Snoozing: an action is out of sight until a time, before it expires, or until it changes. On this machine only.
+//! Snoozing: hides an action until a time, until shortly before it expires, or until it changes. Local to this machine.
 
 pub(crate) mod state;
 pub(crate) mod until;

@@ -1,4 +1,4 @@
-//! What is snoozed, until when, and what it was then.
+//! The snoozed actions.
 
 use std::collections::HashMap;
 
@@ -11,13 +11,12 @@ pub(crate) struct SnoozeState {
 }
 
 impl SnoozeState {
-    /// When the first of them is back.
     pub(crate) fn next(&self) -> Option<Timestamp> {
         self.of.values().map(|snooze| snooze.until).min()
     }
 }
 
-/// What a list tells of content, risk and terms: another one, and it is back.
+/// Returns a digest of the content, risk and terms in a list row. A snooze ends when it changes.
 pub(super) fn label(row: &Row) -> Digest {
     let digest = row.digest.map(|digest| digest.to_string());
     let (size, expires) = (row.size.to_string(), row.expires_at.map(|at| at.as_millis().to_string()));

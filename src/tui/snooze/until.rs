@@ -1,4 +1,4 @@
-//! Times as they are written: `1h`, `17:00`, `tomorrow 9:00`, `mon`.
+//! Parses times as people type them: `1h`, `17:00`, `tomorrow 9:00`, `mon`.
 
 use std::time::Duration;
 
@@ -9,12 +9,11 @@ use jiff::{Span, Timestamp as Moment};
 use crate::domain::Timestamp;
 use crate::domain::time::time_sum;
 
-/// Nothing is snoozed for longer.
 const MOST: Duration = Duration::from_hours(30 * 24);
-/// When a day begins, where only the day is named.
+/// Time of day when only the day is given.
 const MORNING: (i8, i8) = (9, 0);
 
-/// When that is, after now; `None` for anything else.
+/// Parses a time after `now`, at most [`MOST`] ahead.
 pub(crate) fn read(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     let text = text.trim().to_lowercase();
     let at = match time_sum(&text) {
@@ -44,14 +43,14 @@ fn on_the_calendar(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Timest
         "tomorrow" | "tom" => at(in_days(1)?, clock(rest)?),
         day => {
             let wanted = weekday(day)?;
-            // The next one: on a Monday, `mon` is in a week.
+            // On a Monday, `mon` is a week ahead.
             let ahead = here.date().weekday().until(wanted);
             at(in_days(if ahead == 0 { 7 } else { ahead })?, clock(rest)?)
         }
     }
 }
 
-/// `9:00`, `17:30`, and `9` or `17` alone.
+/// Parses `9:00`, `17:30`, or an hour alone: `9`, `17`.
 fn time_of_day(text: &str) -> Option<(i8, i8)> {
     let (hour, minute) = text.split_once(':').unwrap_or((text, "00"));
     let number = |text: &str, most: i8| {
@@ -61,7 +60,7 @@ fn time_of_day(text: &str) -> Option<(i8, i8)> {
     Some((number(hour, 23)?, number(minute, 59).filter(|_| minute.len() == 2)?))
 }
 
-/// `mon`, `monday`, and whatever lies between.
+/// Parses a weekday from at least its first three letters.
 fn weekday(text: &str) -> Option<Weekday> {
     const DAYS: [(&str, Weekday); 7] = [
         ("monday", Weekday::Monday),
@@ -80,7 +79,7 @@ fn weekday(text: &str) -> Option<Weekday> {
 mod tests {
     use super::*;
 
-    /// A Wednesday, 14:30.
+    /// Reads at 14:30 on a Wednesday.
     fn read_at(text: &str) -> Option<String> {
         let zone = TimeZone::get("Europe/Berlin").unwrap();
         let here = jiff::civil::date(2026, 4, 22).at(14, 30, 0, 0).to_zoned(zone.clone()).unwrap();
@@ -91,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_read_as_people_write_them() {
+    fn times_are_parsed_as_people_write_them() {
         for (text, at) in [
             ("1h", "Wed 22 15:30"),
             ("90m", "Wed 22 16:00"),
@@ -112,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_no_time() {
+    fn other_texts_are_not_times() {
         for text in
             ["", "soon", "0m", "today", "today 9:00", "25:00", "9:5", "mo", "31d", "-1h", "mon 9:00 x"]
         {

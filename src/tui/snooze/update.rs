@@ -1,4 +1,4 @@
-//! Snoozing, and what ends it.
+//! Starts and ends snoozes.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::tui::queue::slots::Slot;
 use super::state::label;
 use super::{until, words};
 
-/// The key: asks until when; on what is snoozed already, ends that.
+/// Handles the snooze key: asks for a time, or ends the snooze of the action under the cursor.
 pub(crate) fn key(model: &mut Model) {
     let here = model.here().map(|slot| slot.entry.key.clone());
     if let Some(key) = here.filter(|key| model.snooze.of.contains_key(key) && model.queue.marks.is_empty()) {
@@ -26,7 +26,7 @@ pub(crate) fn key(model: &mut Model) {
     }
 }
 
-/// The marked actions, else the one under the cursor, where all of them can be snoozed.
+/// Returns the marked actions, or else the one under the cursor, if all of them can be snoozed.
 fn meant(model: &Model) -> Result<Vec<ActionKey>, &'static str> {
     let marked = model.queue.slots().iter().filter(|slot| slot.marked);
     let slots: Vec<&Slot> = if model.history.open.is_some() {
@@ -45,7 +45,7 @@ fn meant(model: &Model) -> Result<Vec<ActionKey>, &'static str> {
     Ok(slots.iter().map(|slot| slot.entry.key.clone()).collect())
 }
 
-/// `snooze tomorrow 9:00`, from the palette or in plain mode; `off` ends them all.
+/// Handles `snooze tomorrow 9:00` from the palette or plain mode; `snooze off` ends all snoozes.
 pub(crate) fn until(model: &mut Model, text: &str) {
     if text.trim().eq_ignore_ascii_case("off") {
         let all: Vec<ActionKey> = model.snooze.of.keys().cloned().collect();
@@ -62,7 +62,7 @@ pub(crate) fn until(model: &mut Model, text: &str) {
     }
 }
 
-/// Each until then, or until shortly before it expires.
+/// Snoozes each action until `at`, or until shortly before it expires.
 fn put(model: &mut Model, keys: &[ActionKey], at: Timestamp) {
     let lead = i64::try_from(model.settings.targets.expiring.as_millis()).unwrap_or(i64::MAX);
     let (mut writes, mut shortened) = (Vec::new(), false);
@@ -96,7 +96,6 @@ fn put(model: &mut Model, keys: &[ActionKey], at: Timestamp) {
     model.say(if shortened { words::before_expiry(&count, &at) } else { words::snoozed(&count, &at) });
 }
 
-/// Ends these, and writes it down.
 fn wake(model: &mut Model, keys: Vec<ActionKey>) {
     if keys.is_empty() {
         return;
@@ -109,7 +108,7 @@ fn wake(model: &mut Model, keys: Vec<ActionKey>) {
     put_away(model);
 }
 
-/// The list hides what is snoozed.
+/// Updates the list of hidden actions.
 fn put_away(model: &mut Model) {
     let keys = model.snooze.of.keys().cloned().collect();
     model.queue.put_away(keys);
@@ -117,7 +116,7 @@ fn put_away(model: &mut Model) {
     model.screen.dirty = true;
 }
 
-/// The journal told what an earlier run snoozed.
+/// Takes the snoozes of earlier runs from the journal.
 pub(crate) fn restored(model: &mut Model, snoozes: HashMap<ActionKey, Snooze>) {
     if snoozes.is_empty() {
         return;
@@ -127,12 +126,12 @@ pub(crate) fn restored(model: &mut Model, snoozes: HashMap<ActionKey, Snooze>) {
     read_again(model, |_, _| true);
 }
 
-/// A source is heard again: it may have been configured anew meanwhile.
+/// Checks a source's snoozed actions when it reconnects: their terms may have changed meanwhile.
 pub(crate) fn connected(model: &mut Model, source: &SourceName) {
     read_again(model, |key, _| key.source == *source);
 }
 
-/// Asks for these in full: their terms stand in no list.
+/// Loads these actions, because lists do not contain their terms.
 fn read_again(model: &mut Model, of: impl Fn(&ActionKey, &Snooze) -> bool) {
     let wanted = model.snooze.of.iter().filter(|(key, snooze)| of(key, snooze));
     let mut wanted: Vec<ActionKey> = wanted.map(|(key, _)| key.clone()).collect();
@@ -142,7 +141,7 @@ fn read_again(model: &mut Model, of: impl Fn(&ActionKey, &Snooze) -> bool) {
     }
 }
 
-/// An action was read in full. Under other terms than those of then it is back.
+/// Ends the snooze of a loaded action if its terms changed.
 pub(crate) fn loaded(model: &mut Model, key: &ActionKey, terms: Option<Digest>) {
     let Some(terms) = terms else { return };
     let Some(snooze) = model.snooze.of.get_mut(key) else { return };
@@ -160,7 +159,7 @@ pub(crate) fn loaded(model: &mut Model, key: &ActionKey, terms: Option<Digest>) 
     }
 }
 
-/// Around every message: what is due, changed, decided or over is snoozed no more.
+/// Runs with every message: ends snoozes that are due, and those of changed, decided or finished actions.
 pub(crate) fn sweep(model: &mut Model) {
     if model.snooze.of.is_empty() {
         return;

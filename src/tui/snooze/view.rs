@@ -1,4 +1,4 @@
-//! What the screen says of what is snoozed.
+//! Texts about snoozed actions.
 
 use crate::domain::ActionKey;
 use crate::tui::chrome;
@@ -7,7 +7,7 @@ use crate::tui::queue::slots::Slot;
 
 use super::words;
 
-/// `3 snoozed`: those that are in the list and out of sight.
+/// Returns `3 snoozed`, the number of listed actions that are hidden.
 pub(crate) fn count(model: &Model) -> Option<String> {
     if model.snooze.of.is_empty() {
         return None;
@@ -17,7 +17,7 @@ pub(crate) fn count(model: &Model) -> Option<String> {
     (count > 0).then(|| words::count(count))
 }
 
-/// `snoozed until 14:30`, for its row where a filter shows it.
+/// Returns `snoozed until 14:30` for a row that a filter shows although it is snoozed.
 pub(crate) fn of_row(model: &Model, slot: &Slot) -> Option<String> {
     let snooze = model.snooze.of.get(&slot.entry.key).filter(|_| slot.away)?;
     Some(words::row(&chrome::words::moment(model, snooze.until)))

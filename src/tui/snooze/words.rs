@@ -1,4 +1,4 @@
-//! The words of snoozing.
+//! Texts of snoozing.
 
 pub(crate) const NOT_PENDING: &str = "only what waits for a decision can be snoozed";
 pub(crate) const IS_STAGED: &str = "it is staged: make it undecided first, then snooze it";
