@@ -1,4 +1,4 @@
-//! Lists of what is over, and of decisions of this machine.
+//! Lists of ended actions, and of decisions made on this machine.
 
 pub(crate) mod state;
 pub(crate) mod update;

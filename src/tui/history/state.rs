@@ -1,4 +1,4 @@
-//! What is over, in a list of its own. The queue of what is pending stays as it is meanwhile.
+//! A list of ended actions, shown in place of the queue. The queue itself stays unchanged meanwhile.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::inbox::{Next, Problem};
 use crate::tui::history::words;
 use crate::tui::queue::slots::{Settled, Slot, State};
 
-/// Which list: by where actions stand, or by who decided.
+/// Selects actions by status or by who decided them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ViewKind {
     Approved,
@@ -16,34 +16,31 @@ pub enum ViewKind {
     Failed,
     Unknown,
     Rejected,
-    /// Over without a decision: withdrawn and superseded, too.
+    /// Ended without a decision; includes withdrawn and superseded.
     Expired,
-    /// What was decided from here, as the journal knows it.
+    /// Decided from this machine, according to the journal.
     Mine,
-    /// Approved, excluded or run, whoever decided it.
     Decided,
 }
 
-/// Where a list goes on.
+/// Where the next page begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PageRequest {
     Listed {
         statuses: Vec<Status>,
         next: Option<Next>,
-        /// At its end comes what was decided from here: some sources list nothing, and others forget.
+        /// Append this machine's decisions at the end, because some sources list nothing and others drop old actions.
         then_ours: bool,
     },
-    /// What was decided from here, after the newest so many submissions.
+    /// This machine's decisions, without the newest `skip` submissions.
     Decided { skip: u32 },
 }
 
-/// A page, as it was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ViewPage {
     pub rows: Vec<ViewRow>,
     pub next: Option<PageRequest>,
     pub problems: Vec<Problem>,
-    /// Items that could not be read.
     pub unreadable: usize,
     pub at: Timestamp,
 }
@@ -54,38 +51,36 @@ pub(crate) struct ViewRow {
     pub own: Option<OwnDecision>,
 }
 
-/// A decision of ours, and what the source said to it.
+/// A decision made on this machine, and the source's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OwnDecision {
     pub decision: DecisionKind,
     pub at: Timestamp,
-    /// `None`: it is not known whether it was sent.
+    /// `None` if it is not known whether the decision was sent.
     pub outcome: Option<Outcome>,
-    /// Where the action was last seen after it was approved, as the journal has it.
+    /// The last known status after approval, according to the journal.
     pub ended: Option<Status>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct View {
     pub kind: ViewKind,
-    /// Answers with another number belong to a list that is gone.
+    /// Identifies the list. Answers with another number are dropped.
     pub number: u64,
     rows: Vec<(Slot, Option<OwnDecision>)>,
-    /// What the rows on screen must be like.
     pub filter: Option<Filter>,
-    /// The rows on screen, by their index in `rows`.
+    /// Visible rows, as indices into `rows`.
     shown: Vec<usize>,
     by_key: HashMap<ActionKey, usize>,
     cursor: Option<ActionKey>,
     at: usize,
-    /// The first row on screen.
     pub top: usize,
     pub more: More,
     pub problems: Vec<Problem>,
     pub unreadable: usize,
-    /// When its newest page was read; `None` before the first one.
+    /// When the first page was read; `None` before that.
     pub read_at: Option<Timestamp>,
-    /// The next page takes the place of everything.
+    /// The next page replaces all rows.
     anew: bool,
 }
 
@@ -110,7 +105,6 @@ impl ViewKind {
         }
     }
 
-    /// What its first page is asked with.
     pub fn ask(self) -> PageRequest {
         let statuses: &[Status] = match self {
             Self::Approved => &[Status::Approved, Status::Running],
@@ -133,19 +127,19 @@ impl ViewKind {
         PageRequest::Listed { statuses: statuses.to_vec(), next: None, then_ours }
     }
 
-    /// Its rows do not all stand the same.
+    /// Returns true if the rows can have different statuses.
     pub const fn is_mixed(self) -> bool {
         matches!(self, Self::Expired | Self::Mine | Self::Decided)
     }
 
-    /// Its rows say more than a list carries: those on screen are read in full.
+    /// Returns true if rows show details that lists do not contain. Visible rows are then read in full.
     pub const fn wants_all(self) -> bool {
         matches!(self, Self::Failed | Self::Rejected | Self::Mine | Self::Decided)
     }
 }
 
 impl View {
-    /// Empty, with its first page on the way.
+    /// Creates an empty list whose first page is requested.
     pub(crate) fn new(kind: ViewKind, number: u64) -> Self {
         Self {
             kind,
@@ -165,19 +159,18 @@ impl View {
         }
     }
 
-    /// Everything is read again; what is on screen stays until it comes.
+    /// Requests the whole list again. The rows stay on screen until the first page arrives.
     pub(crate) fn renew(&mut self, number: u64) {
         self.number = number;
         self.more = More::UnderWay;
         self.anew = true;
     }
 
-    /// Rows on screen, or above and below it.
     pub(crate) fn len(&self) -> usize {
         self.shown.len()
     }
 
-    /// Rows that were read, whatever the filter shows of them.
+    /// Number of rows read, whether the filter shows them or not.
     pub(crate) fn n_read(&self) -> usize {
         self.rows.len()
     }
@@ -190,12 +183,11 @@ impl View {
         self.row(nth).map(|(slot, _)| slot)
     }
 
-    /// The decision of ours in a row.
     pub(crate) fn own(&self, nth: usize) -> Option<&OwnDecision> {
         self.row(nth)?.1.as_ref()
     }
 
-    /// Shows the rows for which this holds. The cursor stays on its action where that is among them.
+    /// Shows the rows for which `holds` returns true. The cursor stays on its action if that one is visible.
     pub(crate) fn show(&mut self, mut holds: impl FnMut(&Slot, Option<&OwnDecision>) -> bool) {
         let shown = self.rows.iter().enumerate().filter(|(_, (slot, own))| holds(slot, own.as_ref()));
         self.shown = shown.map(|(nth, _)| nth).collect();
@@ -203,7 +195,7 @@ impl View {
         let found = place.and_then(|place| self.shown.binary_search(place).ok());
         match found {
             Some(nth) => self.at = nth,
-            // An action that is aimed at may come with a later page.
+            // Keeps `cursor`, because the action that `aim` named may come with a later page.
             None => self.at = self.at.min(self.shown.len().saturating_sub(1)),
         }
     }
@@ -216,26 +208,26 @@ impl View {
         self.slot(self.at)
     }
 
-    /// Puts the cursor on a row; past the end is the last one.
+    /// Puts the cursor on a row, at most the last one.
     pub(crate) fn go_to(&mut self, row: usize) {
         self.at = row.min(self.shown.len().saturating_sub(1));
         self.cursor = self.here().map(|slot| slot.entry.key.clone());
     }
 
-    /// The cursor goes to this action when a page brings it.
+    /// Puts the cursor on this action once a page contains it.
     pub(crate) fn aim(&mut self, key: ActionKey) {
         self.cursor = Some(key);
     }
 
-    /// An action was read in full: its row says where it stands by now.
+    /// Updates the row of an action that was read in full.
     pub(crate) fn learn(&mut self, row: &Row, key: &ActionKey) {
         let Some((slot, _)) = self.by_key.get(key).and_then(|nth| self.rows.get_mut(*nth)) else { return };
         slot.entry.row = row.clone();
         slot.state = over(row);
     }
 
-    /// Takes a page; [`Self::show`] brings it on screen. The cursor stays on its action, and where that is gone, on its line. An action stands once, where it
-    /// stood first: as it was met last, or decided last.
+    /// Takes a page; [`Self::show`] makes it visible. If an action appears twice, its first row is kept. The cursor
+    /// stays on its action, or on its line if the action is gone.
     pub(crate) fn take(&mut self, page: ViewPage) {
         if std::mem::take(&mut self.anew) {
             self.rows.clear();
@@ -258,7 +250,7 @@ impl View {
     }
 }
 
-/// In this list nothing is decided, wherever it stands.
+/// Marks a row as settled whatever its status, because nothing is decided in this list.
 fn over(row: &Row) -> State {
     let (status, by, at) = (Some(row.status.clone()), row.resolved_by.clone(), row.resolved_at);
     State::Settled(Box::new(Settled { status, by, at, ours: false, error: None }))
@@ -266,8 +258,7 @@ fn over(row: &Row) -> State {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HistoryState {
-    /// A list of what is over, in the place of the queue.
     pub open: Option<View>,
-    /// How many such lists were asked for.
+    /// Number of lists requested so far; gives [`View::number`].
     pub asked: u64,
 }

@@ -1,4 +1,4 @@
-//! The words of what is over.
+//! Texts of the lists of ended actions.
 
 pub(crate) const APPROVED_AND_RUNNING: &str = "Approved and running";
 pub(crate) const OUTCOME_UNKNOWN: &str = "Outcome unknown";
