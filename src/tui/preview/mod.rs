@@ -1,4 +1,4 @@
-//! The action under the cursor in full: its pages, what was read of them, and for how long.
+//! The preview: the action under the cursor in full, and how much of it was on screen for how long.
 
 pub(crate) mod page;
 pub(crate) mod reader;

@@ -1,4 +1,4 @@
-//! How the preview is read: wrapped or sideways, beside or below the list, with parts of its JSON folded.
+//! Reading the preview: wrapping, scrolling sideways, its place next to the list, and folds in its JSON.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,10 +16,8 @@ use super::page::json_rows;
 use super::state::PreviewPlace;
 use super::update;
 
-/// Columns that one key goes sideways.
 const SIDEWAYS: usize = 16;
 
-/// Long lines go on below, or to the right.
 pub(crate) fn wrap(model: &mut Model) {
     model.preview.wrap = !model.preview.wrap;
     model.preview.left = 0;
@@ -45,7 +43,6 @@ pub(crate) fn sideways(model: &mut Model, way: Direction) {
     }
 }
 
-/// Takes the preview away, or brings it back.
 pub(crate) fn hide(model: &mut Model) {
     if model.preview.place == PreviewPlace::Hidden {
         model.preview.place = model.preview.shown_at;
@@ -55,7 +52,6 @@ pub(crate) fn hide(model: &mut Model) {
     (model.screen.zoom, model.screen.focus) = (false, Focus::List);
 }
 
-/// Below the list or beside it.
 pub(crate) fn below(model: &mut Model) {
     if matches!(model.layout().shape, Shape::Stacked) {
         model.preview.place = model.preview.shown_at;
@@ -70,14 +66,14 @@ pub(crate) fn below(model: &mut Model) {
     (model.preview.place, model.preview.shown_at) = (other, other);
 }
 
-/// Keys are for the preview, and it shows JSON that can be folded: it has a cursor.
+/// Returns true if the preview has a cursor: it has the focus and shows the Raw tab, whose JSON folds.
 pub(crate) fn has_cursor(model: &Model) -> bool {
     model.modal.is_none()
         && model.preview.tab == Tab::Raw
         && (model.screen.zoom || model.screen.focus == Focus::Preview)
 }
 
-/// Moves in the preview: its cursor where there is one, else its text.
+/// Moves the preview's cursor, or scrolls its text if it has none.
 pub(crate) fn step(model: &mut Model, way: Direction, by: usize) {
     if !has_cursor(model) {
         return update::scroll(model, way, by);
@@ -93,7 +89,7 @@ pub(crate) fn step(model: &mut Model, way: Direction, by: usize) {
     model.preview.top = model.preview.top.min(cursor).max((cursor + 1).saturating_sub(height));
 }
 
-/// Folds or unfolds what the cursor is in; in another tab the preview takes the screen.
+/// Folds or unfolds the value at the cursor. In other tabs the preview takes the whole screen.
 pub(crate) fn fold(model: &mut Model) {
     if !has_cursor(model) {
         return update::zoom(model, true);
@@ -124,13 +120,11 @@ pub(crate) fn fold_all(model: &mut Model, folded: bool) {
     set(model, line, |folds| *folds = all);
 }
 
-/// The text of the Raw tab.
 fn raw(model: &Model) -> Option<String> {
     let cached = model.preview.cached(model.preview.shown.as_ref()?)?;
     Some(json::pretty(cached.action.input.as_str()))
 }
 
-/// Changes what is folded; the cursor stays on the line.
 fn set(model: &mut Model, line: usize, change: impl FnOnce(&mut BTreeSet<usize>)) {
     let Some(of) = model.preview.page.as_ref().map(|page| &page.of) else { return };
     let (key, digest) = (of.key.clone(), of.digest);

@@ -1,4 +1,4 @@
-//! Measures for how long each line of a page was on screen. Reaching the end, or scrolling past, does not count as reading.
+//! Measures how long each line of a page was on screen. Scrolling past a line or reaching the end is not reading.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,41 +8,41 @@ use crate::tui::preview::page::made::Made;
 
 use super::page::Page;
 
-/// A line is read after this at the soonest. Milliseconds.
+/// Shortest time to read a line. Milliseconds.
 const SOONEST: i64 = 250;
-/// A pane full of foreign text is read in this time. Milliseconds.
+/// Time to read a pane full of foreign text. Milliseconds.
 const FULL_PANE: i64 = 1_000;
-/// No message came for longer: the process was stopped, or the machine slept. Milliseconds.
+/// A longer time without a message is not counted: the process was stopped, or the machine slept. Milliseconds.
 const GAP: i64 = 5_000;
-/// So long after the last message the time is taken again, that a reader who presses nothing is not taken for such a gap. Milliseconds.
+/// Interval at which time is counted without other messages; less than [`GAP`], so that a reader who presses no key is
+/// still counted. Milliseconds.
 const LOOK: i64 = 4_000;
 
-/// Per content, for how long its lines were on screen; and which lines are now.
+/// For each content, how long its lines were on screen, and the lines that are on screen now.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reading {
     contents: HashMap<ActionKey, Vec<(Made, Lines)>>,
     on: Option<Box<OnScreen>>,
-    /// Counted up to here.
     at: Timestamp,
 }
 
-/// Lines of a page that are on screen, and what it takes to have read all of it.
+/// The lines of a page that are on screen, and the time that reading the page takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OnScreen {
     pub what: Made,
     pub lines: Vec<Range<usize>>,
-    /// Lines of the page; `None` while they are counted.
+    /// Number of lines of the page; `None` while they are being counted.
     pub needed: Option<usize>,
-    /// For how long each of them. Milliseconds.
+    /// Time that each line needs. Milliseconds.
     pub each: i64,
-    /// It does not fit on the screen: what is there is a part of it.
+    /// The page does not fit on the screen.
     pub is_part: bool,
 }
 
-/// For how many milliseconds, at most as many as count. In order, apart from each other.
+/// Ranges of lines and their time in milliseconds, capped at the needed time. Sorted, without overlaps.
 type Lines = Vec<(Range<usize>, i64)>;
 
-/// How long each line of a page must be on screen, in a pane of so many lines. What is read out needs no time on a screen.
+/// Returns how long each line must be on screen, in a pane of `height` lines. Zero for a page that is read aloud.
 pub(crate) fn time_for(page: &Page, height: usize) -> i64 {
     if page.of.stacked {
         return 0;
@@ -52,7 +52,7 @@ pub(crate) fn time_for(page: &Page, height: usize) -> i64 {
 }
 
 impl Reading {
-    /// Time passed with the screen as it was. Gives the content that was read by now, and whether in full.
+    /// Counts the time since the last call. Returns the content that has now been read, and whether in full.
     pub(crate) fn pass(&mut self, now: Timestamp) -> Option<(ActionKey, Digest, Seen)> {
         let passed = now.since(std::mem::replace(&mut self.at, now));
         let on = self.on.take()?;
@@ -61,7 +61,7 @@ impl Reading {
             self.add(&on.what, lines.clone(), passed, on.each);
         }
         let (key, digest) = (on.what.key.clone(), on.what.reads);
-        // A content of no lines is on screen, too.
+        // A content without lines needs its time on screen, too.
         if on.needed.is_some_and(|needed| self.unread(&on.what, needed.max(1), on.each).is_none()) {
             self.contents.remove(&key);
             return Some((key, digest, Seen::InFull));
@@ -71,7 +71,7 @@ impl Reading {
         opened.then_some((key, digest, Seen::Opened))
     }
 
-    /// These lines are on screen from now on. Returns after how many milliseconds they count for more.
+    /// Sets the lines that are on screen. Returns the milliseconds until they count as read, or as opened.
     pub(crate) fn shows(&mut self, on: Option<OnScreen>, now: Timestamp) -> Option<i64> {
         self.at = now;
         self.on = on.map(Box::new);
@@ -81,18 +81,17 @@ impl Reading {
         Some(next - done).filter(|left| *left > 0)
     }
 
-    /// The shortest time of what is on screen.
     fn done(&self, on: &OnScreen) -> i64 {
         on.lines.iter().map(|lines| self.least(&on.what, lines)).min().unwrap_or_default()
     }
 
-    /// Lines of this very content are on screen.
+    /// Returns true if lines of exactly this content are on screen.
     pub(crate) fn is_on_screen(&self, key: &ActionKey, digest: &Digest) -> bool {
         let is_it = |on: &OnScreen| on.what.key == *key && on.what.reads == *digest && !on.lines.is_empty();
         self.on.as_deref().is_some_and(is_it)
     }
 
-    /// The first line of so many that was not on screen for so long.
+    /// Returns the first of `total` lines that was on screen for less than `each` milliseconds.
     pub(crate) fn unread(&self, what: &Made, total: usize, each: i64) -> Option<usize> {
         let mut next = 0;
         for (lines, time) in self.lines(what) {
@@ -109,7 +108,6 @@ impl Reading {
         known.and_then(|all| all.iter().find(|(known, _)| known == what)).map_or(&[], |(_, lines)| lines)
     }
 
-    /// The shortest time of these lines.
     fn least(&self, what: &Made, lines: &Range<usize>) -> i64 {
         let (mut next, mut least) = (lines.start, i64::MAX);
         for (known, time) in self.lines(what).iter().filter(|(known, _)| known.end > lines.start) {
@@ -130,7 +128,7 @@ impl Reading {
     }
 }
 
-/// With so much more time for these lines.
+/// Adds `time` to these lines, up to `most`.
 fn added(known: &Lines, new: &Range<usize>, time: i64, most: i64) -> Lines {
     let ends = known.iter().flat_map(|(lines, _)| [lines.start, lines.end]);
     let mut cuts: Vec<usize> = ends.chain([new.start, new.end]).collect();
@@ -154,29 +152,28 @@ fn added(known: &Lines, new: &Range<usize>, time: i64, most: i64) -> Lines {
     all
 }
 
-// For how long a content has been on screen in front of somebody who works: kept for receipts.
+// How long a content was on screen while the reviewer was active. Receipts record it.
 
-/// Without a key for so long, nobody is taken to be looking any more. Milliseconds.
+/// Without a key for this long, the reviewer counts as away. Milliseconds.
 const IDLE: i64 = 60_000;
-/// What is counted is saved this often, and when the content leaves the screen. Milliseconds.
+/// Counted time is saved at this interval, and when the content leaves the screen. Milliseconds.
 const SAVE: i64 = 10_000;
 
-/// What is on screen, and what of it is not saved yet.
+/// The content on screen, and its time that is not saved yet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReadingTime {
     on: Option<(ActionKey, Digest)>,
-    /// Counted up to here.
     at: Timestamp,
-    /// The last key, click or paste; the start is one.
+    /// The last key, click or paste; the start counts as one.
     touched: Option<Timestamp>,
     unsaved: i64,
 }
 
-/// A content, and for how many milliseconds more it was on screen.
+/// A content, and the milliseconds on screen to add to it.
 pub(crate) type TimeOnScreen = (ActionKey, Digest, i64);
 
 impl ReadingTime {
-    /// Time passed with the screen as it was; gives what is to be saved by now.
+    /// Counts the time since the last call. Returns the time to save, if it is due.
     pub(crate) fn pass(&mut self, now: Timestamp) -> Option<TimeOnScreen> {
         let from = std::mem::replace(&mut self.at, now);
         let awake = self.touched.get_or_insert(now).plus_millis(IDLE);
@@ -187,18 +184,17 @@ impl ReadingTime {
         if self.unsaved >= SAVE { self.take() } else { None }
     }
 
-    /// When to take the time again; `None` where nobody is taken to read.
+    /// Returns when to count again; `None` if nothing is on screen or the reviewer is away.
     pub(crate) fn look_at(&self) -> Option<Timestamp> {
         let awake = self.touched.map(|at| at.plus_millis(IDLE));
         awake.filter(|awake| self.on.is_some() && self.at < *awake).map(|_| self.at.plus_millis(LOOK))
     }
 
-    /// Somebody is there.
     pub(crate) fn touch(&mut self, now: Timestamp) {
         self.touched = Some(now);
     }
 
-    /// This is on screen from now on; gives what is to be saved of what was before.
+    /// Sets the content that is on screen. Returns the unsaved time of the previous one.
     pub(crate) fn shows(&mut self, on: Option<(ActionKey, Digest)>) -> Option<TimeOnScreen> {
         if self.on == on {
             return None;
@@ -269,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_counted_as_if_each_had_a_clock_of_its_own() {
+    fn line_ranges_count_like_one_clock_per_line() {
         let mut random = crate::rounds::Random::seeded();
         for _ in 0..crate::rounds::rounds(300, 5_000) {
             let (mut lines, mut clocks) = (Lines::new(), [0_i64; 12]);
@@ -294,7 +290,7 @@ mod tests {
         (key, Digest::of("t", "w", id))
     }
 
-    /// Ticks every second from `from` to `to`; what was given to be saved.
+    /// Ticks every second from `from` to `to`. Returns the times to save.
     fn run(dwell: &mut ReadingTime, from: i64, to: i64) -> Vec<i64> {
         (from + 1..=to)
             .filter_map(|second| dwell.pass(Timestamp::from_millis(second * 1_000)))
@@ -303,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_on_screen_is_counted_and_saved_now_and_then() {
+    fn time_on_screen_is_saved_periodically() {
         let mut dwell = ReadingTime::default();
         dwell.pass(Timestamp::from_millis(0));
         assert_eq!(dwell.shows(Some(content("1"))), None);
@@ -319,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn who_touches_nothing_for_a_minute_is_not_looking_and_a_stopped_process_shows_nothing() {
+    fn idle_reviewer_and_stopped_process_add_no_time() {
         let mut dwell = ReadingTime::default();
         dwell.pass(Timestamp::from_millis(0));
         dwell.shows(Some(content("1")));

@@ -1,4 +1,4 @@
-//! Looking for something in the preview, while it is typed.
+//! Incremental search in the preview.
 
 use crossterm::event::{KeyCode, KeyEvent};
 
@@ -11,7 +11,7 @@ use crate::tui::preview::words;
 
 use super::state::Search;
 
-/// What is folded could hide a match: everything is unfolded.
+/// Starts a search. Unfolds everything, because a fold could hide a match.
 pub(crate) fn open(model: &mut Model) {
     if model.preview.page.is_none() {
         return;
@@ -21,7 +21,6 @@ pub(crate) fn open(model: &mut Model) {
     model.preview.search = Some(Search { typing: true, from, ..Search::default() });
 }
 
-/// A search is on where the keys go.
 pub(crate) fn is_on(model: &Model) -> bool {
     model.modal.is_none()
         && model.preview.search.is_some()
@@ -45,7 +44,7 @@ pub(crate) fn pasted(model: &mut Model, text: &str) {
     }
 }
 
-/// Typing ends, the matches stay; nothing typed ends the search.
+/// Ends typing and keeps the matches. An empty text ends the search.
 pub(crate) fn keep(model: &mut Model) {
     match &mut model.preview.search {
         Some(search) if !search.text.is_empty() => search.typing = false,
@@ -53,7 +52,7 @@ pub(crate) fn keep(model: &mut Model) {
     }
 }
 
-/// Given up while it is typed, it goes back to where it began.
+/// Ends the search. If it was still being typed, the preview scrolls back to where it began.
 pub(crate) fn end(model: &mut Model) {
     if let Some(search) = model.preview.search.take()
         && search.typing
@@ -74,7 +73,7 @@ pub(crate) fn next(model: &mut Model, way: Direction) {
     show(model);
 }
 
-/// Finds again where the page or the text is another.
+/// Searches again if the page or the text changed.
 pub(crate) fn follow(model: &mut Model) {
     let Some(page) = &mut model.preview.page else { return };
     let Some(search) = &mut model.preview.search else { return };
@@ -90,7 +89,7 @@ pub(crate) fn follow(model: &mut Model) {
     show(model);
 }
 
-/// Scrolls so that the match is on screen, a third down.
+/// Scrolls to the match if it is off screen, a third of the height from the top.
 fn show(model: &mut Model) {
     let height = usize::from(model.layout().text.height).max(1);
     let (Some(page), Some(search)) = (&mut model.preview.page, &model.preview.search) else { return };

@@ -1,4 +1,4 @@
-//! The action under the cursor in full and those near it, and which content of each was on screen.
+//! The preview's state: cached actions, the page on screen, and the contents that the reviewer saw.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
@@ -14,7 +14,6 @@ use crate::tui::preview::words;
 use super::page::Page;
 use super::reading_time::{Reading, ReadingTime};
 
-/// So many actions are kept.
 const KEPT: usize = 256;
 
 #[derive(Clone, Debug)]
@@ -23,44 +22,40 @@ pub(crate) struct Preview {
     order: VecDeque<ActionKey>,
     pub loading: HashSet<ActionKey>,
     pub problems: HashMap<ActionKey, Problem>,
-    /// What the pane shows. Follows the cursor, a moment later while a key is held.
+    /// The action in the pane. It follows the cursor, with a delay while a key is held down.
     pub shown: Option<ActionKey>,
-    /// What the cursor was on last.
     pub target: Option<ActionKey>,
     pub moved: Option<Timestamp>,
     pub due: Option<Timestamp>,
-    /// Until then no frame shows that the action under the cursor is not here yet: mostly it comes before.
+    /// Frames before this time do not show that the action is still loading, because it usually arrives before.
     pub blank_from: Option<Timestamp>,
     pub tab: Tab,
-    /// The tab that `Diff` returns to.
     pub before_diff: Tab,
     pub top: usize,
-    /// The end is where it goes, once it is known how far that is.
+    /// Scroll to the end as soon as all rows are counted.
     pub to_end: bool,
-    /// The line of the Raw tab's text where its cursor goes, once its page is there.
+    /// The line of the Raw tab's text to put its cursor on, once the page is there.
     pub to_line: Option<usize>,
-    /// Columns that are left of the screen, where lines do not wrap.
+    /// Columns scrolled sideways, when lines do not wrap.
     pub left: usize,
     pub wrap: bool,
-    /// Texts stand below each other, never beside: they are read out.
+    /// Before and after are written below each other, for reading aloud.
     pub stacked: bool,
     pub place: PreviewPlace,
-    /// Where it was last that was not hidden.
+    /// Last place that was not hidden.
     pub shown_at: PreviewPlace,
-    /// The row of the Raw tab that folding is about.
+    /// The cursor's row in the Raw tab.
     pub cursor: usize,
-    /// What is folded, and of which content.
     pub folds: Option<(ActionKey, Digest, Arc<BTreeSet<usize>>)>,
     pub search: Option<Search>,
-    /// The text of the tab.
     pub page: Option<Page>,
-    /// The page that is being laid out elsewhere, because it is long.
+    /// The long page that is being laid out in the background.
     pub laying: Option<Made>,
-    /// The text of the Context tab, where it stands beside the others.
+    /// The page of the Context tab when it is shown next to the others.
     pub context: Option<Page>,
 }
 
-/// Where the preview stands beside a list.
+/// Place of the preview relative to the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PreviewPlace {
     Beside,
@@ -105,12 +100,11 @@ impl Preview {
         self.cache.get(key)
     }
 
-    /// All that is kept.
     pub(crate) fn all_cached(&self) -> impl Iterator<Item = (&ActionKey, &Arc<Cached>)> {
         self.cache.iter()
     }
 
-    /// Keeps an action, and lets go of the one kept longest.
+    /// Caches an action, and drops the oldest one when the cache is full.
     pub(crate) fn keep(&mut self, key: &ActionKey, cached: Arc<Cached>) {
         self.problems.remove(key);
         if self.cache.insert(key.clone(), cached).is_none() {
@@ -123,7 +117,6 @@ impl Preview {
         }
     }
 
-    /// What is folded of this content.
     pub(crate) fn folds(&self, key: &ActionKey, digest: &Digest) -> Arc<BTreeSet<usize>> {
         let of = self.folds.as_ref().filter(|(folded, content, _)| folded == key && content == digest);
         of.map(|(.., folds)| Arc::clone(folds)).unwrap_or_default()
@@ -136,19 +129,16 @@ impl Preview {
     }
 }
 
-// Looking for something in the preview.
-
-/// A search in the text of the preview.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Search {
     pub text: String,
-    /// Keys are text.
+    /// Key presses are typed into the search.
     pub typing: bool,
-    /// Where the preview stood when the search began.
+    /// First row on screen when the search began.
     pub from: usize,
     pub hits: Vec<Hit>,
     pub at: usize,
-    /// The page that the hits are in.
+    /// The page that was searched.
     pub of: Option<Made>,
 }
 
@@ -157,7 +147,7 @@ impl Search {
         Found { hits: &self.hits, at: self.at }
     }
 
-    /// `match 2 of 9`; empty while nothing is looked for.
+    /// Returns `match 2 of 9`, or nothing while the search text is empty.
     pub(crate) fn count(&self) -> String {
         match (self.text.is_empty(), self.hits.len()) {
             (true, _) => String::new(),
@@ -167,12 +157,11 @@ impl Search {
     }
 }
 
-// What was asked of a source about single actions, once its tab was opened: what happened to them, and what is around them.
+// Answers to questions about single actions, for the History and Context tabs. They are asked when a tab is opened.
 
-/// So many are kept.
 const KEPT_ANSWERS: usize = 128;
 
-/// Where an action stood when it was asked about: another one, and there is more to tell.
+/// The state of an action when it was asked about. Another state needs a new answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AskedState {
     pub revision: Revision,
@@ -183,14 +172,12 @@ pub(crate) struct AskedState {
 pub(crate) struct Fetched {
     pub stood: AskedState,
     pub answer: Arc<Result<Answer, Problem>>,
-    /// Counts up with every answer, so that a page knows which one it shows.
+    /// Identifies the answer, so that a page knows which one it shows.
     pub number: u64,
 }
 
-/// A question about an action.
 pub(crate) type Asked = (ActionKey, Question);
 
-/// What was asked, and answered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answers {
     told: HashMap<Asked, Fetched>,
@@ -204,13 +191,13 @@ impl Answers {
         self.told.get(&(key.clone(), tab.question()?))
     }
 
-    /// Notes that it is asked for; false when it is known as of then, or on the way.
+    /// Notes that this is being asked. Returns false if an answer for that state is cached or in flight.
     pub(crate) fn ask(&mut self, asked: &Asked, stood: &AskedState) -> bool {
         let known = self.told.get(asked).is_some_and(|told| told.stood == *stood);
         !known && self.asked.insert(asked.clone())
     }
 
-    /// Keeps an answer, and lets go of the one kept longest.
+    /// Caches an answer, and drops the oldest one when the cache is full.
     pub(crate) fn keep(&mut self, asked: Asked, stood: AskedState, answer: Result<Answer, Problem>) {
         self.asked.remove(&asked);
         self.count += 1;
@@ -225,14 +212,14 @@ impl Answers {
         }
     }
 
-    /// All is asked for again when it is looked at. What is on the way is kept when it comes.
+    /// Drops all answers. Questions in flight stay valid.
     pub(crate) fn clear(&mut self) {
         self.told.clear();
         self.order.clear();
     }
 }
 
-/// What the reviewer has read, and what was read for them beside the action itself.
+/// The contents that the reviewer read, and the answers fetched for them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReaderState {
     pub seen: SeenLog,
@@ -242,18 +229,17 @@ pub(crate) struct ReaderState {
     pub reading: Reading,
 }
 
-/// What is told of an action, as lines of this width.
+/// Formats warnings as lines of this width.
 pub(crate) fn told_in(told: &[Cow<'static, str>], width: u16) -> Vec<Shown> {
     let lines = told.iter().map(|words| Shown::ours(format!("! {words}")));
     lines.flat_map(|line| line.wrap(usize::from(width.max(20)))).collect()
 }
 
-// What contents were: for showing what changed since they were on screen.
+// Contents seen earlier, to show what changed since.
 
-/// So many actions are remembered.
 const KEPT_SIGHTS: usize = 1_000;
 
-/// Per action, the content on screen last, the one before it, and the one that a decision is staged on.
+/// For each action: the content last on screen, the one before it, and the one with a staged decision.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SeenContents {
     of: HashMap<ActionKey, Sight>,
@@ -265,12 +251,11 @@ struct Sight {
     last: Option<Content>,
     before: Option<Content>,
     staged: Option<Content>,
-    /// The decision on it was taken back, because the source has another content now.
+    /// The decision was taken back, because the content changed at the source.
     taken_back: bool,
 }
 
 impl SeenContents {
-    /// It is on screen.
     pub(crate) fn note(&mut self, key: &ActionKey, cached: &Cached) {
         let sight = self.at(key);
         if sight.last.as_ref().is_some_and(|last| last.digest == cached.digest) {
@@ -282,7 +267,7 @@ impl SeenContents {
         }
     }
 
-    /// A decision is staged on it: what was before does not matter any more.
+    /// Notes a decision on this content. Earlier contents no longer matter.
     pub(crate) fn staged(&mut self, key: &ActionKey, cached: &Cached) {
         let sight = self.at(key);
         sight.staged = Some(Content::of(cached));
@@ -290,7 +275,7 @@ impl SeenContents {
         sight.taken_back = false;
     }
 
-    /// The decision on this content was taken back, because the source has another one now.
+    /// Notes that the decision on this content was taken back, because the source has another one now.
     pub(crate) fn took_back(&mut self, key: &ActionKey, digest: Option<Digest>) {
         let known = digest.and_then(|digest| self.find(key, &digest).cloned());
         let sight = self.at(key);
@@ -298,12 +283,10 @@ impl SeenContents {
         sight.taken_back = true;
     }
 
-    /// The content of the decision that was taken back.
     pub(crate) fn decided(&self, key: &ActionKey) -> Option<&Content> {
         self.of.get(key).filter(|sight| sight.taken_back)?.staged.as_ref()
     }
 
-    /// The content with this digest, where it was kept.
     pub(crate) fn find(&self, key: &ActionKey, digest: &Digest) -> Option<&Content> {
         let sight = self.of.get(key)?;
         [&sight.staged, &sight.last, &sight.before]
@@ -312,7 +295,7 @@ impl SeenContents {
             .find(|content| content.digest == *digest)
     }
 
-    /// What was on screen last that is not this content.
+    /// Returns the last content on screen that differs from this one.
     pub(crate) fn other_than(&self, key: &ActionKey, digest: &Digest) -> Option<&Content> {
         let sight = self.of.get(key)?;
         [&sight.last, &sight.before].into_iter().flatten().find(|content| content.digest != *digest)

@@ -1,4 +1,4 @@
-//! Where an action comes from and where it stands. The agent's own words are labelled as such.
+//! The Context tab: origin and state of an action. The agent's own words are labelled as such.
 
 use crate::domain::{Capabilities, Fact, FactValue, Row, Untrusted, json};
 use crate::inbox::{Answer, DecidedBefore, LATELY, Problem};
@@ -45,7 +45,7 @@ pub(crate) fn context(
     field("checkpoint", row.checkpoint.as_ref());
     field("risk", Some(&row.risk.as_raw().into()));
     field("effect", row.effect.as_ref().map(|effect| effect.as_raw().into()).as_ref());
-    // The list's row is as old as the list; the action was read for this page.
+    // `row` is as old as the list; the action was read for this page.
     field("status", Some(&action.row.status.word()));
     field(words::DECIDED_BY, action.row.resolved_by.as_ref());
     field("reason", action.reason.as_ref());
@@ -71,7 +71,7 @@ pub(crate) fn context(
     passages(writer, told, zone);
 }
 
-/// What to know before a key is pressed, all of it.
+/// Writes the warnings about deciding, all of them.
 fn deciding(writer: &mut Writer, can: &Capabilities) {
     let told = can.told();
     if told.is_empty() {
@@ -84,7 +84,7 @@ fn deciding(writer: &mut Writer, can: &Capabilities) {
     }
 }
 
-/// `1 excluded ("duplicate"), 14 approved in 7 days`
+/// Writes `1 excluded ("duplicate"), 14 approved in 7 days`.
 fn decided_before(writer: &mut Writer, before: &DecidedBefore) {
     writer.blank();
     writer.ours(Kind::Key, words::SAME_TOOL);
@@ -110,7 +110,6 @@ fn decided_before(writer: &mut Writer, before: &DecidedBefore) {
     writer.ours(Kind::Dim, words::ENTER_LISTS_THEM);
 }
 
-/// What the proposing side says about its own proposal.
 fn words(writer: &mut Writer, cached: &Cached) {
     let (summary, preview) = (cached.action.summary.as_ref(), cached.action.preview.as_ref());
     if summary.is_none() && preview.is_none() {
@@ -131,16 +130,15 @@ fn words(writer: &mut Writer, cached: &Cached) {
     }
 }
 
-// What a source knows around an action: its run, its earlier steps, its facts. All of it is theirs.
+// The context that a source provides: the run, its earlier steps, facts. All of it is foreign text.
 
-/// Longest name that keeps a column beside its value.
+/// Longest name that keeps the value on the same line.
 const LONGEST_NAME: usize = 18;
-/// So many facts of a passage are shown; nobody reads more, and a run may have taken any number of steps.
 const MOST: usize = 1_000;
-/// A text of more bytes is laid out as it is scrolled to.
+/// Longest text in bytes that may fit on one line.
 const LONG: usize = 2_000;
 
-/// Below what the action itself says. Empty where the source knows no more than that.
+/// Writes the source's context below the action's own fields.
 pub(crate) fn passages(
     writer: &mut Writer,
     told: Option<&Result<Answer, Problem>>,
@@ -177,7 +175,7 @@ pub(crate) fn passages(
     }
 }
 
-/// `name  value  2026-11-21 14:22:31 UTC` where that fits, else the value below its name.
+/// Writes `name  value  2026-11-21 14:22:31 UTC` if it fits, or else the value below its name.
 fn fact(writer: &mut Writer, column: usize, fact: &Fact, zone: &jiff::tz::TimeZone) {
     let name = text::line(&fact.name);
     let at = fact.at.map_or_else(Shown::default, |at| Shown::ours(format!("  {}", moment(at, zone))));

@@ -1,5 +1,5 @@
-//! JSON that is laid out in lines, with objects and arrays folded. It goes by lines: whatever opens is the last character of
-//! its line, and what closes it is the first of a line of its own.
+//! Folds in pretty-printed JSON. It works line by line: an opening bracket ends its line, and its closing bracket
+//! begins another one.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,12 +12,9 @@ use super::long_text::Long;
 use crate::tui::preview::page::line::{Kind, PageLine};
 use crate::tui::preview::page::writer::{Block, Writer};
 
-/// An object or array in several lines.
 struct Folded {
-    /// Behind its last line.
     end: usize,
     members: usize,
-    /// Between its first and its last line.
     lines: usize,
 }
 
@@ -42,7 +39,7 @@ pub(crate) fn raw(writer: &mut Writer, json: &Arc<String>, folds: &BTreeSet<usiz
     }
 }
 
-/// `"key": [ 12 elements in 140 lines ],`
+/// Returns a fold's line: `"key": [ 12 elements in 140 lines ],`.
 fn line(writer: &Writer, json: &str, start: usize, folded: &Folded) -> PageLine {
     let first = line_at(json, start);
     let last = json.get(start..folded.end).unwrap_or_default().trim_end_matches('\n');
@@ -56,7 +53,8 @@ fn line(writer: &Writer, json: &str, start: usize, folded: &Folded) -> PageLine 
     PageLine { parts }
 }
 
-/// What can be folded at a line: what opens there, or what the line is in.
+/// Returns the start of the value that folding at a line applies to: the one that opens there, or the innermost around
+/// it.
 pub(crate) fn at(json: &str, start: usize) -> Option<usize> {
     if opens(line_at(json, start)) {
         return Some(start);
@@ -66,7 +64,7 @@ pub(crate) fn at(json: &str, start: usize) -> Option<usize> {
         let before = json.get(..end)?;
         let start = before.rfind('\n').map_or(0, |lf| lf + 1);
         let line = json.get(start..end)?;
-        // A line may close one and never opens another.
+        // A line that closes a value opens no other.
         if opens(line) {
             match depth.checked_sub(1) {
                 Some(less) => depth = less,
@@ -79,7 +77,7 @@ pub(crate) fn at(json: &str, start: usize) -> Option<usize> {
     }
 }
 
-/// Everything that can be folded but the outermost; that one when there is nothing else.
+/// Returns everything that can be folded except the outermost value, unless that is the only one.
 pub(crate) fn all(json: &str) -> BTreeSet<usize> {
     let mut at = 0;
     let mut starts: BTreeSet<usize> = json
@@ -96,7 +94,6 @@ pub(crate) fn all(json: &str) -> BTreeSet<usize> {
     starts
 }
 
-/// What opens at a line, to its end.
 fn folded(json: &str, start: usize) -> Option<Folded> {
     let (mut at, mut depth, mut members, mut lines) = (start, 0_usize, 0, 0);
     for line in json.get(start..)?.split_inclusive('\n') {
@@ -145,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_folded_is_what_a_line_opens_or_is_in() {
+    fn line_folds_the_value_it_opens_or_is_in() {
         let json = json();
         let at = |line: &str| at(&json, start_of(&json, line)).map(|at| line_at(&json, at).trim());
 
@@ -158,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fold_ends_where_it_is_closed_and_counts_what_is_in_it() {
+    fn fold_ends_at_its_bracket_and_counts_members() {
         let json = json();
         let folded = folded(&json, start_of(&json, "\"a\"")).unwrap();
 

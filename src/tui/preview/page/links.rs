@@ -1,4 +1,4 @@
-//! The addresses of an action. Nothing here opens one.
+//! Lists the links of an action. It does not open them.
 
 use std::collections::HashSet;
 

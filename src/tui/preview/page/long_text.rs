@@ -1,4 +1,4 @@
-//! A long text in a page: counted once, a few megabytes at a time, and made into rows only where it is on screen.
+//! A long text in a page. Its rows are counted in parts, one per message, and laid out only when visible.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,28 +12,24 @@ use super::colours::Lex;
 use super::line::{Kind, PageLine, Window};
 use super::search::{Needle, mark};
 
-/// A part of a text as rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Long {
     text: Arc<String>,
     range: Range<usize>,
-    /// Columns before every row.
     indent: usize,
     kind: Kind,
-    /// JSON that is laid out in lines.
     json: bool,
-    /// What it is painted as.
     language: Option<Language>,
-    /// Where each row begins that was counted.
+    /// Start of each row counted so far, in bytes, with the lexer's state.
     starts: Vec<(u32, Lex)>,
     counting: Option<Counting>,
 }
 
-/// How far counting has come: it goes on in a later message.
+/// Progress of counting, continued in a later message.
 #[derive(Clone, Copy, Debug)]
 struct Counting {
     at: usize,
-    /// Of the line that `at` is in, without its break.
+    /// End of the line that `at` is in, without its line break.
     line: usize,
     lex: Lex,
 }
@@ -54,7 +50,6 @@ impl Long {
         Self { language, ..self }
     }
 
-    /// Rows that were counted so far.
     pub(crate) fn len(&self) -> usize {
         self.starts.len()
     }
@@ -63,7 +58,7 @@ impl Long {
         self.counting.is_none()
     }
 
-    /// Counts rows, and takes the bytes it looked at from the budget.
+    /// Counts rows and subtracts the bytes it read from the budget.
     pub(crate) fn count(&mut self, width: usize, wrap: bool, budget: &mut usize) {
         let width = self.columns(width);
         while let Some(now) = self.counting.filter(|_| *budget > 0) {
@@ -92,7 +87,8 @@ impl Long {
         }
     }
 
-    /// Bytes of the empty lines that begin here, when there are so many that they would push the rest out of sight: they are one row.
+    /// Returns the bytes of the empty lines that begin here if they are folded into one row. Many empty lines could
+    /// push the rest of the text out of sight.
     fn blank_lines(&self, now: Counting) -> usize {
         let rest = self.text.get(now.at..self.range.end).unwrap_or_default();
         let feed = if rest.starts_with('\r') { "\r\n" } else { "\n" };
@@ -103,7 +99,6 @@ impl Long {
         if bytes / feed.len() >= text::BLANK_LINES { bytes } else { 0 }
     }
 
-    /// How many empty lines a row stands for.
     fn folded(&self, nth: usize) -> usize {
         let bytes = self.bytes(nth);
         if self.text.as_bytes().get(bytes.start).is_none_or(|byte| !byte.is_ascii_control()) {
@@ -125,7 +120,6 @@ impl Long {
         width.saturating_sub(self.indent).max(text::NARROWEST)
     }
 
-    /// The bytes of a row that was counted.
     fn bytes(&self, nth: usize) -> Range<usize> {
         let start = self.starts.get(nth).map_or(self.range.end, |(at, _)| *at as usize);
         let next = self.starts.get(nth + 1).map(|(at, _)| *at as usize);
@@ -134,14 +128,13 @@ impl Long {
         start..start + text::line_of(row).len()
     }
 
-    /// The first byte of the line that a row is in.
     pub(crate) fn line_start(&self, nth: usize) -> usize {
         let start = self.bytes(nth).start;
         let before = self.text.get(self.range.start..start).unwrap_or_default();
         before.rfind('\n').map_or(self.range.start, |lf| self.range.start + lf + 1)
     }
 
-    /// The row that a byte of the part is in.
+    /// Returns the row that contains a byte, counted from the start of the part.
     pub(crate) fn row_of(&self, byte: usize) -> usize {
         let byte = self.range.start + byte;
         self.starts.partition_point(|(at, _)| *at as usize <= byte).saturating_sub(1)
@@ -155,7 +148,7 @@ impl Long {
         self.json
     }
 
-    /// Something of a row is to the right of so many columns.
+    /// Returns true if a row extends beyond that many columns.
     pub(crate) fn reaches(&self, nth: usize, columns: usize) -> bool {
         if self.folded(nth) > 1 {
             return false;
@@ -164,17 +157,18 @@ impl Long {
         text::column(&self.text, row.clone(), columns.saturating_sub(self.indent)) < row.len()
     }
 
-    /// It is known in which row a byte of the part is.
+    /// Returns true if the row of that byte is known.
     pub(crate) fn has_counted(&self, byte: usize) -> bool {
         self.counting.is_none_or(|counting| self.range.start + byte < counting.at)
     }
 
-    /// Where a row begins, in bytes from the start of the part: the same part may stand elsewhere in another text.
+    /// Returns the start of a row in bytes from the start of the part, which stays valid if the part moves to another
+    /// text.
     pub(crate) fn start(&self, nth: usize) -> usize {
         self.bytes(nth).start - self.range.start
     }
 
-    /// A row as it is drawn; `hits` says what was found between two bytes of the part.
+    /// Returns a row ready to be drawn. `hits` returns the search hits between two bytes of the part.
     pub(crate) fn row<I>(&self, nth: usize, window: Window, hits: impl Fn(Range<usize>) -> I) -> PageLine
     where
         I: Iterator<Item = (Kind, Range<usize>)>,
@@ -188,7 +182,7 @@ impl Long {
             ];
             return PageLine { parts }.right_of(window.left);
         }
-        // What is to the right of the window may be megabytes.
+        // The text to the right of the window may be megabytes long.
         let columns = window.left.saturating_add(window.width).saturating_add(1);
         let row = bytes.start..bytes.start + text::column(&self.text, bytes.clone(), columns);
         let mut kinds = Vec::new();
@@ -210,7 +204,6 @@ impl Long {
         PageLine { parts }.right_of(window.left)
     }
 
-    /// Tells every place of the part at which something stands.
     pub(crate) fn find(&self, needle: &Needle, told: impl FnMut(Range<usize>)) {
         needle.find(self.text.get(self.range.clone()).unwrap_or_default(), told);
     }

@@ -1,7 +1,7 @@
-//! The text of a preview: an action as lines that fit a width, every foreign character through [`crate::text`].
+//! The pages of a preview: an action as lines that fit a width. Foreign text is written through [`crate::text`].
 //!
-//! Built once per content, tab and width, and kept. Long texts are counted half a megabyte a message and made into rows only
-//! where they are on screen, so that ten megabytes can be read to their last line and no key waits for them.
+//! A page is built once per content, tab and width. Long texts are counted in parts, one per message, and laid out only
+//! when visible, so that a text of ten megabytes can be read to the end and never delays a key.
 
 pub(crate) mod before_after;
 pub(crate) mod colours;
@@ -30,17 +30,16 @@ use crate::tui::preview::page::made::{Cached, Made, Tab};
 use crate::tui::preview::page::search::{Found, Hit, Needle};
 use crate::tui::preview::page::writer::{Block, Writer};
 
-/// A page and what it was made from.
 #[derive(Clone, Debug)]
 pub(crate) struct Page {
     pub of: Made,
     blocks: Vec<Block>,
-    /// The first row of every block that was begun to be counted.
+    /// First row of each block whose counting has begun.
     firsts: Vec<usize>,
     rows: usize,
 }
 
-/// Everything that a page is laid out from, for where no key waits for it.
+/// All inputs of a page, for laying it out in the background.
 #[derive(Clone, Debug)]
 pub(crate) struct ToLayOut {
     pub of: Made,
@@ -50,7 +49,7 @@ pub(crate) struct ToLayOut {
     pub zone: jiff::tz::TimeZone,
 }
 
-/// What it was made from says what it is.
+/// Compares by `of`, which identifies the inputs.
 impl PartialEq for ToLayOut {
     fn eq(&self, other: &Self) -> bool {
         self.of == other.of
@@ -87,7 +86,7 @@ impl Page {
         Self { of, blocks: writer.blocks, firsts: vec![0], rows: 0 }
     }
 
-    /// Counts rows, looking at about so many bytes; [`Self::is_counted`] says whether that were all.
+    /// Counts rows, reading about `budget` bytes. [`Self::is_counted`] tells whether all are counted.
     pub(crate) fn count(&mut self, mut budget: usize) {
         let width = usize::from(self.of.width).max(text::NARROWEST);
         while budget > 0 {
@@ -105,24 +104,22 @@ impl Page {
         }
     }
 
-    /// All rows are known. Until then there are more than [`Self::len`].
+    /// Returns true if all rows are counted. Until then there are more than [`Self::len`].
     pub(crate) fn is_counted(&self) -> bool {
         self.firsts.len() > self.blocks.len()
     }
 
-    /// Rows that are known.
     pub(crate) const fn len(&self) -> usize {
         self.rows
     }
 
-    /// All of it, row by row, for who writes it somewhere else than on a screen.
+    /// Returns all rows, to be written elsewhere than on the screen.
     pub(crate) fn lines(&mut self) -> impl Iterator<Item = PageLine> {
         self.count(usize::MAX);
         let window = Window { left: 0, width: usize::MAX / 2 };
         (0..self.len()).map(move |nth| self.row(nth, window, Found::default()))
     }
 
-    /// A row as it is drawn.
     pub(crate) fn row(&self, nth: usize, window: Window, found: Found<'_>) -> PageLine {
         let Some((index, line)) = self.place(nth) else { return PageLine::default() };
         match self.blocks.get(index) {
@@ -135,7 +132,7 @@ impl Page {
         }
     }
 
-    /// Something of a row came from outside: it stands behind the gutter.
+    /// Returns true if a row contains foreign text, which is marked by the gutter.
     pub(crate) fn is_foreign(&self, nth: usize) -> bool {
         let Some((index, line)) = self.place(nth) else { return false };
         match self.blocks.get(index) {
@@ -145,12 +142,11 @@ impl Page {
         }
     }
 
-    /// Nothing of a row is to the right of the page.
     pub(crate) fn fits(&self, nth: usize) -> bool {
         self.of.wrap || !self.reaches(nth, usize::from(self.of.width))
     }
 
-    /// Something of a row is to the right of so many columns.
+    /// Returns true if a row extends beyond that many columns.
     pub(crate) fn reaches(&self, nth: usize, columns: usize) -> bool {
         let Some((index, line)) = self.place(nth) else { return false };
         match self.blocks.get(index) {
@@ -162,7 +158,7 @@ impl Page {
         }
     }
 
-    /// Where the text of a row begins, which stays the same at another width.
+    /// Returns the position of a row's text, which stays the same at another width.
     pub(crate) fn anchor(&self, nth: usize) -> Hit {
         let (block, line) = self.place(nth).unwrap_or_default();
         let at = match self.blocks.get(block) {
@@ -172,7 +168,6 @@ impl Page {
         Hit { block, line, range: at..at }
     }
 
-    /// Every place at which something stands, in order.
     pub(crate) fn find(&self, needle: &Needle) -> Vec<Hit> {
         let mut hits = Vec::new();
         for (block, content) in self.blocks.iter().enumerate() {
@@ -189,7 +184,7 @@ impl Page {
         hits
     }
 
-    /// The row in which a hit begins; counts as far as it must.
+    /// Returns the row in which a hit begins. Counts as many rows as needed.
     pub(crate) fn row_of(&mut self, hit: &Hit) -> usize {
         while !self.is_counted() && !self.has_counted(hit) {
             self.count(1 << 20);
@@ -210,7 +205,7 @@ impl Page {
         })
     }
 
-    /// The line of the Raw tab's text that a row is in: where it begins.
+    /// Returns the start of the line of the Raw tab's text that a row is in.
     pub(crate) fn line_of_json(&self, nth: usize) -> Option<usize> {
         let (index, line) = self.place(nth)?;
         match self.blocks.get(index)? {
@@ -220,7 +215,7 @@ impl Page {
         }
     }
 
-    /// The row in which that line begins, or the fold that it is in.
+    /// Returns the row in which that line begins, or the fold that contains it.
     pub(crate) fn row_of_json(&mut self, at: usize) -> Option<usize> {
         self.count(usize::MAX);
         let holds = |block: &Block| match block {
@@ -236,14 +231,9 @@ impl Page {
         Some(self.firsts.get(index)? + within)
     }
 
-    /// The block that a row is in, and which of its rows it is.
     fn place(&self, nth: usize) -> Option<(usize, usize)> {
         let index = self.firsts.partition_point(|first| *first <= nth).checked_sub(1)?;
         let first = self.firsts.get(index)?;
         (nth < self.rows).then_some((index, nth - first))
     }
 }
-
-// What a page is made from.
-
-// Puts a page together, line by line.

@@ -1,4 +1,4 @@
-//! What the proposing side says of its own proposal, beside what would run: what its preview leaves out, and what it adds.
+//! Compares the agent's preview of an action with its input: reports fields that the preview omits or adds.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
@@ -13,19 +13,18 @@ use super::made::Cached;
 use super::writer::Writer;
 use crate::tui::preview::words;
 
-/// Longer than this, the two are not compared.
+/// Largest size of both together that is compared, in bytes.
 const COMPARED: usize = 1 << 20;
 
-/// A value without parts, and the key it stands under.
+/// A scalar value and its nearest key.
 type Leaf = (String, String);
 
-/// An input beside its preview.
 #[derive(Debug)]
 pub(crate) struct PreviewComparison<'a> {
     cached: &'a Cached,
     preview: Option<&'a RawJson>,
     shown: HashSet<Leaf>,
-    /// Ids that every action has, and that Context shows.
+    /// Ids that every action has and that the Context tab shows.
     known: Vec<&'a Untrusted>,
     compared: bool,
 }
@@ -44,7 +43,7 @@ impl<'a> PreviewComparison<'a> {
         Self { cached, preview, shown: said.into_iter().collect(), known, compared }
     }
 
-    /// The preview leaves a field of the input out, or shows only some of it.
+    /// Returns true if the preview omits a field of the input or some of its values.
     pub(crate) fn leaves_out(&self, key: &str, value: &str) -> bool {
         let known = || {
             let meaning = json::decode(value).text;
@@ -53,7 +52,7 @@ impl<'a> PreviewComparison<'a> {
         self.compared && leaves(key, value).iter().any(|leaf| !self.shown.contains(leaf)) && !known()
     }
 
-    /// The part of the page that is theirs.
+    /// Writes the agent's summary and the differences of its preview.
     pub(crate) fn write(&self, writer: &mut Writer) {
         let summary = self.cached.action.summary.as_ref().filter(|summary| !summary.is_empty());
         if summary.is_none() && self.preview.is_none() {
@@ -65,7 +64,7 @@ impl<'a> PreviewComparison<'a> {
             writer.long(Kind::Plain, 2, summary.as_raw());
         }
         let Some(preview) = self.preview else { return };
-        // What follows is said by placet, not by the agent.
+        // The following is placet's text, not the agent's.
         if summary.is_some() {
             writer.blank();
         }
@@ -97,13 +96,14 @@ impl<'a> PreviewComparison<'a> {
         }
     }
 
-    /// A key with several values in the input has one of them elsewhere in the preview, or where its place is ambiguous. Keys above it
-    /// that only one of the two has do not matter, because a preview may be flatter or call a list otherwise.
+    /// Returns true if a key with several values in the input has them in other places in the preview, or if the places
+    /// are ambiguous. Keys above it that only one of the two has are ignored, because a preview may be flatter or name
+    /// a list differently.
     fn is_rearranged(&self, preview: &str) -> bool {
         let input = self.cached.action.input.as_str();
         let (of_input, of_preview) = (keys(input), keys(preview));
         let shared: HashSet<&str> = of_input.intersection(&of_preview).map(String::as_str).collect();
-        // Random: otherwise an agent could make two places collide.
+        // A random seed, because with a known one an agent could make two places collide.
         let seed = RandomState::new();
         let inside = placed("", input, &shared, &seed);
         let (mut places, mut first, mut several) = (HashMap::new(), HashMap::new(), HashSet::new());
@@ -121,7 +121,7 @@ impl<'a> PreviewComparison<'a> {
         })
     }
 
-    /// What is in the preview and not in the input; whether the input has another value under that key.
+    /// Returns values that are only in the preview, and whether the input has another value under the same key.
     fn added(&self) -> Vec<(String, String, bool)> {
         let input = self.cached.action.input.as_str();
         let inside: HashSet<Leaf> = leaves("", input).into_iter().collect();
@@ -129,7 +129,7 @@ impl<'a> PreviewComparison<'a> {
         let counts = counts(input);
         let said = self.preview.map(|preview| leaves("", preview.as_str())).unwrap_or_default();
         let new = said.into_iter().filter(|leaf| {
-            // A preview that a gate makes counts a list, and has an empty text for what is not there.
+            // A gate's preview contains the length of a list, and an empty text for an absent field.
             let counted = leaf.0 == "count" && counts.contains(&leaf.1);
             let stands_in = leaf.1.is_empty() && !keys.contains(leaf.0.as_str());
             !inside.contains(leaf) && !counted && !stands_in
@@ -144,13 +144,13 @@ impl<'a> PreviewComparison<'a> {
     }
 }
 
-/// Every value without parts, under the nearest key above it; strings as their meaning, all else as it was written.
+/// Returns all scalar values with their nearest keys. Strings are decoded; other values stay as written.
 fn leaves(key: &str, value: &str) -> Vec<Leaf> {
     let all = placed(key, value, &HashSet::new(), &RandomState::new());
     all.into_iter().map(|(_, leaf)| leaf).collect()
 }
 
-/// The same, each with its place: a hash of the indices above it and of those keys above it that are shared.
+/// Like [`leaves`], with the place of each: a hash of its indices and of the keys above it that both sides have.
 fn placed(key: &str, value: &str, shared: &HashSet<&str>, seed: &RandomState) -> Vec<(u64, Leaf)> {
     let (mut all, mut above) = (Vec::new(), Vec::new());
     let (mut key, mut place, mut index) = (key.to_owned(), 0, None::<usize>);
@@ -176,7 +176,6 @@ fn placed(key: &str, value: &str, shared: &HashSet<&str>, seed: &RandomState) ->
     all
 }
 
-/// Keys of objects and arrays, decoded.
 fn keys(text: &str) -> HashSet<String> {
     let (mut keys, mut key) = (HashSet::new(), None);
     let mut scanner = Scanner::new(text);
@@ -192,7 +191,6 @@ fn keys(text: &str) -> HashSet<String> {
     keys
 }
 
-/// How many elements the lists of an input have.
 fn counts(input: &str) -> HashSet<String> {
     let members = json::members(input).unwrap_or_default();
     members.iter().filter_map(|member| Some(json::elements(member.value)?.len().to_string())).collect()
@@ -203,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn leaves_have_the_key_that_they_stand_under() {
+    fn leaves_have_their_nearest_key() {
         let leaf = |key: &str, value: &str| (key.to_owned(), value.to_owned());
 
         assert_eq!(

@@ -1,35 +1,33 @@
-//! Finding a text in a page.
+//! Text search in a page.
 
 use std::ops::Range;
 
 use super::line::{Kind, PageLine};
 
-/// What is looked for. Capitals count only where there are some.
+/// A search text. Upper and lower case differ only if it contains a capital.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Needle {
     chars: Vec<char>,
     exact: bool,
 }
 
-/// Where it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hit {
     pub(crate) block: usize,
-    /// Of a block of ready lines.
+    /// For a block of finished lines.
     pub(crate) line: usize,
-    /// Bytes.
+    /// In bytes.
     pub(crate) range: Range<usize>,
 }
 
 impl Needle {
-    /// `None` for nothing.
     pub(crate) fn new(text: &str) -> Option<Self> {
         let exact = text.chars().any(char::is_uppercase);
         let chars: Vec<char> = text.chars().map(|c| if exact { c } else { lower(c) }).collect();
         (!chars.is_empty()).then_some(Self { chars, exact })
     }
 
-    /// Tells every place in a text, none of which overlap.
+    /// Reports all matches in a text, without overlaps.
     pub(crate) fn find(&self, text: &str, mut told: impl FnMut(Range<usize>)) {
         let Some((&first, rest)) = self.chars.split_first() else { return };
         let same = |c: char, wanted: char| c == wanted || (!self.exact && lower(c) == wanted);
@@ -55,12 +53,11 @@ impl Needle {
     }
 }
 
-/// One character to one: places in the text stay what they are.
+/// Maps one character to one character, so that positions do not shift.
 fn lower(c: char) -> char {
     if c.is_ascii() { c.to_ascii_lowercase() } else { c.to_lowercase().next().unwrap_or(c) }
 }
 
-/// The hits of a page, and which of them the search is at.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Found<'a> {
     pub hits: &'a [Hit],
@@ -68,7 +65,7 @@ pub(crate) struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    /// Those in a part of a block or line, each with its look.
+    /// Returns the hits in a part of a block or line, each with its look.
     pub(crate) fn within(
         self,
         block: usize,
@@ -85,7 +82,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Cuts a range where hits begin and end, and tells each part with the look of its hit.
+/// Splits a range at the start and end of each hit, and reports each part with the look of its hit.
 pub(crate) fn mark(
     range: Range<usize>,
     hits: impl Iterator<Item = (Kind, Range<usize>)>,
@@ -108,7 +105,6 @@ pub(crate) fn mark(
 }
 
 impl PageLine {
-    /// With what was found in it.
     pub(crate) fn marked(self, found: Found<'_>, block: usize, line: usize) -> Self {
         let length = self.parts.iter().map(|(_, shown)| shown.plain().len()).sum();
         let mut hits = found.within(block, line, 0..length).peekable();
@@ -141,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn small_letters_find_both_and_capitals_themselves() {
+    fn lowercase_needle_matches_both_cases() {
         assert_eq!(found("er", "ERrer"), [0..2, 3..5]);
         assert_eq!(found("Er", "erErEr"), [2..4, 4..6]);
         assert_eq!(found("ö", "Ö ö"), [0..2, 3..5]);

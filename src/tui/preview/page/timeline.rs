@@ -1,4 +1,4 @@
-//! What happened to an action, in order: by its source's timeline where there is one, and by what was sent from here.
+//! The History tab: the source's timeline if it has one, and the decisions sent from this machine.
 
 use crate::domain::{HistoryEvent, Outcome, PendingAction, Timestamp, json};
 use crate::inbox::{Answer, History, Problem, SentHere};
@@ -10,9 +10,9 @@ use super::made::{Cached, Made};
 use super::writer::Writer;
 use crate::tui::preview::words;
 
-/// Longest word of a timeline that keeps its column.
+/// Longest event name that keeps the column.
 const WORD: usize = 12;
-/// The longest of our names for what was said.
+/// Width of the labels below an event.
 const NAME: usize = 8;
 
 pub(crate) fn history(
@@ -42,7 +42,7 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// `approved     2026-11-21 14:22:31 UTC   by lee`, and below it what was said.
+    /// Writes `approved     2026-11-21 14:22:31 UTC   by lee`, and details below it.
     fn event(&mut self, event: &HistoryEvent) {
         let by = event
             .by
@@ -63,7 +63,7 @@ impl Page<'_> {
         self.more("error", said("error").map(|error| meaning(&error)));
     }
 
-    /// What the action itself tells, where nobody wrote down how it came about.
+    /// Writes what the action's own fields tell, for a source without a timeline.
     fn without_timeline(&mut self, problem: Option<&Problem>) {
         match problem {
             Some(problem) => failed(self.writer, problem),
@@ -88,7 +88,7 @@ impl Page<'_> {
         self.more("error", self.action.error.as_ref().map(|error| error.as_raw().to_owned()));
     }
 
-    /// What this inbox, and others on its journal, sent of it.
+    /// Writes the decisions sent from here, including those of other inboxes on the same journal.
     fn sent(&mut self, told: &History) {
         if told.sent.is_empty() {
             return;
@@ -131,7 +131,7 @@ impl Page<'_> {
         }
     }
 
-    /// `  reason  too expensive`, wrapped below its name.
+    /// Writes `  reason  too expensive`, wrapped below its label if it is long.
     fn more(&mut self, name: &str, said: Option<String>) {
         let Some(said) = said.filter(|said| !said.is_empty()) else { return };
         let lines = text::lines(&said);
@@ -167,7 +167,6 @@ fn kind_of(word: &str) -> Kind {
     }
 }
 
-/// What the source said to it.
 fn answer(of: &Made, outcome: Option<&Outcome>) -> String {
     match outcome {
         None => words::MAY_NOT_HAVE_BEEN_SENT.to_owned(),
@@ -186,7 +185,7 @@ fn answer(of: &Made, outcome: Option<&Outcome>) -> String {
     }
 }
 
-/// A JSON string's meaning; anything else as it is written.
+/// Decodes a JSON string; other values stay as written.
 fn meaning(value: &str) -> String {
     if value.starts_with('"') { json::decode(value).text.into_owned() } else { value.to_owned() }
 }

@@ -1,4 +1,4 @@
-//! Puts a page together, line by line.
+//! Builds a page line by line.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,12 +11,11 @@ use super::colours;
 use super::line::{Kind, PageLine};
 use super::long_text::Long;
 
-/// What a page is made of.
 #[derive(Clone, Debug)]
 pub(crate) enum Block {
     Lines(Vec<PageLine>),
     Long(Long),
-    /// A folded object or array, and where its first line begins in the text.
+    /// A folded object or array, and the start of its first line in the text.
     Fold(usize, PageLine),
 }
 
@@ -38,13 +37,11 @@ impl Block {
     }
 }
 
-/// Collects lines of at most `width` columns.
 #[derive(Debug)]
 pub(crate) struct Writer {
     pub(crate) width: usize,
-    /// Source texts are in colours.
     pub(crate) colours: bool,
-    /// Since the last long text.
+    /// Lines since the last long text.
     pub(crate) lines: Vec<PageLine>,
     pub(crate) blocks: Vec<Block>,
 }
@@ -73,19 +70,17 @@ impl Writer {
         }
     }
 
-    /// Text of any length, each of its lines wrapped or not as the page is.
+    /// Writes a text of any length; the page decides whether its lines wrap.
     pub(crate) fn long(&mut self, kind: Kind, indent: usize, text: impl Into<String>) {
         let text = text.into();
         let all = 0..text.len();
         self.block(Block::Long(Long::new(Arc::new(text), all, indent, kind)));
     }
 
-    /// The same of a part of a text that others keep, too.
     pub(crate) fn long_part(&mut self, kind: Kind, indent: usize, text: Arc<String>, part: Range<usize>) {
         self.block(Block::Long(Long::new(text, part, indent, kind)));
     }
 
-    /// The same, written in a language that is known.
     pub(crate) fn source(&mut self, language: Option<Language>, indent: usize, text: impl Into<String>) {
         let text = text.into();
         let all = 0..text.len();
@@ -93,14 +88,13 @@ impl Writer {
         self.block(Block::Long(Long::new(Arc::new(text), all, indent, Kind::Plain).painted(language)));
     }
 
-    /// JSON that is laid out in lines.
     pub(crate) fn json(&mut self, indent: usize, text: impl Into<String>) {
         let text = text.into();
         let all = 0..text.len();
         self.block(Block::Long(Long::new(Arc::new(text), all, indent, Kind::Plain).json(self.colours)));
     }
 
-    /// Foreign words in their hues, where there are any.
+    /// Splits foreign text into hues if its language is known.
     pub(crate) fn painted(&self, language: Option<Language>, kind: Kind, shown: Shown) -> Vec<(Kind, Shown)> {
         match language.filter(|_| self.colours && kind == Kind::Plain) {
             Some(language) => colours::painted(language, shown),
@@ -108,12 +102,12 @@ impl Writer {
         }
     }
 
-    /// Our own words, wrapped.
+    /// Writes placet's own words, wrapped.
     pub(crate) fn ours(&mut self, kind: Kind, text: impl Into<String>) {
         self.wrapped(kind, 0, &Shown::ours(text));
     }
 
-    /// Text of several lines, each wrapped, each indented by `indent` columns.
+    /// Writes the lines of a text, each wrapped and indented.
     pub(crate) fn text(&mut self, kind: Kind, indent: usize, text: &str) {
         for line in text::lines(text) {
             self.wrapped(kind, indent, &line);

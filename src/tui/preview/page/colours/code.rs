@@ -1,25 +1,24 @@
-//! Programs: comments in one hue, strings and numbers in the other. What runs must not look like a comment: wherever a text might
-//! be read in another way as well, such as a string that does not end on its line, the rest of it is plain.
+//! Programs: comments in one hue, strings and numbers in the other. Code that runs must never look like a comment, so
+//! the rest of a text is plain as soon as it could be read in two ways, such as after a string that does not end on
+//! its line.
 
 use super::parts::{Hue, Part, Place, line, run, string};
 
-/// What there is in a language.
 pub(super) struct Syntax {
-    /// `# …` at the beginning of a word.
+    /// `# ...` at the beginning of a word.
     hash: bool,
-    /// `-- …` or `// …`
+    /// The byte that is doubled to begin a comment: `-- ...` or `// ...`.
     comment: Option<u8>,
-    /// `/* … */`
     block: bool,
-    /// Strings in these quotes may hold `\`, which escapes.
+    /// Quotes whose strings may contain `\` escapes.
     escapes: &'static [u8],
-    /// What begins here is not followed.
+    /// Returns true if the text from here on is too ambiguous to highlight.
     lost: fn(&[u8]) -> bool,
-    /// Something that looks like a string, behind such a byte, is more than that.
+    /// Returns true if this string, after such a byte, is not a plain string.
     more: fn(u8, &[u8]) -> bool,
 }
 
-/// Dialects differ in `#`, in `\`, and in what quotes a name.
+/// Dialects differ in `#`, in `\`, and in how names are quoted.
 pub(super) const SQL: Syntax = Syntax {
     hash: false,
     comment: Some(b'-'),
@@ -33,7 +32,7 @@ pub(super) const SQL: Syntax = Syntax {
     more: |before, _| is_word(before),
 };
 
-/// Whatever holds words of its own is not followed: documents, sums, patterns, substitutions.
+/// Constructs that contain words of their own are not followed: here-documents, arithmetic, patterns, substitutions.
 pub(super) const SHELL: Syntax = Syntax {
     hash: true,
     comment: None,
@@ -62,7 +61,7 @@ pub(super) const PYTHON: Syntax = Syntax {
     more: |before, whole| is_word(before) && whole.contains(&b'{'),
 };
 
-/// Regular expressions, templates, raw strings, lifetimes and what stands in angle brackets are not followed.
+/// Regular expressions, templates, raw strings, lifetimes and angle brackets are not followed.
 pub(super) const LIKE_C: Syntax = Syntax {
     hash: false,
     comment: Some(b'/'),
@@ -86,7 +85,7 @@ pub(super) fn part(of: &Syntax, place: Place, bytes: &[u8], at: usize) -> Part {
     match rest {
         _ if place == Place::Lost => lost(),
         _ if place == Place::Comment => comment(rest),
-        // Some databases run what is in these.
+        // Some databases execute these comments.
         [b'/', b'*', b'!' | b'+' | b'M', ..] if of.block => lost(),
         [b'/', b'*', after @ ..] if of.block => {
             let (hue, length, place) = comment(after);
@@ -94,7 +93,7 @@ pub(super) fn part(of: &Syntax, place: Place, bytes: &[u8], at: usize) -> Part {
         }
         [b'#', ..] if of.hash && before.is_ascii_whitespace() => (Hue::Name, line(rest), Place::InLine),
         [one, two, after @ ..] if Some(*one) == of.comment && one == two => match after {
-            // `--x` may be a sum, and `://` an address.
+            // `--x` may be arithmetic, and `://` part of a URL.
             [next, ..] if *one == b'-' && !next.is_ascii_whitespace() => lost(),
             _ if before == b':' => lost(),
             _ => (Hue::Name, line(rest), Place::InLine),
@@ -106,9 +105,9 @@ pub(super) fn part(of: &Syntax, place: Place, bytes: &[u8], at: usize) -> Part {
             let is_escaped = whole.contains(&b'\\') && !of.escapes.contains(quote);
             if is_escaped || (of.more)(before, whole) { lost() } else { (Hue::Value, length, Place::InLine) }
         }
-        // The next line goes on in the middle of this one.
+        // The statement continues on the next line.
         [b'\\', b'\n' | b'\r', ..] | [b'\\'] => lost(),
-        // Whatever comes, it is no quote.
+        // An escaped quote does not begin a string.
         [b'\\', _, ..] => (Hue::Plain, 2, Place::InLine),
         [first, ..] if first.is_ascii_digit() => {
             (Hue::Value, run(rest, |byte| is_word(byte) || byte == b'.'), Place::InLine)
@@ -118,7 +117,7 @@ pub(super) fn part(of: &Syntax, place: Place, bytes: &[u8], at: usize) -> Part {
     }
 }
 
-/// In a comment of several lines: its end, or the end of the line. Whether they nest depends on the language.
+/// Reads a block comment up to its end or the end of the line. A nested one is ambiguous: it depends on the language.
 fn comment(rest: &[u8]) -> Part {
     let all = line(rest);
     let mut pairs = rest.get(..all).unwrap_or_default().windows(2).enumerate();

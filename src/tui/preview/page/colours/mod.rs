@@ -1,9 +1,8 @@
-//! Which parts of a source text are drawn in which of two hues. It only paints: no character is changed, left out or moved, and
-//! what is read, edited and sent is judged elsewhere.
+//! Highlights source texts in two hues. It changes no character, and nothing else depends on its result.
 //!
-//! A text is walked once, from its beginning, while its rows are counted. Each row keeps what it begins in the middle of, so only
-//! rows that are on screen are painted. Every byte is looked at a few times at most, whatever the text is. In doubt a text stays
-//! plain: a comment is said to be one only where no other reading is at hand.
+//! A text is lexed once from its beginning, in linear time, while its rows are counted. Each row keeps the state at its
+//! start, so that only visible rows are painted. An ambiguous text stays plain, because code must never look like a
+//! comment.
 
 mod code;
 mod parts;
@@ -17,20 +16,19 @@ use crate::text::{PieceKind, Shown};
 use self::parts::{Hue, Part, Place, line, run, string};
 use super::line::Kind;
 
-/// So many bytes of a text are painted; what comes after them is plain.
+/// Bytes at the start of a text that are highlighted. The rest is plain.
 pub(crate) const PAINTED: usize = 64 << 10;
 
-/// What a row begins in the middle of.
+/// The lexer's state at the start of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lex {
-    /// Bytes that are left of a part, and its hue.
     left: u32,
     hue: Hue,
     place: Place,
 }
 
 impl Lex {
-    /// At the beginning of the next line. No part goes on over the end of a line.
+    /// Returns the state at the start of the next line. Parts end with their line.
     pub(crate) const fn next_line(self) -> Self {
         let place = match self.place {
             Place::Line | Place::InLine => Place::Line,
@@ -40,7 +38,7 @@ impl Lex {
     }
 }
 
-/// Tells the parts of `text` within `range`, which holds no end of a line, and what the text after it begins in the middle of.
+/// Reports the highlighted parts of `range`, which lies within one line. Returns the state at its end.
 pub(crate) fn lex(
     language: Language,
     mut state: Lex,
@@ -50,7 +48,7 @@ pub(crate) fn lex(
 ) -> Lex {
     let bytes = text.as_bytes().get(..text.len().min(PAINTED)).unwrap_or_default();
     let end = range.end.min(bytes.len());
-    // Neighbours of one hue are told as one.
+    // Adjacent parts of one hue are merged.
     let (mut kind, mut from, mut at) = (Kind::Plain, range.start, range.start);
     while at < end {
         if state.left == 0 {
@@ -77,7 +75,7 @@ pub(crate) fn lex(
     state
 }
 
-/// Words that are ready to be drawn, in their hues.
+/// Splits a text that is ready to be drawn into its hues.
 pub(crate) fn painted(language: Language, shown: Shown) -> Vec<(Kind, Shown)> {
     let plain = shown.plain();
     let mut tokens = Vec::new();
@@ -88,7 +86,7 @@ pub(crate) fn painted(language: Language, shown: Shown) -> Vec<(Kind, Shown)> {
     }
     let (mut parts, mut rest, mut gone) = (Vec::new(), shown, 0);
     lex(language, Lex::default(), &plain, 0..plain.len(), &mut |kind, range| {
-        // What stands for a character is not cut in two.
+        // A token that stands for a hidden character is not split.
         let cut = tokens.iter().find(|token| token.contains(&range.end)).map_or(range.end, |token| token.end);
         if cut > gone {
             let (head, tail) = std::mem::take(&mut rest).split_at(cut - gone);
@@ -99,7 +97,6 @@ pub(crate) fn painted(language: Language, shown: Shown) -> Vec<(Kind, Shown)> {
     parts
 }
 
-/// The part that begins at a byte.
 fn part(language: Language, place: Place, bytes: &[u8], at: usize) -> Part {
     let rest = bytes.get(at..).unwrap_or_default();
     match language {
@@ -114,7 +111,6 @@ fn part(language: Language, place: Place, bytes: &[u8], at: usize) -> Part {
     }
 }
 
-/// Keys, and values that are no strings.
 fn json(rest: &[u8]) -> Part {
     match rest.first() {
         Some(b'"') => {
@@ -132,10 +128,9 @@ fn json(rest: &[u8]) -> Part {
     }
 }
 
-/// Lines that are taken away, and lines that are added.
 fn diff(rest: &[u8]) -> Part {
     let hue = match rest {
-        // The names of the files, or lines that look like them.
+        // File names.
         [b'-', b'-', b'-', ..] | [b'+', b'+', b'+', ..] => Hue::Plain,
         [b'-', ..] => Hue::Name,
         [b'+', ..] => Hue::Value,

@@ -1,4 +1,4 @@
-//! What a part of a source text is, and what finding one takes in every language.
+//! The parts of a source text, and helpers that all languages share.
 
 use crate::tui::preview::page::line::Kind;
 
@@ -10,22 +10,19 @@ pub(super) enum Hue {
     Value,
 }
 
-/// Where in its text a part stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Place {
-    /// A line begins.
     #[default]
     Line,
     InLine,
-    /// In a block of code in Markdown, which so many of this mark close.
+    /// In a Markdown code block: its fence character, and how many close it.
     Fence(u8, u8),
-    /// In a comment of several lines.
     Comment,
-    /// It cannot be followed any more: the rest is plain.
+    /// The text became ambiguous; the rest is plain.
     Lost,
 }
 
-/// One part: its hue, its bytes, and where the next one stands.
+/// A hue, its length in bytes, and the position after it.
 pub(super) type Part = (Hue, usize, Place);
 
 impl Hue {
@@ -38,17 +35,16 @@ impl Hue {
     }
 }
 
-/// How many bytes at the beginning are of a kind.
+/// Returns the number of leading bytes for which `of` holds.
 pub(super) fn run(rest: &[u8], of: impl Fn(u8) -> bool) -> usize {
     rest.iter().position(|byte| !of(*byte)).unwrap_or(rest.len())
 }
 
-/// Bytes of the rest of the line.
 pub(super) fn line(rest: &[u8]) -> usize {
     run(rest, |byte| byte != b'\n')
 }
 
-/// Bytes of a string that begins here, with both quotes; `None` where it does not end on its line.
+/// Returns the length of a string with both quotes; `None` if it does not end on its line.
 pub(super) fn string(rest: &[u8], quote: u8) -> Option<usize> {
     let mut escaped = false;
     for (nth, byte) in rest.iter().enumerate().skip(1) {

@@ -1,11 +1,11 @@
-//! Markdown and YAML: what a line begins with says what it is.
+//! Markdown and YAML, highlighted by the start of each line.
 
 use super::parts::{Hue, Part, Place, line, run};
 
-/// A longer word before a colon is no key.
+/// Longest key of YAML.
 const KEY: usize = 128;
 
-/// Headings and what lists and quotes begin with; code.
+/// Highlights headings, list and quote markers, and code.
 pub(super) fn markdown(place: Place, rest: &[u8]) -> Part {
     let indent = run(rest, |byte| byte == b' ');
     let body = rest.get(indent..).unwrap_or_default();
@@ -26,7 +26,7 @@ pub(super) fn markdown(place: Place, rest: &[u8]) -> Part {
             if is_heading { whole(Hue::Name, Place::InLine) } else { in_line(rest) }
         }
         (Place::Line, [b'>', ..]) => (Hue::Name, indent + 1, Place::InLine),
-        // What an item holds may begin with a heading or code of its own.
+        // A list item may begin with a heading or a code block.
         (Place::Line, [b'-' | b'*' | b'+', b' ', ..]) => (Hue::Name, indent + 1, Place::Line),
         (Place::Line, [b'0'..=b'9', ..]) => {
             let digits = run(body, |byte| byte.is_ascii_digit());
@@ -39,7 +39,6 @@ pub(super) fn markdown(place: Place, rest: &[u8]) -> Part {
     }
 }
 
-/// How many marks a block of code begins with.
 fn fence(mark: u8, body: &[u8]) -> Option<u8> {
     let marks = run(body, |byte| byte == mark);
     let info = body.get(marks..line(body)).unwrap_or_default();
@@ -47,7 +46,7 @@ fn fence(mark: u8, body: &[u8]) -> Option<u8> {
     u8::try_from(marks).ok().filter(|marks| *marks >= 3 && !is_code_in_line)
 }
 
-/// Code between as many backticks on both sides.
+/// Highlights code between equal numbers of backticks.
 fn in_line(rest: &[u8]) -> Part {
     let marks = run(rest, |byte| byte == b'`');
     if marks == 0 {
@@ -59,7 +58,7 @@ fn in_line(rest: &[u8]) -> Part {
         at += run(left, |byte| !matches!(byte, b'`' | b'\n'));
         let left = rest.get(at..).unwrap_or_default();
         match run(left, |byte| byte == b'`') {
-            // Nothing ends it, so nothing else on the line is looked at again.
+            // No closing backticks: the rest of the line is plain.
             0 => return (Hue::Plain, at, Place::InLine),
             same if same == marks => return (Hue::Value, at + same, Place::InLine),
             other => at += other,
@@ -71,7 +70,7 @@ fn is_blank(rest: &[u8]) -> bool {
     rest.get(..line(rest)).unwrap_or_default().trim_ascii().is_empty()
 }
 
-/// Keys, and values that are a number or a word such as `true`.
+/// Highlights keys, numbers, and words such as `true`.
 pub(super) fn yaml(place: Place, rest: &[u8]) -> Part {
     if place == Place::Line {
         let mut before = 0;
@@ -96,7 +95,7 @@ pub(super) fn yaml(place: Place, rest: &[u8]) -> Part {
     }
 }
 
-/// Bytes of the key that a line begins with, without its colon.
+/// Returns the length of the key at the start of a line, without its colon.
 fn key(rest: &[u8]) -> Option<usize> {
     let near = rest.get(..rest.len().min(KEY)).unwrap_or_default();
     let length = run(near, |byte| !matches!(byte, b':' | b'\n' | b'#' | b'"' | b'\'' | b'{' | b'['));
@@ -105,7 +104,6 @@ fn key(rest: &[u8]) -> Option<usize> {
         .then_some(length)
 }
 
-/// The rest of a line, which is one value.
 fn value(rest: &[u8]) -> Part {
     let all = line(rest);
     let word = rest.get(..all).unwrap_or_default().trim_ascii();
