@@ -1,4 +1,4 @@
-//! Counts over the whole queue, waiting arrivals included; and what is staged of it.
+//! Counts of the whole queue, including arrivals that are not listed yet, and of the staged decisions.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,10 @@ use super::slots::CountsAs;
 use super::state::Queue;
 use super::tally::{Stats, Tally};
 
-/// Counts what waits beside the rows. Takes as long as there are arrivals that wait, not rows.
+/// Returns the counts with the waiting arrivals included. Its cost depends on the number of arrivals, not of rows.
 pub(crate) fn stats(queue: &mut Queue, now: Timestamp) -> Stats {
     let held = std::mem::take(&mut queue.held);
-    // What waits is on nobody's screen yet: what expires there needs no row to be marked.
+    // Waiting arrivals have no row to mark as expired, so an expired one is simply not counted.
     let counts = |entry: &&Entry| !is_late(entry, now) && !queue.away.contains(&entry.key);
     let counted: Vec<&Entry> = held.values().filter(counts).collect();
     for entry in &counted {
@@ -28,11 +28,12 @@ pub(crate) fn stats(queue: &mut Queue, now: Timestamp) -> Stats {
     stats
 }
 
-/// The same, counted anew. `later` is what was not taken into the list: it counts as if it had been.
+/// Like [`stats`], counted from scratch. `later` contains the changes that a frozen list holds back; they are counted
+/// as if applied.
 pub(crate) fn stats_anew(queue: &Queue, later: Option<&FrozenUpdates>, now: Timestamp) -> Stats {
     let mut tally = Tally::default();
     let mut add = |entry: &Entry, place: CountsAs| {
-        // It is offered as the list has it, and counted as it is now.
+        // The row is offered as listed, but counted by its current state.
         let present = match later {
             Some(later) => later.present(entry).filter(|entry| entry.row.status.is_pending()),
             None => Some(entry),
@@ -62,7 +63,7 @@ pub(crate) fn stats_anew(queue: &Queue, later: Option<&FrozenUpdates>, now: Time
     tally.stats()
 }
 
-/// How an arrival counts that waits to come into the list.
+/// Returns how a waiting arrival counts.
 fn counts_as(entry: &Entry) -> CountsAs {
     if entry.row.status.is_pending() { CountsAs::Offered } else { CountsAs::Lost }
 }
@@ -71,14 +72,13 @@ fn is_late(entry: &Entry, now: Timestamp) -> bool {
     entry.row.status.is_pending() && entry.row.has_expired(now)
 }
 
-// How many decisions are staged, in all and per batch, kept up to date step by step.
+// Counts of staged decisions in total and per batch, updated incrementally.
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StagedTotals {
     total: StagedCounts,
-    /// Approvals of what was not opened before.
+    /// Approvals of actions that were never opened.
     unopened: usize,
-    /// Somebody typed words or edits for them.
     with_words: usize,
     batches: HashMap<BatchKey, StagedCounts>,
 }
@@ -114,7 +114,7 @@ impl StagedTotals {
         self.change(changes, |change| (change.after.as_deref(), change.before.as_deref()));
     }
 
-    /// Changes of one batch mostly stand together: it is looked up once for all of them.
+    /// Applies changes in runs of one batch, to look each batch up once.
     fn change(&mut self, changes: &[Change], sides: fn(&Change) -> Sides<'_, Staged>) {
         for run in changes.chunk_by(|one, next| batches(sides(one)) == batches(sides(next))) {
             let (was, is): (Vec<&Staged>, Vec<&Staged>) = {
@@ -126,7 +126,6 @@ impl StagedTotals {
         }
     }
 
-    /// All of one batch.
     fn add_all(&mut self, staged: &[&Staged]) {
         let Some(first) = staged.first() else { return };
         let counts = self.batches.entry(first.batch.clone()).or_default();
@@ -138,7 +137,6 @@ impl StagedTotals {
         }
     }
 
-    /// All of one batch.
     fn remove_all(&mut self, staged: &[&Staged]) {
         let Some(first) = staged.first() else { return };
         let mut counts = self.batches.remove(&first.batch).unwrap_or_default();
@@ -173,15 +171,14 @@ fn is_unopened(staged: &Staged) -> bool {
     staged.digest.is_none() && staged.decision.kind().approves()
 }
 
-// Where the staged decisions are: in which group of the list, and behind the filter.
+// Counts of staged decisions per group, and of those behind the filter.
 
-/// Counted when decisions or rows may have changed, not per frame. Takes as long as there are decisions.
+/// Counted when decisions or rows may have changed, not per frame. Its cost depends on the number of decisions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StagedByGroup {
-    /// By index of the group.
     groups: Vec<StagedCounts>,
     hidden: usize,
-    /// Of the list that was counted.
+    /// The arrangement of the list that was counted.
     arrangement: u64,
 }
 
@@ -190,12 +187,11 @@ impl StagedByGroup {
         self.arrangement == queue.arrangement()
     }
 
-    /// Staged decisions that the filter does not show.
     pub(crate) const fn hidden(&self) -> usize {
         self.hidden
     }
 
-    /// What is staged in a group, as far as the filter shows it.
+    /// Returns the staged decisions of a group, without those that the filter hides.
     pub(crate) fn of_group(&self, group: &Group, queue: &Queue, tally: &StagedTotals) -> StagedCounts {
         if self.groups.is_empty() {
             return group.key.batch().map(|batch| tally.batch(batch)).unwrap_or_default();
@@ -206,7 +202,7 @@ impl StagedByGroup {
 
     pub(crate) fn of(queue: &Queue, draft: &Draft) -> Self {
         let mut spread = Self { arrangement: queue.arrangement(), ..Self::default() };
-        // Batches are tallied step by step.
+        // `StagedTotals` already counts batches.
         if queue.group_by() == GroupBy::Batch && queue.shown().is_none() {
             return spread;
         }

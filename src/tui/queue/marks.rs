@@ -1,4 +1,4 @@
-//! Marks and ranges. A mark is on its action, wherever that stands.
+//! Marks and ranges. A mark belongs to its action and moves with it.
 
 use crate::domain::ActionKey;
 use crate::tui::core::modal::by_tool;
@@ -7,7 +7,7 @@ use super::slots::{NOWHERE, Slot};
 use super::state::{Cursor, Line, Queue};
 use super::tally::{MarkSums, Marks};
 
-/// Of so many marked actions, what they come to is told. The review tells it of any number.
+/// Largest number of marked actions whose amounts are added up. The review has no such limit.
 pub(crate) const FEW: usize = 100;
 
 impl Queue {
@@ -15,7 +15,6 @@ impl Queue {
         !self.marks.is_empty() && self.get(key).is_some_and(|slot| slot.marked)
     }
 
-    /// What is marked, counted.
     pub(crate) fn mark_sums(&self) -> &MarkSums {
         self.marks.sums(|| {
             if self.marks.is_empty() {
@@ -47,7 +46,7 @@ impl Queue {
         self.anchor = None;
     }
 
-    /// A range is open: everything from where it began to the cursor is as good as marked.
+    /// Returns true if a range is open. Lines between its start and the cursor count as marked.
     pub(crate) fn has_range(&self) -> bool {
         self.anchor.is_some()
     }
@@ -56,7 +55,6 @@ impl Queue {
         self.anchor = self.cursor.clone().map(|cursor| (cursor, self.at));
     }
 
-    /// First and last line of the range.
     pub(crate) fn range(&self) -> Option<(usize, usize)> {
         let (_, anchor) = self.anchor.as_ref()?;
         Some((self.at.min(*anchor), self.at.max(*anchor)))
@@ -66,7 +64,7 @@ impl Queue {
         self.anchor = None;
     }
 
-    /// Ends the range; what can be decided of it and `takes` is marked now. Returns how many it did not take.
+    /// Ends the range and marks its pending actions for which `takes` holds. Returns how many were not taken.
     pub(crate) fn keep_range(&mut self, takes: impl Fn(&ActionKey) -> bool) -> usize {
         let Some((first, last)) = self.range() else { return 0 };
         self.anchor = None;
@@ -78,7 +76,7 @@ impl Queue {
         left.len()
     }
 
-    /// What marking a line marks: a folded group is all of its actions, an open one stands for itself.
+    /// Returns what marking a line marks: all actions of a folded group, none for the header of an open one.
     fn marked_with(&self, line: Line) -> Vec<u32> {
         match line {
             Line::Action(index) => self.pending_of(&[index]),
@@ -111,7 +109,7 @@ impl Queue {
         }
     }
 
-    /// Marks these, by index, or takes the marks away when all of them are marked.
+    /// Marks these indices, or unmarks them if all are marked.
     pub(crate) fn turn_marks(&mut self, indices: &[u32]) {
         if indices.iter().all(|index| self.slot(*index).is_some_and(|slot| slot.marked)) {
             self.set_marks(indices, false);
@@ -123,12 +121,12 @@ impl Queue {
         }
     }
 
-    /// Everything that is shown and can be decided, in folded groups too, by index.
+    /// Returns the indices of all visible pending actions, in folded groups, too.
     pub(crate) fn shown_pending(&self) -> Vec<u32> {
         self.groups.iter().flat_map(|group| self.pending_of(&group.slots)).collect()
     }
 
-    /// What the cursor would mark: its action, or all of its group. By index.
+    /// Returns the indices that marking at the cursor applies to: its action, or all of its group.
     pub(crate) fn pending_here(&self) -> Vec<u32> {
         match &self.cursor {
             Some(Cursor::Action(key)) => {
@@ -141,13 +139,13 @@ impl Queue {
         }
     }
 
-    /// Marked actions that are shown and can be decided, in the order of the list, by index.
+    /// Returns the indices of visible, pending, marked actions in list order.
     pub(crate) fn marked(&self) -> Vec<u32> {
         let is_marked = |slot: &Slot| slot.marked && slot.is_pending() && slot.group != NOWHERE;
         self.order.iter().copied().filter(|index| self.slot(*index).is_some_and(is_marked)).collect()
     }
 
-    /// So many marked actions are hidden by the filter.
+    /// Number of marked actions that the filter hides.
     pub(crate) fn marks_hidden(&self) -> usize {
         if self.shown.is_none() { 0 } else { self.mark_sums().hidden }
     }

@@ -1,4 +1,4 @@
-//! The list of pending actions: its rows, order, groups, filter, and what sources bring into it.
+//! The queue: the rows of pending actions, their order, groups and filter, and the changes that sources report.
 
 pub(crate) mod arrange;
 pub(crate) mod counts;

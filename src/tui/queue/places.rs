@@ -1,4 +1,4 @@
-//! The left pane: places, as in mail. Moving in it narrows the list to a saved filter, a source, an agent or a tool.
+//! The left pane: saved filters, sources, agents and tools. Moving the cursor in it filters the list.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -20,17 +20,14 @@ use crate::tui::queue::words;
 use super::filter;
 use super::filter_state::{Place, PlacesPane};
 
-/// A line of the pane.
 enum Row {
     Blank,
     Heading(&'static str),
-    /// With how many actions are pending there, where that is counted.
     Place(Place, Option<usize>),
-    /// What of a source cannot be read.
     Unreadable(usize),
 }
 
-/// What shows a place, and nothing else. `None` shows everything.
+/// Returns the filter of a place; `None` shows everything.
 fn filter_of(model: &Model, place: &Place) -> Option<Filter> {
     match place {
         Place::All => None,
@@ -42,7 +39,7 @@ fn filter_of(model: &Model, place: &Place) -> Option<Filter> {
     }
 }
 
-/// Keys go to the pane. On a screen without room for it, it takes the preview's.
+/// Moves the focus to the pane. On a narrow screen the pane replaces the preview.
 pub(crate) fn open(model: &mut Model) {
     if model.history.open.is_some() {
         return history::update::refuse(model);
@@ -54,7 +51,7 @@ pub(crate) fn open(model: &mut Model) {
     model.modal = Some(Modal::Places(PlacesPane { at, before: filter::before(model) }));
 }
 
-/// Moves to another place, and narrows the list to it.
+/// Moves to another place and filters the list by it.
 pub(crate) fn go(model: &mut Model, to: impl FnOnce(usize) -> usize) {
     let Some(Modal::Places(pane)) = &model.modal else { return };
     let mut places = places(model);
@@ -71,14 +68,14 @@ pub(crate) fn go(model: &mut Model, to: impl FnOnce(usize) -> usize) {
     filter::show(model, shows);
 }
 
-/// To the list, which stays as it is.
+/// Moves the focus back and keeps the filter.
 pub(crate) fn keep(model: &mut Model, focus: Focus) {
     filter::finish(model);
     model.modal = None;
     model.screen.focus = focus;
 }
 
-/// To the list, which shows again what it showed before.
+/// Moves the focus back and restores the previous filter.
 pub(crate) fn put_back(model: &mut Model) {
     if let Some(Modal::Places(pane)) = model.modal.take() {
         filter::put_back_to(model, pane.before);
@@ -93,7 +90,6 @@ fn pane(model: &Model) -> Option<&PlacesPane> {
     model.modal.as_ref().and_then(Modal::places)
 }
 
-/// What can be done with the place under the cursor.
 pub(crate) fn hints(model: &Model) -> Vec<(Command, &'static str)> {
     let mut hints = vec![(Command::Accept, words::TO_THE_LIST), (Command::Back, "undo")];
     match pane(model).map(|pane| &pane.at) {
@@ -111,7 +107,6 @@ fn places(model: &Model) -> Vec<Place> {
     rows(model).into_iter().filter_map(place).collect()
 }
 
-/// The place that the list shows now.
 fn standing(model: &Model) -> Option<Place> {
     let applied = model.list.filtering.applied.as_ref();
     places(model).into_iter().find(|place| filter_of(model, place).as_ref() == applied)
@@ -134,7 +129,8 @@ fn rows(model: &Model) -> Vec<Row> {
     rows
 }
 
-/// The filter that stood when keys went to the pane, where no place has it: who looks around finds it again.
+/// Returns the filter that was set when the pane got the focus, unless a place has it. It is listed so that the
+/// reviewer can return to it.
 fn written(model: &Model, rows: &[Row]) -> Option<Filter> {
     let before = pane(model)?.before.filter.as_ref()?;
     let has_it =
@@ -142,7 +138,7 @@ fn written(model: &Model, rows: &[Row]) -> Option<Filter> {
     (!rows.iter().any(has_it)).then(|| before.clone())
 }
 
-/// A single source, agent or tool is all there is, and no place of its own.
+/// Adds a section, unless it has fewer than `least` rows.
 fn section(rows: &mut Vec<Row>, heading: &'static str, least: usize, of: Vec<Row>) {
     if of.len() >= least {
         rows.extend([Row::Blank, Row::Heading(heading)]);
@@ -168,7 +164,7 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let rows = rows(model);
     let (at, focused) = match pane(model) {
         Some(pane) => (Some(pane.at.clone()), true),
-        // A list of what is over is no place of the queue.
+        // A list of ended actions is not a place.
         None if model.history.open.is_some() => (None, false),
         None => (standing(model), false),
     };
@@ -186,7 +182,7 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
             }
             Row::Place(place, count) => {
                 let here = at.as_ref() == Some(place);
-                // One bar on the screen: where keys go.
+                // Only one bar on the screen, at the row that has the focus.
                 let pen = pen::row(model, area, nth, (here && focused).then_some(true), buf);
                 let ground = if here && !focused { theme::RAISED } else { theme::PLAIN };
                 draw_place(model, place, *count, here, pen.base(ground));
@@ -223,7 +219,7 @@ fn is_well(model: &Model, name: &SourceName) -> bool {
     source.is_none_or(|source| chrome::words::connection(source, model.now).1)
 }
 
-/// Where the row under the cursor begins, while keys go to the pane.
+/// Returns the position of the row under the cursor while the pane has the focus.
 pub(crate) fn cursor(model: &Model, layout: &Layout) -> Option<Position> {
     let Some(Modal::Places(pane)) = &model.modal else { return None };
     let Rect { x, y, height, .. } = layout.places;

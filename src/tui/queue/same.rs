@@ -1,4 +1,4 @@
-//! Finds actions that propose the same again: an agent that tries twice, or one that was approved already.
+//! Finds actions that propose the same again: duplicates from an agent, or repetitions of an approved action.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hash, Hasher as _};
@@ -13,39 +13,37 @@ use crate::inbox::{DAY, Ran};
 use super::slots::{NOWHERE, Slot, State};
 use crate::tui::queue::words;
 
-/// So many rows that propose the same are looked at for one row.
+/// Maximum number of rows compared per lookup.
 const LOOKED_AT: usize = 64;
 
-/// Actions by what they propose.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SameIndex {
-    /// Hashes of titles and digests with the index of their row, in parts that are sorted by hash, each less than half as long as the one
-    /// before it was: a list that comes page by page is not sorted anew for each. A row that changed has those of before, too: what is found
-    /// is compared.
+    /// Pairs of a hash of title or digest and a row index, in parts that are sorted by hash. Each part is less than
+    /// half as long as the one before, so that a list that arrives page by page is not sorted again for each page.
+    /// Outdated pairs of changed rows remain; every hit is compared.
     listed: Vec<Vec<(u32, u32)>>,
-    /// Rows that changed since.
     changed: Vec<u32>,
-    /// What was approved lately and is not in the list any more.
+    /// Recently approved actions that have left the list.
     ran: HashMap<u64, Ran>,
 }
 
-/// Another action of the same source that proposes the same.
+/// An action of the same source that proposes the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Same {
     pub key: ActionKey,
     /// When it was approved; `None` while it is pending.
     pub approved: Option<Timestamp>,
-    /// The whole input is the same; else the tool and the title that placet made of telling fields.
+    /// True if the whole input is equal; false if only the tool and the title that placet made of telling fields are.
     pub input: bool,
 }
 
 impl Same {
-    /// For a row of the list.
+    /// Returns the label for a row of the list.
     pub(crate) const fn short(&self) -> &'static str {
         if self.approved.is_some() { words::SAME_AS_ONE_APPROVED } else { words::SAME_AS_ANOTHER }
     }
 
-    /// For who is about to decide.
+    /// Returns the warning for a reviewer about to decide.
     pub(crate) fn told(&self, now: Timestamp) -> String {
         let what = if self.input { "input" } else { "title" };
         match self.approved {
@@ -55,12 +53,12 @@ impl Same {
     }
 }
 
-/// What an action proposes, as far as it is told from others by it.
+/// The part of an action that is compared with others.
 pub(crate) struct Proposes<'a> {
     pub key: &'a ActionKey,
     pub workspace: Option<&'a Untrusted>,
     pub tool: &'a Untrusted,
-    /// `None` where equal titles say nothing.
+    /// `None` if the title is too unspecific to compare.
     pub title: Option<&'a Untrusted>,
     pub digest: Option<Digest>,
 }
@@ -73,7 +71,7 @@ impl<'a> Proposes<'a> {
         Self { key, workspace, tool, title: tells.then_some(title), digest }
     }
 
-    /// With whether it is the whole input.
+    /// Returns hashes of input and title; true for the input.
     fn hashes(&self) -> impl Iterator<Item = (bool, u64)> {
         let source = &self.key.source;
         let input = self.digest.map(|digest| (true, hash(source, self.tool, &digest)));
@@ -83,7 +81,7 @@ impl<'a> Proposes<'a> {
 }
 
 fn hash(source: &SourceName, tool: &Untrusted, what: &impl Hash) -> u64 {
-    // Whoever makes many titles of one hash has 64 of them looked at.
+    // A fixed seed is enough: colliding titles cost at most `LOOKED_AT` comparisons.
     let mut hasher = FixedState::default().build_hasher();
     (source, tool).hash(&mut hasher);
     what.hash(&mut hasher);
@@ -91,12 +89,12 @@ fn hash(source: &SourceName, tool: &Untrusted, what: &impl Hash) -> u64 {
 }
 
 impl SameIndex {
-    /// Another row stands at this index, or what it proposes is another.
+    /// Notes that the row at this index is new or proposes something else.
     pub(crate) fn note(&mut self, index: u32) {
         self.changed.push(index);
     }
 
-    /// Rows have other indices now: by the index of before, the one of now; [`NOWHERE`] for those that are gone.
+    /// Updates row indices: `now` maps old to new ones, [`NOWHERE`] for removed rows.
     pub(crate) fn moved(&mut self, now: &[u32]) {
         let place = |index: &mut u32| {
             *index = now.get(*index as usize).copied().unwrap_or(NOWHERE);
@@ -106,7 +104,7 @@ impl SameIndex {
         self.changed.retain_mut(place);
     }
 
-    /// Takes in the rows that came or changed. As long as nothing did, this is nothing.
+    /// Adds new and changed rows to the index.
     pub(crate) fn take_changed(&mut self, slots: &[Slot]) {
         if self.changed.is_empty() {
             return;
@@ -127,7 +125,7 @@ impl SameIndex {
         self.listed.push(part);
     }
 
-    /// Remembers which of these were approved: they leave the list.
+    /// Remembers the approved ones among rows that leave the list.
     pub(crate) fn keep(&mut self, over: &[Slot]) {
         let approved = over.iter().filter_map(|slot| Some((slot, approved(slot)?)));
         let ran = approved.map(|(slot, at)| {
@@ -138,12 +136,11 @@ impl SameIndex {
         self.add(ran.collect());
     }
 
-    /// Nothing was approved lately, as far as is known.
     pub(crate) fn knows_none(&self) -> bool {
         self.ran.is_empty()
     }
 
-    /// Remembers what was approved lately.
+    /// Remembers recently approved actions.
     pub(crate) fn add(&mut self, ran: Vec<Ran>) {
         let Some(newest) = ran.iter().map(|ran| ran.at).max() else { return };
         self.ran.retain(|_, ran| newest.since(ran.at) < DAY);
@@ -159,8 +156,8 @@ impl SameIndex {
         }
     }
 
-    /// Another action that proposes the same, among those that `counts` takes: one that was approved within a day before one that
-    /// is pending.
+    /// Returns another action that proposes the same, if `counts` accepts it. One approved within a day comes before a
+    /// pending one.
     pub(crate) fn find(
         &self,
         slots: &[Slot],
@@ -189,7 +186,6 @@ impl SameIndex {
     }
 }
 
-/// When it was approved, where it was.
 fn approved(slot: &Slot) -> Option<Timestamp> {
     let row = &slot.entry.row;
     match &slot.state {
@@ -201,7 +197,6 @@ fn approved(slot: &Slot) -> Option<Timestamp> {
     }
 }
 
-/// The row, where it proposes the same.
 fn same_as(slot: &Slot, it: &Proposes<'_>, input: bool, now: Timestamp) -> Option<Same> {
     let (key, row) = (&slot.entry.key, &slot.entry.row);
     let other = Proposes::of(key, row);

@@ -1,5 +1,5 @@
-//! Filters with names: applied by number, saved from what stands, renamed and removed in the places. Those of the configuration
-//! come first, and are changed there.
+//! Named filters: applied by number, saved from the current filter, renamed and removed in the places pane. Filters of
+//! the configuration come first and are read-only here.
 
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
@@ -26,10 +26,10 @@ use crate::tui::queue::words;
 use super::filter;
 use super::filter_state::{NameLine, Place, SavedFilter};
 
-/// A longer name has no room in the places. Characters.
+/// Longest name that fits into the places pane. Characters.
 const LONGEST: usize = 40;
 
-/// Takes those that earlier runs saved.
+/// Takes the filters that earlier runs saved.
 pub(crate) fn restored(model: &mut Model, kept: Vec<KeptFilter>) {
     for (name, text) in kept {
         match Filter::parse(&text) {
@@ -44,7 +44,7 @@ pub(crate) fn restored(model: &mut Model, kept: Vec<KeptFilter>) {
     }
 }
 
-/// A saved filter, by its number from 1.
+/// Applies a saved filter by its number, counted from 1.
 pub(crate) fn apply(model: &mut Model, number: usize) {
     let saved = number.checked_sub(1).and_then(|nth| model.settings.triage.filters.get(nth)).cloned();
     let Some(saved) = saved else {
@@ -56,7 +56,7 @@ pub(crate) fn apply(model: &mut Model, number: usize) {
     filter::show(model, Some(saved.filter));
 }
 
-/// Asks for the name of the filter that stands.
+/// Asks for a name for the current filter.
 pub(crate) fn name_new(model: &mut Model) {
     filter::finish(model);
     let Some(filter) = model.list.filtering.applied.clone().filter(|filter| !filter.is_empty()) else {
@@ -72,7 +72,7 @@ pub(crate) fn name_new(model: &mut Model) {
     open(model, String::new(), filter, None);
 }
 
-/// Asks for another name of the saved filter under the cursor.
+/// Asks for a new name for the saved filter under the cursor.
 pub(crate) fn rename(model: &mut Model) {
     if let Some(saved) = here(model, "renamed") {
         open(model, saved.name.clone(), saved.filter, Some(saved.name));
@@ -91,7 +91,7 @@ pub(crate) fn remove(model: &mut Model) {
     write(model);
 }
 
-/// The saved filter under the cursor of the places, where it can be changed here.
+/// Returns the saved filter under the cursor if it can be changed here; `done` is the verb of the refusal.
 fn here(model: &mut Model, done: &str) -> Option<SavedFilter> {
     let Some(Modal::Places(pane)) = &model.modal else { return None };
     let saved = match pane.at {
@@ -130,7 +130,7 @@ pub(crate) fn pasted(model: &mut Model, text: &str) {
     }
 }
 
-/// Enter: the filter has this name from now on. One that cannot be taken says why, and the line stays open.
+/// Handles Enter: saves the filter under this name. If the name is invalid, the line stays open and says why.
 pub(crate) fn keep(model: &mut Model) {
     let Some(Modal::NameFilter(line)) = &model.modal else { return };
     let name = line.area.lines().join(" ").trim().replace('\t', " ");
@@ -162,7 +162,6 @@ pub(crate) fn keep(model: &mut Model) {
     write(model);
 }
 
-/// To where the line was opened from.
 pub(crate) fn close(model: &mut Model) {
     if let Some(Modal::NameFilter(line)) = model.modal.take() {
         model.modal = line.pane.map(Modal::Places);
@@ -175,7 +174,7 @@ fn write(model: &mut Model) {
     model.effects.push(Effect::KeepFilters(kept));
 }
 
-/// Where they cannot be kept, they last as long as this run.
+/// Handles the journal's answer. Filters that could not be saved last until the end of this run.
 pub(crate) fn kept(model: &mut Model, answer: Result<(), Problem>) {
     if let Err(problem) = answer {
         model.tell_problem(words::SAVED_FILTERS_ARE_LOST, &problem);
@@ -186,7 +185,7 @@ pub(crate) fn open_sheet(model: &mut Model) {
     model.modal = Some(Modal::Saved);
 }
 
-/// A digit applies one, the key that opened the sheet clears the filter.
+/// Handles a key in the sheet: a digit applies a filter; `'` and `0` clear the filter.
 pub(crate) fn sheet_key(model: &mut Model, key: KeyEvent) {
     match bare(key) {
         KeyCode::Char(digit @ '1'..='9') => {
@@ -202,9 +201,6 @@ pub(crate) fn sheet_key(model: &mut Model, key: KeyEvent) {
     }
 }
 
-// What is on screen.
-
-/// Which saved filter?
 pub(crate) fn draw_sheet(model: &Model, area: Rect, buf: &mut Buffer) {
     let filters = &model.settings.triage.filters;
     let height = filters.len().min(9) as u16 + 4;
@@ -227,13 +223,13 @@ pub(crate) fn draw_sheet(model: &Model, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// The line in which a name is written. Returns where its text is typed.
+/// Draws the line for a name. Returns the cursor's position.
 pub(crate) fn draw_name(model: &Model, layout: &Layout, buf: &mut Buffer) -> Option<Position> {
     let Some(Modal::NameFilter(line)) = &model.modal else { return None };
     let caret = filter::draw_line(&line.area, (" name: ", "", theme::DIM), layout.status, buf);
     Clear.render(layout.hints, buf);
     if model.screen.message.is_some() {
-        // What is wrong with the name.
+        // The error replaces the hints.
         chrome::status::message(model, layout.hints, buf);
         return caret;
     }

@@ -1,4 +1,4 @@
-//! One action in the list, and where it stands.
+//! A row of the list: an action and its state.
 
 use std::hash::BuildHasher as _;
 
@@ -7,74 +7,69 @@ use hashbrown::HashTable;
 
 use crate::domain::{ActionKey, Entry, Status, Timestamp, Untrusted};
 
-/// A slot that stands in no group, because the filter does not show it.
+/// Group of a slot that the filter hides.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
-/// An action the list knows. It keeps its place until the next reload, unless it becomes unknown: that stands first.
+/// An action in the list. It keeps its place until the next reload, unless its outcome becomes unknown: then it moves
+/// to the top.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
-    /// Apart from what is looked at row by row: it is large.
+    /// Boxed because it is large and scans over all rows rarely need it.
     pub entry: Box<Entry>,
     pub state: State,
-    /// How many reloads there had been when it came.
+    /// Number of reloads before it was listed.
     pub(crate) since: u32,
-    /// When it came into the list that somebody was at already.
+    /// When it appeared in a list that was already on screen.
     pub came: Option<Timestamp>,
-    /// Index of its group, where the filter shows it.
+    /// Index of its group; [`NOWHERE`] if the filter hides it.
     pub(crate) group: u32,
-    /// Index of the group it would be in without a filter.
+    /// Index of its group without a filter.
     pub(crate) bucket: u32,
-    /// Number of what it has in common with others.
+    /// Number of its kind in the tally.
     pub(crate) kind: u32,
-    /// Counts the batches of the list.
     pub(crate) batch: u32,
-    /// Its place in the order of the list.
+    /// Its position in the order of the list.
     pub(crate) rank: u32,
     pub(crate) marked: bool,
-    /// Snoozed: out of sight, and not counted.
+    /// Snoozed: hidden and not counted.
     pub away: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Pending,
-    /// Its decision is confirmed, and not sent yet: it can be recalled.
+    /// The decision is confirmed but not sent yet, and can be recalled.
     Held,
-    /// Its decision is on the way.
     Sending,
-    /// Nothing can be decided any more. The row stays where it is.
+    /// Can no longer be decided. The row keeps its place.
     Settled(Box<Settled>),
-    /// A decision was sent and we lost sight of it: it is read again, and a human can say what became of it.
+    /// A decision was sent and its outcome is not known. The action is read again, and a human can resolve it.
     Unknown,
-    /// It ran, and nobody knows what became of it: a human must say.
+    /// The action ran with an unknown outcome that a human must resolve.
     ToResolve,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Settled {
-    /// `None` when the source does not say how.
+    /// `None` if the source does not report it.
     pub status: Option<Status>,
     pub by: Option<Untrusted>,
     pub at: Option<Timestamp>,
-    /// Settled by a decision from this inbox.
     pub ours: bool,
-    /// Why the execution failed.
     pub error: Option<Untrusted>,
 }
 
-/// How a row counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CountsAs {
-    /// As pending, and it can be decided: its expiry is waited for.
+    /// Pending and decidable; its expiry is watched.
     Offered,
-    /// As pending.
+    /// Pending, with a decision on its way.
     Counted,
-    /// Nobody knows what became of it.
     Lost,
 }
 
 impl State {
-    /// How it counts; nothing once it is settled.
+    /// Returns how it counts; `None` once it is settled.
     pub(crate) const fn counts_as(&self) -> Option<CountsAs> {
         match self {
             Self::Pending => Some(CountsAs::Offered),
@@ -103,7 +98,7 @@ impl Slot {
         }
     }
 
-    /// In a list of what is over: it belongs to no group, and nothing is decided on it.
+    /// Creates a row for a list of ended actions, without a group.
     pub(crate) fn over(entry: Entry, state: State) -> Self {
         Self {
             entry: Box::new(entry),
@@ -120,7 +115,7 @@ impl Slot {
         }
     }
 
-    /// How it counts; nothing once it is settled, or while it is out of sight.
+    /// Returns how it counts; `None` when settled or snoozed.
     pub(crate) fn counts_as(&self) -> Option<CountsAs> {
         self.state.counts_as().filter(|_| !self.away)
     }
@@ -129,38 +124,36 @@ impl Slot {
         matches!(self.state, State::Pending)
     }
 
-    /// Where an action stands that its source lists as outstanding.
+    /// Returns the state of an action that its source lists as outstanding.
     pub(crate) fn outstanding(entry: &Entry) -> State {
         if entry.row.status == Status::Unknown { State::ToResolve } else { State::Pending }
     }
 
-    /// Counted as pending: the source has not said that anybody decided it, and no decision of ours was lost sight of.
+    /// Returns true if it counts as pending: neither settled nor unknown.
     pub(crate) const fn counts_as_pending(&self) -> bool {
         matches!(self.state, State::Pending | State::Held | State::Sending)
     }
 
-    /// Its place in the order of the list.
     pub(crate) const fn rank(&self) -> u32 {
         self.rank
     }
 
-    /// Nobody knows what became of it: a human may say.
+    /// Returns true if its outcome is unknown and a human can resolve it.
     pub(crate) const fn is_lost(&self) -> bool {
         matches!(self.state, State::Unknown | State::ToResolve)
     }
 
-    /// A decision of ours that was lost sight of, where the list has no row.
+    /// Creates a row for a decision with an unknown outcome whose action is not in the list.
     pub(crate) fn lost(entry: Entry) -> Self {
         Self { state: State::Unknown, since: 0, ..Self::arrived(entry) }
     }
 
-    /// Still something to do: the source has not said that it is over.
     pub(crate) const fn is_open(&self) -> bool {
         !matches!(self.state, State::Settled(_))
     }
 }
 
-/// The index of each action among the slots. It holds no second copy of their keys: of 100,000 actions that is 5 MB.
+/// Maps each action to its index in the slots, without copies of the keys: 5 MB less for 100,000 actions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ByKey {
     indices: HashTable<u32>,
@@ -179,18 +172,18 @@ impl ByKey {
         self.indices.find(self.hasher.hash_one(key), is_it).copied()
     }
 
-    /// An action that is not known yet. It may be among the slots, or come in there next.
+    /// Adds a new action. It is in the slots already, or is pushed to them next.
     pub(crate) fn put(&mut self, slots: &[Slot], key: &ActionKey, index: u32) {
         let of =
             |index: &u32| slots.get(*index as usize).map_or(0, |slot| self.hasher.hash_one(&slot.entry.key));
-        // Each growth looks at all keys: seldom.
+        // Growing rehashes all keys, so it reserves plenty.
         if self.indices.len() == self.indices.capacity() {
             self.indices.reserve(self.indices.len() * 3, of);
         }
         self.indices.insert_unique(self.hasher.hash_one(key), index, of);
     }
 
-    /// An action that stood at this index goes to another one, or out of the list.
+    /// Moves an action from this index to another, or removes it.
     pub(crate) fn moves(&mut self, key: &ActionKey, from: u32, to: Option<u32>) {
         let Ok(mut known) = self.indices.find_entry(self.hasher.hash_one(key), |index| *index == from) else {
             return;

@@ -1,4 +1,4 @@
-//! Moving about: cursor, folds, marks, focus. Nothing here decides anything.
+//! Navigation: cursor, folds, marks and focus. Does not decide anything.
 
 use crate::config::{GroupBy, SortBy};
 use crate::domain::{ActionKey, Status, Timestamp};
@@ -19,7 +19,6 @@ use super::slots::{Settled, Slot, State};
 use super::state::{Cursor, Line};
 use super::sync;
 
-/// What movement keys move.
 enum Moves {
     List,
     Preview,
@@ -53,7 +52,7 @@ fn go(model: &mut Model, way: Direction, by: usize) {
     }
 }
 
-/// Moves the cursor of the list that is on screen, wherever keys go.
+/// Moves the cursor of the list on screen, wherever the focus is.
 pub(crate) fn step(model: &mut Model, way: Direction, by: usize) {
     match &mut model.history.open {
         Some(view) => view.go_to(shift(view.at(), way, by)),
@@ -61,7 +60,7 @@ pub(crate) fn step(model: &mut Model, way: Direction, by: usize) {
     }
 }
 
-/// Puts the cursor on a row of the screen, counted from the list's first; below the last one is nowhere.
+/// Puts the cursor on a row of the screen, counted from the first line of the list. Ignores rows below the last one.
 pub(crate) fn select(model: &mut Model, row: usize) {
     match &mut model.history.open {
         Some(view) if view.top + row < view.len() => view.go_to(view.top + row),
@@ -94,7 +93,7 @@ pub(crate) fn half(model: &mut Model, way: Direction) {
     go(model, way, usize::from(height / 2).max(1));
 }
 
-/// Scrolls what is open over the inbox. How far it goes is known when it is drawn.
+/// Scrolls the sheet that is open over the inbox. Drawing limits the position to its length.
 pub(crate) fn scroll_sheet(model: &mut Model, way: Direction, by: usize) {
     let top = match &mut model.modal {
         Some(Modal::Review(sheet)) => &mut sheet.top,
@@ -138,7 +137,7 @@ fn toggle_fold(model: &mut Model) {
     }
 }
 
-/// On an action: its whole batch is folded, and the cursor goes to the header.
+/// Folds the group at the cursor; the cursor moves to its header.
 pub(crate) fn fold(model: &mut Model) {
     if model.history.open.is_some() {
         return;
@@ -169,7 +168,7 @@ pub(crate) fn fold_all(model: &mut Model, folded: bool) {
     }
 }
 
-/// The next undecided action in the order of the list, across batches and folds, and round the end.
+/// Moves to the next undecided action in list order, across folds, and wraps around at the end.
 pub(crate) fn next_undecided(model: &mut Model, way: Direction) {
     if model.history.open.is_some() {
         return history::update::refuse(model);
@@ -194,8 +193,8 @@ fn step_to_undecided(model: &mut Model, way: Direction) -> bool {
     found.map(|index| model.queue.go_to_action(index)).is_some()
 }
 
-/// On to the next undecided action after a decision, past those that just came on screen. Returns how many of these there are
-/// where there is nothing else.
+/// Moves to the next undecided action after a decision, skipping actions that just appeared. Returns how many of these
+/// there are if nothing else is left.
 pub(crate) fn advance(model: &mut Model) -> Result<(), usize> {
     let is_stop = |key: &ActionKey| !model.list.arrivals.is_no_stop(key, model.now);
     if let Some(index) = find_undecided(model, Direction::Down, is_stop) {
@@ -211,7 +210,7 @@ fn is_undecided(model: &Model, index: u32) -> bool {
     slot.is_some_and(|slot| slot.is_pending() && model.decide.draft.get(&slot.entry.key).is_none())
 }
 
-/// It can be decided, nothing is staged, and it is not left to somebody else.
+/// Returns true if it is undecided and not left to another claimant.
 fn is_next(model: &Model, index: u32) -> bool {
     let is_free = |slot: &Slot| !claims::update::is_left_to_others(model, slot);
     is_undecided(model, index) && model.queue.slot(index).is_some_and(is_free)
@@ -231,7 +230,7 @@ fn find_undecided(model: &Model, way: Direction, is_stop: impl Fn(&ActionKey) ->
     }
 }
 
-/// Marks or unmarks, and goes down. With a range open it is the range that is marked.
+/// Marks or unmarks and moves down. An open range is marked as a whole.
 pub(crate) fn mark(model: &mut Model) {
     if model.queue.has_range() {
         keep_range(model);
@@ -243,7 +242,7 @@ pub(crate) fn mark(model: &mut Model) {
     down(model, 1);
 }
 
-/// Those of them that were in the list when the key was meant, and how many were not.
+/// Splits off actions that appeared too recently for the key to mean them, and returns their number.
 fn listed(model: &Model, indices: Vec<u32>) -> (Vec<u32>, usize) {
     if model.list.arrivals.is_empty() {
         return (indices, 0);
@@ -256,7 +255,6 @@ fn listed(model: &Model, indices: Vec<u32>) -> (Vec<u32>, usize) {
     (known, new.len())
 }
 
-/// What a key for many rows says of those that it does not take.
 pub(crate) fn just_arrived(left: usize) -> Option<String> {
     (left > 0).then(|| words::just_arrived(left))
 }
@@ -273,7 +271,6 @@ fn keep_range(model: &mut Model) {
     say_left_out(model, left);
 }
 
-/// Begins a range at the cursor, or ends it.
 pub(crate) fn range(model: &mut Model) {
     if model.queue.has_range() {
         keep_range(model);
@@ -282,14 +279,13 @@ pub(crate) fn range(model: &mut Model) {
     }
 }
 
-/// A command that decides is about what the range marks.
+/// Marks the range before a command that decides.
 pub(crate) fn end_range(model: &mut Model, command: Command) {
     if COMMANDS.iter().any(|spec| spec.command == command && spec.group == Group::Decide) {
         keep_range(model);
     }
 }
 
-/// Goes on with the range, and begins one first where there is none.
 pub(crate) fn extend(model: &mut Model, way: Direction) {
     if !model.queue.has_range() {
         model.queue.begin_range();
@@ -297,7 +293,7 @@ pub(crate) fn extend(model: &mut Model, way: Direction) {
     go(model, way, 1);
 }
 
-/// Marks everything that is shown; when all of it is, nothing is marked any more.
+/// Marks all visible actions, or unmarks them if all are marked.
 pub(crate) fn mark_shown(model: &mut Model) {
     model.queue.drop_range();
     let (known, left) = listed(model, model.queue.shown_pending());
@@ -321,12 +317,11 @@ pub(crate) fn focus(model: &mut Model, focus: Focus) {
     if focus == Focus::List {
         model.screen.zoom = false;
     } else if model.layout().text.is_empty() {
-        // No room for a preview beside the list.
         model.screen.zoom = true;
     }
 }
 
-/// Scrolls so that the cursor is on screen, and with it its batch's header where that is just above.
+/// Scrolls the cursor into view, with the header of its group if that is the line above.
 pub(crate) fn keep_in_view(model: &mut Model) {
     let height = usize::from(model.layout_in_panes().rows.height).max(1);
     if let Some(view) = &mut model.history.open {
@@ -342,11 +337,11 @@ pub(crate) fn keep_in_view(model: &mut Model) {
     model.queue.top = model.queue.top.min(first).max(least).min(last_top);
 }
 
-// In which order and groups the list stands, and whether it follows what happens.
+// Sorting, grouping and freezing.
 
-/// Counts anew what is staged where, when decisions or rows may be others.
+/// Counts the staged decisions per group again if decisions or rows may have changed.
 pub(crate) fn count(model: &mut Model) {
-    // Every decision is saved; what was staged before is there when reconciling begins.
+    // Every decision is saved; those of earlier runs are present when reconciling begins.
     let changes = |write: &Write| matches!(write, Write::Step { .. } | Write::Position(_) | Write::Settle(_));
     let decided = |effect: &Effect| match effect {
         Effect::Save(writes) => writes.iter().any(changes),
@@ -363,7 +358,7 @@ pub(crate) fn sort(model: &mut Model, by: SortBy) {
     go_on_sorting(model);
 }
 
-/// Goes on to look for another order. The old one stands until it is found.
+/// Continues sorting. The old order is shown until the new one is complete.
 pub(crate) fn go_on_sorting(model: &mut Model) {
     if !model.queue.is_sorting() {
         return;
@@ -388,10 +383,10 @@ pub(crate) fn group(model: &mut Model, by: GroupBy) {
     go_on_grouping(model);
 }
 
-/// Rows that are looked at between two keys: a few milliseconds.
+/// Rows processed between two keys: a few milliseconds.
 const STRETCH: usize = 10_000;
 
-/// Goes on to look for another grouping. The old one stands until it is found.
+/// Continues grouping. The old groups are shown until the new ones are complete.
 pub(crate) fn go_on_grouping(model: &mut Model) {
     if !model.queue.is_regrouping() {
         return;
@@ -408,7 +403,7 @@ pub(crate) fn go_on_grouping(model: &mut Model) {
     });
 }
 
-/// Frozen: counts go on, rows stay as they are. Live again: everything that happened meanwhile.
+/// Freezes the list, which keeps its rows while counts continue; or unfreezes it and applies the changes since.
 pub(crate) fn freeze(model: &mut Model) {
     match model.list.frozen.take() {
         None => {
@@ -429,7 +424,6 @@ pub(crate) fn freeze(model: &mut Model) {
     }
 }
 
-/// By the word for it.
 pub(crate) fn sort_word(model: &mut Model, word: &str) {
     let all = [SortBy::Age, SortBy::Risk, SortBy::Expiry, SortBy::Tool, SortBy::Source];
     if let Some(by) = all.into_iter().find(|by| by.word() == word) {
@@ -437,7 +431,6 @@ pub(crate) fn sort_word(model: &mut Model, word: &str) {
     }
 }
 
-/// By the word for it.
 pub(crate) fn group_word(model: &mut Model, word: &str) {
     use GroupBy as G;
     let all = [G::Batch, G::Mission, G::Checkpoint, G::Agent, G::Source, G::Shape];
@@ -446,17 +439,17 @@ pub(crate) fn group_word(model: &mut Model, word: &str) {
     }
 }
 
-// What expires: when its time is over here, it is offered no more.
+// Expiry: an expired action is no longer offered.
 //
-// Sources tell when an action expires and not what time they have it: it is assumed that their clock and this computer's
-// agree to within a second or so. Where ours is ahead, an action is withheld a moment early; where it is behind, a decision
-// may be sent a moment late, and the source, whose clock counts, refuses it: the report says `skipped: expired`.
+// Sources report when an action expires but not their own time, so this assumes that their clocks and ours agree within
+// about a second. If ours is ahead, an action is withheld a moment early. If ours is behind, a decision may be sent too
+// late; the source then refuses it, and the report says `skipped: expired`.
 
-/// From so long before on, the preview's head counts seconds.
+/// The preview shows seconds during this time before expiry.
 const SECONDS_FROM: i64 = 120_000;
 
-/// Around every message: what has run out by now stays in its place, marked as expired, and its staged decision is dropped.
-/// Looks at the queue only when something is due.
+/// Runs with every message: marks expired actions in place and drops their staged decisions. Scans the queue only when
+/// something is due.
 pub(crate) fn sweep(model: &mut Model) {
     if model.list.stats.next_expiry.is_none_or(|at| at > model.now) {
         return;
@@ -479,13 +472,13 @@ pub(crate) fn sweep(model: &mut Model) {
     stage::dropped(model, &settled);
 }
 
-/// When a countdown on screen begins to change with every second.
+/// Returns when the countdown on screen starts to show seconds.
 pub(crate) fn counts_seconds_from(model: &Model) -> Option<Timestamp> {
     let at = model.here().filter(|slot| slot.is_pending()).and_then(|slot| slot.entry.row.expires_at)?;
     Some(at.plus_millis(-SECONDS_FROM))
 }
 
-/// A countdown on screen changes with every second.
+/// Returns true if the countdown on screen shows seconds.
 pub(crate) fn counts_seconds(model: &Model) -> bool {
     let at = model.here().filter(|slot| slot.is_pending()).and_then(|slot| slot.entry.row.expires_at);
     at.is_some_and(|at| (0..=SECONDS_FROM).contains(&at.since(model.now)))
