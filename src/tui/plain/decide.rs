@@ -1,4 +1,4 @@
-//! The deciding words. They stage only, and only about what was read out before the line was typed.
+//! Words that decide. They only stage, and only what was read out before the line was typed.
 
 use crate::domain::{DecisionKind, On, ReasonRule, Resolution, Timestamp};
 use crate::tui::core::command::Command;
@@ -11,12 +11,12 @@ use crate::tui::submit::words as review_words;
 use super::session::{Session, Spoken, Turn};
 use super::{browse, sentences};
 
-/// A decision this soon after an action was read out was meant for another one. Milliseconds.
+/// A line typed this soon after an action was read out was meant for an earlier one. Milliseconds.
 const REST: i64 = 300;
-/// An answer this soon after its question was typed before it. Milliseconds.
+/// An answer typed this soon after its question was typed before it. Milliseconds.
 pub(crate) const SETTLE: i64 = 400;
 
-/// `because TEXT`, or nothing; anything else is a mistake.
+/// Parses `because TEXT` or nothing.
 fn because(rest: &str) -> Result<Option<String>, &'static str> {
     let (first, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     match (first.to_lowercase().as_str(), text.trim()) {
@@ -27,7 +27,8 @@ fn because(rest: &str) -> Result<Option<String>, &'static str> {
     }
 }
 
-/// The action under the cursor is the one that was read out, unchanged, and the line came after it.
+/// Returns true if the current action was read out, has not changed since, and the line was typed afterwards. Otherwise
+/// says why not and reads the action out.
 pub(crate) fn may_decide(session: &mut Session, at: Timestamp) -> bool {
     let now = session.model.now;
     let here = session.model.here().map(|slot| Spoken::of(slot, now));
@@ -92,7 +93,6 @@ pub(crate) fn exclude(session: &mut Session, rest: &str, at: Timestamp) {
     }
 }
 
-/// To the decision that is staged for this action.
 pub(crate) fn comment(session: &mut Session, rest: &str, at: Timestamp) {
     if rest.is_empty() {
         return session.say(words::SAY_COMMENT);
@@ -110,13 +110,12 @@ pub(crate) fn comment(session: &mut Session, rest: &str, at: Timestamp) {
     }
 }
 
-/// Says to others that this reviewer is on it, or no longer. The answer of the source is told as news.
+/// Claims the action or ends the claim. The source's answer is told as news.
 pub(crate) fn claim(session: &mut Session) {
     session.give(Intent::Command(Command::Claim));
     session.say_heard();
 }
 
-/// Out of sight until a time. The next action is read out.
 pub(crate) fn snooze(session: &mut Session, rest: &str) {
     let before = browse::here(&session.model);
     session.give(Intent::Snooze(rest.to_owned()));
@@ -141,7 +140,7 @@ pub(crate) fn ask(session: &mut Session, kind: DecisionKind, rest: &str, at: Tim
     }
 }
 
-/// Stages, says what, and reads out the next undecided action.
+/// Stages a decision, confirms it, and reads out the next undecided action.
 fn stage(session: &mut Session, given: Intent) {
     let Some(key) = browse::here(&session.model) else { return };
     let before = session.model.decide.draft.get(&key).map(|staged| staged.decision.clone());
@@ -184,7 +183,7 @@ pub(crate) fn undo(session: &mut Session) {
     back_or_forth(session, Command::Undo);
 }
 
-/// The answer is read out when it comes.
+/// Takes a sent decision back. The source's answer is read out when it arrives.
 pub(crate) fn take_back(session: &mut Session) {
     session.give(Intent::Command(Command::TakeBack));
     if let Some(heard) = session.heard() {
@@ -208,7 +207,7 @@ fn back_or_forth(session: &mut Session, command: Command) {
     }
 }
 
-/// `landed`, `failed` or `again`, with a reason perhaps: asks before it says so.
+/// Handles `settle` with `landed`, `failed` or `again` and an optional reason. Asks for confirmation first.
 pub(crate) fn settle(session: &mut Session, rest: &str, at: Timestamp) {
     let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let (finding, says) = match word {

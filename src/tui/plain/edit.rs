@@ -1,4 +1,4 @@
-//! Editing by fields: `edit FIELD=VALUE` keeps a draft on the action; only approving stages it.
+//! Edits by field: `edit FIELD=VALUE` keeps a draft of the action. Only approving stages it.
 
 use crate::domain::json::Member;
 use crate::domain::{Edits, RawJson, Timestamp, json, merge};
@@ -12,7 +12,7 @@ use super::decide::may_decide;
 use super::session::Session;
 use super::{browse, sentences};
 
-/// Columns of a value before it is cut.
+/// Longest value that is read out in full. Columns.
 const LONGEST: usize = 60;
 
 pub(crate) fn edit(session: &mut Session, rest: &str, at: Timestamp) {
@@ -49,7 +49,6 @@ fn cached(session: &Session) -> Result<&Cached, &'static str> {
     cached.map(AsRef::as_ref).ok_or(words::CONTENT_NOT_HERE)
 }
 
-/// What the input would be with the edits that were made before.
 fn drafted(session: &Session) -> Result<RawJson, String> {
     let cached = cached(session)?;
     let draft = browse::here(&session.model).and_then(|key| session.model.edit.texts.get(&key));
@@ -59,7 +58,7 @@ fn drafted(session: &Session) -> Result<RawJson, String> {
     }
 }
 
-/// The whole text with one field changed; its type is kept.
+/// Returns the whole input with one field changed; the field keeps its type.
 fn changed(session: &Session, field: &str, value: &str) -> Result<String, String> {
     let input = drafted(session)?;
     let members = input.members().ok_or(words::NOT_FIELDS)?;
@@ -77,12 +76,12 @@ fn changed(session: &Session, field: &str, value: &str) -> Result<String, String
     Ok(json::pretty(merged.as_str()))
 }
 
-/// A text stays a text, whatever is typed; everything else must be of the same type.
+/// Parses a typed value. A text field takes anything; other fields require a value of their type.
 fn typed(old: &str, value: &str) -> Result<String, String> {
     if kind(old) == "text" {
         return serde_json::to_string(value).map_err(|error| error.to_string());
     }
-    // Strictly: our own reader lets through what agents send, and `many` is a number to it.
+    // Strict JSON: the lenient reader for agents' inputs takes bare words as numbers.
     let new = serde_json::from_str::<&serde_json::value::RawValue>(value).ok().map(|it| it.get().to_owned());
     match new {
         Some(new) if kind(&new) == kind(old) || kind(old) == "empty" => Ok(new),
@@ -120,7 +119,6 @@ fn names(members: &[Member<'_>]) -> String {
     names.join(", ")
 }
 
-/// `edit` alone: what there is to edit.
 fn fields(session: &mut Session, rest: &str) {
     if !rest.is_empty() {
         return session.say(words::SAY_EDIT);

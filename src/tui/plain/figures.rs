@@ -1,4 +1,4 @@
-//! The figures of the watch view in sentences: all sources, each source with its longest queues, alerts, outcomes.
+//! The figures of the watch view as sentences: totals, each source with its longest queues, alerts, outcomes.
 
 use crate::domain::time::spoken;
 use crate::domain::{Queue, Timestamp, Trend};
@@ -13,15 +13,13 @@ use crate::tui::{dashboard, plain};
 use super::browse;
 use super::session::{Opened, Session, Turn};
 
-/// Minutes back.
 const WINDOW: u32 = 60;
-/// So many queues of a source are read out.
 const QUEUES: usize = 5;
 
-/// A source that does not tell its counts by then is told as it was seen from here. Milliseconds.
+/// Limit for asking a source its counts; after that, this client's own counts are read out. Milliseconds.
 const PATIENCE: i64 = 2_000;
 
-/// Asks those that count by themselves, as the watch view does: whoever asks for a gate's rates hears the same ones.
+/// Asks the gates for their rates, like the watch view, so that both report the same numbers.
 pub(crate) fn start(session: &mut Session, opened: Opened) {
     dashboard::update::ask_now(&mut session.model);
     session.counting.extend(session.model.effects.iter().filter_map(|effect| match effect {
@@ -31,7 +29,7 @@ pub(crate) fn start(session: &mut Session, opened: Opened) {
     session.turn = Turn::Counting(session.model.now, opened);
 }
 
-/// Reads the figures when all have answered, or it takes too long. False until then.
+/// Reads the figures out once all sources have answered or the time is up. Returns false until then.
 pub(crate) fn counted(session: &mut Session, asked: Timestamp, opened: Opened) -> bool {
     if !session.counting.is_empty() && session.model.now.since(asked) < PATIENCE {
         return false;
@@ -82,7 +80,7 @@ fn sentences(model: &Model, board: &Board) -> Vec<String> {
         let words = figures::words::alert(alert.kind, alert.count, &model.settings.targets);
         format!("Alert. {}: {words}.", alert.source)
     }));
-    // Where nothing was read, nothing is known to be well.
+    // If no source was read, the absence of alerts is not known.
     if board.alerts.is_empty() {
         said.push(match (any, unread.is_empty()) {
             (false, _) => words::ALERTS_ARE_NOT_KNOWN_YET.to_owned(),
@@ -115,7 +113,7 @@ fn of_queue(line: &QueueLine, at: Timestamp) -> String {
     format!("Queue {name}: {}.{over}", standing(&line.standing, at))
 }
 
-/// Who decided, where that is switched on: a sentence each.
+/// Returns a sentence for each decider, if that is enabled.
 fn decided_by(board: &Board) -> Vec<String> {
     let Some(all) = board.decided_by() else { return Vec::new() };
     if all.is_empty() {
@@ -129,7 +127,7 @@ fn decided_by(board: &Board) -> Vec<String> {
     all.iter().map(one).collect()
 }
 
-/// `88 pending, growing, 1 high risk, oldest 3 h 12 min, now 3 in and 1 out a minute, in 15 minutes 9.0 in and 6.5 out a minute`
+/// Returns `88 pending, growing, 1 high risk, oldest 3 h 12 min, now 3 in and 1 out a minute, ...`.
 fn standing(of: &Standing, at: Timestamp) -> String {
     let mut said = vec![format!("{} pending", of.pending), of.state.word().to_lowercase()];
     if of.high > 0 {

@@ -1,4 +1,4 @@
-//! Takes what is typed and what happens, and says what each word does.
+//! Handles typed lines and messages, and runs the words.
 
 use super::sentences;
 use crate::domain::Timestamp;
@@ -12,7 +12,7 @@ use super::session::{Opened, Session, Turn, Typed};
 use super::words::{Meant, Verb, meant};
 use super::{browse, decide, edit, figures, news, read, submit};
 
-/// Lines that come this close together were not typed one by one. Milliseconds.
+/// Lines that arrive this close together were pasted, not typed. Milliseconds.
 const PASTE: i64 = 30;
 
 impl Session {
@@ -20,13 +20,12 @@ impl Session {
         router::start(&mut self.model)
     }
 
-    /// Something was typed at that time.
     pub(crate) fn typed(&mut self, at: Timestamp, typed: Typed) -> Vec<Effect> {
         self.prompted = false;
         let close = self.last_line.is_some_and(|last| at.since(last) < PASTE);
         self.last_line = Some(at);
         match typed {
-            // A person who ends the input waits for nothing more.
+            // In an interactive session the end of input quits at once.
             Typed::End if self.how.interactive => {
                 self.lines.clear();
                 self.end();
@@ -38,7 +37,6 @@ impl Session {
         self.go_on()
     }
 
-    /// Something happened.
     pub(crate) fn take(&mut self, msg: Msg) -> Vec<Effect> {
         let tick = matches!(msg.what, What::Tick);
         news::take(self, msg);
@@ -49,7 +47,7 @@ impl Session {
         self.go_on()
     }
 
-    /// Takes lines for as long as nothing is waited for.
+    /// Processes lines until a turn has to wait.
     fn go_on(&mut self) -> Vec<Effect> {
         loop {
             let goes_on = match self.turn.clone() {
@@ -76,7 +74,7 @@ impl Session {
     }
 
     fn next_line(&mut self) -> bool {
-        // A script hears what became of one line before the next one is read.
+        // A script gets the result of one line before its next line is read.
         let model = &self.model;
         let busy = model.submit.held.is_some() || model.is_sending() || model.submit.resolving.is_some();
         if !self.how.interactive && busy {
@@ -153,7 +151,7 @@ impl Session {
         }
     }
 
-    /// Leaves. What waits for an answer goes back: nothing is sent by leaving.
+    /// Quits. Held decisions are recalled, because quitting sends nothing.
     fn end(&mut self) {
         if matches!(self.turn, Turn::Confirming(_) | Turn::Reviewing) {
             self.say(&sentences::sentence(chrome::words::NOTHING_WAS_SENT));
