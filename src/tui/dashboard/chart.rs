@@ -1,4 +1,4 @@
-//! The selected queue over the window, in two pictures: what is pending, and what comes and goes. Their numbers stand above them.
+//! Charts of the selected queue over the window: pending actions, and arrivals and decisions.
 
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
@@ -22,13 +22,12 @@ use crate::tui::dashboard::words;
 use super::rows::Row;
 use super::state::{Panel, Watch};
 
-/// Below these a picture shows nothing that its numbers do not. Columns and rows.
+/// Minimum size of a chart in columns and rows.
 const LEAST: (u16, u16) = (24, 5);
-/// From here on both stand beside each other. Columns.
+/// Width from which both charts are drawn next to each other. Columns.
 const BESIDE: u16 = 96;
 const GAP: u16 = 2;
 
-/// Of the row under the cursor of the first table.
 pub(crate) fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let watch = &model.dashboard.watch;
     let rows = watch.rows();
@@ -39,7 +38,7 @@ pub(crate) fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     flows(model, standing, doubtful, second, buf);
 }
 
-/// Where there is no room for both pictures, the second has its numbers only.
+/// Splits the area in two. If it is too small for both charts, the second part has only its line of numbers.
 fn halves(area: Rect) -> [Rect; 2] {
     let mut rest = area;
     let first = match area.height {
@@ -89,7 +88,7 @@ fn flows(model: &Model, standing: &Standing, doubtful: bool, area: Rect, buf: &m
     let style = if doubtful { theme::DIM } else { theme::PLAIN };
     let (rate, last) = (standing.rate, standing.last);
     let ascii = model.settings.glyphs == Glyphs::Ascii;
-    // Told apart by their marks as well.
+    // The marks tell the two apart without colours.
     let (line, dots) = if ascii { ("i", "o") } else { ("⠤", "•") };
     let dot = theme::dot(model.settings.glyphs);
     let mut pen = Pen::new(buf, area, 0);
@@ -135,25 +134,23 @@ fn flows(model: &Model, standing: &Standing, doubtful: bool, area: Rect, buf: &m
     picture(model, &lines, &Scale { parts: standing.arrivals.len(), most, said }, below(area), buf);
 }
 
-/// Minutes in each of so many parts of the window.
 fn minutes(model: &Model, parts: usize) -> u64 {
     u64::from(model.dashboard.watch.board.window).div_ceil(parts.max(1) as u64).max(1)
 }
 
-/// Without the line of numbers.
 fn below(area: Rect) -> Rect {
     let line = area.height.min(1);
     Rect { y: area.y + line, height: area.height - line, ..area }
 }
 
 struct Line {
-    /// In parts that were watched without a gap.
+    /// Points in runs without gaps.
     points: Vec<Vec<(f64, f64)>>,
     marker: Marker,
     form: GraphType,
     style: Style,
 }
-/// What its title says: the queue.
+/// Returns the chart's title: the queue's name.
 pub(crate) fn name(watch: &Watch) -> Shown {
     match watch.rows().get(watch.at(Panel::Queues)) {
         Some(Row::Source(source)) => Shown::ours(source.name.as_str()),
@@ -163,13 +160,11 @@ pub(crate) fn name(watch: &Watch) -> Shown {
 }
 
 struct Scale {
-    /// From left to right.
     parts: usize,
     most: u64,
     said: String,
 }
 
-/// One line of points for each stretch that was watched.
 fn points(values: &[Option<u64>]) -> Vec<Vec<(f64, f64)>> {
     let number = |n: u64| f64::from(u32::try_from(n).unwrap_or(u32::MAX));
     let placed: Vec<_> =
@@ -177,7 +172,7 @@ fn points(values: &[Option<u64>]) -> Vec<Vec<(f64, f64)>> {
     placed.split(Option::is_none).map(|part| part.iter().flatten().copied().collect()).collect()
 }
 
-/// With times below it and the highest value at its left.
+/// Draws a chart with times below it and the highest value at its left.
 fn picture(model: &Model, lines: &[Line], scale: &Scale, area: Rect, buf: &mut Buffer) {
     let board = &model.dashboard.watch.board;
     if area.width < LEAST.0 || area.height + 1 < LEAST.1 {
@@ -209,7 +204,7 @@ fn picture(model: &Model, lines: &[Line], scale: &Scale, area: Rect, buf: &mut B
     }
 }
 
-/// The axes are always drawn with lines.
+/// Replaces line characters by ASCII: the chart always draws its axes with lines.
 fn plain_lines(area: Rect, buf: &mut Buffer) {
     for at in area.intersection(buf.area).positions() {
         let plain = match buf.cell(at).map(Cell::symbol) {

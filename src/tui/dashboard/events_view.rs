@@ -1,4 +1,4 @@
-//! What happened, newest first.
+//! The events, newest first, and the alerts.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,6 @@ pub(crate) fn draw(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
     }
 }
 
-/// Columns that the sources' names need.
 fn longest_name(board: &Board) -> usize {
     board.sources.iter().map(|source| source.name.as_str().len()).max().unwrap_or_default()
 }
@@ -55,7 +54,7 @@ fn one(model: &Model, event: &Happening, pen: &mut Pen<'_>) {
     what(model, event, pen);
 }
 
-/// Bad news is in capitals.
+/// Returns the label of an event; problems are in capitals.
 const fn word(what: &K) -> (&'static str, Style) {
     match what {
         K::Arrived { .. } => ("arrived", theme::PLAIN),
@@ -78,11 +77,11 @@ fn what(model: &Model, event: &Happening, pen: &mut Pen<'_>) {
         K::Arrived { queue, count: 1, first, .. } => {
             let from = match queue {
                 Queue::Agent(agent) => text::name(agent).cut(24),
-                // The tool is said already.
+                // The title already names the tool.
                 Queue::Tool(_) | Queue::Rest => Shown::default(),
             };
             let room = if from.width() == 0 { 0 } else { "   from ".len() + from.width() };
-            // Where there is no room for both, what it is goes before who wants it.
+            // On a narrow screen the action is shown without its agent.
             let both = room > 0 && pen.left() > room + 40;
             let end = pen.left() - if both { room } else { 0 };
             about(first, end, pen);
@@ -130,7 +129,6 @@ fn what(model: &Model, event: &Happening, pen: &mut Pen<'_>) {
     }
 }
 
-/// `HIGH refund_payment  Refund 120 EUR`, in so many columns.
 fn about(of: &About, columns: usize, pen: &mut Pen<'_>) {
     let after = pen.left() - columns.min(pen.left());
     if of.high {
@@ -168,9 +166,10 @@ fn connected(connection: &Connection, pen: &mut Pen<'_>) {
     }
 }
 
-// What a lead should look at: in a line or two at the foot, or one by one.
+// Alerts: one or two summary lines, or the full list.
 
-/// Words with their style, in at most so many lines; the gravest first, alike ones of several sources together.
+/// Returns the alerts as styled text in at most `most` lines. The gravest come first; equal ones of several sources are
+/// merged.
 pub(crate) fn alert_lines(model: &Model, width: u16, most: usize) -> Vec<Vec<(String, Style)>> {
     let watch = &model.dashboard.watch;
     let mut kinds: BTreeMap<AlertKind, Vec<&Alert>> = BTreeMap::new();
@@ -207,7 +206,6 @@ pub(crate) fn alert_lines(model: &Model, width: u16, most: usize) -> Vec<Vec<(St
     lines
 }
 
-/// Below the header. Where nothing is wrong, nothing is said.
 pub(crate) fn draw_alerts(model: &Model, area: Rect, buf: &mut Buffer) {
     let lines = alert_lines(model, area.width, usize::from(area.height));
     for (nth, line) in (0..).zip(lines) {
@@ -218,14 +216,13 @@ pub(crate) fn draw_alerts(model: &Model, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// `not notified: notify rule 1 (webhook, line 5): the receiver cannot be reached`: others may rely on being told.
+/// Returns the warning about failing notify rules: others may rely on these notifications.
 fn not_notified(model: &Model) -> Option<String> {
     let mut failing = model.dashboard.notices.failing();
     let (first, more) = (failing.next()?, failing.len());
     Some(if more == 0 { chrome::words::not_notified(first) } else { words::rules_cannot_notify(more + 1) })
 }
 
-/// ` 2 acknowledged, 1 muted`
 fn quiet(model: &Model) -> String {
     let watch = &model.dashboard.watch;
     let muted = watch.board.alerts.iter().filter(|alert| watch.alarms.muted_until(alert).is_some()).count();
@@ -254,7 +251,7 @@ fn together(model: &Model, kind: AlertKind, alerts: &[&Alert]) -> String {
     }
 }
 
-/// What is lost, or may do harm, before what only waits. The words say the same.
+/// Emphasizes alerts about lost or harmful actions over those about waiting ones.
 const fn style(kind: AlertKind) -> Style {
     match kind {
         AlertKind::Down
@@ -266,7 +263,6 @@ const fn style(kind: AlertKind) -> Style {
     }
 }
 
-/// One by one, also those that are acknowledged or muted.
 pub(crate) fn list(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
     let (watch, rows) = (&model.dashboard.watch, layout.rows(Panel::Alerts));
     if watch.board.alerts.is_empty() {
@@ -285,7 +281,6 @@ pub(crate) fn list(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
     }
 }
 
-/// What was said of it.
 fn standing(model: &Model, alert: &Alert) -> (String, bool) {
     let alarms = &model.dashboard.watch.alarms;
     let until = |until: Timestamp| words::muted_until(&moment(model, until));

@@ -1,4 +1,4 @@
-//! Where the parts of the watch view stand.
+//! The layout of the watch view.
 
 use ratatui::layout::Rect;
 
@@ -6,12 +6,10 @@ use crate::tui::core::layout::{Body, Layout, layout, take_left, take_top};
 
 use super::state::Panel;
 
-/// How much of it there is room for.
+/// Which panels fit on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WatchShape {
-    /// One table.
     Table,
-    /// The queues, and one other panel.
     Two,
     All,
 }
@@ -20,30 +18,26 @@ pub(crate) enum WatchShape {
 pub(crate) struct WatchLayout {
     pub shape: WatchShape,
     pub header: Rect,
-    /// With their titles.
+    /// Areas include the titles.
     pub panes: Vec<(Panel, Rect)>,
     pub alerts: Rect,
-    /// What became of actions; gives way to a message.
+    /// The outcomes of actions; replaced by a message.
     pub outcomes: Rect,
 }
 
-/// What the layout follows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
-    /// Where keys go.
     pub focus: Panel,
-    /// What stands below the queues where there is room for one.
+    /// The panel below the queues if only one fits.
     pub below: Panel,
-    /// Who decided is told.
     pub reviewers: bool,
-    /// Lines that alerts need.
     pub alerts: u16,
 }
 
-/// Rows of the panels in the middle, and of the chart, with their titles.
+/// Rows of the panels in the middle, titles included.
 const MIDDLE: u16 = 9;
 const CHART: u16 = 10;
-/// From here on the chart stands beside another panel. Columns.
+/// Width from which the chart is shown next to another panel. Columns.
 const WITH_CHART: u16 = 120;
 
 pub(crate) fn watch(area: Rect, wanted: Wanted) -> WatchLayout {
@@ -96,19 +90,19 @@ impl WatchLayout {
         Self { shape, header: base.header, panes, alerts, outcomes: base.status }
     }
 
-    /// The room for a panel's text; empty where it is not on screen.
+    /// Returns the area for a panel's text; empty if the panel is not on screen.
     pub(crate) fn text(&self, panel: Panel) -> Rect {
         let pane = self.panes.iter().find(|(shown, _)| *shown == panel);
         let Some((_, area)) = pane else { return Rect::ZERO };
-        // A title, where there is a line for it.
+        // A single table has a title only if it is high enough.
         let title =
             if self.shape == WatchShape::Table { u16::from(area.height >= 6) } else { area.height.min(1) };
-        // What stands beside another panel keeps away from it.
+        // A gap to the panel on the right.
         let margin = u16::from(self.shape != WatchShape::Table && area.width > 4);
         Rect { y: area.y + title, height: area.height - title, width: area.width - margin, ..*area }
     }
 
-    /// The room for a panel's rows, below what names the columns.
+    /// Returns the area for a panel's rows, below the column headings.
     pub(crate) fn rows(&self, panel: Panel) -> Rect {
         let text = self.text(panel);
         let named = matches!(panel, Panel::Queues | Panel::Tools | Panel::Reviewers);
@@ -116,7 +110,7 @@ impl WatchLayout {
         Rect { y: text.y + named, height: text.height - named, ..text }
     }
 
-    /// So many of so many rows are on screen: where not all are, one line says how many more there are.
+    /// Returns how many of `rows` fit. If not all do, one line is kept free to say how many more there are.
     pub(crate) fn room(&self, panel: Panel, rows: usize) -> usize {
         let height = usize::from(self.rows(panel).height);
         if rows <= height { height } else { height.saturating_sub(1) }
@@ -134,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_of_the_watch_view_stays_inside_every_screen_and_over_no_other() {
+    fn watch_panels_stay_inside_the_screen_without_overlaps() {
         let panels = Panel::ALL.into_iter().chain([Panel::Alerts]);
         let focused: Vec<Panel> = panels.collect();
         let sizes = (1..=200).flat_map(|w| (1..=60).map(move |h| (w, h))).chain([(300, 100)]);

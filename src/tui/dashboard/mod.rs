@@ -1,4 +1,4 @@
-//! The watch view: figures for leads. No key here decides anything.
+//! The watch view: figures for team leads. Does not decide anything.
 
 pub(crate) mod chart;
 pub(crate) mod events_view;

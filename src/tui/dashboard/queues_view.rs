@@ -1,4 +1,4 @@
-//! The first table: how every source and each of its queues stands, where it is going, and whether that can be believed.
+//! The queue table: the state and trend of every source and queue, and how reliable the numbers are.
 
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
@@ -16,18 +16,16 @@ use super::layout::WatchLayout;
 use super::rows::{Row, on_screen};
 use super::state::Panel;
 
-/// Widths of the columns; a zero hides one.
+/// Column widths; zero hides a column.
 struct Columns {
     name: usize,
-    /// The verdict.
     verdict: usize,
     figures: &'static [Figure],
     spark: usize,
-    /// Whether the source's numbers can be trusted.
     source: usize,
 }
 
-/// `31>88` beside a sparkline.
+/// Width of `31>88` next to a sparkline.
 const ENDS: usize = 10;
 const MOST: [Figure; 8] = [
     Figure::Pending,
@@ -42,9 +40,9 @@ const MOST: [Figure; 8] = [
 const FEW: [Figure; 5] = [Figure::Pending, Figure::High, Figure::Oldest, Figure::Over, Figure::Clears];
 const LEAST: [Figure; 3] = [Figure::Pending, Figure::High, Figure::Oldest];
 
-/// `OVER TARGET?`, with the gap before.
+/// Width of `OVER TARGET?` with the gap before it.
 const VERDICT: usize = 14;
-/// The least that the state of a source needs, and what it says at most: `RETRY 12 s, data 71 s old`.
+/// Minimum width of a source's state, and the width of the longest one: `RETRY 12 s, data 71 s old`.
 const SOURCE: usize = 12;
 const SOURCE_IN_FULL: usize = 27;
 const NAME: usize = 40;
@@ -65,7 +63,7 @@ fn columns(width: usize) -> Columns {
     };
     let verdict = take(VERDICT, 12);
     let source = take(SOURCE, 14);
-    // A name of twenty before a sparkline, and the source's state in full before a longer one.
+    // A name of 20 columns comes before a sparkline, and the source's full state before a wider sparkline.
     let spark = take(2 + 12 + ENDS, 20);
     let more = take(SOURCE_IN_FULL - SOURCE, 20);
     let wide = take(18, 30);
@@ -131,7 +129,7 @@ fn one(model: &Model, of: &Row<'_>, columns: &Columns, pen: &mut Pen<'_>) {
         let (said, style) = verdict(standing, old);
         let trouble = matches!(of, Row::Source(_)) && columns.source == 0 && !trust.1;
         match trust.0.split(',').next() {
-            // There is no other place for it.
+            // Without a source column, a problem takes the place of the verdict.
             Some(short) if trouble => pen.ours("  ", theme::PLAIN).ours(short, theme::WARN),
             _ => pen.ours("  ", theme::PLAIN).ours(&said, style),
         };
@@ -151,16 +149,14 @@ fn one(model: &Model, of: &Row<'_>, columns: &Columns, pen: &mut Pen<'_>) {
     if columns.source > 0 && matches!(of, Row::Source(_)) {
         let (said, good) = trust;
         let style = if good { theme::GOOD } else { theme::WARN };
-        // How old its data is goes first, where there is no room for all.
+        // On a narrow screen the age of the data is left out.
         let short = said.split(',').next().unwrap_or_default();
         let fits = said.chars().count() + 2 <= columns.source.max(pen.left());
         pen.ours("  ", theme::PLAIN).ours(if fits { &said } else { short }, style);
     }
 }
 
-// One figure in a column, and one more column for what has to be said of it.
-
-/// Columns with the gap before, and without the one for a mark behind.
+/// Width with the gap before it, without the column for a mark behind the number.
 const fn width(figure: Figure) -> usize {
     match figure {
         Figure::High | Figure::Over => 5,
@@ -170,7 +166,7 @@ const fn width(figure: Figure) -> usize {
     }
 }
 
-/// Right-aligned. A number of a source that is not heard is dim, and has a `?`.
+/// Draws a number right-aligned; dim and with a `?` if its source is not heard.
 fn draw_figure(figure: Figure, standing: &Standing, at: Timestamp, stale: bool, pen: &mut Pen<'_>) {
     let cell = figure.cell(standing, at);
     let (look, mark) = match cell.look {
@@ -183,7 +179,7 @@ fn draw_figure(figure: Figure, standing: &Standing, at: Timestamp, stale: bool, 
     pen.ours(mark, look);
 }
 
-/// The verdict, with a `?` where it is of a source that is not heard.
+/// Returns the verdict, with a `?` if its source is not heard.
 pub(crate) fn verdict(standing: &Standing, doubtful: bool) -> (String, Style) {
     let state = standing.state;
     let look = match state {
@@ -196,22 +192,20 @@ pub(crate) fn verdict(standing: &Standing, doubtful: bool) -> (String, Style) {
     (cells::verdict(standing, doubtful), look)
 }
 
-/// In so many columns, at their end.
 pub(crate) fn right(text: &str, width: usize, style: Style, pen: &mut Pen<'_>) {
     pen.ours(&" ".repeat(width.saturating_sub(text.chars().count())), theme::PLAIN).ours(text, style);
 }
 
-/// Whether a count is news is said by its weight, too.
 pub(crate) fn number(n: u64) -> (String, Style) {
     (n.to_string(), if n == 0 { theme::DIM } else { theme::PLAIN })
 }
 
-// Sparklines: blocks, never braille; digits where only ASCII is drawn. Their numbers always stand beside them.
+// Sparklines: blocks, not braille; digits in ASCII mode. The numbers are always shown next to them.
 
 const BLOCKS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
-/// In so many columns, or fewer. The lowest mark is nothing at all. `.` is before anybody watched, `?` where nobody did since.
+/// Draws a sparkline of at most `width` columns. The lowest mark means zero, `.` no data yet, `?` a gap in the data.
 pub(crate) fn line(values: &[Option<u64>], width: usize, glyphs: Glyphs) -> String {
     let marks: &[&str] = if glyphs == Glyphs::Ascii { &DIGITS } else { &BLOCKS };
     let values = fit(values, width);
@@ -231,7 +225,7 @@ pub(crate) fn line(values: &[Option<u64>], width: usize, glyphs: Glyphs) -> Stri
     values.iter().map(mark).collect()
 }
 
-/// At most so many values: of several, the last that is known.
+/// Reduces values to at most `width`; of several, the last known one is kept.
 fn fit(values: &[Option<u64>], width: usize) -> Vec<Option<u64>> {
     if values.len() <= width {
         return values.to_vec();
@@ -249,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lowest_mark_is_nothing_and_the_highest_is_the_most() {
+    fn sparkline_marks_scale_from_zero_to_maximum() {
         assert_eq!(line(&of(&[0, 1, 50, 100]), 9, Glyphs::Unicode), "▁▂▅█");
         assert_eq!(line(&of(&[0, 1, 50, 100]), 9, Glyphs::Ascii), "0159");
         assert_eq!(line(&of(&[0, 0]), 9, Glyphs::Unicode), "▁▁");
@@ -257,14 +251,14 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_watched_there_is_no_mark() {
+    fn sparkline_shows_gaps_without_marks() {
         let values = [None, None, Some(1), None, Some(2)];
         assert_eq!(line(&values, 9, Glyphs::Ascii), "..5?9");
         assert_eq!(line(&[], 9, Glyphs::Ascii), "");
     }
 
     #[test]
-    fn what_does_not_fit_stands_together() {
+    fn wide_sparkline_keeps_the_last_of_each_part() {
         let values = of(&[9, 1, 9, 2, 9, 3]);
         assert_eq!(line(&values, 3, Glyphs::Ascii), "369", "the last of each");
         assert_eq!(line(&values, 0, Glyphs::Ascii), "");

@@ -1,4 +1,4 @@
-//! The rows of the watch view's panels, in the order in which they stand.
+//! The rows of the watch view's panels, in display order.
 
 use std::cmp::Reverse;
 
@@ -15,7 +15,6 @@ use crate::tui::dashboard::words;
 use super::layout::WatchLayout;
 use super::state::{Panel, RowId, Watch, WatchSort};
 
-/// A row of the first table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Row<'a> {
     Source(&'a SourceBoard),
@@ -36,7 +35,6 @@ impl Row<'_> {
         }
     }
 
-    /// How long its actions may wait, in words.
     pub(crate) fn target(&self, targets: &Targets) -> String {
         match self {
             Self::Source(_) => figures::words::target(targets),
@@ -54,7 +52,7 @@ impl Row<'_> {
 }
 
 impl Watch {
-    /// Sources, each with its queues below it.
+    /// Returns the sources, each followed by its queues.
     pub(crate) fn rows(&self) -> Vec<Row<'_>> {
         let mut sources: Vec<&SourceBoard> = self.board.sources.iter().collect();
         sources.sort_by_cached_key(|source| self.rank(source.name.as_str(), &source.standing));
@@ -68,7 +66,7 @@ impl Watch {
         rows
     }
 
-    /// What is first by this is first. Rows that are alike stay as the board has them.
+    /// Sort key. Equal rows keep the board's order.
     fn rank(&self, name: &str, standing: &Standing) -> (Reverse<i64>, i64, String) {
         let pending = i64::try_from(standing.pending).unwrap_or(i64::MAX);
         match self.sort {
@@ -123,18 +121,16 @@ impl Watch {
     }
 }
 
-/// The name of a queue as it came; only to sort by.
 fn name(queue: &Queue) -> &str {
     match queue {
         Queue::Agent(name) | Queue::Tool(name) => name.as_raw(),
-        // Behind all that have one.
+        // Sorts after all names.
         Queue::Rest => "\u{10ffff}",
     }
 }
 
-// Draws the rows of a panel: which are on screen, and where the cursor is.
-
-/// The rows of a panel that are on screen, each with its line and, under a cursor, whether keys go there. Says how many more there are.
+/// Returns the visible rows of a panel with their lines, and under the cursor whether the panel has the focus. Draws
+/// how many more rows there are.
 pub(crate) fn on_screen(
     model: &Model,
     layout: &WatchLayout,
@@ -154,7 +150,7 @@ pub(crate) fn on_screen(
         };
         Pen::new(buf, rows, room as u16).ours(&said, theme::DIM);
     }
-    // The queue that the chart is of stays marked.
+    // The queue of the chart stays marked without the focus.
     let (focused, at) = (watch.focus() == panel, watch.at(panel));
     let here = move |nth| (nth == at && (focused || panel == Panel::Queues)).then_some(focused);
     (top..last).map(move |nth| (nth, (nth - top) as u16, here(nth)))

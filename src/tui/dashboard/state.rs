@@ -1,5 +1,4 @@
-//! The watch view: what it shows of the sources, and where its cursors stand. Its numbers are a board, which `update` makes every
-//! so often; nothing here decides anything.
+//! The watch view's state. Its numbers are a [`Board`] that `update` makes periodically.
 
 use crate::tui::dashboard::words;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -8,10 +7,8 @@ use crate::domain::{Minute, Rate, SourceName, Timestamp, Trend, Untrusted};
 use crate::inbox::figures::{self, Alert, AlertKind, Board, Figures, Happening, SourceBoard, Standing};
 use crate::inbox::notices::Notices;
 
-/// What a row is, wherever it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RowId {
-    /// A source, or one of its queues.
     Queue(SourceName, Option<crate::domain::Queue>),
     Tool(Untrusted),
     Reviewer(SourceName, Untrusted),
@@ -20,7 +17,6 @@ pub(crate) enum RowId {
     Alert(AlertKind, SourceName),
 }
 
-/// What placet shows first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StartView {
     #[default]
@@ -28,27 +24,24 @@ pub enum StartView {
     Watch,
 }
 
-/// A part of the view, in the order of Tab.
+/// A part of the view, in Tab order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Panel {
     Queues,
-    /// Of the selected queue.
     Chart,
     Tools,
     Ages,
     Reviewers,
     Events,
-    /// In the place of all others, when only alerts are asked for.
+    /// Replaces all others while only alerts are shown.
     Alerts,
 }
 
-/// In which order the queues stand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum WatchSort {
     #[default]
     Pending,
     Oldest,
-    /// What grows fastest is first.
     Net,
     Name,
 }
@@ -56,32 +49,28 @@ pub(crate) enum WatchSort {
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
     pub open: bool,
-    /// As it is on screen.
     pub board: Board,
-    /// Something happened that the board does not know.
+    /// Something happened that the board does not contain.
     pub news: bool,
-    /// Since when the numbers stand still.
     pub frozen: Option<Timestamp>,
-    /// Minutes back.
+    /// Minutes that the board covers.
     pub window: u32,
     pub sort: WatchSort,
-    /// Where keys go.
     pub panel: Panel,
-    /// What stands below the queues, where there is room for one.
+    /// The panel below the queues if only one fits.
     pub below: Panel,
     pub alerts_only: bool,
     pub alarms: Alarms,
-    /// What was asked of the sources that count by themselves.
+    /// Gates that were asked for their counts.
     pub asking: HashSet<SourceName>,
     cursors: BTreeMap<Panel, Cursor>,
 }
 
-/// The cursor of one panel. It stays on what it is on; where that is gone, on its line.
+/// The cursor of a panel. It stays on its row, or on its line if the row is gone.
 #[derive(Clone, Debug, Default)]
 struct Cursor {
     on: Option<RowId>,
     at: usize,
-    /// The first row on screen.
     top: usize,
 }
 
@@ -126,28 +115,25 @@ impl WatchSort {
 }
 
 impl Panel {
-    /// Those that Tab goes through.
+    /// The panels that Tab visits.
     pub(crate) const ALL: [Self; 6] =
         [Self::Queues, Self::Chart, Self::Tools, Self::Ages, Self::Reviewers, Self::Events];
 
-    /// It has rows that a cursor stands on.
+    /// Returns true if the panel has rows with a cursor.
     pub(crate) const fn has_rows(self) -> bool {
         !matches!(self, Self::Ages | Self::Chart)
     }
 }
 
 impl Watch {
-    /// Minutes that the sparklines and counts go back.
     pub(crate) const WINDOWS: [u32; 3] = [15, 60, 24 * 60];
-    /// Values in a sparkline, at most.
+    /// Maximum number of values in a sparkline.
     pub(crate) const COLUMNS: usize = 60;
 
-    /// The panel that keys are for.
     pub(crate) const fn focus(&self) -> Panel {
         if self.alerts_only { Panel::Alerts } else { self.panel }
     }
 
-    /// What the cursor is on.
     pub(crate) fn here(&self) -> Option<RowId> {
         let panel = self.focus();
         self.nth(panel, self.at(panel))
@@ -157,12 +143,10 @@ impl Watch {
         self.cursors.get(&panel).map_or(0, |cursor| cursor.at)
     }
 
-    /// The first row on screen.
     pub(crate) fn top(&self, panel: Panel) -> usize {
         self.cursors.get(&panel).map_or(0, |cursor| cursor.top)
     }
 
-    /// Puts the cursor on a row; past the end is the last one.
     pub(crate) fn go_to(&mut self, row: usize) {
         let panel = self.focus();
         let at = row.min(self.len(panel).saturating_sub(1));
@@ -171,11 +155,11 @@ impl Watch {
         (cursor.at, cursor.on) = (at, on);
     }
 
-    /// The rows are others: every cursor stays on what it was on.
+    /// Keeps every cursor on its row after the rows changed.
     pub(crate) fn settle(&mut self) {
         for panel in [Panel::Queues, Panel::Tools, Panel::Reviewers, Panel::Events, Panel::Alerts] {
             let Some(cursor) = self.cursors.get(&panel) else { continue };
-            // At the head of what is newest it stays there, to follow.
+            // On the newest event, the cursor stays at the top.
             let follows = panel == Panel::Events && cursor.at == 0;
             let on = cursor.on.as_ref().filter(|_| !follows);
             let found = on.and_then(|on| self.position(panel, on));
@@ -187,7 +171,7 @@ impl Watch {
         }
     }
 
-    /// Scrolls a panel with room for so many rows until its cursor is in sight.
+    /// Scrolls a panel of `room` rows until its cursor is visible.
     pub(crate) fn keep_in_view(&mut self, panel: Panel, room: usize) {
         let last_top = self.len(panel).saturating_sub(room);
         if let Some(cursor) = self.cursors.get_mut(&panel) {
@@ -197,30 +181,27 @@ impl Watch {
     }
 }
 
-// What a lead has said of alerts: seen, or not now.
-
 type Which = (AlertKind, SourceName);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Alarms {
-    /// With the count as of then, or the least since.
+    /// The count when acknowledged, or the lowest since.
     acknowledged: HashMap<Which, u64>,
-    /// Until when.
     muted: HashMap<Which, Timestamp>,
 }
 
 impl Alarms {
-    /// Milliseconds.
+    /// In milliseconds.
     pub(crate) const MUTED_FOR: i64 = 3_600_000;
 
-    /// These are the alerts now. An acknowledged one that grew, or went away and came back, counts again. True where anything
-    /// is otherwise than before.
+    /// Compares with the current alerts. An acknowledged alert that grew, or disappeared and came back, is shown again.
+    /// Returns true if anything changed.
     pub(crate) fn look(&mut self, alerts: &[Alert], now: Timestamp) -> bool {
         let before = self.clone();
         self.muted.retain(|_, until| *until > now);
         self.acknowledged.retain(|which, count| {
             let Some(alert) = alerts.iter().find(|alert| key(alert) == *which) else { return false };
-            // Minutes go on by themselves; that is no news.
+            // Counts of minutes grow by themselves.
             let is_time = matches!(alert.kind, AlertKind::Down | AlertKind::Growing);
             let stays = is_time || alert.count <= *count;
             *count = alert.count.min(*count);
@@ -237,7 +218,6 @@ impl Alarms {
         self.muted.get(&key(alert)).copied()
     }
 
-    /// Nobody needs to be told of it.
     pub(crate) fn is_quiet(&self, alert: &Alert) -> bool {
         self.is_acknowledged(alert) || self.muted_until(alert).is_some()
     }
@@ -258,7 +238,6 @@ impl Alarms {
         self.muted.remove(&key(alert));
     }
 
-    /// Nothing was said of any.
     pub(crate) fn is_empty(&self) -> bool {
         self.acknowledged.is_empty() && self.muted.is_empty()
     }
@@ -279,7 +258,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_millis(1_000);
 
     #[test]
-    fn what_was_acknowledged_stays_so_until_it_grows() {
+    fn acknowledged_alert_stays_quiet_until_it_grows() {
         let mut alarms = Alarms::default();
         let failed = |count| alert(AlertKind::Failed, count);
         alarms.acknowledge(&failed(3));
@@ -291,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_went_away_and_came_back_counts_again() {
+    fn alert_that_returns_is_no_longer_acknowledged() {
         let mut alarms = Alarms::default();
         let down = alert(AlertKind::Down, 1);
         alarms.acknowledge(&down);
@@ -304,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_muted_is_quiet_for_an_hour_whatever_happens() {
+    fn muted_alert_is_quiet_for_an_hour() {
         let mut alarms = Alarms::default();
         alarms.mute(&alert(AlertKind::Growing, 15), NOW);
 
@@ -317,18 +296,18 @@ mod tests {
 
 #[derive(Clone, Debug)]
 pub(crate) struct DashboardState {
-    /// How actions come and go: fed whether the watch view is open or not.
+    /// Updated whether the watch view is open or not.
     pub figures: Figures,
-    /// What the rules know by now.
+    /// The state of the notify rules.
     pub notices: Notices,
-    /// The minute in which figures were kept last.
+    /// The minute in which figures were last saved.
     pub kept_at: Option<Minute>,
     pub watch: Watch,
 }
 
-// Whether another board would look otherwise: what is not said in full may differ in silence.
+// Detects visible changes of the board, to redraw only then.
 
-/// A board without what nobody can see of it. `still`: words that no second changes.
+/// Returns the board reduced to its visible details. `still`: without texts that change every second.
 pub(crate) fn visible_state(board: &Board, still: bool) -> (Board, Vec<String>) {
     let mut face = board.clone();
     let at = board.at;
@@ -364,7 +343,7 @@ fn settle(standing: &mut Standing, at: Timestamp) {
     }
 }
 
-/// The minutes that it is old.
+/// Returns the age in minutes.
 fn shown_age(from: Timestamp, at: Timestamp) -> Timestamp {
     Timestamp::from_millis(at.since(from) / Minute::MILLIS)
 }
