@@ -1,4 +1,4 @@
-//! Applies the domain's rule of reading first to what this screen knows.
+//! Applies the domain's read-first rule to what this screen knows.
 
 use crate::domain::{self, ActionKey, Lock, PendingAction, Seen, Sight};
 use crate::text::Flags;
@@ -6,7 +6,7 @@ use crate::tui::core::model::Model;
 use crate::tui::preview::reading_time::time_for;
 use crate::tui::queue::slots::Slot;
 
-/// Why an action must be seen in full first; `None` when it may be approved.
+/// Returns why an action must be read before it can be approved; `None` if it can be approved now.
 pub(crate) fn lock(model: &Model, slot: &Slot) -> Option<Lock> {
     let cached = model.preview.cached(&slot.entry.key);
     domain::lock(Sight {
@@ -25,8 +25,8 @@ pub(crate) fn seen_fresh(model: &Model, key: &ActionKey, action: &PendingAction)
     model.reader.seen.of(key, &approved.unwrap_or_else(|| action.digest()))
 }
 
-/// Returns [`lock`] for the content that the review read: the list's size and flags are not believed. A short action that was opened in
-/// part counts as unopened.
+/// Like [`lock`], for the content that the review read: it does not rely on the list's size and flags. A short action
+/// that was opened in part counts as unopened.
 pub(crate) fn lock_fresh(model: &Model, key: &ActionKey, action: &PendingAction) -> Option<Lock> {
     if seen_fresh(model, key, action) == Some(Seen::InFull) {
         return None;
@@ -58,9 +58,7 @@ pub(super) fn next_unread(model: &Model, key: &ActionKey) -> Option<(usize, Miss
     Some((line + 1, missing))
 }
 
-/// Why a line is unread.
 pub(super) enum Missing {
-    /// It is not on screen.
     Below,
     /// It continues beyond the right edge.
     Right,

@@ -1,4 +1,4 @@
-//! Approve and reject: the keys, what guards them, what is staged, and the words beside a decision.
+//! Deciding: approve, reject, their guards, staging, and the reason or comment of a decision.
 
 pub(crate) mod confirm_guard;
 pub(crate) mod lock;

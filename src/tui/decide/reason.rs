@@ -1,5 +1,5 @@
-//! The one-line field for what is said beside a decision: why something is excluded, a comment, guidance for another try. What
-//! was typed for an action is kept until it is settled, staged or not; words for all that is marked stand in their decisions only.
+//! The one-line field for a reason, a comment, or guidance for a retry. Text for a single action is kept until the
+//! action is settled, whether staged or not. Text for marked actions is kept only in their decisions.
 
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
@@ -36,7 +36,7 @@ pub(crate) fn open(model: &mut Model, says: DecisionKind) {
     open_for(model, says, targets, for_marks);
 }
 
-/// Those of them that can be rejected; `None` after saying why none can.
+/// Returns the targets that can be rejected; `None` if none can, after saying why.
 pub(crate) fn rejectable(model: &mut Model, targets: Vec<ActionKey>) -> Option<Vec<ActionKey>> {
     let cannot = |key: &ActionKey| {
         let can = model.queue.get(key).map(|slot| slot.entry.row.can)?;
@@ -65,8 +65,8 @@ fn takers(model: &mut Model, targets: Vec<ActionKey>, kind: DecisionKind) -> Opt
     None
 }
 
-/// For the action under the cursor, and its whole turn where one decision stands for that. A rejection's comment is its reason, a
-/// retry's is its guidance. An undecided action is approved with it.
+/// Opens the field for the action under the cursor, or for its whole turn. A rejection's comment is its reason, a
+/// retry's its guidance; an undecided action is approved with the comment.
 pub(crate) fn comment(model: &mut Model) {
     let Some(slot) = model.here().filter(|slot| slot.is_pending()) else {
         say_why_not(model);
@@ -119,7 +119,7 @@ fn area(text: String) -> TextArea<'static> {
     area
 }
 
-/// A digit in an empty field takes the reason of that number.
+/// Handles a key. A digit in an empty field inserts the reason of that number.
 pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
     let Some(Modal::Reason(form)) = &mut model.modal else { return };
     let digit = Chord::from(key).char().and_then(|c| c.to_digit(10)).filter(|_| text_of(form).is_empty());
@@ -131,7 +131,7 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
     form.unsaved = true;
 }
 
-/// The configured reasons in turn. What was typed by hand is not written over.
+/// Inserts the next configured reason, unless the field contains other text.
 pub(crate) fn next_template(model: &mut Model) {
     let reasons = &model.settings.reasons;
     let Some(Modal::Reason(form)) = &mut model.modal else { return };
@@ -167,7 +167,7 @@ pub(crate) fn accept(model: &mut Model) {
     let keys = form.keys.clone();
     close(model);
     let said = Some(text.clone()).filter(|text| !text.is_empty());
-    // Somebody else may have been first while it was typed.
+    // Some actions may have been decided by others meanwhile.
     let pending = keys.into_iter().filter(|key| model.queue.get(key).is_some_and(Slot::is_pending));
     let mut wanted = Vec::new();
     let mut locked = None;
@@ -187,14 +187,13 @@ pub(crate) fn accept(model: &mut Model) {
         model.warn(locked.unwrap_or_else(gone));
         return;
     }
-    // A comment beside what was decided before moves nothing.
+    // A comment on actions that were decided before does not move the cursor.
     let decided = says.approves() && wanted.iter().all(|(key, _)| model.decide.draft.get(key).is_some());
     let spared = if for_marks { spare(model, &mut wanted) } else { 0 };
     let (wanted, moment) = (Wanted::Each(wanted.into_iter()), stage::moment(model));
     stage_then(model, wanted, Then { spared, moves_on: !decided, ..Then::default() }, moment);
 }
 
-/// An approval with another comment. It is bound to what is on screen now, so it asks for what approving asks for.
 pub(crate) fn commented(model: &Model, key: &ActionKey, comment: Option<String>) -> Result<Decision, String> {
     approval(model, key).map(|decision| match decision {
         Decision::Approve { edits, .. } => Decision::Approve { edits, comment },
@@ -202,20 +201,20 @@ pub(crate) fn commented(model: &Model, key: &ActionKey, comment: Option<String>)
     })
 }
 
-/// Closing keeps what was typed for an action for the next time the field opens.
+/// Closes the field and keeps its text for the next time it opens.
 pub(crate) fn close(model: &mut Model) {
     save(model);
     model.modal = None;
 }
 
-/// What was typed since the last time goes to disk.
+/// Saves text typed since the last save.
 pub(crate) fn save(model: &mut Model) {
     let Some(Modal::Reason(form)) = &mut model.modal else { return };
     if !std::mem::take(&mut form.unsaved) {
         return;
     }
     let (keys, says) = (form.keys.clone(), form.says);
-    // Words for all that is marked are not the words for one of them alone.
+    // Text for all marked actions does not belong to a single one.
     if form.for_marks {
         return;
     }
@@ -235,7 +234,7 @@ fn text_of(form: &ReasonForm) -> String {
     form.area.lines().join(" ")
 }
 
-/// Excludes what is aimed at; back to undecided when all of it was. Asks for a reason where the source demands one.
+/// Excludes the targets, or unstages them if all are excluded. Asks for a reason if a source requires one.
 pub(crate) fn exclude(model: &mut Model) {
     let Some(targets) = ready(model) else { return };
     if targets.iter().all(|key| kind(model, key).is_some_and(DecisionKind::rejects)) {
@@ -250,14 +249,12 @@ pub(crate) fn exclude(model: &mut Model) {
         let for_marks = !model.queue.marks.is_empty();
         return open_for(model, DecisionKind::Reject, targets, for_marks);
     }
-    // What was typed as its reason goes along, also after the toggle went back and forth.
+    // The last reason typed is used again, even if the exclusion was toggled meanwhile.
     let moment = stage::moment(model);
     stage_but_spare(model, Wanted::Excluded(targets.into_iter()), true, moment);
 }
 
-// The field for what is said beside a decision.
-
-/// So many of the configured reasons are listed; Tab comes to the others, too.
+/// Number of configured reasons listed; Tab inserts the others, too.
 const LISTED: usize = 9;
 
 pub(crate) fn draw(model: &Model, form: &ReasonForm, area: Rect, buf: &mut Buffer) -> Option<Position> {
@@ -288,7 +285,7 @@ pub(crate) fn draw(model: &Model, form: &ReasonForm, area: Rect, buf: &mut Buffe
     area_of(&form.area, field, true, buf)
 }
 
-/// What becomes of the text.
+/// Returns a note on whether the source keeps the text.
 const fn kept(form: &ReasonForm) -> &'static str {
     match (form.says, form.rule) {
         (DecisionKind::Reject, ReasonRule::NotKept) => words::REASON_NOT_KEPT,

@@ -1,4 +1,4 @@
-//! Turns: batches whose source takes one decision for all calls of them. A key on one call is a key on all.
+//! Turns: batches whose source takes one decision for all their calls. A key on one call applies to all.
 
 use std::collections::HashSet;
 
@@ -10,19 +10,18 @@ use crate::tui::core::model::Model;
 use crate::tui::decide::words;
 use crate::tui::queue::slots::Slot;
 
-/// Some source takes one decision for all calls of a batch.
 fn has_turns(model: &Model) -> bool {
     model.queue.any_can(|can| can.together == Together::Same)
 }
 
-/// The turn that an action is decided with as one.
+/// Returns the turn of an action, if its calls are decided together.
 fn turn_of(model: &Model, key: &ActionKey) -> Option<BatchKey> {
     let slot = model.queue.get(key)?;
     (slot.entry.row.can.together == Together::Same).then(|| slot.entry.batch())
 }
 
-/// With every call of the turns that these are of. `None` after saying why: what is not shown is not decided, and without it
-/// nothing of its turn can be.
+/// Extends the targets by all calls of their turns. `None`, after saying why, if a call is hidden or cannot be decided,
+/// because then no call of its turn can.
 pub(crate) fn whole(model: &mut Model, targets: Vec<ActionKey>) -> Option<Vec<ActionKey>> {
     if !has_turns(model) {
         return Some(targets);
@@ -51,7 +50,7 @@ pub(crate) fn whole(model: &mut Model, targets: Vec<ActionKey>) -> Option<Vec<Ac
     }
 }
 
-/// All calls of a turn, where all of them can be seen and decided.
+/// Returns all calls of a turn if each is visible and pending.
 fn calls(model: &Model, turn: &BatchKey) -> Result<Vec<ActionKey>, String> {
     let held = model.queue.held_pending().filter(|entry| entry.batch() == *turn).count();
     if held > 0 {
@@ -75,7 +74,7 @@ fn calls(model: &Model, turn: &BatchKey) -> Result<Vec<ActionKey>, String> {
     Ok(calls.into_iter().map(|slot| slot.entry.key.clone()).collect())
 }
 
-/// Takes out what is of a turn of which something cannot be decided so.
+/// Removes actions of turns with a locked action.
 pub(crate) fn drop_parts(
     model: &Model,
     wanted: &mut Vec<(ActionKey, Option<Decision>)>,
@@ -87,7 +86,7 @@ pub(crate) fn drop_parts(
     }
 }
 
-/// Takes out what is of a turn of which not everything is wanted; how many were.
+/// Removes actions of turns that are not wanted completely. Returns how many.
 pub(crate) fn drop_partly(model: &Model, wanted: &mut Vec<(ActionKey, Option<Decision>)>) -> usize {
     if !has_turns(model) {
         return 0;
@@ -103,7 +102,7 @@ pub(crate) fn drop_partly(model: &Model, wanted: &mut Vec<(ActionKey, Option<Dec
     before - wanted.len()
 }
 
-/// Why nothing of it was approved, where it is one action, or one turn.
+/// Returns why an approval failed if the targets are one action or one turn.
 pub(crate) fn why(model: &Model, targets: &[ActionKey], locked: usize, why: &str) -> Option<String> {
     if targets.len() == 1 {
         return Some(why.to_owned());
@@ -113,7 +112,7 @@ pub(crate) fn why(model: &Model, targets: &[ActionKey], locked: usize, why: &str
     one.then(|| words::of_this_turn(locked, targets.len(), why))
 }
 
-/// With everything that is staged of their turns: taking back works for the whole.
+/// Extends the targets by the staged actions of their turns, because unstaging applies to whole turns.
 pub(crate) fn all_staged(model: &Model, targets: Vec<ActionKey>) -> Vec<ActionKey> {
     let any = has_turns(model);
     let turns: HashSet<BatchKey> =
@@ -132,7 +131,7 @@ pub(crate) fn all_staged(model: &Model, targets: Vec<ActionKey>) -> Vec<ActionKe
     targets.into_iter().chain(others).collect()
 }
 
-/// `the whole turn: 3 calls`, where a step was about more than the one under the cursor.
+/// Returns `the whole turn: 3 calls` if a step covered more than the action under the cursor.
 pub(crate) fn words(model: &Model, step: &Step) -> Option<String> {
     if !has_turns(model) {
         return None;
