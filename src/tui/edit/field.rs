@@ -1,4 +1,4 @@
-//! One field of an edit form: what may be typed into it, and what was typed, as JSON.
+//! A field of the edit form: the accepted input and the resulting JSON.
 
 use crate::tui::edit::words;
 use std::borrow::Cow;
@@ -8,40 +8,34 @@ use crate::domain::json::Member;
 use crate::domain::{IDENTITY_KEYS, RawJson, json};
 use crate::schema::Property;
 
-/// A longer string is edited as text of several lines, where Enter is a line break. Characters.
+/// Characters from which a string is edited as several lines, where Enter breaks the line.
 const ONE_LINE: usize = 200;
 
 /// A top-level key of the input.
 #[derive(Clone, Debug)]
 pub(crate) struct Field {
     pub key: String,
-    /// The key as it is written, with its quotes.
     pub raw_key: String,
-    /// The value as proposed, indented; `None`: the proposal has no such key.
+    /// The proposed value, indented; `None` if the proposal lacks the key.
     pub proposed: Option<String>,
-    /// The value in the draft; `None`: the draft has no such key.
+    /// The value in the draft; `None` if the draft lacks the key.
     pub value: Option<String>,
     pub kind: Kind,
-    /// What the tool's schema says of it.
     pub rule: Option<Property>,
-    /// Why what was typed is no value of this kind.
+    /// Why the typed text is not a value of this kind.
     pub wrong: Option<&'static str>,
-    /// Which elements of the proposed list are dropped.
+    /// Indices of dropped elements of the proposed list.
     pub dropped: BTreeSet<usize>,
 }
 
-/// How a value is typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// As its meaning.
     Text,
-    /// As its literal, which is kept as typed.
+    /// Typed as a literal and kept as typed.
     Number,
-    /// One of these JSON values.
     Choice(Vec<String>),
-    /// Elements are dropped and restored.
+    /// Elements can be dropped and restored.
     List,
-    /// As JSON text.
     Json,
 }
 
@@ -68,7 +62,7 @@ impl Field {
         field
     }
 
-    /// The kind by the schema, else by the value.
+    /// Returns the kind that the schema gives, or else the value.
     pub(crate) fn natural(&mut self) -> Kind {
         let value = self.value.as_deref().or(self.proposed.as_deref());
         let ruled = self.rule.as_ref().and_then(|rule| by_rule(rule, value));
@@ -86,7 +80,7 @@ impl Field {
         }
     }
 
-    /// It says whose action this is.
+    /// Returns true for keys that identify the action's owner.
     pub(crate) fn is_locked(&self) -> bool {
         IDENTITY_KEYS.contains(&self.key.as_str())
     }
@@ -98,7 +92,6 @@ impl Field {
         }
     }
 
-    /// What stands in its text field.
     pub(crate) fn text(&self) -> String {
         match (&self.value, &self.kind) {
             (None, _) => String::new(),
@@ -109,7 +102,7 @@ impl Field {
         }
     }
 
-    /// Takes what stands in its text field now. A value that means the same as the proposed one becomes the proposed one.
+    /// Takes the text of its input field. A value equivalent to the proposed one becomes the proposed one.
     pub(crate) fn type_in(&mut self, text: &str) {
         if self.is_locked() {
             return;
@@ -143,12 +136,10 @@ impl Field {
         };
     }
 
-    /// Characters that make sense in it: from nothing else can come more than one value.
     pub(crate) fn takes(&self, c: char) -> bool {
         self.kind != Kind::Number || c.is_ascii_digit() || "+-.eEnul".contains(c)
     }
 
-    /// The next or the previous of its choices.
     pub(crate) fn cycle(&mut self, forward: bool) {
         let Kind::Choice(choices) = &self.kind else { return };
         let at = self.choice();
@@ -161,7 +152,7 @@ impl Field {
         self.pick(next);
     }
 
-    /// The next choice whose meaning begins with this character.
+    /// Selects the next choice that begins with this character.
     pub(crate) fn jump(&mut self, c: char) {
         let Kind::Choice(choices) = &self.kind else { return };
         let begins = |choice: &String| {
@@ -174,7 +165,6 @@ impl Field {
         }
     }
 
-    /// Which of its choices the draft has.
     pub(crate) fn choice(&self) -> Option<usize> {
         let (Kind::Choice(choices), Some(value)) = (&self.kind, &self.value) else { return None };
         let value = json::compact(value);
@@ -189,13 +179,12 @@ impl Field {
         self.wrong = None;
     }
 
-    /// The elements of the proposed list.
     pub(crate) fn elements(&self) -> Vec<&str> {
         let list = self.proposed.as_deref().filter(|_| self.kind == Kind::List);
         list.and_then(json::elements).unwrap_or_default()
     }
 
-    /// Drops an element of the proposed list, or restores it. The value is the whole new list.
+    /// Drops or restores an element of the proposed list. The value becomes the whole new list.
     pub(crate) fn toggle(&mut self, element: usize) {
         if self.is_locked() || element >= self.elements().len() {
             return;
@@ -210,7 +199,6 @@ impl Field {
         self.value = if self.dropped.is_empty() { self.proposed.clone() } else { Some(list) };
     }
 
-    /// As proposed.
     pub(crate) fn back(&mut self) {
         self.value.clone_from(&self.proposed);
         self.wrong = None;
@@ -218,14 +206,14 @@ impl Field {
         self.kind = self.natural();
     }
 
-    /// Enter is a line break in it.
+    /// Returns true if Enter breaks the line in this field.
     pub(crate) fn has_lines(&self, text: &[String]) -> bool {
         matches!(self.kind, Kind::Text | Kind::Json)
             && (text.len() > 1 || text.iter().map(|line| line.chars().count()).sum::<usize>() > ONE_LINE)
     }
 }
 
-/// One JSON value, and no word that is read only because some backends write it.
+/// Returns true for strict JSON values, without the bare words that the lenient reader accepts from some backends.
 fn is_value(text: &str) -> bool {
     let text = text.trim();
     let plain = text.starts_with(['{', '[', '"']) || matches!(text, "null" | "true" | "false");
@@ -242,7 +230,7 @@ fn by_rule(rule: &Property, value: Option<&str>) -> Option<Kind> {
     let mut plain = rule.types.iter().filter(|it| *it != "null");
     let (only, None) = (plain.next()?, plain.next()) else { return None };
     match only.as_str() {
-        // What does not decode cleanly is edited as it is written.
+        // A string that does not decode losslessly is edited as JSON.
         "string" if value.is_some_and(|value| json::decode(value).lossy) => None,
         "string" if !container => Some(Kind::Text),
         "integer" | "number" if !container => Some(Kind::Number),
@@ -263,7 +251,7 @@ fn by_value(value: Option<&str>) -> Kind {
     }
 }
 
-/// Which elements are missing from the new list; `None` when it is not the old one with some left out.
+/// Returns the indices missing from the new list; `None` if it is not the old list with elements left out.
 fn dropped(old: &str, new: &str) -> Option<BTreeSet<usize>> {
     let new = json::elements(new)?;
     let mut rest = new.iter().map(|one| json::compact(one)).peekable();
@@ -276,7 +264,6 @@ fn dropped(old: &str, new: &str) -> Option<BTreeSet<usize>> {
     rest.next().is_none().then_some(dropped)
 }
 
-/// What an element of a list is called.
 pub(crate) fn element_title(element: &str) -> Cow<'_, str> {
     let members = json::members(element).unwrap_or_default();
     let named = ["title", "name", "subject", "summary", "path", "id"].iter().find_map(|name| {
