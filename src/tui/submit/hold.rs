@@ -1,5 +1,5 @@
-//! Holds a confirmed submission for a few seconds, in which it can be recalled. It is in the journal as held, its decisions stay
-//! in the draft, and nothing is sent before its time.
+//! Holds a confirmed submission for a few seconds, during which it can be recalled. The journal records it as held and
+//! its decisions stay in the draft until it is sent.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::tui::submit::words;
 
 use super::held::Held;
 
-/// The submission was confirmed.
+/// Holds a confirmed submission, or sends it if holding is turned off.
 pub(crate) fn confirmed(model: &mut Model, submission: Submission, left_pending: u64) {
     model.screen.message = None;
     if model.settings.hold.is_zero() {
@@ -26,7 +26,7 @@ pub(crate) fn confirmed(model: &mut Model, submission: Submission, left_pending:
     model.effects.push(effect);
 }
 
-/// The journal has it, or has not: only then the time begins.
+/// Handles the journal's answer. The countdown starts once the submission is stored.
 pub(crate) fn kept(model: &mut Model, id: &SubmissionId, answer: Result<(), Problem>) {
     let wait = u64::try_from(model.settings.hold.as_millis()).unwrap_or(u64::MAX);
     let until = model.now.plus_millis(i64::try_from(wait).unwrap_or(i64::MAX));
@@ -39,13 +39,13 @@ pub(crate) fn kept(model: &mut Model, id: &SubmissionId, answer: Result<(), Prob
             give_back(model);
             model.tell_problem(words::NOTHING_SENT, &problem);
         }
-        // It was recalled before it was written down.
+        // Recalled before it was stored.
         (None, Ok(())) => model.effects.push(Effect::Recall(id.clone())),
         (None, Err(_)) => {}
     }
 }
 
-/// Time went by.
+/// Sends the submission when its time has come.
 pub(crate) fn look(model: &mut Model) {
     let Some(until) = model.submit.held.as_ref().and_then(|held| held.until) else { return };
     model.screen.dirty = true;
@@ -56,7 +56,7 @@ pub(crate) fn look(model: &mut Model) {
     send(model, held.submission, held.left_pending);
 }
 
-/// Everything is staged as before. False when nothing is held.
+/// Recalls the held submission; everything is staged as before. Returns false if none is held.
 pub(crate) fn recall(model: &mut Model) -> bool {
     let Some(held) = give_back(model) else { return false };
     let n = text::count(held.submission.len(), "decision");
@@ -65,7 +65,7 @@ pub(crate) fn recall(model: &mut Model) -> bool {
     true
 }
 
-/// Says that something is held, where one more thing cannot be done before it was sent.
+/// Returns true, with a message, if a held submission blocks another step.
 pub(crate) fn is_in_the_way(model: &mut Model) -> bool {
     let Some(held) = &model.submit.held else { return false };
     let (n, key) = (text::count(held.submission.len(), "decision"), model.settings.keymap.key(Command::Undo));
@@ -91,7 +91,7 @@ fn send(model: &mut Model, submission: Submission, left_pending: u64) {
     model.effects.push(Effect::Submit { submission: Box::new(submission), left_pending });
 }
 
-/// Only where somebody else was not first meanwhile.
+/// Sets the state of actions that nobody else decided meanwhile.
 fn set_states(model: &mut Model, submission: &Submission, state: &State) {
     for key in keys_of(submission) {
         let ours = |slot: &Slot| matches!(slot.state, State::Pending | State::Held);

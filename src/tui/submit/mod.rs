@@ -1,4 +1,4 @@
-//! From staged to sent: the review, the hold, the report, and outcomes that nobody knows.
+//! Sending decisions: the review, the hold, the report, and unknown outcomes.
 
 pub(crate) mod held;
 pub(crate) mod hold;

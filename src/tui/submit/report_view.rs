@@ -1,4 +1,4 @@
-//! The result sheet: the source's own counts, and one line for everything that did not go as asked.
+//! The report: counts per batch, and a line for each action, problems first.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -19,14 +19,12 @@ use crate::tui::submit::words;
 
 use super::review_view::{Parts, draw_lines, ours};
 
-/// Columns of the sheet, where there is room.
 const WIDTH: u16 = 90;
 
 fn size(lines: &[Parts], area: Rect) -> (u16, u16) {
     (WIDTH.min(area.width.saturating_sub(2)), (lines.len() + 4).min(usize::from(area.height)) as u16)
 }
 
-/// How far it scrolls.
 pub(crate) fn extent(model: &Model, sheet: &ReportSheet, area: Rect) -> SheetLines {
     let lines = lines(model, sheet, usize::from(area.width));
     let (width, height) = size(&lines, area);
@@ -38,7 +36,7 @@ pub(crate) fn draw(model: &Model, sheet: &ReportSheet, area: Rect, buf: &mut Buf
     let lines = lines(model, sheet, usize::from(area.width));
     let counts = sheet.report.counts();
     let all = chrome::words::count(sheet.report.lines.len(), "decision");
-    // What did not arrive was not sent, whatever was tried.
+    // If every decision failed, nothing was sent.
     let (word, foot) = match (counts.failed, counts.unknown) {
         _ if !sheet.waits.is_empty() => ("So far", words::RESULTS_AS_THEY_COME),
         (failed, _) if failed == sheet.report.lines.len() as u64 => {
@@ -71,8 +69,8 @@ pub(crate) fn draw(model: &Model, sheet: &ReportSheet, area: Rect, buf: &mut Buf
     }
 }
 
-/// `9 approved · 1 rejected · 0 skipped   then 7 ran · 2 failed   gr report`: what was sent, until the next decision. Where that
-/// does not fit, what went wrong stands first.
+/// Returns the summary of the last submission, shown until the next decision: counts of outcomes, then of what
+/// followed. If it is too wide, problems come first.
 pub(crate) fn sent(model: &Model, width: usize) -> Option<Parts> {
     let sheet = model.submit.last_report.as_ref().filter(|_| model.submit.sent_line && !model.watches())?;
     let counts = sheet.report.counts();
@@ -109,7 +107,7 @@ type Part = (String, Style);
 
 const TROUBLE: Style = theme::BAD.add_modifier(Modifier::BOLD);
 
-/// What became of those that were approved, one count a status.
+/// Returns the counts of final statuses after approval.
 fn ended(sheet: &ReportSheet) -> Vec<Part> {
     let words = [
         (Status::Executed, "ran", theme::GOOD),
@@ -120,7 +118,7 @@ fn ended(sheet: &ReportSheet) -> Vec<Part> {
         (Status::Withdrawn, "withdrawn", theme::WARN),
         (Status::Superseded, "superseded", theme::WARN),
     ];
-    // A rejection that was only accepted before is counted as one already.
+    // Rejections are already counted among the outcomes.
     let news = |line: &&ReportLine| line.outcome != Outcome::Rejected;
     let with = |status: &Status| {
         let followed =
@@ -133,7 +131,6 @@ fn ended(sheet: &ReportSheet) -> Vec<Part> {
     counted.filter(|(n, ..)| *n > 0).map(|(n, word, style)| (format!("{n} {word}"), style)).collect()
 }
 
-/// The parts of the line that says what was sent.
 struct OneLine {
     first: Vec<Part>,
     then: Vec<Part>,
@@ -160,7 +157,7 @@ impl OneLine {
         parts
     }
 
-    /// The key, and then whatever is no good news before the rest, which may be cut.
+    /// Returns the line with the key first, then problems, so that only good news is cut.
     fn trouble_first(&self, model: &Model) -> Parts {
         let then = self.then.iter().map(|(text, style)| (format!("then {text}"), *style));
         let mut all: Vec<Part> =
@@ -175,7 +172,6 @@ impl OneLine {
     }
 }
 
-/// `1 a · 2 b`
 fn join(model: &Model, words: &[Part], parts: &mut Parts) {
     let dot = if model.settings.glyphs == Glyphs::Unicode { " · " } else { ", " };
     for (nth, (word, style)) in words.iter().enumerate() {
@@ -186,7 +182,7 @@ fn join(model: &Model, words: &[Part], parts: &mut Parts) {
     }
 }
 
-/// Approved, not run, and not about to: their source is paused.
+/// Number of approved actions that do not run because their source is paused.
 fn waiting(model: &Model, sheet: &ReportSheet) -> usize {
     let ended = |line: &ReportLine| sheet.followed.get(&line.key).is_some_and(|at| at.status.is_final());
     let approved = |line: &&ReportLine| matches!(line.outcome, Outcome::Approved | Outcome::Accepted);
@@ -194,7 +190,7 @@ fn waiting(model: &Model, sheet: &ReportSheet) -> usize {
     open.filter(|line| model.is_paused(&line.key.source)).count()
 }
 
-/// A column of the table: its heading, and which count it shows.
+/// A heading, and the count in its column.
 type Column = (&'static str, fn(&Counts) -> u64);
 
 const ALWAYS: [Column; 3] =
@@ -211,7 +207,7 @@ fn lines(model: &Model, sheet: &ReportSheet, width: usize) -> Vec<Parts> {
     heading.extend(columns.iter().map(|(word, _)| ours(format!("{word:>10}"), theme::DIM)));
     let mut lines: Vec<Parts> = vec![heading];
     for (batch, tool, counts) in sheet.report.by_batch() {
-        // A batch's own name tells two batches of one tool apart.
+        // The name of the batch distinguishes two batches of one tool.
         let called = match batch {
             BatchKey::Batch(_, id) => id.untrusted(),
             BatchKey::Alone(_) => tool,
@@ -258,10 +254,9 @@ fn cell(word: &str, count: u64) -> (text::Shown, Style) {
     ours(format!("{count:>10}"), style)
 }
 
-/// Columns of a title, at most.
 const TITLE: usize = 44;
 
-/// A line for each action, what went wrong first.
+/// Returns the lines for all actions, problems first.
 fn outcomes(model: &Model, sheet: &ReportSheet, room: usize) -> Vec<Parts> {
     let told = |line| (line, Ended::of(model, line, sheet.followed.get(&line.key)));
     let mut all: Vec<(&ReportLine, Ended)> = sheet.report.lines.iter().map(told).collect();
@@ -275,7 +270,6 @@ fn outcomes(model: &Model, sheet: &ReportSheet, room: usize) -> Vec<Parts> {
     all.into_iter().flat_map(|(line, ended)| ended.parts(model, line, title, room)).collect()
 }
 
-/// What became of one action, and why.
 struct Ended {
     word: text::Shown,
     style: Style,
@@ -323,7 +317,7 @@ impl Ended {
         }
     }
 
-    /// The reason stands beside the rest where that fits, else under it, whole.
+    /// Writes the reason on the same line if it fits, or else below it in full.
     fn parts(self, model: &Model, line: &ReportLine, title: usize, room: usize) -> Vec<Parts> {
         let mark = Mark::Decided(line.decision);
         let shown = text::line(&line.title).cut(title);
