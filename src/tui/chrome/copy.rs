@@ -1,5 +1,5 @@
-//! What leaves through the clipboard or the browser. Only text without hidden characters is copied as a name or a link, because
-//! it is pasted where placet no longer shows them.
+//! Copies to the clipboard and opens links. Names and links are copied only if they contain no hidden characters,
+//! because placet cannot show them where they are pasted.
 
 use crate::domain::{ActionKey, Untrusted};
 use crate::inbox::Answer;
@@ -23,13 +23,12 @@ use crate::tui::queue::state::Cursor;
 
 use super::state::{Focus, Tone};
 
-/// The longest text that terminals take: xterm's limit, 74,994 characters of base64.
+/// Longest text that terminals copy: xterm accepts 74,994 characters of base64.
 const LONGEST: usize = 74_994 / 4 * 3;
-/// Links of one action that are offered: more than fit a sheet nobody reads.
 const LINKS: usize = 12;
-/// Bytes of an input whose preview is copied as text, all of it on the spot.
+/// Largest input in bytes whose preview is copied as text; it is laid out while the screen waits.
 const LONGEST_TEXT: u64 = 1 << 20;
-/// A key pressed this soon was not meant for a sheet that just opened.
+/// A key pressed this soon after a sheet opened was not meant for it. Milliseconds.
 const SETTLE: i64 = 300;
 
 pub(crate) fn id(model: &mut Model) {
@@ -39,14 +38,13 @@ pub(crate) fn id(model: &mut Model) {
     }
 }
 
-/// The input as it was proposed, byte for byte.
 pub(crate) fn json(model: &mut Model) {
     let input = |cached: &Cached| cached.action.input.as_str().to_owned();
     let clip = content(model, input).map(|text| Effect::Copy(Clip { what: words::THE_INPUT, text }));
     model.effects.extend(clip);
 }
 
-/// The tab that is shown, as it is shown: hidden characters visible.
+/// Copies the tab as shown, with hidden characters made visible.
 pub(crate) fn text(model: &mut Model) {
     let Some(key) = here(model) else { return };
     let size = model.here().map_or(0, |slot| slot.entry.row.size);
@@ -66,7 +64,7 @@ pub(crate) fn text(model: &mut Model) {
     model.effects.push(Effect::Copy(Clip { what: words::THE_PREVIEW, text: lines.join("\n") }));
 }
 
-/// `placet show --source NAME ID`
+/// Copies `placet show --source NAME ID`.
 pub(crate) fn command(model: &mut Model) {
     let Some(key) = here(model) else { return };
     let Some(id) = plain(model, key.id.untrusted()) else { return };
@@ -74,7 +72,7 @@ pub(crate) fn command(model: &mut Model) {
     model.effects.push(Effect::Copy(Clip { what: words::THE_COMMAND, text }));
 }
 
-/// The only link; of several the reviewer picks one.
+/// Copies the only link, or shows the list if there are several.
 pub(crate) fn link(model: &mut Model) {
     match content(model, links_of).as_deref() {
         None => {}
@@ -83,7 +81,6 @@ pub(crate) fn link(model: &mut Model) {
     }
 }
 
-/// Shows the links before anything is opened.
 pub(crate) fn links(model: &mut Model) {
     let Some(links) = content(model, links_of) else { return };
     if links.is_empty() {
@@ -94,12 +91,13 @@ pub(crate) fn links(model: &mut Model) {
     }
 }
 
-/// Whether the Context tab is in front, and leads somewhere.
+/// Returns true if the Context tab is shown and links to other actions.
 pub(crate) fn leads(model: &Model) -> bool {
     model.preview.tab == Tab::Context && !targets(model).is_empty()
 }
 
-/// The others of the mission, and what was decided on the tool.
+/// Returns the targets of the Context tab: pending actions of the same mission, a duplicate, and earlier decisions on
+/// the tool.
 fn targets(model: &Model) -> Vec<LinkTarget> {
     let Some(slot) = model.here() else { return Vec::new() };
     let row = &slot.entry.row;
@@ -124,7 +122,7 @@ fn targets(model: &Model) -> Vec<LinkTarget> {
     targets
 }
 
-/// Goes where the Context tab leads. Of two places the reviewer picks one.
+/// Goes to the target of the Context tab, or shows the list if there are several.
 pub(crate) fn follow(model: &mut Model) {
     let links = targets(model);
     match links.as_slice() {
@@ -158,7 +156,6 @@ fn go(model: &mut Model, target: LinkTarget) {
     }
 }
 
-/// Opens the link that is shown.
 pub(crate) fn open(model: &mut Model) {
     let Some(Modal::Links(sheet)) = &model.modal else { return };
     let (soon, link) = (model.now.since(sheet.opened) < SETTLE, sheet.links.get(sheet.at).cloned());
@@ -178,7 +175,7 @@ pub(crate) fn this_link(model: &mut Model) {
     model.effects.push(Effect::Copy(Clip { what: words::THE_LINK, text }));
 }
 
-/// Says how it was copied; where no program could, the terminal is asked.
+/// Reports how the text was copied. If no program could copy it, the terminal is asked to.
 pub(crate) fn copied(model: &mut Model, clip: Clip, answer: Result<String, Option<String>>) {
     match answer {
         Ok(how) => {
@@ -208,7 +205,6 @@ pub(crate) fn opened(model: &mut Model, answer: Result<(), String>) {
     }
 }
 
-/// The action under the cursor.
 fn here(model: &mut Model) -> Option<ActionKey> {
     let key = model.here().map(|slot| slot.entry.key.clone());
     if key.is_none() {
@@ -217,7 +213,7 @@ fn here(model: &mut Model) -> Option<ActionKey> {
     key
 }
 
-/// Something of the action's content, when that is here.
+/// Returns a part of the action's content if it is loaded.
 fn content<T>(model: &mut Model, part: impl Fn(&Cached) -> T) -> Option<T> {
     let key = here(model)?;
     let part = model.preview.cached(&key).map(|cached| part(cached));
@@ -227,7 +223,7 @@ fn content<T>(model: &mut Model, part: impl Fn(&Cached) -> T) -> Option<T> {
     part
 }
 
-/// Foreign text, when what is seen of it is all there is.
+/// Returns foreign text if it contains no hidden characters.
 fn plain(model: &mut Model, foreign: &Untrusted) -> Option<String> {
     let shown = text::line(foreign);
     if shown.pieces().iter().any(|piece| piece.look != PieceKind::Plain) {
@@ -237,19 +233,18 @@ fn plain(model: &mut Model, foreign: &Untrusted) -> Option<String> {
     Some(shown.plain())
 }
 
-/// For a shell: the id is one word, whatever is in it, and no option.
+/// Quotes the id so that a shell reads it as one word and not as an option.
 fn show_command(source: &str, id: &str) -> String {
     let end = if id.starts_with('-') { "-- " } else { "" };
     words::show_command(&shell_words::quote(source), end, &shell_words::quote(id))
 }
 
-/// The addresses in the action that can be opened.
 fn links_of(cached: &Cached) -> Vec<String> {
     let all = addresses(cached);
     all.iter().map(Untrusted::as_raw).filter(|link| is_link(link)).take(LINKS).map(str::to_owned).collect()
 }
 
-/// Shown and real target are one: ASCII only, and no user name in front of the host that could be taken for it.
+/// Returns true if the visible text equals the target: ASCII only, and no user name that looks like the host.
 fn is_link(text: &str) -> bool {
     let Some(rest) = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")) else {
         return false;
@@ -266,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_shown_in_full_is_a_link() {
+    fn links_contain_no_hidden_or_misleading_parts() {
         assert!(is_link("https://linear.app/acme/issue/SUP-1?x=1#top"));
         for no in [
             "javascript:alert(1)",
@@ -284,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shell_reads_an_id_as_one_word() {
+    fn copied_command_quotes_the_id() {
         assert_eq!(show_command("gate", "pa-3f9c"), "placet show --source gate pa-3f9c");
         assert_eq!(show_command("gate", "--help"), "placet show --source gate -- --help");
         for id in ["a b; rm -rf ~", "it's", "$(id)", "a\nb"] {

@@ -1,4 +1,4 @@
-//! Finding commands by words and by keys: what the palette and the help overlay list, the same for `update` and `view`.
+//! Finds commands by words and keys, for the palette and the help overlay.
 
 use std::borrow::Cow;
 
@@ -14,34 +14,26 @@ use crate::tui::core::layout::{above_message, sheet, sheet_text};
 use crate::tui::core::model::Model;
 use crate::tui::preview::state::told_in;
 
-/// A row of the palette.
 #[derive(Clone, Debug)]
 pub(crate) enum Entry {
     Command {
         spec: &'static Spec,
-        /// It can be given where the palette was opened.
+        /// The command works where the palette was opened.
         here: bool,
     },
-    /// With what was typed behind its name.
+    /// A command with the argument typed after its name.
     ArgumentCommand(&'static AskSpec, String),
 }
 
-/// A line of the help overlay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum HelpLine {
     Heading(String),
     Legend(Cow<'static, str>),
-    Key {
-        keys: String,
-        help: String,
-        name: &'static str,
-    },
-    /// The rest of a sentence.
+    Key { keys: String, help: String, name: &'static str },
     More(String),
     Blank,
 }
 
-/// What the marks before a row stand for, in the glyphs that are in use.
 fn marks(glyphs: Glyphs) -> [String; 2] {
     let all = [
         (Mark::Unread, "unread"),
@@ -56,12 +48,12 @@ fn marks(glyphs: Glyphs) -> [String; 2] {
     [said.join("   "), words::other_marks(sending, lost)]
 }
 
-/// Columns of the help overlay's keys.
+/// Width of the key column. Columns.
 pub(crate) const KEYS: usize = 18;
-/// Columns of a help text with which the command's name stands beside it.
+/// Width from which the command's name is shown next to its help text. Columns.
 const NAMED: usize = 60;
 
-/// The palette's rows for what is typed: the best first, what cannot be given here last.
+/// Returns the palette's rows for the typed text: best matches first, commands that do not work here last.
 pub(crate) fn entries(model: &Model, typed: &str) -> Vec<Entry> {
     let typed = typed.trim_start_matches([':', ' ']);
     if let Some(asked) = typed.split_once(' ').and_then(|(name, rest)| asked(name, rest.trim())) {
@@ -72,7 +64,7 @@ pub(crate) fn entries(model: &Model, typed: &str) -> Vec<Entry> {
     let commands = COMMANDS.iter().filter_map(|spec| {
         let here = spec.places.iter().any(|place| places.contains(place));
         let rank = words.rank(spec, &model.settings.keymap)?;
-        // Its very name leads to it, and there it says that it means nothing here.
+        // A command typed by its full name stays on top; running it says that it does not work here.
         let named = rank == 0 && !typed.is_empty();
         Some((rank + if here || named { 0 } else { 100 }, Entry::Command { spec, here }))
     });
@@ -85,7 +77,7 @@ pub(crate) fn entries(model: &Model, typed: &str) -> Vec<Entry> {
     found.into_iter().map(|(_, entry)| entry).collect()
 }
 
-/// The values that fit what was typed behind the name of a command that takes one.
+/// Returns the values that match the argument typed after a command's name.
 fn asked(name: &str, argument: &str) -> Option<Vec<Entry>> {
     let spec = ARGUMENT_COMMANDS.iter().find(|spec| spec.name == name)?;
     if spec.values.is_empty() {
@@ -101,7 +93,6 @@ fn asked(name: &str, argument: &str) -> Option<Vec<Entry>> {
 }
 
 impl Entry {
-    /// What stands in the palette when this is chosen, to be run or to be gone on with.
     pub(crate) fn completed(&self) -> String {
         match self {
             Self::Command { spec, .. } => spec.name.to_owned(),
@@ -110,7 +101,6 @@ impl Entry {
     }
 }
 
-/// The room for the help overlay's text, and for the line that is typed in above it.
 pub(crate) fn help_parts(model: &Model, screen: Rect) -> (Rect, Rect, Rect) {
     let area = above_message(&model.layout_in(screen), screen);
     let outer = sheet(area, 100, area.height);
@@ -120,7 +110,7 @@ pub(crate) fn help_parts(model: &Model, screen: Rect) -> (Rect, Rect, Rect) {
     (outer, query, list)
 }
 
-/// The help overlay's lines: what works here first. With something typed, only what it is found by.
+/// Returns the help overlay's lines: commands that work here first. With a search text, only its matches.
 pub(crate) fn help(model: &Model, typed: &str, width: usize) -> Vec<HelpLine> {
     let keymap = &model.settings.keymap;
     let mut lines = Vec::new();
@@ -178,7 +168,6 @@ fn row(spec: &'static Spec, keymap: &Keymap, width: usize, lines: &mut Vec<HelpL
     lines.extend(parts.map(HelpLine::More));
 }
 
-/// Between words; a longer word stays whole.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -193,7 +182,6 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// What is looked for.
 struct Words {
     words: Vec<String>,
 }
@@ -203,7 +191,7 @@ impl Words {
         Self { words: typed.split_whitespace().map(str::to_owned).collect() }
     }
 
-    /// How well a command fits, 0 the best; `None` when a word is nowhere in it.
+    /// Returns the rank of a command, 0 for the best; `None` if a word does not match.
     fn rank(&self, spec: &Spec, keymap: &Keymap) -> Option<usize> {
         let keys = keymap.keys(spec.command);
         self.words.iter().try_fold(0, |sum, word| {
@@ -224,7 +212,7 @@ impl Words {
 fn word_rank(word: &str, name: &str, help: &str, also: &str) -> Option<usize> {
     let word = word.to_lowercase();
     let whole = |text: &str| text.split(' ').any(|other| other == word);
-    // One letter is a key, here or in another program.
+    // A single letter is a key, of placet or of another program.
     if word.chars().count() == 1 {
         return whole(also).then_some(4);
     }

@@ -1,4 +1,4 @@
-//! Hints for newcomers: one short line at a time, each gone for good once its commands were used twice.
+//! Hints for newcomers, one at a time. A hint disappears for good once its commands were used twice.
 
 use crate::journal::Learned;
 use crate::tui::chrome::words;
@@ -10,13 +10,12 @@ use crate::tui::queue::slots::Slot;
 const ENOUGH: u8 = 2;
 
 struct Hint {
-    /// What it teaches.
     commands: &'static [Command],
     fits: fn(&Model) -> bool,
     text: fn(&Keymap) -> String,
 }
 
-/// The first that fits and is not learned is shown.
+/// The first hint that fits and is not learned yet is shown.
 const HINTS: [Hint; 3] = [
     Hint {
         commands: &[Command::ReviewBatch, Command::ReviewAll],
@@ -42,7 +41,6 @@ const HINTS: [Hint; 3] = [
 ];
 
 impl Model {
-    /// What a newcomer may want to know now.
     pub(crate) fn hint(&self) -> Option<String> {
         if !self.settings.hints
             || !self.screen.restored
@@ -62,7 +60,7 @@ impl Model {
         used.fold(0, u8::saturating_add) >= ENOUGH
     }
 
-    /// Notes that a command was used; true when that is to be kept.
+    /// Counts the use of a command. Returns true if the count must be saved.
     pub(crate) fn uses(&mut self, command: Command) -> bool {
         let hint = HINTS.iter().find(|hint| hint.commands.contains(&command));
         if !self.settings.hints || !self.screen.restored || hint.is_none_or(|hint| self.knows(hint)) {
@@ -73,7 +71,6 @@ impl Model {
         true
     }
 
-    /// What earlier runs know.
     pub(crate) fn remember(&mut self, learned: Learned) {
         self.screen.learned = learned;
     }

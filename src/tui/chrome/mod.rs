@@ -1,4 +1,4 @@
-//! What stands around the features: header, status line, help, palette, theme, clipboard.
+//! The parts around the features: header, status line, help, palette, theme, clipboard.
 
 pub(crate) mod copy;
 pub(crate) mod empty;

@@ -1,4 +1,4 @@
-//! Help and the palette: opens them over anything, narrows them by typing, runs what is chosen, draws them.
+//! Help and palette: opens them, filters by typed text, runs the chosen command, draws them.
 
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
@@ -24,7 +24,6 @@ use super::pen::{Pen, frame};
 use super::state::{Finder, Overlay};
 use super::{find_command, leave, theme};
 
-/// Rows of the palette that a page is.
 const PAGE: usize = 8;
 
 pub(crate) fn help(model: &mut Model) {
@@ -38,8 +37,7 @@ pub(crate) fn palette(model: &mut Model) {
     model.screen.overlay = Some(Overlay::Palette(Finder::default()));
 }
 
-/// The commands of what is open; the others mean nothing here.
-/// Returns the command that was chosen in the palette.
+/// Runs a command of the open overlay; other commands are ignored. Returns the command chosen in the palette.
 pub(crate) fn run(model: &mut Model, command: Command) -> Option<Command> {
     match command {
         Command::Down => go(model, Direction::Down, 1),
@@ -60,7 +58,7 @@ pub(crate) fn run(model: &mut Model, command: Command) -> Option<Command> {
     None
 }
 
-/// Clears what is typed, then closes.
+/// Clears the typed text of the help; without any, closes the overlay.
 fn back(model: &mut Model) {
     match &mut model.screen.overlay {
         Some(Overlay::Help(finder)) if !finder.text().is_empty() => *finder = Finder::default(),
@@ -84,7 +82,7 @@ pub(crate) fn pasted(model: &mut Model, text: &str) {
     }
 }
 
-/// A character is text here, but for the help key in an empty help, which closes it.
+/// Returns true if a character is typed as text. In an empty help, the help key closes it instead.
 pub(crate) fn takes(model: &Model, chord: Chord) -> bool {
     let places = model.places();
     match &model.screen.overlay {
@@ -105,7 +103,7 @@ pub(crate) fn go(model: &mut Model, way: Direction, by: usize) {
     }
 }
 
-/// The last row that can be chosen, or the first line of the last page.
+/// Returns the last row of the palette, or the first line of the help's last page.
 fn last(model: &Model) -> usize {
     match &model.screen.overlay {
         Some(Overlay::Help(finder)) => {
@@ -133,7 +131,6 @@ fn page(model: &Model) -> usize {
     }
 }
 
-/// The palette's chosen row.
 fn chosen(model: &Model) -> Option<Entry> {
     let Some(Overlay::Palette(finder)) = &model.screen.overlay else { return None };
     find_command::entries(model, &finder.text()).into_iter().nth(finder.at)
@@ -145,7 +142,7 @@ fn complete(model: &mut Model) {
     }
 }
 
-/// A command without an argument is given where the palette was opened, through everything that its key would go through.
+/// Returns a chosen command, to be run like its key. Completes or runs a command with an argument.
 fn accept(model: &mut Model) -> Option<Command> {
     match chosen(model) {
         Some(Entry::Command { spec, here: true }) => {
@@ -179,7 +176,6 @@ fn asked(model: &mut Model, spec: &AskSpec, argument: &str) {
     ask(model, spec.ask, argument);
 }
 
-/// The router of commands that take an argument: one line each, exhaustive.
 fn ask(model: &mut Model, ask: ArgumentCommand, argument: &str) {
     match ask {
         ArgumentCommand::Filter => filter::write(model, argument),
@@ -192,16 +188,13 @@ fn ask(model: &mut Model, ask: ArgumentCommand, argument: &str) {
     }
 }
 
-// The help overlay, the palette, and what may follow a prefix.
-
-/// What may follow a prefix is not told in less columns than this.
+/// Minimum width of a column in the list of keys after a prefix.
 const COLUMN: usize = 24;
-/// Rows of the palette with its frame.
 const PALETTE: u16 = 13;
-/// Columns for the keys of a command; those that do not fit are in the help.
+/// Columns for a command's keys; further keys are in the help.
 const KEY_COLUMNS: usize = 14;
 
-/// Returns where the terminal's cursor is to stand: in the line that is typed in.
+/// Draws help, palette, and the keys after a prefix. Returns the cursor's position in the typed line.
 pub(crate) fn draw(model: &Model, layout: &Layout, screen: Rect, buf: &mut Buffer) -> Option<Position> {
     let typed = match &model.screen.overlay {
         Some(Overlay::Help(finder)) => draw_help(model, finder, screen, buf),
@@ -257,7 +250,6 @@ fn draw_help(model: &Model, finder: &Finder, screen: Rect, buf: &mut Buffer) -> 
     typed
 }
 
-/// The line that is typed in.
 fn field(finder: &Finder, line: Rect, label: &str, buf: &mut Buffer) -> Option<Position> {
     Pen::new(buf, line, 0).ours(label, theme::KEY);
     let skip = (label.len() as u16).min(line.width);
@@ -315,8 +307,8 @@ fn choice(model: &Model, entry: &Entry, pen: &mut Pen<'_>) {
     }
 }
 
-/// What may follow the keys so far. It stands over the preview, so that the cursor's row stays in sight; where there is no
-/// preview, in one line at the foot.
+/// Draws the keys that may follow a prefix, over the preview so that the list stays visible; without a preview, in one
+/// line at the bottom.
 fn following(model: &Model, layout: &Layout, screen: Rect, buf: &mut Buffer) {
     let places = model.places();
     let follows = model.settings.keymap.following(&model.screen.chords, places);
@@ -330,7 +322,7 @@ fn following(model: &Model, layout: &Layout, screen: Rect, buf: &mut Buffer) {
     let leaves = format!("{} leaves", model.settings.keymap.key(Command::Back));
     let begun: String = model.screen.chords.iter().map(ToString::to_string).collect();
     let over = if layout.preview.is_empty() { above_message(layout, screen) } else { layout.preview };
-    // As many columns as it takes, where each has room for a few words.
+    // As many columns as needed, if each is wide enough for a few words.
     let room = usize::from(over.height.saturating_sub(2));
     let columns = rows.len().div_ceil(room.max(1)).max(1);
     let width = usize::from(sheet_text(over).width) / columns;

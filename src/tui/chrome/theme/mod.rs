@@ -1,8 +1,7 @@
-//! Styles by what they mean. ANSI colour names only; colour repeats what a letter or a word already says, so that nothing is
-//! lost under NO_COLOR.
+//! Styles by meaning. Colour only repeats what a letter or word says, so that NO_COLOR loses no information.
 //!
-//! The names are roles: `Theme::paint` goes over the finished cells and gives each name the colour that the theme has for it.
-//! So whoever draws knows ten styles and no theme, and the terminal's own palette is simply the theme that changes nothing.
+//! The ANSI names are roles: [`palette::Theme::paint`] replaces them in finished cells by the theme's colours. Drawing
+//! code does not know the theme; the terminal's own palette is the theme that replaces nothing.
 
 pub(crate) mod palette;
 
@@ -15,23 +14,21 @@ use crate::domain::{DecisionKind, Risk};
 pub(crate) const PLAIN: Style = Style::new();
 pub(crate) const BOLD: Style = Style::new().add_modifier(Modifier::BOLD);
 pub(crate) const DIM: Style = Style::new().add_modifier(Modifier::DIM);
-/// Behind the row under the cursor. Only [`palette`] knows what a terminal makes of it.
+/// The row under the cursor. `palette` decides how it is shown.
 pub(crate) const SELECTED: Style = Style::new().bg(Color::DarkGray);
-/// Behind lines that are no content: the header, the status line, the trusted line.
+/// The header, the status line and the trusted line, which are not content.
 pub(crate) const RAISED: Style = Style::new().bg(Color::Gray);
 pub(crate) const GOOD: Style = Style::new().fg(Color::Green);
 pub(crate) const BAD: Style = Style::new().fg(Color::Red);
 pub(crate) const WARN: Style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
 pub(crate) const KEY: Style = Style::new().fg(Color::Cyan);
-/// In source texts: keys, headings, comments; and numbers, words, strings of programs. Nothing that placet says has these two. Only
-/// the foreground: an agent's text is no bolder, fainter or on another ground than it is without.
+/// Hues of source texts: keys, headings, comments; and numbers, literals, strings. Never used for placet's own text,
+/// and only foreground, so that an agent's text cannot look emphasized.
 pub(crate) const NAME: Style = Style::new().fg(Color::LightBlue);
 pub(crate) const VALUE: Style = Style::new().fg(Color::Blue);
 pub(crate) const LINK: Style = Style::new().add_modifier(Modifier::UNDERLINED);
-/// Found by a search, and the one it is at.
 pub(crate) const MATCH: Style = Style::new().add_modifier(Modifier::REVERSED);
 pub(crate) const MATCH_HERE: Style = MATCH.add_modifier(Modifier::BOLD.union(Modifier::UNDERLINED));
-/// Stands for something that would not be visible.
 pub(crate) const TOKEN: Style = Style::new().fg(Color::Magenta).add_modifier(Modifier::BOLD);
 
 pub(crate) const fn risk(risk: &Risk) -> Style {
@@ -52,7 +49,7 @@ pub(crate) const fn decision(kind: DecisionKind) -> Style {
     style.add_modifier(Modifier::BOLD)
 }
 
-/// What stands before an action: read or not, what was decided, what became of it. One column each.
+/// The mark before an action: read state, decision, or outcome. One column each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     Unread,
@@ -88,22 +85,18 @@ impl Mark {
     }
 }
 
-/// The bar at the left of the row under the cursor.
 pub(crate) const fn bar(glyphs: Glyphs) -> &'static str {
     of(glyphs, "▌", ">")
 }
 
-/// Before the name of a group: its rows are below it, or folded away.
 pub(crate) const fn fold(glyphs: Glyphs, folded: bool) -> &'static str {
     if folded { of(glyphs, "▸", "+") } else { of(glyphs, "▾", "v") }
 }
 
-/// A cell of a bar that counts.
 pub(crate) const fn filled(glyphs: Glyphs) -> &'static str {
     of(glyphs, "━", "#")
 }
 
-/// Between parts of a line.
 pub(crate) const fn dot(glyphs: Glyphs) -> &'static str {
     of(glyphs, " · ", ", ")
 }
@@ -115,7 +108,7 @@ const fn of(glyphs: Glyphs, unicode: &'static str, ascii: &'static str) -> &'sta
     }
 }
 
-/// Lines, or characters that every terminal and every braille display has.
+/// Frame characters; the ASCII ones work on every terminal and braille display.
 pub(crate) const fn border(glyphs: Glyphs) -> border::Set<'static> {
     match glyphs {
         Glyphs::Unicode => border::PLAIN,
@@ -140,8 +133,8 @@ pub(crate) const fn horizontal(glyphs: Glyphs) -> &'static str {
     of(glyphs, "─", "-")
 }
 
-/// What was chosen, where the locale can show it: the first of `LC_ALL`, `LC_CTYPE` and `LANG` that says something decides. A
-/// locale that nothing names says nothing of the terminal.
+/// Returns the chosen glyphs, or ASCII if the locale is not UTF-8. The first nonempty of `LC_ALL`, `LC_CTYPE` and
+/// `LANG` decides; without any, the choice stands.
 pub(crate) fn glyphs(chosen: Glyphs, variable: impl Fn(&str) -> Option<String>) -> Glyphs {
     let mut named = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(variable);
     let locale = named.find(|locale| !locale.is_empty()).unwrap_or_default().to_lowercase();
@@ -149,21 +142,18 @@ pub(crate) fn glyphs(chosen: Glyphs, variable: impl Fn(&str) -> Option<String>) 
     if other || matches!(locale.as_str(), "c" | "posix") { Glyphs::Ascii } else { chosen }
 }
 
-// How many colours there are to choose from.
-
-/// What the terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Depth {
-    /// The reviewer wants none (`NO_COLOR`).
+    /// No colours (`NO_COLOR`).
     None,
-    /// The sixteen with names, which look as the reviewer has set up their terminal.
+    /// The sixteen named colours, as the terminal's palette defines them.
     Names,
     Indexed,
     Full,
 }
 
 impl Depth {
-    /// By what the environment says; an empty `NO_COLOR` says nothing, as its convention has it.
+    /// Reads the environment. An empty `NO_COLOR` is ignored, as its convention demands.
     pub(crate) fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
         let term = variable("TERM").unwrap_or_default();
         if variable("NO_COLOR").is_some_and(|it| !it.is_empty()) {
@@ -187,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_locale_that_is_not_utf_8_gets_ascii() {
+    fn non_utf8_locale_gets_ascii() {
         let taken = |name: &'static str, value: &'static str| {
             glyphs(Glyphs::Unicode, move |asked| (asked == name).then(|| value.to_owned()))
         };
@@ -200,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_says_how_many_colours_there_are() {
+    fn depth_follows_the_environment() {
         let depth = |variables: &[(&str, &str)]| {
             Depth::of(|name| {
                 variables.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned())

@@ -1,4 +1,4 @@
-//! Which colour stands for which name.
+//! Themes: the colours of each role.
 
 use std::path::{Path, PathBuf};
 
@@ -16,18 +16,16 @@ const HIGH_CONTRAST: &str = include_str!("../../../../assets/themes/high-contras
 const COLOUR_BLIND: &str = include_str!("../../../../assets/themes/colour-blind.toml");
 const COLOUR_BLIND_LIGHT: &str = include_str!("../../../../assets/themes/colour-blind-light.toml");
 
-/// Text needs this much contrast to be read (WCAG 2, AA).
+/// Minimum contrast of text (WCAG 2, AA).
 const READABLE: f64 = 4.5;
-/// How much of the text's colour is in the ground of a raised line, and of the selected row, on the terminal's own background.
+/// Share of the text's colour in raised and selected lines on the terminal's own background.
 const RAISED_PART: f64 = 0.05;
 const SELECTED_PART: f64 = 0.12;
 
-/// A theme's file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ThemeError {
     #[error("cannot read the theme {path}: {error}")]
     Read { path: PathBuf, error: std::io::Error },
-    /// The message names the line.
     #[error("the theme {path} has a mistake:\n{message}")]
     Parse { path: PathBuf, message: String },
 }
@@ -36,17 +34,14 @@ pub enum ThemeError {
 #[error("{0:?} is not a colour; write \"#rrggbb\"")]
 struct NoColour(String);
 
-/// How the screen looks: what is done to cells before they go to the terminal.
+/// Colours to apply to finished cells.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Theme {
-    /// Names stay names: the terminal's own palette.
     Names,
-    /// No colour at all.
     Plain,
     Colours(Box<Palette>, Depth),
 }
 
-/// One colour for each role.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Palette {
@@ -59,10 +54,10 @@ pub(crate) struct Palette {
     warn: Rgb,
     key: Rgb,
     token: Rgb,
-    /// In source texts. A theme that does not have them shows these as text.
+    /// Hues of source texts; `None` shows them in the colour of text.
     name: Option<Rgb>,
     value: Option<Rgb>,
-    /// The terminal's background is as good: it stays.
+    /// Keep the terminal's background instead of painting one.
     #[serde(skip)]
     keeps_background: bool,
 }
@@ -76,7 +71,7 @@ impl<'de> Deserialize<'de> for Rgb {
 }
 
 impl Theme {
-    /// The theme of the first frame. Reads a file where the choice is one.
+    /// Loads the theme of the first frame. Reads a file if the choice is one.
     pub(crate) fn load(choice: &ThemeChoice, depth: Depth) -> Result<Self, ThemeError> {
         let palette = match choice {
             ThemeChoice::Auto | ThemeChoice::Terminal => return Ok(Self::names(depth)),
@@ -96,8 +91,8 @@ impl Theme {
         Ok(Self::of(palette, depth))
     }
 
-    /// The theme for a terminal that says which background it has: the one that was chosen to go with it, on that background
-    /// where everything can be read on it, else on its own.
+    /// Returns the theme for a terminal with this background: the light or dark one, drawn on that background if
+    /// everything stays readable on it, and on its own otherwise.
     pub(crate) fn on(background: Rgb, depth: Depth) -> Self {
         let (text, name) = if background.is_light() { (LIGHT, "light") } else { (DARK, "dark") };
         let Ok(mut palette) = Palette::parse(text, Path::new(name)) else { return Self::names(depth) };
@@ -108,7 +103,7 @@ impl Theme {
         Self::of(palette, depth)
     }
 
-    /// Is there anything to gain from knowing the terminal's background?
+    /// Returns true if the theme depends on the terminal's background.
     pub(crate) fn asks(choice: &ThemeChoice, depth: Depth) -> bool {
         *choice == ThemeChoice::Auto && matches!(depth, Depth::Indexed | Depth::Full)
     }
@@ -124,7 +119,6 @@ impl Theme {
         if depth == Depth::None { Self::Plain } else { Self::Names }
     }
 
-    /// Goes over finished cells.
     pub(crate) fn paint(&self, buf: &mut Buffer) {
         match self {
             Self::Names => buf.content.iter_mut().for_each(|cell| few_colours(cell, true)),
@@ -143,7 +137,7 @@ impl Palette {
             .map_err(|error| ThemeError::Parse { path: path.to_owned(), message: error.to_string() })
     }
 
-    /// The same colours on another background, which stays the terminal's.
+    /// Returns the same colours on the terminal's background.
     fn on(&self, background: Rgb) -> Self {
         let selected = background.mixed(self.text, SELECTED_PART);
         Self { background, selected, keeps_background: true, ..self.clone() }
@@ -153,7 +147,7 @@ impl Palette {
         self.background.mixed(self.text, RAISED_PART)
     }
 
-    /// Every text on every ground, as a terminal with so many colours shows them.
+    /// Returns true if every text is readable on every background at this depth.
     fn is_readable(&self, depth: Depth) -> bool {
         let texts = [self.text, self.dim, self.good, self.bad, self.warn, self.key, self.token];
         let hues = [self.name, self.value].into_iter().flatten();
@@ -170,21 +164,21 @@ impl Palette {
         grounds.iter().all(|ground| shown(text).contrast(*ground) >= READABLE)
     }
 
-    /// Source texts rather lose their hues than a terminal its background.
+    /// Drops hues that are unreadable, so that the terminal's background can be kept.
     fn without_faint_hues(self, depth: Depth) -> Self {
         let [name, value] = [self.name, self.value].map(|hue| hue.filter(|hue| self.can_show(*hue, depth)));
         Self { name, value, ..self }
     }
 }
 
-/// With the terminal's own colours, or none: what is selected is reversed as a whole, and nothing is fainter than text.
+/// Draws with the terminal's colours, or none: selected rows are reversed, and dim text is shown as normal text.
 fn few_colours(cell: &mut Cell, colours: bool) {
     cell.modifier -= Modifier::DIM;
     if cell.bg == Color::DarkGray {
         cell.fg = Color::Reset;
         cell.modifier |= Modifier::REVERSED;
     }
-    // The second hue of source texts: this blue cannot be read on every second terminal, and all other names are taken.
+    // The second hue of source texts: blue is unreadable on many terminals, and no other name is free.
     if !colours || cell.fg == Color::Blue {
         cell.fg = Color::Reset;
     }
@@ -193,10 +187,9 @@ fn few_colours(cell: &mut Cell, colours: bool) {
     }
 }
 
-/// A palette as cells take it.
 struct Roles {
     background: Color,
-    /// Behind text, and as text on a coloured ground.
+    /// Background behind text, and colour of text on a coloured background.
     ground: Color,
     raised: Color,
     selected: Color,
@@ -249,7 +242,7 @@ impl Roles {
         };
     }
 
-    /// What a name stands for; nothing for the default colour and the greys.
+    /// Returns the colour of a role; `None` for the default colour and greys.
     const fn role(&self, name: Color) -> Option<Color> {
         match name {
             Color::Green | Color::LightGreen => Some(self.good),
@@ -264,24 +257,20 @@ impl Roles {
     }
 }
 
-// A colour as numbers, and how well two of them can be told apart.
-
-/// Red, green and blue, as sRGB has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rgb(pub u8, pub u8, pub u8);
 
-/// The six steps of the 256-colour cube.
+/// Component values of the 256-colour cube.
 const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
 impl Rgb {
-    /// `#rrggbb`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix('#').filter(|it| it.len() == 6 && it.is_ascii())?;
         let part = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
         Some(Self(part(0)?, part(2)?, part(4)?))
     }
 
-    /// A terminal's answer to "which background": `rgb:RRRR/GGGG/BBBB`, one to four digits each.
+    /// Parses a terminal's background colour: `rgb:RRRR/GGGG/BBBB` with one to four digits each.
     pub(crate) fn from_reply(text: &str) -> Option<Self> {
         let body = text.strip_prefix("rgb:").or_else(|| text.strip_prefix("rgba:"))?;
         let mut parts = body.split('/').map(|digits| {
@@ -292,12 +281,12 @@ impl Rgb {
         Some(Self(parts.next()??, parts.next()??, parts.next()??))
     }
 
-    /// Nearer to white than to black, as an eye sees it.
+    /// Returns true if the colour contrasts more with black than with white.
     pub(crate) fn is_light(self) -> bool {
         self.contrast(Self(0, 0, 0)) > self.contrast(Self(255, 255, 255))
     }
 
-    /// The contrast of WCAG 2, from 1 to 21. Text needs 4.5.
+    /// Returns the WCAG 2 contrast, from 1 to 21.
     pub(crate) fn contrast(self, other: Self) -> f64 {
         let (a, b) = (self.luminance(), other.luminance());
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
@@ -311,24 +300,23 @@ impl Rgb {
         0.2126 * part(self.0) + 0.7152 * part(self.1) + 0.0722 * part(self.2)
     }
 
-    /// With so much of another colour, from 0 to 1.
+    /// Mixes in another colour; `part` is from 0 to 1.
     fn mixed(self, other: Self, part: f64) -> Self {
         let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * part).round() as u8;
         Self(mix(self.0, other.0), mix(self.1, other.1), mix(self.2, other.2))
     }
 
-    /// As a cell takes it.
     pub(crate) const fn exact(self) -> Color {
         Color::Rgb(self.0, self.1, self.2)
     }
 
-    /// The nearest of the colours 16 to 255, which are the same on every terminal; the first 16 are the reviewer's own.
+    /// Returns the nearest of the colours 16 to 255. These are equal on all terminals; the first 16 are user-defined.
     pub(crate) fn indexed(self) -> u8 {
         let all = 16..=255;
         all.min_by_key(|index| self.distance(Self::of_index(*index))).unwrap_or(16)
     }
 
-    /// What the colours 16 to 255 look like: a cube, then greys.
+    /// Returns one of the colours 16 to 255: a cube, then greys.
     pub(crate) fn of_index(index: u8) -> Self {
         if index >= 232 {
             let grey = 8 + 10 * (index - 232);
@@ -366,7 +354,6 @@ mod tests {
         SHIPPED.into_iter().map(|(name, text)| (name, Palette::parse(text, Path::new(name)).unwrap()))
     }
 
-    /// The palette as 256 colours show it.
     fn coarse(palette: &Palette) -> Palette {
         let near = |rgb: Rgb| Rgb::of_index(rgb.indexed());
         Palette {
@@ -393,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn every_shipped_theme_can_be_read_also_in_256_colours_and_under_the_cursor() {
+    fn shipped_themes_are_readable_in_full_and_256_colours() {
         for (name, palette) in shipped() {
             for (depth, shown) in [("full", palette.clone()), ("256", coarse(&palette))] {
                 assert!(shown.is_readable(Depth::Full), "{name} in {depth} colours");
@@ -403,8 +390,8 @@ mod tests {
     }
 
     #[test]
-    fn good_and_bad_differ_for_who_cannot_tell_red_from_green() {
-        // Viénot 1999: what a deuteranope and a protanope see, on linear light.
+    fn good_and_bad_differ_for_the_colour_blind() {
+        // Viénot 1999: colours seen by a deuteranope and a protanope, in linear light.
         let seen = |rgb: Rgb, (r, g): (f64, f64), blue: (f64, f64)| {
             let linear = |v: u8| (f64::from(v) / 255.0).powf(2.2);
             let (red, green, b) = (linear(rgb.0), linear(rgb.1), linear(rgb.2));
@@ -456,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminals_own_background_stays_where_the_theme_can_be_read_on_it() {
+    fn terminal_background_is_kept_if_readable() {
         let ground = |theme: &Theme| painted(theme, theme::PLAIN).bg;
 
         assert_eq!(ground(&Theme::on(Rgb(0xfd, 0xf6, 0xe3), Depth::Full)), Some(Color::Reset), "solarized");
@@ -487,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn no_other_style_has_a_hue_of_source_texts_and_these_have_nothing_else() {
+    fn source_hues_differ_from_all_other_styles() {
         for hue in [theme::NAME, theme::VALUE] {
             assert_eq!(hue, Style::new().fg(hue.fg.unwrap()), "no bold, no dim, no background");
         }
@@ -507,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn a_theme_without_hues_shows_source_texts_as_text_and_no_background_goes_for_one() {
+    fn missing_or_faint_hues_fall_back_to_text() {
         let mine: Vec<_> =
             DARK.lines().filter(|line| !line.starts_with("name") && !line.starts_with("value")).collect();
         let mine = Palette::parse(&mine.join("\n"), Path::new("mine.toml")).unwrap();
@@ -525,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_in_a_theme_names_the_line() {
+    fn theme_error_names_the_line() {
         let broken = DARK.replace("#16181d", "blue");
         let error = Palette::parse(&broken, Path::new("mine.toml")).unwrap_err().to_string();
         assert!(
@@ -537,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_of_terminals_are_read() {
+    fn terminal_colour_replies_are_parsed() {
         assert_eq!(Rgb::from_reply("rgb:1e1e/ffff/0000"), Some(Rgb(0x1e, 0xff, 0)));
         assert_eq!(Rgb::from_reply("rgb:f/0/8"), Some(Rgb(255, 0, 136)));
         assert_eq!(Rgb::from_reply("rgba:ff/ff/ff/80"), Some(Rgb(255, 255, 255)));
@@ -547,7 +534,7 @@ mod tests {
     }
 
     #[test]
-    fn contrast_is_that_of_wcag() {
+    fn contrast_matches_wcag() {
         let (black, white) = (Rgb(0, 0, 0), Rgb(255, 255, 255));
         assert!((black.contrast(white) - 21.0).abs() < 0.01);
         assert!((Rgb(0x76, 0x76, 0x76).contrast(white) - 4.54).abs() < 0.01, "the grey everybody cites");
@@ -555,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_of_256_is_itself_where_it_is_one_of_them() {
+    fn indexed_colours_map_to_themselves() {
         for index in 16..=255_u8 {
             let colour = Rgb::of_index(index);
             assert_eq!(Rgb::of_index(colour.indexed()), colour, "{index}");
