@@ -1,4 +1,4 @@
-//! Draws the whole model by calling the view of each part. Pure. Foreign text arrives here only as [`crate::text::Shown`].
+//! Draws the whole model. Foreign text reaches it only as [`crate::text::Shown`].
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -16,8 +16,8 @@ use super::modal::Modal;
 use super::model::Model;
 use super::msg::SheetLines;
 
-/// Draws everything. Returns where the terminal's cursor is to stand: in the text that is typed, else on the row under the
-/// cursor. Screen readers and input methods look for it there.
+/// Draws everything. Returns the position of the terminal's cursor, which screen readers and input methods follow: in
+/// the typed text, or else on the row under the cursor.
 pub(crate) fn view(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
     let layout = model.layout_in(area);
     let cursor = if layout.shape == Shape::Counts {
@@ -36,7 +36,7 @@ pub(crate) fn view(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Positi
             recede(model, above_message(&layout, area), buf);
         }
         let filter = filter::draw(model, &layout, buf).or(saved_filters::draw_name(model, &layout, buf));
-        // What happened last stays in sight.
+        // Sheets leave the last message visible.
         let typed = filter.or(sheet(model, above_message(&layout, area), buf));
         let bare = (model.modal.is_none() || places::is_open(model)) && model.screen.overlay.is_none();
         let over = overlay::draw(model, &layout, area, buf);
@@ -47,7 +47,7 @@ pub(crate) fn view(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Positi
     cursor
 }
 
-/// The row under the cursor; in the preview, where its text begins.
+/// Returns the position of the row under the cursor; in the preview, the start of its text.
 fn reading(model: &Model, layout: &Layout) -> Option<Position> {
     if places::is_open(model) {
         return places::cursor(model, layout);
@@ -79,7 +79,7 @@ fn body(model: &Model, layout: &Layout, buf: &mut Buffer) {
     preview::view::draw_trusted(model, layout, buf);
 }
 
-/// How far the open sheet can be scrolled, and by how much at once.
+/// Returns how far the open sheet scrolls, and its page size.
 pub(crate) fn sheet_lines(model: &Model) -> SheetLines {
     let screen = Rect::new(0, 0, model.screen.size.width, model.screen.size.height);
     let area = above_message(&model.layout(), screen);
@@ -90,10 +90,9 @@ pub(crate) fn sheet_lines(model: &Model) -> SheetLines {
     }
 }
 
-/// What is open over the rest; returns where the text is that is typed in it.
 fn sheet(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
     match &model.modal {
-        // The list stays in sight beside them.
+        // These leave the list visible.
         None | Some(Modal::Filter(_) | Modal::NameFilter(_) | Modal::Places(_)) => {}
         Some(Modal::Saved) => saved_filters::draw_sheet(model, area, buf),
         Some(Modal::Edit(form)) => return edit::view::draw(model, form, area, buf),

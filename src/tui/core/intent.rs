@@ -1,4 +1,4 @@
-//! Carries out what a line of plain mode asks for, with the functions that keys use.
+//! Carries out the intents of plain mode, with the functions that keys use.
 
 use crate::domain::{ActionKey, Capabilities, Decision, DecisionKind, On, ReasonRule, changed_keys, json};
 use crate::journal::EditText;
@@ -22,7 +22,7 @@ pub(crate) fn given(model: &mut Model, given: Intent) {
     if model.screen.leaving {
         return;
     }
-    // How close together keys came says nothing about a line; who reads lines has guards of their own.
+    // Key-timing guards do not apply to typed lines; plain mode has its own guards.
     model.decide.guard = Guard::default();
     model.list.arrivals = Arrivals::default();
     match given {
@@ -38,7 +38,7 @@ pub(crate) fn given(model: &mut Model, given: Intent) {
         Intent::Answer(answer) => review::answered(model, &answer),
         Intent::ResolveUnknown { finding, reason } => resolve_unknown::given(model, finding, reason),
     }
-    // Who reads lines hears what became of one before the next.
+    // The result of one line is told before the next is read, so steps are not deferred.
     finish_all(model);
 }
 
@@ -54,7 +54,7 @@ fn look(model: &mut Model, tab: Tab) {
     preview::update::show_tab(model, tab);
 }
 
-/// Stages a decision on everything that is aimed at, or says why on none of it.
+/// Stages a decision on all targets; if one is refused, says why and stages none.
 fn decide(model: &mut Model, decision: impl Fn(&Model, &ActionKey) -> Result<Decision, String>) {
     let Some(targets) = ready(model) else { return };
     let mut wanted = Vec::new();
@@ -114,7 +114,7 @@ fn ask(model: &mut Model, kind: DecisionKind, text: &str) {
     });
 }
 
-/// Keeps an edited input as the form does. Nothing is staged by it.
+/// Keeps an edited input as a draft, like the form.
 fn draft(model: &mut Model, text: Option<String>) {
     let Some(slot) = model.here() else { return };
     let key = slot.entry.key.clone();

@@ -1,73 +1,63 @@
-//! Computes where each part of the screen stands. `update` (to scroll and to page) and `view` (to draw) both call it, so that they
-//! cannot disagree.
+//! Computes the areas of the screen, for both `update` (scrolling) and `view` (drawing), so that they cannot disagree.
 
 use ratatui::layout::Rect;
 
 use crate::text;
 use crate::text::Shown;
 
-/// How the body is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// Too small for a list: counts only.
+    /// Too small for a list; shows counts only.
     Counts,
-    /// List above, preview below.
     Stacked,
     TwoPanes,
     ThreePanes,
 }
 
-/// What is drawn where. A missing part is an empty rectangle.
+/// The areas of the screen; a missing part is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub shape: Shape,
     pub header: Rect,
-    /// The left pane.
     pub places: Rect,
-    /// What the list is, where it is not the inbox.
     pub title: Rect,
-    /// The rows of the list.
     pub rows: Rect,
     /// Lines between panes, one column each.
     pub dividers: [Rect; 3],
     pub preview: Rect,
-    /// Tool, risk and what approving does: wherever a decision is taken.
+    /// Tool, risk and effect of approving; shown wherever a decision can be made.
     pub trusted: Rect,
-    /// The title.
     pub head: Rect,
-    /// Above the text: what to know before the action is decided.
+    /// Warnings about deciding, above the text.
     pub notes: Rect,
-    /// The preview's text.
     pub text: Rect,
-    /// The Context tab, beside the others.
     pub context: Rect,
-    /// Which page of the preview it is, and how far it is read.
+    /// The current tab, and how far it is read.
     pub tabs: Rect,
-    /// What is staged; for a moment, what happened.
+    /// Staged decisions, or the last message.
     pub status: Rect,
     pub hints: Rect,
 }
 
-/// What takes the body.
+/// The requested division of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Body {
-    /// The Context tab beside the preview, where there is room.
+    /// The Context tab is shown next to the preview if it fits.
     WithContext,
     Panes,
-    /// The preview below the list, whatever the width.
+    /// The preview is below the list at any width.
     Below,
     ListOnly,
     PreviewOnly,
-    /// The left pane and the list.
     Places,
 }
 
 const PLACES_WIDTH: u16 = 26;
-/// From so many columns on, tool, risk and what approving does fit in one line.
+/// Width from which the trusted line fits into one line. Columns.
 const ROOMY: u16 = 80;
-/// A preview that is wider is hard to read: the list takes the rest.
+/// Widest readable preview; the list takes the rest. Columns.
 const PROSE: u16 = 100;
-/// From so many columns on, the Context tab stands beside the preview.
+/// Width from which the Context tab is shown next to the preview. Columns.
 const WITH_CONTEXT: u16 = 200;
 
 pub(crate) fn layout(area: Rect, body: Body) -> Layout {
@@ -139,7 +129,7 @@ fn two_panes(frame: Layout, mut rest: Rect) -> Layout {
     with_preview(Layout { rows, dividers: [frame.dividers[0], divider, frame.dividers[2]], ..frame }, rest)
 }
 
-/// The list and the preview as before, in less room, and what stands around the action at the right.
+/// Divides the body into list, preview and the Context tab at the right.
 fn with_context(frame: Layout, mut rest: Rect) -> Layout {
     let others = rest.width - (rest.width * 30 / 100).min(PROSE / 2 + 10);
     let others = take_left(&mut rest, others);
@@ -149,14 +139,13 @@ fn with_context(frame: Layout, mut rest: Rect) -> Layout {
     two_panes(Layout { dividers: [places, list, divider], context, ..frame }, others)
 }
 
-/// Takes the first row of the list for its title.
 pub(crate) fn with_title(layout: Layout) -> Layout {
     let mut rows = layout.rows;
     let title = take_top(&mut rows, 1);
     Layout { title, rows, ..layout }
 }
 
-/// Takes rows off the text for so many lines of notes, a quarter of it at most.
+/// Reserves lines of the text for notes, at most a quarter of it.
 pub(crate) fn with_notes(layout: Layout, lines: impl FnOnce(u16) -> usize) -> Layout {
     let most = layout.text.height / 4;
     if most == 0 {
@@ -168,7 +157,6 @@ pub(crate) fn with_notes(layout: Layout, lines: impl FnOnce(u16) -> usize) -> La
     Layout { notes, text, ..layout }
 }
 
-/// The list above, the preview below; the trusted line divides them.
 fn stacked(frame: Layout, body: Rect, what: Body) -> Layout {
     let mut rest = body;
     if body.height < 12 || what == Body::ListOnly {
@@ -193,20 +181,17 @@ const fn trusted_lines(width: u16) -> u16 {
     if width < ROOMY { 2 } else { 1 }
 }
 
-/// One column less on either side, where there are enough.
 fn with_margin(area: Rect) -> Rect {
     let margin = u16::from(area.width > 4);
     Rect { x: area.x + margin, width: area.width - 2 * margin, ..area }
 }
 
-/// Two columns less at the left: the gutter, which marks what came from outside and which nothing of it reaches, and the place of
-/// the cursor.
+/// Reserves two columns at the left: the gutter that marks foreign text, and the cursor.
 fn with_gutter(area: Rect) -> Rect {
     let gutter = if area.width > 4 { 2 } else { 0 };
     Rect { x: area.x + gutter, width: area.width - gutter, ..area }
 }
 
-/// Inside a frame.
 pub(crate) fn inner(area: Rect) -> Rect {
     if area.width < 2 || area.height < 2 {
         return Rect { width: 0, height: 0, ..area };
@@ -214,20 +199,19 @@ pub(crate) fn inner(area: Rect) -> Rect {
     Rect { x: area.x + 1, y: area.y + 1, width: area.width - 2, height: area.height - 2 }
 }
 
-/// A sheet in the middle, at most this large.
 pub(crate) fn sheet(area: Rect, width: u16, height: u16) -> Rect {
     let (width, height) = (width.min(area.width), height.min(area.height));
     Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height }
 }
 
-/// The room for a sheet's text, with a margin.
+/// The area for a sheet's text, inside frame and margin.
 pub(crate) fn sheet_text(outer: Rect) -> Rect {
     let text = inner(outer);
     let margin = u16::from(text.width > 40) * 2;
     Rect { x: text.x + margin, width: text.width.saturating_sub(2 * margin), ..text }
 }
 
-/// Where sheets may stand: above the last message.
+/// The area for sheets, which leaves the last message visible.
 pub(crate) fn above_message(layout: &Layout, area: Rect) -> Rect {
     Rect { height: layout.status.y.saturating_sub(area.y), ..area }
 }
@@ -254,7 +238,7 @@ pub(crate) fn take_left(rest: &mut Rect, width: u16) -> Rect {
     taken
 }
 
-/// A line of a text area as it is drawn. One column stays free for the cursor.
+/// Wraps a line of a text area. One column stays free for the cursor.
 pub(crate) fn wrapped(line: &str, width: u16) -> Vec<Shown> {
     let line = text::lines(line).into_iter().next().unwrap_or_default();
     line.wrap(usize::from(width.saturating_sub(1)))
@@ -265,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_part_stays_inside_every_screen() {
+    fn layout_parts_stay_inside_the_screen() {
         for (width, height) in (1..=200).flat_map(|w| (1..=60).map(move |h| (w, h))) {
             for body in [Body::Panes, Body::Below, Body::ListOnly, Body::PreviewOnly, Body::Places] {
                 let area = Rect::new(0, 0, width, height);
@@ -301,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn breakpoints_are_those_of_the_design() {
+    fn layout_has_the_breakpoints_of_the_design() {
         let shape = |width, height| layout(Rect::new(0, 0, width, height), Body::Panes).shape;
 
         assert_eq!(shape(39, 24), Shape::Counts);

@@ -1,4 +1,4 @@
-//! What all features share: messages, commands, keys, layout, the model, and the router between them.
+//! Shared by all features: messages, commands, keys, layout, the model, and the router.
 
 pub(crate) mod command;
 pub(crate) mod dispatch;

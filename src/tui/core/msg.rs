@@ -1,4 +1,4 @@
-//! Messages, for everything that can happen ([`Msg`]), and effects, for everything that can be asked of the world ([`Effect`]).
+//! Messages ([`Msg`]) for everything that can happen, and effects ([`Effect`]) for everything that the model requests.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,16 +21,15 @@ use crate::tui::preview::state::{Asked, AskedState};
 
 use super::command::Command;
 
-/// Of the sheet that is open over the inbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SheetLines {
-    /// How many lines are above when the last one is on screen.
+    /// Number of lines above the last page.
     pub end: usize,
-    /// So many are on screen at once.
+    /// Lines per page.
     pub page: usize,
 }
 
-/// Something that happened, and when. The only way time reaches the model.
+/// An event and its time. The model gets the time only from messages.
 #[derive(Clone, Debug)]
 pub(crate) struct Msg {
     pub at: Timestamp,
@@ -40,159 +39,134 @@ pub(crate) struct Msg {
 #[derive(Clone, Debug)]
 pub(crate) enum What {
     Key(KeyEvent),
-    /// A line of words asks for something, with all that belongs to it.
+    /// A line typed in plain mode.
     Intent(Intent),
-    /// Bracketed paste.
     Paste(String),
     Resize(u16, u16),
     Mouse(MouseEvent),
-    /// The terminal's window came to the front, or left it.
     Focus(bool),
-    /// The colour behind the text, as the terminal says.
     Background(Rgb),
-    /// A second has gone by.
     Tick,
-    /// An [`Effect::WakeIn`] ran out.
     Wake,
-    /// The model was drawn: what is on screen now was on screen.
     Drawn(SheetLines),
-    /// A part of the program failed; the rest goes on.
+    /// A part of the program failed; the rest continues.
     Stumbled,
-    /// How something was copied; or why no program could, `None` where there is no such program.
+    /// How a text was copied. An error if no program could copy it; `None` if there is no such program.
     Copied(Clip, Result<String, Option<String>>),
     Opened(Result<(), String>),
-    /// The answer to an [`Effect::Export`]: the file, or why there is none.
+    /// The file of an [`Effect::Export`], or why there is none.
     Exported(Result<PathBuf, String>),
     Source(Event),
     Synced(SourceName, Result<Synced, Problem>),
     Loaded(Vec<Loaded>),
-    /// An action that takes long to look through, looked through.
+    /// A loaded action that was large enough to be examined in the background.
     LoadedLong(ActionKey, Arc<Cached>),
-    /// The answer to an [`Effect::LayOut`].
     LaidOut(Box<Page>),
-    /// The answer to an [`Effect::Ask`].
     Answered {
         asked: Asked,
         stood: AskedState,
         answer: Box<Result<Answer, Problem>>,
     },
-    /// Everything staged, read afresh for a review.
+    /// The staged actions, loaded again for a review.
     ReviewLoaded {
-        /// Which review asked for it.
         review: u64,
-        /// What the submission will be called.
+        /// The id of the submission that the review may lead to.
         id: SubmissionId,
         actions: Vec<Loaded>,
     },
-    /// The answer to an [`Effect::Hold`].
     Held(SubmissionId, Result<(), Problem>),
-    /// The answer to an [`Effect::LearnTool`]; `None` where the source tells nothing.
+    /// The answer to an [`Effect::LearnTool`]; `None` if the source has no schemas.
     ToolLearnt {
         source: SourceName,
         tool: Untrusted,
         answer: Result<Option<Arc<Tool>>, Problem>,
     },
-    /// The answer to an [`Effect::Editor`]: what the editor left, or why nothing was changed.
     Edited {
         key: ActionKey,
         digest: Digest,
         answer: Result<String, String>,
     },
-    /// A page of an [`Effect::List`].
     Listed {
         number: u64,
         page: Box<ViewPage>,
     },
-    /// The answer to an [`Effect::AskRan`].
     Ran(Vec<Ran>),
-    /// The answer to an [`Effect::AskPeople`]; `None` where the source does not tell.
+    /// The answer to an [`Effect::AskPeople`]; `None` if the source does not support that.
     People(SourceName, Result<Option<Vec<Person>>, Problem>),
-    /// The answer to an [`Effect::Flows`]; `None` where the source does not count by itself.
     Flows(SourceName, Result<Option<Flows>, Problem>),
-    /// The answer to an [`Effect::ExportBoard`]: the files, or why there are none.
     BoardExported(Result<Vec<PathBuf>, String>),
-    /// How far a submission is.
     Sending(SubmissionId, Sending),
     Submitted(SubmissionId, Result<Report, Problem>),
     Followed(Followed),
-    /// The answer to an [`Effect::ResolveUnknown`].
     Resolved(ActionKey, Resolution, Result<Resolved, Problem>),
-    /// The answer to an [`Effect::TakeBackApproval`].
     ApprovalTakenBack(ActionKey, Result<(), Problem>),
-    /// The answer to an [`Effect::Claim`]; `None` where the claim ended.
     Claimed(ActionKey, Result<Option<Claim>, Problem>),
     Reconciled(Result<Vec<Reconciled>, Problem>),
-    /// Decisions that never landed, as they were staged.
+    /// Decisions that were never delivered, as they were staged.
     TakenBack(Result<Vec<(ActionKey, Staged)>, Problem>),
     Restored(Result<Box<Restored>, Problem>),
-    /// What became of an [`Effect::Tell`] of this rule; an error is a sentence of ours.
+    /// The result of an [`Effect::Tell`]. An error is a sentence by placet.
     Noticed {
         rule: usize,
         answer: Result<(), String>,
     },
-    /// The answer to an [`Effect::RestoreMinutes`]; empty where they cannot be read.
+    /// The answer to an [`Effect::RestoreMinutes`]; empty if they cannot be read.
     KeptMinutes(Vec<KeptMinute>),
-    /// The answer to an [`Effect::KeepFilters`].
     FiltersKept(Result<(), Problem>),
-    /// So many [`Effect::Save`] went to disk together. After a failure they wait, before any later ones, and none is counted.
+    /// This many [`Effect::Save`]s were written together. Failed saves are retried before later ones and are not
+    /// counted.
     Saved {
         saves: usize,
         answer: Result<(), Problem>,
     },
 }
 
-/// Something asked for by its value, where a screen takes a row of keys. About the action under the cursor.
+/// A request by value, where the screen takes several keys. Applies to the action under the cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Intent {
     Command(Command),
-    /// To this action.
     Go(ActionKey),
-    /// Its page, from the first line.
+    /// Shows this tab from its first line.
     Show(Tab),
-    /// Never back to undecided, as the key does.
+    /// Approves; never unstages, unlike the key.
     Approve {
         comment: Option<String>,
     },
     Exclude {
         reason: Option<String>,
     },
-    /// For the decision that is staged.
     Comment(String),
-    /// Hands it back, with what is said for that.
+    /// Stages a decision that hands the action back, with its text.
     Ask(DecisionKind, String),
-    /// Out of sight until then.
     Snooze(String),
-    /// The whole input as JSON text, kept as a draft; `None` is the input as it was proposed.
+    /// Keeps this whole input as a draft, as JSON text; `None` restores the proposed one.
     Draft(Option<String>),
-    /// To the question of the review: exactly what it asks for sends, anything else goes back.
+    /// Answers the question of the review. Only the exact text sends; any other cancels.
     Answer(String),
-    /// What became of an action whose outcome is unknown.
     ResolveUnknown {
         finding: Resolution,
         reason: Option<String>,
     },
 }
 
-/// Something for the clipboard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Clip {
-    /// What it is, for the message: `the id`.
+    /// Names the text in messages: `the id`.
     pub what: &'static str,
     pub text: String,
 }
 
-/// An action in full, or why it could not be had.
+/// A loaded action, or why it could not be loaded.
 pub(crate) type Loaded = (ActionKey, Result<PendingAction, Problem>);
 
-/// Something asked of the world; the answer comes back as a [`Msg`].
+/// A request of the model. Its answer arrives as a [`Msg`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     Restore,
-    /// Minutes of the figures that an earlier run kept.
     RestoreMinutes,
     KeepMinutes(Vec<KeptMinute>),
     Reconcile,
-    /// Those of these decisions that failed, for the draft.
+    /// Loads the failed ones of these decisions back into the draft.
     TakeBack {
         id: SubmissionId,
         keys: Vec<ActionKey>,
@@ -202,25 +176,23 @@ pub(crate) enum Effect {
         since: Option<Revision>,
     },
     Load(Vec<ActionKey>),
-    /// The page of a long action.
     LayOut(Box<ToLayOut>),
-    /// A question about an action that stood like this when it was asked.
+    /// Asks about an action in the given state.
     Ask {
         asked: Asked,
         stood: AskedState,
-        /// The action and what shares its batch, its mission or its session.
+        /// The action, and listed ones of the same batch, mission or session.
         listed: Vec<Row>,
     },
-    /// A page of what is over, for the list of this number.
+    /// Requests a page for the list of ended actions with this number.
     List {
         number: u64,
         ask: PageRequest,
     },
-    /// What ran lately at a source, when it was listed for the first time.
+    /// Asks a source for recently approved actions, after its first list.
     AskRan(SourceName),
-    /// Everybody who acts at a source or did.
     AskPeople(SourceName),
-    /// How actions came and went at a source, as it counted, and who decided.
+    /// Asks a source for its counts of arrivals and decisions, and who decided.
     Flows {
         source: SourceName,
         asked: FlowsAsked,
@@ -229,22 +201,21 @@ pub(crate) enum Effect {
         review: u64,
         keys: Vec<ActionKey>,
     },
-    /// Write down what was confirmed; nothing is sent.
+    /// Stores a confirmed submission without sending it.
     Hold {
         submission: Box<Submission>,
         left_pending: u64,
     },
-    /// Forget what is held.
     Recall(SubmissionId),
-    /// What the source knows of a tool, its schema above all.
+    /// Asks the source for a tool's description, above all its schema.
     LearnTool {
         source: SourceName,
         tool: Untrusted,
     },
-    /// The reviewer's own editor over a draft. It has the terminal until it ends.
+    /// Opens the reviewer's editor on a draft. It has the terminal until it ends.
     Editor {
         key: ActionKey,
-        /// Of the input that the draft is over.
+        /// The input that the draft is based on.
         digest: Digest,
         text: String,
     },
@@ -253,7 +224,7 @@ pub(crate) enum Effect {
         left_pending: u64,
     },
     Follow(Vec<ActionKey>),
-    /// Says that we are on it, or still are, or (`end`) no longer.
+    /// Claims an action, renews the claim, or ends it (`end`).
     Claim {
         key: ActionKey,
         end: bool,
@@ -263,42 +234,35 @@ pub(crate) enum Effect {
         finding: Resolution,
         reason: Option<String>,
     },
-    /// An approval that was sent, while more people must approve.
     TakeBackApproval(ActionKey),
-    /// In the order they are asked for.
+    /// Writes to the journal, in this order.
     Save(Vec<Write>),
-    /// What a newcomer knows by now.
     Learn(Learned),
-    /// The filters that were saved in the inbox, all of them.
+    /// Saves the named filters made in the inbox, all of them.
     KeepFilters(Vec<KeptFilter>),
-    /// Milliseconds.
+    /// Requests a wakeup in this many milliseconds.
     WakeIn(u64),
-    /// The terminal reports its mouse to us, or keeps it.
     Mouse(bool),
-    /// Tells whoever looks elsewhere. Counts only.
+    /// Shows a desktop notification. Contains counts only.
     Notify(String),
-    /// The terminal's bell.
     Ring,
-    /// By the rule's own command or webhook. Counts only.
+    /// Notifies through a rule's command or webhook. Contains counts only.
     Tell(Box<Notice>),
-    /// Into the clipboard, by a program where there is one for this display.
+    /// Copies through a program, if there is one for this display.
     Copy(Clip),
-    /// Into the clipboard, by the terminal.
     CopyByTerminal(Clip),
-    /// Into a new file in this folder that only its owner can read.
+    /// Writes a new file in this folder that only its owner can read.
     Export {
         folder: PathBuf,
         text: String,
     },
-    /// The same figures twice, each into a new file in this folder that only its owner can read.
+    /// Writes the figures as two new files in this folder that only their owner can read.
     ExportBoard {
         folder: PathBuf,
         json: String,
         csv: String,
     },
-    /// In the reviewer's browser.
     Open(String),
-    /// Draw every cell again.
     Repaint,
     Suspend,
     Quit,
