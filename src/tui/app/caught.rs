@@ -1,12 +1,12 @@
-//! What is asked where it may panic.
+//! Runs requests that may panic.
 
 use tokio_util::task::AbortOnDropHandle;
 
 use super::words;
 use crate::inbox::Problem;
 
-/// On a task of its own: a panic of ours is an answer too, so that the screen does not wait for ever. A submission needs no
-/// such thing, because the inbox answers for it.
+/// Runs a request on its own task and turns a panic into an error, so that the screen does not wait forever.
+/// Submissions do not need this, because the inbox handles their panics.
 pub(super) async fn caught<T: Send + 'static>(
     asked: impl Future<Output = Result<T, Problem>> + Send + 'static,
 ) -> Result<T, Problem> {

@@ -1,14 +1,14 @@
-//! What time it is, for messages: the guard times of keys, expiry, and the age of what is shown are measured by it.
+//! The time of messages, used for key guards, expiry, and ages on screen.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::domain::Timestamp;
 
-/// The moment now, for all threads.
+/// Returns the current time, for all threads.
 ///
-/// It is the clock on the wall, which knows that the computer slept. Set back, that clock would freeze everything measured by it
-/// until it has caught up, so from then on time goes on from where it was.
+/// Uses the wall clock, which includes time that the computer slept. If it is set back, time continues from its last
+/// value until the clock has caught up, because a clock that goes back would freeze every timer.
 pub(crate) fn now() -> Timestamp {
     static STEADY: Mutex<Option<Steady>> = Mutex::new(None);
     let wall = Timestamp::from_millis(jiff::Timestamp::now().as_millisecond());
@@ -27,7 +27,7 @@ impl Steady {
     fn after(last: Option<Self>, wall: Timestamp, at: Instant) -> Self {
         let on = |last: Self| {
             let millis = at.duration_since(last.at).as_millis() as u64;
-            // What is less than a millisecond is kept for the next time.
+            // The remainder below a millisecond counts next time.
             Self { now: last.now.plus_millis(millis as i64), at: last.at + Duration::from_millis(millis) }
         };
         last.map(on).filter(|on| on.now >= wall).unwrap_or(Self { now: wall, at })
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_goes_on_when_the_clock_is_set_back_and_jumps_ahead_after_a_sleep() {
+    fn time_never_goes_back_and_includes_sleep() {
         let (wall, at) = (Timestamp::from_millis, Instant::now());
         let second = |n: u64| at + Duration::from_secs(n);
         let began = Steady::after(None, wall(1_000_000), at);

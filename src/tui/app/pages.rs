@@ -1,4 +1,4 @@
-//! Pages of what is over, as the screen's lists take them.
+//! Reads pages of ended actions for the screen's lists.
 
 use super::caught::caught;
 use super::clock::now;
@@ -7,10 +7,9 @@ use crate::inbox::{Inbox, Problem};
 use crate::journal::{Sent, SubmissionRecord};
 use crate::tui::history::state::{OwnDecision, PageRequest, ViewPage, ViewRow};
 
-/// So many submissions of the journal are a page of its history.
+/// Submissions per page of this machine's decisions.
 const SUBMISSIONS: u32 = 50;
 
-/// What failed as a whole is a problem on a page without rows.
 pub(super) async fn read(inbox: Inbox, ask: PageRequest) -> ViewPage {
     let answer = match ask {
         PageRequest::Listed { statuses, next, then_ours } => {
@@ -45,7 +44,7 @@ async fn decided(inbox: Inbox, skip: u32) -> Result<ViewPage, Problem> {
     })
 }
 
-/// A row with what the journal knows: where the action stands now is read when the row is on screen.
+/// Returns a row with the journal's knowledge. The current status is read once the row is on screen.
 fn row(past: &SubmissionRecord, sent: &Sent) -> ViewRow {
     let batch = match &sent.batch {
         BatchKey::Batch(_, batch) => Some(batch.clone()),
