@@ -1,4 +1,4 @@
-//! Parts of the screen, cut along its layout, and snapshots of whole screens.
+//! Cuts parts of the screen along its layout, and snapshots whole screens.
 
 use std::panic::Location;
 use std::path::Path;
@@ -116,7 +116,6 @@ impl Desk {
     }
 }
 
-/// Returns the frame whose upper left corner is at `at`.
 fn frame(buffer: &Buffer, at: Position) -> Option<Rect> {
     let is = |x, y, corner: &str| buffer.cell((x, y)).is_some_and(|cell| cell.symbol() == corner);
     if !is(at.x, at.y, "┌") {
