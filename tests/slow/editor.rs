@@ -3,14 +3,17 @@
 use super::support::home::Home;
 use super::support::pty::Pty;
 
-/// Announces itself, reads a line from the terminal, and changes every text.
+/// Announces itself, reads a line from the terminal, changes every text, and leaves its modes on.
 const EDITOR: &str = r#"
+trap '' QUIT
 stty -a > "$HOME/modes"
 ls -l "$1" | cut -c1-10 > "$HOME/rights"
 echo "THE EDITOR RUNS"
 read line
 echo "$line" > "$HOME/line"
 sed 's/": "/": "EDITED /' "$1" > "$1.new" && mv "$1.new" "$1"
+printf '\033[?1003h\033[5;10r\033(0\033[4h\033[?6h\033[>4;2mIT ENDS'
+stty -icanon -echo
 exit $CODE
 "#;
 
@@ -28,10 +31,25 @@ fn in_the_form(home: &Home, code: &str) -> Pty {
     inbox.send("E");
     inbox.wait("THE EDITOR RUNS");
     assert!(!inbox.is_full_screen(), "a mode of placet is still on");
+    // Ctrl-\ is the editor's.
+    inbox.send("\x1c");
     inbox.send("axsy\r");
     inbox.wait("Edit before approving");
     assert!(inbox.is_full_screen());
+    let bytes = inbox.bytes();
+    let find = |text: &str| bytes.windows(text.len()).rposition(|window| window == text.as_bytes());
+    let ended = find("IT ENDS");
+    for reset in ["\x1b(B", "\x1b[?1003l", "\x1b[r", "\x1b[4l", "\x1b[?6l", "\x1b[>4m"] {
+        assert!(ended.is_some() && find(reset) > ended, "{reset:?} is not sent");
+    }
     inbox
+}
+
+/// Leaves it with q.
+fn leave(mut inbox: Pty) {
+    inbox.send("q");
+    inbox.wait_end();
+    assert!(inbox.is_cooked(), "the shell gets what it gave");
 }
 
 fn read(home: &Home, name: &str) -> String {
@@ -52,8 +70,7 @@ fn editor_has_the_terminal_and_returns_its_text() {
     inbox.send("\x1b");
     inbox.wait_gone("Edit before approving");
     inbox.wait("(edited)");
-    inbox.send("q");
-    inbox.wait_end();
+    leave(inbox);
 }
 
 #[test]
@@ -66,6 +83,5 @@ fn failing_editor_changes_nothing() {
     assert!(!inbox.screen().contains("EDITED"));
     inbox.send("\x1b");
     inbox.wait_gone("Edit before approving");
-    inbox.send("q");
-    inbox.wait_end();
+    leave(inbox);
 }

@@ -91,6 +91,33 @@ fn suspending_restores_the_terminal_and_resuming_sets_it_up() {
 }
 
 #[test]
+fn modes_are_set_again_after_a_stop() {
+    let home = Home::with_config(ALL_ON);
+    let mut inbox = started(&home, &[]);
+    signal(&inbox, "STOP");
+    let state = || Command::new("ps").args(["-o", "stat=", "-p", &inbox.pid.to_string()]).output().unwrap();
+    eventually("it is stopped", || state().stdout.starts_with(b"T").then_some(()));
+    let before = inbox.bytes().len();
+    inbox.cook();
+
+    signal(&inbox, "CONT");
+
+    let modes =
+        ["\x1b[?1049h", "\x1b[?7l", "\x1b[>5u", "\x1b[?1000h", "\x1b[?1006h", "\x1b[?2004h", "\x1b[?1004h"];
+    for on in modes.into_iter().chain(["\x1b[?25l", "\x1b]0;", "\x1b[2J"]) {
+        let again = |bytes: &[u8]| bytes.windows(on.len()).any(|window| window == on.as_bytes());
+        eventually(&format!("{on:?} is sent again"), || again(&inbox.bytes()[before..]).then_some(()));
+    }
+    eventually("the terminal is raw", || (!inbox.is_cooked()).then_some(()));
+    inbox.send("?");
+    inbox.wait("Help");
+    inbox.send("\x03\x03\x03");
+    inbox.wait_end();
+    assert_restored(&inbox);
+    assert!(inbox.is_cooked());
+}
+
+#[test]
 fn late_terminal_reply_is_not_typed() {
     let home = Home::with_config("[ui]\ntheme = \"auto\"\n[gate]\nlisten = \"127.0.0.1:0\"\n");
     let mut inbox = started(&home, &[]);

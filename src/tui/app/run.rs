@@ -343,7 +343,7 @@ impl App {
         if let Some(keys) = self.keys.take() {
             keys.stop();
         }
-        give_back();
+        self.screen.lend();
         self.lent = true;
     }
 

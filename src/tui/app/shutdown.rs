@@ -24,6 +24,7 @@ const SIGCONT: i32 = 19;
 pub(crate) struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    quit: Signal,
     hangup: Signal,
     go_on: Signal,
     resize: Signal,
@@ -44,6 +45,7 @@ impl Signals {
         Ok(Self {
             terminate: on(SignalKind::terminate())?,
             interrupt: on(SignalKind::interrupt())?,
+            quit: on(SignalKind::quit())?,
             hangup: on(SignalKind::hangup())?,
             go_on: on(SignalKind::from_raw(SIGCONT))?,
             resize: on(SignalKind::window_change())?,
@@ -51,7 +53,7 @@ impl Signals {
         })
     }
 
-    /// While another program has the terminal, Ctrl-C and Ctrl-Z in it are its own.
+    /// While another program has the terminal, Ctrl-C, Ctrl-\ and Ctrl-Z in it are its own.
     pub(crate) fn lend(&mut self, lent: bool) {
         self.lent = lent;
     }
@@ -61,6 +63,7 @@ impl Signals {
             return tokio::select! {
                 _ = self.terminate.recv() => Signalled::End(LeftBy::Signal),
                 _ = self.interrupt.recv() => if self.lent { continue } else { Signalled::End(LeftBy::Signal) },
+                _ = self.quit.recv() => if self.lent { continue } else { Signalled::End(LeftBy::Signal) },
                 _ = self.hangup.recv() => Signalled::End(LeftBy::Hangup),
                 _ = self.resize.recv() => Signalled::Resized,
                 _ = self.go_on.recv() => if self.lent { continue } else { Signalled::Continue },

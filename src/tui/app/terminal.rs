@@ -19,6 +19,7 @@ use crossterm::terminal::{
 use crossterm::{execute, queue};
 use ratatui::Terminal;
 use ratatui::layout::{Rect, Size};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use tokio::sync::Notify;
 
 use crate::fault;
@@ -43,6 +44,11 @@ static STUMBLED: Notify = Notify::const_new();
 /// Buttons and wheel, in coordinates without a limit. No motion: nothing here follows the pointer, and every report is bytes.
 const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1000l";
+/// Selects ASCII in place of a line drawing set.
+const TEXT_CHARACTERS: &str = "\x1b(B\x0f";
+/// Resets what another program may leave on: modifyOtherKeys, colours, insert and origin mode, margins, application keys, mouse
+/// motion and mouse encodings.
+const DEFAULT_MODES: &str = "\x1b[>4m\x1b[0m\x1b[4l\x1b[?6l\x1b[r\x1b[?1l\x1b>\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1015l\x1b[?1016l";
 /// Answered with `ESC ] 11;rgb:…`, which `replies` takes out of the keys.
 const WHICH_BACKGROUND: &str = "\x1b]11;?\x1b\\";
 /// Keys that legacy terminals report alike become different, and the shifted character is told; text stays text.
@@ -76,6 +82,8 @@ pub(crate) struct Screen {
     terminal: Terminal<WidthSafeBackend<Stdout>>,
     modes: Modes,
     title: String,
+    /// The line settings when the terminal was lent.
+    lent: Option<Termios>,
     /// Rows of the last frame with something about whose width terminals disagree.
     uneven: Vec<UnevenRow>,
 }
@@ -86,7 +94,7 @@ impl Screen {
         restore_on_panic();
         enter(modes).context(words::TERMINAL_NOT_TAKEN)?;
         let terminal = Terminal::new(WidthSafeBackend::new(io::stdout())).inspect_err(|_| give_back())?;
-        Ok(Self { terminal, modes, title: String::new(), uneven: Vec::new() })
+        Ok(Self { terminal, modes, title: String::new(), lent: None, uneven: Vec::new() })
     }
 
     pub(crate) fn size(&self) -> io::Result<Size> {
@@ -121,8 +129,17 @@ impl Screen {
         self.terminal.resize(Rect::new(0, 0, size.width, size.height))
     }
 
-    /// Takes the terminal again, after [`give_back`] or a stop from outside.
+    /// Gives the terminal to a program that may change its modes.
+    pub(crate) fn lend(&mut self) {
+        give_back();
+        self.lent = tcgetattr(io::stdin()).ok();
+    }
+
+    /// Takes the terminal again, after [`Screen::lend`], [`give_back`] or a stop from outside.
     pub(crate) fn resume(&mut self) -> io::Result<()> {
+        if let Some(lines) = self.lent.take() {
+            tcsetattr(io::stdin(), OptionalActions::Now, &lines)?;
+        }
         enter(self.modes)?;
         self.terminal.backend_mut().forget();
         self.title.clear();
@@ -181,17 +198,27 @@ pub(crate) fn stop_process() -> io::Result<()> {
     command.args(["-c", "kill -s TSTP 0"]).status().map(drop)
 }
 
+/// Sets every mode again, because a shell may have changed any of them while the process was stopped.
 fn enter(modes: Modes) -> io::Result<()> {
     TAKEN.store(true, Ordering::SeqCst);
+    // First: in the background this stops the process before it writes. crossterm remembers raw mode and would not set it twice.
+    disable_raw_mode()?;
     enable_raw_mode()?;
     let mut out = io::stdout();
-    // Without line wrap: what a terminal finds wider than was counted ends at the edge.
-    queue!(out, EnterAlternateScreen, DisableLineWrap, EnableFocusChange, EnableBracketedPaste)?;
-    if modes.mouse {
-        queue!(out, Print(MOUSE_ON))?;
-    }
+    // Entering the alternate screen saves the character set. Without line wrap, text that the terminal finds wider than was counted
+    // ends at the edge.
+    queue!(out, Print(TEXT_CHARACTERS), EnterAlternateScreen, Print(DEFAULT_MODES), DisableLineWrap)?;
+    queue!(
+        out,
+        EnableFocusChange,
+        EnableBracketedPaste,
+        Print(if modes.mouse { MOUSE_ON } else { MOUSE_OFF })
+    )?;
     // On the alternate screen: terminals keep the protocol for each of their screens.
-    if modes.kitty_keys && !KITTY.swap(true, Ordering::SeqCst) {
+    if modes.kitty_keys {
+        if KITTY.swap(true, Ordering::SeqCst) {
+            queue!(out, PopKeyboardEnhancementFlags)?;
+        }
         queue!(out, PushKeyboardEnhancementFlags(KITTY_KEYS))?;
     }
     out.flush()

@@ -2,11 +2,14 @@
 
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
+use std::os::fd::OwnedFd;
 use std::process::Stdio;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use portable_pty::{CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
 use super::LIMIT;
 use super::home::Home;
@@ -16,6 +19,9 @@ const UNREAD: Duration = Duration::from_secs(5);
 
 /// A screen is finished after this long without output.
 const CALM: Duration = Duration::from_millis(400);
+
+/// Rows and columns that show a terminal without a size.
+const UNSIZED: (NonZeroU16, NonZeroU16) = (NonZeroU16::new(30).unwrap(), NonZeroU16::new(100).unwrap());
 
 pub(crate) struct Pty {
     seen: Arc<(Mutex<Seen>, Condvar)>,
@@ -33,7 +39,7 @@ struct Seen {
 }
 
 impl Pty {
-    /// Starts placet with `args` in a terminal of `columns` by `rows`.
+    /// Starts placet with `args` in a terminal of `columns` by `rows`; of 0 by 0, it has no size.
     pub(crate) fn start(home: &Home, (columns, rows): (u16, u16), args: &[&str]) -> Self {
         Self::start_with(home, (columns, rows), args, &[])
     }
@@ -68,7 +74,9 @@ impl Pty {
         command.env("TERM", "xterm-256color");
         let mut child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
-        let parser = vt100::Parser::new(NonZeroU16::new(rows).unwrap(), NonZeroU16::new(columns).unwrap(), 0);
+        let sides = NonZeroU16::new(rows).zip(NonZeroU16::new(columns));
+        let (rows, columns) = sides.unwrap_or(UNSIZED);
+        let parser = vt100::Parser::new(rows, columns, 0);
         let seen = Arc::new((Mutex::new(Seen { parser, bytes: Vec::new() }), Condvar::new()));
         let (mut reader, shared) = (pair.master.try_clone_reader().unwrap(), Arc::clone(&seen));
         std::thread::spawn(move || {
@@ -115,9 +123,26 @@ impl Pty {
 
     /// Returns the number of sent bytes that are unread.
     pub(crate) fn unread(&self) -> u64 {
-        use rustix::fs::{Mode, OFlags, open};
-        let slave = self.master.tty_name().and_then(|name| open(name, OFlags::NOCTTY, Mode::empty()).ok());
-        slave.and_then(|slave| rustix::io::ioctl_fionread(&slave).ok()).unwrap_or_default()
+        self.slave().and_then(|slave| rustix::io::ioctl_fionread(&slave).ok()).unwrap_or_default()
+    }
+
+    fn slave(&self) -> Option<OwnedFd> {
+        let name = self.master.tty_name()?;
+        open(name, OFlags::NOCTTY, Mode::empty()).ok()
+    }
+
+    /// Whether the terminal hands on whole lines and echoes them, as a shell has it.
+    pub(crate) fn is_cooked(&self) -> bool {
+        let modes = tcgetattr(self.slave().unwrap()).unwrap().local_modes;
+        modes.contains(LocalModes::ICANON | LocalModes::ECHO)
+    }
+
+    /// Lets it do so.
+    pub(crate) fn cook(&self) {
+        let slave = self.slave().unwrap();
+        let mut modes = tcgetattr(&slave).unwrap();
+        modes.local_modes |= LocalModes::ICANON | LocalModes::ECHO;
+        tcsetattr(&slave, OptionalActions::Now, &modes).unwrap();
     }
 
     /// Sends bytes at once, like a terminal's reply.
