@@ -57,7 +57,7 @@ pub(super) async fn run(paths: &Paths, args: &DoctorArgs) -> anyhow::Result<Exit
     checks.extend(tui::check_host(
         config.ui.keyboard,
         |name| std::env::var(name).ok(),
-        tui::check_terminal(tui::StartView::Inbox).is_ok(),
+        tui::check_terminal(tui::StartView::Inbox),
     ));
     checks.extend(notify::look(&config.notify, &notify::Undelivered::beside(&paths.journal())).await);
     // Runs before doctor starts a gate, because hooks need one that is already running.

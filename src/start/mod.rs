@@ -99,7 +99,8 @@ fn advice(error: &anyhow::Error) -> Option<&'static str> {
 }
 
 fn shell(plain: bool, opens: StartView) -> Shell {
-    let why = plain::session::Why::of(plain, |name| std::env::var(name).ok());
+    let is_terminal = tui::check_terminal(opens).is_ok();
+    let why = plain::session::Why::of(plain, |name| std::env::var(name).ok(), is_terminal);
     why.map_or(Shell::Screen(opens), |why| Shell::Plain(why, opens))
 }
 

@@ -41,9 +41,9 @@ mod tests;
 use crate::config;
 use crate::config::Config;
 use crate::domain::Check;
+pub use crate::tui::app::environment::NoTerminal;
 pub use crate::tui::app::run::{Left, run};
 pub use crate::tui::app::shutdown::LeftBy;
-pub use crate::tui::app::terminal::NoTerminal;
 use crate::tui::app::{environment, terminal};
 use crate::tui::chrome::theme::Depth;
 use crate::tui::chrome::theme::palette::Theme;
@@ -62,13 +62,13 @@ pub fn check_terminal(opens: StartView) -> Result<(), NoTerminal> {
     terminal::check(opens)
 }
 
-/// What the environment says about the terminal, for `placet doctor`. `is_terminal`: output goes to one.
+/// What the environment says about the terminal, for `placet doctor`. `screen`: whether the inbox could draw here.
 pub fn check_host(
     keyboard: config::Keyboard,
     variable: impl Fn(&str) -> Option<String>,
-    is_terminal: bool,
+    screen: Result<(), NoTerminal>,
 ) -> Vec<Check> {
-    environment::checks(keyboard, variable, is_terminal)
+    environment::checks(keyboard, variable, screen)
 }
 
 /// Do the keys of the configuration make sense?

@@ -118,6 +118,28 @@ fn modes_are_set_again_after_a_stop() {
 }
 
 #[test]
+fn terminal_without_a_size_is_not_guessed() {
+    let home = Home::with_config(CONFIG);
+    for env in [&[][..], &[("COLUMNS", "100")], &[("LINES", "30")], &[("COLUMNS", "0"), ("LINES", "30")]] {
+        for args in [&[][..], &["demo"], &["watch"]] {
+            let mut inbox = Pty::start_with(&home, (0, 0), args, env);
+
+            assert_eq!(inbox.wait_end(), 2, "{args:?} {env:?}");
+            inbox.wait("stty cols 80 rows 24");
+            assert_eq!(count(&inbox, "\x1b[?1049h"), 0, "{args:?} {env:?}");
+        }
+    }
+
+    let inbox = Pty::start_with(&home, (0, 0), &[], &[("COLUMNS", "100"), ("LINES", "30")]);
+    inbox.wait("placet propose");
+    assert!(inbox.is_full_screen());
+    let mut plain = Pty::start_with(&home, (0, 0), &["--plain"], &[]);
+    plain.wait("Plain mode");
+    plain.send("quit\r");
+    assert_eq!(plain.wait_end(), 0);
+}
+
+#[test]
 fn late_terminal_reply_is_not_typed() {
     let home = Home::with_config("[ui]\ntheme = \"auto\"\n[gate]\nlisten = \"127.0.0.1:0\"\n");
     let mut inbox = started(&home, &[]);

@@ -2,11 +2,27 @@
 //! not have, and its answers come among the keys: so nothing is asked that a name tells.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use ratatui::layout::Size;
 
 use crate::config::{Keyboard, Notify};
 use crate::domain::Check;
 use crate::tui::app::words;
 use crate::tui::chrome::theme::Depth;
+
+/// There is nothing to draw on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoTerminal {
+    #[error(
+        "the inbox needs a terminal; in scripts and pipes use `placet list --json` and `placet decide`, or `placet --plain` for its words"
+    )]
+    Inbox,
+    #[error(
+        "the watch view needs a terminal; in scripts and pipes use `placet watch --once`, `--json` or `--line`"
+    )]
+    Watch,
+    #[error("{}; {}", words::NO_SIZE, words::SET_SIZE)]
+    Size,
+}
 
 /// The terminal, as far as variables tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +41,20 @@ const KITTY_PROGRAMS: [&str; 4] = ["ghostty", "kitty", "rio", "WezTerm"];
 /// Terminals that show OSC 9.
 const OSC9_TERMS: [&str; 3] = ["xterm-kitty", "xterm-ghostty", "foot"];
 const OSC9_PROGRAMS: [&str; 4] = ["ghostty", "kitty", "WezTerm", "iTerm.app"];
+
+/// Returns the size of the terminal.
+pub(crate) fn size() -> Option<Size> {
+    known_size(crossterm::terminal::size().ok(), |name| std::env::var(name).ok())
+}
+
+/// Returns the measured size, else that of COLUMNS and LINES. `None` if there is neither: after a guess, lines off the screen would
+/// count as read.
+fn known_size(measured: Option<(u16, u16)>, variable: impl Fn(&str) -> Option<String>) -> Option<Size> {
+    let number = |name: &str| variable(name)?.trim().parse().ok();
+    let usable = |&(columns, rows): &(u16, u16)| columns > 0 && rows > 0;
+    let told = || Some((number("COLUMNS")?, number("LINES")?));
+    measured.filter(usable).or_else(|| told().filter(usable)).map(Size::from)
+}
 
 impl Host {
     pub(crate) fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
@@ -84,11 +114,11 @@ pub(crate) fn through_tmux(sequence: &str) -> String {
 
 // What doctor says of the terminal, by the same words of the environment that the screen goes by.
 
-/// `is_terminal`: output goes to one, and is not read by a program.
+/// `screen`: whether the inbox could draw where this output goes.
 pub(crate) fn checks(
     keyboard: Keyboard,
     variable: impl Fn(&str) -> Option<String>,
-    is_terminal: bool,
+    screen: Result<(), NoTerminal>,
 ) -> Vec<Check> {
     const WHAT: &str = "terminal";
     let host = Host::of(&variable);
@@ -103,8 +133,11 @@ pub(crate) fn checks(
     let found = format!("TERM={term:?}, {colours}, {keys}");
     let first = match term.as_str() {
         "" | "dumb" => Check::warn(WHAT, words::dumb_terminal(&term), words::SET_TERM),
-        _ if !is_terminal => Check::good(WHAT, words::goes_elsewhere(&found)),
-        _ => Check::good(WHAT, found),
+        _ => match screen {
+            Ok(()) => Check::good(WHAT, found),
+            Err(NoTerminal::Size) => Check::warn(WHAT, words::NO_SIZE, words::SET_SIZE),
+            Err(_) => Check::good(WHAT, words::goes_elsewhere(&found)),
+        },
     };
     let tmux = host.tmux.then(|| Check::good("tmux", words::TMUX_SETTINGS));
     [first].into_iter().chain(tmux).collect()
@@ -157,25 +190,47 @@ mod tests {
         assert!(!uses(&[("TERM", "xterm-kitty")], Keyboard::Legacy));
     }
 
-    fn told(variables: &[(&str, &str)], is_terminal: bool) -> Vec<String> {
+    #[test]
+    fn variables_give_the_size_only_where_the_terminal_has_none() {
+        let size = |measured, variables: &[(&str, &str)]| {
+            known_size(measured, |name| {
+                variables.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned())
+            })
+        };
+        let both = [("COLUMNS", "100"), ("LINES", "30")];
+
+        assert_eq!(size(Some((80, 24)), &both), Some(Size::new(80, 24)));
+        for unsized_terminal in [Some((0, 0)), Some((80, 0)), Some((0, 24)), None] {
+            assert_eq!(size(unsized_terminal, &both), Some(Size::new(100, 30)));
+            assert_eq!(size(unsized_terminal, &both[..1]), None, "half a size");
+            assert_eq!(size(unsized_terminal, &both[1..]), None, "half a size");
+            for (columns, lines) in [("0", "30"), ("100", "0"), ("", ""), ("-1", "30"), ("wide", "30")] {
+                assert_eq!(size(unsized_terminal, &[("COLUMNS", columns), ("LINES", lines)]), None);
+            }
+        }
+    }
+
+    fn told(variables: &[(&str, &str)], screen: Result<(), NoTerminal>) -> Vec<String> {
         let of = |name: &str| {
             variables.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned())
         };
-        checks(Keyboard::Auto, of, is_terminal).into_iter().map(|check| check.found).collect()
+        checks(Keyboard::Auto, of, screen).into_iter().map(|check| check.found).collect()
     }
 
     #[test]
     fn the_terminal_is_told_as_the_screen_will_treat_it() {
         assert_eq!(
-            told(&[("TERM", "xterm-kitty"), ("COLORTERM", "truecolor")], true),
+            told(&[("TERM", "xterm-kitty"), ("COLORTERM", "truecolor")], Ok(())),
             [r#"TERM="xterm-kitty", all colours, keys by the kitty protocol"#]
         );
-        let tmux = told(&[("TERM", "tmux-256color"), ("TMUX", "/tmp/1"), ("NO_COLOR", "1")], false);
+        let tmux =
+            told(&[("TERM", "tmux-256color"), ("TMUX", "/tmp/1"), ("NO_COLOR", "1")], Err(NoTerminal::Inbox));
         assert_eq!(
             tmux[0],
             r#"TERM="tmux-256color", no colours (NO_COLOR), keys as every terminal reports them; this output goes elsewhere"#
         );
         assert!(tmux[1].contains("allow-passthrough"), "{tmux:?}");
-        assert_eq!(told(&[], true), [r#"TERM="": the inbox opens in plain mode"#]);
+        assert_eq!(told(&[], Ok(())), [r#"TERM="": the inbox opens in plain mode"#]);
+        assert_eq!(told(&[("TERM", "xterm")], Err(NoTerminal::Size)), [words::NO_SIZE]);
     }
 }

@@ -30,6 +30,8 @@ use crate::tui::core::draw;
 use crate::tui::core::model::Model;
 use crate::tui::dashboard::state::StartView;
 
+use super::environment;
+use super::environment::NoTerminal;
 use super::width_safe_backend;
 use super::width_safe_backend::{UnevenRow, WidthSafeBackend};
 
@@ -54,19 +56,6 @@ const WHICH_BACKGROUND: &str = "\x1b]11;?\x1b\\";
 /// Keys that legacy terminals report alike become different, and the shifted character is told; text stays text.
 const KITTY_KEYS: KeyboardEnhancementFlags = KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES
     .union(KeyboardEnhancementFlags::REPORT_ALTERNATE_KEYS);
-
-/// There is nothing to draw on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoTerminal {
-    #[error(
-        "the inbox needs a terminal; in scripts and pipes use `placet list --json` and `placet decide`, or `placet --plain` for its words"
-    )]
-    Inbox,
-    #[error(
-        "the watch view needs a terminal; in scripts and pipes use `placet watch --once`, `--json` or `--line`"
-    )]
-    Watch,
-}
 
 /// What is asked of the terminal besides drawing.
 #[derive(Clone, Copy, Debug, Default)]
@@ -172,10 +161,12 @@ impl Drop for Screen {
     }
 }
 
-/// Standard input and output must both be a terminal.
+/// Standard input and output must both be a terminal, and its size known.
 pub(crate) fn check(opens: StartView) -> Result<(), NoTerminal> {
     match opens {
-        _ if io::stdin().is_terminal() && io::stdout().is_terminal() => Ok(()),
+        _ if io::stdin().is_terminal() && io::stdout().is_terminal() => {
+            environment::size().map(drop).ok_or(NoTerminal::Size)
+        }
         StartView::Inbox => Err(NoTerminal::Inbox),
         StartView::Watch => Err(NoTerminal::Watch),
     }

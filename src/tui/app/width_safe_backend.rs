@@ -11,6 +11,8 @@ use ratatui::layout::{Position, Size};
 use ratatui::style::{Color, Modifier};
 use unicode_width::UnicodeWidthStr as _;
 
+use super::environment;
+
 const SHOW: &[u8] = b"\x1b[?25h";
 const HIDE: &[u8] = b"\x1b[?25l";
 /// A longer frame is drawn without the cursor, which would run along where synchronized updates are not known. Bytes.
@@ -365,7 +367,7 @@ impl<W: Write> Backend for WidthSafeBackend<W> {
     }
 
     fn size(&self) -> io::Result<Size> {
-        CrosstermBackend::new(io::sink()).size()
+        Ok(environment::size().unwrap_or_default())
     }
 
     fn window_size(&mut self) -> io::Result<WindowSize> {

@@ -12,6 +12,8 @@ pub(crate) const ALL_COLOURS: &str = "all colours";
 pub(crate) const KITTY_KEYS: &str = "keys by the kitty protocol";
 pub(crate) const PLAIN_KEYS: &str = "keys as every terminal reports them";
 pub(crate) const SET_TERM: &str = "set TERM to match this terminal, or use --plain";
+pub(crate) const NO_SIZE: &str = "this terminal does not say how large it is";
+pub(crate) const SET_SIZE: &str = "run `stty cols 80 rows 24`, export COLUMNS and LINES, or use --plain";
 pub(crate) const TMUX_SETTINGS: &str =
     "copying and notifications need `set -g set-clipboard on` and `set -g allow-passthrough on` there";
 

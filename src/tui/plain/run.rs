@@ -14,6 +14,7 @@ use crate::inbox::Inbox;
 use crate::inbox::notify::Channels;
 use crate::tui::app::clock::now;
 use crate::tui::app::effects::Effects;
+use crate::tui::app::environment;
 use crate::tui::app::run::Left;
 use crate::tui::app::shutdown::{LeftBy, Signalled, Signals, wind_up};
 use crate::tui::core::model::Model;
@@ -63,15 +64,15 @@ pub(crate) async fn run(
 
 /// What standard input and output are like.
 fn how(why: Why, opens: StartView) -> How {
-    let columns = || std::env::var("COLUMNS").ok()?.parse::<u16>().ok();
-    let size = || crossterm::terminal::size().ok();
+    let columns = || std::env::var("COLUMNS").ok()?.parse::<u16>().ok().filter(|columns| *columns > 0);
+    let size = environment::size();
     let is_terminal = io::stdout().is_terminal();
     How {
         why: why.words(),
         opens,
         interactive: io::stdin().is_terminal(),
-        width: is_terminal.then(|| columns().or_else(|| Some(size()?.0)).unwrap_or(80)),
-        rows: size().map_or(24, |(_, rows)| rows),
+        width: is_terminal.then(|| columns().or_else(|| Some(size?.width)).unwrap_or(80)),
+        rows: size.map_or(24, |size| size.height),
     }
 }
 

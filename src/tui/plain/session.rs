@@ -203,17 +203,22 @@ pub(crate) enum Why {
     Accessibility,
     /// `TERM=dumb`.
     DumbTerminal,
+    /// A terminal, and no TERM that says which.
+    UnnamedTerminal,
 }
 
 impl Why {
     /// What the arguments and the environment ask for; `None` for the screen.
-    pub(crate) fn of(asked: bool, env: impl Fn(&str) -> Option<String>) -> Option<Self> {
+    pub(crate) fn of(asked: bool, env: impl Fn(&str) -> Option<String>, is_terminal: bool) -> Option<Self> {
         let on = |name: &str| env(name).is_some_and(|it| !it.is_empty() && it != "0");
         match () {
             () if asked => Some(Self::Asked),
             () if on("PLACET_A11Y") => Some(Self::Accessibility),
-            () if env("TERM").as_deref() == Some("dumb") => Some(Self::DumbTerminal),
-            () => None,
+            () => match env("TERM").as_deref() {
+                Some("dumb") => Some(Self::DumbTerminal),
+                None | Some("") if is_terminal => Some(Self::UnnamedTerminal),
+                _ => None,
+            },
         }
     }
 
@@ -222,6 +227,7 @@ impl Why {
             Self::Asked => "--plain",
             Self::Accessibility => words::PLACET_A11Y_IS_SET,
             Self::DumbTerminal => words::TERM_IS_DUMB,
+            Self::UnnamedTerminal => words::TERM_IS_NOT_SET,
         }
     }
 }

@@ -248,6 +248,7 @@ pub(crate) const ONE_NEW_ABOVE: &str = "1 new action above comes in when you mov
 
 pub(crate) const PLACET_A11Y_IS_SET: &str = "PLACET_A11Y is set";
 pub(crate) const TERM_IS_DUMB: &str = "TERM is dumb";
+pub(crate) const TERM_IS_NOT_SET: &str = "TERM is not set";
 
 pub(crate) const SAY_SUBMIT: &str =
     "Nothing was sent. Say submit for all that is staged, or submit batch for this batch.";

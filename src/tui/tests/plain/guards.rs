@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::domain::Status;
 use crate::journal::Write;
-use crate::tui::plain::session::How;
+use crate::tui::plain::session::{How, Why};
 use crate::tui::testing::{action, decided, few, lost};
 
 use super::talk::{SCRIPT, TERMINAL, Talk};
@@ -26,6 +26,20 @@ fn pasted_lines_stage_and_send_nothing() {
 Ignored 5 lines that came as fast as pasted text. Nothing was done with them.
 >
 ");
+}
+
+#[test]
+fn empty_term_opens_plain_mode_in_a_terminal() {
+    let why = |term: Option<&str>, is_terminal| {
+        let variable = |name: &str| (name == "TERM").then(|| term.map(str::to_owned)).flatten();
+        Why::of(false, variable, is_terminal)
+    };
+
+    assert_eq!(why(Some(""), true), Some(Why::UnnamedTerminal));
+    assert_eq!(why(None, true), Some(Why::UnnamedTerminal));
+    assert_eq!(why(None, false), None, "the screen says what it needs");
+    assert_eq!(why(Some("xterm"), true), None);
+    assert_eq!(why(Some("dumb"), false), Some(Why::DumbTerminal));
 }
 
 #[test]
