@@ -30,6 +30,7 @@ use crate::tui::preview::state::{Asked, AskedState};
 
 use super::caught::{caught, failed_inside};
 use super::clock::now;
+use super::editor;
 use super::os;
 use super::pages::read;
 
@@ -203,8 +204,8 @@ impl Effects {
     pub(crate) fn edit(&self, key: ActionKey, digest: Digest, text: String) {
         let this = self.clone();
         drop(tokio::spawn(async move {
-            let answer = match os::found() {
-                Ok(editor) => os::edit(&editor, &text).await,
+            let answer = match editor::find() {
+                Ok(editor) => editor.edit(&text).await,
                 Err(why) => Err(why),
             };
             this.say(What::Edited { key, digest, answer }).await;

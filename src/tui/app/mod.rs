@@ -2,6 +2,7 @@
 
 mod caught;
 pub(crate) mod clock;
+mod editor;
 pub(crate) mod effects;
 pub(crate) mod environment;
 pub(crate) mod input;

@@ -1,68 +1,17 @@
-//! The reviewer's own editor: finds it, gives it a file that nobody else can read, and takes back what it left there.
+//! Other programs and files: a clipboard, a browser, the reviewer's own command; reports that are exported.
 
 use crate::tui::app::words;
 use std::io;
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-use tokio::process::Command;
 
 use crate::private;
 use crate::program;
 use crate::program::How;
 pub(crate) use crate::program::Late;
 
-/// The editor as it is asked for: `$VISUAL`, else `$EDITOR`, split by the shell's rules; else what every system has.
-pub(crate) fn found() -> Result<Vec<String>, String> {
-    for name in ["VISUAL", "EDITOR"] {
-        let Some(line) = std::env::var(name).ok().filter(|line| !line.trim().is_empty()) else { continue };
-        return match shell_words::split(&line) {
-            Ok(words) if !words.is_empty() => Ok(words),
-            _ => Err(words::not_a_command(name, &line)),
-        };
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let has = |editor: &&&str| std::env::split_paths(&path).any(|folder| folder.join(editor).is_file());
-    let editor = ["vi", "nano"].iter().find(has).map(|editor| vec![(*editor).to_owned()]);
-    editor.ok_or_else(|| words::NO_EDITOR_FOUND.to_owned())
-}
-
-/// Runs the editor over the text, and returns what is in the file when it has ended. The file is in a folder of its own that
-/// only its owner can enter, so that an editor's backups and swap files are there, too, and go with it.
-pub(crate) async fn edit(editor: &[String], text: &str) -> Result<String, String> {
-    let [name, arguments @ ..] = editor else { return Err(words::THERE_IS_NO_EDITOR.to_owned()) };
-    let failed = |what: &str, error: &io::Error| words::editing_failed(what, &error);
-    let only_ours = std::fs::Permissions::from_mode(0o700);
-    let folder = tempfile::Builder::new().prefix("placet-").permissions(only_ours).tempdir();
-    let folder = folder.map_err(|error| failed(words::NO_FILE_MADE, &error))?;
-    let file = folder.path().join("input.json");
-    write_private(&file, text).map_err(|error| failed(words::FILE_NOT_WRITTEN, &error))?;
-    let mut command = Command::new(name);
-    command.args(arguments).arg(&file);
-    program::without_secrets(command.as_std_mut());
-    let ended = command.status().await;
-    let ended = ended.map_err(|error| failed(&words::editor_did_not_start(name), &error))?;
-    if !ended.success() {
-        return Err(words::editor_ended(name, &ended));
-    }
-    let read = std::fs::read(&file);
-    let bytes = read.map_err(|error| failed(words::TEXT_NOT_READ, &error))?;
-    String::from_utf8(bytes).map_err(|_| words::NOT_UTF8.to_owned())
-}
-
-fn write_private(file: &Path, text: &str) -> io::Result<()> {
-    use std::io::Write as _;
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(file)?;
-    file.write_all(text.as_bytes())?;
-    // Editors complain about a last line without an end.
-    file.write_all(b"\n")
-}
-
-// Other programs: a clipboard, a browser, the reviewer's own. Never on the screen's thread, never with the terminal in their
-// hands, and never for long.
+// Other programs: never on the screen's thread, never with the terminal in their hands, and never for long.
 
 /// Whoever takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(2);
@@ -157,30 +106,6 @@ fn new_file(folder: &Path, name: &str, text: &str) -> Result<PathBuf, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A script that is run as an editor.
-    fn editor(script: &str) -> Vec<String> {
-        ["sh", "-c", script, "editor"].map(str::to_owned).to_vec()
-    }
-
-    #[tokio::test]
-    async fn what_the_editor_leaves_comes_back_and_nobody_else_could_read_it() {
-        let script = r#"ls -ld "$(dirname "$1")" "$1" | cut -c1-10 | tr '\n' ' ' > "$1.swap"; cat "$1" >> "$1.swap"; mv "$1.swap" "$1""#;
-
-        let back = edit(&editor(script), "{}").await.unwrap();
-
-        assert!(back.contains("drwx------"), "{back}");
-        assert!(back.contains("-rw-------") && back.contains("{}"), "{back}");
-    }
-
-    #[tokio::test]
-    async fn an_editor_that_fails_or_does_not_start_changes_nothing() {
-        let failed = edit(&editor("echo x > \"$1\"; exit 3"), "{}").await.unwrap_err();
-        let missing = edit(&["/no/such/editor".to_owned()], "{}").await.unwrap_err();
-
-        assert!(failed.contains("exit status: 3; nothing was changed"), "{failed}");
-        assert!(missing.contains("did not start"), "{missing}");
-    }
 
     #[cfg(not(target_os = "macos"))]
     #[test]

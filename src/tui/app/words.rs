@@ -38,8 +38,10 @@ sentences! {
     dumb_terminal(term: &str) => "TERM={term:?}: the inbox opens in plain mode";
     goes_elsewhere(found: &str) => "{found}; this output goes elsewhere";
 
-    not_a_command(name: &str, line: &str) => "${name} cannot be read as a command: {line}";
+    not_a_command(name: &str, line: &str, why: &str) => "${name} cannot be read as a command ({why}): {line}";
+    not_set(name: &str) => "${name} is not set";
     editing_failed(what: &str, error: &impl Display) => "{what}: {error}; nothing was changed";
     editor_did_not_start(program: &str) => "the editor {program} did not start";
+    returned_at_once(program: &str, file: &impl Display) => "{program} returned at once; add --wait? File kept: {file}";
     editor_ended(program: &str, ended: &impl Display) => "the editor {program} ended with {ended}; nothing was changed";
 }
