@@ -2,6 +2,10 @@
 //! terminal that gives it more room than was counted would else push foreign text out of its pane, and leave it there. And says
 //! no more than changes from one cell to the next, a whole frame in one write: a key over a slow line costs what it writes.
 
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
 use std::io;
 use std::io::Write;
 
@@ -26,11 +30,13 @@ pub(crate) struct WidthSafeBackend<W: Write> {
     unsent: Vec<u8>,
     /// Whether the terminal shows its cursor; `None` where somebody else may have had it.
     cursor: Option<bool>,
+    /// Second halves of the wide characters on the screen.
+    halves: BTreeSet<Position>,
 }
 
 impl<W: Write> WidthSafeBackend<W> {
     pub(crate) const fn new(out: W) -> Self {
-        Self { out, unsent: Vec::new(), cursor: None }
+        Self { out, unsent: Vec::new(), cursor: None, halves: BTreeSet::new() }
     }
 
     /// The terminal was somebody else's.
@@ -248,8 +254,9 @@ const fn named(colour: Color) -> Option<u8> {
 const ERASED: u16 = 11;
 
 /// What was written of a frame up to now.
-#[derive(Debug, Default)]
-struct Written {
+#[derive(Debug)]
+struct Written<'a> {
+    halves: &'a mut BTreeSet<Position>,
     style: CellStyle,
     /// Where the terminal's cursor is, where all terminals agree on it.
     cursor: Option<Position>,
@@ -259,7 +266,11 @@ struct Written {
     blanks: u16,
 }
 
-impl Written {
+impl<'a> Written<'a> {
+    fn new(halves: &'a mut BTreeSet<Position>) -> Self {
+        Self { halves, style: CellStyle::default(), cursor: None, is_sure: false, blanks: 0 }
+    }
+
     fn draw(&mut self, out: &mut impl Write, at: Position, cell: &Cell) -> io::Result<()> {
         let is_blank = cell.symbol() == " "
             && (cell.bg, self.style.background) == (Color::Reset, Color::Reset)
@@ -293,20 +304,34 @@ impl Written {
             go_to(out, at)?;
         }
         out.write_all(cell.symbol().as_bytes())?;
+        let columns = columns as u16;
+        self.replace(at, columns);
+        self.halves.extend((1..columns).map(|x| Position { x: at.x + x, ..at }));
         self.is_sure &= cell.symbol().is_ascii();
         self.cursor = (!uneven && columns == 1).then_some(Position { x: at.x + 1, ..at });
         Ok(())
     }
 
+    /// Erases or writes the blanks. In tmux, an erase that ends inside a wide character shifts the rest of the row.
     fn write_blanks(&mut self, out: &mut impl Write) -> io::Result<()> {
         let blanks = std::mem::take(&mut self.blanks);
-        match &mut self.cursor {
-            _ if blanks >= ERASED => write!(out, "\x1b[{blanks}X"),
-            Some(cursor) => {
-                cursor.x += blanks;
-                write!(out, "{:1$}", "", usize::from(blanks))
+        let Some(start) = self.cursor.filter(|_| blanks > 0) else { return Ok(()) };
+        let end = Position { x: start.x + blanks, ..start };
+        let ends_inside = self.halves.contains(&end);
+        self.replace(start, blanks);
+        if blanks >= ERASED && !ends_inside {
+            return write!(out, "\x1b[{blanks}X");
+        }
+        self.cursor = Some(end);
+        write!(out, "{:1$}", "", usize::from(blanks))
+    }
+
+    /// Forgets the wide characters that the cells replace.
+    fn replace(&mut self, start: Position, cells: u16) {
+        if !self.halves.is_empty() {
+            for x in start.x..=start.x + cells {
+                self.halves.remove(&Position { x, ..start });
             }
-            None => Ok(()),
         }
     }
 
@@ -327,7 +352,7 @@ impl<W: Write> Backend for WidthSafeBackend<W> {
     where
         I: Iterator<Item = (u16, u16, &'a Cell)>,
     {
-        let mut line = Written::default();
+        let mut line = Written::new(&mut self.halves);
         for (x, y, cell) in content {
             line.draw(&mut self.unsent, Position { x, y }, cell)?;
         }
@@ -359,10 +384,13 @@ impl<W: Write> Backend for WidthSafeBackend<W> {
     }
 
     fn clear(&mut self) -> io::Result<()> {
-        self.crossterm().clear()
+        self.clear_region(ClearType::All)
     }
 
     fn clear_region(&mut self, clear_type: ClearType) -> io::Result<()> {
+        if clear_type == ClearType::All {
+            self.halves.clear();
+        }
         self.crossterm().clear_region(clear_type)
     }
 
@@ -394,187 +422,5 @@ impl<W: Write> Write for WidthSafeBackend<W> {
         self.unsent.clear();
         sent?;
         self.out.flush()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use ratatui::layout::Rect;
-    use ratatui::style::Style;
-    use std::num::NonZeroU16;
-
-    use crate::tui::chrome::theme;
-
-    use super::*;
-
-    /// Two frames of three rows on a terminal that gives an emoji of several characters as many cells as its parts have.
-    fn second_frame(first: &str, second: &str) -> String {
-        let area = Rect::new(0, 0, 20, 3);
-        let mut screen = vt100::Parser::new(NonZeroU16::new(3).unwrap(), NonZeroU16::new(20).unwrap(), 0);
-        let (mut last, mut uneven) = (Buffer::empty(area), Vec::new());
-        for text in [first, second] {
-            let mut next = Buffer::empty(area);
-            next.set_string(0, 1, text, theme::PLAIN);
-            next.set_string(19, 1, "|", theme::PLAIN);
-            uneven = redraw_uneven(&mut next, &uneven);
-            let mut bytes = Vec::new();
-            let mut backend = WidthSafeBackend::new(&mut bytes);
-            backend.draw(last.diff(&next).into_iter()).unwrap();
-            Write::flush(&mut backend).unwrap();
-            screen.process(&bytes);
-            last = next;
-        }
-        screen.screen().contents()
-    }
-
-    #[test]
-    fn nothing_is_left_of_what_a_terminal_gave_more_room() {
-        for text in [
-            "\u{1f469}\u{200d}\u{1f4bb}\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}x".repeat(3),
-            "\u{1f1e9}\u{1f1ea}".repeat(9),
-            "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}ok".to_owned(),
-            "a\u{fffd}b".repeat(5),
-            "\u{2764}\u{fe0f}1\u{fe0f}\u{20e3}".repeat(4),
-        ] {
-            let blank = second_frame(&text, "");
-            assert_eq!(blank.trim(), "|", "{text}: {blank:?}");
-            let row = second_frame(&text, "plain");
-            assert_eq!(row.trim(), "plain              |", "{text}: {row:?}");
-        }
-    }
-
-    /// A terminal that has vanished.
-    struct Vanished;
-
-    impl Write for Vanished {
-        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-            Err(io::ErrorKind::BrokenPipe.into())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Err(io::ErrorKind::BrokenPipe.into())
-        }
-    }
-
-    #[test]
-    fn showing_the_cursor_on_a_vanished_terminal_is_no_error() {
-        let mut backend = WidthSafeBackend::new(Vanished);
-
-        assert!(backend.hide_cursor().is_ok() && Write::flush(&mut backend).is_err());
-        assert!(backend.show_cursor().is_ok());
-    }
-
-    #[test]
-    fn a_cursor_that_is_shown_is_not_shown_again_and_does_not_run_along_with_a_long_frame() {
-        let mut sent = Vec::new();
-        let mut backend = WidthSafeBackend::new(&mut sent);
-        let mut frame = |bytes: usize| {
-            backend.show_cursor().unwrap();
-            backend.write_all(&vec![b'.'; bytes]).unwrap();
-            Write::flush(&mut backend).unwrap();
-        };
-        frame(1);
-        frame(2);
-        frame(LONG + 1);
-
-        let long = ".".repeat(LONG + 1);
-        assert_eq!(String::from_utf8(sent).unwrap(), format!("\x1b[?25h...\x1b[?25l{long}\x1b[?25h"));
-    }
-
-    #[test]
-    fn a_wide_character_gives_way_to_what_lies_over_its_second_half() {
-        let mut buffer = Buffer::empty(Rect::new(0, 0, 10, 1));
-        buffer.set_string(0, 0, "\u{6f22}\u{6f22}\u{6f22}", theme::PLAIN);
-        buffer.set_string(3, 0, "|", theme::PLAIN);
-
-        redraw_uneven(&mut buffer, &[]);
-
-        let drawn: String = buffer.content.iter().map(Cell::symbol).collect();
-        assert_eq!(drawn.trim_end(), "\u{6f22}  |\u{6f22}");
-    }
-
-    /// The bytes of a frame over an empty one.
-    fn bytes(frame: &Buffer) -> String {
-        let mut bytes = Vec::new();
-        let mut backend = WidthSafeBackend::new(&mut bytes);
-        backend.draw(Buffer::empty(frame.area).diff(frame).into_iter()).unwrap();
-        Write::flush(&mut backend).unwrap();
-        String::from_utf8(bytes).unwrap()
-    }
-
-    #[test]
-    fn only_what_changes_of_a_style_is_written() {
-        let mut buffer = Buffer::empty(Rect::new(0, 0, 10, 1));
-        let style = |colour| Style::new().fg(colour).bg(Color::Indexed(237));
-        buffer.set_string(0, 0, "a", style(Color::Red).add_modifier(Modifier::BOLD | Modifier::DIM));
-        buffer.set_string(1, 0, "b", style(Color::Red).add_modifier(Modifier::DIM));
-        buffer.set_string(2, 0, "c", style(Color::Rgb(1, 2, 3)).add_modifier(Modifier::DIM));
-        buffer.set_string(3, 0, "d", style(Color::Reset));
-
-        let a = "\x1b[1;1H\x1b[1;2;38;5;1;48;5;237ma";
-        assert_eq!(bytes(&buffer), format!("{a}\x1b[22;2mb\x1b[38;2;1;2;3mc\x1b[22;39md\x1b[0m"));
-    }
-
-    #[test]
-    fn a_blank_is_written_in_whatever_colours_the_text_before_it_has() {
-        let mut buffer = Buffer::empty(Rect::new(0, 0, 10, 1));
-        buffer.set_string(0, 0, "a", Color::Red);
-        buffer.set_string(1, 0, " ", Style::new().fg(Color::Blue).bold());
-        buffer.set_string(2, 0, "b", Color::Red);
-        buffer.set_string(3, 0, " ", Style::new().fg(Color::Red).bg(Color::Green));
-        buffer.set_string(4, 0, " ", Style::new().fg(Color::Red).bg(Color::Green).underlined());
-        buffer.set_string(5, 0, "c", Color::Red);
-
-        let text = "\x1b[1;1H\x1b[38;5;1ma b\x1b[48;5;2m \x1b[4m \x1b[24;49mc\x1b[0m";
-        assert_eq!(bytes(&buffer), text);
-    }
-
-    #[test]
-    fn many_blanks_are_erased_and_few_are_written() {
-        let frame = |text: &str| {
-            let mut buffer = Buffer::empty(Rect::new(0, 0, 40, 2));
-            buffer.set_string(0, 0, text, theme::PLAIN);
-            buffer.set_string(39, 1, "|", theme::PLAIN);
-            buffer
-        };
-        let before = frame("0123456789012345678901234567890123456789");
-        let after = |text: &str| {
-            let mut backend = WidthSafeBackend::new(Vec::new());
-            backend.draw(before.diff(&frame(text)).into_iter()).unwrap();
-            String::from_utf8(backend.unsent).unwrap()
-        };
-
-        assert_eq!(after("0123456789012345678901234567890123    89"), "\x1b[1;35H    ");
-        assert_eq!(after("0123             7890123456789012345 7 9"), "\x1b[1;5H\x1b[13X\x1b[32C \x1b[1C ");
-        assert_eq!(after("0123             x890123456789"), "\x1b[1;5H\x1b[13X\x1b[13Cx\x1b[12C          ");
-        // A dot may have taken two cells.
-        assert_eq!(after("01\u{b7}3   789"), "\x1b[1;3H\u{b7}\x1b[1;5H   \x1b[3C\x1b[30X");
-        assert_eq!(after("0123                           7"), "\x1b[1;5H\x1b[27X\x1b[27C7        ");
-    }
-
-    #[test]
-    fn an_uneven_row_that_is_as_it_was_is_not_drawn_again() {
-        let area = Rect::new(0, 0, 20, 3);
-        let frame = |below: &str| {
-            let mut buffer = Buffer::empty(area);
-            buffer.set_string(0, 0, "\u{1f468}\u{200d}\u{1f469}", theme::PLAIN);
-            buffer.set_string(0, 2, below, theme::PLAIN);
-            buffer
-        };
-        let (mut first, mut second) = (frame(""), frame("x"));
-
-        let uneven = redraw_uneven(&mut first, &[]);
-        redraw_uneven(&mut second, &uneven);
-
-        let drawn: Vec<u16> = first.diff(&second).iter().map(|(_, y, _)| *y).collect();
-        assert_eq!(drawn, [2]);
-    }
-
-    #[test]
-    fn what_stands_to_the_right_of_it_stays_in_its_column() {
-        let row = second_frame("", "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467} pay \u{1f1e9}\u{1f1ea} 10");
-        let column = |text: &str| row.find(text).map(|at| row[..at].width());
-        assert!(column("pay").is_some() && column("10").is_some(), "{row:?}");
-        assert!(row.trim().ends_with('|') && row.lines().count() == 2, "{row:?}");
     }
 }
