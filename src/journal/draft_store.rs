@@ -26,8 +26,16 @@ impl Journal {
         restored.snoozes = self.snoozes().await?;
         restored.learned = self.learned();
         restored.filters = kept_filters(&self.path);
+        restored.is_shared = self.is_shared().await?;
         self.desk.get_or_init(|| async { desk }).await;
         Ok(restored)
+    }
+
+    /// Returns whether another running inbox has a desk.
+    async fn is_shared(&self) -> Result<bool, JournalError> {
+        let owners = sqlx::query_scalar::<_, String>("SELECT owner FROM desk").fetch_all(self.read());
+        let owners = self.done(owners).await?;
+        Ok(owners.iter().any(|owner| *owner != self.owner.id && self.owner.is_alive(owner)))
     }
 
     async fn read_desk(&self, desk: i64) -> Result<Restored, JournalError> {

@@ -129,6 +129,8 @@ pub struct Restored {
     pub filters: Vec<KeptFilter>,
     pub reason_texts: HashMap<(ActionKey, DecisionKind), String>,
     pub snoozes: HashMap<ActionKey, Snooze>,
+    /// Another inbox is using this journal. Neither shows what the other has staged.
+    pub is_shared: bool,
 }
 
 impl Journal {

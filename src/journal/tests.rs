@@ -241,7 +241,8 @@ async fn inboxes_have_separate_desks_and_take_over_abandoned_ones() {
     let mut desk = some_desk();
     desk.save(&first).await;
 
-    assert!(second.restore().await.unwrap().draft.is_empty());
+    let restored = second.restore().await.unwrap();
+    assert!(restored.draft.is_empty() && restored.is_shared);
     let mut other = Desk::default();
     other.stage(&[("8", Some(Decision::APPROVE))]);
     other.save(&second).await;
@@ -252,6 +253,7 @@ async fn inboxes_have_separate_desks_and_take_over_abandoned_ones() {
     );
 
     crash(first).await;
+    assert!(!second.restore().await.unwrap().is_shared, "the first has ended");
     let third = place.open().await;
     assert_eq!(third.restore().await.unwrap().draft, desk.draft);
     assert_eq!(second.restore().await.unwrap().draft, other.draft);

@@ -140,6 +140,20 @@ fn terminal_without_a_size_is_not_guessed() {
 }
 
 #[test]
+fn second_inbox_on_a_folder_says_so() {
+    let home = Home::with_config(CONFIG);
+    let shared = "nother inbox uses this state folder";
+    let first = started(&home, &[]);
+
+    let second = started(&home, &[]);
+    second.wait(shared);
+    let plain = Pty::start(&home, (80, 24), &["--plain"]);
+    plain.wait(shared);
+
+    assert!(!first.screen().contains(shared));
+}
+
+#[test]
 fn late_terminal_reply_is_not_typed() {
     let home = Home::with_config("[ui]\ntheme = \"auto\"\n[gate]\nlisten = \"127.0.0.1:0\"\n");
     let mut inbox = started(&home, &[]);

@@ -194,6 +194,8 @@ pub(crate) struct Screen {
     pub saved: Saved,
     /// The journal was read: what is staged and seen is complete.
     pub restored: bool,
+    /// Another inbox was using the journal when this one started.
+    pub shared: bool,
     /// How often what the hints speak of was used.
     pub learned: Learned,
     /// Something on screen may have changed.
@@ -222,6 +224,7 @@ impl Screen {
             window: Window::default(),
             saved: Saved::default(),
             restored: false,
+            shared: false,
             learned: Learned::default(),
             dirty: true,
             leaving: false,

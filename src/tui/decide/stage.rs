@@ -351,6 +351,7 @@ pub(crate) fn saved(model: &mut Model, saves: usize, answer: Result<(), Problem>
 /// on at an empty desk, and leaves the other one as it is.
 pub(crate) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>) {
     model.screen.restored = true;
+    model.screen.shared = answer.as_ref().is_ok_and(|restored| restored.is_shared);
     let restored = match answer {
         Ok(restored) => *restored,
         Err(problem) => {
@@ -373,6 +374,10 @@ pub(crate) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>
     }
     drop_settled(model);
     unstage_changed(model);
+    if model.screen.shared {
+        let other = model.screen.message.take().map(|said| [vec![Shown::ours("; ")], said.parts].concat());
+        model.tell(Tone::Bad, [vec![Shown::ours(words::ANOTHER_INBOX)], other.unwrap_or_default()].concat());
+    }
     model.effects.push(Effect::Reconcile);
 }
 

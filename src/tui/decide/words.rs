@@ -16,6 +16,8 @@ pub(crate) const NOTHING_TO_REDO: &str = "nothing to redo";
 pub(crate) const CHANGED_TAKEN_BACK: &str = " changed after you decided it: your decision was undone";
 pub(crate) const NOT_SAVED_YET: &str = "not saved yet: ";
 pub(crate) const JOURNAL_NOT_READ: &str = "the journal cannot be read: ";
+pub(crate) const ANOTHER_INBOX: &str =
+    "another inbox uses this state folder; neither shows what the other stages";
 pub(crate) const STAGED_DECISION: &str = "staged decision";
 pub(crate) const NOT_STAGED_AGAIN: &str = "decisions that did not land could not be staged again: ";
 pub(crate) const UNDECIDED_AGAIN: &str = "undecided again; ";

@@ -203,6 +203,9 @@ pub(crate) fn opened(session: &mut Session) -> bool {
     };
     session.say(&said);
     session.say_all(&sentences::troubles(&session.model));
+    if session.model.screen.shared {
+        session.say(&sentences::sentence(crate::tui::decide::words::ANOTHER_INBOX));
+    }
     match session.model.unsent() {
         0 => {}
         1 => session.say(words::ONE_FROM_LAST_TIME),

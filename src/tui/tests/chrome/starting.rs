@@ -16,13 +16,18 @@ fn steps(desk: &Desk) -> usize {
     desk.saved.iter().filter(|write| !write.is_about_looking()).count()
 }
 
-#[test]
-fn staging_waits_for_the_journal() {
+/// The second action is excluded.
+fn one_staged() -> Draft {
     let mut draft = Draft::default();
     let batch = BatchKey::Batch(source(), BatchId::new("support:create_linear_issue"));
     let staged =
         Staged { decision: Decision::REJECT, batch, digest: None, terms: None, at: Timestamp::default() };
     draft.stage([(key("2"), Some(staged))]);
+    draft
+}
+
+#[test]
+fn staging_waits_for_the_journal() {
     let mut desk = unread();
 
     for keys in ["a", "x", "A", "c", "u", "e", " a"] {
@@ -31,7 +36,7 @@ fn staging_waits_for_the_journal() {
         assert!(desk.model.modal.is_none(), "{keys}");
     }
     assert_eq!(desk.message(), "one moment: still reading your staged decisions");
-    desk.restored(Restored { draft, ..Restored::default() });
+    desk.restored(Restored { draft: one_staged(), ..Restored::default() });
 
     assert_eq!(desk.staged(), "2X");
     assert_eq!(desk.message(), "1 staged decision from last time; S reviews it");
@@ -41,7 +46,23 @@ fn staging_waits_for_the_journal() {
 }
 
 #[test]
-fn inbox_works_without_a_readable_journal() {
+fn second_inbox_says_that_the_folder_is_shared() {
+    let mut desk = unread();
+    let shared = || Restored { is_shared: true, ..Restored::default() };
+    desk.restored(shared());
+    assert_eq!(desk.message(), "another inbox uses this state folder; neither shows what the other stages");
+
+    let mut desk = unread();
+    desk.restored(Restored { draft: one_staged(), ..shared() });
+    assert!(
+        desk.message().ends_with("; 1 staged decision from last time; S reviews it"),
+        "{}",
+        desk.message()
+    );
+}
+
+#[test]
+fn where_the_journal_cannot_be_read_the_inbox_goes_on() {
     let mut desk = unread();
     let problem = Problem { source: None, what: "the disk is gone".to_owned(), why: None };
 

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use crate::domain::Status;
-use crate::journal::Write;
+use crate::journal::{Restored, Write};
+use crate::tui::core::msg::What;
 use crate::tui::plain::session::{How, Why};
-use crate::tui::testing::{action, decided, few, lost};
+use crate::tui::testing::{CAN, action, decided, few, lost};
 
 use super::talk::{SCRIPT, TERMINAL, Talk};
 
@@ -26,6 +27,18 @@ fn pasted_lines_stage_and_send_nothing() {
 Ignored 5 lines that came as fast as pasted text. Nothing was done with them.
 >
 ");
+}
+
+#[test]
+fn second_inbox_says_that_the_folder_is_shared() {
+    let mut talk = Talk::started(TERMINAL, CAN);
+    talk.take(What::Restored(Ok(Box::new(Restored { is_shared: true, ..Restored::default() }))));
+    talk.connects();
+    talk.lists(few(1));
+
+    let said = "Another inbox uses this state folder; neither shows what the other stages.";
+    assert!(talk.heard.contains(said), "{}", talk.heard);
+    assert!(!Talk::new(TERMINAL, few(1)).heard.contains(said));
 }
 
 #[test]
