@@ -36,6 +36,45 @@ fn long_burst_is_read_without_a_further_key() {
     eventually("nothing is left to read", || (inbox.unread() == 0).then_some(()));
 }
 
+/// Keys with Cmd, Hyper and Meta as the kitty protocol and modifyOtherKeys send them.
+#[test]
+fn chords_with_foreign_modifiers_do_nothing() {
+    let home = Home::with_config("[ui]\nkeyboard = \"kitty\"\n[gate]\nlisten = \"127.0.0.1:0\"\n");
+    let mut inbox = Pty::start(&home, (100, 30), &[]);
+    inbox.wait("placet propose");
+    let gate = Address::of_embedded(&home);
+    let body = r#"{"toolName":"write_note","toolInput":{"title":"note"},"workspaceId":"default"}"#;
+    let id = agent::propose(&gate, body);
+    inbox.wait("write_note note");
+    let mut chords = String::new();
+    for modifier in [9, 10, 13, 17, 33, 73] {
+        for key in "axsSyeq:/?1\r\t\x1b\x7f ".chars().map(u32::from).chain([57414, 57420]) {
+            chords += &format!("\x1b[{key};{modifier}u\x1b[27;{modifier};{key}~");
+        }
+        chords += &format!("\x1b[1;{modifier}B\x1b[5;{modifier}~\x1b[15;{modifier}~\x1b[1;{modifier}P");
+    }
+
+    let opened = [
+        ("X", "abc", "> abc"),
+        ("/no", "te", "/ note"),
+        (":ap", "prove-r", ": approve-r"),
+        ("e", "", "Edit before approving"),
+        ("xs", "", "Send 1 decision"),
+    ];
+    for (opens, types, shows) in opened {
+        inbox.answer(&chords);
+        inbox.send(opens);
+        inbox.answer(&chords);
+        inbox.send(types);
+        inbox.wait(shows);
+        assert_eq!(inbox.screen().contains("staged"), opens == "xs", "{opens}: {}", inbox.screen());
+        inbox.send("\x1b");
+        inbox.wait_gone(shows);
+    }
+
+    assert_eq!(agent::status(&gate, &id), "pending", "{}", inbox.screen());
+}
+
 #[test]
 fn g8_untyped_bytes_decide_nothing_at_the_gate() {
     let home = Home::with_config(WRITE_FILE);
