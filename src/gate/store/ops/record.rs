@@ -5,7 +5,7 @@ use serde_json::json;
 use super::advance::{Change, advance, load};
 use super::audit::{Note, bump, note};
 use super::replies;
-use super::tx::{Answer, Counted, Tx, foresee, lock, locked};
+use super::tx::{Answer, Counted, Tx, lock, locked};
 use crate::contract::absent::without_nulls;
 use crate::domain::{Flow, StatusStep};
 use crate::gate::store::{Actor, Keyed, NewAction, Recorded, Refused, StoreError, decision_rules};
@@ -19,11 +19,7 @@ pub(super) async fn record(
     key: Option<&Keyed>,
 ) -> Result<Recorded, StoreError> {
     let by = Actor { subject: action.proposer.clone(), workspace: action.workspace.clone() };
-    if action.supersedes.is_none() {
-        foresee(tx, &by.workspace).await?;
-    } else {
-        lock(tx, &by.workspace).await?;
-    }
+    lock(tx, &by.workspace).await?;
     // The call first: what its target holds (`before`) may have changed since, and with it the body that the key stands for.
     if let Some(id) = replies::recorded_call(tx, action).await? {
         return Ok(Recorded { id, again: true });

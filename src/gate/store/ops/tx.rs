@@ -1,7 +1,7 @@
 //! What the rules ask of a database: the primitives of one write transaction.
 //!
-//! **One lock order.** Every write locks the head of its workspace first ([`lock`]; a proposal may foresee it, [`foresee`]), then reads
-//! what it is about, then changes it where its revision is still the one that was read. So of two writers in one workspace the second sees
+//! **One lock order.** Every write locks the head of its workspace first ([`lock`]), then reads what it is about, then changes it where
+//! its revision is still the one that was read. So of two writers in one workspace the second sees
 //! what the first did, on every database and in every process.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,11 +30,6 @@ pub(crate) trait Tx: Send {
     /// Reads the head of a workspace and keeps every other writer of this workspace out until this transaction ends. `None`: nothing
     /// happened there yet. Sets the state's `now`.
     async fn lock_head(&mut self, workspace: &str) -> Result<Option<Head>, StoreError>;
-    /// The same for work that only adds something, and reads only what no one changes without a new revision. Where the head is foreseen,
-    /// nobody is kept out, and nothing is kept should somebody have been there.
-    async fn foresee_head(&mut self, workspace: &str) -> Result<Option<Head>, StoreError> {
-        self.lock_head(workspace).await
-    }
     async fn put_head(&mut self, head: &Head) -> Result<(), StoreError>;
     async fn append_audit(&mut self, row: &AuditRow, hash: &[u8]) -> Result<(), StoreError>;
     /// Adds to what happened in a minute, by who proposed and what.
@@ -168,7 +163,7 @@ pub(crate) type Loaded = Result<Option<Stored>, StoreError>;
 pub(crate) struct TxState {
     pub(crate) now: Timestamp,
     pub(crate) tools: Arc<Tools>,
-    /// Those that are locked, or foreseen.
+    /// The locked ones.
     pub(crate) heads: BTreeMap<String, Head>,
     pub(crate) wakes: Wakes,
 }
@@ -236,11 +231,6 @@ impl Head {
             is_changed: false,
         }
     }
-
-    /// Nothing was committed between the two.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        (self.revision, &self.hash) == (other.revision, &other.hash)
-    }
 }
 
 /// Keeps the other writers of this workspace out. Before anything of it is read.
@@ -252,16 +242,7 @@ pub(super) async fn lock(tx: &mut dyn Tx, workspace: &str) -> Result<(), StoreEr
     Ok(())
 }
 
-/// The same for work that only adds something.
-pub(super) async fn foresee(tx: &mut dyn Tx, workspace: &str) -> Result<(), StoreError> {
-    if !tx.state().heads.contains_key(workspace) {
-        let head = tx.foresee_head(workspace).await?.unwrap_or_else(|| Head::new(workspace));
-        tx.state().heads.insert(workspace.to_owned(), head);
-    }
-    Ok(())
-}
-
-/// The head of a workspace that is locked, or foreseen.
+/// The head of a locked workspace.
 pub(super) fn locked<'t>(tx: &'t mut dyn Tx, workspace: &str) -> Result<&'t mut Head, StoreError> {
     tx.state()
         .heads

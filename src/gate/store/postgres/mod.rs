@@ -8,7 +8,6 @@ mod claims;
 mod conn;
 mod due;
 mod flows;
-mod foreseen;
 mod gates;
 mod outstanding;
 mod pool;

@@ -64,7 +64,7 @@ pub(super) use ask;
 pub(super) struct Pool {
     connections: Arc<Connections>,
     /// Something in front of the server gives each transaction any connection.
-    pub(super) pooler: bool,
+    pooler: bool,
 }
 
 impl Pool {

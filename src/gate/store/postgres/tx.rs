@@ -77,7 +77,6 @@ impl Tx for PostgresTx {
     }
 
     async fn lock_head(&mut self, workspace: &str) -> Result<Option<Head>, StoreError> {
-        self.be_sure().await?;
         if let Some(head) = self.known.get(workspace) {
             return Ok(Some(head.clone()));
         }
@@ -85,18 +84,11 @@ impl Tx for PostgresTx {
         let row = match lock().fetch_optional(self.ask()).await? {
             Some(row) => row,
             None => {
-                sqlx::query(NEW_HEAD).bind(workspace).execute(self.conn().await?).await?;
+                sqlx::query(NEW_HEAD).bind(workspace).execute(self.conn()).await?;
                 lock().fetch_one(self.ask()).await?
             }
         };
         self.lock(workspace, &row).map(Some)
-    }
-
-    async fn foresee_head(&mut self, workspace: &str) -> Result<Option<Head>, StoreError> {
-        match self.known.get(workspace) {
-            Some(head) => Ok(Some(head.clone())),
-            None => self.lock_head(workspace).await,
-        }
     }
 
     async fn put_head(&mut self, head: &Head) -> Result<(), StoreError> {
@@ -166,7 +158,7 @@ impl Tx for PostgresTx {
             .bind(to.error)
             .bind(to.executed_at.map(Timestamp::as_millis))
             .bind(to.resolved_via.map(Via::word))
-            .execute(self.conn().await?)
+            .execute(self.conn())
             .await?;
         Ok(changed.rows_affected() == 1)
     }
@@ -176,20 +168,20 @@ impl Tx for PostgresTx {
             .bind(edits.as_str())
             .bind(merged.as_str())
             .bind(seq)
-            .execute(self.conn().await?)
+            .execute(self.conn())
             .await?;
         Ok(())
     }
 
     async fn put_approvals(&mut self, seq: i64, approvals: &[KeptApproval]) -> Result<(), StoreError> {
-        approvals::put(self.conn().await?, seq, approvals).await
+        approvals::put(self.conn(), seq, approvals).await
     }
 
     async fn put_result(&mut self, seq: i64, result: &RawJson) -> Result<(), StoreError> {
         sqlx::query("UPDATE payloads SET result = $1 WHERE seq = $2")
             .bind(result.as_str())
             .bind(seq)
-            .execute(self.conn().await?)
+            .execute(self.conn())
             .await?;
         Ok(())
     }
@@ -206,7 +198,7 @@ impl Tx for PostgresTx {
 
     async fn put_renewal(&mut self, seq: i64, until: Timestamp) -> Result<(), StoreError> {
         let renew = sqlx::query("UPDATE actions SET renewed_until = $1 WHERE seq = $2");
-        renew.bind(until.as_millis()).bind(seq).execute(self.conn().await?).await?;
+        renew.bind(until.as_millis()).bind(seq).execute(self.conn()).await?;
         Ok(())
     }
 
@@ -307,7 +299,7 @@ impl Tx for PostgresTx {
         let mut gone = 0;
         for (sql, before) in [(OLD_REPLIES, replies), (OLD_KEYS, tombstones), (OLD_CALLS, tombstones)] {
             let deleted =
-                sqlx::query(sql).bind(before.as_millis()).bind(FORGET).execute(self.conn().await?).await?;
+                sqlx::query(sql).bind(before.as_millis()).bind(FORGET).execute(self.conn()).await?;
             gone += deleted.rows_affected();
         }
         Ok(gone)
@@ -315,7 +307,7 @@ impl Tx for PostgresTx {
 
     async fn forget_flows(&mut self, before: Timestamp) -> Result<u64, StoreError> {
         let gone =
-            sqlx::query(OLD_FLOWS).bind(Minute::of(before).number()).execute(self.conn().await?).await?;
+            sqlx::query(OLD_FLOWS).bind(Minute::of(before).number()).execute(self.conn()).await?;
         Ok(gone.rows_affected())
     }
 
@@ -332,7 +324,7 @@ impl Tx for PostgresTx {
         let seq: Option<i64> = find.build_query_scalar().fetch_optional(self.written().await?).await?;
         let Some(seq) = seq else { return Ok(false) };
         let now = self.state.now.as_millis();
-        sqlx::query(BURY).bind(seq).bind(now).execute(self.conn().await?).await?;
+        sqlx::query(BURY).bind(seq).bind(now).execute(self.conn()).await?;
         Ok(true)
     }
 
@@ -342,7 +334,7 @@ impl Tx for PostgresTx {
         action: &str,
         now: Timestamp,
     ) -> Result<Option<(String, Option<String>)>, StoreError> {
-        claims::about(self.conn().await?, workspace, action, now).await
+        claims::about(self.conn(), workspace, action, now).await
     }
 
     async fn put_claim(
@@ -352,15 +344,15 @@ impl Tx for PostgresTx {
         now: Timestamp,
     ) -> Result<Option<(Claim, bool)>, StoreError> {
         self.written().await?;
-        claims::put(self.conn().await?, by, action, now).await
+        claims::put(self.conn(), by, action, now).await
     }
 
     async fn end_claim(&mut self, by: &Actor, action: &str, now: Timestamp) -> Result<bool, StoreError> {
-        claims::end(self.conn().await?, by, action, now).await
+        claims::end(self.conn(), by, action, now).await
     }
 
     async fn put_callback(&mut self, callback: &Callback) -> Result<(), StoreError> {
-        callbacks::put(self.conn().await?, callback).await
+        callbacks::put(self.conn(), callback).await
     }
 
     async fn take_callbacks(
@@ -369,11 +361,11 @@ impl Tx for PostgresTx {
         from: (Timestamp, Timestamp),
         most: u32,
     ) -> Result<Vec<Callback>, StoreError> {
-        callbacks::take(self.conn().await?, name, from, most).await
+        callbacks::take(self.conn(), name, from, most).await
     }
 
     async fn put_callback_end(&mut self, callback: &Callback) -> Result<(), StoreError> {
-        callbacks::end(self.conn().await?, callback).await
+        callbacks::end(self.conn(), callback).await
     }
 
     async fn sweep_callbacks(
@@ -382,7 +374,7 @@ impl Tx for PostgresTx {
         old: Timestamp,
         over: Timestamp,
     ) -> Result<SweptCallbacks, StoreError> {
-        callbacks::sweep(self.conn().await?, now, old, over).await
+        callbacks::sweep(self.conn(), now, old, over).await
     }
 
     async fn put_pause(
@@ -394,7 +386,7 @@ impl Tx for PostgresTx {
         if workspace == WHOLE_GATE {
             sqlx::query("SELECT pg_advisory_xact_lock($1)")
                 .bind(PAUSE_LOCK)
-                .execute(self.conn().await?)
+                .execute(self.conn())
                 .await?;
         }
         let now = self.state.now.as_millis();
@@ -404,11 +396,10 @@ impl Tx for PostgresTx {
         } else {
             sqlx::query("DELETE FROM pauses WHERE workspace = $1").bind(workspace)
         };
-        Ok(statement.execute(self.conn().await?).await?.rows_affected() > 0)
+        Ok(statement.execute(self.conn()).await?.rows_affected() > 0)
     }
 
     async fn paused_since(&mut self, workspace: &str) -> Result<Option<Timestamp>, StoreError> {
-        self.be_sure().await?;
         sqlx::query("SELECT pg_advisory_xact_lock_shared($1)").bind(PAUSE_LOCK).execute(self.ask()).await?;
         read::paused_since(self.ask(), workspace).await
     }
@@ -428,7 +419,7 @@ impl Tx for PostgresTx {
         .bind(token.expires_at.map(Timestamp::as_millis))
         .bind(&token.name)
         .bind(token.groups.join(" "))
-        .execute(self.conn().await?)
+        .execute(self.conn())
         .await?;
         Ok(())
     }
@@ -451,22 +442,22 @@ impl Tx for PostgresTx {
         let ends = "UPDATE tokens SET expires_at = $1 WHERE id = $2 AND revoked_at IS NULL \
                     AND (expires_at IS NULL OR expires_at > $1)";
         let ends = sqlx::query(ends).bind(until.as_millis()).bind(id);
-        Ok(ends.execute(self.conn().await?).await?.rows_affected() > 0)
+        Ok(ends.execute(self.conn()).await?.rows_affected() > 0)
     }
 
     async fn note_use(&mut self, id: &str, at: Timestamp) -> Result<(), StoreError> {
         let later = "UPDATE tokens SET last_used_at = $1 WHERE id = $2 AND COALESCE(last_used_at, 0) < $1";
-        sqlx::query(later).bind(at.as_millis()).bind(id).execute(self.conn().await?).await?;
+        sqlx::query(later).bind(at.as_millis()).bind(id).execute(self.conn()).await?;
         Ok(())
     }
 
     async fn put_proxied(&mut self, person: &Token, at: Timestamp) -> Result<(), StoreError> {
-        tokens::put_proxied(self.conn().await?, person, at).await
+        tokens::put_proxied(self.conn(), person, at).await
     }
 
     async fn end_token(&mut self, id: &str) -> Result<bool, StoreError> {
         let now = self.state.now.as_millis();
         let revoked = sqlx::query("UPDATE tokens SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL");
-        Ok(revoked.bind(now).bind(id).execute(self.conn().await?).await?.rows_affected() > 0)
+        Ok(revoked.bind(now).bind(id).execute(self.conn()).await?.rows_affected() > 0)
     }
 }

@@ -138,10 +138,6 @@ pub(super) struct Unwritten {
 }
 
 impl Unwritten {
-    pub(super) fn has_heads(&self) -> bool {
-        !self.heads.is_empty()
-    }
-
     pub(super) fn has_actions(&self) -> bool {
         !self.arrived.is_empty()
     }
@@ -225,21 +221,17 @@ impl Unwritten {
         self.heads.extend(later.heads);
     }
 
-    /// Writes it, in one statement mostly. With a head that is foreseen it is one, which keeps nothing where the head is another.
-    pub(super) async fn write(
-        &mut self,
-        conn: &mut Conn,
-        foreseen: Option<&Head>,
-    ) -> Result<Wrote, StoreError> {
+    /// Writes it, mostly in one statement. Returns whether there was anything to write.
+    pub(super) async fn write(&mut self, conn: &mut Conn) -> Result<bool, StoreError> {
         let (arrived, replies) = (std::mem::take(&mut self.arrived), std::mem::take(&mut self.replies));
         let (left, heads) = (std::mem::take(&mut self.left), std::mem::take(&mut self.heads));
         if arrived.is_empty() && replies.is_empty() && left.is_empty() && heads.is_empty() {
-            return Ok(Wrote::Nothing);
+            return Ok(false);
         }
         let mut heads = heads.into_values();
         let mut parts = Parts::default();
         if let Some(head) = heads.next() {
-            parts.head(&head, foreseen);
+            parts.head(&head);
             self.put(&mut parts, &head.workspace);
         }
         if !replies.is_empty() {
@@ -255,14 +247,14 @@ impl Unwritten {
             }
             parts.left(&left);
         }
-        let kept = parts.write(conn).await?;
+        parts.write(conn).await?;
         for head in heads {
             let mut parts = Parts::default();
-            parts.head(&head, None);
+            parts.head(&head);
             self.put(&mut parts, &head.workspace);
             parts.write(conn).await?;
         }
-        Ok(if kept { Wrote::All } else { Wrote::NotAsForeseen })
+        Ok(true)
     }
 
     /// What belongs to a workspace.
@@ -281,40 +273,24 @@ impl Unwritten {
     }
 }
 
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Wrote {
-    Nothing,
-    All,
-    NotAsForeseen,
-}
-
 /// Parts of one statement. Each sees what was there before all of them, and a table stands in one of them at the most.
 struct Parts {
     query: QueryBuilder<Postgres>,
     any: bool,
-    /// What every part that comes next depends on.
-    only: &'static str,
 }
 
 impl Default for Parts {
     fn default() -> Self {
-        Self { query: QueryBuilder::new(""), any: false, only: "" }
+        Self { query: QueryBuilder::new(""), any: false }
     }
 }
 
 impl Parts {
-    /// Before what depends on the head that is foreseen.
-    fn head(&mut self, head: &Head, foreseen: Option<&Head>) {
+    fn head(&mut self, head: &Head) {
         let query = self.part("h AS (UPDATE heads SET revision = ");
         query.push_bind(integer(head.revision)).push(", pending = ").push_bind(integer(head.pending));
         query.push(", hash = ").push_bind(&head.hash).push(", pruned = ").push_bind(integer(head.pruned));
-        query.push(" WHERE workspace = ").push_bind(&head.workspace);
-        if let Some(before) = foreseen {
-            query.push(" AND revision = ").push_bind(integer(before.revision));
-            query.push(" AND hash IS NOT DISTINCT FROM ").push_bind(&before.hash);
-            self.only = " WHERE EXISTS (SELECT 1 FROM h)";
-        }
-        self.query.push(" RETURNING 1)");
+        query.push(" WHERE workspace = ").push_bind(&head.workspace).push(")");
     }
 
     /// A part that begins so.
@@ -344,8 +320,7 @@ impl Parts {
         self.column(arrived.iter().map(|it| it.at.as_millis()));
         self.column(arrived.iter().map(|it| it.action.expires_at.map(Timestamp::as_millis)));
         self.column(arrived.iter().map(|it| integer(it.revision)));
-        let only = self.only;
-        self.query.push(format_args!(") WITH ORDINALITY AS n ({COLUMNS}){only}), {ARRIVED}"));
+        self.query.push(format_args!(") WITH ORDINALITY AS n ({COLUMNS})), {ARRIVED}"));
     }
 
     fn left(&mut self, places: &[i64]) {
@@ -366,7 +341,7 @@ impl Parts {
         self.column(replies.iter().map(|it| it.body.as_str()));
         self.column(replies.iter().map(|it| it.at.as_millis()));
         self.column(replies.iter().map(|it| it.action.as_deref()));
-        self.query.push(")").push(self.only).push(")");
+        self.query.push("))");
     }
 
     fn noted(&mut self, workspace: &str, audit: &[(AuditRow, Vec<u8>)]) {
@@ -381,7 +356,7 @@ impl Parts {
         self.column(audit.iter().map(|(row, _)| row.who.as_deref()));
         self.column(audit.iter().map(|(row, _)| row.details.as_deref()));
         self.column(audit.iter().map(|(_, hash)| hash.as_slice()));
-        self.query.push(")").push(self.only).push(")");
+        self.query.push("))");
     }
 
     fn counted(&mut self, workspace: &str, counts: &BTreeMap<CountKey, Flow>) {
@@ -396,7 +371,7 @@ impl Parts {
         for column in FLOW {
             self.column(counts.values().map(|flow| integer(column(flow))));
         }
-        self.query.push(")").push(self.only).push(ADD);
+        self.query.push(")").push(ADD);
     }
 
     fn stated(&mut self, workspace: &str, states: &BTreeMap<String, i64>) {
@@ -404,14 +379,13 @@ impl Parts {
         self.query.push_bind(workspace).push(", * FROM unnest(");
         self.column(states.keys().map(String::as_str));
         self.column(states.values().copied());
-        self.query.push(")").push(self.only).push(
-            " ON CONFLICT (workspace, status) DO UPDATE SET actions = states.actions + excluded.actions)",
+        self.query.push(
+            ") ON CONFLICT (workspace, status) DO UPDATE SET actions = states.actions + excluded.actions)",
         );
     }
 
-    /// False where what all depends on was not so.
-    async fn write(mut self, conn: &mut Conn) -> Result<bool, StoreError> {
-        self.query.push(if self.only.is_empty() { " SELECT 1" } else { " SELECT 1 FROM h" });
-        Ok(self.query.build().fetch_optional(conn).await?.is_some())
+    async fn write(mut self, conn: &mut Conn) -> Result<(), StoreError> {
+        self.query.push(" SELECT 1").build().execute(conn).await?;
+        Ok(())
     }
 }

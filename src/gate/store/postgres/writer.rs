@@ -9,7 +9,6 @@
 //! while the others are written, and each group would be half as large.
 
 use std::collections::{HashMap, VecDeque};
-use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -20,7 +19,6 @@ use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
 use super::conn::{Conn, PATIENCE};
-use super::foreseen::{Foreseen, Seen};
 use super::pool::{self, Attempt, Pool, Tries};
 use super::room::Room;
 use super::tell::Teller;
@@ -50,7 +48,6 @@ pub(super) struct Writer {
     pub(super) context: Context,
     pub(super) teller: Teller,
     pub(super) room: Room,
-    foreseen: Foreseen,
     queues: Mutex<Queues>,
     /// Something was queued.
     came: Notify,
@@ -75,9 +72,8 @@ impl std::fmt::Debug for Queues {
 impl Writer {
     pub(super) fn new(pool: Pool, context: Context, teller: Teller, connections: u32) -> Self {
         let alone = Semaphore::new((connections as usize / 2).max(1));
-        let (queues, tasks) = (Mutex::default(), TaskTracker::new());
-        let (room, foreseen) = (Room::default(), Foreseen::new(pool.pooler));
-        Self { pool, context, teller, room, foreseen, queues, came: Notify::new(), alone, tasks }
+        let (room, queues, tasks) = (Room::default(), Mutex::default(), TaskTracker::new());
+        Self { pool, context, teller, room, queues, came: Notify::new(), alone, tasks }
     }
 
     /// Does the work in a transaction; returns after its commit. An error undoes it.
@@ -193,12 +189,10 @@ impl Writer {
 
     /// `workspace` is empty where nobody knows it.
     async fn write(&self, workspace: &str, mut group: Vec<Job>) {
-        let (mut tries, mut sent) = (Tries::default(), None);
+        let mut tries = Tries::default();
         let committed = loop {
-            let attempt = pool::within(self.attempt(workspace, &mut group, &mut sent)).await;
-            match attempt {
+            match pool::within(self.attempt(workspace, &mut group)).await {
                 Ok(Done::Committed) => break Ok(()),
-                Ok(Done::Wrong) => {}
                 Ok(Done::Undone) => {
                     for piece in group {
                         Box::pin(self.write(workspace, vec![piece])).await;
@@ -218,66 +212,16 @@ impl Writer {
         }
     }
 
-    /// Does the group once, to the end of its commit. What was `sent` before, on a connection that broke, may be kept: then that was it.
-    async fn attempt(
-        &self,
-        workspace: &str,
-        group: &mut [Job],
-        sent: &mut Option<Sent>,
-    ) -> Result<Done, Attempt> {
+    /// Does the group once, to the end of its commit.
+    async fn attempt(&self, workspace: &str, group: &mut [Job]) -> Result<Done, Attempt> {
         fault::point("commit.before");
         let mut tx = self.begin(workspace).await.map_err(Attempt::of)?;
         fault::point("commit.begun");
-        if let Some(before) = sent {
-            match tx.is_kept(&before.leaves.head).await {
-                Ok(true) => {
-                    sent.take().into_iter().for_each(|sent| self.committed(workspace, sent.written));
-                    return tx.conn.end(Ok(Done::Committed)).map_err(Attempt::of);
-                }
-                // The statement may still come, until something else is committed.
-                Ok(false) => {}
-                Err(error) => return tx.conn.end(Err(error)).map_err(Attempt::of),
-            }
-        }
-        let (tx, written) = match self.work(workspace, tx, group).await? {
-            ControlFlow::Continue(worked) => worked,
-            ControlFlow::Break(done) => return Ok(done),
-        };
-        match tx.commit().await {
-            Ok(()) => {}
-            Err(NotCommitted::Foreseen(conn)) => return self.was_wrong(workspace, conn),
-            Err(NotCommitted::Written(conn, error)) => return ended(conn, error, group.len() == 1),
-            Err(NotCommitted::Failed(error)) => return Err(Attempt::in_commit(error)),
-            Err(NotCommitted::Sent(error, leaves)) => {
-                *sent = Some(Sent { leaves, written });
-                return Err(Attempt::of(error));
-            }
-        }
-        fault::point("commit.done");
-        self.committed(workspace, written);
-        Ok(Done::Committed)
-    }
-
-    /// Does each piece, up to what is to be committed.
-    async fn work(
-        &self,
-        workspace: &str,
-        mut tx: PostgresTx,
-        group: &mut [Job],
-    ) -> Result<ControlFlow<Done, (PostgresTx, Written)>, Attempt> {
         let (is_alone, mut carried, mut wakes) = (group.len() == 1, 0, Wakes::default());
         for piece in group {
             let keep = piece.work(&mut tx).await;
-            let mut broke = piece.broke();
-            if broke.is_none() && !(keep && tx.has_changed_head()) {
-                // What writes nothing never shows whether what it was told of the head holds.
-                broke = tx.be_sure().await.err();
-            }
-            if tx.is_wrong {
-                return self.was_wrong(workspace, tx.conn).map(ControlFlow::Break);
-            }
-            if let Some(error) = broke {
-                return ended(tx.conn, error, is_alone).map(ControlFlow::Break);
+            if let Some(error) = piece.broke() {
+                return ended(tx.conn, error, is_alone);
             }
             let woken = std::mem::take(&mut tx.state.wakes);
             let clean = tx.end_of_piece(keep);
@@ -285,55 +229,28 @@ impl Writer {
                 carried += 1;
                 wakes.add(woken);
             } else if !clean && !is_alone {
-                return tx.conn.end(Ok(ControlFlow::Break(Done::Undone))).map_err(Attempt::of);
+                return tx.conn.end(Ok(Done::Undone)).map_err(Attempt::of);
             }
         }
         if carried == 0 {
             // All were refused: there is nothing to keep.
-            return tx.conn.end(Ok(ControlFlow::Break(Done::Committed))).map_err(Attempt::of);
+            return tx.conn.end(Ok(Done::Committed)).map_err(Attempt::of);
         }
-        let left = tx.leaves(workspace);
-        Ok(ControlFlow::Continue((tx, Written { left, carried, wakes })))
-    }
-
-    fn committed(&self, workspace: &str, written: Written) {
-        let Written { left, carried, wakes } = written;
-        for changed in wakes.revisions.keys().filter(|changed| *changed != workspace) {
-            self.foreseen.forget(changed);
+        match tx.commit().await {
+            Ok(()) => {}
+            Err(NotCommitted::Written(conn, error)) => return ended(conn, error, is_alone),
+            Err(NotCommitted::Failed(error)) => return Err(Attempt::in_commit(error)),
         }
-        if let Some(left) = left {
-            self.foreseen.left(left);
-        }
+        fault::point("commit.done");
         self.context.events.committed(carried, &wakes.kinds);
         self.teller.tell(wakes);
-    }
-
-    fn was_wrong(&self, workspace: &str, conn: Conn) -> Result<Done, Attempt> {
-        self.foreseen.was_wrong(workspace);
-        conn.end(Ok(Done::Wrong)).map_err(Attempt::of)
+        Ok(Done::Committed)
     }
 
     async fn begin(&self, workspace: &str) -> Result<PostgresTx, StoreError> {
         let (clock, tools) = (self.context.clock.clone(), Arc::clone(&self.context.tools));
-        let seen = self.foreseen.take(workspace);
-        if let Some((now, seen)) = seen.and_then(|seen| Some((seen.at.now(&clock)?, seen))) {
-            return PostgresTx::foreseeing(&self.pool, seen, TxState::new(now, tools), clock).await;
-        }
         PostgresTx::begin(&self.pool, workspace, TxState::new(clock.now(), tools), clock).await
     }
-}
-
-/// What is told of a group when its commit is known.
-struct Written {
-    left: Option<Seen>,
-    carried: usize,
-    wakes: Wakes,
-}
-
-/// A group of which nobody knows whether it is kept.
-struct Sent {
-    leaves: Box<Seen>,
-    written: Written,
 }
 
 /// What became of a group.
@@ -342,8 +259,6 @@ enum Done {
     Committed,
     /// Nothing of it is kept: each is to be done alone.
     Undone,
-    /// Nothing of it is kept: the head was not as it was foreseen.
-    Wrong,
 }
 
 /// After the server refused a statement: what one piece of a group is to blame for is not the others' concern.
