@@ -8,7 +8,7 @@ use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
-use sqlx::{AssertSqlSafe, Connection as _, Executor as _, SqlSafeStr as _, raw_sql};
+use sqlx::{AssertSqlSafe, Connection as _, SqlSafeStr as _};
 
 use super::turn::Turn;
 use super::words::Words;
@@ -63,20 +63,11 @@ pub enum OpenError {
 /// Opens the database at `path`; if it is missing, creates it with mode 0600 and the tables of `migrations`. Concurrent
 /// processes take turns, for at most a minute.
 pub async fn open(path: &Path, migrations: &[&'static str]) -> Result<Database, OpenError> {
-    open_preparing(path, migrations, String::new()).await
-}
-
-/// Like [`open`], and runs `prepare` on each new write connection. These statements must not need a table.
-pub async fn open_preparing(
-    path: &Path,
-    migrations: &[&'static str],
-    prepare: String,
-) -> Result<Database, OpenError> {
     let options = options(path);
     // Unit tests skip fsync to save time; `commits_are_synced_to_disk` and tests of the binary keep it.
     #[cfg(test)]
     let options = options.synchronous(SqliteSynchronous::Off);
-    open_with(path, migrations, options, prepare).await
+    open_with(path, migrations, options).await
 }
 
 /// Tunes a read connection for lists of thousands of rows.
@@ -98,7 +89,6 @@ async fn open_with(
     path: &Path,
     migrations: &[&'static str],
     options: SqliteConnectOptions,
-    prepare: String,
 ) -> Result<Database, OpenError> {
     folder(path)?;
     let file = |error| OpenError::File { path: path.to_owned(), error };
@@ -108,10 +98,6 @@ async fn open_with(
     let write = SqlitePoolOptions::new()
         .max_connections(1)
         .test_before_acquire(false)
-        .after_connect(move |connection, _| {
-            let prepare = prepare.clone();
-            Box::pin(async move { connection.execute(raw_sql(AssertSqlSafe(prepare))).await.map(drop) })
-        })
         // On a full disk SQLite rolls back by itself, but the driver still counts a transaction. Such a connection is
         // replaced, so that writing continues once there is space.
         .before_acquire(|connection, _| {
@@ -312,7 +298,7 @@ mod tests {
     async fn commits_are_synced_to_disk() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
-        let database = open_with(&path, &[V1], options(&path), String::new()).await.unwrap();
+        let database = open_with(&path, &[V1], options(&path)).await.unwrap();
 
         let (mode, full): (String, i64) =
             sqlx::query_as("SELECT journal_mode, synchronous FROM pragma_journal_mode, pragma_synchronous")

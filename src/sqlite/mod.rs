@@ -10,6 +10,6 @@ mod words;
 
 pub use self::backup::backup;
 pub use self::database::{
-    BEGIN, Database, OpenError, is_read_only, open, open_preparing, open_to_read, open_unchanged,
+    BEGIN, Database, OpenError, is_read_only, open, open_to_read, open_unchanged,
 };
 pub use self::words::{Words, is_usual};

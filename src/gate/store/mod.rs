@@ -20,6 +20,7 @@ mod rows;
 pub(crate) mod sqlite;
 #[cfg(test)]
 mod tests;
+mod write_buffer;
 
 use std::collections::BTreeSet;
 use std::fmt;

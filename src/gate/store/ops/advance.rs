@@ -102,7 +102,7 @@ pub(super) async fn advance(
         return Err(decision_rules::settled(row).into());
     }
     if from.is_pending() {
-        tx.count_out(seq, row).await?;
+        tx.count_out(seq).await?;
     } else {
         tx.count_state(workspace, from, -1).await?;
     }

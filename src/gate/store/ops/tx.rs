@@ -63,7 +63,7 @@ pub(crate) trait Tx: Send {
     async fn put_approvals(&mut self, seq: i64, approvals: &[KeptApproval]) -> Result<(), StoreError>;
     async fn put_result(&mut self, seq: i64, result: &RawJson) -> Result<(), StoreError>;
     /// Counts an action, which was pending until now, out of what waits.
-    async fn count_out(&mut self, seq: i64, row: &Row) -> Result<(), StoreError>;
+    async fn count_out(&mut self, seq: i64) -> Result<(), StoreError>;
     /// One more is in this status, or one less. What is pending is counted in the head.
     async fn count_state(&mut self, workspace: &str, status: &Status, more: i64) -> Result<(), StoreError>;
     async fn put_renewal(&mut self, seq: i64, until: Timestamp) -> Result<(), StoreError>;

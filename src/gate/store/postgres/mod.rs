@@ -21,10 +21,10 @@ mod tests;
 mod tokens;
 mod transaction;
 mod tx;
-mod unwritten;
 mod verify;
 mod which;
 mod words;
+mod write;
 mod writer;
 
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use sqlx::postgres::PgRow;
 
 use super::conn::Conn;
 use super::pool::Pool;
-use super::unwritten::Unwritten;
+use super::write::write;
 use crate::domain::Timestamp;
 use crate::fault;
 use crate::gate::audit::hex;
@@ -15,6 +15,7 @@ use crate::gate::clock::Clock;
 use crate::gate::store::StoreError;
 use crate::gate::store::ops::tx::{Head, TxState};
 use crate::gate::store::rows::number;
+use crate::gate::store::write_buffer::WriteBuffer;
 
 /// Pieces of work in one transaction, one after the other.
 #[derive(Debug)]
@@ -25,9 +26,9 @@ pub(super) struct PostgresTx {
     /// Heads that are locked, as the pieces before this one left them.
     pub(super) known: BTreeMap<String, Head>,
     /// What the pieces before this one left to be written.
-    kept: Unwritten,
+    kept: WriteBuffer,
     /// Of this one.
-    pub(super) own: Unwritten,
+    pub(super) own: WriteBuffer,
     /// This piece changed something that only the end of the transaction undoes.
     changed: bool,
 }
@@ -49,7 +50,7 @@ impl PostgresTx {
     ) -> Result<Self, StoreError> {
         let lock = if workspace.is_empty() { String::new() } else { locking(workspace) };
         let (conn, row) = pool.begin_work(&lock).await?;
-        let (known, kept, own) = (BTreeMap::new(), Unwritten::default(), Unwritten::default());
+        let (known, kept, own) = (BTreeMap::new(), WriteBuffer::default(), WriteBuffer::default());
         let mut tx = Self { conn, state, clock, known, kept, own, changed: false };
         if let Some(row) = row.filter(|row| row.try_column("now").is_ok()) {
             tx.lock(workspace, &row)?;
@@ -84,15 +85,15 @@ impl PostgresTx {
 
     /// To ask for anything: all that is kept is written before.
     pub(super) async fn written(&mut self) -> Result<&mut Conn, StoreError> {
-        self.kept.write(&mut self.conn).await?;
-        self.changed |= self.own.write(&mut self.conn).await?;
+        write(&mut self.kept, &mut self.conn).await?;
+        self.changed |= write(&mut self.own, &mut self.conn).await?;
         Ok(&mut self.conn)
     }
 
     /// To ask for something, part of which may not be written yet.
     pub(super) async fn written_if(
         &mut self,
-        about: impl Fn(&Unwritten) -> bool,
+        about: impl Fn(&WriteBuffer) -> bool,
     ) -> Result<&mut Conn, StoreError> {
         if about(&self.kept) || about(&self.own) { self.written().await } else { Ok(self.ask()) }
     }
@@ -110,7 +111,7 @@ impl PostgresTx {
 
     /// Writes what is left, and commits.
     pub(super) async fn commit(mut self) -> Result<(), NotCommitted> {
-        if let Err(error) = self.kept.write(&mut self.conn).await {
+        if let Err(error) = write(&mut self.kept, &mut self.conn).await {
             return Err(NotCommitted::Written(self.conn, error));
         }
         fault::point("commit.ready");

@@ -6,9 +6,8 @@ use async_trait::async_trait;
 use sqlx::{AssertSqlSafe, QueryBuilder, Row as _};
 
 use super::transaction::{PostgresTx, locking};
-use super::unwritten::Unwritten;
 use super::{approvals, callbacks, claims, due, read, tokens};
-use crate::domain::{Claim, Minute, RawJson, Row, Status, Timestamp, Via};
+use crate::domain::{Claim, Minute, RawJson, Status, Timestamp, Via};
 use crate::gate::audit::{AuditRow, WHOLE_GATE};
 use crate::gate::store::KeptApproval;
 use crate::gate::store::ops::tx::{
@@ -16,6 +15,7 @@ use crate::gate::store::ops::tx::{
     Written,
 };
 use crate::gate::store::rows::{self, integer};
+use crate::gate::store::write_buffer::WriteBuffer;
 use crate::gate::store::{
     Actor, Callback, Group, Keyed, NewAction, Prunable, StoreError, Stored, SweptCallbacks,
 };
@@ -107,7 +107,7 @@ impl Tx for PostgresTx {
         at: Timestamp,
         counted: &Counted<'_>,
     ) -> Result<(), StoreError> {
-        self.own.count(workspace, at, counted);
+        self.own.count_flow(workspace, at, counted);
         Ok(())
     }
 
@@ -186,7 +186,7 @@ impl Tx for PostgresTx {
         Ok(())
     }
 
-    async fn count_out(&mut self, seq: i64, _: &Row) -> Result<(), StoreError> {
+    async fn count_out(&mut self, seq: i64) -> Result<(), StoreError> {
         self.own.count_out(seq);
         Ok(())
     }
@@ -207,7 +207,7 @@ impl Tx for PostgresTx {
         let oldest = due::push(&mut query, due, self.state.now);
         query.push(" AND a.workspace = ").push_bind(workspace.to_owned());
         query.push(" ORDER BY ").push(oldest).push(" LIMIT ").push_bind(SWEEP);
-        let found = query.build().fetch_all(self.written_if(Unwritten::has_actions).await?).await?;
+        let found = query.build().fetch_all(self.written_if(WriteBuffer::has_actions).await?).await?;
         Ok(found.iter().filter_map(|row| rows::swept(row)).collect())
     }
 
@@ -223,7 +223,7 @@ impl Tx for PostgresTx {
         Ok(sqlx::query_scalar(sql)
             .bind(workspace)
             .bind(name)
-            .fetch_one(self.written_if(Unwritten::has_actions).await?)
+            .fetch_one(self.written_if(WriteBuffer::has_actions).await?)
             .await?)
     }
 
@@ -235,7 +235,7 @@ impl Tx for PostgresTx {
         };
         Ok(sqlx::query_scalar(sql)
             .bind(name)
-            .fetch_one(self.written_if(Unwritten::has_actions).await?)
+            .fetch_one(self.written_if(WriteBuffer::has_actions).await?)
             .await?)
     }
 
@@ -274,13 +274,13 @@ impl Tx for PostgresTx {
         .bind(&by.workspace)
         .bind(&by.subject)
         .bind(key)
-        .fetch_optional(self.written_if(|it| it.has_reply(by, key)).await?)
+        .fetch_optional(self.written_if(|it| it.has_answer(by, key)).await?)
         .await?;
         Ok(found.map(|(fingerprint, answer, is_pruned)| KeptReply { fingerprint, answer, is_pruned }))
     }
 
     async fn put_reply(&mut self, by: &Actor, key: &Keyed, answer: Answer<'_>) -> Result<(), StoreError> {
-        self.own.reply(by, key, answer, self.state.now);
+        self.own.answer(by, key, answer, self.state.now);
         Ok(())
     }
 

@@ -6,7 +6,6 @@ mod callbacks;
 mod claims;
 mod due;
 mod flows;
-mod forms;
 mod outstanding;
 mod packed;
 mod prune;
@@ -15,9 +14,9 @@ mod read;
 mod tests;
 mod tokens;
 mod tx;
-mod unwritten;
 mod verify;
 mod which;
+mod write;
 mod writer;
 
 use std::io::Write as _;
@@ -76,7 +75,7 @@ const ROOM: usize = 1 << 20;
 impl SqliteStore {
     /// Opens the file, brings it up to date and starts the writer.
     pub(crate) async fn open(path: &Path, context: Context) -> Result<Self, OpenError> {
-        Ok(Self::over(sqlite::open_preparing(path, &MIGRATIONS, forms::view()).await?, path, context))
+        Ok(Self::over(sqlite::open(path, &MIGRATIONS).await?, path, context))
     }
 
     /// Opens a file that can only be read, and writes nothing.

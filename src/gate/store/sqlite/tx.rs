@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection, Transaction};
 
-use super::unwritten::Unwritten;
+use super::write::write;
 use super::{approvals, callbacks, claims, due, read, tokens};
-use crate::domain::{Claim, Minute, RawJson, Row, Status, Timestamp, Via};
+use crate::domain::{Claim, Minute, RawJson, Status, Timestamp, Via};
 use crate::gate::audit::AuditRow;
 use crate::gate::store::KeptApproval;
 use crate::gate::store::ops::tx::{
     Answer, Counted, Due, Head, KeptReply, RECORDED_CALL, RecordedCall, SWEEP, Swept, Tx, TxState, Written,
 };
 use crate::gate::store::rows::{self, integer, number};
+use crate::gate::store::write_buffer::WriteBuffer;
 use crate::gate::store::{
     Actor, Callback, Group, Keyed, NewAction, Prunable, StoreError, Stored, SweptCallbacks,
 };
@@ -33,9 +34,9 @@ pub(super) struct SqliteTx {
     /// Heads as the pieces of work before this one left them, in this transaction or in one before.
     known: Heads,
     /// Of the pieces before this one.
-    kept: Unwritten,
+    kept: WriteBuffer,
     /// Of this one.
-    own: Unwritten,
+    own: WriteBuffer,
     savepoint: Savepoint,
 }
 
@@ -51,7 +52,7 @@ enum Savepoint {
 
 impl SqliteTx {
     pub(super) fn new(inner: Transaction<'static, Sqlite>, state: TxState, known: Heads) -> Self {
-        let (kept, own) = (Unwritten::default(), Unwritten::default());
+        let (kept, own) = (WriteBuffer::default(), WriteBuffer::default());
         Self { inner, state, known, kept, own, savepoint: Savepoint::None }
     }
 
@@ -63,7 +64,7 @@ impl SqliteTx {
     /// To write at once. What the pieces before have kept is written before, so that it is not undone with this one.
     pub(super) async fn conn(&mut self) -> Result<&mut SqliteConnection, StoreError> {
         if self.savepoint != Savepoint::Open {
-            self.kept.write(&mut self.inner).await?;
+            write(&mut self.kept, &mut self.inner).await?;
             let statement = match self.savepoint {
                 Savepoint::Left => "RELEASE job; SAVEPOINT job",
                 _ => "SAVEPOINT job",
@@ -77,14 +78,14 @@ impl SqliteTx {
     /// To ask for anything: all that is kept is written before.
     async fn written(&mut self) -> Result<&mut SqliteConnection, StoreError> {
         self.conn().await?;
-        self.own.write(&mut self.inner).await?;
+        write(&mut self.own, &mut self.inner).await?;
         Ok(&mut self.inner)
     }
 
     /// To ask for something, part of which may not be written yet.
     async fn written_if(
         &mut self,
-        about: impl Fn(&Unwritten) -> bool,
+        about: impl Fn(&WriteBuffer) -> bool,
     ) -> Result<&mut SqliteConnection, StoreError> {
         if about(&self.kept) || about(&self.own) { self.written().await } else { Ok(self.ask()) }
     }
@@ -107,7 +108,7 @@ impl SqliteTx {
 
     /// Writes what is left. The heads are as they will be once it is committed.
     pub(super) async fn end(mut self) -> Result<(Transaction<'static, Sqlite>, Heads), sqlx::Error> {
-        self.kept.write(&mut self.inner).await?;
+        write(&mut self.kept, &mut self.inner).await?;
         Ok((self.inner, self.known))
     }
 }
@@ -264,8 +265,8 @@ impl Tx for SqliteTx {
         Ok(())
     }
 
-    async fn count_out(&mut self, _: i64, row: &Row) -> Result<(), StoreError> {
-        self.own.count_out(row);
+    async fn count_out(&mut self, seq: i64) -> Result<(), StoreError> {
+        self.own.count_out(seq);
         Ok(())
     }
 
@@ -286,7 +287,7 @@ impl Tx for SqliteTx {
         // The plus keeps SQLite from walking the whole workspace where few actions are due.
         query.push(" AND +a.workspace = ").push_bind(workspace.to_owned());
         query.push(" ORDER BY ").push(oldest).push(" LIMIT ").push_bind(SWEEP);
-        let found = query.build().fetch_all(self.written_if(Unwritten::has_actions).await?).await?;
+        let found = query.build().fetch_all(self.written_if(WriteBuffer::has_actions).await?).await?;
         Ok(found.iter().filter_map(|row| rows::swept(row)).collect())
     }
 
@@ -302,7 +303,7 @@ impl Tx for SqliteTx {
         Ok(sqlx::query_scalar(sql)
             .bind(workspace)
             .bind(name)
-            .fetch_one(self.written_if(Unwritten::has_actions).await?)
+            .fetch_one(self.written_if(WriteBuffer::has_actions).await?)
             .await?)
     }
 
@@ -314,7 +315,7 @@ impl Tx for SqliteTx {
         };
         Ok(sqlx::query_scalar(sql)
             .bind(name)
-            .fetch_one(self.written_if(Unwritten::has_actions).await?)
+            .fetch_one(self.written_if(WriteBuffer::has_actions).await?)
             .await?)
     }
 
@@ -353,13 +354,13 @@ impl Tx for SqliteTx {
         .bind(&by.workspace)
         .bind(&by.subject)
         .bind(key)
-        .fetch_optional(self.written_if(|it| it.has_reply(by, key)).await?)
+        .fetch_optional(self.written_if(|it| it.has_answer(by, key)).await?)
         .await?;
         Ok(found.map(|(fingerprint, answer, is_pruned)| KeptReply { fingerprint, answer, is_pruned }))
     }
 
     async fn put_reply(&mut self, by: &Actor, key: &Keyed, answer: Answer<'_>) -> Result<(), StoreError> {
-        self.own.reply(by, key, answer, self.state.now);
+        self.own.answer(by, key, answer, self.state.now);
         Ok(())
     }
 
