@@ -9,7 +9,5 @@ mod turn;
 mod words;
 
 pub use self::backup::backup;
-pub use self::database::{
-    BEGIN, Database, OpenError, is_read_only, open, open_to_read, open_unchanged,
-};
+pub use self::database::{BEGIN, Database, OpenError, is_read_only, open, open_to_read, open_unchanged};
 pub use self::words::{Words, is_usual};

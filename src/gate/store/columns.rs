@@ -21,7 +21,13 @@ pub(crate) trait Columns {
 
     fn int(&self, name: &str) -> Result<i64, sqlx::Error>;
     fn maybe_int(&self, name: &str) -> Result<Option<i64>, sqlx::Error>;
-    fn bytes(&self, name: &str) -> Result<Vec<u8>, sqlx::Error>;
+    fn maybe_bytes(&self, name: &str) -> Result<Option<Vec<u8>>, sqlx::Error>;
+
+    fn bytes(&self, name: &str) -> Result<Vec<u8>, sqlx::Error> {
+        self.maybe_bytes(name)?.ok_or_else(|| sqlx::Error::ColumnNotFound(name.to_owned()))
+    }
+
+    fn flag(&self, name: &str) -> Result<bool, sqlx::Error>;
 }
 
 macro_rules! columns_of {
@@ -44,7 +50,11 @@ macro_rules! columns_of {
                 self.try_get(name)
             }
 
-            fn bytes(&self, name: &str) -> Result<Vec<u8>, sqlx::Error> {
+            fn maybe_bytes(&self, name: &str) -> Result<Option<Vec<u8>>, sqlx::Error> {
+                self.try_get(name)
+            }
+
+            fn flag(&self, name: &str) -> Result<bool, sqlx::Error> {
                 self.try_get(name)
             }
         }

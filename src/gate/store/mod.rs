@@ -17,6 +17,7 @@ mod pages;
 mod piece;
 pub(crate) mod postgres;
 mod rows;
+mod sql;
 pub(crate) mod sqlite;
 #[cfg(test)]
 mod tests;
@@ -398,9 +399,35 @@ pub(crate) fn is_usual(words: &str) -> bool {
 }
 
 /// The gate's memory.
-pub(crate) trait Store: Reads + Writes {}
-
-impl<S: Reads + Writes> Store for S {}
+#[async_trait]
+pub(crate) trait Store: Reads + Writes {
+    /// A page whose rows were all given to `take`.
+    async fn rows(&self, filter: &Filter, take: &mut TakeRow<'_>) -> Result<PageEnd, StoreError>;
+    /// Reads everything and says what does not fit together, or does not fit the heads that were kept. Adds each row that it read to
+    /// `read`; it reads every row of the audit twice.
+    async fn verify_counting(&self, kept: &[AuditHead], read: &AtomicU64) -> Result<Verified, StoreError>;
+    #[cfg(test)]
+    async fn verify(&self, kept: &[AuditHead]) -> Result<Verified, StoreError> {
+        self.verify_counting(kept, &AtomicU64::new(0)).await
+    }
+    /// Fails when the database cannot be read or written. Writes at most every few seconds, however often it is asked.
+    async fn ping(&self) -> Result<(), StoreError>;
+    /// Says that this gate is there, and returns the others that are; those that were silent for long are gone. A database that only one
+    /// gate can have has no others.
+    async fn beat(&self, _me: &Registered) -> Result<Vec<Registered>, StoreError> {
+        Ok(Vec::new())
+    }
+    /// The gate of this id beats no more.
+    async fn leave(&self, _me: &str) -> Result<(), StoreError> {
+        Ok(())
+    }
+    /// Gives back the room that a long log took.
+    async fn shorten_log(&self) -> Result<(), StoreError>;
+    /// The live token with this hash.
+    async fn token(&self, hash: &[u8], now: Timestamp) -> Result<Option<Token>, StoreError>;
+    /// Finishes what is queued and closes the database.
+    async fn close(&self);
+}
 
 /// What is asked of the gate's memory.
 #[async_trait]
@@ -429,8 +456,6 @@ pub(crate) trait Reads: fmt::Debug + Send + Sync {
     async fn get(&self, id: &str) -> Result<Option<Stored>, StoreError>;
     /// The workspace of an action that was pruned.
     async fn was_there(&self, id: &str) -> Result<Option<String>, StoreError>;
-    /// A page whose rows were all given to `take`.
-    async fn rows(&self, filter: &Filter, take: &mut TakeRow<'_>) -> Result<PageEnd, StoreError>;
     async fn actions(&self, filter: &Filter) -> Result<Page<PendingAction>, StoreError>;
     /// At most `limit` rows and, beyond the first, about `bytes` bytes on the wire.
     async fn changes(
@@ -467,33 +492,9 @@ pub(crate) trait Reads: fmt::Debug + Send + Sync {
     /// The newest of every workspace, or of one.
     async fn audit_heads(&self, workspace: Option<&str>) -> Result<Vec<AuditHead>, StoreError>;
     async fn census(&self, workspace: &str) -> Result<Census, StoreError>;
-    /// Reads everything and says what does not fit together, or does not fit the heads that were kept. Adds each row that it read to
-    /// `read`; it reads every row of the audit twice.
-    async fn verify_counting(&self, kept: &[AuditHead], read: &AtomicU64) -> Result<Verified, StoreError>;
-    #[cfg(test)]
-    async fn verify(&self, kept: &[AuditHead]) -> Result<Verified, StoreError> {
-        self.verify_counting(kept, &AtomicU64::new(0)).await
-    }
-    /// Fails when the database cannot be read or written. Writes at most every few seconds, however often it is asked.
-    async fn ping(&self) -> Result<(), StoreError>;
-    /// Says that this gate is there, and returns the others that are; those that were silent for long are gone. A database that only one
-    /// gate can have has no others.
-    async fn beat(&self, _me: &Registered) -> Result<Vec<Registered>, StoreError> {
-        Ok(Vec::new())
-    }
-    /// The gate of this id beats no more.
-    async fn leave(&self, _me: &str) -> Result<(), StoreError> {
-        Ok(())
-    }
-    /// Gives back the room that a long log took.
-    async fn shorten_log(&self) -> Result<(), StoreError>;
-    /// The live token with this hash.
-    async fn token(&self, hash: &[u8], now: Timestamp) -> Result<Option<Token>, StoreError>;
     async fn tokens(&self) -> Result<Vec<Token>, StoreError>;
     /// People whom a proxy named in this workspace, each as their last request had them; see [`Token::by_proxy`].
     async fn proxied(&self, workspace: &str) -> Result<Vec<Token>, StoreError>;
-    /// Finishes what is queued and closes the database.
-    async fn close(&self);
 }
 
 /// What changes the gate's memory. Every method returns after its commit.

@@ -99,8 +99,7 @@ impl WriteBuffer {
     }
 
     pub(super) fn count_flow(&mut self, workspace: &str, at: Timestamp, counted: &Counted<'_>) {
-        let key =
-            (workspace.to_owned(), Minute::of(at), counted.agent.to_owned(), counted.tool.to_owned());
+        let key = (workspace.to_owned(), Minute::of(at), counted.agent.to_owned(), counted.tool.to_owned());
         let flow = self.flows.entry(key).or_default();
         *flow = flow.plus(&counted.flow);
     }
@@ -127,5 +126,27 @@ impl WriteBuffer {
             *self.states.entry(key).or_default() += more;
         }
         self.heads.extend(later.heads);
+    }
+}
+
+/// The buffers of a transaction.
+#[derive(Debug, Default)]
+pub(super) struct Buffers {
+    /// From the pieces before this one.
+    pub(super) kept: WriteBuffer,
+    /// From this piece.
+    pub(super) own: WriteBuffer,
+}
+
+impl Buffers {
+    pub(super) fn any(&self, about: impl Fn(&WriteBuffer) -> bool) -> bool {
+        about(&self.kept) || about(&self.own)
+    }
+
+    pub(super) fn end_of_piece(&mut self, keep: bool) {
+        let own = std::mem::take(&mut self.own);
+        if keep {
+            self.kept.add(own);
+        }
     }
 }

@@ -12,6 +12,7 @@ use super::sides::{Key, KeyPart, MoveError, Summary, counted};
 use super::tables::{TABLES, Table};
 use super::tuple::{self, Texts};
 use crate::gate::audit::{AuditHead, Verified};
+use crate::gate::store::sql::audit::heads;
 use crate::gate::store::sqlite::{self as kept, MIGRATIONS};
 use crate::sqlite;
 
@@ -134,7 +135,7 @@ impl Source {
 
     /// The newest audit row of every workspace.
     pub(super) async fn heads(&mut self) -> Result<Vec<AuditHead>, MoveError> {
-        Ok(kept::heads(&mut self.snapshot, None).await?)
+        Ok(heads(&mut *self.snapshot, None).await?)
     }
 
     /// What its audit comes to.
@@ -145,7 +146,7 @@ impl Source {
     /// Whether somebody wrote to it since it was opened.
     pub(super) async fn has_changed(&mut self) -> Result<bool, MoveError> {
         let mut now = self.pool.acquire().await.map_err(MoveError::of)?;
-        Ok(kept::heads(&mut now, None).await? != self.heads().await?)
+        Ok(heads(&mut *now, None).await? != self.heads().await?)
     }
 
     pub(super) async fn close(self) {

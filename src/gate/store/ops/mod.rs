@@ -17,13 +17,15 @@ mod sweep;
 mod tokens;
 pub(super) mod tx;
 
+use std::fmt;
+
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 
 use self::tx::{Due, Tx};
 use super::{
     Actor, Callback, Delivery, Dispatched, Finished, Group, Keyed, Lease, NewAction, OpenApproval, Prunable,
-    Reads, Recorded, Refused, Reply, Ruling, StoreError, Stored, SweptCallbacks, Writes,
+    Recorded, Refused, Reply, Ruling, StoreError, Stored, SweptCallbacks, Writes,
 };
 use crate::contract::settle::SettleAs;
 use crate::domain::{Claim, Timestamp};
@@ -35,7 +37,7 @@ use crate::gate::which::Which;
 pub(super) type Work<A, T> = for<'t> fn(&'t mut dyn Tx, &'t A) -> BoxFuture<'t, Result<T, StoreError>>;
 
 /// A database that does work in transactions. It can then do everything of [`Writes`].
-pub(super) trait Transact: Reads {
+pub(super) trait Transact: fmt::Debug + Send + Sync {
     /// Does the work; returns after its commit. An error undoes it. `workspace` is the one it writes to; empty where only the work finds out.
     fn transact<A, T>(
         &self,

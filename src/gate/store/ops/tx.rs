@@ -43,17 +43,8 @@ pub(crate) trait Tx: Send {
     /// The workspace of an action, without a lock: it never changes.
     async fn workspace_of(&mut self, action: &str) -> Result<Option<String>, StoreError>;
     async fn load(&mut self, id: &str) -> Result<Option<Stored>, StoreError>;
-    /// Each of these, none of them twice, in their order, as [`Self::load`] has it. What is wrong with one is no concern of the others.
-    async fn load_all(&mut self, ids: &[&str]) -> Result<Vec<Loaded>, StoreError> {
-        let mut all = Vec::with_capacity(ids.len());
-        for id in ids {
-            all.push(match self.load(id).await {
-                Err(failed) if !matches!(failed, StoreError::Corrupt(_)) => return Err(failed),
-                loaded => loaded,
-            });
-        }
-        Ok(all)
-    }
+    /// Loads distinct ids in order. One bad row does not fail the others.
+    async fn load_all(&mut self, ids: &[&str]) -> Result<Vec<Loaded>, StoreError>;
     /// Puts a proposal into the tables, pending, and counts it among what waits.
     async fn insert_action(&mut self, action: &NewAction, revision: u64) -> Result<(), StoreError>;
     /// Writes a step to the row, where its revision is still `from`. False where it is not.

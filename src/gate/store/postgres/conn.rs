@@ -111,7 +111,7 @@ impl Drop for Connections {
     }
 }
 
-pub(super) struct Conn {
+pub(in crate::gate::store) struct Conn {
     /// `None` only while it is dropped.
     held: Option<Held>,
     of: Arc<Connections>,

@@ -1,28 +1,17 @@
 //! The gate's memory in PostgreSQL: a pool of connections, and a writer for each workspace to which something is written. Any number of
 //! gates may share it.
 
-mod approvals;
-mod audit;
-mod callbacks;
-mod claims;
 mod conn;
-mod due;
-mod flows;
+mod dialect;
 mod gates;
-mod outstanding;
 mod pool;
-mod prune;
-mod read;
 mod room;
 mod server;
 mod tell;
 #[cfg(test)]
 mod tests;
-mod tokens;
 mod transaction;
-mod tx;
 mod verify;
-mod which;
 mod words;
 mod write;
 mod writer;
@@ -46,18 +35,16 @@ use self::writer::Writer;
 use super::context::Context;
 use super::ops::tx::Due;
 use super::ops::{Transact, Work};
-use super::{
-    AskedFlows, Batches, Callback, Census, Changes, Checkpoint, Counts, Filter, Page, PageEnd, Prunable,
-    Reads, StoreError, Stored, TakeRow, Waiting,
-};
+use super::sql::ask::{Ask, Question};
+use super::sql::{due, read, tokens};
+use super::{Filter, Page, PageEnd, Store, StoreError, TakeRow};
 use crate::config::PostgresConfig;
-use crate::contract::briefing::BriefingBody;
-use crate::domain::{Claim, Flows, Outstanding, PendingAction, Row, Timestamp};
-use crate::gate::audit::{AuditHead, AuditRow, Verified};
+use crate::domain::{Row, Timestamp};
+use crate::gate::audit::{AuditHead, Verified};
+use crate::gate::clock::Clock;
 use crate::gate::policies::Registered;
 use crate::gate::token::Token;
 use crate::gate::tool::Tools;
-use crate::gate::which::Which;
 
 /// A standby, or a server that is set up to refuse writes.
 const READ_ONLY: &str =
@@ -112,19 +99,6 @@ impl PostgresStore {
         store.now().await.ok();
         Ok(store)
     }
-
-    /// By the server's clock.
-    async fn moment(&self, conn: &mut Conn) -> Result<Timestamp, StoreError> {
-        let asked = Instant::now();
-        let now = Timestamp::from_millis(one(conn, transaction::NOW).await?);
-        self.context.clock.follow(now, asked.elapsed());
-        Ok(self.context.clock.of_server(now))
-    }
-
-    async fn lapsing_on(&self, conn: &mut Conn, counts: &Counts) -> Result<u64, StoreError> {
-        let now = self.moment(conn).await?;
-        due::lapsing(conn, counts, &self.context.tools, now).await
-    }
 }
 
 /// Brings the tables to this version, as a gate does that no pooler is before.
@@ -166,46 +140,41 @@ impl Transact for PostgresStore {
     }
 }
 
+impl Ask for PostgresStore {
+    type Conn = Conn;
+
+    async fn ask<A: Sync, T: Send>(
+        &self,
+        given: &A,
+        question: Question<Conn, A, T>,
+    ) -> Result<T, StoreError> {
+        self.pool.ask(given, question).await
+    }
+
+    async fn ask_of_one_moment<A: Sync, T: Send>(
+        &self,
+        given: &A,
+        questions: Question<Conn, A, T>,
+    ) -> Result<T, StoreError> {
+        self.pool.ask_of_one_moment(given, questions).await
+    }
+
+    /// By the server's clock.
+    async fn moment(&self, conn: &mut Conn) -> Result<Timestamp, StoreError> {
+        let asked = Instant::now();
+        let now = Timestamp::from_millis(one(conn, transaction::NOW).await?);
+        self.context.clock.follow(now, asked.elapsed());
+        Ok(self.context.clock.of_server(now))
+    }
+
+    /// It follows the server's.
+    fn clock(&self) -> &Clock {
+        &self.context.clock
+    }
+}
+
 #[async_trait]
-impl Reads for PostgresStore {
-    async fn approved(
-        &self,
-        tools: &Which,
-        full: &[String],
-        after: i64,
-        limit: u32,
-        now: Timestamp,
-    ) -> Result<Vec<Waiting>, StoreError> {
-        ask!(self, ask, (tools, full, after, limit, now), |conn, (tools, full, after, limit, now)| {
-            read::approved(conn, (tools, full), after, limit, now)
-        })
-    }
-
-    async fn lapsing(&self, counts: &Counts) -> Result<u64, StoreError> {
-        ask!(self, ask, (self, counts), |conn, (store, counts)| store.lapsing_on(conn, counts))
-    }
-
-    async fn settled(
-        &self,
-        workspace: &str,
-        before: Timestamp,
-        limit: u32,
-        bytes: u64,
-    ) -> Result<Vec<Prunable>, StoreError> {
-        let given = (self, workspace, before, (limit, bytes));
-        ask!(self, ask, given, |conn, (store, workspace, before, most)| {
-            prune::settled(conn, workspace, before, most, &store.context.tools)
-        })
-    }
-
-    async fn get(&self, id: &str) -> Result<Option<Stored>, StoreError> {
-        ask!(self, ask, (self, id), |conn, (store, id)| read::get(conn, id, &store.context.tools))
-    }
-
-    async fn was_there(&self, id: &str) -> Result<Option<String>, StoreError> {
-        ask!(self, ask, id, |conn, id| prune::was_there(conn, id))
-    }
-
+impl Store for PostgresStore {
     async fn rows(&self, filter: &Filter, take: &mut TakeRow<'_>) -> Result<PageEnd, StoreError> {
         let page: Page<Row> =
             ask!(self, ask, (self, filter), |conn, (store, filter)| read::rows(conn, filter, store.tools()))?;
@@ -213,93 +182,8 @@ impl Reads for PostgresStore {
         Ok(PageEnd { next: page.next, revision: page.revision })
     }
 
-    async fn actions(&self, filter: &Filter) -> Result<Page<PendingAction>, StoreError> {
-        ask!(self, ask, (self, filter), |conn, (store, filter)| read::actions(conn, filter, store.tools()))
-    }
-
-    async fn changes(
-        &self,
-        workspace: &str,
-        since: u64,
-        limit: u32,
-        bytes: u64,
-    ) -> Result<Changes, StoreError> {
-        let page = (limit, bytes);
-        ask!(self, ask, (self, (workspace, since), page), |conn, (it, since, page)| {
-            read::changes(conn, since, page, it.tools())
-        })
-    }
-
-    async fn revision(&self, workspace: &str) -> Result<u64, StoreError> {
-        ask!(self, ask, workspace, |conn, workspace| read::revision(conn, workspace))
-    }
-
-    async fn briefing(&self, counts: &Counts, batches: Batches) -> Result<BriefingBody, StoreError> {
-        let given = (self, counts, batches);
-        ask!(self, ask_of_one_moment, given, |conn, (store, counts, batches)| async move {
-            let lapsing = store.lapsing_on(conn, counts).await?;
-            let now = store.moment(conn).await?;
-            let ran_other = due::ran_other(conn, counts, now).await?;
-            Ok(BriefingBody { lapsing, ran_other, ..outstanding::briefing(conn, counts, batches).await? })
-        })
-    }
-
-    async fn checkpoints(
-        &self,
-        workspace: &str,
-        mission: Option<&str>,
-    ) -> Result<Vec<Checkpoint>, StoreError> {
-        ask!(self, ask, (workspace, mission), |conn, (workspace, mission)| {
-            outstanding::checkpoints(conn, workspace, mission)
-        })
-    }
-
-    async fn beginning(&self, prefix: &str, limit: u32) -> Result<Vec<String>, StoreError> {
-        ask!(self, ask, (prefix, limit), |conn, (prefix, limit)| read::beginning(conn, prefix, limit))
-    }
-
-    async fn outstanding(&self, workspace: &str) -> Result<Outstanding, StoreError> {
-        ask!(self, ask_of_one_moment, workspace, |conn, workspace| outstanding::totals(conn, workspace))
-    }
-
-    async fn flows(&self, asked: &AskedFlows) -> Result<Flows, StoreError> {
-        ask!(self, ask_of_one_moment, asked, |conn, asked| flows::read(conn, asked))
-    }
-
-    async fn timeline(&self, id: &str) -> Result<Vec<AuditRow>, StoreError> {
-        ask!(self, ask, id, |conn, id| audit::timeline(conn, id))
-    }
-
-    async fn claims(&self, workspace: &str) -> Result<Vec<Claim>, StoreError> {
-        // This gate's clock follows the server's.
-        let now = self.context.clock.now();
-        ask!(self, ask, (workspace, now), |conn, (workspace, now)| claims::all(conn, workspace, now))
-    }
-
-    async fn callbacks(&self, most: u32) -> Result<Vec<Callback>, StoreError> {
-        ask!(self, ask, most, |conn, most| callbacks::newest(conn, most))
-    }
-
-    async fn paused(&self, workspace: &str) -> Result<Option<Timestamp>, StoreError> {
-        ask!(self, ask, workspace, |conn, workspace| read::paused_since(conn, workspace))
-    }
-
-    async fn audit(&self, workspace: &str, since: u64, limit: u32) -> Result<Vec<AuditRow>, StoreError> {
-        ask!(self, ask, (workspace, since, limit), |conn, (workspace, since, limit)| {
-            audit::rows(conn, workspace, since, limit)
-        })
-    }
-
-    async fn audit_heads(&self, workspace: Option<&str>) -> Result<Vec<AuditHead>, StoreError> {
-        ask!(self, ask, workspace, |conn, workspace| audit::heads(conn, workspace))
-    }
-
     async fn verify_counting(&self, kept: &[AuditHead], read: &AtomicU64) -> Result<Verified, StoreError> {
         ask!(self, read_everything, (kept, read), |conn, (kept, read)| verify::verify(conn, kept, read))
-    }
-
-    async fn census(&self, workspace: &str) -> Result<Census, StoreError> {
-        ask!(self, ask, workspace, |conn, workspace| read::census(conn, workspace))
     }
 
     async fn ping(&self) -> Result<(), StoreError> {
@@ -325,15 +209,8 @@ impl Reads for PostgresStore {
     }
 
     async fn token(&self, hash: &[u8], now: Timestamp) -> Result<Option<Token>, StoreError> {
-        ask!(self, ask, (hash, now), |conn, (hash, now)| tokens::by_hash(conn, hash, now))
-    }
-
-    async fn tokens(&self) -> Result<Vec<Token>, StoreError> {
-        ask!(self, ask, (), |conn, ()| tokens::all(conn))
-    }
-
-    async fn proxied(&self, workspace: &str) -> Result<Vec<Token>, StoreError> {
-        ask!(self, ask, workspace, |conn, workspace| tokens::proxied(conn, workspace))
+        let found = ask!(self, ask, hash, |conn, hash| tokens::by_hash(conn, hash))?;
+        Ok(found.filter(|token| token.is_live(now)))
     }
 
     async fn close(&self) {

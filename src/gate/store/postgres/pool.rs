@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions, PgRow};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, SqlSafeStr as _};
 
 use super::conn::{Conn, Connections, PATIENCE, code, is_broken};
 use crate::config::PostgresConfig;
+use crate::gate::store::sql::ask::Question;
 use crate::gate::store::{Refused, StoreError};
 
 /// Each statement sees what was committed before it, so that what is read under a lock is what the last holder of the lock left;
@@ -42,9 +42,6 @@ const SILENCE: Duration = Duration::from_secs(15);
 const STALE: Duration = Duration::from_secs(1);
 /// How often it is tried where other gates were in the way, or the connection broke before anything was kept.
 const TRIES: u32 = 10;
-
-/// What is asked, with what it is given.
-pub(super) type Question<A, T> = for<'t> fn(&'t mut Conn, &'t A) -> BoxFuture<'t, Result<T, StoreError>>;
 
 /// Asks in one of the ways of a [`Pool`].
 macro_rules! ask {
@@ -106,7 +103,11 @@ impl Pool {
     }
 
     /// Asks a question.
-    pub(super) async fn ask<A: Sync, T>(&self, given: &A, question: Question<A, T>) -> Result<T, StoreError> {
+    pub(super) async fn ask<A: Sync, T>(
+        &self,
+        given: &A,
+        question: Question<Conn, A, T>,
+    ) -> Result<T, StoreError> {
         let begin = self.pooler.then_some(QUESTIONS);
         self.asked_again(begin, given, question).await
     }
@@ -115,13 +116,17 @@ impl Pool {
     pub(super) async fn ask_of_one_moment<A: Sync, T>(
         &self,
         given: &A,
-        questions: Question<A, T>,
+        questions: Question<Conn, A, T>,
     ) -> Result<T, StoreError> {
         self.asked_again(Some(SNAPSHOT), given, questions).await
     }
 
     /// Tries what is undone again.
-    pub(super) async fn undone<A: Sync, T>(&self, given: &A, tried: Question<A, T>) -> Result<T, StoreError> {
+    pub(super) async fn undone<A: Sync, T>(
+        &self,
+        given: &A,
+        tried: Question<Conn, A, T>,
+    ) -> Result<T, StoreError> {
         self.asked_again(Some(WORK), given, tried).await
     }
 
@@ -129,7 +134,7 @@ impl Pool {
     pub(super) async fn read_everything<A: Sync, T>(
         &self,
         given: &A,
-        questions: Question<A, T>,
+        questions: Question<Conn, A, T>,
     ) -> Result<T, StoreError> {
         let read = self.asked(Some(SNAPSHOT), Duration::MAX, given, questions).await;
         read.map_err(Attempt::into_error)
@@ -139,7 +144,7 @@ impl Pool {
     pub(super) async fn write_once<A: Sync, T>(
         &self,
         given: &A,
-        statement: Question<A, T>,
+        statement: Question<Conn, A, T>,
     ) -> Result<T, StoreError> {
         let written = async {
             let mut conn = self.take().await?;
@@ -160,7 +165,7 @@ impl Pool {
         &self,
         begin: Option<&str>,
         given: &A,
-        question: Question<A, T>,
+        question: Question<Conn, A, T>,
     ) -> Result<T, StoreError> {
         let mut tries = Tries::default();
         loop {
@@ -176,7 +181,7 @@ impl Pool {
         begin: Option<&str>,
         limit: Duration,
         given: &A,
-        question: Question<A, T>,
+        question: Question<Conn, A, T>,
     ) -> Result<T, Attempt> {
         let mut conn = self.take().await.map_err(Attempt::of)?;
         let asked = async {

@@ -5,7 +5,7 @@ use super::*;
 use crate::gate::clock::Clock;
 use crate::gate::events::Events;
 use crate::gate::store::tests::action;
-use crate::gate::store::{Actor, Keyed, Refused, Writes as _};
+use crate::gate::store::{Actor, Keyed, Reads as _, Refused, Writes as _};
 
 fn test_context() -> Context {
     Context { events: Events::default(), clock: Clock::default(), tools: Arc::new(Tools::none()) }

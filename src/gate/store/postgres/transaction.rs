@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use sqlx::Row as _;
 use sqlx::postgres::PgRow;
+use sqlx::{AssertSqlSafe, Row as _};
 
 use super::conn::Conn;
 use super::pool::Pool;
@@ -15,7 +15,16 @@ use crate::gate::clock::Clock;
 use crate::gate::store::StoreError;
 use crate::gate::store::ops::tx::{Head, TxState};
 use crate::gate::store::rows::number;
-use crate::gate::store::write_buffer::WriteBuffer;
+use crate::gate::store::sql::tx::Transaction;
+use crate::gate::store::write_buffer::Buffers;
+
+/// A missing head cannot be locked, so it is inserted. A second writer waits here for the first.
+const NEW_HEAD: &str =
+    "INSERT INTO heads (workspace, revision, pending, pruned) VALUES ($1, 0, 0, 0) ON CONFLICT DO NOTHING";
+
+/// Dispatches share this lock, and a pause of the whole gate takes it alone: nothing is dispatched after a pause was acknowledged. The
+/// number has no meaning.
+const PAUSE_LOCK: i64 = 0x706c_6163_6574;
 
 /// Pieces of work in one transaction, one after the other.
 #[derive(Debug)]
@@ -24,11 +33,8 @@ pub(super) struct PostgresTx {
     pub(super) state: TxState,
     clock: Clock,
     /// Heads that are locked, as the pieces before this one left them.
-    pub(super) known: BTreeMap<String, Head>,
-    /// What the pieces before this one left to be written.
-    kept: WriteBuffer,
-    /// Of this one.
-    pub(super) own: WriteBuffer,
+    known: BTreeMap<String, Head>,
+    buffers: Buffers,
     /// This piece changed something that only the end of the transaction undoes.
     changed: bool,
 }
@@ -41,7 +47,7 @@ pub(super) enum NotCommitted {
 }
 
 impl PostgresTx {
-    /// With this workspace locked, unless it is empty: then nobody knows it yet.
+    /// Begins, and locks the workspace, unless its name is empty: then the work finds it out.
     pub(super) async fn begin(
         pool: &Pool,
         workspace: &str,
@@ -50,8 +56,8 @@ impl PostgresTx {
     ) -> Result<Self, StoreError> {
         let lock = if workspace.is_empty() { String::new() } else { locking(workspace) };
         let (conn, row) = pool.begin_work(&lock).await?;
-        let (known, kept, own) = (BTreeMap::new(), WriteBuffer::default(), WriteBuffer::default());
-        let mut tx = Self { conn, state, clock, known, kept, own, changed: false };
+        let mut tx =
+            Self { conn, state, clock, known: BTreeMap::new(), buffers: Buffers::default(), changed: false };
         if let Some(row) = row.filter(|row| row.try_column("now").is_ok()) {
             tx.lock(workspace, &row)?;
         }
@@ -59,7 +65,7 @@ impl PostgresTx {
     }
 
     /// Reads the answer to [`locking`].
-    pub(super) fn lock(&mut self, workspace: &str, row: &PgRow) -> Result<Head, StoreError> {
+    fn lock(&mut self, workspace: &str, row: &PgRow) -> Result<Head, StoreError> {
         self.state.now = self.clock.of_server(Timestamp::from_millis(row.try_get("now")?));
         let head = Head {
             revision: number(row.try_get("revision")?),
@@ -72,46 +78,20 @@ impl PostgresTx {
         Ok(head)
     }
 
-    /// To ask for what nothing unwritten can be part of.
-    pub(super) fn ask(&mut self) -> &mut Conn {
-        &mut self.conn
-    }
-
-    /// To write at once.
-    pub(super) fn conn(&mut self) -> &mut Conn {
-        self.changed = true;
-        &mut self.conn
-    }
-
-    /// To ask for anything: all that is kept is written before.
-    pub(super) async fn written(&mut self) -> Result<&mut Conn, StoreError> {
-        write(&mut self.kept, &mut self.conn).await?;
-        self.changed |= write(&mut self.own, &mut self.conn).await?;
-        Ok(&mut self.conn)
-    }
-
-    /// To ask for something, part of which may not be written yet.
-    pub(super) async fn written_if(
-        &mut self,
-        about: impl Fn(&WriteBuffer) -> bool,
-    ) -> Result<&mut Conn, StoreError> {
-        if about(&self.kept) || about(&self.own) { self.written().await } else { Ok(self.ask()) }
-    }
-
-    /// What this piece locked and changed holds for the next ones, and is forgotten where it is not kept. False where something of it is
-    /// left all the same.
+    /// Keeps the heads and buffered rows of this piece for the next ones, or drops them. Returns false if the piece wrote something that
+    /// only the end of the transaction undoes.
     pub(super) fn end_of_piece(&mut self, keep: bool) -> bool {
-        let (heads, own) = (std::mem::take(&mut self.state.heads), std::mem::take(&mut self.own));
+        let heads = std::mem::take(&mut self.state.heads);
         if keep {
             self.known.extend(heads);
-            self.kept.add(own);
         }
+        self.buffers.end_of_piece(keep);
         !std::mem::take(&mut self.changed)
     }
 
     /// Writes what is left, and commits.
     pub(super) async fn commit(mut self) -> Result<(), NotCommitted> {
-        if let Err(error) = write(&mut self.kept, &mut self.conn).await {
+        if let Err(error) = write(&mut self.buffers.kept, &mut self.conn).await {
             return Err(NotCommitted::Written(self.conn, error));
         }
         fault::point("commit.ready");
@@ -119,12 +99,83 @@ impl PostgresTx {
     }
 }
 
+impl Transaction for PostgresTx {
+    type Conn = Conn;
+
+    const ELSEWHERE: [&'static str; 2] = [
+        "SELECT EXISTS (SELECT 1 FROM heads h CROSS JOIN LATERAL (SELECT 1 FROM actions a WHERE a.workspace = h.workspace \
+         AND a.batch = $1 LIMIT 1) AS found) AS there",
+        "SELECT EXISTS (SELECT 1 FROM heads h CROSS JOIN LATERAL (SELECT 1 FROM actions a WHERE a.workspace = h.workspace \
+         AND a.checkpoint = $1 LIMIT 1) AS found) AS there",
+    ];
+    /// One statement, because each is a round trip while the workspace is locked.
+    const BURY: &'static [&'static str] = &["WITH a AS (SELECT * FROM actions WHERE seq = $1), \
+         r AS (UPDATE replies SET pruned_at = $2 FROM a WHERE replies.action = a.id), \
+         c AS (INSERT INTO pruned_calls (workspace, proposer, session, tool_call, digest, pruned_at) \
+         SELECT workspace, proposer, session, tool_call, digest, $2 FROM a \
+         WHERE session IS NOT NULL AND tool_call IS NOT NULL AND tool_call <> '' \
+         ON CONFLICT (workspace, proposer, session, tool_call) DO UPDATE SET digest = excluded.digest, pruned_at = excluded.pruned_at), \
+         v AS (DELETE FROM approvals WHERE seq = $1), p AS (DELETE FROM payloads WHERE seq = $1) DELETE FROM actions WHERE seq = $1"];
+
+    fn state(&mut self) -> &mut TxState {
+        &mut self.state
+    }
+
+    fn buffers(&mut self) -> &mut Buffers {
+        &mut self.buffers
+    }
+
+    fn ask(&mut self) -> &mut Conn {
+        &mut self.conn
+    }
+
+    async fn conn(&mut self) -> Result<&mut Conn, StoreError> {
+        self.changed = true;
+        Ok(&mut self.conn)
+    }
+
+    async fn written(&mut self) -> Result<&mut Conn, StoreError> {
+        write(&mut self.buffers.kept, &mut self.conn).await?;
+        self.changed |= write(&mut self.buffers.own, &mut self.conn).await?;
+        Ok(&mut self.conn)
+    }
+
+    async fn lock_head(&mut self, workspace: &str) -> Result<Option<Head>, StoreError> {
+        if let Some(head) = self.known.get(workspace) {
+            return Ok(Some(head.clone()));
+        }
+        let lock = || sqlx::raw_sql(AssertSqlSafe(locking(workspace)));
+        let row = match lock().fetch_optional(&mut self.conn).await? {
+            Some(row) => row,
+            None => {
+                sqlx::query(NEW_HEAD).bind(workspace).execute(self.conn().await?).await?;
+                lock().fetch_one(&mut self.conn).await?
+            }
+        };
+        self.lock(workspace, &row).map(Some)
+    }
+
+    async fn lock_pauses(&mut self, whole_gate: bool) -> Result<(), StoreError> {
+        if whole_gate {
+            let lock = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(PAUSE_LOCK);
+            lock.execute(self.conn().await?).await?;
+        }
+        Ok(())
+    }
+
+    async fn share_pauses(&mut self) -> Result<(), StoreError> {
+        let lock = sqlx::query("SELECT pg_advisory_xact_lock_shared($1)").bind(PAUSE_LOCK);
+        lock.execute(&mut self.conn).await?;
+        Ok(())
+    }
+}
+
 /// The server's clock in milliseconds.
 pub(super) const NOW: &str = "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::bigint";
 
-/// Locks the head of a workspace; the clock is read when the lock is had. No row: it has none yet. The name stands in it as digits, which mean
-/// the same whatever the server is set to: `BEGIN`, with which it goes, takes no parameters.
-pub(super) fn locking(workspace: &str) -> String {
+/// Locks the head of a workspace, then reads the clock. No row means that the head is missing. `BEGIN`, which is sent with it, takes no
+/// parameters, so the name is written in hexadecimal digits.
+fn locking(workspace: &str) -> String {
     let name = hex(workspace.as_bytes());
     format!(
         "WITH head AS MATERIALIZED (SELECT revision, pending, pruned, hash FROM heads \

@@ -157,7 +157,8 @@ impl Parts {
         self.column(heads.values().map(|head| integer(head.pending)));
         self.column(heads.values().map(|head| integer(head.pruned)));
         self.column(heads.values().map(|head| head.hash.as_deref()));
-        self.query.push(") AS n (workspace, revision, pending, pruned, hash) WHERE heads.workspace = n.workspace)");
+        self.query
+            .push(") AS n (workspace, revision, pending, pruned, hash) WHERE heads.workspace = n.workspace)");
     }
 
     fn audit(&mut self, WriteBuffer { audit, .. }: &WriteBuffer) {

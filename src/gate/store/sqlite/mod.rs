@@ -1,21 +1,13 @@
 //! The gate's memory in SQLite: one group-committing writer, readers beside it.
 
-mod approvals;
-mod audit;
-mod callbacks;
-mod claims;
-mod due;
-mod flows;
-mod outstanding;
+mod dialect;
+mod list;
+mod lookups;
 mod packed;
-mod prune;
-mod read;
 #[cfg(test)]
 mod tests;
-mod tokens;
 mod tx;
 mod verify;
-mod which;
 mod write;
 mod writer;
 
@@ -26,29 +18,26 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use sqlx::SqlitePool;
 use sqlx::error::ErrorKind;
+use sqlx::{SqliteConnection, SqlitePool};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-pub(super) use self::audit::heads;
-use self::tokens::Lookups;
+use self::lookups::Lookups;
 pub(super) use self::verify::verify;
 use self::writer::Writer;
 use super::context::Context;
 use super::ops::tx::Due;
 use super::ops::{Transact, Work};
-use super::{
-    AskedFlows, Batches, Callback, Census, Changes, Checkpoint, Counts, Filter, Page, PageEnd, Prunable,
-    Reads, StoreError, Stored, TakeRow, Waiting, piece,
-};
-use crate::contract::briefing::BriefingBody;
-use crate::domain::{Claim, Flows, Outstanding, PendingAction, Timestamp};
-use crate::gate::audit::{AuditHead, AuditRow, Verified};
+use super::sql::ask::{Ask, Question};
+use super::sql::due;
+use super::sql::tx::Transaction as _;
+use super::{Filter, PageEnd, Store, StoreError, TakeRow, piece};
+use crate::domain::Timestamp;
+use crate::gate::audit::{AuditHead, Verified};
 use crate::gate::clock::Clock;
 use crate::gate::token::Token;
 use crate::gate::tool::Tools;
-use crate::gate::which::Which;
 use crate::sqlite::{self, Database, OpenError};
 
 pub(super) const MIGRATIONS: [&str; 1] = [include_str!("../../../../assets/migrations/gate/0001_gate.sql")];
@@ -58,7 +47,7 @@ pub(super) const MIGRATIONS: [&str; 1] = [include_str!("../../../../assets/migra
 pub(crate) struct SqliteStore {
     database: Database,
     writer: Writer,
-    tokens: Lookups,
+    lookups: Lookups,
     clock: Clock,
     tools: Arc<Tools>,
     /// When writing was last tried for its own sake or was refused, and how it failed.
@@ -88,7 +77,7 @@ impl SqliteStore {
         let writer = Writer::start(database.write.clone(), context);
         let folder =
             path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned();
-        Self { database, writer, tokens: Lookups::default(), clock, tools, tried: Mutex::default(), folder }
+        Self { database, writer, lookups: Lookups::default(), clock, tools, tried: Mutex::default(), folder }
     }
 
     /// Why nothing can be written now. `before` is how the last write failed: then there must be [`ROOM`], too.
@@ -167,129 +156,48 @@ impl Transact for SqliteStore {
     }
 
     async fn due_in(&self, due: &Due) -> Result<Vec<String>, StoreError> {
-        due::workspaces(self.reader(), due, self.clock.now()).await
+        due::workspaces(&mut *self.reader().acquire().await?, due, self.clock.now()).await
+    }
+}
+
+impl Ask for SqliteStore {
+    type Conn = SqliteConnection;
+
+    async fn ask<A: Sync, T: Send>(
+        &self,
+        given: &A,
+        question: Question<SqliteConnection, A, T>,
+    ) -> Result<T, StoreError> {
+        let mut conn = self.reader().acquire().await?;
+        question(&mut conn, given).await
+    }
+
+    async fn ask_of_one_moment<A: Sync, T: Send>(
+        &self,
+        given: &A,
+        questions: Question<SqliteConnection, A, T>,
+    ) -> Result<T, StoreError> {
+        let mut tx = self.reader().begin_with("BEGIN").await?;
+        questions(&mut tx, given).await
+    }
+
+    async fn moment(&self, _: &mut SqliteConnection) -> Result<Timestamp, StoreError> {
+        Ok(self.clock.now())
+    }
+
+    fn clock(&self) -> &Clock {
+        &self.clock
     }
 }
 
 #[async_trait]
-impl Reads for SqliteStore {
-    async fn approved(
-        &self,
-        tools: &Which,
-        full: &[String],
-        after: i64,
-        limit: u32,
-        now: Timestamp,
-    ) -> Result<Vec<Waiting>, StoreError> {
-        read::approved(self.reader(), (tools, full), after, limit, now).await
-    }
-
-    async fn lapsing(&self, counts: &Counts) -> Result<u64, StoreError> {
-        due::lapsing(self.reader(), counts, &self.tools, self.clock.now()).await
-    }
-
-    async fn settled(
-        &self,
-        workspace: &str,
-        before: Timestamp,
-        limit: u32,
-        bytes: u64,
-    ) -> Result<Vec<Prunable>, StoreError> {
-        prune::settled(self.reader(), workspace, before, (limit, bytes), &self.tools).await
-    }
-
-    async fn get(&self, id: &str) -> Result<Option<Stored>, StoreError> {
-        read::get(self.reader(), id, &self.tools).await
-    }
-
-    async fn was_there(&self, id: &str) -> Result<Option<String>, StoreError> {
-        prune::was_there(self.reader(), id).await
-    }
-
+impl Store for SqliteStore {
     async fn rows(&self, filter: &Filter, take: &mut TakeRow<'_>) -> Result<PageEnd, StoreError> {
-        read::rows(self.reader(), filter, &self.tools, take).await
-    }
-
-    async fn actions(&self, filter: &Filter) -> Result<Page<PendingAction>, StoreError> {
-        read::actions(self.reader(), filter, &self.tools).await
-    }
-
-    async fn changes(
-        &self,
-        workspace: &str,
-        since: u64,
-        limit: u32,
-        bytes: u64,
-    ) -> Result<Changes, StoreError> {
-        read::changes(self.reader(), (workspace, since), (limit, bytes), &self.tools).await
-    }
-
-    async fn revision(&self, workspace: &str) -> Result<u64, StoreError> {
-        read::revision(self.reader(), workspace).await
-    }
-
-    async fn briefing(&self, counts: &Counts, batches: Batches) -> Result<BriefingBody, StoreError> {
-        let lapsing = self.lapsing(counts).await?;
-        let ran_other = due::ran_other(self.reader(), counts, self.clock.now()).await?;
-        Ok(BriefingBody {
-            lapsing,
-            ran_other,
-            ..outstanding::briefing(self.reader(), counts, batches).await?
-        })
-    }
-
-    async fn checkpoints(
-        &self,
-        workspace: &str,
-        mission: Option<&str>,
-    ) -> Result<Vec<Checkpoint>, StoreError> {
-        outstanding::checkpoints(self.reader(), workspace, mission).await
-    }
-
-    async fn beginning(&self, prefix: &str, limit: u32) -> Result<Vec<String>, StoreError> {
-        read::beginning(self.reader(), prefix, limit).await
-    }
-
-    async fn outstanding(&self, workspace: &str) -> Result<Outstanding, StoreError> {
-        outstanding::totals(self.reader(), workspace).await
-    }
-
-    async fn flows(&self, asked: &AskedFlows) -> Result<Flows, StoreError> {
-        flows::read(self.reader(), asked).await
-    }
-
-    async fn timeline(&self, id: &str) -> Result<Vec<AuditRow>, StoreError> {
-        audit::timeline(self.reader(), id).await
-    }
-
-    async fn claims(&self, workspace: &str) -> Result<Vec<Claim>, StoreError> {
-        claims::all(self.reader(), workspace, self.clock.now()).await
-    }
-
-    async fn callbacks(&self, most: u32) -> Result<Vec<Callback>, StoreError> {
-        callbacks::newest(self.reader(), most).await
-    }
-
-    async fn paused(&self, workspace: &str) -> Result<Option<Timestamp>, StoreError> {
-        let mut conn = self.reader().acquire().await?;
-        read::paused_since(&mut conn, workspace).await
-    }
-
-    async fn audit(&self, workspace: &str, since: u64, limit: u32) -> Result<Vec<AuditRow>, StoreError> {
-        audit::rows(self.reader(), workspace, since, limit).await
-    }
-
-    async fn audit_heads(&self, workspace: Option<&str>) -> Result<Vec<AuditHead>, StoreError> {
-        let mut conn = self.reader().acquire().await?;
-        heads(&mut conn, workspace).await
+        list::rows(self.reader(), filter, &self.tools, take).await
     }
 
     async fn verify_counting(&self, kept: &[AuditHead], read: &AtomicU64) -> Result<Verified, StoreError> {
         verify(self.reader(), kept, read).await
-    }
-
-    async fn census(&self, workspace: &str) -> Result<Census, StoreError> {
-        read::census(self.reader(), workspace).await
     }
 
     async fn ping(&self) -> Result<(), StoreError> {
@@ -311,20 +219,12 @@ impl Reads for SqliteStore {
     }
 
     async fn token(&self, hash: &[u8], now: Timestamp) -> Result<Option<Token>, StoreError> {
-        self.tokens.by_hash(self.reader(), hash, now).await
-    }
-
-    async fn tokens(&self) -> Result<Vec<Token>, StoreError> {
-        tokens::all(self.reader()).await
-    }
-
-    async fn proxied(&self, workspace: &str) -> Result<Vec<Token>, StoreError> {
-        tokens::proxied(self.reader(), workspace).await
+        self.lookups.by_hash(self.reader(), hash, now).await
     }
 
     async fn close(&self) {
         self.writer.stop().await;
-        self.tokens.close().await;
+        self.lookups.close().await;
         self.database.close().await;
     }
 }

@@ -19,10 +19,6 @@ struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 pub(super) struct Packed<'a>(#[serde(borrow)] [&'a RawValue; PACKED_COLUMNS]);
 
 impl<'a> Packed<'a> {
-    pub(super) fn one(text: &'a str) -> Result<Self, sqlx::Error> {
-        serde_json::from_str(text).map_err(damaged)
-    }
-
     pub(super) fn several(text: &'a str) -> Result<Vec<Self>, sqlx::Error> {
         serde_json::from_str(text).map_err(damaged)
     }
@@ -58,7 +54,11 @@ impl Columns for Packed<'_> {
     }
 
     /// JSON has no bytes: such a column is not packed.
-    fn bytes(&self, name: &str) -> Result<Vec<u8>, sqlx::Error> {
+    fn maybe_bytes(&self, name: &str) -> Result<Option<Vec<u8>>, sqlx::Error> {
         Err(sqlx::Error::ColumnNotFound(name.to_owned()))
+    }
+
+    fn flag(&self, name: &str) -> Result<bool, sqlx::Error> {
+        self.get(name)
     }
 }

@@ -1,6 +1,6 @@
 //! Writes what a group kept: one statement for many rows of a table, then the counts of what is pending.
 //!
-//! Each statement goes to the thread of the connection and back, so their number is what costs, not that of the rows. Other ways were
+//! Each statement goes to the thread of the connection and back, so statements cost more than rows. Other ways were
 //! tried: a temporary view whose triggers took rows of all tables in one statement was faster with a few clients, and much harder to read.
 
 use sqlx::query_builder::Separated;
@@ -13,7 +13,7 @@ use crate::gate::store::write_buffer::{Proposal, WriteBuffer};
 /// At most this many rows in one statement.
 const MAX_ROWS: usize = 32;
 
-/// Counts new actions as pending. `?1` is a JSON array of their ids. With `MIN`, SQLite takes the other columns from the row that has it.
+/// Counts new actions as pending. `?1` is a JSON array of their ids. With `MIN`, SQLite takes the other columns from the same row.
 pub(super) const COUNT_IN: &str = "INSERT INTO outstanding (workspace, batch, tool, mission, first_seq, pending, low, medium, critical) \
      SELECT workspace, COALESCE(batch, id), tool, mission, MIN(seq), COUNT(*), \
      SUM(risk = 'low'), SUM(risk = 'medium'), SUM(risk = 'critical') \

@@ -1,9 +1,9 @@
 //! The database and the code choose the same tools.
 
-use sqlx::QueryBuilder;
-
 use super::*;
-use crate::gate::which::Rule;
+use crate::gate::store::columns::Columns as _;
+use crate::gate::store::sql::{Sql, Statement, which};
+use crate::gate::which::{Rule, Which};
 use crate::rounds::{Random, rounds};
 
 /// What is special to `GLOB`, to `LIKE`, to SQL or to a pattern, and a letter in both cases.
@@ -32,11 +32,13 @@ async fn a_rule_fits_the_same_tools_in_the_database_as_in_the_code() {
             (rule, random.below(2) == 0)
         });
         let which = Which { rules: rules.collect(), others: random.below(2) == 0 };
-        let mut query = QueryBuilder::new("SELECT a.tool FROM actions a WHERE ");
-        which::push(&mut query, &which);
+        let mut query = Statement::new("SELECT a.tool FROM actions a WHERE ");
+        which::push::<SqliteConnection>(&mut query, &which);
         query.push(" ORDER BY a.seq");
 
-        let found: Vec<String> = query.build_query_scalar().fetch_all(shelf.store.reader()).await.unwrap();
+        let mut conn = shelf.store.reader().acquire().await.unwrap();
+        let rows = Sql::fetch_all(&mut *conn, query).await.unwrap();
+        let found: Vec<_> = rows.iter().map(|row| row.text("tool").unwrap()).collect();
 
         let want: Vec<_> = names.iter().filter(|name| which.has(name)).cloned().collect();
         assert_eq!(found, want, "{which:?}");

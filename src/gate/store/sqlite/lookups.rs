@@ -1,18 +1,18 @@
-//! Reads tokens: of each only the hash is kept, never the token.
+//! Looks up the tokens of requests, many at a time.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use sqlx::pool::PoolConnection;
-use sqlx::{Sqlite, SqliteConnection, SqlitePool};
+use sqlx::{Sqlite, SqlitePool};
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
 use crate::domain::Timestamp;
-use crate::gate::store::rows::{proxied as person, token};
-use crate::gate::store::{KeptToken, StoreError};
-use crate::gate::token::{Scope, Token};
+use crate::gate::store::StoreError;
+use crate::gate::store::sql::tokens;
+use crate::gate::token::Token;
 
 /// Every request asks whose its token is. Those that come while one is being answered are answered together, by what the database says after
 /// all of them asked; the connection stays where it is.
@@ -69,9 +69,7 @@ impl Lookups {
             let token = match found.get(&hash) {
                 Some(token) => token.clone(),
                 None => {
-                    let live = "SELECT * FROM tokens WHERE hash = ?1 AND revoked_at IS NULL";
-                    let row = sqlx::query(live).bind(hash.as_slice()).fetch_optional(&mut *conn).await?;
-                    let read = row.map(|row| token(&row)).transpose()?.map(|(token, _)| token);
+                    let read = tokens::by_hash(&mut *conn, &hash).await?;
                     found.insert(hash, read.clone());
                     read
                 }
@@ -87,37 +85,4 @@ impl Lookups {
         self.is_closed.store(true, Ordering::Relaxed);
         self.conn.lock().await.take();
     }
-}
-
-pub(super) async fn all(pool: &SqlitePool) -> Result<Vec<Token>, StoreError> {
-    let mut conn = pool.acquire().await?;
-    Ok(kept(&mut conn).await?.into_iter().map(|(token, _)| token).collect())
-}
-
-/// Every token as it is written, oldest first.
-pub(super) async fn kept(conn: &mut SqliteConnection) -> Result<Vec<(Token, KeptToken)>, StoreError> {
-    let found = sqlx::query("SELECT * FROM tokens ORDER BY created_at, id").fetch_all(conn).await?;
-    found.iter().map(|row| token(row)).collect()
-}
-
-/// People whom a proxy named.
-pub(super) async fn proxied(conn: &SqlitePool, workspace: &str) -> Result<Vec<Token>, StoreError> {
-    let found = sqlx::query("SELECT * FROM proxied WHERE workspace = ?1 ORDER BY subject").bind(workspace);
-    found.fetch_all(conn).await?.iter().map(|row| person(row)).collect()
-}
-
-/// The newest counts, also where two gates write at once.
-pub(super) async fn put_proxied(
-    conn: &mut SqliteConnection,
-    person: &Token,
-    at: Timestamp,
-) -> Result<(), StoreError> {
-    let put = "INSERT INTO proxied (workspace, subject, name, groups, scopes, seen_at) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
-               ON CONFLICT (workspace, subject) DO UPDATE SET name = excluded.name, groups = excluded.groups, \
-               scopes = excluded.scopes, seen_at = excluded.seen_at WHERE proxied.seen_at <= excluded.seen_at";
-    let put = sqlx::query(put).bind(&person.workspace).bind(&person.subject).bind(&person.name);
-    let put = put.bind(person.groups.join("\n")).bind(Scope::write(&person.scopes)).bind(at.as_millis());
-    put.execute(conn).await?;
-    Ok(())
 }

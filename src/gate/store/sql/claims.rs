@@ -1,12 +1,13 @@
-//! Who is on what.
+//! Claims: a reviewer says "I'm on it".
 
-use super::conn::Conn;
+use super::{Sql, Statement};
 use crate::domain::{Claim, Timestamp};
+use crate::gate::store::columns::Columns as _;
 use crate::gate::store::rows;
 use crate::gate::store::{Actor, CLAIMS_MAX, StoreError};
 
 const OVER: &str = "DELETE FROM claims WHERE workspace = $1 AND until <= $2";
-/// Whoever was first keeps it, until it is over; the same one again is on it for longer.
+/// The first claim holds until it ends. Its holder may extend it.
 const PUT: &str = "INSERT INTO claims (workspace, action, who, since, until) \
      SELECT a.workspace, a.id, $3, $4, $5 FROM actions a WHERE a.id = $2 AND a.workspace = $1 \
      AND a.status = 'pending' \
@@ -16,24 +17,24 @@ const PUT: &str = "INSERT INTO claims (workspace, action, who, since, until) \
      until = CASE WHEN claims.until <= $4 OR claims.who = excluded.who THEN excluded.until ELSE claims.until END \
      RETURNING action, who, since";
 const END: &str = "DELETE FROM claims WHERE workspace = $1 AND action = $2 AND who = $3 AND until > $4";
-/// Who proposed it, and who is on it.
+/// Proposer and holder of the claim.
 const ABOUT: &str = "SELECT a.proposer, c.who FROM actions a LEFT JOIN claims c \
      ON c.workspace = a.workspace AND c.action = a.id AND c.until > $3 WHERE a.id = $2 AND a.workspace = $1";
-/// What was decided has no claim any more: nobody has to end it.
+/// Claims of pending actions. A decision ends the claim without a write.
 const ALL: &str = "SELECT c.action, c.who, c.since FROM claims c JOIN actions a ON a.id = c.action \
      WHERE c.workspace = $1 AND c.until > $2 AND a.status = 'pending' ORDER BY c.since DESC, c.action LIMIT $3";
 
-/// Whose it is, and whether that is news.
-pub(super) async fn put(
-    conn: &mut Conn,
+/// Returns the claim that holds now, and whether it is new.
+pub(super) async fn put<S: Sql>(
+    conn: &mut S,
     by: &Actor,
     action: &str,
     now: Timestamp,
 ) -> Result<Option<(Claim, bool)>, StoreError> {
     let until = now.plus_millis(Claim::QUIET);
-    sqlx::query(OVER).bind(&by.workspace).bind(now.as_millis()).execute(&mut *conn).await?;
-    let put = sqlx::query(PUT).bind(&by.workspace).bind(action).bind(&by.subject);
-    let put = put.bind(now.as_millis()).bind(until.as_millis()).fetch_optional(conn).await?;
+    conn.execute(Statement::new(OVER).bind(&by.workspace).bind(now.as_millis())).await?;
+    let put = Statement::new(PUT).bind(&by.workspace).bind(action).bind(&by.subject);
+    let put = conn.fetch_optional(put.bind(now.as_millis()).bind(until.as_millis())).await?;
     let claim = put.map(|row| rows::claim(&row)).transpose()?;
     Ok(claim.map(|claim| {
         let is_new = claim.since == now && claim.by.as_raw() == by.subject;
@@ -41,28 +42,33 @@ pub(super) async fn put(
     }))
 }
 
-/// Who proposed it, and who is on it, as they are spelled; `None`: there is no such action.
-pub(super) async fn about(
-    conn: &mut Conn,
+/// Returns proposer and holder of the claim; `None` if there is no such action.
+pub(super) async fn about<S: Sql>(
+    conn: &mut S,
     workspace: &str,
     action: &str,
     now: Timestamp,
 ) -> Result<Option<(String, Option<String>)>, StoreError> {
-    let about = sqlx::query_as(ABOUT).bind(workspace).bind(action).bind(now.as_millis());
-    Ok(about.fetch_optional(conn).await?)
+    let about = Statement::new(ABOUT).bind(workspace).bind(action).bind(now.as_millis());
+    let Some(row) = conn.fetch_optional(about).await? else { return Ok(None) };
+    Ok(Some((row.text("proposer")?, row.maybe_text("who")?)))
 }
 
-pub(super) async fn end(
-    conn: &mut Conn,
+pub(super) async fn end<S: Sql>(
+    conn: &mut S,
     by: &Actor,
     action: &str,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
-    let end = sqlx::query(END).bind(&by.workspace).bind(action).bind(&by.subject).bind(now.as_millis());
-    Ok(end.execute(conn).await?.rows_affected() > 0)
+    let end = Statement::new(END).bind(&by.workspace).bind(action).bind(&by.subject).bind(now.as_millis());
+    Ok(conn.execute(end).await? > 0)
 }
 
-pub(super) async fn all(conn: &mut Conn, workspace: &str, now: Timestamp) -> Result<Vec<Claim>, StoreError> {
-    let all = sqlx::query(ALL).bind(workspace).bind(now.as_millis()).bind(i64::from(CLAIMS_MAX));
-    all.fetch_all(conn).await?.iter().map(|row| rows::claim(row)).collect()
+pub(in crate::gate::store) async fn all<S: Sql>(
+    conn: &mut S,
+    workspace: &str,
+    now: Timestamp,
+) -> Result<Vec<Claim>, StoreError> {
+    let all = Statement::new(ALL).bind(workspace).bind(now.as_millis()).bind(i64::from(CLAIMS_MAX));
+    conn.fetch_all(all).await?.iter().map(|row| rows::claim(row)).collect()
 }

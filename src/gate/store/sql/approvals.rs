@@ -1,25 +1,23 @@
-//! Whose approvals an action has.
+//! Writes the approvals of an action.
 
-use sqlx::SqliteConnection;
-
+use super::{Sql, Statement};
 use crate::domain::RawJson;
-use crate::gate::store::KeptApproval;
-use crate::gate::store::StoreError;
 use crate::gate::store::rows::integer;
+use crate::gate::store::{KeptApproval, StoreError};
 
-const DROP: &str = "DELETE FROM approvals WHERE seq = ?1";
+const DROP: &str = "DELETE FROM approvals WHERE seq = $1";
 const PUT: &str = "INSERT INTO approvals (seq, revision, subject, at, effective_digest, terms, policy, edits) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 
-/// These, and no others.
-pub(super) async fn put(
-    conn: &mut SqliteConnection,
+/// Replaces all approvals of an action.
+pub(super) async fn put<S: Sql>(
+    conn: &mut S,
     seq: i64,
     approvals: &[KeptApproval],
 ) -> Result<(), StoreError> {
-    sqlx::query(DROP).bind(seq).execute(&mut *conn).await?;
+    conn.execute(Statement::new(DROP).bind(seq)).await?;
     for approval in approvals {
-        sqlx::query(PUT)
+        let put = Statement::new(PUT)
             .bind(seq)
             .bind(integer(approval.revision))
             .bind(&approval.subject)
@@ -27,9 +25,8 @@ pub(super) async fn put(
             .bind(approval.effective.to_string())
             .bind(approval.terms.to_string())
             .bind(approval.policy.to_string())
-            .bind(approval.edits.as_ref().map(RawJson::as_str))
-            .execute(&mut *conn)
-            .await?;
+            .bind(approval.edits.as_ref().map(RawJson::as_str));
+        conn.execute(put).await?;
     }
     Ok(())
 }

@@ -1,0 +1,190 @@
+//! SQL that both databases accept, and connections to either.
+//!
+//! Parameters are `$1`, `$2` and so on; sqlx binds them by number on SQLite, too. Sums are cast, because PostgreSQL adds up `BIGINT` to
+//! `NUMERIC`. Where a database needs other words they are a part of [`Sql`].
+
+pub(super) mod approvals;
+pub(super) mod ask;
+pub(super) mod audit;
+pub(super) mod callbacks;
+pub(super) mod claims;
+pub(super) mod due;
+pub(super) mod flows;
+pub(super) mod outstanding;
+pub(super) mod prune;
+pub(super) mod read;
+pub(super) mod tokens;
+pub(super) mod tx;
+pub(super) mod verify;
+pub(super) mod which;
+
+use std::borrow::Cow;
+
+use futures_util::TryStreamExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+use sqlx::query::Query;
+use sqlx::{AssertSqlSafe, Database, Encode, Type};
+
+use super::columns::Columns;
+
+/// A connection to a database.
+pub(super) trait Sql: Send {
+    type Row: Columns + Send + Sync;
+
+    /// Before a column by which SQLite must not look rows up. PostgreSQL decides by its statistics.
+    const UNINDEXED: &'static str;
+    /// Begins an attempt of callbacks and returns them: the end of its lease, the name, the time, at most how many.
+    const TAKE_CALLBACKS: &'static str;
+    /// Names triggers that are not there any more, or are switched off, so that something else could be done.
+    const GUARDS_GONE: &'static str;
+    /// Sorts what was pruned by id: one row of the audit names many, in the order in which they were settled.
+    const SORT_PRUNED: &'static [&'static str];
+
+    /// After a table: the index that SQLite must use.
+    fn indexed_by(index: &str) -> String;
+    /// The operator that tells upper from lower case, and this pattern in its words.
+    fn like(pattern: &str) -> (&'static str, String);
+
+    /// The next 500 of what was pruned, after this many.
+    fn next_pruned(after: i64) -> Statement;
+
+    /// Returns how many rows were changed.
+    fn execute(&mut self, statement: Statement) -> BoxFuture<'_, Result<u64, sqlx::Error>>;
+    fn fetch(&mut self, statement: Statement) -> BoxStream<'_, Result<Self::Row, sqlx::Error>>;
+
+    fn fetch_all(&mut self, statement: Statement) -> BoxFuture<'_, Result<Vec<Self::Row>, sqlx::Error>> {
+        Box::pin(self.fetch(statement).try_collect())
+    }
+
+    /// Reads to the end, so that the connection can be used again.
+    fn fetch_optional(
+        &mut self,
+        statement: Statement,
+    ) -> BoxFuture<'_, Result<Option<Self::Row>, sqlx::Error>> {
+        Box::pin(async move { Ok(self.fetch_all(statement).await?.pop()) })
+    }
+
+    fn fetch_one(&mut self, statement: Statement) -> BoxFuture<'_, Result<Self::Row, sqlx::Error>> {
+        Box::pin(async move { self.fetch_optional(statement).await?.ok_or(sqlx::Error::RowNotFound) })
+    }
+}
+
+/// A parameter. Also NULL has a type: the server would guess another one.
+#[derive(Debug)]
+pub(super) enum Value {
+    Int(Option<i64>),
+    Text(Option<String>),
+    Bytes(Vec<u8>),
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::Int(Some(value))
+    }
+}
+
+impl From<Option<i64>> for Value {
+    fn from(value: Option<i64>) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<String> for Value {
+    fn from(value: String) -> Self {
+        Self::Text(Some(value))
+    }
+}
+
+impl From<&String> for Value {
+    fn from(value: &String) -> Self {
+        Self::Text(Some(value.clone()))
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Self::Text(Some(value.to_owned()))
+    }
+}
+
+impl From<Option<String>> for Value {
+    fn from(value: Option<String>) -> Self {
+        Self::Text(value)
+    }
+}
+
+impl From<Option<&str>> for Value {
+    fn from(value: Option<&str>) -> Self {
+        Self::Text(value.map(str::to_owned))
+    }
+}
+
+impl From<&[u8]> for Value {
+    fn from(value: &[u8]) -> Self {
+        Self::Bytes(value.to_vec())
+    }
+}
+
+/// A statement with its parameters.
+#[derive(Debug)]
+pub(super) struct Statement {
+    text: Cow<'static, str>,
+    values: Vec<Value>,
+}
+
+impl Statement {
+    pub(super) fn new(text: impl Into<Cow<'static, str>>) -> Self {
+        Self { text: text.into(), values: Vec::new() }
+    }
+
+    /// Adds the next parameter, which the text names already.
+    pub(super) fn bind(mut self, value: impl Into<Value>) -> Self {
+        self.values.push(value.into());
+        self
+    }
+
+    pub(super) fn push(&mut self, text: &str) -> &mut Self {
+        self.text.to_mut().push_str(text);
+        self
+    }
+
+    /// Appends a parameter to the text.
+    pub(super) fn push_bind(&mut self, value: impl Into<Value>) -> &mut Self {
+        self.values.push(value.into());
+        let number = self.values.len();
+        self.push("$").push(&number.to_string())
+    }
+
+    /// Appends parameters in brackets: for `IN`.
+    pub(super) fn push_list<V: Into<Value>>(&mut self, values: impl IntoIterator<Item = V>) -> &mut Self {
+        self.push("(");
+        for (nth, value) in values.into_iter().enumerate() {
+            self.push(if nth == 0 { "" } else { ", " }).push_bind(value);
+        }
+        self.push(")")
+    }
+
+    pub(super) fn query<DB>(self) -> Query<'static, DB, <DB as Database>::Arguments>
+    where
+        DB: Database,
+        Option<i64>: Encode<'static, DB> + Type<DB>,
+        Option<String>: Encode<'static, DB> + Type<DB>,
+        Vec<u8>: Encode<'static, DB> + Type<DB>,
+    {
+        let mut query = sqlx::query(AssertSqlSafe(self.text));
+        for value in self.values {
+            query = match value {
+                Value::Int(value) => query.bind(value),
+                Value::Text(value) => query.bind(value),
+                Value::Bytes(value) => query.bind(value),
+            };
+        }
+        query
+    }
+
+    #[cfg(test)]
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+}

@@ -1,0 +1,30 @@
+//! Rules about the names of tools, as SQL: the database reads only rows of tools that are asked for.
+
+use super::{Sql, Statement};
+use crate::gate::which::{Rule, Which};
+
+/// Whether the tool of a row of `actions a` is one of these, as [`Which::has`] says it.
+pub(in crate::gate::store) fn push<S: Sql>(query: &mut Statement, tools: &Which) {
+    let word = |is: bool| if is { "TRUE" } else { "FALSE" };
+    // A CASE needs a branch, and there may be no rule: this one fits no row.
+    query.push("(CASE WHEN a.tool IS NULL THEN FALSE");
+    for (rule, is) in &tools.rules {
+        query.push(" WHEN a.tool ");
+        match rule {
+            Rule::OneOf(names) => query.push("IN ").push_list(names),
+            Rule::Like(pattern) => {
+                let (operator, pattern) = S::like(pattern);
+                query.push(operator).push(" ").push_bind(pattern)
+            }
+        };
+        query.push(" THEN ").push(word(*is));
+    }
+    query.push(" ELSE ").push(word(tools.others)).push(" END)");
+}
+
+/// Excludes tools with these names.
+pub(super) fn push_none_of(query: &mut Statement, names: &[String]) {
+    if !names.is_empty() {
+        query.push(" AND a.tool NOT IN ").push_list(names);
+    }
+}
