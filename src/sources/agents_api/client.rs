@@ -14,7 +14,8 @@ use crate::sources::{Full, SourceError, answer};
 pub(super) const READ_LIMIT: Duration = Duration::from_secs(30);
 /// Time limit of a decision; an approved call runs before the answer.
 pub(super) const RESOLVE_LIMIT: Duration = Duration::from_mins(2);
-const RESUMES_NOT: Note = Note { on: On::Approve, words: "approve does not resume the run" };
+const RESUMES_NOT: Note =
+    Note { on: On::Approve, words: "whether the run goes on after it is up to the site" };
 const RUNS: Note = Note { on: On::Approve, words: "it runs at once, and its answer is waited for" };
 const REASON: Note = Note { on: On::Reject, words: "a reason may not be kept there; it is kept here" };
 const REFUSED: Note = Note {

@@ -88,7 +88,7 @@ fn abilities(index: &Reply, summary: Result<Reply, SourceError>) -> Check {
             "serve the site over https, or switch application passwords on; then make one under Users, Profile",
         ),
         (401, _) => bad(
-            "nobody is logged in: the user or the application password is wrong, or something on the way takes the \
+            "nobody is logged in: the user or the application password is missing or wrong, or something on the way takes the \
              Authorization header off (WordPress answers the same to all three)",
             "check `user` and the password (its blanks may stay), and that the web server passes Authorization on",
         ),

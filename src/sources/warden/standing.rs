@@ -10,8 +10,8 @@ pub(super) const NOT_TAKEN: &str =
     "the engine did not take the decision that was sent from here: check its workers and its outbox";
 pub(super) const DROPPED: &str = "the engine dropped the decision that was sent from here, because a retry came first, and this step's \
                                   key is used up, so that no later decision on it will be taken: whoever runs the engine has to look";
-const STUCK: &str = "it did not come back from its retry: this engine version loses a retried reason step, and an operator's \
-                     retry-step does not help; whoever runs the engine has to end the run";
+const STUCK: &str = "it did not come back from its retry within two minutes. Engine 0.1.0 loses retried reason steps, and an operator's \
+                     retry-step does not help there: whoever runs the engine has to look";
 
 pub(super) fn settled(step: &Step, sent: Option<&Sent>, now: Timestamp) -> PendingAction {
     let (status, error) = standing(step, sent, now);

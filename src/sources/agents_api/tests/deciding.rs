@@ -111,9 +111,11 @@ async fn capabilities_show_effects_and_earlier_refusals() {
     let told =
         |can: Capabilities| can.told().into_iter().map(|(_, words)| words.into_owned()).collect::<Vec<_>>();
     let before = told(row.can);
-    for words in
-        ["approve does not resume the run", "a reason may not be kept there; it is kept here", "no edits"]
-    {
+    for words in [
+        "whether the run goes on after it is up to the site",
+        "a reason may not be kept there; it is kept here",
+        "no edits",
+    ] {
         assert!(before.iter().any(|told| told == words), "{before:?}");
     }
 
