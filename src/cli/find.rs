@@ -159,13 +159,12 @@ pub(super) fn ambiguous(given: &str, ids: impl ExactSizeIterator<Item = String>)
 
 /// Its id is known, and its source does not give it.
 fn missing(key: ActionKey, problem: Problem) -> NotFound {
-    let gone = problem.is_gone().then(|| key.clone());
+    let is_gone = problem.is_gone();
     let why = problem.why.or_else(|| Some(key.id.untrusted().clone()));
-    NotFound { problem: Problem { why, ..problem }, exit: Exit::Failed, gone }
+    NotFound { problem: Problem { why, ..problem }, exit: Exit::Failed, gone: is_gone.then_some(key) }
 }
 
-/// What was sent from here about an action that no source gave, oldest first, and the source that it was sent to. `None` where
-/// nothing was.
+/// Returns the decisions sent from here on an action that no source gave, oldest first, and their source. `None` without any.
 pub(super) async fn sent_here(
     inbox: &Inbox,
     source: Option<&str>,

@@ -86,7 +86,7 @@ pub(super) fn print(
 fn line_text(line: &ReportLine, followed: Option<&Followed>, replaced: Option<&String>) -> String {
     let edits = if line.decision == DecisionKind::ApproveWithEdits { " with edits" } else { "" };
     let outcome = outcome(&line.outcome, edits);
-    // Who settled it, or why it is unknown, is told with the outcome.
+    // The outcome names who settled it, or why it is unknown.
     let followed =
         followed.filter(|_| !matches!(line.outcome, Outcome::Skipped { .. } | Outcome::Unknown { .. }));
     let then = followed.map(|it| then(&line.outcome, &it.status, it.error.as_ref()));
@@ -134,7 +134,7 @@ pub(super) fn became(came_to: &Outcome, edits: &str, later: Option<&LastSeen>) -
     }
 }
 
-/// What came of a decided action later, after the word for its outcome.
+/// Describes a decided action's later status, to follow the word for its outcome.
 fn then(outcome: &Outcome, status: &Status, error: Option<&Untrusted>) -> String {
     match status {
         Status::Approved | Status::Running => return ", not finished yet".to_owned(),

@@ -71,7 +71,7 @@ pub async fn show(inbox: &Inbox, args: &ShowArgs) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// What the journal knows of an action that its source does not give.
+/// Prints the journal's record of an action that its source does not give.
 fn from_journal(key: &ActionKey, sent: &[SentHere], json: bool) -> anyhow::Result<()> {
     let Some(SentHere { sent: last, .. }) = sent.last() else { return Ok(()) };
     if json {

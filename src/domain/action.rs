@@ -154,7 +154,7 @@ pub struct PendingAction {
     pub result: Option<RawJson>,
     pub error: Option<Untrusted>,
     pub executed_at: Option<Timestamp>,
-    /// More will be known of it although its status is final: what it undoes still runs.
+    /// Whether more follows a final status, because its undo still runs.
     pub goes_on: bool,
     /// The source's digest of everything else agreed to: expiry, effect, risk, preview, schema, executor. Opaque;
     /// returned with the decision.

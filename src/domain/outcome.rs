@@ -125,12 +125,12 @@ impl Counts {
 }
 
 impl Followed {
-    /// It was rejected, and what that undoes failed.
+    /// Whether it was rejected and its undo failed.
     pub fn failed_undo(&self) -> bool {
         self.status == Status::Rejected && self.error.is_some()
     }
 
-    /// It ended badly, and somebody must look.
+    /// Whether a person must look at it.
     pub fn is_trouble(&self) -> bool {
         matches!(self.status, Status::Failed | Status::Unknown) || self.failed_undo()
     }

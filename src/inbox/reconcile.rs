@@ -170,7 +170,7 @@ async fn learn(inbox: &Inbox, past: &SubmissionRecord) -> Learnt {
                 None => missing(past, sent, source),
             };
             learnt.open |= outcome.as_ref().is_none_or(Outcome::is_open);
-            // What it undid failed: only now is that known.
+            // The undo failed, which is known only now.
             if let Some((action, error)) =
                 found.get(&sent.key.id).and_then(|it| Some((it, it.error.clone()?)))
                 && outcome == Some(Outcome::Rejected)

@@ -46,7 +46,7 @@ pub struct RetryArgs {
     /// The action, by its id or any unique beginning of it
     #[arg(required = true)]
     pub id: Vec<String>,
-    /// What the agent is told
+    /// Guidance for the agent
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     pub guidance: String,
     /// Only this source

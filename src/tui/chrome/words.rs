@@ -98,7 +98,7 @@ pub(crate) fn risk_in_full(risk: &Risk) -> Shown {
     }
 }
 
-/// It was rejected, and what that undoes failed.
+/// Of a rejection whose undo failed.
 pub(crate) const UNDO_FAILED: &str = "undo failed";
 
 /// What became of an action, as a row says it.
