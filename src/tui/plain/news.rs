@@ -1,4 +1,5 @@
-//! What happens by itself, in one line worth hearing: between answers, a few seconds apart, many of a kind as one number.
+//! Tells what happens meanwhile, in single lines between answers: a few seconds apart, with equal events counted
+//! together.
 
 use crate::domain::Status;
 use crate::inbox::Sending;
@@ -14,10 +15,9 @@ use crate::tui::queue::slots::State;
 use super::session::{Opened, Session, Spoken, Turn};
 use super::{browse, figures, sentences, submit};
 
-/// From one line to the next. Milliseconds.
+/// Minimum time between two lines. Milliseconds.
 const APART: i64 = 3_000;
 
-/// What is compared before and after a message.
 struct Snapshot {
     actions: usize,
     settled: usize,
@@ -38,7 +38,6 @@ impl Snapshot {
     }
 }
 
-/// Takes a message, and notes what of it is worth hearing.
 pub(crate) fn take(session: &mut Session, msg: Msg) {
     if let What::Flows(source, _) = &msg.what {
         session.counting.retain(|it| it != source);
@@ -95,7 +94,7 @@ fn connections(session: &mut Session, before: &Snapshot, after: &Snapshot) {
         .list.sources
         .iter()
         .zip(before.good.iter().zip(&after.good))
-        // Before it was there first, it is not lost.
+        // A source that was never connected is not reported as lost.
         .filter(|(source, (was, is))| was != is && (source.listed || source.connection.is_over()))
         .map(|(source, (_, is))| (source.name.to_string(), *is))
         .collect();
@@ -104,7 +103,7 @@ fn connections(session: &mut Session, before: &Snapshot, after: &Snapshot) {
     }
 }
 
-/// A question that nobody can answer any more is taken back at once.
+/// Withdraws the question of a review that was closed.
 fn review_closed(session: &mut Session) {
     let asked = matches!(session.turn, Turn::Confirming(_) | Turn::Reviewing);
     if asked && !matches!(session.model.modal, Some(Modal::Review(_))) {
@@ -114,10 +113,10 @@ fn review_closed(session: &mut Session) {
     }
 }
 
-/// The action that was read out last was decided by somebody else, or became another one.
+/// Tells that the action read out last was decided by somebody else or changed.
 fn read_out_gone(session: &mut Session) {
     let Some(spoken) = session.spoken.clone() else {
-        // An empty list that is empty no more.
+        // The list was empty when it was last read out.
         if session.model.here().is_some() && session.turn == Turn::Word {
             browse::announce(session);
         }
@@ -131,7 +130,7 @@ fn read_out_gone(session: &mut Session) {
         let standing = sentences::standing(&session.model, slot);
         session.news.note(words::was_read_out(&place, &standing));
     } else if spoken.label != now.label {
-        // Told once; a decision meets the same comparison.
+        // Told once; a decision checks again.
         if session.spoken.as_ref().is_some_and(|it| it.pending) {
             session.news.note(words::read_out_changed(&place));
         }
@@ -141,7 +140,7 @@ fn read_out_gone(session: &mut Session) {
     session.spoken = Some(Spoken { pending: false, ..spoken });
 }
 
-/// Tells one line when it is time: nothing is waited for, and the last words are a while ago.
+/// Tells a line if nothing is being answered and enough time has passed.
 pub(crate) fn tell(session: &mut Session) {
     let now = session.model.now;
     let news = &mut session.news;
@@ -156,7 +155,7 @@ pub(crate) fn tell(session: &mut Session) {
     }
 }
 
-/// `Actions: 3 new; 44 pending.`
+/// Returns `Actions: 3 new; 44 pending.`
 fn counted(session: &mut Session) -> Option<String> {
     let news = &mut session.news;
     let (arrived, settled, executed) = (
@@ -179,12 +178,12 @@ pub(crate) fn quiet(session: &mut Session, quiet: bool) {
     session.say(if quiet { words::QUIET } else { words::NEWS_IS_TOLD_AGAIN });
 }
 
-// The first sentences: how things stand, the figures where they were asked for, and the first undecided action.
+// The opening: counts, the figures if requested, and the first undecided action.
 
-/// What has not answered by then is told as it is. Milliseconds.
+/// Sources that have not answered by then are reported as such. Milliseconds.
 const PATIENCE: i64 = 5_000;
 
-/// Says them as soon as they are known. True when the session can go on.
+/// Tells the opening once it is known. Returns true if the session can continue.
 pub(crate) fn opened(session: &mut Session) -> bool {
     let model = &session.model;
     let answered =

@@ -1,4 +1,4 @@
-//! Runs plain mode: reads lines, updates, performs effects, writes lines. The counterpart of the screen's loop, `app::run`.
+//! The main loop of plain mode: reads lines, updates, performs effects, writes. The counterpart of `app::run`.
 
 use std::io;
 use std::io::{BufRead, IsTerminal as _, Read as _, Write as _};
@@ -25,13 +25,12 @@ use crate::tui::dashboard::state::StartView;
 use super::session::{How, SIZE, Session, Typed, Why};
 use super::words;
 
-/// So many messages are taken together.
 const BURST: usize = 256;
 
-/// Speaks the inbox until the reviewer leaves it, the input ends, `shutdown` is cancelled, or a signal comes.
+/// Runs until the reviewer quits, the input ends, `shutdown` is cancelled, or a signal arrives.
 ///
-/// `opens`: whether the figures are read out first. Reads standard input and writes standard output; neither must be a terminal. Nothing is lost by leaving: staged decisions
-/// and texts are saved as they are made.
+/// `opens` tells whether the figures are read out first. Standard input and output need not be terminals. Quitting
+/// loses nothing, because decisions and texts are saved as they are made.
 pub(crate) async fn run(
     inbox: Inbox,
     config: &Config,
@@ -41,7 +40,7 @@ pub(crate) async fn run(
 ) -> anyhow::Result<Left> {
     let ways = Channels::new(&config.notify)?.remembering(inbox.undelivered());
     let mut signals = Signals::new()?;
-    // Lines have neither colours nor motion, and no view is opened: the figures are read out.
+    // Lines have neither colours nor motion. The watch view is read out instead of opened.
     let settings = Settings {
         keymap: words::keymap(),
         glyphs: Glyphs::Ascii,
@@ -62,7 +61,6 @@ pub(crate) async fn run(
     Ok(Left { by: by?, staged: model.unsent(), sending: model.under_way(), unfinished: !finished })
 }
 
-/// What standard input and output are like.
 fn how(why: Why, opens: StartView) -> How {
     let columns = || std::env::var("COLUMNS").ok()?.parse::<u16>().ok().filter(|columns| *columns > 0);
     let size = environment::size();
@@ -97,7 +95,7 @@ async fn live(
             }
             effects.perform(effect);
         }
-        // Nobody reads any more.
+        // The reader of the output is gone.
         if write(&session.said()).is_err() {
             return Ok(LeftBy::Hangup);
         }
@@ -125,12 +123,11 @@ fn write(text: &str) -> io::Result<()> {
     out.flush()
 }
 
-// Lines from standard input, with the time at which each came.
+// Lines from standard input with their times.
 
-/// Longer lines are refused, bytes.
 const LONGEST: u64 = 64 * 1024;
 
-/// Reads on a thread of its own, which ends with the process: a read from a terminal cannot be called off.
+/// Reads lines on a separate thread that lasts as long as the process, because reading a terminal cannot be cancelled.
 pub(crate) fn lines() -> io::Result<mpsc::Receiver<(Timestamp, Typed)>> {
     let (tell, lines) = mpsc::channel(256);
     std::thread::Builder::new().name("lines".to_owned()).spawn(move || {

@@ -1,4 +1,4 @@
-//! One session of plain mode: what was read out, what it waits for, and the text to write.
+//! A plain-mode session: its state, and the text to write.
 
 use std::collections::VecDeque;
 
@@ -16,19 +16,17 @@ use crate::tui::queue::slots::Slot;
 
 use super::sentences;
 
-/// A page of text when nothing else is known; `How` says more.
 pub(crate) const SIZE: Size = Size::new(1_000, 1_000);
 
-/// What the two ends of the session are like.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct How {
-    /// Why it is plain, for the first line.
+    /// Why plain mode is used, for the first line.
     pub(crate) why: &'static str,
-    /// What is read out first.
+    /// Whether the figures are read out first.
     pub(crate) opens: StartView,
-    /// A person types: there is a prompt, long texts come in pages, and what comes too fast was not typed.
+    /// A person types: there is a prompt, long texts come in parts, and lines that come too fast are ignored.
     pub(crate) interactive: bool,
-    /// Columns; `None` breaks no line.
+    /// Width in columns; `None` does not break lines.
     pub(crate) width: Option<u16>,
     pub(crate) rows: u16,
 }
@@ -38,50 +36,48 @@ pub(crate) struct Session {
     pub(crate) model: Model,
     pub(crate) how: How,
     pub(crate) turn: Turn,
-    /// The action that was read out last.
+    /// The action read out last.
     pub(crate) spoken: Option<Spoken>,
     pub(crate) reading: Option<Reading>,
     pub(crate) news: News,
-    /// Sources that were asked for their own counts, and have not answered.
+    /// Sources whose counts were requested.
     pub(crate) counting: Vec<SourceName>,
     pub(crate) lines: VecDeque<(Timestamp, Typed)>,
     pub(crate) last_line: Option<Timestamp>,
-    /// Lines of a paste that were ignored and not told yet.
+    /// Ignored lines of a paste, not reported yet.
     pub(crate) pasted: usize,
     pub(crate) out: String,
-    /// The prompt stands at the end of what was written.
     pub(crate) prompted: bool,
 }
 
 /// What the session waits for, or what the next line answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// The lists, for the first sentence.
+    /// Waits for the lists.
     Opening,
-    /// A word.
     Word,
-    /// The counts of sources that count by themselves, to read the figures; asked for then, by a word or at the opening.
+    /// Waits for the sources' counts, requested at this time, by a word or at the opening.
     Counting(Timestamp, Opened),
-    /// The content of an action, to read it.
+    /// Waits for an action's content.
     Reading(Tab),
-    /// The actions of a review, read afresh.
+    /// Waits for the actions of a review.
     Reviewing,
-    /// The answer to a review's question, asked then.
+    /// The next line answers a review's question, asked at this time.
     Confirming(Timestamp),
-    /// `yes` to what settling says, asked then.
+    /// The next line confirms a resolution with `yes`; asked at this time.
     Resolved(Resolution, Option<String>, Timestamp),
     Over,
 }
 
-/// Whether the first sentences were all said.
+/// Whether the opening was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opened {
     Yes,
-    /// The first action comes after the figures.
+    /// The first action follows the figures.
     NotYet,
 }
 
-/// What was read out of an action: a decision is about this.
+/// The action as it was read out; decisions apply to this.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Spoken {
     pub(crate) key: ActionKey,
@@ -100,7 +96,7 @@ impl Spoken {
 
 impl Session {
     pub(crate) fn new(mut model: Model, how: How) -> Self {
-        // The model lays texts out as for a screen without a list. A screen that is too small shows none.
+        // A wide screen without a list; on a small screen the model would lay out no text.
         let width = how.width.map_or(SIZE.width, |width| width.clamp(44, SIZE.width));
         let height = if how.interactive { how.rows.clamp(20, 60) } else { SIZE.height };
         model.screen.size = Size::new(width, height);
@@ -126,12 +122,10 @@ impl Session {
         self.how.interactive
     }
 
-    /// The text to write since the last call.
     pub(crate) fn said(&mut self) -> String {
         std::mem::take(&mut self.out)
     }
 
-    /// Something happens by our own doing.
     pub(crate) fn tell(&mut self, what: What) {
         let msg = Msg { at: self.model.now, what };
         router::handle(&mut self.model, msg);
@@ -145,13 +139,12 @@ impl Session {
         self.news.began
     }
 
-    /// What the model said about it, if anything.
     pub(crate) fn heard(&mut self) -> Option<String> {
         let message = self.model.screen.message.take()?;
         Some(sentences::sentence(&message.parts.iter().map(Shown::plain).collect::<String>()))
     }
 
-    /// Writes a line, broken at the width. `text` went through the door: it holds our words and shown ones only.
+    /// Writes a line, broken at the width. `text` contains only placet's words and escaped foreign text.
     pub(crate) fn say(&mut self, text: &str) {
         if self.prompted {
             self.out.push('\n');
@@ -175,7 +168,6 @@ impl Session {
         }
     }
 
-    /// Says what the model said.
     pub(crate) fn say_heard(&mut self) {
         if let Some(heard) = self.heard() {
             self.say(&heard);
@@ -183,32 +175,25 @@ impl Session {
     }
 }
 
-/// What was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Typed {
-    /// Without its end.
+    /// Without its line break.
     Line(String),
-    /// Nothing of it is used: half a value is another value.
+    /// Ignored as a whole, because a part of a value would be another value.
     TooLong,
-    /// Nothing more comes.
     End,
 }
 
-/// Why the inbox speaks in words, as its first line says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
-    /// `--plain`.
     Asked,
-    /// `PLACET_A11Y`.
     Accessibility,
-    /// `TERM=dumb`.
     DumbTerminal,
     /// A terminal, and no TERM that says which.
     UnnamedTerminal,
 }
 
 impl Why {
-    /// What the arguments and the environment ask for; `None` for the screen.
     pub(crate) fn of(asked: bool, env: impl Fn(&str) -> Option<String>, is_terminal: bool) -> Option<Self> {
         let on = |name: &str| env(name).is_some_and(|it| !it.is_empty() && it != "0");
         match () {
@@ -232,7 +217,7 @@ impl Why {
     }
 }
 
-/// What happened by itself and was not told yet.
+/// Events that were not told yet.
 #[derive(Debug)]
 pub(crate) struct News {
     pub(crate) quiet: bool,
@@ -240,12 +225,11 @@ pub(crate) struct News {
     pub(crate) settled: usize,
     pub(crate) executed: usize,
     pub(crate) lines: VecDeque<String>,
-    /// When something was said last, by whomever.
+    /// When the last line was written.
     pub(crate) said: Timestamp,
     pub(crate) began: Timestamp,
 }
 
-/// So many lines wait at most; then the oldest go.
 const WAITING: usize = 50;
 
 impl News {
@@ -273,11 +257,9 @@ impl News {
     }
 }
 
-/// What is read, and how far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reading {
     pub(crate) key: ActionKey,
     pub(crate) tab: Tab,
-    /// Lines of its page that were read out.
     pub(crate) read: usize,
 }
