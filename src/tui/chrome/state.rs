@@ -1,4 +1,4 @@
-//! What is on the terminal that belongs to no feature: the window, what lies over everything, the message, the mode.
+//! Screen state outside the features: the window, overlays, the message, the focus.
 
 use ratatui::layout::Size;
 use tui_textarea::TextArea;
@@ -9,37 +9,33 @@ use crate::text::Shown;
 use crate::tui::chrome::theme::palette::Theme;
 use crate::tui::core::keymap::Chord;
 
-/// A click this soon after the window came to the front was meant for the window.
+/// A click this soon after the window got the focus was meant for the window. Milliseconds.
 const FOCUSING: i64 = 200;
-/// Nobody is called more often.
+/// Minimum time between two calls for attention. Milliseconds.
 const APART: i64 = 60_000;
-/// An answer about the background that takes longer would change the colours under the reader's eyes.
+/// A reply about the background after this time is ignored, because the colours would change visibly. Milliseconds.
 const BUDGET: i64 = 100;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Window {
-    /// The terminal reports its mouse to us.
     pub mouse: bool,
-    /// The mouse was used: what it takes from the terminal was said.
+    /// The mouse was used once, and its effect on text selection was explained.
     pub clicked: bool,
-    /// Unknown until the terminal says so, and some never do: unknown counts as not looking.
+    /// `None` until the terminal reports the focus, which some never do. Counts as not looking.
     in_front: Option<bool>,
     since: Option<Timestamp>,
     called: Option<Timestamp>,
-    /// What is waiting has been looked at, or called out: later news is compared with it.
+    /// What was waiting when last seen or called out.
     known: Option<Waiting>,
-    /// There was news, and it is too soon to call again.
+    /// A call is due as soon as the minimum time has passed.
     owed: bool,
-    /// The terminal was asked for its background.
     asked: Option<Timestamp>,
 }
 
-/// What somebody would be called for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Waiting {
     pub pending: usize,
     pub high_risk: usize,
-    /// Sources that say nothing.
     pub down: usize,
 }
 
@@ -52,27 +48,27 @@ impl Window {
         }
     }
 
-    /// Somebody looks at it, as far as that is known.
+    /// Returns true if the window is known to have the focus.
     pub(crate) fn is_in_front(&self) -> bool {
         self.in_front == Some(true)
     }
 
-    /// Somebody looks elsewhere, as far as that is known.
+    /// Returns true if the window is known to be without focus.
     pub(crate) fn is_behind(&self) -> bool {
         self.in_front == Some(false)
     }
 
-    /// A click now only brought the window to the front.
+    /// Returns true if a click only brought the window to the front.
     pub(crate) fn is_focusing(&self, now: Timestamp) -> bool {
         self.in_front == Some(false)
             || self.in_front == Some(true) && self.since.is_some_and(|at| now.since(at) < FOCUSING)
     }
 
-    /// Takes how things stand; true when whoever looks elsewhere is to be called now.
+    /// Compares the counts with the last ones. Returns true if the reviewer is to be called now.
     pub(crate) fn calls(&mut self, waiting: Waiting, now: Timestamp) -> bool {
         let Some(known) = self.known.replace(waiting) else { return false };
         self.owed |= waiting.is_news_after(known);
-        // What was to be told is gone again.
+        // Nothing waits any more.
         self.owed &= waiting != Waiting::default();
         if self.in_front == Some(true) {
             self.owed = false;
@@ -86,7 +82,7 @@ impl Window {
         true
     }
 
-    /// When somebody is called whom it is too soon to call now.
+    /// Returns when a delayed call is due.
     pub(crate) fn calls_at(&self) -> Option<Timestamp> {
         self.called.filter(|_| self.owed).map(|at| at.plus_millis(APART))
     }
@@ -95,7 +91,7 @@ impl Window {
         self.asked = Some(now);
     }
 
-    /// The terminal says its background: true for the first answer, when it comes in time.
+    /// Returns true for the first reply about the background, if it came in time.
     pub(crate) fn takes_answer(&mut self, now: Timestamp) -> bool {
         self.asked.take().is_some_and(|at| now.since(at) <= BUDGET)
     }
@@ -108,17 +104,16 @@ impl Waiting {
     }
 }
 
-// What lies over everything else for a moment. What is beneath stays as it is, and goes on being answered.
+// Overlays. The screen beneath stays unchanged and keeps updating.
 
 #[derive(Clone, Debug)]
 pub(crate) enum Overlay {
     /// `at` is the first line on screen.
     Help(Finder),
-    /// `at` is the chosen row.
+    /// `at` is the selected row.
     Palette(Finder),
 }
 
-/// Something that is narrowed by typing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Finder {
     pub area: TextArea<'static>,
@@ -132,7 +127,6 @@ impl Finder {
         finder
     }
 
-    /// What is typed, on one line.
     pub(crate) fn text(&self) -> String {
         self.area.lines().join(" ")
     }
@@ -146,9 +140,6 @@ impl Overlay {
     }
 }
 
-// The line that says what happened last, and whether what was decided is on disk.
-
-/// One line that says what happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
     pub parts: Vec<Shown>,
@@ -163,24 +154,23 @@ pub(crate) enum Tone {
     Bad,
 }
 
-/// Whether what was decided is on disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Saved {
-    /// Writes under way, or waiting to be tried again.
+    /// Number of writes in progress or waiting for a retry.
     pub open: usize,
     pub last: Option<Timestamp>,
-    /// The last write failed: what is staged would not survive a crash.
+    /// Error of the last write: staged decisions would not survive a crash.
     pub failed: Option<String>,
 }
 
 impl Message {
-    /// Read by now; a warning stays longer.
+    /// Returns true if the message was shown long enough; warnings stay longer.
     pub(crate) fn is_over(&self, now: Timestamp) -> bool {
         now.since(self.at) > if self.tone == Tone::Bad { 30_000 } else { 5_000 }
     }
 }
 
-/// The terminal as the inbox fills it: what is not part of one feature.
+/// Screen state outside the features.
 #[derive(Clone, Debug)]
 pub(crate) struct Screen {
     pub size: Size,
@@ -192,19 +182,17 @@ pub(crate) struct Screen {
     pub theme: Theme,
     pub window: Window,
     pub saved: Saved,
-    /// The journal was read: what is staged and seen is complete.
+    /// The journal was read: staged decisions and seen contents are complete.
     pub restored: bool,
     /// Another inbox was using the journal when this one started.
     pub shared: bool,
-    /// How often what the hints speak of was used.
     pub learned: Learned,
-    /// Something on screen may have changed.
     pub dirty: bool,
-    /// Quitting: no more keys.
+    /// Quitting; keys are ignored.
     pub leaving: bool,
 }
 
-/// Where movement keys go.
+/// The pane that movement keys apply to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Focus {
     List,
