@@ -33,7 +33,7 @@ const WINDOW_EDITORS: [WindowEditors; 8] = [
     (&["open"], "-W", "--wait-apps"),
 ];
 
-/// A command line without a shell.
+/// The editor's command, run without a shell.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Editor {
     /// Added to its environment.
@@ -41,7 +41,7 @@ pub(crate) struct Editor {
     argv: Vec<String>,
 }
 
-/// Returns the command of `$VISUAL`, else of `$EDITOR`, else vi or nano.
+/// Returns the command of `$VISUAL`, or else of `$EDITOR`, or else vi or nano.
 pub(crate) fn find() -> Result<Editor, String> {
     let variable = |name: &str| std::env::var(name).ok();
     for name in ["VISUAL", "EDITOR"] {
@@ -84,7 +84,7 @@ impl Editor {
         let folder = tempfile::Builder::new().prefix("placet-").permissions(only_ours).tempdir();
         let folder = folder.map_err(|error| failed(words::NO_FILE_MADE, &error))?;
         let file = folder.path().join("input.json");
-        // Editors complain about a last line without an end.
+        // Editors complain about a missing final line break.
         let given = format!("{text}\n").into_bytes();
         write_private(&file, &given).map_err(|error| failed(words::FILE_NOT_WRITTEN, &error))?;
         let mut command = Command::new(name);
@@ -108,8 +108,8 @@ impl Editor {
     }
 }
 
-/// Replaces `$NAME`, `${NAME}` and `~` where a shell would, and quotes the value, so that a path with blanks stays one word. Only a
-/// variable that is a whole word may hold several words.
+/// Replaces `$NAME`, `${NAME}` and `~` like a shell, and quotes the value, so that a path with blanks stays one word.
+/// Only a variable that is a whole word may contain several words.
 fn expand(line: &str, variable: impl Fn(&str) -> Option<String>) -> Result<String, String> {
     let value = |name: &str| variable(name).ok_or_else(|| words::not_set(name));
     let (mut out, mut chars, mut quote, mut starts) = (String::new(), line.chars(), None, true);
@@ -152,7 +152,7 @@ fn ends_word(rest: &str) -> bool {
     rest.chars().next().is_none_or(char::is_whitespace)
 }
 
-/// Splits the name after a `$` from the rest. `None` if there is no name.
+/// Splits off the name after a `$`; `None` if there is no name.
 fn variable_name(after: &str) -> Option<(&str, &str)> {
     let braced = after.strip_prefix('{').and_then(|inside| inside.split_once('}'));
     let bare = || after.split_at_checked(after.find(|c: char| !is_of_name(c)).unwrap_or(after.len()));
@@ -176,7 +176,7 @@ fn write_private(file: &Path, bytes: &[u8]) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// A script that is run as an editor.
+    /// Returns an editor that runs this script.
     fn editor(script: &str) -> Editor {
         Editor { argv: ["sh", "-c", script, "editor"].map(str::to_owned).to_vec(), ..Editor::default() }
     }
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(inside, "{\"a\": \"\u{feff}\"}", "only a leading one is the editor's");
     }
 
-    /// With the clock paused, every editor ends at once.
+    /// Time is paused, so every editor ends at once.
     #[tokio::test(start_paused = true)]
     async fn editor_that_returns_at_once_leaves_its_file() {
         let said = editor("exit 0").edit("{\"a\": 1}").await.unwrap_err();

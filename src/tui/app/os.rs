@@ -1,4 +1,4 @@
-//! Other programs and files: a clipboard, a browser, the reviewer's own command; reports that are exported.
+//! Runs other programs: clipboard, browser, the reviewer's command; and writes exported reports.
 
 use crate::tui::app::words;
 use std::io;
@@ -11,30 +11,30 @@ use crate::program;
 use crate::program::How;
 pub(crate) use crate::program::Late;
 
-// Other programs: never on the screen's thread, never with the terminal in their hands, and never for long.
+// Other programs run off the screen's thread, without the terminal, and with a time limit.
 
-/// Whoever takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// Runs a program with `input` on its standard input; what it writes is thrown away. Fails when it cannot be run, fails, or
-/// takes longer than two seconds.
+/// Runs a program with `input` on its standard input and drops its output. Fails if it cannot be run, fails, or takes
+/// longer than two seconds.
 pub(crate) async fn run(argv: &[String], input: &[u8], late: Late) -> io::Result<()> {
     program::run(argv, input, How { limit: LIMIT, late, bare: false }).await
 }
 
-/// Copies with the program for this display; how it is called. The error is why that program failed, `None` where there is none.
+/// Copies with the program for this display and returns its name. The error says why it failed; `None` if there is
+/// none.
 pub(crate) async fn copy(text: &str) -> Result<String, Option<String>> {
     let tool = clipboard(variable, is_there).ok_or(None)?;
     run(&tool, text.as_bytes(), Late::Killed).await.map_err(|error| Some(error.to_string()))?;
     Ok(tool.join(" "))
 }
 
-/// Opens a link with the system's own opener. Fails with a sentence.
+/// Opens a link with the system's opener. The error is a sentence.
 pub(crate) async fn open(link: String) -> Result<(), String> {
     let mut opener = opener(variable, is_there).ok_or_else(|| words::NO_DISPLAY.to_owned())?;
     opener.push(link);
     match run(&opener, b"", Late::Left).await {
-        // Some openers stay until the browser is closed.
+        // Some openers run until the browser is closed.
         Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(()),
         ended => ended.map_err(|error| error.to_string()),
     }
@@ -49,7 +49,7 @@ fn is_there(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-/// A local program where there is a display, else tmux, which hands on to the terminal around it.
+/// Returns the program for the local display, or else tmux, which passes the text to the outer terminal.
 fn clipboard(variable: impl Fn(&str) -> Option<String>, there: impl Fn(&str) -> bool) -> Option<Vec<String>> {
     let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
     let mac = cfg!(target_os = "macos") && !set("SSH_CONNECTION");
@@ -64,7 +64,7 @@ fn clipboard(variable: impl Fn(&str) -> Option<String>, there: impl Fn(&str) -> 
     all.iter().find(fits).map(|(_, argv)| argv.iter().map(|&part| part.to_owned()).collect())
 }
 
-/// Without a display an opener would start a browser in this very terminal.
+/// Returns the opener; `None` without a display, where it could start a browser in this terminal.
 fn opener(variable: impl Fn(&str) -> Option<String>, there: impl Fn(&str) -> bool) -> Option<Vec<String>> {
     let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
     let name = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
@@ -72,14 +72,14 @@ fn opener(variable: impl Fn(&str) -> Option<String>, there: impl Fn(&str) -> boo
     (display && there(name)).then(|| vec![name.to_owned()])
 }
 
-// What was exported, on disk: new files that only their owner can read.
+// Exported files: new ones that only their owner can read.
 
-/// Writes `report-YYYYMMDD-HHMMSS.json`, local time. Never writes over a file that is there. Fails with a sentence.
+/// Writes `report-YYYYMMDD-HHMMSS.json` in local time. Never overwrites a file. The error is a sentence.
 pub(crate) fn write(folder: &Path, text: &str) -> Result<PathBuf, String> {
     new_file(folder, &format!("report-{}.json", moment()), text)
 }
 
-/// Likewise `NAME-YYYYMMDD-HHMMSS.EXTENSION`, one file for each extension.
+/// Writes `NAME-YYYYMMDD-HHMMSS.EXTENSION` for each extension.
 pub(crate) fn write_all(
     folder: &Path,
     name: &str,

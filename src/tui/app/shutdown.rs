@@ -1,4 +1,4 @@
-//! How the inbox ends, with or without a screen: what ends it, and what must not be cut off.
+//! Ending the inbox, with or without a screen: signals, and tasks that must finish.
 
 use std::time::Duration;
 
@@ -13,14 +13,13 @@ use crate::tui::core::router;
 
 use super::effects::Effects;
 
-/// Quitting waits this long for submissions and saves.
 const FINISH: Duration = Duration::from_secs(5);
 #[cfg(target_os = "linux")]
 const SIGCONT: i32 = 18;
 #[cfg(not(target_os = "linux"))]
 const SIGCONT: i32 = 19;
 
-/// Signals that end the inbox, the one that wakes it, and the one that its terminal has another size.
+/// The handled signals: termination, continuation, resizing.
 pub(crate) struct Signals {
     terminate: Signal,
     interrupt: Signal,
@@ -28,11 +27,9 @@ pub(crate) struct Signals {
     hangup: Signal,
     go_on: Signal,
     resize: Signal,
-    /// Another program has the terminal.
     lent: bool,
 }
 
-/// What a signal asks for.
 pub(crate) enum Signalled {
     Continue,
     Resized,
@@ -53,7 +50,7 @@ impl Signals {
         })
     }
 
-    /// While another program has the terminal, Ctrl-C, Ctrl-\ and Ctrl-Z in it are its own.
+    /// While another program has the terminal, Ctrl-C, Ctrl-\ and Ctrl-Z are meant for it.
     pub(crate) fn lend(&mut self, lent: bool) {
         self.lent = lent;
     }
@@ -72,8 +69,8 @@ impl Signals {
     }
 }
 
-/// Waits for what must not be cut off; false when it took too long. Its answers still reach the model, so that what is left is
-/// counted right and what was settled is saved so.
+/// Waits for tasks that must finish. Returns false if they took too long. Their answers still reach the model, so that
+/// they are counted and saved.
 pub(crate) async fn wind_up(model: &mut Model, effects: &Effects, msgs: &mut mpsc::Receiver<Msg>) -> bool {
     for effect in router::end(model) {
         effects.perform(effect);
@@ -109,8 +106,7 @@ pub(crate) async fn wind_up(model: &mut Model, effects: &Effects, msgs: &mut mps
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftBy {
     Reviewer,
-    /// A signal, or the `shutdown` that `run` was given.
+    /// A signal, or the `shutdown` passed to `run`.
     Signal,
-    /// The terminal went away.
     Hangup,
 }

@@ -1,6 +1,6 @@
-//! Draws so that what terminals measure differently (emoji of several characters, flags, piled marks) stays in its cells: a
-//! terminal that gives it more room than was counted would else push foreign text out of its pane, and leave it there. And says
-//! no more than changes from one cell to the next, a whole frame in one write: a key over a slow line costs what it writes.
+//! A backend that keeps characters of uncertain width (emoji sequences, flags, stacked marks) in their cells, so that
+//! foreign text cannot leave its pane. It writes only changes between cells, and a whole frame at once, to save bytes
+//! on slow lines.
 
 #[cfg(test)]
 mod tests;
@@ -19,18 +19,18 @@ use super::environment;
 
 const SHOW: &[u8] = b"\x1b[?25h";
 const HIDE: &[u8] = b"\x1b[?25l";
-/// A longer frame is drawn without the cursor, which would run along where synchronized updates are not known. Bytes.
+/// A longer frame is drawn with a hidden cursor, which would visibly run along without synchronized updates. Bytes.
 const LONG: usize = 1_024;
 
-/// The backend, with the cursor put in its place again after every cell that may have moved it elsewhere. What is drawn stays here
-/// until [`Write::flush`], at the end of a frame: [`Backend::flush`], which comes in the middle of one, sends nothing.
+/// Repositions the cursor after every cell that may have moved it elsewhere. Output is buffered until [`Write::flush`]
+/// at the end of a frame; [`Backend::flush`], called in the middle of one, does nothing.
 #[derive(Debug)]
 pub(crate) struct WidthSafeBackend<W: Write> {
     out: W,
     unsent: Vec<u8>,
-    /// Whether the terminal shows its cursor; `None` where somebody else may have had it.
+    /// Whether the terminal shows its cursor; `None` after another program had the terminal.
     cursor: Option<bool>,
-    /// Second halves of the wide characters on the screen.
+    /// Positions of the second halves of wide characters on the screen.
     halves: BTreeSet<Position>,
 }
 
@@ -39,7 +39,7 @@ impl<W: Write> WidthSafeBackend<W> {
         Self { out, unsent: Vec::new(), cursor: None, halves: BTreeSet::new() }
     }
 
-    /// The terminal was somebody else's.
+    /// Notes that another program had the terminal.
     pub(crate) const fn forget(&mut self) {
         self.cursor = None;
     }
@@ -55,7 +55,7 @@ impl<W: Write> WidthSafeBackend<W> {
     }
 }
 
-/// A row with something uneven, or below one, as the last frame had it.
+/// A row of the last frame that contains an uneven cell, or follows such a row.
 #[derive(Debug)]
 pub(crate) struct UnevenRow {
     y: u16,
@@ -63,8 +63,8 @@ pub(crate) struct UnevenRow {
     cells: Vec<Cell>,
 }
 
-/// Has every cell drawn of the rows where something uneven stands now or stood in the last frame, and of those below, into which
-/// it may have run, where such a row is another one: to the terminal they may be other than the last frame says. Gives the rows for
+/// Redraws rows with uneven cells in this or the last frame, and the rows below, into which they may have overflowed:
+/// the terminal may show them differently than the last frame says. Unchanged rows are skipped. Returns the rows for
 /// the next frame.
 pub(crate) fn redraw_uneven(buffer: &mut Buffer, before: &[UnevenRow]) -> Vec<UnevenRow> {
     let area = buffer.area;
@@ -92,7 +92,7 @@ pub(crate) fn redraw_uneven(buffer: &mut Buffer, before: &[UnevenRow]) -> Vec<Un
     rows.retain(|y| *y < area.bottom());
     rows.sort_unstable();
     rows.dedup();
-    // What was drawn in full the last time is told apart from what is not, and drawn once more without this.
+    // Known rows get an option, too. Otherwise a row redrawn last time would differ by its option and be redrawn again.
     let option = |y: u16| {
         let is_other = is_other(y) || below(y).is_some_and(is_other);
         if is_other { CellDiffOption::AlwaysUpdate } else { CellDiffOption::Skip }
@@ -111,8 +111,7 @@ pub(crate) fn redraw_uneven(buffer: &mut Buffer, before: &[UnevenRow]) -> Vec<Un
     now
 }
 
-/// Of a wide character that something was drawn over, its second cell being that one's, nothing is left: a terminal would draw
-/// the character, and not what lies over it.
+/// Blanks a wide character whose second cell was overwritten: a terminal would draw the character over the new cell.
 fn halve(row: &mut [Cell]) {
     for at in 1..row.len() {
         if let Some([cell, next]) = row.get_mut(at - 1..=at)
@@ -125,11 +124,11 @@ fn halve(row: &mut [Cell]) {
     }
 }
 
-/// Terminals may disagree about how many cells it takes.
+/// Returns true if terminals may disagree about the character's width.
 fn is_uneven(symbol: &str) -> bool {
     let mut chars = symbol.chars();
     match (chars.next(), chars.next()) {
-        // European letters, punctuation, arrows, lines and the marks of this screen one cell each; Chinese, Japanese and Korean two.
+        // Letters, punctuation, arrows, lines and this screen's marks take one cell; Chinese, Japanese and Korean two.
         (Some(c), None) => !matches!(c,
             '\0'..='\u{58f}' | '\u{1100}'..='\u{11ff}' | '\u{1e00}'..='\u{1fff}' | '\u{2010}'..='\u{22ff}'
             | '\u{2500}'..='\u{25a0}' | '\u{25b8}' | '\u{25be}' | '\u{270e}' | '\u{2713}' | '\u{2717}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7ff}' | '\u{f900}'..='\u{faff}'
@@ -138,7 +137,6 @@ fn is_uneven(symbol: &str) -> bool {
     }
 }
 
-/// What the terminal writes in at the moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct CellStyle {
     foreground: Color,
@@ -147,7 +145,7 @@ struct CellStyle {
     modifier: Modifier,
 }
 
-/// With what switches each on, and off. Bold and dim go off together.
+/// Modifiers with the codes that turn them on and off. Bold and dim share their off code.
 const MODIFIERS: [(Modifier, u8, u8); 8] = [
     (Modifier::BOLD, 1, 22),
     (Modifier::DIM, 2, 22),
@@ -159,7 +157,7 @@ const MODIFIERS: [(Modifier, u8, u8); 8] = [
     (Modifier::CROSSED_OUT, 9, 29),
 ];
 
-/// What shows on a blank, too.
+/// Modifiers that are visible on a blank.
 const ON_BLANKS: Modifier = Modifier::UNDERLINED.union(Modifier::REVERSED).union(Modifier::CROSSED_OUT);
 
 impl CellStyle {
@@ -172,12 +170,12 @@ impl CellStyle {
         }
     }
 
-    /// Of a blank between the two nothing shows but its background.
+    /// Returns true if a blank between the two styles shows only its background.
     const fn shows_no_blank(self, next: Self) -> bool {
         !self.modifier.union(next.modifier).intersects(ON_BLANKS)
     }
 
-    /// Writes what is other in this cell, as one sequence.
+    /// Writes the differences to this cell's style as one sequence.
     fn become_that_of(&mut self, cell: &Cell, out: &mut impl Write) -> io::Result<()> {
         let mut next = Self::of(cell);
         if cell.symbol() == " " && self.shows_no_blank(next) {
@@ -190,7 +188,7 @@ impl CellStyle {
         let mut codes = String::new();
         let gone = before.modifier - next.modifier;
         let off = |part: &(Modifier, u8, u8)| gone.contains(part.0);
-        // What goes off with another one is switched on again.
+        // Modifiers that are turned off together with another one are turned on again.
         let mut kept = before.modifier & next.modifier;
         for (_, _, code) in MODIFIERS.iter().filter(|part| off(part)) {
             push(&mut codes, &[*code]);
@@ -226,7 +224,6 @@ fn push(codes: &mut String, numbers: &[u8]) {
     }
 }
 
-/// Its number among the terminal's own.
 const fn named(colour: Color) -> Option<u8> {
     Some(match colour {
         Color::Reset | Color::Rgb(..) => return None,
@@ -250,19 +247,20 @@ const fn named(colour: Color) -> Option<u8> {
     })
 }
 
-/// So many blanks are cheaper erased than written.
+/// Number of blanks from which erasing is shorter than writing.
 const ERASED: u16 = 11;
 
-/// What was written of a frame up to now.
 #[derive(Debug)]
 struct Written<'a> {
     halves: &'a mut BTreeSet<Position>,
     style: CellStyle,
-    /// Where the terminal's cursor is, where all terminals agree on it.
+    /// The cursor's position if all terminals agree on it.
     cursor: Option<Position>,
-    /// Nothing but ASCII was written since it was put there: a terminal for Chinese or Japanese may give a dot or a line two cells.
+    /// Only ASCII was written since the cursor was placed. Terminals for Chinese or Japanese may draw a dot or a line
+    /// in two cells.
     is_sure: bool,
-    /// Blanks from the cursor on that are not written yet: in the default background, which erasing gives on every terminal.
+    /// Blanks at the cursor that are not written yet, in the default background, which erasing leaves on every
+    /// terminal.
     blanks: u16,
 }
 
@@ -299,7 +297,7 @@ impl<'a> Written<'a> {
         self.style.become_that_of(cell, out)?;
         let columns = if uneven || !cell.symbol().is_ascii() { cell.symbol().width() } else { 1 };
         if uneven {
-            // A terminal that gives it less room would leave something old beside it.
+            // A terminal that draws it narrower would leave old content next to it.
             write!(out, "{:columns$}", "")?;
             go_to(out, at)?;
         }
@@ -368,8 +366,8 @@ impl<W: Write> Backend for WidthSafeBackend<W> {
         Ok(())
     }
 
-    /// Not sent, so it never fails: ratatui shows the cursor once more when it is dropped and prints the error, and printing to a
-    /// terminal that has vanished panics.
+    /// Buffered, so it never fails: ratatui shows the cursor again on drop and prints any error, which panics if the
+    /// terminal has vanished.
     fn show_cursor(&mut self) -> io::Result<()> {
         self.show(true);
         Ok(())
@@ -412,7 +410,7 @@ impl<W: Write> Write for WidthSafeBackend<W> {
         self.unsent.write(bytes)
     }
 
-    /// A frame that fails is not sent again.
+    /// Sends the frame. A failed frame is not sent again.
     fn flush(&mut self) -> io::Result<()> {
         if self.cursor == Some(true) && self.unsent.len() > LONG {
             drop(self.unsent.splice(0..0, HIDE.iter().copied()));
