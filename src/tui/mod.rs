@@ -1,14 +1,14 @@
-//! The screens: the inbox in a terminal.
+//! The inbox in a terminal.
 //!
-//! The Elm Architecture, a folder a feature. A key or an answer is a `core::msg::Msg`; `core::router::update` takes it, changes the
-//! `core::model::Model`, and says what to ask of the world (`core::msg::Effect`); `core::draw::view` draws the model. Both are
-//! pure: no clock, no channel, no terminal. [`run`] owns those, performs the effects and answers with messages, so the screen never
-//! waits for a source.
+//! The Elm Architecture, one folder per feature. A key or an answer is a `core::msg::Msg`; `core::router::update`
+//! changes the `core::model::Model` and returns effects (`core::msg::Effect`); `core::draw::view` draws the model. Both
+//! are pure: no clock, no channel, no terminal. [`run`] performs the effects and sends their answers as messages, so
+//! the screen never waits.
 //!
-//! What it holds to: no key in the list sends anything; the cursor and the marks are identities; arrivals never move the row
-//! under the cursor; foreign text is drawn only as [`crate::text::Shown`].
+//! Invariants: no key in the list sends anything; cursor and marks are identities; arrivals never move the row under
+//! the cursor; foreign text is drawn only as [`crate::text::Shown`].
 
-/// Makes a function of each sentence that has blanks to fill in. It comes first, so that every feature's `words.rs` can use it.
+/// Defines functions that fill blanks in sentences. Declared first, so that every `words.rs` can use it.
 macro_rules! sentences {
     ($($name:ident($($blank:ident: $of:ty),*) => $text:literal;)*) => {
         $(pub(crate) fn $name($($blank: $of),*) -> String {
@@ -54,15 +54,15 @@ pub use crate::tui::core::keymap::{KeymapError, keys_page, presets};
 pub use crate::tui::dashboard::state::StartView;
 pub use crate::tui::queue::filter_state::SavedFilterError;
 use crate::tui::queue::filter_state::Triage;
-/// For tests that read the screen of the whole program.
+/// For tests that read the whole program's screen.
 pub use crate::tui::submit::words as review_words;
 
-/// Is there a terminal to draw on? Asked before anything is opened.
+/// Checks for a terminal before anything is opened.
 pub fn check_terminal(opens: StartView) -> Result<(), NoTerminal> {
     terminal::check(opens)
 }
 
-/// What the environment says about the terminal, for `placet doctor`. `screen`: whether the inbox could draw here.
+/// Returns the terminal checks of `placet doctor`. `screen`: whether the inbox could draw here.
 pub fn check_host(
     keyboard: config::Keyboard,
     variable: impl Fn(&str) -> Option<String>,
@@ -71,17 +71,14 @@ pub fn check_host(
     environment::checks(keyboard, variable, screen)
 }
 
-/// Do the keys of the configuration make sense?
 pub fn check_keys(config: &Config) -> Result<(), KeymapError> {
     Keymap::new(&config.keys).map(drop)
 }
 
-/// Can its theme be used?
 pub fn check_theme(config: &Config) -> Result<(), ThemeError> {
     Theme::load(&config.ui.theme, Depth::Full).map(drop)
 }
 
-/// Can the saved filters of the configuration be read?
 pub fn check_filters(config: &Config) -> Result<(), SavedFilterError> {
     Triage::of(config).map(drop)
 }
