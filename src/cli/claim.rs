@@ -68,9 +68,9 @@ fn said(key: &ActionKey, outcome: &str, claimed: Option<&Claim>) -> String {
     match (outcome, claimed) {
         ("taken", Some(claim)) => {
             let name = text::name(&claim.by).plain();
-            format!("{id} is claimed by {name} already; you may decide it all the same")
+            format!("{id}: claimed by {name}. You can still decide")
         }
-        ("claimed", _) => format!("{id} is claimed by you, for five minutes; anybody may still decide it"),
-        _ => format!("{id} is not claimed by you"),
+        ("claimed", _) => format!("{id}: claimed for five minutes. Anyone can still decide"),
+        _ => format!("{id}: not claimed by you"),
     }
 }

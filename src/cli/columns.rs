@@ -1,8 +1,11 @@
 //! Tables: the same columns in text, for people, and in CSV, for spreadsheets.
 
+use std::collections::BTreeSet;
 use std::io;
+use std::ops::Bound;
 
-use crate::text::{Shown, csv};
+use crate::domain::Untrusted;
+use crate::text::{self, Shown, csv};
 
 use super::output;
 
@@ -16,6 +19,39 @@ pub(super) struct Column<T> {
     pub(super) cell: fn(&T) -> Shown,
 }
 
+/// Ids, to write each as the shortest beginning that none of the others has.
+#[derive(Debug, Default)]
+pub(super) struct ShortIds(BTreeSet<String>);
+
+impl ShortIds {
+    pub(super) fn of<'a>(ids: impl IntoIterator<Item = &'a Untrusted>) -> Self {
+        let mut all = Self::default();
+        all.add(ids);
+        all
+    }
+
+    pub(super) fn add<'a>(&mut self, ids: impl IntoIterator<Item = &'a Untrusted>) {
+        self.0.extend(ids.into_iter().map(|id| id.as_raw().to_owned()));
+    }
+
+    /// Returns at least six characters, and all of the time with which a UUID of version 7 or a ULID begins: other ids of the same
+    /// hours, which may not be among these, share a part of it.
+    pub(super) fn short(&self, id: &Untrusted) -> Shown {
+        let id = id.as_raw();
+        let least = match id.len() {
+            36 if id.as_bytes().get(14) == Some(&b'7') => 13,
+            26 => 10,
+            _ => 6,
+        };
+        let before = self.0.range::<str, _>((Bound::Unbounded, Bound::Excluded(id))).next_back();
+        let after = self.0.range::<str, _>((Bound::Excluded(id), Bound::Unbounded)).next();
+        let shared = |other: &String| id.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+        let shared = before.into_iter().chain(after).map(shared).max();
+        let end = id.ceil_char_boundary(shared.map_or(0, |it| it + 1).max(least));
+        text::identifier(&id.get(..end).unwrap_or(id).into())
+    }
+}
+
 /// The columns with these names, in their order; without names, those of `or`.
 pub(super) fn chosen<T>(all: &[Column<T>], names: &[String], or: &[&str]) -> Vec<Column<T>> {
     let column = |name: &str| {
@@ -27,7 +63,7 @@ pub(super) fn chosen<T>(all: &[Column<T>], names: &[String], or: &[&str]) -> Vec
 }
 
 /// Prints a table with a head. Columns are as wide as what stands in them.
-pub(super) fn text<T>(columns: &[Column<T>], rows: &[T]) -> io::Result<()> {
+pub(super) fn table<T>(columns: &[Column<T>], rows: &[T]) -> io::Result<()> {
     let cells: Vec<Vec<Shown>> =
         rows.iter().map(|row| columns.iter().map(|column| (column.cell)(row)).collect()).collect();
     let widths: Vec<usize> = columns
@@ -56,7 +92,7 @@ pub(super) fn text<T>(columns: &[Column<T>], rows: &[T]) -> io::Result<()> {
     Ok(())
 }
 
-/// Prints the same as CSV (RFC 4180), names first. Text is as it is shown, so that a file of it can be looked at in a terminal;
+/// Prints the same as CSV, names first. Text is as it is shown, so that a file of it can be looked at in a terminal;
 /// whoever needs exact bytes takes JSON.
 pub(super) fn csv<T>(columns: &[Column<T>], rows: &[T]) -> io::Result<()> {
     let names: Vec<String> = columns.iter().map(|column| column.name.to_owned()).collect();
@@ -66,4 +102,34 @@ pub(super) fn csv<T>(columns: &[Column<T>], rows: &[T]) -> io::Result<()> {
         output::records(&csv::record(&cells))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn short(ids: &[&str], of: &str) -> String {
+        let ids: Vec<Untrusted> = ids.iter().map(|id| Untrusted::from(*id)).collect();
+        ShortIds::of(&ids).short(&of.into()).plain()
+    }
+
+    #[test]
+    fn short_id_is_the_least_beginning_that_no_other_has() {
+        let ids = ["act_0d11", "act_0d12", "act_0e", "saga:1", "saga:12", "éééé-1", "éééé-2"];
+        assert_eq!(short(&ids, "act_0d11"), "act_0d11");
+        assert_eq!(short(&ids, "act_0e"), "act_0e");
+        assert_eq!(short(&ids[2..], "act_0d11"), "act_0d", "at least six");
+        assert_eq!((short(&ids, "saga:1"), short(&ids, "saga:12")), ("saga:1".into(), "saga:12".into()));
+        assert_eq!(short(&[], "abc"), "abc");
+        assert!(short(&ids, "éééé-1").ends_with("-1"));
+    }
+
+    #[test]
+    fn id_that_begins_with_its_time_keeps_all_of_it() {
+        let (one, other) = ("01a21e23-aaa7-77aa-84fb-1a7cbe62a572", "01a21e23-aaa7-77ab-84fb-1a7cbe62a572");
+        assert_eq!(short(&[one], one), "01a21e23-aaa7");
+        assert_eq!(short(&[one, other], one), "01a21e23-aaa7-77aa");
+        assert_eq!(short(&[], "01M7ZX43P9623ENSQ7Z1P3C4ES"), "01M7ZX43P9");
+        assert_eq!(short(&[], "7f5ba870-693e-403f-8913-c24a1614801b"), "7f5ba8", "a random one");
+    }
 }

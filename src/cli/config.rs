@@ -1,7 +1,7 @@
 //! `placet config path|check|example`.
 
 use crate::config::paths::Paths;
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, in_file_order};
 use crate::gate;
 use crate::inbox::notify;
 use crate::sources;
@@ -25,7 +25,7 @@ pub fn example() -> anyhow::Result<Exit> {
 /// Reads the configuration as the inbox would, keys, certificates and tokens included, and says what it found: every mistake at once.
 /// `screen` is the inbox's own check of keys, filters and theme.
 pub async fn check(paths: &Paths, screen: impl Fn(&Config) -> Vec<anyhow::Error>) -> anyhow::Result<Exit> {
-    let (config, mut mistakes) = Config::load_what_is_right(paths)?;
+    let (config, mut mistakes, text) = Config::load_what_is_right(paths)?;
     mistakes.extend(screen(&config).iter().map(|error| format!("{error:#}")));
     for source in &config.sources {
         let opened = sources::open(source).map(drop).map_err(|error| error.to_string());
@@ -37,9 +37,9 @@ pub async fn check(paths: &Paths, screen: impl Fn(&Config) -> Vec<anyhow::Error>
     mistakes.extend(notify::mistakes(&config.notify).await);
     mistakes.extend(gate::mistakes(&config.gate).into_iter().map(ConfigError::into_message));
     if !mistakes.is_empty() {
-        return Err(ConfigError::of(mistakes, paths).into());
+        return Err(ConfigError::of(mistakes, &text, paths).into());
     }
-    for warning in gate::warnings(&config.gate) {
+    for warning in in_file_order(gate::warnings(&config.gate), &text) {
         output::complain(&format!("warning: {warning}"));
     }
     let found = if paths.config.exists() { "is valid" } else { "does not exist; the defaults apply" };

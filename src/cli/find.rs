@@ -73,6 +73,11 @@ struct Answer {
 pub(super) async fn find(inbox: &Inbox, sought: &[SearchedId<'_>]) -> anyhow::Result<Vec<FoundAction>> {
     let mut found = exactly(inbox, sought).await?;
     for (one, looked) in sought.iter().zip(&mut found) {
+        let shown = output::identifier(&one.id.into());
+        if looked.is_err() && shown != one.id {
+            let odd = "it has odd characters, shown in ⟦⟧; copy it again";
+            return Err(Usage(format!("No action id starts with {shown:?}: {odd}")).into());
+        }
         if one.may_begin && looked.is_err() && !one.id.is_empty() {
             match beginning(inbox, one).await? {
                 Begun::With(key) => {
@@ -181,12 +186,13 @@ pub(super) async fn sent_here(
 }
 
 fn nobody(one: &SearchedId<'_>, some_are_silent: bool) -> Problem {
+    let id = output::identifier(&one.id.into());
     let what = match (some_are_silent, one.may_begin) {
-        (true, _) => "no source that answered knows this id",
-        (false, true) => "no action has this id, or one that begins so",
-        (false, false) => "no source knows this id",
+        (true, _) => format!("no source that answered knows {id:?}"),
+        (false, true) => format!("No action id starts with {id:?}"),
+        (false, false) => format!("no source knows {id:?}"),
     };
-    Problem { source: None, what: what.to_owned(), why: Some(Untrusted::from(one.id)) }
+    Problem { source: None, what, why: None }
 }
 
 /// Those with exactly these ids.

@@ -26,6 +26,7 @@ use crate::sqlite;
 use super::args::{
     AuditCommand, CallbacksArgs, OwnerCommand, PauseArgs, PruneArgs, SettleArgs, TokenCommand,
 };
+use super::columns::ShortIds;
 use super::exit::{Exit, Usage};
 use super::find::ambiguous;
 use super::{input, output};
@@ -162,7 +163,7 @@ async fn prune(
         1 => "1 action that was".to_owned(),
         many => format!("{many} actions that were"),
     };
-    let said = format!("pruned: {what} settled before {}", time::write(before));
+    let said = format!("pruned: {what} settled before {}", time::for_people(before));
     output::line(&match &args.export {
         Some(path) => format!("{said}; exported to {}", path.display()),
         None => said,
@@ -185,11 +186,14 @@ fn kept(file: Option<&mut File>, lines: &[String]) -> anyhow::Result<()> {
 }
 
 async fn callbacks(gate: &Gate, args: &CallbacksArgs) -> anyhow::Result<Exit> {
-    for callback in gate.callbacks(args.limit).await? {
+    let callbacks = gate.callbacks(args.limit).await?;
+    let actions: Vec<Untrusted> = callbacks.iter().map(|it| it.action.as_str().into()).collect();
+    let ids = ShortIds::of(&actions);
+    for callback in callbacks {
         let (state, when) = match (callback.next_at, callback.ended_at, &callback.error) {
-            (Some(next), ..) => ("waiting", format!("next try {}", time::write(next))),
-            (None, at, None) => ("arrived", at.map(time::write).unwrap_or_default()),
-            (None, at, Some(_)) => ("given up", at.map(time::write).unwrap_or_default()),
+            (Some(next), ..) => ("waiting", format!("next try {}", time::for_people(next))),
+            (None, at, None) => ("arrived", at.map(time::for_people).unwrap_or_default()),
+            (None, at, Some(_)) => ("given up", at.map(time::for_people).unwrap_or_default()),
         };
         if args.json {
             output::versioned(&json!({
@@ -209,7 +213,7 @@ async fn callbacks(gate: &Gate, args: &CallbacksArgs) -> anyhow::Result<Exit> {
             continue;
         }
         let (name, action) = (callback.name.as_str().into(), callback.action.as_str().into());
-        let (name, action) = (output::identifier_cell(&name, 20), output::identifier(&action));
+        let (name, action) = (output::identifier_cell(&name, 20), ids.short(&action).plain());
         let status = output::cell(&Status::parse(&callback.status).word(), 10);
         let tries = callback.tries;
         let said =
@@ -276,9 +280,12 @@ async fn verify(gate: &Gate, kept: &[AuditHead], json: bool) -> anyhow::Result<E
         for problem in &verified.problems {
             output::line(output::cell(&Untrusted::from(problem.as_str()), 300).trim_end())?;
         }
-        let (rows, actions) = (verified.rows, verified.actions);
-        let said = if ok { "nothing was changed" } else { "the database was changed outside the gate" };
-        output::line(&format!("{said}: {rows} audit rows, {actions} actions, {} kept heads", kept.len()))?;
+        let rows = output::count(verified.rows, "audit row");
+        let actions = output::count(verified.actions, "action");
+        let said = if ok { "Intact" } else { "Changed outside the gate" };
+        let heads = output::count(kept.len() as u64, "kept head");
+        let heads = if kept.is_empty() { String::new() } else { format!(", {heads}") };
+        output::line(&format!("{said}: {rows}, {actions}{heads}"))?;
     }
     Ok(if ok { Exit::Done } else { Exit::Failed })
 }
@@ -319,9 +326,10 @@ async fn token(gate: &Gate, command: TokenCommand, who: Option<&str>) -> anyhow:
             Ok(Exit::Done)
         }
         TokenCommand::List { json } => {
-            for token in gate.list_tokens().await? {
-                print(&token, json)?;
-            }
+            let tokens = gate.list_tokens().await?;
+            let ids: Vec<Untrusted> = tokens.iter().map(|token| token.id.as_str().into()).collect();
+            let ids = ShortIds::of(&ids);
+            tokens.iter().try_for_each(|token| print(token, &ids, json))?;
             Ok(Exit::Done)
         }
         TokenCommand::Rotate { id, overlap } => {
@@ -372,7 +380,7 @@ fn no_token() -> Exit {
     Exit::Failed
 }
 
-fn print(token: &Token, json: bool) -> anyhow::Result<()> {
+fn print(token: &Token, ids: &ShortIds, json: bool) -> anyhow::Result<()> {
     let scopes: Vec<_> = token.scopes.iter().map(|scope| scope.as_str()).collect();
     if json {
         return output::versioned(&json!({
@@ -394,19 +402,18 @@ fn print(token: &Token, json: bool) -> anyhow::Result<()> {
     let state = match (token.revoked_at, token.expires_at) {
         (Some(_), _) => "revoked".to_owned(),
         (None, Some(at)) if at <= time::now() => "expired".to_owned(),
-        (None, Some(at)) => format!("until {}", time::write(at)),
+        (None, Some(at)) => format!("until {}", time::for_people(at)),
         (None, None) => "valid".to_owned(),
     };
-    let used =
-        token.last_used_at.map_or_else(|| "never used".to_owned(), |at| format!("used {}", time::write(at)));
+    let used = token
+        .last_used_at
+        .map_or_else(|| "never used".to_owned(), |at| format!("used {}", time::for_people(at)));
     let name = token.name.as_ref().map(|name| format!("  {}", output::shown(&name.as_str().into())));
     let groups = Some(token.groups.join(", ")).filter(|groups| !groups.is_empty());
     let groups = groups.map(|groups| format!("  in {}", output::shown(&groups.into())));
     let (name, groups) = (name.unwrap_or_default(), groups.unwrap_or_default());
     let scopes = scopes.join(",");
-    output::line(&format!(
-        "{}  {subject}  {workspace}  {state:8}  {used}  {scopes}{name}{groups}",
-        token.id
-    ))?;
+    let id = ids.short(&token.id.as_str().into()).plain();
+    output::line(&format!("{id}  {subject}  {workspace}  {state:8}  {used}  {scopes}{name}{groups}"))?;
     Ok(())
 }

@@ -80,6 +80,11 @@ pub(super) fn unread() -> bool {
     false
 }
 
+/// As [`text::count`], of a number that was stored.
+pub(super) fn count(n: u64, of: &str) -> String {
+    text::count(usize::try_from(n).unwrap_or(usize::MAX), of)
+}
+
 /// One line of JSON, the same on a terminal and in a pipe.
 pub fn json(value: &impl Serialize) -> anyhow::Result<()> {
     Ok(records(&json_line(value)?)?)

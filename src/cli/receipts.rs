@@ -44,8 +44,9 @@ pub(super) async fn verify(journal: &Journal, head: Option<&str>, json: bool) ->
         let about = wrong.seq.map(|seq| format!("receipt {seq}: ")).unwrap_or_default();
         output::line(&format!("{about}{}", wrong.what))?;
     }
-    let said = if ok { "nothing was changed" } else { "the journal was changed outside placet" };
-    output::line(&format!("{said}: {receipts} receipts, {decisions} decisions"))?;
+    let said = if ok { "Intact" } else { "Changed outside placet" };
+    let (receipts, decisions) = (output::count(*receipts, "receipt"), output::count(*decisions, "decision"));
+    output::line(&format!("{said}: {receipts}, {decisions}"))?;
     if let Some(head) = head {
         output::line(&format!("the newest is {} {}", head.seq, output::shown(&head.hash.as_str().into())))?;
     }

@@ -1,6 +1,6 @@
 //! The report on paper: one line a decision, then the counts; or the same as JSON.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
@@ -70,15 +70,16 @@ pub(super) fn print(
     for line in &report.lines {
         output::line(&line_text(line, followed.get(&line.key), replaced(line)))?;
     }
+    let batches = report.lines.iter().map(|line| &line.batch).collect::<HashSet<_>>().len();
+    let left = match (counts.left_pending, batches) {
+        (0, _) => String::new(),
+        (1, _) => "; 1 still pending in its batch".to_owned(),
+        (left, 1) => format!("; {left} still pending in their batch"),
+        (left, _) => format!("; {left} still pending in their batches"),
+    };
     output::line(&format!(
-        "approved {}, rejected {}, skipped {}, accepted {}, failed {}, unknown {}; left pending {}",
-        counts.approved,
-        counts.rejected,
-        counts.skipped,
-        counts.accepted,
-        counts.failed,
-        counts.unknown,
-        counts.left_pending
+        "approved {}, rejected {}, skipped {}, accepted {}, failed {}, unknown {}{left}",
+        counts.approved, counts.rejected, counts.skipped, counts.accepted, counts.failed, counts.unknown,
     ))?;
     Ok(())
 }

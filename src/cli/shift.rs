@@ -52,7 +52,7 @@ pub(super) async fn shift(
     if from >= until {
         return Err(Usage("the shift ends before it begins; correct --from or --until".to_owned()).into());
     }
-    let zone = TimeZone::system();
+    let zone = time::zone();
     let mut counting = Counting::new(from, until, zone.clone());
     let mut minutes = Vec::new();
     if let Some(journal) = journal {
@@ -70,14 +70,14 @@ pub(super) async fn shift(
         None => None,
     };
     if args.json {
-        let mut json = json(&shift)?;
+        let mut json = json(&shift, now)?;
         if let (Some(left), Some(json)) = (&left, json.as_object_mut()) {
             json.insert("handedOver".to_owned(), handed_over::json(left));
         }
         output::versioned(&json)?;
     } else {
         let left = left.iter().flat_map(|left| handed_over::lines(left, &zone));
-        lines(&shift, &zone).into_iter().chain(left).try_for_each(|line| output::line(&line))?;
+        lines(&shift, &zone, now).into_iter().chain(left).try_for_each(|line| output::line(&line))?;
     }
     Ok(Exit::Done)
 }
@@ -112,13 +112,13 @@ fn clock(at: Timestamp, zone: &TimeZone, form: &str) -> String {
 }
 
 /// At most some forty lines.
-fn lines(shift: &Shift, zone: &TimeZone) -> Vec<String> {
+fn lines(shift: &Shift, zone: &TimeZone, now: Timestamp) -> Vec<String> {
     let names: Vec<_> = shift.reviewers.iter().map(output::name).collect();
     let who = if names.is_empty() { String::new() } else { format!(" of {}", names.join(", ")) };
     let day = |at| clock(at, zone, "%Y-%m-%d %H:%M");
     let long = words::span(shift.until.since(shift.from));
     let mut lines = vec![
-        format!("placet: shift{who}"),
+        format!("placet: shift{who}, as of {}", day(now)),
         format!("{} to {} ({long}, {})", day(shift.from), day(shift.until), clock(shift.until, zone, "%:z")),
         String::new(),
     ];
@@ -137,11 +137,7 @@ fn decided(shift: &Shift, zone: &TimeZone) -> Vec<String> {
         return vec!["nothing was decided here".to_owned()];
     }
     let mut lines = vec![
-        format!(
-            "{}: {}",
-            text::count(usize::try_from(of.total()).unwrap_or(usize::MAX), "decision"),
-            taken(of)
-        ),
+        format!("{}: {}", output::count(of.total(), "decision"), taken(of)),
         format!(
             "skipped {} (settled before), refused {}, unknown {}, failed after approval {}",
             of.skipped, of.failed, of.unknown, of.failed_after
@@ -241,7 +237,7 @@ fn stood(shift: &Shift, zone: &TimeZone) -> Vec<String> {
 }
 
 /// As `assets/contract/cli.schema.json` has it.
-fn json(shift: &Shift) -> anyhow::Result<Value> {
+fn json(shift: &Shift, now: Timestamp) -> anyhow::Result<Value> {
     let named = |name: &str, of: &Decided| -> anyhow::Result<Value> {
         let mut named = json!({"name": name});
         if let (Some(all), Value::Object(counts)) = (named.as_object_mut(), serde_json::to_value(of)?) {
@@ -255,6 +251,7 @@ fn json(shift: &Shift) -> anyhow::Result<Value> {
     Ok(json!({
         "from": time::write(shift.from),
         "until": time::write(shift.until),
+        "asOf": time::write(now),
         "reviewers": shift.reviewers.iter().map(Untrusted::as_raw).collect::<Vec<_>>(),
         "decided": shift.all,
         "sources": sources.collect::<Result<Vec<_>, _>>()?,

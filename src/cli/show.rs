@@ -185,7 +185,7 @@ fn approvals(action: &PendingAction, people: &People) -> anyhow::Result<()> {
     output::line(&format!("{:<12}{} of {}", "approvals", approvals.given(), approvals.needed))?;
     for approval in &action.approvals {
         let what = if approval.edits.is_some() { "with these edits:" } else { "as proposed" };
-        let (by, at) = (people.called(&approval.by, usize::MAX).plain(), time::write(approval.at));
+        let (by, at) = (people.called(&approval.by, usize::MAX).plain(), time::for_people(approval.at));
         output::line(&format!("{:<12}{by}, {at}, {what}", ""))?;
         if let Some(edits) = &approval.edits {
             behind_gutter(edits.as_json())?;
@@ -220,9 +220,9 @@ fn text_form(
     field("mission", row.mission.as_ref())?;
     field("agent", row.agent.as_ref())?;
     field("workspace", row.workspace.as_ref())?;
-    output::line(&format!("{:<12}{}", "created", time::write(row.created_at)))?;
+    output::line(&format!("{:<12}{}", "created", time::for_people(row.created_at)))?;
     if let Some(expires) = row.expires_at {
-        output::line(&format!("{:<12}{}", "expires", time::write(expires)))?;
+        output::line(&format!("{:<12}{}", "expires", time::for_people(expires)))?;
     }
     if let Some(by) = &row.resolved_by {
         let name = if lost { "approved by" } else { "decided by" };
@@ -230,7 +230,7 @@ fn text_form(
         output::line(&format!("{name:<12}{}{via}", people.called(by, usize::MAX).plain()))?;
     }
     if let Some(at) = row.resolved_at {
-        output::line(&format!("{:<12}{}", "decided", time::write(at)))?;
+        output::line(&format!("{:<12}{}", "decided", time::for_people(at)))?;
     }
     approvals(action, people)?;
     field("reason", action.reason.as_ref())?;

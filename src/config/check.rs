@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use toml::de::{DeTable, DeValue};
+
 use super::paths::Paths;
 use crate::domain::time::time_span;
 
@@ -45,8 +47,10 @@ impl ConfigError {
         }
     }
 
-    pub fn of(mut mistakes: Vec<String>, paths: &Paths) -> Self {
+    /// `text` is the whole file.
+    pub fn of(mistakes: Vec<String>, text: &str, paths: &Paths) -> Self {
         let path = paths.config.clone();
+        let mut mistakes = in_file_order(mistakes, text);
         if mistakes.len() > 1 {
             return Self::Several { path, mistakes };
         }
@@ -55,26 +59,60 @@ impl ConfigError {
     }
 }
 
+/// Sorts mistakes or warnings by their lines in the file, and adds the line where it is missing. Those without a line come last.
+pub fn in_file_order(mistakes: Vec<String>, text: &str) -> Vec<String> {
+    let (file, _) = DeTable::parse_recoverable(text);
+    let with_line = |mistake: String| match named_line(&mistake) {
+        Some(line) => (line, mistake),
+        None => match place(&mistake, file.get_ref()).map(|at| line_of(text, at)) {
+            Some(line) => (line, format!("line {line}, {mistake}")),
+            None => (usize::MAX, mistake),
+        },
+    };
+    let mut sorted: Vec<_> = mistakes.into_iter().map(with_line).collect();
+    sorted.sort_by_key(|(line, _)| *line);
+    sorted.into_iter().map(|(_, mistake)| mistake).collect()
+}
+
+/// The line that a mistake names.
+fn named_line(mistake: &str) -> Option<usize> {
+    let after = mistake.lines().next()?.split("line ").nth(1)?;
+    after.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// Finds the key that a mistake begins with (`ui.hold_seconds must …`), or the table that it names (`source "a": url …`).
+fn place(mistake: &str, table: &DeTable<'_>) -> Option<usize> {
+    let at = |(key, value): (&toml::Spanned<_>, &toml::Spanned<DeValue<'_>>)| {
+        let name: &str = std::ops::Deref::deref(key.get_ref());
+        let rest = mistake.strip_prefix(name).or_else(|| mistake.strip_prefix(&format!("{name:?}")))?;
+        let rest = rest.strip_prefix(['.', ':', ' '])?.trim_start();
+        let inside = match value.get_ref() {
+            DeValue::Table(table) => place(rest, table),
+            DeValue::Array(tables) => tables.iter().find_map(|one| {
+                let name = one.get_ref().get("name")?;
+                let rest = rest.strip_prefix(&format!("{:?}: ", name.get_ref().as_str()?))?;
+                place(rest, one.get_ref().as_table()?).or(Some(name.span().start))
+            }),
+            _ => None,
+        };
+        inside.or(Some(key.span().start))
+    };
+    table.iter().find_map(at)
+}
+
 /// Parses a time like `7d`, between `least` seconds and ten years.
 pub(super) fn span(key: &str, given: &str, least: u64) -> Result<Duration, String> {
-    let span = time_span(given)
-        .ok_or_else(|| format!("{key} {given:?} is not a time; write it like \"12h\" or \"30d\""))?;
-    match span.as_secs() {
-        short if short < least => {
-            Err(format!("{key} is {given}; the least is {}", if least < DAY { "1m" } else { "1d" }))
-        }
-        long if long > 3_650 * DAY => Err(format!("{key} is {given}; the most is 3650d")),
-        _ => Ok(span),
-    }
+    let is_right = |span: &Duration| (least..=3_650 * DAY).contains(&span.as_secs());
+    let from = if least < DAY { "1m" } else { "1d" };
+    time_span(given).filter(is_right).ok_or_else(|| format!("{key} must be \"{from}\" to \"3650d\""))
 }
 
 /// Checks a number of seconds between 1 and `most`.
 pub(super) fn seconds(key: &str, given: u64, most: u64) -> Result<Duration, String> {
-    match given {
-        0 => Err(format!("{key} is 0; the least is 1")),
-        given if given > most => Err(format!("{key} is {given}; the most is {most}")),
-        given => Ok(Duration::from_secs(given)),
+    if (1..=most).contains(&given) {
+        return Ok(Duration::from_secs(given));
     }
+    Err(format!("{key} must be 1 to {most}"))
 }
 
 /// The line (from 1) of the byte `at`.
@@ -87,6 +125,12 @@ pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
     let scored = known.into_iter().map(|known| (strsim::jaro_winkler(word, known), known));
     let (score, nearest) = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
     (score > 0.6).then_some(nearest)
+}
+
+/// Formats a mistake such as `Unknown theme "drak". Did you mean "dark"? Themes: …`.
+pub(super) fn unknown([one, all]: [&str; 2], word: &str, known: &[&str]) -> String {
+    let hint = nearest(word, known.iter().copied()).map(|near| format!(" Did you mean {near:?}?"));
+    format!("Unknown {one} {word:?}.{} {all}: {}", hint.unwrap_or_default(), known.join(", "))
 }
 
 /// Returns user, host and port of an http or https URL; `None` without a host.

@@ -89,7 +89,7 @@ impl Config {
     /// Parses a configuration. `paths` resolves relative paths and names the file in messages.
     pub fn parse(text: &str, paths: &Paths) -> Result<Self, ConfigError> {
         let (config, mistakes) = Self::parse_what_is_right(text, paths);
-        if mistakes.is_empty() { Ok(config) } else { Err(ConfigError::of(mistakes, paths)) }
+        if mistakes.is_empty() { Ok(config) } else { Err(ConfigError::of(mistakes, text, paths)) }
     }
 
     /// Returns the source that has all of these URLs.
@@ -98,9 +98,11 @@ impl Config {
         self.sources.iter().find(|source| urls.iter().all(|url| has(source, url)))
     }
 
-    /// Like [`load`](Self::load), but leaves out wrong parts and returns all mistakes.
-    pub fn load_what_is_right(paths: &Paths) -> Result<(Self, Vec<String>), ConfigError> {
-        Ok(Self::parse_what_is_right(&text(paths)?, paths))
+    /// Like [`load`](Self::load), but leaves out wrong parts and returns all mistakes, and the file's text.
+    pub fn load_what_is_right(paths: &Paths) -> Result<(Self, Vec<String>, String), ConfigError> {
+        let text = text(paths)?;
+        let (config, mistakes) = Self::parse_what_is_right(&text, paths);
+        Ok((config, mistakes, text))
     }
 
     pub(super) fn parse_what_is_right(text: &str, paths: &Paths) -> (Self, Vec<String>) {
@@ -170,11 +172,11 @@ impl RawConfig {
         for (n, source) in sources.iter().enumerate() {
             if sources.iter().take(n).any(|other| other.name == source.name) {
                 let name = source.name.as_str();
-                mistakes.0.push(format!("two sources are named {name:?}; give each its own name"));
+                mistakes.0.push(format!("source {name:?}: two have this name; give each its own"));
             }
         }
         let keys = Keys { preset: self.ui.keymap, bound: bound(self.keys, text) };
-        let ui = self.ui.validate(text, folder, mistakes);
+        let ui = self.ui.validate(folder, mistakes);
         let names: Vec<_> = sources.iter().map(|source| &source.name).collect();
         let around = Around { text, folder, sources: &names, way: &ui.notify };
         let notify = notify::rules(self.notify, &around, mistakes);

@@ -20,8 +20,9 @@ use crate::domain::{matches, workspace};
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateConfig {
     pub file: PathBuf,
-    /// If it is taken, the embedded gate uses the next free port; `gate serve` fails.
     pub listen: SocketAddr,
+    /// `listen` is the default: if its port is taken, the embedded gate uses the next free one.
+    pub may_move: bool,
     /// The database file. With a `server`, local files of the gate have this name with other extensions.
     pub database: PathBuf,
     /// URL of a PostgreSQL database, without password. `None` uses the file.
@@ -166,7 +167,7 @@ const MINUTE: u64 = 60;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct RawGate {
-    listen: SocketAddr,
+    listen: Option<SocketAddr>,
     database: String,
     workspace: String,
     limits: Limits,
@@ -190,7 +191,7 @@ pub(super) struct RawGate {
 impl Default for RawGate {
     fn default() -> Self {
         Self {
-            listen: SocketAddr::from(([127, 0, 0, 1], 7878)),
+            listen: None,
             database: "sqlite:gate.db".to_owned(),
             workspace: "default".to_owned(),
             limits: Limits::default(),
@@ -282,10 +283,12 @@ impl RawGate {
             mistakes.take(span("gate.approval_ttl", &self.approval_ttl, MINUTE)).unwrap_or_default();
         let keep_settled = match self.keep_settled.as_str() {
             OFF => None,
-            given => mistakes.take(span("gate.keep_settled", given, DAY)),
+            given => {
+                mistakes.take(span("gate.keep_settled", given, DAY).map_err(|what| what + ", or \"off\""))
+            }
         };
         if self.stop_seconds > DAY {
-            mistakes.0.push(format!("gate.stop_seconds is more than a day ({DAY})"));
+            mistakes.0.push(format!("gate.stop_seconds must be 0 to {DAY}"));
         }
         let hosts = self.hosts.iter().filter_map(|name| mistakes.take(host(name))).collect();
         let proxies: Vec<_> =
@@ -294,7 +297,8 @@ impl RawGate {
         let place = mistakes.take(database(&self.database, &paths.state)).unwrap_or_default();
         GateConfig {
             file: paths.config.clone(),
-            listen: self.listen,
+            listen: self.listen.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 7878))),
+            may_move: self.listen.is_none(),
             database: place.file,
             server: place.server,
             postgres: self.postgres.validate(folder, mistakes),

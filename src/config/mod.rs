@@ -17,7 +17,7 @@ mod ui;
 mod watch;
 
 pub use callback::CallbackConfig;
-pub use check::ConfigError;
+pub use check::{ConfigError, in_file_order};
 #[cfg(test)]
 pub use file::Bound;
 pub use file::{Config, Keys, NamedFilter};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::check::{DAY, Mistakes, authority, line_of, misplaced, nearest, seconds};
+use super::check::{DAY, Mistakes, authority, line_of, misplaced, seconds, unknown};
 use super::secret::TokenFrom;
 use super::ui::Notify;
 use crate::domain::time::minute_of_day;
@@ -349,7 +349,7 @@ fn link(url: String) -> Result<String, String> {
 fn words(given: &[String]) -> Result<Vec<NotifyOn>, String> {
     let mut on = Vec::new();
     for word in given {
-        let meant = NotifyOn::all().find(|it| it.name() == word).ok_or_else(|| unknown("on", word))?;
+        let meant = NotifyOn::all().find(|it| it.name() == word).ok_or_else(|| unknown_event(word))?;
         if !on.contains(&meant) {
             on.push(meant);
         }
@@ -361,11 +361,8 @@ fn words(given: &[String]) -> Result<Vec<NotifyOn>, String> {
     }
 }
 
-fn unknown(key: &str, word: &str) -> String {
-    let known = || NotifyOn::all().map(NotifyOn::name);
-    let hint = nearest(word, known()).map_or_else(String::new, |it| format!("; did you mean {it:?}?"));
-    let known: Vec<_> = known().collect();
-    format!("{word:?} in `{key}` is no word for an event{hint} There are {}", known.join(", "))
+fn unknown_event(word: &str) -> String {
+    unknown(["event", "Events"], word, &NotifyOn::all().map(NotifyOn::name).collect::<Vec<_>>())
 }
 
 fn known_source(name: &str, sources: &[&SourceName]) -> Result<SourceName, String> {

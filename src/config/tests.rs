@@ -50,7 +50,8 @@ fn commented_examples_are_valid() {
 fn the_example_documents_every_key() {
     let table_of = |broken: &str| {
         let error = parse(broken).unwrap_err();
-        let names: Vec<String> = error.split('`').skip(3).step_by(2).map(str::to_owned).collect();
+        let known = error.split("unknown field `zz`").nth(1).and_then(|rest| rest.lines().next()).unwrap();
+        let names: Vec<String> = known.split('`').skip(1).step_by(2).map(str::to_owned).collect();
         assert!(!names.is_empty(), "{error}");
         names
     };
@@ -213,25 +214,40 @@ fn every_mistake_has_advice() {
         (source("url = \"ftp://x\""), "must start with http://"),
         (source("url = \"http://u:p@x\""), "must not carry a user or password"),
         (source("url = \"http://x\"\ntoken_env = \"A\"\ntoken_file = \"b\""), "give one of token_env"),
-        (source("url = \"http://x\"") + "\n" + &source("url = \"http://y\""), "two sources are named"),
+        (
+            source("url = \"http://x\"") + "\n" + &source("url = \"http://y\""),
+            "source \"a\": two have this name",
+        ),
         ("[[source]]\nname=\"A b\"\nkind=\"gate\"\nurl=\"http://x\"".to_owned(), "made of a-z, 0-9 and -"),
         ("[[source]]\nname=\"p\"\nkind=\"praxiom\"\nurl=\"http://x\"".to_owned(), "needs a workspace"),
         ("[gate.tools.x]\nexecutor = \"http\"".to_owned(), "gate.tools.x: executor \"http\" needs url"),
-        ("[gate.tools.x]\nrisk = \"hihg\"".to_owned(), "risk \"hihg\" is not a known word"),
+        (
+            "[gate.tools.x]\nrisk = \"hihg\"".to_owned(),
+            "line 1, gate.tools.x: Unknown risk \"hihg\": use low, medium, high or critical",
+        ),
         ("[gate.tools.x]\neffect = \"read\"".to_owned(), "is not gated"),
-        ("[watch]\npoll_seconds = 0".to_owned(), "watch.poll_seconds is 0; the least is 1"),
-        ("[watch]\npoll_seconds = 3601".to_owned(), "watch.poll_seconds is 3601; the most is 3600"),
+        ("[watch]\npoll_seconds = 0".to_owned(), "line 2, watch.poll_seconds must be 1 to 3600"),
+        ("[watch]\npoll_seconds = 3601".to_owned(), "watch.poll_seconds must be 1 to 3600"),
         ("[reviewer]\nreasons = [\" \"]".to_owned(), "reviewer.reasons has \" \"; a reason is one line"),
-        ("[ui]\nhold_seconds = 61".to_owned(), "ui.hold_seconds is 61; the most is 60, and 0 sends at once"),
+        ("[ui]\nhold_seconds = 61".to_owned(), "ui.hold_seconds must be 0 to 60"),
         (
             "[watch.queue.\"a b\"]\ntarget_minutes = 0".to_owned(),
-            "watch.queue.\"a b\".target_minutes is 0; the least is 1",
+            "line 2, watch.queue.\"a b\".target_minutes must be 1 to 10080",
         ),
-        ("[watch]\nstale_seconds = 0".to_owned(), "watch.stale_seconds is 0; the least is 1"),
-        ("[watch]\nstale_seconds = 86401".to_owned(), "the most is 86400"),
-        ("[gate.tools.x]\ntimeout_seconds = 0".to_owned(), "gate.tools.x: timeout_seconds is 0"),
-        ("[gate.tools.x]\ntimeout_seconds = 9223372036854775807".to_owned(), "the most is 86400"),
-        ("[gate.tools.x]\nexpires_after_seconds = 31536001".to_owned(), "the most is 31536000"),
+        ("[watch]\nstale_seconds = 0".to_owned(), "watch.stale_seconds must be 1 to 86400"),
+        ("[watch]\nstale_seconds = 86401".to_owned(), "watch.stale_seconds must be 1 to 86400"),
+        (
+            "[gate.tools.x]\ntimeout_seconds = 0".to_owned(),
+            "gate.tools.x: timeout_seconds must be 1 to 86400",
+        ),
+        (
+            "[gate.tools.x]\ntimeout_seconds = 9223372036854775807".to_owned(),
+            "timeout_seconds must be 1 to 86400",
+        ),
+        (
+            "[gate.tools.x]\nexpires_after_seconds = 31536001".to_owned(),
+            "expires_after_seconds must be 1 to 31536000",
+        ),
         ("[gate]\nlisten = \"here\"".to_owned(), "invalid socket address"),
         (
             "[gate]\ndenied = [\"x\"]\n\n[gate.tools.y]\n[gate.tools.x]".to_owned(),
@@ -359,23 +375,82 @@ fn all_mistakes_are_reported_together() {
         "source \"A b\"",
         "source \"good\": url",
         "missing field `name`",
-        "ui.theme: \"drak\"",
+        "ui.theme: Unknown theme \"drak\"",
         "ui.hold_seconds",
         "unknown variant `thick`",
-        "watch.poll_seconds is 0",
+        "watch.poll_seconds must be 1 to 3600",
         "unknown field `targets`",
-        "watch.target_minutes is 0",
+        "watch.target_minutes must be",
         "notify rule 1",
         "gate.workspace: the name of a workspace",
         "\"x:80\"",
         "\"y:80\"",
         "gate.tools.a: executor",
-        "gate.tools.b: risk",
+        "gate.tools.b: Unknown risk",
     ] {
         assert_eq!(message.matches(says).count(), 1, "{says} in:\n{message}");
     }
     let lines: Vec<_> = message.lines().filter(|line| line.starts_with("- ")).collect();
     assert!(message.contains(&format!("has {} mistakes", lines.len())), "{message}");
+    // In the order of the file, each with its line.
+    let at = |line: &str| line.split("line ").nth(1)?.split([',', ' ']).next()?.parse::<usize>().ok();
+    let lines: Vec<usize> = lines.iter().map(|line| at(line).unwrap_or_else(|| panic!("{line}"))).collect();
+    assert_eq!(lines, [3, 4, 7, 14, 16, 21, 22, 23, 26, 27, 31, 33, 38, 39, 39, 40, 42], "{message}");
+}
+
+#[test]
+fn mistakes_are_in_file_order_whatever_names_their_place() {
+    let text = "\
+[gate]
+hosts = [\"a b\"]
+[watch.queue.\"x.y z\"]
+target_minutes = 3
+[[filter]]
+name = \"f\"
+text = \"\"
+[[source]]
+name = \"s\"
+token_env = \"T\"
+[ui]
+theme = \"t\"
+[gate.proxy]
+secret_header = \"x\"
+[mcp.fs]
+open = []
+broken = [
+";
+    let ordered = super::in_file_order(
+        [
+            "of no place",
+            "mcp.fs has it",
+            "gate.proxy.secret_header: b",
+            "gate.proxy: c",
+            "ui.theme: cannot read it",
+            "source \"s\": token_env is not set",
+            "source \"s\": it is wrong",
+            "line 7, of a line",
+            "filter \"f\": colour",
+            "watch.queue.\"x.y z\".target_minutes must be 1 to 2",
+            "gate.hosts: a",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        text,
+    );
+
+    let lines = ordered.iter().map(|mistake| mistake.split([',', ':']).next().unwrap_or_default());
+    let lines = lines.collect::<Vec<_>>().join("|");
+    let want = "line 2|line 4|line 6|line 7|line 9|line 10|line 12|line 13|line 14|line 15|of no place";
+    assert_eq!(lines, want, "{ordered:?}");
+}
+
+#[test]
+fn only_the_default_port_may_move() {
+    let may_move = |text: &str| parse(text).map(|config| (config.gate.listen.port(), config.gate.may_move));
+
+    assert_eq!(may_move(""), Ok((7878, true)));
+    assert_eq!(may_move("[gate]\nlisten = \"127.0.0.1:7878\""), Ok((7878, false)));
+    assert_eq!(may_move("[gate]\nlisten = \"127.0.0.1:9\""), Ok((9, false)));
 }
 
 #[test]
@@ -426,7 +501,12 @@ fn a_theme_is_a_name_or_a_file() {
     assert_eq!(theme("mine.toml"), Ok(ThemeChoice::File("mine.toml".into())));
     assert_eq!(theme("/etc/placet/theme"), Ok(ThemeChoice::File("/etc/placet/theme".into())));
     let error = theme("drak").unwrap_err();
-    assert!(error.contains("line 2") && error.contains("did you mean \"dark\"?"), "{error}");
+    assert!(
+        error.contains(
+            "line 2, ui.theme: Unknown theme \"drak\". Did you mean \"dark\"? Themes: terminal, auto"
+        ),
+        "{error}"
+    );
 }
 
 #[test]

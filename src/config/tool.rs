@@ -184,9 +184,10 @@ impl RawTool {
         if self.effect.as_deref() == Some("read") {
             return Err("effect \"read\" is not gated; let the agent call this tool directly".to_owned());
         }
-        let risk = known(self.risk.as_deref(), Risk::parse, |risk| !matches!(risk, Risk::Other(_)), "risk")?;
-        let effect =
-            known(self.effect.as_deref(), Effect::parse, |it| !matches!(it, Effect::Other(_)), "effect")?;
+        let risk = known(self.risk.as_deref(), Risk::parse, |risk| !matches!(risk, Risk::Other(_)))
+            .map_err(|word| format!("Unknown risk {word:?}: use low, medium, high or critical"))?;
+        let effect = known(self.effect.as_deref(), Effect::parse, |it| !matches!(it, Effect::Other(_)))
+            .map_err(|word| format!("Unknown effect {word:?}: use write, external or destructive"))?;
         Ok(ToolConfig {
             line,
             risk,
@@ -230,15 +231,10 @@ impl RawPreview {
 }
 
 /// Parses a word. Unlike on the wire, an unknown word is an error, because it is a typing mistake.
-fn known<T>(
-    word: Option<&str>,
-    parse: fn(&str) -> T,
-    is_known: fn(&T) -> bool,
-    what: &str,
-) -> Result<Option<T>, String> {
+fn known<T>(word: Option<&str>, parse: fn(&str) -> T, is_known: fn(&T) -> bool) -> Result<Option<T>, &str> {
     match word.map(|word| (word, parse(word))) {
         None => Ok(None),
         Some((_, meaning)) if is_known(&meaning) => Ok(Some(meaning)),
-        Some((word, _)) => Err(format!("{what} {word:?} is not a known word")),
+        Some((word, _)) => Err(word),
     }
 }

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
-use toml::Spanned;
 
-use super::check::{Mistakes, line_of, nearest};
+use super::check::{Mistakes, unknown};
 use crate::domain::{Entry, ReadFirst};
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -18,7 +17,7 @@ pub struct Ui {
     #[serde(skip)]
     pub theme: ThemeChoice,
     #[serde(rename = "theme")]
-    theme_name: Spanned<String>,
+    theme_name: String,
     /// Delay before confirmed decisions are sent, in which they can be recalled; zero sends at once.
     #[serde(rename = "hold_seconds", deserialize_with = "whole_seconds")]
     pub hold: Duration,
@@ -195,7 +194,7 @@ impl Default for Ui {
             glyphs: Glyphs::Unicode,
             density: Density::Compact,
             theme: ThemeChoice::Auto,
-            theme_name: Spanned::new(0..0, "auto".to_owned()),
+            theme_name: "auto".to_owned(),
             hold: Duration::from_secs(3),
             group: GroupBy::Batch,
             sort: SortBy::Age,
@@ -216,11 +215,11 @@ impl Default for Ui {
 }
 
 impl Ui {
-    pub(super) fn validate(mut self, text: &str, folder: &Path, mistakes: &mut Mistakes) -> Self {
-        self.theme = mistakes.take(theme(&self.theme_name, text, folder)).unwrap_or(ThemeChoice::Auto);
+    pub(super) fn validate(mut self, folder: &Path, mistakes: &mut Mistakes) -> Self {
+        let theme = ThemeChoice::named(&self.theme_name, folder).map_err(|what| format!("ui.theme: {what}"));
+        self.theme = mistakes.take(theme).unwrap_or(ThemeChoice::Auto);
         if self.hold > HOLD {
-            let (given, most) = (self.hold.as_secs(), HOLD.as_secs());
-            mistakes.0.push(format!("ui.hold_seconds is {given}; the most is {most}, and 0 sends at once"));
+            mistakes.0.push(format!("ui.hold_seconds must be 0 to {}", HOLD.as_secs()));
         }
         let command = std::mem::take(&mut self.notify_command);
         self.notify = mistakes.take(notify(self.notify, command)).unwrap_or(Notify::Auto);
@@ -245,21 +244,16 @@ fn notify(way: Notify, command: Vec<String>) -> Result<Notify, String> {
     }
 }
 
-/// Parses a theme's name, or a file path: anything with a slash or ending in `.toml`.
-fn theme(given: &Spanned<String>, text: &str, folder: &Path) -> Result<ThemeChoice, String> {
-    let name = given.get_ref().as_str();
-    if let Some((_, choice)) = THEMES.into_iter().find(|(known, _)| *known == name) {
-        return Ok(choice);
+impl ThemeChoice {
+    /// Parses a theme's name, or a file path: anything with a slash or ending in `.toml`.
+    pub fn named(name: &str, folder: &Path) -> Result<Self, String> {
+        if let Some((_, choice)) = THEMES.into_iter().find(|(known, _)| *known == name) {
+            return Ok(choice);
+        }
+        if name.contains('/') || Path::new(name).extension().is_some_and(|it| it == "toml") {
+            return Ok(Self::File(folder.join(PathBuf::from(name))));
+        }
+        let known = THEMES.map(|(known, _)| known);
+        Err(unknown(["theme", "Themes"], name, &known) + ", or a path to a file")
     }
-    if name.contains('/') || Path::new(name).extension().is_some_and(|it| it == "toml") {
-        return Ok(ThemeChoice::File(folder.join(PathBuf::from(name))));
-    }
-    let nearest = nearest(name, THEMES.iter().map(|(known, _)| *known));
-    let hint = nearest.map_or_else(String::new, |known| format!("; did you mean {known:?}?"));
-    let line = line_of(text, given.span().start);
-    let known: Vec<&str> = THEMES.iter().map(|(known, _)| *known).collect();
-    Err(format!(
-        "line {line}, ui.theme: {name:?} is no theme{hint} There are {}, and a path to a file",
-        known.join(", ")
-    ))
 }

@@ -11,8 +11,9 @@ const FEW_EXCLUDED: usize = 3;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Weight {
     pub counts: StagedCounts,
-    /// Approvals of high, critical or unknown risk.
+    /// Approvals of high or unknown risk.
     pub high_risk: usize,
+    pub critical: usize,
     /// Approvals of content that was not on screen.
     pub unopened: usize,
 }
@@ -25,7 +26,7 @@ pub enum Confirm {
 }
 
 pub fn confirm_by(weight: Weight) -> Confirm {
-    let Weight { counts, high_risk, unopened } = weight;
+    let Weight { counts, high_risk, critical, unopened } = weight;
     let mut why = Vec::new();
     if counts.total() > FEW {
         why.push(format!("more than {FEW}"));
@@ -33,12 +34,15 @@ pub fn confirm_by(weight: Weight) -> Confirm {
     if high_risk > 0 {
         why.push(format!("{high_risk} high-risk"));
     }
+    if critical > 0 {
+        why.push(format!("{critical} critical"));
+    }
     if unopened > 0 {
         why.push(format!("{unopened} unread"));
     }
     let excluded = counts.get(DecisionKind::Reject);
     if excluded > FEW_EXCLUDED {
-        why.push(format!("{excluded} excluded for good"));
+        why.push(format!("{excluded} final exclusions"));
     }
     if why.is_empty() { Confirm::Key } else { Confirm::Count(counts.total(), why) }
 }
@@ -50,7 +54,7 @@ mod tests {
     fn asked(approve: usize, reject: usize, high_risk: usize, unopened: usize) -> Option<String> {
         let kinds = [vec![DecisionKind::Approve; approve], vec![DecisionKind::Reject; reject]].concat();
         let counts = StagedCounts::of(kinds);
-        match confirm_by(Weight { counts, high_risk, unopened }) {
+        match confirm_by(Weight { counts, high_risk, critical: 0, unopened }) {
             Confirm::Key => None,
             Confirm::Count(count, why) => Some(format!("{count}: {}", why.join(", "))),
         }
@@ -65,12 +69,20 @@ mod tests {
     #[test]
     fn weighty_submissions_need_a_count_with_reasons() {
         assert_eq!(asked(26, 0, 0, 0).unwrap(), "26: more than 25");
-        assert_eq!(asked(0, 4, 0, 0).unwrap(), "4: 4 excluded for good");
+        assert_eq!(asked(0, 4, 0, 0).unwrap(), "4: 4 final exclusions");
         assert_eq!(asked(1, 0, 1, 0).unwrap(), "1: 1 high-risk");
         assert_eq!(asked(9, 0, 0, 2).unwrap(), "9: 2 unread");
         assert_eq!(
             asked(30, 4, 2, 1).unwrap(),
-            "34: more than 25, 2 high-risk, 1 unread, 4 excluded for good"
+            "34: more than 25, 2 high-risk, 1 unread, 4 final exclusions"
         );
+    }
+
+    #[test]
+    fn critical_approvals_are_not_called_high_risk() {
+        let counts = StagedCounts::of([DecisionKind::Approve; 3]);
+        let weight = Weight { counts, high_risk: 2, critical: 1, unopened: 0 };
+        let why = vec!["2 high-risk".to_owned(), "1 critical".to_owned()];
+        assert_eq!(confirm_by(weight), Confirm::Count(3, why));
     }
 }

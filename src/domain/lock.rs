@@ -30,6 +30,7 @@ pub struct Sight<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
     HighRisk,
+    Critical,
     Flagged,
     Long,
     Unread,
@@ -38,7 +39,8 @@ pub enum Lock {
 impl fmt::Display for Lock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::HighRisk => "high-risk",
+            Self::HighRisk => "high risk",
+            Self::Critical => "critical",
             Self::Flagged => "flagged",
             Self::Long => "longer than a screen",
             Self::Unread => "not read yet",
@@ -51,6 +53,7 @@ impl fmt::Display for Lock {
 pub fn lock(of: Sight<'_>) -> Option<Lock> {
     match of.seen {
         Some(Seen::InFull) => None,
+        _ if *of.risk == Risk::Critical => Some(Lock::Critical),
         _ if of.risk.is_high() => Some(Lock::HighRisk),
         _ if of.flagged => Some(Lock::Flagged),
         // Opened, but not seen to its end.
@@ -78,6 +81,7 @@ mod tests {
     fn high_flagged_and_long_actions_are_locked() {
         for seen in [None, Some(Seen::Opened)] {
             assert_eq!(locked(seen, "high", false, 10), Some(Lock::HighRisk));
+            assert_eq!(locked(seen, "critical", false, 10), Some(Lock::Critical));
             assert_eq!(locked(seen, "spicy", false, 10), Some(Lock::HighRisk), "an unknown risk");
             assert_eq!(locked(seen, "low", true, 10), Some(Lock::Flagged));
             assert_eq!(locked(seen, "medium", false, 2_001), Some(Lock::Long));

@@ -29,11 +29,11 @@ impl Patience {
 /// A source cannot be set up as it is configured.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
-    #[error("the source {0} needs a workspace; set `workspace` to the id of the one to watch")]
+    #[error("source \"{0}\": set `workspace` to the id of the one to watch")]
     NoWorkspace(SourceName),
-    #[error("the source {0}: cannot read its ca_file {path}: {2}", path = .1.display())]
+    #[error("source \"{0}\": ca_file {path} cannot be read: {2}", path = .1.display())]
     CaFile(SourceName, PathBuf, String),
-    #[error("the source {0}: {1}")]
+    #[error("source \"{0}\": {1}")]
     Setup(SourceName, SetupError),
 }
 

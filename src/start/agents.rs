@@ -279,7 +279,7 @@ mod tests {
         assert!(error.starts_with("PLACET_URL has http:// for example.com: whoever"), "{error}");
         assert!(error.contains("act as the agent. Use https://, or configure a source"), "{error}");
         let configured = "[[source]]\nname = \"team\"\nkind = \"gate\"\nurl = \"http://g.example.com\"\ntoken_file = \"/own\"\n";
-        assert!(gate(configured, &[]).starts_with("the source team: "));
+        assert!(gate(configured, &[]).starts_with("source \"team\": "));
     }
 
     #[test]

@@ -6,11 +6,13 @@ use std::time::Duration;
 use anyhow::Context as _;
 use tokio_util::sync::CancellationToken;
 
+use crate::cli::args::DemoArgs;
 use crate::cli::{self, Exit};
 use crate::config::paths::Paths;
 use crate::config::{Config, SourceConfig, TokenFrom};
 use crate::domain::json;
 use crate::sources::AgentClient;
+use crate::tui;
 
 use super::embedded::{Embedded, OnGateEnd};
 use super::logging;
@@ -23,7 +25,7 @@ const ARRIVALS: &str = include_str!("../../assets/demo/arrivals.json");
 const ARRIVAL_EVERY: Duration = Duration::from_secs(6);
 
 /// Runs the demo until the reviewer quits. Does not touch the user's configuration and state.
-pub(super) async fn run(shell: Shell) -> anyhow::Result<Exit> {
+pub(super) async fn run(shell: Shell, args: DemoArgs) -> anyhow::Result<Exit> {
     shell.check()?;
     let folder = tempfile::Builder::new()
         .prefix("placet-demo-")
@@ -38,7 +40,11 @@ pub(super) async fn run(shell: Shell) -> anyhow::Result<Exit> {
         log: state.join("placet.log"),
         state,
     };
-    let config = Config::parse(&CONFIG.replace("@OUT@", &executed.display().to_string()), &paths)?;
+    let mut config = Config::parse(&CONFIG.replace("@OUT@", &executed.display().to_string()), &paths)?;
+    config.ui.theme = args.theme.unwrap_or(config.ui.theme);
+    config.ui.glyphs = args.glyphs.unwrap_or(config.ui.glyphs);
+    config.ui.density = args.density.unwrap_or(config.ui.density);
+    tui::check_theme(&config)?;
     let log = logging::start(&paths.log)?;
     let embedded = Embedded::open(&config.gate, OnGateEnd::Nobody).await?;
     let agent = SourceConfig {

@@ -159,7 +159,7 @@ async fn journal(path: &Path) -> Check {
     match Journal::open(path).await {
         Ok(journal) => {
             journal.close().await;
-            Check::good(WHAT, "opens, and is whole")
+            Check::good(WHAT, "is intact")
         }
         Err(error) => Check::bad(WHAT, error.to_string(), "until then nothing can be decided from here"),
     }
@@ -173,11 +173,15 @@ async fn gate(config: &Config) -> (Option<Check>, Option<Embedded>) {
         Ok(Some(embedded)) => {
             let url = &embedded.note.url;
             let found = if embedded.is_serving() {
-                format!("it starts; nobody serves it at the moment, and for now it is at {url}")
+                format!("not running; it would listen on {url}")
             } else {
-                format!("it is served at {url} by the process {}", embedded.note.pid)
+                format!("process {} listens on {url}", embedded.note.pid)
             };
-            (Some(Check::good(WHAT, found)), Some(embedded))
+            let moved = embedded.note.other_port(&config.gate).is_some();
+            let elsewhere = || format!("{found}, not on {}", config.gate.listen);
+            let advice = "give agents this address, or set `listen` in [gate] to a free port";
+            let check = if moved { Check::warn(WHAT, elsewhere(), advice) } else { Check::good(WHAT, found) };
+            (Some(check), Some(embedded))
         }
         Err(error) => {
             let advice = "look at placet.log in the state folder";
@@ -222,6 +226,29 @@ mod tests {
         let told = journal(&path).await;
         assert_eq!(told.verdict, Verdict::Bad);
         assert!(told.found.contains("damaged"), "{}", told.found);
+    }
+
+    #[tokio::test]
+    async fn gate_on_another_port_is_a_note() {
+        let folder = tempfile::tempdir().unwrap();
+        let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let state = folder.path().to_owned();
+        let (file, log) = (state.join("config.toml"), state.join("placet.log"));
+        let paths = Paths { config: file, config_named: false, state, log };
+        let mut config = Config::parse("", &paths).unwrap();
+        config.gate.listen = taken.local_addr().unwrap();
+
+        let (told, embedded) = gate(&config).await;
+        embedded.unwrap().close().await;
+        let told = told.unwrap();
+
+        assert_eq!(told.verdict, Verdict::Warn);
+        assert!(
+            told.found.starts_with("not running; it would listen on http://127.0.0.1:"),
+            "{}",
+            told.found
+        );
+        assert!(told.found.ends_with(&format!(", not on {}", config.gate.listen)), "{}", told.found);
     }
 
     #[tokio::test]

@@ -203,6 +203,11 @@ impl Note {
     fn address(&self) -> Option<SocketAddr> {
         self.url.strip_prefix("http://")?.parse().ok()
     }
+
+    /// The gate's port where it is not the one of `config`.
+    pub(super) fn other_port(&self, config: &GateConfig) -> Option<u16> {
+        self.address().map(|it| it.port()).filter(|port| ![0, *port].contains(&config.listen.port()))
+    }
 }
 
 impl Served {
@@ -252,8 +257,7 @@ pub(super) fn lock_file(database: &Path) -> anyhow::Result<File> {
 
 /// Opens the gate, listens, and writes the note. The caller must hold the lock.
 ///
-/// Unless the port is exact, the address of an earlier gate on this database is tried first, so that clients find the
-/// new gate there.
+/// If the port may move, the address of an earlier gate on this database is tried first, so that clients find the new gate there.
 pub(super) async fn serve(
     config: &GateConfig,
     lock: File,
@@ -265,12 +269,11 @@ pub(super) async fn serve(
     let earlier = read_note(&note_path).and_then(|note| note.address());
     // An old note would send clients to a stranger at that address.
     drop(std::fs::remove_file(&note_path));
-    let listener = match (rule, earlier.filter(|address| address.ip() == config.listen.ip())) {
-        (PortRule::Next, Some(address)) if config.listen.port() != 0 => match bind(address) {
-            Ok(listener) => listener,
-            Err(_) => listen(config.listen, rule)?,
-        },
-        _ => listen(config.listen, rule)?,
+    let may_move = rule == PortRule::Next && config.may_move;
+    let earlier = earlier.filter(|address| may_move && address.ip() == config.listen.ip());
+    let listener = match earlier.map(bind) {
+        Some(Ok(listener)) => listener,
+        _ => listen(config.listen, rule, may_move)?,
     };
     let address = listener.local_addr().context("cannot tell the gate's own address")?;
     let gate = Gate::open(config).await?;
@@ -327,17 +330,17 @@ fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-fn listen(wanted: SocketAddr, rule: PortRule) -> anyhow::Result<TcpListener> {
+fn listen(wanted: SocketAddr, rule: PortRule, may_move: bool) -> anyhow::Result<TcpListener> {
     let taken = match bind(wanted) {
         Ok(listener) => return Ok(listener),
         Err(error) if error.kind() == ErrorKind::AddrInUse => error,
         Err(error) => return Err(error).with_context(|| format!("cannot listen on {wanted}")),
     };
-    if rule != PortRule::Next {
+    if !may_move {
+        let how =
+            if rule == PortRule::Exact { "another --listen" } else { "`listen` in [gate] another port" };
         return Err(taken).with_context(|| {
-            format!(
-                "cannot listen on {wanted}: another program does; give another --listen, or port 0 for any"
-            )
+            format!("cannot listen on {wanted}: another program does; end it, or give {how}")
         });
     }
     for port in wanted.port()..wanted.port().saturating_add(PORTS) {
@@ -431,4 +434,38 @@ fn write_note(path: &Path, note: &Note) -> anyhow::Result<()> {
         .and_then(|mut file| file.write_all(text.as_bytes()))
         .and_then(|()| std::fs::rename(&beside, path));
     written.with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::paths::Paths;
+
+    #[tokio::test]
+    async fn configured_port_that_is_taken_is_an_error_and_the_default_moves() {
+        let folder = tempfile::tempdir().unwrap();
+        let (state, taken) = (folder.path().to_owned(), std::net::TcpListener::bind("127.0.0.1:0").unwrap());
+        let (file, log, taken) =
+            (state.join("c.toml"), state.join("placet.log"), taken.local_addr().map(|at| (at, taken)));
+        let (address, _taken) = taken.unwrap();
+        let paths = Paths { config: file, config_named: false, state, log };
+        let configured = Config::parse(&format!("[gate]\nlisten = \"{address}\"\n"), &paths).unwrap().gate;
+
+        let refused = Embedded::open(&configured, OnGateEnd::Nobody).await.unwrap_err().to_string();
+        let default = GateConfig { may_move: true, ..configured.clone() };
+        let moved = Embedded::open(&default, OnGateEnd::Nobody).await.unwrap();
+
+        assert!(
+            refused.starts_with(&format!("cannot listen on {address}: another program does; end it")),
+            "{refused}"
+        );
+        let port = moved.note.address().unwrap().port();
+        assert_ne!(port, address.port());
+        assert_eq!(moved.note.other_port(&default), Some(port));
+        assert_eq!(
+            moved.note.other_port(&GateConfig { listen: moved.note.address().unwrap(), ..default }),
+            None
+        );
+        moved.close().await;
+    }
 }

@@ -44,6 +44,9 @@ pub fn run() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let args = Args::parse();
+    if args.utc {
+        time::use_utc();
+    }
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     // The screen is drawn on this thread, and lists are parsed on others. More workers help only a gate with many
     // agents.
@@ -129,7 +132,7 @@ const fn uses_state(command: Option<&Command>) -> bool {
         command,
         Some(
             C::Doctor(_)
-                | C::Demo { .. }
+                | C::Demo(_)
                 | C::Schema { .. }
                 | C::Completions { .. }
                 | C::Complete { .. }
@@ -146,9 +149,9 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
     }
     match args.command {
         None => Box::pin(screen::inbox(&paths, shell(args.plain, StartView::Inbox))).await,
-        Some(Command::Demo { plain }) => {
+        Some(Command::Demo(demo)) => {
             // Boxed, because it holds a gate, an agent and a screen.
-            Box::pin(demo::run(shell(args.plain || plain, StartView::Inbox))).await
+            Box::pin(demo::run(shell(args.plain || demo.plain, StartView::Inbox), demo)).await
         }
         Some(Command::Gate { command }) => gate(&paths, command).await,
         Some(Command::List(args)) => headless::list(&paths, &args).await,
@@ -196,7 +199,8 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
                     let alone = Config { filters: vec![filter.clone()], ..config.clone() };
                     found.extend(tui::check_filters(&alone).err().map(Into::into));
                 }
-                found.extend(tui::check_theme(config).err().map(Into::into));
+                let theme = tui::check_theme(config).err();
+                found.extend(theme.map(|error| anyhow::Error::from(error).context("ui.theme")));
                 found
             };
             cli::config_check(&paths, screen).await

@@ -77,6 +77,7 @@ pub(super) async fn show(
             serving: embedded.is_serving(),
             agent_token: embedded.note.agent_token_file.clone(),
             database: config.gate.database.clone(),
+            other_port: embedded.note.other_port(&config.gate),
         }),
         demo,
     };
@@ -89,12 +90,10 @@ pub(super) async fn show(
     };
     inbox.close().await;
     if let Some(embedded) = embedded {
-        let (url, serving) = (embedded.note.url.clone(), embedded.is_serving());
+        let serving = embedded.is_serving();
         embedded.close().await;
         if serving && durable {
-            cli::complain(&format!(
-                "the gate at {url} has stopped here; agents can propose again when a placet runs (one that is open takes over)"
-            ));
+            cli::complain("Gate stopped. Agents can propose when placet runs again.");
         }
     }
     let left = shown?;

@@ -1,8 +1,8 @@
-//! Writes CSV records (RFC 4180) without formulas. The cells are already safe to show.
+//! Writes CSV records without formulas. The cells are already safe to show. Lines end with LF, because shell tools keep the CR of RFC 4180.
 
 pub fn record(cells: &[String]) -> String {
     let cells: Vec<String> = cells.iter().map(|text| cell(text)).collect();
-    format!("{}\r\n", cells.join(","))
+    format!("{}\n", cells.join(","))
 }
 
 /// Returns a cell of foreign text. Write numbers directly: `-1` would be escaped as a formula.
@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn cells_with_special_characters_are_quoted() {
-        assert_eq!(of(&["a", "b,c", "say \"no\"", "x\ny", ""]), "a,\"b,c\",\"say \"\"no\"\"\",\"x\ny\",\r\n");
+        assert_eq!(of(&["a", "b,c", "say \"no\"", "x\ny", ""]), "a,\"b,c\",\"say \"\"no\"\"\",\"x\ny\",\n");
     }
 
     #[test]
@@ -45,6 +45,6 @@ mod tests {
             let cell = record.trim_start_matches('"');
             assert!(cell.starts_with('\''), "{record:?}");
         }
-        assert_eq!(of(&["a=b", "1-2"]), "a=b,1-2\r\n");
+        assert_eq!(of(&["a=b", "1-2"]), "a=b,1-2\n");
     }
 }

@@ -34,4 +34,4 @@ pub use links::{is_link, links_in, misleading, named_hosts};
 pub use people::People;
 pub use rows::{NARROWEST, column, hidden, row, styled};
 pub use shown::{PieceKind, Shown};
-pub use skipped::{partly_approved, skipped};
+pub use skipped::{by_whom, partly_approved, skipped};

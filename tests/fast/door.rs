@@ -20,6 +20,7 @@ const AS_RAW: &[(&str, usize, &str)] = &[
         5,
         "made untrusted again; handed to a long text, or to a part of a line",
     ),
+    ("src/cli/columns.rs", 2, "compared; made untrusted again"),
     ("src/cli/context.rs", 3, "JSON; handed to the lines of a text"),
     ("src/cli/doctor.rs", 1, "JSON"),
     (

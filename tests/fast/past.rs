@@ -31,6 +31,7 @@ async fn desk() -> Desk {
     let folder = tempfile::tempdir().unwrap();
     let config = GateConfig {
         file: "config.toml".into(),
+        may_move: false,
         listen: ([127, 0, 0, 1], 0).into(),
         database: folder.path().join("gate.db"),
         server: None,

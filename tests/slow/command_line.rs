@@ -279,6 +279,7 @@ fn every_failure_says_what_to_do() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().to_string();
     let served = Home::with_config("");
+    let configured = Home::with_config(&format!("[gate]\nlisten = \"{port}\"\n"));
 
     for (output, want, says) in [
         (broken.run(&["list"]), 2, "did you mean `poll_seconds`?"),
@@ -286,7 +287,8 @@ fn every_failure_says_what_to_do() {
         (broken.run(&["--config", "/nowhere.toml", "list"]), 2, "cannot read the configuration"),
         (unreachable.run(&["list"]), 5, "team"),
         (blocked.run(&["list"]), 1, "PLACET_STATE_DIR"),
-        (served.run(&["gate", "serve", "--listen", &port]), 1, "another program does"),
+        (served.run(&["gate", "serve", "--listen", &port]), 1, "end it, or give another --listen"),
+        (configured.run(&["list"]), 1, "end it, or give `listen` in [gate] another port"),
         (served.run(&["gate", "serve", "--listen", "0.0.0.0:0"]), 1, "--behind-proxy"),
         (lacking.run(&["gate", "serve", "--listen", "127.0.0.1:0"]), 2, "line 1, gate.tools.x: the program"),
         (lacking.run(&["list"]), 2, "line 1, gate.tools.x: the program"),
@@ -436,6 +438,75 @@ fn prune_exports_deleted_actions_and_keeps_the_audit_valid() {
 }
 
 #[test]
+fn people_read_local_times_and_short_ids() {
+    let (home, _gate) = served();
+    let (first, second) = (propose(&home, INPUT), propose(&home, r#"{"title":"no"}"#));
+    let run = |args: &[&str]| {
+        let output = home.command(args).env("TZ", "XYZ-5").output().unwrap();
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        stdout(&output)
+    };
+    let columns = ["list", "--sort", "age", "--columns", "id,created"];
+    let cells = |text: &str| -> Vec<String> {
+        text.lines()
+            .skip(1)
+            .take(2)
+            .flat_map(|line| line.split([' ', ',']).filter(|it| !it.is_empty()))
+            .map(str::to_owned)
+            .collect()
+    };
+    let utc = cells(&run(&[&columns[..], &["--csv"]].concat()));
+    let [_, at, _, _] = utc.as_slice() else { panic!("{utc:?}") };
+    assert_eq!([&utc[0], &utc[2]], [&first, &second], "CSV has whole ids");
+    // The zone of this POSIX string is five hours ahead of UTC.
+    let hour = (at[11..13].parse::<u32>().unwrap() + 5) % 24;
+    let local = format!("{hour:02}{}", &at[13..16]);
+
+    let listed = run(&columns);
+    let in_utc = run(&[&columns[..], &["--utc"]].concat());
+    let shown = run(&["show", &first]);
+
+    // Since midnight there, the day may stand before the time.
+    let shorts = cells(&listed)
+        .into_iter()
+        .filter(|cell| first.starts_with(cell.as_str()) || second.starts_with(cell.as_str()));
+    let shorts: Vec<String> = shorts.collect();
+    assert!(shorts.len() == 2 && shorts.iter().all(|it| (13..36).contains(&it.len())), "{listed}");
+    assert!(listed.contains(&local) && !listed.contains(at.as_str()), "{local}: {listed}");
+    assert!(in_utc.contains(at.as_str()), "{at}: {in_utc}");
+    assert!(shown.lines().any(|line| line.starts_with("created ") && line.ends_with(&local)), "{shown}");
+    run(&["decide", "--reject", &shorts[0]]);
+    let logged = run(&["log"]);
+    assert!(logged.contains(&shorts[0][..13]) && !logged.contains(&first), "{logged}");
+    assert!(run(&["log", "--utc"]).contains(&format!("{}T", &at[..10])));
+}
+
+#[test]
+fn id_loses_blanks_and_says_its_odd_characters() {
+    let (home, _gate) = served();
+    let id = propose(&home, INPUT);
+    let from = |id: &str| {
+        let file = home.path().join("from.json");
+        std::fs::write(&file, format!(r#"[{{"id":"{id}","decision":"reject"}}]"#)).unwrap();
+        home.run(&["decide", "--dry-run", "--from", file.to_str().unwrap()])
+    };
+
+    for output in [home.run(&["show", &format!(" {id}\r")]), from(&format!("{id}\\r\\n"))] {
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+    }
+    for (typed, shown) in [(format!("{id}\u{200b}"), "⟦U+200B⟧"), (format!("{}…", &id[..8]), "⟦… U+2026⟧")]
+    {
+        for output in [home.run(&["show", &typed]), home.run(&["claim", &typed]), from(&typed)] {
+            let said = stderr(&output);
+            assert!(
+                code(&output) == 2 && said.contains(shown) && said.contains("it has odd characters"),
+                "{said}"
+            );
+        }
+    }
+}
+
+#[test]
 fn unique_id_prefix_is_enough() {
     let (home, _gate) = served();
     let (first, second) = (propose(&home, INPUT), propose(&home, r#"{"title":"no"}"#));
@@ -457,8 +528,12 @@ fn unique_id_prefix_is_enough() {
     assert!(code(&shown) == 0 && stdout(&shown).contains(&first), "{}", stderr(&shown));
     let said = stderr(&several);
     assert!(code(&several) == 2 && said.contains(&first) && said.contains(&second), "{said}");
-    assert!(code(&nobody) == 1 && stderr(&nobody).contains("no action has this id"), "{}", stderr(&nobody));
-    assert_eq!(code(&empty), 1, "{}", stdout(&empty));
+    assert!(
+        code(&nobody) == 1 && stderr(&nobody).contains("No action id starts with \"nobody\""),
+        "{}",
+        stderr(&nobody)
+    );
+    assert_eq!(code(&empty), 2, "{}", stdout(&empty));
     assert!(
         code(&from) == 3 && stdout(&from).contains("0 reject"),
         "a file needs whole ids: {}",

@@ -192,6 +192,6 @@ fn edit_title(inbox: &mut Pty, from: &str, to: &str) {
     // The form opens with the caret at the end of the title.
     inbox.send(&"\x7f".repeat(from.len()));
     inbox.send(to);
-    inbox.wait("will be sent as userEdits: {title}");
+    inbox.wait("Edits: title");
     inbox.send("\r");
 }

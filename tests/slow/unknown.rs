@@ -64,8 +64,8 @@ fn unknown_outcome_is_resolved_in_the_inbox_or_by_api() {
     press_until(&mut inbox, "a", "t resolves it");
     inbox.send("t");
     inbox.wait("What became of it?");
-    press_until(&mut inbox, "e", "Press y to say: it landed");
-    press_until(&mut inbox, "y", "is settled: executed");
+    press_until(&mut inbox, "e", "Press y to say: it ran");
+    press_until(&mut inbox, "y", "Marked executed: ");
 
     assert_eq!(status(&gate, &first), "executed");
     inbox.wait("1 unknown");

@@ -5,16 +5,18 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 use clap::builder::NonEmptyStringValueParser;
 
+use super::words::id;
+
 #[derive(Debug, ClapArgs)]
 pub struct DecideArgs {
     /// Approve this action, by its id or any unique beginning of it; repeat for more
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = id)]
     pub approve: Vec<String>,
     /// Reject this action, given the same way; repeat for more
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = id)]
     pub reject: Vec<String>,
     /// Take your own approval of this action back, given the same way, while more people must approve it; repeat for more
-    #[arg(long, value_name = "ID", conflicts_with_all = ["approve", "reject", "from", "dry_run", "follow", "json"])]
+    #[arg(long, value_name = "ID", value_parser = id, conflicts_with_all = ["approve", "reject", "from", "dry_run", "follow", "json"])]
     pub take_back: Vec<String>,
     /// Why, for every rejection given by --reject
     #[arg(long, requires = "reject")]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::builder::TypedValueParser;
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 
-use super::words::one_of;
+use super::words::{id, one_of};
 use crate::contract::settle::SettleAs;
 
 #[derive(Debug, Subcommand)]
@@ -93,8 +93,9 @@ pub struct PauseArgs {
 #[derive(Debug, ClapArgs)]
 pub struct SettleArgs {
     /// The action's id, or any unique beginning of it
+    #[arg(value_parser = id)]
     pub id: String,
-    /// What became of it: it landed, it did not, or run it again
+    /// What became of it: it ran, it did not run, or run it again
     #[arg(long = "as", value_parser = settled())]
     pub how: SettleAs,
     /// How you know; kept in the audit
@@ -216,6 +217,7 @@ pub enum TokenCommand {
     /// Create a token in the place of another one and print it, once; the old one goes on for a while
     Rotate {
         /// The old token's id, or any unique beginning of it
+        #[arg(value_parser = id)]
         id: String,
         /// How long both are valid, like 30m or 7d
         #[arg(long, value_name = "TIME", default_value = "24h")]
@@ -224,6 +226,7 @@ pub enum TokenCommand {
     /// Revoke a token at once
     Revoke {
         /// The token's id, or any unique beginning of it
+        #[arg(value_parser = id)]
         id: String,
         /// Withdraw approvals of its subject that no executor has taken: those actions wait for another person, or expire
         #[arg(long)]

@@ -3,7 +3,7 @@
 use clap::Args as ClapArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::words::one_of;
+use super::words::{id, one_of};
 use crate::cli::list::columns;
 use crate::config::SortBy;
 use crate::domain::Status;
@@ -57,7 +57,7 @@ pub struct ListArgs {
     /// Which columns, in which order, for the table and CSV
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = PossibleValuesParser::new(columns().map(|it| it.name)))]
     pub columns: Vec<String>,
-    /// CSV for spreadsheets (RFC 4180, with a header); text as shown, never a formula
+    /// CSV for spreadsheets (with a header, lines end with LF); text as shown, never a formula
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
     /// Counts in one line, for tmux and status bars; waits at most 3 s for a source
@@ -71,7 +71,7 @@ pub struct ListArgs {
 #[derive(Debug, ClapArgs)]
 pub struct ClaimArgs {
     /// The action's id or any unique beginning of it; several are claimed one after another
-    #[arg(required = true)]
+    #[arg(required = true, value_parser = id)]
     pub id: Vec<String>,
     /// Its source, when several know the id
     #[arg(long, value_name = "NAME")]
@@ -87,7 +87,7 @@ pub struct ClaimArgs {
 #[derive(Debug, ClapArgs)]
 pub struct ShowArgs {
     /// The action's id or any unique beginning of it; several are shown one after another
-    #[arg(required = true)]
+    #[arg(required = true, value_parser = id)]
     pub id: Vec<String>,
     /// Its source, when several know the id
     #[arg(long, value_name = "NAME")]

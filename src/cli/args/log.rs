@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Subcommand};
 
-use super::words::one_of;
+use super::words::{id, one_of};
 use crate::cli::log::columns;
 use crate::domain::DecisionKind;
 
@@ -26,7 +26,7 @@ fn outcomes() -> impl TypedValueParser<Value = &'static str> {
         ("skipped", "skipped", "Settled before, or gone"),
         ("accepted", "accepted", "Taken, and settled later"),
         ("failed", "failed", "Refused by the source, or approved and failed"),
-        ("unknown", "unknown", "Lost sight of, when it was sent or when it ran"),
+        ("unknown", "unknown", "We lost track of it, when it was sent or when it ran"),
     ])
 }
 
@@ -57,7 +57,7 @@ pub struct LogArgs {
     /// Which columns, in which order, for the table and CSV
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = PossibleValuesParser::new(columns().map(|it| it.name)))]
     pub columns: Vec<String>,
-    /// CSV for spreadsheets (RFC 4180, with a header); text as shown, never a formula
+    /// CSV for spreadsheets (with a header, lines end with LF); text as shown, never a formula
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
     /// One JSON object
@@ -113,9 +113,9 @@ pub enum LogCommand {
 #[derive(Debug, ClapArgs)]
 pub struct ReportArgs {
     /// The submission's id, as `placet log --columns submission` has it, or as much of it as no other has; or `last`
-    #[arg(default_value = "last")]
+    #[arg(default_value = "last", value_parser = id)]
     pub id: String,
-    /// CSV for spreadsheets (RFC 4180, with a header); text as shown, never a formula
+    /// CSV for spreadsheets (with a header, lines end with LF); text as shown, never a formula
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
     /// One JSON object
@@ -137,7 +137,7 @@ pub struct ShiftArgs {
     /// One JSON object
     #[arg(long)]
     pub json: bool,
-    /// CSV for spreadsheets (RFC 4180): a row for all, for each source and for each tool; never a formula
+    /// CSV for spreadsheets: a row for all, for each source and for each tool; never a formula
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
 }

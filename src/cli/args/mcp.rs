@@ -32,7 +32,7 @@ pub struct McpArgs {
 pub enum McpCommand {
     /// Put placet in front of a server in a client's own settings, after showing it
     Wrap(McpServerArgs),
-    /// Take placet off again: the settings are as they were before
+    /// Remove placet and restore the settings
     Unwrap(McpServerArgs),
 }
 

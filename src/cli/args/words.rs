@@ -2,6 +2,12 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+/// An id, without the blanks around it that copying leaves.
+pub(super) fn id(text: &str) -> Result<String, &'static str> {
+    let id = text.trim();
+    if id.is_empty() { Err("it is empty") } else { Ok(id.to_owned()) }
+}
+
 /// One of these words, each with what it means and what `--help` says of it, if anything.
 pub(super) fn one_of<T, const N: usize>(
     known: [(&'static str, T, &'static str); N],

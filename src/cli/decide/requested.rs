@@ -58,7 +58,8 @@ pub(super) fn requested_decisions(args: &DecideArgs) -> anyhow::Result<Vec<Reque
     wishes.extend(args.reject.iter().map(|id| plain(id, Word::Reject, args.reason.clone())));
     wishes.extend(args.retry.iter().map(|id| plain(id, Word::Retry, args.guidance.clone())));
     if let Some(path) = &args.from {
-        wishes.extend(listed(&input::given(path)?, path)?);
+        let listed = listed(&input::given(path)?, path)?;
+        wishes.extend(listed.into_iter().map(|wish| RequestedDecision { id: wish.id.trim().into(), ..wish }));
     }
     let mut ids: Vec<_> = wishes.iter().map(|wish| (&wish.id, &wish.source)).collect();
     ids.sort();

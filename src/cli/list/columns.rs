@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::cli::columns::{self, Column, chosen};
+use crate::cli::columns::{self, Column, ShortIds, chosen};
 use crate::cli::output;
 use crate::contract::time;
 use crate::domain::{ActionKey, BatchId, Claim, Effect, Entry, Status, Timestamp, Untrusted};
@@ -15,11 +15,20 @@ pub(in crate::cli) struct Row<'a> {
     claim: Option<&'a Claim>,
     people: Option<&'a People>,
     now: Timestamp,
-    /// For spreadsheets: ages as seconds, to reckon with.
-    plain: bool,
+    /// `None` for spreadsheets: ids in full, times in UTC, ages as seconds.
+    ids: Option<&'a ShortIds>,
 }
 
 impl Row<'_> {
+    const fn is_plain(&self) -> bool {
+        self.ids.is_none()
+    }
+
+    fn time(&self, at: Option<Timestamp>) -> Shown {
+        let write: fn(Timestamp) -> String = if self.is_plain() { time::write } else { time::for_people };
+        at.map(|at| Shown::ours(write(at))).unwrap_or_default()
+    }
+
     /// Its source still lists it as pending.
     fn is_expired(&self) -> bool {
         self.entry.row.is_pending_and_expired(self.now)
@@ -45,18 +54,21 @@ type Cell<'a> = fn(&Row<'a>) -> Shown;
 pub(in crate::cli) fn columns<'a>() -> [Column<Row<'a>>; 21] {
     let column = |name, most, cell: Cell<'a>| Column { name, most, cell };
     [
-        column("id", usize::MAX, |row| text::identifier(row.entry.key.id.untrusted())),
+        column("id", usize::MAX, |row| {
+            let id = row.entry.key.id.untrusted();
+            row.ids.map_or_else(|| text::identifier(id), |ids| ids.short(id))
+        }),
         column("source", usize::MAX, |row| text::part(row.entry.key.source.as_str())),
         column("tool", 26, |row| text::identifier(&row.entry.row.tool)),
         column("title", 80, |row| {
-            let expired = !row.plain && row.is_expired();
+            let expired = !row.is_plain() && row.is_expired();
             Shown::ours(if expired { "(expired) " } else { "" }).followed_by(text::line(&row.entry.row.title))
         }),
         column("risk", 8, |row| text::line(&row.entry.row.risk.word())),
         column("effect", 11, |row| some(row.entry.row.effect.as_ref().map(Effect::word).as_ref())),
         column("age", 9, |row| {
             let age = row.now.since(row.entry.row.created_at);
-            Shown::ours(if row.plain { (age / 1_000).max(0).to_string() } else { output::age(age) })
+            Shown::ours(if row.is_plain() { (age / 1_000).max(0).to_string() } else { output::age(age) })
         }),
         column("status", 12, |row| {
             let status = if row.is_expired() { &Status::Expired } else { &row.entry.row.status };
@@ -65,14 +77,14 @@ pub(in crate::cli) fn columns<'a>() -> [Column<Row<'a>>; 21] {
         column("batch", 36, |row| id(row.entry.row.batch.as_ref().map(BatchId::untrusted))),
         column("agent", 24, |row| row.entry.row.agent.as_ref().map(text::name).unwrap_or_default()),
         column("mission", 24, |row| id(row.entry.row.mission.as_ref())),
-        column("created", 24, |row| Shown::ours(time::write(row.entry.row.created_at))),
-        column("expires", 24, |row| moment(row.entry.row.expires_at)),
-        column("decided", 24, |row| moment(row.entry.row.resolved_at)),
+        column("created", 24, |row| row.time(Some(row.entry.row.created_at))),
+        column("expires", 24, |row| row.time(row.entry.row.expires_at)),
+        column("decided", 24, |row| row.time(row.entry.row.resolved_at)),
         column("by", 24, |row| row.entry.row.resolved_by.as_ref().map(|by| row.who(by)).unwrap_or_default()),
         column("claimed", 24, |row| {
             let Some(claim) = row.claim else { return Shown::default() };
             let since = row.now.since(claim.since);
-            let since = if row.plain { time::write(claim.since) } else { output::age(since) };
+            let since = if row.is_plain() { time::write(claim.since) } else { output::age(since) };
             row.who(&claim.by).followed_by(Shown::ours(format!(" {since}")))
         }),
         column("approvals", 32, |row| {
@@ -98,16 +110,12 @@ fn id(text: Option<&Untrusted>) -> Shown {
     text.map(text::identifier).unwrap_or_default()
 }
 
-fn moment(at: Option<Timestamp>) -> Shown {
-    at.map(|at| Shown::ours(time::write(at))).unwrap_or_default()
-}
-
 /// `asked` are the statuses that are listed.
 pub(super) fn text<'a>(
     entries: &'a [Entry],
     known: impl Fn(&ActionKey) -> Known<'a>,
     names: &[String],
-    (asked, several): (&[Status], bool),
+    (asked, several, ids): (&[Status], bool, &'a ShortIds),
     now: Timestamp,
 ) -> io::Result<()> {
     let is_over = asked.iter().any(|status| !is_queued(status));
@@ -122,13 +130,13 @@ pub(super) fn text<'a>(
     if asked.len() > 1 {
         or.insert(0, "status");
     }
-    let rows = rows(entries, known, now, false);
+    let rows = rows(entries, known, now, Some(ids));
     let claimed = rows.iter().any(|row| row.claim.is_some());
     let approved = rows.iter().any(|row| row.entry.row.approvals.is_some());
     for (name, _) in [("claimed", claimed), ("approvals", approved)].into_iter().filter(|(_, any)| *any) {
         or.insert(or.len() - 1, name);
     }
-    columns::text(&chosen(&columns(), names, &or), &rows)
+    columns::table(&chosen(&columns(), names, &or), &rows)
 }
 
 pub(super) fn csv<'a>(
@@ -141,18 +149,18 @@ pub(super) fn csv<'a>(
         "source", "id", "status", "risk", "effect", "tool", "title", "age", "created", "expires", "decided",
         "by", "agent", "mission", "batch",
     ];
-    columns::csv(&chosen(&columns(), names, &or), &rows(entries, known, now, true))
+    columns::csv(&chosen(&columns(), names, &or), &rows(entries, known, now, None))
 }
 
 fn rows<'a>(
     entries: &'a [Entry],
     known: impl Fn(&ActionKey) -> Known<'a>,
     now: Timestamp,
-    plain: bool,
+    ids: Option<&'a ShortIds>,
 ) -> Vec<Row<'a>> {
     let row = |entry: &'a Entry| {
         let (claim, people) = known(&entry.key);
-        Row { entry, claim, people, now, plain }
+        Row { entry, claim, people, now, ids }
     };
     entries.iter().map(row).collect()
 }
@@ -165,7 +173,8 @@ mod tests {
     #[test]
     fn a_row_that_expired_is_marked_while_its_source_lists_it() {
         let now = Timestamp::from_millis(1_000_000);
-        let of = |expires: i64, plain, name: &str| {
+        let ids = ShortIds::default();
+        let of = |expires: i64, plain: bool, name: &str| {
             let id = ActionId::new("a");
             let expires_at = Some(Timestamp::from_millis(expires));
             let row = crate::domain::Row {
@@ -179,7 +188,7 @@ mod tests {
                 claim: None,
                 people: None,
                 now,
-                plain,
+                ids: (!plain).then_some(&ids),
             })
             .plain()
             .clone()

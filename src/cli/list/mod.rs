@@ -13,6 +13,7 @@ use crate::inbox::{GRACE, Inbox, Problem, Synced, in_time};
 use crate::text::{self, People};
 
 use super::args::ListArgs;
+use super::columns::ShortIds;
 use super::exit::Exit;
 use super::find::chosen;
 use super::output::{self, PersonJson, Progress, problem};
@@ -77,6 +78,8 @@ struct Found {
     problems: Vec<Problem>,
     /// Some source answered.
     reached: bool,
+    /// Of all that was read, whether it is listed or not.
+    ids: ShortIds,
     /// Actions in the queue whose outcome nobody knows.
     lost: usize,
     more: bool,
@@ -209,6 +212,7 @@ async fn queued(
                 found.problems.extend(synced.unreadable.into_iter().map(|why| unreadable(source, why)));
                 wanted.learn(source, synced.subject.as_ref(), synced.claims.unwrap_or_default());
                 let rows = synced.rows.into_entries();
+                found.ids.add(rows.iter().map(|entry| entry.key.id.untrusted()));
                 found.lost += rows.iter().filter(|entry| entry.row.status == Status::Unknown).count();
                 found
                     .entries
@@ -238,6 +242,7 @@ async fn lost(
     let lost: Vec<Entry> =
         lost.into_iter().filter(|entry| sources.contains(&entry.key.source) && !told(entry)).collect();
     found.lost += lost.len();
+    found.ids.add(lost.iter().map(|entry| entry.key.id.untrusted()));
     if args.status.contains(&Status::Unknown) {
         found.entries.splice(0..0, lost.into_iter().filter(|entry| wanted.holds(entry)));
     }
@@ -258,6 +263,7 @@ async fn past(
     loop {
         let listing = inbox.listed(Some(sources), statuses, next.take()).await;
         read += listing.entries.len();
+        found.ids.add(listing.entries.iter().map(|entry| entry.key.id.untrusted()));
         silent += listing.problems.len();
         found.problems.extend(listing.problems);
         let unread = listing.unreadable.into_iter();
@@ -316,7 +322,8 @@ fn table(
     now: Timestamp,
 ) -> anyhow::Result<()> {
     if !found.entries.is_empty() {
-        columns::text(&found.entries, |key| wanted.known(key), &args.columns, (&args.status, several), now)?;
+        let asked = (args.status.as_slice(), several, &found.ids);
+        columns::text(&found.entries, |key| wanted.known(key), &args.columns, asked, now)?;
     }
     output::line(&summary(found, args))?;
     let expired = found.entries.iter().filter(|entry| entry.row.is_pending_and_expired(now)).count();

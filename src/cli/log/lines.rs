@@ -1,9 +1,10 @@
 //! Decisions as a table, as CSV and as JSON.
 
-use jiff::tz::TimeZone;
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
-use crate::cli::columns::{self, Column, chosen};
+use crate::cli::columns::{self, Column, ShortIds, chosen};
 use crate::cli::{output, report};
 use crate::contract::time;
 use crate::domain::{Decision, SubmissionId, Timestamp, Untrusted};
@@ -95,13 +96,17 @@ fn decision(decision: &Decision) -> &'static str {
 /// A line, and for whom it is.
 pub(in crate::cli) struct Row {
     line: Line,
-    /// For a reader: it is now, there. `None`: for a spreadsheet, one fact a cell, in UTC.
-    at: Option<(Timestamp, TimeZone)>,
+    /// `None` for a spreadsheet: one fact a cell, ids in full, times in UTC.
+    ids: Option<Arc<ShortIds>>,
 }
 
 impl Row {
     const fn is_plain(&self) -> bool {
-        self.at.is_none()
+        self.ids.is_none()
+    }
+
+    fn id(&self, id: &Untrusted) -> Shown {
+        self.ids.as_ref().map_or_else(|| text::identifier(id), |ids| ids.short(id))
     }
 }
 
@@ -112,10 +117,8 @@ pub(in crate::cli) fn columns() -> [Column<Row>; 23] {
     let column = |name, most, cell: Cell| Column { name, most, cell };
     [
         column("at", 24, |row| {
-            Shown::ours(match &row.at {
-                Some((now, zone)) => time::moment(row.line.at, *now, zone),
-                None => time::write(row.line.at),
-            })
+            let write: fn(Timestamp) -> String = if row.is_plain() { time::write } else { time::for_people };
+            Shown::ours(write(row.line.at))
         }),
         column("decision", 8, |row| {
             let sent = &row.line.sent.decision;
@@ -125,7 +128,7 @@ pub(in crate::cli) fn columns() -> [Column<Row>; 23] {
         column("read", 14, |row| Shown::ours(seen(row.line.receipt.as_ref(), row.is_plain()))),
         column("dwell", 8, |row| number(row.line.receipt.as_ref().and_then(|it| it.dwell_ms))),
         column("source", 24, |row| text::part(row.line.sent.key.source.as_str())),
-        column("id", 36, |row| text::identifier(row.line.sent.key.id.untrusted())),
+        column("id", 36, |row| row.id(row.line.sent.key.id.untrusted())),
         column("tool", 26, |row| text::identifier(&row.line.sent.tool)),
         column("risk", 8, |row| foreign(Some(&row.line.sent.risk.word()))),
         column("title", 80, |row| {
@@ -143,7 +146,7 @@ pub(in crate::cli) fn columns() -> [Column<Row>; 23] {
         column("digest", 71, |row| Shown::ours(row.line.sent.digest.to_string())),
         column("effective", 71, |row| Shown::ours(row.line.sent.effective.to_string())),
         column("terms", 71, |row| said(row.line.sent.terms.map(|it| it.to_string()).as_deref())),
-        column("submission", 36, |row| said(Some(row.line.submission.as_str()))),
+        column("submission", 36, |row| row.id(&row.line.submission.as_str().into())),
         column("receipt", 10, |row| number(row.line.receipt.as_ref().map(|it| it.seq))),
     ]
 }
@@ -173,10 +176,6 @@ fn outcome(row: &Row) -> Shown {
     ))
 }
 
-fn rows(lines: Vec<Line>, at: Option<&(Timestamp, TimeZone)>) -> Vec<Row> {
-    lines.into_iter().map(|line| Row { line, at: at.cloned() }).collect()
-}
-
 pub(super) fn csv(lines: Vec<Line>, names: &[String]) -> anyhow::Result<()> {
     let or = [
         "at",
@@ -202,13 +201,17 @@ pub(super) fn csv(lines: Vec<Line>, names: &[String]) -> anyhow::Result<()> {
         "effective",
         "receipt",
     ];
-    Ok(columns::csv(&chosen(&columns(), names, &or), &rows(lines, None))?)
+    let rows: Vec<Row> = lines.into_iter().map(|line| Row { line, ids: None }).collect();
+    Ok(columns::csv(&chosen(&columns(), names, &or), &rows)?)
 }
 
-pub(super) fn text(lines: Vec<Line>, names: &[String], now: Timestamp) -> anyhow::Result<()> {
-    let rows = rows(lines, Some(&(now, TimeZone::system())));
+pub(super) fn text(lines: Vec<Line>, names: &[String]) -> anyhow::Result<()> {
+    let submissions: Vec<Untrusted> = lines.iter().map(|line| line.submission.as_str().into()).collect();
+    let actions = lines.iter().map(|line| line.sent.key.id.untrusted());
+    let ids = Some(Arc::new(ShortIds::of(actions.chain(&submissions))));
+    let rows: Vec<Row> = lines.into_iter().map(|line| Row { line, ids: ids.clone() }).collect();
     let or = ["at", "decision", "via", "risk", "outcome", "read", "source", "id", "title"];
-    columns::text(&chosen(&columns(), names, &or), &rows)?;
+    columns::table(&chosen(&columns(), names, &or), &rows)?;
     output::line(&text::count(rows.len(), "decision"))?;
     let marked = rows.iter().filter(|row| row.line.receipt.is_none()).count();
     if marked > 0 {

@@ -82,7 +82,7 @@ async fn list(
     } else if lines.is_empty() {
         output::line(&nothing(inbox, args))?;
     } else {
-        lines::text(lines, &args.columns, now)?;
+        lines::text(lines, &args.columns)?;
     }
     Ok(Exit::Done)
 }

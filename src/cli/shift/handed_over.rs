@@ -3,6 +3,7 @@
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
+use crate::cli::columns::ShortIds;
 use crate::cli::output::{self, problem};
 use crate::contract::absent::without_nulls;
 use crate::contract::time;
@@ -27,13 +28,14 @@ pub(super) fn lines(all: &HandedOver, zone: &TimeZone) -> Vec<String> {
         ("snoozed here", of(|why| matches!(why, WhyLeft::Snoozed { .. }))),
         ("approved, and waiting for more people", of(|why| matches!(why, WhyLeft::Approved { .. }))),
     ];
+    let ids = ShortIds::of(all.left.iter().map(|left| left.key.id.untrusted()));
     let mut lines = vec![String::new(), format!("handed over at {}", clock(all.at, zone, "%H:%M"))];
     if all.left.is_empty() {
         lines.push("nothing is claimed, snoozed or waiting for one more approval".to_owned());
     }
     for (kind, left) in kinds.iter().filter(|(_, left)| !left.is_empty()) {
         lines.push(format!("{kind}: {}", left.len()));
-        lines.extend(left.iter().take(NAMED).map(|left| line(left, zone)));
+        lines.extend(left.iter().take(NAMED).map(|left| line(left, &ids, zone)));
         let more = left.len().saturating_sub(NAMED);
         lines.extend((more > 0).then(|| format!("  and {more} more")));
     }
@@ -41,8 +43,8 @@ pub(super) fn lines(all: &HandedOver, zone: &TimeZone) -> Vec<String> {
     lines
 }
 
-fn line(left: &Left, zone: &TimeZone) -> String {
-    let id = output::identifier(left.key.id.untrusted());
+fn line(left: &Left, ids: &ShortIds, zone: &TimeZone) -> String {
+    let id = ids.short(left.key.id.untrusted()).plain();
     let title = left.title.as_ref();
     let title = title.map_or_else(|| "title not known".to_owned(), |it| text::line(it).cut(TITLE).plain());
     let why = match &left.why {

@@ -42,8 +42,8 @@ fn some() -> Shift {
 #[test]
 fn a_report_can_be_pasted_into_a_chat() {
     assert_eq!(
-        lines(&some(), &TimeZone::UTC).join("\n"),
-        "placet: shift of kim
+        lines(&some(), &TimeZone::UTC, at(500)).join("\n"),
+        "placet: shift of kim, as of 2026-11-20 14:20
 2026-11-20 06:00 to 2026-11-20 14:00 (8 h, +00:00)
 
 68 decisions: approved 61 (1 with edits), excluded 2, retried 0
@@ -77,7 +77,7 @@ fn a_long_shift_is_cut_with_a_word_and_nothing_in_it_drives_a_terminal() {
         .map(|n| Stood { source: SourceName::new(format!("s{n}")), ..shift.queues[0].clone() })
         .collect();
 
-    let lines = lines(&shift, &TimeZone::UTC);
+    let lines = lines(&shift, &TimeZone::UTC, at(500));
 
     assert!(lines.len() <= 42, "{} lines", lines.len());
     assert!(lines.iter().all(|line| line.chars().all(|c| !c.is_control() && c != '\u{202e}')));
@@ -88,7 +88,7 @@ fn a_long_shift_is_cut_with_a_word_and_nothing_in_it_drives_a_terminal() {
 #[test]
 fn a_shift_without_anything_says_so() {
     let shift = Shift { from: at(0), until: at(60), ..Shift::default() };
-    let lines = lines(&shift, &TimeZone::UTC);
+    let lines = lines(&shift, &TimeZone::UTC, at(500));
     assert!(lines.contains(&"nothing was decided here".to_owned()));
     assert!(lines.last().unwrap().starts_with("queues: no record"), "{lines:?}");
 }
@@ -96,8 +96,8 @@ fn a_shift_without_anything_says_so() {
 #[test]
 fn the_json_and_the_table_have_the_same_counts() {
     let shift = some();
-    let json = serde_json::to_string(&output::Versioned::of(json(&shift).unwrap())).unwrap();
-    let begin = r#"{"version":1,"from":"2026-11-20T06:00:00.000Z","until":"2026-11-20T14:00:00.000Z","reviewers":["kim"],"decided":{"approved":61,"withEdits":1,"excluded":2,"retried":0,"skipped":4,"failed":0,"unknown":1,"failedAfterApproval":3},"sources":[{"name":"praxiom","approved":61,"#;
+    let json = serde_json::to_string(&output::Versioned::of(json(&shift, at(500)).unwrap())).unwrap();
+    let begin = r#"{"version":1,"from":"2026-11-20T06:00:00.000Z","until":"2026-11-20T14:00:00.000Z","asOf":"2026-11-20T14:20:00.000Z","reviewers":["kim"],"decided":{"approved":61,"withEdits":1,"excluded":2,"retried":0,"skipped":4,"failed":0,"unknown":1,"failedAfterApproval":3},"sources":[{"name":"praxiom","approved":61,"#;
     assert!(json.starts_with(begin), "{json}");
     let end = r#""medianDwellMs":14000,"dwellKnown":60,"unopenedApprovals":2,"withoutReceipt":3,"busiestHour":{"from":"2026-11-20T10:00:00.000Z","decisions":31},"queues":[{"source":"praxiom","arrived":88,"resolved":71,"pendingAtStart":31,"pendingAtEnd":48,"watchedMinutes":440,"gaps":[{"from":"2026-11-20T09:00:00.000Z","until":"2026-11-20T09:40:00.000Z"}]}]}"#;
     assert!(json.ends_with(end), "{json}");
@@ -117,8 +117,8 @@ fn the_json_and_the_table_have_the_same_counts() {
     let text: String = rows.iter().skip(1).map(|row| text::csv::record(row)).collect();
     assert_eq!(
         text,
-        "all,,61,1,2,0,4,0,1,3,,,,,\r\nsource,praxiom,61,1,2,0,0,0,0,3,88,71,31,48,440\r\n\
-         tool,save_document,40,1,2,0,0,0,0,3,,,,,\r\ntool,'=cmd|' /C calc'!A0,21,1,2,0,0,0,0,3,,,,,\r\n"
+        "all,,61,1,2,0,4,0,1,3,,,,,\nsource,praxiom,61,1,2,0,0,0,0,3,88,71,31,48,440\n\
+         tool,save_document,40,1,2,0,0,0,0,3,,,,,\ntool,'=cmd|' /C calc'!A0,21,1,2,0,0,0,0,3,,,,,\n"
     );
     assert!(rows.iter().all(|row| row.len() == rows[0].len()));
 }

@@ -14,7 +14,7 @@ use crate::cli::output::{self, problem};
 const NAME: usize = 40;
 
 pub(super) fn print(board: &Board, problems: &Problems, targets: Targets) -> anyhow::Result<()> {
-    for line in lines(board, targets) {
+    for line in lines(board, targets, &time::for_people(board.at)) {
         output::line(&line)?;
     }
     for why in board.sources.iter().filter_map(|source| problems.get(&source.name)) {
@@ -24,8 +24,7 @@ pub(super) fn print(board: &Board, problems: &Problems, targets: Targets) -> any
 }
 
 /// Everything but what went wrong.
-pub(super) fn lines(board: &Board, targets: Targets) -> Vec<String> {
-    let at = time::write(board.at);
+pub(super) fn lines(board: &Board, targets: Targets, at: &str) -> Vec<String> {
     let mut lines = vec![
         format!("placet watch  {}  at {at}  window {} min", line::counts(board, targets), board.window),
         String::new(),

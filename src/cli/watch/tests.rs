@@ -142,10 +142,10 @@ fn targets() -> Targets {
 
 #[test]
 fn a_table_marks_what_is_old_and_has_no_number_where_there_is_none() {
-    let lines = table::lines(&board(), targets());
+    let lines = table::lines(&board(), targets(), "18:02");
 
     let want = "\
-placet watch  110 pending, 11 high, oldest 3 h 12!, 7 over 1 h  at 2026-04-21T18:02:11.420Z  window 60 min
+placet watch  110 pending, 11 high, oldest 3 h 12!, 7 over 1 h  at 18:02  window 60 min
 
 SOURCE / QUEUE                 STATE          PENDING   HIGH    OLDEST   OVER  IN NOW  IN 15M  OUT NOW  OUT 15M  CLEARS IN  SOURCE
 team                           OVER TARGET         88      8   3 h 12!      7       3     9.0        0      6.5          -  ok

@@ -51,17 +51,20 @@ fn every_rule_mistake_has_line_and_advice() {
     let bell = "to = \"bell\"\non = [\"failed\"]\n";
     for (rule, says) in [
         ("to = \"bell\"\non = []".to_owned(), "`on` is empty; it says what to tell of"),
-        ("to = \"bell\"\non = [\"overtarget\"]".to_owned(), "did you mean \"over-target\"?"),
+        (
+            "to = \"bell\"\non = [\"overtarget\"]".to_owned(),
+            "Unknown event \"overtarget\". Did you mean \"over-target\"?",
+        ),
         (
             "to = \"bell\"\non = [\"zzz\"]".to_owned(),
-            "There are first, source-down, ran-other, failed, unknown",
+            "Events: first, source-down, ran-other, failed, unknown",
         ),
         (bell.to_owned() + "source = \"tema\"", "source \"tema\" is none of those that there are: team"),
         (bell.to_owned() + "queue = \"q\"", "\"failed\" is known of whole sources only; take it out of `on`"),
         (bell.to_owned() + "at_least = 0", "at_least is 0; the least is 1"),
         ("to = \"bell\"\non = [\"first\"]\nat_least = 3".to_owned(), "give \"first\" a rule of its own"),
-        (bell.to_owned() + "every_minutes = 0", "every_minutes is 0; the least is 1"),
-        (bell.to_owned() + "every_minutes = 1441", "every_minutes is 1441; the most is 1440"),
+        (bell.to_owned() + "every_minutes = 0", "every_minutes must be 1 to 1440"),
+        (bell.to_owned() + "every_minutes = 1441", "every_minutes must be 1 to 1440"),
         (bell.to_owned() + "quiet = \"22-7\"", "it is two times of a day, as in \"22:00-07:00\""),
         (bell.to_owned() + "quiet = \"22:00-22:00\"", "it is two times of a day"),
         (bell.to_owned() + "quiet = \"24:00-07:00\"", "it is two times of a day"),
@@ -75,7 +78,7 @@ fn every_rule_mistake_has_line_and_advice() {
         ("to = \"command\"\non = [\"failed\"]".to_owned(), "needs command = [\"program\", …]"),
         (
             "to = \"command\"\non = [\"failed\"]\ncommand = [\"x\"]\nlimit_seconds = 11".to_owned(),
-            "limit_seconds is 11; the most is 10",
+            "limit_seconds must be 1 to 10",
         ),
         (hook.to_owned() + "secret_env = \"S\"", "needs url = \"https://…\""),
         (hook.to_owned() + "secret_env = \"S\"\nurl = \"http://h\"", "set allow_private = true if the way"),

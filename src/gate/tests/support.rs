@@ -73,6 +73,7 @@ pub(super) fn config(folder: &Path) -> GateConfig {
     GateConfig {
         file: "config.toml".into(),
         listen: ([127, 0, 0, 1], 0).into(),
+        may_move: false,
         database: folder.join("gate.db"),
         postgres: postgres::config_of(server.as_deref()),
         server,

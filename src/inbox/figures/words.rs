@@ -77,7 +77,7 @@ pub fn alert(kind: AlertKind, count: u64, targets: &Targets) -> String {
         AlertKind::RanOther => format!("{count} ran other than approved"),
         AlertKind::Failed => format!("{count} failed after approval"),
         AlertKind::Unknown => format!("{count} with unknown outcome"),
-        AlertKind::HighRisk => format!("{count} high-risk over {}", limit_said(targets.high_risk)),
+        AlertKind::HighRisk => format!("{count} high over {}", limit_said(targets.high_risk)),
         AlertKind::Expiring => format!("{count} expiring within {}", limit_said(targets.expiring)),
         AlertKind::Lapsing => format!("{count} approved lapse soon: no agent takes them"),
         AlertKind::OverTarget => format!("{count} over {}", target(targets)),

@@ -43,12 +43,12 @@ impl Board {
         }))
     }
 
-    /// A line for each source and each of its queues, under one that names the columns. Lines end as RFC 4180 has it.
+    /// A line for each source and each of its queues, under one that names the columns. Lines end with LF.
     pub fn to_csv(&self) -> String {
         let mut out = String::from(
             "at,source,kind,queue,pending,high,oldest,over_target,unknown,arrivals_per_minute,resolves_per_minute,\
              net_per_minute,trend,clears_in_ms,connection,heard_at,stale,\
-             state,arrivals_last_minute,resolves_last_minute\r\n",
+             state,arrivals_last_minute,resolves_last_minute\n",
         );
         for source in &self.sources {
             self.csv(&mut out, source, None);
@@ -94,7 +94,7 @@ impl Board {
         ];
         let cells = cells.into_iter().chain(FIRST.map(figure)).chain(of_source).chain(LAST.map(figure));
         out.push_str(&cells.collect::<Vec<_>>().join(","));
-        out.push_str("\r\n");
+        out.push('\n');
     }
 }
 

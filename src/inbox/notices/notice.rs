@@ -57,7 +57,9 @@ pub(super) fn of(
         let words = match topic.0 {
             NotifyOn::First => String::new(),
             // They are told of at once, without waiting.
-            NotifyOn::Alert(AlertKind::HighRisk) if rule.queue.is_some() => format!("{count} high-risk"),
+            NotifyOn::Alert(AlertKind::HighRisk) if rule.queue.is_some() => {
+                format!("{count} high")
+            }
             NotifyOn::Alert(kind) => words::alert(kind, count, targets),
         };
         CurrentEvent { on: topic.0, source: topic.1.clone(), in_queue: rule.queue.is_some(), count, words }
@@ -67,7 +69,7 @@ pub(super) fn of(
 }
 
 impl Notice {
-    /// One line, without an end: `placet: 28 over 1 h (praxiom); 141 pending, 4 high-risk, oldest 3 h 12`.
+    /// One line, without an end: `placet: 28 over 1 h (praxiom); 141 pending, 4 high, oldest 3 h 12`.
     pub fn text(&self) -> String {
         let said = self.told.iter().filter(|told| !told.words.is_empty());
         let mut parts: Vec<_> = said.clone().take(NAMED).map(CurrentEvent::text).collect();
@@ -77,7 +79,7 @@ impl Notice {
         }
         let mut stands = vec![format!("{} pending", self.pending)];
         if self.high > 0 {
-            stands.push(format!("{} high-risk", self.high));
+            stands.push(format!("{} high", self.high));
         }
         if let Some(oldest) = self.oldest {
             stands.push(format!("oldest {}", words::age(oldest, self.at)));

@@ -29,8 +29,10 @@ pub async fn look(rules: &[NotifyRule], undelivered: &Undelivered) -> Vec<Check>
         checks.push(match one(rule).await {
             Ok(()) => match failures.get(&rule.to_string()) {
                 Some((at, why)) => {
-                    let found =
-                        format!("{rule}: its last notice, {}, was not delivered: {why}", time::write(*at));
+                    let found = format!(
+                        "{rule}: its last notice, {}, was not delivered: {why}",
+                        time::for_people(*at)
+                    );
                     Check::warn(WHAT, found, ADVICE)
                 }
                 None => Check::good(WHAT, rule.to_string()),

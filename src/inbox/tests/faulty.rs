@@ -37,6 +37,7 @@ async fn served() -> Served {
     let config = GateConfig {
         file: "config.toml".into(),
         listen: ([127, 0, 0, 1], 0).into(),
+        may_move: false,
         database: folder.path().join("gate.db"),
         server: None,
         postgres: PostgresConfig::default(),

@@ -227,7 +227,7 @@ mod tests {
             told(&[("TERM", "tmux-256color"), ("TMUX", "/tmp/1"), ("NO_COLOR", "1")], Err(NoTerminal::Inbox));
         assert_eq!(
             tmux[0],
-            r#"TERM="tmux-256color", no colours (NO_COLOR), keys as every terminal reports them; this output goes elsewhere"#
+            r#"TERM="tmux-256color", no colours (NO_COLOR), standard keys; output is not a terminal"#
         );
         assert!(tmux[1].contains("allow-passthrough"), "{tmux:?}");
         assert_eq!(told(&[], Ok(())), [r#"TERM="": the inbox opens in plain mode"#]);

@@ -10,7 +10,7 @@ pub(crate) const OSC52: &str = "OSC 52, if the terminal allows it";
 pub(crate) const NO_COLOURS: &str = "no colours (NO_COLOR)";
 pub(crate) const ALL_COLOURS: &str = "all colours";
 pub(crate) const KITTY_KEYS: &str = "keys by the kitty protocol";
-pub(crate) const PLAIN_KEYS: &str = "keys as every terminal reports them";
+pub(crate) const PLAIN_KEYS: &str = "standard keys";
 pub(crate) const SET_TERM: &str = "set TERM to match this terminal, or use --plain";
 pub(crate) const NO_SIZE: &str = "this terminal does not say how large it is";
 pub(crate) const SET_SIZE: &str = "run `stty cols 80 rows 24`, export COLUMNS and LINES, or use --plain";
@@ -36,7 +36,7 @@ sentences! {
     no_answer_for(seconds: u64) => "could not be read: no answer for {seconds} s";
 
     dumb_terminal(term: &str) => "TERM={term:?}: the inbox opens in plain mode";
-    goes_elsewhere(found: &str) => "{found}; this output goes elsewhere";
+    goes_elsewhere(found: &str) => "{found}; output is not a terminal";
 
     not_a_command(name: &str, line: &str, why: &str) => "${name} cannot be read as a command ({why}): {line}";
     not_set(name: &str) => "${name} is not set";

@@ -75,7 +75,8 @@ fn below(why: &Untrusted, body: Rect, mut nth: u16, buf: &mut Buffer) -> u16 {
 
 fn first_steps(place: &SessionInfo) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some(gate) = &place.gate {
+    // From another terminal, `placet propose` finds no gate of a demo.
+    if let Some(gate) = place.gate.as_ref().filter(|_| place.demo.is_none()) {
         lines.extend(first_proposal(gate));
     }
     if let Some(folder) = &place.demo {

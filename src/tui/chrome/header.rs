@@ -169,10 +169,14 @@ fn state(model: &Model) -> (String, bool) {
         model.list.sources.iter().map(|it| (&it.name, words::connection(it, model.now))).collect();
     let bad: Vec<_> = all.iter().filter(|(_, (_, good))| !good).collect();
     match (bad.as_slice(), all.as_slice()) {
-        ([], [(name, (word, _)), ..]) => (format!("{name} {}", word.to_lowercase()), true),
+        ([], [(name, (word, _)), ..]) => {
+            let port = model.settings.place.gate.as_ref().and_then(|gate| gate.other_port);
+            let port = port.map(words::at_port).unwrap_or_default();
+            (format!("{name} {}{port}", word.to_lowercase()), true)
+        }
         ([(name, (word, _))], _) => (format!("{name} {word}"), false),
         ([], []) => ("NO SOURCE".to_owned(), false),
-        (many, _) => (words::sources_not_ok(many.len(), all.len()), false),
+        (many, _) => (words::some_up(all.len() - many.len(), all.len()), false),
     }
 }
 
@@ -185,20 +189,14 @@ fn several(model: &Model) -> (Vec<String>, bool) {
         return (vec![word, short], good);
     }
     if good {
-        return (vec![words::sources_ok(all)], true);
+        return (vec![words::all_up(all)], true);
     }
-    let bad: Vec<String> = model
-        .list
-        .sources
-        .iter()
-        .filter(|source| !words::connection(source, model.now).1)
-        .map(|source| source.name.to_string())
-        .collect();
-    let well = words::some_ok(all - bad.len(), all);
-    match bad.as_slice() {
-        [_] => (vec![format!("{well}, {word}"), format!("{well}, {short}"), short], false),
-        several => (vec![format!("{well}, not {}", several.join(", ")), well], false),
+    let bad = model.list.sources.iter().filter(|source| !words::connection(source, model.now).1).count();
+    if bad > 1 {
+        return (vec![word], false);
     }
+    let well = words::some_up(all - bad, all);
+    (vec![format!("{well}, {word}"), format!("{well}, {short}"), short], false)
 }
 
 /// Without how old its data is.
@@ -215,11 +213,12 @@ fn style(good: bool) -> Style {
 pub(crate) fn draw_counts(model: &Model, area: Rect, buf: &mut Buffer) {
     let staged = model.decide.tally.total().total();
     let states = model.list.sources.iter().map(|source| words::connection(source, model.now).0);
+    let [.., high, critical] = model.list.stats.risks;
     let rows = [
         format!("{} pending", model.list.stats.pending),
         format!("{} undecided", model.undecided()),
         format!("{staged} staged"),
-        format!("{} high-risk", model.list.stats.high_risk()),
+        words::high_and_critical(high, critical),
         states.collect::<Vec<_>>().join(", "),
         words::TOO_SMALL.to_owned(),
         words::ENLARGE.to_owned(),

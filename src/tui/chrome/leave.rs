@@ -70,6 +70,8 @@ pub(crate) fn review(model: &mut Model) {
 pub(crate) fn discard(model: &mut Model) {
     if model.unsent() == 0 {
         model.say(words::NOTHING_IS_STAGED_TO_DISCARD);
+    } else if model.settings.place.demo.is_some() {
+        model.say(words::DEMO_KEEPS_NOTHING);
     } else if let Some(Modal::Quit(typed)) = &mut model.modal {
         *typed = Some(String::new());
     }
@@ -112,7 +114,8 @@ pub(crate) fn interrupt(model: &mut Model) {
         back(model);
     }
     let key = model.settings.keymap.key(Command::Interrupt);
-    model.say(words::again_quits(&key));
+    let demo = model.settings.place.demo.is_some();
+    model.say(words::again_quits(&key, if demo { words::DEMO_KEEPS_NOTHING } else { words::STAGED_STAYS }));
 }
 
 /// Nothing was chosen in it: what is beneath was not read meanwhile.
@@ -181,11 +184,11 @@ pub(crate) fn draw(model: &Model, typed: Option<&str>, area: Rect, buf: &mut Buf
         pen.ours(&ask, theme::BOLD).ours(&back, theme::KEY).ours(" stay", theme::PLAIN);
         return;
     }
-    pen.ours(&accept, theme::KEY).ours(words::KEEP_AND_QUIT, theme::BOLD);
-    if staged > 0 {
-        for (command, what) in [(Command::ReviewInstead, " review   "), (Command::Discard, " discard   ")] {
-            pen.ours(&model.settings.keymap.key(command), theme::KEY).ours(what, theme::PLAIN);
-        }
+    let keeps = staged > 0 && !demo;
+    pen.ours(&accept, theme::KEY).ours(if keeps { words::KEEP_AND_QUIT } else { words::QUIT }, theme::BOLD);
+    let others = [(Command::ReviewInstead, " review   "), (Command::Discard, " discard   ")];
+    for (command, what) in others.into_iter().take(usize::from(staged > 0) + usize::from(keeps)) {
+        pen.ours(&keys.key(command), theme::KEY).ours(what, theme::PLAIN);
     }
     pen.ours(&back, theme::KEY).ours(" stay", theme::PLAIN);
 }

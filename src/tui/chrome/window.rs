@@ -155,7 +155,7 @@ fn call_as_usual(model: &mut Model) {
     }
     let mut parts = vec![format!("{} pending", waiting.pending)];
     if waiting.high_risk > 0 {
-        parts.push(format!("{} high-risk", waiting.high_risk));
+        parts.push(format!("{} high", waiting.high_risk));
     }
     if waiting.down > 0 {
         parts.push(format!("{} down", count(waiting.down, "source")));

@@ -184,7 +184,7 @@ pub(crate) const NOTHING_WAS_SENT: &str = "nothing was sent";
 pub(crate) const THE_INPUT: &str = "the input";
 pub(crate) const REASON_DEMANDED: &str = "this source asks for a reason with every rejection";
 pub(crate) const HIDDEN_CHARACTER: &str = "hidden character";
-pub(crate) const KEYS_TOO_FAST: &str = "nothing was sent: the keys came too fast to be typed (pasted?)";
+pub(crate) const KEYS_TOO_FAST: &str = "Nothing sent: ignored pasted keys";
 
 pub(crate) const NOTHING_TO_COMMENT_ON: &str = "nothing is staged for this action to comment on";
 pub(crate) const A_PART_FAILED: &str = "a part of placet failed; see placet.log in the state folder";
@@ -210,7 +210,7 @@ pub(crate) const NOTHING_IS_PENDING: &str = "Nothing is pending.";
 pub(crate) const ASKING_WHAT_IS_PENDING: &str = "Asking what is pending…";
 pub(crate) const PROPOSE_SOMETHING: &str = "Propose something from another terminal, and decide it here:";
 pub(crate) const PROPOSE_COMMAND: &str = "    placet propose create_linear_issue --input -";
-pub(crate) const WHEN_CLOSED: &str = "While placet is closed, proposals are refused.";
+pub(crate) const WHEN_CLOSED: &str = "Agents cannot propose over HTTP while placet is closed.";
 pub(crate) const GATE_SERVED_ELSEWHERE: &str = "Another placet serves the gate.";
 
 pub(crate) const NO_KEY: &str = "no key";
@@ -227,6 +227,9 @@ pub(crate) const QUITTING_WAITS: &str = "A submission is being sent; quitting wa
 pub(crate) const DEMO_ENDS: &str = "the demo is thrown away.";
 pub(crate) const AGENTS_CANNOT_PROPOSE: &str = "agents cannot propose until placet runs again.";
 pub(crate) const KEEP_AND_QUIT: &str = " keep and quit   ";
+pub(crate) const QUIT: &str = " quit   ";
+pub(crate) const DEMO_KEEPS_NOTHING: &str = "the demo keeps nothing";
+pub(crate) const STAGED_STAYS: &str = "staged decisions are kept";
 
 pub(crate) const UNKNOWN_COMMAND: &str = "there is no such command";
 pub(crate) const TYPE_A_WORD_OR_A: &str = "type a word or a key";
@@ -245,7 +248,7 @@ pub(crate) const MOUSE_ON: &str =
 pub(crate) const MOUSE_OFF: &str = "mouse off: the terminal selects text with it";
 
 sentences! {
-    read_first(why: &impl Display) => "{why}: read it to the end first";
+    unread(why: &impl Display) => "{why}, unread";
     not_edited(why: &impl Display) => "not edited: {why}";
     with_unknown_outcome(n: &impl Display) => "{n} with unknown outcome";
     not_notified(why: &str) => "not notified: {why}";
@@ -270,9 +273,10 @@ sentences! {
     to_decide(n: usize) => "{n} to decide";
     not_shown(n: usize) => ": {n} not shown";
     new_above(n: usize) => "{n} new above";
-    sources_not_ok(bad: usize, all: usize) => "{bad} of {all} not ok";
-    sources_ok(all: usize) => "{all} sources ok";
-    some_ok(well: usize, all: usize) => "{well} of {all} ok";
+    some_up(up: usize, all: usize) => "{up} of {all} sources up";
+    all_up(all: usize) => "{all} sources up";
+    high_and_critical(high: usize, critical: usize) => "{high} high-risk, {critical} critical";
+    at_port(port: u16) => ", port {port}";
     outcome_unknown(n: usize) => "{n} outcome unknown";
 
     review_then_send(key: &str) => "{key}: review, then send";
@@ -280,7 +284,7 @@ sentences! {
     more_keys(help: &str, palette: &str) => "{help} keys · {palette} commands";
 
     not_discarded(count: usize) => "that is not {count}; nothing was discarded";
-    again_quits(key: &str) => "{key} again quits and keeps staged decisions";
+    again_quits(key: &str, then: &str) => "{key} again quits; {then}";
     staged_not_sent(staged: &str, then: &str) => "{staged} staged and not sent; {then}";
     gate_stops(url: &str) => "The gate at {url} stops:";
     type_to_discard(staged: usize, accept: &str, typed: &str) => "type {staged} and {accept} to discard and quit: {typed}_   ";

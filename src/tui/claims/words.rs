@@ -3,7 +3,7 @@
 pub(crate) const YOU: &str = "you";
 pub(crate) const NOT_KEPT: &str = "this source keeps no claims: nobody else would see it";
 pub(crate) const ONLY_PENDING: &str = "only what waits for a decision can be claimed";
-pub(crate) const CLAIMED: &str = "claimed: others see that you are on it, and anybody may still decide it";
+pub(crate) const CLAIMED: &str = "Claimed. Anyone can still decide";
 pub(crate) const ENDED: &str = "no longer claimed";
 pub(crate) const NOT_CLAIMED: &str = "it could not be claimed: ";
 pub(crate) const OTHERS_ARE_ON_IT: &str = "what is left here is claimed by others";

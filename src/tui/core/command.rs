@@ -200,21 +200,21 @@ const MOVES: &[KeyContext] = &[
 /// The order here is the order in the help overlay, within a group, and of hints in the hint bar. One line a command.
 #[rustfmt::skip]
 pub const COMMANDS: &[Spec] = &[
-    spec(Command::Approve, "approve", Group::Decide, &[KeyContext::Inbox], &["a"], "approve this action or the marked ones; again: undecided").hint("approve").also("accept yes ok allow"),
-    spec(Command::Exclude, "exclude", Group::Decide, &[KeyContext::Inbox], &["x"], "exclude (reject) this action or the marked ones; again: undecided").hint("exclude").also("reject deny delete remove no"),
+    spec(Command::Approve, "approve", Group::Decide, &[KeyContext::Inbox], &["a"], "approve; again to undo").hint("approve").also("accept yes ok allow"),
+    spec(Command::Exclude, "exclude", Group::Decide, &[KeyContext::Inbox], &["x"], "exclude (reject); again to undo").hint("exclude").also("reject deny delete remove no"),
     spec(Command::ExcludeBecause, "exclude-because", Group::Decide, &[KeyContext::Inbox], &["X"], "exclude with a reason").also("reject deny delete why"),
     spec(Command::Comment, "comment", Group::Decide, &[KeyContext::Inbox], &["c"], "a comment beside the decision; on an undecided action: approve with a comment").also("note why"),
     spec(Command::Ask(DecisionKind::Retry), "retry", Group::Decide, &[KeyContext::Inbox], &["r"], "ask the agent to try again, with guidance, where the source can").hint("retry").also("again respond reply guidance"),
     spec(Command::ResolveUnknown, "settle", Group::Decide, &[KeyContext::Inbox], &["t"], "resolve an action whose outcome is unknown").hint("settle").also("unknown lost"),
-    spec(Command::Claim, "claim", Group::Decide, &[KeyContext::Inbox], &["C"], "say that you are on this action, or no longer; anybody may still decide it").also("assign take mine lock"),
-    spec(Command::Snooze, "snooze-until", Group::Decide, &[KeyContext::Inbox], &["Z"], "hide this action or the marked ones until a time; a snoozed one: back now").also("later hide remind defer snooze"),
+    spec(Command::Claim, "claim", Group::Decide, &[KeyContext::Inbox], &["C"], "claim or release (not a lock)").also("assign take mine lock"),
+    spec(Command::Snooze, "snooze-until", Group::Decide, &[KeyContext::Inbox], &["Z"], "snooze; on a snoozed action: wake it").also("later hide remind defer snooze"),
     spec(Command::Edit, "edit", Group::Decide, &[KeyContext::Inbox], &["e"], "edit the input before approving; marked: the same change").hint("edit").also("change modify"),
     spec(Command::EditOutside, "edit-outside", Group::Decide, &[KeyContext::Inbox], &["E"], "edit the input in $VISUAL or $EDITOR").also("vim nano external"),
     spec(Command::Clear, "clear", Group::Decide, &[KeyContext::Inbox], &["Backspace", "Delete"], "back to undecided").also("reset none"),
     spec(Command::Undo, "undo", Group::Decide, &[KeyContext::Inbox], &["u"], "undo the last staging step, or recall a held submission").hint("undo").also("back z revert mistake"),
     spec(Command::Redo, "redo", Group::Decide, &[KeyContext::Inbox], &["U"], "redo").also("again"),
     spec(Command::TakeBack, "take-back", Group::Decide, &[KeyContext::Inbox], &["g u"], "take your approval back, where more people must approve").also("approval two people withdraw"),
-    spec(Command::ApproveRest, "approve-rest", Group::Decide, &[KeyContext::Inbox], &["A"], "approve the rest of this group, as shown: opened, not high-risk").also("all batch"),
+    spec(Command::ApproveRest, "approve-rest", Group::Decide, &[KeyContext::Inbox], &["A"], "approve what you have read here, except high risk").also("all batch"),
     spec(Command::ReviewBatch, "review-batch", Group::Submit, &[KeyContext::Inbox], &["s"], "review and submit this batch, or all batches of this group").hint("send").also("send commit flush"),
     spec(Command::ReviewAll, "review-all", Group::Submit, &[KeyContext::Inbox], &["S"], "review and submit all batches").hint("send all").also("send commit flush everything"),
     spec(Command::LastReport, "last-report", Group::Submit, &[KeyContext::Inbox], &["g r"], "the report of the last submission").also("result sent"),
@@ -301,8 +301,8 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::Mute, "mute", Group::View, &[KeyContext::Watch], &["m"], "in the watch view: (un)mute for an hour, on this screen; [[notify]] rules go on").hint("mute").also("silence snooze alert"),
     spec(Command::WatchExport, "watch-export", Group::View, &[KeyContext::Watch], &["e"], "in the watch view: the figures as JSON and CSV into new files").hint("export").also("save file"),
     spec(Command::Confirm, "confirm", Group::Sheet, &[KeyContext::Review, KeyContext::ResolveUnknown], &["y"], "send, where no count is asked for").also("yes send submit"),
-    spec(Command::Landed, "landed", Group::Sheet, &[KeyContext::ResolveUnknown], &["e"], "settling: it landed (executed)"),
-    spec(Command::NotLanded, "not-landed", Group::Sheet, &[KeyContext::ResolveUnknown], &["f"], "settling: it did not land (failed)"),
+    spec(Command::Landed, "landed", Group::Sheet, &[KeyContext::ResolveUnknown], &["e"], "settling: it ran (executed)"),
+    spec(Command::NotLanded, "not-landed", Group::Sheet, &[KeyContext::ResolveUnknown], &["f"], "settling: it did not run (failed)"),
     spec(Command::RunAgain, "run-again", Group::Sheet, &[KeyContext::ResolveUnknown], &["r"], "settling: run it again"),
     spec(Command::Accept, "accept", Group::Sheet, &[KeyContext::Search, KeyContext::Review, KeyContext::Reason, KeyContext::Report, KeyContext::Links, KeyContext::Palette, KeyContext::Quit, KeyContext::Filter, KeyContext::Places], &["Enter"], "accept the text; from places to the list; open a link; keep and quit; run").also("ok"),
     spec(Command::CopyThisLink, "copy-this-link", Group::Sheet, &[KeyContext::Links], &["y"], "copy the link instead of opening it"),
@@ -324,7 +324,7 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::Suspend, "suspend", Group::Program, &[KeyContext::Anywhere], &["Ctrl-Z"], "back to the shell; `fg` returns").also("background"),
     spec(Command::Mouse, "mouse", Group::Program, &[KeyContext::Inbox, KeyContext::Watch, KeyContext::Review, KeyContext::Report], &["%"], "mouse on or off; off, the terminal selects text with it").also("select copy text wheel click"),
     spec(Command::Back, "back", Group::Program, CLOSABLE, &["Esc"], "one level back; never quits, never decides"),
-    spec(Command::Quit, "quit", Group::Program, &[KeyContext::Inbox, KeyContext::Watch, KeyContext::Report], &["q"], "close, or quit from the list; staged decisions stay").hint("quit").also("exit leave"),
+    spec(Command::Quit, "quit", Group::Program, &[KeyContext::Inbox, KeyContext::Watch, KeyContext::Report], &["q"], "close, or quit from the list").hint("quit").also("exit leave"),
     spec(Command::Interrupt, "interrupt", Group::Program, &[KeyContext::Anywhere], &["Ctrl-C"], "close a sheet; twice within a second: keep and quit").also("exit abort"),
 ];
 
@@ -406,7 +406,7 @@ pub(crate) const ARGUMENT_COMMANDS: &[AskSpec] = &[
     AskSpec { ask: ArgumentCommand::Filter, name: "filter", places: &[KeyContext::Inbox], argument: "TEXT", values: &[], help: "filter the list by this text" },
     AskSpec { ask: ArgumentCommand::Sort, name: "sort", places: &[KeyContext::Inbox], argument: "BY", values: &["age", "risk", "expiry", "tool", "source"], help: "sort the list" },
     AskSpec { ask: ArgumentCommand::Group, name: "group", places: &[KeyContext::Inbox], argument: "BY", values: &["batch", "mission", "checkpoint", "agent", "source", "shape"], help: "group the list" },
-    AskSpec { ask: ArgumentCommand::Snooze, name: "snooze", places: &[KeyContext::Inbox], argument: "UNTIL", values: &[], help: "hide until: 1h, 17:00, tomorrow 9:00, mon; off: all back" },
+    AskSpec { ask: ArgumentCommand::Snooze, name: "snooze", places: &[KeyContext::Inbox], argument: "UNTIL", values: &[], help: "hide until: 1h, 17:00, tomorrow 9:00, mon; off wakes all" },
     AskSpec { ask: ArgumentCommand::Help, name: "help", places: &[KeyContext::Anywhere], argument: "WORD", values: &[], help: "help on a word or a key" },
 ];
 

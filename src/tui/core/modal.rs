@@ -138,7 +138,9 @@ pub(crate) struct Review {
     pub first_changed: Option<ActionKey>,
     /// Titles of what expires within ten minutes.
     pub expiring: Vec<Untrusted>,
+    /// Approvals of high risk.
     pub high_risk: usize,
+    pub critical: usize,
     /// What the approvals come to: sums by currency, recipients, files.
     pub totals: Vec<String>,
     /// Titles of approvals that propose what another action does, and what became of that one.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::config::{Claiming, Config, Density, Glyphs};
+use crate::contract::time;
 use crate::tui::chrome::theme::Depth;
 use crate::tui::dashboard::state::StartView;
 use crate::tui::queue::filter_state::Triage;
@@ -60,7 +61,7 @@ impl Settings {
             keymap: Keymap::new(&config.keys)?,
             glyphs: if ui.low_bandwidth { Glyphs::Ascii } else { ui.glyphs },
             density: ui.density,
-            zone: jiff::tz::TimeZone::system(),
+            zone: time::zone(),
             stale_after: watch.targets.stale_after,
             poll: watch.targets.poll,
             targets: watch.targets,
@@ -114,4 +115,6 @@ pub struct GatePlace {
     /// The file with the token that agents propose with.
     pub agent_token: PathBuf,
     pub database: PathBuf,
+    /// The gate's port where it is not the configured one.
+    pub other_port: Option<u16>,
 }

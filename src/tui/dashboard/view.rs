@@ -168,7 +168,7 @@ fn counts(model: &Model) -> Vec<(String, Style)> {
         }
     };
     some(total.unknown, words::WITH_UNKNOWN_OUTCOME);
-    some(total.high, "high-risk");
+    some(total.high, "high");
     some(total.over_target, &format!("over {}", figures::words::target(&model.settings.targets)));
     if let Some(oldest) = total.oldest {
         said.push((format!("oldest {}", figures::words::age(oldest, board.at)), theme::PLAIN));

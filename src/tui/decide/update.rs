@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::domain::{ActionKey, Decision, DecisionKind, Digest, Edits, On, Staged, Status, changed_keys};
+use crate::domain::{
+    ActionKey, Decision, DecisionKind, Digest, Edits, On, Risk, Staged, Status, changed_keys,
+};
 use crate::journal::Write;
 use crate::text;
 use crate::tui::chrome::state::Tone;
@@ -89,7 +91,7 @@ fn looked(model: &mut Model, Looking { targets, mut wanted, locked, moment, .. }
     let said = (left_out > 0).then(|| {
         let answers = locked.iter().any(|(key, _)| asks(model, key));
         let why = if answers { words::ANSWER_OR_READ_FIRST } else { words::READ_FIRST };
-        (Tone::Bad, words::marked_left_out(left_out, targets.len(), why))
+        (Tone::Bad, words::marked_skipped(left_out, targets.len(), why))
     });
     stage_then(model, Wanted::Each(wanted.into_iter()), Then { said, spared, moves_on: true }, moment);
 }
@@ -280,7 +282,8 @@ pub(crate) fn approve_rest(model: &mut Model) {
         say_to_settle(model);
         return;
     }
-    let (mut wanted, mut unopened, mut high, mut new, mut other) = (Vec::new(), 0, 0, 0, 0);
+    let (mut wanted, mut unopened, mut new, mut other) = (Vec::new(), 0, 0, 0);
+    let (mut high, mut critical) = (0, 0);
     for slot in group.slots.iter().filter_map(|index| model.queue.slot(*index)) {
         let key = &slot.entry.key;
         if !slot.is_pending() || model.decide.draft.get(key).is_some() {
@@ -288,6 +291,8 @@ pub(crate) fn approve_rest(model: &mut Model) {
         }
         if model.list.arrivals.is_just_listed(key, model.now) {
             new += 1;
+        } else if slot.entry.row.risk == Risk::Critical {
+            critical += 1;
         } else if slot.entry.row.risk.is_high() {
             high += 1;
         } else if model.seen_of(slot).is_none() {
@@ -303,13 +308,14 @@ pub(crate) fn approve_rest(model: &mut Model) {
     let parts = turns::drop_partly(model, &mut wanted);
     other += parts;
     let approved = wanted.len();
-    let left: Vec<String> =
-        [(unopened, "unread"), (high, "high-risk"), (other, words::TO_BE_READ_OR_ANSWERED)]
-            .iter()
-            .filter(|(n, _)| *n > 0)
-            .map(|(n, why)| format!("{n} {why}"))
-            .collect();
-    let left = if left.is_empty() { String::new() } else { words::and_left_out(&left.join(", ")) };
+    let unread = [(unopened, "unread"), (high, "high-risk"), (critical, "critical")];
+    let left: Vec<String> = unread
+        .iter()
+        .chain(&[(other, words::TO_BE_READ_OR_ANSWERED)])
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, why)| format!("{n} {why}"))
+        .collect();
+    let left = if left.is_empty() { String::new() } else { words::and_skipped(&left.join(", ")) };
     let word = model.queue.group_by().word();
     let shown = if model.queue.shown().is_some() { words::AS_FAR_AS_IT_IS } else { "" };
     let new = queue::update::just_arrived(new).map(|said| format!("; {said}")).unwrap_or_default();
@@ -462,13 +468,12 @@ pub(crate) fn finish(model: &mut Model) {
     if model.here().is_some_and(staged_here)
         && let Err(new) = queue::update::advance(model)
     {
-        let (batch, all) =
-            (model.settings.keymap.key(Command::ReviewBatch), model.settings.keymap.key(Command::ReviewAll));
-        let what = if model.queue.shown().is_some() { words::EVERYTHING_SHOWN } else { "everything" };
+        let batch = model.settings.keymap.key(Command::ReviewBatch);
+        let what = if model.queue.shown().is_some() { words::ALL_SHOWN } else { words::ALL };
         let next = model.settings.keymap.key(Command::NextUndecided);
         let said = match new {
-            0 => words::all_decided(what, &batch, &all),
-            new => words::new_arrived(new, &next, &batch, &all),
+            0 => words::all_decided(what, &batch),
+            new => words::new_arrived(new, &next, &batch),
         };
         // What was said of a whole turn an instant ago is still news.
         let (now, last) = (model.now, model.screen.message.as_mut());

@@ -52,11 +52,12 @@ pub(crate) const ON_THE_WAY: &str = "its decision is being sent";
 pub(crate) const CAPS_LOCK: &str = "Caps Lock?";
 pub(crate) const EXPIRED: &str = "it expired and cannot be decided";
 pub(crate) const ALREADY_DECIDED: &str = "already decided";
-pub(crate) const EVERYTHING_SHOWN: &str = "everything shown";
+pub(crate) const ALL_SHOWN: &str = "All shown";
+pub(crate) const ALL: &str = "All";
 
 sentences! {
     nothing_to_undo_but(key: &str) => "nothing to undo; {key} takes back your approval";
-    too_fast(keys: usize, back: &str) => "ignored {keys} keys that came too fast to be typed (pasted?){back}";
+    too_fast(keys: usize, back: &str) => "Ignored {keys} pasted keys{back}";
 
     cannot_be_rejected(left_out: usize, all: usize, why: &str) => "{left_out} of {all} marked cannot be rejected; mark only the others: {why}";
     excludes_with_reason(because: &str) => "; {because} excludes it with a reason instead";
@@ -81,7 +82,7 @@ sentences! {
     whole_turn(calls: usize, back: &str) => "the whole turn: {calls} calls{back}";
     whole_turns(turns: usize, calls: usize, back: &str) => "{turns} whole turns: {calls} calls{back}";
 
-    marked_left_out(left_out: usize, all: usize, why: &str) => "{left_out} of {all} marked were left out: {why}";
+    marked_skipped(skipped: usize, all: usize, why: &str) => "{skipped} of {all} marked skipped: {why}";
     with_words_stay(spared: usize, verb: &str) => "{spared} with text or edits {verb} unchanged; decide those one by one";
     unreadable(exclude: &str) => "it cannot be read, so it cannot be approved; {exclude} rejects it";
     wrap_first(why: &impl Display, line: usize, wrap: &str) => "{why}: line {line} goes on to the right; {wrap} wraps it. Read it, then approve";
@@ -89,13 +90,13 @@ sentences! {
     read_from(why: &impl Display, down: &str, zoom: &str, line: usize) => "{why}: read it to the end first ({down} scrolls, {zoom} zooms; next is line {line}), then approve";
     read_to_end(why: &impl Display, down: &str, zoom: &str) => "{why}: read it to the end first ({down} scrolls, {zoom} zooms), then approve";
     edit_is_broken(error: &impl Display) => "your edited text cannot be sent: {error}; open the form";
-    and_left_out(left: &str) => "; left out: {left}";
+    and_skipped(left: &str) => "; skipped: {left}";
     rest_approved(word: &str, shown: &str, approved: usize, left: &str, new: &str) => "approved the rest of this {word}{shown}: {approved}{left}{new}";
     marks_hidden(marked: usize, key: &str) => "{marked} marked, none shown: {key} unmarks, or clear the filter first";
-    is_a_group(word: &str, rest: &str, mark: &str, into: &str) => "this is a {word}: {rest} approves the rest of it, {mark} marks all of it, {into} goes into it";
+    is_a_group(word: &str, rest: &str, mark: &str, into: &str) => "This {word}: {rest} approve rest · {mark} mark all · {into} unfold";
     sent_and_unknown(look: &str, settle: &str) => "its decision was sent, but the outcome is unknown: {look} checks again, {settle} resolves it";
     ran_and_unknown(key: &str) => "it was approved and ran, but the outcome is unknown: {key} resolves it";
     hidden_still_marked(hidden: usize) => "{hidden} marked rows are hidden by the filter: not decided, still marked";
-    all_decided(what: &str, batch: &str, all: &str) => "{what} is decided: {batch} or {all} reviews and submits";
-    new_arrived(new: usize, next: &str, batch: &str, all: &str) => "{new} just arrived: {next} goes there; {batch} or {all} reviews and submits";
+    all_decided(what: &str, batch: &str) => "{what} decided. {batch} review and send";
+    new_arrived(new: usize, next: &str, batch: &str) => "{new} just arrived: {next} goes there. {batch} review and send";
 }

@@ -64,7 +64,7 @@ fn fate(model: &Model, edits: &Edits, first: &ActionKey, key: &ActionKey) -> Bul
         return left_out(words::INPUT_CHANGED);
     }
     if let Some(why) = lock(model, slot) {
-        return BulkOutcome::LeftOut(chrome::words::read_first(&why));
+        return BulkOutcome::LeftOut(chrome::words::unread(&why));
     }
     let staged = model.decide.draft.get(key).map(|staged| &staged.decision);
     // The form began with the edits of the first.

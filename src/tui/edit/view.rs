@@ -147,12 +147,11 @@ fn edits(form: &EditForm, pen: &mut Pen<'_>) {
     match &form.check {
         Ok(None) => drop(pen.ours(words::AS_PROPOSED, theme::DIM)),
         Ok(Some(edits)) => {
-            pen.ours(words::WILL_BE_SENT, theme::PLAIN).ours("{", theme::PLAIN);
+            pen.ours(words::EDITS, theme::PLAIN);
             for (nth, key) in edits.keys().into_iter().enumerate() {
                 pen.ours(if nth == 0 { "" } else { ", " }, theme::PLAIN);
                 pen.shown(&text::line(&Untrusted::from(key)), theme::GOOD);
             }
-            pen.ours("}", theme::PLAIN);
         }
         Err(error) => {
             pen.ours(words::CANNOT_BE_SENT, theme::BAD);
@@ -244,7 +243,7 @@ pub(crate) fn draw_bulk(model: &Model, form: &EditForm, area: Rect, buf: &mut Bu
     let mut pen = Pen::new(buf, inside, 0);
     pen.ours(&words::applies_to(applies, all), theme::BOLD);
     if applies < all {
-        pen.ours(&words::are_left_out(all - applies), theme::WARN);
+        pen.ours(&words::and_skipped(all - applies), theme::WARN);
     }
     let list = Rect { y: inside.y + 2, height: inside.height.saturating_sub(4), ..inside };
     let shown = usize::from(list.height);
@@ -273,7 +272,7 @@ fn line(model: &Model, row: &BulkRow, pen: &mut Pen<'_>) {
     let width = (pen.left() / 3).max(12);
     match &row.fate {
         BulkOutcome::LeftOut(why) => {
-            pen.ours("- ", theme::WARN).column(&title, width, theme::DIM).ours(words::LEFT_OUT, theme::WARN);
+            pen.ours("- ", theme::WARN).column(&title, width, theme::DIM).ours(words::SKIPPED, theme::WARN);
             pen.shown(&text::line(&Untrusted::from(why.as_str())), theme::DIM);
         }
         BulkOutcome::Applies(None) => {

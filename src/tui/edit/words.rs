@@ -39,9 +39,9 @@ pub(crate) const EDITOR_CHANGED_NOTHING: &str = "nothing was changed in the edit
 
 pub(crate) const NOT_SENT_FROM_HERE: &str = "nothing is sent from here; closing keeps your text";
 pub(crate) const TITLE: &str = "Edit before approving";
-pub(crate) const WHOLE_VALUE: &str = "a changed key replaces its whole value";
+pub(crate) const WHOLE_VALUE: &str = "An edited field is sent whole";
 pub(crate) const AS_PROPOSED: &str = "as proposed: no edits";
-pub(crate) const WILL_BE_SENT: &str = "will be sent as userEdits: ";
+pub(crate) const EDITS: &str = "Edits: ";
 pub(crate) const CANNOT_BE_SENT: &str = "cannot be sent: ";
 pub(crate) const VALID: &str = "valid against the tool's schema";
 pub(crate) const NOT_VALID: &str = "not valid against the tool's schema";
@@ -54,18 +54,18 @@ pub(crate) const ENTER_SHOWS: &str = "Enter: show what it changes";
 pub(crate) const ENTER_APPROVES: &str = "Enter: approve with these edits";
 pub(crate) const NOTHING_IS_SENT_FROM_HERE: &str = "nothing is sent from here";
 pub(crate) const BULK_TITLE: &str = "The same change, action by action";
-pub(crate) const LEFT_OUT: &str = "  left out: ";
+pub(crate) const SKIPPED: &str = "  skipped: ";
 pub(crate) const ALIKE_ALREADY: &str = "  already has these values: approved as proposed";
 pub(crate) const NOT_SET: &str = "(not set)";
-pub(crate) const A_LIST: &str = "a list, replaced as a whole";
-pub(crate) const A_JSON: &str = "JSON, replaced as a whole";
+pub(crate) const A_LIST: &str = "a list, sent whole";
+pub(crate) const A_JSON: &str = "JSON, sent whole";
 pub(crate) const OWNER_CANNOT_CHANGE: &str = "identifies whose action this is: it cannot be edited";
 pub(crate) const CHOICE_KEYS: &str = " >  Left and Right change it";
 pub(crate) const ELEMENT_KEYS: &str = "Space drops or restores   Right: as JSON";
 
 sentences! {
     schema_says(at: &str, what: &str) => "the schema rejects {at}: {what}";
-    applies_to_none(back: &str) => "it applies to none of the marked actions; {back} goes back to the form";
+    applies_to_none(back: &str) => "Applies to none of the marked. {back} back to the form";
     staged_some(staged: usize, left_out: usize) => "{staged} staged with these edits; {left_out} left unchanged";
     staged_all(staged: usize) => "{staged} staged with these edits";
 
@@ -85,8 +85,8 @@ sentences! {
     form_keys(editor: &str, back: &str, raw: &str, other: &str) => "{editor} $EDITOR  {back} back to proposed  {raw} {other}";
     at_line(what: &str, line: usize, column: usize) => "{what}, line {line}, column {column}";
     hidden_characters(hidden: &str) => "! {hidden} in this text, shown as ⟦…⟧";
-    applies_to(applies: usize, all: usize) => "It applies to {applies} of {all} marked actions";
-    are_left_out(n: usize) => "; {n} are left out";
+    applies_to(applies: usize, all: usize) => "Applies to {applies} of {all} marked";
+    and_skipped(n: usize) => ". {n} skipped";
     enter_stages(what: &str, undo: &str) => "Enter stages {what} with these edits; {undo} undoes them together. ";
     back_to_form(back: &str) => "{back}: back to the form";
 }

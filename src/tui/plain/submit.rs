@@ -138,9 +138,10 @@ pub(crate) fn review_lines(model: &Model, sheet: &ReviewSheet, review: &Review) 
     if !review.totals.is_empty() {
         said.push(format!("{}.", review_words::approving(&review.totals, ", ")));
     }
-    if review.high_risk > 0 {
-        let are = if review.high_risk == 1 { "is" } else { "are" };
-        said.push(words::are_high_risk(&count(review.high_risk, "approval"), are));
+    let risks = [(review.high_risk, review_words::HIGH_RISK), (review.critical, review_words::CRITICAL)];
+    for (n, risk) in risks.into_iter().filter(|(n, _)| *n > 0) {
+        let are = if n == 1 { "is" } else { "are" };
+        said.push(words::are_risky(&count(n, "approval"), are, risk));
     }
     for refused in review.refused.iter().take(NAMED) {
         let why = text::line(&Untrusted::from(refused.why.as_str())).plain();
@@ -157,7 +158,7 @@ pub(crate) fn review_lines(model: &Model, sheet: &ReviewSheet, review: &Review) 
         said.push(sentences::sentence(&words));
     }
     for (source, binding) in review.bound.iter().take(NAMED) {
-        said.push(format!("{source} {}.", binding.promise()));
+        said.push(review_words::promise(source, *binding));
     }
     if review.submission.is_some() {
         said.push(question(review));

@@ -81,7 +81,7 @@ pub(crate) const WORDS: &[Word] = &[
     word(Verb::Revert, "revert", "", "drops your edits of this action", &[]),
     word(Verb::Comment, "comment", "TEXT", "adds a comment to the staged decision", &[]),
     word(Verb::Ask(DecisionKind::Retry), "retry", "TEXT", "stages: try again, with this guidance", &[]),
-    word(Verb::Rest, "rest", "", "stages approvals for the rest of this batch: read, and not high-risk", &[Command::ApproveRest]),
+    word(Verb::Rest, "rest", "", "stages approvals for what you have read here, except high risk", &[Command::ApproveRest]),
     word(Verb::Clear, "clear", "", "makes this action undecided again", &[Command::Clear]),
     word(Verb::Undo, "undo", "", "undoes the last step", &[Command::Undo]),
     word(Verb::TakeBack, "take-back", "", "takes your approval of this action back, where more people must approve", &[Command::TakeBack]),
@@ -190,8 +190,8 @@ pub(crate) const ALL_DECIDED_HERE: &str =
 pub(crate) const CLEARED: &str = "Cleared: this action is undecided again.";
 pub(crate) const WAS_UNDECIDED_ALREADY: &str = "This action was undecided already.";
 pub(crate) const DONE_AGAIN: &str = "Done again.";
-pub(crate) const SAYS_LANDED: &str = "that it landed";
-pub(crate) const SAYS_NOT_LANDED: &str = "that it did not land; it is not run again";
+pub(crate) const SAYS_LANDED: &str = "that it ran";
+pub(crate) const SAYS_NOT_LANDED: &str = "that it did not run; it is not run again";
 pub(crate) const SAYS_AGAIN: &str = "to run it again, which is right only if running twice does no harm";
 pub(crate) const SAY_SETTLE: &str =
     "Say settle landed, settle failed or settle again. Look in the target first.";
@@ -306,7 +306,7 @@ sentences! {
     since_then(approved: u64, rejected: u64, left: u64, failed: u64, unknown: u64) => "Approved {approved}, excluded {rejected}, left undecided {left}, failed after approval {failed}, outcome unknown {unknown}.";
     nothing_read(source: &impl Display, state: &str) => "Source {source}: nothing was read yet: {state}.";
     may_be_old(state: &str) => " Its numbers may be old: {state}.";
-    high_risk(n: &impl Display) => "{n} high risk";
+    high_risk(n: &impl Display) => "{n} high";
     now_rates(arrived: u64, resolved: u64) => "now {arrived} in and {resolved} out a minute";
     mean_rates(arrive: &str, resolve: &str) => "in 15 minutes {arrive} in and {resolve} out a minute";
     clears_in(clears: &str) => "clears in {clears}";
@@ -343,7 +343,7 @@ sentences! {
     batch_only(other: &str) => "This batch only; {other} stay staged.";
     edited_keys(title: &str, keys: &str) => "Edited: {title}. Changed: {keys}.";
     same(title: &str, became: &str) => "Warning, same as {title}: {became}.";
-    are_high_risk(approvals: &str, are: &str) => "Warning: {approvals} {are} high-risk.";
+    are_risky(approvals: &str, are: &str, risk: &str) => "Warning: {approvals} {are} {risk}.";
     not_sent(title: &str, why: &str) => "Not sent: {title}. {why}";
     warning(does: &str, count: usize, source: &impl Display, words: &str) => "warning, {does} {count} on {source}: {words}";
     type_count(why: &str, count: usize) => "{why}. Type {count} to send, anything else goes back.";

@@ -258,7 +258,7 @@ fn lost(model: &Model, area: Rect, buf: &mut Buffer) {
         Some(at) => words::next_check(&chrome::words::clock(model, at.max(model.now))),
         None => words::CHECKING_NOW.to_owned(),
     };
-    let hint = words::resolves(&key);
+    let hint = words::check(&key);
     let lines = [words::SENT_AND_UNKNOWN, words::MAY_STILL_RUN, next.as_str(), "", hint.as_str()];
     for (nth, line) in (0..).zip(lines) {
         Pen::new(buf, area, nth).ours(line, if nth == 0 { theme::BOLD } else { theme::PLAIN });
@@ -269,17 +269,11 @@ fn lost(model: &Model, area: Rect, buf: &mut Buffer) {
 fn to_settle(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
     let key = model.settings.keymap.key(Command::ResolveUnknown);
     let mut slots = group.slots.iter().filter_map(|index| model.queue.slot(*index));
-    let (line, why) = if slots.any(|slot| slot.state == State::Unknown) {
-        let line = words::decided_unknown(&chrome::words::count(group.open, "action"));
-        (line, words::ANSWER_WAS_LOST)
-    } else {
-        let line = words::ran_unknown(&chrome::words::count(group.open, "action"));
-        (line, words::EXECUTOR_WAS_LOST)
-    };
-    Pen::new(buf, area, 0).ours(&line, theme::BOLD);
+    let sent = slots.any(|slot| slot.state == State::Unknown);
+    let why = if sent { words::NO_ANSWER_CAME } else { words::EXECUTOR_DID_NOT_REPORT };
+    Pen::new(buf, area, 0).ours(&words::may_have_run(group.open), theme::BOLD);
     Pen::new(buf, area, 1).ours(why, theme::BOLD);
-    Pen::new(buf, area, 3).ours(words::CHECK_EACH, theme::PLAIN);
-    Pen::new(buf, area, 4).ours(&words::resolves_each(&key), theme::PLAIN);
+    Pen::new(buf, area, 3).ours(&words::check(&key), theme::PLAIN);
 }
 
 fn note(model: &Model, layout: &Layout) -> String {

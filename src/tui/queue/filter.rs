@@ -176,9 +176,8 @@ pub(crate) fn clear(model: &mut Model) {
     if model.history.open.is_some() {
         return show_in_history(model, None);
     }
-    let hidden = model.queue.slots().len().saturating_sub(model.queue.n_shown());
     show_all(model);
-    model.say(words::filter_cleared(hidden));
+    model.say(words::FILTER_CLEARED);
 }
 
 /// Looks at the next stretch of rows, and asks to go on when it was not the last.

@@ -153,7 +153,7 @@ impl Triage {
 
 /// A saved filter that cannot be read.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the saved filter {name:?}: {error}")]
+#[error("filter {name:?}: {error}")]
 pub struct SavedFilterError {
     pub name: String,
     pub error: FilterError,

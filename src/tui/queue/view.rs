@@ -318,20 +318,22 @@ fn mark(model: &Model, slot: &Slot) -> Option<Mark> {
 
 /// A settled row stays in place and says what became of it, and by whom.
 fn outcome(model: &Model, settled: &Settled, slot: &Slot, mut pen: Pen<'_>) {
+    let by = settled.by.as_ref().filter(|_| !settled.ours);
     let status = match (&settled.status, &settled.error) {
         (Some(Status::Rejected), Some(_)) => Shown::ours(chrome::words::UNDO_FAILED),
+        (Some(Status::Failed), _) if by.is_some() => Shown::ours("failed"),
         (status, _) => chrome::words::status(status.as_ref()).cut(12),
     };
-    let by = settled.by.as_ref().filter(|_| !settled.ours);
+    let (before, after) = text::by_whom(settled.status.as_ref());
     let by =
         by.map(|by| model.people.called(&slot.entry.key.source, by, if pen.left() < 80 { 16 } else { 24 }));
-    let width = status.width() + by.as_ref().map_or(0, |by| by.width() + 4);
+    let width = status.width() + by.as_ref().map_or(0, |by| by.width() + before.len() + after.len());
     let style = if settled.error.is_some() { theme::BAD } else { theme::DIM };
     let room = pen.left().saturating_sub(width + 2);
     pen.column(&text::line(&slot.entry.row.title), room, theme::DIM).ours(" ", theme::PLAIN);
     pen.shown(&status, style);
     if let Some(by) = by {
-        pen.ours(" by ", theme::DIM).shown(&by, theme::DIM);
+        pen.ours(before, theme::DIM).shown(&by, theme::DIM).ours(after, theme::DIM);
     }
 }
 

@@ -15,8 +15,9 @@ pub(crate) const NAME_MISSING: &str = "type a name first";
 pub(crate) const NAME_TAKEN: &str = "another saved filter has this name";
 pub(crate) const SAVED_FILTERS_ARE_LOST: &str = "saved filters will be lost when placet ends: ";
 
-pub(crate) const SHOWN_IS_DECIDED: &str = "everything shown is decided";
-pub(crate) const ALL_IS_DECIDED: &str = "everything is decided";
+pub(crate) const SHOWN_IS_DECIDED: &str = "All shown decided";
+pub(crate) const FILTER_CLEARED: &str = "Filter cleared";
+pub(crate) const ALL_IS_DECIDED: &str = "All decided";
 pub(crate) const NOTHING_IS_MARKED: &str = "nothing is marked";
 pub(crate) const SORTED_BY_AGE: &str = "sorted by age: oldest first";
 pub(crate) const SORTED_BY_RISK: &str = "sorted by risk: most harmful first";
@@ -40,7 +41,6 @@ pub(crate) const ALL_DECIDED: &str = "all decided";
 pub(crate) const WHAT_VARIES: &str = "    differences between the titles";
 
 sentences! {
-    filter_cleared(hidden: usize) => "no filter: {hidden} more shown";
 
     same_was_approved(what: &str, age: &str) => "the same {what} was approved {age} ago";
     same_is_pending(what: &str) => "another pending action has the same {what}";

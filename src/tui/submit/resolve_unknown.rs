@@ -39,19 +39,21 @@ pub(crate) fn open(model: &mut Model) {
     }
 }
 
-fn target(model: &Model) -> Result<ActionKey, &'static str> {
+fn target(model: &Model) -> Result<ActionKey, String> {
     let here = model.here().filter(|slot| slot.is_lost());
     let group = model.queue.group_here().map(|group| &group.key);
     match here {
-        None if group == Some(&GroupKey::ToResolve) => Err(words::NO_CURSOR),
-        None => Err(words::ONLY_UNKNOWN),
-        Some(_) if model.submit.resolving.is_some() => Err(words::STILL_ANSWERING),
+        None if group == Some(&GroupKey::ToResolve) => {
+            Err(words::select_unknown(&model.settings.keymap.key(Command::ResolveUnknown)))
+        }
+        None => Err(words::ONLY_UNKNOWN.to_owned()),
+        Some(_) if model.submit.resolving.is_some() => Err(words::STILL_ANSWERING.to_owned()),
         // That is written down here: no source has to take it.
         Some(slot) if slot.state == State::Unknown => Ok(slot.entry.key.clone()),
         Some(slot) if !slot.entry.row.can.settle => {
             let can = slot.entry.row.can;
             let other = words::TAKES_NO_ANSWER;
-            Err(if can.can_decide() { other } else { can.why_not(On::Any) })
+            Err(if can.can_decide() { other } else { can.why_not(On::Any) }.to_owned())
         }
         Some(slot) => Ok(slot.entry.key.clone()),
     }
@@ -223,7 +225,7 @@ pub(crate) fn answered(
         }
         Ok(Resolved::Settled(status)) => {
             said_by_hand(model, key, finding, &status);
-            (Tone::Good, vec![title, Shown::ours(words::IS_SETTLED), word(&status)])
+            (Tone::Good, vec![Shown::ours(words::MARKED), word(&status), Shown::ours(": "), title])
         }
         Ok(Resolved::Already { status, by }) => (Tone::Bad, already(title, status.as_ref(), by.as_ref())),
         Ok(Resolved::Lost { status: Some(status), .. }) if status != Status::Unknown => (
@@ -286,8 +288,8 @@ fn already(title: Shown, status: Option<&Status>, by: Option<&Untrusted>) -> Vec
 
 /// Command, what it says, and what follows from it.
 const CHOICES: [(Command, Resolution, &str, &str); 3] = [
-    (Command::Landed, Resolution::Landed, words::IT_LANDED, "executed"),
-    (Command::NotLanded, Resolution::NotLanded, words::IT_DID_NOT_LAND, words::NOT_LANDED_MEANS),
+    (Command::Landed, Resolution::Landed, words::IT_RAN, "executed"),
+    (Command::NotLanded, Resolution::NotLanded, words::IT_DID_NOT_RUN, words::NOT_LANDED_MEANS),
     (Command::RunAgain, Resolution::RunAgain, words::RUN_IT_AGAIN, words::RUN_AGAIN_MEANS),
 ];
 
@@ -338,7 +340,7 @@ pub(crate) fn draw(model: &Model, sheet: &ResolveSheet, area: Rect, buf: &mut Bu
     cursor
 }
 
-/// `approved by kim at 14:02:11; nobody knows whether it landed`
+/// `approved by kim 2 m ago; nobody knows`
 fn approved(model: &Model, sheet: &ResolveSheet, pen: &mut Pen<'_>) {
     let Some(row) = model.queue.get(&sheet.key).map(|slot| &slot.entry.row) else { return };
     if is_ours(model) {

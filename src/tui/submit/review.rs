@@ -6,8 +6,9 @@ use std::sync::Arc;
 use crossterm::event::{KeyCode, KeyEvent};
 
 use crate::domain::{
-    ActionKey, BatchKey, Binding, Confirm, Outcome, PendingAction, Refusal, SourceName, Staged, StagedCounts,
-    Submission, SubmissionId, Timestamp, Together, Untrusted, Weight, confirm_by, freeze, in_sending_order,
+    ActionKey, BatchKey, Binding, Confirm, Outcome, PendingAction, Refusal, Risk, SourceName, Staged,
+    StagedCounts, Submission, SubmissionId, Timestamp, Together, Untrusted, Weight, confirm_by, freeze,
+    in_sending_order,
 };
 use crate::text;
 use crate::tui::chrome;
@@ -178,12 +179,13 @@ fn review(
     };
     let edit = |(key, staged): &OfDraft<'_>| Some((title(fresh.get(*key)?), staged.decision.edits()?.keys()));
     let counts = StagedCounts::of(sent.iter().map(|(_, staged)| staged.decision.kind()));
-    let high_risk = approvals().filter(|(_, action)| action.row.risk.is_high()).count();
+    let critical = approvals().filter(|(_, action)| action.row.risk == Risk::Critical).count();
+    let high_risk = approvals().filter(|(_, action)| action.row.risk.is_high()).count() - critical;
     let unopened = approvals().filter(|(key, action)| unseen(key, action));
     let unopened: Vec<_> = unopened.map(|(_, action)| title(action)).collect();
     let rows = sent.iter().filter_map(|(key, _)| Some(&fresh.get(*key)?.row));
     Review {
-        confirm: confirm_by(Weight { counts, high_risk, unopened: unopened.len() }),
+        confirm: confirm_by(Weight { counts, high_risk, critical, unopened: unopened.len() }),
         left_pending,
         hidden: sent.iter().filter(|(key, _)| model.queue.is_filtered_out(key)).count(),
         bound: bound(model, &sent),
@@ -206,6 +208,7 @@ fn review(
         counts,
         unopened,
         high_risk,
+        critical,
     }
 }
 
@@ -222,7 +225,7 @@ fn unlocked<'a>(
         // What changed is refused for that.
         let action = action.filter(|action| staged.digest.is_none_or(|digest| digest == action.digest()));
         match action.and_then(|action| lock_fresh(model, key, action)) {
-            Some(why) => locked.push((key.clone(), chrome::words::read_first(&why))),
+            Some(why) => locked.push((key.clone(), chrome::words::unread(&why))),
             None => free.push((key, staged)),
         }
     }

@@ -172,7 +172,7 @@ fn goes(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
 /// Who sees to it that what lands is what was seen, source by source.
 fn binding(review: &Review, lines: &mut Vec<Parts>) {
     for (source, binding) in review.bound.iter().take(NAMES) {
-        let words = Shown::ours(format!("{source} {}.", binding.promise()));
+        let words = Shown::ours(words::promise(source, *binding));
         let style = if *binding == Binding::Source { theme::DIM } else { theme::WARN };
         lines.extend(words.wrap(WIDTH).into_iter().map(|row| vec![(row, style)]));
     }
@@ -185,18 +185,18 @@ fn binding(review: &Review, lines: &mut Vec<Parts>) {
 fn deciding(model: &Model, review: &Review) -> Parts {
     let sent = review.submission.iter().flat_map(Submission::batches);
     let names = model.reviewers(sent.map(SubmissionBatch::source));
-    let mut line = vec![ours("as ", theme::DIM)];
+    let mut line = Vec::new();
     let together = names.iter().all(|(name, _)| names.first().is_some_and(|(first, _)| first == name));
     for (nth, (name, source)) in names.iter().take(if together { 1 } else { NAMES }).enumerate() {
-        let comma = if nth > 0 { ", " } else { "" };
-        line.extend([ours(comma, theme::DIM), (text::name(name).cut(40), theme::PLAIN)]);
-        if !together {
-            line.push(ours(format!(" on {source}"), theme::DIM));
-        }
+        let next = if nth > 0 { "; " } else { "" };
+        let all = review.sources;
+        let source = if together && all > 1 { text::count(all, "source") } else { source.to_string() };
+        line.extend([
+            ours(format!("{next}{source}, as "), theme::DIM),
+            (text::name(name).cut(40), theme::PLAIN),
+        ]);
     }
-    if together {
-        line.push(ours(words::on_sources(review.sources), theme::DIM));
-    } else if names.len() > NAMES {
+    if !together && names.len() > NAMES {
         line.push(ours(words::and_on_more(names.len() - NAMES), theme::DIM));
     }
     line
@@ -329,7 +329,8 @@ fn named(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
         }
     };
     counted(words::NOT_SHOWN, review.hidden, words::hidden);
-    counted(words::HIGH_RISK, review.high_risk, words::high_risk);
+    counted(words::HIGH_RISK, review.high_risk, words::approved);
+    counted(words::CRITICAL, review.critical, words::approved);
     if lines.len() > before {
         lines.push(Vec::new());
     }

@@ -1,7 +1,7 @@
 //! The wording of the review sheet, all of it: the view draws these words, and tests ask for them here.
 
 use crate::domain::time::age;
-use crate::domain::{DecisionKind, Timestamp};
+use crate::domain::{Binding, DecisionKind, SourceName, Timestamp};
 use crate::text::count;
 use std::fmt::Display;
 
@@ -22,6 +22,7 @@ pub(crate) const NOT_SHOWN: &str = "not shown";
 /// Before the title of another action that proposes the same.
 pub(crate) const SAME: &str = "same as";
 pub(crate) const HIGH_RISK: &str = "high-risk";
+pub(crate) const CRITICAL: &str = "critical";
 
 pub(crate) const OTHER_THAN_APPROVED: &str =
     "not what others approved already: it takes the place of their approvals, and they must approve it anew";
@@ -31,13 +32,19 @@ pub(crate) const fn kind(kind: DecisionKind) -> &'static str {
     match kind {
         DecisionKind::Approve => "",
         DecisionKind::ApproveWithEdits => "approved with changes",
-        DecisionKind::Reject => "rejected for good",
+        DecisionKind::Reject => "rejected, final",
         DecisionKind::Retry => "the agent tries again",
     }
 }
 
 /// `Approving 388.40 EUR + 49.00 USD · 3 recipients`
 pub(crate) fn approving(totals: &[String], dot: &str) -> String {
+    if let [only] = totals
+        && let Some(amounts) = only.strip_suffix(" not summed")
+    {
+        let are = if amounts == "1 amount" { "is not a plain number" } else { "are not plain numbers" };
+        return format!("Total unknown: {amounts} {are}");
+    }
     format!("Approving {}", totals.join(dot))
 }
 
@@ -83,16 +90,17 @@ pub(crate) fn warned(word: &str, what: &str) -> String {
     format!("  ! {word:<13}{what}")
 }
 
-/// On which sources, after a reviewer's name that all of them know.
-pub(crate) fn on_sources(n: usize) -> String {
-    format!(" on {}", count(n, "source"))
+/// `The gate refuses any action that changed after you saw it.`
+pub(crate) fn promise(source: &SourceName, binding: Binding) -> String {
+    let source = if source.as_str() == "gate" { "The gate" } else { source.as_str() };
+    format!("{source} {}.", binding.promise())
 }
 
 pub(crate) fn hidden(n: usize) -> String {
     format!("{} hidden by the filter", count(n, "decision"))
 }
 
-pub(crate) fn high_risk(n: usize) -> String {
+pub(crate) fn approved(n: usize) -> String {
     format!("{} approved", count(n, "action"))
 }
 
@@ -147,7 +155,6 @@ pub(crate) const PAUSED: &str = "PAUSED: nothing runs until someone resumes";
 pub(crate) const FAILED_AFTER_APPROVAL: &str = "failed after approval";
 pub(crate) const UNKNOWN_AFTER_APPROVAL: &str = "unknown after approval";
 
-pub(crate) const NO_CURSOR: &str = "put the cursor on an UNKNOWN action to resolve it";
 pub(crate) const ONLY_UNKNOWN: &str = "only an action with an unknown outcome can be resolved";
 pub(crate) const STILL_ANSWERING: &str = "one moment: your last answer is being sent";
 pub(crate) const TAKES_NO_ANSWER: &str = "its source takes no answer from here";
@@ -158,20 +165,20 @@ pub(crate) const NOTHING_WAS_SETTLED: &str = "nothing was settled";
 pub(crate) const SETTLED_MEANWHILE: &str = " was settled meanwhile: it is ";
 pub(crate) const IT_WAS_NOT_SETTLED: &str = "it was not settled: ";
 pub(crate) const IS_RUN_AGAIN: &str = " is run again";
-pub(crate) const IS_SETTLED: &str = " is settled: ";
+pub(crate) const MARKED: &str = "Marked ";
 pub(crate) const NO_ANSWER_CAME_BUT: &str = "no answer came, but ";
-pub(crate) const NOT_LANDED_BY_HAND: &str = "it did not land, said by hand";
+pub(crate) const NOT_LANDED_BY_HAND: &str = "a reviewer marked it as failed";
 pub(crate) const WAS_SETTLED: &str = " was settled";
 pub(crate) const IT_IS: &str = ": it is ";
-pub(crate) const IT_LANDED: &str = "it landed";
-pub(crate) const IT_DID_NOT_LAND: &str = "it did not land";
+pub(crate) const IT_RAN: &str = "it ran";
+pub(crate) const IT_DID_NOT_RUN: &str = "it did not run";
 pub(crate) const NOT_LANDED_MEANS: &str = "failed; it is not run again";
 pub(crate) const RUN_IT_AGAIN: &str = "run it again";
 pub(crate) const RUN_AGAIN_MEANS: &str = "only if running twice does no harm";
 pub(crate) const WHAT_BECAME_OF_IT: &str = "What became of it?";
 pub(crate) const LOOK_FIRST: &str = "look in the target first";
 pub(crate) const SENT_AND_UNKNOWN: &str = "its decision was sent; the outcome is unknown";
-pub(crate) const NOBODY_KNOWS: &str = "; nobody knows whether it landed";
+pub(crate) const NOBODY_KNOWS: &str = "; nobody knows";
 
 pub(crate) const EVERYTHING_STAGED: &str = "nothing is staged in this batch; here is everything staged";
 pub(crate) const STILL_SENDING: &str = "still sending; new decisions go next";
@@ -189,6 +196,7 @@ sentences! {
     recalled(n: &str) => "recalled: nothing was sent, {n} staged as before";
     about_to_be_sent(n: &str, key: &str) => "{n} about to be sent ({key} recalls); new decisions go next";
 
+    select_unknown(key: &str) => "Select an unknown row, then {key}";
     nothing_landed(said: &str) => "nothing landed: {said}; everything stays staged";
     earlier_submission(summary: &str) => "an earlier submission: {summary}";
 
@@ -230,7 +238,7 @@ mod tests {
         │  2 create_linear_issue medium, 1 update_linear_issue low                   │
         │    ✓ 1 approve                                                             │
         │    ✎ 1 edit   approved with changes                                        │
-        │    ✗ 1 exclude   rejected for good                                         │
+        │    ✗ 1 exclude   rejected, final                                           │
         │      1 stays pending in these batches                                      │
         │                                                                            │
         │    edited         Escalate: EU outage  title                               │
@@ -242,8 +250,8 @@ mod tests {
         │    update_linear_issue  refunds-agent:update_linear_issue                  │
         │     ✗  Close stale ticket #1182                                            │
         │                                                                            │
-        │  as kim@acme on 1 source                                                   │
-        │  gate refuses any action that changed after you saw it.                    │
+        │  gate, as kim@acme                                                         │
+        │  The gate refuses any action that changed after you saw it.                │
         │                                                                            │
         │                                                                            │
         │  Press y to send.                                                Esc back  │
@@ -252,5 +260,15 @@ mod tests {
                                                      │
                                                      │
         "#);
+    }
+
+    #[test]
+    fn approvals_without_a_plain_amount_have_no_known_total() {
+        let said = |totals: &[&str]| {
+            super::approving(&totals.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>(), " · ")
+        };
+        assert_eq!(said(&["1 amount not summed"]), "Total unknown: 1 amount is not a plain number");
+        assert_eq!(said(&["3 amounts not summed"]), "Total unknown: 3 amounts are not plain numbers");
+        assert_eq!(said(&["5 EUR", "1 amount not summed"]), "Approving 5 EUR · 1 amount not summed");
     }
 }

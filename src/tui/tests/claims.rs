@@ -74,7 +74,7 @@ fn key_claims_and_releases() {
     assert_eq!(asked(&mut desk), ["claim 1"]);
     answers(&mut desk, "1", Some("lee"));
     assert!(desk.screen().contains("you · 1 min"));
-    assert!(desk.status_line().contains("others see that you are on it"), "{}", desk.status_line());
+    assert!(desk.status_line().contains("Anyone can still decide"), "{}", desk.status_line());
     desk.press("C");
     assert_eq!(asked(&mut desk), ["end 1"]);
     answers(&mut desk, "1", None);

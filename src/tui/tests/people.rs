@@ -167,5 +167,7 @@ fn timeline_and_settled_row_show_the_name() {
     let screen = desk.screen();
     assert!(screen.contains("by Kim Example") && screen.contains("by max"), "{screen}");
     desk.changes(vec![decided(few(4)[1].clone(), Status::Executed, "k-81")]);
-    assert!(desk.screen().contains("executed by Kim Example"), "{}", desk.screen());
+    assert!(desk.screen().contains("executed (approved by Kim Example)"), "{}", desk.screen());
+    desk.changes(vec![decided(few(4)[2].clone(), Status::Failed, "k-81")]);
+    assert!(desk.screen().contains("failed (approved by Kim Example)"), "{}", desk.screen());
 }

@@ -102,7 +102,7 @@ pub(super) async fn settle(
     load(tx, id).await
 }
 
-const NOT_LANDED: &str = "a human found that the write did not land";
+const NOT_LANDED: &str = "A reviewer marked this run as failed";
 
 /// Decides what is listed; what is not listed stays pending.
 pub(super) async fn decide_group(

@@ -9,7 +9,7 @@ use super::tx::{Due, Swept, Tx, lock};
 use crate::domain::StatusStep;
 use crate::gate::store::{Refused, StoreError};
 
-const LOST: &str = "the executor was lost in mid-run; nobody knows whether the write landed";
+const LOST: &str = "the executor did not report; nobody knows whether it ran";
 
 /// Settles what is due in a workspace. Returns how many.
 pub(super) async fn sweep(tx: &mut dyn Tx, workspace: &str, due: &Due) -> Result<u64, StoreError> {

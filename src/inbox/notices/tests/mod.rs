@@ -137,7 +137,7 @@ fn first_action_after_an_empty_inbox_notifies_once() {
     evening.board.sources[1].standing = Standing { pending: 2, high: 1, ..Standing::default() };
     evening.board.sources[1].standing.oldest = Some(Timestamp::from_millis(NOON - 2 * 3_600_000));
 
-    assert_eq!(evening.told(), ["placet: 2 pending, 1 high-risk, oldest 2 h 01"]);
+    assert_eq!(evening.told(), ["placet: 2 pending, 1 high, oldest 2 h 01"]);
     evening.wait(5 * MINUTE);
     evening.board.sources[0].standing.pending = 7;
     assert_eq!(evening.told(), [""; 0], "the inbox was not empty");
@@ -230,12 +230,12 @@ fn rule_can_select_source_queue_and_count() {
         [
             "placet: 1 over 1 h (b); 0 pending",
             "placet: 5 over 1 h (a); 0 pending",
-            "placet: 2 high-risk (a queue of a), 3 over 1 h (a queue of a); 9 pending, 2 high-risk",
+            "placet: 2 high (a queue of a), 3 over 1 h (a queue of a); 9 pending, 2 high",
         ]
     );
     evening.board.sources[0].queues[1].standing.growing_for = 16;
     let told = evening.after(20 * MINUTE, &evening.board.alerts.clone());
-    assert_eq!(told, ["placet: growing for 16 min (a queue of a); 9 pending, 2 high-risk"]);
+    assert_eq!(told, ["placet: growing for 16 min (a queue of a); 9 pending, 2 high"]);
 }
 
 #[test]

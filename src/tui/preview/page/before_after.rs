@@ -139,7 +139,7 @@ fn three(writer: &mut Writer, cached: &Cached, of: &Made, seen: &Content) {
         }
     }
     writer.blank();
-    writer.ours(Kind::Dim, words::unchanged_since(&text::count(same, words::OTHER_KEY)));
+    writer.ours(Kind::Dim, words::unchanged_since(&text::count(same, words::OTHER_FIELD)));
 }
 
 /// The members, when no key stands twice: else nobody knows which is which.
@@ -236,12 +236,11 @@ fn diff(writer: &mut Writer, cached: &Cached, edits: Option<&Edits>) {
         all.iter().filter(|old| members.iter().all(|new| new.key.text != old.key.text)).count()
     });
     writer.blank();
-    let kept = match kept {
-        0 => words::NO_OTHER_KEY.to_owned(),
-        1 => words::ONE_KEY_STAYS.to_owned(),
-        more => words::keys_stay(more),
+    let others = match kept {
+        0 => words::NO_OTHER_FIELD.to_owned(),
+        some => words::unchanged(&text::count(some, words::OTHER_FIELD)),
     };
-    writer.ours(Kind::Dim, words::and_replaced(&kept));
+    writer.ours(Kind::Dim, others);
 }
 
 fn changed(writer: &mut Writer, old: &str, new: &str) {

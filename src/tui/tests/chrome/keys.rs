@@ -155,24 +155,22 @@ fn help_is_found_by_words_and_by_keys() {
         desk.sheet()
     };
     insta::assert_snapshot!(rows("delete"), @"
-Help
-  find: delete
-  Backspace Delete   back to undecided                                                     clear
-  x Delete           in the places: remove the saved filter                        remove-filter
-  x                  exclude (reject) this action or the marked ones; again:             exclude
-                     undecided
-  X                  exclude with a reason                                       exclude-because
-1-5 of 5   Down PageDown scroll   Esc closes
-");
+    Help
+      find: delete
+      Backspace Delete   back to undecided                                                     clear
+      x Delete           in the places: remove the saved filter                        remove-filter
+      x                  exclude (reject); again to undo                                     exclude
+      X                  exclude with a reason                                       exclude-because
+    1-4 of 4   Down PageDown scroll   Esc closes
+    ");
     insta::assert_snapshot!(rows("reject"), @"
-Help
-  find: reject
-  x                  exclude (reject) this action or the marked ones; again:             exclude
-                     undecided
-  X                  exclude with a reason                                       exclude-because
-  Vr                 excluded (rejected) actions, and why                          view-excluded
-1-4 of 4   Down PageDown scroll   Esc closes
-");
+    Help
+      find: reject
+      x                  exclude (reject); again to undo                                     exclude
+      X                  exclude with a reason                                       exclude-because
+      Vr                 excluded (rejected) actions, and why                          view-excluded
+    1-3 of 3   Down PageDown scroll   Esc closes
+    ");
     insta::assert_snapshot!(rows("z"), @"
 Help
   find: z
@@ -239,11 +237,13 @@ fn palette_runs_a_command_where_it_was_opened() {
     assert_eq!(desk.staged(), "1A");
     desk.press(":und<Tab>");
     insta::assert_snapshot!(desk.sheet(), @"
-Command
-  : undo
-  > undo                 u              undo the last staging step, or recall a held submission
-1 of 131   Enter runs   Tab completes   Esc closes
-");
+    Command
+      : undo
+      > undo                 u              undo the last staging step, or recall a held submission
+        approve              a              approve; again to undo
+        exclude              x              exclude (reject); again to undo
+    3 of 131   Enter runs   Tab completes   Esc closes
+    ");
     desk.press("<Enter>");
     assert_eq!(desk.staged(), "");
     desk.press("<Tab>:diff<Enter>");
@@ -275,12 +275,12 @@ fn unavailable_command_says_so() {
 
     desk.press(":landed");
     insta::assert_snapshot!(desk.sheet(), @"
-Command
-  : landed
-  > landed               e              (not here) settling: it landed (executed)
-    not-landed           f              (not here) settling: it did not land (failed)
-2 of 131   Enter runs   Tab completes   Esc closes
-");
+    Command
+      : landed
+      > landed               e              (not here) settling: it ran (executed)
+        not-landed           f              (not here) settling: it did not run (failed)
+    2 of 131   Enter runs   Tab completes   Esc closes
+    ");
     desk.press("<Enter>");
     assert_eq!(desk.message(), "landed does nothing here");
     desk.press("<Esc>");
@@ -296,7 +296,7 @@ fn pasted_text_decides_nothing_through_the_palette() {
     desk.hurry("x", 1);
 
     assert_eq!(desk.staged(), "");
-    assert_eq!(desk.message(), "ignored 9 keys that came too fast to be typed (pasted?)");
+    assert_eq!(desk.message(), "Ignored 9 pasted keys");
     desk.press(":");
     desk.say(What::Paste("approve\n".to_owned()));
     assert_eq!(desk.staged(), "", "a paste is text");
@@ -309,11 +309,13 @@ fn command_takes_an_argument() {
     desk.press(":help undo<Enter>");
 
     insta::assert_snapshot!(desk.sheet(), @"
-Help
-  find: undo
-  u                  undo the last staging step, or recall a held submission                undo
-1-1 of 1   Down PageDown scroll   Esc closes
-");
+    Help
+      find: undo
+      u                  undo the last staging step, or recall a held submission                undo
+      a                  approve; again to undo                                              approve
+      x                  exclude (reject); again to undo                                     exclude
+    1-3 of 3   Down PageDown scroll   Esc closes
+    ");
     assert!(matches!(desk.model.screen.overlay, Some(Overlay::Help(_))));
     desk.press("<Esc><Esc>:sort r<Enter>");
     assert_eq!(desk.model.queue.sort_by().word(), "risk");
@@ -512,13 +514,13 @@ fn screens_name_the_bound_keys() {
     desk.press("<F9>:");
     say(&desk, "the palette", &["F4 runs   F3 completes   F9 closes"]);
     desk.press("<F9>?");
-    insta::assert_snapshot!(desk.sheet_line(27), @"1-25 of 176   Down F7 scroll   F9 closes");
+    insta::assert_snapshot!(desk.sheet_line(27), @"1-25 of 172   Down F7 scroll   F9 closes");
     desk.press("<F9><Tab>/x");
     say(&desk, "a search", &["F4 keeps   F9 ends"]);
     desk.press("<F9><F9>'");
     say(&desk, "saved filters", &["F9 closes"]);
     desk.press("<F9><C-x>");
-    assert_eq!(desk.message(), "Ctrl-X again quits and keeps staged decisions");
+    assert_eq!(desk.message(), "Ctrl-X again quits; staged decisions are kept");
 }
 
 /// Help texts name commands, because keys may be rebound.

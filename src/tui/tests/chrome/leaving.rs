@@ -92,6 +92,7 @@ fn quit_question_warns_that_the_embedded_gate_stops() {
         serving: true,
         agent_token: "/state/agent.token".into(),
         database: "/state/gate.db".into(),
+        other_port: None,
     });
 
     desk.press("aq");
@@ -108,6 +109,38 @@ Quit?
 }
 
 #[test]
+fn leaving_a_demo_offers_to_keep_nothing() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.model.settings.place.demo = Some("/tmp/placet-demo/executed".into());
+    desk.model.settings.place.gate = Some(GatePlace {
+        url: "http://127.0.0.1:7878".to_owned(),
+        serving: true,
+        agent_token: "/state/agent.token".into(),
+        database: "/state/gate.db".into(),
+        other_port: None,
+    });
+
+    desk.press("aq");
+
+    insta::assert_snapshot!(desk.sheet(), @"
+    Quit?
+
+      1 decision staged and not sent; gone with the demo.
+      The gate at http://127.0.0.1:7878 stops:
+      the demo is thrown away.
+
+      Enter quit   r review   Esc stay
+    ");
+    desk.press("D2<Enter>");
+    assert!(quits(&desk), "Enter quits, and no count is asked for");
+    assert_eq!(desk.staged(), "1A");
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.model.settings.place.demo = Some("/tmp/placet-demo/executed".into());
+    desk.press("<C-c>");
+    assert_eq!(desk.message(), "Ctrl-C again quits; the demo keeps nothing");
+}
+
+#[test]
 fn quit_question_ignores_a_gate_served_by_another_placet() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.model.settings.place.gate = Some(GatePlace {
@@ -115,6 +148,7 @@ fn quit_question_ignores_a_gate_served_by_another_placet() {
         serving: false,
         agent_token: "/state/agent.token".into(),
         database: "/state/gate.db".into(),
+        other_port: None,
     });
 
     desk.press("aq");
@@ -198,6 +232,7 @@ fn the_empty_screen_says_how_to_send_the_first_proposal() {
         serving: true,
         agent_token: "/state/agent.token".into(),
         database: "/state/gate.db".into(),
+        other_port: None,
     });
 
     desk.pictured("empty_with_a_gate");
@@ -239,4 +274,22 @@ fn signal_saves_text_typed_just_before() {
         matches!(writes.as_slice(), [Write::EditText { text: Some(text), .. }] if text.text.contains("new"))
     );
     assert!(end(&mut desk.model).is_empty(), "once");
+}
+
+#[test]
+fn empty_demo_names_no_command_that_finds_another_gate() {
+    let mut desk = Desk::new(120, 30, Vec::new());
+    desk.model.settings.place.demo = Some("/tmp/placet-demo/executed".into());
+    desk.model.settings.place.gate = Some(GatePlace {
+        url: "http://127.0.0.1:7878".to_owned(),
+        serving: true,
+        agent_token: "/state/agent.token".into(),
+        database: "/state/gate.db".into(),
+        other_port: None,
+    });
+
+    let screen = desk.screen();
+
+    assert!(screen.contains("write their files to /tmp/placet-demo/executed"), "{screen}");
+    assert!(!screen.contains("placet propose") && !screen.contains("Everything is kept"), "{screen}");
 }

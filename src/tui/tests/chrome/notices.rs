@@ -72,7 +72,7 @@ fn each_rule_notifies_its_target_and_replaces_the_default() {
     desk.changes(vec![action("9 pay billing critical 1", "secret \u{7} title", "{}")]);
     let said = calls(&mut desk);
     assert_eq!(said.len(), 3, "{said:?}");
-    assert!(said[0].starts_with("terminal: placet: 1 pending, 1 high-risk, oldest "), "{said:?}");
+    assert!(said[0].starts_with("terminal: placet: 1 pending, 1 high, oldest "), "{said:?}");
     assert!(said[1] == "ring" && said[2].starts_with("rule 3: placet: 1 pending"), "{said:?}");
     assert!(!said.concat().contains("secret"));
 

@@ -3,6 +3,7 @@
 use crate::domain::{Briefing, Followed, Revision, Status, Timestamp};
 use crate::inbox::{Event, EventKind};
 use crate::tui::core::msg::{Effect, What};
+use crate::tui::core::settings::GatePlace;
 use crate::tui::testing::{Desk, NOW, decided, few, key, source};
 
 fn briefed(desk: &mut Desk, paused: Option<i64>) {
@@ -98,4 +99,25 @@ Sent: 2 decisions  14:22
   Enter closes   w writes a file   y copies
 also in placet log
 ");
+}
+
+#[test]
+fn header_names_a_port_that_is_not_the_configured_one() {
+    let mut said = Vec::new();
+    for width in [80, 50, 40] {
+        let mut desk = Desk::new(width, 24, few(3));
+        desk.model.settings.place.gate = Some(GatePlace {
+            url: "http://127.0.0.1:7879".to_owned(),
+            serving: true,
+            agent_token: "/state/agent.token".into(),
+            database: "/state/gate.db".into(),
+            other_port: Some(7879),
+        });
+        said.push(desk.header());
+    }
+    insta::assert_snapshot!(said.join("\n"), @"
+    placet  3 to decide                    gate live, port 7879   kim@acme   14:22
+    placet  3 to decide         gate live, port 7879
+    placet  3 to de…  gate live, port 7879
+    ");
 }

@@ -138,7 +138,7 @@ fn first_action_after_empty_notifies_an_unfocused_window() {
     heard(&mut desk);
     assert_eq!(
         notes(&desk).last(),
-        Some(&"placet: 3 pending, 1 high-risk"),
+        Some(&"placet: 3 pending, 1 high"),
         "the delayed notification, without titles"
     );
     desk.wait(61_000);
@@ -182,7 +182,7 @@ fn pending_at_start_and_focused_windows_do_not_notify() {
 
     desk.say(What::Focus(false));
     desk.changes(vec![action("10 pay billing critical 1", "Refund", "{}")]);
-    assert_eq!(notes(&desk), ["placet: 5 pending, 2 high-risk"]);
+    assert_eq!(notes(&desk), ["placet: 5 pending, 2 high"]);
 }
 
 #[test]

@@ -156,20 +156,20 @@ fn quitting_asks_about_staged_decisions() {
 #[test]
 fn tab_cycles_panels_and_the_terminal_cursor_follows() {
     let mut desk = watching(100, 30, growing());
-    assert_eq!(desk.cursor(), Some((0, 5)));
+    assert_eq!(desk.cursor(), Some((0, 4)));
     quick(&mut desk, "jj");
-    assert_eq!(desk.cursor(), Some((0, 7)));
+    assert_eq!(desk.cursor(), Some((0, 6)));
     let mut names = Vec::new();
     for _ in 0..5 {
         quick(&mut desk, "<Tab>");
-        let title = desk.screen().lines().nth(16).unwrap_or_default().to_owned();
+        let title = desk.screen().lines().nth(15).unwrap_or_default().to_owned();
         names.push(title.trim_matches('─').split([',', '─']).next().unwrap_or_default().trim().to_owned());
         assert!(desk.cursor().is_some(), "{names:?}");
     }
     assert_eq!(names, ["roadmap", "By tool", "By age", "By reviewer", "Events"], "{}", desk.screen());
     quick(&mut desk, "<Tab>");
     assert_eq!(desk.model.dashboard.watch.focus(), Panel::Queues);
-    assert_eq!(desk.cursor(), Some((0, 7)), "back at the first panel");
+    assert_eq!(desk.cursor(), Some((0, 6)), "back at the first panel");
     quick(&mut desk, "<BackTab>j");
     assert_eq!(desk.model.dashboard.watch.at(Panel::Events), 1);
 }
@@ -210,22 +210,22 @@ fn hidden_rows_are_counted_and_reachable() {
 #[test]
 fn alerts_can_be_acknowledged_and_muted() {
     let mut desk = watching(160, 45, growing());
-    insta::assert_snapshot!(desk.line(1), @" ! sagas: 3 high-risk over 15 m  ! 28 over 1 h  ! gate: growing for 22 min  ! gate: 3 missions blocked");
+    insta::assert_snapshot!(desk.line(1), @" ! sagas: 3 high over 15 m  ! 28 over 1 h  ! gate: growing for 22 min  ! gate: 3 missions blocked");
 
     quick(&mut desk, "AjK");
     assert_eq!(desk.message(), "1 alert acknowledged until one grows or comes back");
-    insta::assert_snapshot!(desk.line(1), @" ! sagas: 3 high-risk over 15 m  ! sagas: 9 over 1 h  ! gate: growing for 22 min  ! gate: 3 missions blocked  1 acknowledged");
+    insta::assert_snapshot!(desk.line(1), @" ! sagas: 3 high over 15 m  ! sagas: 9 over 1 h  ! gate: growing for 22 min  ! gate: 3 missions blocked  1 acknowledged");
     quick(&mut desk, "K");
     assert_eq!(desk.message(), "no longer acknowledged");
     quick(&mut desk, "Ggg");
     quick(&mut desk, "m");
-    insta::assert_snapshot!(desk.line(3), @"▌  sagas  3 high-risk over 15 m                                                                                                              muted until 15:22");
+    insta::assert_snapshot!(desk.line(3), @"▌  sagas  3 high over 15 m                                                                                                                   muted until 15:22");
     quick(&mut desk, "A");
     quick(&mut desk, "K");
     insta::assert_snapshot!(desk.line(1), @" 4 acknowledged, 1 muted");
     quick(&mut desk, "m");
     assert_eq!(desk.message(), "1 alert no longer muted");
-    insta::assert_snapshot!(desk.line(1), @" ! sagas: 3 high-risk over 15 m  4 acknowledged");
+    insta::assert_snapshot!(desk.line(1), @" ! sagas: 3 high over 15 m  4 acknowledged");
 }
 
 #[test]

@@ -84,52 +84,52 @@ fn growing_queue_on_a_wide_screen() {
     let desk = watching(160, 45, growing());
 
     insta::assert_snapshot!(desk.screen(), @"
- placet watch  110 pending · 4 high-risk · 28 over 1 h · oldest 3 h 12                                                                                    14:22
- ! sagas: 3 high-risk over 15 m  ! 28 over 1 h  ! gate: growing for 22 min  ! gate: 3 missions blocked
-── Queues, most pending first ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────── 1 of 6 ──
- queue                               state        pending  high  oldest  over  in now  in 15m  out now  out 15m  clears in   pending, 60 min         source
-▌gate                                OVER TARGET       88     1  3 h 12!    9       9     9.0        6      6.5          -   ▄▅▅▅▆▆▇▇▇███     31>88  ok
-   weekly-digest                     GROWING           58     0    22 m     0       8     7.2        4      4.8          -   ▂▂▃▄▄▅▅▆▇▇██      0>58
-   roadmap                           GROWING           12     0    48 m     0       1     0.2        0      0.0          -   ▁▂▃▃▄▄▅▆▆▇▇█      0>12
-   refunds-agent                     OVER TARGET        9     1  3 h 12!    9       2     1.2        0      0.9          -   ▄▄▅▅▅▅▆▆▇▇██       3>9
-   退款 ⟦U+202E⟧agent                CLEARING           9     0    40 m     0       1     0.4        0      0.8     23 min   ███▇▇▆▆▅▅▅▄▃      33>9
- sagas                               OVER TARGET       22     3  1 h 05!    9       4     3.1        2      2.0          -   ▄▅▅▆▆▆▇▇▇███      9>22  ok
+     placet watch  110 pending · 4 high · 28 over 1 h · oldest 3 h 12                                                                                         14:22
+     ! sagas: 3 high over 15 m  ! 28 over 1 h  ! gate: growing for 22 min  ! gate: 3 missions blocked
+    ── Queues, most pending first ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────── 1 of 6 ──
+     queue                               state        pending  high  oldest  over  in now  in 15m  out now  out 15m  clears in   pending, 60 min         source
+    ▌gate                                OVER TARGET       88     1  3 h 12!    9       9     9.0        6      6.5          -   ▄▅▅▅▆▆▇▇▇███     31>88  ok
+       weekly-digest                     GROWING           58     0    22 m     0       8     7.2        4      4.8          -   ▂▂▃▄▄▅▅▆▇▇██      0>58
+       roadmap                           GROWING           12     0    48 m     0       1     0.2        0      0.0          -   ▁▂▃▃▄▄▅▆▆▇▇█      0>12
+       refunds-agent                     OVER TARGET        9     1  3 h 12!    9       2     1.2        0      0.9          -   ▄▄▅▅▅▅▆▆▇▇██       3>9
+       退款 ⟦U+202E⟧agent                CLEARING           9     0    40 m     0       1     0.4        0      0.8     23 min   ███▇▇▆▆▅▅▅▄▃      33>9
+     sagas                               OVER TARGET       22     3  1 h 05!    9       4     3.1        2      2.0          -   ▄▅▅▆▆▆▇▇▇███      9>22  ok
 
 
 
 
 
 
-── gate, 60 min ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
- pending 88   from 31, most 88   9 over 1 h                                     ⠤ in 9 now · 9.0 mean   • out 6 now · 6.5 mean
- 88  │                                                       ⣀⣀⣀⣀⣠⣤⣤⣤⣤⣴⣶⣶⣶⣶⣿⣿   18.0/min│      ⢠⡇      ⢀⢾       ⣼       ⡰⡇      ⢠⡇      ⢀⢾       ⣼       ⡰⡇
-     │                                     ⣀⣀⣀⣀⣠⣤⣤⣤⣶⣶⣶⣶⣶⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿           │     ⡰⠁•     ⢠⠃•⡄    ⢀⠎•⡄     ⡜ •     ⡰⠁•     ⢠⠃•⡄    ⢀⠎•⡄     ⡜•⢣
-     │                 ⢀⣀⣀⣀⣠⣤⣤⣤⣤⣶⣶⣶⣶⣶⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿           │    ⡜ •⢸    ⢠⠃• ⡇   ⢠⠃• ⡇    ⡜• ⢸    ⡜ •⢸    ⢠⠃• ⡇   ⢠⠃• ⡇    ⡜• ⢸
-     │⣀⣀⣀⣠⣤⣤⣤⣤⣶⣶⣶⣶⣶⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿           │  ⢀⠎•• ⢸  ⢀⠔••  ⡇  ⡰••  ⡇  ⡠••  ⢸  ⢀••  ⢸  ⢀•⠁•  ⡇  ⡰••  ⡇  ⡠••  ⢸  ⢀•
-     │⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿           │ ••    ⠘⡄•⠎•    ⢣⢀••    ⢣ ••    ⠘⡄••    ⠘⡄••     ⢣••     ⢣•⡰•    ⠘⡄••
- 0   │⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿   0       │•⠁      •⠃      •⠎      ⢸•       •⠁      •⠃      •⠎      •⠜      •⡷⠁
-     └───────────────────────────────────────────────────────────────────────           └──────────────────────────────────────────────────────────────────────
- 13:22                                13:52                             14:22       13:22                                13:52                            14:22
-── By tool, 60 min ───────────────────────────────────────────── By age ─────────────────────────────────── By reviewer, 60 min ────────────────────────────────
- tool                     pending high  oldest  appr% edited%  age       pending                          decided by              all  appr  excl  edit  median
- refund_payment                 6    0    18 m    88%      5%  < 5 m          24  ━━━━━━━━━━━━━━━         group support           187   161    26     5    18 s
- google_drive_write             3    0     4 m    83%     11%  5-15 m         37  ━━━━━━━━━━━━━━━━━━━━━━  kim                     113   101    12     5    14 s
- saga commit crm.*              3    0     7 m    79%      0%  15-60 m        21  ━━━━━━━━━━━━━           maria                    74    60    14     0    22 s
-                                                               1-4 h          28  ━━━━━━━━━━━━━━━━━       lee                      41    41     0     -     3 m
-                                                               > 4 h           0
+    ── gate, 60 min ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+     pending 88   from 31, most 88   9 over 1 h                                     ⠤ in 9 now · 9.0 mean   • out 6 now · 6.5 mean
+     88  │                                                       ⣀⣀⣀⣀⣠⣤⣤⣤⣤⣴⣶⣶⣶⣶⣿⣿   18.0/min│      ⢠⡇      ⢀⢾       ⣼       ⡰⡇      ⢠⡇      ⢀⢾       ⣼       ⡰⡇
+         │                                     ⣀⣀⣀⣀⣠⣤⣤⣤⣶⣶⣶⣶⣶⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿           │     ⡰⠁•     ⢠⠃•⡄    ⢀⠎•⡄     ⡜ •     ⡰⠁•     ⢠⠃•⡄    ⢀⠎•⡄     ⡜•⢣
+         │                 ⢀⣀⣀⣀⣠⣤⣤⣤⣤⣶⣶⣶⣶⣶⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿           │    ⡜ •⢸    ⢠⠃• ⡇   ⢠⠃• ⡇    ⡜• ⢸    ⡜ •⢸    ⢠⠃• ⡇   ⢠⠃• ⡇    ⡜• ⢸
+         │⣀⣀⣀⣠⣤⣤⣤⣤⣶⣶⣶⣶⣶⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿           │  ⢀⠎•• ⢸  ⢀⠔••  ⡇  ⡰••  ⡇  ⡠••  ⢸  ⢀••  ⢸  ⢀•⠁•  ⡇  ⡰••  ⡇  ⡠••  ⢸  ⢀•
+         │⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿           │ ••    ⠘⡄•⠎•    ⢣⢀••    ⢣ ••    ⠘⡄••    ⠘⡄••     ⢣••     ⢣•⡰•    ⠘⡄••
+     0   │⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿⣿   0       │•⠁      •⠃      •⠎      ⢸•       •⠁      •⠃      •⠎      •⠜      •⡷⠁
+         └───────────────────────────────────────────────────────────────────────           └──────────────────────────────────────────────────────────────────────
+     13:22                                13:52                             14:22       13:22                                13:52                            14:22
+    ── By tool, 60 min ───────────────────────────────────────────── By age ─────────────────────────────────── By reviewer, 60 min ────────────────────────────────
+     tool                     pending high  oldest  appr% edited%  age       pending                          decided by              all  appr  excl  edit  median
+     refund_payment                 6    0    18 m    88%      5%  < 5 m          24  ━━━━━━━━━━━━━━━         group support           187   161    26     5    18 s
+     google_drive_write             3    0     4 m    83%     11%  5-15 m         37  ━━━━━━━━━━━━━━━━━━━━━━  kim                     113   101    12     5    14 s
+     saga commit crm.*              3    0     7 m    79%      0%  15-60 m        21  ━━━━━━━━━━━━━           maria                    74    60    14     0    22 s
+                                                                   1-4 h          28  ━━━━━━━━━━━━━━━━━       lee                      41    41     0     -     3 m
+                                                                   > 4 h           0
 
-                                                               median 19 m  p90 1 h 10  28 over 1 h
-── Events, newest first ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
- 14:22:23  decided   gate   approved by maria   refund_payment  Refund 120 EUR to alice
- 14:22:00  arrived   sagas  saga commit crm.*  step 5: update the contact
- 14:20:56  decided   gate   5 approved, 1 excluded by kim
-
-
+                                                                   median 19 m  p90 1 h 10  28 over 1 h
+    ── Events, newest first ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+     14:22:23  decided   gate   approved by maria   refund_payment  Refund 120 EUR to alice
+     14:22:00  arrived   sagas  saga commit crm.*  step 5: update the contact
+     14:20:56  decided   gate   5 approved, 1 excluded by kim
 
 
- Last 60 min: 33 approved (4 edited) · 7 excluded · 33 ran
- Enter open  Tab panel  gi inbox  w window  A alerts  m mute  , sort  e export                                                                       ? all keys
-");
+
+
+     Last 60 min: 33 approved (4 edited) · 7 excluded · 33 ran
+     Enter open  Tab panel  gi inbox  w window  A alerts  m mute  , sort  e export                                                                       ? all keys
+    ");
 }
 
 #[test]

@@ -47,37 +47,37 @@ fn growing_queue_beside_one_panel() {
     quick(&mut desk, "<Tab><Tab><Tab>");
 
     insta::assert_snapshot!(desk.screen(), @"
- placet watch  110 pending · 4 high-risk · 28 over 1 h · oldest 3 h 12                        14:22
- ! sagas: 3 high-risk over 15 m  ! 28 over 1 h  ! gate: growing for 22 min
- ! gate: 3 missions blocked
-── Queues, most pending first ──────────────────────────────────────────────────────────────────────
- queue             state        pending  high  oldest  in now  in 15m  out now  out 15m  clears in
-▌gate              OVER TARGET       88     1  3 h 12!      9     9.0        6      6.5          -
-   weekly-digest   GROWING           58     0    22 m       8     7.2        4      4.8          -
-   roadmap         GROWING           12     0    48 m       1     0.2        0      0.0          -
-   refunds-agent   OVER TARGET        9     1  3 h 12!      2     1.2        0      0.9          -
-   退款 ⟦U+202E⟧…  CLEARING           9     0    40 m       1     0.4        0      0.8     23 min
- sagas             OVER TARGET       22     3  1 h 05!      4     3.1        2      2.0          -
+     placet watch  110 pending · 4 high · 28 over 1 h · oldest 3 h 12                             14:22
+     ! sagas: 3 high over 15 m  ! 28 over 1 h  ! gate: growing for 22 min  ! gate: 3 missions blocked
+    ── Queues, most pending first ──────────────────────────────────────────────────────────────────────
+     queue             state        pending  high  oldest  in now  in 15m  out now  out 15m  clears in
+    ▌gate              OVER TARGET       88     1  3 h 12!      9     9.0        6      6.5          -
+       weekly-digest   GROWING           58     0    22 m       8     7.2        4      4.8          -
+       roadmap         GROWING           12     0    48 m       1     0.2        0      0.0          -
+       refunds-agent   OVER TARGET        9     1  3 h 12!      2     1.2        0      0.9          -
+       退款 ⟦U+202E⟧…  CLEARING           9     0    40 m       1     0.4        0      0.8     23 min
+     sagas             OVER TARGET       22     3  1 h 05!      4     3.1        2      2.0          -
 
 
 
 
 
-── By age ──────────────────────────────────────────────────────────────────────── Tab next panel ──
- age       pending
- < 5 m          24  ━━━━━━━━━━━━━━━━━━━━━━━━━━
- 5-15 m         37  ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
- 15-60 m        21  ━━━━━━━━━━━━━━━━━━━━━━━
- 1-4 h          28  ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
- > 4 h           0
+    ── By age ──────────────────────────────────────────────────────────────────────── Tab next panel ──
+     age       pending
+     < 5 m          24  ━━━━━━━━━━━━━━━━━━━━━━━━━━
+     5-15 m         37  ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
+     15-60 m        21  ━━━━━━━━━━━━━━━━━━━━━━━
+     1-4 h          28  ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
+     > 4 h           0
 
- median 19 m  p90 1 h 10  28 over 1 h
+     median 19 m  p90 1 h 10  28 over 1 h
 
 
 
- Last 60 min: 33 approved (4 edited) · 7 excluded · 33 ran
- Enter open  Tab panel  gi inbox  w window  A alerts  m mute  , sort  e export           ? all keys
-");
+
+     Last 60 min: 33 approved (4 edited) · 7 excluded · 33 ran
+     Enter open  Tab panel  gi inbox  w window  A alerts  m mute  , sort  e export           ? all keys
+    ");
 }
 
 #[test]
@@ -196,19 +196,17 @@ fn growing_queue_in_one_table() {
     quick(&mut desk, "<Tab><Tab><Tab>");
 
     insta::assert_snapshot!(desk.screen(), @"
- placet watch  110 pending · 4 high-risk · 28 over 1 h · oldest 3 h 12    14:22
- ! sagas: 3 high-risk over 15 m  ! 28 over 1 h  +2 (A)
-── By age ──────────────────────────────────────────────────── Tab next panel ──
- age       pending
- < 5 m          24  ━━━━━━━━━━━━━━━━━━━━━━━━━━
- 5-15 m         37  ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
- 15-60 m        21  ━━━━━━━━━━━━━━━━━━━━━━━
- 1-4 h          28  ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
- > 4 h           0
+     placet watch  110 pending · 4 high · 28 over 1 h · oldest 3 h 12         14:22
+     ! sagas: 3 high over 15 m  ! 28 over 1 h  ! gate: growing for 22 min  +1 (A)
+    ── By age ──────────────────────────────────────────────────── Tab next panel ──
+     age       pending
+     < 5 m          24  ━━━━━━━━━━━━━━━━━━━━━━━━━━
+     5-15 m         37  ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
+     15-60 m        21  ━━━━━━━━━━━━━━━━━━━━━━━
+     1-4 h          28  ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
+     > 4 h           0
 
- median 19 m  p90 1 h 10  28 over 1 h
-
-
+     median 19 m  p90 1 h 10  28 over 1 h
 
 
 
@@ -218,9 +216,11 @@ fn growing_queue_in_one_table() {
 
 
 
- Last 60 min: 33 approved (4 edited) · 7 excluded · 33 ran
- Enter open  Tab panel  gi inbox  w window  A alerts  m mute         ? all keys
-");
+
+
+     Last 60 min: 33 approved (4 edited) · 7 excluded · 33 ran
+     Enter open  Tab panel  gi inbox  w window  A alerts  m mute         ? all keys
+    ");
 }
 
 #[test]

@@ -78,10 +78,7 @@ fn comment_does_not_unlock_high_risk() {
     desk.press("c");
 
     assert_eq!(desk.staged(), "");
-    assert_eq!(
-        desk.message(),
-        "high-risk: it was on screen too briefly to be read; look at it, then approve"
-    );
+    assert_eq!(desk.message(), "critical: it was on screen too briefly to be read; look at it, then approve");
     assert!(desk.model.modal.is_none(), "{}", desk.message());
 }
 
@@ -219,7 +216,7 @@ fn commenting_needs_the_same_reading_as_approving() {
     assert_eq!(desk.model.decide.draft.get(&key("1")), Some(&before), "{}", desk.message());
     assert_eq!(
         desk.message(),
-        "high-risk: it was on screen too briefly to be read; look at it, then approve"
+        "high risk: it was on screen too briefly to be read; look at it, then approve"
     );
     desk.press("<Esc>a");
     assert_eq!(desk.staged(), "", "taking it back needs no reading");

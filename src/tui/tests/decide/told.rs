@@ -70,30 +70,30 @@ fn review_shows_notes_per_kind_of_decision() {
     let mut desk = Desk::with(100, 40, few(3), SAGA);
     desk.press("jaxxS");
     insta::assert_snapshot!(desk.sheet(), @"
-Send 3 decisions to gate
-  create_linear_issue · low · creates one issue in Linear
-    ✓ 1 approve
-    ✗ 2 exclude   rejected for good
+    Send 3 decisions to gate
+      create_linear_issue · low · creates one issue in Linear
+        ✓ 1 approve
+        ✗ 2 exclude   rejected, final
 
-    create_linear_issue  support:create_linear_issue
-     ✗  Issue number 1
-     ✓  Issue number 2
-     ✗  Issue number 3
+        create_linear_issue  support:create_linear_issue
+         ✗  Issue number 1
+         ✓  Issue number 2
+         ✗  Issue number 3
 
-  ! rejecting 2: 1 ungated call is rejected with it
-  ! rejecting 2: completed steps will be compensated
-  ! rejecting 2: identity not verified by this backend: it keeps the name
-  it is told
-  ! approving 1: identity not verified by this backend: it keeps the name
-  it is told
+      ! rejecting 2: 1 ungated call is rejected with it
+      ! rejecting 2: completed steps will be compensated
+      ! rejecting 2: identity not verified by this backend: it keeps the name
+      it is told
+      ! approving 1: identity not verified by this backend: it keeps the name
+      it is told
 
-  as kim@acme on 1 source
-  gate refuses any action that changed after you saw it.
+      gate, as kim@acme
+      The gate refuses any action that changed after you saw it.
 
 
-  Press y to send.                                                Esc back
-Nothing is sent yet
-");
+      Press y to send.                                                Esc back
+    Nothing is sent yet
+    ");
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn one_key_decides_a_turn_and_one_undo_clears_it() {
     let mut desk = Desk::with(100, 30, few(3), SAME);
     desk.press("ja");
     assert_eq!(desk.staged(), "1A 2A 3A");
-    assert_eq!(desk.message(), "the whole turn: 3 calls; everything is decided: s or S reviews and submits");
+    assert_eq!(desk.message(), "the whole turn: 3 calls; All decided. s review and send");
 
     desk.press("u");
     assert_eq!(desk.staged(), "");
@@ -133,7 +133,7 @@ fn reading_lock_blocks_the_whole_turn() {
     assert_eq!(desk.staged(), "");
     assert_eq!(
         desk.message(),
-        "1 of the 3 calls of this turn: high-risk: it was on screen too briefly to be read; look at it, then approve"
+        "1 of the 3 calls of this turn: high risk: it was on screen too briefly to be read; look at it, then approve"
     );
 
     desk.press("x");
@@ -144,6 +144,6 @@ fn reading_lock_blocks_the_whole_turn() {
     assert_eq!(desk.staged(), "", "a part of a turn is not staged");
     assert_eq!(
         desk.message(),
-        "approved the rest of this batch: 0; left out: 1 high-risk, 2 to be read, answered or decided as a whole turn"
+        "approved the rest of this batch: 0; skipped: 1 high-risk, 2 to be read, answered or decided as a whole turn"
     );
 }

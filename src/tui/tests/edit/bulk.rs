@@ -31,7 +31,7 @@ fn bulk_edit_of_twelve_takes_ten_keys() {
 
     desk.press("Outage in EU");
     keys += count(&mut desk, "<Enter>");
-    insta::assert_snapshot!(desk.sheet_line(1), @"  It applies to 12 of 12 marked actions");
+    insta::assert_snapshot!(desk.sheet_line(1), @"  Applies to 12 of 12 marked");
     desk.wait(500);
     keys += count(&mut desk, "<Enter>");
 
@@ -82,21 +82,21 @@ fn bulk_edit_lists_and_leaves_out_unsuitable_actions() {
 
     desk.pictured("same_change");
     insta::assert_snapshot!(desk.sheet(), @"
-The same change, action by action
-  It applies to 3 of 6 marked actions; 3 are left out
+    The same change, action by action
+      Applies to 3 of 6 marked. 3 skipped
 
-  * Issue 1                                 title  a → new
-  * Issue 2                                 title  b → new
-  - Issue 3                                 left out: it has no title
-  - Issue 5                                 left out: flagged: read it to the end first
-  = Issue 6                                 already has these values: approved as proposed
-  - Mail                                    left out: different tool
+      * Issue 1                                 title  a → new
+      * Issue 2                                 title  b → new
+      - Issue 3                                 skipped: it has no title
+      - Issue 5                                 skipped: flagged, unread
+      = Issue 6                                 already has these values: approved as proposed
+      - Mail                                    skipped: different tool
 
 
 
-  Enter stages 3 approvals with these edits; u undoes them together. Esc: back to the form
-nothing is sent from here
-");
+      Enter stages 3 approvals with these edits; u undoes them together. Esc: back to the form
+    nothing is sent from here
+    ");
     desk.wait(500);
     desk.press("<Enter>");
     assert_eq!(desk.staged(), "1E 2E 6A");
@@ -112,7 +112,7 @@ fn bulk_edit_does_not_copy_lists() {
 
     desk.press("gg e <Enter>");
 
-    insta::assert_snapshot!(desk.sheet_line(5), @"  - Issue 3                                 left out: its l is another list or object");
+    insta::assert_snapshot!(desk.sheet_line(5), @"  - Issue 3                                 skipped: its l is another list or object");
     desk.wait(500);
     desk.press("<Enter>");
     assert_eq!((desk.staged().as_str(), edits(&desk, "2").unwrap().as_str()), ("1E 2E", r#"{"l":["y"]}"#));
@@ -167,7 +167,7 @@ fn external_editor_reads_and_writes_the_draft() {
     desk.press("E");
     assert_eq!(given(&desk), "{\n  \"title\": \"Issue number 1\",\n  \"n\": 1.10\n}");
     comes_back(&mut desk, Ok("{\n  \"title\": \"Mended\",\n  \"n\": 1.10\n}\n"));
-    insta::assert_snapshot!(desk.sheet_line(11), @"  will be sent as userEdits: {title}");
+    insta::assert_snapshot!(desk.sheet_line(11), @"  Edits: title");
     desk.press("<Enter>");
 
     assert_eq!(edits(&desk, "1").unwrap(), r#"{"title":"Mended"}"#);

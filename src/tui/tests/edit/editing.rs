@@ -45,7 +45,7 @@ fn edits(desk: &Desk) -> Option<String> {
 #[test]
 fn closing_keeps_a_draft_and_stages_nothing() {
     let mut desk = edited();
-    insta::assert_snapshot!(desk.sheet_line(11), @"  will be sent as userEdits: {title}");
+    insta::assert_snapshot!(desk.sheet_line(11), @"  Edits: title");
 
     desk.press("<Esc>");
 
@@ -67,7 +67,7 @@ fn enter_in_a_line_stages_an_approval_with_the_changes() {
     assert!(desk.model.modal.is_none());
     desk.press("kd");
     insta::assert_snapshot!(desk.preview_line(3), @"+   Issue number 1Z");
-    insta::assert_snapshot!(desk.tabs(), @"[Diff 1]  ] tabs             read   1-9/9");
+    insta::assert_snapshot!(desk.tabs(), @"[Diff 1]  ] tabs             read   1-8/8");
 }
 
 #[test]
@@ -221,23 +221,23 @@ fn late_schema_adds_fields_and_validates() {
 
     assert_eq!(form(&desk).text(), "{\n  \"title\": \"ab\",\n  \"priority\": 3\n}", "typed text stays");
     insta::assert_snapshot!(desk.sheet(), @"
-Edit before approving
-  create_linear_issue   t
-    field     proposed                               yours
-  > title     a                                      ab *
-    priority  3                                      =
-    state     (none)                                 (not set)
-    urgent    (none)                                 (not set)
+    Edit before approving
+      create_linear_issue   t
+        field     proposed                               yours
+      > title     a                                      ab *
+        priority  3                                      =
+        state     (none)                                 (not set)
+        urgent    (none)                                 (not set)
 
-  title, string, required, at most 12 characters                                     2 of 12
-  > ab
+      title, string, required, at most 12 characters                                     2 of 12
+      > ab
 
-  will be sent as userEdits: {title}
-  a changed key replaces its whole value                     valid against the tool's schema
-  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON
-  [approve with these edits]  [back to proposed]  [close]                          Tab: next
-nothing is sent from here; closing keeps your text
-");
+      Edits: title
+      An edited field is sent whole                              valid against the tool's schema
+      Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON
+      [approve with these edits]  [back to proposed]  [close]                          Tab: next
+    nothing is sent from here; closing keeps your text
+    ");
     desk.press("<Down><C-u>9<Enter>");
     assert_eq!(desk.staged(), "");
     insta::assert_snapshot!(desk.sheet_line(10), @"  ! 9 is greater than the maximum of 4");

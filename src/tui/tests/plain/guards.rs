@@ -84,7 +84,7 @@ fn answer_typed_before_the_question_sends_nothing() {
     yes
     1 batch, 1 decision: 1 approve.
     Approve: create_linear_issue. Title: Issue number 1.
-    gate refuses any action that changed after you saw it.
+    The gate refuses any action that changed after you saw it.
     Type yes to send, anything else goes back.
     Ignored: that was typed before the question. Type yes to send, anything else goes back.
     >
@@ -157,10 +157,10 @@ fn high_risk_must_be_read_to_the_end_first() {
     let mut talk = Talk::new(TERMINAL, vec![long]);
 
     insta::assert_snapshot!(talk.types("approve"), @"
-approve
-Not approved: it is high-risk, so read it to the end first; show reads it.
->
-");
+    approve
+    Not approved: it is high risk, so read it to the end first; show reads it.
+    >
+    ");
     let heard = talk.types("show");
     insta::assert_snapshot!(heard, @"
     show
@@ -187,10 +187,10 @@ Not approved: it is high-risk, so read it to the end first; show reads it.
     >
     ");
     insta::assert_snapshot!(talk.types("approve"), @"
-approve
-Not approved: it is high-risk, so read it to the end first; show reads it.
->
-");
+    approve
+    Not approved: it is high risk, so read it to the end first; show reads it.
+    >
+    ");
     let mut heard = String::new();
     while !heard.contains("End. Read in full.") {
         assert!(!heard.contains("Nothing is being read"), "{heard}");
@@ -248,7 +248,7 @@ fn open_question_suppresses_news() {
     1 batch, 1 decision: 1 approve.
     1 stays pending in this batch.
     Approve: create_linear_issue. Title: Issue number 1.
-    gate refuses any action that changed after you saw it.
+    The gate refuses any action that changed after you saw it.
     Type yes to send, anything else goes back.
     > 
     The review is closed and nothing was sent. Review closed: Issue number 1 was decided by lee; your staged decision was dropped.
@@ -348,7 +348,7 @@ fn end_of_input_recalls_on_terminals_and_waits_in_scripts() {
     1 batch, 1 decision: 1 approve.
     1 stays pending in this batch.
     Approve: create_linear_issue. Title: Issue number 1.
-    gate refuses any action that changed after you saw it.
+    The gate refuses any action that changed after you saw it.
     Type yes to send, anything else goes back.
     > yes
     Confirmed. It is sent in 3 seconds; undo recalls it.

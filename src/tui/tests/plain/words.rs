@@ -26,13 +26,13 @@ fn a_whole_session() {
     assert!(talk.left);
     insta::assert_snapshot!(talk.heard, @r#"
     Plain mode on, because --plain. 3 pending, 3 undecided, oldest 3 h 12 min, 1
-    high risk.
+    high.
     Action 1 of 3. High risk. update_linear_issue from refunds-agent. Title:
     Bulk-close 214 tickets. Waiting 3 h 12 min.
     Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help,
     quit. Nothing is sent before submit asks.
     > approve
-    Not approved: it is high-risk, so read it to the end first; show reads it.
+    Not approved: it is high risk, so read it to the end first; show reads it.
     > show
     Action 1 of 3, Bulk-close 214 tickets.
     | title         Bulk-close 214 tickets
@@ -73,7 +73,7 @@ fn a_whole_session() {
     Edited: Issue number 1. Changed: title.
     Exclude: update_linear_issue. Title: Bulk-close 214 tickets.
     Approve with edit: create_linear_issue. Title: Issue number 1.
-    gate refuses any action that changed after you saw it.
+    The gate refuses any action that changed after you saw it.
     Type yes to send, anything else goes back.
     > 2
     Nothing was sent. Everything stays staged.
@@ -83,7 +83,7 @@ fn a_whole_session() {
     Edited: Issue number 1. Changed: title.
     Exclude: update_linear_issue. Title: Bulk-close 214 tickets.
     Approve with edit: create_linear_issue. Title: Issue number 1.
-    gate refuses any action that changed after you saw it.
+    The gate refuses any action that changed after you saw it.
     Type yes to send, anything else goes back.
     > yes
     Sending 2 decisions.
@@ -167,7 +167,7 @@ fn script_is_answered_line_by_line() {
     1 batch, 2 decisions: 1 approve, 1 exclude (final).
     Approve: create_linear_issue. Title: Issue number 1.
     Exclude: create_linear_issue. Title: Issue number 2.
-    gate refuses any action that changed after you saw it.
+    The gate refuses any action that changed after you saw it.
     Type yes to send, anything else goes back.
     Sending 2 decisions.
     Sent. 1 approved, 1 rejected.
@@ -246,21 +246,21 @@ Edited, not staged yet: title becomes "Close \"3\" tickets". approve stages it, 
 "#);
     assert_eq!(talk.staged(), "");
     insta::assert_snapshot!(talk.types("diff"), @r#"
-diff
-Action 1 of 1, Bulk-close 214 tickets.
-| title
-| was: Bulk-close 214 tickets
-| becomes: Close "3" tickets
-| count
-| was: 214
-| becomes: 3
+    diff
+    Action 1 of 1, Bulk-close 214 tickets.
+    | title
+    | was: Bulk-close 214 tickets
+    | becomes: Close "3" tickets
+    | count
+    | was: 214
+    | becomes: 3
 
-2 other keys stay as proposed; a changed key is replaced as a whole
+    2 other fields unchanged
 
-The agent did not report the state before.
-End.
->
-"#);
+    The agent did not report the state before.
+    End.
+    >
+    "#);
     talk.types("approve");
 
     let staged = talk.model().decide.draft.get(&key("r")).unwrap();
@@ -321,15 +321,15 @@ Everything here is decided. submit reviews it, and asks before it sends.
 ");
     let said = talk.types("submit");
     insta::assert_snapshot!(said, @"
-submit
-1 batch, 1 decision: 1 exclude (final).
-Exclude: ask_human. Title: Which plan?.
-Warning, rejecting 1 on gate: 1 ungated call is rejected with it.
-Warning, rejecting 1 on gate: identity not verified by this backend: it keeps the name it is told.
-gate refuses any action that changed after you saw it.
-Type yes to send, anything else goes back.
->
-");
+    submit
+    1 batch, 1 decision: 1 exclude (final).
+    Exclude: ask_human. Title: Which plan?.
+    Warning, rejecting 1 on gate: 1 ungated call is rejected with it.
+    Warning, rejecting 1 on gate: identity not verified by this backend: it keeps the name it is told.
+    The gate refuses any action that changed after you saw it.
+    Type yes to send, anything else goes back.
+    >
+    ");
 }
 
 #[test]
@@ -339,14 +339,14 @@ fn figures_are_read_out_as_sentences() {
     let said = talk.types("watch");
 
     insta::assert_snapshot!(said, @"
-The last 60 minutes. All: 3 pending, over target, 1 high risk, oldest 3 h 12 min. 1 over the target of 1 h 0 min.
-Source gate: 3 pending, over target, 1 high risk, oldest 3 h 12 min.
-Queue support: 2 pending, starting, oldest 59 min.
-Queue refunds-agent: 1 pending, over target, 1 high risk, oldest 3 h 12 min. 1 over the target of 1 h 0 min.
-Approved 0, excluded 0, left undecided 0, failed after approval 0, outcome unknown 0.
-Alert. gate: 1 high-risk over 15 m.
-Alert. gate: 1 over 1 h.
-");
+    The last 60 minutes. All: 3 pending, over target, 1 high, oldest 3 h 12 min. 1 over the target of 1 h 0 min.
+    Source gate: 3 pending, over target, 1 high, oldest 3 h 12 min.
+    Queue support: 2 pending, starting, oldest 59 min.
+    Queue refunds-agent: 1 pending, over target, 1 high, oldest 3 h 12 min. 1 over the target of 1 h 0 min.
+    Approved 0, excluded 0, left undecided 0, failed after approval 0, outcome unknown 0.
+    Alert. gate: 1 high over 15 m.
+    Alert. gate: 1 over 1 h.
+    ");
 }
 
 /// Makes the reviewer `lee` at a gate that reports claims.
@@ -377,7 +377,7 @@ fn claim_asks_the_source_and_reads_its_answer_out() {
     talk.types("claim");
     assert_eq!(claims_asked(&mut talk), [("1".to_owned(), false)]);
     talk.take(What::Claimed(key("1"), Ok(Some(claim("lee")))));
-    assert!(talk.heard.contains("others see that you are on it"), "{}", talk.heard);
+    assert!(talk.heard.contains("Anyone can still decide"), "{}", talk.heard);
     talk.types("claim");
     assert_eq!(claims_asked(&mut talk), [("1".to_owned(), true)]);
     talk.take(What::Claimed(key("1"), Ok(None)));

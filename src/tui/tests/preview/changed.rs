@@ -42,37 +42,37 @@ fn changed_action_is_not_sent_and_opens_the_diff() {
         said.push(format!("{width}x{height}\n{}", desk.preview()));
     }
     insta::assert_snapshot!(said.join("\n"), @"
-80x24
-Pay
-! it changed since you saw it
-amount
-  saw   1.10
-  now   9.90
+    80x24
+    Pay
+    ! it changed since you saw it
+    amount
+      saw   1.10
+      now   9.90
 
-2 other keys unchanged since you saw it
+    2 other fields unchanged since you saw it
 
-The agent did not report the state before.
-100x30
-Pay
-! it changed since you saw it
-what you saw                   │ what it is now                 │ your edit
-amount
-1.10                           │ 9.90                           │ -
+    The agent did not report the state before.
+    100x30
+    Pay
+    ! it changed since you saw it
+    what you saw                   │ what it is now                 │ your edit
+    amount
+    1.10                           │ 9.90                           │ -
 
-2 other keys unchanged since you saw it
+    2 other fields unchanged since you saw it
 
-The agent did not report the state before.
-160x45
-Pay
-! it changed since you saw it
-what you saw                                       │ what it is now                                     │ your edit
-amount
-1.10                                               │ 9.90                                               │ -
+    The agent did not report the state before.
+    160x45
+    Pay
+    ! it changed since you saw it
+    what you saw                                       │ what it is now                                     │ your edit
+    amount
+    1.10                                               │ 9.90                                               │ -
 
-2 other keys unchanged since you saw it
+    2 other fields unchanged since you saw it
 
-The agent did not report the state before.
-");
+    The agent did not report the state before.
+    ");
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn diff_shows_seen_current_and_edited_content() {
     amount
     1.10                                               │ 9.90                                               │ 7.70
 
-    2 other keys unchanged since you saw it
+    2 other fields unchanged since you saw it
 
     The agent did not report the state before.
     ");
@@ -196,7 +196,7 @@ fn flagged_action_is_not_sent_unread() {
         desk.press("S");
     }
 
-    insta::assert_snapshot!(desk.sheet_line(8), @"                   flagged: read it to the end first");
+    insta::assert_snapshot!(desk.sheet_line(8), @"                   flagged, unread");
 }
 
 /// Actions with harmless inputs and misleading names.
@@ -218,7 +218,7 @@ fn misleading_name_in_the_list_locks() {
         desk.answers = false;
         desk.press("*a");
 
-        assert_eq!(desk.message(), "1 of 4 marked were left out: read them to the end first");
+        assert_eq!(desk.message(), "1 of 4 marked skipped: read them to the end first");
         assert_eq!(desk.staged(), "1A 2A 3A", "{:?}", odd.row.tool);
     }
 }
@@ -236,7 +236,7 @@ fn misleading_name_found_by_the_review_locks() {
         desk.world.insert(key("9"), odd);
         desk.press("S");
 
-        assert_eq!(desk.sheet_line(8).trim(), "flagged: read it to the end first");
+        assert_eq!(desk.sheet_line(8).trim(), "flagged, unread");
     }
 }
 
@@ -260,35 +260,35 @@ fn review_says_who_compares_the_content() {
         said.push(desk.sheet());
     }
     insta::assert_snapshot!(said.join("\n\n"), @"
-Send 1 decision to gate
-  create_linear_issue · low · creates one issue in Linear
-    ✓ 1 approve
-      1 stays pending in this batch
+    Send 1 decision to gate
+      create_linear_issue · low · creates one issue in Linear
+        ✓ 1 approve
+          1 stays pending in this batch
 
-    create_linear_issue  support:create_linear_issue
-     ✓  Issue number 1
+        create_linear_issue  support:create_linear_issue
+         ✓  Issue number 1
 
-  as kim@acme on 1 source
-  gate refuses any action that changed after you saw it.
-
-
-  Press y to send.                                                Esc back
-Nothing is sent yet
-
-Send 1 decision to gate
-  create_linear_issue · low · creates one issue in Linear
-    ✓ 1 approve
-      1 stays pending in this batch
-
-    create_linear_issue  support:create_linear_issue
-     ✓  Issue number 1
-
-  as kim@acme on 1 source
-  gate compares nothing itself: placet reads each action again just
-  before it sends, and misses a change in that instant.
+      gate, as kim@acme
+      The gate refuses any action that changed after you saw it.
 
 
-  Press y to send.                                                Esc back
-Nothing is sent yet
-");
+      Press y to send.                                                Esc back
+    Nothing is sent yet
+
+    Send 1 decision to gate
+      create_linear_issue · low · creates one issue in Linear
+        ✓ 1 approve
+          1 stays pending in this batch
+
+        create_linear_issue  support:create_linear_issue
+         ✓  Issue number 1
+
+      gate, as kim@acme
+      The gate compares nothing itself: placet reads each action again just
+      before it sends, and misses a change in that instant.
+
+
+      Press y to send.                                                Esc back
+    Nothing is sent yet
+    ");
 }

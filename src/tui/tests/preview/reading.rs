@@ -83,7 +83,7 @@ fn jump_to_the_end_does_not_count_as_read() {
     assert_eq!((seen(&desk), desk.staged().as_str()), (Some(Seen::Opened), ""));
     assert_eq!(
         desk.message(),
-        "high-risk: read it to the end first (J scrolls, z zooms; next is line 1), then approve"
+        "critical: read it to the end first (J scrolls, z zooms; next is line 1), then approve"
     );
 }
 
@@ -130,10 +130,7 @@ fn time_on_screen_adds_up_over_visits() {
     desk.hurry("a", time - 151);
     assert!(!is_read(&desk));
     assert_eq!(desk.staged(), "");
-    assert_eq!(
-        desk.message(),
-        "high-risk: it was on screen too briefly to be read; look at it, then approve"
-    );
+    assert_eq!(desk.message(), "critical: it was on screen too briefly to be read; look at it, then approve");
     desk.wait(1);
     desk.say(What::Wake);
     assert!(is_read(&desk));

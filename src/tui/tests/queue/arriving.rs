@@ -188,7 +188,7 @@ fn next_goes_to_held_arrivals_above() {
     desk.changes(vec![newcomer()]);
     desk.press("x");
     assert_eq!(desk.staged(), "1X 2X");
-    assert_eq!(desk.message(), "1 just arrived: n goes there; s or S reviews and submits");
+    assert_eq!(desk.message(), "1 just arrived: n goes there. s review and send");
 
     desk.press("n");
 

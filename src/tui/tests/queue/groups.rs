@@ -60,27 +60,27 @@ fn a_checkpoints_batches_are_decided_together() {
     desk.press("s");
 
     insta::assert_snapshot!(desk.sheet(), @"
-Send 3 decisions in 2 batches to gate
-  1 create_linear_issue medium, 1 create_linear_issue low, 1 save_document
-   low
-    ✓ 3 approve
+    Send 3 decisions in 2 batches to gate
+      1 create_linear_issue medium, 1 create_linear_issue low, 1 save_document
+       low
+        ✓ 3 approve
 
-    ! unread       Guide for login   (o shows)
-    ! unread       Issue about billing
+        ! unread       Guide for login   (o shows)
+        ! unread       Issue about billing
 
-    create_linear_issue  support:create_linear_issue
-     ✓  Issue about login
-     ✓  Issue about billing
-    save_document  support:save_document
-     ✓  Guide for login
+        create_linear_issue  support:create_linear_issue
+         ✓  Issue about login
+         ✓  Issue about billing
+        save_document  support:save_document
+         ✓  Guide for login
 
-  as kim@acme on 1 source
-  gate refuses any action that changed after you saw it.
+      gate, as kim@acme
+      The gate refuses any action that changed after you saw it.
 
 
-  2 unread. Type 3 and press Enter to send.  [    ]               Esc back
-Nothing is sent yet
-");
+      2 unread. Type 3 and press Enter to send.  [    ]               Esc back
+    Nothing is sent yet
+    ");
 }
 
 #[test]

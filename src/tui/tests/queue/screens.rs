@@ -143,11 +143,11 @@ fn two_panes() {
      ▾ update_linear_issue  refunds-agent       all decided │ │ -   Escalate: EU outage
       ✗ low  Close stale ticket #1182                  30 m │ │ +   [now] Escalate: EU outage
         low  Reopen LIN-399               rejected by maria │
-     •  CRIT Refund 1.10 EUR to ⟦ESC⟧[2J…     ! hidden 28 m │   5 other keys stay as proposed; a
-     ▾ google_drive_write  drive-sync           3 of 3 left │   changed key is replaced as a whole
-      • med  Overwrite Q3 plan.docx                    22 m │
-      • spi… Create Meeting notes 11-20         ! same 12 m │   The agent did not report the state
+     •  CRIT Refund 1.10 EUR to ⟦ESC⟧[2J…     ! hidden 28 m │   5 other fields unchanged
+     ▾ google_drive_write  drive-sync           3 of 3 left │
+      • med  Overwrite Q3 plan.docx                    22 m │   The agent did not report the state
       • spi… Create Meeting notes 11-20         ! same 12 m │   before.
+      • spi… Create Meeting notes 11-20         ! same 12 m │
                                                             │
                                                             │
                                                             │
@@ -162,7 +162,7 @@ fn two_panes() {
                                                             │
                                                             │
                                                             │
-                                                            │ [Diff 1]  ] tabs             read   1-9/9
+                                                            │ [Diff 1]  ] tabs             read   1-8/8
      staged 1 approve · 1 edit · 1 exclude                                                        saved
      a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all          ? all keys
     ");
@@ -220,15 +220,15 @@ fn the_smallest_list() {
 
 #[test]
 fn too_small_for_a_list() {
-    insta::assert_snapshot!(at_work(30, 7).without_tabs(), @r"
-8 pending
-8 undecided
-0 staged
-3 high-risk
-LIVE
-too small to decide:
-enlarge to 40x10
-");
+    insta::assert_snapshot!(at_work(30, 7).without_tabs(), @"
+    8 pending
+    8 undecided
+    0 staged
+    2 high-risk, 1 critical
+    LIVE
+    too small to decide:
+    enlarge to 40x10
+    ");
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn next_undecided_stays_inside_the_filter() {
     desk.press("xx");
 
     assert_eq!(desk.staged(), "4X 5X");
-    assert_eq!(desk.message(), "everything shown is decided: s or S reviews and submits");
+    assert_eq!(desk.message(), "All shown decided. s review and send");
 }
 
 /// The goal is at most seven keys besides the typed words.

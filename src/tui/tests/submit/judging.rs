@@ -102,49 +102,49 @@ fn review_shows_sums_and_possible_duplicates() {
     let mut desk = Desk::new(100, 30, three());
     desk.press("aaaS");
     insta::assert_snapshot!(desk.sheet(), @"
-Send 3 decisions to gate
-  refund_payment · low · sends money · cannot be undone
-  Approving 34.00 EUR
-    ✓ 3 approve
+    Send 3 decisions to gate
+      refund_payment · low · sends money · cannot be undone
+      Approving 34.00 EUR
+        ✓ 3 approve
 
-    ! same as      Refund 12.50 EUR to ada@a.example   also approved here
-    ! same as      Refund 12.50 EUR to ada@a.example   also approved here
+        ! same as      Refund 12.50 EUR to ada@a.example   also approved here
+        ! same as      Refund 12.50 EUR to ada@a.example   also approved here
 
-    refund_payment  refunds:refund_payment
-     ✓  Refund 12.50 EUR to ada@a.example
-     ✓  Refund 12.50 EUR to ada@a.example
-     ✓  Refund 9.00 EUR to bob@b.example
+        refund_payment  refunds:refund_payment
+         ✓  Refund 12.50 EUR to ada@a.example
+         ✓  Refund 12.50 EUR to ada@a.example
+         ✓  Refund 9.00 EUR to bob@b.example
 
-  as kim@acme on 1 source
-  gate refuses any action that changed after you saw it.
+      gate, as kim@acme
+      The gate refuses any action that changed after you saw it.
 
 
-  Press y to send.                                                Esc back
-Nothing is sent yet
-");
+      Press y to send.                                                Esc back
+    Nothing is sent yet
+    ");
 
     let mut desk = Desk::new(100, 30, three());
     desk.press("axaS");
     // Excluding one of two duplicates shows that the reviewer noticed.
     insta::assert_snapshot!(desk.sheet(), @"
-Send 3 decisions to gate
-  refund_payment · low · sends money · cannot be undone
-  Approving 21.50 EUR
-    ✓ 2 approve
-    ✗ 1 exclude   rejected for good
+    Send 3 decisions to gate
+      refund_payment · low · sends money · cannot be undone
+      Approving 21.50 EUR
+        ✓ 2 approve
+        ✗ 1 exclude   rejected, final
 
-    refund_payment  refunds:refund_payment
-     ✓  Refund 12.50 EUR to ada@a.example
-     ✗  Refund 12.50 EUR to ada@a.example
-     ✓  Refund 9.00 EUR to bob@b.example
+        refund_payment  refunds:refund_payment
+         ✓  Refund 12.50 EUR to ada@a.example
+         ✗  Refund 12.50 EUR to ada@a.example
+         ✓  Refund 9.00 EUR to bob@b.example
 
-  as kim@acme on 1 source
-  gate refuses any action that changed after you saw it.
+      gate, as kim@acme
+      The gate refuses any action that changed after you saw it.
 
 
-  Press y to send.                                                Esc back
-Nothing is sent yet
-");
+      Press y to send.                                                Esc back
+    Nothing is sent yet
+    ");
 
     let mut desk = Desk::new(100, 30, three());
     desk.press("aS");

@@ -136,26 +136,26 @@ fn changed_action_is_refused_and_the_rest_is_sent() {
     desk.press("s");
     desk.pictured("changed_since_seen");
     insta::assert_snapshot!(desk.sheet(), @"
-Send 1 decision to gate
-  create_linear_issue · low · creates one issue in Linear
-    ✓ 1 approve
-      2 stay pending in this batch
+    Send 1 decision to gate
+      create_linear_issue · low · creates one issue in Linear
+        ✓ 1 approve
+          2 stay pending in this batch
 
-    NOT SENT       Issue number 1   (d shows)
-                   an action changed since you looked at it: its input,
-                   or its expiry, risk, effect, preview or executor; look
-                   again and decide again
+        NOT SENT       Issue number 1   (d shows)
+                       an action changed since you looked at it: its input,
+                       or its expiry, risk, effect, preview or executor; look
+                       again and decide again
 
-    create_linear_issue  support:create_linear_issue
-     ✓  Issue number 2
+        create_linear_issue  support:create_linear_issue
+         ✓  Issue number 2
 
-  as kim@acme on 1 source
-  gate refuses any action that changed after you saw it.
+      gate, as kim@acme
+      The gate refuses any action that changed after you saw it.
 
 
-  Press y to send.                                                Esc back
-Nothing is sent yet
-");
+      Press y to send.                                                Esc back
+    Nothing is sent yet
+    ");
     desk.wait(500);
     desk.press("y");
 

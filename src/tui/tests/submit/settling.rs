@@ -200,19 +200,19 @@ fn lost_decision_can_be_resolved_by_hand() {
     desk.press("t");
     desk.drawn();
     insta::assert_snapshot!(desk.sheet(), @"
-What became of it?
-  create_linear_issue   The lost one
-  its decision was sent; the outcome is unknown
+    What became of it?
+      create_linear_issue   The lost one
+      its decision was sent; the outcome is unknown
 
-    e  it landed        executed
-    f  it did not land  failed; it is not run again
+        e  it ran           executed
+        f  it did not run   failed; it is not run again
 
 
-  reason >
+      reason >
 
-  Tab adds a reason   Esc closes
-look in the target first
-");
+      Tab adds a reason   Esc closes
+    look in the target first
+    ");
     desk.wait(1_000);
     desk.press("e");
     desk.wait(1_000);

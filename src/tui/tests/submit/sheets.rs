@@ -88,8 +88,8 @@ fn the_edit_form() {
       │  title, text                                                Enter: approve with these edits  │
       │  > [now] Escalate: EU outage                                                                 │
       │                                                                                              │
-      │  will be sent as userEdits: {title}                                                          │
-      │  a changed key replaces its whole value                                                      │
+      │  Edits: title                                                                                │
+      │  An edited field is sent whole                                                               │
       │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                                        │
       │  [approve with these edits]  [back to proposed]  [close]                          Tab: next  │
       └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────┘
@@ -142,25 +142,24 @@ fn nothing_pending() {
         serving: true,
         agent_token: "/home/kim/.local/state/placet/agent.token".into(),
         database: "/home/kim/.local/state/placet/gate.db".into(),
+        other_port: None,
     });
 
     insta::assert_snapshot!(desk.without_tabs(), @r#"
-placet  0 to decide                                                   gate live   kim@acme   14:22
+    placet  0 to decide                                                   gate live   kim@acme   14:22
 
-   Nothing is pending.
+       Nothing is pending.
 
-   gate  live
+       gate  live
 
-   Propose something from another terminal, and decide it here:
-     echo '{"title":"Hello","team":"SUP"}' |
-       placet propose create_linear_issue --input -
+       Propose something from another terminal, and decide it here:
+         echo '{"title":"Hello","team":"SUP"}' |
+           placet propose create_linear_issue --input -
 
-   Agents propose at http://127.0.0.1:7878 with the token in
-   /home/kim/.local/state/placet/agent.token
-   Everything is kept in /home/kim/.local/state/placet/gate.db
-   While placet is closed, proposals are refused.
-
-
+       Agents propose at http://127.0.0.1:7878 with the token in
+       /home/kim/.local/state/placet/agent.token
+       Everything is kept in /home/kim/.local/state/placet/gate.db
+       Agents cannot propose over HTTP while placet is closed.
 
 
 
@@ -174,8 +173,10 @@ placet  0 to decide                                                   gate live 
 
 
 
-Vd decided  gw watch  : commands  q quit                                                ? all keys
-"#);
+
+
+    Vd decided  gw watch  : commands  q quit                                                ? all keys
+    "#);
 }
 
 /// A mail with a list and more fields than a small screen has rows.
@@ -190,31 +191,31 @@ fn mail(width: u16, height: u16) -> Desk {
 #[test]
 fn the_edit_form_on_a_small_screen() {
     insta::assert_snapshot!(mail(80, 24).without_tabs(), @r#"
- placet  1 to decide · 1 agent blocked             gate live   kim@acme   14:22
-▌·┌─ Edit before approving ──────────────────────────────────────────────────┐m
-  │  send_email   Your refund                                                │
-  │    field         proposed                   yours                        │
-  │    workspace_id  acme                       = locked                     │
-  │    to            kim@acme.example           =                            │
-  │  > subject       Your refund                Your refund! *               │
-  │    body          Dear Kim, (2 lines)        =                            │
-  │    amount        1.10                       =                            │
-  │    tags          ["a","b"]                  =                            │
-  │    urgent        false                      =                            │
-  │    cc            null                       =                            │
-──│                                                                          │──
-│ │  subject, text                          Enter: approve with these edits  │
-│ │  > Your refund!                                                          │
-│ │                                                                          │
-│ │  will be sent as userEdits: {subject}                                    │
-│ │  a changed key replaces its whole value                                  │
-│ │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                    │
-│ │  [approve with these edits]  [back to proposed]  [close]      Tab: next  │
-│ └─ nothing is sent from here; closing keeps your text ─────────────────────┘
-│ tags          ["a","b"]
+     placet  1 to decide · 1 agent blocked             gate live   kim@acme   14:22
+    ▌·┌─ Edit before approving ──────────────────────────────────────────────────┐m
+      │  send_email   Your refund                                                │
+      │    field         proposed                   yours                        │
+      │    workspace_id  acme                       = locked                     │
+      │    to            kim@acme.example           =                            │
+      │  > subject       Your refund                Your refund! *               │
+      │    body          Dear Kim, (2 lines)        =                            │
+      │    amount        1.10                       =                            │
+      │    tags          ["a","b"]                  =                            │
+      │    urgent        false                      =                            │
+      │    cc            null                       =                            │
+    ──│                                                                          │──
+    │ │  subject, text                          Enter: approve with these edits  │
+    │ │  > Your refund!                                                          │
+    │ │                                                                          │
+    │ │  Edits: subject                                                          │
+    │ │  An edited field is sent whole                                           │
+    │ │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                    │
+    │ │  [approve with these edits]  [back to proposed]  [close]      Tab: next  │
+    │ └─ nothing is sent from here; closing keeps your text ─────────────────────┘
+    │ tags          ["a","b"]
 
- Esc back
-"#);
+     Esc back
+    "#);
 }
 
 #[test]
@@ -222,37 +223,37 @@ fn the_edit_form_on_a_middle_screen_with_a_list() {
     let mut desk = mail(100, 30);
     desk.press("<Tab><Tab><Tab> ");
     insta::assert_snapshot!(desk.without_tabs(), @r#"
- placet  1 to decide · 1 agent blocked                                 gate live   kim@acme   14:22
-▌•  low  Your refund                                5 m │ send_email · low
-                                                        │ sends one mail · cannot be undone
-  ┌─ Edit before approving ──────────────────────────────────────────────────────────────────────┐
-  │  send_email   Your refund                                                                    │
-  │    field         proposed                             yours                                  │
-  │    workspace_id  acme                                 = locked                               │
-  │    to            kim@acme.example                     =                                      │
-  │    subject       Your refund                          Your refund! *                         │
-  │    body          Dear Kim, (2 lines)                  =                                      │
-  │    amount        1.10                                 =                                      │
-  │  > tags          ["a","b"]                            ["b"] *                                │
-  │    urgent        false                                =                                      │
-  │    cc            null                                 =                                      │
-  │                                                                                              │
-  │  tags, a list, replaced as a whole                          Enter: approve with these edits  │
-  │  > drop  1  a                                      Space drops or restores   Right: as JSON  │
-  │    keep  2  b                                                                                │
-  │                                                                                              │
-  │  will be sent as userEdits: {subject, tags}                                                  │
-  │  a changed key replaces its whole value                                                      │
-  │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                                        │
-  │  [approve with these edits]  [back to proposed]  [close]                          Tab: next  │
-  └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────┘
-                                                        │
-                                                        │
-                                                        │
-                                                        │ (tabs)
+     placet  1 to decide · 1 agent blocked                                 gate live   kim@acme   14:22
+    ▌•  low  Your refund                                5 m │ send_email · low
+                                                            │ sends one mail · cannot be undone
+      ┌─ Edit before approving ──────────────────────────────────────────────────────────────────────┐
+      │  send_email   Your refund                                                                    │
+      │    field         proposed                             yours                                  │
+      │    workspace_id  acme                                 = locked                               │
+      │    to            kim@acme.example                     =                                      │
+      │    subject       Your refund                          Your refund! *                         │
+      │    body          Dear Kim, (2 lines)                  =                                      │
+      │    amount        1.10                                 =                                      │
+      │  > tags          ["a","b"]                            ["b"] *                                │
+      │    urgent        false                                =                                      │
+      │    cc            null                                 =                                      │
+      │                                                                                              │
+      │  tags, a list, sent whole                                   Enter: approve with these edits  │
+      │  > drop  1  a                                      Space drops or restores   Right: as JSON  │
+      │    keep  2  b                                                                                │
+      │                                                                                              │
+      │  Edits: subject, tags                                                                        │
+      │  An edited field is sent whole                                                               │
+      │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                                        │
+      │  [approve with these edits]  [back to proposed]  [close]                          Tab: next  │
+      └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────┘
+                                                            │
+                                                            │
+                                                            │
+                                                            │ (tabs)
 
- Esc back
-"#);
+     Esc back
+    "#);
 }
 
 #[test]
@@ -287,8 +288,8 @@ fn the_edit_form_on_a_large_screen_with_a_text() {
                        │  > Dear Kim,                                                                                                         │
                        │    it is on its way.                                                                                                 │
                        │                                                                                                                      │
-                       │  will be sent as userEdits: {subject}                                                                                │
-                       │  a changed key replaces its whole value                                                                              │
+                       │  Edits: subject                                                                                                      │
+                       │  An edited field is sent whole                                                                                       │
                        │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                                                                │
                        │  [approve with these edits]  [back to proposed]  [close]                                                  Tab: next  │
                        └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────────────────────────────┘
@@ -311,17 +312,17 @@ fn the_edit_form_on_a_large_screen_with_a_text() {
 #[test]
 fn the_edit_form_on_the_smallest_screen() {
     insta::assert_snapshot!(mail(40, 10).without_tabs(), @"
- p┌─ Edit before approving ──────────┐2
-▌•│> subject     Your re…  Your re… *│m
-  │  body         (2 lines)=         │
-  │> Your refund!                    │
-  │will be sent as userEdits: {subje…│
-  │[approve with these edits]  [back…│
- s└─ nothing is sent from here; clo…─┘
- sends one mail · cannot be undone
+     p┌─ Edit before approving ──────────┐2
+    ▌•│> subject     Your re…  Your re… *│m
+      │  body         (2 lines)=         │
+      │> Your refund!                    │
+      │Edits: subject                    │
+      │[approve with these edits]  [back…│
+     s└─ nothing is sent from here; clo…─┘
+     sends one mail · cannot be undone
 
- Esc back
-");
+     Esc back
+    ");
 }
 
 #[test]

@@ -110,22 +110,22 @@ fn no_key_stages_an_unknown_outcome() {
     assert_eq!(desk.here(), "1", "next skips unknown outcomes");
     desk.press("aaas");
     insta::assert_snapshot!(desk.sheet(), @"
-Send 3 decisions to gate
-  create_linear_issue · low · creates one issue in Linear
-    ✓ 3 approve
+    Send 3 decisions to gate
+      create_linear_issue · low · creates one issue in Linear
+        ✓ 3 approve
 
-    create_linear_issue  support:create_linear_issue
-     ✓  Issue number 1
-     ✓  Issue number 2
-     ✓  Issue number 3
+        create_linear_issue  support:create_linear_issue
+         ✓  Issue number 1
+         ✓  Issue number 2
+         ✓  Issue number 3
 
-  as kim@acme on 1 source
-  gate refuses any action that changed after you saw it.
+      gate, as kim@acme
+      The gate refuses any action that changed after you saw it.
 
 
-  Press y to send.                                                Esc back
-Nothing is sent yet
-");
+      Press y to send.                                                Esc back
+    Nothing is sent yet
+    ");
     assert_eq!(desk.staged(), "1A 2A 3A");
 }
 
@@ -268,31 +268,31 @@ fn the_sheet() {
     desk.press("e");
 
     insta::assert_snapshot!(desk.without_tabs(), @"
- placet  3 to decide · 2 unknown                   gate live   kim@acme   14:22
- ▾ outcome unknown: t resolves these                                     2 left
-▌ ? low  Issue number 4                             create_linear_issue UNKNOWN
-  ? HIGH Mail to everybody                                   send_email UNKNOWN
- ▾┌─ What became of it? ─────────────────────────────────────────────────────┐t
-  │  create_linear_issue   Issue number 4                                    │m
-  │  approved by lee 2 m ago; nobody knows whether it landed                 │m
-  │                                                                          │m
-  │  > e  it landed        executed                                          │
-  │    f  it did not land  failed; it is not run again                       │
-  │    r  run it again     only if running twice does no harm                │
-  │                                                                          │
-──│  reason >                                                                │──
-│ │                                                                          │
-│ │  Press y to say: it landed. Esc takes it back.                           │
-  │                                                                          │
-│ └─ look in the target first ───────────────────────────────────────────────┘
+     placet  3 to decide · 2 unknown                   gate live   kim@acme   14:22
+     ▾ outcome unknown: t resolves these                                     2 left
+    ▌ ? low  Issue number 4                             create_linear_issue UNKNOWN
+      ? HIGH Mail to everybody                                   send_email UNKNOWN
+     ▾┌─ What became of it? ─────────────────────────────────────────────────────┐t
+      │  create_linear_issue   Issue number 4                                    │m
+      │  approved by lee 2 m ago; nobody knows                                   │m
+      │                                                                          │m
+      │  > e  it ran           executed                                          │
+      │    f  it did not run   failed; it is not run again                       │
+      │    r  run it again     only if running twice does no harm                │
+      │                                                                          │
+    ──│  reason >                                                                │──
+    │ │                                                                          │
+    │ │  Press y to say: it ran. Esc takes it back.                              │
+      │                                                                          │
+    │ └─ look in the target first ───────────────────────────────────────────────┘
 
-  What ran
-│ title  Issue number 4
-│ n      1.10
+      What ran
+    │ title  Issue number 4
+    │ n      1.10
 
 
- Esc back
-");
+     Esc back
+    ");
     desk.press("<Esc>");
     insta::assert_snapshot!(desk.sheet_line(10), @"  Tab adds a reason   Esc closes");
     desk.press("<Esc>");
@@ -322,7 +322,7 @@ fn every_answer_to_a_resolution_is_reported() {
     let lost = |status| Ok(Resolved::Lost { status, why: "no answer in time".into() });
     let already = Resolved::Already { status: Some(Status::Failed), by: Some("mia".into()) };
     for (finding, answer, says) in [
-        (Resolution::Landed, Ok(Resolved::Settled(Status::Executed)), "Issue number 4 is settled: executed"),
+        (Resolution::Landed, Ok(Resolved::Settled(Status::Executed)), "Marked executed: Issue number 4"),
         (Resolution::RunAgain, Ok(Resolved::Settled(Status::Approved)), "Issue number 4 is run again"),
         (Resolution::Landed, Ok(already), "Issue number 4 was settled by mia already: it is failed"),
         (Resolution::Landed, Err(gone()), "it was not settled: gate does not allow this: own"),
@@ -363,7 +363,7 @@ fn unresolvable_actions_open_no_sheet() {
     desk.press("nt");
     assert_eq!(desk.message(), "only an action with an unknown outcome can be resolved");
     desk.press("ggt");
-    assert_eq!(desk.message(), "put the cursor on an UNKNOWN action to resolve it");
+    assert_eq!(desk.message(), "Select an unknown row, then t");
     assert!(desk.model.modal.is_none());
 }
 
