@@ -1,4 +1,4 @@
-//! The words of claims.
+//! Texts of claims.
 
 pub(crate) const YOU: &str = "you";
 pub(crate) const NOT_KEPT: &str = "this source keeps no claims: nobody else would see it";
@@ -13,7 +13,7 @@ sentences! {
     note(who: &str, since: &str) => "{who} has been on it for {since}";
 }
 
-/// `2 min`: for so many milliseconds.
+/// Formats a duration in milliseconds: `2 min`.
 pub(crate) fn since(millis: i64) -> String {
     match millis.max(0) / 60_000 {
         0 => "1 min".to_owned(),
