@@ -1,4 +1,4 @@
-//! The words of the preview.
+//! Texts of the preview.
 
 pub(crate) const YOUR_EDITS: &str = "Your edits";
 pub(crate) const THE_APPROVER_EDITS: &str = "The approver's edits";

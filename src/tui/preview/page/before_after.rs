@@ -1,4 +1,4 @@
-//! What a proposal changes: the target before and after, the reviewer's edits, and what changed since it was on screen.
+//! The Diff tab: the target before and after, the reviewer's edits, and changes since the content was last on screen.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,14 +14,12 @@ use super::made::{Cached, Content, Made};
 use super::writer::Writer;
 use crate::tui::preview::words;
 
-/// Columns from which on three texts stand beside each other.
+/// Width from which three texts are shown side by side. Columns.
 const WIDE: usize = 96;
-/// A longer value, in bytes, is compared line by line and not shown three times.
+/// A longer value is compared line by line instead of being shown three times. Bytes.
 const SHORT: usize = 4 << 10;
-/// Columns for what says which of the three it is.
 const LABEL: usize = 6;
 
-/// The Diff tab.
 pub(crate) fn compared(writer: &mut Writer, cached: &Cached, of: &Made, zone: &jiff::tz::TimeZone) {
     let edits = of.edits.as_ref();
     match &of.seen {
@@ -47,7 +45,7 @@ pub(crate) fn compared(writer: &mut Writer, cached: &Cached, of: &Made, zone: &j
     }
 }
 
-/// The target as the agent says it found it, and as the proposed input leaves it. Nobody checked the first.
+/// Writes the target as the agent reported it and as the input leaves it. The report is not verified.
 fn target(writer: &mut Writer, cached: &Cached, zone: &jiff::tz::TimeZone) {
     let Some(before) = &cached.action.before else {
         return writer.ours(Kind::Dim, words::BEFORE_UNKNOWN);
@@ -117,7 +115,7 @@ fn three(writer: &mut Writer, cached: &Cached, of: &Made, seen: &Content) {
     }
     let edits = of.edits.as_ref().and_then(|edits: &Edits| edits.as_json().members()).unwrap_or_default();
     let mut same = 0;
-    // By key: an input may have many thousands of them.
+    // Indexed by key, because an input may have many thousands.
     let [saw, has, asks] = [&old, &new, &edits].map(|members| by_key(members));
     let gone = old.iter().filter(|member| value(&has, member).is_none());
     let added = edits.iter().filter(|member| value(&has, member).is_none() && value(&saw, member).is_none());
@@ -142,7 +140,7 @@ fn three(writer: &mut Writer, cached: &Cached, of: &Made, seen: &Content) {
     writer.ours(Kind::Dim, words::unchanged_since(&text::count(same, words::OTHER_FIELD)));
 }
 
-/// The members, when no key stands twice: else nobody knows which is which.
+/// Returns the members if all keys are distinct; otherwise they cannot be matched.
 fn unique(text: &str) -> Option<Vec<Member<'_>>> {
     let members = json::members(text)?;
     let mut keys = HashSet::new();
@@ -170,7 +168,6 @@ fn cell(value: Option<&str>, width: usize) -> Vec<Shown> {
     text::lines(&readable(value)).iter().flat_map(|line| line.wrap(width.max(text::NARROWEST))).collect()
 }
 
-/// Three texts in columns, with a line of ours between them.
 fn beside(writer: &mut Writer, column: usize, cells: [&[Shown]; 3], kinds: [Kind; 3]) {
     let rows = cells.iter().map(|cell| cell.len()).max().unwrap_or_default();
     for row in 0..rows {
@@ -199,7 +196,6 @@ fn below(writer: &mut Writer, values: [Option<&str>; 3]) {
     }
 }
 
-/// Long values: what differs, line by line.
 fn by_line(writer: &mut Writer, was: Option<&str>, is: Option<&str>, edit: Option<&str>) {
     let [was, is, edit] = [was, is, edit].map(|value| value.map(readable));
     writer.ours(Kind::Dim, words::SEEN_AND_NOW_INDENTED);
@@ -211,13 +207,13 @@ fn by_line(writer: &mut Writer, was: Option<&str>, is: Option<&str>, edit: Optio
     }
 }
 
-// What the reviewer's edits change: field by field, line by line, and in changed lines word by word.
+// The reviewer's edits, compared by field, by line, and in changed lines by word.
 
-/// Longer texts, in bytes, are compared at their ends only: comparing costs the product of their lengths at worst.
+/// Longer texts are compared at their ends only, because a diff is quadratic in the worst case. Bytes.
 const COMPARED: usize = 64 << 10;
-/// And so are more lines than this.
+/// Texts with more lines are compared at their ends only.
 const LINES: usize = 2_000;
-/// Longer texts are compared by line only.
+/// Longer texts are compared by line only. Bytes.
 const WORDS: usize = 16 << 10;
 
 fn diff(writer: &mut Writer, cached: &Cached, edits: Option<&Edits>) {
@@ -248,7 +244,7 @@ fn changed(writer: &mut Writer, old: &str, new: &str) {
     if bytes > COMPARED || lines > LINES {
         return at_the_ends(writer, old, new);
     }
-    // Both end in a line break, so that the last line is a line like any other.
+    // A final line break makes the last line comparable.
     let (old, new) = (format!("{old}\n"), format!("{new}\n"));
     let diff = TextDiff::from_lines(&old, &new);
     let mut next = 0;
@@ -290,7 +286,6 @@ const fn looks(tag: ChangeTag) -> (char, Kind, Kind) {
     }
 }
 
-/// One line in parts, wrapped at spaces.
 fn line(writer: &mut Writer, sign: char, kind: Kind, parts: &[(Kind, &str)]) {
     let width = writer.width.saturating_sub(4).max(2);
     let head = |sign: char| vec![(kind, Shown::ours(format!("{sign}   ")))];
@@ -310,7 +305,7 @@ fn line(writer: &mut Writer, sign: char, kind: Kind, parts: &[(Kind, &str)]) {
     writer.push(row);
 }
 
-/// Both texts without the lines they share at their ends.
+/// Writes both texts without their common first and last lines.
 fn at_the_ends(writer: &mut Writer, old: &str, new: &str) {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let head = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
