@@ -1,4 +1,4 @@
-//! The filter of the list: written in a line of its own, followed while it is written, kept or put back.
+//! The filter line: filters the list while it is typed, then keeps the filter or restores the previous one.
 
 use std::collections::HashSet;
 
@@ -29,7 +29,7 @@ use super::filter_state::{Before, FilterLine};
 use super::slots::{Slot, State};
 use super::state::Cursor;
 
-/// So many rows are looked at between two keys: a few milliseconds.
+/// Rows processed between two keys: a few milliseconds.
 const STRETCH: usize = 5_000;
 
 pub(crate) fn open(model: &mut Model) {
@@ -37,7 +37,6 @@ pub(crate) fn open(model: &mut Model) {
     model.modal = Some(Modal::Filter(Box::new(line)));
 }
 
-/// The whole text at once. One that cannot be read says why, in the line.
 pub(crate) fn write(model: &mut Model, text: &str) {
     open(model);
     if let Some(Modal::Filter(line)) = &mut model.modal {
@@ -48,7 +47,7 @@ pub(crate) fn write(model: &mut Model, text: &str) {
     keep(model);
 }
 
-/// A key in the line. Up and down move the cursor of the list.
+/// Handles a key in the line. Up and down move the list's cursor.
 pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
     let step = match bare(key) {
         KeyCode::Down => Some(1),
@@ -75,7 +74,7 @@ pub(crate) fn pasted(model: &mut Model, text: &str) {
     changed(model);
 }
 
-/// The text is another one. While it cannot be read, the list stays as it was.
+/// Handles a changed text. While it is invalid, the list stays unchanged.
 fn changed(model: &mut Model) {
     let Some(Modal::Filter(line)) = &mut model.modal else { return };
     let names: Vec<SourceName> = model.list.sources.iter().map(|source| source.name.clone()).collect();
@@ -97,7 +96,7 @@ fn changed(model: &mut Model) {
     }
 }
 
-/// Enter: the filter stays. One that cannot be read says so, and the line stays open.
+/// Handles Enter: keeps the filter. If the text is invalid, says why and keeps the line open.
 pub(crate) fn keep(model: &mut Model) {
     finish(model);
     let Some(Modal::Filter(line)) = model.modal.take() else { return };
@@ -116,14 +115,13 @@ pub(crate) fn keep(model: &mut Model) {
     clear(model);
 }
 
-/// Esc: everything as it was before the line was opened.
+/// Handles Esc: restores the state before the line was opened.
 pub(crate) fn put_back(model: &mut Model) {
     if let Some(Modal::Filter(line)) = model.modal.take() {
         put_back_to(model, line.before);
     }
 }
 
-/// What the list shows now, to come back to.
 pub(crate) fn before(model: &Model) -> Before {
     if let Some(view) = &model.history.open {
         return Before { filter: view.filter.clone(), cursor: None, top: 0 };
@@ -164,14 +162,12 @@ fn show_all(model: &mut Model) {
     model.queue.filter(None);
 }
 
-/// Narrows the list to this, or shows everything.
 pub(crate) fn show(model: &mut Model, filter: Option<Filter>) {
     let Some(filter) = filter else { return show_all(model) };
     model.list.filtering.begin(filter, false, &model.queue, model.now);
     search(model);
 }
 
-/// No filter any more.
 pub(crate) fn clear(model: &mut Model) {
     if model.history.open.is_some() {
         return show_in_history(model, None);
@@ -180,7 +176,7 @@ pub(crate) fn clear(model: &mut Model) {
     model.say(words::FILTER_CLEARED);
 }
 
-/// Looks at the next stretch of rows, and asks to go on when it was not the last.
+/// Processes the next rows, and requests a wakeup if more remain.
 pub(crate) fn search(model: &mut Model) {
     if stretch(model, STRETCH) {
     } else {
@@ -188,7 +184,7 @@ pub(crate) fn search(model: &mut Model) {
     }
 }
 
-/// Some rows are new: the same filter over all of them, while the list shows what it did.
+/// Searches again because rows are new; the list keeps its rows until then.
 pub(crate) fn renew(model: &mut Model) {
     if !again_begins(model) {
         return;
@@ -196,12 +192,11 @@ pub(crate) fn renew(model: &mut Model) {
     search(model);
 }
 
-/// Looks at all that is left.
 pub(crate) fn finish(model: &mut Model) {
     stretch(model, usize::MAX);
 }
 
-/// The list has other rows: the same filter over all of them.
+/// Searches again at once because the rows changed.
 pub(crate) fn again(model: &mut Model) {
     if again_begins(model) {
         finish(model);
@@ -216,7 +211,7 @@ fn again_begins(model: &mut Model) -> bool {
     true
 }
 
-/// Narrows the open list of what is over, or shows all that was read of it. More is read until the screen is full.
+/// Filters the open list of ended actions, or shows all of it. More pages are read until the screen is full.
 pub(crate) fn show_in_history(model: &mut Model, filter: Option<Filter>) {
     if let Some(view) = &mut model.history.open {
         view.filter = filter.filter(|filter| !filter.is_empty());
@@ -224,7 +219,7 @@ pub(crate) fn show_in_history(model: &mut Model, filter: Option<Filter>) {
     narrow_history(model);
 }
 
-/// The filter of the open list of what is over, on every row of it that was read.
+/// Runs the filter over all rows of the open list of ended actions.
 pub(crate) fn narrow_history(model: &mut Model) {
     let Some(mut view) = model.history.open.take() else { return };
     let filter = view.filter.take();
@@ -238,7 +233,7 @@ pub(crate) fn narrow_history(model: &mut Model) {
     model.screen.dirty = true;
 }
 
-/// What waits to come into the list, and would not be shown there.
+/// Returns the waiting arrivals that the filter hides.
 pub(crate) fn hidden(model: &Model) -> HashSet<ActionKey> {
     let Some(filter) = &model.list.filtering.applied else { return HashSet::new() };
     let mut finder = Finder::default();
@@ -248,7 +243,7 @@ pub(crate) fn hidden(model: &Model) -> HashSet<ActionKey> {
     hides.map(|slot| slot.entry.key).collect()
 }
 
-/// Whether the search is over.
+/// Processes rows. Returns true if the search is complete.
 fn stretch(model: &mut Model, most: usize) -> bool {
     let Some(mut scan) = model.list.filtering.scan.take() else { return true };
     if scan.arrangement != model.queue.arrangement() {
@@ -282,11 +277,10 @@ fn stretch(model: &mut Model, most: usize) -> bool {
     true
 }
 
-/// An action as the filter looks at it.
 struct FilteredRow<'a> {
     model: &'a Model,
     slot: &'a Slot,
-    /// How it was decided from here, in a list of what is over.
+    /// This machine's decision, in a list of ended actions.
     own: Option<DecisionKind>,
 }
 
@@ -336,10 +330,8 @@ impl Subject for FilteredRow<'_> {
     }
 }
 
-// The filter: the line in which it is written, and that it stands, wherever the list is seen.
-
-/// The line at the foot, where the message is otherwise: `/ tool:linear risk:high      12 of 340`. Returns where its text is
-/// typed.
+/// Draws the filter line in place of the message: `/ tool:linear risk:high      12 of 340`. Returns the cursor's
+/// position.
 pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) -> Option<Position> {
     let Some(Modal::Filter(line)) = &model.modal else { return None };
     let row = layout.status;
@@ -367,7 +359,7 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) -> Option<P
     caret
 }
 
-/// A line of text at the foot: what it is, the text, and what is said at its right end.
+/// Draws a line of input: label, text, and a note at its right end.
 pub(super) fn draw_line(
     area: &TextArea<'static>,
     (label, said, style): (&str, &str, Style),
@@ -389,7 +381,6 @@ pub(super) fn draw_line(
     caret
 }
 
-/// `12 of 340`
 fn counted(model: &Model) -> String {
     match &model.history.open {
         Some(view) => format!("{} of {}", view.len(), view.n_read()),
@@ -397,7 +388,7 @@ fn counted(model: &Model) -> String {
     }
 }
 
-/// How many rows the filter that stands leaves, and the filter.
+/// Returns the number of visible rows and the filter, if one is set.
 pub(crate) fn stands(model: &Model) -> Option<(String, Shown)> {
     let filter = match &model.history.open {
         Some(view) => view.filter.as_ref()?,

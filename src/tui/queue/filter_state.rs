@@ -1,4 +1,4 @@
-//! What the list is narrowed to, and the search for it: a stretch at a time, so that no key waits for 100,000 rows.
+//! The state of filtering. Rows are searched in parts, so that no key waits for 100,000 rows.
 
 use tui_textarea::{CursorMove, TextArea};
 
@@ -8,49 +8,44 @@ use crate::inbox::filter::{Filter, FilterError, Finder};
 
 use super::state::{Cursor, Queue};
 
-/// A filter with a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SavedFilter {
     pub name: String,
     pub filter: Filter,
-    /// Saved in the inbox, and not from the configuration: it can be renamed and removed here.
+    /// Saved in the inbox rather than the configuration, so it can be renamed and removed.
     pub made_here: bool,
 }
 
-/// The filter that stands, and the one that is being looked for.
+/// The applied filter, and the one being searched for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Filtering {
-    /// What the list shows now; `None` is everything.
+    /// The filter on screen; `None` shows everything.
     pub applied: Option<Filter>,
     pub scan: Option<Scan>,
 }
 
-/// A search that is under way.
 #[derive(Clone, Debug)]
 pub(crate) struct Scan {
     pub filter: Filter,
     pub finder: Finder,
-    /// The moment that ages are counted from.
+    /// The time from which ages are counted.
     pub now: Timestamp,
-    /// Of the list that is searched; another one needs another search.
+    /// The arrangement of the list that is searched; when it changes, the search restarts.
     pub arrangement: u64,
-    /// Where to look, by index.
     pub rows: Vec<u32>,
     pub next: usize,
-    /// By index, what was found.
     pub shown: Vec<bool>,
-    /// Where the cursor goes afterwards, and the first line on screen.
+    /// The cursor and first line to restore afterwards.
     pub then: Option<(Cursor, usize)>,
 }
 
-/// The line in which a filter is written.
 #[derive(Clone, Debug)]
 pub(crate) struct FilterLine {
     pub area: TextArea<'static>,
     pub error: Option<FilterError>,
-    /// What stood before, for Esc.
+    /// Restored by Esc.
     pub before: Before,
-    /// What the list shows was found since this line was opened: a longer text need only look there.
+    /// The list shows the result of this line's text, so a longer text only needs to search that.
     pub narrows: bool,
 }
 
@@ -62,12 +57,11 @@ pub(crate) struct Before {
 }
 
 impl FilterLine {
-    /// Begins with the filter that stands, to be replaced or written on.
     pub(crate) fn new(before: Before) -> Self {
         let text = before.filter.as_ref().map(|filter| filter.text().to_owned()).unwrap_or_default();
         let mut area = TextArea::new(vec![text]);
         area.move_cursor(CursorMove::End);
-        // Typing replaces it, moving in it edits it.
+        // Typing replaces it, moving the cursor edits it.
         area.select_all();
         Self { area, error: None, before, narrows: false }
     }
@@ -78,7 +72,7 @@ impl FilterLine {
 }
 
 impl Filtering {
-    /// Begins to look for what a filter shows; where it can only be less than what is shown now, only there.
+    /// Begins a search; over the visible rows only, if the new filter can only match fewer.
     pub(crate) fn begin(&mut self, filter: Filter, narrows: bool, queue: &Queue, now: Timestamp) {
         let less = narrows && self.applied.as_ref().is_some_and(|applied| filter.narrows(applied));
         let known = queue.shown().filter(|_| less);
@@ -97,40 +91,34 @@ impl Filtering {
     }
 }
 
-/// What the list can be narrowed to by standing on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     All,
-    /// What was written in the filter line before.
+    /// The filter typed before.
     Written(Filter),
-    /// By its index among the saved filters.
     Saved(usize),
     Source(SourceName),
     Agent(Untrusted),
     Tool(Untrusted),
 }
 
-/// The pane while keys go to it.
 #[derive(Clone, Debug)]
 pub(crate) struct PlacesPane {
     pub at: Place,
-    /// What the list showed before, for Esc.
+    /// Restored by Esc.
     pub before: Before,
 }
 
-/// The line in which a saved filter gets its name.
 #[derive(Clone, Debug)]
 pub(crate) struct NameLine {
     pub area: TextArea<'static>,
-    /// What the name is for.
     pub filter: Filter,
-    /// The name it has already.
+    /// The current name of a filter to rename.
     pub renames: Option<String>,
-    /// Where keys go afterwards.
     pub pane: Option<PlacesPane>,
 }
 
-/// How the list begins, and the filters that have names.
+/// The initial order, grouping and saved filters.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Triage {
     pub group: GroupBy,
@@ -139,7 +127,7 @@ pub(crate) struct Triage {
 }
 
 impl Triage {
-    /// Fails where a saved filter cannot be read.
+    /// Fails if a saved filter is invalid.
     pub(crate) fn of(config: &Config) -> Result<Self, SavedFilterError> {
         let filters = config.filters.iter().map(|named| {
             let wrong = |error| SavedFilterError { name: named.name.clone(), error };
@@ -151,7 +139,6 @@ impl Triage {
     }
 }
 
-/// A saved filter that cannot be read.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("filter {name:?}: {error}")]
 pub struct SavedFilterError {
