@@ -1,4 +1,4 @@
-//! The same change over the marked actions: shown action by action first, then staged as one step.
+//! Applies one change to all marked actions: shows the result for each, then stages them as one step.
 
 use crossterm::event::{KeyCode, KeyEvent};
 
@@ -17,10 +17,9 @@ use crate::tui::queue::slots::Slot;
 
 use super::form::{Bulk, BulkOutcome, BulkRow, applied};
 
-/// An Enter so soon after the list came was meant for the form. Milliseconds.
+/// An Enter this soon after the list appeared was meant for the form. Milliseconds.
 const SETTLE: i64 = 300;
 
-/// Works out what the form's change comes to in every marked action.
 pub(crate) fn show(model: &mut Model) {
     let Some(Modal::Edit(form)) = &model.modal else { return };
     let (Some(bulk), Ok(Some(edits))) = (&form.bulk, &form.check) else {
@@ -67,7 +66,7 @@ fn fate(model: &Model, edits: &Edits, first: &ActionKey, key: &ActionKey) -> Bul
         return BulkOutcome::LeftOut(chrome::words::unread(&why));
     }
     let staged = model.decide.draft.get(key).map(|staged| &staged.decision);
-    // The form began with the edits of the first.
+    // The form started with the edits of the first action.
     let its_own = |decision: &Decision| key == first && decision.kind().approves();
     if staged.is_some_and(|decision| decision.has_words() && !its_own(decision)) {
         return left_out(words::STAGED_HAS_ITS_OWN);
@@ -107,13 +106,12 @@ fn scroll(model: &mut Model, way: Direction, by: usize) {
     }
 }
 
-/// What stands beside an approval already.
 pub(crate) fn comment_of(model: &Model, key: &ActionKey) -> Option<String> {
     let decision = &model.decide.draft.get(key)?.decision;
     decision.said().filter(|_| decision.kind().approves()).map(str::to_owned)
 }
 
-/// Every action to which the change applies, as one step.
+/// Stages all actions that the change applies to, as one step.
 fn stage_all(model: &mut Model) {
     let now = model.now;
     let Some(bulk) = list(model).filter(|bulk| now.since(bulk.since) >= SETTLE) else { return };
@@ -123,7 +121,7 @@ fn stage_all(model: &mut Model) {
         model.warn(words::applies_to_none(&back));
         return;
     }
-    // Once more, with what is known now: somebody else may have been faster.
+    // Computed again, because others may have decided meanwhile.
     show(model);
     let rows = list(model).and_then(|bulk| bulk.rows.take()).unwrap_or_default();
     let Some(Modal::Edit(form)) = &model.modal else { return };
@@ -139,7 +137,7 @@ fn stage_all(model: &mut Model) {
     let staged = wanted.len();
     let left_out = list(model).map_or(0, |bulk| bulk.keys.len()).saturating_sub(staged);
     model.modal = None;
-    // The change is in what is staged, and nowhere else: undoing takes all of it back, and who is left out has no part of it.
+    // The change is kept only in the staged decisions, so that undo removes it completely.
     model.edit.drafted.remove(&own);
     keep(model, own, None);
     stage::stage(model, wanted);
@@ -151,7 +149,7 @@ fn stage_all(model: &mut Model) {
     }
 }
 
-/// The draft of an edited input, to disk too; `None`: it is as proposed.
+/// Keeps the draft of an edited input and saves it; `None` restores the proposed one.
 pub(crate) fn keep(model: &mut Model, key: ActionKey, text: Option<EditText>) {
     match &text {
         Some(text) => drop(model.edit.texts.insert(key.clone(), text.clone())),

@@ -1,4 +1,4 @@
-//! The words of the edit form.
+//! Texts of the edit form.
 
 use std::fmt::Display;
 
