@@ -1,4 +1,4 @@
-//! Nothing is pending. A newcomer reads here how to send the first proposal.
+//! The screen without pending actions. Tells a newcomer how to send a first proposal.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -29,7 +29,7 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     }
 }
 
-/// Whether there is nothing, or nothing is known.
+/// Draws whether nothing is pending or the sources have not answered. Returns the next free row.
 fn said(model: &Model, body: Rect, buf: &mut Buffer) -> u16 {
     let mut nth = 0;
     let listed = model.list.sources.iter().all(|source| source.listed);
@@ -63,7 +63,7 @@ fn said(model: &Model, body: Rect, buf: &mut Buffer) -> u16 {
     nth + 1
 }
 
-/// What somebody said, whole: at its end stands what to do. The next free row.
+/// Draws a source's error in full, because it ends with what to do. Returns the next free row.
 fn below(why: &Untrusted, body: Rect, mut nth: u16, buf: &mut Buffer) -> u16 {
     const INDENT: usize = 4;
     for row in text::line(why).wrap(usize::from(body.width).saturating_sub(INDENT)).into_iter().take(4) {
@@ -85,7 +85,7 @@ fn first_steps(place: &SessionInfo) -> Vec<String> {
     lines
 }
 
-/// Exactly what to type in another terminal: the command finds this gate by itself.
+/// Returns the command to type in another terminal.
 fn first_proposal(gate: &GatePlace) -> Vec<String> {
     vec![
         words::PROPOSE_SOMETHING.to_owned(),
@@ -98,7 +98,7 @@ fn first_proposal(gate: &GatePlace) -> Vec<String> {
     ]
 }
 
-/// What becomes of agents when this inbox is left.
+/// Returns what happens to agents when this inbox quits.
 fn when_closed(gate: &GatePlace) -> &'static str {
     if gate.serving { words::WHEN_CLOSED } else { words::GATE_SERVED_ELSEWHERE }
 }

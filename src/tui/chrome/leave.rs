@@ -1,4 +1,4 @@
-//! Closing things, helping, and quitting. Esc never quits and never decides.
+//! Closing and quitting. Esc never quits and never decides.
 
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
@@ -18,7 +18,6 @@ use super::pen::{Pen, sheet_frame};
 use super::state::Focus;
 use super::{theme, words};
 
-/// One level back.
 pub(crate) fn back(model: &mut Model) {
     match &model.modal {
         Some(Modal::Edit(_)) => edit::update::close(model),
@@ -46,10 +45,10 @@ pub(crate) fn back(model: &mut Model) {
     }
 }
 
-/// Closes what is open; from the list it quits, and asks first when something would be left behind.
+/// Closes what is open. From the list it quits, after a question if decisions are staged.
 pub(crate) fn quit(model: &mut Model) {
     let beneath = model.screen.zoom || model.screen.focus == Focus::Preview || model.history.open.is_some();
-    // From the watch view, what is beneath it closes nothing.
+    // From the watch view it quits at once; what is open beneath does not matter.
     if model.modal.is_some() || (beneath && !model.watches()) {
         return back(model);
     }
@@ -59,14 +58,13 @@ pub(crate) fn quit(model: &mut Model) {
     model.modal = Some(Modal::Quit(None));
 }
 
-/// Everything that is staged, before leaving.
 pub(crate) fn review(model: &mut Model) {
     model.modal = None;
     dashboard::update::close(model);
     submit::review::open_all(model);
 }
 
-/// Asks for the count of what would be discarded; nothing is yet.
+/// Asks for the number of decisions to discard.
 pub(crate) fn discard(model: &mut Model) {
     if model.unsent() == 0 {
         model.say(words::NOTHING_IS_STAGED_TO_DISCARD);
@@ -77,7 +75,6 @@ pub(crate) fn discard(model: &mut Model) {
     }
 }
 
-/// Digits of the count.
 pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
     let Some(Modal::Quit(Some(typed))) = &mut model.modal else { return };
     match (Chord::from(key).char(), bare(key)) {
@@ -87,7 +84,7 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
     }
 }
 
-/// Keeps everything and quits; where the count was asked for, only the right one discards and quits.
+/// Quits and keeps everything. If the count was asked for, the right one discards and quits.
 pub(crate) fn enter(model: &mut Model) {
     let count = model.unsent();
     let Some(Modal::Quit(Some(typed))) = &mut model.modal else { return now(model) };
@@ -103,7 +100,7 @@ pub(crate) fn enter(model: &mut Model) {
     now(model);
 }
 
-/// Closes a sheet; twice within a second keeps everything and quits.
+/// Closes a sheet. The second interrupt within a second quits and keeps everything.
 pub(crate) fn interrupt(model: &mut Model) {
     if model.decide.guard.interrupted(model.now) {
         return now(model);
@@ -118,19 +115,19 @@ pub(crate) fn interrupt(model: &mut Model) {
     model.say(words::again_quits(&key, if demo { words::DEMO_KEEPS_NOTHING } else { words::STAGED_STAYS }));
 }
 
-/// Nothing was chosen in it: what is beneath was not read meanwhile.
+/// Closes the overlay. The sheet beneath was covered, so its reading time restarts.
 pub(crate) fn close_overlay(model: &mut Model) {
     model.screen.overlay = None;
     confirm_guard::absorbed(model);
 }
 
-/// Back to the shell. Nobody could recall what is held from there.
+/// Suspends the program. A held submission is recalled, because it could not be recalled from the shell.
 pub(crate) fn suspend(model: &mut Model) {
     hold::recall(model);
     model.effects.push(Effect::Suspend);
 }
 
-/// Quits. What is staged is on disk; an open form is kept first.
+/// Quits after saving an open form.
 pub(crate) fn now(model: &mut Model) {
     hold::recall(model);
     close_form(model);
@@ -138,7 +135,6 @@ pub(crate) fn now(model: &mut Model) {
     model.effects.push(Effect::Quit);
 }
 
-/// Closes what is open; an edit form's text is kept.
 pub(crate) fn close_form(model: &mut Model) {
     match &model.modal {
         Some(Modal::Edit(_)) => edit::update::close(model),
@@ -150,7 +146,7 @@ pub(crate) fn close_form(model: &mut Model) {
 
 // The question before quitting.
 
-/// Keep and quit is the default, and nothing is ever lost by it.
+/// Draws the question. The default keeps everything.
 pub(crate) fn draw(model: &Model, typed: Option<&str>, area: Rect, buf: &mut Buffer) {
     let staged = model.unsent();
     let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! Times, counts and states in words. The same words everywhere.
+//! Texts for times, counts and states.
 
 use std::fmt::Display;
 
@@ -13,13 +13,13 @@ pub(crate) use crate::text::count;
 use crate::tui::core::model::Model;
 use crate::tui::queue::list::SourceState;
 
-/// `now`, `3 m`, `2 h`, `5 d`: how old a row is.
+/// Returns the age of a row: `now`, `3 m`, `2 h`, `5 d`.
 pub(crate) fn row_age(from: Timestamp, now: Timestamp) -> String {
     let millis = now.since(from);
     if millis < 60_000 { "now".to_owned() } else { short(millis) }
 }
 
-/// `4 m left`, under an hour before it is over; `None` where there is more time, or no end.
+/// Returns `4 m left` in the last hour before expiry.
 pub(crate) fn expires(at: Option<Timestamp>, now: Timestamp) -> Option<String> {
     let left = at?.since(now);
     (left < 3_600_000).then(|| match left / 60_000 {
@@ -28,7 +28,7 @@ pub(crate) fn expires(at: Option<Timestamp>, now: Timestamp) -> Option<String> {
     })
 }
 
-/// `expires in 12 m`, with seconds in the last two minutes.
+/// Returns `expires in 12 m`, with seconds in the last two minutes.
 pub(crate) fn expires_in(at: Timestamp, now: Timestamp) -> String {
     let left = at.since(now).max(0);
     match left / 1_000 {
@@ -38,12 +38,12 @@ pub(crate) fn expires_in(at: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// `14:22:07`, where the reviewer is.
+/// Returns `14:22:07` in the reviewer's time zone.
 pub(crate) fn clock(model: &Model, at: Timestamp) -> String {
     time::formatted(at, &model.settings.zone, "%H:%M:%S").unwrap_or_default()
 }
 
-/// `14:22`, or with the day when it was another one.
+/// Returns `14:22`, with the date if it is another day.
 pub(crate) fn moment(model: &Model, at: Timestamp) -> String {
     let zone = &model.settings.zone;
     let (Some(then), Some(now)) = (time::local(at, zone), time::local(model.now, zone)) else {
@@ -53,13 +53,13 @@ pub(crate) fn moment(model: &Model, at: Timestamp) -> String {
     then.strftime(form).to_string()
 }
 
-/// `14:22`, or only the day when it was another one.
+/// Returns `14:22`, or only the date if it is another day.
 pub(crate) fn day(model: &Model, at: Timestamp) -> String {
     let moment = moment(model, at);
     moment.rsplit_once(' ').map(|(day, _)| day.to_owned()).unwrap_or(moment)
 }
 
-/// `a5 e1 x2`; empty when nothing is staged.
+/// Returns `a5 e1 x2`; empty if nothing is staged.
 pub(crate) fn staged(counts: StagedCounts) -> String {
     let some = counts.each().filter(|(_, n)| *n > 0);
     let said: Vec<String> =
@@ -67,7 +67,7 @@ pub(crate) fn staged(counts: StagedCounts) -> String {
     said.join(" ")
 }
 
-/// Four columns at most for the known words; high ones in capitals, because colour alone does not count.
+/// Returns a risk in at most four columns if it is a known one. High risks are in capitals, for screens without colour.
 pub(crate) fn risk(risk: &Risk) -> Shown {
     match risk {
         Risk::Low => Shown::ours("low"),
@@ -78,7 +78,6 @@ pub(crate) fn risk(risk: &Risk) -> Shown {
     }
 }
 
-/// How much of a content was read.
 pub(crate) const fn seen(seen: Option<Seen>) -> &'static str {
     match seen {
         Some(Seen::InFull) => "read",
@@ -87,7 +86,6 @@ pub(crate) const fn seen(seen: Option<Seen>) -> &'static str {
     }
 }
 
-/// The word itself.
 pub(crate) fn risk_in_full(risk: &Risk) -> Shown {
     match risk {
         Risk::Low => Shown::ours("low"),
@@ -98,10 +96,9 @@ pub(crate) fn risk_in_full(risk: &Risk) -> Shown {
     }
 }
 
-/// Of a rejection whose undo failed.
+/// The action was rejected, but undoing its earlier steps failed.
 pub(crate) const UNDO_FAILED: &str = "undo failed";
 
-/// What became of an action, as a row says it.
 pub(crate) fn status(status: Option<&Status>) -> Shown {
     match status {
         None => Shown::ours("settled"),
@@ -119,7 +116,7 @@ pub(crate) fn status(status: Option<&Status>) -> Shown {
     }
 }
 
-/// Whether a source can be trusted, and since when not. True when all is well.
+/// Returns the state of a source, and true if it can be trusted.
 pub(crate) fn connection(source: &SourceState, now: Timestamp) -> (String, bool) {
     let stale = source.is_stale(now);
     let (word, good) = match &source.connection {
@@ -145,15 +142,14 @@ pub(crate) fn connection(source: &SourceState, now: Timestamp) -> (String, bool)
         }
         Some(_) if good && source.problem.is_some() => (format!("{word}, list failed"), false),
         Some(_) => (word, good),
-        // How it is asked says nothing before it answered once.
+        // The connection's state means nothing before the first list.
         None if good && source.problem.is_some() => ("CANNOT BE READ".to_owned(), false),
         None if good => ("READING".to_owned(), false),
         None => (word, false),
     }
 }
 
-/// Missions and agents with pending actions. The list is the truth; a source that was not read yet may have counted its own
-/// missions.
+/// Returns the missions and agents with pending actions. For sources that were not read yet, their own counts are used.
 pub(crate) fn blocked_counts(model: &Model) -> (usize, usize) {
     let unread =
         model.list.sources.iter().filter(|source| !source.listed).filter_map(|source| source.blocked);
@@ -161,7 +157,7 @@ pub(crate) fn blocked_counts(model: &Model) -> (usize, usize) {
     (model.list.stats.missions.saturating_add(unread), model.list.stats.agents)
 }
 
-/// The terminal's title: counts only, because anything foreign could fake one.
+/// Returns the terminal's title: counts only, because foreign text could fake one.
 pub(crate) fn title(model: &Model) -> String {
     let lost = match model.list.stats.unknown {
         0 => String::new(),
@@ -173,7 +169,6 @@ pub(crate) fn title(model: &Model) -> String {
     }
 }
 
-/// What is pasted into a field of one line.
 pub(crate) fn one_line(text: &str) -> String {
     text.split(['\n', '\r']).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
