@@ -1,4 +1,4 @@
-//! Settings: what does not change while the inbox runs.
+//! Settings, constant while the inbox runs.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,50 +11,46 @@ use crate::tui::queue::filter_state::Triage;
 
 use super::keymap::Keymap;
 
-/// What does not change while the inbox runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub keymap: Keymap,
     pub glyphs: Glyphs,
     pub density: Density,
     pub zone: jiff::tz::TimeZone,
-    /// A source that says nothing for so long is called stale.
+    /// Silence after which a source counts as stale.
     pub stale_after: Duration,
-    /// How often a source is asked that does not push.
     pub poll: Duration,
-    /// Reasons that are often given.
+    /// Frequent reasons for a rejection.
     pub reasons: Vec<String>,
-    /// How long a confirmed submission can be recalled; zero sends at once.
+    /// Time in which a confirmed submission can be recalled; zero sends at once.
     pub hold: Duration,
-    /// Newcomers are told the first keys.
+    /// Show hints for newcomers.
     pub hints: bool,
     pub place: SessionInfo,
     pub triage: Triage,
-    /// How many colours the terminal has.
     pub depth: Depth,
-    /// Nothing changes by itself every second.
+    /// Do not update counters every second.
     pub reduced_motion: bool,
-    /// What stays open for a while is claimed.
+    /// Claim actions that stay open for a while.
     pub claim_by_itself: bool,
-    /// As few cells are redrawn as possible.
+    /// Redraw as few cells as possible.
     pub low_bandwidth: bool,
-    /// Source texts are in colours, where there are any.
     pub highlight: bool,
     pub read_first: crate::domain::ReadFirst,
-    /// What a lead is told of.
+    /// Targets for alerts.
     pub targets: crate::config::Targets,
     pub queue_targets: crate::config::QueueTargets,
-    /// Who decided is told, where a source tells it.
+    /// Show who decided, if the source reports it.
     pub reviewers: bool,
-    /// And what groups of people decided.
+    /// Show decisions by groups of people.
     pub groups: bool,
     pub opens: StartView,
-    /// Who is told of what while they look elsewhere; empty: a few things, as `Window` has them.
+    /// Notify rules; if empty, the defaults of `chrome::window` apply.
     pub rules: Vec<crate::config::NotifyRule>,
 }
 
 impl Settings {
-    /// As the configuration has them, for a screen of which nothing is known yet: no colours, opened on the inbox.
+    /// Returns the configured settings, without colours, opened on the inbox.
     pub(crate) fn of(config: &Config, place: SessionInfo) -> anyhow::Result<Self> {
         let (ui, watch) = (&config.ui, &config.watch);
         Ok(Self {
@@ -84,24 +80,23 @@ impl Settings {
         })
     }
 
-    /// No colours are sent that cost a slow line time or that the reviewer wants none of.
+    /// Returns true if source texts are highlighted: not on slow lines or without colours.
     pub(crate) const fn paints_sources(&self) -> bool {
         self.highlight && !self.low_bandwidth && !matches!(self.depth, Depth::None)
     }
 }
 
-/// What the screens say about where they are.
+/// Facts about the session that screens show.
 #[derive(Clone, Debug, Default)]
 pub struct SessionInfo {
-    /// Who decides, as the configuration says it; else empty.
+    /// The configured reviewer's name; may be empty.
     pub reviewer: String,
-    /// Who decides where the source does not say it; may be empty.
+    /// The login name, used if a source does not report the reviewer's; may be empty.
     pub login: String,
-    /// Where exported reports go.
+    /// The folder for exported reports.
     pub state: PathBuf,
-    /// The gate on this machine, when there is one.
     pub gate: Option<GatePlace>,
-    /// `placet demo`: the folder in which executed actions leave their harmless traces.
+    /// For `placet demo`: the folder in which executed actions leave their files.
     pub demo: Option<PathBuf>,
 }
 
@@ -110,11 +105,11 @@ pub struct SessionInfo {
 pub struct GatePlace {
     /// Base URL without a trailing slash.
     pub url: String,
-    /// It runs in this process, so that quitting ends it; else in another placet.
+    /// It runs in this process and ends with it; otherwise it runs in another placet.
     pub serving: bool,
-    /// The file with the token that agents propose with.
+    /// The file with the agents' token.
     pub agent_token: PathBuf,
     pub database: PathBuf,
-    /// The gate's port where it is not the configured one.
+    /// The gate's port if it differs from the configured one.
     pub other_port: Option<u16>,
 }
