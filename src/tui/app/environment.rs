@@ -1,5 +1,5 @@
-//! What the environment says about the terminal, and how the terminal is told things. Asking it takes time that a slow line does
-//! not have, and its answers come among the keys: so nothing is asked that a name tells.
+//! Derives the terminal's features from the environment. Asking the terminal instead would cost time on a slow line,
+//! and its replies arrive among the keys.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use ratatui::layout::Size;
@@ -9,7 +9,7 @@ use crate::domain::Check;
 use crate::tui::app::words;
 use crate::tui::chrome::theme::Depth;
 
-/// There is nothing to draw on.
+/// Output or input is not a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoTerminal {
     #[error(
@@ -24,31 +24,27 @@ pub enum NoTerminal {
     Size,
 }
 
-/// The terminal, as far as variables tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Host {
-    /// tmux stands between.
     pub tmux: bool,
-    /// Has the kitty keyboard protocol, or ignores its sequences without a trace.
+    /// Supports the kitty keyboard protocol, or ignores its sequences.
     kitty_keys: bool,
     /// Shows OSC 9 as a desktop notification.
     osc9: bool,
 }
 
-/// Terminals with the kitty keyboard protocol, by TERM (a beginning) and TERM_PROGRAM.
+/// Terminals with the kitty keyboard protocol, by a prefix of TERM and by TERM_PROGRAM.
 const KITTY_TERMS: [&str; 6] = ["xterm-kitty", "xterm-ghostty", "foot", "alacritty", "rio", "contour"];
 const KITTY_PROGRAMS: [&str; 4] = ["ghostty", "kitty", "rio", "WezTerm"];
-/// Terminals that show OSC 9.
 const OSC9_TERMS: [&str; 3] = ["xterm-kitty", "xterm-ghostty", "foot"];
 const OSC9_PROGRAMS: [&str; 4] = ["ghostty", "kitty", "WezTerm", "iTerm.app"];
 
-/// Returns the size of the terminal.
 pub(crate) fn size() -> Option<Size> {
     known_size(crossterm::terminal::size().ok(), |name| std::env::var(name).ok())
 }
 
-/// Returns the measured size, else that of COLUMNS and LINES. `None` if there is neither: after a guess, lines off the screen would
-/// count as read.
+/// Returns the measured size, or else that of COLUMNS and LINES. `None` if there is neither: with a guessed size, lines
+/// beyond the screen would count as read.
 fn known_size(measured: Option<(u16, u16)>, variable: impl Fn(&str) -> Option<String>) -> Option<Size> {
     let number = |name: &str| variable(name)?.trim().parse().ok();
     let usable = |&(columns, rows): &(u16, u16)| columns > 0 && rows > 0;
@@ -79,8 +75,8 @@ impl Host {
         }
     }
 
-    /// What to write so that somebody who looks elsewhere learns of `text`; our own words only. Inside tmux nobody knows who is
-    /// outside, so the bell, which tmux passes on, rings too.
+    /// Returns the sequence that shows `text`, which contains no foreign text, as a notification. Inside tmux the outer
+    /// terminal is unknown, so the bell, which tmux passes on, rings, too.
     pub(crate) fn notification(self, how: &Notify, text: &str) -> String {
         let sequence = match how {
             Notify::Auto if self.osc9 || self.tmux => format!("\x1b]9;{text}\x07"),
@@ -95,26 +91,25 @@ impl Host {
 }
 
 impl Host {
-    /// What to write so that the terminal copies `text`.
+    /// Returns the sequence that copies `text`.
     pub(crate) fn copying(self, text: &str) -> String {
         let sequence = format!("\x1b]52;c;{}\x07", BASE64_STANDARD.encode(text));
         if self.tmux { through_tmux(&sequence) } else { sequence }
     }
 
-    /// How that is called in a message.
     pub(crate) const fn copies_by(self) -> &'static str {
         if self.tmux { words::OSC52_TMUX } else { words::OSC52 }
     }
 }
 
-/// For the terminal around tmux, which takes it out again where `allow-passthrough` is on.
+/// Wraps a sequence for the terminal around tmux; tmux unwraps it if `allow-passthrough` is on.
 pub(crate) fn through_tmux(sequence: &str) -> String {
     format!("\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b"))
 }
 
-// What doctor says of the terminal, by the same words of the environment that the screen goes by.
+// The terminal checks of `placet doctor`, based on the same variables.
 
-/// `screen`: whether the inbox could draw where this output goes.
+/// `screen`: whether the inbox could draw on this output.
 pub(crate) fn checks(
     keyboard: Keyboard,
     variable: impl Fn(&str) -> Option<String>,
