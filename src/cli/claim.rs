@@ -1,4 +1,4 @@
-//! `placet claim ID`: says to others that this reviewer is on an action, or (`--end`) no longer.
+//! `placet claim ID`: claims actions for this reviewer, or (`--end`) ends the claim.
 
 use serde_json::json;
 
@@ -13,7 +13,8 @@ use super::exit::Exit;
 use super::find::{SearchedId, find};
 use super::output::{self, problem};
 
-/// Claims actions, one after another. What somebody else is on already counts as skipped; the worst decides how it ends.
+/// Claims actions, one after another. An action that somebody else has claimed counts as skipped. Returns the worst
+/// exit code.
 pub async fn claim(inbox: &Inbox, args: &ClaimArgs) -> anyhow::Result<Exit> {
     let sought = |id| SearchedId { id, source: args.source.as_deref(), may_begin: true };
     let sought: Vec<_> = args.id.iter().map(|id| sought(id)).collect();

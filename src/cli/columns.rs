@@ -1,4 +1,4 @@
-//! Tables: the same columns in text, for people, and in CSV, for spreadsheets.
+//! Tables as text for people, and as CSV for spreadsheets.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -9,17 +9,17 @@ use crate::text::{self, Shown, csv};
 
 use super::output;
 
-/// One column of a table of `T`.
+/// A column of a table of `T`.
 #[derive(Debug)]
 pub(super) struct Column<T> {
     pub(super) name: &'static str,
-    /// The widest that it gets in text; the last column is never cut.
+    /// Maximum width in text. The last column is not cut.
     pub(super) most: usize,
-    /// What stands in it; nothing where there is none. Foreign text has come through the door.
+    /// Returns the cell's text, made safe to show; empty if there is none.
     pub(super) cell: fn(&T) -> Shown,
 }
 
-/// Ids, to write each as the shortest beginning that none of the others has.
+/// A set of ids that shortens each to a prefix that no other has.
 #[derive(Debug, Default)]
 pub(super) struct ShortIds(BTreeSet<String>);
 
@@ -34,8 +34,8 @@ impl ShortIds {
         self.0.extend(ids.into_iter().map(|id| id.as_raw().to_owned()));
     }
 
-    /// Returns at least six characters, and all of the time with which a UUID of version 7 or a ULID begins: other ids of the same
-    /// hours, which may not be among these, share a part of it.
+    /// Returns at least six characters, and the whole time at the start of a UUID version 7 or a ULID, because other
+    /// ids of the same hours share a part of it.
     pub(super) fn short(&self, id: &Untrusted) -> Shown {
         let id = id.as_raw();
         let least = match id.len() {
@@ -52,7 +52,7 @@ impl ShortIds {
     }
 }
 
-/// The columns with these names, in their order; without names, those of `or`.
+/// Returns the named columns in that order, or those of `or` if `names` is empty.
 pub(super) fn chosen<T>(all: &[Column<T>], names: &[String], or: &[&str]) -> Vec<Column<T>> {
     let column = |name: &str| {
         let Column { name, most, cell } = all.iter().find(|column| column.name == name)?;
@@ -62,7 +62,7 @@ pub(super) fn chosen<T>(all: &[Column<T>], names: &[String], or: &[&str]) -> Vec
     names.filter_map(column).collect()
 }
 
-/// Prints a table with a head. Columns are as wide as what stands in them.
+/// Prints a table with a header. Columns are as wide as their content.
 pub(super) fn table<T>(columns: &[Column<T>], rows: &[T]) -> io::Result<()> {
     let cells: Vec<Vec<Shown>> =
         rows.iter().map(|row| columns.iter().map(|column| (column.cell)(row)).collect()).collect();
@@ -92,8 +92,8 @@ pub(super) fn table<T>(columns: &[Column<T>], rows: &[T]) -> io::Result<()> {
     Ok(())
 }
 
-/// Prints the same as CSV, names first. Text is as it is shown, so that a file of it can be looked at in a terminal;
-/// whoever needs exact bytes takes JSON.
+/// Prints CSV (RFC 4180) with a header. Text is as shown, so that the file is safe in a terminal; exact bytes are in
+/// the JSON.
 pub(super) fn csv<T>(columns: &[Column<T>], rows: &[T]) -> io::Result<()> {
     let names: Vec<String> = columns.iter().map(|column| column.name.to_owned()).collect();
     output::records(&csv::record(&names))?;

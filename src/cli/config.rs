@@ -10,20 +10,19 @@ use crate::text;
 use super::exit::Exit;
 use super::output;
 
-/// Prints where the configuration is read from, whether it is there or not.
+/// Prints the path of the configuration, even if the file does not exist.
 pub fn path(paths: &Paths) -> anyhow::Result<Exit> {
     output::line(&paths.config.display().to_string())?;
     Ok(Exit::Done)
 }
 
-/// Prints every key with its default.
 pub fn example() -> anyhow::Result<Exit> {
     output::line(include_str!("../../config.example.toml").trim_end())?;
     Ok(Exit::Done)
 }
 
-/// Reads the configuration as the inbox would, keys, certificates and tokens included, and says what it found: every mistake at once.
-/// `screen` is the inbox's own check of keys, filters and theme.
+/// Reads the configuration with its keys, certificates and tokens, and reports all mistakes together. `screen` checks
+/// the inbox's keys, filters and theme.
 pub async fn check(paths: &Paths, screen: impl Fn(&Config) -> Vec<anyhow::Error>) -> anyhow::Result<Exit> {
     let (config, mut mistakes, text) = Config::load_what_is_right(paths)?;
     mistakes.extend(screen(&config).iter().map(|error| format!("{error:#}")));

@@ -1,4 +1,4 @@
-//! What a source knows around an action, below it in `placet show`.
+//! The source's facts around an action, printed below it by `placet show`.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -25,7 +25,7 @@ struct FactJson<'a> {
     at: Option<String>,
 }
 
-/// For scripts. JSON that makes no sense is a string of its text.
+/// Returns the facts for scripts. Invalid JSON becomes a string.
 pub(super) fn json(passages: &[ContextEntry]) -> anyhow::Result<Vec<PassageJson<'_>>> {
     passages
         .iter()
@@ -50,7 +50,7 @@ fn facts(facts: &[Fact]) -> anyhow::Result<Vec<FactJson<'_>>> {
         .collect()
 }
 
-/// For readers: what is foreign stands behind a bar.
+/// Prints the facts for readers, with a bar before foreign text.
 pub(super) fn text_form(context: &Result<Vec<ContextEntry>, Problem>) -> anyhow::Result<()> {
     let passages = match context {
         Ok(passages) => passages,

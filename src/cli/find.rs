@@ -1,4 +1,4 @@
-//! Actions by their ids, wherever they are.
+//! Finds actions by id in all sources.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -13,16 +13,16 @@ use crate::text;
 use super::exit::{Exit, Usage};
 use super::output;
 
-/// For the only source to look.
+/// Longest wait for a source, if it is the only one.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// For each source, where there are several.
+/// Longest wait for each of several sources.
 const SOME: Duration = Duration::from_secs(15);
-/// For each source to say which of its ids begin so.
+/// Longest wait for a source to list ids with a prefix.
 const BEGINNING: Duration = Duration::from_secs(5);
-/// For the others, once everything that is looked for is found.
+/// Longest wait for the other sources once everything is found.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// The sources to ask.
+/// Returns the named source, or all.
 pub(super) fn chosen(inbox: &Inbox, name: Option<&str>) -> anyhow::Result<Vec<SourceName>> {
     let names = inbox.source_names();
     match name {
@@ -38,38 +38,37 @@ pub(super) fn chosen(inbox: &Inbox, name: Option<&str>) -> anyhow::Result<Vec<So
     }
 }
 
-/// What is looked for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SearchedId<'a> {
     pub(super) id: &'a str,
-    /// Only there.
+    /// Search only in this source.
     pub(super) source: Option<&'a str>,
-    /// It may be the beginning of an id, of which there is only one.
+    /// Accept the beginning of a single id.
     pub(super) may_begin: bool,
 }
 
-/// No source gave the action.
+/// An action that was not found.
 #[derive(Debug)]
 pub(super) struct NotFound {
     pub(super) problem: Problem,
-    /// Nobody could be asked, or everybody said no.
+    /// `Unreachable` if no source answered, otherwise `Failed`.
     pub(super) exit: Exit,
-    /// The action, where no source has it and each that might was asked. Its source is the one that was asked, or `any`.
+    /// The action, if every source that might have it answered that it does not. Its source is the one asked, or
+    /// `any`.
     pub(super) gone: Option<ActionKey>,
 }
 
 pub(super) type FoundAction = Result<(ActionKey, PendingAction), NotFound>;
 
-/// What one source has of what is looked for.
 struct Answer {
     loaded: Vec<(ActionKey, Result<PendingAction, Problem>)>,
-    /// It answered, whether it has them or not.
+    /// Whether the source answered, with or without the actions.
     lists: bool,
 }
 
-/// Looks for actions in all sources at once, and answers in the order that was asked in. A source that says nothing holds up no
-/// action that another one has; whoever was not waited for is told of on standard error. An id that several sources know is an
-/// error, and so is the beginning of several ids.
+/// Finds actions in all sources concurrently, and returns them in the order of the request. A silent source does not
+/// delay actions that another source has; it is named on standard error. Fails for an id that several sources know,
+/// and for the beginning of several ids.
 pub(super) async fn find(inbox: &Inbox, sought: &[SearchedId<'_>]) -> anyhow::Result<Vec<FoundAction>> {
     let mut found = exactly(inbox, sought).await?;
     for (one, looked) in sought.iter().zip(&mut found) {
@@ -97,15 +96,15 @@ pub(super) async fn find(inbox: &Inbox, sought: &[SearchedId<'_>]) -> anyhow::Re
     Ok(found)
 }
 
-/// What is known of an id that was not given in full.
+/// The result of looking up the beginning of an id.
 enum Begun {
     With(ActionKey),
-    /// Some source does not say whether it has another one.
+    /// A source did not answer, and may have another one.
     NotSure(Problem),
     Nowhere,
 }
 
-/// The only action whose id begins so. Of several, none is taken: they are named.
+/// Returns the only action whose id has this beginning. Fails and names the ids if there are several.
 async fn beginning(inbox: &Inbox, one: &SearchedId<'_>) -> anyhow::Result<Begun> {
     let sources = chosen(inbox, one.source)?;
     let asking =
@@ -121,7 +120,7 @@ async fn beginning(inbox: &Inbox, one: &SearchedId<'_>) -> anyhow::Result<Begun>
             Ok(Err(_)) | Err(_) => silent = Some(source),
         }
     }
-    // The whole id of one action may be the beginning of others.
+    // A complete id may be the beginning of others.
     let whole: Vec<_> = keys.iter().filter(|key| one.is(key)).collect();
     match whole.as_slice() {
         [] => {}
@@ -148,10 +147,8 @@ async fn beginning(inbox: &Inbox, one: &SearchedId<'_>) -> anyhow::Result<Begun>
     })
 }
 
-/// So many are named.
 const NAMED: usize = 10;
 
-/// The beginning of several ids.
 pub(super) fn ambiguous(given: &str, ids: impl ExactSizeIterator<Item = String>) -> Usage {
     let more = if ids.len() > NAMED { " …" } else { "" };
     let ids: Vec<String> = ids.take(NAMED).collect();
@@ -162,14 +159,15 @@ pub(super) fn ambiguous(given: &str, ids: impl ExactSizeIterator<Item = String>)
     ))
 }
 
-/// Its id is known, and its source does not give it.
+/// Reports an action that its source does not return.
 fn missing(key: ActionKey, problem: Problem) -> NotFound {
     let is_gone = problem.is_gone();
     let why = problem.why.or_else(|| Some(key.id.untrusted().clone()));
     NotFound { problem: Problem { why, ..problem }, exit: Exit::Failed, gone: is_gone.then_some(key) }
 }
 
-/// Returns the decisions sent from here on an action that no source gave, oldest first, and their source. `None` without any.
+/// Returns the decisions sent from here on an action that no source has, oldest first, with their source; `None` if
+/// there are none.
 pub(super) async fn sent_here(
     inbox: &Inbox,
     source: Option<&str>,
@@ -195,7 +193,7 @@ fn nobody(one: &SearchedId<'_>, some_are_silent: bool) -> Problem {
     Problem { source: None, what, why: None }
 }
 
-/// Those with exactly these ids.
+/// Finds actions with exactly these ids.
 async fn exactly(inbox: &Inbox, sought: &[SearchedId<'_>]) -> anyhow::Result<Vec<FoundAction>> {
     let mut asked: Vec<(SourceName, Vec<ActionKey>)> = Vec::new();
     for one in sought {
@@ -234,10 +232,10 @@ async fn exactly(inbox: &Inbox, sought: &[SearchedId<'_>]) -> anyhow::Result<Vec
 
 async fn look<'a>(inbox: &Inbox, source: &'a SourceName, keys: &[ActionKey]) -> (&'a SourceName, Answer) {
     let mut loaded = inbox.load(keys).await;
-    // A source that lists has answered: it does not have the action.
+    // A source that returns its list has answered, so it does not have the action.
     let lists = loaded.iter().any(|(_, action)| action.is_ok()) || inbox.sync(source, None).await.is_ok();
     let refused = |(_, action): &(_, Result<_, Problem>)| action.as_ref().is_err_and(|it| !it.is_gone());
-    // One id may be why all of them were refused.
+    // A single id may be the reason that all were refused.
     if lists && keys.len() > 1 && loaded.iter().all(refused) {
         let each = keys.iter().map(|key| inbox.load(std::slice::from_ref(key)));
         loaded = futures_util::future::join_all(each).await.into_iter().flatten().collect();
@@ -271,7 +269,7 @@ fn pick(
     });
     for (_, answer) in answers.iter().filter(|(source, _)| one.is_in(source)) {
         reached |= answer.lists;
-        // The same id may have been asked for twice.
+        // The same id may be requested twice.
         match answer.loaded.iter().find(|(key, _)| one.is(key)) {
             Some((key, Ok(action))) => found.push((key.clone(), action.clone())),
             Some((key, Err(problem))) => {
@@ -286,7 +284,7 @@ fn pick(
     }
     let silent = asked.iter().any(|source| !answers.get(*source).is_some_and(|answer| answer.lists));
     let exit = if reached { Exit::Failed } else { Exit::Unreachable };
-    // Of an id that was typed, nobody can say that it ever was one.
+    // A typed id may never have existed.
     let last = last.filter(|_| gone.is_none() || !one.may_begin);
     Ok(found.pop().ok_or_else(|| NotFound {
         problem: last.unwrap_or_else(|| nobody(one, silent)),

@@ -1,4 +1,5 @@
-//! `placet gate token|pause|resume|settle|callbacks|backup|audit`: what the gate's owner does on its machine, on the database itself.
+//! `placet gate token|pause|resume|settle|callbacks|backup|audit`: commands of the gate's owner that work on the
+//! database.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -32,7 +33,6 @@ use super::find::ambiguous;
 use super::{input, output};
 
 impl OwnerCommand {
-    /// The database that the command line names.
     pub fn database(&self) -> Option<&str> {
         let named = match self {
             Self::Token { database, .. } | Self::Audit { database, .. } => database,
@@ -45,7 +45,7 @@ impl OwnerCommand {
     }
 }
 
-/// Opens the database, does it, and closes the database. `who` is whoever is logged in, for the audit.
+/// Opens the database, runs the command and closes the database. `who` is the login name, for the audit.
 pub async fn owner(config: GateConfig, command: OwnerCommand, who: Option<String>) -> anyhow::Result<Exit> {
     exists(&config)?;
     let bare = bare(config);
@@ -67,13 +67,14 @@ pub async fn owner(config: GateConfig, command: OwnerCommand, who: Option<String
     end
 }
 
-/// A missing program, key or secret, or a refused target, must not stand in the way of revoking a token.
+/// Removes tools, callbacks and TLS, so that a missing program, key or secret, or a refused target, does not prevent
+/// revoking a token.
 fn bare(config: GateConfig) -> GateConfig {
     let (tools, callbacks) = (BTreeMap::new(), BTreeMap::new());
     GateConfig { tools, callbacks, allow_targets: Vec::new(), tls: None, proxy: None, ..config }
 }
 
-/// Opening a database brings it to this version. A file is made by the gate itself, when it starts.
+/// Migrates the database by opening it. The gate creates a database file itself when it starts.
 pub async fn migrate(config: GateConfig) -> anyhow::Result<Exit> {
     exists(&config)?;
     Gate::open(&bare(config)).await?.close().await;
@@ -81,7 +82,7 @@ pub async fn migrate(config: GateConfig) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A command that made a database would have said of an empty one what was asked of the gate's.
+/// Fails if the database does not exist. A command that created it would answer about an empty database.
 pub fn exists(config: &GateConfig) -> Result<(), Usage> {
     if config.server.is_some() || config.database.exists() {
         return Ok(());
@@ -92,7 +93,7 @@ pub fn exists(config: &GateConfig) -> Result<(), Usage> {
     )))
 }
 
-/// Copies the database itself, so it needs no running gate and disturbs none.
+/// Copies the database. Needs no running gate, and does not disturb one.
 pub async fn backup(config: &GateConfig, file: &Path) -> anyhow::Result<Exit> {
     if config.server.is_some() {
         let with = "a gate on PostgreSQL is backed up with PostgreSQL's own tools: pg_dump URL > FILE, or a copy of the server";
@@ -129,7 +130,7 @@ async fn settle(gate: &Gate, args: SettleArgs, who: &str) -> anyhow::Result<Exit
     Ok(Exit::Done)
 }
 
-/// The one that is meant, by all of it or by its beginning. `None`: none of them.
+/// Returns the id that `given` begins; `None` if there is none.
 fn one_of<'a>(given: &str, ids: &'a [String]) -> Result<Option<&'a str>, Usage> {
     match ids {
         _ if given.is_empty() => Ok(None),
@@ -176,7 +177,7 @@ fn new_file(path: &Path) -> anyhow::Result<File> {
     opened.with_context(|| format!("cannot create {}; it must not be there yet", path.display()))
 }
 
-/// On disk before what it says is gone.
+/// Writes the export to disk before its actions are deleted.
 fn kept(file: Option<&mut File>, lines: &[String]) -> anyhow::Result<()> {
     let Some(file) = file else { return Ok(()) };
     for line in lines {
@@ -368,7 +369,7 @@ async fn revoke(gate: &Gate, given: &str, void: bool, who: Option<&str>) -> anyh
     Ok(Exit::Done)
 }
 
-/// The id of the token that begins so, of those that are not revoked, or of all.
+/// Returns the id of the token with this beginning, among valid tokens or all.
 async fn token_beginning(gate: &Gate, given: &str, all: bool) -> anyhow::Result<Option<String>> {
     let tokens = gate.list_tokens().await?.into_iter().filter(|token| all || token.revoked_at.is_none());
     let ids: Vec<String> = tokens.map(|token| token.id).filter(|known| known.starts_with(given)).collect();

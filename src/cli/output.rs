@@ -1,4 +1,4 @@
-//! Printing: to standard output, through the door, and without a word when nobody listens any more.
+//! Prints to standard output, with foreign text made safe. A closed pipe is not an error.
 
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write};
@@ -13,7 +13,7 @@ pub(super) use crate::domain::time::short as age;
 use crate::inbox::Problem;
 use crate::text::{self, People, Shown};
 
-/// One line of text that is ours or went through the door, on standard output. A closed pipe (`| head`) is a normal end.
+/// Prints a line of text that is placet's own or was made safe. A closed pipe (`| head`) is a normal end.
 pub fn line(text: &str) -> io::Result<()> {
     match writeln!(io::stdout().lock(), "{text}") {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -21,23 +21,23 @@ pub fn line(text: &str) -> io::Result<()> {
     }
 }
 
-/// Standard output as the other end of a protocol: what a server says to its client, byte for byte.
+/// Returns standard output for a protocol, byte for byte.
 pub fn pipe() -> tokio::io::Stdout {
     tokio::io::stdout()
 }
 
-/// One line for a program that acts on it: when nobody reads it, that is an error.
+/// Prints a line for a program that acts on it, so a closed pipe is an error.
 pub fn answer(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}").and_then(|()| out.flush())
 }
 
-/// Text that is ours or went through the door, and has its line breaks.
+/// Prints text that is placet's own or was made safe, with its line breaks.
 pub(super) fn records(text: &str) -> io::Result<()> {
     bytes(text.as_bytes())
 }
 
-/// Bytes as they are: only for a pipe.
+/// Writes bytes unchanged, for a pipe only.
 pub(super) fn bytes(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
@@ -46,7 +46,7 @@ pub(super) fn bytes(bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Somebody whom a source knows by name.
+/// A person whom a source knows by name.
 #[derive(Serialize)]
 pub(super) struct PersonJson<'a> {
     subject: &'a str,
@@ -54,19 +54,18 @@ pub(super) struct PersonJson<'a> {
 }
 
 impl<'a> PersonJson<'a> {
-    /// Those of these subjects that have a name.
+    /// Returns the people of these subjects that have a name.
     pub(super) fn all(people: &'a People, subjects: impl IntoIterator<Item = &'a Untrusted>) -> Vec<Self> {
         let named = people.named(subjects).into_iter();
         named.map(|(subject, name)| Self { subject: subject.as_raw(), name: name.as_raw() }).collect()
     }
 }
 
-/// Somebody looks at standard output.
 pub(super) fn is_looked_at() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Nobody reads standard output any more: a pipe whose other end is closed. Found out without writing to it.
+/// Returns whether the reader of standard output has closed the pipe, without writing to it.
 pub(super) fn unread() -> bool {
     #[cfg(unix)]
     {
@@ -80,22 +79,22 @@ pub(super) fn unread() -> bool {
     false
 }
 
-/// As [`text::count`], of a number that was stored.
+/// Like [`text::count`], for a stored number.
 pub(super) fn count(n: u64, of: &str) -> String {
     text::count(usize::try_from(n).unwrap_or(usize::MAX), of)
 }
 
-/// One line of JSON, the same on a terminal and in a pipe.
+/// Prints a line of JSON, the same on a terminal and in a pipe.
 pub fn json(value: &impl Serialize) -> anyhow::Result<()> {
     Ok(records(&json_line(value)?)?)
 }
 
-/// The same, with the version in front that every JSON of a command has.
+/// Like [`json`], with the version that every command's JSON has first.
 pub(super) fn versioned(value: &impl Serialize) -> anyhow::Result<()> {
     json(&Versioned::of(value))
 }
 
-/// Of every JSON that a command prints; grows when a member changes its meaning or goes.
+/// Version of every command's JSON. Grows when a member changes its meaning or is removed.
 const VERSION: u32 = 1;
 
 #[derive(serde::Serialize)]
@@ -111,32 +110,32 @@ impl<T> Versioned<T> {
     }
 }
 
-/// The same, to be written elsewhere.
+/// Returns the line that [`json`] prints.
 pub(super) fn json_line(value: &impl Serialize) -> anyhow::Result<String> {
     Ok(text::json(&serde_json::to_string(value)?) + "\n")
 }
 
-/// Foreign text for one line of a table.
+/// Makes foreign text safe for one line of a table.
 pub(super) fn shown(text: &Untrusted) -> String {
     text::line(text).plain()
 }
 
-/// A tool or an id.
+/// Makes a tool or an id safe to show.
 pub(super) fn identifier(text: &Untrusted) -> String {
     text::identifier(text).plain()
 }
 
-/// Who somebody is.
+/// Makes a person's name safe to show.
 pub(super) fn name(text: &Untrusted) -> String {
     text::name(text).plain()
 }
 
-/// A tool or an id, at most `width` columns.
+/// Like [`identifier`], padded or cut to `width` columns.
 pub(super) fn identifier_cell(text: &Untrusted, width: usize) -> String {
     padded(&text::identifier(text), width)
 }
 
-/// Foreign text, at most `width` columns.
+/// Like [`shown`], padded or cut to `width` columns.
 pub(super) fn cell(text: &Untrusted, width: usize) -> String {
     padded(&text::line(text), width)
 }
@@ -147,7 +146,7 @@ pub(super) fn padded(shown: &Shown, width: usize) -> String {
     format!("{}{}", cut.plain(), " ".repeat(pad))
 }
 
-/// A problem in one line, with what the other side said.
+/// Formats a problem in one line, with the other side's message.
 pub fn problem(problem: &Problem) -> String {
     let source = problem.source.as_ref().map(|name| format!("{name} ")).unwrap_or_default();
     match &problem.why {
@@ -156,19 +155,18 @@ pub fn problem(problem: &Problem) -> String {
     }
 }
 
-/// One line on standard error.
 pub fn complain(text: &str) {
-    // Standard error is the last place to complain in: when it is gone, there is nobody left to tell.
+    // A closed standard error cannot be reported anywhere.
     drop(writeln!(io::stderr().lock(), "placet: {text}"));
 }
 
-/// Standard output is a terminal: what is printed there would run into a line that says how far it is.
+/// Returns whether standard output is a terminal, where output would run into a progress line.
 pub(super) fn is_seen() -> bool {
     io::stdout().is_terminal()
 }
 
-/// How far long work is, for somebody who waits: one line on standard error, from the second second on, and only where that is a
-/// terminal. It is gone when the work is done.
+/// A progress line on standard error, shown after a second and only on a terminal. It disappears when the work is
+/// done.
 #[derive(Debug)]
 pub(super) struct Progress {
     line: ProgressBar,
@@ -183,7 +181,7 @@ impl Progress {
         Self::of(ProgressBar::no_length(), "{spinner} {msg} …")
     }
 
-    /// With a bar, the rate and the time that is left where it is known how much there is.
+    /// Shows the rate, and with a known total a bar and the remaining time.
     fn counted(unit: &str, all: Option<u64>) -> Self {
         match all.filter(|all| *all > 0) {
             Some(all) => Self::of(
@@ -198,10 +196,9 @@ impl Progress {
 
     fn of(line: ProgressBar, template: &str) -> Self {
         line.set_draw_target(ProgressDrawTarget::hidden());
-        // Ours is right; without it the usual one is drawn.
+        // The template is valid; otherwise the default is drawn.
         let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
         let rate = |state: &ProgressState, out: &mut dyn fmt::Write| {
-            // A line that cannot be written is not shown.
             let _ = write!(out, "{:.0} a second", state.per_sec());
         };
         let style = style.with_key("rate", rate);
@@ -209,7 +206,7 @@ impl Progress {
         Self { line, from: Instant::now() }
     }
 
-    /// What is done, or waited for: asked for only when it is shown.
+    /// Shows a message, which is only computed when shown.
     pub(super) fn tell(&mut self, what: impl FnOnce() -> String) {
         if self.is_due() {
             self.line.set_message(what());
@@ -224,7 +221,7 @@ impl Progress {
         }
     }
 
-    /// Somebody has waited long enough.
+    /// Returns whether the work has taken long enough to be shown.
     fn is_due(&self) -> bool {
         let is_due = self.from.elapsed() >= Self::FIRST;
         if is_due && self.line.is_hidden() && io::stderr().is_terminal() {
@@ -240,7 +237,7 @@ impl Drop for Progress {
     }
 }
 
-/// Waits for `work`, and says every now and then what is waited for, where somebody looks.
+/// Waits for `work` and shows what is waited for.
 pub(super) async fn waiting_for<T>(what: impl Fn() -> String, work: impl Future<Output = T>) -> T {
     let mut progress = Progress::start();
     let mut work = std::pin::pin!(work);
@@ -252,8 +249,8 @@ pub(super) async fn waiting_for<T>(what: impl Fn() -> String, work: impl Future<
     }
 }
 
-/// Does `work`, which counts in `done` how many of `all` it has done, and shows that. `Err`: it was stopped with Ctrl-C, after so many.
-/// What it did until then stays done.
+/// Runs `work`, which counts its progress in `done`, and shows it. `Err` if Ctrl-C stopped it; the work done until
+/// then is kept.
 pub(super) async fn counting<T>(
     unit: &str,
     all: Option<u64>,
@@ -276,7 +273,7 @@ pub(super) async fn counting<T>(
     }
 }
 
-/// Ctrl-C ended long work: how far it was.
+/// Work that Ctrl-C stopped, with its progress.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Stopped(String);
@@ -286,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_of_json_holds_no_character_that_a_terminal_obeys_or_hides() {
+    fn json_line_contains_no_control_or_hidden_characters() {
         let text = "x\u{9b}31m\u{202e}\u{e0041}";
 
         let json = json_line(&text).unwrap();

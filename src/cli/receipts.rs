@@ -1,4 +1,4 @@
-//! `placet log verify|export`: the receipts themselves.
+//! `placet log verify|export`: checks and exports the receipts.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -17,10 +17,9 @@ use crate::text::csv::record;
 use super::exit::{Exit, Usage};
 use super::{input, output};
 
-/// Receipts read at a time.
 const PAGE: u32 = 1_000;
 
-/// Says what was changed behind the journal's back. `head` was kept elsewhere.
+/// Reports changes made outside of placet. `head` was saved elsewhere.
 pub(super) async fn verify(journal: &Journal, head: Option<&str>, json: bool) -> anyhow::Result<Exit> {
     let kept = head.map(read_head).transpose()?;
     let (all, read) = (u64::try_from(journal.newest_receipt().await?).ok(), AtomicU64::new(0));
@@ -53,7 +52,7 @@ pub(super) async fn verify(journal: &Journal, head: Option<&str>, json: bool) ->
     Ok(if ok { Exit::Done } else { Exit::Failed })
 }
 
-/// A hash, a file whose last line has one, or - for standard input.
+/// Parses a hash, or the last line of a file or of standard input (`-`).
 fn read_head(given: &str) -> anyhow::Result<SavedHead> {
     if Digest::parse(given).is_some() {
         return Ok(SavedHead::Hash(given.to_owned()));
@@ -72,8 +71,8 @@ fn read_head(given: &str) -> anyhow::Result<SavedHead> {
     Ok(head.ok_or_else(wrong)?)
 }
 
-/// Every receipt, oldest first: one JSON object a line, or as CSV; on standard output, or in a new file that only its owner can
-/// read.
+/// Exports every receipt, oldest first, as JSON lines or CSV, to standard output or a new file that only its owner
+/// can read.
 pub(super) async fn export(journal: &Journal, to: Option<&Path>, csv: bool) -> anyhow::Result<Exit> {
     let mut file = match to {
         None => None,
@@ -118,7 +117,7 @@ pub(super) async fn export(journal: &Journal, to: Option<&Path>, csv: bool) -> a
     Ok(Exit::Done)
 }
 
-/// A record of a table: what [`Receipt::fields`] has, then the label of the form and the hash. Text as it is shown.
+/// Returns a CSV record: [`Receipt::fields`], the label and the hash. Text is as shown.
 fn receipt_csv(receipt: &Receipt) -> Vec<String> {
     let cell = |(name, field): (&str, Field<'_>)| match (name, field) {
         ("at", Field::Number(Some(at))) => time::write(Timestamp::from_millis(at)),

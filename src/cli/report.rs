@@ -1,4 +1,4 @@
-//! The report on paper: one line a decision, then the counts; or the same as JSON.
+//! Prints a report: one line per decision, then the counts; or as JSON.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,10 +12,9 @@ use crate::text::{self, Shown};
 use super::columns::{self, Column};
 use super::output;
 
-/// One decision, with what was learnt of it later.
 type FollowedLine<'a> = (&'a ReportLine, Option<&'a Followed>);
 
-/// The same as CSV, one decision a record; the counts are for whoever adds them up.
+/// Prints the report as CSV, one record per decision, without counts.
 pub(super) fn csv(report: &Report, followed: &HashMap<ActionKey, Followed>) -> anyhow::Result<()> {
     let column = |name, cell: fn(&FollowedLine<'_>) -> Shown| Column { name, most: usize::MAX, cell };
     let columns = [
@@ -44,7 +43,7 @@ pub(super) fn csv(report: &Report, followed: &HashMap<ActionKey, Followed>) -> a
     Ok(columns::csv(&columns, &rows)?)
 }
 
-/// Prints what became of every decision, and of what was followed. `replaced` says which approvals a decision took the place of.
+/// Prints the outcome of every decision and followed action. `replaced` describes approvals that a decision replaced.
 pub(super) fn print(
     report: &Report,
     followed: &HashMap<ActionKey, Followed>,
@@ -52,7 +51,7 @@ pub(super) fn print(
     json: bool,
 ) -> anyhow::Result<()> {
     let counts = report.counts();
-    // Only if the approval counts.
+    // Only for an approval that counts.
     let replaced = |line: &ReportLine| {
         let counts = line.outcome == Outcome::Approved || line.outcome.is_accepted();
         replaced.get(&line.key).filter(|_| counts)
@@ -100,7 +99,7 @@ fn line_text(line: &ReportLine, followed: Option<&Followed>, replaced: Option<&S
     )
 }
 
-/// What came of a decision, in words; `edits` goes with an approval.
+/// Describes an outcome; `edits` is added to an approval.
 pub(super) fn outcome(outcome: &Outcome, edits: &str) -> String {
     match outcome {
         Outcome::Approved => format!("approved{edits}"),
@@ -117,7 +116,7 @@ pub(super) fn outcome(outcome: &Outcome, edits: &str) -> String {
     }
 }
 
-/// What became of a decision, as far as it is known: of an approval that ran, how that ended.
+/// Describes the latest known state of a decision, for an approval that ran its result.
 pub(super) fn became(came_to: &Outcome, edits: &str, later: Option<&LastSeen>) -> String {
     let decided = matches!(came_to, Outcome::Approved | Outcome::Rejected);
     let Some(LastSeen { status, error }) = later.filter(|_| decided) else {

@@ -1,4 +1,4 @@
-//! `placet whoami`: as whom each source takes what is decided here.
+//! `placet whoami`: the subject that each source takes this reviewer for.
 
 use std::time::Duration;
 
@@ -13,10 +13,9 @@ use super::args::WhoamiArgs;
 use super::exit::Exit;
 use super::output;
 
-/// No source is waited for longer.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// Asks one after the other; each is a line.
+/// Asks the sources one after another and prints a line for each.
 pub async fn whoami(configs: &[SourceConfig], args: &WhoamiArgs) -> anyhow::Result<Exit> {
     let mut exit = Exit::Done;
     for config in configs {
@@ -29,7 +28,7 @@ pub async fn whoami(configs: &[SourceConfig], args: &WhoamiArgs) -> anyhow::Resu
     Ok(exit)
 }
 
-/// `None`: this kind of source does not say. An error is a sentence.
+/// Returns `None` if this kind of source does not say. An error is a sentence.
 async fn ask(config: &SourceConfig) -> Result<Option<Identity>, String> {
     let source = sources::open_to_look(config).map_err(|error| error.to_string())?;
     let Some(lookup) = source.abilities().lookup else { return Ok(None) };

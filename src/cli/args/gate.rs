@@ -177,7 +177,7 @@ pub struct ServeArgs {
     pub log_format: LogFormat,
 }
 
-/// How the log is written.
+/// The format of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
     /// One line an event, for people

@@ -8,7 +8,7 @@ use crate::cli::list::columns;
 use crate::config::SortBy;
 use crate::domain::Status;
 
-/// Where an action stands, as `placet list` asks for it.
+/// The values of `--status`.
 fn statuses() -> impl TypedValueParser<Value = Status> {
     one_of([
         ("pending", Status::Pending, ""),
@@ -23,7 +23,7 @@ fn statuses() -> impl TypedValueParser<Value = Status> {
     ])
 }
 
-/// What stands first.
+/// The values of `--sort`.
 fn orders() -> impl TypedValueParser<Value = SortBy> {
     one_of([
         ("age", SortBy::Age, "The oldest"),

@@ -9,7 +9,7 @@ use super::words::{id, one_of};
 use crate::cli::log::columns;
 use crate::domain::DecisionKind;
 
-/// What was decided.
+/// The values of `--decision`.
 fn decisions() -> impl TypedValueParser<Value = DecisionKind> {
     one_of(DecisionKind::ALL.map(|kind| {
         let (word, help) = kind.words().logged;
@@ -17,7 +17,7 @@ fn decisions() -> impl TypedValueParser<Value = DecisionKind> {
     }))
 }
 
-/// What a decision came to.
+/// The values of `--outcome`.
 fn outcomes() -> impl TypedValueParser<Value = &'static str> {
     one_of([
         ("approved", "approved", ""),
@@ -68,7 +68,7 @@ pub struct LogArgs {
 }
 
 impl LogArgs {
-    /// Not every decision is asked for.
+    /// Returns whether a filter is set.
     pub const fn is_filtered(&self) -> bool {
         self.since.is_some()
             || self.until.is_some()
@@ -78,7 +78,7 @@ impl LogArgs {
             || !self.outcome.is_empty()
     }
 
-    /// It is about the receipts as they stand: nothing is to be learnt before.
+    /// Returns whether the command needs only the stored receipts. Outcomes are then not read before.
     pub const fn reads_receipts(&self) -> bool {
         matches!(self.command, Some(LogCommand::Verify { .. } | LogCommand::Export { .. }))
     }

@@ -1,14 +1,14 @@
-//! Arguments that are one of several words.
+//! Parsers of arguments: ids, and words from a fixed set.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-/// An id, without the blanks around it that copying leaves.
+/// Parses an id and trims white space, which copying may add.
 pub(super) fn id(text: &str) -> Result<String, &'static str> {
     let id = text.trim();
     if id.is_empty() { Err("it is empty") } else { Ok(id.to_owned()) }
 }
 
-/// One of these words, each with what it means and what `--help` says of it, if anything.
+/// Parses one of these words. Each has a value and an optional help text.
 pub(super) fn one_of<T, const N: usize>(
     known: [(&'static str, T, &'static str); N],
 ) -> impl TypedValueParser<Value = T>

@@ -1,4 +1,4 @@
-//! What is wished: decisions as they were given, on the command line or in a file.
+//! Requested decisions, from the command line or a file.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::cli::exit::Usage;
 use crate::cli::{input, output};
 use crate::domain::Untrusted;
 
-/// One decision of `--from`.
+/// A requested decision, in the form of `--from`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct RequestedDecision {
@@ -22,13 +22,13 @@ pub(super) struct RequestedDecision {
     pub(super) user_edits: Option<Box<RawValue>>,
     #[serde(default)]
     pub(super) reason: Option<String>,
-    /// What `show --json` printed: the decision is refused when the content is another one now.
+    /// The digest that `show --json` printed. The decision is refused if the content has changed.
     #[serde(default)]
     pub(super) digest: Option<String>,
-    /// The action's own `terms`, in the same way.
+    /// The action's `terms`, likewise.
     #[serde(default)]
     pub(super) terms: Option<String>,
-    /// On the command line, where the beginning of an id is enough.
+    /// Given on the command line, where the beginning of an id suffices.
     #[serde(skip)]
     pub(super) typed: bool,
 }
@@ -41,7 +41,7 @@ pub(super) enum Word {
     Retry,
 }
 
-/// Everything that is to be decided; each action once.
+/// Returns all requested decisions. Fails if an action is listed twice.
 pub(super) fn requested_decisions(args: &DecideArgs) -> anyhow::Result<Vec<RequestedDecision>> {
     let plain = |id: &String, decision, reason| RequestedDecision {
         id: id.clone(),
@@ -75,12 +75,12 @@ pub(super) fn requested_decisions(args: &DecideArgs) -> anyhow::Result<Vec<Reque
     Ok(wishes)
 }
 
-/// One of the two would be lost, and nobody says which.
+/// Refuses an action that is decided twice: the intent is ambiguous.
 pub(super) fn twice(id: &Untrusted) -> Usage {
     Usage(format!("{} is decided twice", output::identifier(id)))
 }
 
-/// A JSON array of decisions, or one decision a line.
+/// Parses a JSON array of decisions, or one decision per line.
 fn listed(text: &str, path: &Path) -> Result<Vec<RequestedDecision>, Usage> {
     let path = path.display();
     if text.trim_start().starts_with('[') {
@@ -89,7 +89,7 @@ fn listed(text: &str, path: &Path) -> Result<Vec<RequestedDecision>, Usage> {
     }
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let wish = |(nth, line): (usize, &str)| {
-        // The line of the error is always the first.
+        // The parser always reports line 1.
         serde_json::from_str(line).map_err(|error| {
             Usage(format!(
                 "{path} is not a list of decisions, and its line {} is not a decision: {error}",

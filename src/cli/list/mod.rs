@@ -1,4 +1,4 @@
-//! `placet list`: what is pending, what waits to be settled, or what is over, as a table, as CSV, as JSON or in one line.
+//! `placet list`: pending, unknown or settled actions as a table, CSV, JSON or one line.
 
 use std::time::Duration;
 
@@ -26,19 +26,19 @@ pub(super) use columns::columns;
 use columns::is_queued;
 use wanted::Wanted;
 
-/// For open decisions to be read again.
+/// Longest wait for reading open decisions.
 const SETTLING: Duration = Duration::from_secs(3);
-/// For a source to list everything.
+/// Longest wait for a source's list.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[derive(Serialize)]
 struct ListJson<'a> {
     items: Vec<ItemJson<'a>>,
-    /// There are more than `--limit` lets through.
+    /// More match than `--limit` allows.
     more: bool,
-    /// How many there are without `--limit`; `null` where not all were read.
+    /// Number of matches without `--limit`; `null` if not all were read.
     total: Option<usize>,
-    /// Sources and items that could not be read, in words.
+    /// Descriptions of sources and items that could not be read.
     problems: Vec<String>,
 }
 
@@ -47,12 +47,12 @@ struct ItemJson<'a> {
     source: &'a str,
     #[serde(flatten)]
     row: RowBody<'a>,
-    /// Who said to be on it, and since when; absent where nobody did.
+    /// The holder of the claim, and its start.
     #[serde(skip_serializing_if = "Option::is_none", rename = "claimedBy")]
     claimed_by: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none", rename = "claimedAt")]
     claimed_at: Option<String>,
-    /// What their source calls those who are named above.
+    /// Names of the people above at their source.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     people: Vec<PersonJson<'a>>,
 }
@@ -71,19 +71,16 @@ impl<'a> ItemJson<'a> {
     }
 }
 
-/// What was found.
 #[derive(Default)]
 struct Found {
     entries: Vec<Entry>,
     problems: Vec<Problem>,
-    /// Some source answered.
     reached: bool,
-    /// Of all that was read, whether it is listed or not.
+    /// The ids of all actions read, listed or not.
     ids: ShortIds,
-    /// Actions in the queue whose outcome nobody knows.
     lost: usize,
     more: bool,
-    /// How many there are without `--limit`, where all were read.
+    /// Number of matches without `--limit`, if all were read.
     total: Option<usize>,
 }
 
@@ -97,7 +94,7 @@ impl Found {
         }
     }
 
-    /// What is said of a list that `--limit` cut.
+    /// Describes how `--limit` cut the list.
     fn cut(&self) -> String {
         match self.total {
             Some(_) => format!("only {}; a greater --limit shows more", self.count()),
@@ -106,7 +103,7 @@ impl Found {
     }
 }
 
-/// Prints the actions that are asked for, of every source or of one. `saved` are the filters that have names.
+/// Prints the requested actions of all sources or one. `saved` holds the named filters.
 pub async fn list(
     inbox: &Inbox,
     args: &ListArgs,
@@ -151,7 +148,8 @@ pub async fn list(
     Ok(if found.reached { Exit::Done } else { Exit::Unreachable })
 }
 
-/// What earlier decisions came to is read before anything is printed. Never for long: the next command does the rest.
+/// Reads the outcomes of earlier decisions before anything is printed. Stops after a short time; the next command
+/// continues.
 pub async fn settle(inbox: &Inbox) {
     match tokio::time::timeout(SETTLING, inbox.settle_open()).await {
         Ok(Err(problem)) => tracing::warn!(what = problem.what, "open decisions cannot be read again"),
@@ -160,13 +158,12 @@ pub async fn settle(inbox: &Inbox) {
     }
 }
 
-/// What each source calls its people. Never waited for for long: subjects stand where names would.
+/// Returns the names of each source's people. Waits only briefly; subjects are shown instead.
 async fn people(inbox: &Inbox, sources: &[SourceName]) -> Vec<(SourceName, Option<People>)> {
     let asking = sources.iter().map(|source| async { (source.clone(), people_of(inbox, source).await) });
     join_all(asking).await
 }
 
-/// The same of one source.
 pub(super) async fn people_of(inbox: &Inbox, source: &SourceName) -> Option<People> {
     let told = tokio::time::timeout(SETTLING, inbox.people(source)).await;
     told.ok()?.ok()?.map(People::of)
@@ -192,7 +189,7 @@ async fn find(inbox: &Inbox, args: &ListArgs, sources: &[SourceName], wanted: &m
     found
 }
 
-/// What is pending, and what waits to be settled.
+/// Collects pending and unknown actions.
 async fn queued(
     inbox: &Inbox,
     args: &ListArgs,
@@ -223,7 +220,7 @@ async fn queued(
     }
 }
 
-/// Decisions from here whose outcome nobody knows stand first, also where their source has no row of them.
+/// Puts decisions from here with an unknown outcome first, also if their source has no row of them.
 async fn lost(
     inbox: &Inbox,
     args: &ListArgs,
@@ -248,7 +245,7 @@ async fn lost(
     }
 }
 
-/// What is over, newest first, page by page.
+/// Collects settled actions, newest first, page by page.
 async fn past(
     inbox: &Inbox,
     args: &ListArgs,
@@ -257,7 +254,7 @@ async fn past(
     wanted: &mut Wanted,
 ) {
     let mut progress = Progress::start();
-    // What stands first by another order may come last.
+    // With another order, the first action may be on the last page.
     let limit = if args.sort.is_some() { usize::MAX } else { args.limit.unwrap_or(usize::MAX) };
     let (mut next, mut read, mut silent) = (None, 0_usize, 0);
     loop {
@@ -284,7 +281,7 @@ fn unreadable(source: &SourceName, why: crate::domain::Untrusted) -> Problem {
     Problem { source: Some(source.clone()), what, why: Some(why) }
 }
 
-/// All are asked at once, so that one that hangs holds back no other for long.
+/// Lists one source within `patience`.
 async fn synced<'a>(
     inbox: &Inbox,
     source: &'a SourceName,
@@ -299,7 +296,7 @@ async fn synced<'a>(
     (source, synced.unwrap_or_else(|_| Err(silent())))
 }
 
-/// `2 of 89 pending`, `nothing is pending`.
+/// Formats `2 of 89 pending` or `nothing is pending`.
 fn summary(found: &Found, args: &ListArgs) -> String {
     let status = match args.status.as_slice() {
         [one] => Some(output::shown(&one.word())),

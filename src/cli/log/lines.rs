@@ -12,7 +12,6 @@ use crate::inbox::{outcome_words, settled_as};
 use crate::journal::{Receipt, Sent, SubmissionRecord};
 use crate::text::{self, Shown};
 
-/// One decision, with what its receipts tell.
 pub(super) struct Line {
     pub(super) at: Timestamp,
     pub(super) submission: SubmissionId,
@@ -22,7 +21,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// The time is that of the receipt's hash. Without a receipt the title is marked.
+    /// Takes the time that the receipt's hash covers.
     pub(super) fn of(past: &SubmissionRecord, sent: Sent, receipt: Option<Receipt>) -> Self {
         Self {
             at: receipt.as_ref().map_or(past.begun_at, |receipt| Timestamp::from_millis(receipt.at)),
@@ -38,7 +37,7 @@ pub(super) fn json(lines: &[Line]) -> anyhow::Result<()> {
     output::versioned(&json!({"items": lines.iter().map(line_json).collect::<Vec<_>>()}))
 }
 
-/// As `assets/contract/cli.schema.json` has it.
+/// Returns the form of `assets/contract/cli.schema.json`.
 fn line_json(line: &Line) -> Value {
     let sent = &line.sent;
     let (outcome, why, by) = words(line);
@@ -75,7 +74,7 @@ fn line_json(line: &Line) -> Value {
     })
 }
 
-/// Where the action was last seen, or what it was already.
+/// Returns the last known status of the action.
 fn status(line: &Line) -> Option<&str> {
     let followed = line.sent.followed.as_ref().map(|seen| seen.status.as_raw());
     followed.or_else(|| settled_as(line.sent.outcome.as_ref()?))
@@ -93,10 +92,10 @@ fn decision(decision: &Decision) -> &'static str {
     decision.kind().without_edits().word()
 }
 
-/// A line, and for whom it is.
+/// A line with its format.
 pub(in crate::cli) struct Row {
     line: Line,
-    /// `None` for a spreadsheet: one fact a cell, ids in full, times in UTC.
+    /// `None` for a spreadsheet: one fact per cell, full ids, times in UTC.
     ids: Option<Arc<ShortIds>>,
 }
 
@@ -112,7 +111,6 @@ impl Row {
 
 type Cell = fn(&Row) -> Shown;
 
-/// Every column there is.
 pub(in crate::cli) fn columns() -> [Column<Row>; 23] {
     let column = |name, most, cell: Cell| Column { name, most, cell };
     [
@@ -169,7 +167,7 @@ fn outcome(row: &Row) -> Shown {
         return Shown::ours(words(&row.line).0);
     }
     let edits = if sent.decision.edits().is_some() { " with edits" } else { "" };
-    // Every part of it has come through the door.
+    // Every part is safe to show.
     Shown::ours(sent.outcome.as_ref().map_or_else(
         || "unknown, placet ended before there was an answer".to_owned(),
         |outcome| report::became(outcome, edits, sent.followed.as_ref()),
@@ -223,7 +221,7 @@ pub(super) fn text(lines: Vec<Line>, names: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How much of it had been on screen, and for how long.
+/// Describes how much of it was on screen, and for how long.
 fn seen(receipt: Option<&Receipt>, plain: bool) -> String {
     let Some(receipt) = receipt else { return "no receipt".to_owned() };
     let word = match receipt.seen.as_deref() {

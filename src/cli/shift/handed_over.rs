@@ -1,4 +1,4 @@
-//! What a shift hands over: for the next one to read, or to act on with the ids.
+//! The handover of a shift, to read or to act on by the ids.
 
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
@@ -11,16 +11,16 @@ use crate::domain::{Timestamp, Untrusted};
 use crate::inbox::{HandedOver, Left, WhyLeft};
 use crate::text;
 
-/// So many of each kind are named.
+/// Maximum number of actions of a kind to name.
 const NAMED: usize = 10;
-/// Columns of a title.
+/// Width of a title in columns.
 const TITLE: usize = 60;
 
 fn clock(at: Timestamp, zone: &TimeZone, form: &str) -> String {
     time::formatted(at, zone, form).unwrap_or_default()
 }
 
-/// A line each, below the line that says why.
+/// Returns a line per action, grouped under their reasons.
 pub(super) fn lines(all: &HandedOver, zone: &TimeZone) -> Vec<String> {
     let of = |kind: fn(&WhyLeft) -> bool| all.left.iter().filter(|left| kind(&left.why)).collect::<Vec<_>>();
     let kinds = [
@@ -60,7 +60,7 @@ fn line(left: &Left, ids: &ShortIds, zone: &TimeZone) -> String {
     format!("  {id}  {title}  ({why})")
 }
 
-/// As `assets/contract/cli.schema.json` has it.
+/// Returns the form of `assets/contract/cli.schema.json`.
 pub(super) fn json(all: &HandedOver) -> Value {
     let (mut claimed, mut snoozed, mut approvals) = (Vec::new(), Vec::new(), Vec::new());
     for left in &all.left {
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_handed_over_is_named_by_id_title_and_why() {
+    fn handover_lists_id_title_and_reason() {
         assert_eq!(
             lines(&all(), &TimeZone::UTC).join("\n"),
             "

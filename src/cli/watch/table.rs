@@ -10,7 +10,7 @@ use super::line;
 use super::observer::Problems;
 use crate::cli::output::{self, problem};
 
-/// Columns of a name, at most.
+/// Maximum width of a name in columns.
 const NAME: usize = 40;
 
 pub(super) fn print(board: &Board, problems: &Problems, targets: Targets) -> anyhow::Result<()> {
@@ -23,7 +23,7 @@ pub(super) fn print(board: &Board, problems: &Problems, targets: Targets) -> any
     Ok(())
 }
 
-/// Everything but what went wrong.
+/// Returns all lines but the problems.
 pub(super) fn lines(board: &Board, targets: Targets, at: &str) -> Vec<String> {
     let mut lines = vec![
         format!("placet watch  {}  at {at}  window {} min", line::counts(board, targets), board.window),
@@ -65,7 +65,7 @@ pub(super) fn lines(board: &Board, targets: Targets, at: &str) -> Vec<String> {
     lines
 }
 
-/// Who decided, under a heading of its own, where that is switched on.
+/// Returns the table of who decided, if it is switched on.
 fn decided_by(board: &Board) -> Vec<String> {
     let Some(all) = board.decided_by() else { return Vec::new() };
     let head = [String::new(), format!("DECIDED BY, LAST {} MIN", board.window)];
@@ -99,7 +99,7 @@ struct Row {
     name: Shown,
     verdict: String,
     figures: [String; 9],
-    /// Of the source's numbers.
+    /// The state of the source's numbers.
     state: String,
 }
 
@@ -111,12 +111,12 @@ impl Row {
         if source.heard.is_some() {
             return row;
         }
-        // Nought would be a number.
+        // A zero would be a count.
         let state = if row.state == "READING" { "NO ANSWER".to_owned() } else { row.state };
         Self { figures: std::array::from_fn(|_| "-".to_owned()), state, ..row }
     }
 
-    /// `doubtful`: its numbers are old, and say so.
+    /// `doubtful`: its numbers are old, and are marked.
     fn of(name: Shown, standing: &Standing, doubtful: bool, board: &Board, state: String) -> Self {
         Self {
             name,

@@ -1,4 +1,4 @@
-//! Every form of the board, from boards made by hand.
+//! The forms of the board, for boards made by hand.
 
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ fn decided(name: &str, approved: u64) -> ReviewerLine {
     ReviewerLine { source: SourceName::new("team"), decider }
 }
 
-/// One source that is well, one whose data is old, and one that never answered.
+/// A source in good state, one with old data, and one that never answered.
 fn board() -> Board {
     let queue =
         |queue, pending, oldest| QueueLine { queue, target: 3_600_000, standing: standing(pending, oldest) };
@@ -141,7 +141,7 @@ fn targets() -> Targets {
 }
 
 #[test]
-fn a_table_marks_what_is_old_and_has_no_number_where_there_is_none() {
+fn table_marks_old_numbers_and_leaves_out_missing_ones() {
     let lines = table::lines(&board(), targets(), "18:02");
 
     let want = "\
@@ -167,7 +167,7 @@ kim                        4     3     1     -    14 s
 }
 
 #[test]
-fn a_line_says_what_there_is_and_which_of_it_is_old() {
+fn line_shows_counts_and_names_old_sources() {
     let line = |format: Option<&str>, board: &Board, problems: &Problems| {
         let missing = missing::of(board, problems);
         Format::of(format).unwrap().line(board, &missing, targets())
@@ -210,7 +210,7 @@ fn a_line_says_what_there_is_and_which_of_it_is_old() {
 }
 
 #[test]
-fn a_format_that_makes_no_sense_is_refused_with_the_fields_that_there_are() {
+fn invalid_format_is_refused_with_the_known_fields() {
     for (format, why) in [
         ("{pendign}", "has no field \"pendign\"; the fields are: state, pending, high"),
         ("{pending", "written twice"),
@@ -225,7 +225,7 @@ fn a_format_that_makes_no_sense_is_refused_with_the_fields_that_there_are() {
 }
 
 #[test]
-fn every_field_of_the_help_is_one_and_every_one_is_in_the_help() {
+fn help_lists_exactly_the_known_fields() {
     use clap::CommandFactory as _;
     let mut command = crate::cli::args::Args::command();
     let help = command.find_subcommand_mut("watch").unwrap().render_long_help().to_string();
@@ -236,7 +236,7 @@ fn every_field_of_the_help_is_one_and_every_one_is_in_the_help() {
     assert_eq!(named, line::FIELDS);
 }
 
-/// What is printed, which must be what the schema says.
+/// Returns the output as JSON, after checking it against the schema.
 fn value(of: &impl serde::Serialize) -> Value {
     let schema = Schema::parse(serde_json::to_string(&schema::of("watch").unwrap()).unwrap()).unwrap();
     let text = serde_json::to_string(of).unwrap();
@@ -245,7 +245,7 @@ fn value(of: &impl serde::Serialize) -> Value {
 }
 
 #[test]
-fn the_board_as_json_has_every_figure_and_leaves_out_what_nobody_knows() {
+fn board_json_has_all_figures_but_unknown_ones() {
     let (board, problems) = (board(), problems());
     let told = value(&board.json(|name| problems.get(name).map(problem)));
 
