@@ -1,5 +1,5 @@
-//! A board as JSON and as CSV, for other programs: what `placet watch --json` prints, and what the screen writes to a file. In JSON foreign
-//! text is as it came; in a table it is as it is shown, and no cell is a formula.
+//! A board as JSON and CSV, for `placet watch --json` and for files. JSON holds foreign text unchanged. CSV holds it
+//! as shown, and no cell is a formula.
 
 use serde_json::{Value, json};
 
@@ -11,12 +11,13 @@ use crate::inbox::Connection;
 use crate::text::csv::cell;
 use crate::text::{self, Shown};
 
-/// Of the JSON; grows when a member changes its meaning or goes.
+/// Version of the JSON. Grows when a member changes its meaning or is removed.
 const VERSION: u32 = 1;
 
 impl Board {
-    /// As `assets/contract/cli.schema.json` has it. Moments are RFC 3339, counts are of actions unless they say otherwise, and what is not
-    /// known is absent. `problem` says why a source could not be listed the last time, in words that went through the door.
+    /// Returns the form of `assets/contract/cli.schema.json`: times as RFC 3339, counts of actions unless stated
+    /// otherwise, unknown values absent. `problem` returns why a source's last list failed, as text that is safe to
+    /// show.
     pub fn json(&self, problem: impl Fn(&SourceName) -> Option<String>) -> Value {
         let source = |source| source_json(source, problem(&source.name).as_deref());
         let deciders = |lines: &Option<Vec<ReviewerLine>>, name| {
@@ -43,7 +44,7 @@ impl Board {
         }))
     }
 
-    /// A line for each source and each of its queues, under one that names the columns. Lines end with LF.
+    /// Returns a line per source and queue under a header, with line ends as in RFC 4180.
     pub fn to_csv(&self) -> String {
         let mut out = String::from(
             "at,source,kind,queue,pending,high,oldest,over_target,unknown,arrivals_per_minute,resolves_per_minute,\
@@ -98,7 +99,7 @@ impl Board {
     }
 }
 
-/// `name` is the member that names it; absent of those in no group.
+/// `name` is the member for the name; absent for people in no group.
 fn decider_json(line: &ReviewerLine, name: &str) -> Value {
     let decider = &line.decider;
     let mut written = json!({
@@ -160,7 +161,7 @@ fn standing_json(standing: &Standing) -> Value {
     })
 }
 
-/// A rate as a number. Beyond two hundred million a minute it is that.
+/// Converts tenths to a number, up to two hundred million.
 fn tenths(tenths: i64) -> f64 {
     f64::from(i32::try_from(tenths).unwrap_or(i32::MAX)) / 10.0
 }
@@ -206,7 +207,7 @@ fn flow_json(flow: &Flow, edits_told: bool) -> Value {
     })
 }
 
-/// One of `agent`, `tool` and `rest` is there.
+/// Returns one of `agent`, `tool` and `rest`.
 pub fn queue_json(queue: &Queue) -> Value {
     match queue {
         Queue::Agent(agent) => json!({"agent": agent.as_raw()}),
@@ -215,7 +216,7 @@ pub fn queue_json(queue: &Queue) -> Value {
     }
 }
 
-/// As JSON and tables have it.
+/// Returns the word for JSON and tables.
 pub const fn connection(connection: &Connection) -> &'static str {
     match connection {
         Connection::Connecting => "connecting",
@@ -242,7 +243,7 @@ mod tests {
     use crate::inbox::figures::{BoardRequest, Figures, Standing};
 
     #[test]
-    fn a_table_has_names_as_they_are_shown_and_no_formula() {
+    fn csv_has_safe_names_and_no_formula() {
         let figures = Figures::new(crate::config::Targets::default(), false, &[SourceName::new("team")]);
         let mut board = figures.board(BoardRequest { window: 60, columns: 1 }, Timestamp::from_millis(0));
         let queue = |queue| QueueLine { queue, target: 0, standing: Standing::default() };

@@ -1,4 +1,4 @@
-//! Whether the rules would work: for whoever asks before something is due. Nothing is sent.
+//! Checks whether the rules would work, without sending anything.
 
 use crate::config::{NotifyRule, NotifyTo};
 use crate::contract::time;
@@ -8,7 +8,7 @@ use crate::program;
 use super::hook::Hook;
 use super::undelivered::Undelivered;
 
-/// Rules that would not work, each with a sentence that names it.
+/// Returns a sentence for each rule that would not work, with its name.
 pub async fn mistakes(rules: &[NotifyRule]) -> Vec<String> {
     let mut found = Vec::new();
     for rule in rules {
@@ -19,7 +19,7 @@ pub async fn mistakes(rules: &[NotifyRule]) -> Vec<String> {
     found
 }
 
-/// The same of every rule, for `placet doctor`, and which of them could not deliver their last notice.
+/// Checks every rule for `placet doctor`, and reports rules whose last notice was not delivered.
 pub async fn look(rules: &[NotifyRule], undelivered: &Undelivered) -> Vec<Check> {
     const WHAT: &str = "notify";
     const ADVICE: &str = "look at the receiver and at placet.log; this goes when a notice gets through";
@@ -43,7 +43,7 @@ pub async fn look(rules: &[NotifyRule], undelivered: &Undelivered) -> Vec<Check>
     checks
 }
 
-/// What is wrong, and what to do.
+/// The error has the mistake and the advice.
 async fn one(rule: &NotifyRule) -> Result<(), (String, &'static str)> {
     match &rule.to {
         NotifyTo::Terminal | NotifyTo::Bell => Ok(()),
