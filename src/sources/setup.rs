@@ -1,4 +1,4 @@
-//! What every kind needs to be set up: the way to its backend, and how long it waits.
+//! Connection settings of every kind of source.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use crate::domain::SourceName;
 use crate::net::Bearer;
 use crate::net::http::{Http, Scheme, SetupError, Way};
 
-/// Says at a gate which workspace a request is for.
+/// Header that names the workspace of a request to a gate.
 const WORKSPACE: &str = "x-gate-workspace";
 
-/// How long a source waits, and for what.
+/// The time limits of a source.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
-    /// No request takes longer than this, whatever its own limit is.
+    /// Upper bound for the limit of every request.
     pub(super) request: Duration,
-    /// The first and the longest wait before a stream is opened again; `None` is the usual one.
+    /// First and longest wait before a stream is reopened; `None` for the default.
     pub(super) backoff: Option<(Duration, Duration)>,
 }
 
@@ -26,7 +26,7 @@ impl Patience {
     pub(super) const USUAL: Self = Self { request: Duration::MAX, backoff: None };
 }
 
-/// A source cannot be set up as it is configured.
+/// A source that cannot be opened as configured.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
     #[error("source \"{0}\": set `workspace` to the id of the one to watch")]
@@ -37,7 +37,7 @@ pub enum OpenError {
     Setup(SourceName, SetupError),
 }
 
-/// The way to a configured backend.
+/// Returns the HTTP client for a configured backend.
 pub(super) fn http(config: &SourceConfig, patience: Patience) -> Result<Http, OpenError> {
     let bearer =
         |from: TokenFrom| Bearer::new(Arc::new(move || from.read().map_err(|error| error.to_string())));
@@ -55,7 +55,7 @@ pub(super) fn http(config: &SourceConfig, patience: Patience) -> Result<Http, Op
         Auth::Header { name } => Scheme::Header(name.clone()),
     };
     let mut headers = config.headers.clone();
-    // Whoever comes by a login at a proxy may work in several. Others are not asked for it.
+    // A login at a proxy may have several workspaces. Only gates take the header.
     if let Some(workspace) = config.workspace.as_ref().filter(|_| config.kind == SourceKind::Gate)
         && workspace.bytes().all(|byte| byte.is_ascii_graphic())
         && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(WORKSPACE))
