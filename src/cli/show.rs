@@ -203,7 +203,9 @@ fn text_form(
     let row = &action.row;
     let lost = row.status == Status::Unknown;
     field("id", Some(key.id.untrusted()))?;
-    field("title", Some(&row.title))?;
+    let approved = action.approved_edits().filter(|_| row.status.is_pending());
+    let title = approved.map(|edits| tool::edited_title(row, &action.input, edits));
+    field("title", title.as_ref().or(Some(row.shown_title())))?;
     field("tool", Some(&row.tool))?;
     if lost {
         output::line(&format!("{:<12}unknown: it ran, and the outcome is unknown", "status"))?;

@@ -124,6 +124,9 @@ pub struct RowBody<'a> {
     pub agent: Nullable<&'a str>,
     pub tool_name: &'a str,
     pub title: &'a str,
+    /// Only if it was approved with edits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edited_title: Option<&'a str>,
     pub risk: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effect: Nullable<&'a str>,
@@ -205,6 +208,7 @@ impl<'a> RowBody<'a> {
             agent: text(&row.agent),
             tool_name: row.tool.as_raw(),
             title: row.title.as_raw(),
+            edited_title: row.edited.as_ref().map(Untrusted::as_raw),
             risk: row.risk.as_raw(),
             effect: nullable(row.effect.as_ref().map(Effect::as_raw), nulls),
             status: wire_status(&row.status),
@@ -282,8 +286,18 @@ fn row_of(fields: &Fields<'_>, text: &str) -> Result<Row, Unreadable> {
     let status = fields.meaning("status").ok_or_else(|| unreadable("it has no status"))?;
     let input = fields.raw("toolInput");
     let known = tool::definition(tool.as_raw());
-    let title = fields.text("title").or_else(|| Some(Untrusted::from(known.title(tool.as_raw(), input?))));
+    let made = |input: &str| {
+        let title = known.title(tool.as_raw(), input);
+        Untrusted::from(known.with_preview(title, input, fields.raw("preview")))
+    };
+    let title = fields.text("title").or_else(|| input.map(made)).unwrap_or_else(|| tool.clone());
+    let status = Status::parse(&status);
+    let edited = |title: &Untrusted| {
+        let edits = fields.json("userEdits").filter(|_| !status.is_pending())?;
+        Some(known.edited(&tool, title, &fields.json("toolInput")?, &Edits::new(edits).ok()?))
+    };
     Ok(Row {
+        edited: fields.text("editedTitle").or_else(|| edited(&title)),
         id: ActionId::from(id),
         batch: fields.text("batchId").filter(|batch| !batch.is_empty()).map(BatchId::from),
         checkpoint: fields.text("checkpointId"),
@@ -292,10 +306,10 @@ fn row_of(fields: &Fields<'_>, text: &str) -> Result<Row, Unreadable> {
         session: fields.text("sessionId"),
         run: fields.text("runId"),
         agent: fields.text("agent"),
-        title: title.unwrap_or_else(|| tool.clone()),
+        title,
         risk: fields.meaning("risk").map_or_else(|| known.risk.clone(), |word| Risk::parse(&word)),
         effect: fields.meaning("effect").map(|word| Effect::parse(&word)).or_else(|| known.effect.clone()),
-        status: Status::parse(&status),
+        status,
         created_at: fields.time("createdAt").unwrap_or_else(|| Timestamp::from_millis(0)),
         expires_at: fields.expiry("expiresAt"),
         resolved_at: fields.time("resolvedAt"),
@@ -313,7 +327,7 @@ fn row_of(fields: &Fields<'_>, text: &str) -> Result<Row, Unreadable> {
 
 /// Returns the members that this version does not know or cannot understand, such as an invalid time.
 pub fn beside(raw: &RawJson) -> Vec<json::Member<'_>> {
-    const NAMES: [&str; 37] = [
+    const NAMES: [&str; 38] = [
         "id",
         "workspaceId",
         "missionId",
@@ -324,6 +338,7 @@ pub fn beside(raw: &RawJson) -> Vec<json::Member<'_>> {
         "agent",
         "toolName",
         "title",
+        "editedTitle",
         "risk",
         "effect",
         "status",
@@ -454,6 +469,22 @@ mod tests {
         assert!(wire.contains(r#""toolInput":{"amount":1.10,"n":18446744073709551616,"a":1,"a":2}"#));
         again.raw = action.raw.clone();
         assert_eq!(again, action);
+    }
+
+    #[test]
+    fn approved_action_is_titled_with_the_edits_that_ran() {
+        let input =
+            r#""toolName":"refund_payment","toolInput":{"amount":129.90,"currency":"EUR","customer":"pim"}"#;
+        let edited = |more: &str| {
+            let row = read_row(&format!(r#"{{"id":"1",{input},{more}}}"#)).unwrap();
+            row.edited.map(|title| title.as_raw().to_owned())
+        };
+        let ran = Some("Refund 129.90 → 129.00 EUR to pim".to_owned());
+
+        assert_eq!(edited(r#""status":"executed","userEdits":{"amount":129.00}"#), ran);
+        assert_eq!(edited(r#""status":"executed","editedTitle":"X""#).as_deref(), Some("X"));
+        assert_eq!(edited(r#""status":"pending","userEdits":{"amount":129.00}"#), None);
+        assert_eq!(edited(r#""status":"executed","userEdits":null"#), None);
     }
 
     #[test]

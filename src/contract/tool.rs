@@ -5,14 +5,18 @@ use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
+mod edited;
+mod money;
 mod telling;
 mod totals;
 
 pub use super::show::{Field, Form, Language, Reversible, Showing, Unit};
 
+pub use self::edited::{edited_title, told};
+pub use self::money::decimals_of_cents;
 pub use self::totals::Totals;
 
-use self::telling::said;
+use self::telling::{Part, said};
 use self::totals::{Count, Sum};
 use super::show::FileField;
 use crate::domain::{ByTool, Effect, PreviewShape, RawJson, Risk, Untrusted, json};
@@ -158,17 +162,12 @@ pub fn showing(tool: &str) -> Option<&'static Showing> {
 }
 
 impl Totals {
-    pub fn of(tool: &Untrusted, input: &RawJson) -> Self {
-        let mut totals = Self::default();
-        totals.add(tool, input);
-        totals
-    }
-
-    pub fn add(&mut self, tool: &Untrusted, input: &RawJson) {
+    /// Adds what this input comes to. `preview` is the agent's.
+    pub fn add(&mut self, tool: &Untrusted, input: &RawJson, preview: Option<&RawJson>) {
         let Some(members) = json::members(inner(input.as_str())) else { return };
         match DEFINITIONS.get(tool.as_raw()) {
             Some(known) => self.add_defined(&members, &known.sums, &known.counts),
-            None => self.add_untold(&members),
+            None => self.add_undefined(&members, preview.map(RawJson::as_str)),
         }
     }
 }
@@ -177,15 +176,13 @@ impl Definition {
     /// Returns the title together with the agent's description, or only the description if it contains all telling
     /// fields.
     pub fn title_beside(&self, tool: &str, input: &str, words: &str) -> String {
-        let telling = telling::parts(inner(input));
+        let telling = telling::said_fields(inner(input));
         let all_said = |parts: &[String]| parts.iter().all(|part| words.contains(part.as_str()));
         if !telling.is_empty() && !all_said(&telling) {
             return bounded(&format!("{} · {words}", self.title(tool, input)));
         }
-        match telling::plain(inner(input)) {
-            plain if telling.is_empty() && !plain.is_empty() => {
-                bounded(&format!("{words} · {}", plain.join(" ")))
-            }
+        match text_of(&telling::plain(inner(input))) {
+            plain if telling.is_empty() && !plain.is_empty() => bounded(&format!("{words} · {plain}")),
             _ => bounded(words),
         }
     }
@@ -193,9 +190,35 @@ impl Definition {
     /// Returns a one-line title from the input, so that actions of one tool differ. Without a matching template it is
     /// the tool's name with the telling fields of the input, else its first plain ones (`scrap machine=lathe-2`).
     pub fn title(&self, tool: &str, input: &str) -> String {
-        let filled = self.title.as_deref().and_then(|template| fill(template, input));
-        bounded(&filled.unwrap_or_else(|| telling::title(tool, inner(input))))
+        bounded(&text_of(&self.parts(tool, input)))
     }
+
+    fn parts(&self, tool: &str, input: &str) -> Vec<Part> {
+        let filled = self.title.as_deref().and_then(|template| fill(template, input));
+        filled.unwrap_or_else(|| telling::title(tool, inner(input)))
+    }
+
+    /// Appends the amount in the agent's preview to a title, if the tool has no definition and its input no amount with
+    /// a currency.
+    pub fn with_preview(&self, title: String, input: &str, preview: Option<&str>) -> String {
+        let members = json::members(inner(input)).unwrap_or_default();
+        let amounts = money::of_agent(&members, preview.filter(|_| self.title.is_none()));
+        let Some(said) = amounts.iter().find(|amount| amount.decimal.is_some()) else { return title };
+        let said = format!(" · agent says {}", said.text());
+        let room = TITLE_MAX - said.chars().count();
+        cut(&title, room) + &said
+    }
+}
+
+/// Returns the field at the beginning of the title from this input, if it is an amount.
+pub fn leading_amount(tool: &Untrusted, input: &RawJson) -> Option<String> {
+    let parts = definition(tool.as_raw()).parts(tool.as_raw(), input.as_str());
+    let (first, amounts) = (parts.into_iter().find_map(|part| part.key)?, money::amounts(&input.members()?));
+    amounts.into_iter().map(|amount| amount.key).find(|key| *key == first)
+}
+
+fn text_of(parts: &[Part]) -> String {
+    parts.iter().map(|part| part.text.as_str()).collect()
 }
 
 /// Whether placet made this title from fields that identify a call, so that an equal title suggests a duplicate. Plain
@@ -222,31 +245,35 @@ fn inner(input: &str) -> &str {
 
 /// Reduces to one line of at most `TITLE_MAX` characters.
 fn bounded(title: &str) -> String {
-    let title: String = title.split_whitespace().collect::<Vec<_>>().join(" ");
-    if title.chars().count() <= TITLE_MAX {
-        return title;
+    cut(&title.split_whitespace().collect::<Vec<_>>().join(" "), TITLE_MAX)
+}
+
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
     }
-    title.chars().take(TITLE_MAX - 1).chain(['…']).collect()
+    text.chars().take(most - 1).chain(['…']).collect()
 }
 
 /// Fills the template; `None` if the input lacks a value.
-fn fill(template: &str, input: &str) -> Option<String> {
-    let mut out = String::new();
+fn fill(template: &str, input: &str) -> Option<Vec<Part>> {
+    let mut parts = Vec::new();
     let mut rest = template;
     while let Some((before, hole)) = rest.split_once('{') {
-        let (path, after) = hole.split_once('}')?;
-        out.push_str(before);
+        let (hole, after) = hole.split_once('}')?;
         let text = |path: &str| said(at(input, path)?);
-        out.push_str(&match path.split_at_checked(1) {
-            Some(("#", path)) => json::elements(at(input, path)?)?.len().to_string(),
-            Some(("^", path)) => telling::first_line(&text(path)?),
-            Some(("+", path)) => telling::patched(&text(path)?)?,
-            _ => text(path)?,
-        });
+        let (path, said) = match hole.split_at_checked(1) {
+            Some(("#", path)) => (path, json::elements(at(input, path)?)?.len().to_string()),
+            Some(("^", path)) => (path, telling::first_line(&text(path)?)),
+            Some(("+", path)) => (path, telling::patched(&text(path)?)?),
+            _ => (hole, text(hole)?),
+        };
+        let key = path.split('.').next().unwrap_or_default();
+        parts.extend([Part::words(before), Part::value(key, said)]);
         rest = after;
     }
-    out.push_str(rest);
-    Some(out)
+    parts.push(Part::words(rest));
+    Some(parts)
 }
 
 /// Returns the value at a dotted path; numbers index arrays.
@@ -388,7 +415,7 @@ mod tests {
         let input = r#"{"title":"a\nb","items":[{"name":"x"},{}],"n":1.10}"#;
 
         assert_eq!(
-            fill("{#items} items, first {items.0.name}, {n}", input).unwrap(),
+            text_of(&fill("{#items} items, first {items.0.name}, {n}", input).unwrap()),
             "2 items, first x, 1.10"
         );
         assert_eq!(fill("{missing}", input), None);

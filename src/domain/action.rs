@@ -105,6 +105,9 @@ pub struct Row {
     pub tool: Untrusted,
     /// One line about what would happen, written by the proposer's side; not a substitute for the input.
     pub title: Untrusted,
+    /// The title with the edits that ran or will run. `None` without edits, while it is pending, and if the source does
+    /// not say so.
+    pub edited: Option<Untrusted>,
     pub risk: Risk,
     pub effect: Option<Effect>,
     pub status: Status,
@@ -167,6 +170,11 @@ impl Row {
     /// People who decided it, or approved it while more people must.
     pub fn deciders(&self) -> impl Iterator<Item = &Untrusted> {
         self.resolved_by.iter().chain(self.approvals.iter().flat_map(|approvals| &approvals.by))
+    }
+
+    /// Returns the title for people: with the edits that ran or will run.
+    pub fn shown_title(&self) -> &Untrusted {
+        self.edited.as_ref().unwrap_or(&self.title)
     }
 
     /// Whether it expired after its approval, because no agent ran it in time. Without approval there is no

@@ -128,6 +128,87 @@ pub fn changed_keys(input: &RawJson, edited: &str) -> Result<Option<Edits>, Edit
     Edits::new(object).map(Some)
 }
 
+/// One value that edits change, as JSON. `None`: it is new, or dropped.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldChange {
+    /// The top-level key.
+    pub key: String,
+    /// The key, or the path of a value in it: `recommendations[1].title`. Elements that a list lost or gained have the
+    /// path of the list.
+    pub path: String,
+    pub old: Option<String>,
+    pub new: Option<String>,
+}
+
+/// Longer values and paths are not compared in detail. Bytes.
+const LONGEST: usize = 64 << 10;
+const LONGEST_PATH: usize = 256;
+/// Maximum elements of a list that is compared in detail.
+const ELEMENTS: usize = 500;
+
+/// Returns what edits change of an input, value by value.
+pub fn changes(input: &RawJson, edits: &Edits) -> Vec<FieldChange> {
+    let (old, mut all) = (input.members().unwrap_or_default(), Vec::new());
+    for member in edits.0.members().unwrap_or_default() {
+        let key = &member.key.text;
+        let before = old.iter().find(|known| known.key.text == *key).map(|known| known.value);
+        let mut found = Vec::new();
+        compare(key.to_string(), before, Some(member.value), &mut found);
+        all.extend(found.into_iter().map(|change| FieldChange { key: key.to_string(), ..change }));
+    }
+    all
+}
+
+fn compare(path: String, old: Option<&str>, new: Option<&str>, found: &mut Vec<FieldChange>) {
+    let is_short = |text: &str| text.len() <= LONGEST && path.len() <= LONGEST_PATH;
+    if let Some((old, new)) = old.zip(new).filter(|(old, new)| is_short(old) && is_short(new)) {
+        if json::compact(old) == json::compact(new) {
+            return;
+        }
+        if let (Ok(old), Ok(new)) = (unique_members(old), unique_members(new)) {
+            let (before, after) = (by_key(&old), by_key(&new));
+            let added = new.iter().filter(|member| !before.contains_key(member.key.text.as_ref()));
+            for name in old.iter().chain(added).map(|member| member.key.text.as_ref()) {
+                let value = |of: &HashMap<&str, &Member<'_>>| of.get(name).map(|it| it.value.to_owned());
+                compare(format!("{path}.{name}"), value(&before).as_deref(), value(&after).as_deref(), found);
+            }
+            return;
+        }
+        if let (Some(old), Some(new)) = (elements(old), elements(new)) {
+            let (dropped, added) = (without(&old, &new), without(&new, &old));
+            let differ = old.iter().zip(&new).enumerate().filter(|(_, (old, new))| old != new);
+            if old.len() == new.len() && differ.clone().count() == dropped.len() {
+                differ.for_each(|(nth, (old, new))| {
+                    compare(format!("{path}[{nth}]"), Some(old), Some(new), found)
+                });
+                return;
+            }
+            // Otherwise only their order differs, and the list itself is the change.
+            if dropped.len() + added.len() > 0 {
+                let change =
+                    |old, new| FieldChange { path: path.clone(), old, new, ..FieldChange::default() };
+                found.extend(dropped.into_iter().map(|old| change(Some(old), None)));
+                found.extend(added.into_iter().map(|new| change(None, Some(new))));
+                return;
+            }
+        }
+    }
+    let (old, new) = (old.map(str::to_owned), new.map(str::to_owned));
+    found.push(FieldChange { path, old, new, ..FieldChange::default() });
+}
+
+fn elements(list: &str) -> Option<Vec<String>> {
+    let elements = json::elements(list).filter(|elements| elements.len() <= ELEMENTS)?;
+    Some(elements.into_iter().map(json::compact).collect())
+}
+
+/// Returns the elements that the other list lacks; one that stands twice must be there twice.
+fn without(elements: &[String], other: &[String]) -> Vec<String> {
+    let mut left = other.to_vec();
+    let mut take = |element| left.iter().position(|it| it == element).map(|place| left.swap_remove(place));
+    elements.iter().filter(|element| take(*element).is_none()).cloned().collect()
+}
+
 fn unique_members(text: &str) -> Result<Vec<Member<'_>>, EditError> {
     let members = json::members(text).ok_or(EditError::NotAnObject)?;
     let mut keys = HashSet::new();
@@ -225,5 +306,31 @@ mod tests {
             changed_keys(&input, r#"{"n":1.10,"list":[1,2]}"#),
             Err(EditError::Removed("title".into()))
         );
+    }
+
+    #[test]
+    fn changes_name_every_value_that_differs() {
+        let told = |input: &str, edits: &str| {
+            let all = changes(&raw(input), &Edits::new(raw(edits)).unwrap());
+            let side = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
+            let one = |it: &FieldChange| format!("{} {} {}", it.path, side(&it.old), side(&it.new));
+            all.iter().map(one).collect::<Vec<_>>().join("; ")
+        };
+        for (input, edits, want) in [
+            (r#"{"a":1,"b":2}"#, r#"{"b": 3}"#, "b 2 3"),
+            (r#"{"a":1}"#, r#"{"a":null,"n":"x"}"#, r#"a 1 null; n - "x""#),
+            (r#"{"a":[1, 2]}"#, r#"{"a":[1,2]}"#, ""),
+            (r#"{"a":{"b":{"c":1},"d":2}}"#, r#"{"a":{"b":{"c":9},"d":2,"e":3}}"#, "a.b.c 1 9; a.e - 3"),
+            (r#"{"a":{"b":1}}"#, r#"{"a":{}}"#, "a.b 1 -"),
+            (r#"{"a":{"b":1}}"#, r#"{"a":7}"#, r#"a {"b":1} 7"#),
+            (r#"{"a":{"b":1,"b":2}}"#, r#"{"a":{"b":2}}"#, r#"a {"b":1,"b":2} {"b":2}"#),
+            (r#"{"a":["x","y","x"]}"#, r#"{"a":["y","x"]}"#, r#"a "x" -"#),
+            (r#"{"a":["x","y"]}"#, r#"{"a":["y","z"]}"#, r#"a "x" -; a - "z""#),
+            (r#"{"a":["x","y"]}"#, r#"{"a":["y","x"]}"#, r#"a ["x","y"] ["y","x"]"#),
+            (r#"{"a":[{"t":1},{"t":2}]}"#, r#"{"a":[{"t":1},{"t":3}]}"#, "a[1].t 2 3"),
+            (r#"{"a":[{"t":1},{"t":2}]}"#, r#"{"a":[{"t":2}]}"#, r#"a {"t":1} -"#),
+        ] {
+            assert_eq!(told(input, edits), want, "{input} {edits}");
+        }
     }
 }

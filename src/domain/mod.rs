@@ -51,7 +51,7 @@ pub use context::{Check, ContextEntry, Fact, FactValue, Verdict};
 pub use decision::{Decision, DecisionKind};
 pub use digest::Digest;
 pub use draft::{Change, Draft, OpenStep, Staged, StagedCounts, Step};
-pub use edit::{EditError, Edits, IDENTITY_KEYS, changed_keys, merge};
+pub use edit::{EditError, Edits, FieldChange, IDENTITY_KEYS, changed_keys, changes, merge};
 pub use flow::{
     Decider, Flow, Flows, FlowsAsked, KeptMinute, KeptQueue, LastMinute, Minute, Queue, QueueFlow,
     QueueState, Rate, ToolDecided, Trend,

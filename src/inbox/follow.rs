@@ -96,7 +96,7 @@ async fn promised(
 fn told(key: ActionKey, action: PendingAction) -> Followed {
     Followed {
         key,
-        title: action.row.title,
+        title: action.row.shown_title().clone(),
         status: action.row.status,
         result: action.result,
         error: action.error,

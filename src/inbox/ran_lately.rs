@@ -60,13 +60,17 @@ impl Inbox {
                     && sent.decision.kind().approves()
                     && sent.outcome.as_ref().is_some_and(approved)
             });
-            ran.extend(sent.map(|sent| Ran {
-                key: sent.key,
-                workspace: None,
-                tool: sent.tool,
-                title: sent.title,
-                digest: Some(sent.effective),
-                at,
+            // An agent that tries again may propose either, what was proposed before or what ran.
+            ran.extend(sent.flat_map(|sent| {
+                let proposed = (sent.digest != sent.effective).then_some(sent.digest);
+                std::iter::once(sent.effective).chain(proposed).map(move |digest| Ran {
+                    key: sent.key.clone(),
+                    workspace: None,
+                    tool: sent.tool.clone(),
+                    title: sent.title.clone(),
+                    digest: Some(digest),
+                    at,
+                })
             }));
         }
         Some(ran)

@@ -12,16 +12,17 @@ use super::core::Inbox;
 use super::lost_decisions::Lost;
 use super::problem::Problem;
 use super::timeouts::{Wait, WithTimeouts};
-use crate::contract::time;
+use crate::contract::{time, tool};
 use crate::domain::{
-    ActionId, ActionKey, BatchKey, Item, Outcome, PendingAction, Report, ReportLine, SourceName, Submission,
-    SubmissionBatch, SubmissionId, Timestamp, Untrusted,
+    ActionId, ActionKey, BatchKey, Draft, Item, Outcome, PendingAction, Report, ReportLine, SourceName,
+    Submission, SubmissionBatch, SubmissionId, Timestamp, Untrusted,
 };
 use crate::fault;
 use crate::journal::State;
 use crate::sources::SourceError;
 
 type Outcomes = HashMap<ActionKey, Outcome>;
+type Loaded = HashMap<ActionKey, PendingAction>;
 
 /// For so long nothing is told of some before all is known.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -370,4 +371,15 @@ pub(super) fn sent_as(id: &SubmissionId, nth: usize, part: usize) -> String {
 
 fn key(source: &SourceName, id: &ActionId) -> ActionKey {
     ActionKey { source: source.clone(), id: id.clone() }
+}
+
+/// Returns the actions under the titles that are sent: with the edits in the draft.
+pub fn with_edited_titles(loaded: &Loaded, draft: &Draft) -> Loaded {
+    let mut loaded = loaded.clone();
+    for (key, action) in &mut loaded {
+        if let Some(edits) = draft.get(key).and_then(|staged| staged.decision.edits()) {
+            action.row.title = tool::edited_title(&action.row, &action.input, edits);
+        }
+    }
+    loaded
 }

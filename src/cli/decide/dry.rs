@@ -197,7 +197,7 @@ mod tests {
     use super::*;
     use crate::cli::decide::rehearse;
     use crate::domain::{
-        ActionId, Approval, BatchKey, PendingAction, RawJson, Row, SourceName, Staged, Timestamp,
+        ActionId, Approval, BatchKey, Edits, PendingAction, RawJson, Row, SourceName, Staged, Timestamp,
     };
     use crate::inbox::Problem;
 
@@ -234,6 +234,26 @@ mod tests {
         assert!(replaces.contains("takes the place of ann's and bob's approvals"), "{replaces}");
         action.approvals = vec![same];
         assert_eq!(to_know(&action, Decision::APPROVE), plain);
+    }
+
+    #[test]
+    fn edited_decision_is_titled_with_its_edits() {
+        let now = Timestamp::from_millis(1_800_000_000_000);
+        let key = ActionKey { source: SourceName::new("s"), id: ActionId::new("1") };
+        let can = Capabilities { edit: true, ..Capabilities::PLAIN };
+        let row = Row { can, ..Row::new(key.id.clone(), "act".into(), "act n=1".into()) };
+        let action = PendingAction::new(row, RawJson::parse(r#"{"n":1}"#).unwrap(), RawJson::null());
+        let edits = Edits::new(RawJson::parse(r#"{"n":2}"#).unwrap()).unwrap();
+        let decision = Decision::Approve { edits: Some(edits), comment: None };
+        let batch = BatchKey::Alone(key.clone());
+        let staged = Staged { decision, batch, digest: Some(action.digest()), terms: None, at: now };
+        let mut plan = Plan { order: vec![key.clone()], ..Plan::default() };
+        plan.draft.stage([(key.clone(), Some(staged))]);
+        plan.loaded.insert(key, action);
+
+        let (submission, refused) = rehearse(&mut plan, &HashMap::new(), now);
+        let rehearsal = DryRun { submission, refused, missing: Vec::new() };
+        assert_eq!(as_json(&plan, &rehearsal, true)["batches"][0]["items"][0]["title"], "act n=1 → 2");
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::domain::{
     ActionKey, BatchKey, Draft, Entry, Followed, Outcome, PendingAction, Refusal, Report, ReportLine,
     Submission, SubmissionId, Timestamp, freeze, in_sending_order,
 };
-use crate::inbox::{Inbox, Problem, Sending};
+use crate::inbox::{Inbox, Problem, Sending, with_edited_titles};
 use crate::text;
 
 /// Decides, and prints the report that the inbox would show.
@@ -126,7 +126,7 @@ fn frozen(
     if !plan.as_given {
         in_sending_order(&mut staged, &plan.loaded);
     }
-    freeze(id, staged, &plan.loaded, pending_in, now)
+    freeze(id, staged, &with_edited_titles(&plan.loaded, &plan.draft), pending_in, now)
 }
 
 /// Freezes as often as it takes to know everything that is refused, and why.

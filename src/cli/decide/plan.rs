@@ -114,7 +114,7 @@ fn settled(key: ActionKey, action: &PendingAction, staged: &Staged) -> ReportLin
     ReportLine {
         batch: staged.batch.clone(),
         tool: action.row.tool.clone(),
-        title: action.row.title.clone(),
+        title: action.row.shown_title().clone(),
         decision: staged.decision.kind(),
         outcome: Outcome::Skipped {
             status: Some(if expired { Status::Expired } else { action.row.status.clone() }),

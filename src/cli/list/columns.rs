@@ -62,7 +62,8 @@ pub(in crate::cli) fn columns<'a>() -> [Column<Row<'a>>; 21] {
         column("tool", 26, |row| text::identifier(&row.entry.row.tool)),
         column("title", 80, |row| {
             let expired = !row.is_plain() && row.is_expired();
-            Shown::ours(if expired { "(expired) " } else { "" }).followed_by(text::line(&row.entry.row.title))
+            Shown::ours(if expired { "(expired) " } else { "" })
+                .followed_by(text::line(row.entry.row.shown_title()))
         }),
         column("risk", 8, |row| text::line(&row.entry.row.risk.word())),
         column("effect", 11, |row| some(row.entry.row.effect.as_ref().map(Effect::word).as_ref())),
@@ -207,6 +208,19 @@ mod tests {
             ("T".into(), "expired".into()),
             "CSV has a column"
         );
+    }
+
+    #[test]
+    fn title_column_has_the_edits_that_ran() {
+        let id = ActionId::new("a");
+        let mut row = crate::domain::Row::new(id.clone(), "t".into(), "T 1".into());
+        row.edited = Some("T 1 → 2".into());
+        let entry = Entry { key: ActionKey { source: SourceName::new("s"), id }, row };
+        let now = Timestamp::from_millis(0);
+        let row = Row { entry: &entry, claim: None, people: None, now, ids: None };
+        let columns = columns();
+        let title = columns.iter().find(|it| it.name == "title").unwrap();
+        assert_eq!((title.cell)(&row).plain(), "T 1 → 2");
     }
 
     #[test]

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
+use super::money::{self, Decimal, Money};
 use super::telling;
 use crate::domain::json::{self, Member};
 
-/// Maximum digits of an amount; longer ones are not summed.
-const DIGITS: usize = 24;
+/// A currency may have so many characters.
 const CURRENCY: usize = 8;
 
 #[derive(Clone, Debug, Deserialize)]
@@ -33,9 +33,10 @@ pub(super) struct Count {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    sums: BTreeMap<String, Decimal>,
+    /// By whether only the agent's preview says it, and by currency, which may be empty.
+    sums: BTreeMap<(bool, String), Decimal>,
     counted: BTreeMap<String, Counted>,
-    /// Amounts that could not be read as number and currency.
+    /// Amounts that are no plain number or lack a currency, and inputs with more than one amount.
     not_summed: usize,
 }
 
@@ -45,21 +46,17 @@ struct Counted {
     others: usize,
 }
 
-/// An exact decimal: digits, and the number of digits after the point.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Decimal {
-    digits: u128,
-    scale: usize,
-}
-
 impl Totals {
     pub(super) fn add_defined(&mut self, members: &[Member<'_>], sums: &[Sum], counts: &[Count]) {
-        for sum in sums {
-            if let Some(amount) = value(members, &sum.amount) {
-                let currency = value(members, &sum.currency);
-                let amount = Decimal::read(amount, if sum.cents { 2 } else { 0 });
-                self.add_amount(amount, currency.as_deref());
-            }
+        let amount = |sum: &Sum| {
+            let currency = value(members, &sum.currency);
+            let currency = currency.map(|code| (sum.currency.clone(), code));
+            Some(Money::new(&sum.amount, &value(members, &sum.amount)?, sum.cents, currency))
+        };
+        let amounts: Vec<Money> = sums.iter().filter_map(amount).collect();
+        match amounts.as_slice() {
+            [Money { currency: None, .. }] => self.not_summed += 1,
+            amounts => self.add_only(amounts, false),
         }
         for count in counts {
             let counted = self.counted.entry(count.of.clone()).or_default();
@@ -70,22 +67,33 @@ impl Totals {
         self.counted.retain(|_, counted| counted.len() > 0);
     }
 
-    /// Adds the amount of a tool without a definition.
-    pub(super) fn add_untold(&mut self, members: &[Member<'_>]) {
-        if let Some((amount, currency)) = telling::money(members) {
-            self.add_amount(Decimal::read(amount, 0), Some(&currency));
+    /// Adds the amount of a tool without a definition. If the input has no currency, the preview's amount is added to
+    /// the agent's sums.
+    pub(super) fn add_undefined(&mut self, members: &[Member<'_>], preview: Option<&str>) {
+        self.add_only(&money::amounts(members), false);
+        self.add_only(&money::of_agent(members, preview), true);
+    }
+
+    /// Adds the only amount. Several of one input may be the same money.
+    fn add_only(&mut self, amounts: &[Money], of_agent: bool) {
+        match amounts {
+            [] => {}
+            [one] => {
+                let currency = one.currency.as_ref().map_or("", |(_, code)| code);
+                self.add_amount(one.decimal, currency, of_agent);
+            }
+            _ => self.not_summed += 1,
         }
     }
 
-    fn add_amount(&mut self, amount: Option<Decimal>, currency: Option<&str>) {
-        let is_currency = |word: &&str| {
-            (1..=CURRENCY).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        };
-        let Some((amount, currency)) = amount.zip(currency.filter(is_currency)) else {
+    fn add_amount(&mut self, amount: Option<Decimal>, currency: &str, of_agent: bool) {
+        let is_currency =
+            currency.len() <= CURRENCY && currency.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let Some(amount) = amount.filter(|_| is_currency) else {
             self.not_summed += 1;
             return;
         };
-        let sum = self.sums.entry(currency.to_ascii_uppercase()).or_default();
+        let sum = self.sums.entry((of_agent, currency.to_ascii_uppercase())).or_default();
         match sum.plus(amount) {
             Some(more) => *sum = more,
             None => self.not_summed += 1,
@@ -93,8 +101,8 @@ impl Totals {
     }
 
     pub fn join(&mut self, other: &Self) {
-        for (currency, sum) in &other.sums {
-            self.add_amount(Some(*sum), Some(currency));
+        for ((of_agent, currency), sum) in &other.sums {
+            self.add_amount(Some(*sum), currency, *of_agent);
         }
         for (of, more) in &other.counted {
             let counted = self.counted.entry(of.clone()).or_default();
@@ -104,15 +112,21 @@ impl Totals {
         self.not_summed += other.not_summed;
     }
 
-    /// `388.40 EUR + 49.00 USD`, `3 recipients`, `1 amount not summed`; may be empty.
+    /// `388.40 EUR + 49.00 USD`, `agent says 5.00 EUR`, `3 recipients`, `1 amount not summed`; may be empty.
     pub fn parts(&self) -> Vec<String> {
-        let sums: Vec<String> =
-            self.sums.iter().map(|(currency, sum)| format!("{} {currency}", sum.written())).collect();
-        let sums = (!sums.is_empty()).then(|| sums.join(" + "));
+        let sums = |wanted: bool| {
+            let of = self.sums.iter().filter(|((of_agent, _), _)| *of_agent == wanted);
+            let written = of.map(|((_, code), sum)| match code.as_str() {
+                "" => format!("{} without currency", sum.written(0)),
+                code => format!("{} {code}", sum.written(money::decimals(code).unwrap_or_default())),
+            });
+            Some(written.collect::<Vec<_>>().join(" + ")).filter(|sums| !sums.is_empty())
+        };
+        let of_agent = sums(true).map(|sums| format!("agent says {sums}"));
         let counted = self.counted.iter().map(|(of, counted)| plural(counted.len(), of));
         let not_summed =
             (self.not_summed > 0).then(|| format!("{} not summed", plural(self.not_summed, "amount")));
-        sums.into_iter().chain(counted).chain(not_summed).collect()
+        sums(false).into_iter().chain(of_agent).chain(counted).chain(not_summed).collect()
     }
 }
 
@@ -145,37 +159,6 @@ impl Counted {
     }
 }
 
-impl Decimal {
-    /// Reads digits with at most one point. Refuses `1e3`, `1,000` and negative amounts, because they cannot be summed
-    /// reliably. `behind` is the number of implied decimal places.
-    fn read(text: impl AsRef<str>, behind: usize) -> Option<Self> {
-        let text = text.as_ref();
-        let (whole, part) = text.split_once('.').unwrap_or((text, ""));
-        let all = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
-        let is_whole = part.is_empty() && !text.contains('.');
-        if whole.is_empty() || !all(whole) || !all(part) || (part.is_empty() && !is_whole) {
-            return None;
-        }
-        let digits = format!("{whole}{part}");
-        if digits.len() > DIGITS {
-            return None;
-        }
-        Some(Self { digits: digits.parse().ok()?, scale: part.len() + behind })
-    }
-
-    fn plus(self, other: Self) -> Option<Self> {
-        let scale = self.scale.max(other.scale);
-        let at = |it: Self| it.digits.checked_mul(10_u128.checked_pow((scale - it.scale) as u32)?);
-        Some(Self { digits: at(self)?.checked_add(at(other)?)?, scale })
-    }
-
-    fn written(self) -> String {
-        let digits = format!("{:0>width$}", self.digits, width = self.scale + 1);
-        let (whole, part) = digits.split_at(digits.len() - self.scale);
-        if part.is_empty() { whole.to_owned() } else { format!("{whole}.{part}") }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,7 +167,7 @@ mod tests {
     fn totals(of: &[(&'static str, &str)]) -> String {
         let mut totals = Totals::default();
         for &(tool, input) in of {
-            totals.add(&tool.into(), &RawJson::parse(input).unwrap());
+            totals.add(&tool.into(), &RawJson::parse(input).unwrap(), None);
         }
         totals.parts().join(" · ")
     }
@@ -224,7 +207,7 @@ mod tests {
         let most = r#"{"amount":999999999999999999999999,"currency":"EUR"}"#;
         let tiny = r#"{"amount":0.00000000000000000000001,"currency":"EUR"}"#;
         let told = totals(&[("refund_payment", most), ("refund_payment", tiny)]);
-        assert_eq!(told, "999999999999999999999999 EUR · 1 amount not summed");
+        assert_eq!(told, "999999999999999999999999.00 EUR · 1 amount not summed");
     }
 
     #[test]
@@ -244,14 +227,54 @@ mod tests {
             ("pay_invoice", r#"{"total":"much","currency":"EUR"}"#),
             ("send_parcel", r#"{"total":4}"#),
         ]);
-        assert_eq!(told, "5001 EUR · 1 amount not summed");
+        assert_eq!(told, "5001.00 EUR · 1 amount not summed");
+    }
+
+    #[test]
+    fn sums_have_the_decimals_of_their_currency() {
+        let told = totals(&[
+            ("pay", r#"{"cents":150000,"currency":"JPY"}"#),
+            ("pay", r#"{"amount":5,"currency":"KWD"}"#),
+            ("pay", r#"{"fee_cents":1500,"currency":"KWD"}"#),
+            ("pay", r#"{"cents":250,"currency":"EUR"}"#),
+            ("pay", r#"{"amount":1.5,"currency":"EUR"}"#),
+            ("pay", r#"{"amount":3,"currency":"POINTS"}"#),
+            ("refund_payment", r#"{"amount_cents":700,"currency":"CLP"}"#),
+        ]);
+        assert_eq!(told, "700 CLP + 4.00 EUR + 150000 JPY + 6.500 KWD + 3 POINTS");
+    }
+
+    #[test]
+    fn several_amounts_of_one_input_are_not_summed() {
+        for (tool, input) in [
+            ("pay", r#"{"amount":5,"fee_cents":100,"currency":"EUR"}"#),
+            ("pay", r#"{"amount":5,"total":6,"currency":"EUR"}"#),
+            ("refund_payment", r#"{"amount":5,"amount_cents":500,"currency":"EUR"}"#),
+            ("pay", r#"{"amount":"-5","currency":"EUR"}"#),
+            ("pay", r#"{"amount":1e3}"#),
+        ] {
+            assert_eq!(totals(&[(tool, input)]), "1 amount not summed", "{input}");
+        }
+    }
+
+    #[test]
+    fn amounts_of_a_preview_are_the_agents() {
+        let mut totals = Totals::default();
+        let add = |totals: &mut Totals, input: &str, preview: &str| {
+            let [input, preview] = [input, preview].map(|text| RawJson::parse(text).unwrap());
+            totals.add(&"refund".into(), &input, Some(&preview));
+        };
+        add(&mut totals, r#"{"to":"ilka","cents":12990}"#, r#"{"to":"ilka","EUR":129.9}"#);
+        add(&mut totals, r#"{"amount":1,"currency":"EUR"}"#, r#"{"EUR":7}"#);
+        add(&mut totals, r#"{"order":1}"#, r#"{"EUR":1}"#);
+        assert_eq!(totals.parts(), ["129.90 without currency + 1.00 EUR", "agent says 130.90 EUR"]);
     }
 
     #[test]
     fn joined_totals_equal_the_totals_of_all() {
         let one = |input: &str| {
             let mut totals = Totals::default();
-            totals.add(&"send_email".into(), &RawJson::parse(input).unwrap());
+            totals.add(&"send_email".into(), &RawJson::parse(input).unwrap(), None);
             totals
         };
         let mut all = one(r#"{"to":"a@a.example"}"#);

@@ -83,12 +83,15 @@ fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, A
         return Err(ApiError::new(INVALID, "reads are not gated: run the tool, nothing is recorded"));
     }
     let expires_at = expiry(gate, &tool, &propose)?;
+    let preview = preview(&definition, &propose, &input);
+    let title = definition.title(&tool, input.as_str());
+    let title = definition.with_preview(title, input.as_str(), preview.as_ref().map(RawJson::as_str));
     let batch = propose.batch_id.clone().filter(|batch| !batch.is_empty());
     Ok(NewAction {
         id: Uuid::now_v7().to_string(),
         batch: batch.or_else(|| identity.mission.as_ref().map(|mission| format!("{mission}:{tool}"))),
         digest: Digest::of(&tool, &identity.workspace, input.as_str()),
-        title: definition.title(&tool, input.as_str()).replace('\0', "\u{fffd}"),
+        title: title.replace('\0', "\u{fffd}"),
         risk: raised_risk(&definition.risk, propose.risk.as_deref()),
         effect,
         expires_at,
@@ -96,7 +99,7 @@ fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, A
         mission: identity.mission,
         session: identity.session,
         proposer: caller.token.subject.clone(),
-        preview: preview(&definition, &propose, &input),
+        preview,
         // It does not affect the run, so an unusable value is dropped like a preview.
         before: propose.before.as_ref().and_then(|before| payload("before", before).ok()),
         run: propose.run_id,

@@ -48,28 +48,35 @@ macro_rules! light_columns {
     };
 }
 macro_rules! names {
-    ($($column:ident),*) => { [$(stringify!($column),)* "approvals"] };
+    ($($column:ident),*) => { [$(stringify!($column),)* "edits", "approvals"] };
 }
 macro_rules! apart {
     ($first:ident, $($column:ident),*) => { concat!("a.", stringify!($first), $(", a.", stringify!($column)),*) };
 }
-pub(super) const PACKED_COLUMNS: usize = 26;
+/// Selects these columns, then input and edits of what was approved with edits, for its title. JSON has no such
+/// separator.
+macro_rules! select {
+    ($head:literal, $($tail:tt)+) => {
+        concat!(
+            $head,
+            light_columns!(apart),
+            ", CASE WHEN a.effective_digest <> a.digest AND a.size <= 65536 THEN \
+             (SELECT p.input || '\u{1f}' || p.user_edits FROM payloads p WHERE p.seq = a.seq) END",
+            $($tail)+
+        )
+    };
+}
+pub(super) const PACKED_COLUMNS: usize = 27;
 /// The columns of a packed row, in their order; NULL is the last one of [`PACKED`].
 pub(super) const NAMES: [&str; PACKED_COLUMNS] = light_columns!(names);
-pub(super) const LIGHT: &str = concat!("SELECT ", light_columns!(apart), " FROM actions a");
+pub(super) const LIGHT: &str = select!("SELECT ", " AS edits FROM actions a");
 /// The same where more than one person must approve something.
 pub(super) const LIGHT_APPROVED: &str =
-    concat!("SELECT ", light_columns!(apart), ", ", light_approvals!(), " AS approvals FROM actions a");
+    select!("SELECT ", " AS edits, ", light_approvals!(), " AS approvals FROM actions a");
 /// The same two, with all columns in one.
-pub(super) const PACKED: &str =
-    concat!("SELECT a.seq, json_array(", light_columns!(apart), ", NULL) AS packed FROM actions a");
-pub(super) const PACKED_APPROVED: &str = concat!(
-    "SELECT a.seq, json_array(",
-    light_columns!(apart),
-    ", ",
-    light_approvals!(),
-    ") AS packed FROM actions a"
-);
+pub(super) const PACKED: &str = select!("SELECT a.seq, json_array(", ", NULL) AS packed FROM actions a");
+pub(super) const PACKED_APPROVED: &str =
+    select!("SELECT a.seq, json_array(", ", ", light_approvals!(), ") AS packed FROM actions a");
 
 /// What [`light()`] reads.
 pub(super) const fn listing(tools: &Tools) -> &'static str {
@@ -99,7 +106,16 @@ pub(super) const SETTLED: &str =
     "a.status IN ('rejected', 'executed', 'failed', 'expired', 'withdrawn', 'superseded')";
 
 pub(super) fn light(row: &dyn Columns, tools: &Tools) -> Result<Row, StoreError> {
-    if tools.most_approvals() > 1 { approved(row, tools) } else { bare(row) }
+    let mut light = if tools.most_approvals() > 1 { approved(row, tools)? } else { bare(row)? };
+    if let Some((input, edits)) = row.maybe_lent("edits")?.as_deref().and_then(|it| it.split_once('\u{1f}')) {
+        light.edited = edited(&light, &RawJson::scanned(input), RawJson::scanned(edits), tools);
+    }
+    Ok(light)
+}
+
+fn edited(row: &Row, input: &RawJson, edits: RawJson, tools: &Tools) -> Option<Untrusted> {
+    let edits = Edits::new(edits).ok().filter(|_| !row.status.is_pending())?;
+    Some(tools.definition(row.tool.as_raw()).edited(&row.tool, &row.title, input, &edits))
 }
 
 /// With who approved it.
@@ -125,6 +141,7 @@ fn bare(row: &dyn Columns) -> Result<Row, StoreError> {
         agent: foreign(row, "agent")?,
         tool: Untrusted::new(row.lent("tool")?),
         title: Untrusted::new(row.lent("title")?),
+        edited: None,
         risk: Risk::parse(&row.lent("risk")?),
         effect: row.maybe_lent("effect")?.map(|word| Effect::parse(&word)),
         status: Status::parse(&row.lent("status")?),
@@ -143,9 +160,10 @@ fn bare(row: &dyn Columns) -> Result<Row, StoreError> {
 }
 
 pub(super) fn whole(row: &dyn Columns, tools: &Tools) -> Result<PendingAction, StoreError> {
-    let light = approved(row, tools)?;
+    let mut light = approved(row, tools)?;
     let input = json(row, "input")?.ok_or(StoreError::Corrupt("an action without an input"))?;
     let edits = json(row, "user_edits")?.map(Edits::new).transpose();
+    light.edited = json(row, "user_edits")?.and_then(|edits| edited(&light, &input, edits, tools));
     let merged = json(row, "effective_input")?;
     // Without edits the merged input is the proposed one, and is not stored twice.
     let was_approved = light.resolved_at.is_some() && runs(&light.status) || light.has_lapsed();

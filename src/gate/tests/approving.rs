@@ -209,6 +209,8 @@ async fn approval_of_other_content_restarts_the_count() {
     let both = desk.approve(&desk.kim, &id, r#"{"userEdits":{"n": 5,"m":2}}"#).await;
     assert_eq!(stands(&both), ("approved".to_owned(), "2 of 2 lee kim".to_owned()));
     assert!(both.text.contains(&format!(r#""effectiveInput":{edited}"#)), "{}", both.text);
+    let row = desk.gate.list(&format!("&ids={id}&view=row")).await;
+    assert_eq!(row.at("/items/0/editedTitle"), "t n=1 → 5 m=2");
     assert_eq!(desk.problems().await, Vec::<String>::new());
 }
 

@@ -136,6 +136,38 @@ async fn edits_are_merged_into_the_bytes_that_run() {
 }
 
 #[tokio::test]
+async fn rows_of_edited_approvals_have_the_edited_title() {
+    let (_folder, gate) = plain().await;
+    let input = r#"{"amount":129.90,"currency":"EUR","customer":"pim"}"#;
+    let id = gate.propose("refund_payment", input).await;
+    let other = gate.propose("refund_payment", input).await;
+
+    gate.approve(&id, r#"{"userEdits":{"amount":129.00}}"#).await;
+    gate.approve(&other, "").await;
+
+    let edited = "Refund 129.90 → 129.00 EUR to pim";
+    for view in ["row", "row&nulls=false", "full"] {
+        let listed = gate.list(&format!("&ids={id}&view={view}")).await;
+        assert_eq!(listed.at("/items/0/editedTitle"), edited, "{view}");
+        assert_eq!(listed.at("/items/0/title"), "Refund 129.90 EUR to pim", "terms hold the proposed title");
+        let listed = gate.list(&format!("&ids={other}&view={view}")).await;
+        assert!(!listed.text.contains("editedTitle"), "{view}: {}", listed.text);
+    }
+    assert_eq!(gate.get(&format!("/api/pending-actions/{id}")).await.at("/editedTitle"), edited);
+    let changes = gate.list("&since=0&view=row").await;
+    assert!(changes.text.contains(edited), "{}", changes.text);
+}
+
+#[tokio::test]
+async fn title_of_an_unknown_tool_has_the_agents_amount() {
+    let (_folder, gate) = plain().await;
+    let body = r#"{"workspaceId":"w","toolName":"refund","toolInput":{"to":"ilka","cents":12990},"preview":{"to":"ilka","EUR":129.9}}"#;
+    let id = gate.post_as(&gate.agent, "/api/pending-actions", body).await.at("/pending_action_id");
+    let whole = gate.get(&format!("/api/pending-actions/{id}")).await;
+    assert_eq!(whole.at("/title"), "refund 129.90 to ilka · agent says 129.9 EUR", "{}", whole.text);
+}
+
+#[tokio::test]
 async fn unmergeable_edits_are_refused() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", r#"{"a":1,"a":2}"#).await;

@@ -188,7 +188,7 @@ impl SourceFigures {
         let high = row.risk.is_high();
         let first = look.since.is_none();
         if !first && before != Some(stage) && (before.is_some() || look.is_new(row) || !flow.is_nothing()) {
-            let about = self.about(&row.id, (&row.tool, &row.title), high);
+            let about = self.about(&row.id, (&row.tool, row.shown_title()), high);
             self.tell(look, row, before, stage, about);
         }
         match stage {

@@ -57,6 +57,7 @@ pub(super) fn action(text: &str, settings: &Settings) -> Result<PendingAction, U
         Some(words) => known.title_beside(kind.as_raw(), input.as_str(), words.as_raw()),
         None => known.title(kind.as_raw(), input.as_str()),
     };
+    let title = known.with_preview(title, input.as_str(), fields.raw("preview"));
     let row = Row {
         batch: Some(batch(&kind, session.as_ref())),
         workspace: workspace(&fields),

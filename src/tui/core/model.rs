@@ -4,10 +4,11 @@ use std::borrow::Cow;
 
 use ratatui::layout::{Rect, Size};
 
+use crate::contract::tool;
 use crate::domain::{ActionKey, Digest, Edits, Seen, SourceName, Timestamp, Untrusted};
+use crate::inbox::Problem;
 use crate::inbox::figures::Figures;
 use crate::inbox::notices::Notices;
-use crate::inbox::{Problem, edited_title};
 use crate::text;
 use crate::text::{Flags, Shown};
 use crate::tui::chrome::state::{Focus, Message, Overlay, Screen, Tone};
@@ -189,14 +190,19 @@ impl Model {
         own.or_else(|| if is_of_us { None } else { self.approved_edits(key) })
     }
 
-    /// The title, with the new values of its edits as far as its content is known.
-    pub(crate) fn title_of(&self, slot: &Slot) -> Shown {
+    /// Returns the title: of a pending action with the edits that approving it sends, otherwise with those that ran. As
+    /// far as its content is known.
+    pub(crate) fn title_of(&self, slot: &Slot) -> Untrusted {
         let (key, row) = (&slot.entry.key, &slot.entry.row);
-        let known = self.edits_of(key).zip(self.preview.cached(key));
-        known.map_or_else(
-            || text::line(&row.title),
-            |(edits, cached)| edited_title(row, &cached.action.input, edits),
-        )
+        let known = self.preview.cached(key).map(|cached| &cached.action);
+        if !slot.counts_as_pending() {
+            let ran = row.edited.as_ref().or_else(|| known?.row.edited.as_ref());
+            return ran.unwrap_or(&row.title).clone();
+        }
+        match self.edits_of(key).zip(known) {
+            Some((edits, action)) => tool::edited_title(&action.row, &action.input, edits),
+            None => row.title.clone(),
+        }
     }
 
     pub(crate) fn approved_edits(&self, key: &ActionKey) -> Option<&Edits> {

@@ -297,7 +297,7 @@ pub(crate) fn unstage_changed(model: &mut Model) {
     let closed = model.close_review();
     match keys.as_slice() {
         [only] => {
-            let title = model.queue.get(only).map(|slot| text::line(&slot.entry.row.title).cut(40));
+            let title = model.queue.get(only).map(|slot| text::line(&model.title_of(slot)).cut(40));
             let said = Shown::ours(words::CHANGED_TAKEN_BACK);
             let closed = std::iter::once(Shown::ours(closed));
             model.tell(Tone::Bad, closed.chain(title).chain([said]).collect());
@@ -474,7 +474,7 @@ fn settled_by(model: &Model, key: &ActionKey) -> Vec<Shown> {
     let Some(slot) = model.queue.get(key) else {
         return vec![Shown::ours(words::ACTION_IS_GONE)];
     };
-    let title = text::line(&slot.entry.row.title).cut(40);
+    let title = text::line(&model.title_of(slot)).cut(40);
     let State::Settled(settled) = &slot.state else {
         return vec![title, Shown::ours(words::IS_NO_LONGER_PENDING)];
     };

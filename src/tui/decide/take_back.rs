@@ -34,7 +34,7 @@ pub(crate) fn ask(model: &mut Model) {
 pub(crate) fn answered(model: &mut Model, key: &ActionKey, answer: Result<(), Problem>) {
     match answer {
         Ok(()) => {
-            let title = model.queue.get(key).map(|slot| text::line(&slot.entry.row.title).cut(40));
+            let title = model.queue.get(key).map(|slot| text::line(&model.title_of(slot)).cut(40));
             let said = Shown::ours(words::APPROVAL_TAKEN_BACK);
             model.tell(Tone::Good, title.into_iter().chain([said]).collect());
         }

@@ -306,7 +306,7 @@ impl EditForm {
         titled.or_else(text).or_else(|| self.fields.iter().position(|field| free(&field))).unwrap_or_default()
     }
 
-    fn position(&self, key: &str) -> Option<usize> {
+    pub(crate) fn position(&self, key: &str) -> Option<usize> {
         self.fields.iter().position(|field| field.key == key)
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use crate::contract::tool as tools;
 use crate::domain::{ActionKey, Decision, On, SourceName, Untrusted, changed_keys, json, merge};
 use crate::inbox::{Problem, Tool};
 use crate::journal::EditText;
@@ -129,9 +130,12 @@ fn try_open(model: &mut Model, keys: Vec<ActionKey>, outside: bool) {
     };
     let known = model.edit.tools.get(&(source.clone(), tool.clone())).cloned();
     let asks = slot.entry.row.can.answer;
+    let leading = tools::leading_amount(&tool, &input);
     let mut form = EditForm::new(key, digest, input, &text, known);
     if asks {
         form.begin_at_answer();
+    } else if let Some(nth) = leading.and_then(|key| form.position(&key)) {
+        form.select(nth);
     }
     if keys.len() > 1 {
         form.bulk = Some(Bulk { keys, rows: None, top: 0, since: model.now });

@@ -59,7 +59,7 @@ fn head(model: &Model, form: &EditForm, parts: &Form, buf: &mut Buffer) {
 pub(crate) fn title(model: &Model, key: &ActionKey, pen: &mut Pen<'_>) {
     if let Some(slot) = model.queue.get(key) {
         pen.shown(&text::identifier(&slot.entry.row.tool), theme::BOLD).ours("   ", theme::PLAIN);
-        pen.shown(&text::line(&slot.entry.row.title), theme::PLAIN);
+        pen.shown(&text::line(&model.title_of(slot)), theme::PLAIN);
     }
 }
 

@@ -137,7 +137,7 @@ fn action(model: &Model, view: &View, (nth, slot): (usize, &Slot), area: Rect, l
     let when = when(model, (row, own, read), area.width < 60);
     let time = if own.is_some() && area.width >= 60 { MOMENT } else { AGE };
     let room = pen.left().saturating_sub(status + who + time + 1);
-    let title = text::line(&row.title);
+    let title = text::line(&model.title_of(slot));
     match read.and_then(why) {
         Some((why, style)) => {
             let width = title.width().min(room / 2);

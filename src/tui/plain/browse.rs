@@ -123,7 +123,7 @@ fn line(model: &Model, nth: usize, slot: &Slot) -> String {
         "{nth}. {}. {}. Title: {}. {standing}",
         sentences::risk(&row.risk),
         sentences::identifier(&row.tool),
-        sentences::foreign(&row.title)
+        sentences::foreign(&model.title_of(slot))
     );
     said.trim_end().to_owned()
 }
@@ -186,7 +186,7 @@ pub(crate) fn staged(session: &mut Session) {
     let said: Vec<String> = all
         .filter_map(|(nth, slot)| {
             let staged = model.decide.draft.get(&slot.entry.key)?;
-            let title = sentences::foreign(&slot.entry.row.title);
+            let title = sentences::foreign(&model.title_of(slot));
             Some(format!(
                 "{}: {}. Title: {title}.",
                 nth + 1,

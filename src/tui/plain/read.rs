@@ -28,8 +28,8 @@ pub(crate) fn arrived(session: &mut Session, tab: Tab) -> bool {
         return true;
     };
     let (key, spoken) = (slot.entry.key.clone(), Spoken::of(slot, session.model.now));
-    let head =
-        format!("{}, {}.", sentences::place(&session.model, slot), sentences::foreign(&slot.entry.row.title));
+    let title = sentences::foreign(&session.model.title_of(slot));
+    let head = format!("{}, {title}.", sentences::place(&session.model, slot));
     if let Some(problem) = session.model.preview.problems.get(&key) {
         let said = words::cannot_be_read(&problem.what);
         session.turn = Turn::Word;

@@ -86,7 +86,7 @@ pub(crate) fn action(model: &Model, slot: &Slot) -> String {
         &place(model, slot),
         &risk(&row.risk),
         &format!("{}{from}", identifier(&row.tool)),
-        &foreign(&row.title),
+        &foreign(&model.title_of(slot)),
         &spoken(model.now.since(row.created_at)),
         &at,
     )];

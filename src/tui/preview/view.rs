@@ -66,7 +66,7 @@ fn titled(model: &Model, slot: &Slot, area: Rect, buf: &mut Buffer) {
     let flag = if flag.is_empty() || says_so_itself(model) { String::new() } else { format!("  ! {flag}") };
     let expiry = expiry(model, slot);
     let end = format!("{flag}{}{expiry}", if expiry.is_empty() { "" } else { "  " });
-    let title = model.title_of(slot);
+    let title = text::line(&model.title_of(slot));
     Pen::new(buf, area, 0)
         .before(end.len(), |pen| {
             pen.shown(&title, theme::BOLD);

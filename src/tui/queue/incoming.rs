@@ -152,11 +152,12 @@ impl Queue {
     }
 
     /// Its row is this one now.
-    fn put_entry(&mut self, entry: Entry) -> Option<&Slot> {
+    fn put_entry(&mut self, mut entry: Entry) -> Option<&Slot> {
         let index = self.index(&entry.key)?;
         let slot = self.slots.get_mut(index as usize)?;
         self.tally.leaves(slot);
         self.strays += u32::from(stands_elsewhere(&slot.entry.row, &entry.row));
+        entry.row.edited = entry.row.edited.or(slot.entry.row.edited.take());
         *slot.entry = entry;
         self.tally.comes(slot);
         Some(slot)

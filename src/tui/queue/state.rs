@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 
 use crate::config::{Density, GroupBy, SortBy};
-use crate::domain::{ActionKey, BatchKey, Capabilities, Entry, Timestamp};
+use crate::domain::{ActionKey, BatchKey, Capabilities, DecisionKind, Entry, Outcome, ReportLine, Timestamp};
 use crate::inbox::Ran;
 
 use super::groups::{Buckets, Group, GroupKey, Regrouping, Sorting};
@@ -327,6 +327,15 @@ impl Queue {
         }
         if !slot.counts_as_pending() && std::mem::take(&mut slot.marked) {
             self.marks.leaves();
+        }
+    }
+
+    /// Remembers the title of an action that was approved with edits.
+    pub(crate) fn note_edited(&mut self, line: &ReportLine) {
+        let took = !matches!(line.outcome, Outcome::Skipped { .. } | Outcome::Failed { .. });
+        let index = self.index(&line.key).filter(|_| took && line.decision == DecisionKind::ApproveWithEdits);
+        if let Some(slot) = index.and_then(|index| self.slots.get_mut(index as usize)) {
+            slot.entry.row.edited = Some(line.title.clone());
         }
     }
 

@@ -115,7 +115,7 @@ fn of_marked(model: &Model) -> String {
     for key in &model.queue.mark_sums().few {
         let Some(cached) = model.preview.cached(key) else { return String::new() };
         match model.edits_of(key).map(|edits| merge(&cached.action.input, edits)) {
-            Some(Ok(edited)) => totals.add(&cached.action.row.tool, &edited),
+            Some(Ok(edited)) => totals.add(&cached.action.row.tool, &edited, None),
             _ => totals.join(cached.totals()),
         }
     }
@@ -231,7 +231,7 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
             pen.ours("(edited) ", theme::KEY);
         }
         let style = if mark == Some(Mark::Unread) { theme::BOLD } else { theme::PLAIN };
-        pen.shown(&model.title_of(slot).boxed(), style);
+        pen.shown(&text::line(&model.title_of(slot)).boxed(), style);
     });
     pen.ours(" ", theme::PLAIN);
     if tool.width() > 0 {
@@ -330,7 +330,7 @@ fn outcome(model: &Model, settled: &Settled, slot: &Slot, mut pen: Pen<'_>) {
     let width = status.width() + by.as_ref().map_or(0, |by| by.width() + before.len() + after.len());
     let style = if settled.error.is_some() { theme::BAD } else { theme::DIM };
     let room = pen.left().saturating_sub(width + 2);
-    pen.column(&text::line(&slot.entry.row.title), room, theme::DIM).ours(" ", theme::PLAIN);
+    pen.column(&text::line(&model.title_of(slot)), room, theme::DIM).ours(" ", theme::PLAIN);
     pen.shown(&status, style);
     if let Some(by) = by {
         pen.ours(before, theme::DIM).shown(&by, theme::DIM).ours(after, theme::DIM);

@@ -32,7 +32,10 @@ fn approvals<'a>(
 pub(super) fn totals(sent: &[OfDraft<'_>], fresh: &HashMap<ActionKey, PendingAction>) -> Vec<String> {
     let mut totals = Totals::default();
     for (_, staged, action) in approvals(sent, fresh) {
-        totals.add(&action.row.tool, edited(staged, action).as_ref().unwrap_or(&action.input));
+        let edited = edited(staged, action);
+        // The agent's preview knows no edits.
+        let preview = action.preview.as_ref().filter(|_| edited.is_none());
+        totals.add(&action.row.tool, edited.as_ref().unwrap_or(&action.input), preview);
     }
     totals.parts()
 }

@@ -97,6 +97,7 @@ fn take(model: &mut Model, mut report: Report, only: Option<&HashSet<ActionKey>>
     let mut lost = false;
     for line in report.lines.iter().filter(|line| only.is_none_or(|only| only.contains(&line.key))) {
         let state = state_after(model, line);
+        model.queue.note_edited(line);
         if !matches!(line.outcome, Outcome::Failed { .. }) {
             done.push(line.key.clone());
         }
@@ -330,6 +331,7 @@ fn learnt(model: &mut Model, Reconciled { report, learnt, .. }: Reconciled) {
             continue;
         }
         let state = state_after(model, line);
+        model.queue.note_edited(line);
         model.queue.set_state(&line.key, state);
         match line.outcome {
             Outcome::Failed { .. } => failed.push(line.key.clone()),

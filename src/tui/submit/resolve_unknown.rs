@@ -196,7 +196,7 @@ pub(crate) fn hidden(model: &mut Model) {
 pub(crate) fn settled_elsewhere(model: &mut Model) {
     let Some(key) = sheet(model).map(|sheet| sheet.key.clone()) else { return };
     let Some(slot) = model.queue.get(&key).filter(|slot| !slot.is_lost()) else { return };
-    let title = text::line(&slot.entry.row.title).cut(40);
+    let title = text::line(&model.title_of(slot)).cut(40);
     let status = text::line(&slot.entry.row.status.word());
     model.modal = None;
     model.tell(Tone::Bad, vec![title, Shown::ours(words::SETTLED_MEANWHILE), status, Shown::ours(" now")]);
@@ -210,8 +210,8 @@ pub(crate) fn answered(
     answer: Result<Resolved, Problem>,
 ) {
     model.submit.resolving = None;
-    let title = model.queue.get(key).map_or_else(|| key.id.untrusted(), |slot| &slot.entry.row.title);
-    let title = text::line(title).cut(40);
+    let title = model.queue.get(key).map_or_else(|| key.id.untrusted().clone(), |slot| model.title_of(slot));
+    let title = text::line(&title).cut(40);
     let word = |status: &Status| text::line(&status.word());
     let again = model.settings.keymap.key(Command::Reload);
     let runs = finding == Resolution::RunAgain && matches!(answer, Ok(Resolved::Settled(_)));

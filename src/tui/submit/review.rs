@@ -10,6 +10,7 @@ use crate::domain::{
     StagedCounts, Submission, SubmissionId, Timestamp, Together, Untrusted, Weight, confirm_by, freeze,
     in_sending_order,
 };
+use crate::inbox::with_edited_titles;
 use crate::text;
 use crate::tui::chrome;
 use crate::tui::core::command::Command;
@@ -148,6 +149,7 @@ fn review(
     fresh: &HashMap<ActionKey, PendingAction>,
     unread: &HashMap<ActionKey, String>,
 ) -> Review {
+    let fresh = &with_edited_titles(fresh, &model.decide.draft);
     let staged = staged_in_order(model, keys, fresh);
     let (staged, locked) = unlocked(model, staged, fresh);
     let open = open_in(model);
@@ -157,7 +159,7 @@ fn review(
     let (submission, refused) = frozen(&staged, fresh, &freezing, &|batch| grown(model, batch));
     let told = |(key, why): (ActionKey, String)| {
         let title = fresh.get(&key).map(|action| action.row.title.clone());
-        let title = title.or_else(|| model.queue.get(&key).map(|slot| slot.entry.row.title.clone()));
+        let title = title.or_else(|| model.queue.get(&key).map(|slot| model.title_of(slot)));
         let why = unread.get(&key).cloned().unwrap_or(why);
         Refused { title: title.unwrap_or_else(|| key.id.untrusted().clone()), key, why }
     };

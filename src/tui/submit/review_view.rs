@@ -5,8 +5,8 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use crate::config::Glyphs;
-use crate::domain::{ActionKey, Binding, Confirm, Decision, Item, Submission, SubmissionBatch, Untrusted};
-use crate::inbox::{changes, edited_title};
+use crate::contract::tool;
+use crate::domain::{ActionKey, Binding, Confirm, Decision, Submission, SubmissionBatch, Untrusted, changes};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome::pen::{Pen, sheet_frame};
@@ -223,7 +223,7 @@ fn by_name(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
             let key = ActionKey { source: batch.source().clone(), id: item.id.clone() };
             lines.push(vec![
                 ours(format!("   {}  ", mark.glyph(model.settings.glyphs)), mark.style()),
-                (item_title(model, &key, item).cut(68), theme::PLAIN),
+                (text::line(&item.title).cut(68), theme::PLAIN),
             ]);
             carried(model, &key, &item.decision, lines);
         }
@@ -236,15 +236,6 @@ fn by_name(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
         lines.push(vec![ours(format!("    {}", words::and_more(submission.len() - LISTED, "")), theme::DIM)]);
     }
     lines.push(Vec::new());
-}
-
-/// The title of what is sent, with the new values of its edits.
-fn item_title(model: &Model, key: &ActionKey, item: &Item) -> Shown {
-    let known = item.decision.edits().zip(model.preview.cached(key));
-    known.map_or_else(
-        || text::line(&item.title),
-        |(edits, cached)| edited_title(&cached.action.row, &cached.action.input, edits),
-    )
 }
 
 /// What goes along with a decision: old and new values, and what was typed beside it.
@@ -265,8 +256,13 @@ fn carried(model: &Model, key: &ActionKey, decision: &Decision, lines: &mut Vec<
     let input = model.preview.cached(key).map(|cached| &cached.action.input);
     for change in input.zip(decision.edits()).map(|(input, edits)| changes(input, edits)).unwrap_or_default()
     {
-        let name = text::line(&Untrusted::from(change.key.as_str()));
-        line(name, theme::GOOD, change.old.as_deref(), &change.new);
+        match (&change.old, &change.new) {
+            (Some(old), Some(new)) => {
+                let name = text::line(&Untrusted::from(change.path.as_str()));
+                line(name, theme::GOOD, Some(old), new);
+            }
+            _ => line(Shown::default(), theme::GOOD, None, &tool::told(&change, usize::MAX)),
+        }
     }
     if let Some(said) = decision.said() {
         line(Shown::ours(decision.kind().words().before_said), theme::DIM, None, said);

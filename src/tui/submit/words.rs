@@ -241,7 +241,7 @@ mod tests {
         │    ✗ 1 exclude   rejected, final                                           │
         │      1 stays pending in these batches                                      │
         │                                                                            │
-        │    edited         Escalate: EU outage  title                               │
+        │    edited         Escalate: EU outage → [now] Escal…  title                │
         │                                                                            │
         │    create_linear_issue  refunds-agent:create_linear_issue                  │
         │     ✓  Refund double-charge INV-8841                                       │

@@ -16,7 +16,7 @@ async fn held_outputs_and_arguments_have_different_notes() {
     assert_eq!(rows, [send.row.clone(), draft.row.clone()], "newest first");
     assert_eq!(draft.input.as_str(), r#"{"title":"Refund","amount":1.10,"n":18446744073709551616}"#);
     assert_eq!(send.input.as_str(), ARGUMENTS);
-    assert_eq!(draft.row.title, "Step draft Refund · answer-d-draft@0.3.0 (draft)".into());
+    assert_eq!(draft.row.title, "Step draft Refund · 1.10 · answer-d-draft@0.3.0 (draft)".into());
     assert_eq!(draft.row.batch.as_ref().unwrap().as_raw(), "answer-d-draft@0.3.0/draft");
     assert_eq!(draft.row.agent, Some("desk-worker@2.1.0".into()));
     let told = |action: &PendingAction| {
@@ -112,8 +112,8 @@ async fn missing_name_hides_no_row() {
     let asked = engine.books().log.len();
     rows(&source).await;
 
-    assert_eq!(before[0].title, "Step draft Refund · desk-worker@2.1.0 (draft)".into());
-    assert_eq!(after[0].title, "Step draft Refund · answer-d-draft@0.3.0 (draft)".into());
+    assert_eq!(before[0].title, "Step draft Refund · 1.10 · desk-worker@2.1.0 (draft)".into());
+    assert_eq!(after[0].title, "Step draft Refund · 1.10 · answer-d-draft@0.3.0 (draft)".into());
     assert_eq!(engine.books().log.len(), asked + 1, "known names are not requested again");
 }
 

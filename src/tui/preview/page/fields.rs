@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::contract::tool::Reversible;
 use crate::contract::{action, tool};
-use crate::domain::{Binding, Edits, RawJson, Status, Untrusted, json, merge};
+use crate::domain::{Binding, Edits, RawJson, Status, Untrusted, changes, json, merge};
 use crate::text;
 use crate::text::{Badge, Flags, Shown};
 
@@ -32,14 +32,15 @@ pub(crate) fn rendered(writer: &mut Writer, cached: &Cached, of: &Made, zone: &j
         writer.ours(Kind::New, words::edits_replace(whose_edits(cached, edits), &listed(&edits.keys())));
         writer.blank();
     }
-    let approved = of.edits.as_ref().filter(|edits| is_approved(cached, edits));
-    let approved = approved.and_then(|edits| merge(&cached.action.input, edits).ok());
-    if approved.is_some() {
+    if of.edits.as_ref().is_some_and(|edits| is_approved(cached, edits)) {
         writer.ours(Kind::Key, words::with_edits(words::WHAT_RUNS));
     }
-    let input = approved.as_ref().or_else(|| ran(writer, cached)).unwrap_or(&cached.action.input);
+    let merged = of.edits.as_ref().and_then(|edits| merge(&cached.action.input, edits).ok());
+    let changes = of.edits.as_ref().map(|edits| changes(&cached.action.input, edits)).unwrap_or_default();
+    let input = ran(writer, cached).or(merged.as_ref()).unwrap_or(&cached.action.input);
     let said = PreviewComparison::of(cached);
     let mut values = Values::new(writer, &said, input);
+    values.changes = &changes;
     let showing = tool::showing(cached.action.row.tool.as_raw());
     match input.members() {
         Some(members) if members.len() <= FIELDS => {

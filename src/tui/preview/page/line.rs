@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::contract::time;
-use crate::contract::tool::Unit;
+use crate::contract::tool::{self, Unit};
 use crate::domain::json::{Decoded, Member};
 use crate::domain::{RawJson, Timestamp, Untrusted, json};
 use crate::text;
@@ -146,7 +146,10 @@ pub(crate) fn after(unit: &Unit, value: &str, beside: &[Member<'_>]) -> Option<S
             let unit = text::part(&json::decode(of).text);
             (of.starts_with('"') && is_number(value) && unit.width() <= WIDEST).then_some(unit)
         }
-        Unit::Cents => Some(Shown::ours(format!("cents, {}", shifted(value, -2)?))),
+        Unit::Cents => {
+            let decimals = tool::decimals_of_cents(beside) as i32;
+            Some(Shown::ours(format!("cents, {}", shifted(value, -decimals)?)))
+        }
         Unit::Share => Some(Shown::ours(format!("({} %)", shifted(value, 2)?))),
     }
 }

@@ -37,7 +37,11 @@ impl Cached {
 
     /// What it comes to, for sums of several.
     pub(crate) fn totals(&self) -> &Totals {
-        self.totals.get_or_init(|| Totals::of(&self.action.row.tool, &self.action.input))
+        self.totals.get_or_init(|| {
+            let mut totals = Totals::default();
+            totals.add(&self.action.row.tool, &self.action.input, self.action.preview.as_ref());
+            totals
+        })
     }
 }
 

@@ -3,9 +3,9 @@
 
 use std::collections::HashSet;
 
-use crate::contract::tool::{Field, Form, Language, Unit};
+use crate::contract::tool::{self, Field, Form, Language, Unit};
 use crate::domain::json::Member;
-use crate::domain::{RawJson, json};
+use crate::domain::{FieldChange, RawJson, json};
 use crate::text;
 use crate::text::Shown;
 
@@ -30,11 +30,14 @@ pub(crate) struct Values<'a, 'w> {
     said: &'a PreviewComparison<'a>,
     /// What the values are of: megabytes of it are not copied.
     of: &'a RawJson,
+    /// What edits changed of it.
+    pub(crate) changes: &'a [FieldChange],
     left: usize,
 }
 
 /// A field as it is shown.
 struct Entry<'m, 'a> {
+    key: &'m str,
     label: Shown,
     value: &'m str,
     field: Option<&'a Field>,
@@ -44,7 +47,7 @@ struct Entry<'m, 'a> {
 
 impl<'a, 'w> Values<'a, 'w> {
     pub(crate) fn new(writer: &'w mut Writer, said: &'a PreviewComparison<'a>, of: &'a RawJson) -> Self {
-        Self { writer, said, of, left: MOST }
+        Self { writer, said, of, changes: &[], left: MOST }
     }
 
     /// The whole input: what is known of its fields first, in the order that is known.
@@ -89,13 +92,17 @@ impl<'a, 'w> Values<'a, 'w> {
         let prose = entry.field.is_some_and(|field| field.form == Form::Text);
         let short = value.len() <= 3 * SHORT && json::compact(value).len() <= SHORT;
         let parts = value.starts_with(['{', '[']) && !short;
+        let all = self.changes;
+        let changes: Vec<&FieldChange> = all.iter().filter(|it| indent == 0 && it.key == entry.key).collect();
         if parts {
             self.head(indent, entry);
             let columns = entry.field.and_then(|field| match &field.form {
                 Form::Table(columns) => Some(columns.as_slice()),
                 Form::Value | Form::Text => None,
             });
-            return self.nested(indent + mark_width(entry) + 2, value, columns);
+            let indent = indent + mark_width(entry) + 2;
+            self.nested(indent, value, columns);
+            return self.changed(indent, &changes);
         }
         let text = readable(value);
         let kind = if text::is_link(&text) { Kind::Link } else { Kind::Plain };
@@ -105,12 +112,23 @@ impl<'a, 'w> Values<'a, 'w> {
         if let Some(unit) = entry.field.and_then(|field| field.unit.as_ref()) {
             after.extend(line::after(unit, value, beside).map(|unit| (Kind::Dim, unit)));
         }
+        let old = match changes.as_slice() {
+            [FieldChange { path, old: Some(old), new: Some(_), .. }] if path == entry.key => {
+                Some(readable(old))
+            }
+            _ => None,
+        };
         for host in text::named_hosts(&text::misleading(&text)) {
             after.push((Kind::Warn, Shown::ours(words::LEADS_TO).followed_by(host)));
         }
-        if prose || !self.on_one_line(indent, column, entry, (&text, kind, language), &after) {
+        let beside = (old.as_deref(), after.as_slice());
+        let fits = !prose && self.on_one_line(indent, column, entry, (&text, kind, language), beside);
+        if !fits {
             self.head(indent, entry);
             let indent = indent + mark_width(entry) + 2;
+            if let Some(old) = &old {
+                self.writer.long(Kind::Dim, indent, format!("{old} →"));
+            }
             match language.filter(|_| kind == Kind::Plain) {
                 Some(language) => self.writer.source(Some(language), indent, text),
                 None => match self.of.place_of(&text) {
@@ -122,6 +140,15 @@ impl<'a, 'w> Values<'a, 'w> {
                 self.line(indent, kind, &after);
             }
         }
+        if old.is_none() {
+            self.changed(indent + mark_width(entry) + 2, &changes);
+        }
+    }
+
+    fn changed(&mut self, indent: usize, changes: &[&FieldChange]) {
+        for change in changes {
+            self.line(indent, Kind::Dim, &text::part(&tool::told(change, usize::MAX)));
+        }
     }
 
     /// `key  value unit`, where that fits.
@@ -131,22 +158,26 @@ impl<'a, 'w> Values<'a, 'w> {
         column: usize,
         entry: &Entry<'_, '_>,
         (text, kind, language): (&str, Kind, Option<Language>),
-        after: &[(Kind, Shown)],
+        (old, after): (Option<&str>, &[(Kind, Shown)]),
     ) -> bool {
-        if text.contains('\n') || text.len() > 4 * self.writer.width {
+        let is_long = |text: &str| text.contains('\n') || text.len() > 4 * self.writer.width;
+        if is_long(text) || old.is_some_and(is_long) {
             return false;
         }
         let quoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
         let value = quoted.and_then(text::blank).unwrap_or_else(|| text::part(text));
         let gap = column.max(entry.label.width() + 2).saturating_sub(entry.label.width());
         let more: usize = after.iter().map(|(_, shown)| shown.width() + 1).sum();
+        let old = old.map(|old| text::part(old).followed_by(Shown::ours(" → ")));
         let before = indent + mark_width(entry) + entry.label.width() + gap;
+        let before = before + old.as_ref().map_or(0, Shown::width);
         if before + value.width() + more > self.writer.width {
             return false;
         }
         let mut parts = before_label(indent, entry);
         parts.push((Kind::Key, entry.label.clone()));
         parts.push((Kind::Plain, Shown::ours(" ".repeat(gap))));
+        parts.extend(old.map(|old| (Kind::Dim, old)));
         parts.extend(self.writer.painted(language, kind, value));
         for (kind, shown) in after {
             parts.extend([(Kind::Plain, Shown::ours(" ")), (*kind, shown.clone())]);
@@ -236,7 +267,7 @@ impl<'a, 'w> Values<'a, 'w> {
 
 fn entry<'m, 'a>(member: &'m Member<'m>, fields: &'a [Field], mark: Option<bool>) -> Entry<'m, 'a> {
     let field = fields.iter().find(|field| field.key == member.key.text);
-    Entry { label: label(member, field), value: member.value, field, mark }
+    Entry { key: &member.key.text, label: label(member, field), value: member.value, field, mark }
 }
 
 /// What stands there as JSON. A number or word that is laid out like a text looks like one.

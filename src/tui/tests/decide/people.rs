@@ -59,7 +59,7 @@ fn row_and_preview_show_approvers_and_edits() {
     assert!(screen.contains("1 of 2 approvals"), "{screen}");
     assert!(screen.contains("kim  with edits: n"), "{screen}");
     assert!(screen.contains("What runs, with the approver's edits"), "{screen}");
-    assert!(screen.contains("n      5"), "{screen}");
+    assert!(screen.contains("n      1.10 → 5"), "{screen}");
 }
 
 #[test]

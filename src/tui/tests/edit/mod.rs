@@ -3,3 +3,4 @@
 pub(crate) mod bulk;
 pub(crate) mod editing;
 pub(crate) mod merging;
+pub(crate) mod titles;

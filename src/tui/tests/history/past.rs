@@ -55,7 +55,7 @@ fn failed_list_in_two_panes() {
                                                             │   amount (the Diff tab shows them)
                                                             │
                                                             │   What ran, with the approver's edits
-                                                            │ │ amount    100 EUR
+                                                            │ │ amount    120 → 100 EUR
                                                             │ │ currency  EUR
                                                             │
                                                             │
@@ -91,7 +91,7 @@ fn failed_list_in_three_panes() {
     update_linear_issue    1 │                                                                          │   tab shows them)
                              │                                                                          │
                              │                                                                          │   What ran, with the approver's edits
-                             │                                                                          │ │ amount    100 EUR
+                             │                                                                          │ │ amount    120 → 100 EUR
                              │                                                                          │ │ currency  EUR
                              │                                                                          │
                              │                                                                          │

@@ -53,10 +53,10 @@ fn a_whole_session() {
     Edited, not staged yet: title becomes "Another title". approve stages it,
     revert drops it.
     > show
-    Action 2 of 3, Issue number 1.
+    Action 2 of 3, Issue number 1 → Another title.
     your edits replace: title (the Diff tab shows them)
 
-    | title  Issue number 1
+    | title  Issue number 1 → Another title
     | n      1.10
 
     What approving does
@@ -70,9 +70,9 @@ fn a_whole_session() {
     > submit
     2 batches, 2 decisions: 1 approve with edit, 1 exclude (final).
     1 stays pending in these batches.
-    Edited: Issue number 1. Changed: title.
+    Edited: Issue number 1 → Another title. Changed: title.
     Exclude: update_linear_issue. Title: Bulk-close 214 tickets.
-    Approve with edit: create_linear_issue. Title: Issue number 1.
+    Approve with edit: create_linear_issue. Title: Issue number 1 → Another title.
     The gate refuses any action that changed after you saw it.
     Type yes to send, anything else goes back.
     > 2
@@ -80,9 +80,9 @@ fn a_whole_session() {
     > submit
     2 batches, 2 decisions: 1 approve with edit, 1 exclude (final).
     1 stays pending in these batches.
-    Edited: Issue number 1. Changed: title.
+    Edited: Issue number 1 → Another title. Changed: title.
     Exclude: update_linear_issue. Title: Bulk-close 214 tickets.
-    Approve with edit: create_linear_issue. Title: Issue number 1.
+    Approve with edit: create_linear_issue. Title: Issue number 1 → Another title.
     The gate refuses any action that changed after you saw it.
     Type yes to send, anything else goes back.
     > yes
@@ -247,7 +247,7 @@ Edited, not staged yet: title becomes "Close \"3\" tickets". approve stages it, 
     assert_eq!(talk.staged(), "");
     insta::assert_snapshot!(talk.types("diff"), @r#"
     diff
-    Action 1 of 1, Bulk-close 214 tickets.
+    Action 1 of 1, Bulk-close 214 tickets  title Bulk-close 214 tickets → Close "3" tickets  count 214 → 3.
     | title
     | was: Bulk-close 214 tickets
     | becomes: Close "3" tickets
@@ -311,14 +311,14 @@ Not approved: it needs an answer. edit names its fields; say edit, the field tha
     "#);
     let said = talk.types("undo\nexclude");
     insta::assert_snapshot!(said, @"
-undo
-Undone.
-Action 1 of 1. Low risk. ask_human from support. Title: Which plan?. Waiting 5 min. Read in full. Before you decide: it asks for an answer: write it with the edit key, then approve; reject also rejects 1 ungated call; identity not verified by this backend: it keeps the name it is told.
-> exclude
-Staged: exclude. 0 undecided left.
-Everything here is decided. submit reviews it, and asks before it sends.
->
-");
+    undo
+    Undone.
+    Action 1 of 1. Low risk. ask_human from support. Title: Which plan?  answer null → small. Waiting 5 min. Read in full. Before you decide: it asks for an answer: write it with the edit key, then approve; reject also rejects 1 ungated call; identity not verified by this backend: it keeps the name it is told.
+    > exclude
+    Staged: exclude. 0 undecided left.
+    Everything here is decided. submit reviews it, and asks before it sends.
+    >
+    ");
     let said = talk.types("submit");
     insta::assert_snapshot!(said, @"
     submit

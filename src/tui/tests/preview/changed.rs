@@ -119,7 +119,7 @@ fn review_of_a_decision_on_changed_content_closes() {
 #[test]
 fn diff_shows_seen_current_and_edited_content() {
     let mut desk = Desk::new(160, 45, vec![pay("1.10")]);
-    desk.press("e<Down><C-u>7.70<C-s>");
+    desk.press("e<C-u>7.70<C-s>");
     desk.press("<Esc>");
     desk.changes(vec![pay("9.90")]);
     desk.wait(1_000);

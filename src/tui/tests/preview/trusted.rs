@@ -147,7 +147,7 @@ fn edited_row_and_sheet_show_old_and_new_values() {
 
     insta::assert_snapshot!(desk.row(0), @"▌✎  low  Pay 129.90 EUR to pim  amount 129.90 → 129.00  note x → y   pay_invoice 5 m");
     desk.press("S");
-    insta::assert_snapshot!(desk.sheet_line(8), @r#"        amount  "129.90" → "129.00""#);
+    insta::assert_snapshot!(desk.sheet_line(9), @r#"        amount  "129.90" → "129.00""#);
 }
 
 #[test]

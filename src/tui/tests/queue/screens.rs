@@ -86,13 +86,15 @@ fn three_panes() {
     Agents                   │▌ ✎ med  Escalate: EU outage → [now] Escalate: EU outa…              32 m │ Escalate: EU outage → [now] Escalate: EU outa…
     billing-agent          1 │  · low  退款申请 世界 [] 客户 needs a long answer in the ticket to… 31 m │   your edits replace: title (the Diff tab shows them)
     drive-sync             3 │ ▾ update_linear_issue  refunds-agent                         all decided │
-    refunds-agent          4 │  ✗ low  Close stale ticket #1182                                    30 m │ │ title        Escalate: EU outage
-                             │    low  Reopen LIN-399                                 rejected by maria │ │ team         SUP
-    Tools                    │ •  CRIT Refund 1.10 EUR to …    refund_payment  ! hidden characters 28 m │ │ priority     3
-    create_linear_issue    3 │ ▾ google_drive_write  drive-sync                             3 of 3 left │ │ assignee     null
-    google_drive_write     3 │  • med  Overwrite Q3 plan.docx                                      22 m │ │ labels       ["outage","eu"]
-    refund_payment         1 │  • spi… Create Meeting notes 11-20                ! same as another 12 m │ │ description
-    update_linear_issue    1 │  • spi… Create Meeting notes 11-20                ! same as another 12 m │ │   Three enterprise clients in eu-west-1 report 502s
+    refunds-agent          4 │  ✗ low  Close stale ticket #1182                                    30 m │ │ title
+                             │    low  Reopen LIN-399                                 rejected by maria │ │   Escalate: EU outage →
+    Tools                    │ •  CRIT Refund 1.10 EUR to …    refund_payment  ! hidden characters 28 m │ │   [now] Escalate: EU outage
+    create_linear_issue    3 │ ▾ google_drive_write  drive-sync                             3 of 3 left │ │ team         SUP
+    google_drive_write     3 │  • med  Overwrite Q3 plan.docx                                      22 m │ │ priority     3
+    refund_payment         1 │  • spi… Create Meeting notes 11-20                ! same as another 12 m │ │ assignee     null
+    update_linear_issue    1 │  • spi… Create Meeting notes 11-20                ! same as another 12 m │ │ labels       ["outage","eu"]
+                             │                                                                          │ │ description
+                             │                                                                          │ │   Three enterprise clients in eu-west-1 report 502s
                              │                                                                          │ │   since 13:40 UTC.
                              │                                                                          │ │   Attached: status page link, 2 transcripts.
                              │                                                                          │
@@ -120,9 +122,7 @@ fn three_panes() {
                              │                                                                          │
                              │                                                                          │
                              │                                                                          │
-                             │                                                                          │
-                             │                                                                          │
-                             │                                                                          │ (tabs) read 1-15/15
+                             │                                                                          │ (tabs) read 1-17/17
     staged 1 approve · 1 edit · 1 exclude                                                                                                                    saved
     a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all                                                                      ? all keys
     "#);

@@ -48,18 +48,18 @@ fn the_report() {
       • m│  refunds-agent:update_linear_issue                0         0         1         0      │
       • s│  all                                              1         0         1         1      │
       • s│                                                                                        │
-         │  ✎ Escalate: EU outage            failed  priority: 3 is not one of 0..2               │
-         │  ✗ Close stale ticket #1182       skipped  rejected by lee                             │
-         │  ✓ Refund double-charge INV-8841  ran                                                  │
+         │  ✎ Escalate: EU outage → [now] Escalate: EU …  failed  priority: 3 is not one of 0..2  │
+         │  ✗ Close stale ticket #1182                    skipped  rejected by lee                │
+         │  ✓ Refund double-charge INV-8841               ran                                     │
          │  1 stays pending                                                                       │
          │                                                                                        │
          │  Enter closes   w writes a file   y copies   o shows the first skipped                 │
          └─ failed decisions stay staged ─────────────────────────────────────────────────────────┘
+                                                            │
+                                                            │   What approving does
                                                             │     creates one issue in Linear
                                                             │     can be undone by hand: cancel the
                                                             │     issue in Linear
-                                                            │
-                                                            │
                                                             │
                                                             │
     ");
@@ -76,7 +76,7 @@ fn the_edit_form() {
     ▌ ✎ med  Escalate: EU outage → [now] Escalate: EU… 32 m │ Escalate: EU outage → [now] Escalate: EU…
       · low  退款申请 世界 [] 客户 needs a long answe… 31 m │   your edits replace: title (the Diff
      ▾┌─ Edit before approving ──────────────────────────────────────────────────────────────────────┐
-      │  create_linear_issue   Escalate: EU outage                                                   │
+      │  create_linear_issue   Escalate: EU outage → [now] Escalate: EU outa…                        │
       │    field        proposed                              yours                                  │
      •│  > title        Escalate: EU outage                   [now] Escalate: EU outage *            │
      ▾│    priority     3                                     =                                      │
@@ -93,8 +93,8 @@ fn the_edit_form() {
       │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                                        │
       │  [approve with these edits]  [back to proposed]  [close]                          Tab: next  │
       └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────┘
-                                                            │
-                                                            │
+                                                            │     can be undone by hand: cancel the
+                                                            │     issue in Linear
                                                             │
                                                             │
     "#);
