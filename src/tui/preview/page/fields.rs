@@ -1,4 +1,4 @@
-//! The input: as fields to read, or as the JSON that runs.
+//! The Rendered and Raw tabs: the input as fields, or as the JSON that runs.
 
 use std::collections::BTreeSet;
 
@@ -16,10 +16,10 @@ use super::value::Values;
 use super::writer::Writer;
 use crate::tui::preview::words;
 
-/// An input of more fields is shown as JSON.
+/// An input with more fields is shown as JSON.
 const FIELDS: usize = 2_000;
 
-/// What runs, every field of it; what approving does; then what the agent says of it.
+/// Writes the Rendered tab: all fields of the input, the effect of approving, and the agent's own words.
 pub(crate) fn rendered(writer: &mut Writer, cached: &Cached, of: &Made, zone: &jiff::tz::TimeZone) {
     settled(writer, cached, of, zone);
     approvals(writer, cached, of, zone);
@@ -57,7 +57,7 @@ pub(crate) fn rendered(writer: &mut Writer, cached: &Cached, of: &Made, zone: &j
     said.write(writer);
 }
 
-/// Of what was approved, the input that runs is what counts: with the approver's edits, where there were some.
+/// Returns the input that runs or ran, with the approver's edits.
 fn ran<'a>(writer: &mut Writer, cached: &'a Cached) -> Option<&'a RawJson> {
     let action = &cached.action;
     let what = match action.row.status {
@@ -74,7 +74,6 @@ fn ran<'a>(writer: &mut Writer, cached: &'a Cached) -> Option<&'a RawJson> {
     edited
 }
 
-/// Those of the form that is open here, or those that somebody approved it with.
 fn whose_edits(cached: &Cached, edits: &Edits) -> &'static str {
     if cached.action.row.status.is_pending() && !is_approved(cached, edits) {
         words::YOUR_EDITS_REPLACE
@@ -83,14 +82,14 @@ fn whose_edits(cached: &Cached, edits: &Edits) -> &'static str {
     }
 }
 
-/// They are those of somebody who approved it, and more people must.
+/// Returns true if the edits are those of an approver while further approvals are missing.
 fn is_approved(cached: &Cached, edits: &Edits) -> bool {
     let action = &cached.action;
     let theirs = action.approvals.first().is_some_and(|first| first.edits.as_ref() == Some(edits));
     theirs && action.row.status.is_pending()
 }
 
-/// Who approved what, where more than one person must.
+/// Writes the approvals given so far, if several are needed.
 fn approvals(writer: &mut Writer, cached: &Cached, of: &Made, zone: &jiff::tz::TimeZone) {
     let action = &cached.action;
     let Some(approvals) = &action.row.approvals else { return };
@@ -110,7 +109,7 @@ fn approvals(writer: &mut Writer, cached: &Cached, of: &Made, zone: &jiff::tz::T
     writer.blank();
 }
 
-/// What became of an action that is not pending any more, with everything that its executor said.
+/// Writes the outcome of an ended action, with all that its executor reported.
 fn settled(writer: &mut Writer, cached: &Cached, of: &Made, zone: &jiff::tz::TimeZone) {
     let action = &cached.action;
     if action.row.status.is_pending() {
@@ -153,7 +152,7 @@ fn settled(writer: &mut Writer, cached: &Cached, of: &Made, zone: &jiff::tz::Tim
     writer.blank();
 }
 
-/// The input as JSON, indented; every token as it was sent.
+/// Writes the Raw tab: the input as indented JSON, its tokens unchanged.
 pub(crate) fn raw(writer: &mut Writer, cached: &Cached, folds: &BTreeSet<usize>) {
     unreadable(writer, cached);
     flagged(writer, &cached.flags);
@@ -172,7 +171,7 @@ pub(crate) fn raw(writer: &mut Writer, cached: &Cached, folds: &BTreeSet<usize>)
     }
 }
 
-/// What stands in for an action shows bytes, and says that they are no more than that.
+/// Warns that an item could not be read and is shown as bytes.
 fn unreadable(writer: &mut Writer, cached: &Cached) {
     let Some(stand_in) = &cached.action.row.unreadable else { return };
     writer.ours(Kind::Warn, words::unreadable(stand_in.what));
@@ -217,7 +216,6 @@ fn flagged(writer: &mut Writer, flags: &Flags) {
     }
 }
 
-/// So many names are enough to know.
 const NAMED: usize = 20;
 
 fn some(keys: &[String]) -> Shown {
@@ -242,7 +240,7 @@ fn what_approving_does(writer: &mut Writer, cached: &Cached) {
         writer.wrapped(Kind::Plain, 2, &Shown::ours(counts));
     }
     let approving = known.unwrap_or(match cached.action.row.can.binding {
-        // Only a source that compares the input promises that.
+        // Only a source that compares the input guarantees this.
         Binding::Source | Binding::ReadOnly => words::NO_DESCRIPTION_RUNS,
         Binding::FreshRead => words::NO_DESCRIPTION_OF_TOOL,
     });

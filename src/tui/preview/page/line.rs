@@ -1,4 +1,4 @@
-//! One line of a page, in parts, and how keys, sizes, times and units are written in it.
+//! A line of a page, and the formats of keys, sizes, times and units in it.
 
 use std::borrow::Cow;
 
@@ -17,24 +17,21 @@ pub(crate) enum Kind {
     Dim,
     Old,
     New,
-    /// Words of a changed line that differ.
+    /// Changed words in a changed line.
     OldWord,
     NewWord,
     Warn,
     Good,
     Link,
-    /// In a source text: a key, a heading, a comment.
+    /// In source texts: a key, heading or comment.
     Name,
-    /// In a source text: a number, a word such as `true`, a string of a program.
+    /// In source texts: a number, a literal, or a program's string.
     Value,
     Punct,
-    /// Found by a search.
     Match,
-    /// The one of them that the search is at.
     Here,
 }
 
-/// One line, in parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PageLine {
     pub parts: Vec<(Kind, Shown)>,
@@ -49,7 +46,7 @@ impl PageLine {
         self.parts.iter().map(|(_, shown)| shown.plain()).collect()
     }
 
-    /// At most so many columns, with `…` for what does not fit, wherever its parts end.
+    /// Cuts the line to `columns`, with an ellipsis.
     pub(crate) fn cut(self, columns: usize) -> Self {
         let (mut cut, mut left, mut parts) = (Vec::new(), columns, self.parts.into_iter());
         while let Some((kind, part)) = parts.next() {
@@ -64,7 +61,6 @@ impl PageLine {
         Self { parts: cut }
     }
 
-    /// What is right of so many columns.
     pub(crate) fn right_of(self, columns: usize) -> Self {
         let mut left = columns;
         let parts = self.parts.into_iter().filter_map(|(kind, shown)| {
@@ -77,28 +73,25 @@ impl PageLine {
     }
 }
 
-/// Which columns of a page are on screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window {
     pub left: usize,
     pub width: usize,
 }
 
-// How keys, texts, sizes, times and units are written on a page.
-
-/// Keys can hold line breaks too; on one line they are tokens.
+/// Formats a key; line breaks in it become tokens.
 pub(crate) fn key_of(member: &Member<'_>) -> Shown {
     let name = if member.key.lossy { member.raw_key } else { member.key.text.as_ref() };
     text::line(&Untrusted::from(name))
 }
 
-/// A value for reading: a string's meaning, a short list or object on one line, a long one indented. A string that could be
-/// taken for something else keeps its quotes.
+/// Formats a value: strings decoded, short lists and objects on one line, long ones indented. An ambiguous string keeps
+/// its quotes.
 pub(crate) fn readable(value: &str) -> Cow<'_, str> {
     let value = value.trim();
     if value.starts_with('"') {
         let Decoded { text: meaning, lossy } = json::decode(value);
-        // Half a surrogate pair is no character: it is shown as it was written.
+        // Half a surrogate pair is not a character and is shown as written.
         let ambiguous = lossy
             || meaning.trim().is_empty()
             || matches!(meaning.as_ref(), "null" | "true" | "false")
@@ -115,7 +108,6 @@ pub(crate) fn readable(value: &str) -> Cow<'_, str> {
     if compact.len() <= 40 { compact.into() } else { json::pretty(&value).into() }
 }
 
-/// Names, through the door, joined.
 pub(crate) fn listed(keys: &[String]) -> String {
     keys.iter().map(|key| text::line(&key.as_str().into()).plain()).collect::<Vec<_>>().join(", ")
 }
@@ -132,12 +124,12 @@ pub(crate) fn moment(at: Timestamp, zone: &jiff::tz::TimeZone) -> String {
     time::formatted(at, zone, "%Y-%m-%d %H:%M:%S %Z").unwrap_or_else(|| words::OUT_OF_RANGE.to_owned())
 }
 
-// What a number means, in words beside it. The number stays as it was written.
+// Units: a number's meaning next to it. The number itself stays as written.
 
-/// A currency is short; what is longer is no unit.
+/// Longest currency code in columns; longer texts are not units.
 const WIDEST: usize = 16;
 
-/// What to say after a value; nothing where it is not what the unit is for.
+/// Returns the text after a value; `None` if the unit does not apply to it.
 pub(crate) fn after(unit: &Unit, value: &str, beside: &[Member<'_>]) -> Option<Shown> {
     match unit {
         Unit::Word(word) => is_number(value).then(|| Shown::ours(word.as_str())),
@@ -158,8 +150,8 @@ fn is_number(value: &str) -> bool {
     value.starts_with(|c: char| c == '-' || c.is_ascii_digit())
 }
 
-/// A plain decimal with its point moved to the right (or to the left), digit by digit, so that nothing is rounded. `None` for
-/// anything else, such as `1e3`.
+/// Moves a decimal's point by `places`, on its digits, so that nothing is rounded. `None` for other formats, such as
+/// `1e3`.
 fn shifted(value: &str, places: i32) -> Option<String> {
     let (sign, digits) = value.strip_prefix('-').map_or(("", value), |rest| ("-", rest));
     let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));

@@ -1,4 +1,4 @@
-//! What a page is made from.
+//! The inputs of a page.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -8,18 +8,17 @@ use crate::domain::{ActionKey, Capabilities, Digest, Edits, PendingAction, RawJs
 use crate::inbox::Question;
 use crate::text::{self, Flags, Shown};
 
-/// An action in full, with what was found out about it.
 #[derive(Clone, Debug)]
 pub(crate) struct Cached {
     pub action: PendingAction,
-    /// Computed here, from the bytes that are shown.
+    /// Computed from the bytes that are shown.
     pub digest: Digest,
-    /// The digest with the edits of those who approved it already.
+    /// The digest with the edits of earlier approvers.
     pub approved: Option<Digest>,
-    /// See [`PendingAction::bytes_to_read`]; counted once, because an input may be long.
+    /// See [`PendingAction::bytes_to_read`]; cached, because an input may be long.
     pub to_read: u64,
     pub flags: Flags,
-    /// What it comes to, once it was asked for: few are, and an input may be long.
+    /// Computed on demand, because few actions need it and an input may be long.
     totals: OnceLock<Totals>,
 }
 
@@ -29,13 +28,11 @@ impl Cached {
         Self::of(action, digest, flags)
     }
 
-    /// Of an action whose digest and flags were made elsewhere.
     pub(crate) fn of(action: PendingAction, digest: Digest, flags: Flags) -> Self {
         let (approved, to_read) = (action.approved_digest(), action.bytes_to_read());
         Self { action, digest, approved, to_read, flags, totals: OnceLock::new() }
     }
 
-    /// What it comes to, for sums of several.
     pub(crate) fn totals(&self) -> &Totals {
         self.totals.get_or_init(|| {
             let mut totals = Totals::default();
@@ -67,7 +64,6 @@ impl Tab {
         }
     }
 
-    /// What it asks when it is opened, and again when its action moved on.
     pub(crate) const fn question(self) -> Option<Question> {
         match self {
             Self::Rendered | Self::Diff | Self::Raw => None,
@@ -77,27 +73,26 @@ impl Tab {
     }
 }
 
-/// A longer input is remembered by its digest only. Bytes.
+/// Longest input to keep; of longer ones only the digest is kept. Bytes.
 const LONGEST: usize = 256 << 10;
 
-/// One content that was on screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Content {
     pub digest: Digest,
-    /// `None` when it was too long to keep.
+    /// `None` if it was too long to keep.
     pub input: Option<RawJson>,
 }
 
 impl Content {
     pub(crate) fn of(cached: &Cached) -> Self {
-        // A copy: the input may be a part of a text that is much longer.
+        // A copy, because the input may be a slice of a much longer text.
         let input = cached.action.input.as_str();
         let input = (input.len() <= LONGEST).then(|| RawJson::scanned(input));
         Self { digest: cached.digest, input }
     }
 }
 
-/// Everything a page depends on; another one needs another page.
+/// All inputs of a page; if one differs, the page must be laid out again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Made {
     pub key: ActionKey,
@@ -106,31 +101,26 @@ pub(crate) struct Made {
     pub reads: Digest,
     pub tab: Tab,
     pub width: u16,
-    /// Long lines go on in the next row; else they go on to the right.
+    /// Long lines wrap; otherwise they extend to the right.
     pub wrap: bool,
-    /// What is folded in the Raw tab: where the lines of the text begin that open it.
+    /// The folds of the Raw tab: starts of the lines that open them.
     pub folds: Arc<BTreeSet<usize>>,
     pub edits: Option<Edits>,
-    /// What was on screen before, when that was another content.
+    /// The content last on screen, if it differs.
     pub seen: Option<Content>,
-    /// Nothing stands beside each other: it is read out.
+    /// Texts are written below each other, for reading aloud.
     pub stacked: bool,
-    /// Source texts are in colours.
     pub colours: bool,
-    /// Where the action stands: the Context tab says so.
     pub status: crate::domain::Status,
-    /// Its source runs nothing that is approved.
+    /// The source is paused and does not run approved actions.
     pub paused: bool,
-    /// Which answer the tab shows.
     pub told: Option<u64>,
-    /// What may be done with it, where the Context tab says so.
     pub can: Option<Capabilities>,
-    /// What those on it are called who are called otherwise than their subject.
+    /// Display names of subjects, if they differ.
     pub called: Vec<(Untrusted, Shown)>,
 }
 
 impl Made {
-    /// The page of a pending action, wrapped.
     #[cfg(test)]
     pub(crate) fn pending(key: ActionKey, digest: Digest, tab: Tab, width: u16) -> Self {
         Self {
@@ -153,7 +143,6 @@ impl Made {
         }
     }
 
-    /// The same text at another width.
     pub(crate) fn is_other_width(&self, other: &Self) -> bool {
         let Self {
             key,
@@ -181,12 +170,11 @@ impl Made {
             && *called == other.called
     }
 
-    /// The page shows all of what approving sends. Raw shows the proposal, without the edits of others.
+    /// Returns true if the page shows all that approving sends. Raw shows the proposal, without the edits of others.
     pub(crate) fn is_read(&self) -> bool {
         self.tab == Tab::Rendered || self.tab == Tab::Raw && self.reads == self.digest
     }
 
-    /// Who a subject is.
     pub(crate) fn who(&self, subject: &Untrusted) -> Shown {
         let called = self.called.iter().find(|(known, _)| known == subject);
         called.map_or_else(|| text::name(subject), |(_, shown)| shown.clone())

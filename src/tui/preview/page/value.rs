@@ -1,5 +1,5 @@
-//! Any JSON value for reading: fields below each other, objects indented, lists of objects as tables, long text in full.
-//! Whatever is not laid out, because there is too much of it or it is nested too deep, is there as JSON: nothing is left out.
+//! Formats a JSON value: fields below each other, objects indented, lists of objects as tables, long text in full.
+//! Values that are too large or too deeply nested are written as JSON, so that nothing is left out.
 
 use std::collections::HashSet;
 
@@ -17,31 +17,29 @@ use crate::tui::preview::words;
 
 /// Longest key column; longer keys push their value to the right or below.
 const COLUMN: usize = 18;
-/// So many fields are laid out; what comes after them is JSON.
+/// Maximum number of fields to lay out; the rest is written as JSON.
 const MOST: usize = 3_000;
-/// Deeper is JSON, in columns.
+/// Largest indent to lay out; deeper values are written as JSON. Columns.
 const DEEPEST: usize = 12;
-/// A list or object that fits here stands on the line of its key, as it is.
+/// Longest list or object that is written on the line of its key.
 const SHORT: usize = 40;
 
-/// Writes values.
 pub(crate) struct Values<'a, 'w> {
     pub(crate) writer: &'w mut Writer,
     said: &'a PreviewComparison<'a>,
-    /// What the values are of: megabytes of it are not copied.
+    /// The whole input, shared because it may be megabytes long.
     of: &'a RawJson,
-    /// What edits changed of it.
+    /// Changes by edits.
     pub(crate) changes: &'a [FieldChange],
     left: usize,
 }
 
-/// A field as it is shown.
 struct Entry<'m, 'a> {
     key: &'m str,
     label: Shown,
     value: &'m str,
     field: Option<&'a Field>,
-    /// Before the key, where there is a column for marks.
+    /// The mark before the key, if there is a column for marks.
     mark: Option<bool>,
 }
 
@@ -50,7 +48,7 @@ impl<'a, 'w> Values<'a, 'w> {
         Self { writer, said, of, changes: &[], left: MOST }
     }
 
-    /// The whole input: what is known of its fields first, in the order that is known.
+    /// Writes the whole input: known fields first, in their defined order.
     pub(crate) fn input(&mut self, members: &[Member<'_>], fields: &'a [Field]) {
         let outside: Vec<bool> =
             members.iter().map(|member| self.said.leaves_out(&member.key.text, member.value)).collect();
@@ -151,7 +149,7 @@ impl<'a, 'w> Values<'a, 'w> {
         }
     }
 
-    /// `key  value unit`, where that fits.
+    /// Writes `key  value unit` if it fits.
     fn on_one_line(
         &mut self,
         indent: usize,
@@ -186,7 +184,6 @@ impl<'a, 'w> Values<'a, 'w> {
         true
     }
 
-    /// The key on lines of its own; not cut, however long it is.
     fn head(&mut self, indent: usize, entry: &Entry<'_, '_>) {
         let width = self.writer.width.saturating_sub(indent + mark_width(entry));
         for row in entry.label.wrap(width.max(text::NARROWEST)) {
@@ -196,7 +193,6 @@ impl<'a, 'w> Values<'a, 'w> {
         }
     }
 
-    /// An object or a list, below its key.
     pub(crate) fn nested(&mut self, indent: usize, value: &str, columns: Option<&'a [Field]>) {
         if indent > DEEPEST || self.left == 0 {
             return self.json(indent, value);
@@ -241,7 +237,6 @@ impl<'a, 'w> Values<'a, 'w> {
         }
     }
 
-    /// One after the other, each with its fields.
     pub(crate) fn records<'m>(
         &mut self,
         indent: usize,
@@ -270,12 +265,12 @@ fn entry<'m, 'a>(member: &'m Member<'m>, fields: &'a [Field], mark: Option<bool>
     Entry { key: &member.key.text, label: label(member, field), value: member.value, field, mark }
 }
 
-/// What stands there as JSON. A number or word that is laid out like a text looks like one.
+/// Highlights objects and lists only: a scalar as JSON would look like a text.
 fn json_of(value: &str) -> Option<Language> {
     value.starts_with(['{', '[']).then_some(Language::Json)
 }
 
-/// The key, or the label that says more, with the key beside it.
+/// Returns the key, or its label with the key in parentheses.
 fn label(member: &Member<'_>, field: Option<&Field>) -> Shown {
     match field.and_then(|field| field.label.as_deref()) {
         Some(label) => {
@@ -298,18 +293,16 @@ fn before_label(indent: usize, entry: &Entry<'_, '_>) -> Vec<(Kind, Shown)> {
     vec![(Kind::Plain, Shown::ours(" ".repeat(indent))), (Kind::Warn, Shown::ours(mark))]
 }
 
-// A list of objects: a table of what is short, and below it the rest of each.
+// Lists of objects: a table of the short values, and below it the rest.
 
-/// Widest cell.
 const WIDEST: usize = 40;
-/// A column of text is not made narrower; a value that is cut stands below in full.
+/// Narrowest text column; a cut value is repeated below in full.
 const NARROWEST: usize = 14;
-/// So many columns of a list that nothing is known of.
+/// Maximum number of columns for a list of unknown objects.
 const MOST_COLUMNS: usize = 6;
 
 type Objects<'m> = [Vec<Member<'m>>];
 
-/// A column of a table.
 struct Column<'a> {
     key: String,
     head: Shown,
@@ -318,7 +311,7 @@ struct Column<'a> {
 }
 
 impl<'a> Values<'a, '_> {
-    /// As a table where one fits, else one after the other.
+    /// Writes a table if one fits, or else the objects one after the other.
     pub(crate) fn objects(&mut self, indent: usize, objects: &Objects<'_>, known: Option<&'a [Field]>) {
         let fields = known.unwrap_or_default();
         let mut columns = match known {
@@ -386,7 +379,7 @@ impl<'a> Column<'a> {
 
     fn text(&self, member: &Member<'_>, object: &[Member<'_>]) -> Shown {
         let begins = |text: &str, most: usize| text.floor_char_boundary(most);
-        // An escape is six times as long as what it stands for.
+        // An escape can be six times as long as its character.
         let raw = member.value.get(..begins(member.value, 24 * WIDEST)).unwrap_or_default();
         let value = json::legible(raw);
         let start = value.get(..begins(&value, 4 * WIDEST)).unwrap_or_default();
@@ -400,14 +393,12 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// The cell says all of the value.
     fn holds(&self, member: &Member<'_>, object: &[Member<'_>]) -> bool {
         let plain = !member.value.starts_with(['{', '[']) || member.value.len() <= WIDEST;
         plain && member.value.len() <= 4 * WIDEST && self.text(member, object).width() <= self.width
     }
 }
 
-/// Short values that most elements have.
 fn guessed<'a>(objects: &Objects<'_>) -> Vec<Column<'a>> {
     let mut known = HashSet::new();
     let keys = objects.iter().take(50).flatten().filter(|member| known.insert(member.key.text.clone()));
@@ -421,7 +412,7 @@ fn guessed<'a>(objects: &Objects<'_>) -> Vec<Column<'a>> {
     columns.take(MOST_COLUMNS).collect()
 }
 
-/// Makes columns narrower, the widest first, and leaves out the last ones, until they fit.
+/// Narrows the widest columns, then drops the last ones, until the table fits.
 fn fit(columns: &mut Vec<Column<'_>>, width: usize) {
     loop {
         let wanted: usize = columns.iter().map(|column| column.width + 2).sum();
@@ -433,7 +424,7 @@ fn fit(columns: &mut Vec<Column<'_>>, width: usize) {
     }
 }
 
-/// What the table does not say of an element; a second value under the same key, too.
+/// Returns the members that the table does not show in full, including second values of a key.
 fn rest<'m>(object: &[Member<'m>], columns: &[Column<'_>]) -> Vec<Member<'m>> {
     let said = |member: &Member<'m>| {
         columns.iter().any(|column| {
